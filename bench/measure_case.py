@@ -1,0 +1,186 @@
+"""Measures one case of palladion.real_kernels in this process; prints one line of JSON, times in seconds.
+
+    measure_case.py list                  the cases
+    measure_case.py interpreters NAME     Palladion and JAX's interpret=True, in turns
+    measure_case.py tpu NAME              Palladion and JAX's TPU interpreter
+
+What is in a time:
+    cold           the first call after jax.clear_caches(): trace, lower, compile, run. For Palladion also write the kernel
+                   text, parse, verify and prepare it. Imports are excluded: both sides have run before, and the caches of
+                   JAX are cleared between.
+    cold kernels   Palladion only: export (trace and lower the function, write the texts), parse, verify, prepare, and run
+                   the kernels; without XLA's compilation of what is around them.
+    warm           a later call. JAX: the compiled function. Palladion: its kernels, prepared, through the C ABI on arrays;
+                   what the function does around its kernels counts for JAX only.
+    warm call      Palladion only: the compiled function, its kernels answered through Python callbacks.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from unittest import mock
+
+import jax
+import numpy as np
+
+import palladion
+from palladion import _library, running
+from palladion.exporter.scalars import numpy_dtype
+from palladion.real_kernels import table
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+COLD_CALLS = 2
+WARM_CALLS, WARM_SECONDS = 30, 1.0  # as many rounds as that, or as long
+
+
+class _Recorded(_library.Program):
+    """A prepared kernel that remembers what it was run on."""
+
+    runs: list = []
+
+    def __init__(self, text, kernel=None, target=None):
+        super().__init__(text, kernel, target)
+        self.text = text
+
+    def run(self, inputs, outputs):
+        result = super().run(inputs, outputs)
+        self.runs.append((self, [np.array(a) for a in inputs], [np.array(a) for a in outputs]))
+        return result
+
+
+def seconds(function, *args) -> float:
+    start = time.perf_counter()
+    jax.block_until_ready(function(*args))
+    return time.perf_counter() - start
+
+
+def record(problem) -> list:
+    """(program, inputs, outputs) of each kernel the function runs, in order."""
+    _Recorded.runs = []
+    with mock.patch.object(_library, "Program", _Recorded):
+        running.execute(problem.function, problem.args)
+    return list(_Recorded.runs)
+
+
+def run_kernels(runs):
+    for program, inputs, outputs in runs:
+        program.run(inputs, outputs)
+
+
+def cold(function, *args) -> float:
+    """Least of a few first calls."""
+    times = []
+    for _ in range(COLD_CALLS):
+        jax.clear_caches()
+        times.append(seconds(function, *args))
+    return min(times)
+
+
+def cold_kernels(problem, runs):
+    palladion.export(problem.function, *problem.args)
+    for program, inputs, outputs in runs:
+        _library.Program(program.text).run(inputs, outputs)
+
+
+def interpreters(case) -> dict:
+    problem = case.make()
+    runs = record(problem)
+    peer = lambda: jax.jit(lambda *a: problem.peer(*a))(*problem.args)  # noqa: E731
+    jax.block_until_ready(peer())
+    result = {"kernels": len(runs), "memory": memory(runs)}
+    result["cold"] = cold(lambda: running.execute(problem.function, problem.args).results)
+    result["cold_kernels"] = cold(lambda: cold_kernels(problem, runs))
+    result["jax_cold"] = cold(peer)
+    compiled = jax.jit(lambda *a: problem.peer(*a)).lower(*problem.args).compile()
+    execution = running.execute(problem.function, problem.args, repeats=5)
+    result["warm_call"] = execution.seconds
+    result["warm"], result["jax_warm"] = in_turns(lambda: run_kernels(runs), lambda: compiled(*problem.args))
+    return result
+
+
+def in_turns(ours, theirs) -> tuple:
+    """Least times of both; they take turns, so that a busy host slows both."""
+    first, second, start = [], [], time.perf_counter()
+    seconds(ours)
+    seconds(theirs)
+    while len(first) < WARM_CALLS and (len(first) < 3 or time.perf_counter() - start < WARM_SECONDS):
+        first.append(seconds(ours))
+        second.append(seconds(theirs))
+    return min(first), min(second)
+
+
+def tpu(case) -> dict:
+    from jax.experimental.pallas import tpu as pltpu
+
+    problem = case.make()
+    runs = record(problem)
+    with pltpu.force_tpu_interpret_mode(pltpu.InterpretParams()):
+        compiled = jax.jit(lambda *a: problem.function(*a)).lower(*problem.args).compile()
+    first = seconds(compiled, *problem.args)
+    theirs = first if first > 20 else min(first, seconds(compiled, *problem.args))
+    ours = min(seconds(run_kernels, runs) for _ in range(5))
+    return {"tpu_interpreter": theirs, "warm": ours}
+
+
+# ---- memory
+
+def memory(runs) -> dict:
+    """Peak memory of `palladion run` above that of `palladion doctor`, and what the aim allows; of the worst kernel."""
+    empty = peak([os.path.join(ROOT, "build/palladion"), "doctor"])
+    found = [kernel_memory(run, empty) for run in runs]
+    return max(found, key=lambda one: one["used"] / one["allowed"])
+
+
+def kernel_memory(run, empty: int) -> dict:
+    program, inputs, outputs = run
+    names = re.findall(r"^\s+(?:bound|prefetch|in) %(\w+):", program.text, re.MULTILINE)
+    data = sum(a.nbytes for a in inputs) + sum(a.nbytes for a in outputs) + scratch_bytes(program.text)
+    with tempfile.TemporaryDirectory() as folder:
+        text = os.path.join(folder, "kernel.pkir")
+        with open(text, "w", encoding="utf-8") as stream:
+            stream.write(program.text)
+        command = [os.path.join(ROOT, "build/palladion"), "run", text, "--out", os.path.join(folder, "out")]
+        if len(names) != len(inputs):
+            raise RuntimeError(f"{len(inputs)} inputs, but the text names {names}")
+        for name, array in zip(names, inputs):
+            path = os.path.join(folder, f"{name}.npy")
+            np.save(path, array)
+            command += ["--in", f"{name}={path}"]
+        used = peak(command) - empty
+    return {"used": used, "allowed": 2 * data + (64 << 20)}
+
+
+def peak(command) -> int:
+    """Peak resident bytes of a process."""
+    done = subprocess.run([os.path.join(ROOT, "build/bench/peak_memory"), *command], capture_output=True, text=True)
+    if done.returncode not in (_library.CLEAN, _library.DEFECT):
+        raise RuntimeError(f"{' '.join(command[:2])} failed: {done.stderr}")
+    return int(done.stdout)
+
+
+def scratch_bytes(text: str) -> int:
+    total = 0
+    for dtype, dims in re.findall(r"^\s+scratch %\w+: ref<\w+,(\w+)\[([\d,]*)\]", text, re.MULTILINE):
+        total += int(np.prod([int(d) for d in dims.split(",") if d], dtype=np.int64)) * numpy_dtype(dtype).itemsize
+    return total
+
+
+def main() -> int:
+    what, name = sys.argv[1], " ".join(sys.argv[2:])
+    cases = table.all_cases()
+    if what == "list":
+        tpu_groups = {1, 2, 4, 7, 8, 9}
+        listed = [{"name": c.name, "quick": c.quick, "tpu": c.group in tpu_groups} for c in cases]
+        print(json.dumps({"cases": listed}))
+        return 0
+    case = next(c for c in cases if c.name == name)
+    print(json.dumps({"interpreters": interpreters, "tpu": tpu}[what](case)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""The shipped kernels in Palladion beside JAX's own interpreters: the same function, the same inputs, one run of this file.
+
+    ./dev bench peers [--filter X] [--quick] [--tpu-interpreter none|quick|all] [--json FILE] [--no-docs]
+
+Each case of palladion.real_kernels gets a process of its own (measure_case.py), so that no case finds another's traces; then the
+ratios become the page docs/benchmarks.md. Ratios compare times of one process only. Exit code 1 when a case gave no times.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+import peers_page
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+CASE_SECONDS = 600  # JAX's interpreters and ours, one case
+TPU_SECONDS = 240  # JAX's TPU interpreter, one case: it runs every block copy as a callback
+
+
+def measure(name: str, what: str, limit: float) -> dict:
+    """What measure_case.py says of a case, or {"error": why not}."""
+    command = [sys.executable, os.path.join(HERE, "measure_case.py"), what, name]
+    environment = dict(os.environ, JAX_PLATFORMS="cpu")
+    path = [os.path.join(ROOT, "python"), environment.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(part for part in path if part)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment)
+    except subprocess.TimeoutExpired:
+        return {"error": f"more than {limit:.0f} s"}
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        return {"error": " ".join(lines[-1].split())[:200]}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--filter", default="", help="only the cases whose name contains this")
+    parser.add_argument("--quick", action="store_true", help="one case of each kernel")
+    parser.add_argument("--tpu-interpreter", choices=["none", "quick", "all"], default="quick",
+                        help="the cases for JAX's TPU interpreter: one of each kernel unless told otherwise")
+    parser.add_argument("--json", metavar="FILE", help="also write the numbers as JSON")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
+    options = parser.parse_args()
+    listed = measure("", "list", 120)
+    if "error" in listed:
+        print(f"the cases cannot be listed: {listed['error']}", file=sys.stderr)
+        return 1
+    cases = [c for c in listed["cases"] if options.filter in c["name"] and (c["quick"] or not options.quick)]
+    rows = []
+    for case in cases:
+        row = {"name": case["name"], **measure(case["name"], "interpreters", CASE_SECONDS)}
+        if case["tpu"] and (options.tpu_interpreter == "all" or (options.tpu_interpreter == "quick" and case["quick"])):
+            row["tpu"] = measure(case["name"], "tpu", TPU_SECONDS)
+        rows.append(row)
+        print(peers_page.line(row), flush=True)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as stream:
+            json.dump(rows, stream, indent=1)
+    print(peers_page.aims(rows))
+    if not options.no_docs:
+        peers_page.write(os.path.join(ROOT, "docs/benchmarks.md"), rows, subset=bool(options.filter or options.quick))
+    return 1 if not rows or any("error" in row for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,16 @@
+# Tests of the tree itself rather than of what it computes: they read text, and need Python's standard library only.
+
+find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+
+# Labelled release_only: they say the same for every build, so `./dev test` runs them in one.
+function(palladion_check name)
+  add_test(NAME tree.${name} COMMAND ${Python3_EXECUTABLE} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(tree.${name} PROPERTIES LABELS release_only)
+endfunction()
+
+palladion_check(include_arrows conformance/include_arrows_test.py)
+palladion_check(limits tools/limits.py)
+palladion_check(links tools/links.py)
+if(TARGET palladion)
+  palladion_check(generated_docs tools/gen_docs.py --check --palladion $<TARGET_FILE:palladion>)
+endif()

@@ -1,0 +1,79 @@
+# How every folder declares its library and its unit tests: warnings as errors, no contraction of a*b+c (the same bits on
+# every host), and sources found by name so that one more operation is one more file and no list to edit.
+
+add_library(palladion_flags INTERFACE)
+target_compile_options(palladion_flags INTERFACE
+  -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wnon-virtual-dtor -Werror -ffp-contract=off -fno-math-errno)
+# -isystem keeps warnings of Debian's headers out of ours; tests and sources name every header from the repository's root.
+target_include_directories(palladion_flags INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+
+# palladion_library(NAME DIRS dir... LINKS target...): one static library from every .cc of the folders that is not a test.
+function(palladion_library name)
+  cmake_parse_arguments(ARG "" "" "DIRS;LINKS" ${ARGN})
+  set(sources)
+  foreach(dir ${ARG_DIRS})
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cc)
+    list(FILTER found EXCLUDE REGEX "_(test|fuzz|main)\\.cc$")
+    list(APPEND sources ${found})
+  endforeach()
+  if(NOT sources)  # a folder that is still empty: nothing to build, yet what it links to is declared
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE palladion_flags ${ARG_LINKS})
+    return()
+  endif()
+  add_library(${name} STATIC ${sources})
+  target_link_libraries(${name} PUBLIC palladion_flags ${ARG_LINKS})
+endfunction()
+
+# palladion_tests(NAME DIRS dir... LINKS target... [LABELS label...] [DISCOVER mode]): one GoogleTest binary from every
+# *_test.cc of the folders; mode is gtest_discover_tests' DISCOVERY_MODE. `./dev test` runs the tests labelled every_simd_target once under each SIMD target of the host, and leaves those
+# labelled release_only out of the sanitized build.
+function(palladion_tests name)
+  if(NOT PALLADION_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "DISCOVER" "DIRS;LINKS;LABELS" ${ARGN})
+  if(NOT ARG_DISCOVER)
+    set(ARG_DISCOVER POST_BUILD)
+  endif()
+  set(sources)
+  foreach(dir ${ARG_DIRS})
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*_test.cc)
+    list(APPEND sources ${found})
+  endforeach()
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE palladion_flags ${ARG_LINKS} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE PALLADION_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_MODE ${ARG_DISCOVER} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900 LABELS "${ARG_LABELS}")
+endfunction()
+
+# palladion_exhaustive(NAME SOURCE source LINKS target...): a check over every input of a type, too long for the tests.
+# `./dev exhaustive` builds and runs these; each exits nonzero when an input is wrong.
+function(palladion_exhaustive name)
+  cmake_parse_arguments(ARG "" "SOURCE" "LINKS" ${ARGN})
+  if(NOT PALLADION_TESTS)
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCE})
+  target_link_libraries(${name} PRIVATE palladion_flags ${ARG_LINKS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/exhaustive)
+endfunction()
+
+# palladion_embed(TARGET SYMBOL FILE): the file's text as `const char* SYMBOL` in a generated header of the file's
+# folder and name, with its dot replaced: page/a.html gives page/a_html.h. What is shown to people is written as what it is.
+function(palladion_embed target symbol file)
+  get_filename_component(name ${file} NAME)
+  get_filename_component(folder ${file} DIRECTORY)
+  string(REPLACE "." "_" header ${name})
+  file(RELATIVE_PATH where ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+  set(output ${PROJECT_BINARY_DIR}/generated/${where}/${header}.h)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${CMAKE_CURRENT_SOURCE_DIR}/${file} -DOUTPUT=${output} -DSYMBOL=${symbol}
+      -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
+    DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+  target_include_directories(${target} PRIVATE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
+endfunction()

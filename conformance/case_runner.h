@@ -1,0 +1,32 @@
+// Runs a case and says how what came out differs from what it expects. Rules: docs/spec/cases.md.
+#ifndef PALLADION_CONFORMANCE_CASE_RUNNER_H_
+#define PALLADION_CONFORMANCE_CASE_RUNNER_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/case_file.h"
+
+namespace palladion::conformance {
+
+struct CaseResult {
+  std::vector<std::string> failures;  // empty: the case passes
+  int exit_code = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> hashes;  // of each output, when there are any
+};
+
+// Prepares and runs the kernel, compares, and does the same with the kernel's canonical text, which must parse to
+// itself and give the same bits.
+CaseResult RunCase(const Case& test);
+
+// The case's text with the hash of every output that has no exact list; a hash that is there is replaced.
+std::string WithHashes(const std::string& text, const Case& test, const CaseResult& result);
+
+// Every *.case file below `folder`, sorted. InvalidArgument when there is none.
+absl::StatusOr<std::vector<std::string>> FindCases(const std::string& folder);
+
+}  // namespace palladion::conformance
+
+#endif  // PALLADION_CONFORMANCE_CASE_RUNNER_H_

@@ -1,0 +1,175 @@
+// The runner's own test: each rule of docs/spec/cases.md is broken once, and the case must fail.
+#include "conformance/case_runner.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_join.h"
+#include "conformance/case_file.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::conformance {
+namespace {
+
+constexpr std::string_view kKernel = R"(--- kernel
+pkir 1;
+kernel @k {
+  grid [];
+  in %x: f32[3];
+  out %o: f32[3];
+  body @k (%xr: ref<default,f32[3]>, %or: ref<default,f32[3]>) {
+    %a = get(%xr) : f32[3];
+    %b = add(%a, %a) : f32[3];
+    debug_print{fmt="done"}();
+    _ = swap(%or, %b) : f32[3];
+    return;
+  }
+}
+)";
+
+constexpr std::string_view kHead = "# spec: ref.md#get\n# Says what it shows.\n";
+constexpr std::string_view kInputs = "--- inputs\nx = [1.0, nan, -0.0]\n";
+
+std::string FailuresOf(const std::string& text) {
+  absl::StatusOr<Case> test = ParseCase(text, "c.case");
+  if (!test.ok()) return std::string(test.status().message());
+  return absl::StrJoin(RunCase(*test).failures, "\n");
+}
+
+std::string WithExpect(std::string_view expect) {
+  return FailuresOf(Cat(kHead, kKernel, kInputs, "--- expect\nprint \"done\"\n", expect));
+}
+
+TEST(RunCase, APassingCase) {
+  EXPECT_EQ("", WithExpect("o = [2.0, nan, -0.0]\n"));
+  EXPECT_EQ("", WithExpect("o = [2.0,  // a comment\n  nan,\n\n -0.0]\n"));
+  EXPECT_EQ("", WithExpect("o = [2.0, 0x7fc00000, -0.0]\n"));
+}
+
+TEST(RunCase, AWrongNumberNamesItsPlace) {
+  EXPECT_EQ("c.case:21: o: element [0]: expected 3.0, found 2.0; element [2]: expected 0.0, found -0.0",
+            WithExpect("o = [3.0, nan, 0.0]\n"));
+  EXPECT_NE("", WithExpect("o = [2.0, 1.0, -0.0]\n"));
+  EXPECT_NE("", WithExpect("o = [2.0, 0x7fc00001, -0.0]\n"));
+  EXPECT_NE("", WithExpect("o = [nan, nan, -0.0]\n"));
+  EXPECT_NE(std::string::npos, WithExpect("o = [2.0, nan]\n").find("expected 3 numbers for f32[3]; found 2"));
+}
+
+TEST(RunCase, UlpWindowsNeedAHash) {
+  const std::string missing = WithExpect("o = [2.0000002, nan, 0.0] ulp 1\n");
+  ASSERT_NE(std::string::npos, missing.find("needs its hash: hash o = "));
+  const std::string hash = missing.substr(missing.find("hash o = "));
+  EXPECT_EQ("", WithExpect(Cat("o = [2.0000002, nan, 0.0] ulp 1\n", hash)));
+  EXPECT_NE("", WithExpect(Cat("o = [2.0000007, nan, 0.0] ulp 2\n", hash)));
+  EXPECT_EQ("", WithExpect(hash));
+  EXPECT_NE(std::string::npos,
+            WithExpect("hash o = 0123456789abcdef\n").find("hash: expected 0123456789abcdef, found"));
+  EXPECT_EQ("", WithExpect(Cat("o either [1.0, 1.0, 1.0] |\n [2.0, nan, -0.0]\n", hash)));
+  EXPECT_NE("", WithExpect(Cat("o either [1.0, 1.0, 1.0] | [2.0, nan, 0.0]\n", hash)));
+}
+
+TEST(RunCase, EveryOutputIsChecked) {
+  EXPECT_NE(std::string::npos, WithExpect("").find("output 'o' is not checked"));
+  EXPECT_NE(std::string::npos, WithExpect("o = [2.0, nan, -0.0]\np = [1.0]\n").find("no output 'p'"));
+}
+
+TEST(RunCase, PrintedLinesAreExact) {
+  const auto with = [](std::string_view print) {
+    return FailuresOf(Cat(kHead, kKernel, kInputs, "--- expect\n", print, "o = [2.0, nan, -0.0]\n"));
+  };
+  EXPECT_NE("", with(""));
+  EXPECT_NE("", with("print \"gone\"\n"));
+  EXPECT_NE("", with("print \"done\"\nprint \"done\"\n"));
+}
+
+TEST(RunCase, InputsFitTheKernel) {
+  const auto with = [](std::string_view inputs) {
+    return FailuresOf(Cat(kHead, kKernel, "--- inputs\n", inputs, "--- expect\no = [2.0, nan, -0.0]\n"));
+  };
+  EXPECT_NE(std::string::npos, with("").find("no value for input 'x'"));
+  EXPECT_NE(std::string::npos, with("x = zeros\ny = zeros\n").find("the kernel has no input 'y'"));
+  EXPECT_NE(std::string::npos, with("x = [1.0]\n").find("expected 3 numbers"));
+}
+
+TEST(RunCase, ExitCodesAndMessages) {
+  const std::string kernel = "--- kernel\npkir 2;\n";
+  EXPECT_EQ("", FailuresOf(Cat(kHead, "# exit: 4\n# error: version\n", kernel)));
+  EXPECT_NE("", FailuresOf(Cat(kHead, "# exit: 4\n# error: no such words\n", kernel)));
+  EXPECT_NE("", FailuresOf(Cat(kHead, "# exit: 3\n# error: version\n", kernel)));
+  EXPECT_NE("", FailuresOf(
+                    Cat(kHead, "# exit: 1\n", kKernel, kInputs, "--- expect\nprint \"done\"\no = [2.0, nan, -0.0]\n")));
+}
+
+std::string Outside(std::string_view header, std::string_view mark_load, std::string_view mark_store) {
+  return FailuresOf(Cat(kHead, header, R"(--- kernel
+pkir 1;
+kernel @k {
+  grid [];
+  in %i: i32[];
+  out %o: f32[2];
+  body @k (%ir: ref<default,i32[]>, %or: ref<default,f32[2]>) {
+    %n = get(%ir) : i32[];
+    _ = swap(%or.at[%n], 1.0:f32) : f32[]; )",
+                        mark_load, R"(
+    _ = swap(%or.at[0], 1.0:f32) : f32[]; )",
+                        mark_store, R"(
+    return;
+  }
+}
+--- inputs
+i = [2]
+--- expect
+o = [1.0, nan]
+)"));
+}
+
+TEST(RunCase, FindingsStandOnTheGuiltyLine) {
+  EXPECT_EQ("", Outside("# exit: 1\n# finding: OOB\n", "//~ OOB", ""));
+  EXPECT_EQ("", Outside("# exit: 1\n# finding: OOB store to 'o\n", "//~ OOB", "")) << "a part of the message";
+  EXPECT_NE("", Outside("# exit: 1\n# finding: OOB load of\n", "//~ OOB", ""));
+  EXPECT_NE(std::string::npos, Outside("# exit: 1\n", "", "").find("which no //~ announces"));
+  EXPECT_NE("", Outside("# exit: 1\n", "", "//~ OOB"));
+  EXPECT_NE("", Outside("# exit: 1\n", "//~ OOB_BLOCK", ""));
+  EXPECT_NE(std::string::npos, Outside("# exit: 1\n", "//~ OOB", "//~ OOB").find("expected finding OOB on line 9"));
+  EXPECT_NE(std::string::npos, Outside("# exit: 1\n# finding: CHECK\n", "//~ OOB", "").find("expected finding CHECK"));
+  EXPECT_NE(std::string::npos, Outside("", "//~ OOB", "").find("exit code: expected 0, found 1"));
+}
+
+TEST(ParseCase, RefusesWhatIsNotTheFormat) {
+  const auto refused = [](std::string_view text) { return ParseCase(text, "c.case").status().ToString(); };
+  EXPECT_NE(std::string::npos, refused("# Prose.\n--- kernel\nx\n").find("# spec:"));
+  EXPECT_NE(std::string::npos, refused("# spec: a.md#b\n--- kernel\nx\n").find("prose"));
+  EXPECT_NE(std::string::npos, refused(Cat(kHead, "--- kernel\nx\n")).find("asserts nothing"));
+  EXPECT_NE(std::string::npos,
+            refused(Cat(kHead, "# taget: triton\n--- kernel\nx\n")).find("c.case:3: there is no header # taget:"));
+  EXPECT_NE(std::string::npos, refused(Cat(kHead, "# schedules: all\n--- kernel\nx\n")).find("a positive number"));
+  EXPECT_NE(std::string::npos, refused(Cat(kHead, "# schedules: 0\n--- kernel\nx\n")).find("a positive number"));
+  EXPECT_NE(std::string::npos,
+            refused(Cat(kHead, "# exit: 1\n--- kernel\nx //~ first:RACE_WW\n")).find("needs the line"));
+  EXPECT_NE(std::string::npos, refused(Cat(kHead, "--- kernel\nx\n--- expect\no = [1\n")).find("c.case"));
+  EXPECT_NE(std::string::npos,
+            refused(Cat(kHead, "--- kernel\nx\n--- expect\no = [1] ulps 2\n")).find("ulp takes a positive number"));
+  EXPECT_NE(std::string::npos,
+            refused(Cat(kHead, "--- kernel\nx\n--- expect\no = [1] [2]\n")).find("expected the end of the line"));
+  EXPECT_NE(std::string::npos,
+            refused(Cat(kHead, "--- kernel\nx\n--- expect\no = [1]\no = [1]\n")).find("expected twice"));
+  EXPECT_NE(std::string::npos,
+            refused(Cat(kHead, "--- kernel\nx\n--- inputs\na = iota\na = iota\n")).find("comes twice"));
+  EXPECT_NE(std::string::npos, refused(Cat(kHead, "--- kernel\nx\n--- output\n")).find("expected \"--- inputs\""));
+  EXPECT_NE(std::string::npos, refused(Cat(kHead, "# exit: 4\n--- kernel\nx\n")).find("# error:"));
+}
+
+TEST(WithHashes, FillsInAndReplaces) {
+  const std::string text = Cat(kHead, kKernel, kInputs, "--- expect\nprint \"done\"\no = [2.0, nan, 0.0] ulp 1\n");
+  absl::StatusOr<Case> test = ParseCase(text, "c.case");
+  ASSERT_TRUE(test.ok());
+  const std::string written = WithHashes(text, *test, RunCase(*test));
+  EXPECT_EQ("", FailuresOf(written));
+  std::string stale = written;
+  stale.replace(stale.find("hash o = ") + 9, 16, "0000000000000000");
+  test = ParseCase(stale, "c.case");
+  ASSERT_TRUE(test.ok());
+  EXPECT_EQ(written, WithHashes(stale, *test, RunCase(*test)));
+}
+
+}  // namespace
+}  // namespace palladion::conformance

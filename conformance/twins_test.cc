@@ -1,0 +1,70 @@
+// The racy and the clean twin of a corpus pattern differ in one token of their
+// kernels, so that nothing but the defect can explain why one is reported and
+// the other is not. A number or a word that means one thing (a size) may stand
+// in several places.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/case_file.h"
+#include "conformance/case_runner.h"
+
+namespace palladion::conformance {
+namespace {
+
+constexpr std::string_view kRacy = "_racy.case", kClean = "_clean.case";
+
+// Words and numbers whole, every other character by itself; comments and white
+// space left out.
+std::vector<std::string> Tokens(const std::string& kernel) {
+  std::vector<std::string> tokens;
+  bool word = false;
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    if (kernel.compare(i, 2, "//") == 0) i = std::min(kernel.size() - 1, kernel.find('\n', i));
+    const auto c = static_cast<unsigned char>(kernel[i]);
+    const bool in_word = std::isalnum(c) != 0 || c == '_';
+    if (in_word && word) {
+      tokens.back() += static_cast<char>(c);
+    } else if (std::isspace(c) == 0) {
+      tokens.emplace_back(1, static_cast<char>(c));
+    }
+    word = in_word;
+  }
+  return tokens;
+}
+
+TEST(Twins, DifferInOneToken) {
+  const absl::StatusOr<std::vector<std::string>> paths = FindCases(PALLADION_SOURCE_DIR "/conformance/cases/checks");
+  ASSERT_TRUE(paths.ok()) << paths.status();
+  int pairs = 0;
+  for (const std::string& path : *paths) {
+    if (!path.ends_with(kRacy)) {
+      EXPECT_TRUE(path.ends_with(kClean)) << path;
+      continue;
+    }
+    ++pairs;
+    const absl::StatusOr<Case> racy = ReadCase(path);
+    const absl::StatusOr<Case> clean = ReadCase(path.substr(0, path.size() - kRacy.size()) + std::string(kClean));
+    ASSERT_TRUE(racy.ok() && clean.ok()) << racy.status() << clean.status();
+    EXPECT_FALSE(racy->guilty.empty()) << path;
+    EXPECT_TRUE(clean->guilty.empty() && clean->exit_code == 0) << path;
+    const std::vector<std::string> a = Tokens(racy->kernel), b = Tokens(clean->kernel);
+    ASSERT_EQ(a.size(), b.size()) << path;
+    std::set<std::pair<std::string, std::string>> differences;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (a[i] != b[i]) differences.emplace(a[i], b[i]);
+    }
+    EXPECT_EQ(1u, differences.size()) << path;
+  }
+  EXPECT_EQ(paths->size(), static_cast<std::size_t>(2 * pairs)) << "a clean case without its racy twin";
+  EXPECT_LE(16, pairs) << "cases were lost";
+}
+
+}  // namespace
+}  // namespace palladion::conformance

@@ -1,0 +1,78 @@
+/* The C ABI: what other languages load. Texts that it returns are owned by the caller and freed with
+ * palladion_free_string. Programs are immutable: one may run on many threads at once.
+ * Arrays are dense, row-major, one storage element each; dtype is a name of kernel text ("bf16"). PRNG keys are u32
+ * words with a last dimension of their own. `data` may be NULL only where a dimension is 0. An output's memory must not
+ * overlap an input's, unless the kernel aliases the two and they are the same memory. */
+#ifndef PALLADION_EMU_C_API_H_
+#define PALLADION_EMU_C_API_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PALLADION_API __attribute__((visibility("default")))
+
+typedef struct palladion_program palladion_program;
+
+typedef struct palladion_array {
+  void* data;
+  const int64_t* shape;
+  int rank;
+  const char* dtype;
+} palladion_array;
+
+/* NULL on an error, whose text is then in *error: the name of a status, ": ", the message. `kernel` may be NULL where
+ * the text has one; `target` may be NULL for what the kernel says. */
+PALLADION_API palladion_program* palladion_prepare(const char* text, size_t size, const char* kernel,
+                                                   const char* target, char** error);
+
+/* Runs the kernel. The result is the exit code of the command: 0 clean, 1 defect found, 3 unsupported, 4 malformed
+ * input, 5 internal error, 6 budget or a limit spent. *report (NULL: not wanted) is JSON for 0 and 1, else {"message":
+ * ...}. */
+PALLADION_API int palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                                palladion_array* outputs, size_t n_outputs, char** report);
+
+/* How a kernel is checked. palladion_check_defaults fills it in; texts may be NULL for their default. */
+typedef struct palladion_check_options {
+  int64_t seeds;                     /* schedules to try where there is a choice; at least 1 */
+  int exhaustive;                    /* every schedule, where they are few */
+  const char* replay;                /* one schedule, as a finding names it */
+  const char* fill;                  /* what memory nobody wrote holds: "nan", "zero", "random:SEED", "intmax" */
+  int races, definedness, contracts; /* which checks run */
+  int strict;                        /* warnings count as defects */
+  int threads;                       /* of the host; 0: all */
+  int64_t budget;                    /* iterations of all loops of one program together; 0: the default */
+} palladion_check_options;
+PALLADION_API void palladion_check_defaults(palladion_check_options* options);
+
+/* Runs the kernel under the orders that hardware may choose; options NULL: the defaults. The result is the exit code of
+ * the command: as above, and 2 where outputs differ between schedules. *report is the JSON of a report for 0, 1 and 2.
+ * The outputs are those of the first schedule; n_outputs may be 0 where they are not wanted. */
+PALLADION_API int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                                  palladion_array* outputs, size_t n_outputs, const palladion_check_options* options,
+                                  char** report);
+
+/* The mutants of a kernel, as JSON: a list of objects with name, mutation, line, what, text, refused (emu/mutants.h).
+ * At most per_kind of each kind, 0: all. `kernel` as for palladion_prepare. NULL on an error, as above. */
+PALLADION_API char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, char** error);
+
+/* The names of the kernels of a text, one a line; NULL on an error, as above. */
+PALLADION_API char* palladion_kernels(const char* text, size_t size, char** error);
+
+/* The text in canonical form; NULL on an error, as above. */
+PALLADION_API char* palladion_canonical(const char* text, size_t size, char** error);
+
+/* Every operation as JSON: a list of objects with dialect, name, spec, backends, effect, unit, status, reason. */
+PALLADION_API char* palladion_operations(void);
+
+PALLADION_API void palladion_free_program(palladion_program* program);
+PALLADION_API void palladion_free_string(char* text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PALLADION_EMU_C_API_H_ */

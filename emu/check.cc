@@ -1,0 +1,307 @@
+// The driver of a check: which schedules run, what watches them, and what their outputs say together. Rules:
+// docs/checks.md. Where programs do not synchronise with each other, what the sweep of their accesses finds holds for
+// every order, so two orders suffice; else there are as many schedules as seeds.
+#include "emu/check.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "emu/check_compare.h"
+#include "emu/check_trial.h"
+#include "emu/contracts.h"
+#include "emu/coverage.h"
+#include "emu/float_environment.h"
+#include "emu/host_memory.h"
+#include "emu/operand_check.h"
+#include "emu/scheduled_launch.h"
+#include "scheduler/parallel_seeds.h"
+#include "scheduler/pct_bound.h"
+#include "scheduler/shrink.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+namespace {
+
+std::vector<ConstArray> ArraysOf(absl::Span<const Tensor> tensors) {
+  std::vector<ConstArray> arrays;
+  for (const Tensor& tensor : tensors) arrays.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
+  return arrays;
+}
+
+class Checker {
+ public:
+  Checker(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options,
+          const TrialRunner& runner)
+      : kernel_(kernel), inputs_(inputs), options_(options), runner_(runner) {}
+
+  absl::Status Run() {
+    const PreparedKernelState& state = kernel_.state();
+    report_ = {.kernel = kernel_.name(),
+               .target = kernel_.target(),
+               .steps = static_cast<std::int64_t>(state.program().steps.size()),
+               .checked = true,
+               .strict = options_.strict};
+    if (options_.contracts) {
+      for (Finding& finding : StaticFindings(state, &report_.checks)) Add(std::move(finding), nullptr);
+    }
+    if (!options_.replay.empty()) {
+      PALLADION_RETURN_IF_ERROR(Replay());
+    } else {
+      PALLADION_RETURN_IF_ERROR(RunBaseline(Watch::kEverything));
+      PALLADION_RETURN_IF_ERROR(RunOthers());
+    }
+    Conclude();
+    return absl::OkStatus();
+  }
+
+  Report TakeReport() { return std::move(report_); }
+  std::vector<Tensor> TakeOutputs() { return std::move(baseline_.outputs); }
+
+ private:
+  absl::Status RunBaseline(Watch watch) {
+    Coverage coverage(kernel_.state());  // what program order does not reach is seldom reached otherwise
+    const LaunchOptions covered{.observers = {&coverage}, .hooks = &coverage};
+    PALLADION_ASSIGN_OR_RETURN(baseline_, runner_.Run(runner_.ScheduleOfSeed(0), watch, lengths_,
+                                                      watch == Watch::kEverything ? &covered : nullptr));
+    lengths_ = {.steps = std::max<std::int64_t>(1, baseline_.run.steps), .operations = baseline_.run.operations};
+    report_.programs = baseline_.programs;
+    report_.printed = baseline_.printed;
+    if (watch == Watch::kOutputs) return absl::OkStatus();
+    report_.never_ran = coverage.Missing(baseline_.programs);
+    Take(baseline_);
+    return absl::OkStatus();
+  }
+
+  absl::Status RunOthers() {
+    if (options_.exhaustive) return RunAll();
+    if (runner_.interact()) return RunSeeds();
+    if (!HasParallelDimension()) return absl::OkStatus();
+    if (options_.progress) options_.progress(1, 2);
+    return Interrupted() ? absl::OkStatus() : RunOne(ReverseOrder());
+  }
+
+  bool HasParallelDimension() const {
+    const std::vector<DimOrder>& order = kernel_.state().program().dim_order;
+    return baseline_.programs > 1 && std::find(order.begin(), order.end(), DimOrder::kParallel) != order.end();
+  }
+
+  Schedule ReverseOrder() const {
+    Schedule schedule = runner_.ScheduleOfSeed(2);
+    schedule.policy = PolicyKind::kReverse;
+    return schedule;
+  }
+
+  absl::Status RunOne(const Schedule& schedule) {
+    PALLADION_ASSIGN_OR_RETURN(Trial trial, runner_.Run(schedule, Watch::kEverything, lengths_));
+    Take(trial);
+    return Compare(trial);
+  }
+
+  absl::Status Replay() {
+    PALLADION_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options_.replay));
+    PALLADION_RETURN_IF_ERROR(ExpectMadeFor(schedule, runner_.kernel_hash(), runner_.inputs_hash()));
+    PALLADION_RETURN_IF_ERROR(RunBaseline(Watch::kOutputs));
+    return RunOne(schedule);
+  }
+
+  // Results are taken in the order of the seeds, so the report does not depend on the number of threads.
+  absl::Status RunSeeds() {
+    absl::Status status;
+    ParallelSeeds<absl::StatusOr<Trial>> seeds(1, options_.seeds, options_.threads);
+    seeds.Do(
+        [&](std::int64_t seed) {
+          const FloatEnvironment environment;
+          return runner_.Run(runner_.ScheduleOfSeed(seed), Watch::kEverything, lengths_);
+        },
+        [&](std::int64_t seed, absl::StatusOr<Trial> trial) {
+          status = trial.status();
+          if (status.ok()) {
+            Take(*trial);
+            status = Compare(*trial);
+          }
+          if (options_.progress) options_.progress(seed + 1, options_.seeds);
+          return status.ok() && !Interrupted();
+        });
+    return status;
+  }
+
+  absl::Status RunAll() {
+    Trial trial;
+    trial.schedule = runner_.ScheduleOfSeed(0);
+    trial.outputs = baseline_.outputs;
+    std::vector<MutableArray> outputs;
+    for (Tensor& tensor : trial.outputs) outputs.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
+    ExhaustiveOptions options;
+    options.scheduled.launch.run = options_.run;
+    absl::Status status;
+    PALLADION_ASSIGN_OR_RETURN(explored_, RunExhaustive(kernel_.state(), inputs_, outputs, options,
+                                                        [&](const ScheduledResult& result) -> absl::StatusOr<bool> {
+                                                          trial.schedule.moves = result.run.moves;
+                                                          trial.findings = result.launch.findings;
+                                                          trial.run = result.run;
+                                                          Take(trial);
+                                                          PALLADION_RETURN_IF_ERROR(Compare(trial));
+                                                          return !Interrupted();
+                                                        }));
+    return absl::OkStatus();
+  }
+
+  bool Interrupted() {
+    report_.interrupted |= options_.interrupted && options_.interrupted();
+    return report_.interrupted;
+  }
+
+  void Take(const Trial& trial) {
+    ++report_.schedules;
+    for (const auto& [name, times] : trial.tallies) tallies_[name] += times;
+    for (const Finding& finding : trial.findings) Add(finding, &trial);
+  }
+
+  // Equal findings of several schedules are one, and the first of these replays it.
+  void Add(Finding finding, const Trial* trial) {
+    for (Finding& known : findings_) {
+      if (!SameFinding(known, finding)) continue;
+      known.count = std::max(known.count, finding.count);
+      known.severity = std::max(known.severity, finding.severity);
+      return;
+    }
+    findings_.push_back(std::move(finding));
+    replays_.push_back(trial == nullptr ? "" : ReplayOf(*trial));
+  }
+
+  // The schedule's name; where it took a policy's choices to get there, the few of them that matter.
+  std::string ReplayOf(const Trial& trial) {
+    Schedule schedule = trial.schedule;
+    if (runner_.interact() && !trial.run.moves.empty() && !trial.findings.empty()) {
+      const FindingCode code = trial.findings.front().code;
+      Shorten(schedule, trial.run, [code](const Trial& again) {
+        return std::any_of(again.findings.begin(), again.findings.end(),
+                           [code](const Finding& f) { return f.code == code; });
+      });
+    }
+    return ToString(schedule);
+  }
+
+  void Shorten(Schedule& schedule, const LoopResult& run, const std::function<bool(const Trial&)>& shows) const {
+    const absl::StatusOr<Shrunk> shrunk = Shrink(
+        run.moves, run.operations,
+        [&](const std::vector<Move>& moves) -> absl::StatusOr<bool> {
+          Schedule shorter = schedule;
+          shorter.moves = moves;
+          PALLADION_ASSIGN_OR_RETURN(const Trial again, runner_.Run(shorter, Watch::kOutputs, lengths_));
+          return shows(again);
+        },
+        kMaxShrinkRuns);
+    if (shrunk.ok() && shrunk->reproduced) schedule.moves = shrunk->moves;
+  }
+
+  absl::Status Compare(Trial& trial) {
+    if (trial.run.outcome != Outcome::kFinished || baseline_.run.outcome != Outcome::kFinished) return absl::OkStatus();
+    if (differs_ || SameOutputs(baseline_, trial)) return absl::OkStatus();
+    differs_ = true;  // one pair of schedules tells it
+    if (runner_.interact() && !options_.exhaustive && !trial.run.moves.empty()) {
+      Shorten(trial.schedule, trial.run, [&](const Trial& again) { return !SameOutputs(baseline_, again); });
+      PALLADION_ASSIGN_OR_RETURN(trial, runner_.Run(trial.schedule, Watch::kOutputs, lengths_));
+    }
+    PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> finding,
+                               CompareOutputs(kernel_, inputs_, runner_, baseline_, trial, lengths_));
+    if (!finding.has_value()) return absl::OkStatus();
+    rounding_ = finding->severity == Severity::kNote;
+    findings_.push_back(*std::move(finding));
+    replays_.push_back(ToString(trial.schedule));
+    return absl::OkStatus();
+  }
+
+  void Conclude() {
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      report_.findings.push_back(Reported(findings_[i], kernel_.state().module()));
+      report_.findings.back().replay = replays_[i];
+    }
+    for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
+    Argue();
+    report_.verdict = VerdictOf(report_);
+  }
+
+  // Why one clean run is enough, or what the schedules are worth: docs/checks.md has the argument.
+  void Argue() {
+    const bool clean = std::none_of(report_.findings.begin(), report_.findings.end(),
+                                    [&](const ReportedFinding& finding) { return Counts(finding, report_); });
+    if (!options_.replay.empty()) {
+      report_.argument = "one schedule was replayed, beside program order";
+    } else if (options_.exhaustive && explored_.complete) {
+      report_.proved = true;
+      report_.argument = Cat("all schedules were run: ", explored_.schedules, ", and ", explored_.pruned,
+                             " more that differ only in the order of operations that do not conflict");
+    } else if (options_.exhaustive) {
+      report_.argument = Cat("not all schedules were run: the search stopped after ", explored_.schedules);
+    } else if (runner_.interact()) {
+      report_.argument = PctSentence(baseline_.run.agents, lengths_.steps, report_.schedules);
+    } else if (rounding_) {
+      report_.argument =
+          "programs do not wait for each other, and what they share they add to; other orders round sums "
+          "otherwise";
+    } else if (!(options_.races && options_.definedness)) {
+      report_.argument = "not every check ran: without races and definedness two orders prove nothing about others";
+    } else if (!clean) {
+      report_.argument = "programs do not wait for each other, so what was found holds for every order of them";
+    } else {
+      report_.proved = true;
+      report_.argument = HasParallelDimension()
+                             ? "programs do not wait for each other, and no two of them conflict on any element: every "
+                               "order gives this result on this input"
+                             : "the programs of this grid have one order: the result on this input is this one";
+    }
+  }
+
+  static constexpr std::int64_t kMaxShrinkRuns = 400;
+
+  const PreparedKernel& kernel_;
+  const absl::Span<const ConstArray> inputs_;
+  const CheckOptions& options_;
+  const TrialRunner& runner_;
+  Trial baseline_;
+  RunLengths lengths_;
+  Explored explored_;
+  bool differs_ = false, rounding_ = false;
+  std::vector<Finding> findings_;
+  std::vector<std::string> replays_;  // of each finding
+  std::map<std::string, std::int64_t> tallies_;
+  Report report_;
+};
+
+absl::Status CheckOptionsValid(const CheckOptions& options) {
+  if (options.seeds < 1)
+    return absl::InvalidArgumentError(
+        Cat("seeds must be at least 1: a check that runs nothing is no pass; found ", options.seeds));
+  if (options.step_budget < 1)
+    return absl::InvalidArgumentError(Cat("the step budget must be at least 1; found ", options.step_budget));
+  if (options.exhaustive && !options.replay.empty())
+    return absl::InvalidArgumentError("a replay is one schedule, and exhaustive is all of them: give one of the two");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options,
+                             std::vector<Tensor>* outputs) {
+  PALLADION_RETURN_IF_ERROR(CheckOptionsValid(options));
+  const FloatEnvironment environment;
+  const std::vector<ConstArray> arrays = ArraysOf(inputs);
+  PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, arrays));
+  PALLADION_RETURN_IF_ERROR(
+      CheckMemory(kernel.state(), options.run.memory_limit == 0 ? HostMemoryLimit() : options.run.memory_limit));
+  try {
+    PALLADION_ASSIGN_OR_RETURN(const TrialRunner runner, TrialRunner::Create(kernel, arrays, options));
+    Checker checker(kernel, arrays, options, runner);
+    PALLADION_RETURN_IF_ERROR(checker.Run());
+    if (outputs != nullptr) *outputs = checker.TakeOutputs();
+    return checker.TakeReport();
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(
+        Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));
+  }
+}
+
+}  // namespace palladion

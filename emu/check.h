@@ -1,0 +1,42 @@
+// Run a kernel under the orders that hardware may choose, and say everything that is wrong with it.
+//
+//   auto report = palladion::Check(*kernel, {x, y}, {.seeds = 64});
+//   report->verdict, report->findings
+#ifndef PALLADION_EMU_CHECK_H_
+#define PALLADION_EMU_CHECK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/emulate.h"
+#include "emu/report.h"
+
+namespace palladion {
+
+struct CheckOptions {
+  std::int64_t seeds = 64;   // schedules to try where there is a choice; at least 1
+  bool exhaustive = false;   // every schedule, where they are few
+  std::string replay;        // one schedule, as a finding names it; "" for the seeds
+  std::string fill = "nan";  // what memory nobody wrote holds: nan, zero, random:SEED, intmax
+  bool races = true, definedness = true, contracts = true;
+  bool strict = false;                               // warnings count as defects
+  int threads = 0;                                   // host threads; 0: all. The report does not depend on it.
+  std::int64_t step_budget = std::int64_t{1} << 32;  // visible steps of one schedule before it is a livelock
+  RunOptions run;
+  std::function<void(std::int64_t done, std::int64_t of)> progress;  // may be empty
+  std::function<bool()> interrupted;                                 // asked between schedules; may be empty
+};
+
+// InvalidArgument: inputs that do not fit, seeds below 1, a replay string of another kernel or other inputs.
+// ResourceExhausted: memory or the budget. What the kernel does wrong is in the report. `outputs`: those of seed 0,
+// when not nullptr.
+PALLADION_EXPORT absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                              const CheckOptions& options = {}, std::vector<Tensor>* outputs = nullptr);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECK_H_

@@ -1,0 +1,153 @@
+// The driver of a check on small kernels: two orders, and what their difference is called.
+#include "emu/check.h"
+
+#include <gtest/gtest.h>
+
+#include "emu/values.h"
+
+namespace palladion {
+namespace {
+
+Report CheckOk(const std::string& text, const std::string& target, const CheckOptions& options = {}) {
+  absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = target, .path = ""});
+  EXPECT_TRUE(kernel.ok()) << kernel.status();
+  std::vector<Tensor> inputs;
+  for (const OperandDescription& input : kernel->inputs())
+    inputs.push_back(*TensorFromText(input.dtype, input.shape, "iota"));
+  absl::StatusOr<Report> report = Check(*kernel, inputs, options);
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? *report : Report{};
+}
+
+// Every program stores its number: into the element `at`.
+std::string StoreNumber(const std::string& at) {
+  return "pkir 1;\nkernel @k { grid [4]; out %o: i32[4];\n body @b (%or: ref<default,i32[4]> as \"o_ref\") {\n"
+         "  %p = program_id{axis=0}() : i32[];\n  _ = swap(%or.at[" +
+         at + "], %p) : i32[];\n  return; } }\n";
+}
+
+TEST(Check, TheLastWriterWins) {
+  const Report report = CheckOk(StoreNumber("0"), "triton/h100");
+  ASSERT_FALSE(report.findings.empty());
+  const ReportedFinding& finding = report.findings.back();
+  EXPECT_EQ("NONDET", finding.code) << finding.message;
+  EXPECT_EQ("output 'o'[0] is 3 in program order and 0 in reverse order; 1 of its elements differ", finding.message);
+  ASSERT_TRUE(finding.first.has_value() && finding.second.has_value());
+  EXPECT_EQ("program (3)", finding.first->agent);
+  EXPECT_EQ("program (0)", finding.second->agent);
+  EXPECT_EQ(5, finding.first->text_line);
+}
+
+// Every program adds to one float, atomically, or stores to it: only the sum is the same up to rounding.
+TEST(Check, RoundingOrderIsANote) {
+  const std::string text =
+      "pkir 1;\nkernel @k { grid [64]; in %x: f32[64]; in %y: f32[1]; out %o: f32[1] alias %y;\n"
+      " body @b (%xr: ref<default,f32[64]>, %yr: ref<default,f32[1]>, %or: ref<default,f32[1]>) {\n"
+      "  %p = program_id{axis=0}() : i32[];\n  %v = get(%xr.at[%p]) : f32[];\n"
+      "  %z = CHANGE : f32[];\n"
+      "  _ = OP : f32[];\n  return; } }\n";
+  const auto with = [&](const std::string& change, const std::string& op) {
+    std::string changed = text;
+    changed.replace(changed.find("CHANGE"), 6, change);
+    changed.replace(changed.find("OP"), 2, op);
+    return CheckOk(changed, "triton/h100");
+  };
+  const auto nondet = [](const Report& report) {
+    for (const ReportedFinding& finding : report.findings) {
+      if (finding.code == "NONDET") return finding.severity;
+    }
+    return std::string("none");
+  };
+  const std::string add = "atomic_rmw{op=\"add\"}(%or.at[0], %z)", store = "swap(%or.at[0], %z)";
+  EXPECT_EQ("note", nondet(with("sin(%v)", add)));
+  EXPECT_EQ("defect", nondet(with("sin(%v)", store)));
+}
+
+TEST(Check, ProgramsThatShareNothingAreClean) {
+  const Report report = CheckOk(StoreNumber("%p"), "triton/h100");
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_EQ(2, report.schedules);
+}
+
+TEST(Check, ATpuGridKeepsItsOrder) {
+  const Report report = CheckOk(StoreNumber("%p"), "mosaic_tpu/v5e", {.contracts = false});
+  EXPECT_TRUE(report.findings.empty()) << report.findings[0].message;
+  EXPECT_EQ(1, report.schedules);
+}
+
+TEST(Check, AnInterruptedCheckIsNoPassAndSaysWhatItKnows) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> shown;
+  CheckOptions options;
+  options.progress = [&](std::int64_t done, std::int64_t of) { shown.emplace_back(done, of); };
+  Report report = CheckOk(StoreNumber("%p"), "triton/h100", options);
+  EXPECT_FALSE(report.interrupted);
+  ASSERT_FALSE(shown.empty());
+  for (const auto& [done, of] : shown) EXPECT_TRUE(done >= 1 && done <= of) << done << " of " << of;
+  options.interrupted = [] { return true; };
+  report = CheckOk(StoreNumber("%p"), "triton/h100", options);
+  EXPECT_TRUE(report.interrupted);
+  EXPECT_EQ(1, report.schedules);
+  EXPECT_EQ(ExitCode::kBudget, ExitCodeOf(report));
+  EXPECT_EQ(Verdict::kClean, report.verdict);
+  std::string outside = StoreNumber("%p");
+  outside.replace(outside.find("grid [4]"), 8, "grid [5]");
+  report = CheckOk(outside, "triton/h100", options);
+  EXPECT_EQ(ExitCode::kDefect, ExitCodeOf(report));
+}
+
+// Each program takes a ticket and leaves its number there: who comes first is the schedule's choice.
+constexpr const char* kTickets =
+    "pkir 1;\nkernel @tickets { backend triton; grid [4]; in %z: i32[1]; out %o: i32[1] alias %z; out %t: i32[4];\n"
+    " body @b (%zr: ref<default,i32[1]>, %or: ref<default,i32[1]>, %tr: ref<default,i32[4]>) {\n"
+    "  %p = program_id{axis=0}() : i32[];\n  %n = atomic_rmw{op=\"add\"}(%or.at[0], 1:i32) : i32[];\n"
+    "  _ = swap(%tr.at[%n], %p) : i32[];\n  return; } }\n";
+
+TEST(Check, ProgramsThatInteractAreRunUnderSeedsAndReplayed) {
+  const Report report = CheckOk(kTickets, "", {.seeds = 16});
+  EXPECT_EQ(16, report.schedules);
+  EXPECT_EQ(Verdict::kNondeterministic, report.verdict);
+  ASSERT_EQ(1u, report.findings.size());
+  const ReportedFinding& finding = report.findings[0];
+  EXPECT_NE(finding.first->agent, finding.second->agent) << "another program wrote it";
+  EXPECT_EQ(0u, finding.replay.find("s1:moves:")) << "shrunk: " << finding.replay;
+  const Report again = CheckOk(kTickets, "", {.replay = finding.replay});
+  ASSERT_EQ(1u, again.findings.size());
+  EXPECT_EQ(finding.message, again.findings[0].message);
+  EXPECT_EQ(finding.replay, again.findings[0].replay);
+}
+
+TEST(Check, TheReportDoesNotDependOnTheNumberOfThreads) {
+  EXPECT_EQ(ToJson(CheckOk(kTickets, "", {.seeds = 40, .threads = 1})),
+            ToJson(CheckOk(kTickets, "", {.seeds = 40, .threads = 3})));
+}
+
+TEST(Check, AllSchedulesOfASmallKernel) {
+  const Report report = CheckOk(kTickets, "", {.exhaustive = true});
+  EXPECT_EQ(Verdict::kNondeterministic, report.verdict);
+  EXPECT_EQ(1u, report.findings.size());
+  EXPECT_GE(report.schedules, 24) << "as many as four programs have orders";
+}
+
+TEST(Check, AReplayOfOtherInputsIsRefused) {
+  absl::StatusOr<PreparedKernel> kernel = PrepareText(kTickets);
+  const Report report = CheckOk(kTickets, "", {.seeds = 8});
+  const std::vector<Tensor> other = {*TensorFromText(DType::kI32, {1}, "[7]")};
+  const absl::Status status = Check(*kernel, other, {.replay = report.findings[0].replay}).status();
+  EXPECT_EQ(absl::StatusCode::kInvalidArgument, status.code());
+  EXPECT_NE(std::string::npos, std::string(status.message()).find("other inputs")) << status;
+}
+
+TEST(Check, WithoutABackendAnotherResultIsANote) {
+  const Report report = CheckOk(StoreNumber("0"), "generic");
+  EXPECT_NE(Verdict::kDefect, report.verdict);
+  EXPECT_NE(Verdict::kNondeterministic, report.verdict);
+  EXPECT_EQ("GRID_ORDER", report.findings.back().code);
+}
+
+TEST(Check, NoSeedsIsNoPass) {
+  absl::StatusOr<PreparedKernel> kernel = PrepareText(StoreNumber("%p"));
+  EXPECT_EQ(absl::StatusCode::kInvalidArgument, Check(*kernel, {}, {.seeds = 0}).status().code());
+}
+
+}  // namespace
+}  // namespace palladion

@@ -1,0 +1,170 @@
+#include "emu/emulate.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "emu/float_environment.h"
+#include "emu/host_memory.h"
+#include "emu/launch.h"
+#include "emu/operand_check.h"
+#include "emu/prepared_kernel.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/ir/parser.h"
+#include "semantics/ir/printer.h"
+#include "semantics/program/frame_shadow.h"
+#include "semantics/program/prepare.h"
+
+namespace palladion {
+namespace {
+
+std::string_view PathOf(std::string_view path) { return path.empty() ? std::string_view("<text>") : path; }
+
+absl::StatusOr<const Kernel*> FindKernel(const Module& module, const std::string& name) {
+  const auto names = [&] {
+    return absl::StrJoin(module.kernels, ", ", [](std::string* out, const Kernel& k) { Append(out, k.name); });
+  };
+  if (name.empty()) {
+    if (module.kernels.size() == 1) return &module.kernels[0];
+    return absl::InvalidArgumentError(
+        Cat("the text has ", module.kernels.size(), " kernels; choose one with --kernel: ", names()));
+  }
+  for (const Kernel& kernel : module.kernels) {
+    if (kernel.name == name || Cat("@", kernel.name) == name) return &kernel;
+  }
+  return absl::InvalidArgumentError(Cat("no kernel '", name, "' in the text; it has: ", names()));
+}
+
+std::size_t MemoryLimitOf(const RunOptions& options) {
+  return options.memory_limit == 0 ? HostMemoryLimit() : options.memory_limit;
+}
+
+// Before anything is prepared: tables of a value's offsets grow with the value. Operands have none.
+absl::Status CheckValues(const Kernel& kernel, std::size_t limit) {
+  const auto is_operand = [&](const ValueInfo& value) {
+    return std::any_of(kernel.operands.begin(), kernel.operands.end(),
+                       [&](const Operand& operand) { return &kernel.values[operand.value.index()] == &value; });
+  };
+  for (const ValueInfo& value : kernel.values) {
+    if (!value.type.is_array() || ByteSize(value.type) <= limit || is_operand(value)) continue;
+    return absl::ResourceExhaustedError(Cat("kernel @", kernel.name, " needs ", ByteSize(value.type), " bytes for '%",
+                                            value.name, "' of type ", ToString(value.type), "; the limit is ", limit,
+                                            "; use smaller shapes or a larger host"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<const ShadowRules*> PreparedKernelState::shadow_rules() const {
+  std::call_once(shadow_once_, [this] {
+    for (const Kernel& kernel : module().kernels) {
+      if (kernel.name == program_->kernel_name) shadow_rules_ = ShadowRules::Prepare(*program_, kernel);
+    }
+  });
+  if (!shadow_rules_.ok()) return shadow_rules_.status();
+  return shadow_rules_->get();
+}
+
+PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> module,
+                                         std::shared_ptr<const Program> program)
+    : module_(std::move(module)), program_(std::move(program)) {
+  const Kernel* kernel = nullptr;
+  for (const Kernel& k : module_->module().kernels) {
+    if (k.name == program_->kernel_name) kernel = &k;
+  }
+  for (std::size_t i = 0; i < program_->operand_infos.size(); ++i) {
+    const OperandInfo& info = program_->operand_infos[i];
+    if (info.role == Role::kScratch) continue;
+    OperandDescription described{.name = kernel->values[kernel->operands[i].value.index()].name,
+                                 .label = kernel->operands[i].label,
+                                 .dtype = info.type.dtype,
+                                 .shape = info.type.shape};
+    if (WordsPerElement(info.type) > 1)
+      described.shape.push_back(static_cast<std::int64_t>(WordsPerElement(info.type)));
+    (info.role == Role::kOut ? outputs_ : inputs_).push_back(std::move(described));
+  }
+  if (program_->wants_threads) threads_ = std::make_unique<simd::Parallel>();
+}
+
+const std::string& PreparedKernel::name() const { return state_->program().kernel_name; }
+std::string PreparedKernel::target() const { return ToString(state_->program().target); }
+const std::vector<OperandDescription>& PreparedKernel::inputs() const { return state_->inputs(); }
+const std::vector<OperandDescription>& PreparedKernel::outputs() const { return state_->outputs(); }
+
+absl::StatusOr<std::vector<std::string>> KernelNames(std::string_view text, std::string_view path) {
+  const FloatEnvironment environment;
+  PALLADION_ASSIGN_OR_RETURN(Module module, Parse(text, PathOf(path)));
+  std::vector<std::string> names;
+  for (const Kernel& kernel : module.kernels) names.push_back(kernel.name);
+  return names;
+}
+
+absl::StatusOr<std::string> CanonicalText(std::string_view text, std::string_view path) {
+  const FloatEnvironment environment;
+  PALLADION_ASSIGN_OR_RETURN(Module module, Parse(text, PathOf(path)));
+  return Print(module);
+}
+
+absl::StatusOr<PreparedKernel> PrepareText(std::string_view text, const PrepareOptions& options) {
+  const FloatEnvironment environment;
+  PALLADION_ASSIGN_OR_RETURN(Module module, Parse(text, PathOf(options.path)));
+  PALLADION_ASSIGN_OR_RETURN(VerifiedModule checked, Verify(std::move(module)));
+  auto verified = std::make_shared<const VerifiedModule>(std::move(checked));
+  PALLADION_ASSIGN_OR_RETURN(const Kernel* kernel, FindKernel(verified->module(), options.kernel));
+  const std::size_t limit = options.memory_limit == 0 ? HostMemoryLimit() : options.memory_limit;
+  PALLADION_RETURN_IF_ERROR(CheckValues(*kernel, limit));
+  PALLADION_ASSIGN_OR_RETURN(Target target,
+                             options.target.empty() ? TargetOf(*kernel) : TargetFromName(options.target));
+  PALLADION_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                             Prepare(*verified, *kernel, target, {.observable = options.observable}));
+  return PreparedKernel(std::make_shared<const PreparedKernelState>(std::move(verified), std::move(program)));
+}
+
+namespace {
+
+absl::StatusOr<Report> LaunchChecked(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                     absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+  const FloatEnvironment environment;
+  PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, inputs));
+  PALLADION_RETURN_IF_ERROR(CheckOutputs(kernel, outputs));
+  PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
+  try {
+    return LaunchKernel(kernel.state(), inputs, outputs, options);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(
+        Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Report> RunInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                               absl::Span<const MutableArray> outputs, const RunOptions& options) {
+  return LaunchChecked(kernel, inputs, outputs, {.run = options});
+}
+
+absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                     const LaunchOptions& options) {
+  PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
+  std::vector<ConstArray> in;
+  for (const Tensor& tensor : inputs) in.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
+  RunResult result;
+  std::vector<MutableArray> out;
+  for (const OperandDescription& described : kernel.outputs()) {
+    PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::CreateUninitialized(described.dtype, described.shape));
+    result.outputs.push_back(std::move(tensor));
+  }
+  for (Tensor& tensor : result.outputs) out.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
+  PALLADION_ASSIGN_OR_RETURN(result.report, LaunchChecked(kernel, in, out, options));
+  return result;
+}
+
+absl::StatusOr<RunResult> Run(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                              const RunOptions& options) {
+  return RunWatched(kernel, inputs, {.run = options});
+}
+
+}  // namespace palladion

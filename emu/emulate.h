@@ -1,0 +1,103 @@
+// The C++ interface: kernel text and arrays in, arrays and a report out.
+//
+//   auto kernel = palladion::PrepareText(text);                       // parse, verify, prepare: once
+//   auto result = palladion::Run(*kernel, {x, y});                    // as often as you like, from any thread
+//   result->outputs, result->report.findings
+//
+// A PreparedKernel is immutable and may be shared; each Run owns all it changes.
+#ifndef PALLADION_EMU_EMULATE_H_
+#define PALLADION_EMU_EMULATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/export.h"
+#include "emu/report.h"
+#include "semantics/base/dtype.h"
+#include "semantics/tensor/tensor.h"
+
+namespace palladion {
+
+class PreparedKernelState;
+
+struct PrepareOptions {
+  std::string kernel;            // which of several; "" where the text has one
+  std::string target;            // "mosaic_tpu/v5e"; "": what the kernel says
+  std::string path;              // for messages; "" shows <text>
+  bool observable = false;       // every instruction by itself, so that logs can show it; the same results, slower
+  std::size_t memory_limit = 0;  // bytes of any one value, whose tables are made here; 0: 7/8 of the host's memory
+};
+
+// An input or output of the kernel call. A PRNG key is u32 with a last dimension of its words.
+struct OperandDescription {
+  std::string name;   // in the text, without %
+  std::string label;  // the user's name: "args[0]"
+  DType dtype = DType::kF32;
+  std::vector<std::int64_t> shape;
+};
+
+class PALLADION_EXPORT PreparedKernel {
+ public:
+  explicit PreparedKernel(std::shared_ptr<const PreparedKernelState> state) : state_(std::move(state)) {}
+  const std::string& name() const;
+  std::string target() const;
+  const std::vector<OperandDescription>& inputs()
+      const;  // grid bounds, prefetched scalars, inputs: in the text's order
+  const std::vector<OperandDescription>& outputs() const;
+  const PreparedKernelState& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<const PreparedKernelState> state_;
+};
+
+struct RunOptions {
+  // Iterations of all loops of one program together, and programs of the grid; 0: no limit. The default is minutes of
+  // an empty loop.
+  std::int64_t loop_budget = std::int64_t{1} << 34;
+  std::size_t memory_limit = 0;  // bytes of operands, scratch and values; 0: 7/8 of the host's memory
+};
+
+struct RunResult {
+  std::vector<Tensor> outputs;
+  Report report;
+};
+
+// Arrays that the caller owns: dense, row-major, one storage element each.
+struct ConstArray {
+  DType dtype;
+  absl::Span<const std::int64_t> shape;
+  const std::byte* data;
+};
+struct MutableArray {
+  DType dtype;
+  absl::Span<const std::int64_t> shape;
+  std::byte* data;
+};
+
+// The names of the kernels in a text, in order.
+PALLADION_EXPORT absl::StatusOr<std::vector<std::string>> KernelNames(std::string_view text,
+                                                                      std::string_view path = "");
+
+// InvalidArgument: malformed text, or no such kernel or target. Unimplemented: a feature that is not modelled.
+// ResourceExhausted: a value is larger than the memory limit.
+PALLADION_EXPORT absl::StatusOr<PreparedKernel> PrepareText(std::string_view text, const PrepareOptions& options = {});
+
+// The text in canonical form.
+PALLADION_EXPORT absl::StatusOr<std::string> CanonicalText(std::string_view text, std::string_view path = "");
+
+// Runs every program of the grid in program order. What the kernel does wrong is in the report, and the outputs are
+// there all the same. InvalidArgument: inputs that do not fit. ResourceExhausted: memory or the budget.
+PALLADION_EXPORT absl::StatusOr<RunResult> Run(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                               const RunOptions& options = {});
+PALLADION_EXPORT absl::StatusOr<Report> RunInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                                absl::Span<const MutableArray> outputs, const RunOptions& options = {});
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_EMULATE_H_

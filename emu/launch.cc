@@ -1,0 +1,84 @@
+#include "emu/launch.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "emu/launch_state.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+namespace {
+
+absl::Status RunPrograms(LaunchState& state, Frame& frame, AgentPrograms programs) {
+  StartPrograms(frame, programs);
+  const absl::Status status = frame.Run();
+  return status.ok() ? status : state.AtStep(status, frame);
+}
+
+// In program order at most one agent is under way, so they share a frame: each program is one, or the whole walk is. A
+// second core has its own, since its blocks and its scratch are.
+absl::Status RunInProgramOrder(LaunchState& state) {
+  const std::int64_t programs = state.walk().programs();
+  const std::int64_t each = state.program().grid_in_agent ? state.FirstCorePrograms() : 1;
+  for (std::int64_t next = 0; next < programs; next += each) {
+    if (!state.program().grid_in_agent || next == 0) {
+      PALLADION_RETURN_IF_ERROR(RunPrograms(state, state.frame(), {next, next + each}));
+    } else {
+      PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<Frame> core, state.NewFrame());
+      return RunPrograms(state, *core, {next, programs});
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Of the walk, which is row-major.
+absl::StatusOr<std::int64_t> NumberOf(absl::Span<const std::int64_t> index, LaunchState& state) {
+  const std::vector<std::int64_t>& size = state.frame().grid_size;
+  std::int64_t number = 0;
+  bool inside = index.size() == size.size();
+  for (std::size_t d = 0; inside && d < size.size(); ++d) {
+    inside = index[d] >= 0 && index[d] < size[d];
+    number = number * size[d] + index[d];
+  }
+  if (inside) return number;
+  return absl::InvalidArgumentError(Cat("kernel @", state.program().kernel_name, " has no program (",
+                                        absl::StrJoin(index, ", "), "); its grid is [", absl::StrJoin(size, ", "),
+                                        "]"));
+}
+
+}  // namespace
+
+absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                       absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+  LaunchState state(kernel, options);
+  PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
+  std::int64_t programs = state.walk().programs();
+  if (options.only_program.has_value()) {
+    PALLADION_ASSIGN_OR_RETURN(const std::int64_t only, NumberOf(*options.only_program, state));
+    PALLADION_RETURN_IF_ERROR(RunPrograms(state, state.frame(), {only, only + 1}));
+    programs = 1;
+  } else {
+    PALLADION_RETURN_IF_ERROR(RunInProgramOrder(state));
+  }
+  const std::int64_t checks = state.Finish();
+  return LaunchResult{.programs = programs,
+                      .definedness_checks = checks,
+                      .findings = state.memory().findings(),
+                      .printed = state.memory().printed()};
+}
+
+absl::StatusOr<Report> LaunchKernel(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                    absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+  PALLADION_ASSIGN_OR_RETURN(LaunchResult result, RunLaunch(kernel, inputs, outputs, options));
+  Report report{.kernel = kernel.program().kernel_name,
+                .target = ToString(kernel.program().target),
+                .programs = result.programs,
+                .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
+                .printed = std::move(result.printed)};
+  for (const Finding& finding : result.findings) report.findings.push_back(Reported(finding, kernel.module()));
+  return report;
+}
+
+}  // namespace palladion

@@ -1,0 +1,29 @@
+// The limits of the chips that a target names, one plain row each. Sources: TPUs, jax/_src/pallas/mosaic/tpu_info.py of
+// JAX 0.10.2 (all of it per TensorCore); GPUs, the CUDA C++ Programming Guide, "Compute Capabilities" (9.0 and 10.0).
+// Costs and rates are not here yet.
+#ifndef PALLADION_EMU_MACHINES_CHIP_H_
+#define PALLADION_EMU_MACHINES_CHIP_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/types/span.h"
+
+namespace palladion {
+
+struct Chip {
+  std::string_view name;  // as a target has it: "v5e"
+  bool is_tpu = false;
+  int generation = 0;           // TPU generation, or the major compute capability
+  int cores = 1;                // TensorCores that one kernel may span (megacore), or SMs
+  std::int64_t vmem_bytes = 0;  // TPU: vector memory of one core
+  std::int64_t smem_bytes = 0;  // TPU: scalar memory of one core. GPU: shared memory that one block may have
+  int lanes = 0, sublanes = 0;  // TPU: the shape of a vector register of 32-bit elements
+};
+
+absl::Span<const Chip> AllChips();
+const Chip* FindChip(std::string_view name);  // nullptr: no such chip, or "" of `generic`
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_MACHINES_CHIP_H_

@@ -1,0 +1,129 @@
+#include "emu/report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+namespace {
+
+std::string KindOf(const absl::Status& status) {
+  switch (ExitCodeOf(status)) {
+    case ExitCode::kUnsupported:
+      return "unsupported";
+    case ExitCode::kBudget:
+      return "budget";
+    case ExitCode::kInternal:
+      return "internal";
+    default:
+      return "malformed";
+  }
+}
+
+ExitCode ExitCodeOfKind(std::string_view kind) {
+  if (kind == "unsupported") return ExitCode::kUnsupported;
+  if (kind == "budget") return ExitCode::kBudget;
+  return kind == "internal" ? ExitCode::kInternal : ExitCode::kMalformed;
+}
+
+void AddFrames(const std::vector<SourceFrame>& frames, std::string* text) {
+  if (frames.empty()) return;
+  const std::string& file = frames[0].file;
+  const std::size_t slash = file.rfind('/');
+  Append(text, slash == std::string::npos ? file : file.substr(slash + 1), "\n", frames[0].function, "\n");
+}
+
+void AddAccess(const std::optional<ReportedAccess>& access, std::string* text) {
+  if (!access.has_value()) return;
+  Append(text, access->kind, "\n", access->object, "\n");
+  AddFrames(access->frames, text);
+}
+
+// FNV-1a, 64 bits.
+std::uint64_t Hash(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace
+
+std::string Name(Verdict verdict) {
+  constexpr const char* kNames[] = {"proved", "clean", "nondeterministic", "defect", "unsupported"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+bool Counts(const ReportedFinding& finding, const Report& report) {
+  if (!finding.suppressed.empty()) return false;
+  return finding.severity == "defect" || (report.strict && finding.severity == "warning");
+}
+
+Verdict VerdictOf(const Report& report) {
+  if (report.error.has_value()) return Verdict::kUnsupported;
+  bool differs = false;
+  for (const ReportedFinding& finding : report.findings) {
+    if (!Counts(finding, report)) continue;
+    if (finding.code != "NONDET") return Verdict::kDefect;
+    differs = true;
+  }
+  if (differs) return Verdict::kNondeterministic;
+  return report.proved && !report.interrupted ? Verdict::kProved : Verdict::kClean;
+}
+
+ExitCode ExitCodeOf(const Report& report) {
+  if (report.error.has_value()) return ExitCodeOfKind(report.error->kind);
+  switch (VerdictOf(report)) {
+    case Verdict::kDefect:
+      return ExitCode::kDefect;
+    case Verdict::kNondeterministic:
+      return ExitCode::kOutputsDiffer;
+    default:
+      return report.interrupted ? ExitCode::kBudget : ExitCode::kClean;  // what was not tried is no pass
+  }
+}
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return ExitCode::kClean;
+    case absl::StatusCode::kUnimplemented:
+      return ExitCode::kUnsupported;
+    case absl::StatusCode::kResourceExhausted:
+      return ExitCode::kBudget;
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnknown:
+      return ExitCode::kInternal;
+    default:
+      return ExitCode::kMalformed;
+  }
+}
+
+Report ErrorReport(const absl::Status& status, std::string kernel, std::string target) {
+  return {.kernel = std::move(kernel),
+          .target = std::move(target),
+          .checked = true,
+          .verdict = Verdict::kUnsupported,
+          .error = ReportedError{KindOf(status), std::string(ToStd(status.message()))}};
+}
+
+std::vector<std::string> Fingerprints(const Report& report) {
+  std::vector<std::string> prints;
+  std::map<std::string, int> seen;
+  for (const ReportedFinding& finding : report.findings) {
+    std::string text = Cat(report.kernel, "\n", finding.code, "\n");
+    AddFrames(finding.frames, &text);
+    AddAccess(finding.first, &text);
+    AddAccess(finding.second, &text);
+    const int nth = seen[text]++;
+    char print[17];
+    std::snprintf(print, sizeof print, "%016llx", static_cast<unsigned long long>(Hash(Cat(text, nth))));
+    prints.emplace_back(print);
+  }
+  return prints;
+}
+
+}  // namespace palladion

@@ -1,0 +1,146 @@
+// What a run or a check has to say, as data; as text or JSON here, as SARIF and JUnit XML in report_formats.h. For
+// readers: docs/reports.md; exit codes: docs/command.md.
+#ifndef PALLADION_EMU_REPORT_H_
+#define PALLADION_EMU_REPORT_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "emu/export.h"
+
+namespace palladion {
+
+enum class ExitCode : int {
+  kClean = 0,
+  kDefect = 1,
+  kOutputsDiffer = 2,
+  kUnsupported = 3,
+  kMalformed = 4,
+  kInternal = 5,
+  kBudget = 6,
+};
+
+// One frame of the user's Python.
+struct SourceFrame {
+  std::string file;
+  int line = 0;
+  int column = 0;  // 1 is the first; 0: not known
+  std::string function;
+};
+
+// One side of a finding.
+struct ReportedAccess {
+  std::string kind;                 // "read", "write", "atomic", "alloc", "free"
+  std::string agent;                // "program (3, 0)"
+  std::string object;               // the ref by the user's name
+  std::string box;                  // "[0:64, 128:256]"; "" where it is all of it
+  std::string source;               // the user's place with its callers, "" when the text has none
+  int text_line = 0;                // of the kernel text
+  std::vector<SourceFrame> frames;  // what `source` says: the innermost first, its callers after it
+};
+
+struct ReportedFinding {
+  std::string code;      // "OOB"
+  std::string severity;  // "defect", "warning", "note"
+  std::string message;
+  std::string rule;    // of the code
+  std::string source;  // the user's place with its callers, "" when the text has none
+  int text_line = 0;   // of the kernel text
+  std::int64_t count = 1;
+  std::optional<ReportedAccess> first, second;
+  std::string why;         // why the two are not ordered; where undefined data came from
+  std::string fix;         // the smallest change that would mend it
+  std::string confidence;  // "proved", "predicted", "policy-dependent"
+  std::string replay;      // the schedule that shows it, for --replay; "" for a plain run
+  std::string suppressed;  // the reason that a suppression gives; "" when it counts
+  std::vector<SourceFrame> frames;
+};
+
+enum class Verdict : std::uint8_t {
+  kProved,            // no schedule can do anything else on this input
+  kClean,             // no finding in the schedules that were tried
+  kNondeterministic,  // outputs differ between schedules
+  kDefect,
+  kUnsupported,
+};
+PALLADION_EXPORT std::string Name(Verdict verdict);  // "proved", "clean", ...
+
+// A check that ran, and how often it looked at something: a check that looked at nothing must not read as a pass.
+struct CheckTally {
+  std::string name;  // "bounds", "races", "definedness", ...
+  std::int64_t times = 0;
+};
+
+// A part of the kernel that no schedule reached: a branch, a mask without a lane, a loop without an iteration.
+struct NeverRan {
+  std::string what;  // "branch 1 of cond"
+  std::string source;
+  int text_line = 0;
+  std::vector<SourceFrame> frames;
+};
+
+// Why there is no result: the kernel is malformed or not supported, the budget is spent, or we are wrong.
+struct ReportedError {
+  std::string kind;  // "malformed", "unsupported", "internal", "budget"
+  std::string message;
+};
+
+struct Report {
+  std::string kernel;
+  std::string target;
+  std::int64_t programs = 0;  // grid points that ran
+  std::int64_t steps = 0;     // of the prepared program: its length, not how often each ran
+  std::vector<ReportedFinding> findings;
+  std::vector<std::string> printed;  // lines of debug_print
+
+  // Of a check only.
+  bool checked = false;
+  bool proved = false;  // no other schedule can do anything else on this input; says nothing about findings
+  bool strict = false;  // warnings count as defects
+  Verdict verdict = Verdict::kClean;  // VerdictOf
+  std::int64_t schedules = 0;         // tried
+  std::string argument;               // one honest sentence: why proved, or what the schedules are worth
+  std::vector<CheckTally> checks;
+  std::vector<NeverRan> never_ran;
+  std::vector<std::string> unused_suppressions;
+  bool interrupted = false;  // by Ctrl-C or a budget: what is known so far
+  std::optional<ReportedError> error;
+};
+
+// Does it make the run fail? Suppressed ones and notes do not, and warnings only where the report is strict.
+PALLADION_EXPORT bool Counts(const ReportedFinding& finding, const Report& report);
+
+// From the findings that count, `proved`, `interrupted` and `error`. To be asked again when findings were suppressed.
+PALLADION_EXPORT Verdict VerdictOf(const Report& report);
+
+PALLADION_EXPORT ExitCode ExitCodeOf(const Report& report);
+PALLADION_EXPORT ExitCode ExitCodeOf(const absl::Status& status);
+
+// A report that says only why there is none: verdict unsupported.
+PALLADION_EXPORT Report ErrorReport(const absl::Status& status, std::string kernel, std::string target);
+
+// The same for the same finding after lines have moved, 16 hexadecimal digits for each finding of the report: made of
+// its code, the kernel, the functions and the objects; the k-th of several equal ones stays the k-th.
+PALLADION_EXPORT std::vector<std::string> Fingerprints(const Report& report);
+
+// What a text report has besides the report.
+struct TextOptions {
+  bool color = false;
+  std::string_view kernel_text = {};   // the .pkir's, for lines that have no readable Python file
+  std::string kernel_path = "kernel";  // its name
+  std::string command = {};            // "palladion check k.pkir --in x=x.npy": --replay is put after it
+  // One line of a file, or nothing where it can't be read. Empty: no Python files are read.
+  std::function<std::optional<std::string>(const std::string& file, int line)> source_line = {};
+};
+
+PALLADION_EXPORT std::string ToText(const Report& report, const TextOptions& options = {});
+PALLADION_EXPORT std::string ToJson(const Report& report);  // docs/report.schema.json
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_REPORT_H_

@@ -1,0 +1,237 @@
+#include "memory_model/async_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+// The part of 0..n that a chunk has.
+struct Part {
+  std::int64_t begin, end;
+};
+Part PartOf(std::int64_t n, int chunk, int chunks) { return {n * chunk / chunks, n * (chunk + 1) / chunks}; }
+
+void MoveBox(const BoxAccess& box, int chunk, int chunks, bool load, std::vector<std::byte>* value, Machine* memory) {
+  BoxAccess part = box;
+  std::size_t at = 0;
+  if (chunks > 1 && box.value_rank > 0) {
+    const std::size_t d = box.order[0];
+    const Part rows = PartOf(box.count[d], chunk, chunks);
+    if (rows.begin == rows.end) return;
+    part.start[d] += rows.begin * box.step[d];
+    part.count[d] = rows.end - rows.begin;
+    at = value->size() / static_cast<std::size_t>(box.count[d]) * static_cast<std::size_t>(rows.begin);
+  } else if (chunk > 0) {
+    return;
+  }
+  if (load) {
+    memory->Load(part, value->data() + at);
+  } else {
+    memory->Store(part, value->data() + at);
+  }
+}
+
+void MovePoints(const AsyncPoints& points, int chunk, int chunks, bool load, std::vector<std::byte>* value,
+                const CodeSite& site, Machine* memory) {
+  const auto elements = static_cast<std::int64_t>(points.offset.size() / points.pieces_per_element);
+  const Part part = PartOf(elements, chunk, chunks);
+  if (part.begin == part.end) return;
+  PointAccess access;
+  access.buffer = points.buffer;
+  const auto first = static_cast<std::size_t>(part.begin) * points.pieces_per_element;
+  const auto count = static_cast<std::size_t>(part.end - part.begin) * points.pieces_per_element;
+  access.offset = absl::MakeConstSpan(points.offset).subspan(first, count);
+  access.piece_bytes = points.piece_bytes;
+  access.pieces_per_element = points.pieces_per_element;
+  access.site = {site.loc, site.text_line, {}};
+  std::byte* at = value->data() + first * points.piece_bytes;
+  if (load) {
+    memory->Load(access, at);
+  } else {
+    memory->Store(access, at);
+  }
+}
+
+}  // namespace
+
+QueueId AsyncEngine::AddQueue(QueueOrder order) {
+  queues_.push_back({.order = order});
+  return QueueId{static_cast<std::int32_t>(queues_.size() - 1)};
+}
+
+absl::Status AsyncEngine::Check(const AsyncRequest& request) {
+  const auto fail = [&](std::string_view what) {
+    return absl::InvalidArgumentError(ToAbsl(Cat("asynchronous ", request.name, ": ", what)));
+  };
+  for (const auto* operands : {&request.sources, &request.destinations}) {
+    for (const AsyncOperand& operand : *operands) {
+      const auto* box = std::get_if<BoxAccess>(&operand.where);
+      if (box != nullptr && box->mask.lanes != nullptr) return fail("a masked operand; give its places instead");
+    }
+  }
+  if (request.function == nullptr) {
+    if (request.sources.size() != request.destinations.size()) {
+      return fail(Cat(request.sources.size(), " sources and ", request.destinations.size(),
+                      " destinations without a function between them"));
+    }
+    for (std::size_t i = 0; i < request.sources.size(); ++i) {
+      if (request.sources[i].bytes == request.destinations[i].bytes) continue;
+      return fail(Cat("source ", i, " has ", request.sources[i].bytes, " bytes and its destination ",
+                      request.destinations[i].bytes));
+    }
+  }
+  for (const Completion& completion : request.completions) {
+    if (completion.after == Half::kRead && request.sources.empty()) return fail("told of reading, and reads nothing");
+  }
+  if (request.after_earlier && !request.queue.valid()) return fail("waits for earlier ones, and is in no queue");
+  if (request.chunks < 1) return fail("less than one chunk");
+  return absl::OkStatus();
+}
+
+void AsyncEngine::Start(ClockId id, ClockId issuer, AsyncRequest request) {
+  Operation& operation = operations_.emplace_back();
+  operation.record = {id, issuer, request.must_await, request.site};
+  operation.request = std::move(request);
+  AsyncRequest& kept = operation.request;
+  for (auto* operands : {&kept.sources, &kept.destinations}) {
+    for (AsyncOperand& operand : *operands) {
+      if (auto* box = std::get_if<BoxAccess>(&operand.where)) box->site = {kept.site.loc, kept.site.text_line, {}};
+    }
+  }
+  for (const AsyncOperand& source : kept.sources) operation.values.emplace_back(source.bytes);
+  // A write half without destinations is the moment of its completions.
+  const auto chunks = static_cast<std::size_t>(kept.chunks);
+  operation.read.assign(kept.sources.empty() ? 0 : chunks, false);
+  operation.written.assign(kept.destinations.empty() ? 1 : chunks, false);
+  operation.reads_left = static_cast<int>(operation.read.size());
+  operation.writes_left = static_cast<int>(operation.written.size());
+  if (kept.queue.valid()) queues_[kept.queue.index()].open.push_back(id);
+}
+
+const AsyncEngine::Operation* AsyncEngine::Find(ClockId id) const {
+  const auto before = [](const Operation& operation, ClockId other) { return operation.record.id < other; };
+  const auto at = std::lower_bound(operations_.begin(), operations_.end(), id, before);
+  return at == operations_.end() || at->record.id != id ? nullptr : &*at;
+}
+
+bool AsyncEngine::Done(ClockId id, Half half) const {
+  const Operation* operation = Find(id);
+  return operation == nullptr || operation->done(half);
+}
+
+std::vector<AsyncEngine::Record> AsyncEngine::Unfinished() const {
+  std::vector<Record> records;
+  for (const Operation& operation : operations_) records.push_back(operation.record);
+  return records;
+}
+
+bool AsyncEngine::MayGo(const Operation& operation, Half half) const {
+  const QueueId queue = operation.request.queue;
+  if (!queue.valid()) return true;
+  const QueueOrder order = queues_[queue.index()].order;
+  const bool wholly = order == QueueOrder::kSerial || operation.request.after_earlier;
+  if (!wholly && order == QueueOrder::kNone) return true;
+  for (const Operation& earlier : operations_) {
+    if (earlier.record.id == operation.record.id) break;
+    if (earlier.request.queue == queue && !(wholly ? earlier.done() : earlier.done(half))) return false;
+  }
+  return true;
+}
+
+std::vector<PendingHalf> AsyncEngine::Pending() const {
+  std::vector<PendingHalf> pending;
+  for (const Operation& operation : operations_) {
+    if (operation.reads_left > 0 && MayGo(operation, Half::kRead)) {
+      for (std::size_t c = 0; c < operation.read.size(); ++c) {
+        if (!operation.read[c]) pending.push_back({operation.record.id, Half::kRead, static_cast<int>(c)});
+      }
+    }
+    // A chunk of a copy can be written once it has been read; a function needs all of its operands.
+    const bool by_chunk = operation.request.function == nullptr && !operation.request.destinations.empty();
+    if (operation.writes_left == 0 || !MayGo(operation, Half::kWrite)) continue;
+    for (std::size_t c = 0; c < operation.written.size(); ++c) {
+      const bool ready = operation.reads_left == 0 || (by_chunk && operation.read[c]);
+      if (!operation.written[c] && ready) pending.push_back({operation.record.id, Half::kWrite, static_cast<int>(c)});
+    }
+  }
+  return pending;
+}
+
+void AsyncEngine::Move(const AsyncOperand& operand, int chunk, int chunks, bool load, std::vector<std::byte>* value,
+                       Machine* memory) {
+  if (const auto* box = std::get_if<BoxAccess>(&operand.where)) {
+    MoveBox(*box, chunk, chunks, load, value, memory);
+  } else {
+    MovePoints(std::get<AsyncPoints>(operand.where), chunk, chunks, load, value, {}, memory);
+  }
+}
+
+AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* memory) {
+  auto& operation = const_cast<Operation&>(*Find(which.operation));
+  const AsyncRequest& request = operation.request;
+  const auto chunk = static_cast<std::size_t>(which.chunk);
+  if (which.half == Half::kRead) {
+    for (std::size_t i = 0; i < request.sources.size(); ++i) {
+      Move(request.sources[i], which.chunk, request.chunks, true, &operation.values[i], memory);
+    }
+    operation.read[chunk] = true;
+    --operation.reads_left;
+  } else {
+    if (request.function != nullptr && operation.results.empty()) {
+      for (const AsyncOperand& destination : request.destinations) operation.results.emplace_back(destination.bytes);
+      request.function(operation.values, &operation.results);
+    }
+    auto& results = request.function != nullptr ? operation.results : operation.values;
+    for (std::size_t i = 0; i < request.destinations.size(); ++i) {
+      Move(request.destinations[i], which.chunk, request.chunks, false, &results[i], memory);
+    }
+    operation.written[chunk] = true;
+    --operation.writes_left;
+  }
+  Performed performed{.ends_half = operation.done(which.half), .due = {}, .site = request.site};
+  for (const Completion& completion : request.completions) {
+    if (performed.ends_half && completion.after == which.half) performed.due.push_back(completion);
+  }
+  if (operation.done()) {
+    finished_.push_back(operation.record);
+    operations_.erase(std::find_if(operations_.begin(), operations_.end(),
+                                   [&](const Operation& o) { return o.record.id == which.operation; }));
+  }
+  return performed;
+}
+
+void AsyncEngine::CommitGroup(QueueId queue) {
+  Queue& q = queues_[queue.index()];
+  q.groups.push_back(std::exchange(q.open, {}));
+}
+
+std::vector<ClockId> AsyncEngine::GroupsBut(QueueId queue, std::size_t may_remain) const {
+  const Queue& q = queues_[queue.index()];
+  std::vector<ClockId> operations;
+  for (std::size_t i = 0; i + may_remain < q.groups.size(); ++i) {
+    operations.insert(operations.end(), q.groups[i].begin(), q.groups[i].end());
+  }
+  return operations;
+}
+
+bool AsyncEngine::GroupsDone(QueueId queue, std::size_t may_remain, Half half) const {
+  const std::vector<ClockId> operations = GroupsBut(queue, may_remain);
+  return std::all_of(operations.begin(), operations.end(), [&](ClockId id) { return Done(id, half); });
+}
+
+void AsyncEngine::Forget(const std::vector<ClockId>& gone) {
+  const auto is_gone = [&](ClockId id) { return std::binary_search(gone.begin(), gone.end(), id); };
+  finished_.erase(
+      std::remove_if(finished_.begin(), finished_.end(), [&](const Record& record) { return is_gone(record.id); }),
+      finished_.end());
+  for (Queue& queue : queues_) {
+    queue.open.erase(std::remove_if(queue.open.begin(), queue.open.end(), is_gone), queue.open.end());
+    for (auto& group : queue.groups) group.erase(std::remove_if(group.begin(), group.end(), is_gone), group.end());
+    while (!queue.groups.empty() && queue.groups.front().empty()) queue.groups.pop_front();
+  }
+}
+
+}  // namespace palladion

@@ -1,0 +1,152 @@
+// Operations that run beside their issuer: DMA, TMA, multicast, matrix units, remote copies. Each has lists of sources
+// and destinations, a pure function between them, a queue, and completions. It takes place in two halves, reading and
+// writing, each in one piece or torn into chunks; what may happen next is a list from which the scheduler chooses.
+// Based on what the hardware documents promise: nothing about the order of halves, but for a queue that says so. What
+// it does not know: where bytes lie (Machine moves them), clocks and races (ConcurrencyModel), time.
+#ifndef PALLADION_MEMORY_MODEL_ASYNC_ENGINE_H_
+#define PALLADION_MEMORY_MODEL_ASYNC_ENGINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "memory_model/barrier.h"
+#include "memory_model/fence_rule.h"
+#include "memory_model/semaphore.h"
+#include "semantics/machine.h"
+
+namespace palladion {
+
+using QueueId = Id<struct QueueTag>;
+
+enum class Half : std::uint8_t { kRead = 1, kWrite = 2 };  // numbers: the times of an operation's clock
+
+enum class QueueOrder : std::uint8_t {
+  kNone,    // a TPU's DMAs
+  kHalves,  // reads happen in the order of issue, and so do writes; that orders no accesses (groups of TMA stores)
+  kSerial,  // each operation is complete, and visible to the next, before that begins (wgmma, one accumulator)
+};
+
+// A place list of a gather or scatter, as in PointAccess.
+struct AsyncPoints {
+  BufferId buffer;
+  std::vector<std::int64_t> offset;
+  std::size_t piece_bytes = 1;
+  std::size_t pieces_per_element = 1;
+};
+
+struct AsyncOperand {
+  std::variant<BoxAccess, AsyncPoints> where;  // no mask; the site's program is not kept
+  std::size_t bytes = 0;                       // of its value
+  Proxy proxy = Proxy::kAsync;
+};
+
+// After one half: an arrival at a barrier, or a signal to a semaphore, which may be another place's.
+struct Completion {
+  Half after = Half::kWrite;
+  std::variant<BarrierId, SemaphoreId> object;
+  std::int64_t amount = 1;  // arrivals; what the semaphore counts
+};
+
+// The values of all sources to the values of all destinations, which have their size already.
+using AsyncFunction =
+    std::function<void(const std::vector<std::vector<std::byte>>&, std::vector<std::vector<std::byte>>*)>;
+
+struct AsyncRequest {
+  std::string name = "copy";
+  std::vector<AsyncOperand> sources, destinations;
+  AsyncFunction function;      // none: destination i becomes source i
+  QueueId queue;               // invalid: of no queue
+  bool after_earlier = false;  // waits for all earlier operations of its queue, and tells of them (a commit)
+  std::vector<Completion> completions;
+  Half must_await = Half::kWrite;  // what a kernel has to wait for before it ends; of a store, the read half
+  int chunks = 1;                  // pieces of a half, at most
+  CodeSite site;
+};
+
+// One choice of the scheduler.
+struct PendingHalf {
+  ClockId operation;
+  Half half = Half::kRead;
+  int chunk = 0;
+  friend bool operator==(const PendingHalf& a, const PendingHalf& b) {
+    return a.operation == b.operation && a.half == b.half && a.chunk == b.chunk;
+  }
+};
+
+class AsyncEngine {
+ public:
+  QueueId AddQueue(QueueOrder order);
+  QueueOrder OrderOf(QueueId queue) const { return queues_[queue.index()].order; }
+
+  // InvalidArgument: masks; a completion after a half that there is not; sizes that do not fit without a function.
+  static absl::Status Check(const AsyncRequest& request);
+  void Start(ClockId operation, ClockId issuer, AsyncRequest request);
+
+  // In the order of issue, then reads before writes, then chunks.
+  std::vector<PendingHalf> Pending() const;
+
+  // Moves the bytes of one of Pending().
+  struct Performed {
+    bool ends_half = false;
+    std::vector<Completion> due;  // now
+    CodeSite site;
+  };
+  Performed Perform(const PendingHalf& half, Machine* memory);
+
+  bool Done(ClockId operation, Half half) const;
+
+  // What is kept of an operation that is done, until it is forgotten.
+  struct Record {
+    ClockId id, issuer;
+    Half must_await = Half::kWrite;
+    CodeSite site;
+  };
+  const std::vector<Record>& finished() const { return finished_; }
+  std::vector<Record> Unfinished() const;
+
+  // Groups, which a thread waits for by how many may still be under way.
+  void CommitGroup(QueueId queue);
+  bool GroupsDone(QueueId queue, std::size_t may_remain, Half half) const;
+  // The operations of all groups but the newest `may_remain`.
+  std::vector<ClockId> GroupsBut(QueueId queue, std::size_t may_remain) const;
+
+  // Operations that are done and that nobody will ask about any more, sorted.
+  void Forget(const std::vector<ClockId>& gone);
+
+ private:
+  struct Queue {
+    QueueOrder order = QueueOrder::kNone;
+    std::vector<ClockId> open;                // of the group that is not committed
+    std::deque<std::vector<ClockId>> groups;  // oldest first
+  };
+
+  struct Operation {
+    Record record;
+    AsyncRequest request;
+    std::vector<std::vector<std::byte>> values, results;
+    std::vector<bool> read, written;  // chunks; a half that reads nothing has none
+    int reads_left = 0, writes_left = 0;
+    bool done(Half half) const { return half == Half::kRead ? reads_left == 0 : writes_left == 0; }
+    bool done() const { return reads_left == 0 && writes_left == 0; }
+  };
+
+  const Operation* Find(ClockId operation) const;
+  bool MayGo(const Operation& operation, Half half) const;
+  static void Move(const AsyncOperand& operand, int chunk, int chunks, bool load, std::vector<std::byte>* value,
+                   Machine* memory);
+
+  std::deque<Operation> operations_;  // under way, by id
+  std::vector<Record> finished_;
+  std::vector<Queue> queues_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_ASYNC_ENGINE_H_

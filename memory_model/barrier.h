@@ -1,0 +1,80 @@
+// A barrier: so many arrivals complete a phase, and who waits for it learns what the arrivers knew. Phases are counted
+// in full; hardware keeps one bit, so what goes wrong there (two completions without a wait between them, a waiter that
+// misses a phase) is found by comparing counts. Both are also found where the run went well by luck: a completion that
+// is not ordered after the wait for the one before it. Based on mbarrier as Pallas uses it (three rules: no two
+// completions without a wait, as many waits as completions, who waits once waits for each phase). Not here: transaction
+// bytes, which Pallas counts itself, and cluster barriers, which are several of these.
+#ifndef PALLADION_MEMORY_MODEL_BARRIER_H_
+#define PALLADION_MEMORY_MODEL_BARRIER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "memory_model/agents.h"
+#include "memory_model/finding_log.h"
+#include "memory_model/wait_record.h"
+
+namespace palladion {
+
+using BarrierId = Id<struct BarrierTag>;
+
+struct BarrierSpec {
+  std::string name;  // "full[1]"
+  std::int64_t num_arrivals = 1;
+  bool orders_tensor_core = false;
+};
+
+class Barrier {
+ public:
+  Barrier(BarrierId id, BarrierSpec spec) : id_(id), spec_(std::move(spec)) {}
+
+  // `clock` is what the arriver knows: an agent's clock (it ticks afterwards), or an operation's completion.
+  void Arrive(ClockId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site, const AgentTable& agents,
+              FindingLog* log);
+
+  // Is there a completion that the agent has not seen? A wait that can go takes it; so does a test that says yes.
+  bool CanWait(ClockId agent) const { return completed_ > SeenBy(agent); }
+  void Wait(ClockId agent, const CodeSite& site, AgentTable* agents, FindingLog* log);
+  WaitRecord Waiting(ClockId agent, const CodeSite& site) const;
+
+  // Its scope, or the kernel, ends.
+  void End(const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
+
+  const BarrierSpec& spec() const { return spec_; }
+  std::uint64_t completed() const { return completed_; }
+  std::int64_t arrived() const { return arrived_; }  // in the phase under way
+
+ private:
+  struct Waiter {
+    ClockId who;
+    std::uint64_t seen = 0;  // completions
+    std::uint32_t time = 0;  // of the last wait
+    CodeSite site;
+  };
+  struct By {
+    ClockId who;
+    CodeSite site;
+  };
+
+  std::uint64_t SeenBy(ClockId agent) const;
+  Waiter& WaiterOf(ClockId agent);
+  void Complete(const By& by, const AgentTable& agents, FindingLog* log);
+  void CheckOrder(const By& by, const AgentTable& agents, FindingLog* log) const;
+  void Report(FindingCode code, Confidence confidence, const By& first, const By& second, std::string message,
+              std::string why, std::string fix, const AgentTable& agents, FindingLog* log) const;
+
+  BarrierId id_;
+  BarrierSpec spec_;
+  std::uint64_t completed_ = 0;
+  std::uint64_t forgiven_ = 0;  // completions that a finding told of: nobody need see them
+  std::int64_t arrived_ = 0;
+  ClockBundle gathering_, last_;
+  By last_by_;  // whose arrival completed the last phase
+  By last_arrival_;
+  std::vector<Waiter> waiters_;  // in the order of their first waits
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_BARRIER_H_

@@ -1,0 +1,233 @@
+#include "memory_model/concurrency_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "semantics/base/cat.h"
+
+namespace palladion {
+
+void ConcurrencyModel::Track(BufferId id, TrackedBuffer buffer) {
+  if (id.index() >= buffers_.size()) buffers_.resize(id.index() + 1);
+  AccessHistory history(buffer.shape, buffer.element_bytes);
+  buffers_[id.index()].emplace(Tracked{std::move(buffer), std::move(history), std::nullopt});
+}
+
+void ConcurrencyModel::Adopt(BufferId id, TrackedBuffer buffer) { Track(id, std::move(buffer)); }
+
+void ConcurrencyModel::Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
+  Track(id, std::move(buffer));
+  Tracked& tracked = Of(id);
+  const AccessEvent event{.who = agent,
+                          .time = agents_.NowOf(agent),
+                          .kind = AccessKind::kAlloc,
+                          .loc = site.loc,
+                          .text_line = site.text_line};
+  Access(&tracked, id, event, WholeOf(tracked), {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
+}
+
+void ConcurrencyModel::Free(ClockId agent, BufferId id, const CodeSite& site) {
+  Tracked& tracked = Of(id);
+  const AccessEvent event{.who = agent,
+                          .time = agents_.NowOf(agent),
+                          .kind = AccessKind::kFree,
+                          .loc = site.loc,
+                          .text_line = site.text_line};
+  Access(&tracked, id, event, WholeOf(tracked), {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
+  tracked.freed = event;
+  tracked.history = AccessHistory(tracked.info.shape, tracked.info.element_bytes);
+}
+
+void ConcurrencyModel::Touch(ClockId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
+  if (set.empty()) return;
+  const AccessEvent event{
+      .who = agent, .time = agents_.NowOf(agent), .kind = kind, .loc = site.loc, .text_line = site.text_line};
+  Access(&Of(id), id, event, set, {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
+}
+
+void ConcurrencyModel::Access(Tracked* buffer, BufferId id, const AccessEvent& event, const AccessSet& set,
+                              const Vantage& vantage) {
+  if (buffer->freed.has_value()) {
+    Report(*buffer, id, event, vantage, {*buffer->freed, Ordering::kUnordered, ""});
+    return;
+  }
+  conflicts_.clear();
+  buffer->history.Apply(event, set, vantage, &conflicts_);
+  for (const AccessConflict& conflict : conflicts_) Report(*buffer, id, event, vantage, conflict);
+}
+
+AccessSet ConcurrencyModel::WholeOf(const Tracked& buffer) {
+  BoxAccess whole;
+  whole.rank = whole.value_rank = static_cast<int>(buffer.info.shape.size());
+  for (std::size_t d = 0; d < buffer.info.shape.size(); ++d) {
+    whole.start[d] = whole.lower[d] = 0;
+    whole.count[d] = whole.upper[d] = buffer.info.shape[d];
+    whole.step[d] = 1;
+    whole.order[d] = static_cast<std::uint8_t>(d);
+  }
+  return SetOf(buffer.info.shape, buffer.info.element_bytes, whole, ReachOf(buffer.info.shape, whole));
+}
+
+BarrierId ConcurrencyModel::MakeBarrier(BarrierSpec spec) {
+  const BarrierId id{static_cast<std::int32_t>(barriers_.size())};
+  barriers_.emplace_back(id, std::move(spec));
+  barrier_ended_.push_back(false);
+  return id;
+}
+
+void ConcurrencyModel::Arrive(ClockId agent, BarrierId id, const CodeSite& site, std::int64_t amount) {
+  barriers_[id.index()].Arrive(agent, agents_.ClockOf(agent), amount, site, agents_, &log_);
+  agents_.Tick(agent, site);
+}
+
+void ConcurrencyModel::Wait(ClockId agent, BarrierId id, const CodeSite& site) {
+  barriers_[id.index()].Wait(agent, site, &agents_, &log_);
+}
+
+void ConcurrencyModel::End(BarrierId id, const CodeSite& site) {
+  if (barrier_ended_[id.index()]) return;
+  barrier_ended_[id.index()] = true;
+  barriers_[id.index()].End(site, agents_, &log_);
+}
+
+SemaphoreId ConcurrencyModel::MakeSemaphore(SemaphoreSpec spec) {
+  const SemaphoreId id{static_cast<std::int32_t>(semaphores_.size())};
+  semaphores_.emplace_back(id, std::move(spec));
+  return id;
+}
+
+void ConcurrencyModel::Signal(ClockId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount) {
+  semaphores_[id.index()].Signal(agent, agents_.ClockOf(agent), amount, site);
+  agents_.Tick(agent, site);
+}
+
+void ConcurrencyModel::Wait(ClockId agent, SemaphoreId id, std::int64_t value, bool decrement) {
+  semaphores_[id.index()].Wait(agent, value, decrement, &agents_);
+}
+
+RendezvousId ConcurrencyModel::MakeRendezvous(std::string name, std::vector<ClockId> members) {
+  const RendezvousId id{static_cast<std::int32_t>(meetings_.size())};
+  meetings_.emplace_back(id, std::move(name), std::move(members));
+  return id;
+}
+
+void ConcurrencyModel::Enter(ClockId agent, RendezvousId id, std::string what, const CodeSite& site) {
+  meetings_[id.index()].Enter(agent, std::move(what), site, &agents_, &log_);
+}
+
+QueueId ConcurrencyModel::MakeQueue(QueueOrder order) {
+  queue_clocks_.emplace_back();
+  return engine_.AddQueue(order);
+}
+
+absl::StatusOr<ClockId> ConcurrencyModel::Start(ClockId agent, AsyncRequest request) {
+  if (absl::Status status = AsyncEngine::Check(request); !status.ok()) return status;
+  if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
+  if (agents_.Crowded()) Sweep();
+  const ClockId id = agents_.AddOperation(agent, Cat(request.name, " #", started_++), request.site);
+  if (request.queue.valid()) {
+    ClockBundle& queue = queue_clocks_[request.queue.index()];
+    if (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier) agents_.Fork(id).Join(queue);
+    queue.Join(agents_.Completion(id, 2));
+  }
+  TouchOperands(id, request.sources, Half::kRead, request.site);
+  TouchOperands(id, request.destinations, Half::kWrite, request.site);
+  engine_.Start(id, agent, std::move(request));
+  return id;
+}
+
+AccessSet ConcurrencyModel::SetOfOperand(const AsyncOperand& operand, const Tracked& buffer) {
+  if (const auto* box = std::get_if<BoxAccess>(&operand.where)) {
+    return SetOf(buffer.info.shape, buffer.info.element_bytes, *box, ReachOf(buffer.info.shape, *box));
+  }
+  const auto& points = std::get<AsyncPoints>(operand.where);
+  PointAccess access;
+  access.offset = points.offset;
+  access.piece_bytes = points.piece_bytes;
+  access.pieces_per_element = points.pieces_per_element;
+  return SetOf(access);
+}
+
+void ConcurrencyModel::TouchOperands(ClockId operation, const std::vector<AsyncOperand>& operands, Half half,
+                                     const CodeSite& site) {
+  for (const AsyncOperand& operand : operands) {
+    const BufferId id = std::visit([](const auto& where) { return where.buffer; }, operand.where);
+    Tracked& buffer = Of(id);
+    const AccessSet set = SetOfOperand(operand, buffer);
+    if (set.empty()) continue;
+    const AccessEvent event{.who = operation,
+                            .time = static_cast<std::uint32_t>(half),
+                            .kind = half == Half::kRead ? AccessKind::kRead : AccessKind::kWrite,
+                            .proxy = operand.proxy,
+                            .loc = site.loc,
+                            .text_line = site.text_line};
+    const ClockPart part = FenceRule::PartFor(operand.proxy, buffer.info.space);
+    Access(&buffer, id, event, set, {agents_.Fork(operation), part, operation});
+  }
+}
+
+void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
+  const AsyncEngine::Performed performed = engine_.Perform(half, memory);
+  if (performed.due.empty()) return;
+  const ClockBundle told = agents_.Completion(half.operation, static_cast<std::uint32_t>(half.half));
+  for (const Completion& completion : performed.due) {
+    if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) {
+      barriers_[barrier->index()].Arrive(half.operation, told, completion.amount, performed.site, agents_, &log_);
+    } else {
+      const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
+      semaphores_[semaphore.index()].Signal(half.operation, told, completion.amount, performed.site);
+    }
+  }
+}
+
+void ConcurrencyModel::AwaitGroups(ClockId agent, QueueId queue, std::size_t may_remain, Half half) {
+  for (const ClockId operation : engine_.GroupsBut(queue, may_remain)) {
+    agents_.Acquire(agent, agents_.Completion(operation, static_cast<std::uint32_t>(half)));
+  }
+}
+
+void ConcurrencyModel::AgentEnds(ClockId agent) {
+  for (Rendezvous& meeting : meetings_) meeting.MemberEnds(agent, agents_, &log_);
+}
+
+void ConcurrencyModel::End(const CodeSite& site) {
+  for (std::size_t i = 0; i < barriers_.size(); ++i) End(BarrierId{static_cast<std::int32_t>(i)}, site);
+  for (const Semaphore& semaphore : semaphores_) semaphore.End(site, agents_, &log_);
+  for (const auto& records : {engine_.finished(), engine_.Unfinished()}) {
+    for (const AsyncEngine::Record& record : records) {
+      if (!agents_.KnownToAny(record.id, static_cast<std::uint32_t>(record.must_await))) {
+        ReportNotAwaited(record, site);
+      }
+    }
+  }
+}
+
+// What no history holds and nobody will wait for is forgotten by everybody.
+void ConcurrencyModel::Sweep() {
+  std::vector<ClockId> remembered;
+  for (const std::optional<Tracked>& buffer : buffers_) {
+    if (!buffer.has_value()) continue;
+    buffer->history.ForEachEvent([&](const AccessEvent& event) {
+      if (AgentTable::IsOperation(event.who)) remembered.push_back(event.who);
+    });
+  }
+  std::sort(remembered.begin(), remembered.end());
+  std::vector<ClockId> gone, live = remembered;
+  for (const AsyncEngine::Record& record : engine_.finished()) {
+    const bool kept = std::binary_search(remembered.begin(), remembered.end(), record.id) ||
+                      !agents_.KnownToAny(record.id, static_cast<std::uint32_t>(record.must_await));
+    (kept ? live : gone).push_back(record.id);
+  }
+  for (const AsyncEngine::Record& record : engine_.Unfinished()) live.push_back(record.id);
+  std::sort(gone.begin(), gone.end());
+  std::sort(live.begin(), live.end());
+  live.erase(std::unique(live.begin(), live.end()), live.end());
+  engine_.Forget(gone);
+  agents_.Sweep(live);
+  const auto forgotten = [&](ClockId who) {
+    return AgentTable::IsOperation(who) && !std::binary_search(live.begin(), live.end(), who);
+  };
+  for (ClockBundle& clock : queue_clocks_) clock.Forget(forgotten);
+}
+
+}  // namespace palladion

@@ -1,0 +1,133 @@
+// The synchronisation half of a machine: who is there, what is ordered before what, which barriers and semaphores there
+// are, what is in flight, and what is wrong with it. A machine composes it with Memory, which has bounds and bytes; it
+// knows no kernel and no schedule, and answers whether a wait can go on instead of blocking. Plain data: a copy is a
+// snapshot. Races are found by order, not by luck, so most are found in every schedule.
+#ifndef PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_
+#define PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "memory_model/access_history.h"
+#include "memory_model/agents.h"
+#include "memory_model/async_engine.h"
+#include "memory_model/barrier.h"
+#include "memory_model/fence_rule.h"
+#include "memory_model/finding_log.h"
+#include "memory_model/places.h"
+#include "memory_model/rendezvous.h"
+#include "memory_model/semaphore.h"
+
+namespace palladion {
+
+// Memory as races see it.
+struct TrackedBuffer {
+  std::string name;  // the user's
+  std::vector<std::int64_t> shape;
+  std::int64_t element_bytes = 4;
+  Space space = Space::kPlain;
+  Place place;
+};
+
+class ConcurrencyModel {
+ public:
+  explicit ConcurrencyModel(FenceRule rule = FenceRule(), bool proxies = true) : rule_(rule), agents_(proxies) {}
+
+  AgentTable& agents() { return agents_; }
+  const AgentTable& agents() const { return agents_; }
+  const FenceRule& rule() const { return rule_; }
+  const std::vector<Finding>& findings() const { return log_.findings(); }
+
+  // Memory. An array of the caller's is there before every agent; other memory begins with an allocation, and a free
+  // ends it: both are writes of all of it. The id must be new, or one that was freed.
+  void Adopt(BufferId id, TrackedBuffer buffer);
+  void Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
+  void Free(ClockId agent, BufferId id, const CodeSite& site);
+  void Touch(ClockId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
+  const AccessHistory& HistoryOf(BufferId id) const { return Of(id).history; }
+
+  void Commit(ClockId agent, ClockPart to, const CodeSite& site) { agents_.Commit(agent, to, site); }
+
+  BarrierId MakeBarrier(BarrierSpec spec);
+  void Arrive(ClockId agent, BarrierId id, const CodeSite& site, std::int64_t amount = 1);
+  bool CanWait(ClockId agent, BarrierId id) const { return barriers_[id.index()].CanWait(agent); }
+  void Wait(ClockId agent, BarrierId id, const CodeSite& site);
+  void End(BarrierId id, const CodeSite& site);  // its scope ends
+  const Barrier& Of(BarrierId id) const { return barriers_[id.index()]; }
+
+  SemaphoreId MakeSemaphore(SemaphoreSpec spec);
+  void Signal(ClockId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount = 1);
+  bool CanWait(SemaphoreId id, std::int64_t value) const { return semaphores_[id.index()].CanWait(value); }
+  void Wait(ClockId agent, SemaphoreId id, std::int64_t value, bool decrement = true);
+  std::int64_t Read(ClockId agent, SemaphoreId id) { return semaphores_[id.index()].Read(agent, &agents_); }
+  const Semaphore& Of(SemaphoreId id) const { return semaphores_[id.index()]; }
+
+  RendezvousId MakeRendezvous(std::string name, std::vector<ClockId> members);
+  void Enter(ClockId agent, RendezvousId id, std::string what, const CodeSite& site);
+  bool CanLeave(ClockId agent, RendezvousId id) const { return meetings_[id.index()].CanLeave(agent); }
+  void Leave(ClockId agent, RendezvousId id) { meetings_[id.index()].Leave(agent, &agents_); }
+  const Rendezvous& Of(RendezvousId id) const { return meetings_[id.index()]; }
+
+  // Asynchronous operations. Start checks what it will touch against what the issuer knows now; Perform is for one of
+  // Pending(), moves the bytes and lets completions happen. Errors of Start are AsyncEngine::Check's, and
+  // ResourceExhausted after two thousand million operations.
+  QueueId MakeQueue(QueueOrder order);
+  absl::StatusOr<ClockId> Start(ClockId agent, AsyncRequest request);
+  std::vector<PendingHalf> Pending() const { return engine_.Pending(); }
+  void Perform(const PendingHalf& half, Machine* memory);
+  void CommitGroup(QueueId queue) { engine_.CommitGroup(queue); }
+  bool CanAwaitGroups(QueueId queue, std::size_t may_remain, Half half) const {
+    return engine_.GroupsDone(queue, may_remain, half);
+  }
+  void AwaitGroups(ClockId agent, QueueId queue, std::size_t may_remain, Half half);
+
+  void AgentEnds(ClockId agent);
+  // The kernel ends, at `site`: what is left over.
+  void End(const CodeSite& site);
+
+ private:
+  struct Tracked {
+    TrackedBuffer info;
+    AccessHistory history;
+    std::optional<AccessEvent> freed;
+  };
+
+  const Tracked& Of(BufferId id) const { return *buffers_[id.index()]; }
+  Tracked& Of(BufferId id) { return *buffers_[id.index()]; }
+  void Track(BufferId id, TrackedBuffer buffer);
+  void Access(Tracked* buffer, BufferId id, const AccessEvent& event, const AccessSet& set, const Vantage& vantage);
+  void Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
+              const AccessConflict& conflict);
+  struct Sort {
+    FindingCode code;
+    Severity severity;
+    Confidence confidence = Confidence::kProved;
+  };
+  std::optional<Sort> SortOf(const Tracked& buffer, const AccessEvent& event, const AccessConflict& conflict) const;
+  std::string WhyUnordered(const AccessEvent& event, const Vantage& vantage, const AccessConflict& conflict) const;
+  std::string FixFor(FindingCode code, const AccessEvent& event, const AccessConflict& conflict) const;
+  static AccessSet WholeOf(const Tracked& buffer);
+  static AccessSet SetOfOperand(const AsyncOperand& operand, const Tracked& buffer);
+  void TouchOperands(ClockId operation, const std::vector<AsyncOperand>& operands, Half half, const CodeSite& site);
+  void ReportNotAwaited(const AsyncEngine::Record& operation, const CodeSite& end);
+  void Sweep();
+
+  FenceRule rule_;
+  AgentTable agents_;
+  FindingLog log_;
+  std::vector<std::optional<Tracked>> buffers_;  // by id
+  std::vector<Barrier> barriers_;
+  std::vector<bool> barrier_ended_;
+  std::vector<Semaphore> semaphores_;
+  std::vector<Rendezvous> meetings_;
+  AsyncEngine engine_;
+  std::vector<ClockBundle> queue_clocks_;  // what a serial operation, or a commit, of the queue follows
+  std::int64_t started_ = 0;
+  std::vector<AccessConflict> conflicts_;  // of one access: memory is kept
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_

@@ -1,0 +1,184 @@
+// The memory of one run: buffers, and the one door through which every access goes: first its bounds, then the bytes.
+// An element outside is never clamped and never lands in a neighbour: it is a finding, a load gives poison there and a
+// store is dropped. It knows which bytes are undefined when it is told to (TrackDefinedness). What it does not know
+// yet: races, engines that are slower than their request.
+#ifndef PALLADION_MEMORY_MODEL_MEMORY_H_
+#define PALLADION_MEMORY_MODEL_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory_model/access_observer.h"
+#include "memory_model/box.h"
+#include "memory_model/definedness.h"
+#include "memory_model/origin.h"
+#include "semantics/machine.h"
+#include "semantics/tensor/copy_box.h"
+#include "semantics/tensor/fill.h"
+
+namespace palladion {
+
+class Memory final : public Machine {
+ public:
+  // Alloc fails once the allocations that live together would hold more bytes than the limit.
+  explicit Memory(std::size_t limit_bytes = ~std::size_t{0}) : limit_bytes_(limit_bytes) {}
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() override;
+
+  // An array that the caller owns and keeps alive; it is read, and written by stores.
+  BufferId Adopt(const AllocRequest& request, std::byte* data);
+
+  // From now on sees every request; it outlives the memory. Observers are called in the order of this call.
+  void Observe(AccessObserver* observer) { observers_.push_back(observer); }
+
+  // For observers' messages.
+  std::string_view NameOf(BufferId id) const { return buffers_[id.index()].name; }
+  absl::Span<const std::int64_t> ShapeOf(BufferId id) const { return buffers_[id.index()].shape; }
+  std::size_t ElementBytesOf(BufferId id) const { return buffers_[id.index()].element_bytes; }
+  DType DTypeOf(BufferId id) const { return buffers_[id.index()].dtype; }  // of a word: keys have several
+  std::byte* DataOf(BufferId id) { return buffers_[id.index()].data; }
+  const std::byte* DataOf(BufferId id) const { return buffers_[id.index()].data; }
+
+  // What new memory, padding and masked-off lanes hold. Before the first request.
+  void SetFill(Fill fill) { filler_ = Filler(fill); }
+  Filler& filler() { return filler_; }
+
+  // From here on accesses say which elements are undefined (their `defined`). Before the first request.
+  void TrackDefinedness();
+  void SetUndefined(BufferId buffer);  // an adopted output, before anybody writes it
+  DefinedMark MarkOf(BufferId buffer, std::size_t element) const {
+    return buffers_[buffer.index()].defined.At(element);
+  }
+  // What of an output is undefined at the end, as findings; the number of elements that were looked at. `site` is where
+  // the output is declared.
+  std::int64_t ReportUndefinedOutput(BufferId buffer, const Site& site);
+
+  const std::vector<std::string>& printed() const {
+    return printed_;
+  }  // the first kMaxPrintedBytes; then one line says so
+  const std::vector<Finding>& findings() const { return findings_; }
+
+  // A program that others had interrupted goes on: what happens from here is its again.
+  void ResumeProgram(absl::Span<const std::int64_t> grid_index);
+
+  // All bytes, allocations, findings and prints, and back to them: for searches that return to a choice. Not what
+  // observers know, and not while definedness is tracked. Every allocation is at the place where it was, so borrowed
+  // values stay valid; from the first Save on, freed memory is kept.
+  struct Saved;
+  std::shared_ptr<const Saved> Save();
+  void Restore(const Saved& saved);
+
+  // From now on loads copy: another agent may write between a load and the use of its value.
+  void NeverLend() { lends_ = false; }
+
+  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
+  absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
+  void Free(BufferId buffer) override;
+  void Poison(BufferId buffer) override;
+  void Load(const BoxAccess& access, std::byte* value) override;
+  void Load(const PointAccess& access, std::byte* value) override;
+  void Store(const BoxAccess& access, const std::byte* value) override;
+  void Store(const PointAccess& access, const std::byte* value) override;
+  void Atomic(const PointAccess& access, AtomicFn fn, const std::byte* operand, const std::byte* compare,
+              std::byte* old) override;
+  const std::byte* Borrow(const BoxAccess& access) override;
+  void StartCopy(const CopyRequest& request) override;
+  void WaitCopies() override;  // a copy is complete when its request returns: the promptest engine
+  void Print(std::string line) override;
+  void Report(Finding finding) override;
+  void ReportUndefined(std::uint8_t mark, std::string_view use, const Site& site) override;
+
+ private:
+  // Who stored undefined data, for findings about outputs.
+  struct UndefinedStore {
+    DefinedMark mark;
+    std::int64_t first, last;  // the elements are among these
+    LocId loc;
+    int text_line;
+    std::vector<std::int64_t> program;
+  };
+  struct Buffer {
+    std::string name;
+    DType dtype = DType::kF32;
+    std::size_t words = 1;
+    std::size_t element_bytes = 4;
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> stride;  // bytes
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    bool owned = false;
+    bool is_output = false;
+    LocId made;
+    int made_line = 0;
+    BufferDefinedness defined;
+    std::vector<UndefinedStore> undefined_stores;  // outputs only: the latest
+  };
+
+  // While definedness is tracked.
+  struct Tracking {
+    Origins origins;
+    std::vector<DefinedMark> marks;         // of the last load: Definedness::undefined
+    std::vector<std::int64_t> program;      // under way
+    const Buffer* engine_source = nullptr;  // during an engine's copy: its accesses are not the kernel's
+  };
+
+  static constexpr std::size_t kAlignment = 64;
+  static std::size_t BlockBytes(std::size_t bytes) { return bytes < kAlignment ? kAlignment : bytes; }
+  Buffer MakeBuffer(const AllocRequest& request) const;
+  static Buffer CopyOf(const Buffer& buffer);  // but for its definedness
+  BufferId Add(Buffer buffer);
+  Buffer& Of(BufferId id) { return buffers_[id.index()]; }
+  std::byte* Allocate(std::size_t bytes);
+  void DrainPool();
+  void FillPoison(const Buffer& buffer, std::byte* at, std::size_t elements);
+  void PoisonOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, const BoxLayout& layout,
+                     std::byte* value);
+  void ReportOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, bool is_store);
+  static bool AnyLaneOutside(const BoxAccess& access, const BoxReach& reach, std::size_t elements);
+  static void StoreLanes(const std::byte* value, std::int64_t first, std::byte* to, absl::Span<const CopyDim> dims,
+                         std::size_t element_bytes, const std::uint8_t* lanes);
+  void ReportPoint(const Buffer& buffer, const Site& site, std::size_t element, bool is_store);
+  const std::byte* WhereDense(const BoxAccess& access, const BoxReach& reach) const;
+  void FillMasked(const Buffer& buffer, const Mask& mask, std::size_t elements, std::byte* value);
+  void Copy(const BoxAccess& source, const BoxAccess& destination);
+
+  // memory_defined.cc; only while definedness is tracked.
+  DefinedMark Number(OriginKind kind, const Buffer& buffer, const Site* site);
+  void DefineLoad(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, std::size_t elements);
+  void DefineLoad(const Buffer& buffer, const PointAccess& access, bool all_inside);
+  void DefineStore(Buffer& buffer, const BoxAccess& access, const BoxReach& reach);
+  void DefineStore(Buffer& buffer, const PointAccess& access);
+  void DefineAtomic(Buffer& buffer, const PointAccess& access);
+  DefinedMark OutsideMark(const Buffer& buffer, const PointAccess& access, std::int64_t offset);
+  void MarkMasked(const Buffer& buffer, const Mask& mask, const Site& site, std::size_t elements);
+  void FinishLoad(Definedness& defined, const Site& site, std::size_t elements);
+  void RecordStore(Buffer& buffer, std::int64_t first, std::int64_t last, const DefinedMark* marks, std::size_t n,
+                   const Site& site);
+
+  std::vector<Buffer> buffers_;
+  std::vector<AccessObserver*> observers_;
+  std::vector<BufferId> free_ids_;
+  std::multimap<std::size_t, std::byte*>
+      pool_;  // freed memory by size: kernels allocate the same scopes again and again
+  std::vector<Finding> findings_;
+  static constexpr std::size_t kMaxPrintedBytes = std::size_t{1} << 26;
+  std::vector<std::string> printed_;
+  std::size_t printed_bytes_ = 0;
+  std::size_t dropped_lines_ = 0;
+  std::size_t limit_bytes_;
+  std::size_t allocated_bytes_ = 0;  // live and pooled
+  Filler filler_;
+  std::unique_ptr<Tracking> tracking_;
+  bool keep_pool_ = false;
+  bool lends_ = true;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_MEMORY_H_

@@ -1,0 +1,177 @@
+#include "memory_model/witness.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_join.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+std::vector<std::int64_t> IndexOf(absl::Span<const std::int64_t> shape, std::int64_t element) {
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    index[d] = element % shape[d];
+    element /= shape[d];
+  }
+  return index;
+}
+
+// Is the element among those that the access touches?
+bool Holds(const BoxAccess& access, const BoxReach& reach, absl::Span<const std::int64_t> index) {
+  std::array<std::int64_t, kMaxBoxRank> at{};
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+    const std::int64_t distance = index[d] - access.start[d], step = access.step[d];
+    if (step == 0 ? distance != 0 : distance % step != 0) return false;
+    at[d] = step == 0 ? reach.copy[d].begin : distance / step;
+    if (!reach.copy[d].contains(at[d])) return false;
+  }
+  if (access.mask.lanes == nullptr) return true;
+  std::int64_t lane = 0;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j)
+    lane = lane * access.count[access.order[j]] + at[access.order[j]];
+  return access.mask.lanes[lane] != 0;
+}
+
+}  // namespace
+
+std::string ElementText(absl::Span<const std::int64_t> shape, std::int64_t element) {
+  return Cat("[", absl::StrJoin(IndexOf(shape, element), ", "), "]");
+}
+
+void Witness::Ask(const Memory& memory, const SweepConflict& conflict) {
+  Question question{.buffer = conflict.buffer, .byte = conflict.byte};
+  question.index = IndexOf(memory.ShapeOf(conflict.buffer),
+                           conflict.byte / static_cast<std::int64_t>(memory.ElementBytesOf(conflict.buffer)));
+  question.program = conflict.program;
+  question.kind = conflict.kind;
+  question.text_line = conflict.text_line;
+  question.latest = conflict.rule == ConflictRule::kInherited;
+  const bool reads = conflict.kind == AccessKind::kRead || question.latest;
+  question.wanted = reads ? kWriteKind | kAtomicKind : kReadKind;
+  if (conflict.rule == ConflictRule::kWriteWrite)
+    question.wanted = conflict.kind == AccessKind::kAtomic ? kWriteKind : kWriteKind | kAtomicKind;
+  questions_.push_back(std::move(question));
+}
+
+void Witness::AskFirstWriter(const Memory& memory, BufferId buffer, std::int64_t byte,
+                             absl::Span<const std::int64_t> program) {
+  Question question{.buffer = buffer, .byte = byte};
+  question.index = IndexOf(memory.ShapeOf(buffer), byte / static_cast<std::int64_t>(memory.ElementBytesOf(buffer)));
+  question.program.assign(program.begin(), program.end());
+  question.wanted = kWriteKind;
+  question.same_task = true;
+  questions_.push_back(std::move(question));
+}
+
+void Witness::WatchValues(const Memory& memory, BufferId buffer) {
+  for (const Values& known : values_) {
+    if (known.buffer == buffer) return;
+  }
+  Values values{.buffer = buffer, .element_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(buffer))};
+  std::size_t elements = 1;
+  for (std::int64_t size : memory.ShapeOf(buffer)) {
+    values.shape.push_back(size);
+    elements *= static_cast<std::size_t>(size);
+  }
+  const std::size_t bytes = elements * memory.ElementBytesOf(buffer);
+  values.first.resize(bytes);
+  values.written.resize(bytes);
+  values.writer.resize(elements);
+  values.several.resize(elements);
+  values.varied.resize(elements);
+  values_.push_back(std::move(values));
+}
+
+bool Witness::OneValue(BufferId buffer) const {
+  for (const Values& values : values_) {
+    if (values.buffer != buffer) continue;
+    for (std::size_t e = 0; e < values.varied.size(); ++e) {
+      if (values.varied[e] != 0 && values.several[e] != 0) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+void Witness::Consider(Question& question, AccessKind kind, const Site& site, const std::string& box) {
+  const bool same_task = clock_.SameTask(question.program, clock_.program());
+  const bool is_later = !question.same_task && clock_.program() == question.program && kind == question.kind &&
+                        site.text_line == question.text_line;
+  // A read of what the same task wrote is in no conflict that the write is not in.
+  const bool of_own = kind == AccessKind::kRead && question.written_by == clock_.task();
+  if (kind != AccessKind::kRead) question.written_by = clock_.task();
+  if (question.closed) return;
+  if (is_later) {
+    question.closed = true;
+    if (of_own) question.answer.reset();
+    return;
+  }
+  if (same_task != question.same_task || (KindSetOf(kind) & question.wanted) == 0 || of_own) return;
+  if (question.answer.has_value() && !question.latest) return;
+  const absl::Span<const std::int64_t> program = clock_.program();
+  question.answer = WitnessAccess{.kind = kind,
+                                  .program = {program.begin(), program.end()},
+                                  .box = box,
+                                  .loc = site.loc,
+                                  .text_line = site.text_line};
+}
+
+void Witness::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+  if (reach.empty || reach.none_copied) return;
+  for (Question& question : questions_) {
+    if (question.buffer != access.buffer || !Holds(access, reach, question.index)) continue;
+    ElementBox box;
+    ExtentOf(access, reach, &box);
+    Consider(question, kind, access.site, ToString(box));
+  }
+  for (Values& values : values_) {
+    if (kind == AccessKind::kRead || values.buffer != access.buffer) continue;
+    const std::int64_t bytes = values.element_bytes;
+    VisitElements(access, reach, values.shape, [&](std::int64_t element, std::int64_t lane) {
+      Compare(values, element * bytes, bytes, value + lane * bytes, kind == AccessKind::kAtomic);
+    });
+  }
+}
+
+void Witness::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
+  const auto piece = static_cast<std::int64_t>(access.piece_bytes);
+  const auto touches = [&](std::size_t p) {
+    return access.offset[p] >= 0 &&
+           (access.mask.lanes == nullptr || access.mask.lanes[p / access.pieces_per_element] != 0);
+  };
+  for (Question& question : questions_) {
+    if (question.buffer != access.buffer) continue;
+    for (std::size_t p = 0; p < access.offset.size(); ++p) {
+      const std::int64_t offset = access.offset[p];
+      if (!touches(p) || question.byte < offset || question.byte >= offset + piece) continue;
+      Consider(question, kind, access.site, Cat("[", absl::StrJoin(question.index, ", "), "]"));
+      break;
+    }
+  }
+  for (Values& values : values_) {
+    if (kind == AccessKind::kRead || values.buffer != access.buffer) continue;
+    for (std::size_t p = 0; p < access.offset.size(); ++p) {
+      if (!touches(p)) continue;
+      Compare(values, access.offset[p], piece, value + static_cast<std::int64_t>(p) * piece,
+              kind == AccessKind::kAtomic);
+    }
+  }
+}
+
+void Witness::Compare(Values& values, std::int64_t byte, std::int64_t bytes, const std::byte* value,
+                      bool atomic) const {
+  const auto element = static_cast<std::size_t>(byte / values.element_bytes);
+  const auto at = static_cast<std::size_t>(byte);
+  if (values.writer[element] == 0) values.writer[element] = clock_.task();
+  if (values.writer[element] != clock_.task()) values.several[element] = 1;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(bytes); ++b) {
+    if (values.written[at + b] != 0 && values.first[at + b] != value[b]) values.varied[element] = 1;
+    if (values.written[at + b] == 0) values.first[at + b] = value[b];
+    values.written[at + b] = 1;
+  }
+  if (atomic) values.varied[element] = 1;
+}
+
+}  // namespace palladion

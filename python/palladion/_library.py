@@ -1,0 +1,186 @@
+"""The C ABI of libpalladion (emu/c_api.h) through ctypes: prepare a kernel text, run it on NumPy arrays, get its report.
+
+The library is looked for in PALLADION_LIBRARY (a file), next to this package, and in build/ of a source tree.
+"""
+
+import ctypes
+import functools
+import json
+import os
+
+import numpy as np
+
+from palladion.exporter.scalars import dtype_name
+
+# Results of palladion_run and palladion_check, the exit codes of the command.
+CLEAN, DEFECT, OUTPUTS_DIFFER, UNSUPPORTED, MALFORMED, INTERNAL, BUDGET = 0, 1, 2, 3, 4, 5, 6
+RESULT_NAMES = {UNSUPPORTED: "unsupported", MALFORMED: "malformed input", INTERNAL: "internal error", BUDGET: "budget spent"}
+
+FILE_NAME = "libpalladion.so"
+
+
+class PalladionError(RuntimeError):
+    """The library refused a kernel or its inputs. `code` is the exit code of the command, `report` its JSON or None."""
+
+    def __init__(self, message, code=INTERNAL, report=None):
+        super().__init__(message)
+        self.code = code
+        self.report = report
+
+
+class _Array(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("rank", ctypes.c_int),
+                ("dtype", ctypes.c_char_p)]
+
+
+class _CheckOptions(ctypes.Structure):
+    _fields_ = [("seeds", ctypes.c_int64), ("exhaustive", ctypes.c_int), ("replay", ctypes.c_char_p), ("fill", ctypes.c_char_p),
+                ("races", ctypes.c_int), ("definedness", ctypes.c_int), ("contracts", ctypes.c_int), ("strict", ctypes.c_int),
+                ("threads", ctypes.c_int), ("budget", ctypes.c_int64)]
+
+
+def candidates() -> list:
+    """Where the library may be, best first."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    source = os.path.dirname(os.path.dirname(package))
+    found = [os.environ["PALLADION_LIBRARY"]] if os.environ.get("PALLADION_LIBRARY") else []
+    return found + [os.path.join(package, FILE_NAME), os.path.join(source, "build", FILE_NAME)]
+
+
+def find_library() -> str:
+    if os.environ.get("PALLADION_LIBRARY") and not os.path.isfile(os.environ["PALLADION_LIBRARY"]):
+        raise PalladionError(f"PALLADION_LIBRARY names {os.environ['PALLADION_LIBRARY']!r}, which is not a file")
+    for path in candidates():
+        if os.path.isfile(path):
+            return path
+    raise PalladionError(f"{FILE_NAME} was not found; looked for {', '.join(candidates())}. Build it (cmake --build build) or "
+                         "set PALLADION_LIBRARY to the file")
+
+
+@functools.cache
+def load():
+    library = ctypes.CDLL(find_library())
+    text_out = ctypes.POINTER(ctypes.c_void_p)
+    library.palladion_prepare.restype = ctypes.c_void_p
+    library.palladion_prepare.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, text_out]
+    library.palladion_run.restype = ctypes.c_int
+    library.palladion_run.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
+                                      ctypes.c_size_t, text_out]
+    library.palladion_check_defaults.restype = None
+    library.palladion_check_defaults.argtypes = [ctypes.POINTER(_CheckOptions)]
+    library.palladion_check.restype = ctypes.c_int
+    library.palladion_check.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
+                                        ctypes.c_size_t, ctypes.POINTER(_CheckOptions), text_out]
+    library.palladion_mutants.restype = ctypes.c_void_p
+    library.palladion_mutants.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, text_out]
+    for function in (library.palladion_kernels, library.palladion_canonical):
+        function.restype = ctypes.c_void_p
+        function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, text_out]
+    library.palladion_free_program.restype = None
+    library.palladion_free_program.argtypes = [ctypes.c_void_p]
+    library.palladion_free_string.restype = None
+    library.palladion_free_string.argtypes = [ctypes.c_void_p]
+    return library
+
+
+def _take_text(library, pointer: ctypes.c_void_p) -> str:
+    if not pointer.value:
+        return ""
+    text = ctypes.string_at(pointer.value).decode("utf-8", "replace")
+    library.palladion_free_string(pointer)
+    return text
+
+
+def _described(array: np.ndarray, keep: list) -> _Array:
+    """`array` must be C-contiguous. ml_dtypes refuse the buffer protocol, so its bytes are passed."""
+    flat = array.reshape(-1).view(np.uint8)
+    shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
+    keep += [flat, shape]
+    return _Array(flat.ctypes.data, shape, array.ndim, dtype_name(array.dtype).encode())
+
+
+class Program:
+    """One prepared kernel. `kernel` is needed where the text has several; `target` as in `palladion run --target`."""
+
+    def __init__(self, text: str, kernel: str | None = None, target: str | None = None):
+        self._library = load()
+        encoded, message = text.encode(), ctypes.c_void_p()
+        self._program = self._library.palladion_prepare(
+            encoded, len(encoded), kernel.encode() if kernel else None, target.encode() if target else None,
+            ctypes.byref(message))
+        error = _take_text(self._library, message)
+        if not self._program:
+            raise PalladionError(error or "the kernel was refused without a message", _code_of(error))
+
+    def run(self, inputs, outputs) -> tuple:
+        """Fills `outputs` (C-contiguous arrays of the right shape and type); returns (exit code, report)."""
+        return self._called(inputs, outputs, (CLEAN, DEFECT), self._library.palladion_run)
+
+    def check(self, inputs, outputs=(), **options) -> tuple:
+        """As `run`, under the orders that hardware may choose; `outputs` get those of the first, or are left out.
+
+        `options` are the fields of palladion_check_options: seeds, exhaustive, replay, fill, races, definedness, contracts,
+        strict, threads, budget.
+        """
+        given = _CheckOptions()
+        self._library.palladion_check_defaults(ctypes.byref(given))
+        for name, value in options.items():
+            if name not in dict(_CheckOptions._fields_):
+                raise TypeError(f"check has no option {name!r}")
+            setattr(given, name, value.encode() if isinstance(value, str) else value)
+
+        def call(program, ins, n_ins, outs, n_outs, message):
+            return self._library.palladion_check(program, ins, n_ins, outs, n_outs, ctypes.byref(given), message)
+
+        return self._called(inputs, outputs, (CLEAN, DEFECT, OUTPUTS_DIFFER), call)
+
+    def _called(self, inputs, outputs, good, call) -> tuple:
+        keep, message = [], ctypes.c_void_p()
+        given = [np.ascontiguousarray(a) if np.ndim(a) else np.asarray(a) for a in inputs]
+        ins = (_Array * max(len(given), 1))(*[_described(a, keep) for a in given])
+        outs = (_Array * max(len(outputs), 1))(*[_described(a, keep) for a in outputs])
+        code = call(self._program, ins, len(given), outs, len(outputs), ctypes.byref(message))
+        text = _take_text(self._library, message)
+        try:
+            report = json.loads(text) if text else {}
+        except ValueError:
+            report = {"message": text}
+        if code not in good and "verdict" not in report:
+            raise PalladionError(report.get("message") or text or RESULT_NAMES.get(code, f"exit code {code}"), code, report)
+        return code, report
+
+    def __del__(self):
+        if getattr(self, "_program", None):
+            self._library.palladion_free_program(self._program)
+            self._program = None
+
+
+def _code_of(message: str) -> int:
+    """The exit code of a message of the library, which starts with the name of its status."""
+    status = message.split(":", 1)[0]
+    return {"UNIMPLEMENTED": UNSUPPORTED, "RESOURCE_EXHAUSTED": BUDGET, "INVALID_ARGUMENT": MALFORMED,
+            "NOT_FOUND": MALFORMED}.get(status, INTERNAL)
+
+
+def _text_of_text(function_name: str, text: str, *arguments) -> str:
+    library, encoded, message = load(), text.encode(), ctypes.c_void_p()
+    pointer = ctypes.c_void_p(getattr(library, function_name)(encoded, len(encoded), *arguments, ctypes.byref(message)))
+    error = _take_text(library, message)
+    if not pointer.value:
+        raise PalladionError(error or f"{function_name} failed without a message", _code_of(error))
+    return _take_text(library, pointer)
+
+
+def kernel_names(text: str) -> list:
+    """The names of the kernels of a text, in order."""
+    return _text_of_text("palladion_kernels", text).split("\n")
+
+
+def canonical(text: str) -> str:
+    """The text as the library prints it."""
+    return _text_of_text("palladion_canonical", text)
+
+
+def mutants(text: str, kernel: str | None = None, per_kind: int = 0) -> list:
+    """Kernels with one mistake each: objects with name, mutation, line, what, text, refused. At most `per_kind` of each, or all."""
+    return json.loads(_text_of_text("palladion_mutants", text, kernel.encode() if kernel else None, per_kind))

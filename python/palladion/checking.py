@@ -1,0 +1,87 @@
+"""`palladion.check`: a function's kernels under the orders that hardware may choose, and its results against a reference."""
+
+import jax
+import numpy as np
+
+from palladion import running
+from palladion.report import Difference, KernelReport, Report
+
+# JAX's own tolerances of comparisons in tests, by type; what is not here (integers, bool) is compared exactly.
+_TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e-2, "complex64": 1e-6, "complex128": 1e-15,
+              "float8_e4m3fn": 1e-1, "float8_e5m2": 1e-1}
+
+
+def check(f, *args, reference=None, seeds=64, target=None, rtol=None, atol=None, exhaustive=False, replay=None, fill="nan",
+          races=True, definedness=True, contracts=True, strict=False) -> Report:
+    """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with.
+
+    With `reference`, `reference(*args)` is computed by JAX and compared with the results: |result - expected| must be at most
+    atol + rtol |expected|; both are the tolerance of the type in JAX's own tests where they are not given, 0 for integers.
+    Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
+    """
+    options = {"seeds": _whole("seeds", seeds), "exhaustive": bool(exhaustive), "fill": fill, "races": bool(races),
+               "definedness": bool(definedness), "contracts": bool(contracts), "strict": bool(strict)}
+    if replay is not None:
+        options["replay"] = replay
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value is not None and (reference is None or not value >= 0):
+            raise ValueError(f"{name} must be 0 or more, and needs a reference; found {value!r}")
+    execution = running.execute(f, args, target, check=options)
+    report = Report(execution.results, [KernelReport(one.report) for one in execution.runs])
+    if reference is not None:
+        with jax.default_device(jax.devices("cpu")[0]):
+            expected = jax.block_until_ready(jax.jit(lambda *a: reference(*a))(*args))
+        report.difference = first_difference(execution.results, expected, rtol, atol)
+    return report
+
+
+def _whole(name, value) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be a whole number; found {value!r}")
+    return value
+
+
+def first_difference(results, expected, rtol=None, atol=None) -> Difference | None:
+    found, wanted = jax.tree.leaves(results), jax.tree.leaves(expected)
+    if len(found) != len(wanted):
+        raise ValueError(f"the function has {len(found)} results and the reference {len(wanted)}")
+    for number, (a, b) in enumerate(zip(found, wanted)):
+        if a.shape != b.shape:
+            raise ValueError(f"result {number} has shape {list(a.shape)} and the reference's {list(b.shape)}")
+        difference = _difference(number, _numbers(a), _numbers(b), *_tolerance(a.dtype, rtol, atol))
+        if difference is not None:
+            return difference
+    return None
+
+
+def _numbers(value) -> np.ndarray:
+    if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
+        value = jax.random.key_data(value)
+    array = np.asarray(value)
+    if array.dtype.kind == "c":
+        return array.astype(np.complex128)
+    return array.astype(object if array.dtype.kind in "iub" else np.float64)  # of any width, without wrapping
+
+
+def _tolerance(dtype, rtol, atol) -> tuple:
+    default = _TOLERANCE.get(np.dtype(dtype).name, 0.0) if not jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key) else 0.0
+    return (default if rtol is None else rtol, default if atol is None else atol)
+
+
+def _difference(number, a, b, rtol, atol) -> Difference | None:
+    if a.dtype == object:
+        distance = np.abs(a - b).astype(np.float64) if a.size else np.zeros(a.shape)
+        bound = atol + rtol * np.abs(b).astype(np.float64) if a.size else np.zeros(a.shape)
+    else:
+        with np.errstate(invalid="ignore"):
+            distance, bound = np.abs(a - b), atol + rtol * np.abs(b)
+        both_special = (a == b) | (np.isnan(a) & np.isnan(b))
+        distance = np.where(both_special, 0.0, np.where(np.isfinite(a) & np.isfinite(b), distance, np.inf))
+        bound = np.where(np.isfinite(bound), bound, 0.0)
+    differs = distance > bound
+    if not np.any(differs):
+        return None
+    first = np.unravel_index(int(np.argmax(differs)), differs.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worst = float(np.max(np.where(differs, distance / bound, 0.0)))
+    return Difference(number, tuple(int(i) for i in first), a[first], b[first], int(np.count_nonzero(differs)), worst)

@@ -1,0 +1,256 @@
+"""Primitives of asynchronous copies, semaphores, barriers and matrix units: written by name, with views and attributes.
+
+Palladion does not run them yet and says so by name and line; they are written so that a text is whole. JAX flattens their
+operands in two ways: all of them as one tree, or refs first and then the leaves of each ref's transforms.
+Not covered: SparseCore.
+Based on: JAX 0.10.2, `jax/_src/pallas/{primitives.py,mosaic/primitives.py,mosaic_gpu/primitives.py}`.
+"""
+
+import dataclasses
+
+from palladion import jax_versions
+from palladion.exporter.attributes import Word, attr_text, word_of_enum
+from palladion.exporter.control_ops import closed_function, labels_of
+from palladion.exporter.errors import ExportError
+from palladion.exporter.memory_ops import check_parameters, unflatten
+from palladion.exporter.views import view_text
+
+
+def attribute(value):
+    """A parameter as an attribute; what has no spelling of its own (a layout) is written as JAX prints it."""
+    if callable(value) and not isinstance(value, type):
+        raise ExportError(f"a Python function ({value!r}) cannot be written as kernel text")
+    if hasattr(value, "name") and hasattr(value, "value"):
+        return word_of_enum(value)
+    try:
+        attr_text(value)
+    except ExportError:
+        return str(value)
+    return value
+
+
+def _axes(value):
+    if value is None or isinstance(value, str):
+        return value
+    return [str(v) for v in value] if isinstance(value, (tuple, list)) else str(value)
+
+
+def _attributes(params, skipped):
+    attrs = {}
+    for name, value in params.items():
+        if name in skipped:
+            continue
+        attrs[name] = _axes(value) if name.endswith(("_axes", "_axis")) else attribute(value)
+    return attrs
+
+
+@dataclasses.dataclass(frozen=True)
+class RefsFirst:
+    """`operands` in their order; `trees` maps an operand to the parameter that holds the tree of its transforms."""
+
+    operands: tuple
+    trees: dict
+    known: tuple = ()
+    name: str | None = None
+    present: object = None  # params -> names of the operands that this equation has
+
+    def __call__(self, writer, eqn, env):
+        params = eqn.params
+        check_parameters(eqn, (*self.trees.values(), *self.known))
+        operands = self.operands if self.present is None else self.present(params)
+        atoms = dict(zip(operands, eqn.invars))
+        leaves = list(eqn.invars[len(operands):])
+        read, texts = writer.reader(env), {}
+        for operand, parameter in self.trees.items():
+            tree = params.get(parameter)
+            if operand not in atoms or tree is None:
+                continue
+            transforms = unflatten(tree, leaves[:tree.num_leaves])
+            del leaves[:tree.num_leaves]
+            texts[operand] = view_text(atoms[operand], transforms, read)
+        args = [f"{operand}={texts.get(operand) or read(atom)}" for operand, atom in atoms.items()]
+        if leaves:  # copy_smem_to_gmem keeps its predicate last
+            args += [f"predicate={read(leaf)}" for leaf in leaves]
+        writer.emit_equation(eqn, env, self.name, attrs=_attributes(params, set(self.trees.values())), args=args)
+
+
+@dataclasses.dataclass(frozen=True)
+class OneTree:
+    """All operands are one tree; `operands` names its entries, "transforms" belongs to the ref before it."""
+
+    operands: tuple
+    tree: str = "args_tree"
+    known: tuple = ()
+    name: str | None = None
+
+    def __call__(self, writer, eqn, env):
+        check_parameters(eqn, (self.tree, *self.known))
+        entries = unflatten(eqn.params[self.tree], eqn.invars)
+        if len(entries) != len(self.operands):
+            raise ExportError(f"it has {len(entries)} operands; expected {', '.join(self.operands)}")
+        attrs, args = _attributes(eqn.params, {self.tree}), []
+        by_name = dict(zip(self.operands, entries))
+        transforms = by_name.pop("transforms", ())
+        read = writer.reader(env)
+        for position, (name, entry) in enumerate(by_name.items()):
+            if position == 0:
+                args.append(f"{name}={view_text(entry, transforms, read)}")
+            elif name == "device_id" and isinstance(entry, dict):
+                attrs["device_axes"] = [str(axis) for axis in entry]
+                args += [f"{name}={read(value)}" for value in entry.values()]
+            elif name == "device_id" and isinstance(entry, (tuple, list)):
+                args += [f"{name}={read(value)}" for value in entry]
+            else:
+                text = view_text(entry, (), read) if type(entry).__name__ == "TransformedRef" else read(entry)
+                args.append(f"{name}={text}")
+        writer.emit_equation(eqn, env, self.name, attrs=attrs, args=args)
+
+
+def _signal_parallel(writer, eqn, env):
+    check_parameters(eqn, ("args_tree",))
+    refs, transforms, incs, device_ids = unflatten(eqn.params["args_tree"], eqn.invars)
+    read, args = writer.reader(env), []
+    for ref, chain, inc, device_id in zip(refs, transforms, incs, device_ids):
+        if isinstance(device_id, (dict, tuple, list)):
+            raise ExportError("a device given as mesh coordinates cannot be written here yet")
+        args += [f"ref={view_text(ref, chain, read)}", f"inc={read(inc)}", f"device_id={read(device_id)}"]
+    writer.emit_equation(eqn, env, args=args)
+
+
+def _plain(known=(), name=None):
+    def handler(writer, eqn, env):
+        check_parameters(eqn, known)
+        writer.emit_equation(eqn, env, name, attrs=_attributes(eqn.params, ()))
+    return handler
+
+
+def _tcgen05_operands(params):
+    operands = ["acc", "a", "b", "accumulate"]
+    operands += ["barrier"] if params["arrive"] else []
+    operands += ["a_scale", "b_scale"] if params["scaled"] else []
+    return operands + (["a_sparse_metadata"] if params["sparse"] else [])
+
+
+def mesh_attributes(mesh) -> tuple:
+    """(kind, attributes) of a mesh: `gpu`, `warp`, `tensorcore`, `sc_scalar`, `sc_vector`."""
+    kind = type(mesh).__name__
+    shape = {_axis(name): int(size) for name, size in mesh.shape.items()}
+    sizes = {"axes": list(shape), "sizes": list(shape.values())}
+    if kind == "WarpMesh":
+        return "warp", sizes
+    if kind == "TensorCoreMesh":
+        return "tensorcore", sizes
+    if kind in ("ScalarSubcoreMesh", "VectorSubcoreMesh"):
+        return ("sc_scalar" if kind.startswith("Scalar") else "sc_vector"), sizes
+    if hasattr(mesh, "cluster") and hasattr(mesh, "num_threads"):
+        return "gpu", {
+            "grid": list(mesh.grid), "grid_names": [_axis(n) for n in mesh.grid_names], "cluster": list(mesh.cluster),
+            "cluster_names": [_axis(n) for n in mesh.cluster_names], "threads": mesh.num_threads,
+            "thread_name": None if mesh.thread_name is None else _axis(mesh.thread_name)}
+    raise ExportError(f"a mesh of Python type {kind} is not known to the exporter")
+
+
+def _axis(name) -> str:
+    return "" if type(name) is object else str(name)
+
+
+def _core_map(writer, eqn, env):
+    """A nested mesh: four warps of one warpgroup. The body uses the refs around it."""
+    params = eqn.params
+    check_parameters(eqn, ("jaxpr", "debug_info", "mesh", "compiler_params", "interpret", "debug", "cost_estimate", "name",
+                           "metadata"))
+    inner = jax_versions.open_jaxpr(params["jaxpr"])
+    outer = dict(zip(inner.constvars, (writer.read(env, v) for v in eqn.invars)))
+    kind, attrs = mesh_attributes(params["mesh"])
+    with writer.inside(eqn):
+        function = closed_function(writer, inner, outer, labels_of(inner, len(inner.invars)))
+    writer.emit_equation(eqn, env, "core_map", attrs={"mesh": Word(kind), **attrs}, args=[], functions=[function])
+
+
+def _inline_mgpu(writer, eqn, env):
+    """A Python function that writes MLIR. Only its name and its operands can be written; nothing can run it."""
+    params = eqn.params
+    check_parameters(eqn, ("flat_arg_types", "flat_ret_ty", "pytree_ret_ty", "pytree_args", "pytree_ref_transforms",
+                           "mgpu_fn"))
+    count = len(params["flat_arg_types"])
+    chains = unflatten(params["pytree_ref_transforms"], eqn.invars[count:])
+    args = [view_text(atom, chain, writer.reader(env)) for atom, chain in zip(eqn.invars, chains)]
+    function = getattr(params["mgpu_fn"], "__qualname__", type(params["mgpu_fn"]).__name__)
+    writer.emit_equation(eqn, env, "inline_mgpu", attrs={"function": function}, args=args)
+
+
+_SRC_DST = {"src": "src_transforms_treedef", "dst": "dst_transforms_treedef"}
+_BARRIER = {"barrier": "transforms_treedef"}
+_SMEM_TMEM = {"smem": "smem_tree", "tmem": "tmem_tree"}
+_DMA = ("src", "dst", "dst_sem", "src_sem", "device_id")
+
+ASYNC_OPS = {
+    # TPU
+    "dma_start": OneTree(_DMA, "tree", ("device_id_type", "priority", "add")),
+    "dma_wait": OneTree(_DMA, "tree", ("device_id_type", "insert_dummy_device", "is_wait_send")),
+    "semaphore_read": OneTree(("ref", "transforms")),
+    "semaphore_signal": OneTree(("ref", "transforms", "inc", "device_id", "core_index"),
+                                known=("device_id_type", "memory_scope")),
+    "semaphore_wait": OneTree(("ref", "transforms", "value", "decrement"), known=("memory_scope",)),
+    "get_barrier_semaphore": _plain(),
+    "prng_seed": _plain(),
+    "prng_random_bits": _plain(("shape",)),
+    "prng_split": _plain(),
+    "prng_join": _plain(("impl",)),
+    "trace_value": _plain(("label",)),
+    "add_dependency": _plain(),
+    "with_memory_space_constraint": _plain(("memory_space",)),
+    # Mosaic GPU
+    "copy_gmem_to_smem": RefsFirst(("src", "dst", "barrier"), {**_SRC_DST, "barrier": "barrier_transforms_treedef"},
+                                   ("collective_axes", "leader_tracked", "partitioned_axis", "oob_mode", "oob_fill_mode",
+                                    "has_barrier", "has_user_predicate")),
+    "copy_smem_to_gmem": RefsFirst(("src", "dst"), _SRC_DST, ("has_user_predicate", "commit_group", "reduction_op")),
+    "async_store_smem": RefsFirst(("src", "ref", "barrier", "cluster_idx"),
+                                  {"ref": "ref_transforms_treedef", "barrier": "barrier_transforms_treedef"},
+                                  ("cluster_dim", "optimized", "atomic")),
+    "async_prefetch": RefsFirst(("ref",), {"ref": "ref_transforms_treedef"},
+                                ("collective_axes", "leader_tracked", "partitioned_axis")),
+    "barrier_arrive": RefsFirst(("barrier",), _BARRIER),
+    "barrier_test": RefsFirst(("barrier",), _BARRIER),
+    "barrier_wait": RefsFirst(("barrier",), _BARRIER),
+    "wait_smem_to_gmem": _plain(("wait_read_only",)),
+    "wait_gmem_to_smem": _plain(("wait_read_only",)),
+    "commit_group": _plain(),
+    "commit_smem": _plain(),
+    "commit_tmem": _plain(),
+    "wait_load_tmem": _plain(),
+    "wgmma_ref": RefsFirst(("acc", "a", "b"),
+                           {"acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree"}),
+    "wgmma": RefsFirst(("acc", "a", "b"),
+                       {"acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree"}),
+    "wgmma_wait": _plain(),
+    "wgmma_accumulator_deref_p": _plain(("wait_n",), "wgmma_accumulator_deref"),
+    "wgmma_accumulator_store_p": _plain((), "wgmma_accumulator_store"),
+    "tcgen05_mma": RefsFirst((), {
+        "acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree",
+        "barrier": "barrier_transforms_tree", "a_scale": "a_scale_transforms_tree", "b_scale": "b_scale_transforms_tree",
+        "a_sparse_metadata": "a_sparse_metadata_transforms_tree"},
+        ("collective_axis", "arrive", "scaled", "sparse"), present=_tcgen05_operands),
+    "tcgen05_commit_arrive": RefsFirst(("barrier",), {"barrier": "barrier_transforms_tree"}, ("collective_axis",)),
+    "set_max_registers_p": _plain(("action",), "set_max_registers"),
+    "griddepcontrol_wait": _plain(),
+    "griddepcontrol_launch_dependents": _plain(),
+    "inline_mgpu_p": _inline_mgpu,
+    "print_layout": RefsFirst(("x",), {"x": "transforms_tree"}, ("fmt",)),
+    "load": RefsFirst(("src",), {"src": "tree"}, ("optimized",), name="mgpu.load"),
+    "async_load": RefsFirst(("src",), {"src": "tree"}, ("reduce",), name="async_load_tmem"),
+    "async_store_tmem": RefsFirst(("ref", "value"), {"ref": "tree"}),
+    "async_copy_scales_to_tmem": RefsFirst(("smem", "tmem"), _SMEM_TMEM, ("collective_axis",)),
+    "async_copy_sparse_metadata_to_tmem": RefsFirst(("smem", "tmem"), _SMEM_TMEM, ("collective_axis",)),
+    "async_copy_smem_to_tmem": RefsFirst(("smem", "tmem"), _SMEM_TMEM, ("collective_axis",)),
+    "semaphore_signal_parallel": _signal_parallel,
+    "semaphore_signal_multicast": OneTree(("ref", "transforms", "inc"), known=("collective_axes",)),
+    "try_cluster_cancel": RefsFirst(("result", "barrier"), {"result": "result_transforms_tree",
+                                                            "barrier": "barrier_transforms_tree"}),
+    "query_cluster_cancel": RefsFirst(("result",), {"result": "transforms_tree"}, ("grid_names",)),
+    "mgpu_atomic_store": OneTree(("ref", "transforms", "value"), known=("atomic_type",), name="atomic_store"),
+    "multimem_store": RefsFirst(("source", "ref"), {"ref": "transforms_tree"}, ("collective_axes",)),
+    "multimem_load_reduce": RefsFirst(("ref",), {"ref": "tree"}, ("collective_axes", "reduction_op")),
+    "get_global": _plain(("what",)),
+    "core_map": _core_map,
+}

@@ -1,0 +1,248 @@
+"""Control flow, scoped allocation, calls, and what a kernel says to its author (print, check).
+
+Calls are inlined. Jaxprs are closed, so loop constants arrive as parameters; they are written as the outer values they are.
+"""
+
+import string
+
+import jax
+
+from palladion import jax_versions
+from palladion.exporter.errors import ExportError
+from palladion.exporter.memory_ops import check_parameters, unflatten
+from palladion.exporter.types import is_ref
+from palladion.exporter.views import view_text
+
+
+def _cond(writer, eqn, env):
+    check_parameters(eqn, ("branches", "linear"))
+    index, *operands = eqn.invars
+    texts = [writer.read(env, v) for v in operands]
+    with writer.inside(eqn):
+        branches = [writer.region(lambda w, b=branch: w.inline(b, texts)) for branch in eqn.params["branches"]]
+    writer.emit_equation(eqn, env, "cond", args=[writer.read(env, index)], functions=branches)
+
+
+def _while(writer, eqn, env):
+    params = eqn.params
+    check_parameters(eqn, ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"))
+    texts = [writer.read(env, v) for v in eqn.invars]
+    cond_n, body_n = params["cond_nconsts"], params["body_nconsts"]
+    cond_consts, body_consts, init = texts[:cond_n], texts[cond_n:cond_n + body_n], texts[cond_n + body_n:]
+    with writer.inside(eqn):
+        functions = [writer.function(params["cond_jaxpr"], cond_consts),
+                     writer.function(params["body_jaxpr"], body_consts)]
+    writer.emit_equation(eqn, env, "while", args=[f"init={t}" for t in init], functions=functions)
+
+
+def _scan(writer, eqn, env):
+    params = eqn.params
+    check_parameters(eqn, ("jaxpr", "length", "reverse", "unroll", "num_consts", "num_carry", "linear",
+                           "_split_transpose", "ft_in", "ft_out"))
+    texts = [writer.read(env, v) for v in eqn.invars]
+    num_consts, num_carry = jax_versions.scan_groups(params)
+    consts, init, xs = texts[:num_consts], texts[num_consts:num_consts + num_carry], texts[num_consts + num_carry:]
+    attrs = {"length": params["length"], "reverse": bool(params["reverse"])}
+    args = [f"init={t}" for t in init] + [f"xs={t}" for t in xs]
+    with writer.inside(eqn):
+        function = writer.function(params["jaxpr"], consts)
+    writer.emit_equation(eqn, env, "scan", attrs=attrs, args=args, functions=[function])
+
+
+def _run_scoped(writer, eqn, env):
+    params = eqn.params
+    check_parameters(eqn, ("jaxpr", "collective_axes", "ref_transforms", "alloc_only_in_parallel"))
+    inner = jax_versions.open_jaxpr(params["jaxpr"])
+    outer = dict(zip(inner.constvars, (writer.read(env, v) for v in eqn.invars)))
+    labels = labels_of(inner, len(inner.invars))
+    with writer.inside(eqn):
+        function = closed_function(writer, inner, outer, labels)
+    axes = params.get("collective_axes") or ()
+    axes = [axes] if isinstance(axes, str) else [str(a) for a in axes]
+    writer.emit_equation(eqn, env, "run_scoped", attrs={"collective_axes": axes}, args=[], functions=[function])
+
+
+def labels_of(jaxpr, count):
+    """The user's names of the last `count` parameters, "" where JAX kept none. Constants stand before the named ones."""
+    names = jax_versions.argument_names(jaxpr)[-count:] if count else ()
+    return [""] * (count - len(names)) + [n if n.isidentifier() else "" for n in names]
+
+
+def closed_function(writer, inner, outer, labels):
+    """A function of all parameters of `inner`; its constants are the outer values `outer` (variable -> text)."""
+    from palladion.exporter.writer import parameter_text, parameters_text, ref_name
+
+    names = [writer.fresh(ref_name(label)) for label in labels]
+    params = parameters_text([parameter_text(n, v.aval, label) for n, v, label in zip(names, inner.invars, labels)])
+
+    def build(body):
+        env = {**outer, **dict(zip(inner.invars, names))}
+        body.equations(inner, env)
+        return [body.read(env, v) for v in inner.outvars]
+
+    return writer.region(build, params)
+
+
+def _run_state(writer, eqn, env):
+    params = eqn.params
+    check_parameters(eqn, ("jaxpr", "which_linear", "is_initialized"))
+    inner = jax_versions.open_jaxpr(params["jaxpr"])
+    operands = iter(eqn.invars)
+    args, leading, own = [], [], []
+    initialized = params.get("is_initialized") or (True,) * len(inner.invars)
+    for variable, known in zip(inner.invars, initialized):
+        operand = next(operands) if known else None
+        if operand is not None and is_ref(operand.aval):
+            leading.append((variable, writer.read(env, operand)))  # an outer ref is used as it is
+        else:
+            own.append(variable)
+            args.append(writer.read(env, operand))
+    labels = labels_of(inner, len(inner.invars))
+    own_labels = [labels[inner.invars.index(v)] for v in own]
+    with writer.inside(eqn):
+        function = _run_state_function(writer, inner, dict(leading), own, own_labels)
+    outer = {variable for variable, _ in leading}
+    kept = [result for result, variable in zip(eqn.outvars, inner.invars) if variable not in outer]
+    writer.emit_equation(eqn.replace(outvars=kept), env, "run_state", args=args, functions=[function])
+
+
+def _run_state_function(writer, inner, outer, own, labels):
+    from palladion.exporter.writer import parameter_text, parameters_text, ref_name
+
+    names = [writer.fresh(ref_name(label)) for label in labels]
+    params = parameters_text([parameter_text(n, v.aval, label) for n, v, label in zip(names, own, labels)])
+
+    def build(body):
+        body.equations(inner, {**outer, **dict(zip(own, names))})
+        return []
+
+    return writer.region(build, params)
+
+
+def _bind_results(env, eqn, texts):
+    for variable, text in zip(eqn.outvars, texts):
+        if not jax_versions.is_dropped(variable):
+            env[variable] = text
+
+
+def _call(parameter, known):
+    def handler(writer, eqn, env):
+        check_parameters(eqn, known)
+        texts = [writer.read(env, v) for v in eqn.invars]
+        with writer.inside(eqn):
+            results = writer.inline(eqn.params[parameter], texts)
+        _bind_results(env, eqn, results)
+    return handler
+
+
+def _jaxpr_call(writer, eqn, env):
+    """A traced function called with views of refs and with program ids of its own."""
+    params = eqn.params
+    check_parameters(eqn, ("jaxpr", "ref_treedefs", "program_ids_treedef"))
+    leaves, args = list(eqn.invars), []
+    for tree in params["ref_treedefs"]:
+        ref = unflatten(tree, leaves[:tree.num_leaves])
+        del leaves[:tree.num_leaves]
+        ref, transforms = ref if isinstance(ref, tuple) else (ref, ())
+        args.append(view_text(ref, transforms, writer.reader(env)))
+    program_ids = unflatten(params["program_ids_treedef"], leaves)
+    outside = writer.program_ids
+    writer.program_ids = [None if p is None else writer.read(env, p) for p in program_ids]
+    with writer.inside(eqn):
+        results = writer.inline(params["jaxpr"], args)
+    writer.program_ids = outside
+    _bind_results(env, eqn, results)
+
+
+def _program_id(writer, eqn, env):
+    check_parameters(eqn, ("axis",))
+    axis = eqn.params["axis"]
+    if writer.program_ids is not None and eqn.primitive.name == "program_id" and writer.program_ids[axis] is not None:
+        _bind_results(env, eqn, [writer.program_ids[axis]])
+        return
+    writer.emit_equation(eqn, env, attrs={"axis": int(axis)})
+
+
+def _debug_print(writer, eqn, env):
+    params = eqn.params
+    check_parameters(eqn, ("fmt", "ordered", "partitioned", "in_tree", "static_args", "np_printoptions",
+                           "has_placeholders", "logging_record", "skip_format_check"))
+    args = [writer.read(env, v) for v in eqn.invars]
+    fmt = params["fmt"]
+    if params.get("has_placeholders", True) and "in_tree" in params:
+        fmt = _positional_format(params, len(args))
+    writer.emit_equation(eqn, env, "debug_print", attrs={"fmt": fmt}, args=args)
+
+
+def _positional_format(params, operand_count):
+    """The format with every field as the number of its operand, and static arguments printed into it."""
+    static = dict(params.get("static_args") or ())
+    leaves, operands = [], iter(range(operand_count))
+    for position in range(params["in_tree"].num_leaves):
+        leaves.append(("static", static[position]) if position in static else ("operand", next(operands)))
+    args, kwargs = jax.tree_util.tree_unflatten(params["in_tree"], leaves)
+    text, automatic = "", 0
+    for literal, field, spec, conversion in string.Formatter().parse(params["fmt"]):
+        text += literal.replace("{", "{{").replace("}", "}}")
+        if field is None:
+            continue
+        head = field.split(".")[0].split("[")[0]
+        rest = field[len(head):]
+        if head == "":
+            head, automatic = str(automatic), automatic + 1
+        chosen = args[int(head)] if head.isdigit() else kwargs[head]
+        if not (isinstance(chosen, tuple) and len(chosen) == 2 and chosen[0] in ("static", "operand")):
+            raise ExportError(f"the field {{{field}}} of the format is a tree of values; print its leaves one by one")
+        kind, value = chosen
+        marks = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
+        text += f"{{{value}{rest}{marks}}}" if kind == "operand" else ("{" + marks + "}").format(value)
+    return text
+
+
+def _check(writer, eqn, env):
+    """JAX's operand is the error flag (true: the check failed); kernel text has the condition that must hold."""
+    check_parameters(eqn, ("err_tree", "debug"))
+    error = unflatten(eqn.params["err_tree"], eqn.invars)
+    messages = []
+    for tree in error._metadata.values():
+        exception = unflatten(tree, [f"<{i}>" for i in range(tree.num_leaves)])
+        messages.append(getattr(exception, "fmt_string", str(exception)))
+    flags = list(error._pred.values())
+    if len(flags) != 1:
+        raise ExportError(f"a check with {len(flags)} error flags cannot be written; expected one")
+    holds = writer.fresh()
+    writer.emit("not", args=[writer.read(env, flags[0])], results=[holds], types=["bool[]"], loc=writer.location(eqn))
+    writer.emit_equation(eqn, env, "check", attrs={"message": "; ".join(messages)}, args=[holds])
+
+
+_JIT_PARAMETERS = (
+    "jaxpr", "in_shardings", "out_shardings", "in_layouts", "out_layouts", "donated_invars", "ctx_mesh", "name",
+    "keep_unused", "inline", "compiler_options_kvs",
+)
+
+CONTROL_OPS = {
+    "cond": _cond,
+    "while": _while,
+    "scan": _scan,
+    "run_scoped": _run_scoped,
+    "run_state": _run_state,
+    "jit": _call("jaxpr", _JIT_PARAMETERS),
+    "pjit": _call("jaxpr", _JIT_PARAMETERS),
+    "closed_call": _call("call_jaxpr", ("call_jaxpr", "name")),
+    "core_call": _call("call_jaxpr", ("call_jaxpr", "name")),
+    "eval_jaxpr": _call("jaxpr", ("jaxpr",)),
+    "custom_jvp_call": _call("call_jaxpr", ("call_jaxpr", "jvp_jaxpr_fun", "jvp_jaxpr_thunk", "num_consts",
+                                            "symbolic_zeros")),
+    "custom_vjp_call": _call("call_jaxpr", ("call_jaxpr", "fwd_jaxpr_thunk", "bwd", "num_consts", "out_trees",
+                                            "symbolic_zeros")),
+    "custom_vjp_call_jaxpr": _call("fun_jaxpr", ("fun_jaxpr", "fwd_jaxpr_thunk", "bwd", "num_consts", "out_trees",
+                                                 "symbolic_zeros")),
+    "checkpoint": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name")),
+    "remat": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name")),
+    "remat2": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name")),
+    "jaxpr_call": _jaxpr_call,
+    "program_id": _program_id,
+    "num_programs": _program_id,
+    "debug_print": _debug_print,
+    "check": _check,
+}

@@ -1,0 +1,136 @@
+"""Primitives that read and write refs: their operands are trees, flattened into the equation's operands by JAX."""
+
+import jax
+import numpy as np
+
+from palladion import jax_versions
+from palladion.exporter.attributes import Word, word_of_enum
+from palladion.exporter.errors import ExportError
+from palladion.exporter.scalars import dtype_name, literal_text
+from palladion.exporter.types import element_text
+from palladion.exporter.views import view_text
+
+
+def check_parameters(eqn, known):
+    unknown = set(eqn.params) - set(known)
+    if unknown:
+        name = sorted(unknown)[0]
+        raise ExportError(f"its parameter {name!r} (here {eqn.params[name]!r}) is not known to Palladion's exporter")
+
+
+def unflatten(tree, leaves):
+    try:
+        return jax.tree_util.tree_unflatten(tree, leaves)
+    except Exception as error:
+        raise ExportError(f"its operands do not fit the tree that JAX recorded for them ({error})") from None
+
+
+def _get(writer, eqn, env):
+    check_parameters(eqn, ("tree",))
+    ref, *leaves = eqn.invars
+    view = view_text(ref, unflatten(eqn.params["tree"], leaves), writer.reader(env))
+    writer.emit_equation(eqn, env, "get", args=[view])
+
+
+def _store(name):
+    def handler(writer, eqn, env):
+        check_parameters(eqn, ("tree",))
+        ref, value, *leaves = eqn.invars
+        view = view_text(ref, unflatten(eqn.params["tree"], leaves), writer.reader(env))
+        writer.emit_equation(eqn, env, name, args=[view, writer.read(env, value)])
+    return handler
+
+
+def _named(name, writer, env, value):
+    return [] if value is None else [f"{name}={writer.read(env, value)}"]
+
+
+def _as_type(writer, eqn, env, atom):
+    """The `other` of a load, which JAX leaves in the type the user gave, in the type that is loaded."""
+    dtype = eqn.outvars[0].aval.dtype
+    if jax_versions.is_literal(atom) and np.shape(atom.val) == ():
+        return literal_text(atom.val, dtype)
+    text = writer.read(env, atom)
+    if atom.aval.dtype == dtype:
+        return text
+    converted = writer.fresh()
+    writer.emit("convert_element_type", attrs={"to": Word(dtype_name(dtype))}, args=[text], results=[converted],
+                types=[element_text(dtype, atom.aval.shape)], loc=writer.location(eqn))
+    return converted
+
+
+def _masked_load(writer, eqn, env):
+    params = eqn.params
+    check_parameters(eqn, ("args_tree", "cache_modifier", "eviction_policy", "is_volatile"))
+    ref, transforms, mask, other = unflatten(params["args_tree"], eqn.invars)
+    attrs = {}
+    for name in ("cache_modifier", "eviction_policy"):
+        if params.get(name) is not None:
+            attrs[name] = str(params[name])
+    if params.get("is_volatile"):
+        attrs["is_volatile"] = True
+    args = [view_text(ref, transforms, writer.reader(env))]
+    args += _named("mask", writer, env, mask)
+    if other is not None:
+        args.append(f"other={_as_type(writer, eqn, env, other)}")
+    writer.emit_equation(eqn, env, "masked_load", attrs=attrs, args=args)
+
+
+def _masked_swap(writer, eqn, env):
+    check_parameters(eqn, ("args_tree", "eviction_policy"))
+    ref, transforms, value, mask = unflatten(eqn.params["args_tree"], eqn.invars)
+    policy = eqn.params.get("eviction_policy")
+    attrs = {} if policy is None else {"eviction_policy": str(policy)}
+    args = [view_text(ref, transforms, writer.reader(env)), writer.read(env, value)]
+    writer.emit_equation(eqn, env, "masked_swap", attrs=attrs, args=args + _named("mask", writer, env, mask))
+
+
+_ATOMIC_WORDS = {"xchg", "add", "max", "min", "and", "or", "xor"}
+
+
+def _atomic_rmw(writer, eqn, env):
+    check_parameters(eqn, ("args_tree", "atomic_type"))
+    ref, transforms, value, mask = unflatten(eqn.params["args_tree"], eqn.invars)
+    op = word_of_enum(eqn.params["atomic_type"])
+    if op.text not in _ATOMIC_WORDS:
+        raise ExportError(f"atomic_type {eqn.params['atomic_type']!r} is not one of {', '.join(sorted(_ATOMIC_WORDS))}")
+    args = [view_text(ref, transforms, writer.reader(env)), writer.read(env, value)]
+    writer.emit_equation(eqn, env, "atomic_rmw", attrs={"op": op}, args=args + _named("mask", writer, env, mask))
+
+
+def _atomic_cas(writer, eqn, env):
+    check_parameters(eqn, ())
+    writer.emit_equation(eqn, env, "atomic_cas")
+
+
+def _new_ref(writer, eqn, env):
+    check_parameters(eqn, ("memory_space", "kind"))
+    if eqn.params.get("kind") is not None:
+        raise ExportError(f"its parameter kind = {eqn.params['kind']!r} is not supported; expected None")
+    writer.emit_equation(eqn, env, "new_ref")
+
+
+def _empty_ref(writer, eqn, env):
+    check_parameters(eqn, ("ty", "memory_space", "kind"))
+    writer.emit_equation(eqn, env, "empty_ref")
+
+
+def _freeze(writer, eqn, env):
+    check_parameters(eqn, ())
+    writer.emit_equation(eqn, env, "freeze")
+
+
+MEMORY_OPS = {
+    "get": _get,
+    "swap": _store("swap"),
+    "addupdate": _store("addupdate"),
+    "masked_load": _masked_load,
+    "masked_swap": _masked_swap,
+    "atomic_rmw": _atomic_rmw,
+    "atomic_cas": _atomic_cas,
+    "new_ref": _new_ref,
+    "ref": _new_ref,
+    "mutable_array": _new_ref,
+    "empty_ref": _empty_ref,
+    "freeze": _freeze,
+}

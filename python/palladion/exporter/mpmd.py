@@ -1,0 +1,68 @@
+"""JAX's mpmd_map (pl.kernel, plgpu.kernel, core_map) as a `kernel` of kernel text: whole arrays, a mesh, one body per mesh.
+
+Based on: JAX 0.9.2 to 0.11.
+"""
+
+from palladion import jax_versions
+from palladion.exporter.async_ops import mesh_attributes
+from palladion.exporter.attributes import map_text
+from palladion.exporter.errors import ExportError
+from palladion.exporter.kernel import (KernelText, alias_pairs, as_label, infer_backend, note_lines, params_line, ref_labels,
+                                       with_prefix)
+from palladion.exporter.types import array_type, is_ref, space_name, type_text
+
+
+def mpmd_map_text(file, params, in_avals, traceback):
+    """Writes the kernel into `file` and returns its KernelInfo; parameters as for pallas_call_text."""
+    jaxprs, meshes = params["jaxprs"], params["meshes"]
+    external = tuple(params.get("external_meshes") or ())
+    kernel = KernelText(file, params.get("name") or jax_versions.function_name(jaxprs[0]), traceback)
+    inner = jax_versions.open_jaxpr(jaxprs[0])
+    refs = [v.aval for v in inner.invars]
+    backend = infer_backend(params.get("compiler_params"), meshes[0], jaxprs[0])
+    kernel.lines += [f"backend {backend};"] if backend else []
+    kernel.lines += params_line(params.get("compiler_params"))
+    kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
+    _operands(kernel, params, refs, in_avals)
+    written = [mesh_attributes(mesh) for mesh in (*meshes, *external)]
+    for position, jaxpr in enumerate(jaxprs):
+        kind = f" on {written[position][0]}" if len(jaxprs) > 1 else ""
+        function = kernel.writer().function(jaxpr, labels=ref_labels(jaxpr, len(refs)))
+        kernel.lines += with_prefix(f"body @{kernel.name}{f'.{position}' if position else ''}{kind} ", function)
+    kernel.info.grid = str([int(size) for mesh in meshes for size in mesh.shape.values()])
+    kernel.lines.insert(kernel.launch_at, _mesh_line(written))
+    kernel.finish()
+    return kernel.info
+
+
+def _mesh_line(written) -> str:
+    if len(written) == 1:
+        kind, attrs = written[0]
+        return f"mesh {kind} {map_text(attrs)};"
+    kinds = [kind for kind, _ in written]
+    if len(set(kinds)) != len(kinds):
+        raise ExportError(f"a kernel over several meshes of one kind ({', '.join(kinds)}) cannot be written")
+    return f"mesh mpmd {map_text(dict(written))};"
+
+
+def _operands(kernel, params, refs, in_avals):
+    num_in, num_out = len(in_avals), len(params["out_avals"])
+    labels = ref_labels(params["jaxprs"][0], len(refs))
+    names = [kernel.operand(label, f"in{i}") for i, label in enumerate(labels[:num_in])]
+    for position, (name, aval) in enumerate(zip(names, in_avals)):
+        kernel.lines.append(f"in {name}: {array_type(aval)}{_space(refs[position])};")
+    aliases = {out: source for source, out in alias_pairs(params["input_output_aliases"])}
+    for position, aval in enumerate(params["out_avals"]):
+        name = kernel.operand(labels[num_in + position], f"out{position}", "output")
+        aval = getattr(aval, "inner_aval", aval)
+        alias = f" alias {names[aliases[position]]}" if position in aliases else ""
+        kernel.lines.append(f"out {name}: {array_type(aval)}{_space(refs[num_in + position])}{alias};")
+    kernel.launch_at = len(kernel.lines)
+    for position, aval in enumerate(refs[num_in + num_out:]):
+        label = labels[num_in + num_out + position]
+        name = kernel.operand(label, f"scratch{position}", "scratch")
+        kernel.lines.append(f"scratch {name}: {type_text(aval)}{as_label(label)};")
+
+
+def _space(aval) -> str:
+    return f" space {space_name(aval.memory_space)}" if is_ref(aval) else ""

@@ -1,0 +1,82 @@
+"""JAX's abstract values as types of kernel text: arrays, refs into a memory space, PRNG keys, synchronisation objects."""
+
+from palladion.exporter.attributes import attrs_text
+from palladion.exporter.errors import ExportError
+from palladion.exporter.scalars import dims_text, dtype_name
+
+SPACES = frozenset((
+    "default", "any", "gmem", "smem", "tmem", "regs", "hbm", "vmem", "vmem_shared", "cmem", "semaphore", "host", "index",
+    "key", "error",
+))
+_RENAMED_SPACES = {"semaphore_mem": "semaphore", "device": "default", "none": "default"}
+_SEMAPHORES = {
+    "Semaphore": "sem", "semaphore": "sem", "DMASemaphore": "dma_sem", "dma_semaphore": "dma_sem",
+    "BarrierSemaphore": "barrier_sem", "barrier_semaphore": "barrier_sem",
+}
+
+
+def space_name(memory_space) -> str:
+    """`vmem` for any of JAX's classes of memory spaces; a ref without one is in `default`."""
+    inner = getattr(memory_space, "memory_space", memory_space)  # CoreMemorySpace: the space of one mesh
+    name = getattr(inner, "value", inner)
+    name = (name if isinstance(name, str) else getattr(inner, "name", str(inner))).lower()
+    name = _RENAMED_SPACES.get(name, name)
+    if name not in SPACES:
+        raise ExportError(f"memory space {memory_space!r} is not known; expected one of {', '.join(sorted(SPACES))}")
+    return name
+
+
+def is_ref(aval) -> bool:
+    return hasattr(aval, "inner_aval") and hasattr(aval, "memory_space")
+
+
+def key_impl(dtype):
+    """The short name of a PRNG key type's implementation (`fry`), or None for any other type."""
+    impl = getattr(dtype, "_impl", None)
+    return getattr(impl, "tag", None)
+
+
+def element_text(dtype, shape) -> str:
+    """`f32[8,128]`, `key<fry>[]`, `barrier{arrivals=1}[2]`, `dma_sem[]`."""
+    dims = dims_text(shape)
+    tag = key_impl(dtype)
+    if tag is not None:
+        return f"key<{tag}>{dims}"
+    kind = type(dtype).__name__
+    kind = kind if kind != "type" else dtype.__name__
+    if kind in _SEMAPHORES:
+        return _SEMAPHORES[kind] + dims
+    if kind == "BarrierType":
+        attrs = {"arrivals": dtype.num_arrivals, "orders_tensor_core": dtype.orders_tensor_core}
+        return f"barrier{attrs_text(attrs)}{dims}"
+    if kind == "ClusterBarrierType":
+        attrs = {"axes": list(dtype.collective_axes), "arrivals": dtype.num_arrivals,
+                 "orders_tensor_core": dtype.orders_tensor_core}
+        if getattr(dtype, "leader_tracked", None) is not None:
+            attrs["leader_tracked"] = dtype.leader_tracked
+        return f"cluster_barrier{attrs_text(attrs)}{dims}"
+    return dtype_name(dtype) + dims
+
+
+def array_type(aval, dims=None) -> str:
+    """`~` marks a weak type. `dims` replaces the shape where a dimension is a value."""
+    weak = "~" if getattr(aval, "weak_type", False) else ""
+    return weak + element_text(aval.dtype, aval.shape if dims is None else dims)
+
+
+def ref_type(aval) -> str:
+    inner = aval.inner_aval
+    attrs = {}
+    if getattr(aval, "collective", None):
+        attrs["collective"] = True
+    return f"ref<{space_name(aval.memory_space)},{element_text(inner.dtype, inner.shape)}{attrs_text(attrs)}>"
+
+
+def type_text(aval) -> str:
+    if is_ref(aval):
+        return ref_type(aval)
+    if type(aval).__name__ == "AbstractToken":
+        return "token"
+    if not hasattr(aval, "shape") or not hasattr(aval, "dtype"):
+        raise ExportError(f"a value of JAX type {type(aval).__name__} has no kernel-text type")
+    return array_type(aval)

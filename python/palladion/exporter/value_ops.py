@@ -1,0 +1,205 @@
+"""The table of primitives that compute values: which of JAX's parameters are written, under which names; which must have
+their default; which have no meaning for a kernel. A parameter that is in none of the three is an error.
+
+Based on: docs/spec/kernel-text.md ("Instructions") and JAX 0.8 to 0.11.
+"""
+
+import dataclasses
+import enum
+
+
+from palladion.exporter.attributes import Word, word_of_enum
+from palladion.exporter.errors import ExportError
+from palladion.exporter.scalars import dtype_name
+from palladion.exporter.types import array_type
+
+
+def _dtype_word(value):
+    return None if value is None else Word(dtype_name(value))
+
+
+def _key_word(impl):
+    return Word(getattr(impl, "tag", None) or getattr(impl, "name", str(impl)))
+
+
+def _ints(value):
+    return None if value is None else [int(v) for v in value]
+
+
+def _precision(value):
+    """none, one enumerator, or a pair: `highest`, `[highest,highest]`, `bf16_bf16_f32_x3`."""
+    if isinstance(value, tuple):
+        return [_precision(v) for v in value]
+    return word_of_enum(value) if isinstance(value, enum.Enum) else value
+
+
+def _bitcast_type(ty):
+    return _dtype_word(getattr(ty, "dtype", ty))
+
+
+def _gather_mode(mode):
+    name = mode.name.lower()
+    short = {"clip": "clip", "fill_or_drop": "fill", "promise_in_bounds": "promise"}
+    if name not in short:
+        raise ExportError(f"gather mode {mode} is not one of {', '.join(short)}")
+    return Word(short[name])
+
+
+def _dot_dimensions(numbers):
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    return {"contract": [_ints(lhs_contract), _ints(rhs_contract)], "batch": [_ints(lhs_batch), _ints(rhs_batch)]}
+
+
+def _gather_dimensions(numbers):
+    names = ("offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims", "start_index_map")
+    return {name: _ints(getattr(numbers, name)) for name in names}
+
+
+def _first_axis(axes):
+    if len(axes) != 1:
+        raise ExportError(f"one axis is expected, found {axes}")
+    return int(axes[0])
+
+
+@dataclasses.dataclass(frozen=True)
+class ValueOp:
+    """`written`: parameter -> attribute, or (attribute, conversion), or a conversion to several attributes (attribute None)."""
+
+    written: dict = dataclasses.field(default_factory=dict)
+    defaults: dict = dataclasses.field(default_factory=dict)
+    ignored: frozenset = frozenset()
+    name: str | None = None
+    elementwise: bool = False  # operands of the results' shape, or of rank 0
+
+    def attributes(self, params) -> dict:
+        attrs = {}
+        for parameter, target in self.written.items():
+            if parameter not in params:
+                continue
+            attribute, convert = target if isinstance(target, tuple) else (target, None)
+            value = params[parameter]
+            value = convert(value) if convert is not None else value
+            attrs.update(value if attribute is None else {attribute: value})
+        for parameter, value in params.items():
+            if parameter in self.written or parameter in self.ignored:
+                continue
+            if parameter not in self.defaults:
+                raise ExportError(f"its parameter {parameter!r} (here {value!r}) is not known to Palladion's exporter")
+            if not _is_default(value, self.defaults[parameter]):
+                raise ExportError(
+                    f"its parameter {parameter} = {value!r} is not supported; expected {self.defaults[parameter]!r}")
+        return attrs
+
+    def __call__(self, writer, eqn, env):
+        attrs = self.attributes(eqn.params)
+        args = [_of_shape(writer, eqn, env, atom) for atom in eqn.invars] if self.elementwise else None
+        writer.emit_equation(eqn, env, self.name, attrs=attrs, args=args)
+
+
+def _of_shape(writer, eqn, env, atom):
+    """JAX's elementwise operations also stretch dimensions of size 1; in kernel text that is an instruction of its own."""
+    shape, text = eqn.outvars[0].aval.shape, writer.read(env, atom)
+    if atom.aval.shape in ((), shape):
+        return text
+    stretched = writer.fresh()
+    if all(size == 1 for size in atom.aval.shape):  # one element is an operand of rank 0
+        name, attrs, shape = "reshape", {"shape": []}, ()
+    else:
+        name, attrs = "broadcast_in_dim", {"shape": list(shape), "dims": list(range(len(shape)))}
+    writer.emit(name, attrs=attrs, args=[text], results=[stretched], types=[array_type(atom.aval, shape)],
+                loc=writer.location(eqn))
+    return stretched
+
+
+def _is_default(value, default) -> bool:
+    if value is default or value is None:
+        return True
+    try:
+        return bool(value == default)
+    except Exception:  # a value that cannot be compared is not the default
+        return False
+
+
+def _op(name=None, ignored=(), defaults=None, elementwise=False, **written):
+    return ValueOp(written, defaults or {}, frozenset(ignored), name, elementwise)
+
+
+_SHARDING = {"sharding": None, "out_sharding": None}
+_NOTHING = {"accuracy": None, "out_dtype": None, **_SHARDING}
+
+_ELEMENTWISE = (
+    "add sub mul div rem max min pow atan2 nextafter and or xor shift_left shift_right_logical shift_right_arithmetic "
+    "eq ne lt le gt ge neg abs sign floor ceil not is_finite exp exp2 expm1 log log1p logistic tanh sqrt rsqrt cbrt sin cos "
+    "tan asin acos atan sinh cosh asinh acosh atanh erf erfc erf_inv square clz population_count clamp select_n"
+).split()
+
+_REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor".split()
+_CUMULATIVE = "cumsum cumprod cummax cummin cumlogsumexp".split()
+
+VALUE_OPS = {
+    **{name: _op(defaults=_NOTHING, elementwise=True) for name in _ELEMENTWISE},
+    **{name: _op(axes=("axes", _ints), defaults=_SHARDING) for name in _REDUCTIONS},
+    **{name: _op(axis="axis", reverse="reverse") for name in _CUMULATIVE},
+    "add_any": _op(elementwise=True),
+    "stop_gradient": _op(),
+    "copy": _op(),
+    "copy_p": _op("copy"),
+    "round": _op(rounding_method=("rounding_method", int)),
+    "integer_pow": _op(y="y"),
+    "reciprocal": _op("tpu.reciprocal", approx="approx", full_range="full_range"),
+    "convert_element_type": _op(new_dtype=("to", _dtype_word), ignored=("weak_type",), defaults=_SHARDING),
+    "bitcast_convert_type": _op(new_dtype=("to", _dtype_word)),
+    "reduce_precision": _op(exponent_bits="exponent_bits", mantissa_bits="mantissa_bits"),
+    "optimization_barrier": _op(),
+    "multiple_of": _op(values=("values", _ints)),
+    "max_contiguous": _op(values=("values", _ints)),
+    "broadcast_in_dim": _op(shape=("shape", _ints), broadcast_dimensions=("dims", _ints), defaults=_SHARDING),
+    "broadcast_to": _op(shape=("shape", _ints)),
+    "reshape": _op(new_sizes=("shape", _ints), defaults={"dimensions": None, **_SHARDING}),
+    "squeeze": _op(dimensions=("dims", _ints)),
+    "expand_dims": _op(dimensions=("dims", _ints)),
+    "transpose": _op(permutation=("perm", _ints)),
+    "concatenate": _op(dimension="dim"),
+    "stack": _op(axis="axis"),
+    "unstack": _op(axis="axis"),
+    "split": _op(sizes=("sizes", _ints), axis="axis"),
+    "slice": _op(start_indices=("start", _ints), limit_indices=("limit", _ints), strides=("strides", _ints)),
+    "dynamic_slice": _op(slice_sizes=("sizes", _ints)),
+    "dynamic_update_slice": _op(),
+    "pad": _op(padding_config=("config", lambda c: [_ints(d) for d in c])),
+    "iota": _op(dimension="dim", ignored=("dtype", "shape"), defaults=_SHARDING),
+    "rev": _op(dimensions=("dims", _ints)),
+    "tile": _op(reps=("reps", _ints)),
+    "gather": _op(dimension_numbers=(None, _gather_dimensions), slice_sizes=("slice_sizes", _ints),
+                  mode=("mode", _gather_mode), fill_value="fill_value",
+                  ignored=("indices_are_sorted", "unique_indices")),
+    "roll": _op("tpu.roll", axis="axis", stride="stride", stride_axis="stride_axis"),
+    "repeat": _op("tpu.repeat", repeats="repeats", axis="axis"),
+    "bitcast": _op("tpu.bitcast", ty=("to", _bitcast_type)),
+    "stochastic_round": _op("tpu.stochastic_round", target_dtype=("to", _dtype_word)),
+    "pack_elementwise": _op("tpu.pack_elementwise", packed_dtype=("to", _dtype_word)),
+    "unpack_elementwise": _op("tpu.unpack_elementwise", index="index", packed_dtype=("packed", _dtype_word),
+                              unpacked_dtype=("to", _dtype_word)),
+    "argmax": _op(axes=("axis", _first_axis), ignored=("index_dtype",)),
+    "argmin": _op(axes=("axis", _first_axis), ignored=("index_dtype",)),
+    "sort": _op(dimension="dim", is_stable="stable", num_keys="num_keys"),
+    "dot_general": _op(dimension_numbers=(None, _dot_dimensions), precision=("precision", _precision),
+                       preferred_element_type=("preferred", _dtype_word), defaults=_SHARDING),
+    "axis_index": _op(axis_name=("axis", str)),
+    "random_seed": _op(impl=("impl", _key_word)),
+    "random_wrap": _op(impl=("impl", _key_word)),
+    "random_unwrap": _op(),
+    "random_bits": _op(bit_width="bits", shape=("shape", _ints)),
+    "random_fold_in": _op(),
+    "random_split": _op(shape=("shape", _ints)),
+    "threefry2x32": _op(elementwise=True),
+    "iota_2x32_shape": _op(shape=("shape", _ints)),
+    "layout_cast": _op(new_layout=("layout", str)),
+    "reshard": _op("copy", ignored=("dst_sharding", "concrete_mesh")),
+    "stage": _op("copy", ignored=("name",)),
+    "delay": _op(),
+    "debug_barrier_p": _op("debug_barrier"),
+    "elementwise_inline_asm_p": _op("triton.elementwise_inline_asm", asm="asm", constraints="constraints", pack="pack",
+                                    ignored=("result_shape_dtypes",)),
+}
+

@@ -1,0 +1,136 @@
+"""Views of refs: JAX's chains of transforms as the `.at[...]` chains of kernel text.
+
+Transforms are told apart by the names of their classes, which are the same in every supported JAX.
+"""
+
+import numpy as np
+
+from palladion import jax_versions
+from palladion.exporter.attributes import attrs_text
+from palladion.exporter.errors import ExportError
+from palladion.exporter.scalars import dense_text, dtype_name
+
+
+def ints_text(ints) -> str:
+    return "[" + ",".join(str(int(i)) for i in ints) + "]"
+
+
+def index_atom(value, read) -> str:
+    """One start, size or point. A bare integer is an i32; arrays are written in place."""
+    if jax_versions.is_literal(value):
+        value = value.val
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if jax_versions.is_array(value):
+        array = np.asarray(value)
+        return str(int(array)) if array.ndim == 0 else dense_text(array)
+    if type(value).__name__ == "TransformedRef":
+        return view_of(value, read)
+    return read(value)
+
+
+def _index_entry(index, dim, read) -> str:
+    if type(index).__name__ != "Slice":
+        return index_atom(index, read)
+    stride = index.stride
+    if isinstance(index.start, int) and index.start == 0 and isinstance(index.size, int) and index.size == dim and stride == 1:
+        return "*"
+    text = f"{index_atom(index.start, read)} +: {index_atom(index.size, read)}"
+    return text if stride == 1 else f"{text} : {stride}"
+
+
+def _at(transform, read) -> str:
+    entries = [_index_entry(index, dim, read) for index, dim in zip(transform.indices, transform.shape)]
+    return ".at[" + ", ".join(entries) + "]"
+
+
+def _cluster(transform, read) -> str:
+    if not all(isinstance(i, int) for i in transform.idxs):
+        raise ExportError("a view of another block of the cluster with a computed index cannot be written yet")
+    return f".cluster{attrs_text({'dims': _names(transform.dims), 'idxs': list(transform.idxs)})}"
+
+
+def _peer(transform, read) -> str:
+    kind = getattr(transform.device_id_type, "name", str(transform.device_id_type)).lower()
+    return f".peer({_device_text(transform.device_id, read)}, {kind})"
+
+
+def _device_text(device_id, read) -> str:
+    if isinstance(device_id, (tuple, list, dict)):
+        raise ExportError("a peer device given as a tuple or a dict of mesh coordinates cannot be written yet")
+    return read(device_id)
+
+
+def _alias(transform, read) -> str:
+    attrs = {"dtype": np.dtype(transform.dtype), "shape": list(transform.shape), "offset": transform.offset}
+    if getattr(transform, "layout", None) is not None:
+        attrs["layout"] = repr(transform.layout)
+    return f".alias{attrs_text(attrs)}"
+
+
+_WRITERS = {
+    "NDIndexer": _at,
+    "BitcastTransform": lambda t, read: f".bitcast({dtype_name(t.dtype)})",
+    "RefBitcaster": lambda t, read: f".bitcast({dtype_name(t.dtype)})",
+    "ReshapeTransform": lambda t, read: f".reshape{ints_text(t.shape)}",
+    "RefReshaper": lambda t, read: f".reshape{ints_text(t.shape)}",
+    "TransposeTransform": lambda t, read: f".transpose{ints_text(t.permutation)}",
+    "TransposeRef": lambda t, read: f".transpose{ints_text(t.permutation)}",
+    "RefTransposer": lambda t, read: f".transpose{ints_text(t.permutation)}",
+    "UntileRef": lambda t, read: f".untile{ints_text(t.tiling)}",
+    "UntilingTransform": lambda t, read: f".untile{ints_text(t.tiling)}",
+    "TilingTransform": lambda t, read: f".tile{ints_text(t.tiling)}",
+    "TilingRef": lambda t, read: f".tile{ints_text(t.tiling)}",
+    "UnswizzleRef": lambda t, read: f".unswizzle({t.swizzle})",
+    "UnswizzlingTransform": lambda t, read: f".unswizzle({t.swizzle})",
+    "SwizzleTransform": lambda t, read: f".swizzle({t.swizzle})",
+    "PeerMemRef": _peer,
+    "MulticastRef": lambda t, read: f".multicast{attrs_text({'axes': _names(t.collective_axes)})}",
+    "ClusterRefTransform": _cluster,
+    "ExtractAliasedRef": _alias,
+    "CollapseLeadingBatchDimensionsTransform": lambda t, read: ".collapse_batch",
+    "ExpandLeadingBatchDimensionsTransform": lambda t, read: f".expand_batch{ints_text(t.batch_shape)}",
+    "IdentityTransform": lambda t, read: "",
+}
+
+
+def _names(axes):
+    return [str(a) for a in axes] if isinstance(axes, (tuple, list)) else [str(axes)]
+
+
+def chain_text(transforms, read) -> str:
+    """`read(atom)` gives the text of a value."""
+    text = ""
+    for transform in transforms or ():
+        writer = _WRITERS.get(type(transform).__name__)
+        if writer is None:
+            raise ExportError(f"the ref transform {type(transform).__name__} is not known to the exporter")
+        text += writer(transform, read)
+    return text
+
+
+def view_text(ref, transforms, read) -> str:
+    """The view `transforms` of `ref`, which is a variable, a TransformedRef or, under a select, several of them."""
+    transforms = tuple(transforms or ())
+    if type(ref).__name__ == "TransformedRef":
+        return view_text(ref.ref, tuple(ref.transforms) + transforms, read)
+    if isinstance(ref, (tuple, list)):
+        select, rest = transforms[0], transforms[1:]
+        if type(select).__name__ != "SelectTransform":
+            raise ExportError(f"several refs are joined by {type(select).__name__}; expected SelectTransform")
+        views = [view_text(one, rest, read) for one in ref]
+        return f"select({read(select.idx)}, {', '.join(views)})"
+    base = read(ref)
+    if base.startswith("select(") and transforms:
+        raise ExportError("a view of a select of refs cannot be written here")
+    return base + chain_text(transforms, read)
+
+
+def view_of(transformed, read) -> str:
+    return view_text(transformed, (), read)
+
+
+def block_view_text(transforms, read) -> str:
+    """The transforms of a BlockSpec, or "" where there are none."""
+    text = chain_text(transforms, read)
+    return f" view {text}" if text else ""

@@ -1,0 +1,62 @@
+"""Catches every kernel that the lowering of a function reaches, and writes it as kernel text.
+
+JAX lowers `jax.jit(f)` for platform cpu with rules of ours for the primitives that call kernels; scan, cond, vmap, grad and the
+rest are JAX's own work. A kernel that two equations call is lowered, and so exported, twice; one that JAX itself shares (the
+body of a jitted function that is called twice, the body of a loop) is exported once. What it does not catch: kernels in
+functions that only run, such as host callbacks.
+"""
+
+import jax
+import jax.numpy as jnp
+
+from palladion import jax_versions
+from palladion.exporter.errors import ExportError
+from palladion.exporter.kernel import pallas_call_text
+from palladion.exporter.mpmd import mpmd_map_text
+from palladion.exporter.writer import TextFile
+
+_TEXT_OF = {"pallas_call": pallas_call_text, "mpmd_map": mpmd_map_text}
+
+
+def lower_with(function, args, rule_of):
+    """Lowers `function(*args)` for cpu; `rule_of(name)` is the lowering rule of the kernel call primitive `name`.
+
+    A new wrapper each time, because JAX would answer a function that it knows from its caches, without our rules.
+    """
+    primitives = jax_versions.kernel_call_primitives()
+    rules = {primitive: rule_of(name) for name, primitive in primitives.items()}
+    with jax_versions.lowering_rules_for_cpu(rules):
+        return jax.jit(lambda *a: function(*a)).trace(*args).lower(lowering_platforms=("cpu",))
+
+
+def write_kernel(file: TextFile, primitive_name: str, context, params):
+    """Writes the kernel that a lowering rule was asked for; returns its KernelInfo."""
+    return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
+
+
+def export(f, *args) -> str:
+    """The text of every kernel that the lowering of `f(*args)` reaches, in the order of lowering.
+
+    `args` may be arrays or jax.ShapeDtypeStruct. Raises ExportError, with the user's file and line, for a kernel that kernel
+    text cannot express, and for an `f` without kernels.
+    """
+    file = TextFile()
+
+    def rule_of(name):
+        def rule(context, *nodes, **params):
+            write_kernel(file, name, context, params)
+            return jax_versions.lower_function(lambda *_: [_zeros(aval) for aval in context.avals_out])(context, *nodes)
+        return rule
+
+    lower_with(f, args, rule_of)
+    if not file.kernels:
+        raise ExportError(f"no kernel was found in {getattr(f, '__name__', f)!r}: nothing it lowers to calls pallas_call")
+    return file.text()
+
+
+def _zeros(aval):
+    """A stand-in for a kernel's result while nothing runs."""
+    if jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended):
+        return jax.random.wrap_key_data(
+            jnp.zeros(aval.shape + aval.dtype._impl.key_shape, jnp.uint32), impl=aval.dtype._impl.name)
+    return jnp.zeros(aval.shape, aval.dtype)

@@ -1,0 +1,184 @@
+"""Everything that differs between JAX versions, and every private JAX name that Palladion uses, in one place.
+
+Supported: JAX 0.8 to 0.11. No other file of this package imports from `jax._src` or asks for a version.
+What it does not catch: a version that keeps a name and changes its meaning; `exporter/` refuses parameters it does not know.
+"""
+
+import contextlib
+import importlib
+import inspect
+import os
+
+import jax
+import numpy as np
+from jax._src import core, source_info_util
+from jax._src.interpreters import mlir
+
+KERNEL_CALL_MODULES = (
+    ("jax._src.pallas.pallas_call", "pallas_call_p"),
+    ("jax._src.pallas.mpmd", "mpmd_map_p"),  # from 0.9.2
+)
+
+
+def jax_version() -> str:
+    return jax.__version__
+
+
+def kernel_call_primitives() -> dict:
+    """The primitives that call a kernel, by name: those this JAX has."""
+    found = {}
+    for module_name, attribute in KERNEL_CALL_MODULES:
+        try:
+            primitive = getattr(importlib.import_module(module_name), attribute)
+        except (ImportError, AttributeError):
+            continue
+        found[primitive.name] = primitive
+    return found
+
+
+@contextlib.contextmanager
+def lowering_rules_for_cpu(rules: dict):
+    """Registers `rules` (primitive -> rule) for platform cpu and restores what was there.
+
+    The rules are uncacheable, so that a kernel called twice is lowered twice.
+    """
+    table = mlir._platform_specific_lowerings["cpu"]
+    uncacheable = getattr(mlir, "_uncacheable_primitives", set())
+    before = {primitive: table.get(primitive) for primitive in rules}
+    newly_uncacheable = {primitive for primitive in rules if primitive not in uncacheable}
+    options = {"cacheable": False} if "cacheable" in inspect.signature(mlir.register_lowering).parameters else {}
+    try:
+        for primitive, rule in rules.items():
+            mlir.register_lowering(primitive, rule, platform="cpu", **options)
+        yield
+    finally:
+        for primitive, entry in before.items():
+            if entry is None:
+                table.pop(primitive, None)
+            else:
+                table[primitive] = entry
+        for primitive in newly_uncacheable:
+            uncacheable.discard(primitive)
+
+
+def lower_function(function):
+    """A lowering rule that inlines what `function(*arrays) -> list of arrays` does."""
+    return mlir.lower_fun(function, multiple_results=True)
+
+
+def emit_python_callback(context, callback, operands, operand_avals, result_avals, has_side_effect):
+    """Calls `callback(*numpy arrays) -> arrays` from compiled code. It never builds jax arrays, so it cannot deadlock."""
+    try:
+        from jax._src.callback import emit_python_callback as emit
+    except ImportError:
+        emit = mlir.emit_python_callback
+    results, _, keepalive = emit(
+        context, callback, None, list(operands), list(operand_avals), list(result_avals),
+        has_side_effect=has_side_effect, returns_token=False,
+    ) if "returns_token" in inspect.signature(emit).parameters else emit(
+        context, callback, None, list(operands), list(operand_avals), list(result_avals),
+        has_side_effect=has_side_effect,
+    )
+    if keepalive is not None:
+        context.module_context.add_keepalive(keepalive)
+    return results
+
+
+# Jaxprs. From 0.11 ClosedJaxpr and Jaxpr are one class.
+
+
+def open_jaxpr(jaxpr):
+    return getattr(jaxpr, "jaxpr", jaxpr)
+
+
+def jaxpr_consts(jaxpr):
+    return tuple(getattr(jaxpr, "consts", ()))
+
+
+def is_literal(atom) -> bool:
+    return isinstance(atom, core.Literal)
+
+
+def is_array(value) -> bool:
+    """A constant that stands in a tree of operands by itself: NumPy's, or JAX's array with a type (0.8)."""
+    return isinstance(value, (np.ndarray, np.generic)) or type(value).__name__ == "TypedNdArray"
+
+
+def is_dropped(variable) -> bool:
+    return type(variable).__name__ == "DropVar"
+
+
+def all_parameters(jaxpr):
+    """The abstract values of the parameters of a jaxpr and of all jaxprs inside it."""
+    inner = open_jaxpr(jaxpr)
+    for variable in (*inner.invars, *inner.constvars):
+        yield variable.aval
+    for eqn in inner.eqns:
+        for value in eqn.params.values():
+            for one in value if isinstance(value, (tuple, list)) else (value,):
+                if hasattr(open_jaxpr(one), "eqns"):
+                    yield from all_parameters(one)
+
+
+def argument_names(jaxpr):
+    """The user's names of the parameters of a traced function, or () where JAX kept none."""
+    debug_info = getattr(open_jaxpr(jaxpr), "debug_info", None)
+    names = getattr(debug_info, "arg_names", None) if debug_info is not None else None
+    return tuple("" if name is None else str(name) for name in names or ())
+
+
+def function_name(jaxpr) -> str:
+    debug_info = getattr(open_jaxpr(jaxpr), "debug_info", None)
+    return getattr(debug_info, "func_name", "") or "kernel"
+
+
+def function_frame(jaxpr):
+    """(file, function, line, 0) of the user's Python function that was traced, or None: JAX keeps no column, here 0."""
+    debug_info = getattr(open_jaxpr(jaxpr), "debug_info", None)
+    function, at, place = (getattr(debug_info, "func_src_info", None) or "").partition(" at ")
+    file_name, colon, line = place.rpartition(":")
+    if not (at and colon and line.isdigit() and is_user_file(file_name)):
+        return None
+    return file_name, function, int(line), 0
+
+
+def scan_groups(params) -> tuple[int, int]:
+    """(number of constants, number of carries) of a scan."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = params["ft_in"].unpack()  # from 0.11
+    return len(consts), len(carry)
+
+
+def is_dynamic_grid_dimension(size) -> bool:
+    return not isinstance(size, int)
+
+
+# Source locations.
+
+
+def call_traceback(context):
+    """Where the call was made that a lowering rule is asked for, or None."""
+    return getattr(context, "traceback", None)
+
+
+def user_frames(traceback):
+    """(file, function, line, column) of each frame of the user's Python, innermost first.
+
+    Files of JAX are hidden, except the kernels it ships.
+    """
+    frames = []
+    codes, instructions = traceback.raw_frames()
+    for code, instruction in zip(codes, instructions):
+        if not is_user_file(code.co_filename):
+            continue
+        frame = source_info_util.raw_frame_to_frame(code, instruction)
+        frames.append((frame.file_name, frame.function_name, frame.start_line, frame.start_column + 1))
+    return frames
+
+
+_SHIPPED_KERNELS = os.path.join(os.path.dirname(jax.__file__), "experimental", "pallas", "ops") + os.sep
+
+
+def is_user_file(file_name: str) -> bool:
+    return file_name.startswith(_SHIPPED_KERNELS) or source_info_util.is_user_filename(file_name)

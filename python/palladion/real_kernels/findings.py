@@ -1,0 +1,40 @@
+"""The findings that shipped kernels keep, each with the argument that it is true or harmless.
+
+A finding that is not here fails the tests, and so does an entry that no longer fires. docs/real-kernels.md shows this table.
+Plain data, without imports of JAX, so that the documentation is made without it.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Argued:
+    """`case` is the beginning of the case's name, `kernel` of the kernel's."""
+
+    case: str
+    kernel: str
+    code: str
+    severity: str
+    truth: str  # "true" or "harmless"
+    why: str
+
+
+_SPLASH = (
+    "The running maximum, sum and accumulator are outputs whose one block every program of the parallel dimension "
+    "(heads) has, so two cores write the same memory with no order. Each program's last act is to set all three to zero "
+    "(`end` in splash_attention_kernel.py), a core works on its own copy in VMEM, and the caller drops these outputs: "
+    "whoever writes last, it is zeros that nobody reads.")
+
+ARGUED = (
+    Argued("flash_attention forward f32 q[1, 1, 200, 64] kv 512 causal bias", "_flash_attention_kernel", "OOB_BLOCK", "defect", "true",
+           "`ab_index_map` fetches ahead the bias block of the next rows where a block is skipped, and takes `q_seq_len "
+           "// block_q - 1` for the last one. With 200 rows in blocks of 128 that is 0 and the last one is 1, so it "
+           "asks for block 2, which starts past the array. The body of that program does not run and the results are "
+           "right, but a TPU would copy what lies behind the array. `pl.cdiv` would mend it."),
+    Argued("megablox gmm f32 [256,128]x[2,128,128] groups 1, 2 of 4", "kernel", "OUT_MISSING", "warning", "true",
+           "Told to compute some of the groups, the kernel stores the rows of the others with what its output block "
+           "held before anybody wrote it. The caller knows: `_zero_uninitialized_memory` in gmm.py overwrites these "
+           "rows with zeros after the call."),
+    Argued("splash_attention forward", "splash_m", "SAME_VALUE", "note", "harmless", _SPLASH),
+    Argued("splash_attention backward", "splash_mha_fwd", "SAME_VALUE", "note", "harmless", _SPLASH),
+)

@@ -1,0 +1,3 @@
+"""The version of the Python package, written into every text it produces."""
+
+VERSION = "0.1"

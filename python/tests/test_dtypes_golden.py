@@ -1,0 +1,43 @@
+"""The golden files of conformance/golden are what the installed NumPy, ml_dtypes and JAX give today."""
+import pathlib
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "conformance" / "golden"
+
+
+def run(script, out):
+    subprocess.run([sys.executable, GOLDEN / script, "--out", out], check=True)
+
+
+def test_conversion_hashes_are_fresh(tmp_path):
+    run("make_dtype_golden.py", tmp_path / "dtypes.txt")
+    made = (tmp_path / "dtypes.txt").read_text().splitlines()
+    kept = (GOLDEN / "dtypes.txt").read_text().splitlines()
+    stale = [f"{new} (file: {old})" for new, old in zip(made, kept) if new != old]
+    assert not stale and len(made) == len(kept), "run conformance/golden/make_dtype_golden.py and review: " + "; ".join(stale[:5])
+
+
+def test_npy_files_are_fresh(tmp_path):
+    run("make_npy_golden.py", tmp_path / "npy")
+    made = {p.name: p.read_bytes() for p in (tmp_path / "npy").iterdir()}
+    kept = {p.name: p.read_bytes() for p in (GOLDEN / "npy").iterdir()}
+    assert made == kept, "run conformance/golden/make_npy_golden.py and review"
+
+
+def test_legality_is_fresh(tmp_path):
+    """What JAX's lowerings refuse: emu/legality_golden_test.cc compares."""
+    run("make_legality_golden.py", tmp_path / "legality.txt")
+    assert (tmp_path / "legality.txt").read_text() == (GOLDEN / "legality.txt").read_text(), (
+        "run conformance/golden/make_legality_golden.py and review")
+
+
+def test_numpy_reads_ml_dtypes_back_as_views():
+    """npy_test.cc shows that we write these bytes; this shows what a user of NumPy gets from them."""
+    bf16 = np.load(GOLDEN / "npy" / "bf16.npy").view(ml_dtypes.bfloat16)
+    np.testing.assert_array_equal(bf16.astype(np.float32), np.array([[1, -2], [np.nan, 0.5]], np.float32))
+    i4 = np.load(GOLDEN / "npy" / "i4.npy").view(ml_dtypes.int4)
+    np.testing.assert_array_equal(i4.astype(np.int8), np.arange(-8, 8))

@@ -1,0 +1,214 @@
+"""Reports of every kind against what reads them: JSON against its published schema, SARIF against the specification and against
+the object model that Microsoft generated from the official schema (sarif-om), JUnit against the rules CI systems apply. The official
+SARIF schema itself is in no package that can be installed here, so the part that is used is written down in sarif_schema.json.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import attr
+import jsonschema
+import pytest
+import sarif_om
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMMAND = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
+REPORT = jsonschema.Draft202012Validator(json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8")))
+SARIF = jsonschema.Draft202012Validator(json.loads((ROOT / "python/tests/sarif_schema.json").read_text(encoding="utf-8")))
+
+RACE = """pkir 1;
+file #f = "dir with space/k\\"ern<&>.py";
+loc #c = #f:20:3 fn "train";
+loc #l = #f:6:5 fn "body" via #c;
+kernel @k { backend triton; grid [4]; in %x: i32[4]; out %o: i32[4];
+  body @b (%xr: ref<default,i32[4]> as "x_ref", %or: ref<default,i32[4]> as "o_ref") {
+    %p = program_id{axis=0}() : i32[];
+    debug_print{fmt="<{}> & \\"quoted\\""}(%p);
+    %never = eq(%p, 9:i32) : bool[];
+    cond(%never) { return; } {
+      _ = swap(%or.at[1], %p) : i32[] #l;
+      return;
+    } #l;
+    %q = get(%xr.at[%p]) : i32[];
+    %far = mul(%p, 2:i32) : i32[];
+    _ = get(%xr.at[%far]) : i32[];
+    _ = swap(%or.at[0], %q) : i32[] #l;
+    return; } }
+"""
+CLEAN = """pkir 1;
+kernel @clean { backend mosaic_tpu; grid [2]; in %x: i32[4]; out %o: i32[4];
+  body @b (%xr: ref<default,i32[4]> as "x_ref", %or: ref<default,i32[4]> as "o_ref") {
+    %q = get(%xr) : i32[4];
+    _ = swap(%or, %q) : i32[4];
+    return; } }
+"""
+UNSUPPORTED = CLEAN.replace("%q = get(%xr) : i32[4];", "semaphore_signal(1:i32); %q = get(%xr) : i32[4];")
+ENDLESS = CLEAN.replace("%q = get", "%r = while(init=0:i32) (%a: i32[]) { return true; } (%a: i32[]) { return %a; } : i32[]; %q = get")
+
+
+def pages() -> list:
+    """Every kernel of `palladion explain`, wrong and right, with its options."""
+    text = subprocess.run([COMMAND, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout
+    return [(f"{page['code']}-{form}", page[form], page["options"]) for page in json.loads(text) for form in ("wrong", "right")]
+
+
+def shapes() -> list:
+    """(name, kernel text, options): at least one of every shape that a report can have."""
+    given = ["--in", "x=iota"]
+    return pages() + [
+        ("race", RACE, given), ("race-strict", RACE, [*given, "--strict"]), ("clean", CLEAN, given),
+        ("race-suppressed", RACE, [*given, "--suppressions", "suppressions"]), ("unsupported", UNSUPPORTED, given),
+        ("malformed", "pkir 1;\nkernel @k {", given), ("empty", "", []), ("bytes", "pkir 1;\x00\x01\ud800", []),
+        ("no-seeds", CLEAN, [*given, "--seeds", "0"]), ("no-input", CLEAN, []), ("budget", ENDLESS, [*given, "--budget", "100"]),
+        ("empty-grid", CLEAN.replace("grid [2]", "grid [0]"), given), ("no-checks", RACE, [*given, "--checks=bounds"]),
+    ]
+
+
+def check(folder, text, options, form):
+    """(exit code, what `check` prints in that format)."""
+    (folder / "k.pkir").write_bytes(text.encode("utf-8", "surrogatepass"))
+    (folder / "suppressions").write_text("OOB @k # seen\nNONDET @k # seen\nRACE_WW k*.py:6 # seen\nSHIFT a.py # unused\n")
+    done = subprocess.run([COMMAND, "check", "k.pkir", *options, "--format", form], cwd=folder, capture_output=True, text=True,
+                          timeout=120, check=False)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("name, text, options", [pytest.param(*s, id=s[0]) for s in shapes()])
+def test_json_follows_its_schema(tmp_path, name, text, options):
+    code, out = check(tmp_path, text, options, "json")
+    report = json.loads(out)
+    REPORT.validate(report)
+    assert report["exit_code"] == code and out.count("\n") == 1
+    if name in ("unsupported", "malformed", "budget", "no-seeds", "no-input", "empty", "bytes"):
+        assert report["verdict"] == "unsupported" and code >= 3
+
+
+def test_the_shapes_are_all_there(tmp_path):
+    """Each verdict that can be had, and each optional part at least once filled and once empty: else the tests above say little."""
+    seen, filled, empty = set(), set(), set()
+    for _, text, options in shapes():
+        report = json.loads(check(tmp_path, text, options, "json")[1])
+        seen.add(report["verdict"])
+        for part in (report, *report["findings"], *(f["second"] for f in report["findings"] if f["second"])):
+            for key, value in part.items():
+                (filled if value else empty).add(key)
+    assert seen >= {"clean", "nondeterministic", "defect", "unsupported"} or seen >= {"proved", "defect", "unsupported"}
+    assert filled >= {"first", "second", "never_ran", "unused_suppressions", "suppressed", "strict", "error", "printed", "box", "why",
+                      "frames", "source"}
+    assert empty >= {"first", "never_ran", "unused_suppressions", "suppressed", "strict", "error", "printed", "frames", "source"}
+
+
+def test_a_run_has_the_same_schema(tmp_path):
+    (tmp_path / "k.pkir").write_text(RACE)
+    done = subprocess.run([COMMAND, "run", "k.pkir", "--in", "x=iota", "--out", "out", "--format=json"], cwd=tmp_path,
+                          capture_output=True, text=True, check=False)
+    report = json.loads(done.stdout)
+    REPORT.validate(report)
+    assert not report["checked"] and report["exit_code"] == done.returncode == 1
+    assert report["printed"] == [f'<{i}> & "quoted"' for i in range(4)]
+
+
+@pytest.mark.parametrize("change", [
+    lambda r: r.pop("argument"), lambda r: r.update(verdict="fine"), lambda r: r.update(verdict="clean"),
+    lambda r: r["findings"][0].update(count=0), lambda r: r["findings"][0]["second"].update(kind="look"),
+    lambda r: r["findings"][0].pop("fingerprint"), lambda r: r.update(error={"kind": "bad", "message": "m"}), lambda r: r.update(exit_code=0)])
+def test_the_schema_refuses_what_is_wrong(tmp_path, change):
+    report = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "json")[1])
+    report["findings"].sort(key=lambda f: f["second"] is None)
+    REPORT.validate(report)
+    change(report)
+    assert not REPORT.is_valid(report)
+
+
+# ---- SARIF
+
+# The class of each object of the log, by the property that holds it.
+_CLASSES = {
+    "runs": sarif_om.Run, "tool": sarif_om.Tool, "driver": sarif_om.ToolComponent, "rules": sarif_om.ReportingDescriptor,
+    "shortDescription": sarif_om.MultiformatMessageString, "help": sarif_om.MultiformatMessageString, "message": sarif_om.Message,
+    "defaultConfiguration": sarif_om.ReportingConfiguration, "invocations": sarif_om.Invocation,
+    "toolExecutionNotifications": sarif_om.Notification, "results": sarif_om.Result, "locations": sarif_om.Location,
+    "relatedLocations": sarif_om.Location, "physicalLocation": sarif_om.PhysicalLocation, "region": sarif_om.Region,
+    "artifactLocation": sarif_om.ArtifactLocation, "logicalLocations": sarif_om.LogicalLocation, "suppressions": sarif_om.Suppression,
+}
+_BAGS = {"properties", "partialFingerprints"}
+
+
+def hold_against_model(node, kind):
+    """Every property is one of the model's, and none that it requires is missing."""
+    fields = {f.metadata["schema_property_name"]: f.default is attr.NOTHING for f in attr.fields(kind)}
+    assert set(node) <= set(fields), (kind, set(node) - set(fields))
+    assert {name for name, required in fields.items() if required} <= set(node), kind
+    for key, value in node.items():
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, dict) and key not in _BAGS:
+                hold_against_model(child, _CLASSES[key])
+
+
+@pytest.mark.parametrize("name, text, options", [pytest.param(*s, id=s[0]) for s in shapes()])
+def test_sarif_follows_the_specification(tmp_path, name, text, options):
+    code, out = check(tmp_path, text, options, "sarif")
+    log = json.loads(out)
+    SARIF.validate(log)
+    hold_against_model(log, sarif_om.SarifLog)
+    (run,) = log["runs"]
+    assert run["invocations"][0]["exitCode"] == code
+    report = json.loads(check(tmp_path, text, options, "json")[1])
+    assert [r["ruleId"] for r in run["results"]] == [f["code"] for f in report["findings"]]
+    for result, finding in zip(run["results"], report["findings"]):
+        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["partialFingerprints"] == {"palladion/v1": finding["fingerprint"]}
+        assert [s["justification"] for s in result.get("suppressions", [])] == ([finding["suppressed"]] if finding["suppressed"] else [])
+        ids = [place["id"] for place in result["relatedLocations"]]
+        assert len(ids) == len(set(ids))
+        assert [i for i in ids if i in (1, 2)] == [i for i, side in ((1, "first"), (2, "second")) if finding[side]]
+
+
+@pytest.mark.parametrize("change", [
+    lambda r: r.update(severity="error"), lambda r: r.update(level="defect"), lambda r: r.pop("message"),
+    lambda r: r["locations"][0]["physicalLocation"]["region"].update(startLine=0),
+    lambda r: r["locations"][0]["physicalLocation"]["artifactLocation"].update(uri="a b"),
+    lambda r: r.update(suppressions=[{"kind": "accepted"}])])
+def test_the_sarif_schema_refuses_what_is_wrong(tmp_path, change):
+    log = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "sarif")[1])
+    change(log["runs"][0]["results"][0])
+    assert not SARIF.is_valid(log)
+
+
+def test_sarif_places_are_uris(tmp_path):
+    log = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "sarif")[1])
+    places = [r["locations"][0]["physicalLocation"] for r in log["runs"][0]["results"]]
+    assert {"artifactLocation": {"uri": "dir%20with%20space/k%22ern%3C%26%3E.py"}, "region": {"startLine": 6, "startColumn": 5}} in places
+
+
+def test_fingerprints_survive_moved_lines(tmp_path):
+    def prints(text):
+        report = json.loads(check(tmp_path, text, ["--in", "x=iota"], "json")[1])
+        return [f["fingerprint"] for f in report["findings"]]
+
+    before = prints(RACE)
+    assert len(before) == len(set(before)) >= 2
+    assert prints(RACE.replace("#f:6:5", "#f:16:5").replace("#f:20:3", "#f:40:3").replace("kernel @k", "\n\n\nkernel @k")) == before
+    assert prints(RACE.replace('"o_ref"', '"out_ref"')) != before
+
+
+# ---- JUnit
+
+@pytest.mark.parametrize("name, text, options", [pytest.param(*s, id=s[0]) for s in shapes()])
+def test_junit_counts_what_it_holds(tmp_path, name, text, options):
+    code, out = check(tmp_path, text, options, "junit")
+    root = ElementTree.fromstring(out)
+    assert root.tag == "testsuites"
+    (suite,) = root
+    cases = suite.findall("testcase")
+    assert all(case.get("name") and case.get("classname") is not None for case in cases)
+    for tag, attribute in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        assert int(suite.get(attribute)) == int(root.get(attribute)) == len(suite.findall(f"testcase/{tag}"))
+    assert int(suite.get("tests")) == int(root.get("tests")) == len(cases)
+    assert (code == 0) == (not suite.findall("testcase/failure") and not suite.findall("testcase/error"))
+    assert {child.tag for case in cases for child in case} <= {"failure", "error", "skipped", "system-out"}
+    assert all(child.get("message") and (child.get("type") or child.tag == "skipped") for case in cases for child in case
+               if child.tag != "system-out")

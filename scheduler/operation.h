@@ -1,0 +1,83 @@
+// What a visible operation is to a scheduler: which objects it touches, what it must wait for, and where it stands in
+// the kernel. Two operations whose footprints do not conflict give the same state in either order, which is what POS
+// and exhaustive search use. A footprint may be too large, never too small.
+#ifndef PALLADION_SCHEDULER_OPERATION_H_
+#define PALLADION_SCHEDULER_OPERATION_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "semantics/base/ids.h"
+
+namespace palladion {
+
+// Agents are numbered from 0 in the order in which they come to be: the programs of a grid in program order.
+using AgentId = Id<struct AgentTag>;
+
+// An interval of an object. What an object is, and what is counted in it, is up to whoever makes the operations:
+// buffers and bytes, semaphores and nothing.
+struct Touch {
+  std::int64_t object = 0;
+  std::int64_t first = 0;
+  std::int64_t last = std::numeric_limits<std::int64_t>::max();  // inclusive
+  bool writes = true;  // changes it, or depends on being alone: atomics and semaphores too
+};
+
+class Footprint {
+ public:
+  Footprint() = default;  // touches nothing
+  static Footprint Everything() {
+    Footprint all;
+    all.everything_ = true;
+    return all;
+  }
+  static Footprint Reads(std::int64_t object) { return Footprint().Add({.object = object, .writes = false}); }
+  static Footprint Writes(std::int64_t object) { return Footprint().Add({.object = object}); }
+
+  // More than a few touches become "everything".
+  Footprint& Add(const Touch& touch) {
+    if (count_ == touches_.size()) everything_ = true;
+    if (!everything_) touches_[count_++] = touch;
+    return *this;
+  }
+
+  bool Conflicts(const Footprint& other) const {
+    if (everything_ || other.everything_) return !empty() && !other.empty();
+    for (std::size_t i = 0; i < count_; ++i) {
+      for (std::size_t k = 0; k < other.count_; ++k) {
+        const Touch &a = touches_[i], &b = other.touches_[k];
+        if (a.object == b.object && (a.writes || b.writes) && a.first <= b.last && b.first <= a.last) return true;
+      }
+    }
+    return false;
+  }
+  bool empty() const { return count_ == 0 && !everything_; }
+
+ private:
+  std::array<Touch, 3> touches_;
+  std::uint32_t count_ = 0;
+  bool everything_ = false;
+};
+
+// What an operation waits for. It may change only through operations whose footprints conflict with the waiting one's.
+class Condition {
+ public:
+  virtual ~Condition() = default;
+  virtual bool Ready() const = 0;
+  virtual std::string Describe() const = 0;         // "semaphore 'full' to hold 1; it holds 0"
+  virtual bool MaySignal(AgentId agent) const = 0;  // can this agent, if it goes on, make it ready?
+};
+
+struct Operation {
+  Footprint footprint;
+  const Condition* waits_for = nullptr;  // nullptr: may always go; else outlives the wait
+  LocId loc;                             // for messages
+  int text_line = 0;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_SCHEDULER_OPERATION_H_

@@ -1,0 +1,145 @@
+// The run loop: agents of a source run one at a time; before each visible operation the policy says who goes next, and
+// only another answer than "the same" costs a switch. Ends when all are done, when none can go, or when the budget of
+// operations is spent. No clock, no threads, no global: the same source and policy give the same run.
+#ifndef PALLADION_SCHEDULER_RUN_LOOP_H_
+#define PALLADION_SCHEDULER_RUN_LOOP_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "scheduler/agent.h"
+#include "scheduler/policy.h"
+#include "scheduler/wait_graph.h"
+
+namespace palladion {
+
+struct LoopOptions {
+  std::size_t resident = 1024;  // agents of the source that are under way at the same time, as blocks on a chip
+  std::int64_t budget = std::int64_t{1} << 32;  // visible operations
+  // After so many operations of one agent in a row the others get a turn: an agent that spins on what another one has
+  // to write would never let it.
+  std::int64_t patience = 1024;
+  bool record = true;  // LoopResult::moves and operations
+};
+
+// A choice other than the default one: when `from` had done `operations`, `to` went next. from -1: the first of all.
+struct Move {
+  AgentId from;
+  std::int64_t operations = 0;
+  AgentId to;
+  friend bool operator==(const Move& a, const Move& b) {
+    return a.from == b.from && a.operations == b.operations && a.to == b.to;
+  }
+};
+
+enum class Outcome : std::uint8_t {
+  kFinished,
+  kDeadlock,  // LoopResult::deadlock; partial too, as soon as it is seen
+  kBudget,    // the budget is spent: a livelock, or a budget that is too small
+};
+
+struct LoopResult {
+  Outcome outcome = Outcome::kFinished;
+  std::int64_t steps = 0;     // visible operations done
+  std::int64_t switches = 0;  // to another agent
+  std::int64_t agents = 0;
+  Deadlock deadlock;
+  std::vector<Move> moves;               // the schedule
+  std::vector<std::int64_t> operations;  // done by each agent
+};
+
+class RunLoop final : private Gate {
+ public:
+  explicit RunLoop(AgentSource& source, const LoopOptions& options = {});
+
+  // To the end, the policy choosing. An agent's error is returned as it is. Internal: a condition changed without an
+  // operation that conflicts with it.
+  absl::StatusOr<LoopResult> Run(Policy& policy);
+
+  // One operation at a time, for exhaustive search: Start, then Step(i) for one of the candidates until there is none.
+  absl::Status Start();
+  absl::Span<const Candidate> candidates() const { return runnable_; }
+  absl::Status Step(std::size_t candidate);
+  const Footprint& touched() const { return touched_; }  // by the operation of the last Step
+  absl::StatusOr<LoopResult> Finish();                   // when there are no candidates
+
+  // All that the loop itself and its agents hold, and back. Only between steps; agents stay alive meanwhile, so all of
+  // the source's must be resident.
+  struct Saved;
+  absl::StatusOr<std::shared_ptr<const Saved>> Save() const;
+  void Restore(const Saved& saved);
+
+  // Whoever is running, or ran last; invalid before the first operation.
+  AgentId running() const { return running_; }
+
+ private:
+  struct Resident {
+    Agent* agent = nullptr;
+    std::shared_ptr<Agent> owned;  // a spawned one
+    AgentId id;
+    Operation operation;
+    std::int64_t operations = 0;
+    bool live = false;
+    bool ready = false;
+  };
+
+  bool MayGo(const Operation& operation) override;
+  bool TakeGrant() override;
+  void Touched(const Footprint& footprint) override { touched_ = footprint; }
+  AgentId Spawn(std::shared_ptr<Agent> agent, const Operation& first) override;
+
+  absl::Status Admit();
+  std::uint32_t NewSlot(Agent* agent, std::shared_ptr<Agent> owned);
+  absl::Status ResumeUntilHeld(std::uint32_t slot);
+  Choice AllCandidates() const;
+  std::size_t Ask();
+  std::size_t AskOthers(std::size_t tired);
+  void Record(const Choice& choice, std::size_t pick);
+  void Begin(std::size_t candidate);  // accounts for the operation that is done next
+  void EndOperation();                // what it did to those who wait
+  void SetOperation(std::uint32_t slot, const Operation& operation);
+  void Retire(std::uint32_t slot);
+  void SetReady(std::uint32_t slot, bool ready);
+  void StopWaiting(std::uint32_t slot);
+  std::size_t PositionOf(AgentId id) const;  // in runnable_, where it is or would be
+  std::vector<LiveAgent> Live() const;
+  bool TimeToLook() const;  // for a partial deadlock
+  bool FoundPartialDeadlock();
+  absl::StatusOr<LoopResult> TakeResult(Outcome outcome);
+
+  AgentSource& source_;
+  const LoopOptions options_;
+  Policy* policy_ = nullptr;
+
+  std::deque<Resident> slots_;
+  std::vector<std::uint32_t> free_slots_;
+  std::vector<Candidate> runnable_;     // by number
+  std::vector<std::uint32_t> waiting_;  // slots whose operation has a condition, ready or not
+  std::size_t resident_ = 0;            // of the source's agents
+  bool source_empty_ = false;
+  std::int64_t started_ = 0;
+
+  AgentId running_;  // did the last operation, or does it now
+  std::uint32_t running_slot_ = 0;
+  std::int64_t running_operations_ = 0;  // of that agent
+  std::int64_t in_a_row_ = 0;            // of these, since the last switch
+  std::uint32_t active_slot_ = 0;        // whose Resume is under way
+  bool admitting_ = false;               // to its first operation only
+  bool granted_ = false;                 // it was resumed for an operation that it has not begun yet
+  bool held_ = false;                    // it was told to return
+  bool in_operation_ = false;            // running_'s operation has begun, and its effect is not accounted for
+  std::size_t chosen_ = Choice::kNone;   // the answer that ended the last Resume
+  Footprint touched_;
+  bool look_for_deadlock_ = false;  // somebody began to wait or was done since the last look
+  std::int64_t looked_at_step_ = 0;
+  std::vector<Candidate> others_;  // scratch of AskOthers
+  LoopResult result_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_SCHEDULER_RUN_LOOP_H_

@@ -1,0 +1,48 @@
+// Who waits for whom when agents cannot go on: the shortest cycle, or the wait that nobody can end. Exact as far as
+// Condition::MaySignal is; an agent that may signal but never will hides a partial deadlock until nothing can run.
+#ifndef PALLADION_SCHEDULER_WAIT_GRAPH_H_
+#define PALLADION_SCHEDULER_WAIT_GRAPH_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "scheduler/operation.h"
+
+namespace palladion {
+
+struct Wait {
+  AgentId agent;
+  std::string agent_name;
+  std::string what;                 // Condition::Describe
+  std::vector<AgentId> may_signal;  // agents that are not done
+  std::vector<AgentId> could_have;  // agents that are done and left without it; the first few
+  LocId loc;
+  int text_line = 0;
+};
+
+struct Deadlock {
+  std::vector<Wait> waits;       // of every agent that can never go on, by number
+  std::vector<AgentId> cycle;    // the shortest: each waits for the next, the last for the first; empty: there is none
+  std::vector<AgentId> orphans;  // wait for what no agent that is left can signal
+  bool partial = false;          // other agents can still go
+};
+
+// An agent that is not done; `waits_for` when its next operation cannot go.
+struct LiveAgent {
+  AgentId id;
+  std::string name;
+  const Operation* operation = nullptr;
+  bool waiting = false;
+};
+
+// Those of `agents` (by ascending number) that wait only for agents that wait themselves. No waits: no deadlock.
+// `started`: how many agents there ever were; those not among `agents` are done.
+Deadlock FindDeadlock(absl::Span<const LiveAgent> agents, std::int64_t started);
+
+// The waits as lines of text, the cycle first: "program 0 waits for X, which program 1 can signal; ...".
+std::string Describe(const Deadlock& deadlock);
+
+}  // namespace palladion
+
+#endif  // PALLADION_SCHEDULER_WAIT_GRAPH_H_

@@ -1,0 +1,98 @@
+#include "semantics/base/finding.h"
+
+namespace palladion {
+namespace {
+
+using C = FindingCode;
+constexpr Severity kNote = Severity::kNote, kWarning = Severity::kWarning, kDefect = Severity::kDefect;
+
+constexpr CodeRow kRows[] = {
+    {C::kOutOfBounds, "OOB", kDefect,
+     "An access must stay inside its ref, and inside the array where nothing pads it."},
+    {C::kBlockOutOfBounds, "OOB_BLOCK", kDefect, "At least one element of every block must lie inside its array."},
+    {C::kCheckFailed, "CHECK", kDefect, "The predicate of a debug_check must hold."},
+    {C::kRaceWriteWrite, "RACE_WW", kDefect, "Two writes of one element must be ordered by synchronisation."},
+    {C::kRaceReadWrite, "RACE_RW", kDefect, "A read and a write of one element must be ordered by synchronisation."},
+    {C::kRaceAsync, "RACE_ASYNC", kDefect,
+     "What an asynchronous copy reads or writes must not be touched before its completion has been awaited."},
+    {C::kSameValue, "SAME_VALUE", kNote, "Unordered writes of one element that all store the same bytes do no harm."},
+    {C::kGridOrder, "GRID_ORDER", kDefect, "The result must not depend on the order of programs that have none."},
+    {C::kNondeterministic, "NONDET", kDefect, "Every schedule must give the same outputs, up to rounding order."},
+    {C::kAlias, "ALIAS", kDefect, "A block of an aliased input must not be fetched while its memory may be rewritten."},
+    {C::kUninitialised, "UNINIT", kDefect, "Memory must be written before its contents reach a result or a decision."},
+    {C::kPaddingLeak, "PAD_LEAK", kDefect, "Padding of a block must not reach a result or a decision."},
+    {C::kOutMissing, "OUT_MISSING", kWarning, "Every element of an output must be written."},
+    {C::kOutRevisit, "OUT_REVISIT", kDefect, "The programs that share an output block must follow one another."},
+    {C::kPromise, "PROMISE", kDefect, "A promise to the compiler, such as multiple_of, must hold."},
+    {C::kIllegal, "ILLEGAL", kDefect, "Shapes, types and layouts must be ones that the named backend accepts."},
+    {C::kCapacity, "CAPACITY", kDefect, "What a kernel holds at once must fit the memories of the named chip."},
+    {C::kIndexType, "INDEX_TYPE", kDefect, "An index map must return integers that its index type can hold."},
+    {C::kDivZero, "DIV_ZERO", kNote, "An integer division by zero has no portable result."},
+    {C::kShift, "SHIFT", kNote, "A shift by as many bits as there are, or more, has no portable result."},
+    {C::kFloatToInt, "F2I", kNote, "A float outside the range of the integer type has no portable conversion."},
+    {C::kUseAfterScope, "USE_AFTER_SCOPE", kDefect, "Memory must not be used after its scope has ended."},
+    {C::kDeadlock, "DEADLOCK", kDefect, "Every wait must be one that somebody can still satisfy."},
+    {C::kLivelock, "LIVELOCK", kDefect, "A kernel must end under every fair schedule."},
+    {C::kSemaphoreLeak, "SEM_LEAK", kDefect, "Every semaphore must be zero again when the kernel ends."},
+    {C::kNotAwaited, "NOT_AWAITED", kDefect, "Every asynchronous copy must be awaited before the kernel ends."},
+    {C::kBarrierDouble, "BAR_DOUBLE", kDefect, "A barrier must be waited for between two of its completions."},
+    {C::kBarrierUnawaited, "BAR_UNAWAITED", kDefect, "Every completion of a barrier must be waited for."},
+    {C::kBarrierPending, "BAR_PENDING", kDefect, "A barrier must not end with arrivals of an incomplete phase."},
+    {C::kBarrierPhaseSkip, "BAR_PHASE_SKIP", kDefect, "Whoever waits for a barrier must wait for each of its phases."},
+    {C::kCollectiveMismatch, "COLL_MISMATCH", kDefect, "All who take part in a collective operation must do the same."},
+    {C::kProxy, "PROXY", kDefect,
+     "A fence must lie between a thread's access of shared memory and an asynchronous access that depends on it."},
+    {C::kProxyWar, "PROXY_WAR", kNote,
+     "Whether a read needs a fence before an asynchronous write, where a barrier orders the two, is not documented."},
+    {C::kBarrierTensorOrder, "BAR_TC_ORDER", kDefect,
+     "Tensor memory must be handed over by a barrier that orders the tensor core."},
+    {C::kRaceCrossDevice, "RACE_XDEV", kDefect,
+     "Accesses of one element by two devices must be ordered by synchronisation."},
+    {C::kPeerLifetime, "PEER_LIFETIME", kDefect,
+     "Memory of a peer must exist before it is touched, and until it no longer is."},
+};
+
+}  // namespace
+
+absl::Span<const CodeRow> AllCodes() { return kRows; }
+
+const CodeRow& RowOf(FindingCode code) { return kRows[static_cast<std::size_t>(code)]; }
+
+std::optional<FindingCode> CodeFromName(std::string_view name) {
+  for (const CodeRow& row : kRows) {
+    if (row.name == name) return row.code;
+  }
+  return std::nullopt;
+}
+
+std::string_view Name(Severity severity) {
+  constexpr std::string_view kNames[] = {"note", "warning", "defect"};
+  return kNames[static_cast<std::size_t>(severity)];
+}
+
+std::string_view Name(AccessKind kind) {
+  constexpr std::string_view kNames[] = {"read", "write", "atomic", "alloc", "free"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view Name(Confidence confidence) {
+  constexpr std::string_view kNames[] = {"proved", "predicted", "policy-dependent"};
+  return kNames[static_cast<std::size_t>(confidence)];
+}
+
+bool SameFinding(const Finding& a, const Finding& b) {
+  const auto same = [](const FindingAccess& x, const FindingAccess& y) {
+    return x.kind == y.kind && x.text_line == y.text_line && x.loc == y.loc;
+  };
+  if (a.code != b.code || a.first.has_value() != b.first.has_value() || a.second.has_value() != b.second.has_value())
+    return false;
+  if (a.first.has_value() && a.second.has_value()) {
+    return (same(*a.first, *b.first) && same(*a.second, *b.second)) ||
+           (same(*a.first, *b.second) && same(*a.second, *b.first));
+  }
+  if (a.first.has_value() && !same(*a.first, *b.first)) return false;
+  if (a.second.has_value() && !same(*a.second, *b.second)) return false;
+  return a.text_line == b.text_line && a.loc == b.loc;
+}
+
+}  // namespace palladion

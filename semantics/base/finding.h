@@ -1,0 +1,112 @@
+// What is wrong with a kernel, as data. A run collects findings and goes on where that is safe; absl::Status is for
+// what is wrong with the text, the request or us. Every code is one row of AllCodes(): its name, severity and rule.
+#ifndef PALLADION_SEMANTICS_BASE_FINDING_H_
+#define PALLADION_SEMANTICS_BASE_FINDING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/types/span.h"
+#include "semantics/base/ids.h"
+
+namespace palladion {
+
+enum class Severity : std::uint8_t { kNote, kWarning, kDefect };
+std::string_view Name(Severity severity);  // "note", "warning", "defect"
+
+enum class FindingCode : std::uint8_t {
+  kOutOfBounds,
+  kBlockOutOfBounds,
+  kCheckFailed,
+  // order
+  kRaceWriteWrite,
+  kRaceReadWrite,
+  kRaceAsync,
+  kSameValue,
+  kGridOrder,
+  kNondeterministic,
+  kAlias,
+  // definedness
+  kUninitialised,
+  kPaddingLeak,
+  kOutMissing,
+  kOutRevisit,
+  // contracts
+  kPromise,
+  kIllegal,
+  kCapacity,
+  kIndexType,
+  kDivZero,
+  kShift,
+  kFloatToInt,
+  kUseAfterScope,
+  // synchronisation
+  kDeadlock,
+  kLivelock,
+  kSemaphoreLeak,
+  kNotAwaited,
+  kBarrierDouble,
+  kBarrierUnawaited,
+  kBarrierPending,
+  kBarrierPhaseSkip,
+  kCollectiveMismatch,
+  // hardware that works asynchronously, peers
+  kProxy,
+  kProxyWar,
+  kBarrierTensorOrder,
+  kRaceCrossDevice,
+  kPeerLifetime,
+};
+
+struct CodeRow {
+  FindingCode code;
+  std::string_view name;  // "OOB"
+  Severity severity;      // unless the finding itself says otherwise
+  std::string_view rule;  // one sentence
+};
+absl::Span<const CodeRow> AllCodes();  // in the order of the enumeration
+const CodeRow& RowOf(FindingCode code);
+std::optional<FindingCode> CodeFromName(std::string_view name);  // "OOB"
+inline std::string_view Code(FindingCode code) { return RowOf(code).name; }
+
+enum class AccessKind : std::uint8_t { kRead, kWrite, kAtomic, kAlloc, kFree };
+std::string_view Name(AccessKind kind);  // "read", "write", ...
+
+// One of the two sides of a finding.
+struct FindingAccess {
+  AccessKind kind = AccessKind::kRead;
+  std::string agent;   // "program (3, 0)", "copy #2 issued by program (3, 0)"
+  std::string object;  // the ref by the user's name: "o_ref"
+  std::string box;     // "[0:64, 128:256]"; "" where it is all of it
+  LocId loc;
+  int text_line = 0;
+};
+
+enum class Confidence : std::uint8_t {
+  kProved,           // it happens in this run, or for every order of it
+  kPredicted,        // another order of this run would do it
+  kPolicyDependent,  // only under some reading of the hardware's rules
+};
+std::string_view Name(Confidence confidence);  // "proved", "predicted", "policy-dependent"
+
+struct Finding {
+  FindingCode code = FindingCode::kOutOfBounds;
+  Severity severity = Severity::kDefect;
+  std::string message;     // the object by the user's name, the box, where: complete without the source
+  LocId loc;               // the user's line, when the text has it
+  int text_line = 0;       // the line of the kernel text
+  std::int64_t count = 1;  // equal findings at one place are folded
+  std::optional<FindingAccess> first, second;  // the later one is `second`, and loc is its place
+  std::string why;                             // why the two are not ordered, or where undefined data came from
+  std::string fix;                             // the smallest change that would mend it; "" where none is known
+  Confidence confidence = Confidence::kProved;
+};
+
+// One finding seen twice? The same code at one place, or at two: another order meets a race the other way round.
+bool SameFinding(const Finding& a, const Finding& b);
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_BASE_FINDING_H_

@@ -1,0 +1,97 @@
+// The registry as a whole: every row is complete, its paragraph exists in docs/spec, and a conformance case shows it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "semantics/base/cat.h"
+#include "semantics/ops/op_row.h"
+
+namespace palladion {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = PALLADION_SOURCE_DIR;
+
+std::string FullName(const OpRow& row) {
+  return row.dialect.empty() ? std::string(row.name) : Cat(row.dialect, ".", row.name);
+}
+
+// "elementwise.md#add" for every heading "## add" of every page.
+std::set<std::string> Paragraphs() {
+  std::set<std::string> anchors;
+  for (const auto& page : fs::directory_iterator(kRoot / "docs" / "spec")) {
+    std::ifstream in(page.path());
+    for (std::string line; std::getline(in, line);) {
+      if (line.starts_with("## ")) anchors.insert(Cat(page.path().filename().string(), "#", line.substr(3)));
+    }
+  }
+  return anchors;
+}
+
+std::set<std::string> AnchorsOfCases() {
+  const std::string kSpec = "# spec: ";
+  std::set<std::string> anchors;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "conformance" / "cases")) {
+    if (entry.path().extension() != ".case") continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line) && line.starts_with("#");) {
+      if (line.starts_with(kSpec)) anchors.insert(line.substr(kSpec.size()));
+    }
+  }
+  return anchors;
+}
+
+TEST(OpTable, EveryRowIsCompleteAndFound) {
+  ASSERT_GT(AllOps().size(), 150u);
+  for (const OpRow& row : AllOps()) {
+    SCOPED_TRACE(FullName(row));
+    EXPECT_EQ(FindOp(row.dialect, row.name), &row) << "two rows have this name";
+    if (row.status == OpStatus::kUnsupported) {
+      EXPECT_FALSE(row.reason.empty());
+      EXPECT_NE(row.backends.bits, 0) << "what no backend accepts needs no row";
+      continue;
+    }
+    EXPECT_TRUE(row.reason.empty());
+    EXPECT_NE(row.verify, nullptr);
+    EXPECT_NE(row.prepare == nullptr, row.lower == nullptr) << "exactly one of prepare and lower";
+  }
+}
+
+TEST(OpTable, UnknownNamesAreNotFound) {
+  EXPECT_EQ(FindOp("", "ad"), nullptr);
+  EXPECT_EQ(FindOp("", "addd"), nullptr);
+  EXPECT_EQ(FindOp("tpu", "add"), nullptr);
+  EXPECT_EQ(FindOp("", "reciprocal"), nullptr);
+  EXPECT_NE(FindOp("tpu", "reciprocal"), nullptr);
+}
+
+TEST(OpTable, EveryRowHasItsParagraph) {
+  const std::set<std::string> paragraphs = Paragraphs();
+  for (const OpRow& row : AllOps()) {
+    EXPECT_TRUE(paragraphs.count(std::string(row.spec)) != 0) << "docs/spec/" << row.spec << " has no such heading";
+    EXPECT_TRUE(row.spec.ends_with(Cat("#", FullName(row)))) << row.spec << " is not about " << FullName(row);
+  }
+}
+
+TEST(OpTable, EveryImplementedRowHasACase) {
+  const std::set<std::string> cases = AnchorsOfCases();
+  for (const OpRow& row : AllOps()) {
+    if (row.status != OpStatus::kImplemented) continue;
+    EXPECT_TRUE(cases.count(std::string(row.spec)) != 0)
+        << "no case in conformance/cases has '# spec: " << row.spec << "'";
+  }
+}
+
+// No case is about a rule that does not exist.
+TEST(OpTable, EveryCaseIsAboutAParagraph) {
+  const std::set<std::string> paragraphs = Paragraphs();
+  for (const std::string& anchor : AnchorsOfCases()) EXPECT_TRUE(paragraphs.count(anchor) != 0) << anchor;
+}
+
+}  // namespace
+}  // namespace palladion

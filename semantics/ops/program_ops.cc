@@ -1,0 +1,221 @@
+// Where in the grid a program is, and what it says: program_id and friends, debug_print, check. Spec:
+// docs/spec/program.md.
+#include <cstring>
+
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/ops/attrs.h"
+#include "semantics/ops/families.h"
+#include "semantics/ops/value_text.h"
+#include "semantics/program/builder.h"
+#include "semantics/program/frame_shadow.h"
+
+namespace palladion {
+namespace {
+
+struct GridParams {
+  std::size_t axis;
+};
+
+// Indices and sizes fit: a grid with a larger dimension is refused at launch.
+void WriteI32(std::int64_t value, std::byte* out) {
+  const auto narrow = static_cast<std::int32_t>(value);
+  std::memcpy(out, &narrow, sizeof(narrow));
+}
+
+absl::Status VerifyGridScalar(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 0));
+  PALLADION_RETURN_IF_ERROR(IntAttr(op, "axis").status());
+  return ExpectType(op, 0, Type{.dtype = DType::kI32});
+}
+
+// program.md#program_id: the program's index along the axis; vmapped dimensions are not counted.
+absl::Status RunProgramId(const void* params, const Step& step, Frame& frame) {
+  const auto& p = *static_cast<const GridParams*>(params);
+  WriteI32(frame.grid_index[p.axis], frame.slot(frame.out(step, 0)));
+  return absl::OkStatus();
+}
+
+// program.md#num_programs: the size of the grid along the axis.
+absl::Status RunNumPrograms(const void* params, const Step& step, Frame& frame) {
+  const auto& p = *static_cast<const GridParams*>(params);
+  WriteI32(frame.grid_size[p.axis], frame.slot(frame.out(step, 0)));
+  return absl::OkStatus();
+}
+
+absl::Status LowerGridScalar(const Instr& op, Builder& builder) {
+  PALLADION_ASSIGN_OR_RETURN(int axis, builder.GridAxis(Int(op, "axis")));
+  builder.Emit(op.name == "program_id" ? RunProgramId : RunNumPrograms, GridParams{static_cast<std::size_t>(axis)}, {},
+               {builder.Result(op, 0)});
+  return absl::OkStatus();
+}
+
+absl::Status VerifyAxisIndex(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 0));
+  PALLADION_RETURN_IF_ERROR(StringAttr(op, "axis").status());
+  return ExpectType(op, 0, Type{.dtype = DType::kI32});
+}
+
+// program.md#axis_index: the program's index along the grid dimension of that name.
+absl::Status LowerAxisIndex(const Instr& op, Builder& builder) {
+  PALLADION_ASSIGN_OR_RETURN(std::string name, StringAttr(op, "axis"));
+  PALLADION_ASSIGN_OR_RETURN(int axis, builder.GridAxis(name));
+  builder.Emit(RunProgramId, GridParams{static_cast<std::size_t>(axis)}, {}, {builder.Result(op, 0)});
+  return absl::OkStatus();
+}
+
+// ---- debug_print
+
+absl::Status VerifyDebugPrint(const Instr& op, const VerifyContext&) {
+  PALLADION_RETURN_IF_ERROR(ExpectResults(op, 0));
+  return StringAttr(op, "fmt").status();
+}
+
+struct PrintParams {
+  std::string format;
+  std::vector<Type> types;
+};
+
+// program.md#debug_print: each {} is replaced by the next operand; operands without a place are appended.
+absl::Status RunDebugPrint(const void* params, const Step& step, Frame& frame) {
+  const auto& p = *static_cast<const PrintParams*>(params);
+  std::string line;
+  std::size_t next = 0, position = 0;
+  while (position < p.format.size()) {
+    const std::size_t open = p.format.find('{', position);
+    const std::size_t close = open == std::string::npos ? open : p.format.find('}', open);
+    if (close == std::string::npos || next >= p.types.size()) break;
+    line.append(p.format, position, open - position);
+    line += ValueText(p.types[next], frame.slot(frame.in(step, next)));
+    ++next;
+    position = close + 1;
+  }
+  line.append(p.format, position, std::string::npos);
+  for (; next < p.types.size(); ++next) {
+    Append(&line, line.empty() ? "" : " ", ValueText(p.types[next], frame.slot(frame.in(step, next))));
+  }
+  frame.machine().Print(std::move(line));
+  return absl::OkStatus();
+}
+
+absl::Status LowerDebugPrint(const Instr& op, Builder& builder) {
+  PrintParams params;
+  PALLADION_ASSIGN_OR_RETURN(params.format, StringAttr(op, "fmt"));
+  std::vector<SlotId> in;
+  for (const Arg& arg : op.args) {
+    params.types.push_back(builder.TypeOf(arg));
+    PALLADION_ASSIGN_OR_RETURN(SlotId slot, builder.In(arg));
+    in.push_back(slot);
+  }
+  builder.Emit(RunDebugPrint, std::move(params), in, {});
+  return absl::OkStatus();
+}
+
+// ---- check
+
+absl::Status VerifyCheck(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 1));
+  PALLADION_RETURN_IF_ERROR(StringAttr(op, "message").status());
+  if (context.in[0].dtype == DType::kBool && context.in[0].shape.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("the predicate must be bool[]; found ", ToString(context.in[0])));
+}
+
+struct CheckParams {
+  std::string message;
+};
+
+// program.md#check: a false predicate is the finding CHECK; the program goes on.
+absl::Status RunCheck(const void* params, const Step& step, Frame& frame) {
+  if (frame.shadow != nullptr) frame.shadow->Use(frame.in(step, 0), "the predicate of debug_check", step, frame);
+  if (ReadIndex(frame.slot(frame.in(step, 0)), DType::kBool, 0) != 0) return absl::OkStatus();
+  frame.machine().Report({.code = FindingCode::kCheckFailed,
+                          .severity = Severity::kDefect,
+                          .message = Cat("debug_check failed: ", static_cast<const CheckParams*>(params)->message),
+                          .loc = step.loc,
+                          .text_line = step.text_line});
+  return absl::OkStatus();
+}
+
+absl::Status LowerCheck(const Instr& op, Builder& builder) {
+  CheckParams params;
+  PALLADION_ASSIGN_OR_RETURN(params.message, StringAttr(op, "message"));
+  PALLADION_ASSIGN_OR_RETURN(SlotId predicate, builder.In(op.args[0]));
+  builder.Emit(RunCheck, std::move(params), {predicate});
+  return absl::OkStatus();
+}
+
+// ---- no effect on values
+
+absl::Status VerifyDelay(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, op.name == "delay" ? 1 : 0));
+  return ExpectResults(op, 0);
+}
+
+// program.md#delay, program.md#debug_barrier: they order or slow the threads of one program, which here is one agent,
+// so there is no step.
+absl::Status LowerNothing(const Instr&, Builder&) { return absl::OkStatus(); }
+
+constexpr OpRow kRows[] = {
+    {.dialect = "",
+     .name = "program_id",
+     .spec = "program.md#program_id",
+     .verify = VerifyGridScalar,
+     .lower = LowerGridScalar,
+     .effect = Effect::kPure,
+     .backends = kAllBackends,
+     .unit = Unit::kScalar},
+    {.dialect = "",
+     .name = "num_programs",
+     .spec = "program.md#num_programs",
+     .verify = VerifyGridScalar,
+     .lower = LowerGridScalar,
+     .effect = Effect::kPure,
+     .backends = kTpuTriton,
+     .unit = Unit::kScalar},
+    {.dialect = "",
+     .name = "axis_index",
+     .spec = "program.md#axis_index",
+     .verify = VerifyAxisIndex,
+     .lower = LowerAxisIndex,
+     .effect = Effect::kPure,
+     .backends = kAllBackends,
+     .unit = Unit::kScalar},
+    {.dialect = "",
+     .name = "debug_print",
+     .spec = "program.md#debug_print",
+     .verify = VerifyDebugPrint,
+     .lower = LowerDebugPrint,
+     .effect = Effect::kPrints,
+     .backends = kAllBackends,
+     .unit = Unit::kNone},
+    {.dialect = "",
+     .name = "check",
+     .spec = "program.md#check",
+     .verify = VerifyCheck,
+     .lower = LowerCheck,
+     .effect = Effect::kPrints,
+     .backends = kTpuGpu,
+     .unit = Unit::kNone},
+    {.dialect = "",
+     .name = "delay",
+     .spec = "program.md#delay",
+     .verify = VerifyDelay,
+     .lower = LowerNothing,
+     .effect = Effect::kSynchronises,
+     .backends = kTpuGpu,
+     .unit = Unit::kNone},
+    {.dialect = "",
+     .name = "debug_barrier",
+     .spec = "program.md#debug_barrier",
+     .verify = VerifyDelay,
+     .lower = LowerNothing,
+     .effect = Effect::kSynchronises,
+     .backends = kTriton,
+     .unit = Unit::kNone},
+};
+
+}  // namespace
+
+absl::Span<const OpRow> ProgramOps() { return kRows; }
+
+}  // namespace palladion

@@ -1,0 +1,160 @@
+// Primitives that at least one backend accepts and Palladion does not run yet: each a row with its reason, so that a
+// kernel that uses one is refused by name and line. Based on: the lowering rules of JAX 0.10.2's three Pallas backends.
+// Dialects tell names apart that JAX uses twice: `sc` is SparseCore, `mgpu` is Mosaic GPU. SparseCore counts as Mosaic
+// TPU.
+#include <string_view>
+
+#include "absl/types/span.h"
+#include "semantics/ops/families.h"
+#include "semantics/ops/op_row.h"
+
+namespace palladion {
+namespace {
+
+constexpr OpRow Later(std::string_view dialect, std::string_view name, std::string_view spec, Backends backends,
+                      Effect effect, Unit unit, std::string_view reason) {
+  return {.dialect = dialect,
+          .name = name,
+          .spec = spec,
+          .effect = effect,
+          .backends = backends,
+          .unit = unit,
+          .status = OpStatus::kUnsupported,
+          .reason = reason};
+}
+
+constexpr std::string_view kAsyncCopies = "asynchronous copies: not modelled yet";
+constexpr std::string_view kGpuMemory = "Mosaic GPU's own memory operations: not modelled yet";
+constexpr std::string_view kSemaphores = "semaphores: not modelled yet";
+constexpr std::string_view kBarriers = "barriers: not modelled yet";
+constexpr std::string_view kMma = "MMA instructions: not modelled yet";
+constexpr std::string_view kHardwarePrng = "hardware random numbers: their sequence is not documented";
+constexpr std::string_view kSparseCore = "SparseCore: not modelled yet";
+constexpr std::string_view kCluster = "thread blocks and clusters: not modelled yet";
+constexpr std::string_view kNested = "nested meshes and pipelines as single operations: not modelled yet";
+constexpr std::string_view kOpaque = "opaque code: no meaning outside its compiler";
+constexpr std::string_view kCompilerInternal =
+    "a detail of the compiler that kernels do not write themselves: not modelled yet";
+constexpr std::string_view kNewer = "newer than the pinned JAX";
+
+constexpr OpRow kRows[] = {
+    Later("", "dma_start", "unsupported.md#dma_start", kTpu, Effect::kReadsWrites, Unit::kMemory, kAsyncCopies),
+    Later("", "dma_wait", "unsupported.md#dma_wait", kTpu, Effect::kSynchronises, Unit::kMemory, kAsyncCopies),
+    Later("", "copy_gmem_to_smem", "unsupported.md#copy_gmem_to_smem", kGpu, Effect::kReadsWrites, Unit::kMemory,
+          kAsyncCopies),
+    Later("", "copy_smem_to_gmem", "unsupported.md#copy_smem_to_gmem", kGpu, Effect::kReadsWrites, Unit::kMemory,
+          kAsyncCopies),
+    Later("", "async_prefetch", "unsupported.md#async_prefetch", kGpu, Effect::kReads, Unit::kMemory, kAsyncCopies),
+    Later("", "async_store_smem", "unsupported.md#async_store_smem", kGpu, Effect::kWrites, Unit::kMemory,
+          kAsyncCopies),
+    Later("", "commit_group", "unsupported.md#commit_group", kGpu, Effect::kSynchronises, Unit::kMemory, kAsyncCopies),
+    Later("", "wait_smem_to_gmem", "unsupported.md#wait_smem_to_gmem", kGpu, Effect::kSynchronises, Unit::kMemory,
+          kAsyncCopies),
+    Later("", "commit_smem", "unsupported.md#commit_smem", kGpu, Effect::kSynchronises, Unit::kMemory, kAsyncCopies),
+    Later("", "atomic_store", "unsupported.md#atomic_store", kGpu, Effect::kReadsWrites, Unit::kMemory, kGpuMemory),
+    Later("", "multimem_store", "unsupported.md#multimem_store", kGpu, Effect::kWrites, Unit::kMemory, kGpuMemory),
+    Later("", "multimem_load_reduce", "unsupported.md#multimem_load_reduce", kGpu, Effect::kReads, Unit::kMemory,
+          kGpuMemory),
+    Later("mgpu", "load", "unsupported.md#mgpu.load", kGpu, Effect::kReads, Unit::kMemory, kGpuMemory),
+    Later("", "semaphore_read", "unsupported.md#semaphore_read", kTpuGpu, Effect::kReads, Unit::kControl, kSemaphores),
+    Later("", "semaphore_signal", "unsupported.md#semaphore_signal", kTpuGpu, Effect::kSynchronises, Unit::kControl,
+          kSemaphores),
+    Later("", "semaphore_wait", "unsupported.md#semaphore_wait", kTpuGpu, Effect::kSynchronises, Unit::kControl,
+          kSemaphores),
+    Later("", "semaphore_signal_parallel", "unsupported.md#semaphore_signal_parallel", kGpu, Effect::kSynchronises,
+          Unit::kControl, kSemaphores),
+    Later("", "semaphore_signal_multicast", "unsupported.md#semaphore_signal_multicast", kGpu, Effect::kSynchronises,
+          Unit::kControl, kSemaphores),
+    Later("", "get_barrier_semaphore", "unsupported.md#get_barrier_semaphore", kTpu, Effect::kSynchronises,
+          Unit::kControl, kSemaphores),
+    Later("", "get_global", "unsupported.md#get_global", kGpu, Effect::kAllocates, Unit::kControl, kSemaphores),
+    Later("", "barrier_arrive", "unsupported.md#barrier_arrive", kGpu, Effect::kSynchronises, Unit::kControl,
+          kBarriers),
+    Later("", "barrier_wait", "unsupported.md#barrier_wait", kGpu, Effect::kSynchronises, Unit::kControl, kBarriers),
+    Later("", "barrier_test", "unsupported.md#barrier_test", kGpu, Effect::kSynchronises, Unit::kControl, kBarriers),
+    Later("", "wgmma", "unsupported.md#wgmma", kGpu, Effect::kReads, Unit::kMatrix, kMma),
+    Later("", "wgmma_ref", "unsupported.md#wgmma_ref", kGpu, Effect::kReadsWrites, Unit::kMatrix, kMma),
+    Later("", "wgmma_wait", "unsupported.md#wgmma_wait", kGpu, Effect::kSynchronises, Unit::kMatrix, kMma),
+    Later("", "wgmma_accumulator_deref", "unsupported.md#wgmma_accumulator_deref", kGpu, Effect::kReads, Unit::kMatrix,
+          kMma),
+    Later("", "wgmma_accumulator_store", "unsupported.md#wgmma_accumulator_store", kGpu, Effect::kWrites, Unit::kMatrix,
+          kMma),
+    Later("", "tcgen05_mma", "unsupported.md#tcgen05_mma", kGpu, Effect::kReadsWrites, Unit::kMatrix, kMma),
+    Later("", "tcgen05_commit_arrive", "unsupported.md#tcgen05_commit_arrive", kGpu, Effect::kSynchronises,
+          Unit::kMatrix, kMma),
+    Later("", "commit_tmem", "unsupported.md#commit_tmem", kGpu, Effect::kSynchronises, Unit::kMatrix, kMma),
+    Later("", "async_load_tmem", "unsupported.md#async_load_tmem", kGpu, Effect::kReads, Unit::kMatrix, kMma),
+    Later("", "async_store_tmem", "unsupported.md#async_store_tmem", kGpu, Effect::kWrites, Unit::kMatrix, kMma),
+    Later("", "wait_load_tmem", "unsupported.md#wait_load_tmem", kGpu, Effect::kSynchronises, Unit::kMatrix, kMma),
+    Later("", "async_copy_smem_to_tmem", "unsupported.md#async_copy_smem_to_tmem", kGpu, Effect::kReadsWrites,
+          Unit::kMatrix, kMma),
+    Later("", "async_copy_scales_to_tmem", "unsupported.md#async_copy_scales_to_tmem", kGpu, Effect::kReadsWrites,
+          Unit::kMatrix, kMma),
+    Later("", "async_copy_sparse_metadata_to_tmem", "unsupported.md#async_copy_sparse_metadata_to_tmem", kGpu,
+          Effect::kReadsWrites, Unit::kMatrix, kMma),
+    Later("", "matmul_push_rhs", "unsupported.md#matmul_push_rhs", kTpu, Effect::kWrites, Unit::kMatrix, kMma),
+    Later("", "matmul_acc_lhs", "unsupported.md#matmul_acc_lhs", kTpu, Effect::kReadsWrites, Unit::kMatrix, kMma),
+    Later("", "matmul_pop", "unsupported.md#matmul_pop", kTpu, Effect::kReads, Unit::kMatrix, kMma),
+    Later("", "prng_seed", "unsupported.md#prng_seed", kTpu, Effect::kWrites, Unit::kVector, kHardwarePrng),
+    Later("", "prng_random_bits", "unsupported.md#prng_random_bits", kTpu, Effect::kReadsWrites, Unit::kVector,
+          kHardwarePrng),
+    Later("", "prng_split", "unsupported.md#prng_split", kTpu, Effect::kPure, Unit::kVector, kHardwarePrng),
+    Later("", "prng_join", "unsupported.md#prng_join", kTpu, Effect::kPure, Unit::kVector, kHardwarePrng),
+    Later("sc", "load", "unsupported.md#sc.load", kTpu, Effect::kReads, Unit::kMemory, kSparseCore),
+    Later("sc", "swap", "unsupported.md#sc.swap", kTpu, Effect::kReadsWrites, Unit::kMemory, kSparseCore),
+    Later("sc", "gather", "unsupported.md#sc.gather", kTpu, Effect::kReads, Unit::kMemory, kSparseCore),
+    Later("sc", "scatter", "unsupported.md#sc.scatter", kTpu, Effect::kReadsWrites, Unit::kMemory, kSparseCore),
+    Later("sc", "bitcast", "unsupported.md#sc.bitcast", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "barrier", "unsupported.md#sc.barrier", kTpu, Effect::kSynchronises, Unit::kControl, kSparseCore),
+    Later("sc", "unique", "unsupported.md#sc.unique", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "masked_cumsum", "unsupported.md#sc.masked_cumsum", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "masked_cummax", "unsupported.md#sc.masked_cummax", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "masked_cummin", "unsupported.md#sc.masked_cummin", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "masked_sort", "unsupported.md#sc.masked_sort", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "pack", "unsupported.md#sc.pack", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "unpack", "unsupported.md#sc.unpack", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "parallel_loop", "unsupported.md#sc.parallel_loop", kTpu, Effect::kControl, Unit::kControl,
+          kSparseCore),
+    Later("sc", "all_reduce_population_count", "unsupported.md#sc.all_reduce_population_count", kTpu, Effect::kPure,
+          Unit::kVector, kSparseCore),
+    Later("sc", "all_reduce_ffs", "unsupported.md#sc.all_reduce_ffs", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "sc_fetch_and_add", "unsupported.md#sc.sc_fetch_and_add", kTpu, Effect::kReadsWrites, Unit::kMemory,
+          kSparseCore),
+    Later("", "try_cluster_cancel", "unsupported.md#try_cluster_cancel", kGpu, Effect::kSynchronises, Unit::kControl,
+          kCluster),
+    Later("", "query_cluster_cancel", "unsupported.md#query_cluster_cancel", kGpu, Effect::kReads, Unit::kControl,
+          kCluster),
+    Later("", "griddepcontrol_wait", "unsupported.md#griddepcontrol_wait", kGpu, Effect::kSynchronises, Unit::kControl,
+          kCluster),
+    Later("", "griddepcontrol_launch_dependents", "unsupported.md#griddepcontrol_launch_dependents", kGpu,
+          Effect::kSynchronises, Unit::kControl, kCluster),
+    Later("", "set_max_registers", "unsupported.md#set_max_registers", kGpu, Effect::kSynchronises, Unit::kControl,
+          kCluster),
+    Later("", "core_map", "unsupported.md#core_map", kGpu, Effect::kControl, Unit::kControl, kNested),
+    Later("", "mpmd_map", "unsupported.md#mpmd_map", kGpu, Effect::kControl, Unit::kControl, kNested),
+    Later("", "emit_pipeline", "unsupported.md#emit_pipeline", kTpu, Effect::kControl, Unit::kControl, kNested),
+    Later("", "pipeline_body", "unsupported.md#pipeline_body", kTpu, Effect::kControl, Unit::kControl, kNested),
+    Later("", "jaxpr_call", "unsupported.md#jaxpr_call", kGpu, Effect::kControl, Unit::kControl, kNested),
+    Later("", "inline_mgpu", "unsupported.md#inline_mgpu", kGpu, Effect::kReadsWrites, Unit::kControl, kOpaque),
+    Later("", "debug_callback", "unsupported.md#debug_callback", kTpu, Effect::kPrints, Unit::kControl, kOpaque),
+    Later("", "print_layout", "unsupported.md#print_layout", kGpu, Effect::kPrints, Unit::kNone, kOpaque),
+    Later("", "_copysign", "unsupported.md#_copysign", kGpu, Effect::kPure, Unit::kVector, kCompilerInternal),
+    Later("", "add_dependency", "unsupported.md#add_dependency", kTpu, Effect::kPure, Unit::kNone, kCompilerInternal),
+    Later("", "trace_value", "unsupported.md#trace_value", kTpu, Effect::kPrints, Unit::kNone, kCompilerInternal),
+    Later("", "with_memory_space_constraint", "unsupported.md#with_memory_space_constraint", kTpu, Effect::kPure,
+          Unit::kNone, kCompilerInternal),
+    Later("", "einshape_lo", "unsupported.md#einshape_lo", kTpu, Effect::kPure, Unit::kVector, kCompilerInternal),
+    Later("", "platform_index", "unsupported.md#platform_index", kTpu, Effect::kPure, Unit::kScalar, kCompilerInternal),
+    Later("", "dim_as_value", "unsupported.md#dim_as_value", kTpu, Effect::kPure, Unit::kScalar, kCompilerInternal),
+    Later("", "mma", "unsupported.md#mma", kGpu, Effect::kPure, Unit::kMatrix, kNewer),
+    Later("", "wait_gmem_to_smem", "unsupported.md#wait_gmem_to_smem", kGpu, Effect::kSynchronises, Unit::kMemory,
+          kNewer),
+    Later("", "matmul_lhs_fifo", "unsupported.md#matmul_lhs_fifo", kTpu, Effect::kReadsWrites, Unit::kMatrix, kNewer),
+    Later("", "matmul_pop_fifo", "unsupported.md#matmul_pop_fifo", kTpu, Effect::kReads, Unit::kMatrix, kNewer),
+};
+
+}  // namespace
+
+absl::Span<const OpRow> UnsupportedOps() { return kRows; }
+
+}  // namespace palladion

@@ -1,0 +1,198 @@
+#include "semantics/program/blocks.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_join.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/program/frame_shadow.h"
+
+namespace palladion {
+namespace {
+
+const OperandInfo& InfoOf(const void* params, const Frame& frame) {
+  return frame.program().operand_infos[static_cast<const OperandParams*>(params)->operand];
+}
+
+std::int64_t MapResult(const OperandInfo& info, std::size_t d, Frame& frame) {
+  return ReadIndex(frame.slot(info.index[d]), info.index_dtype[d], 0);
+}
+
+// grid.md#blocks: where dimension d of the block starts in the array.
+std::int64_t Start(const BlockDim& dim, std::int64_t index) {
+  const bool blocked = dim.kind == BlockDim::Kind::kBlocked;
+  const std::int64_t limit = blocked ? kFarOutside / std::max<std::int64_t>(1, dim.size) : kFarOutside;
+  const std::int64_t near = std::clamp(index, -limit, limit);
+  if (blocked) return near * dim.size;
+  return dim.kind == BlockDim::Kind::kElement ? near - dim.low : near;
+}
+
+// grid.md#out-of-bounds: no element in the array or, where the map counts in the padded array, in its padding.
+bool WhollyOutside(const BlockDim& dim, std::int64_t start, std::int64_t size) {
+  const bool padded = dim.kind == BlockDim::Kind::kElement;
+  const std::int64_t low = padded ? dim.low : 0, high = padded ? dim.high : 0;
+  return dim.size > 0 && (start >= size + high || start + dim.size <= -low);
+}
+
+void ReportBlockOutOfBounds(const OperandInfo& info, const Step& step, Frame& frame) {
+  std::vector<std::int64_t> index;
+  for (std::size_t d = 0; d < info.index.size(); ++d) index.push_back(MapResult(info, d, frame));
+  frame.machine().Report({.code = FindingCode::kBlockOutOfBounds,
+                          .severity = Severity::kDefect,
+                          .message = Cat("the block of operand '", info.name, "' at program (",
+                                         absl::StrJoin(frame.grid_index, ", "), ") lies wholly outside its array ",
+                                         ToString(info.type), ": the index map returned (", absl::StrJoin(index, ", "),
+                                         "); at least one element must be inside: correct the index map or the grid"),
+                          .loc = step.loc,
+                          .text_line = step.text_line});
+}
+
+// grid.md#index-type: hardware computes blocks in i32. False: said.
+bool ExpectIndexType(const OperandInfo& info, std::size_t d, const Step& step, Frame& frame) {
+  const std::int64_t index = MapResult(info, d, frame);
+  constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min(),
+                         kHigh = std::numeric_limits<std::int32_t>::max();
+  const bool is_u64 = info.index_dtype[d] == DType::kU64;
+  if (index >= kLow && index <= kHigh && !(is_u64 && index < 0)) return true;
+  const std::string value = is_u64 ? Cat(static_cast<std::uint64_t>(index)) : Cat(index);
+  frame.machine().Report({.code = FindingCode::kIndexType,
+                          .severity = Severity::kDefect,
+                          .message = Cat("the index map of operand '", info.name, "' returned ", value,
+                                         " for dimension ", d, " at program (", absl::StrJoin(frame.grid_index, ", "),
+                                         "); a block index must be one that an i32 holds"),
+                          .loc = step.loc,
+                          .text_line = step.text_line});
+  return false;
+}
+
+// The window's origin in the array, from the index map's results.
+void PlaceWindow(const OperandInfo& info, RefId window, const Step& step, Frame& frame) {
+  RefState& state = frame.ref(window);
+  bool outside = false, fits = true;
+  for (std::size_t d = 0; d < info.block.size(); ++d) {
+    const BlockDim& dim = info.block[d];
+    if (Info(info.index_dtype[d]).bits >= 32 && info.index_dtype[d] != DType::kI32)
+      fits &= ExpectIndexType(info, d, step, frame);
+    const std::int64_t start = Start(dim, MapResult(info, d, frame));
+    state.origin[d] = start;
+    outside |= WhollyOutside(dim, start, info.type.shape[d]);
+  }
+  if (outside && fits) ReportBlockOutOfBounds(info, step, frame);
+}
+
+std::int64_t* Current(const OperandInfo& info, Frame& frame) {
+  return reinterpret_cast<std::int64_t*>(frame.slot(info.current));
+}
+
+bool SameBlock(const OperandInfo& info, Frame& frame) {
+  if (frame.first_program || frame.new_task) return false;
+  for (std::size_t d = 0; d < info.index.size(); ++d) {
+    if (Current(info, frame)[d] != MapResult(info, d, frame)) return false;
+  }
+  return true;
+}
+
+// A block must not depend on what nobody wrote.
+void UseIndex(const OperandInfo& info, const Step& step, Frame& frame) {
+  if (frame.shadow == nullptr) return;
+  for (SlotId slot : info.index)
+    frame.shadow->Use(slot, Cat("the block index of operand '", info.name, "'"), step, frame);
+}
+
+// All elements of a ref, in its own order.
+void WholeBox(RefId id, const Step& step, Frame& frame, BoxAccess& box) {
+  const RefInfo& info = frame.program().refs[id.index()];
+  const RefState& state = frame.ref(id);
+  box.buffer = state.buffer;
+  box.rank = static_cast<int>(info.window.size());
+  for (std::size_t d = 0; d < info.window.size(); ++d) {
+    box.start[d] = box.lower[d] = state.origin[d];
+    box.count[d] = info.window[d];
+    box.step[d] = 1;
+    box.upper[d] = state.origin[d] + info.window[d];
+  }
+  box.value_rank = static_cast<int>(info.kept.size());
+  for (std::size_t i = 0; i < info.kept.size(); ++i) box.order[i] = static_cast<std::uint8_t>(info.kept[i]);
+  box.outside = info.outside;
+  box.mask = {};
+  box.site = frame.site(step);
+}
+
+void StartCopy(RefId from, RefId to, const Step& step, Frame& frame) {
+  BoxAccess source, destination;
+  WholeBox(from, step, frame, source);
+  WholeBox(to, step, frame, destination);
+  frame.machine().StartCopy({source, destination});
+}
+
+}  // namespace
+
+absl::Status RunAllocBlock(const void* params, const Step& step, Frame& frame) {
+  const RefId ref = InfoOf(params, frame).ref;
+  const RefInfo& info = frame.program().refs[ref.index()];
+  RefState& state = frame.ref(ref);
+  PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.machine().Alloc({.name = info.name,
+                                                                  .dtype = info.dtype,
+                                                                  .words_per_element = info.words_per_element,
+                                                                  .shape = info.buffer_shape,
+                                                                  .is_output = InfoOf(params, frame).role == Role::kOut,
+                                                                  .loc = step.loc,
+                                                                  .text_line = step.text_line}));
+  for (std::size_t d = 0; d < info.buffer_shape.size(); ++d) state.origin[d] = 0;
+  return absl::OkStatus();
+}
+
+absl::Status RunFreeBlock(const void* params, const Step&, Frame& frame) {
+  frame.machine().Free(frame.ref(InfoOf(params, frame).ref).buffer);
+  return absl::OkStatus();
+}
+
+absl::Status RunBeginProgram(const void*, const Step&, Frame& frame) {
+  frame.machine().BeginProgram(frame.grid_index);
+  return absl::OkStatus();
+}
+
+absl::Status RunBindWindow(const void* params, const Step& step, Frame& frame) {
+  const OperandInfo& info = InfoOf(params, frame);
+  UseIndex(info, step, frame);
+  PlaceWindow(info, info.ref, step, frame);
+  return absl::OkStatus();
+}
+
+// grid.md#residency: an output goes back to its array when the next program's index differs, and after the last
+// program.
+absl::Status RunFlushIfLeft(const void* params, const Step& step, Frame& frame) {
+  const OperandInfo& info = InfoOf(params, frame);
+  if (!frame.first_program && !SameBlock(info, frame)) StartCopy(info.ref, info.array, step, frame);
+  return absl::OkStatus();
+}
+
+absl::Status RunFlush(const void* params, const Step& step, Frame& frame) {
+  const OperandInfo& info = InfoOf(params, frame);
+  StartCopy(info.ref, info.array, step, frame);
+  return absl::OkStatus();
+}
+
+// grid.md#residency: an input is fetched when its index differs from the last program's; equal indices leave the memory
+// as the body left it. The memory of an output that is new holds nothing: it is not read from the array.
+absl::Status RunFetchIfNew(const void* params, const Step& step, Frame& frame) {
+  const OperandInfo& info = InfoOf(params, frame);
+  UseIndex(info, step, frame);
+  if (SameBlock(info, frame)) return absl::OkStatus();
+  PlaceWindow(info, info.array, step, frame);
+  for (std::size_t d = 0; d < info.index.size(); ++d) Current(info, frame)[d] = MapResult(info, d, frame);
+  if (info.role == Role::kIn) {
+    StartCopy(info.array, info.ref, step, frame);
+  } else {
+    frame.machine().Poison(frame.ref(info.ref).buffer);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunWaitCopies(const void*, const Step&, Frame& frame) {
+  frame.machine().WaitCopies();
+  return absl::OkStatus();
+}
+
+}  // namespace palladion

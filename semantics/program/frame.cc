@@ -1,0 +1,114 @@
+// The step loop. Operands are fetched here once for every value operation, so no operation repeats it.
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/program/frame_shadow.h"
+#include "semantics/program/inspections.h"
+#include "semantics/program/program.h"
+
+namespace palladion {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kMaxInlineOperands = 8;
+
+void RunValue(const Step& step, Frame& frame) {
+  const std::byte* in[kMaxInlineOperands];
+  std::byte* out[kMaxInlineOperands];
+  for (std::size_t i = 0; i < step.n_in; ++i) in[i] = frame.slot(frame.in(step, i));
+  for (std::size_t i = 0; i < step.n_out; ++i) out[i] = frame.slot(frame.out(step, i));
+  step.value(step.params, {in, out, frame.scratch(), frame.parallel});
+}
+
+// Most operations: the loops over operands, unrolled.
+template <int kIn>
+void RunOneResult(const Step& step, Frame& frame) {
+  const std::byte* in[kIn];
+  for (int i = 0; i < kIn; ++i) in[i] = frame.slot(frame.in(step, i));
+  std::byte* out = frame.slot(frame.out(step, 0));
+  step.value(step.params, {in, &out, frame.scratch(), frame.parallel});
+}
+
+// concatenate, split and friends of many operands.
+void RunWideValue(const Step& step, Frame& frame) {
+  std::vector<const std::byte*> in(step.n_in);
+  std::vector<std::byte*> out(step.n_out);
+  for (std::size_t i = 0; i < step.n_in; ++i) in[i] = frame.slot(frame.in(step, i));
+  for (std::size_t i = 0; i < step.n_out; ++i) out[i] = frame.slot(frame.out(step, i));
+  step.value(step.params, {in.data(), out.data(), frame.scratch(), frame.parallel});
+}
+
+inline void RunAnyValue(const Step& step, Frame& frame) {
+  if (step.n_out == 1 && step.n_in == 2) {
+    RunOneResult<2>(step, frame);
+  } else if (step.n_out == 1 && step.n_in == 1) {
+    RunOneResult<1>(step, frame);
+  } else if (step.n_in <= kMaxInlineOperands && step.n_out <= kMaxInlineOperands) {
+    RunValue(step, frame);
+  } else {
+    RunWideValue(step, frame);
+  }
+}
+
+std::byte* AllocateArena(std::size_t bytes) {
+  return static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{kAlignment}));
+}
+
+}  // namespace
+
+void Frame::Free::operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{kAlignment}); }
+
+Frame::Frame(const Program& program, Machine& machine)
+    : program_(&program),
+      machine_(&machine),
+      arena_(AllocateArena(program.arena_bytes + program.scratch_bytes + kAlignment)),
+      scratch_(arena_.get() + program.arena_bytes),
+      refs_(program.refs.size()) {
+  slots_.reserve(program.slots.size());
+  for (const SlotInfo& slot : program.slots) {
+    // Constants are never written: no step has one among its results.
+    slots_.push_back(slot.constant != nullptr ? const_cast<std::byte*>(slot.constant) : arena_.get() + slot.offset);
+  }
+}
+
+absl::Status Frame::Run() {
+  return hooks == nullptr && shadow == nullptr && inspections == nullptr ? RunPlain() : RunWatched();
+}
+
+absl::Status Frame::RunPlain() {
+  const std::vector<Step>& steps = program_->steps;
+  while (pc < steps.size()) {
+    const Step& step = steps[pc++];
+    if (step.value == nullptr) {
+      PALLADION_RETURN_IF_ERROR(step.fn(step.params, step, *this));
+    } else {
+      RunAnyValue(step, *this);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Frame::RunWatched() {
+  const std::vector<Step>& steps = program_->steps;
+  while (pc < steps.size()) {
+    const Step& step = steps[pc];
+    if (hooks != nullptr && step.visible && !hooks->MayGo(step, *this)) return absl::OkStatus();
+    ++pc;
+    if (hooks != nullptr) hooks->Before(step, *this);
+    if (step.value == nullptr) {
+      if (shadow != nullptr && shadow->any()) shadow->SetDefinedResults(step, *this);  // a load may say otherwise
+      PALLADION_RETURN_IF_ERROR(step.fn(step.params, step, *this));
+    } else {
+      if (inspections != nullptr && step.inspected != nullptr) inspections->Look(step, *this);
+      RunAnyValue(step, *this);
+      if (shadow != nullptr && shadow->any()) shadow->RunValue(static_cast<std::size_t>(&step - steps.data()), *this);
+    }
+    if (hooks != nullptr) hooks->After(step, *this);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace palladion

@@ -1,0 +1,44 @@
+// A frame as a value: for exhaustive search, which returns to each choice once for every way on.
+#include <algorithm>
+
+#include "semantics/program/program.h"
+
+namespace palladion {
+
+struct Frame::Saved {
+  std::vector<std::byte> arena;
+  std::vector<std::byte*> slots;
+  std::vector<RefState> refs;
+  std::vector<std::int64_t> grid_index;
+  std::size_t pc = 0;
+  std::int64_t program_number = 0, end_program = 0, back_edges = 0;
+  bool first_program = true, new_task = false;
+};
+
+std::shared_ptr<const Frame::Saved> Frame::Save() const {
+  return std::make_shared<Saved>(Saved{.arena = {arena_.get(), arena_.get() + program_->arena_bytes},
+                                       .slots = slots_,
+                                       .refs = refs_,
+                                       .grid_index = grid_index,
+                                       .pc = pc,
+                                       .program_number = program_number,
+                                       .end_program = end_program,
+                                       .back_edges = back_edges,
+                                       .first_program = first_program,
+                                       .new_task = new_task});
+}
+
+void Frame::Restore(const Saved& saved) {
+  std::copy(saved.arena.begin(), saved.arena.end(), arena_.get());
+  slots_ = saved.slots;
+  refs_ = saved.refs;
+  grid_index = saved.grid_index;
+  pc = saved.pc;
+  program_number = saved.program_number;
+  end_program = saved.end_program;
+  back_edges = saved.back_edges;
+  first_program = saved.first_program;
+  new_task = saved.new_task;
+}
+
+}  // namespace palladion

@@ -1,0 +1,24 @@
+// prepare: a verified kernel and a target become a Program. Residency of blocks is part of the program, in the same
+// requests a kernel makes, so a slower engine changes no semantics.
+#ifndef PALLADION_SEMANTICS_PROGRAM_PREPARE_H_
+#define PALLADION_SEMANTICS_PROGRAM_PREPARE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "semantics/base/target.h"
+#include "semantics/ir/verifier.h"
+#include "semantics/program/program.h"
+
+namespace palladion {
+
+// What the kernel itself says: its backend and chip, else generic.
+absl::StatusOr<Target> TargetOf(const Kernel& kernel);
+
+// Unimplemented, with the place in the text and the user's line, where the target or an operation is not done.
+absl::StatusOr<std::shared_ptr<const Program>> Prepare(const VerifiedModule& module, const Kernel& kernel,
+                                                       const Target& target, const ProgramOptions& options = {});
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_PROGRAM_PREPARE_H_

@@ -1,0 +1,221 @@
+// A kernel after `prepare`: a flat list of steps over numbered slots. Immutable, holds no values, shared by parallel
+// runs. What does not depend on values is decided here: memory layout, kernels by type, view plans, jump targets.
+#ifndef PALLADION_SEMANTICS_PROGRAM_PROGRAM_H_
+#define PALLADION_SEMANTICS_PROGRAM_PROGRAM_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "semantics/base/ids.h"
+#include "semantics/base/target.h"
+#include "semantics/ir/module.h"
+#include "semantics/machine.h"
+#include "semantics/ops/value_kernel.h"
+#include "semantics/program/grid_walk.h"
+
+namespace palladion {
+
+using SlotId = Id<struct SlotTag>;  // one value's memory: Frame::slots
+using RefId = Id<struct RefTag>;    // one ref: Program::refs
+
+class Frame;
+class FrameShadow;    // frame_shadow.h: which elements of the frame's values are undefined
+class Inspections;    // inspections.h: what values break
+struct Inspected;     // semantics/ops/inspect.h
+struct ShadowKernel;  // semantics/ops/shadow.h
+struct Step;
+
+using StepFn = absl::Status (*)(const void* params, const Step& step, Frame& frame);
+
+// What an atomic step's effect depends on.
+enum class AtomicStep : std::uint8_t {
+  kNone,    // no atomic
+  kUpdate,  // an update that commutes with others (up to rounding), and whose old value nobody uses
+  kSees,    // uses what it finds: compare-and-swap, exchange, or a result that is used
+};
+
+struct Step {
+  // A value operation when `value` is set, else anything that needs the frame.
+  void (*value)(const void* params, const ValueOperands& operands) = nullptr;
+  StepFn fn = nullptr;
+  const void* params = nullptr;
+  std::uint32_t first_operand = 0;    // in Program::operands: n_in slots, then n_out slots
+  std::uint32_t n_in = 0, n_out = 0;  // a text may have 2^22 operands in one instruction
+  std::int32_t text_line = 0;
+  LocId loc;
+  bool visible = false;  // others can see its effect: memory, copies, prints
+  // Value operations: how undefined elements flow through. By the rule of `op`, in the module that was prepared; else
+  // by `shadow`; with neither, element for element.
+  const Instr* op = nullptr;
+  const ShadowKernel* shadow = nullptr;
+  const Inspected* inspected = nullptr;  // value operations: what their operands may break
+  // Of a visible step: the one ref whose memory it touches (invalid: several, or not known), whether it only reads, and
+  // whether the memory is the agent's own in any case.
+  RefId ref;
+  bool only_reads = false, own_memory = false;
+  AtomicStep atomic = AtomicStep::kNone;
+};
+
+// Whoever looks over a program's shoulder: schedules, logs, traces. A frame without hooks or shadow runs the plain
+// loop.
+class StepHooks {
+ public:
+  virtual ~StepHooks() = default;
+  // Before a visible step. False: somebody else goes first; Frame::Run returns, and the step has not begun.
+  virtual bool MayGo(const Step&, Frame&) { return true; }
+  virtual void Before(const Step&, Frame&) {}
+  virtual void After(const Step&, Frame&) {}
+};
+
+// How a ref maps to its buffer. Buffer dimension d has window[d] elements from the frame's origin of the ref.
+struct RefInfo {
+  std::string name;  // the user's name, for messages
+  DType dtype = DType::kF32;
+  std::size_t words_per_element = 1;  // 2 and more: PRNG keys
+  Shape buffer_shape;
+  Shape window;           // per buffer dimension
+  std::vector<int> kept;  // the ref's own dimensions, as buffer dimensions
+  Outside outside = Outside::kError;
+  bool bounded_by_window = true;  // false: a pointer into the whole array (Triton)
+};
+
+struct SlotInfo {
+  std::size_t offset = 0;  // in the frame's arena; unused for constants
+  std::size_t bytes = 0;
+  const std::byte* constant = nullptr;  // constants live in the program
+  std::size_t elements = 0;             // of a constant: not counted
+};
+
+// May the programs along a grid dimension run in any order, and at the same time?
+enum class DimOrder : std::uint8_t {
+  kSequential,  // one after another, each seeing what the last one left: TPU's "arbitrary", its default
+  kParallel,    // in any order: TPU's "parallel", and every dimension of a GPU grid
+};
+
+enum class BlockMode : std::uint8_t {
+  kWhole,     // the ref is the whole array
+  kView,      // the ref is a window of the array
+  kResident,  // the ref is a buffer of its own, filled and flushed by block copies
+};
+
+// One operand of the kernel call, in the order of Kernel::operands.
+struct OperandInfo {
+  Role role = Role::kIn;
+  std::string name;
+  Type type;  // of the whole array, or of the scratch ref
+  BlockMode mode = BlockMode::kWhole;
+  std::vector<BlockDim> block;  // per array dimension; kWhole, and the whole array as a resident block: empty
+  std::vector<SlotId> index;  // kView, kResident: the map's results, scalars of `index_dtype`; one for each of `block`
+  std::vector<DType> index_dtype;
+  SlotId current;        // kResident: i64[rank], the index of the block that is resident
+  RefId ref;             // what the body sees; invalid for bounds
+  RefId array;           // kResident: the window of the array that the block is copied from or to
+  int alias = -1;        // kOut: the operand whose memory it shares
+  bool written = false;  // a kIn or kPrefetch whose ref the kernel writes
+};
+
+// How to prepare one.
+struct ProgramOptions {
+  // Marks around every instruction of the text (mark.h). They end each group of strips, so after an instruction its
+  // result is in memory. The results have the same bits; a run is slower.
+  bool observable = false;
+};
+
+struct Program {
+  std::string kernel_name;
+  Target target;
+  bool grid_in_agent = false;       // one agent walks the whole grid (a TPU core); else one agent per program
+  std::vector<GridDim> grid;        // bounds are values of Kernel::values
+  std::vector<DimOrder> dim_order;  // per grid dimension
+  std::vector<int> grid_bound;      // per grid dimension: the operand that holds its size, or -1
+  std::vector<OperandInfo> operand_infos;
+  std::vector<Step> steps;
+  std::vector<SlotId> operands;
+  std::vector<SlotInfo> slots;
+  std::vector<RefInfo> refs;
+  std::size_t arena_bytes = 0;
+  std::size_t scratch_bytes = 0;
+  std::size_t inspectors = 0;                      // in all steps together
+  bool wants_threads = false;                      // some operation is large enough to be shared by host threads
+  std::vector<std::shared_ptr<const void>> owned;  // parameters of steps, constants
+};
+
+// Where a ref is at run time.
+struct RefState {
+  BufferId buffer;
+  std::array<std::int64_t, kMaxBoxRank> origin;  // per buffer dimension
+  const Step* ended = nullptr;                   // the step after which the ref must not be used: a freeze
+};
+
+// One agent's values: everything that changes while a program runs. Plain data over one arena.
+class Frame {
+ public:
+  Frame(const Program& program, Machine& machine);
+
+  const Program& program() const { return *program_; }
+  Machine& machine() { return *machine_; }
+
+  std::byte* slot(SlotId id) { return slots_[id.index()]; }
+  void set_slot(SlotId id, std::byte* memory) { slots_[id.index()] = memory; }
+  std::byte* home(SlotId id) { return arena_.get() + program_->slots[id.index()].offset; }
+  void swap_slots(SlotId a, SlotId b) { std::swap(slots_[a.index()], slots_[b.index()]); }
+  RefState& ref(RefId id) { return refs_[id.index()]; }
+  std::byte* scratch() { return scratch_; }
+  SlotId in(const Step& step, std::size_t i) const { return program_->operands[step.first_operand + i]; }
+  SlotId out(const Step& step, std::size_t i) const { return program_->operands[step.first_operand + step.n_in + i]; }
+  Site site(const Step& step) const { return {step.loc, step.text_line, grid_index}; }
+
+  std::size_t pc = 0;
+  std::vector<std::int64_t> grid_index, grid_size;
+  std::int64_t program_number = 0;  // of the walk; grid_index is its place in the grid
+  std::int64_t end_program = 0;     // an agent that walks the grid itself stops before it
+  const GridWalk* walk = nullptr;
+  bool first_program = true;           // of this agent
+  bool tasks_apart = false;            // a check: programs that have no order find none of each other's blocks
+  bool new_task = false;               // tasks_apart: this program's index along a parallel dimension is another
+  std::int64_t back_edges = 0;         // loop iterations of this program so far: the budget counts these
+  std::int64_t back_edge_budget = 0;   // 0: none
+  simd::Parallel* parallel = nullptr;  // host threads for large operations
+  std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
+  StepHooks* hooks = nullptr;
+  FrameShadow* shadow = nullptr;       // nullptr: definedness is not tracked
+  Inspections* inspections = nullptr;  // nullptr: what values break is not looked for
+
+  // Runs from `pc` to the end of the steps, to the first error, or to a step that the hooks hold back.
+  absl::Status Run();
+  bool done() const { return pc == program_->steps.size(); }
+
+  // All that changes while a program runs, and back: for searches that return to a choice. Not the shadow.
+  struct Saved;
+  std::shared_ptr<const Saved> Save() const;
+  void Restore(const Saved& saved);
+
+ private:
+  absl::Status RunPlain();
+  absl::Status RunWatched();
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
+  const Program* program_;
+  Machine* machine_;
+  std::unique_ptr<std::byte[], Free> arena_;
+  std::byte* scratch_;
+  std::vector<std::byte*> slots_;
+  std::vector<RefState> refs_;
+};
+
+inline std::size_t WordsPerElement(const Type& type) {
+  return type.key_impl.empty() ? 1 : (type.key_impl == "fry" ? 2 : 4);
+}
+inline std::size_t BytesPerElement(const Type& type) { return StorageBytes(type.dtype) * WordsPerElement(type); }
+inline std::size_t ByteSize(const Type& type) {
+  return static_cast<std::size_t>(NumElements(type.shape)) * BytesPerElement(type);
+}
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_PROGRAM_PROGRAM_H_

@@ -1,0 +1,77 @@
+// Views: a chain of transforms on a ref, planned once and resolved at each access. A chain whose indices are scalars
+// and slices is one affine box; any other (index arrays, reshape, bitcast) is walked element by element. Based on:
+// docs/spec/kernel-text.md, "Views and the shape of an access".
+#ifndef PALLADION_SEMANTICS_PROGRAM_VIEW_H_
+#define PALLADION_SEMANTICS_PROGRAM_VIEW_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "semantics/program/program.h"
+
+namespace palladion {
+
+// An index: a constant, or a scalar or array in a slot.
+struct IndexValue {
+  std::int64_t constant = 0;
+  SlotId slot;  // valid: the value is read from the slot
+  DType dtype = DType::kI32;
+  Shape shape;  // of the slot's value
+};
+
+// Along one buffer dimension: elements base + sum(scale * value) + i*step, i < count, from the ref's origin.
+struct AxisPlan {
+  struct Term {
+    IndexValue value;
+    std::int64_t scale;
+  };
+  std::int64_t base = 0;
+  std::vector<Term> terms;
+  std::int64_t count = 1;
+  std::int64_t step = 1;
+};
+
+// One transform of a chain that is walked backwards, from the coordinates after it to those before it.
+struct WalkStep {
+  Transform::Kind kind = Transform::Kind::kAt;
+  Shape before, after;                             // the view's shape before and after it
+  std::vector<Index::Kind> entries;                // kAt: per dimension before it
+  std::vector<IndexValue> start;                   // kAt
+  std::vector<std::int64_t> stride;                // kAt
+  Shape point_shape;                               // kAt: P of the spec
+  int point_position = 0;                          // kAt: where P stands in `after`
+  std::vector<std::int64_t> perm;                  // kTranspose
+  std::int64_t width_before = 1, width_after = 1;  // kBitcast: bytes of an element
+};
+
+struct ViewPlan {
+  RefId ref;
+  Type type;  // of the value of an access: the array type
+  bool affine = true;
+  std::vector<AxisPlan> axes;       // affine: per buffer dimension
+  std::vector<std::uint8_t> order;  // affine: value dimension -> buffer dimension
+  std::vector<WalkStep> walk;       // not affine
+  std::size_t piece_bytes = 0;      // not affine
+};
+
+// Fills `box` (but for its mask) or `points` (whose offsets live in `frame.points`).
+void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box);
+void ResolvePoints(const ViewPlan& plan, const Step& step, Frame& frame, PointAccess& points);
+
+// Fills `box` where a view that is not affine is one all the same, because its index arrays hold runs; else false, and
+// the access goes by ResolvePoints. No two elements of the box are one place.
+bool ResolveRuns(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box);
+
+// An integer of any type; the bits of a u64.
+std::int64_t ReadIndex(const std::byte* memory, DType dtype, std::int64_t element);
+
+// Farther outside than any array is long, and near enough that sums with it do not overflow.
+inline constexpr std::int64_t kFarOutside = std::int64_t{1} << 48;
+
+// The same as a place: what lies beyond kFarOutside is there.
+std::int64_t ReadPlace(const std::byte* memory, DType dtype, std::int64_t element);
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_PROGRAM_VIEW_H_

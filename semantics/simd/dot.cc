@@ -1,0 +1,318 @@
+#include "semantics/simd/dot.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/base/attributes.h"
+#include "semantics/simd/dot_kernels.h"
+
+namespace palladion::simd {
+namespace {
+
+// A block of a (256 KiB of doubles) and one panel of b (32 KiB) stay in L2 and L1; sums live in a C block between depth
+// blocks.
+constexpr std::size_t kRowBlock = 256;
+constexpr std::size_t kDepthBlock = 128;
+constexpr std::size_t kColumnBlock = 512;
+constexpr std::size_t kRowChunk = 32;  // rows multiplied, then rounded while their sums are in L1
+constexpr std::size_t kPad = 8;        // keeps the rows of a block out of one cache set
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kMaxAccumulatorBytes = 8;
+
+std::size_t RoundUp(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
+
+// The regions of the scratch, in bytes from its first aligned byte, for accumulators of 8 bytes.
+struct ScratchLayout {
+  std::size_t b;  // a is at 0
+  std::size_t c;
+  std::size_t gather;
+  std::size_t total;
+};
+
+std::size_t BlockStride(std::size_t depth) { return RoundUp(std::min(depth, kDepthBlock), kPad) + kPad; }
+
+ScratchLayout LayOut(const DotShape& shape) {
+  const std::size_t rows = std::min(shape.m, kRowBlock);
+  const std::size_t depth = std::min(shape.k, kDepthBlock);
+  const std::size_t columns = shape.k > kDepthBlock
+                                  ? RoundUp(std::min(shape.n, kColumnBlock) * kMaxAccumulatorBytes, kMaxPanelBytes)
+                                  : kMaxPanelBytes;
+  ScratchLayout layout{};
+  layout.b = RoundUp(rows * BlockStride(shape.k) * kMaxAccumulatorBytes, kAlignment);
+  layout.c = layout.b + depth * kMaxPanelBytes;
+  layout.gather = layout.c + rows * columns;
+  layout.total = layout.gather + kRowBlock * kMaxAccumulatorBytes;
+  return layout;
+}
+
+// One operand of the multiply, as rows and columns of a block.
+struct BlockSource {
+  const std::byte* data;
+  DType dtype;
+  std::size_t element_bytes;
+  const std::int64_t* row_offset;
+  const std::int64_t* column_offset;
+
+  // An operand without elements has no data, and adding to a null pointer is undefined even if nothing is read.
+  const void* At(std::int64_t offset) const {
+    return data == nullptr ? nullptr : data + offset * static_cast<std::int64_t>(element_bytes);
+  }
+};
+
+// Length of the run of consecutive offsets at the front of the table.
+std::size_t UnitRun(const std::int64_t* offset, std::size_t count) {
+  std::size_t length = 1;
+  while (length < count && offset[length] == offset[length - 1] + 1) ++length;
+  return std::min(length, count);
+}
+
+// Whether most of the table is runs long enough for vectors.
+bool HasLongRuns(const std::int64_t* offset, std::size_t count) {
+  constexpr std::size_t kLongRun = 8;
+  std::size_t runs = 0;
+  for (std::size_t i = 0; i < count; i += UnitRun(offset + i, count - i)) ++runs;
+  return runs == 1 || runs * kLongRun <= count;
+}
+
+template <typename T>
+class BlockedDot {
+ public:
+  BlockedDot(const DotKernels<T>& kernels, const DotOperand& a, const DotOperand& b, DotShape shape, DType out_dtype,
+             std::byte* out, std::size_t out_stride, std::byte* scratch)
+      : kernels_(kernels),
+        a_{static_cast<const std::byte*>(a.data), a.dtype, StorageBytes(a.dtype), a.outer_offset, a.k_offset},
+        b_{static_cast<const std::byte*>(b.data), b.dtype, StorageBytes(b.dtype), b.k_offset, b.outer_offset},
+        shape_(shape),
+        out_dtype_(out_dtype),
+        out_bytes_(StorageBytes(out_dtype)),
+        out_(out),
+        out_stride_(out_stride),
+        panel_width_(kernels.lanes * kernels.vectors),
+        a_stride_(BlockStride(shape.k)) {
+    const ScratchLayout layout = LayOut(shape);
+    a_block_ = reinterpret_cast<T*>(scratch);
+    b_panel_ = reinterpret_cast<T*>(scratch + layout.b);
+    c_block_ = reinterpret_cast<T*>(scratch + layout.c);
+    gather_ = scratch + layout.gather;
+  }
+
+  void Run() {
+    for (std::size_t column = 0; column < shape_.n; column += kColumnBlock) {
+      for (std::size_t row = 0; row < shape_.m; row += kRowBlock) {
+        std::size_t depth = 0;
+        do {
+          MultiplyBlock(row, column, depth);
+          depth += kDepthBlock;
+        } while (depth < shape_.k);
+      }
+    }
+  }
+
+ private:
+  void MultiplyBlock(std::size_t row, std::size_t column, std::size_t depth) {
+    const std::size_t rows = std::min(kRowBlock, shape_.m - row);
+    const std::size_t depths = std::min(kDepthBlock, shape_.k - depth);
+    const std::size_t column_end = std::min(shape_.n, column + kColumnBlock);
+    Pack(a_, row, rows, depth, depths, a_block_, a_stride_);
+    T* c = c_block_;
+    for (std::size_t j = column; j < column_end; j += panel_width_) {
+      const std::size_t columns = std::min(panel_width_, column_end - j);
+      MultiplyPanel(row, rows, depth, depths, j, columns, c);
+      if (shape_.k > kDepthBlock) c += rows * panel_width_;
+    }
+  }
+
+  void MultiplyPanel(std::size_t row, std::size_t rows, std::size_t depth, std::size_t depths, std::size_t column,
+                     std::size_t columns, T* c) {
+    const std::size_t vectors = (columns + kernels_.lanes - 1) / kernels_.lanes;
+    const std::size_t width = vectors * kernels_.lanes;
+    Pack(b_, depth, depths, column, columns, b_panel_, width);
+    for (std::size_t k = 0; k < depths; ++k) {
+      for (std::size_t j = columns; j < width; ++j) b_panel_[k * width + j] = 0;
+    }
+    const bool last = depth + depths == shape_.k;
+    for (std::size_t i = 0; i < rows; i += kRowChunk) {
+      const std::size_t chunk = std::min(kRowChunk, rows - i);
+      T* sums = c + i * width;
+      kernels_.multiply({a_block_ + i * a_stride_, a_stride_, b_panel_, sums, chunk, depths, vectors, depth > 0});
+      if (!last) continue;
+      for (std::size_t r = 0; r < chunk; ++r) {
+        kernels_.round(out_dtype_, sums + r * width, columns,
+                       out_ + ((row + i + r) * out_stride_ + column) * out_bytes_);
+      }
+    }
+  }
+
+  // dst[r][c] = source(row + r, column + c), converted.
+  void Pack(const BlockSource& source, std::size_t row, std::size_t rows, std::size_t column, std::size_t columns,
+            T* dst, std::size_t stride) {
+    const std::int64_t* row_offset = source.row_offset + row;
+    const std::int64_t* column_offset = source.column_offset + column;
+    if (HasLongRuns(column_offset, columns)) {
+      for (std::size_t c = 0; c < columns;) {
+        const std::size_t run = UnitRun(column_offset + c, columns - c);
+        kernels_.convert(source.dtype, source.At(column_offset[c]), row_offset, rows, run, dst + c, stride);
+        c += run;
+      }
+    } else if (HasLongRuns(row_offset, rows)) {
+      for (std::size_t r = 0; r < rows;) {
+        const std::size_t run = UnitRun(row_offset + r, rows - r);
+        kernels_.transpose(source.dtype, source.At(row_offset[r]), column_offset, columns, run, dst + r * stride,
+                           stride);
+        r += run;
+      }
+    } else {
+      PackGathered(source, row_offset, rows, column_offset, columns, dst, stride);
+    }
+  }
+
+  void PackGathered(const BlockSource& source, const std::int64_t* row_offset, std::size_t rows,
+                    const std::int64_t* column_offset, std::size_t columns, T* dst, std::size_t stride) {
+    const std::int64_t zero = 0;
+    for (std::size_t r = 0; r < rows; ++r) {
+      switch (source.element_bytes) {
+        case 1:
+          Gather<std::uint8_t>(source.At(row_offset[r]), column_offset, columns);
+          break;
+        case 2:
+          Gather<std::uint16_t>(source.At(row_offset[r]), column_offset, columns);
+          break;
+        case 4:
+          Gather<std::uint32_t>(source.At(row_offset[r]), column_offset, columns);
+          break;
+        default:
+          Gather<std::uint64_t>(source.At(row_offset[r]), column_offset, columns);
+          break;
+      }
+      kernels_.convert(source.dtype, gather_, &zero, 1, columns, dst + r * stride, stride);
+    }
+  }
+
+  template <typename Bits>
+  void Gather(const void* from, const std::int64_t* offset, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memcpy(gather_ + i * sizeof(Bits), static_cast<const Bits*>(from) + offset[i], sizeof(Bits));
+    }
+  }
+
+  const DotKernels<T>& kernels_;
+  const BlockSource a_;
+  const BlockSource b_;
+  const DotShape shape_;
+  const DType out_dtype_;
+  const std::size_t out_bytes_;
+  std::byte* const out_;
+  const std::size_t out_stride_;  // elements from one row to the next
+  const std::size_t panel_width_;
+  const std::size_t a_stride_;
+  T* a_block_;
+  T* b_panel_;
+  T* c_block_;
+  std::byte* gather_;
+};
+
+// Bits of the longest significand of the type.
+int Precision(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return 53;
+    case DType::kF32:
+      return 24;
+    case DType::kF16:
+      return 11;
+    case DType::kBF16:
+      return 8;
+    default:
+      return Info(dtype).bits;  // integers; for the floats of eight bits and fewer more than enough
+  }
+}
+
+DotProduct ProductOf(DType a, DType b) {
+  constexpr int kDoublePrecision = 53;
+  return Precision(a) + Precision(b) <= kDoublePrecision ? DotProduct::kExact : DotProduct::kFused;
+}
+
+double WorkOf(const DotShape& shape) {
+  return static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+}
+
+// How the output is cut for several threads: into bands of rows or of columns, whichever there are more of.
+struct Split {
+  std::size_t parts;
+  bool by_rows;
+  std::size_t band;  // rows or columns of a part; the last may have fewer
+};
+
+Split SplitOf(const DotShape& shape, std::size_t threads) {
+  constexpr std::size_t kBandStep = 32;
+  const std::size_t longer = std::max(shape.m, shape.n);
+  const bool by_rows = shape.m >= shape.n;
+  if (threads <= 1 || !WorthSharing(shape)) return {1, by_rows, longer};
+  const std::size_t band = RoundUp((longer + threads - 1) / threads, kBandStep);
+  return {(longer + band - 1) / band, by_rows, band};
+}
+
+DotShape PartShape(const DotShape& shape, const Split& split) {
+  return split.by_rows ? DotShape{split.band, shape.n, shape.k} : DotShape{shape.m, split.band, shape.k};
+}
+
+template <typename T>
+void RunParts(const DotKernels<T>& kernels, const DotOperand& a, const DotOperand& b, const DotShape& shape,
+              DType out_dtype, std::byte* out, std::byte* scratch, Parallel* parallel) {
+  const Split split = SplitOf(shape, parallel != nullptr ? parallel->threads() : 1);
+  if (split.parts == 1) {
+    BlockedDot<T>(kernels, a, b, shape, out_dtype, out, shape.n, scratch).Run();
+    return;
+  }
+  const std::size_t scratch_stride = RoundUp(LayOut(PartShape(shape, split)).total, kAlignment);
+  parallel->For(split.parts, [&](std::size_t part) {
+    const std::size_t first = part * split.band;
+    DotOperand part_a = a;
+    DotOperand part_b = b;
+    DotShape part_shape = shape;
+    if (split.by_rows) {
+      part_a.outer_offset += first;
+      part_shape.m = std::min(split.band, shape.m - first);
+    } else {
+      part_b.outer_offset += first;
+      part_shape.n = std::min(split.band, shape.n - first);
+    }
+    std::byte* part_out = out + first * (split.by_rows ? shape.n : 1) * StorageBytes(out_dtype);
+    BlockedDot<T>(kernels, part_a, part_b, part_shape, out_dtype, part_out, shape.n, scratch + part * scratch_stride)
+        .Run();
+  });
+}
+
+}  // namespace
+
+bool WorthSharing(DotShape shape) {
+  constexpr double kWorthwhile = 4e6;  // multiply-adds: some tens of microseconds, far more than waking a thread
+  return WorkOf(shape) >= kWorthwhile;
+}
+
+std::size_t DotScratchBytes(DotShape shape, std::size_t threads) {
+  if (shape.n == 1) std::swap(shape.m, shape.n);
+  const Split split = SplitOf(shape, threads);
+  return split.parts * RoundUp(LayOut(PartShape(shape, split)).total, kAlignment) + kAlignment;
+}
+
+void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, DType out_dtype, void* out,
+         absl::Span<std::byte> scratch, Target target, Parallel* parallel) {
+  // Lanes run across n. A matrix times a vector is turned around; its output is the same bytes.
+  if (shape.n == 1 && shape.m > 1) {
+    return Dot(b, a, {1, shape.m, shape.k}, out_dtype, out, scratch, target, parallel);
+  }
+  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(scratch.data());
+  std::byte* aligned = scratch.data() + (RoundUp(address, kAlignment) - address);
+  std::byte* out_bytes = static_cast<std::byte*>(out);
+  if (IsFloat(a.dtype) || IsFloat(b.dtype) || IsFloat(out_dtype)) {
+    const DotKernels<double>& kernels = DoubleDotKernels(target, ProductOf(a.dtype, b.dtype));
+    RunParts(kernels, a, b, shape, out_dtype, out_bytes, aligned, parallel);
+  } else if (Info(out_dtype).bits <= 32) {
+    RunParts(Int32DotKernels(target), a, b, shape, out_dtype, out_bytes, aligned, parallel);
+  } else {
+    RunParts(ScalarInt64DotKernels(), a, b, shape, out_dtype, out_bytes, aligned, parallel);
+  }
+}
+
+}  // namespace palladion::simd

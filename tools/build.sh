@@ -1,0 +1,39 @@
+# Configuring and building a preset of CMakePresets.json. Sourced by dev.
+
+# The folder of a preset: release is `build`, because users type build/palladion; the others are build-NAME.
+preset_dir() {
+  if [[ $1 == release ]]; then echo build; else echo "build-$1"; fi
+}
+
+# build_preset PRESET [TARGET...]: quiet on success, the end of the log on failure. ccache is used where it is installed.
+build_preset() {
+  local preset=$1 dir log
+  shift
+  dir=$(preset_dir "$preset")
+  log="$ROOT/build/logs/$preset-build.log"
+  mkdir -p "$ROOT/build/logs"
+  command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  say "building $preset in $dir (log: build/logs/$preset-build.log)"
+  if ! { cmake --preset "$preset" && cmake --build "$dir" -j "$JOBS" ${1:+--target "$@"}; } >"$log" 2>&1 </dev/null; then
+    grep -nE 'error|FAILED' "$log" | head -n 20 >&2 || true
+    tail -n 30 "$log" >&2
+    say "building $preset failed"
+    return 1
+  fi
+}
+
+cpp_files() {
+  git -C "$ROOT" ls-files --cached --others --exclude-standard -- '*.cc' '*.h'
+}
+
+# The SIMD targets that this host can run, slowest first; scalar is always there.
+host_simd_targets() {
+  local flags has
+  flags=" $(grep -m1 '^flags' /proc/cpuinfo || true) "
+  has() { local f; for f in "$@"; do [[ $flags == *" $f "* ]] || return 1; done; }
+  echo scalar
+  has ssse3 && echo ssse3
+  has avx2 fma bmi1 bmi2 f16c && echo avx2
+  has avx512f avx512bw avx512dq avx512vl avx512cd && echo avx512
+  return 0
+}

@@ -1,0 +1,149 @@
+# What `./dev test`, `lint`, `fuzz`, `exhaustive` and `coverage` do once everything is installed. Sourced by dev.
+# Every step writes one line "passed failed skipped name" into RESULTS; a step that cannot run at all is a failure there,
+# so nothing that was meant to run can go missing from the last line unseen.
+
+RESULTS="$ROOT/build/logs/results.txt"
+
+# check NAME COMMAND...: one yes-or-no check.
+check() {
+  local name=$1 log="$ROOT/build/logs/check-$1.log"
+  shift
+  say "check $name"
+  if "$@" >"$log" 2>&1 </dev/null; then
+    echo "1 0 0 $name" >>"$RESULTS"
+  else
+    echo "0 1 0 $name" >>"$RESULTS"
+    say "check $name FAILED:"
+    tail -n 40 "$log" >&2
+  fi
+}
+
+# tests NAME JUNIT COMMAND...: a test runner that writes its cases to the file JUNIT.
+tests() {
+  local name=$1 junit=$2 log="$ROOT/build/logs/tests-$1.log" status=0 started=$SECONDS
+  shift 2
+  rm -f "$junit"
+  "$@" >"$log" 2>&1 </dev/null || status=$?
+  python3 tools/count_tests.py "$name" "$status" "$junit" >>"$RESULTS" || {
+    # The end of a log is its summary: what went wrong stands before it.
+    grep -nE 'ERROR: |SUMMARY: |: Failure|Assertion|^E  |terminate called|libFuzzer: ' -A 6 "$log" | head -n 60 | cut -c 1-240 >&2 || true
+    tail -n 40 "$log" >&2
+    say "tests $name FAILED (log: build/logs/tests-$name.log)"
+  }
+  say "tests $name: $(tail -n 1 "$RESULTS" | awk '{print $1 " passed, " $2 " failed, " $3 " skipped"}') in $((SECONDS - started)) s"
+}
+
+# ctest_preset NAME PRESET [CTEST-ARG...]
+ctest_preset() {
+  local name=$1 preset=$2 junit="$ROOT/build/logs/junit-$1.xml"
+  shift 2
+  tests "$name" "$junit" \
+    ctest --test-dir "$(preset_dir "$preset")" -j "$JOBS" --output-on-failure --output-junit "$junit" "$@"
+}
+
+# A build that fails is one failure, and nothing of that build is tested.
+build_or_record() {
+  build_preset "$@" && return 0
+  echo "0 1 0 build-$1" >>"$RESULTS"
+  return 1
+}
+
+# The same cases under every SIMD target that the host has: their outputs are hashed in the case files, so a target that
+# gives other bits fails.
+cases_on_every_target() {
+  local target
+  for target in $(host_simd_targets); do
+    PALLADION_SIMD=$target ctest_preset "$1-$target" "$1" -L every_simd_target --no-tests=error
+  done
+}
+
+run_all_tests() {
+  mkdir -p "$ROOT/build/logs"
+  : >"$RESULTS"
+  if build_or_record release; then
+    ctest_preset release release
+    cases_on_every_target release
+    tests python "$ROOT/build/logs/junit-python.xml" \
+      "$PYTHON" -m pytest python/tests -q -p no:cacheprovider --junitxml="$ROOT/build/logs/junit-python.xml"
+  fi
+  if build_or_record clang-asan; then
+    ctest_preset clang-asan clang-asan -LE release_only
+    cases_on_every_target clang-asan
+  fi
+  report_results
+}
+
+# The tests of the tree itself, for lint; in `test` they are part of the release build's ctest (cmake/PalladionChecks.cmake).
+run_light_checks() {
+  check limits python3 tools/limits.py
+  check links python3 tools/links.py
+  check include-arrows python3 conformance/include_arrows_test.py
+  check generated-docs python3 tools/gen_docs.py --check --palladion build/palladion
+}
+
+# The last line is read by machines: nothing may be printed after it.
+report_results() {
+  awk '$2 > 0 { print "failed: " $4 " (" $2 ")" }
+       $3 > 0 { print "skipped: " $3 " in " $4 }
+       { passed += $1; failed += $2 }
+       END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }' "$RESULTS"
+}
+
+run_lint() {
+  mkdir -p "$ROOT/build/logs"
+  : >"$RESULTS"
+  build_or_record release || { report_results; return 1; }
+  local base files
+  if [[ ${1:-} == --all ]]; then
+    files=$(cpp_files)
+  else
+    base=$(git merge-base HEAD main 2>/dev/null || git rev-parse HEAD)
+    files=$(cpp_files | grep -Fxf <(git diff --name-only --diff-filter=d "$base"; git ls-files --others --exclude-standard) || true)
+  fi
+  files=$(grep '\.cc$' <<<"$files" | grep -Ev '_fuzz\.cc$' || true)
+  if [[ -n $files ]]; then
+    check clang-tidy bash -c 'xargs -P "$1" -n 1 clang-tidy-14 --quiet -p build --extra-arg=-Wno-unknown-warning-option' \
+      _ "$JOBS" <<<"$files"
+  fi
+  check format command_fmt --check
+  run_light_checks
+  report_results
+}
+
+# run_fuzzers NAME|all SECONDS: new inputs stay in build-clang-asan/fuzz/corpus, so a later run goes on from there.
+run_fuzzers() {
+  build_preset clang-asan
+  local binary found=0
+  for binary in build-clang-asan/fuzz/*_fuzz; do
+    [[ -x $binary && ($1 == all || $1 == "$(basename "$binary")") ]] || continue
+    found=1
+    say "fuzzing $(basename "$binary") for $2 seconds"
+    "$binary" -dict=semantics/ir/parse_fuzz.dict -max_total_time="$2" -max_len=65536 -timeout=25 -rss_limit_mb=1024 -print_final_stats=1 \
+      -artifact_prefix=build-clang-asan/fuzz/ "build-clang-asan/fuzz/corpus/$(basename "$binary")" conformance/fuzz_seeds conformance/cases
+  done
+  ((found)) || die "there is no fuzz target '$1'; there are: $(cd build-clang-asan/fuzz && echo *_fuzz)"
+}
+
+# run_exhaustive NAME|all: the *_exhaustive binaries, each of which exits nonzero when an input is wrong.
+run_exhaustive() {
+  build_preset release
+  local binary found=0 failed=0
+  for binary in build/exhaustive/*; do
+    [[ -x $binary && -f $binary && ($1 == all || $1 == "$(basename "$binary")") ]] || continue
+    found=1
+    say "running $(basename "$binary")"
+    "$binary" || failed=1
+  done
+  ((found)) || die "there is no exhaustive check '$1'; there are: $(cd build/exhaustive && echo *)"
+  return $failed
+}
+
+run_coverage() {
+  build_preset coverage
+  local dir=build-coverage binary objects=()
+  rm -rf "$dir/profiles"
+  LLVM_PROFILE_FILE="$ROOT/$dir/profiles/%p.profraw" ctest --test-dir "$dir" -j "$JOBS" --output-on-failure -LE release_only
+  llvm-profdata-14 merge -sparse "$dir"/profiles/*.profraw -o "$dir/merged.profdata"
+  while IFS= read -r binary; do objects+=(-object "$binary"); done < <(find "$dir" -maxdepth 3 -type f -name '*_test' -perm -u+x)
+  llvm-cov-14 report "${objects[@]}" -instr-profile="$dir/merged.profdata" -ignore-filename-regex='_test\.cc$|/usr/'
+}

@@ -1,0 +1,275 @@
+"""Writes the parts of docs/ that code knows, or checks that they are fresh.
+
+    python3 tools/gen_docs.py --check --palladion build/palladion
+    python3 tools/gen_docs.py --write --palladion build/palladion
+
+A generated part stands between the two comments `generated:NAME` and `/generated:NAME`; BLOCKS has one function per NAME.
+--check also fails on a marker that no function knows and on a function that no page uses. Blocks that ask the command
+(the operation list) need a built `palladion`; without one --check is an error, never a pass.
+"""
+
+import argparse
+import collections
+import difflib
+import functools
+import glob
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+
+import includes
+import links
+
+ROOT = includes.ROOT
+BACKENDS = {"mosaic_tpu": "Mosaic TPU", "mosaic_gpu": "Mosaic GPU", "triton": "Triton"}
+MARKER = re.compile(r"<!-- generated:(?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- /generated:(?P=name) -->", re.DOTALL)
+
+
+def include_arrows() -> str:
+    arrows = collections.defaultdict(set)
+    libraries = collections.defaultdict(set)
+    for include in includes.all_includes():
+        source = includes.part_of(include.source)
+        if source is None:
+            continue
+        arrows[source]  # noqa: B018 - a part without arrows is listed too
+        library = includes.library_of(include.target)
+        target = includes.part_of(include.target) if include.quoted else None
+        if library is not None:
+            libraries[source].add(library)
+        elif target is not None and target != source:
+            arrows[source].add(target)
+    lines = ["| part | includes | libraries |", "|---|---|---|"]
+    for part in includes.ALLOWED:
+        if part in arrows:
+            seen = ", ".join(f"`{name}`" for name in includes.ALLOWED if name in arrows[part])
+            lines.append(f"| `{part}` | {seen or 'nothing'} | {', '.join(sorted(libraries[part])) or 'none'} |")
+    return "\n".join(lines) + "\n"
+
+
+def all_operations(palladion: str) -> list[dict]:
+    command = [palladion, "ops", "--format=json"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def full_name(row: dict) -> str:
+    return f"{row['dialect']}.{row['name']}" if row["dialect"] else row["name"]
+
+
+def operations(palladion: str) -> str:
+    """The registry, a table for each page of the specification. What `palladion ops` does not print is not invented here."""
+    rows = all_operations(palladion)
+    families = collections.defaultdict(list)
+    for row in rows:
+        families[row["spec"].split("#")[0]].append(row)
+    done = sum(row["status"] == "implemented" for row in rows)
+    lines = [f"{len(rows)} operations, {done} implemented, {len(rows) - done} not."]
+    for page, members in sorted(families.items()):
+        lines += ["", f"## {page.removesuffix('.md')}", "", "| operation | " + " | ".join(BACKENDS.values()) + " | status |"]
+        lines.append("|---" * (2 + len(BACKENDS)) + "|")
+        for row in sorted(members, key=lambda row: (row["dialect"], row["name"])):
+            name = full_name(row)
+            marks = ["yes" if backend in row["backends"] else "" for backend in BACKENDS]
+            status = row["status"] if row["status"] == "implemented" else f"{row['status']}: {row['reason']}"
+            page_name, _, heading = row["spec"].partition("#")
+            lines.append(f"| [`{name}`](spec/{page_name}#{links.slug(heading)}) | " + " | ".join(marks) + f" | {status} |")
+    return "\n".join(lines) + "\n"
+
+
+def definedness(palladion: str) -> str:
+    """The rules from the table of semantics/ops/shadow.cc; which operation has which, from the registry."""
+    with open(os.path.join(ROOT, "semantics/ops/shadow.cc"), encoding="utf-8") as file:
+        joined = re.sub(r'"\s*\n\s*"', "", file.read())  # a literal over several lines
+    rules = re.findall(r'\{Flow::k\w+,\s*"(\w+)",\s*"([^"]+)"\}', joined)
+    members = collections.defaultdict(list)
+    for row in all_operations(palladion):
+        members[row["flow"]].append(f"`{full_name(row)}`")
+    if unknown := set(members) - {name for name, _ in rules} - {""}:
+        raise SystemExit(f"semantics/ops/shadow.cc has no words for the flow {', '.join(sorted(unknown))}")
+    lines = ["| flow | rule | operations |", "|---|---|---|"]
+    lines += [f"| {name} | {rule} | {', '.join(sorted(members[name])) or 'none'} |" for name, rule in rules]
+    return "\n".join(lines) + "\n"
+
+
+def findings(palladion: str) -> str:
+    """The pages of `palladion explain`, a section for each code, behind a table of all."""
+    pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
+    lines = ["| code | severity | rule | |", "|---|---|---|---|"]
+    for page in pages:
+        found = "" if not page["pending"] else "not found yet"
+        lines.append(f"| [{page['code']}](#{links.slug(page['code'])}) | {page['severity']} | {page['rule']} | {found} |")
+    for page in pages:
+        lines += ["", f"## {page['code']}", "", f"*{page['rule']}* ({page['severity']})", "", page["text"].strip(), ""]
+        if page["pending"]:
+            lines += [f"Not found yet: {page['pending']}.", ""]
+        lines += ["```", page["wrong"].strip(), "```", "", "The fix:", "", "```diff"]
+        lines += [line.removeprefix("  ") for line in page["fix"].rstrip("\n").splitlines()] + ["```"]
+    return "\n".join(lines) + "\n"
+
+
+def dtypes() -> str:
+    """From the table of semantics/base/dtype.cc, whose order and completeness the compiler checks."""
+    with open(os.path.join(ROOT, "semantics/base/dtype.cc"), encoding="utf-8") as file:
+        rows = re.findall(r'\{DType::k\w+, "(\w+)", "(\w+)", DTypeKind::k(\w+), (\d+), (\d+)\}', file.read())
+    lines = ["| type | NumPy, ml_dtypes | kind | bits | bytes in memory |", "|---|---|---|---|---|"]
+    lines += [f"| `{name}` | `{numpy}` | {kind.lower()} | {bits} | {size} |" for name, numpy, kind, bits, size in rows]
+    return "\n".join(lines) + "\n"
+
+
+def policies() -> str:
+    """From the table of scheduler/portfolio.cc, and the cycle of seeds in it."""
+    with open(os.path.join(ROOT, "scheduler/portfolio.cc"), encoding="utf-8") as file:
+        text = re.sub(r'"\s*\n\s*"', "", file.read())  # a literal over several lines
+    rows = re.findall(r'\{PolicyKind::k(\w+),\s*"([\w-]+)",\s*"([^"]+)",\s*"([^"]+)"', text)
+    seeds = {}
+    for array, first in (("kFirst", 0), ("kCycle", 3)):
+        names = re.search(r"constexpr std::array %s = \{(.*?)\};" % array, text, re.DOTALL)[1]
+        kinds = re.findall(r"PolicyKind::k(\w+)", names)
+        for at, kind in enumerate(kinds):
+            seeds[kind] = str(first + at) if array == "kFirst" else f"{first + at}, {first + at + len(kinds)}, ..."
+    lines = ["| policy | seeds | who goes next | what it is good at |", "|---|---|---|---|"]
+    lines += [f"| `{name}` | {seeds.get(kind, '')} | {what} | {finds} |" for kind, name, what, finds in rows]
+    return "\n".join(lines) + "\n"
+
+
+def packages() -> str:
+    lines = ["| package | what for | group |", "|---|---|---|"]
+    with open(os.path.join(ROOT, "tools/apt_packages.txt"), encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                group, name, purpose = line.split(maxsplit=2)
+                lines.append(f"| `{name}` | {purpose.strip()} | {group} |")
+    return "\n".join(lines) + "\n"
+
+
+def presets() -> str:
+    with open(os.path.join(ROOT, "CMakePresets.json"), encoding="utf-8") as file:
+        configure = json.load(file)["configurePresets"]
+    lines = ["| preset | folder | what it is |", "|---|---|---|"]
+    for preset in configure:
+        if not preset.get("hidden"):
+            folder = "build" if preset["name"] == "release" else f"build-{preset['name']}"
+            lines.append(f"| `{preset['name']}` | `{folder}` | {preset['displayName']} |")
+    return "\n".join(lines) + "\n"
+
+
+def spec_pages() -> str:
+    lines = []
+    for path in sorted(glob.glob(os.path.join(ROOT, "docs/spec/**/*.md"), recursive=True)):
+        with open(path, encoding="utf-8") as file:
+            title = next((line.lstrip("# ").strip() for line in file if line.startswith("# ")), os.path.basename(path))
+        lines.append(f"- [{title}]({os.path.relpath(path, os.path.join(ROOT, 'docs'))})")
+    return "\n".join(lines) + "\n"
+
+
+def dev_commands() -> str:
+    text = subprocess.run([os.path.join(ROOT, "dev"), "help"], check=True, capture_output=True, text=True).stdout
+    return "```\n" + text.rstrip("\n") + "\n```\n"
+
+
+def python_versions() -> str:
+    with open(os.path.join(ROOT, "python/requirements.txt"), encoding="utf-8") as file:
+        pins = [line.strip().replace("==", " ") for line in file if "==" in line]
+    return ", ".join(pins) + "\n"
+
+
+def argued_findings() -> str:
+    """From python/palladion/real_kernels/findings.py, which needs no JAX."""
+    path = os.path.join(ROOT, "python/palladion/real_kernels/findings.py")
+    spec = importlib.util.spec_from_file_location("argued_findings", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    lines = ["| cases | kernel | finding | | why it stays |", "|---|---|---|---|---|"]
+    for one in module.ARGUED:
+        lines.append(f"| {one.case} … | `{one.kernel}` | {one.code} ({one.severity}) | {one.truth} | {one.why} |")
+    return "\n".join(lines) + "\n"
+
+
+def mutation_score() -> str:
+    """From conformance/mutation_score.json, which `python -m palladion.real_kernels --check --record-score` writes."""
+    with open(os.path.join(ROOT, "conformance/mutation_score.json"), encoding="utf-8") as file:
+        score = json.load(file)["all"]
+    outcomes = score["outcomes"]
+    lines = [f"{score['mutants']} mutants of {score['kernels']} kernels, each checked with {score['seeds']} seeds on the inputs of its original.", ""]
+    lines += [f"- {name}: {what}." for name, what in outcomes.items()]
+    lines += ["", "| mutation | mutants | " + " | ".join(outcomes) + " | reported or refused, of those that are not equivalent |"]
+    lines.append("|---" * (len(outcomes) + 3) + "|")
+    rows = score["counts"] | {"all": {name: sum(row[name] for row in score["counts"].values()) for name in outcomes}}
+    for kind, row in rows.items():
+        wrong = sum(row.values()) - row["equivalent"]
+        share = f"{100 * (row['reported'] + row['refused']) / wrong:.0f} %" if wrong else ""
+        lines.append(f"| {kind} | {sum(row.values())} | " + " | ".join(str(row[name]) for name in outcomes) + f" | {share} |")
+    lines += ["", "Those that survived:" if score["survived"] else "None survived.", ""]
+    lines += [f"- {one['case']}, `{one['kernel']}`: {one['what']} ({one['why']})" for one in score["survived"]]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+BLOCKS = {
+    "include-arrows": include_arrows,
+    "dtypes": dtypes,
+    "policies": policies,
+    "spec-pages": spec_pages,
+    "packages": packages,
+    "presets": presets,
+    "dev-commands": dev_commands,
+    "python-versions": python_versions,
+    "argued-findings": argued_findings,
+    "mutation-score": mutation_score,
+}
+
+COMMAND_BLOCKS = {"operations": operations, "definedness": definedness, "findings": findings}
+
+
+def regenerate(text: str, page: str, blocks: dict, used: set[str]) -> str:
+    def replace(match: re.Match) -> str:
+        name = match["name"]
+        if name not in blocks:
+            raise SystemExit(f"{page}: nothing generates '{name}'; tools/gen_docs.py knows {', '.join(blocks)}")
+        used.add(name)
+        return f"<!-- generated:{name} -->\n{blocks[name]()}<!-- /generated:{name} -->"
+
+    fresh = MARKER.sub(replace, text)
+    if len(re.findall(r"<!-- /?generated:", text)) != 2 * len(MARKER.findall(text)):
+        raise SystemExit(f"{page}: a 'generated' comment has no partner")
+    return fresh
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--check", action="store_true", help="exit 1 and print a diff where a page is stale")
+    mode.add_argument("--write", action="store_true", help="write the pages")
+    parser.add_argument("--palladion", default=os.path.join(ROOT, "build/palladion"), help="the built command")
+    arguments = parser.parse_args()
+    palladion = os.path.abspath(arguments.palladion)
+    blocks = BLOCKS | {name: functools.partial(block, palladion) for name, block in COMMAND_BLOCKS.items()}
+    used: set[str] = set()
+    stale = 0
+    for path in sorted(glob.glob(os.path.join(ROOT, "docs/**/*.md"), recursive=True)) + [os.path.join(ROOT, "README.md")]:
+        page = os.path.relpath(path, ROOT)
+        with open(path, encoding="utf-8") as file:
+            old = file.read()
+        new = regenerate(old, page, blocks, used)
+        if new == old:
+            continue
+        if arguments.write:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(new)
+            print(f"wrote {page}")
+        else:
+            stale += 1
+            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), page, "fresh"))
+    if unused := set(blocks) - used:
+        print(f"no page has the generated parts {', '.join(sorted(unused))}")
+        stale += 1
+    if stale:
+        print("Run ./dev docs and commit what it wrote.")
+    return stale > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

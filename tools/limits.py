@@ -1,0 +1,96 @@
+"""Fails on C++, Python and shell files over 400 lines and on C++ functions over 60, unless tools/limits_waivers.txt says why.
+
+A function is found by layout, which clang-format fixes: in a namespace, a definition starts in column 0 (in a class, deeper)
+and its closing brace stands alone in the column of its first line. Lambdas count towards their function. A waiver that is
+no longer needed is an error too, so the list can only shrink to what is true.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+WAIVERS = os.path.join(ROOT, "tools/limits_waivers.txt")
+FILE_LINES, FUNCTION_LINES = 400, 60
+
+# Blocks that open with a brace and are no function.
+_NOT_A_FUNCTION = re.compile(r"\s*(//|namespace|class|struct|enum|union|extern|using|if|for|while|switch|else|do|try|case|default|return)\b|\s*//")
+_NO_NAME = {"decltype", "noexcept", "requires", "alignas", "explicit", "constexpr"}
+
+
+def listed(*patterns: str) -> list[str]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    paths = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    return sorted(path for path in set(paths) if os.path.isfile(os.path.join(ROOT, path)))
+
+
+def functions(lines: list[str]):
+    """(name, first line from 1, number of lines) of each function definition, by layout."""
+    start = None
+    for number, line in enumerate(lines):
+        if start is None:
+            if not re.search(r"\{$", line) or re.search(r"[=,({\[]\s*\{+$", line):
+                continue
+            first = _signature_start(lines, number)
+            name = _name(" ".join(lines[first : number + 1]))
+            if name and not _NOT_A_FUNCTION.match(lines[first]) and not _NOT_A_FUNCTION.match(line):
+                start, indent = first, len(lines[first]) - len(lines[first].lstrip())
+        elif re.fullmatch(r" {%d}\}.*" % indent, line):
+            yield (name, start + 1, number - start + 1)
+            start = None
+
+
+def _signature_start(lines: list[str], number: int) -> int:
+    # Continuation lines of a signature are indented by 4, or to the bracket; an initializer list starts with a colon.
+    while number > 0 and re.match(r"\s", lines[number]):
+        continues = lines[number].lstrip().startswith((": ", "-> "))
+        if not continues and not re.search(r"[,(=]$|&&$|\|\|$", lines[number - 1]):
+            break
+        number -= 1
+    return number
+
+
+def _name(signature: str) -> str | None:
+    found = re.findall(r"([A-Za-z_][\w:~]*|operator\s*[^\s(]+)\s*(?:<[^()]*>)?\(", signature)
+    return next((name for name in found if name not in _NO_NAME), None)
+
+
+def measure() -> dict[str, tuple[int, str]]:
+    """What is over a limit: key of the waiver list to (lines, message)."""
+    over = {}
+    for path in listed("*.cc", "*.h", "*.py", "*.sh", "dev"):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        if len(lines) > FILE_LINES:
+            over[path] = (len(lines), f"{path}: {len(lines)} lines, {FILE_LINES} are allowed")
+        if path.endswith((".cc", ".h")):
+            for name, first, length in functions(lines):
+                if length > FUNCTION_LINES:
+                    key = f"{path}:{name}"
+                    over[key] = (length, f"{path}:{first}: {name}: {length} lines, {FUNCTION_LINES} are allowed")
+    return over
+
+
+def waivers() -> dict[str, str]:
+    found = {}
+    with open(WAIVERS, encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                key, _, reason = line.strip().partition("  ")
+                if not reason.strip():
+                    raise SystemExit(f"tools/limits_waivers.txt: {key}: a waiver needs a reason, after two spaces")
+                found[key] = reason.strip()
+    return found
+
+
+def main() -> int:
+    over, waived = measure(), waivers()
+    wrong = [message for key, (_, message) in sorted(over.items()) if key not in waived]
+    wrong += [f"tools/limits_waivers.txt: {key} is within the limits now: remove it" for key in waived if key not in over]
+    print("\n".join(wrong))
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Fails on a relative link in README.md or docs/ whose file, or whose heading, does not exist, and on a page in docs/ that
+docs/index.md does not reach; and on a page or heading of docs/ that a source file names and that does not exist. Links to
+other sites are not followed.
+"""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+# "docs/spec/ref.md", and "ref.md#get" for a page of the specification.
+NAMED = re.compile(r"\b((?:docs/[\w/-]+|[a-z-]+(?=\.md#))\.md)(?:#([\w.-]*\w))?")
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+def slug(heading: str) -> str:
+    """What readers of Markdown make of a heading: dots and their like go, blanks become hyphens."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def anchors(text: str) -> set[str]:
+    headings = re.findall(r"^#+\s+(.*?)\s*$", FENCE.sub("", text), re.MULTILINE)
+    explicit = re.findall(r'<a (?:id|name)="([^"]+)"', text)
+    return {slug(h) for h in headings} | set(explicit)
+
+
+def wrong_in_sources(pages: dict[str, str]) -> list[str]:
+    command = ["git", "ls-files", "--", "*.cc", "*.h", "*.py", "*.sh", "*.cmake", "*.case", "dev"]
+    known = {path: anchors(text) for path, text in pages.items()}
+    wrong = []
+    for path in subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split():
+        if not os.path.isfile(os.path.join(ROOT, path)) or path == "tools/links.py":
+            continue
+        with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as file:
+            for name, anchor in NAMED.findall(file.read()):
+                full = name.startswith("docs/")
+                page = os.path.join(ROOT, name if full else f"docs/spec/{name}")
+                if page not in known:
+                    if not full:  # an example of a name, as in "file.md#heading"
+                        continue
+                    wrong.append(f"{path}: {name}: there is no such page")
+                elif anchor and slug(anchor) not in known[page]:
+                    wrong.append(f"{path}: {name}#{anchor}: the page has no such heading")
+    return wrong
+
+
+def main() -> int:
+    pages = {}
+    for path in glob.glob(os.path.join(ROOT, "docs/**/*.md"), recursive=True) + [os.path.join(ROOT, "README.md")]:
+        with open(path, encoding="utf-8") as file:
+            pages[path] = file.read()
+    wrong, arrows = [], {path: set() for path in pages}
+    for path, text in pages.items():
+        for link in LINK.findall(FENCE.sub("", text)):
+            if re.match(r"[a-z]+:", link):
+                continue
+            name, _, anchor = link.partition("#")
+            target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+            arrows[path].add(target)
+            if not os.path.exists(target):
+                wrong.append(f"{os.path.relpath(path, ROOT)}: {link}: there is no such file")
+            elif anchor and target in pages and anchor not in anchors(pages[target]):
+                wrong.append(f"{os.path.relpath(path, ROOT)}: {link}: the page has no such heading")
+    reached, waiting = set(), [os.path.join(ROOT, "docs/index.md")]
+    while waiting:
+        page = waiting.pop()
+        if page not in reached:
+            reached.add(page)
+            waiting += arrows.get(page, set())
+    wrong += [f"{os.path.relpath(p, ROOT)}: docs/index.md does not lead here" for p in sorted(set(pages) - reached)]
+    wrong += wrong_in_sources(pages)
+    print("\n".join(wrong))
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
