@@ -15,14 +15,14 @@ COMMAND = pathlib.Path(os.environ.get("PALLADION_COMMAND", ROOT / "build" / "pal
 READ, WRITE = (47, 111, 219), (224, 122, 31)
 
 KERNEL = """pkir 1;
-kernel @tiles { grid [4, 3]; in %x: f32[30,40]; out %o: f32[30,40];
- body @b (%xr: ref<default,f32[30,40]> as "x_ref", %or: ref<default,f32[30,40]> as "o_ref") {
+kernel @tiles { grid [4, 3]; in %x: f32[24,32]; out %o: f32[24,32];
+ body @b (%xr: ref<default,f32[24,32]> as "x_ref", %or: ref<default,f32[24,32]> as "o_ref") {
   %p = program_id{axis=0}() : i32[];
   %q = program_id{axis=1}() : i32[];
-  %c = mul(%p, 10:i32) : i32[];
-  %r = mul(%q, 10:i32) : i32[];
-  %v = get(%xr.at[%r +: 10 : 1, %c +: 10 : 1]) : f32[10,10];
-  _ = swap(%or.at[%r +: 10 : 1, %c +: 10 : 1], %v) : f32[10,10];
+  %c = mul(%p, 8:i32) : i32[];
+  %r = mul(%q, 8:i32) : i32[];
+  %v = get(%xr.at[%r +: 8 : 1, %c +: 8 : 1]) : f32[8,8];
+  _ = swap(%or.at[%r +: 8 : 1, %c +: 8 : 1], %v) : f32[8,8];
   return; } }
 """
 
@@ -80,7 +80,7 @@ def test_the_page_runs_to_its_end(page):
     dom = _browser(page, "--dump-dom").stdout
     assert 'data-ready="yes"' in dom
     assert "program (1, 2)" in dom and "6 of 12" in dom
-    assert "read [20:30, 10:20]" in dom and "write [20:30, 10:20]" in dom
+    assert "read [16:24, 8:16]" in dom and "write [16:24, 8:16]" in dom
     assert "None." in dom
 
 
