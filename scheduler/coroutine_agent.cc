@@ -63,10 +63,14 @@ class CoroutineAgent::Stack final : public AgentContext {
       stopped_ = true;
       Switch();
     }
-    // Boost unwinds what is left of a coroutine on its own stack, even of one whose body has returned.
+    // Boost unwinds what is left of a coroutine on its own stack, even of one whose body has returned, and comes back
+    // by itself: after the switch there the sanitizer still sees that stack, and has to be told of the way back too.
     void* fake_stack = nullptr;
+    StackBounds here;
     LeaveFor(&fake_stack, own_);
     { const Coroutine::push_type last = std::move(resume_); }
+    Arrive(nullptr, &here);
+    LeaveFor(nullptr, here);
     Arrive(fake_stack, nullptr);
   }
 

@@ -267,19 +267,11 @@ class Failing final : public Scenario {
   }
 };
 
-// AddressSanitizer marks the wrong stack when an exception leaves a coroutine, and then aborts falsely.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PALLADION_TEST_WITHOUT_EXCEPTIONS
-#endif
-#endif
-#if !defined(__SANITIZE_ADDRESS__) && !defined(PALLADION_TEST_WITHOUT_EXCEPTIONS)
 TEST(CoroutineAgent, WhatABodyThrowsReachesTheCaller) {
   Failing failing;
   const std::unique_ptr<Policy> policy = MakeProgramOrder();
   EXPECT_THROW((void)RunLoop(failing).Run(*policy), std::runtime_error);
 }
-#endif
 
 // An engine that is started by an agent, as a copy is.
 class Copy final : public Scenario {
