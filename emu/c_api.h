@@ -68,6 +68,44 @@ PALLADION_API char* palladion_canonical(const char* text, size_t size, char** er
 /* Every operation as JSON: a list of objects with dialect, name, spec, backends, effect, unit, status, reason. */
 PALLADION_API char* palladion_operations(void);
 
+/* Calls from inside compiled programs, XLA's above all: docs/jax.md. Kernels are found by their text and kept, bounded
+ * in number, and reports wait in the session named until they are taken. `options` is a list of name=value, parted by
+ * semicolons: emu/bridge.h. Texts may be NULL for "". */
+typedef struct palladion_call_request {
+  const char* text;
+  size_t size;
+  const char* kernel;
+  const char* target;
+  const char* options;
+  int64_t session; /* 0: none; its reports wait all the same */
+} palladion_call_request;
+
+/* Says what is wrong with the kernel, target or options without running; keeps the prepared kernel. The result is the
+ * exit code of the command, *error as for palladion_prepare. */
+PALLADION_API int palladion_call_prepare(const palladion_call_request* request, char** error);
+
+/* Runs or checks. Not 0 where nothing could run, or where `options` says that the findings are to be raised; *error
+ * then says what. The report is in the session either way. */
+PALLADION_API int palladion_call(const palladion_call_request* request, const palladion_array* inputs, size_t n_inputs,
+                                 palladion_array* outputs, size_t n_outputs, char** error);
+
+/* A session is where calls leave their reports. take: JSON {"calls": [{"count": 2, "call": {"grid": [4, 2], "report":
+ * {...}}}], "dropped": 0} of the calls since the last time, equal ones folded; "" where the session is not open.
+ * pending: calls under way. wait: 0 where some still are when the time is over. close: what waits is dropped. */
+PALLADION_API int64_t palladion_session_open(void);
+PALLADION_API char* palladion_session_take(int64_t session);
+PALLADION_API int64_t palladion_session_pending(int64_t session);
+PALLADION_API int palladion_session_wait(int64_t session, int64_t milliseconds);
+PALLADION_API void palladion_session_close(int64_t session);
+
+/* Between the two, SIGINT stops checks under way after the schedule that they are in, and then reaches whoever listened
+ * before. May be nested. */
+PALLADION_API void palladion_interrupts_listen(void);
+PALLADION_API void palladion_interrupts_ignore(void);
+
+/* The names of all targets, one a line. */
+PALLADION_API char* palladion_targets(void);
+
 PALLADION_API void palladion_free_program(palladion_program* program);
 PALLADION_API void palladion_free_string(char* text);
 

@@ -55,6 +55,7 @@ LIBRARIES = [
     (r"benchmark/", "Google Benchmark", r"bench/"),
     (r"gtest/|gmock/", "GoogleTest", r".*_test\.(cc|h)$|.*_test_util\.h$|conformance/"),
     (r"absl/", "Abseil", r""),
+    (r"xla/", "XLA's FFI", r"emu/ffi/"),
     (r"sleef", "SLEEF", r"(?!)"),
     # Not in both compilers that must build this.
     (r"format$", "<format>", r"(?!)"),

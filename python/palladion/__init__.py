@@ -1,11 +1,35 @@
-"""Palladion: runs Pallas kernels on a machine with no GPU or TPU, and says what they compute."""
+"""Palladion: runs Pallas kernels on a machine with no GPU or TPU, and says what they compute.
+
+What needs JAX is imported when it is first asked for, so that this package can be imported without it.
+"""
+
+import importlib
 
 from palladion._library import PalladionError
-from palladion.checking import check
 from palladion.exporter.errors import ExportError
-from palladion.interception import export
 from palladion.report import DefectError
-from palladion.running import PalladionWarning, record, run
 from palladion.version import VERSION as __version__
 
-__all__ = ["DefectError", "ExportError", "PalladionError", "PalladionWarning", "__version__", "check", "export", "record", "run"]
+_NEEDS_JAX = {
+    "Params": "bridge.params", "SessionReport": "bridge.session_report", "emulate": "bridge.session", "install": "bridge.rules",
+    "last_report": "bridge.session", "uninstall": "bridge.rules", "check": "checking", "export": "interception",
+    "PalladionWarning": "running", "record": "running", "run": "running",
+}
+
+__all__ = ["DefectError", "ExportError", "PalladionError", "__version__", *_NEEDS_JAX]
+
+
+def __getattr__(name):
+    if name not in _NEEDS_JAX:
+        raise AttributeError(f"module 'palladion' has no attribute {name!r}")
+    try:
+        importlib.import_module("jax")
+    except ModuleNotFoundError as error:
+        raise ImportError(f"palladion.{name} needs JAX, which is not installed: pip install 'jax>=0.8,<0.12'") from error
+    value = getattr(importlib.import_module(f"palladion.{_NEEDS_JAX[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(set(globals()) | set(_NEEDS_JAX))

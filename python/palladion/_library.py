@@ -39,6 +39,11 @@ class _CheckOptions(ctypes.Structure):
                 ("threads", ctypes.c_int), ("budget", ctypes.c_int64)]
 
 
+class _CallRequest(ctypes.Structure):
+    _fields_ = [("text", ctypes.c_char_p), ("size", ctypes.c_size_t), ("kernel", ctypes.c_char_p), ("target", ctypes.c_char_p),
+                ("options", ctypes.c_char_p), ("session", ctypes.c_int64)]
+
+
 def candidates() -> list:
     """Where the library may be, best first."""
     package = os.path.dirname(os.path.abspath(__file__))
@@ -71,6 +76,21 @@ def load():
     library.palladion_check.restype = ctypes.c_int
     library.palladion_check.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
                                         ctypes.c_size_t, ctypes.POINTER(_CheckOptions), text_out]
+    request = ctypes.POINTER(_CallRequest)
+    for name, result, arguments in (
+            ("palladion_call_prepare", ctypes.c_int, [request, text_out]),
+            ("palladion_call", ctypes.c_int, [request, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
+                                              ctypes.c_size_t, text_out]),
+            ("palladion_session_open", ctypes.c_int64, []),
+            ("palladion_session_take", ctypes.c_void_p, [ctypes.c_int64]),
+            ("palladion_session_pending", ctypes.c_int64, [ctypes.c_int64]),
+            ("palladion_session_wait", ctypes.c_int, [ctypes.c_int64, ctypes.c_int64]),
+            ("palladion_session_close", None, [ctypes.c_int64]),
+            ("palladion_interrupts_listen", None, []),
+            ("palladion_interrupts_ignore", None, []),
+            ("palladion_targets", ctypes.c_void_p, [])):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
     library.palladion_mutants.restype = ctypes.c_void_p
     library.palladion_mutants.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, text_out]
     for function in (library.palladion_kernels, library.palladion_canonical):
@@ -153,6 +173,45 @@ class Program:
         if getattr(self, "_program", None):
             self._library.palladion_free_program(self._program)
             self._program = None
+
+
+def call_request(text: str, target: str, options: str, session: int) -> _CallRequest:
+    encoded = text.encode()
+    return _CallRequest(encoded, len(encoded), b"", target.encode(), options.encode(), session)
+
+
+def prepare_call(request: _CallRequest):
+    """PalladionError where the kernel, the target or the options are wrong."""
+    library, message = load(), ctypes.c_void_p()
+    code = library.palladion_call_prepare(ctypes.byref(request), ctypes.byref(message))
+    text = _take_text(library, message)
+    if code != CLEAN:
+        raise PalladionError(text, code)
+
+
+def call(request: _CallRequest, inputs, outputs):
+    """Runs into `outputs` and leaves the report in the session; PalladionError where the call is to fail."""
+    library, keep, message = load(), [], ctypes.c_void_p()
+    ins = (_Array * max(len(inputs), 1))(*[_described(np.ascontiguousarray(a).reshape(np.shape(a)), keep) for a in inputs])
+    outs = (_Array * max(len(outputs), 1))(*[_described(a, keep) for a in outputs])
+    code = library.palladion_call(ctypes.byref(request), ins, len(inputs), outs, len(outputs), ctypes.byref(message))
+    text = _take_text(library, message)
+    if code != CLEAN:
+        raise PalladionError(text, code)
+
+
+def take_session(session: int) -> dict:
+    """The calls of a session since the last time: docs/jax.md."""
+    library = load()
+    text = _take_text(library, ctypes.c_void_p(library.palladion_session_take(session)))
+    return json.loads(text) if text else {"calls": [], "dropped": 0}
+
+
+@functools.cache
+def targets() -> tuple:
+    """The names of all targets."""
+    library = load()
+    return tuple(_take_text(library, ctypes.c_void_p(library.palladion_targets())).split("\n"))
 
 
 def _code_of(message: str) -> int:

@@ -11,8 +11,13 @@ import os
 
 import jax
 import numpy as np
-from jax._src import core, source_info_util
+from jax._src import config, core, source_info_util
 from jax._src.interpreters import mlir
+
+OLDEST, TOO_NEW = (0, 8), (0, 12)
+if not OLDEST <= jax.__version_info__[:2] < TOO_NEW:
+    raise ImportError(f"Palladion needs JAX {OLDEST[0]}.{OLDEST[1]} to {TOO_NEW[0]}.{TOO_NEW[1] - 1}, found {jax.__version__}. Install "
+                      "one of these, such as `pip install 'jax>=0.8,<0.12'`, or a Palladion that knows this JAX")
 
 KERNEL_CALL_MODULES = (
     ("jax._src.pallas.pallas_call", "pallas_call_p"),
@@ -59,6 +64,46 @@ def lowering_rules_for_cpu(rules: dict):
                 table[primitive] = entry
         for primitive in newly_uncacheable:
             uncacheable.discard(primitive)
+
+
+def register_kernel_rules(platform: str, make_rule):
+    """Puts `make_rule(name, fallback)` in place for each kernel call primitive; returns a function that puts back what was there.
+
+    `fallback` is the rule that would apply without it. The rules are uncacheable, so that each call keeps its own source lines.
+    """
+    options = {"cacheable": False} if "cacheable" in inspect.signature(mlir.register_lowering).parameters else {}
+    uncacheable = getattr(mlir, "_uncacheable_primitives", set())
+    undo = []
+    for name, primitive in kernel_call_primitives().items():
+        newly_uncacheable = primitive not in uncacheable
+        before = {p: mlir._platform_specific_lowerings[p].get(primitive) for p in _platforms(platform)}
+        entry = next((e for e in before.values() if e is not None), None) or mlir._lowerings.get(primitive)
+        mlir.register_lowering(primitive, make_rule(name, getattr(entry, "rule", entry)), platform=platform, **options)
+        undo.append((primitive, before, newly_uncacheable))
+
+    def put_back():
+        for primitive, before, newly_uncacheable in undo:
+            for one, entry in before.items():
+                if entry is None:
+                    mlir._platform_specific_lowerings[one].pop(primitive, None)
+                else:
+                    mlir._platform_specific_lowerings[one][primitive] = entry
+            if newly_uncacheable:
+                uncacheable.discard(primitive)
+    return put_back
+
+
+def _platforms(platform: str) -> tuple:
+    return ("cuda", "rocm") if platform == "gpu" else (platform,)
+
+
+def swap_interpret_configuration(value):
+    """Sets what JAX passes as `interpret` to every kernel of this thread; returns what was set. It is part of jit's key."""
+    return config.pallas_tpu_interpret_mode_context_manager.swap_local(value)
+
+
+def restore_interpret_configuration(value):
+    config.pallas_tpu_interpret_mode_context_manager.set_local(value)
 
 
 def lower_function(function):

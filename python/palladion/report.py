@@ -51,8 +51,8 @@ class Difference:
                 f"its elements differ, by up to {self.worst:.3g} times the tolerance")
 
 
-# The worst of several kernels' verdicts is that of all.
-_ORDER = ("proved", "clean", "nondeterministic", "defect", "unsupported")
+# The worst of several kernels' verdicts, which is the last of these, is that of all.
+VERDICTS = ("proved", "clean", "nondeterministic", "defect", "unsupported")
 
 
 class DefectError(AssertionError):
@@ -73,8 +73,8 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        worst = max((k.verdict for k in self.kernels), key=_ORDER.index)
-        return "defect" if self.difference is not None and _ORDER.index(worst) < _ORDER.index("defect") else worst
+        worst = max((k.verdict for k in self.kernels), key=VERDICTS.index)
+        return "defect" if self.difference is not None and VERDICTS.index(worst) < VERDICTS.index("defect") else worst
 
     @property
     def findings(self) -> list:

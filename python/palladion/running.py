@@ -1,8 +1,7 @@
 """Runs a JAX function with its kernels in Palladion; `record` also writes what each kernel read and wrote.
 
 While the function is lowered, each kernel call becomes a Python callback into the library; all else stays XLA's. The callback
-works on NumPy arrays only: it never touches jax, which could wait for the very computation that called it. What XLA does not
-pass to callbacks is carried in another type: 2- and 4-bit numbers in one that holds them exactly, PRNG keys as their words.
+works on NumPy arrays only: it never touches jax, which could wait for the very computation that called it.
 """
 
 import dataclasses
@@ -19,14 +18,10 @@ from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
 from palladion import _library, jax_versions
+from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
 from palladion.exporter.errors import ExportError
-from palladion.exporter.scalars import dtype_name, numpy_dtype
 from palladion.exporter.writer import TextFile
 from palladion.interception import lower_with, write_kernel
-
-_CARRIERS = {"i2": np.int8, "i4": np.int8, "u2": np.uint8, "u4": np.uint8, "f4e2m1fn": np.float32,
-             "f6e2m3fn": np.float32, "f6e3m2fn": np.float32}
-
 
 class PalladionWarning(UserWarning):
     """A kernel ran and has a defect; the text is its findings."""
@@ -90,8 +85,7 @@ class _KernelCall:
         if self.program is None:
             self.program = self.session.program(self.text, self.session.target)
         prepared = time.perf_counter()
-        inputs = [np.asarray(a).astype(t) if np.asarray(a).dtype != t else np.asarray(a)
-                  for a, t in zip(arrays, self.in_types)]
+        inputs = [np.asarray(a).view(t) for a, t in zip(arrays, self.in_types)]
         outputs = [np.zeros(shape, dtype) for shape, dtype in self.out_avals]
         if self.session.check is None:
             code, report = self.program.run(inputs, outputs)
@@ -101,35 +95,7 @@ class _KernelCall:
         self.session.runs.append(KernelRun(self.info.name, self.info.grid, code, report, prepared - start, done - prepared))
         if self.session.out is not None:
             _write_call(self.session.out, len(self.session.runs) - 1, self.text, self.info, inputs, outputs)
-        return tuple(output.astype(_carrier(output.dtype)) if _carrier(output.dtype) else output for output in outputs)
-
-
-def _carrier(dtype):
-    return _CARRIERS.get(dtype_name(dtype))
-
-
-def _is_key(dtype) -> bool:
-    return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
-
-
-def _shape_and_type(aval):
-    """Of the array that the library sees for a value of this abstract value."""
-    if _is_key(aval.dtype):
-        return tuple(aval.shape) + tuple(aval.dtype._impl.key_shape), np.dtype(np.uint32)
-    return tuple(aval.shape), numpy_dtype(dtype_name(aval.dtype))
-
-
-def _to_carrier(value):
-    if _is_key(value.dtype):
-        return jax.random.key_data(value)
-    carrier = _carrier(value.dtype)
-    return value.astype(carrier) if carrier else value
-
-
-def _from_carrier(value, aval):
-    if _is_key(aval.dtype):
-        return jax.random.wrap_key_data(value, impl=aval.dtype._impl.name)
-    return value.astype(aval.dtype) if _carrier(aval.dtype) else value
+        return tuple(output.view(carrier_dtype(output.dtype)) for output in outputs)
 
 
 # A primitive of our own, so that JAX converts the operands and results around the callback.
@@ -141,7 +107,7 @@ _kernel_p.multiple_results = True
 def _kernel_abstract_eval(*_, call):
     shapes = []
     for shape, dtype in call.out_avals:
-        shapes.append(jax.core.ShapedArray(shape, _carrier(dtype) or dtype))
+        shapes.append(jax.core.ShapedArray(shape, carrier_dtype(dtype)))
     return shapes
 
 
@@ -166,12 +132,12 @@ def execute(f, args, target=None, out=None, repeats=1, check=None, program=None)
         def rule(context, *nodes, **params):
             file = TextFile()
             info = write_kernel(file, name, context, params)
-            call = _KernelCall(session, file.text(), info, [_shape_and_type(a)[1] for a in context.avals_in],
-                               [_shape_and_type(a) for a in context.avals_out])
+            call = _KernelCall(session, file.text(), info, [storage(a)[1] for a in context.avals_in],
+                               [storage(a) for a in context.avals_out])
 
             def around(*values):
-                results = _kernel_p.bind(*[_to_carrier(v) for v in values], call=call)
-                return [_from_carrier(r, aval) for r, aval in zip(results, context.avals_out)]
+                results = _kernel_p.bind(*[to_carrier(v) for v in values], call=call)
+                return [from_carrier(r, aval) for r, aval in zip(results, context.avals_out)]
 
             return jax_versions.lower_function(around)(context, *nodes)
         return rule

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/target_names.h"
 
 namespace palladion {
 namespace {
@@ -42,9 +43,14 @@ absl::StatusOr<Target> TargetFromName(std::string_view name) {
   for (const KnownTarget& known : kTargets) {
     if (known.name == name) return Target{known.backend, std::string(known.chip)};
   }
-  std::string names =
-      absl::StrJoin(kTargets, ", ", [](std::string* out, const KnownTarget& t) { out->append(t.name); });
-  return absl::InvalidArgumentError(Cat("unknown target '", name, "'; known targets: ", names));
+  return absl::InvalidArgumentError(
+      Cat("unknown target '", name, "'; known targets: ", absl::StrJoin(TargetNames(), ", ")));
+}
+
+std::vector<std::string> TargetNames() {
+  std::vector<std::string> names;
+  for (const KnownTarget& known : kTargets) names.emplace_back(known.name);
+  return names;
 }
 
 }  // namespace palladion

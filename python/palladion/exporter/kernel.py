@@ -111,6 +111,7 @@ class KernelInfo:
     inputs: list  # bounds, prefetch, in
     outputs: list
     grid: str
+    backend: str = ""  # "mosaic_tpu", as kernel text has it; "" where nothing tells
 
 
 class KernelText:
@@ -227,6 +228,7 @@ def pallas_call_text(file: TextFile, params, in_avals, traceback):
     kernel = KernelText(file, params.get("name") or jax_versions.function_name(jaxpr), traceback)
     refs = [v.aval for v in jax_versions.open_jaxpr(jaxpr).invars]
     backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr)
+    kernel.info.backend = backend
     kernel.lines += [f"backend {backend};"] if backend else []
     kernel.lines += params_line(params.get("compiler_params"))
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))

@@ -1,0 +1,68 @@
+"""How the kernels of a program are emulated, as one value that JAX keeps in its traces and in the key of its caches."""
+
+import dataclasses
+import re
+
+ON_DEFECT = ("raise", "warn", "collect")
+
+
+@dataclasses.dataclass(frozen=True)
+class Params:
+    """Passed as `interpret=palladion.Params(...)`, or made by `palladion.emulate(...)`.
+
+    target: "mosaic_tpu/v5p", a chip ("h100", "v5p"), or None for what the kernel says.
+    seeds: None runs each kernel in program order, with the checks that are always on; a number checks it under so many schedules.
+    on_defect: "raise" makes the kernel call fail; "warn" and "collect" let the program go on.
+    strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
+    raise_codes: with "warn" or "collect", findings that make the call fail all the same.
+    session: which report the calls go to; set by `emulate`.
+    """
+
+    target: str | None = None
+    seeds: int | None = None
+    on_defect: str = "raise"
+    strict: bool = False
+    fill: str = "nan"
+    exhaustive: bool = False
+    replay: str | None = None
+    races: bool = True
+    definedness: bool = True
+    contracts: bool = True
+    budget: int | None = None
+    raise_codes: tuple = ()
+    session: int = 0
+
+    def __post_init__(self):
+        if self.on_defect not in ON_DEFECT:
+            raise ValueError(f"on_defect must be one of {', '.join(ON_DEFECT)}; found {self.on_defect!r}")
+        for name in ("seeds", "budget"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise ValueError(f"{name} must be a whole number of at least 1, or None; found {value!r}")
+        for name in ("target", "replay"):
+            if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} must be a text or None; found {getattr(self, name)!r}")
+        if not re.fullmatch(r"nan|zero|intmax|random:\d+", str(self.fill)):
+            raise ValueError(f"fill must be nan, zero, intmax or random:SEED; found {self.fill!r}")
+        object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
+        if not self.checks and (self.fill != "nan" or not (self.races and self.definedness and self.contracts)):
+            raise ValueError("fill, races, definedness and contracts say how a kernel is checked; give seeds as well")
+
+    @property
+    def checks(self) -> bool:
+        return self.seeds is not None or self.exhaustive or self.replay is not None
+
+    def options_text(self) -> str:
+        """The options of a kernel call (emu/bridge.h)."""
+        given = {"strict": int(self.strict)}
+        if self.checks:
+            given |= {"check": 1, "exhaustive": int(self.exhaustive), "races": int(self.races),
+                      "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill}
+            if self.seeds is not None:
+                given["seeds"] = self.seeds
+            if self.replay is not None:
+                given["replay"] = self.replay
+        if self.budget is not None:
+            given["budget"] = self.budget
+        given["raise"] = "all" if self.on_defect == "raise" else ",".join(self.raise_codes) or "none"
+        return ";".join(f"{name}={value}" for name, value in given.items())

@@ -1,0 +1,84 @@
+"""One kernel call in compiled code: a custom call into the library with XLA's own buffers, or else a Python callback.
+
+The custom call (emu/ffi/handler.cc) is there where the library was built with XLA's FFI headers. Both ways end in the same
+function of the library, and leave the same report. PALLADION_TRANSPORT=callback takes the second where the first is there.
+"""
+
+import functools
+import os
+
+import jax
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import mlir
+
+from palladion import _library, jax_versions
+from palladion.carriers import carried_name, carrier_dtype, from_carrier, storage, to_carrier
+
+CUSTOM_CALL = "palladion_call"
+
+
+class KernelCall:
+    """What compiled code has to know of a call. `aliases` are pairs (operand, result) that share memory."""
+
+    def __init__(self, text, target, options, session, in_avals, out_avals, aliases):
+        self.text, self.target, self.options, self.session = text, target, options, session
+        self.in_avals, self.out_avals, self.aliases = tuple(in_avals), tuple(out_avals), dict(aliases)
+        self.request = _library.call_request(text, target, options, session)
+
+    def prepare(self):
+        _library.prepare_call(self.request)
+
+    def types_text(self) -> str:
+        return ",".join(carried_name(aval.dtype) for aval in self.in_avals + self.out_avals)
+
+    def __call__(self, *arrays):
+        """The callback: NumPy arrays in and out; it never touches jax."""
+        inputs = [np.asarray(a).view(storage(aval)[1]) for a, aval in zip(arrays, self.in_avals)]
+        outputs = [np.empty(*storage(aval)) for aval in self.out_avals]
+        _library.call(self.request, inputs, outputs)
+        return tuple(output.view(carrier_dtype(output.dtype)) for output in outputs)
+
+
+_call_p = Primitive("palladion_call")
+_call_p.multiple_results = True
+
+
+@_call_p.def_abstract_eval
+def _abstract_eval(*_, call):
+    return [jax.core.ShapedArray(shape, carrier_dtype(dtype)) for shape, dtype in map(storage, call.out_avals)]
+
+
+@functools.cache
+def custom_call_is_there() -> bool:
+    """Registers the handler, once."""
+    handler = getattr(_library.load(), "PalladionCall", None)
+    if handler is None:
+        return False
+    jax.ffi.register_ffi_target(CUSTOM_CALL, jax.ffi.pycapsule(handler), platform="cpu")
+    return True
+
+
+def uses_custom_call() -> bool:
+    return os.environ.get("PALLADION_TRANSPORT") != "callback" and custom_call_is_there()
+
+
+def _lowering(context, *operands, call):
+    # Side effects keep XLA from merging equal calls and dropping unused ones: the report has every call that the program makes.
+    if not uses_custom_call():
+        return jax_versions.emit_python_callback(
+            context, call, operands, context.avals_in, context.avals_out, has_side_effect=True)
+    rule = jax.ffi.ffi_lowering(CUSTOM_CALL, has_side_effect=True, operand_output_aliases=call.aliases)
+    return rule(context, *operands, text=call.text, kernel="", target=call.target, options=call.options,
+                session=np.int64(call.session), types=call.types_text())
+
+
+mlir.register_lowering(_call_p, _lowering, platform="cpu")
+
+
+def lowered(context, nodes, call: KernelCall):
+    def around(*values):
+        results = _call_p.bind(*[to_carrier(v) for v in values], call=call)
+        return [from_carrier(r, aval) for r, aval in zip(results, call.out_avals)]
+
+    return jax_versions.lower_function(around)(context, *nodes)

@@ -1,0 +1,122 @@
+"""palladion.emulate: targets of kernels, wrong input, the report in notebooks."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import tpu as pltpu
+
+import palladion
+from palladion.bridge import picture
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
+
+
+def double_kernel(x_ref, y_ref):
+    y_ref[...] = x_ref[...] + x_ref[...]
+
+
+def double(x, **options):
+    return pl.pallas_call(double_kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), **options)(x)
+
+
+def past_the_end_kernel(x_ref, y_ref):
+    y_ref[...] = x_ref[pl.ds(pl.program_id(0) + 2, 2)]
+
+
+def past_the_end(x, **options):
+    return pl.pallas_call(past_the_end_kernel, out_shape=jax.ShapeDtypeStruct((2,), x.dtype), grid=(1,), **options)(x)
+
+
+BAD = np.float32([1, 2, 3])
+
+
+# Targets.
+
+
+def tpu_kernel(x):
+    return double(x, compiler_params=pltpu.CompilerParams(dimension_semantics=()))
+
+
+@pytest.mark.parametrize("target, expected", [
+    (None, "mosaic_tpu/v5e"), ("v5p", "mosaic_tpu/v5p"), ("mosaic_tpu/v4", "mosaic_tpu/v4"), ("generic", "generic")])
+def test_the_target_of_a_kernel_that_says_what_it_is_for(target, expected):
+    with palladion.emulate(target) as session:
+        tpu_kernel(jnp.ones((8, 128)))
+    assert session.report.calls[0].target == expected
+
+
+@pytest.mark.parametrize("target, expected", [(None, "generic"), ("h100", "triton/h100"), ("v5e", "mosaic_tpu/v5e")])
+def test_the_target_of_a_kernel_that_says_nothing(target, expected):
+    with palladion.emulate(target) as session:
+        double(jnp.ones((8, 128)))
+    assert session.report.calls[0].target == expected
+
+
+@pytest.mark.parametrize("target", ["h100", "triton/h100"])
+def test_a_target_that_does_not_fit(target):
+    with pytest.raises(palladion.PalladionError, match=r"does not fit kernel @double_kernel.*TPUs.*Give one of.*v5p"):
+        with palladion.emulate(target):
+            tpu_kernel(jnp.ones((8, 128)))
+
+
+# Wrong input.
+
+
+@pytest.mark.parametrize("options, error, message", [
+    ({"target": "x99"}, palladion.PalladionError, "unknown target 'x99'; give one of the chips h100"),
+    ({"seeds": 0}, ValueError, "at least 1"), ({"seeds": 2.5}, ValueError, "whole number"),
+    ({"on_defect": "ignore"}, ValueError, "raise, warn, collect"), ({"fill": "zero"}, ValueError, "give seeds"),
+    ({"seeds": 2, "fill": "one"}, ValueError, "random:SEED"), ({"seed": 2}, TypeError, "seed")])
+def test_wrong_options(options, error, message):
+    with pytest.raises(error, match=message):
+        palladion.emulate(**options)
+
+
+def test_an_operation_that_is_not_there_is_named_with_its_line():
+    def kernel(x_ref, y_ref):
+        pltpu.prng_seed(3)
+        y_ref[...] = x_ref[...]
+
+    with pytest.raises(palladion.PalladionError, match=r"prng_seed.*test_emulate_errors\.py:\d+|test_emulate_errors\.py:\d+.*prng_seed") as caught:
+        with palladion.emulate():
+            pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype))(X)
+    assert caught.value.code == 3
+
+
+def test_a_host_callback_in_a_kernel():
+    def kernel(x_ref, y_ref):
+        jax.debug.callback(lambda v: None, x_ref[0, 0])
+        y_ref[...] = x_ref[...]
+
+    with pytest.raises(palladion.ExportError, match=r"test_emulate_errors\.py:\d+.*callback"):
+        with palladion.emulate():
+            pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype))(X)
+
+
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+def test_arrays_on_another_platform(platform):
+    with pytest.raises(palladion.ExportError, match=r"emulates on the CPU.*platform .*jax\.devices\('cpu'\)"):
+        with palladion.emulate():
+            jax.jit(double).trace(X).lower(lowering_platforms=(platform,))
+
+
+# In notebooks.
+
+
+def test_the_report_as_html_escapes_what_users_write():
+    with palladion.emulate(on_defect="collect") as session:
+        past_the_end(BAD)
+    page = session.report._repr_html_()
+    assert "<svg" in page and "OOB" in page and "&#x27;x_ref&#x27;" in page and "test_emulate_errors.py" in page
+    session.report.calls[0].kernel = "<script>"
+    assert "<script>" not in session.report._repr_html_() and "&lt;script&gt;" in session.report._repr_html_()
+
+
+@pytest.mark.parametrize("grid, cells, label", [
+    ((), 1, "[]"), ((3,), 3, "[3]"), ((2, 3), 6, "[2, 3]"), ((4, 2, 3), 6, "[4, 2, 3]: 4 sheets"), ((-1, 2), 0, "[?, 2]"),
+    ((1000, 1000), 1024, "[1000, 1000]")])
+def test_the_picture_of_a_grid(grid, cells, label):
+    svg = picture.grid_svg(grid)
+    assert svg.count("<rect") == cells and f">{label}</text>" in svg
