@@ -61,7 +61,7 @@ void RingOfBarriers(benchmark::State& state) {
   ConcurrencyModel model;
   const ClockId producer = model.agents().Add("producer", {}), consumer = model.agents().Add("consumer", {});
   const BufferId buffer{0};
-  model.Adopt(buffer, {"ring", Shape{4, 128, 64}, 2, Space::kShared, {}});
+  model.Adopt(buffer, {"ring", Shape{4, 128, 64}, 2, ProxySpace::kShared, {}});
   std::vector<BarrierId> full, free;
   for (int i = 0; i < 4; ++i) {
     full.push_back(model.MakeBarrier({"full"}));

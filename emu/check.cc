@@ -30,6 +30,13 @@ std::vector<ConstArray> ArraysOf(absl::Span<const Tensor> tensors) {
   return arrays;
 }
 
+// Is `race` RACE_WW, and `same` the note SAME_VALUE on the same two accesses?
+bool SameButForTheValue(const Finding& race, Finding same) {
+  if (race.code != FindingCode::kRaceWriteWrite || same.code != FindingCode::kSameValue) return false;
+  same.code = race.code;
+  return SameFinding(race, same);
+}
+
 class Checker {
  public:
   Checker(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options,
@@ -127,24 +134,20 @@ class Checker {
     return status;
   }
 
+  // The search tells the schedules; each then runs once more with everything watching.
   absl::Status RunAll() {
-    Trial trial;
-    trial.schedule = runner_.ScheduleOfSeed(0);
-    trial.outputs = baseline_.outputs;
+    std::vector<Tensor> unused = baseline_.outputs;
     std::vector<MutableArray> outputs;
-    for (Tensor& tensor : trial.outputs) outputs.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
+    for (Tensor& tensor : unused) outputs.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
     ExhaustiveOptions options;
     options.scheduled.launch.run = options_.run;
-    absl::Status status;
-    PALLADION_ASSIGN_OR_RETURN(explored_, RunExhaustive(kernel_.state(), inputs_, outputs, options,
-                                                        [&](const ScheduledResult& result) -> absl::StatusOr<bool> {
-                                                          trial.schedule.moves = result.run.moves;
-                                                          trial.findings = result.launch.findings;
-                                                          trial.run = result.run;
-                                                          Take(trial);
-                                                          PALLADION_RETURN_IF_ERROR(Compare(trial));
-                                                          return !Interrupted();
-                                                        }));
+    const auto visit = [&](const ScheduledResult& result) -> absl::StatusOr<bool> {
+      Schedule schedule = runner_.ScheduleOfSeed(0);
+      schedule.moves = result.run.moves;
+      PALLADION_RETURN_IF_ERROR(RunOne(schedule));
+      return !Interrupted();
+    };
+    PALLADION_ASSIGN_OR_RETURN(explored_, RunExhaustive(kernel_.state(), inputs_, outputs, options, visit));
     return absl::OkStatus();
   }
 
@@ -161,11 +164,20 @@ class Checker {
 
   // Equal findings of several schedules are one, and the first of these replays it.
   void Add(Finding finding, const Trial* trial) {
-    for (Finding& known : findings_) {
-      if (!SameFinding(known, finding)) continue;
-      known.count = std::max(known.count, finding.count);
-      known.severity = std::max(known.severity, finding.severity);
-      return;
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      Finding& known = findings_[i];
+      if (SameFinding(known, finding)) {
+        known.count = std::max(known.count, finding.count);
+        known.severity = std::max(known.severity, finding.severity);
+        return;
+      }
+      // That two writes stored the same in one schedule is no comfort where they did not in another.
+      if (SameButForTheValue(known, finding)) return;
+      if (SameButForTheValue(finding, known)) {
+        known = std::move(finding);
+        replays_[i] = trial == nullptr ? "" : ReplayOf(*trial);
+        return;
+      }
     }
     findings_.push_back(std::move(finding));
     replays_.push_back(trial == nullptr ? "" : ReplayOf(*trial));
@@ -201,7 +213,7 @@ class Checker {
     if (trial.run.outcome != Outcome::kFinished || baseline_.run.outcome != Outcome::kFinished) return absl::OkStatus();
     if (differs_ || SameOutputs(baseline_, trial)) return absl::OkStatus();
     differs_ = true;  // one pair of schedules tells it
-    if (runner_.interact() && !options_.exhaustive && !trial.run.moves.empty()) {
+    if (runner_.interact() && !trial.run.moves.empty()) {
       Shorten(trial.schedule, trial.run, [&](const Trial& again) { return !SameOutputs(baseline_, again); });
       PALLADION_ASSIGN_OR_RETURN(trial, runner_.Run(trial.schedule, Watch::kOutputs, lengths_));
     }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "emu/clock_races.h"
 #include "emu/grid_checks.h"
 #include "emu/interaction.h"
 #include "emu/scheduled_launch.h"
@@ -102,7 +103,7 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
     if (options_.contracts) launch.contracts = &inspections;
   }
   if (interact_) {
-    PALLADION_RETURN_IF_ERROR(RunUnderPolicy(launch, outputs, lengths, trial));
+    PALLADION_RETURN_IF_ERROR(RunUnderPolicy(launch, outputs, lengths, trial, everything && options_.races));
   } else {
     PALLADION_RETURN_IF_ERROR(RunInOrder(launch, outputs, trial, everything && options_.races));
   }
@@ -138,14 +139,28 @@ absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<cons
   return absl::OkStatus();
 }
 
-absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
-                                         const RunLengths& lengths, Trial& trial) const {
-  ScheduledOptions options{.launch = launch, .loop = {.budget = options_.step_budget}};
-  const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
-  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, RunScheduled(kernel_.state(), inputs_, outputs, options, *policy));
+absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
+                                         const RunLengths& lengths, Trial& trial, bool clocks) const {
+  LaunchOptions launch = given;
+  ClockRaces races(kernel_.state());
+  if (clocks) races.Attach(launch);
+  const auto run = [&](const LaunchOptions& options, absl::Span<const MutableArray> arrays) {
+    const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
+    return RunScheduled(kernel_.state(), inputs_, arrays, {.launch = options, .loop = {.budget = options_.step_budget}},
+                        *policy);
+  };
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, run(launch, outputs));
+  if (clocks) {
+    PALLADION_RETURN_IF_ERROR(races.Finish([&](const LaunchOptions& again) -> absl::Status {
+      PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
+      return run(again, MutableArraysOf(unused)).status();
+    }));
+    trial.tallies["races between programs"] = races.accesses();
+  }
   trial.programs = result.launch.programs;
   trial.printed = std::move(result.launch.printed);
   trial.findings = std::move(result.launch.findings);
+  trial.findings.insert(trial.findings.end(), races.findings().begin(), races.findings().end());
   trial.run = std::move(result.run);
   if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
   trial.tallies["deadlocks"] = trial.run.steps;

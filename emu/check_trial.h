@@ -60,7 +60,7 @@ class TrialRunner {
   absl::Status RunInOrder(const LaunchOptions& launch, absl::Span<const MutableArray> outputs, Trial& trial,
                           bool sweep) const;
   absl::Status RunUnderPolicy(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
-                              const RunLengths& lengths, Trial& trial) const;
+                              const RunLengths& lengths, Trial& trial, bool clocks) const;
 
   const PreparedKernel& kernel_;
   absl::Span<const ConstArray> inputs_;

@@ -26,18 +26,6 @@ std::vector<TaskDim> DimsOf(const Program& program, absl::Span<const ConstArray>
   return dims;
 }
 
-// Atomics that locks and flags are made of: one whose old value is used decides who goes on.
-bool HasDecidingAtomic(const Region& region) {
-  for (const Instr& op : region.body) {
-    const bool atomic = op.name == "atomic_cas" || op.name == "atomic_rmw";
-    if (atomic && !op.results.empty() && op.results[0].valid()) return true;
-    for (const Region& inner : op.regions) {
-      if (HasDecidingAtomic(inner)) return true;
-    }
-  }
-  return false;
-}
-
 std::string_view Did(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kAtomic ? "updates" : "writes";
 }
@@ -50,10 +38,6 @@ GridChecks::GridChecks(const PreparedKernelState& kernel, absl::Span<const Const
   for (const TaskDim& dim : dims_) sweeps_ |= dim.parallel && dim.size > 1;
   for (const OperandInfo& info : program.operand_infos)
     checks_blocks_ |= program.grid_in_agent && info.role == Role::kOut && info.mode == BlockMode::kResident;
-  for (const Kernel& text : kernel.module().kernels) {
-    if (text.name != program.kernel_name) continue;
-    for (const Body& body : text.bodies) may_lock_ |= HasDecidingAtomic(body.region);
-  }
 }
 
 void GridChecks::Attach(LaunchOptions& launch) {
@@ -121,22 +105,16 @@ std::string GridChecks::WhyUnordered(absl::Span<const std::int64_t> a, absl::Spa
   }
   const std::string which =
       Cat("they differ in grid dimension", differ.size() > 1 ? "s " : " ", absl::StrJoin(differ, ", "));
-  std::string why;
   switch (kernel_.program().target.backend) {
     case TargetBackend::kMosaicTpu:
-      why = Cat(which, ", which is parallel: its programs run in any order, and on several cores");
-      break;
+      return Cat(which, ", which is parallel: its programs run in any order, and on several cores");
     case TargetBackend::kGeneric:
-      why = Cat(which, ", whose programs have no order unless dimension_semantics says \"arbitrary\"");
-      break;
+      return Cat(which, ", whose programs have no order unless dimension_semantics says \"arbitrary\"");
     case TargetBackend::kTriton:
     case TargetBackend::kMosaicGpu:
-      why = Cat(which, ": blocks of a GPU grid run in any order, and at the same time");
       break;
   }
-  if (may_lock_)
-    Append(&why, "; the kernel has atomics whose results it uses: if they are a lock, they may order them");
-  return why;
+  return Cat(which, ": blocks of a GPU grid run in any order, and at the same time");
 }
 
 std::string GridChecks::FixFor(const SweepConflict& conflict) const {
@@ -179,10 +157,6 @@ Finding GridChecks::FindingOf(const SweepConflict& conflict, const WitnessAccess
   finding.count = conflict.count;
   finding.why = WhyUnordered(first.program, conflict.program);
   finding.fix = FixFor(conflict);
-  if (may_lock_ && finding.severity == Severity::kDefect) {
-    finding.severity = Severity::kWarning;
-    finding.confidence = Confidence::kPolicyDependent;
-  }
   return finding;
 }
 

@@ -8,8 +8,8 @@
 //   RunLaunch(kernel, inputs, outputs, launch);
 //   grid.Finish([&](const LaunchOptions& again) { return RunLaunch(kernel, inputs, outputs, again).status(); });
 //
-// Limits: programs must run one after another, as RunLaunch has them. Programs that synchronise through atomics are not
-// understood: where a kernel may, its conflicts are warnings.
+// Limits: programs must run one after another, as RunLaunch has them, and must not interact (interaction.h): what their
+// atomics order is not known here (clock_races.h).
 #ifndef PALLADION_EMU_GRID_CHECKS_H_
 #define PALLADION_EMU_GRID_CHECKS_H_
 
@@ -69,7 +69,7 @@ class GridChecks {
   LaunchOptions launch_;  // as it was given, for the second run
   Sweep sweep_;
   BlockChecks blocks_;
-  bool sweeps_ = false, checks_blocks_ = false, may_lock_ = false;
+  bool sweeps_ = false, checks_blocks_ = false;
   std::vector<Array> arrays_;
   std::vector<Finding> findings_;
 };

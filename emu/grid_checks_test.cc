@@ -152,12 +152,6 @@ TEST(GridChecks, AtomicsAreOrderedAmongThemselvesOnly) {
   const std::string store = With(With(kAtomics, "FIRST", "_ = swap(%or.at[0], 0:i32) : i32[];"), "RESULT", "_");
   const std::string codes = BothOrders(store, "triton/h100");
   EXPECT_EQ(0u, codes.find("RACE_WW defect")) << codes;
-  // An atomic whose result is used may be a lock.
-  const std::string lock = With(With(kAtomics, "FIRST", "_ = swap(%or.at[0], 0:i32) : i32[];"), "RESULT", "%old");
-  const Checked checked = Check(lock, "triton/h100");
-  ASSERT_FALSE(checked.findings.empty());
-  EXPECT_EQ(Severity::kWarning, checked.findings[0].severity);
-  EXPECT_EQ(Confidence::kPolicyDependent, checked.findings[0].confidence);
 }
 
 // o = the sum of x over the first dimension, kept in o's block; "SEM" is the dimension's semantics.

@@ -1,6 +1,7 @@
 #include "emu/last_writer.h"
 
 #include "absl/strings/str_join.h"
+#include "memory_model/region.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -73,8 +74,8 @@ void LastWriter::Points(AccessKind kind, const PointAccess& access, const std::b
   const std::int64_t last = first + static_cast<std::int64_t>(element_bytes_);
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
     const std::int64_t offset = access.offset[p];
-    if (offset < 0 || offset >= last || offset + static_cast<std::int64_t>(access.piece_bytes) <= first) continue;
-    if (access.mask.lanes != nullptr && access.mask.lanes[p / access.pieces_per_element] == 0) continue;
+    if (offset >= last || offset + static_cast<std::int64_t>(access.piece_bytes) <= first) continue;
+    if (!Touches(access, p)) continue;
     Record(kind, access.site);
     return;
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "memory_model/region.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -51,8 +52,7 @@ void TouchRecorder::Points(AccessKind kind, const PointAccess& access, const std
   Touch touch{.object = access.buffer.value, .writes = kind != AccessKind::kRead};
   std::int64_t first = touch.last, last = -1;
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
-    const bool masked = access.mask.lanes != nullptr && access.mask.lanes[p / access.pieces_per_element] == 0;
-    if (masked || access.offset[p] < 0) continue;
+    if (!Touches(access, p)) continue;
     first = std::min(first, access.offset[p]);
     last = std::max(last, access.offset[p] + static_cast<std::int64_t>(access.piece_bytes) - 1);
   }

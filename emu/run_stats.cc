@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emu/json.h"
+#include "memory_model/region.h"
 #include "semantics/base/cat.h"
 #include "semantics/ops/op_row.h"
 #include "semantics/program/builder.h"
@@ -174,8 +175,7 @@ void RunStats::Box(AccessKind kind, const BoxAccess& access, const BoxReach& rea
 void RunStats::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   std::int64_t pieces = 0;
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
-    pieces += access.offset[p] >= 0 &&
-              (access.mask.lanes == nullptr || access.mask.lanes[p / access.pieces_per_element] != 0);
+    pieces += Touches(access, p);
   }
   Count(kind, access.buffer, pieces * static_cast<std::int64_t>(access.piece_bytes));
 }

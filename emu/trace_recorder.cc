@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "memory_model/region.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/blocks.h"
 
@@ -200,8 +201,7 @@ void TraceRecorder::Points(AccessKind kind, const PointAccess& access, const std
   const auto bytes = static_cast<std::int64_t>(memory_->ElementBytesOf(access.buffer));
   std::vector<std::int64_t> low(shape.size(), -1), high(shape.size(), -1);
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
-    if (access.offset[p] < 0) continue;
-    if (access.mask.lanes != nullptr && access.mask.lanes[p / access.pieces_per_element] == 0) continue;
+    if (!Touches(access, p)) continue;
     std::int64_t element = access.offset[p] / bytes;
     for (std::size_t d = shape.size(); d-- > 0;) {
       const std::int64_t i = element % shape[d];

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "memory_model/region.h"
+
 namespace palladion {
 namespace {
 
@@ -122,8 +124,7 @@ AccessSet SetOf(const PointAccess& access) {
   std::vector<ByteRange> ranges;
   const auto piece = static_cast<std::int64_t>(access.piece_bytes);
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
-    if (access.offset[p] < 0) continue;
-    if (access.mask.lanes != nullptr && access.mask.lanes[p / access.pieces_per_element] == 0) continue;
+    if (!Touches(access, p)) continue;
     if (!ranges.empty() && ranges.back().end == access.offset[p]) {
       ranges.back().end += piece;
     } else {

@@ -80,7 +80,7 @@ Outcome RunOnce(const std::vector<CopyOf>& copies, std::optional<QueueOrder> ord
                 const std::vector<std::size_t>& choices, std::vector<std::size_t>* options) {
   Script s(FencePolicy::kPallas, false);
   std::vector<BufferId> buffers;
-  for (int i = 0; i < 3; ++i) buffers.push_back(s.Buffer("b", {1}, Space::kPlain));
+  for (int i = 0; i < 3; ++i) buffers.push_back(s.Buffer("b", {1}, ProxySpace::kPlain));
   const ClockId core = s.Thread("core");
   const QueueId queue = order.has_value() ? s.model.MakeQueue(*order) : QueueId{};
   const SemaphoreId done = s.model.MakeSemaphore({"done"});
@@ -155,7 +155,7 @@ TEST(AsyncEngine, TornCopiesMoveEachChunkOnce) {
   std::vector<std::size_t> choices;
   while (true) {
     Script s(FencePolicy::kPallas, false);
-    const auto from = s.Buffer("from", {5, 3}, Space::kPlain), to = s.Buffer("to", {7, 3}, Space::kPlain);
+    const auto from = s.Buffer("from", {5, 3}, ProxySpace::kPlain), to = s.Buffer("to", {7, 3}, ProxySpace::kPlain);
     const ClockId core = s.Thread("core");
     AsyncRequest request = s.Copy(from, {0, 5}, to, {1, 5});
     request.chunks = 2;
@@ -178,8 +178,8 @@ TEST(AsyncEngine, TornCopiesMoveEachChunkOnce) {
 
 TEST(AsyncEngine, AFunctionOfAllItsSourcesAndPlaceLists) {
   Script s(FencePolicy::kPallas, false);
-  const auto a = s.Buffer("a", {4}, Space::kPlain), b = s.Buffer("b", {4}, Space::kPlain),
-             out = s.Buffer("out", {6}, Space::kPlain);
+  const auto a = s.Buffer("a", {4}, ProxySpace::kPlain), b = s.Buffer("b", {4}, ProxySpace::kPlain),
+             out = s.Buffer("out", {6}, ProxySpace::kPlain);
   const ClockId core = s.Thread("core");
   AsyncRequest request;
   request.name = "add";
@@ -206,7 +206,7 @@ TEST(AsyncEngine, AFunctionOfAllItsSourcesAndPlaceLists) {
 TEST(AsyncEngine, ACommitTellsOfAllEarlierOnesOfItsQueueOnly) {
   for (const bool own : {true, false}) {
     Script s;
-    const auto smem = s.Buffer("smem", {4}, Space::kShared), other = s.Buffer("other", {4}, Space::kShared);
+    const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared), other = s.Buffer("other", {4}, ProxySpace::kShared);
     const ClockId a = s.Thread("a");
     const auto mine = s.model.MakeQueue(QueueOrder::kNone), others = s.model.MakeQueue(QueueOrder::kNone);
     const auto bar = s.model.MakeBarrier({"bar"});
@@ -230,7 +230,7 @@ TEST(AsyncEngine, NotAwaitedAtExit) {
   for (const Half must : {Half::kRead, Half::kWrite}) {
     for (const Half awaited : {Half::kRead, Half::kWrite}) {
       Script s;
-      const auto smem = s.Buffer("smem", {4}, Space::kShared), gmem = s.Buffer("gmem", {4}, Space::kGlobal);
+      const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared), gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal);
       const ClockId a = s.Thread("a");
       const auto queue = s.model.MakeQueue(QueueOrder::kHalves);
       AsyncRequest store = s.Copy(smem, {0, 4}, gmem, {0, 4});
@@ -248,7 +248,7 @@ TEST(AsyncEngine, NotAwaitedAtExit) {
 
 TEST(AsyncEngine, RefusesWhatItCannotDo) {
   Script s;
-  const auto a = s.Buffer("a", {4}, Space::kPlain), b = s.Buffer("b", {4}, Space::kPlain);
+  const auto a = s.Buffer("a", {4}, ProxySpace::kPlain), b = s.Buffer("b", {4}, ProxySpace::kPlain);
   const ClockId core = s.Thread("core");
   const auto message = [&](const AsyncRequest& request) {
     return std::string(s.model.Start(core, request).status().message());
@@ -272,7 +272,7 @@ TEST(AsyncEngine, RefusesWhatItCannotDo) {
 // A hundred thousand copies through a ring of four slots: what is remembered does not grow.
 TEST(AsyncEngine, OperationsAreForgotten) {
   Script s(FencePolicy::kPallas, false);
-  const auto hbm = s.Buffer("hbm", {16, 2}, Space::kPlain), vmem = s.Buffer("vmem", {4, 2}, Space::kPlain);
+  const auto hbm = s.Buffer("hbm", {16, 2}, ProxySpace::kPlain), vmem = s.Buffer("vmem", {4, 2}, ProxySpace::kPlain);
   const ClockId core = s.Thread("core");
   const auto sem = s.model.MakeSemaphore({"sem", SemaphoreKind::kDma});
   std::size_t most = 0;

@@ -27,7 +27,7 @@ struct TrackedBuffer {
   std::string name;  // the user's
   std::vector<std::int64_t> shape;
   std::int64_t element_bytes = 4;
-  Space space = Space::kPlain;
+  ProxySpace space = ProxySpace::kPlain;
   Place place;
 };
 

@@ -30,7 +30,7 @@ class Script {
     threads_.push_back({model.agents().Add(name, place), {}, 0});
     return threads_.back().id;
   }
-  BufferId Buffer(const std::string& name, Shape shape, Space space, const Place& place = {}) {
+  BufferId Buffer(const std::string& name, Shape shape, ProxySpace space, const Place& place = {}) {
     std::size_t elements = 1;
     for (const std::int64_t n : shape) elements *= static_cast<std::size_t>(n);
     data_.push_back(std::make_unique<std::vector<float>>(elements, static_cast<float>(data_.size() + 1)));

@@ -168,7 +168,7 @@ TEST(Corpus, 047_OverWait) {
 TEST(Corpus, 048_CreditMasksTheRace) {
   Expect(
       [](Script& s, bool racy) {
-        const auto vmem = s.Buffer("vmem", {4}, Space::kPlain);
+        const auto vmem = s.Buffer("vmem", {4}, ProxySpace::kPlain);
         const auto a = s.Thread("a"), b = s.Thread("b");
         const auto sem = s.model.MakeSemaphore({"sem"}), begun = s.model.MakeSemaphore({"begun"});
         if (racy) s.Signal(a, sem);
@@ -187,7 +187,7 @@ TEST(Corpus, 048_CreditMasksTheRace) {
 TEST(Corpus, 049_NonDecrementingWaitReused) {
   Expect(
       [](Script& s, bool racy) {
-        const auto gmem = s.Buffer("gmem", {4}, Space::kGlobal);
+        const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal);
         const auto a = s.Thread("a"), b = s.Thread("b");
         const auto sem = s.model.MakeSemaphore({"sem"}), read = s.model.MakeSemaphore({"read"});
         for (int round = 0; round < 2; ++round) {

@@ -14,7 +14,7 @@ using concurrency_test::Script;
 TEST(Corpus, 002_SmemHandoff) {
   Expect(
       [](Script& s, bool racy) {
-        const auto smem = s.Buffer("smem", {4}, Space::kShared);
+        const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared);
         const auto producer = s.Thread("producer"), consumer = s.Thread("consumer");
         const auto full = s.model.MakeBarrier({"full"});
         s.Write(producer, smem, {0, 4});
@@ -29,7 +29,7 @@ TEST(Corpus, 002_SmemHandoff) {
 // 006: the producer laps the consumer. 007: slots are i modulo (stages + 1), barriers i modulo stages.
 void Ring(Script& s, bool back_pressure, int slots) {
   constexpr int kStages = 2, kSteps = 6;
-  const auto smem = s.Buffer("ring", {8, 4}, Space::kShared);
+  const auto smem = s.Buffer("ring", {8, 4}, ProxySpace::kShared);
   const auto producer = s.Thread("producer"), consumer = s.Thread("consumer");
   std::vector<SemaphoreId> full, free;
   for (int i = 0; i < kStages; ++i) {
@@ -54,7 +54,7 @@ TEST(Corpus, 006_RingNoBackpressure) {
 TEST(Corpus, 007_RingWrongSlot) {
   Expect(
       [](Script& s, bool racy) {
-        const auto smem = s.Buffer("ring", {3, 4}, Space::kShared);
+        const auto smem = s.Buffer("ring", {3, 4}, ProxySpace::kShared);
         const auto producer = s.Thread("producer"), consumer = s.Thread("consumer");
         for (int i = 0; i < 3; ++i) {
           const auto full = s.model.MakeSemaphore({"full"});
@@ -70,7 +70,7 @@ TEST(Corpus, 007_RingWrongSlot) {
 TEST(Corpus, 008_TmaLoadNoWait) {
   Expect(
       [](Script& s, bool racy) {
-        const auto gmem = s.Buffer("gmem", {4}, Space::kGlobal), smem = s.Buffer("smem", {4}, Space::kShared);
+        const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal), smem = s.Buffer("smem", {4}, ProxySpace::kShared);
         const auto thread = s.Thread("thread 0");
         const auto bar = s.model.MakeBarrier({"bar"});
         AsyncRequest copy = s.Copy(gmem, {0, 4}, smem, {0, 4});
@@ -87,7 +87,7 @@ TEST(Corpus, 008_TmaLoadNoWait) {
 TEST(Corpus, 010_SixStagesWaitForTheLast) {
   Expect(
       [](Script& s, bool racy) {
-        const auto gmem = s.Buffer("gmem", {6}, Space::kGlobal), smem = s.Buffer("smem", {6}, Space::kShared);
+        const auto gmem = s.Buffer("gmem", {6}, ProxySpace::kGlobal), smem = s.Buffer("smem", {6}, ProxySpace::kShared);
         const auto thread = s.Thread("thread 0");
         std::vector<BarrierId> bars;
         for (int i = 0; i < 6; ++i) {
@@ -113,7 +113,8 @@ TEST(Corpus, 011_TmaStoreSourceReuse) {
   for (const std::size_t may_remain : {0u, 1u}) {
     Expect(
         [=](Script& s, bool racy) {
-          const auto gmem = s.Buffer("gmem", {4}, Space::kGlobal), smem = s.Buffer("smem", {2}, Space::kShared);
+          const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal),
+                     smem = s.Buffer("smem", {2}, ProxySpace::kShared);
           const auto thread = s.Thread("thread 0");
           const auto queue = s.model.MakeQueue(QueueOrder::kHalves);
           for (int i = 0; i < 4; ++i) {
@@ -138,7 +139,7 @@ TEST(Corpus, 011_TmaStoreSourceReuse) {
 TEST(Corpus, 012_AnotherThreadCannotWaitForMyStore) {
   Expect(
       [](Script& s, bool racy) {
-        const auto gmem = s.Buffer("gmem", {4}, Space::kGlobal), smem = s.Buffer("smem", {4}, Space::kShared);
+        const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal), smem = s.Buffer("smem", {4}, ProxySpace::kShared);
         const auto a = s.Thread("thread 0"), b = s.Thread("thread 1");
         const auto bar = s.model.MakeBarrier({"bar"});
         const auto mine = s.model.MakeQueue(QueueOrder::kHalves), others = s.model.MakeQueue(QueueOrder::kHalves);
@@ -160,7 +161,7 @@ TEST(Corpus, 012_AnotherThreadCannotWaitForMyStore) {
 TEST(Corpus, 013_DoubleStoreOverlaps) {
   Expect(
       [](Script& s, bool racy) {
-        const auto gmem = s.Buffer("gmem", {6}, Space::kGlobal), smem = s.Buffer("smem", {4}, Space::kShared);
+        const auto gmem = s.Buffer("gmem", {6}, ProxySpace::kGlobal), smem = s.Buffer("smem", {4}, ProxySpace::kShared);
         const auto a = s.Thread("thread 0");
         const auto queue = s.model.MakeQueue(QueueOrder::kHalves);
         for (int i = 0; i < 2; ++i) {
@@ -177,7 +178,7 @@ TEST(Corpus, 013_DoubleStoreOverlaps) {
 TEST(Corpus, 014_StoreThenLoadAfterReadOnlyWait) {
   Expect(
       [](Script& s, bool racy) {
-        const auto gmem = s.Buffer("gmem", {4}, Space::kGlobal), smem = s.Buffer("smem", {8}, Space::kShared);
+        const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal), smem = s.Buffer("smem", {8}, ProxySpace::kShared);
         const auto a = s.Thread("thread 0");
         const auto queue = s.model.MakeQueue(QueueOrder::kHalves);
         const auto bar = s.model.MakeBarrier({"bar"});
@@ -201,7 +202,7 @@ TEST(Corpus, 015_CommitSmemSubsets) {
   for (int fences = 0; fences < 16; ++fences) {
     for (std::uint32_t seed = 0; seed < 10; ++seed) {
       Script s;
-      const auto gmem = s.Buffer("gmem", {4}, Space::kGlobal), smem = s.Buffer("smem", {4}, Space::kShared);
+      const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal), smem = s.Buffer("smem", {4}, ProxySpace::kShared);
       const auto writer = s.Thread("writer"), issuer = s.Thread("issuer"), third = s.Thread("third");
       const auto bar = s.model.MakeBarrier({"bar"});
       const auto queue = s.model.MakeQueue(QueueOrder::kHalves);
@@ -228,7 +229,7 @@ TEST(Corpus, 016_ReadThenTmaLoad) {
   enum class Who { kOne, kOneWithBarrier, kTwo };
   const auto run = [](FencePolicy policy, Who who, bool fence) {
     Script s(policy);
-    const auto gmem = s.Buffer("gmem", {4}, Space::kGlobal), smem = s.Buffer("smem", {4}, Space::kShared);
+    const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal), smem = s.Buffer("smem", {4}, ProxySpace::kShared);
     const auto reader = s.Thread("reader");
     const auto issuer = who == Who::kTwo ? s.Thread("issuer") : reader;
     const auto free = s.model.MakeBarrier({"free"}), full = s.model.MakeBarrier({"full"});
@@ -260,7 +261,7 @@ TEST(Corpus, 016_ReadThenTmaLoad) {
 TEST(Corpus, 028_TensorMemoryByAPlainBarrier) {
   Expect(
       [](Script& s, bool racy) {
-        const auto smem = s.Buffer("a", {4}, Space::kShared), tmem = s.Buffer("acc", {4}, Space::kTensor);
+        const auto smem = s.Buffer("a", {4}, ProxySpace::kShared), tmem = s.Buffer("acc", {4}, ProxySpace::kTensor);
         const auto a = s.Thread("thread 0"), b = s.Thread("thread 1");
         const auto done = s.model.MakeBarrier({"done", 1, true});
         const auto hand = s.model.MakeBarrier({"hand", 1, !racy});
@@ -287,7 +288,7 @@ TEST(Corpus, 055_TpuDmaNoWait) {
   for (const bool write_source : {true, false}) {
     Expect(
         [=](Script& s, bool racy) {
-          const auto hbm = s.Buffer("hbm", {4}, Space::kPlain), vmem = s.Buffer("vmem", {4}, Space::kPlain);
+          const auto hbm = s.Buffer("hbm", {4}, ProxySpace::kPlain), vmem = s.Buffer("vmem", {4}, ProxySpace::kPlain);
           const auto core = s.Thread("core 0");
           const auto sem = s.model.MakeSemaphore({"sem", SemaphoreKind::kDma});
           AsyncRequest copy = s.Copy(hbm, {0, 4}, vmem, {0, 4});
@@ -306,11 +307,11 @@ Place Device(int n) { return Place{}.With(PlaceLevel::kDevice, n); }
 TEST(Corpus, 056_TwoDevicesSendIntoOneSlot) {
   Expect(
       [](Script& s, bool racy) {
-        const auto slot = s.Buffer("slot", {2, 4}, Space::kPlain, Device(2));
+        const auto slot = s.Buffer("slot", {2, 4}, ProxySpace::kPlain, Device(2));
         const auto receiver = s.Thread("device 2", Device(2));
         const auto receive = s.model.MakeSemaphore({"recv", SemaphoreKind::kDma});
         for (int d = 0; d < 2; ++d) {
-          const auto source = s.Buffer("source", {1, 4}, Space::kPlain, Device(d));
+          const auto source = s.Buffer("source", {1, 4}, ProxySpace::kPlain, Device(d));
           const ClockId sender = d == 0 ? s.Thread("device 0", Device(0)) : s.Thread("device 1", Device(1));
           const auto sent = s.model.MakeSemaphore({"send", SemaphoreKind::kDma});
           AsyncRequest copy = s.Copy(source, {0, 1}, slot, {racy ? 0 : d, 1});
@@ -328,8 +329,8 @@ TEST(Corpus, 056_TwoDevicesSendIntoOneSlot) {
 TEST(Corpus, 057_RdmaDoubleBuffer) {
   Expect(
       [](Script& s, bool racy) {
-        const auto source = s.Buffer("source", {1, 4}, Space::kPlain, Device(0));
-        const auto slots = s.Buffer("slots", {2, 4}, Space::kPlain, Device(1));
+        const auto source = s.Buffer("source", {1, 4}, ProxySpace::kPlain, Device(0));
+        const auto slots = s.Buffer("slots", {2, 4}, ProxySpace::kPlain, Device(1));
         const auto left = s.Thread("device 0", Device(0)), right = s.Thread("device 1", Device(1));
         const auto sent = s.model.MakeSemaphore({"send", SemaphoreKind::kDma});
         std::vector<SemaphoreId> received, capacity;

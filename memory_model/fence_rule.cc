@@ -16,10 +16,10 @@ std::optional<FencePolicy> FencePolicyFromName(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<FenceRule::Verdict> FenceRule::Judge(const AccessEvent& first, AccessKind second, Space space,
+std::optional<FenceRule::Verdict> FenceRule::Judge(const AccessEvent& first, AccessKind second, ProxySpace space,
                                                    bool same_agent, bool round_trip) const {
   if (!Conflict(first.kind, second)) return std::nullopt;
-  if (space == Space::kTensor) {
+  if (space == ProxySpace::kTensor) {
     return Verdict{FindingCode::kBarrierTensorOrder, Severity::kDefect, Confidence::kProved};
   }
   if (first.writes()) return Verdict{FindingCode::kProxy, Severity::kDefect, Confidence::kProved};

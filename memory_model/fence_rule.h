@@ -18,7 +18,7 @@ namespace palladion {
 enum class Proxy : std::uint8_t { kGeneric, kAsync, kTensorCore };
 
 // Only what the fence rule tells apart. kPlain: memory without proxies (TPU, Triton).
-enum class Space : std::uint8_t { kPlain, kShared, kGlobal, kTensor };
+enum class ProxySpace : std::uint8_t { kPlain, kShared, kGlobal, kTensor };
 
 // One access, without what it touched.
 struct AccessEvent {
@@ -80,9 +80,9 @@ class FenceRule {
 
   // What must be visible to an access of this kind. No fence of Pallas covers global memory, so there the order of
   // threads is all one can ask for.
-  static ClockPart PartFor(Proxy proxy, Space space) {
+  static ClockPart PartFor(Proxy proxy, ProxySpace space) {
     if (proxy == Proxy::kTensorCore) return ClockPart::kTensorCore;
-    return proxy == Proxy::kAsync && space == Space::kShared ? ClockPart::kAsyncSmem : ClockPart::kGeneric;
+    return proxy == Proxy::kAsync && space == ProxySpace::kShared ? ClockPart::kAsyncSmem : ClockPart::kGeneric;
   }
 
   struct Verdict {
@@ -92,7 +92,7 @@ class FenceRule {
   };
   // Of a conflicting pair that is ordered but unfenced; nullopt: allowed. `round_trip`: both are of one agent, and a
   // wait of its own has told it of the first.
-  std::optional<Verdict> Judge(const AccessEvent& first, AccessKind second, Space space, bool same_agent,
+  std::optional<Verdict> Judge(const AccessEvent& first, AccessKind second, ProxySpace space, bool same_agent,
                                bool round_trip) const;
 
   // Does a wgmma that returns leave only itself in flight?

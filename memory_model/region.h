@@ -167,15 +167,20 @@ void VisitRuns(const ElementBox& box, absl::Span<const std::int64_t> shape, F&& 
   }
 }
 
+// Is the piece of a list of places an access? Not where a mask turns it off, nor outside the array.
+inline bool Touches(const PointAccess& access, std::size_t piece) {
+  const std::uint8_t* lanes = access.mask.lanes;
+  return access.offset[piece] >= 0 && (lanes == nullptr || lanes[piece / access.pieces_per_element] != 0);
+}
+
 // Calls f(first, last) for runs of bytes that a list of places touches (last excluded).
 template <class F>
 void VisitBytes(const PointAccess& access, F&& f) {
   const auto piece = static_cast<std::int64_t>(access.piece_bytes);
   std::int64_t first = 0, last = 0;
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
+    if (!Touches(access, p)) continue;
     const std::int64_t offset = access.offset[p];
-    if (offset < 0) continue;
-    if (access.mask.lanes != nullptr && access.mask.lanes[p / access.pieces_per_element] == 0) continue;
     if (offset != last || last == first) {
       if (last != first) f(first, last);
       first = offset;

@@ -1,7 +1,6 @@
 #include "memory_model/witness.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
@@ -65,36 +64,6 @@ void Witness::AskFirstWriter(const Memory& memory, BufferId buffer, std::int64_t
   questions_.push_back(std::move(question));
 }
 
-void Witness::WatchValues(const Memory& memory, BufferId buffer) {
-  for (const Values& known : values_) {
-    if (known.buffer == buffer) return;
-  }
-  Values values{.buffer = buffer, .element_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(buffer))};
-  std::size_t elements = 1;
-  for (std::int64_t size : memory.ShapeOf(buffer)) {
-    values.shape.push_back(size);
-    elements *= static_cast<std::size_t>(size);
-  }
-  const std::size_t bytes = elements * memory.ElementBytesOf(buffer);
-  values.first.resize(bytes);
-  values.written.resize(bytes);
-  values.writer.resize(elements);
-  values.several.resize(elements);
-  values.varied.resize(elements);
-  values_.push_back(std::move(values));
-}
-
-bool Witness::OneValue(BufferId buffer) const {
-  for (const Values& values : values_) {
-    if (values.buffer != buffer) continue;
-    for (std::size_t e = 0; e < values.varied.size(); ++e) {
-      if (values.varied[e] != 0 && values.several[e] != 0) return false;
-    }
-    return true;
-  }
-  return false;
-}
-
 void Witness::Consider(Question& question, AccessKind kind, const Site& site, const std::string& box) {
   const bool same_task = clock_.SameTask(question.program, clock_.program());
   const bool is_later = !question.same_task && clock_.program() == question.program && kind == question.kind &&
@@ -126,52 +95,21 @@ void Witness::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reac
     ExtentOf(access, reach, &box);
     Consider(question, kind, access.site, ToString(box));
   }
-  for (Values& values : values_) {
-    if (kind == AccessKind::kRead || values.buffer != access.buffer) continue;
-    const std::int64_t bytes = values.element_bytes;
-    VisitElements(access, reach, values.shape, [&](std::int64_t element, std::int64_t lane) {
-      Compare(values, element * bytes, bytes, value + lane * bytes, kind == AccessKind::kAtomic);
-    });
-  }
+  values_.Box(clock_.task(), kind, access, reach, value);
 }
 
 void Witness::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
   const auto piece = static_cast<std::int64_t>(access.piece_bytes);
-  const auto touches = [&](std::size_t p) {
-    return access.offset[p] >= 0 &&
-           (access.mask.lanes == nullptr || access.mask.lanes[p / access.pieces_per_element] != 0);
-  };
   for (Question& question : questions_) {
     if (question.buffer != access.buffer) continue;
     for (std::size_t p = 0; p < access.offset.size(); ++p) {
       const std::int64_t offset = access.offset[p];
-      if (!touches(p) || question.byte < offset || question.byte >= offset + piece) continue;
+      if (!Touches(access, p) || question.byte < offset || question.byte >= offset + piece) continue;
       Consider(question, kind, access.site, Cat("[", absl::StrJoin(question.index, ", "), "]"));
       break;
     }
   }
-  for (Values& values : values_) {
-    if (kind == AccessKind::kRead || values.buffer != access.buffer) continue;
-    for (std::size_t p = 0; p < access.offset.size(); ++p) {
-      if (!touches(p)) continue;
-      Compare(values, access.offset[p], piece, value + static_cast<std::int64_t>(p) * piece,
-              kind == AccessKind::kAtomic);
-    }
-  }
-}
-
-void Witness::Compare(Values& values, std::int64_t byte, std::int64_t bytes, const std::byte* value,
-                      bool atomic) const {
-  const auto element = static_cast<std::size_t>(byte / values.element_bytes);
-  const auto at = static_cast<std::size_t>(byte);
-  if (values.writer[element] == 0) values.writer[element] = clock_.task();
-  if (values.writer[element] != clock_.task()) values.several[element] = 1;
-  for (std::size_t b = 0; b < static_cast<std::size_t>(bytes); ++b) {
-    if (values.written[at + b] != 0 && values.first[at + b] != value[b]) values.varied[element] = 1;
-    if (values.written[at + b] == 0) values.first[at + b] = value[b];
-    values.written[at + b] = 1;
-  }
-  if (atomic) values.varied[element] = 1;
+  values_.Points(clock_.task(), kind, access, value);
 }
 
 }  // namespace palladion

@@ -13,6 +13,7 @@
 #include "memory_model/memory.h"
 #include "memory_model/region.h"
 #include "memory_model/sweep.h"
+#include "memory_model/written_values.h"
 
 namespace palladion {
 
@@ -36,13 +37,13 @@ class Witness final : public AccessObserver {
   // Who wrote the byte first in the task of `program`.
   void AskFirstWriter(const Memory& memory, BufferId buffer, std::int64_t byte, absl::Span<const std::int64_t> program);
   // Compares all that is written to the buffer.
-  void WatchValues(const Memory& memory, BufferId buffer);
+  void WatchValues(const Memory& memory, BufferId buffer) { values_.Watch(memory, buffer); }
 
   // The other access: the earliest that is in conflict with it; of inherited memory, the latest write before it.
   // Nothing where there is none: what the sweep found was no conflict of this kind.
   const std::optional<WitnessAccess>& Answer(std::size_t question) const { return questions_[question].answer; }
   // Did every write to each element that several tasks wrote store the same bytes?
-  bool OneValue(BufferId buffer) const;
+  bool OneValue(BufferId buffer) const { return values_.AreEqual(buffer); }
 
   void BeginProgram(absl::Span<const std::int64_t> grid_index) override { clock_.Begin(grid_index); }
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
@@ -62,22 +63,11 @@ class Witness final : public AccessObserver {
     std::uint32_t written_by = 0;  // the task that wrote the byte last: what it reads there is its own
     std::optional<WitnessAccess> answer;
   };
-  struct Values {
-    BufferId buffer;
-    std::int64_t element_bytes = 1;
-    std::vector<std::int64_t> shape;
-    std::vector<std::byte> first;               // the bytes written first
-    std::vector<std::uint8_t> written;          // by byte
-    std::vector<std::uint32_t> writer;          // by element: the task that wrote it first
-    std::vector<std::uint8_t> several, varied;  // by element: tasks, values
-  };
-
   void Consider(Question& question, AccessKind kind, const Site& site, const std::string& box);
-  void Compare(Values& values, std::int64_t byte, std::int64_t bytes, const std::byte* value, bool atomic) const;
 
   TaskClock clock_;
   std::vector<Question> questions_;
-  std::vector<Values> values_;
+  WrittenValues values_;
 };
 
 }  // namespace palladion

@@ -1,0 +1,78 @@
+#include "memory_model/written_values.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "memory_model/region.h"
+
+namespace palladion {
+
+void WrittenValues::Watch(const Memory& memory, BufferId id) {
+  const auto known = [&](const Buffer& buffer) { return buffer.id == id; };
+  if (std::any_of(buffers_.begin(), buffers_.end(), known)) return;
+  Buffer buffer{.id = id, .element_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(id))};
+  std::size_t elements = 1;
+  for (std::int64_t size : memory.ShapeOf(id)) {
+    buffer.shape.push_back(size);
+    elements *= static_cast<std::size_t>(size);
+  }
+  const std::size_t bytes = elements * memory.ElementBytesOf(id);
+  buffer.first.resize(bytes);
+  buffer.written.resize(bytes);
+  buffer.writer.resize(elements);
+  buffer.several.resize(elements);
+  buffer.varied.resize(elements);
+  buffers_.push_back(std::move(buffer));
+}
+
+bool WrittenValues::AreEqual(BufferId id) const {
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.id != id) continue;
+    for (std::size_t e = 0; e < buffer.varied.size(); ++e) {
+      if (buffer.varied[e] != 0 && buffer.several[e] != 0) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+void WrittenValues::Box(std::uint32_t writer, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
+                        const std::byte* value) {
+  if (kind == AccessKind::kRead || reach.empty || reach.none_copied) return;
+  for (Buffer& buffer : buffers_) {
+    if (buffer.id != access.buffer) continue;
+    const std::int64_t bytes = buffer.element_bytes;
+    VisitElements(access, reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
+      Compare(buffer, writer, element * bytes, bytes, value + lane * bytes, kind == AccessKind::kAtomic);
+    });
+  }
+}
+
+void WrittenValues::Points(std::uint32_t writer, AccessKind kind, const PointAccess& access, const std::byte* value) {
+  if (kind == AccessKind::kRead) return;
+  const auto piece = static_cast<std::int64_t>(access.piece_bytes);
+  for (Buffer& buffer : buffers_) {
+    if (buffer.id != access.buffer) continue;
+    for (std::size_t p = 0; p < access.offset.size(); ++p) {
+      if (!Touches(access, p)) continue;
+      Compare(buffer, writer, access.offset[p], piece, value + static_cast<std::int64_t>(p) * piece,
+              kind == AccessKind::kAtomic);
+    }
+  }
+}
+
+void WrittenValues::Compare(Buffer& buffer, std::uint32_t writer, std::int64_t byte, std::int64_t bytes,
+                            const std::byte* value, bool atomic) {
+  const auto element = static_cast<std::size_t>(byte / buffer.element_bytes);
+  const auto at = static_cast<std::size_t>(byte);
+  if (buffer.writer[element] == 0) buffer.writer[element] = writer;
+  if (buffer.writer[element] != writer) buffer.several[element] = 1;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(bytes); ++b) {
+    if (buffer.written[at + b] != 0 && buffer.first[at + b] != value[b]) buffer.varied[element] = 1;
+    if (buffer.written[at + b] == 0) buffer.first[at + b] = value[b];
+    buffer.written[at + b] = 1;
+  }
+  if (atomic) buffer.varied[element] = 1;
+}
+
+}  // namespace palladion
