@@ -1,0 +1,219 @@
+"""palladion.install: programs that pass JAX's own interpret parameters, unchanged. The kernels are those that JAX's documentation
+teaches with, written anew: addition, iota, a blocked matmul with an accumulator, an async copy, a sum over a grid.
+"""
+
+import dataclasses
+import functools
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import tpu as pltpu
+
+import palladion
+from palladion.bridge import jax_params
+from palladion.bridge.params import Params
+
+try:
+    from jax.experimental.pallas import mosaic_gpu as plgpu
+
+    InterpretGPUParams = getattr(plgpu, "InterpretGPUParams", None) or getattr(plgpu, "InterpretParams", None)
+except ImportError:
+    InterpretGPUParams = None
+if InterpretGPUParams is None:
+    try:
+        from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams
+    except ImportError:  # before 0.9
+        InterpretGPUParams = None
+
+EVERYTHING = ("bare", "palladion", "tpu_interpret", "gpu_interpret", "interpret_true")
+
+
+@pytest.fixture(autouse=True)
+def uninstalled():
+    yield
+    palladion.uninstall()
+
+
+def add(x, y, interpret):
+    def add_vectors(x_ref, y_ref, o_ref):
+        o_ref[...] = x_ref[...] + y_ref[...]
+
+    return pl.pallas_call(add_vectors, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), interpret=interpret)(x, y)
+
+
+def iota(n, interpret):
+    def iota_kernel(o_ref):
+        i = pl.program_id(0)
+        o_ref[i] = i
+
+    return pl.pallas_call(iota_kernel, out_shape=jax.ShapeDtypeStruct((n,), jnp.int32), grid=(n,),
+                          out_specs=pl.BlockSpec(memory_space=pltpu.SMEM), interpret=interpret)()
+
+
+def matmul(x, y, interpret):
+    def matmul_kernel(x_ref, y_ref, z_ref, acc_ref):
+        @pl.when(pl.program_id(2) == 0)
+        def _():
+            acc_ref[...] = jnp.zeros_like(acc_ref)
+
+        acc_ref[...] += jnp.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32)
+
+        @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
+        def _():
+            z_ref[...] = acc_ref[...].astype(z_ref.dtype)
+
+    (m, k), n = x.shape, y.shape[1]
+    return pl.pallas_call(
+        matmul_kernel, out_shape=jax.ShapeDtypeStruct((m, n), x.dtype), grid=(m // 128, n // 128, k // 128),
+        in_specs=[pl.BlockSpec((128, 128), lambda i, j, k: (i, k)), pl.BlockSpec((128, 128), lambda i, j, k: (k, j))],
+        out_specs=pl.BlockSpec((128, 128), lambda i, j, k: (i, j)), scratch_shapes=[pltpu.VMEM((128, 128), jnp.float32)],
+        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel", "parallel", "arbitrary")), interpret=interpret)(x, y)
+
+
+def row_sum(x, interpret):
+    """Wrong when "parallel" is promised of the grid: all programs add to one block."""
+    def kernel(x_ref, o_ref):
+        @pl.when(pl.program_id(0) == 0)
+        def _():
+            o_ref[...] = jnp.zeros_like(o_ref)
+
+        o_ref[...] += x_ref[...]
+
+    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype), grid=(4,),
+                          in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))], out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
+                          compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)), interpret=interpret)(x)
+
+
+A, B = (jnp.asarray(np.random.default_rng(n).standard_normal((256, 256)), jnp.float32) for n in (1, 2))
+TPU = pltpu.InterpretParams()
+WAYS = {"true": True, "tpu": TPU, "tpu races": pltpu.InterpretParams(detect_races=True), "bare": False,
+        "tpu zeros": pltpu.InterpretParams(uninitialized_memory="zero")}
+if InterpretGPUParams is not None:
+    WAYS["gpu"] = InterpretGPUParams(detect_races=True)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_programs_with_jax_parameters_run_unchanged(way):
+    interpret = WAYS[way]
+    palladion.install(claim=EVERYTHING)
+    np.testing.assert_array_equal(jax.jit(functools.partial(add, interpret=interpret))(A, B), A + B)
+    assert [c.kernel for c in palladion.last_report().calls] == ["add_vectors"]
+    if way != "gpu":
+        np.testing.assert_array_equal(iota(8, interpret), np.arange(8))
+        np.testing.assert_allclose(matmul(A, B, interpret), np.asarray(A) @ np.asarray(B), rtol=1e-4, atol=1e-4)
+        report = palladion.last_report()
+        assert [c.kernel for c in report.calls] == ["iota_kernel", "matmul_kernel"] and report.ok
+        assert report.calls[1].target == "mosaic_tpu/v5e" and report.calls[1].checked == (way in ("tpu races", "tpu zeros"))
+
+
+def test_under_the_context_managers_of_jax():
+    palladion.install(claim="tpu_interpret")
+    with pltpu.force_tpu_interpret_mode():
+        np.testing.assert_array_equal(jax.jit(lambda x: jax.vmap(lambda v: add(v, v, False))(x))(A), A * 2)
+    assert palladion.last_report().count == 1
+
+
+def test_detect_races_reports_and_goes_on():
+    palladion.install(claim="tpu_interpret")
+    row_sum(jnp.ones((32, 128)), pltpu.InterpretParams(detect_races=True))
+    assert palladion.last_report().races_found
+    np.testing.assert_array_equal(row_sum(jnp.ones((32, 128)), TPU), 4)
+    assert not palladion.last_report().races_found
+
+
+def test_reads_out_of_bounds_raise_where_jax_raises():
+    def past_the_end(x, interpret):
+        def kernel(x_ref, o_ref):
+            o_ref[...] = x_ref[pl.ds(pl.program_id(0) + 1, 8)]
+
+        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((8,), x.dtype), grid=(1,), interpret=interpret)(x)
+
+    palladion.install(claim=("tpu_interpret", "interpret_true"))
+    with pytest.raises(jax.errors.JaxRuntimeError, match="OOB"):
+        jax.block_until_ready(past_the_end(jnp.ones(8), TPU))
+    result = past_the_end(jnp.ones(8), pltpu.InterpretParams(out_of_bounds_reads="uninitialized"))
+    assert np.isnan(result[7]) and result[0] == 1
+    jax.block_until_ready(past_the_end(jnp.ones(8), True))
+    assert palladion.last_report().verdict == "defect"
+
+
+def test_what_is_not_claimed_goes_where_it_went():
+    palladion.install()
+    np.testing.assert_array_equal(add(A, B, True), A + B)
+    np.testing.assert_array_equal(add(A, B, TPU), A + B)
+    before = palladion.last_report()
+    np.testing.assert_array_equal(add(A, B, False), A + B)
+    assert palladion.last_report() is not before and palladion.last_report().count == 1
+    palladion.uninstall()
+    with pytest.raises(ValueError, match="Only interpret mode"):
+        add(A, B, False)
+
+
+def test_install_reaches_what_was_compiled_before():
+    function = jax.jit(functools.partial(add, interpret=True))
+    function(A, B)
+    palladion.install(claim="interpret_true")
+    function(A, B)
+    assert palladion.last_report().count == 1
+    palladion.uninstall()
+    before = palladion.last_report()
+    function(A, B)
+    assert palladion.last_report() is before
+
+
+def test_the_options_of_bare_kernels():
+    palladion.install(target="v5p", seeds=2, on_defect="collect")
+    row_sum(jnp.ones((32, 128)), False)
+    report = palladion.last_report()
+    assert report.races_found and report.calls[0].target == "mosaic_tpu/v5p"
+
+
+def test_the_emulation_of_a_stretch_wins_over_install():
+    palladion.install(claim=EVERYTHING)
+    with palladion.emulate(seeds=2) as session:
+        add(A, B, TPU)
+    assert session.report.calls[0].checked and palladion.last_report() is session.report
+
+
+def test_values_without_a_meaning_stay_with_jax():
+    two = pltpu.InterpretParams(**{name: 2 for name in ("num_cores_or_threads", "num_cores_per_device")
+                                   if name in pltpu.InterpretParams.__dataclass_fields__})
+    palladion.install(claim=EVERYTHING)
+    before = palladion.last_report()
+    with pytest.warns(palladion.PalladionWarning, match="num_cores.*no meaning in Palladion, so JAX's interpreter runs"):
+        np.testing.assert_array_equal(add(A, B, two), A + B)
+    assert palladion.last_report() is before
+    for name, value in (("buffer_bounds", "padded"), ("grid_point_recorder", print), ("a_field_of_tomorrow", 1)):
+        fields = dataclasses.make_dataclass("InterpretParams", [(name, object)])
+        with pytest.raises(jax_params.NoMeaning, match=name):
+            jax_params.translated(fields(value))
+
+
+def test_the_tables_know_every_field_of_this_jax():
+    """A field that JAX adds is to be thought about: until then it leaves the kernel to JAX."""
+    for params in [TPU] + ([InterpretGPUParams()] if InterpretGPUParams else []):
+        assert jax_params.translated(params) == Params(on_defect="warn", raise_codes=("OOB",))
+
+
+def test_wrong_options():
+    with pytest.raises(ValueError, match="'everything'; it may have bare"):
+        palladion.install(claim=("everything",))
+    with pytest.raises(palladion.PalladionError, match="unknown target"):
+        palladion.install(target="x99")
+    with pytest.raises(TypeError, match="seed"):
+        palladion.install(seed=4)
+
+
+def test_calls_outside_of_emulate_that_fail_are_said_by_jax():
+    palladion.install()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(jax.errors.JaxRuntimeError, match=r"kernel @add_vectors|OOB"):
+            jax.block_until_ready(pl.pallas_call(
+                lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[pl.ds(pl.program_id(0) + 1, 8)]), grid=(1,),
+                out_shape=jax.ShapeDtypeStruct((8,), jnp.float32))(jnp.ones(8)))
+    assert palladion.last_report().verdict == "defect"
