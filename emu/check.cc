@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "emu/arrays.h"
 #include "emu/check_compare.h"
 #include "emu/check_trial.h"
 #include "emu/contracts.h"
@@ -23,12 +24,6 @@
 
 namespace palladion {
 namespace {
-
-std::vector<ConstArray> ArraysOf(absl::Span<const Tensor> tensors) {
-  std::vector<ConstArray> arrays;
-  for (const Tensor& tensor : tensors) arrays.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
-  return arrays;
-}
 
 // Is `race` RACE_WW, and `same` the note SAME_VALUE on the same two accesses?
 bool SameButForTheValue(const Finding& race, Finding same) {
@@ -136,18 +131,20 @@ class Checker {
 
   // The search tells the schedules; each then runs once more with everything watching.
   absl::Status RunAll() {
-    std::vector<Tensor> unused = baseline_.outputs;
-    std::vector<MutableArray> outputs;
-    for (Tensor& tensor : unused) outputs.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
+    PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
     ExhaustiveOptions options;
     options.scheduled.launch.run = options_.run;
+    options.scheduled.launch.fill = runner_.fill();  // branches may look at it
+    options.scheduled.loop.budget = std::min(options.scheduled.loop.budget, options_.step_budget);
     const auto visit = [&](const ScheduledResult& result) -> absl::StatusOr<bool> {
+      if (result.run.outcome == Outcome::kBudget) return !Interrupted();  // cut: it did not show how it ends
       Schedule schedule = runner_.ScheduleOfSeed(0);
       schedule.moves = result.run.moves;
       PALLADION_RETURN_IF_ERROR(RunOne(schedule));
       return !Interrupted();
     };
-    PALLADION_ASSIGN_OR_RETURN(explored_, RunExhaustive(kernel_.state(), inputs_, outputs, options, visit));
+    PALLADION_ASSIGN_OR_RETURN(explored_,
+                               RunExhaustive(kernel_.state(), inputs_, MutableArraysOf(unused), options, visit));
     return absl::OkStatus();
   }
 

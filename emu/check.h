@@ -27,6 +27,8 @@ struct CheckOptions {
   int threads = 0;                                   // host threads; 0: all. The report does not depend on it.
   std::int64_t step_budget = std::int64_t{1} << 32;  // visible steps of one schedule before it is a livelock
   RunOptions run;
+  // The one number that users give for both.
+  void SetBudget(std::int64_t budget) { run.loop_budget = step_budget = budget; }
   std::function<void(std::int64_t done, std::int64_t of)> progress;  // may be empty
   std::function<bool()> interrupted;                                 // asked between schedules; may be empty
 };

@@ -3,11 +3,13 @@
 #include <cstring>
 #include <utility>
 
+#include "emu/arrays.h"
 #include "emu/last_writer.h"
 #include "emu/ring_check.h"
 #include "emu/values.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/tensor/element_index.h"
 
 namespace palladion {
 namespace {
@@ -92,10 +94,7 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const PreparedKernel& kern
   }
   JudgeInRing(AskRing(kernel, inputs,
                       [&](const PreparedKernel& ring, absl::Span<const Tensor> words, bool second) {
-                        std::vector<ConstArray> arrays;
-                        for (const Tensor& tensor : words)
-                          arrays.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
-                        return runner.RunOn(ring, arrays, second ? b.schedule : a.schedule, lengths);
+                        return runner.RunOn(ring, ArraysOf(words), second ? b.schedule : a.schedule, lengths);
                       }),
               finding);
   PALLADION_ASSIGN_OR_RETURN(finding.first, WriterOf(kernel, runner, a, *difference, lengths));

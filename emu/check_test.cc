@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "emu/values.h"
+#include "scheduler/schedule.h"
 
 namespace palladion {
 namespace {
@@ -124,8 +125,42 @@ TEST(Check, TheReportDoesNotDependOnTheNumberOfThreads) {
 TEST(Check, AllSchedulesOfASmallKernel) {
   const Report report = CheckOk(kTickets, "", {.exhaustive = true});
   EXPECT_EQ(Verdict::kNondeterministic, report.verdict);
-  EXPECT_EQ(1u, report.findings.size());
+  ASSERT_EQ(1u, report.findings.size());
   EXPECT_GE(report.schedules, 24) << "as many as four programs have orders";
+  const std::string& replay = report.findings[0].replay;
+  ASSERT_EQ(0u, replay.find("s1:moves:")) << replay;
+  const absl::StatusOr<Schedule> schedule = ParseSchedule(replay);
+  ASSERT_TRUE(schedule.ok() && schedule->moves.has_value()) << replay;
+  EXPECT_EQ(1u, schedule->moves->size()) << replay;
+  const Report again = CheckOk(kTickets, "", {.replay = replay});
+  ASSERT_EQ(1u, again.findings.size());
+  EXPECT_EQ(report.findings[0].message, again.findings[0].message);
+}
+
+// Program 1 waits in a loop for what program 0 writes.
+TEST(Check, ASearchThatLetsOneProgramSpinIsNotCompleteAndNoLivelock) {
+  const std::string text =
+      "pkir 1;\nkernel @spin { backend triton; grid [2]; in %x: i32[1]; out %o: i32[1] alias %x;\n"
+      " body @b (%xr: ref<default,i32[1]>, %or: ref<default,i32[1]>) {\n"
+      "  %p = program_id{axis=0}() : i32[];\n  %first = eq(%p, 0:i32) : bool[];\n"
+      "  cond(%first) { return; } { _ = atomic_rmw{op=or}(%or.at[0], 1:i32) : i32[]; return; };\n"
+      "  %end = while(init=0:i32) (%v: i32[]) { %go = eq(%v, 0:i32) : bool[]; return %go; } (%v: i32[]) {\n"
+      "   %seen = atomic_rmw{op=or}(%or.at[0], 0:i32) : i32[]; return %seen; } : i32[];\n  return; } }\n";
+  const Report all = CheckOk(text, "", {.exhaustive = true, .step_budget = 50});
+  EXPECT_EQ(Verdict::kClean, all.verdict) << ToText(all);
+  EXPECT_EQ(0u, all.argument.find("not all schedules were run")) << all.argument;
+  EXPECT_EQ(Verdict::kClean, CheckOk(text, "", {.seeds = 16}).verdict);
+}
+
+// Nobody writes %t, so it holds what the fill says in every schedule.
+TEST(Check, ASearchFillsMemoryAsTheFirstScheduleDoes) {
+  const std::string text =
+      "pkir 1;\nkernel @fill { backend triton; grid [2]; in %z: i32[1]; out %o: i32[1] alias %z; out %t: i32[4];\n"
+      " body @b (%zr: ref<default,i32[1]>, %or: ref<default,i32[1]>, %tr: ref<default,i32[4]>) {\n"
+      "  %n = atomic_rmw{op=add}(%or.at[0], 1:i32) : i32[];\n  return; } }\n";
+  const Report report = CheckOk(text, "", {.exhaustive = true, .fill = "random:7", .definedness = false});
+  EXPECT_EQ(Verdict::kProved, report.verdict) << ToText(report);
+  EXPECT_GT(report.schedules, 1);
 }
 
 TEST(Check, AReplayOfOtherInputsIsRefused) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "emu/arrays.h"
 #include "emu/clock_races.h"
 #include "emu/grid_checks.h"
 #include "emu/interaction.h"
@@ -25,21 +26,6 @@ class AccessCounter final : public AccessObserver {
  private:
   std::int64_t accesses_ = 0;
 };
-
-std::vector<MutableArray> MutableArraysOf(std::vector<Tensor>& tensors) {
-  std::vector<MutableArray> arrays;
-  for (Tensor& tensor : tensors) arrays.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
-  return arrays;
-}
-
-absl::StatusOr<std::vector<Tensor>> NewOutputs(const PreparedKernel& kernel) {
-  std::vector<Tensor> outputs;
-  for (const OperandDescription& described : kernel.outputs()) {
-    PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::CreateUninitialized(described.dtype, described.shape));
-    outputs.push_back(std::move(tensor));
-  }
-  return outputs;
-}
 
 std::uint64_t HashOf(absl::Span<const ConstArray> inputs) {
   ScheduleHash hash;

@@ -40,6 +40,7 @@ class TrialRunner {
 
   // Do programs see each other's effects while they run? Else they run one after another, in one of two orders.
   bool interact() const { return interact_; }
+  Fill fill() const { return fill_; }
   std::uint64_t kernel_hash() const { return kernel_hash_; }
   std::uint64_t inputs_hash() const { return inputs_hash_; }
 

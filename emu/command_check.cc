@@ -44,7 +44,8 @@ absl::Status ChooseChecks(const CommandLine& line, CheckOptions& options) {
 absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   CheckOptions options;
   PALLADION_ASSIGN_OR_RETURN(options.seeds, PositiveFlag(line, "seeds", options.seeds));
-  PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t budget, PositiveFlag(line, "budget", 1));
+  if (line.Has("budget")) options.SetBudget(budget);
   PALLADION_ASSIGN_OR_RETURN(const std::int64_t threads, PositiveFlag(line, "threads", 4096));
   if (threads > 4096) return absl::InvalidArgumentError(Cat("--threads must be 4096 or less; found ", threads));
   if (line.Has("threads")) options.threads = static_cast<int>(threads);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "emu/arrays.h"
 #include "emu/check.h"
 #include "emu/command_common.h"
 #include "emu/float_environment.h"
@@ -19,27 +20,15 @@
 namespace palladion {
 namespace {
 
-std::vector<ConstArray> ArraysOf(absl::Span<const Tensor> tensors) {
-  std::vector<ConstArray> arrays;
-  for (const Tensor& tensor : tensors) arrays.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
-  return arrays;
-}
-
 absl::Status RecordLaunch(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunOptions& run,
                           TraceRecorder& recorder) {
   const FloatEnvironment environment;
   PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, inputs));
   PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), HostMemoryLimit()));
-  std::vector<Tensor> outputs;
-  std::vector<MutableArray> out;
-  for (const OperandDescription& described : kernel.outputs()) {
-    PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::CreateUninitialized(described.dtype, described.shape));
-    outputs.push_back(std::move(tensor));
-  }
-  for (Tensor& tensor : outputs) out.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
   LaunchOptions launch{.run = run, .observers = {&recorder}, .hooks = &recorder};
   launch.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) { recorder.Bound(memory, arrays); };
-  return RunLaunch(kernel.state(), inputs, out, launch).status();
+  return RunLaunch(kernel.state(), inputs, MutableArraysOf(outputs), launch).status();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "emu/arrays.h"
 #include "emu/float_environment.h"
 #include "emu/host_memory.h"
 #include "emu/launch.h"
@@ -149,16 +150,10 @@ absl::StatusOr<Report> RunInto(const PreparedKernel& kernel, absl::Span<const Co
 absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                      const LaunchOptions& options) {
   PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
-  std::vector<ConstArray> in;
-  for (const Tensor& tensor : inputs) in.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
   RunResult result;
-  std::vector<MutableArray> out;
-  for (const OperandDescription& described : kernel.outputs()) {
-    PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::CreateUninitialized(described.dtype, described.shape));
-    result.outputs.push_back(std::move(tensor));
-  }
-  for (Tensor& tensor : result.outputs) out.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
-  PALLADION_ASSIGN_OR_RETURN(result.report, LaunchChecked(kernel, in, out, options));
+  PALLADION_ASSIGN_OR_RETURN(result.outputs, NewOutputs(kernel));
+  PALLADION_ASSIGN_OR_RETURN(result.report,
+                             LaunchChecked(kernel, ArraysOf(inputs), MutableArraysOf(result.outputs), options));
   return result;
 }
 

@@ -45,7 +45,8 @@ class ScheduledLaunch final : public Explorable {
   }
   void Restore(const void* saved) override { state_.memory().Restore(*static_cast<const Memory::Saved*>(saved)); }
 
-  ScheduledResult Result(LoopResult run) {
+  // `fair`: nobody is left out for ever, so programs that do not come to an end are a livelock.
+  ScheduledResult Result(LoopResult run, bool fair) {
     const std::int64_t checks = run.outcome == Outcome::kFinished ? state_.Finish() : 0;
     ScheduledResult result{.launch = {.programs = state_.walk().programs(),
                                       .definedness_checks = checks,
@@ -53,7 +54,7 @@ class ScheduledLaunch final : public Explorable {
                                       .printed = state_.memory().printed()},
                            .run = std::move(run)};
     if (result.run.outcome == Outcome::kDeadlock) result.launch.findings.push_back(DeadlockFinding(result.run));
-    if (result.run.outcome == Outcome::kBudget) result.launch.findings.push_back(LivelockFinding(result.run));
+    if (result.run.outcome == Outcome::kBudget && fair) result.launch.findings.push_back(LivelockFinding(result.run));
     return result;
   }
 
@@ -88,7 +89,8 @@ class ScheduledLaunch final : public Explorable {
         .severity = RowOf(FindingCode::kLivelock).severity,
         .message = Cat("after ", run.steps, " operations on shared memory ", running.size(), " programs have not ended",
                        where, "; they wait for each other in loops, or the budget is too small"),
-        .fix = "check that what a loop waits for is written by a program that is under way at the same time"};
+        .fix = "check that what a loop waits for is written by a program that is under way at the same time",
+        .confidence = Confidence::kPredicted};
     if (!running.empty()) {
       finding.loc = StepOf(*running[0]).loc;
       finding.text_line = StepOf(*running[0]).text_line;
@@ -118,7 +120,7 @@ absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, 
   PALLADION_RETURN_IF_ERROR(launch.Bind(inputs, outputs, /*search=*/false));
   RunLoop loop(launch.agents(), Fitting(options.loop, kernel.program()));
   PALLADION_ASSIGN_OR_RETURN(LoopResult run, loop.Run(policy));
-  return launch.Result(std::move(run));
+  return launch.Result(std::move(run), /*fair=*/true);
 }
 
 absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
@@ -133,7 +135,7 @@ absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::
     return launch;
   };
   const auto seen = [&](Explorable& system, const LoopResult& run) -> absl::StatusOr<bool> {
-    return visit(static_cast<ScheduledLaunch&>(system).Result(run));
+    return visit(static_cast<ScheduledLaunch&>(system).Result(run, /*fair=*/false));
   };
   return Explore(make,
                  {.sleep_sets = options.sleep_sets,

@@ -43,8 +43,9 @@ struct ExhaustiveOptions {
 };
 
 // Every schedule of a small kernel, of those that differ only in the order of operations that do not conflict one.
-// `visit` sees the end of each, with the outputs in the caller's arrays, and returns false to stop. ResourceExhausted:
-// more programs than may be resident.
+// `visit` sees the end of each, with the outputs in the caller's arrays, and returns false to stop. Not all are fair,
+// so one whose budget is spent has no LIVELOCK: the search is not complete then. ResourceExhausted: more programs than
+// may be resident.
 absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                        absl::Span<const MutableArray> outputs, const ExhaustiveOptions& options,
                                        const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit);

@@ -172,6 +172,7 @@ TEST(RunScheduled, ALoopThatNobodyEndsIsALivelock) {
       "text, program (1) at line 12 of the kernel text, program (2) at line 12 of the kernel text, program (3) at "
       "line 12 of the kernel text, ...; they wait for each other in loops, or the budget is too small");
   EXPECT_EQ(finding.text_line, 12);
+  EXPECT_EQ(finding.confidence, Confidence::kPredicted) << "a larger budget might do";
 }
 
 TEST(RunScheduled, ALostUpdateIsFoundAndShrinksToOneMove) {
