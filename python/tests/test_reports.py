@@ -16,7 +16,20 @@ import sarif_om
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
-REPORT = jsonschema.Draft202012Validator(json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8")))
+
+
+def closed(schema):
+    """The same schema, that refuses members it does not describe: a reader may ignore these, what we write has none."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {key: value if key == "allOf" else closed(value) for key, value in schema.items()}
+    return {**parts, "additionalProperties": False} if schema.get("type") == "object" and "properties" in schema else parts
+
+
+PUBLISHED = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
+REPORT = jsonschema.Draft202012Validator(closed(PUBLISHED))
 SARIF = jsonschema.Draft202012Validator(json.loads((ROOT / "python/tests/sarif_schema.json").read_text(encoding="utf-8")))
 
 RACE = """pkir 1;
@@ -109,6 +122,43 @@ def test_a_run_has_the_same_schema(tmp_path):
     REPORT.validate(report)
     assert not report["checked"] and report["exit_code"] == done.returncode == 1
     assert report["printed"] == [f'<{i}> & "quoted"' for i in range(4)]
+
+
+# NaN is born in the left half, and every program reads what nobody wrote.
+LOOKED_AT = """pkir 1;
+kernel @looked { backend mosaic_tpu; grid [2]; in %x: f32[8,256] block (8, 128) map (%i: i32[]) { return 0:i32, %i; };
+  out %o: f32[8,256] block (8, 128) map (%i: i32[]) { return 0:i32, %i; }; scratch %s: ref<vmem,f32[8,128]>;
+  body @b (%xr: ref<default,f32[8,128]> as "x_ref", %or: ref<default,f32[8,128]> as "o_ref", %sr: ref<vmem,f32[8,128]> as "acc") {
+    %a = get(%sr) : f32[8,128];
+    %v = get(%xr) : f32[8,128];
+    %w = sub(%v, 65.0:f32) : f32[8,128];
+    %l = log(%w) : f32[8,128];
+    _ = swap(%or, %l) : f32[8,128];
+    return; } }
+"""
+
+
+def test_what_a_run_is_asked_for_is_in_the_schema(tmp_path):
+    """Each member that an option of `run` adds, filled and, where it can be, empty."""
+    (tmp_path / "k.pkir").write_text(LOOKED_AT)
+
+    def run(*options):
+        done = subprocess.run([COMMAND, "run", "k.pkir", "--out", "out", "--format=json", *options], cwd=tmp_path, capture_output=True,
+                              text=True, check=False)
+        assert done.stdout, done.stderr
+        report = json.loads(done.stdout)
+        REPORT.validate(report)
+        return done.returncode, report
+
+    code, report = run("--in", "x=iota", "--trap", "nan", "--stats", "--dump", "o_ref@8")
+    assert code == 1 and report["trap"]["born"]["op"] == "log" and report["trap"]["undefined"]["op"] == "get"
+    assert report["trap"]["born"]["operands"] and report["dumps"] and "only_program" not in report
+    assert report["stats"]["operands"] and report["stats"]["operations"] and report["stats"]["spaces"]
+    code, report = run("--in", "x=full(99)", "--trap", "inf", "--program", "1")
+    assert code == report["exit_code"] == 0 and report["trap"]["born"] is None and report["only_program"]
+    for part in ("trap", "stats", "dumps"):
+        assert not REPORT.is_valid({**report, part: 0}), part
+    assert not REPORT.is_valid({**report, "unheard_of": 0})
 
 
 @pytest.mark.parametrize("change", [
