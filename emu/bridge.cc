@@ -48,7 +48,11 @@ struct OptionReader {
     if (name == "strict") return Flag(name, value, options.strict);
     if (name == "seeds") return Whole<std::int64_t>(name, value, 1, options.seeds);
     if (name == "threads") return Whole(name, value, 0, options.threads);
-    if (name == "budget") return Whole<std::int64_t>(name, value, 1, options.run.loop_budget);
+    if (name == "budget") {
+      PALLADION_RETURN_IF_ERROR(Whole<std::int64_t>(name, value, 1, options.run.loop_budget));
+      options.SetBudget(options.run.loop_budget);
+      return absl::OkStatus();
+    }
     if (name == "fill") options.fill = std::string(value);
     if (name == "replay") options.replay = std::string(value);
     if (name == "raise" && value == "all") how.raise_all = true;

@@ -36,7 +36,7 @@ palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
                                   .contracts = given.contracts != 0,
                                   .strict = given.strict != 0,
                                   .threads = given.threads};
-  if (given.budget > 0) options.run.loop_budget = given.budget;
+  if (given.budget > 0) options.SetBudget(given.budget);
   if (given.replay != nullptr) options.replay = given.replay;
   if (given.fill != nullptr) options.fill = given.fill;
   return options;
@@ -91,7 +91,7 @@ void palladion_check_defaults(palladion_check_options* options) {
               .contracts = defaults.contracts ? 1 : 0,
               .strict = defaults.strict ? 1 : 0,
               .threads = defaults.threads,
-              .budget = defaults.run.loop_budget};
+              .budget = 0};
 }
 
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,

@@ -44,7 +44,7 @@ typedef struct palladion_check_options {
   int races, definedness, contracts; /* which checks run */
   int strict;                        /* warnings count as defects */
   int threads;                       /* of the host; 0: all */
-  int64_t budget;                    /* iterations of all loops of one program together; 0: the default */
+  int64_t budget;                    /* loop iterations of a program, steps of a schedule; 0: the defaults */
 } palladion_check_options;
 PALLADION_API void palladion_check_defaults(palladion_check_options* options);
 

@@ -6,6 +6,7 @@
 #include "emu/prepared_kernel.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/tensor/element_index.h"
 
 namespace palladion {
 namespace {
@@ -35,21 +36,12 @@ std::int64_t FlatElement(const ElementIndex& index, const Shape& shape) {
   return element;
 }
 
-ElementIndex IndexOfElement(std::int64_t element, const Shape& shape) {
-  ElementIndex index(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    index[d] = element % shape[d];
-    element /= shape[d];
-  }
-  return index;
-}
-
 std::string NamedElement(const std::string& name, const ElementIndex& index) {
   return index.empty() ? name : Cat(name, "[", absl::StrJoin(index, ", "), "]");
 }
 
 std::int64_t BroadcastFrom(const Shape& operand, const Shape& shape, std::int64_t element) {
-  ElementIndex index = IndexOfElement(element, shape);
+  ElementIndex index = IndexOfElement(shape, element);
   index.erase(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(shape.size() - operand.size()));
   for (std::size_t d = 0; d < operand.size(); ++d) index[d] = operand[d] == 1 ? 0 : index[d];
   return FlatElement(index, operand);

@@ -16,7 +16,6 @@ using ElementIndex = std::vector<std::int64_t>;  // one for each dimension
 
 bool IndexInside(const ElementIndex& index, const Shape& shape);
 std::int64_t FlatElement(const ElementIndex& index, const Shape& shape);
-ElementIndex IndexOfElement(std::int64_t element, const Shape& shape);
 std::string NamedElement(const std::string& name, const ElementIndex& index);  // "o[17, 3]"; of no dimensions "o"
 
 // The element of an operand that NumPy's broadcast shows at an element of the shape.

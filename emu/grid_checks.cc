@@ -7,6 +7,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/view.h"
+#include "semantics/tensor/element_index.h"
 
 namespace palladion {
 namespace {
@@ -242,7 +243,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
       witness.Ask(memory, conflict);
       if (conflict.rule == ConflictRule::kWriteWrite) witness.WatchValues(memory, conflict.buffer);
       const auto bytes = static_cast<std::int64_t>(memory.ElementBytesOf(conflict.buffer));
-      elements.push_back(ElementText(memory.ShapeOf(conflict.buffer), conflict.byte / bytes));
+      elements.push_back(IndexText(memory.ShapeOf(conflict.buffer), conflict.byte / bytes));
     }
     for (const Revisit& revisit : revisits)
       witness.AskFirstWriter(memory, revisit.buffer, revisit.byte, revisit.again.program);

@@ -3,55 +3,19 @@
 #include "absl/strings/str_join.h"
 #include "memory_model/region.h"
 #include "semantics/base/cat.h"
+#include "semantics/tensor/element_index.h"
 
 namespace palladion {
-namespace {
-
-std::vector<std::int64_t> IndexOf(absl::Span<const std::int64_t> shape, std::int64_t element) {
-  std::vector<std::int64_t> index(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    index[d] = element % shape[d];
-    element /= shape[d];
-  }
-  return index;
-}
-
-}  // namespace
-
-std::string IndexText(absl::Span<const std::int64_t> shape, std::int64_t element) {
-  return Cat("[", absl::StrJoin(IndexOf(shape, element), ", "), "]");
-}
-
 void LastWriter::Watch(const Memory& memory, BufferId array) {
   array_ = array;
   name_ = std::string(memory.NameOf(array));
   element_bytes_ = memory.ElementBytesOf(array);
-  index_ = IndexOf(memory.ShapeOf(array), element_);
+  index_ = IndexOfElement(memory.ShapeOf(array), element_);
   box_ = IndexText(memory.ShapeOf(array), element_);
 }
 
 void LastWriter::BeginProgram(absl::Span<const std::int64_t> grid_index) {
   program_.assign(grid_index.begin(), grid_index.end());
-}
-
-bool LastWriter::Holds(const BoxAccess& access, const BoxReach& reach) const {
-  std::array<std::int64_t, kMaxBoxRank> at{};
-  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
-    const std::int64_t distance = index_[d] - access.start[d];
-    if (access.step[d] == 0) {
-      if (distance != 0) return false;
-    } else if (distance % access.step[d] != 0) {
-      return false;
-    } else {
-      at[d] = distance / access.step[d];
-    }
-    if (!reach.copy[d].contains(at[d])) return false;
-  }
-  if (access.mask.lanes == nullptr) return true;
-  std::int64_t lane = 0;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j)
-    lane = lane * access.count[access.order[j]] + at[access.order[j]];
-  return access.mask.lanes[lane] != 0;
 }
 
 void LastWriter::Record(AccessKind kind, const Site& site) {
@@ -65,7 +29,7 @@ void LastWriter::Record(AccessKind kind, const Site& site) {
 
 void LastWriter::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
   if (kind == AccessKind::kRead || access.buffer != array_ || reach.empty || reach.none_copied) return;
-  if (Holds(access, reach)) Record(kind, access.site);
+  if (HoldsElement(access, reach, index_)) Record(kind, access.site);
 }
 
 void LastWriter::Points(AccessKind kind, const PointAccess& access, const std::byte*) {

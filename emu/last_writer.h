@@ -29,7 +29,6 @@ class LastWriter final : public AccessObserver {
   void ResumeProgram(absl::Span<const std::int64_t> grid_index) override { BeginProgram(grid_index); }
 
  private:
-  bool Holds(const BoxAccess& access, const BoxReach& reach) const;
   void Record(AccessKind kind, const Site& site);
 
   std::int64_t element_;
@@ -40,9 +39,6 @@ class LastWriter final : public AccessObserver {
   std::vector<std::int64_t> program_;  // whose the writes are: a flush is done under the next program's index
   std::optional<FindingAccess> writer_;
 };
-
-// "[3, 17]": a row-major element number as an index.
-std::string IndexText(absl::Span<const std::int64_t> shape, std::int64_t element);
 
 }  // namespace palladion
 

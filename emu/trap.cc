@@ -6,12 +6,12 @@
 
 #include "emu/element_sources.h"
 #include "emu/json.h"
-#include "emu/last_writer.h"
 #include "memory_model/origin.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ops/op_row.h"
 #include "semantics/tensor/element.h"
+#include "semantics/tensor/element_index.h"
 
 namespace palladion {
 namespace {

@@ -17,6 +17,7 @@
 #include "semantics/base/status.h"
 #include "semantics/ops/op_row.h"
 #include "semantics/program/builder.h"
+#include "semantics/tensor/element_index.h"
 
 namespace palladion {
 namespace {
@@ -270,7 +271,7 @@ absl::Status Explainer::Value(std::size_t program, ValueSource source, std::int6
     const std::int64_t part = NumElements(type.shape) / std::max<std::int64_t>(1, type.shape[0]);
     return Value(program, node.in[static_cast<std::size_t>(element / part)], element % part, level);
   }
-  const std::string line = Cat(NamedElement(NameOf(node, source.result), IndexOfElement(element, type.shape)), " = ",
+  const std::string line = Cat(NamedElement(NameOf(node, source.result), IndexOfElement(type.shape, element)), " = ",
                                ElementValueText(type, Bytes(*record, source), element), ": ", Place(*record, node));
   if (!shown_.emplace(program, source.node, source.result, element).second) {
     Say(level, Cat(line, " (shown above)"));
@@ -317,7 +318,7 @@ absl::Status Explainer::Loaded(std::size_t program, const ProgramRecord& record,
       if (at < 0) {
         Say(level, Cat("outside ", memory.name, ": undefined"));
       } else {
-        PALLADION_RETURN_IF_ERROR(InMemory(access.memory, IndexOfElement(at, memory.shape), number, level));
+        PALLADION_RETURN_IF_ERROR(InMemory(access.memory, IndexOfElement(memory.shape, at), number, level));
       }
     }
     return absl::OkStatus();

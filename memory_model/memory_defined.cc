@@ -3,23 +3,14 @@
 #include <array>
 #include <cstring>
 
-#include "absl/strings/str_join.h"
 #include "memory_model/memory.h"
 #include "semantics/base/cat.h"
+#include "semantics/tensor/element_index.h"
 
 namespace palladion {
 namespace {
 
 constexpr std::size_t kMaxUndefinedStores = 1024;  // of one output; older ones are forgotten
-
-std::string IndexText(absl::Span<const std::int64_t> shape, std::int64_t element) {
-  std::vector<std::int64_t> index(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    index[d] = element % shape[d];
-    element /= shape[d];
-  }
-  return Cat("[", absl::StrJoin(index, ", "), "]");
-}
 
 std::string CountText(std::int64_t count, std::int64_t of) {
   return Cat(count, " of its ", of, of == 1 ? " element" : " elements");

@@ -125,6 +125,21 @@ Extent ExtentOf(const BoxAccess& access, const BoxReach& reach, ElementBox* box)
   return extent == Extent::kBox && steps ? Extent::kScattered : extent;
 }
 
+bool HoldsElement(const BoxAccess& access, const BoxReach& reach, absl::Span<const std::int64_t> index) {
+  std::array<std::int64_t, kMaxBoxRank> at{};
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+    const std::int64_t distance = index[d] - access.start[d], step = access.step[d];
+    if (step == 0 ? distance != 0 : distance % step != 0) return false;
+    at[d] = step == 0 ? reach.copy[d].begin : distance / step;
+    if (!reach.copy[d].contains(at[d])) return false;
+  }
+  if (access.mask.lanes == nullptr) return true;
+  std::int64_t lane = 0;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j)
+    lane = lane * access.count[access.order[j]] + at[access.order[j]];
+  return access.mask.lanes[lane] != 0;
+}
+
 ElementBox BoxList::At(std::size_t i) const {
   ElementBox box;
   box.rank = static_cast<int>(rank_);

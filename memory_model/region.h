@@ -36,6 +36,9 @@ enum class Extent : std::uint8_t {
 // kScattered it is a box around them.
 Extent ExtentOf(const BoxAccess& access, const BoxReach& reach, ElementBox* box);
 
+// Is the element at `index` of the buffer among those that the access touches? The reach is not empty.
+bool HoldsElement(const BoxAccess& access, const BoxReach& reach, absl::Span<const std::int64_t> index);
+
 // A set as at most kMaxBoxes boxes, in the order they came.
 class BoxList {
  public:

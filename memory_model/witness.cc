@@ -4,45 +4,13 @@
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/tensor/element_index.h"
 
 namespace palladion {
-namespace {
-
-std::vector<std::int64_t> IndexOf(absl::Span<const std::int64_t> shape, std::int64_t element) {
-  std::vector<std::int64_t> index(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    index[d] = element % shape[d];
-    element /= shape[d];
-  }
-  return index;
-}
-
-// Is the element among those that the access touches?
-bool Holds(const BoxAccess& access, const BoxReach& reach, absl::Span<const std::int64_t> index) {
-  std::array<std::int64_t, kMaxBoxRank> at{};
-  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
-    const std::int64_t distance = index[d] - access.start[d], step = access.step[d];
-    if (step == 0 ? distance != 0 : distance % step != 0) return false;
-    at[d] = step == 0 ? reach.copy[d].begin : distance / step;
-    if (!reach.copy[d].contains(at[d])) return false;
-  }
-  if (access.mask.lanes == nullptr) return true;
-  std::int64_t lane = 0;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j)
-    lane = lane * access.count[access.order[j]] + at[access.order[j]];
-  return access.mask.lanes[lane] != 0;
-}
-
-}  // namespace
-
-std::string ElementText(absl::Span<const std::int64_t> shape, std::int64_t element) {
-  return Cat("[", absl::StrJoin(IndexOf(shape, element), ", "), "]");
-}
-
 void Witness::Ask(const Memory& memory, const SweepConflict& conflict) {
   Question question{.buffer = conflict.buffer, .byte = conflict.byte};
-  question.index = IndexOf(memory.ShapeOf(conflict.buffer),
-                           conflict.byte / static_cast<std::int64_t>(memory.ElementBytesOf(conflict.buffer)));
+  question.index = IndexOfElement(memory.ShapeOf(conflict.buffer),
+                                  conflict.byte / static_cast<std::int64_t>(memory.ElementBytesOf(conflict.buffer)));
   question.program = conflict.program;
   question.kind = conflict.kind;
   question.text_line = conflict.text_line;
@@ -57,7 +25,8 @@ void Witness::Ask(const Memory& memory, const SweepConflict& conflict) {
 void Witness::AskFirstWriter(const Memory& memory, BufferId buffer, std::int64_t byte,
                              absl::Span<const std::int64_t> program) {
   Question question{.buffer = buffer, .byte = byte};
-  question.index = IndexOf(memory.ShapeOf(buffer), byte / static_cast<std::int64_t>(memory.ElementBytesOf(buffer)));
+  question.index =
+      IndexOfElement(memory.ShapeOf(buffer), byte / static_cast<std::int64_t>(memory.ElementBytesOf(buffer)));
   question.program.assign(program.begin(), program.end());
   question.wanted = kWriteKind;
   question.same_task = true;
@@ -90,7 +59,7 @@ void Witness::Consider(Question& question, AccessKind kind, const Site& site, co
 void Witness::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
   if (reach.empty || reach.none_copied) return;
   for (Question& question : questions_) {
-    if (question.buffer != access.buffer || !Holds(access, reach, question.index)) continue;
+    if (question.buffer != access.buffer || !HoldsElement(access, reach, question.index)) continue;
     ElementBox box;
     ExtentOf(access, reach, &box);
     Consider(question, kind, access.site, ToString(box));

@@ -17,9 +17,6 @@
 
 namespace palladion {
 
-// "[3, 17]": a row-major element number as an index.
-std::string ElementText(absl::Span<const std::int64_t> shape, std::int64_t element);
-
 struct WitnessAccess {
   AccessKind kind = AccessKind::kRead;
   std::vector<std::int64_t> program;

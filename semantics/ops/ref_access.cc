@@ -24,6 +24,22 @@ bool ResolveAsBox(const AccessParams& p, const Step& step, Frame& frame, BoxAcce
   return true;
 }
 
+// Calls access(box) or access(points), whichever the view is.
+template <class F>
+void ResolveAnd(const F& access, const AccessParams& p, Definedness* tracked, const Step& step, Frame& frame) {
+  BoxAccess box;
+  if (ResolveAsBox(p, step, frame, box)) {
+    box.defined = tracked;
+    access(box);
+    return;
+  }
+  PointAccess points;
+  ResolvePoints(p.view, step, frame, points);
+  points.mask = MaskOf(p, frame);
+  points.defined = tracked;
+  access(points);
+}
+
 }  // namespace
 
 absl::Status PlanMask(const Instr& op, const Shape& shape, AccessParams& params, Builder& builder) {
@@ -53,17 +69,8 @@ void UseIndices(const AccessParams& p, const Step& step, Frame& frame) {
 void LoadInto(const AccessParams& p, SlotId value, const Step& step, Frame& frame) {
   Definedness defined;
   Definedness* const tracked = frame.shadow == nullptr ? nullptr : &defined;
-  BoxAccess box;
-  if (ResolveAsBox(p, step, frame, box)) {
-    box.defined = tracked;
-    frame.machine().Load(box, frame.slot(value));
-  } else {
-    PointAccess points;
-    ResolvePoints(p.view, step, frame, points);
-    points.mask = MaskOf(p, frame);
-    points.defined = tracked;
-    frame.machine().Load(points, frame.slot(value));
-  }
+  const auto load = [&](const auto& access) { frame.machine().Load(access, frame.slot(value)); };
+  ResolveAnd(load, p, tracked, step, frame);
   if (tracked != nullptr) frame.shadow->Set(value, defined);
 }
 
@@ -71,17 +78,8 @@ void StoreFrom(const AccessParams& p, SlotId value, const Step& step, Frame& fra
   Definedness defined;
   Definedness* const tracked = frame.shadow == nullptr ? nullptr : &defined;
   if (tracked != nullptr) defined = frame.shadow->Get(value);
-  BoxAccess box;
-  if (ResolveAsBox(p, step, frame, box)) {
-    box.defined = tracked;
-    frame.machine().Store(box, frame.slot(value));
-  } else {
-    PointAccess points;
-    ResolvePoints(p.view, step, frame, points);
-    points.mask = MaskOf(p, frame);
-    points.defined = tracked;
-    frame.machine().Store(points, frame.slot(value));
-  }
+  const auto store = [&](const auto& access) { frame.machine().Store(access, frame.slot(value)); };
+  ResolveAnd(store, p, tracked, step, frame);
 }
 
 }  // namespace palladion

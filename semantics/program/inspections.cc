@@ -4,18 +4,10 @@
 #include "semantics/base/cat.h"
 #include "semantics/ops/value_text.h"
 #include "semantics/program/frame_shadow.h"
+#include "semantics/tensor/element_index.h"
 
 namespace palladion {
 namespace {
-
-std::string IndexText(const Shape& shape, std::int64_t element) {
-  std::vector<std::int64_t> index(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    index[d] = element % shape[d];
-    element /= shape[d];
-  }
-  return Cat("[", absl::StrJoin(index, ", "), "]");
-}
 
 Finding FindingOf(const Inspected& op, const Inspector& inspector, const std::byte* x, std::int64_t element,
                   const Frame& frame) {
