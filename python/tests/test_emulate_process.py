@@ -29,12 +29,13 @@ _LONG_CHECK = """
     from jax.experimental.pallas import triton as pltriton
     import palladion
 
-    def kernel(x_ref, o_ref):
-        for _ in range(3):
-            pltriton.atomic_add(o_ref, (0,), jnp.float32(1))
+    def kernel(x_ref, o_ref, zero_ref):
+        for _ in range(3):  # programs see each other through what the atomics return
+            zero_ref[pl.program_id(0)] = pltriton.atomic_add(o_ref, (0,), jnp.float32(1)) * 0
 
     def f(x):
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((1,), x.dtype), grid=(4,), input_output_aliases={0: 0})(x)
+        shapes = (jax.ShapeDtypeStruct((1,), x.dtype), jax.ShapeDtypeStruct((4,), x.dtype))
+        return pl.pallas_call(kernel, out_shape=shapes, grid=(4,), input_output_aliases={0: 0})(x)[0]
 
     session = palladion.emulate("h100", seeds=100_000_000, on_defect="collect")  # a day or so
     try:
