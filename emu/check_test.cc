@@ -152,15 +152,17 @@ TEST(Check, ASearchThatLetsOneProgramSpinIsNotCompleteAndNoLivelock) {
   EXPECT_EQ(Verdict::kClean, CheckOk(text, "", {.seeds = 16}).verdict);
 }
 
-// Nobody writes %t, so it holds what the fill says in every schedule.
-TEST(Check, ASearchFillsMemoryAsTheFirstScheduleDoes) {
+// Nobody writes %t: what it holds decides whether the programs have anything to put in order.
+TEST(Check, ASearchFillsMemoryAsItsSchedulesDo) {
   const std::string text =
       "pkir 1;\nkernel @fill { backend triton; grid [2]; in %z: i32[1]; out %o: i32[1] alias %z; out %t: i32[4];\n"
       " body @b (%zr: ref<default,i32[1]>, %or: ref<default,i32[1]>, %tr: ref<default,i32[4]>) {\n"
-      "  %n = atomic_rmw{op=add}(%or.at[0], 1:i32) : i32[];\n  return; } }\n";
-  const Report report = CheckOk(text, "", {.exhaustive = true, .fill = "random:7", .definedness = false});
-  EXPECT_EQ(Verdict::kProved, report.verdict) << ToText(report);
-  EXPECT_GT(report.schedules, 1);
+      "  %left = get(%tr.at[0]) : i32[];\n  %zero = eq(%left, 0:i32) : bool[];\n"
+      "  cond(%zero) { return; } { %n = atomic_rmw{op=add}(%or.at[0], 1:i32) : i32[]; return; };\n  return; } }\n";
+  const Report zero = CheckOk(text, "", {.exhaustive = true, .fill = "zero", .definedness = false});
+  EXPECT_EQ(Verdict::kProved, zero.verdict) << ToText(zero);
+  EXPECT_EQ(3, zero.schedules) << "program order, and both orders of two updates";
+  EXPECT_EQ(2, CheckOk(text, "", {.exhaustive = true, .definedness = false}).schedules);
 }
 
 TEST(Check, AReplayOfOtherInputsIsRefused) {
