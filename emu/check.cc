@@ -78,6 +78,7 @@ class Checker {
 
   absl::Status RunOthers() {
     if (options_.exhaustive) return RunAll();
+    if (livelock_) return absl::OkStatus();
     if (runner_.interact()) return RunSeeds();
     if (!HasParallelDimension()) return absl::OkStatus();
     if (options_.progress) options_.progress(1, 2);
@@ -124,7 +125,7 @@ class Checker {
             status = Compare(*trial);
           }
           if (options_.progress) options_.progress(seed + 1, options_.seeds);
-          return status.ok() && !Interrupted();
+          return status.ok() && !livelock_ && !Interrupted();
         });
     return status;
   }
@@ -155,6 +156,7 @@ class Checker {
 
   void Take(const Trial& trial) {
     ++report_.schedules;
+    livelock_ |= trial.run.outcome == Outcome::kBudget;
     for (const auto& [name, times] : trial.tallies) tallies_[name] += times;
     for (const Finding& finding : trial.findings) Add(finding, &trial);
   }
@@ -172,34 +174,34 @@ class Checker {
       if (SameButForTheValue(known, finding)) return;
       if (SameButForTheValue(finding, known)) {
         known = std::move(finding);
-        replays_[i] = trial == nullptr ? "" : ReplayOf(*trial);
+        replays_[i] = trial == nullptr ? "" : ReplayOf(*trial, known);
         return;
       }
     }
     findings_.push_back(std::move(finding));
-    replays_.push_back(trial == nullptr ? "" : ReplayOf(*trial));
+    replays_.push_back(trial == nullptr ? "" : ReplayOf(*trial, findings_.back()));
   }
 
   // The schedule's name; where it took a policy's choices to get there, the few of them that matter.
-  std::string ReplayOf(const Trial& trial) {
+  std::string ReplayOf(const Trial& trial, const Finding& finding) {
     Schedule schedule = trial.schedule;
-    if (runner_.interact() && !trial.run.moves.empty() && !trial.findings.empty()) {
-      const FindingCode code = trial.findings.front().code;
-      Shorten(schedule, trial.run, [code](const Trial& again) {
+    if (runner_.interact() && !trial.run.moves.empty() && finding.code != FindingCode::kLivelock) {
+      Shorten(schedule, trial.run, Watch::kEverything, [&](const Trial& again) {
         return std::any_of(again.findings.begin(), again.findings.end(),
-                           [code](const Finding& f) { return f.code == code; });
+                           [&](const Finding& found) { return SameFinding(found, finding); });
       });
     }
     return ToString(schedule);
   }
 
-  void Shorten(Schedule& schedule, const LoopResult& run, const std::function<bool(const Trial&)>& shows) const {
+  void Shorten(Schedule& schedule, const LoopResult& run, Watch watch,
+               const std::function<bool(const Trial&)>& shows) const {
     const absl::StatusOr<Shrunk> shrunk = Shrink(
         run.moves, run.operations,
         [&](const std::vector<Move>& moves) -> absl::StatusOr<bool> {
           Schedule shorter = schedule;
           shorter.moves = moves;
-          PALLADION_ASSIGN_OR_RETURN(const Trial again, runner_.Run(shorter, Watch::kOutputs, lengths_));
+          PALLADION_ASSIGN_OR_RETURN(const Trial again, runner_.Run(shorter, watch, lengths_));
           return shows(again);
         },
         kMaxShrinkRuns);
@@ -211,7 +213,8 @@ class Checker {
     if (differs_ || SameOutputs(baseline_, trial)) return absl::OkStatus();
     differs_ = true;  // one pair of schedules tells it
     if (runner_.interact() && !trial.run.moves.empty()) {
-      Shorten(trial.schedule, trial.run, [&](const Trial& again) { return !SameOutputs(baseline_, again); });
+      Shorten(trial.schedule, trial.run, Watch::kOutputs,
+              [&](const Trial& again) { return !SameOutputs(baseline_, again); });
       PALLADION_ASSIGN_OR_RETURN(trial, runner_.Run(trial.schedule, Watch::kOutputs, lengths_));
     }
     PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> finding,
@@ -245,6 +248,8 @@ class Checker {
                              " more that differ only in the order of operations that do not conflict");
     } else if (options_.exhaustive) {
       report_.argument = Cat("not all schedules were run: the search stopped after ", explored_.schedules);
+    } else if (livelock_) {
+      report_.argument = Cat("the check stopped after ", report_.schedules, " schedules, at one that does not end");
     } else if (runner_.interact()) {
       report_.argument = PctSentence(baseline_.run.agents, lengths_.steps, report_.schedules);
     } else if (rounding_) {
@@ -274,6 +279,7 @@ class Checker {
   RunLengths lengths_;
   Explored explored_;
   bool differs_ = false, rounding_ = false;
+  bool livelock_ = false;  // one spends the whole budget: no more are tried
   std::vector<Finding> findings_;
   std::vector<std::string> replays_;  // of each finding
   std::map<std::string, std::int64_t> tallies_;

@@ -25,7 +25,7 @@ struct CheckOptions {
   bool races = true, definedness = true, contracts = true;
   bool strict = false;                               // warnings count as defects
   int threads = 0;                                   // host threads; 0: all. The report does not depend on it.
-  std::int64_t step_budget = std::int64_t{1} << 32;  // visible steps of one schedule before it is a livelock
+  std::int64_t step_budget = std::int64_t{1} << 24;  // visible steps of one schedule before it is a livelock
   RunOptions run;
   // The one number that users give for both.
   void SetBudget(std::int64_t budget) { run.loop_budget = step_budget = budget; }

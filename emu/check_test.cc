@@ -152,6 +152,20 @@ TEST(Check, ASearchThatLetsOneProgramSpinIsNotCompleteAndNoLivelock) {
   EXPECT_EQ(Verdict::kClean, CheckOk(text, "", {.seeds = 16}).verdict);
 }
 
+// Every program waits for a word that nobody writes.
+TEST(Check, NoScheduleIsTriedAfterALivelock) {
+  const std::string text =
+      "pkir 1;\nkernel @spin { backend triton; grid [2]; in %x: i32[1]; out %o: i32[1] alias %x;\n"
+      " body @b (%xr: ref<default,i32[1]>, %or: ref<default,i32[1]>) {\n  while() () {\n"
+      "   %seen = atomic_rmw{op=or}(%or.at[0], 0:i32) : i32[];\n   %go = eq(%seen, 0:i32) : bool[];\n"
+      "   return %go; } () { return; };\n  return; } }\n";
+  const Report report = CheckOk(text, "", {.seeds = 64, .step_budget = 5000});
+  ASSERT_EQ(1u, report.findings.size()) << ToText(report);
+  EXPECT_EQ("LIVELOCK", report.findings[0].code);
+  EXPECT_EQ(1, report.schedules);
+  EXPECT_EQ("the check stopped after 1 schedules, at one that does not end", report.argument);
+}
+
 // Nobody writes %t: what it holds decides whether the programs have anything to put in order.
 TEST(Check, ASearchFillsMemoryAsItsSchedulesDo) {
   const std::string text =
