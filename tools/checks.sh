@@ -147,3 +147,21 @@ run_coverage() {
   while IFS= read -r binary; do objects+=(-object "$binary"); done < <(find "$dir" -maxdepth 3 -type f -name '*_test' -perm -u+x)
   llvm-cov-14 report "${objects[@]}" -instr-profile="$dir/merged.profdata" -ignore-filename-regex='_test\.cc$|/usr/'
 }
+
+# test_jax_versions VERSION...: each in an environment of its own, build/jax-VERSION, which stays for the next time.
+test_jax_versions() {
+  local version dir
+  for version in "$@"; do
+    dir="$ROOT/build/jax-$version"
+    if [[ ! -f $dir/ready ]]; then
+      say "making build/jax-$version"
+      rm -rf "$dir"
+      "$(find_python)" -m venv "$dir"
+      "$dir/bin/python" -m pip install --quiet --disable-pip-version-check "jax==$version" "jaxlib==$version" absl-py "ml_dtypes>=0.5" pytest ||
+        die "pip could not install JAX $version for $("$dir/bin/python" -V)"
+      touch "$dir/ready"
+    fi
+    say "JAX $version"
+    PYTHONPATH="$ROOT/python" "$dir/bin/python" -m pytest -q -p no:cacheprovider python/tests/test_emulate*.py
+  done
+}

@@ -9,7 +9,7 @@ functions that only run, such as host callbacks.
 import jax
 import jax.numpy as jnp
 
-from palladion import jax_versions
+from palladion import jax_versions, lowering
 from palladion.exporter.errors import ExportError
 from palladion.exporter.kernel import pallas_call_text
 from palladion.exporter.mpmd import mpmd_map_text
@@ -23,9 +23,7 @@ def lower_with(function, args, rule_of):
 
     A new wrapper each time, because JAX would answer a function that it knows from its caches, without our rules.
     """
-    primitives = jax_versions.kernel_call_primitives()
-    rules = {primitive: rule_of(name) for name, primitive in primitives.items()}
-    with jax_versions.lowering_rules_for_cpu(rules):
+    with lowering.answering(rule_of):
         return jax.jit(lambda *a: function(*a)).trace(*args).lower(lowering_platforms=("cpu",))
 
 

@@ -4,7 +4,6 @@ Supported: JAX 0.8 to 0.11. No other file of this package imports from `jax._src
 What it does not catch: a version that keeps a name and changes its meaning; `exporter/` refuses parameters it does not know.
 """
 
-import contextlib
 import importlib
 import inspect
 import os
@@ -39,31 +38,6 @@ def kernel_call_primitives() -> dict:
             continue
         found[primitive.name] = primitive
     return found
-
-
-@contextlib.contextmanager
-def lowering_rules_for_cpu(rules: dict):
-    """Registers `rules` (primitive -> rule) for platform cpu and restores what was there.
-
-    The rules are uncacheable, so that a kernel called twice is lowered twice.
-    """
-    table = mlir._platform_specific_lowerings["cpu"]
-    uncacheable = getattr(mlir, "_uncacheable_primitives", set())
-    before = {primitive: table.get(primitive) for primitive in rules}
-    newly_uncacheable = {primitive for primitive in rules if primitive not in uncacheable}
-    options = {"cacheable": False} if "cacheable" in inspect.signature(mlir.register_lowering).parameters else {}
-    try:
-        for primitive, rule in rules.items():
-            mlir.register_lowering(primitive, rule, platform="cpu", **options)
-        yield
-    finally:
-        for primitive, entry in before.items():
-            if entry is None:
-                table.pop(primitive, None)
-            else:
-                table[primitive] = entry
-        for primitive in newly_uncacheable:
-            uncacheable.discard(primitive)
 
 
 def register_kernel_rules(platform: str, make_rule):

@@ -294,6 +294,30 @@ def test_two_threads_do_not_disturb_each_other():
     assert {c.kernel for c in outcomes["bad"].calls} == {"past_the_end_kernel"} and outcomes["bad"].count == 5
 
 
+def test_an_export_in_another_thread_takes_no_kernel_of_ours():
+    """Each waits inside its trace for the other to be in its own."""
+    inside, outcomes = threading.Barrier(2), {}
+
+    def waiting(x):
+        def kernel(x_ref, y_ref):
+            inside.wait(60)
+            y_ref[...] = x_ref[...] * 3
+
+        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(double(x))
+
+    def export():
+        outcomes["text"] = palladion.export(waiting, X)
+
+    thread = threading.Thread(target=export)
+    thread.start()
+    with palladion.emulate() as session:
+        np.testing.assert_array_equal(jax.jit(waiting)(X), X * 6)
+    thread.join()
+    assert session.report.count == 2 and outcomes["text"].count("kernel @") == 2
+    with pytest.raises(ValueError, match="Only interpret mode"):
+        double(X)
+
+
 def test_jax_is_usable_after_a_defect():
     for _ in range(3):
         with pytest.raises(palladion.DefectError):

@@ -1,5 +1,7 @@
 """palladion.emulate: targets of kernels, wrong input, the report in notebooks."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -93,6 +95,43 @@ def test_a_host_callback_in_a_kernel():
     with pytest.raises(palladion.ExportError, match=r"test_emulate_errors\.py:\d+.*callback"):
         with palladion.emulate():
             pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype))(X)
+
+
+def test_inline_mgpu_has_no_meaning_outside_its_compiler():
+    from jax.experimental.pallas import mosaic_gpu as plgpu
+
+    def kernel(x_ref, o_ref):
+        @plgpu.inline_mgpu(return_type=plgpu.ShapeDtypeStruct((8, 128), jnp.float32, layout=plgpu.Layout.WG_STRIDED((8, 128), 1)))
+        def opaque(context):
+            return None
+
+        o_ref[...] = opaque()
+
+    shape = jax.ShapeDtypeStruct((8, 128), jnp.float32)
+    if "out_type" in inspect.signature(plgpu.kernel).parameters:
+        call = plgpu.kernel(kernel, out_type=shape)
+    else:
+        call = plgpu.kernel(kernel, out_shape=shape)
+    with pytest.raises(palladion.PalladionError, match=r"inline_mgpu is not supported.*test_emulate_errors\.py:\d+") as caught:
+        with palladion.emulate("h100"):
+            call(jnp.ones((8, 128)))
+    assert caught.value.code == 3
+
+
+def test_a_text_of_hundreds_of_kilobytes():
+    def kernel(x_ref, y_ref):
+        x = x_ref[...]
+        for n in range(6000):
+            x = x + n
+        y_ref[...] = x
+
+    def sums(x):
+        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+    x = jnp.arange(4, dtype=jnp.int32)
+    assert len(palladion.export(sums, x)) > 250_000
+    with palladion.emulate():
+        np.testing.assert_array_equal(jax.jit(sums)(x), x + sum(range(6000)))
 
 
 @pytest.mark.parametrize("platform", ["cuda", "tpu"])

@@ -1,6 +1,6 @@
-"""The lowering rules of the primitives that call kernels: whose kernels are taken, and what becomes of them.
+"""Whose kernels are taken when JAX compiles a function for platform cpu, and what becomes of them.
 
-JAX asks a rule when it compiles a function for platform cpu. On other platforms the same primitives get a rule that only refuses what was
+On other platforms the same primitives get a rule that only refuses what was
 meant for Palladion, because JAX would give a parameter object that it does not know to its slow interpreter without a word.
 """
 
@@ -10,7 +10,7 @@ import warnings
 
 import jax
 
-from palladion import jax_versions
+from palladion import jax_versions, lowering
 from palladion.bridge import jax_params, targets, transport
 from palladion.bridge.params import Params
 from palladion.exporter.errors import ExportError
@@ -42,8 +42,9 @@ def register():
     """Puts the rules in place, once."""
     with _rules.lock:
         if not _rules.undo:
-            _rules.undo = (jax_versions.register_kernel_rules("cpu", _rule),
-                           jax_versions.register_kernel_rules("gpu", _refusal("gpu")),
+            lowering.hold()
+            lowering.set_claim(_answer)
+            _rules.undo = (lowering.release, jax_versions.register_kernel_rules("gpu", _refusal("gpu")),
                            jax_versions.register_kernel_rules("tpu", _refusal("tpu")))
 
 
@@ -69,6 +70,7 @@ def uninstall():
     with _rules.lock:
         for undo in reversed(_rules.undo):
             undo()
+        lowering.set_claim(None)
         _rules.undo = ()
         _rules.installed = _Installed()
     jax.clear_caches()
@@ -85,17 +87,13 @@ def _claimed(interpret) -> Params | None:
     try:
         return jax_params.translated(interpret)
     except jax_params.NoMeaning as error:
-        warnings.warn(f"{error} has no meaning in Palladion, so JAX's interpreter runs this kernel", PalladionWarning, stacklevel=2)
+        warnings.warn(f"{error} has no meaning in Palladion, so JAX's interpreter runs this kernel", PalladionWarning, stacklevel=3)
         return None
 
 
-def _rule(name, fallback):
-    def rule(context, *nodes, **params):
-        how = _claimed(params.get("interpret"))
-        if how is None:
-            return fallback(context, *nodes, **params)
-        return transport.lowered(context, nodes, _call_of(name, context, params, how))
-    return rule
+def _answer(name, context, nodes, params):
+    how = _claimed(params.get("interpret"))
+    return None if how is None else transport.lowered(context, nodes, _call_of(name, context, params, how))
 
 
 def _call_of(name, context, params, how: Params) -> transport.KernelCall:
