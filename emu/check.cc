@@ -13,6 +13,7 @@
 #include "emu/contracts.h"
 #include "emu/coverage.h"
 #include "emu/float_environment.h"
+#include "emu/grid_checks.h"
 #include "emu/host_memory.h"
 #include "emu/operand_check.h"
 #include "emu/scheduled_launch.h"
@@ -50,9 +51,11 @@ class Checker {
     }
     if (!options_.replay.empty()) {
       PALLADION_RETURN_IF_ERROR(Replay());
+    } else if (!options_.exhaustive && !runner_.interact()) {
+      PALLADION_RETURN_IF_ERROR(RunOrders());
     } else {
       PALLADION_RETURN_IF_ERROR(RunBaseline(Watch::kEverything));
-      PALLADION_RETURN_IF_ERROR(RunOthers());
+      if (options_.exhaustive || !livelock_) PALLADION_RETURN_IF_ERROR(options_.exhaustive ? RunAll() : RunSeeds());
     }
     Conclude();
     return absl::OkStatus();
@@ -63,37 +66,97 @@ class Checker {
 
  private:
   absl::Status RunBaseline(Watch watch) {
-    Coverage coverage(kernel_.state());  // what program order does not reach is seldom reached otherwise
-    const LaunchOptions covered{.observers = {&coverage}, .hooks = &coverage};
-    PALLADION_ASSIGN_OR_RETURN(baseline_, runner_.Run(runner_.ScheduleOfSeed(0), watch, lengths_,
-                                                      watch == Watch::kEverything ? &covered : nullptr));
-    lengths_ = {.steps = std::max<std::int64_t>(1, baseline_.run.steps), .operations = baseline_.run.operations};
-    report_.programs = baseline_.programs;
-    report_.printed = baseline_.printed;
-    if (watch == Watch::kOutputs) return absl::OkStatus();
-    report_.never_ran = coverage.Missing(baseline_.programs);
-    Take(baseline_);
+    PALLADION_ASSIGN_OR_RETURN(Trial trial, ProgramOrder(watch));
+    TakeBaseline(std::move(trial), watch);
     return absl::OkStatus();
   }
 
-  absl::Status RunOthers() {
-    if (options_.exhaustive) return RunAll();
-    if (livelock_) return absl::OkStatus();
-    if (runner_.interact()) return RunSeeds();
-    if (!HasParallelDimension()) return absl::OkStatus();
-    if (options_.progress) options_.progress(1, 2);
-    return Interrupted() ? absl::OkStatus() : RunOne(ReverseOrder());
+  absl::StatusOr<Trial> ProgramOrder(Watch watch) {
+    if (watch == Watch::kOutputs) return runner_.Run(runner_.ScheduleOfSeed(0), watch, lengths_);
+    Coverage coverage(kernel_.state());  // what program order does not reach is seldom reached otherwise
+    LaunchOptions covered;
+    coverage.Attach(covered);
+    PALLADION_ASSIGN_OR_RETURN(Trial trial, runner_.Run(runner_.ScheduleOfSeed(0), watch, lengths_, &covered));
+    trial.never_ran = coverage.Missing(trial.programs);
+    return trial;
+  }
+
+  void TakeBaseline(Trial trial, Watch watch) {
+    baseline_ = std::move(trial);
+    lengths_ = {.steps = std::max<std::int64_t>(1, baseline_.run.steps), .operations = baseline_.run.operations};
+    report_.programs = baseline_.programs;
+    report_.printed = baseline_.printed;
+    if (watch == Watch::kOutputs) return;
+    report_.never_ran = baseline_.never_ran;
+    Take(baseline_);
+  }
+
+  // Program order and its reverse, at the same time where a thread is worth it. The reverse is not watched where
+  // program order shows that nothing but its outputs can be news (docs/checks.md); begun too early, it runs again.
+  absl::Status RunOrders() {
+    constexpr std::int64_t kForward = 0;  // and 1, the reverse
+    const std::int64_t orders = HasParallelDimension() ? 2 : 1;
+    const bool together = options_.threads != 1 && WorthAThread();
+    absl::Status status;
+    ParallelSeeds<absl::StatusOr<Trial>> both(kForward, orders, together ? options_.threads : 1);
+    both.Do(
+        [&](std::int64_t order) {
+          const FloatEnvironment environment;
+          if (order == kForward) return ProgramOrder(Watch::kEverything);
+          return Reverse(together || baseline_.every_order_alike ? Watch::kOutputs : Watch::kEverything);
+        },
+        [&](std::int64_t order, absl::StatusOr<Trial> trial) {
+          status = order == kForward ? TakeForward(std::move(trial)) : TakeReverse(std::move(trial), together);
+          if (!status.ok() || order + 1 == orders) return false;
+          if (options_.progress) options_.progress(order + 1, orders);
+          return !Interrupted();
+        });
+    return status;
+  }
+
+  absl::Status TakeForward(absl::StatusOr<Trial> trial) {
+    if (trial.ok()) TakeBaseline(*std::move(trial), Watch::kEverything);
+    return trial.status();
+  }
+
+  absl::Status TakeReverse(absl::StatusOr<Trial> trial, bool too_early) {
+    if (too_early && !baseline_.every_order_alike) trial = Reverse(Watch::kEverything);
+    PALLADION_RETURN_IF_ERROR(trial.status());
+    Take(*trial);
+    return Compare(*trial);
+  }
+
+  absl::StatusOr<Trial> Reverse(Watch watch) const {
+    Schedule schedule = runner_.ScheduleOfSeed(2);
+    schedule.policy = PolicyKind::kReverse;
+    const LaunchOptions as_watched{.tasks_apart = options_.races};
+    return runner_.Run(schedule, watch, lengths_, &as_watched);
   }
 
   bool HasParallelDimension() const {
-    const std::vector<DimOrder>& order = kernel_.state().program().dim_order;
-    return baseline_.programs > 1 && std::find(order.begin(), order.end(), DimOrder::kParallel) != order.end();
+    const std::vector<TaskDim> dims = GridDims(kernel_.state().program(), inputs_);
+    const auto empty = [](const TaskDim& dim) { return dim.size < 1; };
+    return std::none_of(dims.begin(), dims.end(), empty) && HasTasks(dims);
   }
 
-  Schedule ReverseOrder() const {
-    Schedule schedule = runner_.ScheduleOfSeed(2);
-    schedule.policy = PolicyKind::kReverse;
-    return schedule;
+  // Starting one takes some 20 microseconds; a step takes 20 nanoseconds, and more where values are large.
+  bool WorthAThread() const {
+    constexpr std::int64_t kEnough = std::int64_t{1} << 13, kBytesAsStep = 256;
+    const Program& program = kernel_.state().program();
+    std::int64_t work = static_cast<std::int64_t>(program.steps.size() + program.arena_bytes / kBytesAsStep);
+    for (const TaskDim& dim : GridDims(program, inputs_)) {
+      if (work < kEnough) work *= dim.size;
+    }
+    return work >= kEnough && OutputBytes() <= kMaxOutputsTogether;
+  }
+
+  // Two orders together hold the outputs twice while the first is watched: large ones take turns instead.
+  static constexpr std::size_t kMaxOutputsTogether = std::size_t{1} << 24;
+  std::size_t OutputBytes() const {
+    std::size_t bytes = 0;
+    for (const OperandInfo& info : kernel_.state().program().operand_infos)
+      bytes += info.role == Role::kOut ? ByteSize(info.type) : 0;
+    return bytes;
   }
 
   absl::Status RunOne(const Schedule& schedule) {
@@ -104,7 +167,7 @@ class Checker {
 
   absl::Status Replay() {
     PALLADION_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options_.replay));
-    PALLADION_RETURN_IF_ERROR(ExpectMadeFor(schedule, runner_.kernel_hash(), runner_.inputs_hash()));
+    PALLADION_RETURN_IF_ERROR(ExpectMadeFor(schedule, runner_.KernelHash(), runner_.InputsHash()));
     PALLADION_RETURN_IF_ERROR(RunBaseline(Watch::kOutputs));
     return RunOne(schedule);
   }
@@ -191,7 +254,7 @@ class Checker {
                            [&](const Finding& found) { return SameFinding(found, finding); });
       });
     }
-    return ToString(schedule);
+    return runner_.NameOf(schedule);
   }
 
   void Shorten(Schedule& schedule, const LoopResult& run, Watch watch,
@@ -222,7 +285,7 @@ class Checker {
     if (!finding.has_value()) return absl::OkStatus();
     rounding_ = finding->severity == Severity::kNote;
     findings_.push_back(*std::move(finding));
-    replays_.push_back(ToString(trial.schedule));
+    replays_.push_back(runner_.NameOf(trial.schedule));
     return absl::OkStatus();
   }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "emu/values.h"
 #include "scheduler/schedule.h"
 
@@ -120,6 +122,65 @@ TEST(Check, ProgramsThatInteractAreRunUnderSeedsAndReplayed) {
 TEST(Check, TheReportDoesNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(ToJson(CheckOk(kTickets, "", {.seeds = 40, .threads = 1})),
             ToJson(CheckOk(kTickets, "", {.seeds = 40, .threads = 3})));
+}
+
+std::int64_t TimesOf(const Report& report, const std::string& check) {
+  for (const CheckTally& tally : report.checks) {
+    if (tally.name == check) return tally.times;
+  }
+  return 0;
+}
+
+// Two orders at the same time, or one after the other: of a grid that is worth a thread, clean or racy.
+TEST(Check, TheReportDoesNotDependOnWhetherOrdersRunTogether) {
+  for (const char* at : {"%p", "0"}) {
+    std::string text = StoreNumber(at);
+    text.replace(text.find("grid [4]"), 8, "grid [5000]");
+    for (std::size_t i = text.find("i32[4]"); i != std::string::npos; i = text.find("i32[4]"))
+      text.replace(i, 6, "i32[5000]");
+    const Report together = CheckOk(text, "triton/h100", {.threads = 2});
+    EXPECT_EQ(ToJson(CheckOk(text, "triton/h100", {.threads = 1})), ToJson(together));
+    EXPECT_EQ(2, together.schedules);
+    EXPECT_EQ(std::string(at) == "%p", together.findings.empty());
+  }
+}
+
+// What every program stores depends on what it finds in `at`. The divisor is 0 only for a program that finds 1 there.
+std::string DivideByWhatIsFound(const std::string& at) {
+  return "pkir 1;\nkernel @k { grid [2]; in %x: i32[2]; in %z: i32[2]; out %o: i32[2] alias %z; out %q: i32[2];\n"
+         " body @b (%xr: ref<default,i32[2]>, %zr: ref<default,i32[2]>, %or: ref<default,i32[2]>,\n"
+         "          %qr: ref<default,i32[2]>) {\n"
+         "  %p = program_id{axis=0}() : i32[];\n  %n = mul(%p, 2:i32) : i32[];\n  %a = get(%or.at[" +
+         at +
+         "]) : i32[];\n  %d = sub(%a, 2:i32) : i32[];\n  %v = div(1:i32, %d) : i32[];\n  _ = swap(%qr.at[%p], %v) : "
+         "i32[];\n  _ = swap(%or.at[" +
+         at + "], %n) : i32[];\n  return; } }\n";
+}
+
+// Program order: 0 is left where 1 looks. In reverse 2 is left where 0 looks, and only a watched run sees the division.
+TEST(Check, WhereProgramsConflictTheReverseOrderIsWatched) {
+  for (const int threads : {1, 2}) {
+    const Report report = CheckOk(DivideByWhatIsFound("0"), "triton/h100", {.threads = threads});
+    const auto divides = [](const ReportedFinding& finding) { return finding.code == "DIV_ZERO"; };
+    EXPECT_EQ(1, std::count_if(report.findings.begin(), report.findings.end(), divides));
+  }
+}
+
+// Every watched run has its accesses counted.
+TEST(Check, TheReverseOrderIsNotWatchedWhereNothingButItsOutputsCanBeNews) {
+  const Report clean = CheckOk(DivideByWhatIsFound("%p"), "triton/h100");
+  EXPECT_TRUE(clean.findings.empty()) << clean.findings[0].message;
+  EXPECT_EQ(2, clean.schedules);
+  EXPECT_EQ(6, TimesOf(clean, "bounds"));
+  EXPECT_EQ(12, TimesOf(CheckOk(DivideByWhatIsFound("%p"), "triton/h100", {.races = false}), "bounds"));
+  EXPECT_EQ(12, TimesOf(CheckOk(DivideByWhatIsFound("%p"), "triton/h100", {.definedness = false}), "bounds"));
+  std::string atomic = DivideByWhatIsFound("%p");
+  atomic.replace(atomic.find("_ = swap(%or.at[%p], %n) : i32[];"), 33,
+                 "_ = atomic_rmw{op=\"add\"}(%qr.at[%p], %n) : i32[];");
+  EXPECT_EQ(12, TimesOf(CheckOk(atomic, "triton/h100"), "bounds")) << "sums may round otherwise";
+  std::string missing = DivideByWhatIsFound("%p");
+  missing.erase(missing.find("_ = swap(%qr.at[%p], %v) : i32[];"), 33);
+  EXPECT_EQ(8, TimesOf(CheckOk(missing, "triton/h100"), "bounds")) << "an undefined output";
 }
 
 TEST(Check, AllSchedulesOfASmallKernel) {

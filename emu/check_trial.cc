@@ -1,5 +1,6 @@
 #include "emu/check_trial.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -16,17 +17,6 @@
 namespace palladion {
 namespace {
 
-// Every access has its bounds checked; this says how often that was.
-class AccessCounter final : public AccessObserver {
- public:
-  std::int64_t accesses() const { return accesses_; }
-  void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override { ++accesses_; }
-  void Points(AccessKind, const PointAccess&, const std::byte*) override { ++accesses_; }
-
- private:
-  std::int64_t accesses_ = 0;
-};
-
 std::uint64_t HashOf(absl::Span<const ConstArray> inputs) {
   ScheduleHash hash;
   for (const ConstArray& array : inputs) {
@@ -42,6 +32,11 @@ std::uint64_t HashOf(const PreparedKernelState& kernel) {
   Module module = kernel.module();
   std::erase_if(module.kernels, [&](const Kernel& k) { return k.name != kernel.program().kernel_name; });
   return ScheduleHash().Add(Print(module)).Add(ToString(kernel.program().target)).value();
+}
+
+bool UpdatesAtomically(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const Step& step) { return step.atomic != AtomicStep::kNone; });
 }
 
 bool IsReverse(const Schedule& schedule) {
@@ -62,14 +57,28 @@ absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, ab
   TrialRunner runner(kernel, inputs, options);
   PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
   runner.interact_ = ProgramsInteract(kernel.state().program());
-  runner.kernel_hash_ = HashOf(kernel.state());
-  runner.inputs_hash_ = HashOf(inputs);
   return runner;
 }
 
 Schedule TrialRunner::ScheduleOfSeed(std::int64_t seed) const {
   const auto number = static_cast<std::uint64_t>(seed);
-  return {.policy = PolicyOfSeed(number), .seed = number, .moves = {}, .kernel = kernel_hash_, .inputs = inputs_hash_};
+  return {.policy = PolicyOfSeed(number), .seed = number, .moves = {}};
+}
+
+std::uint64_t TrialRunner::KernelHash() const {
+  if (!kernel_hash_.has_value()) kernel_hash_ = HashOf(kernel_.state());
+  return *kernel_hash_;
+}
+
+std::uint64_t TrialRunner::InputsHash() const {
+  if (!inputs_hash_.has_value()) inputs_hash_ = HashOf(inputs_);
+  return *inputs_hash_;
+}
+
+std::string TrialRunner::NameOf(Schedule schedule) const {
+  schedule.kernel = KernelHash();
+  schedule.inputs = InputsHash();
+  return ToString(schedule);
 }
 
 absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, const RunLengths& lengths,
@@ -81,10 +90,8 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
   launch.run = options_.run;
   launch.fill = fill_;
   const bool everything = watch == Watch::kEverything;
-  AccessCounter counter;
   Inspections inspections(kernel_.state().program());
   if (everything) {
-    launch.observers.push_back(&counter);
     launch.definedness = options_.definedness;
     if (options_.contracts) launch.contracts = &inspections;
   }
@@ -94,7 +101,7 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
     PALLADION_RETURN_IF_ERROR(RunInOrder(launch, outputs, trial, everything && options_.races));
   }
   if (everything) {
-    trial.tallies["bounds"] = counter.accesses();
+    trial.tallies["bounds"] = trial.accesses;
     if (options_.contracts) {
       trial.tallies["values"] = inspections.looks();
       for (Finding& finding : inspections.Findings()) trial.findings.push_back(std::move(finding));
@@ -118,9 +125,13 @@ absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<cons
     for (const CheckTally& tally : grid.tallies()) trial.tallies[tally.name] += tally.times;
   }
   trial.programs = result.programs;
+  trial.accesses = result.accesses;
   trial.printed = std::move(result.printed);
-  trial.findings = std::move(result.findings);
+  trial.findings = result.findings;
   trial.findings.insert(trial.findings.end(), grid.findings().begin(), grid.findings().end());
+  // docs/checks.md: why the reverse order need not be watched.
+  trial.every_order_alike = sweep && launch.definedness && result.findings.empty() && grid.order_is_no_matter() &&
+                            !UpdatesAtomically(kernel_.state().program());
   if (launch.definedness) trial.tallies["definedness"] = result.definedness_checks;
   return absl::OkStatus();
 }
@@ -144,6 +155,7 @@ absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<
     trial.tallies["races between programs"] = races.accesses();
   }
   trial.programs = result.launch.programs;
+  trial.accesses = result.launch.accesses;
   trial.printed = std::move(result.launch.printed);
   trial.findings = std::move(result.launch.findings);
   trial.findings.insert(trial.findings.end(), races.findings().begin(), races.findings().end());

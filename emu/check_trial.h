@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ struct Trial {
   std::vector<Finding> findings;
   std::map<std::string, std::int64_t> tallies;  // how often each check looked at something
   std::vector<std::string> printed;
-  std::int64_t programs = 0;
-  LoopResult run;  // of programs under a policy only
+  std::int64_t programs = 0, accesses = 0;
+  bool every_order_alike = false;   // shown of this run: other orders of its programs do what this one did
+  std::vector<NeverRan> never_ran;  // where somebody looked
+  LoopResult run;                   // of programs under a policy only
 };
 
 enum class Watch : std::uint8_t {
@@ -41,12 +44,15 @@ class TrialRunner {
   // Do programs see each other's effects while they run? Else they run one after another, in one of two orders.
   bool interact() const { return interact_; }
   Fill fill() const { return fill_; }
-  std::uint64_t kernel_hash() const { return kernel_hash_; }
-  std::uint64_t inputs_hash() const { return inputs_hash_; }
 
-  Schedule ScheduleOfSeed(std::int64_t seed) const;
+  // Of the kernel's canonical text and of all its inputs. The first call computes them, so one thread at a time.
+  std::uint64_t KernelHash() const;
+  std::uint64_t InputsHash() const;
 
-  // `lengths`: of seed 0, for policies that need them. Extra observers see every access too.
+  Schedule ScheduleOfSeed(std::int64_t seed) const;  // without the hashes
+  std::string NameOf(Schedule schedule) const;       // as a report gives it for a replay; one thread at a time
+
+  // `lengths`: of seed 0, for policies that need them. `extra`: what else watches; its observers see every access too.
   absl::StatusOr<Trial> Run(const Schedule& schedule, Watch watch, const RunLengths& lengths,
                             const LaunchOptions* extra = nullptr) const;
 
@@ -68,7 +74,7 @@ class TrialRunner {
   const CheckOptions& options_;
   Fill fill_;
   bool interact_ = false;
-  std::uint64_t kernel_hash_ = 0, inputs_hash_ = 0;
+  mutable std::optional<std::uint64_t> kernel_hash_, inputs_hash_;
 };
 
 // "program order", "reverse order", or the schedule's policy and seed.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "emu/launch.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -97,8 +96,12 @@ class RegionWalk {
 
 }  // namespace
 
-Coverage::Coverage(const PreparedKernelState& kernel, StepHooks* next)
-    : kernel_(kernel), next_(next), first_step_(kernel.program().steps.data()), ran_(kernel.program().steps.size()) {}
+Coverage::Coverage(const PreparedKernelState& kernel) : kernel_(kernel), ran_(kernel.program().steps.size()) {}
+
+void Coverage::Attach(LaunchOptions& launch) {
+  launch.observers.push_back(this);
+  launch.ran = absl::MakeSpan(ran_);
+}
 
 void Coverage::LookAt(AccessKind kind, const Mask& mask, std::size_t lanes, const Site& site) {
   if (site.text_line < 0) return;

@@ -8,29 +8,24 @@
 #include <cstdint>
 #include <vector>
 
+#include "emu/launch.h"
 #include "emu/prepared_kernel.h"
 #include "emu/report.h"
 #include "memory_model/access_observer.h"
 
 namespace palladion {
 
-class Coverage final : public AccessObserver, public StepHooks {
+class Coverage final : public AccessObserver {
  public:
-  // `next`: hooks that look over the shoulder too; may be nullptr.
-  explicit Coverage(const PreparedKernelState& kernel, StepHooks* next = nullptr);
+  explicit Coverage(const PreparedKernelState& kernel);
+
+  // Makes a launch tell it what runs.
+  void Attach(LaunchOptions& launch);
 
   // `programs`: how many ran. In the order of the text; what lies inside a part that never ran is not listed again.
   std::vector<NeverRan> Missing(std::int64_t programs) const;
 
-  bool MayGo(const Step& step, Frame& frame) override { return next_ == nullptr || next_->MayGo(step, frame); }
-  void Before(const Step& step, Frame& frame) override {
-    ran_[static_cast<std::size_t>(&step - first_step_)] = 1;
-    if (next_ != nullptr) next_->Before(step, frame);
-  }
-  void After(const Step& step, Frame& frame) override {
-    if (next_ != nullptr) next_->After(step, frame);
-  }
-
+  bool only_masked() const override { return true; }
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
@@ -44,8 +39,6 @@ class Coverage final : public AccessObserver, public StepHooks {
   void LookAt(AccessKind kind, const Mask& mask, std::size_t lanes, const Site& site);
 
   const PreparedKernelState& kernel_;
-  StepHooks* next_;
-  const Step* first_step_;
   std::vector<std::uint8_t> ran_;   // by step
   std::vector<MaskedLine> masked_;  // by line of the text
 };

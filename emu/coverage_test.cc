@@ -15,8 +15,9 @@ std::vector<std::string> MissingOf(const std::string& body, const std::string& g
   EXPECT_TRUE(kernel.ok()) << kernel.status();
   if (!kernel.ok()) return {};
   Coverage coverage(kernel->state());
-  const absl::StatusOr<RunResult> result =
-      RunWatched(*kernel, {*TensorFromText(DType::kI32, {4}, "iota")}, {.observers = {&coverage}, .hooks = &coverage});
+  LaunchOptions options;
+  coverage.Attach(options);
+  const absl::StatusOr<RunResult> result = RunWatched(*kernel, {*TensorFromText(DType::kI32, {4}, "iota")}, options);
   EXPECT_TRUE(result.ok()) << result.status();
   std::vector<std::string> missing;
   for (const NeverRan& part : coverage.Missing(result->report.programs))

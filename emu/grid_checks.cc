@@ -10,9 +10,8 @@
 #include "semantics/tensor/element_index.h"
 
 namespace palladion {
-namespace {
 
-std::vector<TaskDim> DimsOf(const Program& program, absl::Span<const ConstArray> inputs) {
+std::vector<TaskDim> GridDims(const Program& program, absl::Span<const ConstArray> inputs) {
   std::vector<TaskDim> dims;
   for (std::size_t d = 0; d < program.grid.size(); ++d) {
     dims.push_back({.size = program.grid[d].size, .parallel = program.dim_order[d] == DimOrder::kParallel});
@@ -27,6 +26,12 @@ std::vector<TaskDim> DimsOf(const Program& program, absl::Span<const ConstArray>
   return dims;
 }
 
+bool HasTasks(absl::Span<const TaskDim> dims) {
+  return std::any_of(dims.begin(), dims.end(), [](const TaskDim& dim) { return dim.parallel && dim.size > 1; });
+}
+
+namespace {
+
 std::string_view Did(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kAtomic ? "updates" : "writes";
 }
@@ -34,9 +39,9 @@ std::string_view Did(AccessKind kind) {
 }  // namespace
 
 GridChecks::GridChecks(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs)
-    : kernel_(kernel), dims_(DimsOf(kernel.program(), inputs)), sweep_(dims_), blocks_(dims_) {
+    : kernel_(kernel), dims_(GridDims(kernel.program(), inputs)), sweep_(dims_), blocks_(dims_) {
   const Program& program = kernel.program();
-  for (const TaskDim& dim : dims_) sweeps_ |= dim.parallel && dim.size > 1;
+  sweeps_ = HasTasks(dims_);
   for (const OperandInfo& info : program.operand_infos)
     checks_blocks_ |= program.grid_in_agent && info.role == Role::kOut && info.mode == BlockMode::kResident;
 }
@@ -230,6 +235,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   for (const StaleFetch& stale : blocks_.stale_fetches()) Add(FindingOf(stale));
   const std::vector<SweepConflict>& conflicts = sweep_.conflicts();
   const std::vector<Revisit>& revisits = blocks_.revisits();
+  order_is_no_matter_ = true;
   if (conflicts.empty() && revisits.empty()) return absl::OkStatus();
 
   Witness witness(dims_);
@@ -238,6 +244,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   again.tasks_apart = true;
   again.observers = {&witness};
   again.hooks = nullptr;
+  again.ran = {};
   again.bound = [&](Memory& memory, absl::Span<const BufferId>) {
     for (const SweepConflict& conflict : conflicts) {
       witness.Ask(memory, conflict);
@@ -251,7 +258,11 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   PALLADION_RETURN_IF_ERROR(rerun(again));
   for (std::size_t i = 0; i < conflicts.size(); ++i) {
     const std::optional<WitnessAccess>& first = witness.Answer(i);
-    if (first.has_value()) Add(FindingOf(conflicts[i], *first, elements[i], witness.OneValue(conflicts[i].buffer)));
+    const BufferId buffer = conflicts[i].buffer;
+    const bool one_value = witness.OneValue(buffer);
+    order_is_no_matter_ &= first.has_value() && conflicts[i].rule == ConflictRule::kWriteWrite && one_value &&
+                           !witness.StoredUndefined(buffer);
+    if (first.has_value()) Add(FindingOf(conflicts[i], *first, elements[i], one_value));
   }
   for (std::size_t i = 0; i < revisits.size(); ++i) {
     const std::optional<WitnessAccess>& first = witness.Answer(conflicts.size() + i);

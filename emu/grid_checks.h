@@ -29,6 +29,11 @@
 
 namespace palladion {
 
+// The grid of a launch; `inputs` hold its bounds.
+std::vector<TaskDim> GridDims(const Program& program, absl::Span<const ConstArray> inputs);
+// Are some of its programs without an order?
+bool HasTasks(absl::Span<const TaskDim> dims);
+
 class GridChecks {
  public:
   // `kernel` outlives the checks. `inputs` are those of the launch: they hold the bounds of the grid.
@@ -41,6 +46,9 @@ class GridChecks {
   // ResourceExhausted: a grid of more tasks than can be told apart, with parallel dimensions inside sequential ones.
   absl::Status Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun);
 
+  // After Finish: whatever order its programs have, is this what each of them finds in memory? Then nobody reads what
+  // another task writes, and where several write one element, they all store the same bytes, defined ones.
+  bool order_is_no_matter() const { return order_is_no_matter_; }
   const std::vector<Finding>& findings() const { return findings_; }
   std::vector<CheckTally> tallies() const;  // "races", and on TPU "block residency"
 
@@ -69,7 +77,7 @@ class GridChecks {
   LaunchOptions launch_;  // as it was given, for the second run
   Sweep sweep_;
   BlockChecks blocks_;
-  bool sweeps_ = false, checks_blocks_ = false;
+  bool sweeps_ = false, checks_blocks_ = false, order_is_no_matter_ = false;
   std::vector<Array> arrays_;
   std::vector<Finding> findings_;
 };

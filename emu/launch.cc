@@ -64,6 +64,7 @@ absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::
   }
   const std::int64_t checks = state.Finish();
   return LaunchResult{.programs = programs,
+                      .accesses = state.memory().accesses(),
                       .definedness_checks = checks,
                       .findings = state.memory().findings(),
                       .printed = state.memory().printed()};

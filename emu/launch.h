@@ -20,6 +20,7 @@ struct LaunchOptions {
   WalkOrder order = WalkOrder::kRowMajor;
   std::vector<AccessObserver*> observers;  // of every request to memory
   StepHooks* hooks = nullptr;              // over the shoulder of every program
+  absl::Span<std::uint8_t> ran;            // one for each step, set to 1 when it runs; empty: nobody asks
   // A TPU core's blocks are fetched and flushed anew wherever the index along a parallel dimension changes, as if each
   // such index ran on a core of its own: no order of them, and no number of cores, lets more be seen. Scratch that was
   // left by another is undefined (with `definedness`, except on `generic`).
@@ -38,6 +39,7 @@ struct LaunchOptions {
 
 struct LaunchResult {
   std::int64_t programs = 0;
+  std::int64_t accesses = 0;            // each had its bounds checked
   std::int64_t definedness_checks = 0;  // branches, indices and output elements that were looked at
   std::vector<Finding> findings;
   std::vector<std::string> printed;

@@ -44,6 +44,7 @@ void LaunchState::Equip(Frame& frame) {
   frame.back_edge_budget = options_.run.loop_budget;
   frame.parallel = kernel_.threads();
   frame.hooks = options_.hooks;
+  frame.ran = options_.ran.empty() ? nullptr : options_.ran.data();
   frame.tasks_apart = options_.tasks_apart;
   frame.inspections = program().inspectors == 0 ? nullptr : options_.contracts;
   if (shadow_rules_ == nullptr) return;

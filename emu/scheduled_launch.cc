@@ -49,6 +49,7 @@ class ScheduledLaunch final : public Explorable {
   ScheduledResult Result(LoopResult run, bool fair) {
     const std::int64_t checks = run.outcome == Outcome::kFinished ? state_.Finish() : 0;
     ScheduledResult result{.launch = {.programs = state_.walk().programs(),
+                                      .accesses = state_.memory().accesses(),
                                       .definedness_checks = checks,
                                       .findings = state_.memory().findings(),
                                       .printed = state_.memory().printed()},

@@ -16,6 +16,9 @@ class AccessObserver {
  public:
   virtual ~AccessObserver() = default;
 
+  // Asked once, by Memory::Observe: are accesses that have a mask all that it wants to be called for?
+  virtual bool only_masked() const { return false; }
+
   // A program starts, or one that others had interrupted goes on; what follows is its own.
   virtual void BeginProgram(absl::Span<const std::int64_t> /*grid_index*/) {}
   virtual void ResumeProgram(absl::Span<const std::int64_t> /*grid_index*/) {}

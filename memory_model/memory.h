@@ -34,8 +34,14 @@ class Memory final : public Machine {
   // An array that the caller owns and keeps alive; it is read, and written by stores.
   BufferId Adopt(const AllocRequest& request, std::byte* data);
 
-  // From now on sees every request; it outlives the memory. Observers are called in the order of this call.
-  void Observe(AccessObserver* observer) { observers_.push_back(observer); }
+  // From now on sees every request, or all that have a mask; it outlives the memory. Observers are called in the order
+  // of this call, those of masks last.
+  void Observe(AccessObserver* observer) {
+    (observer->only_masked() ? mask_observers_ : observers_).push_back(observer);
+  }
+
+  // Loads, stores, atomics and the two halves of copies so far: each had its bounds checked.
+  std::int64_t accesses() const { return accesses_; }
 
   // For observers' messages.
   std::string_view NameOf(BufferId id) const { return buffers_[id.index()].name; }
@@ -147,6 +153,18 @@ class Memory final : public Machine {
   const std::byte* WhereDense(const BoxAccess& access, const BoxReach& reach) const;
   void FillMasked(const Buffer& buffer, const Mask& mask, std::size_t elements, std::byte* value);
   void Copy(const BoxAccess& source, const BoxAccess& destination);
+  void Announce(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+    ++accesses_;
+    for (AccessObserver* observer : observers_) observer->Box(kind, access, reach, value);
+    if (access.mask.lanes == nullptr) return;
+    for (AccessObserver* observer : mask_observers_) observer->Box(kind, access, reach, value);
+  }
+  void Announce(AccessKind kind, const PointAccess& access, const std::byte* value) {
+    ++accesses_;
+    for (AccessObserver* observer : observers_) observer->Points(kind, access, value);
+    if (access.mask.lanes == nullptr) return;
+    for (AccessObserver* observer : mask_observers_) observer->Points(kind, access, value);
+  }
 
   // memory_defined.cc; only while definedness is tracked.
   DefinedMark Number(OriginKind kind, const Buffer& buffer, const Site* site);
@@ -162,7 +180,8 @@ class Memory final : public Machine {
                    const Site& site);
 
   std::vector<Buffer> buffers_;
-  std::vector<AccessObserver*> observers_;
+  std::vector<AccessObserver*> observers_, mask_observers_;
+  std::int64_t accesses_ = 0;
   std::vector<BufferId> free_ids_;
   std::multimap<std::size_t, std::byte*>
       pool_;  // freed memory by size: kernels allocate the same scopes again and again

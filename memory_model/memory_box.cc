@@ -49,7 +49,7 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
   const Buffer& buffer = Of(access.buffer);
   const BoxReach reach = ReachOf(buffer.shape, access);
   if (reach.empty) return;
-  for (AccessObserver* observer : observers_) observer->Box(AccessKind::kRead, access, reach, nullptr);
+  Announce(AccessKind::kRead, access, reach, nullptr);
   const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
   if (!reach.all_copied) PoisonOutside(buffer, access, reach, layout, value);
   if (!reach.none_copied) {
@@ -106,7 +106,7 @@ void Memory::Store(const BoxAccess& access, const std::byte* value) {
   Buffer& buffer = Of(access.buffer);
   const BoxReach reach = ReachOf(buffer.shape, access);
   if (reach.empty) return;
-  for (AccessObserver* observer : observers_) observer->Box(AccessKind::kWrite, access, reach, value);
+  Announce(AccessKind::kWrite, access, reach, value);
   const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
   if (!reach.all_legal && AnyLaneOutside(access, reach, layout.elements)) ReportOutside(buffer, access, reach, true);
   if (reach.none_copied) return;
@@ -169,7 +169,7 @@ const std::byte* Memory::Borrow(const BoxAccess& access) {
   const BoxReach reach = ReachOf(Of(access.buffer).shape, access);
   const std::byte* at = WhereDense(access, reach);
   if (at != nullptr) {
-    for (AccessObserver* observer : observers_) observer->Box(AccessKind::kRead, access, reach, nullptr);
+    Announce(AccessKind::kRead, access, reach, nullptr);
     if (tracking_ != nullptr) DefineLoad(Of(access.buffer), access, reach, LayoutOf(access, 1).elements);
   }
   return at;
@@ -208,7 +208,7 @@ void Memory::Copy(const BoxAccess& source, const BoxAccess& destination) {
   const BoxReach reach = ReachOf(Of(destination.buffer).shape, destination);
   if (const std::byte* target = WhereDense(destination, reach); target != nullptr) {
     Load(source, const_cast<std::byte*>(target));
-    for (AccessObserver* observer : observers_) observer->Box(AccessKind::kWrite, destination, reach, target);
+    Announce(AccessKind::kWrite, destination, reach, target);
     if (tracking_ != nullptr) DefineStore(Of(destination.buffer), destination, reach);
   } else {
     const BoxLayout layout = LayoutOf(source, Of(source.buffer).element_bytes);

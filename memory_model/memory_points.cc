@@ -105,7 +105,7 @@ bool Gather(absl::Span<const std::int64_t> offset, const std::byte* data, std::s
 }  // namespace
 
 void Memory::Load(const PointAccess& access, std::byte* value) {
-  for (AccessObserver* observer : observers_) observer->Points(AccessKind::kRead, access, nullptr);
+  Announce(AccessKind::kRead, access, nullptr);
   const Buffer& buffer = Of(access.buffer);
   const std::size_t elements = access.offset.size() / access.pieces_per_element;
   const bool whole = access.piece_bytes == buffer.element_bytes && access.pieces_per_element == 1;
@@ -139,7 +139,7 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
 }
 
 void Memory::Store(const PointAccess& access, const std::byte* value) {
-  for (AccessObserver* observer : observers_) observer->Points(AccessKind::kWrite, access, value);
+  Announce(AccessKind::kWrite, access, value);
   Buffer& buffer = Of(access.buffer);
   if (tracking_ != nullptr) DefineStore(buffer, access);
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
@@ -156,7 +156,7 @@ void Memory::Store(const PointAccess& access, const std::byte* value) {
 // An element of several pieces is put together, changed and taken apart again.
 void Memory::Atomic(const PointAccess& access, AtomicFn fn, const std::byte* operand, const std::byte* compare,
                     std::byte* old) {
-  for (AccessObserver* observer : observers_) observer->Points(AccessKind::kAtomic, access, operand);
+  Announce(AccessKind::kAtomic, access, operand);
   Buffer& buffer = Of(access.buffer);
   if (tracking_ != nullptr) DefineAtomic(buffer, access);
   const std::size_t pieces = access.pieces_per_element, piece = access.piece_bytes, bytes = piece * pieces;

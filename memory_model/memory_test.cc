@@ -322,5 +322,32 @@ TEST_F(MemoryTest, ACopyBetweenTwoStridedBoxes) {
   EXPECT_EQ((Floats{1, 0, 0, 3, 0, 0, 5, 0}), to);
 }
 
+class Masks final : public AccessObserver {
+ public:
+  bool only_masked() const override { return true; }
+  void Box(AccessKind, const BoxAccess& access, const BoxReach&, const std::byte*) override {
+    lanes = access.mask.lanes;
+  }
+  void Points(AccessKind, const PointAccess& access, const std::byte*) override { lanes = access.mask.lanes; }
+  const std::uint8_t* lanes = nullptr;
+};
+
+TEST_F(MemoryTest, AccessesAreCountedAndMaskedOnesShownToThoseWhoAsk) {
+  Masks masks;
+  memory_.Observe(&masks);
+  Floats x = Iota(4);
+  BoxAccess box = Box(Adopt(x, {4}), {0}, {2}, {1});
+  Load(box, 2);
+  Store(box, {1, 2});
+  EXPECT_NE(nullptr, memory_.Borrow(box));
+  EXPECT_EQ(3, memory_.accesses());
+  EXPECT_EQ(nullptr, masks.lanes);
+  const std::uint8_t lanes[2] = {0, 1};
+  box.mask.lanes = lanes;
+  Load(box, 2);
+  EXPECT_EQ(4, memory_.accesses());
+  EXPECT_EQ(lanes, masks.lanes);
+}
+
 }  // namespace
 }  // namespace palladion

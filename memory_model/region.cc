@@ -241,16 +241,72 @@ std::uint32_t* UnitOwners::PageOf(std::int64_t unit) {
   return page.get();
 }
 
+const UnitOwners::Line* UnitOwners::FindLine(std::int64_t unit) const {
+  const std::unique_ptr<Line[]>& page = lines_[static_cast<std::size_t>(unit / kPage)];
+  return page == nullptr ? nullptr : &page[static_cast<std::size_t>(unit % kPage / kLine)];
+}
+
+UnitOwners::Line& UnitOwners::LineFor(std::int64_t unit, std::uint32_t task) {
+  std::unique_ptr<Line[]>& page = lines_[static_cast<std::size_t>(unit / kPage)];
+  if (page == nullptr) page = std::make_unique<Line[]>(kPage / kLine);
+  Line& line = page[static_cast<std::size_t>(unit % kPage / kLine)];
+  if (line.owner != task) Disown(line);
+  line.owner = task;
+  return line;
+}
+
+// Eight units at once; what the shift carries from one byte to the next is masked away.
+void UnitOwners::Disown(Line& line) {
+  constexpr std::uint64_t kOthers = std::uint64_t{0x0101010101010101} * (kAllKinds << kOthersShift);
+  for (std::size_t i = 0; i < kLine; i += sizeof(std::uint64_t)) {
+    std::uint64_t eight;
+    std::memcpy(&eight, line.kinds.data() + i, sizeof(eight));
+    eight = (eight | eight << kOthersShift) & kOthers;
+    std::memcpy(line.kinds.data() + i, &eight, sizeof(eight));
+  }
+  line.owner = 0;
+}
+
 namespace {
 
-// Is every word the first one? libc's comparison uses vectors.
-bool AllEqual(const std::uint32_t* words, std::int64_t count) {
-  return std::memcmp(words, words + 1, static_cast<std::size_t>(count - 1) * sizeof(*words)) == 0;
+// Is every one the first one? libc's comparison uses vectors.
+template <class T>
+bool AllEqual(const T* units, std::int64_t count) {
+  return std::memcmp(units, units + 1, static_cast<std::size_t>(count - 1) * sizeof(T)) == 0;
+}
+
+// An access to unit `u`, which others touched as `theirs` says.
+void Compare(KindSet kind, KindSet theirs, std::int64_t u, Conflicts* conflicts) {
+  const KindSet strong = theirs & (kind == kAtomicKind ? kWriteKind : kWriteKind | kAtomicKind);
+  const bool read_write = kind == kReadKind ? strong != 0 : (theirs & kReadKind) != 0;
+  if (read_write && conflicts->read_write < 0) conflicts->read_write = u;
+  if (kind != kReadKind && strong != 0 && conflicts->write_write < 0) conflicts->write_write = u;
 }
 
 }  // namespace
 
+void UnitOwners::TouchLines(std::int64_t first, std::int64_t last, std::uint32_t task, KindSet kind,
+                            Conflicts* conflicts) {
+  for (std::int64_t begin = first; begin < last;) {
+    const std::int64_t end = std::min(last, (begin / kLine + 1) * kLine);
+    std::uint8_t* kinds = LineFor(begin, task).kinds.data() + begin % kLine;
+    if ((kinds[0] == 0 || kinds[0] == kind) && AllEqual(kinds, end - begin)) {
+      std::fill(kinds, kinds + (end - begin), static_cast<std::uint8_t>(kind));
+      begin = end;
+      continue;
+    }
+    for (std::int64_t u = begin; u < end; ++u) {
+      std::uint8_t& both = kinds[u - begin];
+      if ((both & kWriteKind) != 0 && task != kSeveral) continue;
+      Compare(kind, both >> kOthersShift, u, conflicts);
+      both = static_cast<std::uint8_t>(both | kind);
+    }
+    begin = end;
+  }
+}
+
 void UnitOwners::Touch(std::int64_t first, std::int64_t last, std::uint32_t task, KindSet kind, Conflicts* conflicts) {
+  if (!tasks_return_) return TouchLines(first, last, task, kind, conflicts);
   for (std::int64_t begin = first; begin < last;) {
     const std::int64_t end = std::min(last, (begin / kPage + 1) * kPage);
     std::uint32_t* words = PageOf(begin) + begin % kPage;
@@ -266,10 +322,7 @@ void UnitOwners::Touch(std::int64_t first, std::int64_t last, std::uint32_t task
       const bool same = word >> kOwnerShift == task;
       if (same && (own & kWriteKind) != 0 && task != kSeveral) continue;
       const KindSet theirs = same ? others : own | others;
-      const KindSet strong = theirs & (kind == kAtomicKind ? kWriteKind : kWriteKind | kAtomicKind);
-      const bool read_write = kind == kReadKind ? strong != 0 : (theirs & kReadKind) != 0;
-      if (read_write && conflicts->read_write < 0) conflicts->read_write = u;
-      if (kind != kReadKind && strong != 0 && conflicts->write_write < 0) conflicts->write_write = u;
+      Compare(kind, theirs, u, conflicts);
       word = task << kOwnerShift | theirs << kOthersShift | (same ? own : 0) | kind;
     }
     begin = end;
@@ -277,10 +330,14 @@ void UnitOwners::Touch(std::int64_t first, std::int64_t last, std::uint32_t task
 }
 
 void UnitOwners::Overwrite(std::int64_t first, std::int64_t last, std::uint32_t task) {
+  const std::int64_t part = tasks_return_ ? kPage : kLine;
   for (std::int64_t begin = first; begin < last;) {
-    const std::int64_t end = std::min(last, (begin / kPage + 1) * kPage);
-    std::uint32_t* words = PageOf(begin) + begin % kPage;
-    std::fill(words, words + (end - begin), task << kOwnerShift | kWriteKind);
+    const std::int64_t end = std::min(last, (begin / part + 1) * part), count = end - begin;
+    if (tasks_return_) {
+      std::fill_n(PageOf(begin) + begin % kPage, count, task << kOwnerShift | kWriteKind);
+    } else {
+      std::fill_n(LineFor(begin, task).kinds.data() + begin % kLine, count, static_cast<std::uint8_t>(kWriteKind));
+    }
     begin = end;
   }
 }
@@ -288,14 +345,23 @@ void UnitOwners::Overwrite(std::int64_t first, std::int64_t last, std::uint32_t 
 std::int64_t UnitOwners::FirstInherited(std::int64_t first, std::int64_t last, std::uint32_t task) const {
   const std::uint32_t own = task << kOwnerShift | kWriteKind;
   for (std::int64_t u = first; u < last; ++u) {
-    const std::unique_ptr<std::uint32_t[]>& page = pages_[static_cast<std::size_t>(u / kPage)];
-    const std::uint32_t word = page == nullptr ? 0 : page[static_cast<std::size_t>(u % kPage)];
-    if (word != 0 && word != own) return u;
+    if (tasks_return_) {
+      const std::unique_ptr<std::uint32_t[]>& page = pages_[static_cast<std::size_t>(u / kPage)];
+      const std::uint32_t word = page == nullptr ? 0 : page[static_cast<std::size_t>(u % kPage)];
+      if (word != 0 && word != own) return u;
+    } else {
+      const Line* line = FindLine(u);
+      const std::uint8_t kinds = line == nullptr ? 0 : line->kinds[static_cast<std::size_t>(u % kLine)];
+      if (kinds != 0 && (line->owner != task || kinds != kWriteKind)) return u;
+    }
   }
   return -1;
 }
 
 void UnitOwners::EndAllTasks() {
+  for (const std::unique_ptr<Line[]>& page : lines_) {
+    for (std::size_t i = 0; page != nullptr && i < kPage / kLine; ++i) Disown(page[i]);
+  }
   for (const std::unique_ptr<std::uint32_t[]>& page : pages_) {
     for (std::size_t i = 0; page != nullptr && i < kPage; ++i) {
       const KindSet kinds = (page[i] | page[i] >> kOthersShift) & kAllKinds;
@@ -304,13 +370,19 @@ void UnitOwners::EndAllTasks() {
   }
 }
 
+// A factor divides kLine, so a finer line has its units from one line.
 void UnitOwners::Refine(int factor) {
-  UnitOwners finer(units_ * factor);
+  UnitOwners finer(units_ * factor, tasks_return_);
   for (std::int64_t u = 0; u < units_; ++u) {
-    const std::unique_ptr<std::uint32_t[]>& page = pages_[static_cast<std::size_t>(u / kPage)];
-    const std::uint32_t word = page == nullptr ? 0 : page[static_cast<std::size_t>(u % kPage)];
-    for (std::int64_t i = 0; word != 0 && i < factor; ++i)
-      finer.PageOf(u * factor + i)[(u * factor + i) % kPage] = word;
+    const std::int64_t fine = u * factor;
+    if (const Line* line = tasks_return_ ? nullptr : FindLine(u); line != nullptr) {
+      const std::uint8_t kinds = line->kinds[static_cast<std::size_t>(u % kLine)];
+      if (kinds != 0) std::fill_n(finer.LineFor(fine, line->owner).kinds.data() + fine % kLine, factor, kinds);
+    } else if (tasks_return_) {
+      const std::unique_ptr<std::uint32_t[]>& page = pages_[static_cast<std::size_t>(u / kPage)];
+      const std::uint32_t word = page == nullptr ? 0 : page[static_cast<std::size_t>(u % kPage)];
+      if (word != 0) std::fill_n(finer.PageOf(fine) + fine % kPage, factor, word);
+    }
   }
   *this = std::move(finer);
 }

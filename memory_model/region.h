@@ -1,7 +1,7 @@
 // Sets of elements of one array: the elements an access touches, and what tasks have touched so far. While the set is a
-// few boxes it is a list of boxes, merged where they are adjacent; after that, one word for each element in pages that
-// are made when touched. Both are exact. Based on: box lists with a switch to cells where an allocation fragments.
-// Limits: a box whose step is not 1 is not kept as a box.
+// few boxes it is a list of boxes, merged where they are adjacent; after that, one byte for each element in pages that
+// are made when touched, and one word where tasks go on after others ran. All are exact. Based on: box lists with a
+// switch to cells where an allocation fragments. Limits: a box whose step is not 1 is not kept as a box.
 #ifndef PALLADION_MEMORY_MODEL_REGION_H_
 #define PALLADION_MEMORY_MODEL_REGION_H_
 
@@ -87,7 +87,12 @@ class UnitOwners {
   static constexpr std::uint32_t kSeveral = 1;  // a task that has ended, or several: nobody who asks
   static constexpr std::uint32_t kFirstTask = 2, kMaxTask = (std::uint32_t{1} << 26) - 1;
 
-  explicit UnitOwners(std::int64_t units) : units_(units), pages_(static_cast<std::size_t>(units / kPage + 1)) {}
+  // `tasks_return`: may a task go on after others ran? Else an eighth more than a byte for each unit will do.
+  explicit UnitOwners(std::int64_t units, bool tasks_return = false)
+      : units_(units),
+        tasks_return_(tasks_return),
+        pages_(tasks_return ? static_cast<std::size_t>(units / kPage + 1) : 0),
+        lines_(tasks_return ? 0 : static_cast<std::size_t>(units / kPage + 1)) {}
 
   // `task` touches the units first <= u < last. What it reads after it wrote it needs no record: whoever writes there
   // is in conflict with the write already.
@@ -104,11 +109,23 @@ class UnitOwners {
 
  private:
   static constexpr std::int64_t kPage = 1024;
+  static constexpr std::int64_t kLine = 64;  // units that have one owner: the last task that touched one of them
   static constexpr int kOthersShift = 3, kOwnerShift = 6;
+  struct Line {
+    std::uint32_t owner = 0;
+    std::array<std::uint8_t, kLine> kinds{};  // of others, of the owner
+  };
   std::uint32_t* PageOf(std::int64_t unit);
+  const Line* FindLine(std::int64_t unit) const;  // nullptr: nobody touched the page
+  Line& LineFor(std::int64_t unit, std::uint32_t task);
+  static void Disown(Line& line);  // what the owner did is others' from here on
+  void TouchLines(std::int64_t first, std::int64_t last, std::uint32_t task, KindSet kind, Conflicts* conflicts);
 
   std::int64_t units_;
+  bool tasks_return_;
+  // One of the two, by tasks_return_.
   std::vector<std::unique_ptr<std::uint32_t[]>> pages_;  // owner, others' kinds, the owner's kinds; 0: nobody
+  std::vector<std::unique_ptr<Line[]>> lines_;           // kPage / kLine of them
 };
 
 // Calls f(element, lane) for each element that the access touches: its row-major number in the buffer, and that of its

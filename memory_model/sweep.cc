@@ -88,7 +88,7 @@ void Sweep::Watch(const Memory& memory, BufferId buffer, Sharing sharing) {
   const BoxList none(std::max(1, static_cast<int>(watched.shape.size())));
   watched.theirs.assign(3, none);
   watched.mine.assign(3, none);
-  if (clock_.returns()) watched.owners = std::make_unique<UnitOwners>(watched.elements);
+  if (clock_.returns()) watched.owners = std::make_unique<UnitOwners>(watched.elements, clock_.returns());
   watched_of_.resize(std::max(watched_of_.size(), buffer.index() + 1), -1);
   watched_of_[buffer.index()] = static_cast<int>(watched_.size());
   watched_.push_back(std::move(watched));
@@ -119,7 +119,7 @@ void Sweep::EndTask() {
 
 // From lists to one word for each element.
 void Sweep::UseOwners(Watched& watched, std::uint32_t task_of_mine) {
-  watched.owners = std::make_unique<UnitOwners>(watched.elements);
+  watched.owners = std::make_unique<UnitOwners>(watched.elements, clock_.returns());
   Conflicts known;
   const auto move = [&](std::vector<BoxList>& lists, std::uint32_t task) {
     for (std::size_t k = 0; k < 3; ++k) {

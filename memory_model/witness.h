@@ -41,6 +41,8 @@ class Witness final : public AccessObserver {
   const std::optional<WitnessAccess>& Answer(std::size_t question) const { return questions_[question].answer; }
   // Did every write to each element that several tasks wrote store the same bytes?
   bool OneValue(BufferId buffer) const { return values_.AreEqual(buffer); }
+  // Did a write to the buffer store undefined elements, or under an undefined mask? Where definedness is tracked.
+  bool StoredUndefined(BufferId buffer) const { return values_.AnyUndefined(buffer); }
 
   void BeginProgram(absl::Span<const std::int64_t> grid_index) override { clock_.Begin(grid_index); }
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;

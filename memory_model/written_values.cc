@@ -36,11 +36,17 @@ bool WrittenValues::AreEqual(BufferId id) const {
   return false;
 }
 
+bool WrittenValues::AnyUndefined(BufferId id) const {
+  return std::any_of(buffers_.begin(), buffers_.end(),
+                     [&](const Buffer& buffer) { return buffer.id == id && buffer.undefined; });
+}
+
 void WrittenValues::Box(std::uint32_t writer, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
                         const std::byte* value) {
   if (kind == AccessKind::kRead || reach.empty || reach.none_copied) return;
   for (Buffer& buffer : buffers_) {
     if (buffer.id != access.buffer) continue;
+    buffer.undefined |= (access.defined != nullptr && access.defined->any) || access.mask.lanes_undefined != nullptr;
     const std::int64_t bytes = buffer.element_bytes;
     VisitElements(access, reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
       Compare(buffer, writer, element * bytes, bytes, value + lane * bytes, kind == AccessKind::kAtomic);
@@ -53,6 +59,7 @@ void WrittenValues::Points(std::uint32_t writer, AccessKind kind, const PointAcc
   const auto piece = static_cast<std::int64_t>(access.piece_bytes);
   for (Buffer& buffer : buffers_) {
     if (buffer.id != access.buffer) continue;
+    buffer.undefined |= (access.defined != nullptr && access.defined->any) || access.mask.lanes_undefined != nullptr;
     for (std::size_t p = 0; p < access.offset.size(); ++p) {
       if (!Touches(access, p)) continue;
       Compare(buffer, writer, access.offset[p], piece, value + static_cast<std::int64_t>(p) * piece,

@@ -24,6 +24,8 @@ class WrittenValues {
 
   // Did every write to each element that several wrote store the same bytes? False for a buffer that is not watched.
   bool AreEqual(BufferId buffer) const;
+  // Did a write store undefined elements, or under an undefined mask? Where definedness is tracked.
+  bool AnyUndefined(BufferId buffer) const;
 
  private:
   struct Buffer {
@@ -34,6 +36,7 @@ class WrittenValues {
     std::vector<std::uint8_t> written;          // by byte
     std::vector<std::uint32_t> writer;          // by element: who wrote it first
     std::vector<std::uint8_t> several, varied;  // by element: writers, values
+    bool undefined = false;
   };
   static void Compare(Buffer& buffer, std::uint32_t writer, std::int64_t byte, std::int64_t bytes,
                       const std::byte* value, bool atomic);

@@ -75,12 +75,16 @@ Frame::Frame(const Program& program, Machine& machine)
 }
 
 absl::Status Frame::Run() {
-  return hooks == nullptr && shadow == nullptr && inspections == nullptr ? RunPlain() : RunWatched();
+  if (hooks != nullptr) return RunHooked();
+  if (shadow != nullptr || inspections != nullptr) return RunChecked();
+  return ran == nullptr ? RunPlain<false>() : RunPlain<true>();
 }
 
+template <bool kMarksRan>
 absl::Status Frame::RunPlain() {
   const std::vector<Step>& steps = program_->steps;
   while (pc < steps.size()) {
+    if constexpr (kMarksRan) ran[pc] = 1;
     const Step& step = steps[pc++];
     if (step.value == nullptr) {
       PALLADION_RETURN_IF_ERROR(step.fn(step.params, step, *this));
@@ -91,22 +95,38 @@ absl::Status Frame::RunPlain() {
   return absl::OkStatus();
 }
 
-absl::Status Frame::RunWatched() {
+// While nothing is undefined the shadow costs one test.
+inline absl::Status Frame::RunCheckedStep(const Step& step) {
+  if (step.value == nullptr) {
+    if (shadow != nullptr && shadow->any()) shadow->SetDefinedResults(step, *this);  // a load may say otherwise
+    return step.fn(step.params, step, *this);
+  }
+  if (inspections != nullptr && step.inspected != nullptr) inspections->Look(step, *this);
+  RunAnyValue(step, *this);
+  if (shadow != nullptr && shadow->any())
+    shadow->RunValue(static_cast<std::size_t>(&step - program_->steps.data()), *this);
+  return absl::OkStatus();
+}
+
+absl::Status Frame::RunChecked() {
+  const std::vector<Step>& steps = program_->steps;
+  while (pc < steps.size()) {
+    if (ran != nullptr) ran[pc] = 1;
+    PALLADION_RETURN_IF_ERROR(RunCheckedStep(steps[pc++]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Frame::RunHooked() {
   const std::vector<Step>& steps = program_->steps;
   while (pc < steps.size()) {
     const Step& step = steps[pc];
-    if (hooks != nullptr && step.visible && !hooks->MayGo(step, *this)) return absl::OkStatus();
+    if (step.visible && !hooks->MayGo(step, *this)) return absl::OkStatus();
+    if (ran != nullptr) ran[pc] = 1;
     ++pc;
-    if (hooks != nullptr) hooks->Before(step, *this);
-    if (step.value == nullptr) {
-      if (shadow != nullptr && shadow->any()) shadow->SetDefinedResults(step, *this);  // a load may say otherwise
-      PALLADION_RETURN_IF_ERROR(step.fn(step.params, step, *this));
-    } else {
-      if (inspections != nullptr && step.inspected != nullptr) inspections->Look(step, *this);
-      RunAnyValue(step, *this);
-      if (shadow != nullptr && shadow->any()) shadow->RunValue(static_cast<std::size_t>(&step - steps.data()), *this);
-    }
-    if (hooks != nullptr) hooks->After(step, *this);
+    hooks->Before(step, *this);
+    PALLADION_RETURN_IF_ERROR(RunCheckedStep(step));
+    hooks->After(step, *this);
   }
   return absl::OkStatus();
 }

@@ -60,8 +60,7 @@ struct Step {
   AtomicStep atomic = AtomicStep::kNone;
 };
 
-// Whoever looks over a program's shoulder: schedules, logs, traces. A frame without hooks or shadow runs the plain
-// loop.
+// Whoever looks over a program's shoulder: schedules, logs, traces. A frame without hooks does not pay for them.
 class StepHooks {
  public:
   virtual ~StepHooks() = default;
@@ -182,6 +181,7 @@ class Frame {
   simd::Parallel* parallel = nullptr;  // host threads for large operations
   std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
   StepHooks* hooks = nullptr;
+  std::uint8_t* ran = nullptr;         // one for each step, set to 1 when it runs; nullptr: nobody asks
   FrameShadow* shadow = nullptr;       // nullptr: definedness is not tracked
   Inspections* inspections = nullptr;  // nullptr: what values break is not looked for
 
@@ -195,8 +195,11 @@ class Frame {
   void Restore(const Saved& saved);
 
  private:
+  template <bool kMarksRan>
   absl::Status RunPlain();
-  absl::Status RunWatched();
+  absl::Status RunChecked();  // definedness and inspections, without hooks
+  absl::Status RunHooked();
+  absl::Status RunCheckedStep(const Step& step);
   struct Free {
     void operator()(std::byte* p) const;
   };
