@@ -3,6 +3,7 @@
     measure_case.py list                  the cases
     measure_case.py interpreters NAME     Palladion and JAX's interpret=True, in turns
     measure_case.py tpu NAME              Palladion and JAX's TPU interpreter
+    measure_case.py races NAME            a check and JAX's TPU interpreter with detect_races=True
 
 What is in a time:
     cold           the first call after jax.clear_caches(): trace, lower, compile, run. For Palladion also write the kernel
@@ -13,6 +14,7 @@ What is in a time:
     warm           a later call. JAX: the compiled function. Palladion: its kernels, prepared, through the C ABI on arrays;
                    what the function does around its kernels counts for JAX only.
     warm call      Palladion only: the compiled function, its kernels answered through Python callbacks.
+    check          as warm: each kernel checked, with every check and all the schedules it needs, through the C ABI.
 """
 
 import json
@@ -35,12 +37,14 @@ from palladion.real_kernels import table
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COLD_CALLS = 2
 WARM_CALLS, WARM_SECONDS = 30, 1.0  # as many rounds as that, or as long
+LONG_SECONDS = 20  # a call of the TPU interpreter that took so long is not made again
 
 
 class _Recorded(_library.Program):
-    """A prepared kernel that remembers what it was run on."""
+    """A prepared kernel that remembers what it was run on while somebody records: later runs are timed."""
 
     runs: list = []
+    recording = False
 
     def __init__(self, text, kernel=None, target=None):
         super().__init__(text, kernel, target)
@@ -48,7 +52,8 @@ class _Recorded(_library.Program):
 
     def run(self, inputs, outputs):
         result = super().run(inputs, outputs)
-        self.runs.append((self, [np.array(a) for a in inputs], [np.array(a) for a in outputs]))
+        if _Recorded.recording:
+            self.runs.append((self, [np.array(a) for a in inputs], [np.array(a) for a in outputs]))
         return result
 
 
@@ -60,9 +65,10 @@ def seconds(function, *args) -> float:
 
 def record(problem) -> list:
     """(program, inputs, outputs) of each kernel the function runs, in order."""
-    _Recorded.runs = []
+    _Recorded.runs, _Recorded.recording = [], True
     with mock.patch.object(_library, "Program", _Recorded):
         running.execute(problem.function, problem.args)
+    _Recorded.recording = False
     return list(_Recorded.runs)
 
 
@@ -114,16 +120,33 @@ def in_turns(ours, theirs) -> tuple:
 
 
 def tpu(case) -> dict:
-    from jax.experimental.pallas import tpu as pltpu
-
     problem = case.make()
     runs = record(problem)
-    with pltpu.force_tpu_interpret_mode(pltpu.InterpretParams()):
+    return {"tpu_interpreter": tpu_interpreter(problem), "warm": min(seconds(run_kernels, runs) for _ in range(5))}
+
+
+def races(case) -> dict:
+    problem = case.make()
+    runs = record(problem)
+    theirs = tpu_interpreter(problem, detect_races=True)
+    return {"tpu_races": theirs, "check": min(seconds(check_kernels, runs) for _ in range(5))}
+
+
+def check_kernels(runs):
+    for program, inputs, _ in runs:
+        program.check(inputs)
+
+
+def tpu_interpreter(problem, **params) -> float:
+    """The compiled function in JAX's TPU interpreter: a later call, unless the first took long."""
+    from jax.experimental.pallas import tpu as pltpu
+
+    with pltpu.force_tpu_interpret_mode(pltpu.InterpretParams(**params)):
         compiled = jax.jit(lambda *a: problem.function(*a)).lower(*problem.args).compile()
     first = seconds(compiled, *problem.args)
-    theirs = first if first > 20 else min(first, seconds(compiled, *problem.args))
-    ours = min(seconds(run_kernels, runs) for _ in range(5))
-    return {"tpu_interpreter": theirs, "warm": ours}
+    if first > LONG_SECONDS:
+        return first
+    return min(first, seconds(compiled, *problem.args))
 
 
 # ---- memory
@@ -137,21 +160,41 @@ def memory(runs) -> dict:
 
 def kernel_memory(run, empty: int) -> dict:
     program, inputs, outputs = run
-    names = re.findall(r"^\s+(?:bound|prefetch|in) %(\w+):", program.text, re.MULTILINE)
-    data = sum(a.nbytes for a in inputs) + sum(a.nbytes for a in outputs) + scratch_bytes(program.text)
     with tempfile.TemporaryDirectory() as folder:
-        text = os.path.join(folder, "kernel.pkir")
-        with open(text, "w", encoding="utf-8") as stream:
-            stream.write(program.text)
-        command = [os.path.join(ROOT, "build/palladion"), "run", text, "--out", os.path.join(folder, "out")]
-        if len(names) != len(inputs):
-            raise RuntimeError(f"{len(inputs)} inputs, but the text names {names}")
-        for name, array in zip(names, inputs):
-            path = os.path.join(folder, f"{name}.npy")
-            np.save(path, array)
-            command += ["--in", f"{name}={path}"]
+        command = kernel_command("run", program.text, inputs, folder) + ["--out", os.path.join(folder, "out")]
         used = peak(command) - empty
-    return {"used": used, "allowed": 2 * data + (64 << 20)}
+    return {"used": used, "allowed": 2 * data_bytes(run) + (64 << 20)}
+
+
+def check_memory(run) -> dict:
+    """The same of `palladion check`, and what its aim allows."""
+    program, inputs, _ = run
+    empty = peak([os.path.join(ROOT, "build/palladion"), "doctor"])
+    with tempfile.TemporaryDirectory() as folder:
+        used = peak(kernel_command("check", program.text, inputs, folder)) - empty
+    return {"used": used, "allowed": 3 * data_bytes(run) + (64 << 20)}
+
+
+def data_bytes(run) -> int:
+    """Of operands, outputs and scratch."""
+    program, inputs, outputs = run
+    return sum(a.nbytes for a in inputs) + sum(a.nbytes for a in outputs) + scratch_bytes(program.text)
+
+
+def kernel_command(what: str, kernel_text: str, inputs, folder: str) -> list:
+    """The command that runs or checks the kernel, with its files in the folder."""
+    names = re.findall(r"^\s+(?:bound|prefetch|in) %(\w+):", kernel_text, re.MULTILINE)
+    if len(names) != len(inputs):
+        raise RuntimeError(f"{len(inputs)} inputs, but the text names {names}")
+    text = os.path.join(folder, "kernel.pkir")
+    with open(text, "w", encoding="utf-8") as stream:
+        stream.write(kernel_text)
+    command = [os.path.join(ROOT, "build/palladion"), what, text]
+    for name, array in zip(names, inputs):
+        path = os.path.join(folder, f"{name}.npy")
+        np.save(path, array)
+        command += ["--in", f"{name}={path}"]
+    return command
 
 
 def peak(command) -> int:
@@ -178,7 +221,7 @@ def main() -> int:
         print(json.dumps({"cases": listed}))
         return 0
     case = next(c for c in cases if c.name == name)
-    print(json.dumps({"interpreters": interpreters, "tpu": tpu}[what](case)))
+    print(json.dumps({"interpreters": interpreters, "tpu": tpu, "races": races}[what](case)))
     return 0
 
 

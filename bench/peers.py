@@ -1,6 +1,6 @@
 """The shipped kernels in Palladion beside JAX's own interpreters: the same function, the same inputs, one run of this file.
 
-    ./dev bench peers [--filter X] [--quick] [--tpu-interpreter none|quick|all] [--json FILE] [--no-docs]
+    ./dev bench peers [--filter X] [--quick] [--tpu-interpreter none|quick|all] [--only-races] [--json FILE] [--no-docs]
 
 Each case of palladion.real_kernels gets a process of its own (measure_case.py), so that no case finds another's traces; then the
 ratios become the page docs/benchmarks.md. Ratios compare times of one process only. Exit code 1 when a case gave no times.
@@ -42,6 +42,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="one case of each kernel")
     parser.add_argument("--tpu-interpreter", choices=["none", "quick", "all"], default="quick",
                         help="the cases for JAX's TPU interpreter: one of each kernel unless told otherwise")
+    parser.add_argument("--only-races", action="store_true", help="only the race detection of JAX's TPU interpreter beside a check")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers as JSON")
     parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
     options = parser.parse_args()
@@ -52,18 +53,29 @@ def main() -> int:
     cases = [c for c in listed["cases"] if options.filter in c["name"] and (c["quick"] or not options.quick)]
     rows = []
     for case in cases:
-        row = {"name": case["name"], **measure(case["name"], "interpreters", CASE_SECONDS)}
-        if case["tpu"] and (options.tpu_interpreter == "all" or (options.tpu_interpreter == "quick" and case["quick"])):
-            row["tpu"] = measure(case["name"], "tpu", TPU_SECONDS)
+        in_tpu = case["tpu"] and (options.tpu_interpreter == "all" or (options.tpu_interpreter == "quick" and case["quick"]))
+        row = {"name": case["name"]}
+        if in_tpu:
+            row["races"] = measure(case["name"], "races", TPU_SECONDS)
+            print(f"{row['name']:70} race detection {peers_page.race_cell(row['races'])}", flush=True)
+        if not options.only_races:
+            row.update(measure(case["name"], "interpreters", CASE_SECONDS))
+            if in_tpu:
+                row["tpu"] = measure(case["name"], "tpu", TPU_SECONDS)
+            print(peers_page.line(row), flush=True)
         rows.append(row)
-        print(peers_page.line(row), flush=True)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as stream:
             json.dump(rows, stream, indent=1)
-    print(peers_page.aims(rows))
+    page, subset = os.path.join(ROOT, "docs/benchmarks.md"), bool(options.filter or options.quick)
+    print("\n".join(peers_page.race_aims(rows)))
+    if not options.only_races:
+        print(peers_page.aims(rows))
     if not options.no_docs:
-        peers_page.write(os.path.join(ROOT, "docs/benchmarks.md"), rows, subset=bool(options.filter or options.quick))
-    return 1 if not rows or any("error" in row for row in rows) else 0
+        peers_page.write_races(page, rows, subset)
+        if not options.only_races:
+            peers_page.write(page, rows, subset)
+    return 1 if not rows or any("error" in row or "error" in row.get("races", {}) for row in rows) else 0
 
 
 if __name__ == "__main__":
