@@ -8,9 +8,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "emu/check_into.h"
-#include "emu/json.h"
+#include "emu/checks/check_into.h"
 #include "emu/prepared_kernel.h"
+#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 

@@ -55,8 +55,9 @@ PALLADION_API int palladion_check(const palladion_program* program, const pallad
                                   palladion_array* outputs, size_t n_outputs, const palladion_check_options* options,
                                   char** report);
 
-/* The mutants of a kernel, as JSON: a list of objects with name, mutation, line, what, text, refused (emu/mutants.h).
- * At most per_kind of each kind, 0: all. `kernel` as for palladion_prepare. NULL on an error, as above. */
+/* The mutants of a kernel, as JSON: a list of objects with name, mutation, line, what, text, refused
+ * (emu/checks/mutants.h). At most per_kind of each kind, 0: all. `kernel` as for palladion_prepare. NULL on an error,
+ * as above. */
 PALLADION_API char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, char** error);
 
 /* The names of the kernels of a text, one a line; NULL on an error, as above. */

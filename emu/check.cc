@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "emu/arrays.h"
-#include "emu/check_compare.h"
-#include "emu/check_trial.h"
-#include "emu/contracts.h"
-#include "emu/coverage.h"
+#include "emu/checks/check_compare.h"
+#include "emu/checks/check_trial.h"
+#include "emu/checks/contracts.h"
+#include "emu/checks/coverage.h"
+#include "emu/checks/grid_checks.h"
 #include "emu/float_environment.h"
-#include "emu/grid_checks.h"
 #include "emu/host_memory.h"
 #include "emu/operand_check.h"
 #include "emu/scheduled_launch.h"

@@ -1,7 +1,7 @@
 #include "emu/operations.h"
 
 #include "absl/strings/str_join.h"
-#include "emu/json.h"
+#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 #include "semantics/ops/op_row.h"
 #include "semantics/ops/shadow.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "emu/interaction.h"
+#include "emu/checks/interaction.h"
 #include "emu/kernel_test_util.h"
 #include "emu/values.h"
 #include "scheduler/parallel_seeds.h"

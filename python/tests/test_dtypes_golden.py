@@ -29,7 +29,7 @@ def test_npy_files_are_fresh(tmp_path):
 
 
 def test_legality_is_fresh(tmp_path):
-    """What JAX's lowerings refuse: emu/legality_golden_test.cc compares."""
+    """What JAX's lowerings refuse: emu/checks/legality_golden_test.cc compares."""
     run("make_legality_golden.py", tmp_path / "legality.txt")
     assert (tmp_path / "legality.txt").read_text() == (GOLDEN / "legality.txt").read_text(), (
         "run conformance/golden/make_legality_golden.py and review")

@@ -1,0 +1,109 @@
+#include "emu/checks/check_compare.h"
+
+#include <cstring>
+#include <utility>
+
+#include "emu/arrays.h"
+#include "emu/checks/ring_check.h"
+#include "emu/debug/last_writer.h"
+#include "emu/values.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/tensor/element_index.h"
+
+namespace palladion {
+namespace {
+
+struct Difference {
+  std::size_t output = 0;
+  std::int64_t element = 0;
+  std::int64_t count = 0;  // of elements that differ
+};
+
+std::optional<Difference> FirstDifference(absl::Span<const Tensor> a, absl::Span<const Tensor> b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].BitwiseEquals(b[i])) continue;
+    const std::size_t bytes = StorageBytes(a[i].dtype());
+    Difference found{.output = i};
+    for (std::int64_t e = a[i].num_elements(); e-- > 0;) {
+      const std::size_t at = static_cast<std::size_t>(e) * bytes;
+      if (std::memcmp(a[i].bytes() + at, b[i].bytes() + at, bytes) == 0) continue;
+      found.element = e;
+      ++found.count;
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+// The same schedule once more, for its last writer of one element.
+absl::StatusOr<std::optional<FindingAccess>> WriterOf(const PreparedKernel& kernel, const TrialRunner& runner,
+                                                      const Trial& trial, const Difference& difference,
+                                                      const RunLengths& lengths) {
+  LastWriter writer(difference.element);
+  std::size_t operand = 0, output = 0;
+  const std::vector<OperandInfo>& infos = kernel.state().program().operand_infos;
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    if (infos[i].role == Role::kOut && output++ == difference.output) operand = i;
+  }
+  LaunchOptions watched{.observers = {&writer}};
+  watched.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) { writer.Watch(memory, arrays[operand]); };
+  PALLADION_RETURN_IF_ERROR(runner.Run(trial.schedule, Watch::kOutputs, lengths, &watched).status());
+  return writer.writer();
+}
+
+// Rounding order is a note; what differs in the ring too, or cannot be asked there, stays a defect.
+void JudgeInRing(const RingVerdict& verdict, Finding& finding) {
+  switch (verdict.answer) {
+    case RingAnswer::kRounding:
+      finding.severity = Severity::kNote;
+      Append(&finding.why,
+             "; with floats replaced by integers modulo 2^64 the outputs are equal: it is rounding order");
+      return;
+    case RingAnswer::kDefect:
+      Append(&finding.why, "; with floats replaced by integers modulo 2^64 they differ too: it is not rounding order");
+      return;
+    case RingAnswer::kUndecided:
+      Append(&finding.why, "; whether it is only rounding order is open: ", verdict.why);
+      return;
+  }
+}
+
+}  // namespace
+
+bool SameOutputs(const Trial& a, const Trial& b) { return !FirstDifference(a.outputs, b.outputs).has_value(); }
+
+absl::StatusOr<std::optional<Finding>> CompareOutputs(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                                      const TrialRunner& runner, const Trial& a, const Trial& b,
+                                                      const RunLengths& lengths) {
+  const std::optional<Difference> difference = FirstDifference(a.outputs, b.outputs);
+  if (!difference.has_value()) return std::optional<Finding>();
+  const OperandDescription& output = kernel.outputs()[difference->output];
+  Finding finding{
+      .code = FindingCode::kNondeterministic,
+      .message = Cat("output '", output.name, "'", IndexText(output.shape, difference->element), " is ",
+                     ElementText(a.outputs[difference->output], difference->element), " in ", InWords(a.schedule),
+                     " and ", ElementText(b.outputs[difference->output], difference->element), " in ",
+                     InWords(b.schedule), "; ", difference->count, " of its elements differ"),
+      .why = "programs along a parallel dimension of the grid run in any order"};
+  // On `generic` nothing says in which order programs run, so nothing is broken.
+  if (kernel.state().program().target.backend == TargetBackend::kGeneric) {
+    finding.code = FindingCode::kGridOrder;
+    finding.severity = Severity::kNote;
+    finding.why = "no backend is named, so no order of the programs is promised";
+  }
+  JudgeInRing(AskRing(kernel, inputs,
+                      [&](const PreparedKernel& ring, absl::Span<const Tensor> words, bool second) {
+                        return runner.RunOn(ring, ArraysOf(words), second ? b.schedule : a.schedule, lengths);
+                      }),
+              finding);
+  PALLADION_ASSIGN_OR_RETURN(finding.first, WriterOf(kernel, runner, a, *difference, lengths));
+  PALLADION_ASSIGN_OR_RETURN(finding.second, WriterOf(kernel, runner, b, *difference, lengths));
+  if (finding.second.has_value()) {
+    finding.loc = finding.second->loc;
+    finding.text_line = finding.second->text_line;
+  }
+  return std::optional<Finding>(std::move(finding));
+}
+
+}  // namespace palladion

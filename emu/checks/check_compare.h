@@ -1,0 +1,23 @@
+// What two schedules' outputs say together: NONDET where they differ, with the first element, both of its writers, and
+// whether it is rounding order.
+#ifndef PALLADION_EMU_CHECKS_CHECK_COMPARE_H_
+#define PALLADION_EMU_CHECKS_CHECK_COMPARE_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "emu/checks/check_trial.h"
+
+namespace palladion {
+
+// Any difference in bits?
+bool SameOutputs(const Trial& a, const Trial& b);
+
+// Nothing where the outputs are the same bits. A NaN equals itself, +0 and -0 differ.
+absl::StatusOr<std::optional<Finding>> CompareOutputs(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                                      const TrialRunner& runner, const Trial& a, const Trial& b,
+                                                      const RunLengths& lengths);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECKS_CHECK_COMPARE_H_

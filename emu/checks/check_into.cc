@@ -1,0 +1,30 @@
+#include "emu/checks/check_into.h"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "emu/operand_check.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+
+absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                 absl::Span<const MutableArray> outputs, const CheckOptions& options) {
+  if (!outputs.empty()) PALLADION_RETURN_IF_ERROR(CheckOutputs(kernel, outputs));
+  PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, inputs));
+  std::vector<Tensor> in, out;
+  for (const ConstArray& array : inputs) {
+    PALLADION_ASSIGN_OR_RETURN(Tensor tensor,
+                               Tensor::CreateUninitialized(array.dtype, {array.shape.begin(), array.shape.end()}));
+    if (tensor.num_bytes() > 0) std::memcpy(tensor.bytes(), array.data, tensor.num_bytes());
+    in.push_back(std::move(tensor));
+  }
+  PALLADION_ASSIGN_OR_RETURN(Report report, Check(kernel, in, options, &out));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (out[i].num_bytes() > 0) std::memcpy(outputs[i].data, out[i].bytes(), out[i].num_bytes());
+  }
+  return report;
+}
+
+}  // namespace palladion

@@ -1,0 +1,18 @@
+// Check on arrays that the caller owns.
+#ifndef PALLADION_EMU_CHECKS_CHECK_INTO_H_
+#define PALLADION_EMU_CHECKS_CHECK_INTO_H_
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/check.h"
+
+namespace palladion {
+
+// As Check. `outputs` get those of the first schedule, or are none. They may be the memory of inputs: those are copied
+// first.
+absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                 absl::Span<const MutableArray> outputs, const CheckOptions& options);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECKS_CHECK_INTO_H_

@@ -1,0 +1,185 @@
+#include "emu/checks/check_trial.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "emu/arrays.h"
+#include "emu/checks/clock_races.h"
+#include "emu/checks/grid_checks.h"
+#include "emu/checks/interaction.h"
+#include "emu/scheduled_launch.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/ir/printer.h"
+#include "semantics/program/inspections.h"
+
+namespace palladion {
+namespace {
+
+std::uint64_t HashOf(absl::Span<const ConstArray> inputs) {
+  ScheduleHash hash;
+  for (const ConstArray& array : inputs) {
+    std::size_t bytes = StorageBytes(array.dtype);
+    for (std::int64_t size : array.shape) bytes *= static_cast<std::size_t>(size);
+    hash.Add(Name(array.dtype)).Add(absl::MakeSpan(array.data, bytes));
+  }
+  return hash.value();
+}
+
+// The canonical text of this kernel, so that its file's path and layout do not count.
+std::uint64_t HashOf(const PreparedKernelState& kernel) {
+  Module module = kernel.module();
+  std::erase_if(module.kernels, [&](const Kernel& k) { return k.name != kernel.program().kernel_name; });
+  return ScheduleHash().Add(Print(module)).Add(ToString(kernel.program().target)).value();
+}
+
+bool UpdatesAtomically(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const Step& step) { return step.atomic != AtomicStep::kNone; });
+}
+
+bool IsReverse(const Schedule& schedule) {
+  return !schedule.moves.has_value() && schedule.policy == PolicyKind::kReverse;
+}
+
+}  // namespace
+
+std::string InWords(const Schedule& schedule) {
+  if (schedule.moves.has_value()) return Cat("the schedule of ", schedule.moves->size(), " moves");
+  if (schedule.policy == PolicyKind::kProgramOrder) return "program order";
+  if (schedule.policy == PolicyKind::kReverse) return "reverse order";
+  return Cat("seed ", schedule.seed, " (", RowOf(schedule.policy).name, ")");
+}
+
+absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                                const CheckOptions& options) {
+  TrialRunner runner(kernel, inputs, options);
+  PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
+  runner.interact_ = ProgramsInteract(kernel.state().program());
+  return runner;
+}
+
+Schedule TrialRunner::ScheduleOfSeed(std::int64_t seed) const {
+  const auto number = static_cast<std::uint64_t>(seed);
+  return {.policy = PolicyOfSeed(number), .seed = number, .moves = {}};
+}
+
+std::uint64_t TrialRunner::KernelHash() const {
+  if (!kernel_hash_.has_value()) kernel_hash_ = HashOf(kernel_.state());
+  return *kernel_hash_;
+}
+
+std::uint64_t TrialRunner::InputsHash() const {
+  if (!inputs_hash_.has_value()) inputs_hash_ = HashOf(inputs_);
+  return *inputs_hash_;
+}
+
+std::string TrialRunner::NameOf(Schedule schedule) const {
+  schedule.kernel = KernelHash();
+  schedule.inputs = InputsHash();
+  return ToString(schedule);
+}
+
+absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, const RunLengths& lengths,
+                                       const LaunchOptions* extra) const {
+  Trial trial{.schedule = schedule};
+  PALLADION_ASSIGN_OR_RETURN(trial.outputs, NewOutputs(kernel_));
+  const std::vector<MutableArray> outputs = MutableArraysOf(trial.outputs);
+  LaunchOptions launch = extra == nullptr ? LaunchOptions{} : *extra;
+  launch.run = options_.run;
+  launch.fill = fill_;
+  const bool everything = watch == Watch::kEverything;
+  Inspections inspections(kernel_.state().program());
+  if (everything) {
+    launch.definedness = options_.definedness;
+    if (options_.contracts) launch.contracts = &inspections;
+  }
+  if (interact_) {
+    PALLADION_RETURN_IF_ERROR(RunUnderPolicy(launch, outputs, lengths, trial, everything && options_.races));
+  } else {
+    PALLADION_RETURN_IF_ERROR(RunInOrder(launch, outputs, trial, everything && options_.races));
+  }
+  if (everything) {
+    trial.tallies["bounds"] = trial.accesses;
+    if (options_.contracts) {
+      trial.tallies["values"] = inspections.looks();
+      for (Finding& finding : inspections.Findings()) trial.findings.push_back(std::move(finding));
+    }
+  }
+  return trial;
+}
+
+absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<const MutableArray> outputs, Trial& trial,
+                                     bool sweep) const {
+  LaunchOptions launch = given;
+  launch.order = IsReverse(trial.schedule) ? WalkOrder::kReverse : WalkOrder::kRowMajor;
+  GridChecks grid(kernel_.state(), inputs_);
+  if (sweep) grid.Attach(launch);
+  PALLADION_ASSIGN_OR_RETURN(LaunchResult result, RunLaunch(kernel_.state(), inputs_, outputs, launch));
+  if (sweep) {
+    PALLADION_RETURN_IF_ERROR(grid.Finish([&](const LaunchOptions& again) -> absl::Status {
+      PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
+      return RunLaunch(kernel_.state(), inputs_, MutableArraysOf(unused), again).status();
+    }));
+    for (const CheckTally& tally : grid.tallies()) trial.tallies[tally.name] += tally.times;
+  }
+  trial.programs = result.programs;
+  trial.accesses = result.accesses;
+  trial.printed = std::move(result.printed);
+  trial.findings = result.findings;
+  trial.findings.insert(trial.findings.end(), grid.findings().begin(), grid.findings().end());
+  // docs/checks.md: why the reverse order need not be watched.
+  trial.every_order_alike = sweep && launch.definedness && result.findings.empty() && grid.order_is_no_matter() &&
+                            !UpdatesAtomically(kernel_.state().program());
+  if (launch.definedness) trial.tallies["definedness"] = result.definedness_checks;
+  return absl::OkStatus();
+}
+
+absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
+                                         const RunLengths& lengths, Trial& trial, bool clocks) const {
+  LaunchOptions launch = given;
+  ClockRaces races(kernel_.state());
+  if (clocks) races.Attach(launch);
+  const auto run = [&](const LaunchOptions& options, absl::Span<const MutableArray> arrays) {
+    const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
+    return RunScheduled(kernel_.state(), inputs_, arrays, {.launch = options, .loop = {.budget = options_.step_budget}},
+                        *policy);
+  };
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, run(launch, outputs));
+  if (clocks) {
+    PALLADION_RETURN_IF_ERROR(races.Finish([&](const LaunchOptions& again) -> absl::Status {
+      PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
+      return run(again, MutableArraysOf(unused)).status();
+    }));
+    trial.tallies["races between programs"] = races.accesses();
+  }
+  trial.programs = result.launch.programs;
+  trial.accesses = result.launch.accesses;
+  trial.printed = std::move(result.launch.printed);
+  trial.findings = std::move(result.launch.findings);
+  trial.findings.insert(trial.findings.end(), races.findings().begin(), races.findings().end());
+  trial.run = std::move(result.run);
+  if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
+  trial.tallies["deadlocks"] = trial.run.steps;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& kernel,
+                                                       absl::Span<const ConstArray> inputs, const Schedule& schedule,
+                                                       const RunLengths& lengths) const {
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
+  LaunchOptions launch{.run = options_.run, .fill = fill_};
+  const std::vector<MutableArray> arrays = MutableArraysOf(outputs);
+  if (interact_) {
+    const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths);
+    const ScheduledOptions options{.launch = launch, .loop = {.budget = options_.step_budget}};
+    PALLADION_RETURN_IF_ERROR(RunScheduled(kernel.state(), inputs, arrays, options, *policy).status());
+  } else {
+    launch.order = IsReverse(schedule) ? WalkOrder::kReverse : WalkOrder::kRowMajor;
+    PALLADION_RETURN_IF_ERROR(RunLaunch(kernel.state(), inputs, arrays, launch).status());
+  }
+  return outputs;
+}
+
+}  // namespace palladion

@@ -1,0 +1,85 @@
+// One schedule of one launch, with what a check has watching it: the unit that a check repeats, compares and replays.
+#ifndef PALLADION_EMU_CHECKS_CHECK_TRIAL_H_
+#define PALLADION_EMU_CHECKS_CHECK_TRIAL_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/check.h"
+#include "emu/launch.h"
+#include "emu/prepared_kernel.h"
+#include "scheduler/run_loop.h"
+#include "scheduler/schedule.h"
+
+namespace palladion {
+
+struct Trial {
+  Schedule schedule;
+  std::vector<Tensor> outputs;
+  std::vector<Finding> findings;
+  std::map<std::string, std::int64_t> tallies;  // how often each check looked at something
+  std::vector<std::string> printed;
+  std::int64_t programs = 0, accesses = 0;
+  bool every_order_alike = false;   // shown of this run: other orders of its programs do what this one did
+  std::vector<NeverRan> never_ran;  // where somebody looked
+  LoopResult run;                   // of programs under a policy only
+};
+
+enum class Watch : std::uint8_t {
+  kEverything,  // what the options ask for
+  kOutputs,     // nothing: only the outputs are wanted
+};
+
+class TrialRunner {
+ public:
+  // All outlive the runner. InvalidArgument: a fill that is none.
+  static absl::StatusOr<TrialRunner> Create(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                            const CheckOptions& options);
+
+  // Do programs see each other's effects while they run? Else they run one after another, in one of two orders.
+  bool interact() const { return interact_; }
+  Fill fill() const { return fill_; }
+
+  // Of the kernel's canonical text and of all its inputs. The first call computes them, so one thread at a time.
+  std::uint64_t KernelHash() const;
+  std::uint64_t InputsHash() const;
+
+  Schedule ScheduleOfSeed(std::int64_t seed) const;  // without the hashes
+  std::string NameOf(Schedule schedule) const;       // as a report gives it for a replay; one thread at a time
+
+  // `lengths`: of seed 0, for policies that need them. `extra`: what else watches; its observers see every access too.
+  absl::StatusOr<Trial> Run(const Schedule& schedule, Watch watch, const RunLengths& lengths,
+                            const LaunchOptions* extra = nullptr) const;
+
+  // The same schedule of another kernel of the same shape (over the ring), for its outputs only.
+  absl::StatusOr<std::vector<Tensor>> RunOn(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                            const Schedule& schedule, const RunLengths& lengths) const;
+
+ private:
+  TrialRunner(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options)
+      : kernel_(kernel), inputs_(inputs), options_(options) {}
+
+  absl::Status RunInOrder(const LaunchOptions& launch, absl::Span<const MutableArray> outputs, Trial& trial,
+                          bool sweep) const;
+  absl::Status RunUnderPolicy(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
+                              const RunLengths& lengths, Trial& trial, bool clocks) const;
+
+  const PreparedKernel& kernel_;
+  absl::Span<const ConstArray> inputs_;
+  const CheckOptions& options_;
+  Fill fill_;
+  bool interact_ = false;
+  mutable std::optional<std::uint64_t> kernel_hash_, inputs_hash_;
+};
+
+// "program order", "reverse order", or the schedule's policy and seed.
+std::string InWords(const Schedule& schedule);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECKS_CHECK_TRIAL_H_

@@ -1,0 +1,145 @@
+#include "emu/checks/clock_races.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "memory_model/region.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+
+void ClockRaces::Attach(LaunchOptions& launch) {
+  launch_ = launch;
+  launch.observers.push_back(this);
+  launch.bound = [this, bound = launch.bound](Memory& memory, absl::Span<const BufferId> arrays) {
+    if (bound) bound(memory, arrays);
+    Bound(memory, arrays);
+  };
+}
+
+void ClockRaces::Bound(const Memory& memory, absl::Span<const BufferId> arrays) {
+  const Program& program = kernel_.program();
+  for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
+    const OperandInfo& info = program.operand_infos[i];
+    const bool written = info.role == Role::kOut || (info.written && info.role != Role::kScratch);
+    if (!arrays[i].valid() || !written || Find(arrays[i]) != nullptr) continue;
+    const absl::Span<const std::int64_t> shape = memory.ShapeOf(arrays[i]);
+    Shared shared{.id = arrays[i],
+                  .name = program.refs[info.ref.index()].name,
+                  .shape = {shape.begin(), shape.end()},
+                  .element_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(arrays[i])),
+                  .told = {}};
+    model_.Adopt(shared.id, {.name = shared.name,
+                             .shape = shared.shape,
+                             .element_bytes = shared.element_bytes,
+                             .space = ProxySpace::kPlain,
+                             .place = {}});
+    if (compare_values_) values_.Watch(memory, shared.id);
+    shared_.push_back(std::move(shared));
+  }
+}
+
+ClockRaces::Shared* ClockRaces::Find(BufferId id) {
+  const auto at = std::find_if(shared_.begin(), shared_.end(), [id](const Shared& s) { return s.id == id; });
+  return at == shared_.end() ? nullptr : &*at;
+}
+
+ClockId ClockRaces::AgentOf(absl::Span<const std::int64_t> grid_index) {
+  const std::vector<DimOrder>& order = kernel_.program().dim_order;
+  std::vector<std::int64_t> task(grid_index.begin(), grid_index.end());
+  std::vector<std::string> names;
+  bool several = false;
+  for (std::size_t d = 0; d < task.size(); ++d) {
+    const bool any = order[d] != DimOrder::kParallel;
+    several |= any;
+    names.push_back(any ? "*" : Cat(task[d]));
+    if (any) task[d] = 0;
+  }
+  const auto [at, added] = agents_.try_emplace(std::move(task));
+  if (added) {
+    at->second =
+        model_.agents().Add(Cat(several ? "programs (" : "program (", absl::StrJoin(names, ", "), ")"), Place());
+  }
+  return at->second;
+}
+
+void ClockRaces::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+  const Shared* shared = reach.empty || reach.none_copied ? nullptr : Find(access.buffer);
+  if (shared == nullptr) return;
+  ++accesses_;
+  if (compare_values_) values_.Box(Writer(), kind, access, reach, value);
+  model_.Touch(current_, shared->id, kind, SetOf(shared->shape, shared->element_bytes, access, reach),
+               CodeSite::Of(access.site));
+}
+
+void ClockRaces::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
+  Shared* shared = Find(access.buffer);
+  if (shared == nullptr) return;
+  ++accesses_;
+  if (compare_values_) values_.Points(Writer(), kind, access, value);
+  if (kind == AccessKind::kAtomic) LearnFrom(*shared, access);
+  model_.Touch(current_, shared->id, kind, SetOf(access), CodeSite::Of(access.site));
+  if (kind == AccessKind::kAtomic) Tell(*shared, access);
+}
+
+void ClockRaces::LearnFrom(const Shared& shared, const PointAccess& access) {
+  const ClockBundle* last = nullptr;
+  VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
+    for (std::int64_t e = first / shared.element_bytes; e * shared.element_bytes < end; ++e) {
+      const auto told = shared.told.find(e);
+      if (told == shared.told.end() || told->second.get() == last) continue;
+      last = told->second.get();
+      model_.agents().Acquire(current_, *last);
+    }
+  });
+}
+
+// What the element's earlier updates told is in it: this update has learnt from them.
+void ClockRaces::Tell(Shared& shared, const PointAccess& access) {
+  std::shared_ptr<const ClockBundle> clock;
+  VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
+    if (clock == nullptr) clock = std::make_shared<const ClockBundle>(model_.agents().ClockOf(current_));
+    for (std::int64_t e = first / shared.element_bytes; e * shared.element_bytes < end; ++e) shared.told[e] = clock;
+  });
+  if (clock != nullptr) model_.agents().Tick(current_, CodeSite::Of(access.site));
+}
+
+// As the sweep says it: docs/spec/races.md#findings.
+Finding ClockRaces::InTermsOfTheTarget(Finding finding, bool one_value) const {
+  const bool generic = kernel_.program().target.backend == TargetBackend::kGeneric;
+  if (generic) finding.code = FindingCode::kGridOrder;
+  if (one_value) finding.code = FindingCode::kSameValue;
+  finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
+  if (one_value) finding.message += "; every write stores the same bytes";
+  finding.fix =
+      "use atomics on both sides, or let an atomic that both update order the two: a lock, a counter of arrivals";
+  return finding;
+}
+
+absl::Status ClockRaces::Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun) {
+  const std::vector<Finding>& found = model_.findings();
+  const auto both_write = [](const Finding& finding) { return finding.code == FindingCode::kRaceWriteWrite; };
+  ClockRaces again(kernel_);
+  if (std::any_of(found.begin(), found.end(), both_write)) {
+    again.compare_values_ = true;
+    LaunchOptions launch = launch_;
+    launch.observers.clear();
+    launch.hooks = nullptr;
+    launch.contracts = nullptr;
+    again.Attach(launch);
+    PALLADION_RETURN_IF_ERROR(rerun(launch));
+  }
+  for (const Finding& finding : found)
+    findings_.push_back(InTermsOfTheTarget(finding, both_write(finding) && again.OneValue(finding.second->object)));
+  return absl::OkStatus();
+}
+
+bool ClockRaces::OneValue(const std::string& name) const {
+  return std::any_of(shared_.begin(), shared_.end(),
+                     [&](const Shared& shared) { return shared.name == name && values_.AreEqual(shared.id); });
+}
+
+}  // namespace palladion

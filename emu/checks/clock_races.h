@@ -1,0 +1,88 @@
+// Races between programs that see each other's effects while they run (interaction.h), in one schedule: two accesses of
+// one element, one of them a write, that no chain of atomics orders. An atomic update of an element learns what earlier
+// updates of it told, and tells what its program did before: JAX lowers Triton's atomics with acquire and release order
+// at the scope of the device. So a lock and a counter of arrivals order what they guard, and a plain read of a flag
+// orders nothing. The order of this schedule's atomics is looked at, not its timing: most races show in every schedule.
+//
+//   ClockRaces races(kernel);
+//   races.Attach(launch);
+//   RunScheduled(kernel, inputs, outputs, {.launch = launch}, policy);
+//   races.Finish([&](const LaunchOptions& again) { the same schedule with `again` });
+//
+// Limits: an order that another schedule's atomics would have is that schedule's to find. Programs of one task
+// (docs/spec/races.md) keep their order.
+#ifndef PALLADION_EMU_CHECKS_CLOCK_RACES_H_
+#define PALLADION_EMU_CHECKS_CLOCK_RACES_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "emu/launch.h"
+#include "emu/prepared_kernel.h"
+#include "memory_model/access_observer.h"
+#include "memory_model/concurrency_model.h"
+#include "memory_model/written_values.h"
+
+namespace palladion {
+
+class ClockRaces final : public AccessObserver {
+ public:
+  // The kernel outlives the object.
+  explicit ClockRaces(const PreparedKernelState& kernel) : kernel_(kernel) {}
+
+  // Adds what the launch needs to be watched.
+  void Attach(LaunchOptions& launch);
+
+  // After the run. Calls `rerun`, at most once, with the same launch and another observer; its errors are returned.
+  absl::Status Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun);
+
+  const std::vector<Finding>& findings() const { return findings_; }
+  std::int64_t accesses() const { return accesses_; }  // that were looked at
+
+  void BeginProgram(absl::Span<const std::int64_t> grid_index) override { current_ = AgentOf(grid_index); }
+  void ResumeProgram(absl::Span<const std::int64_t> grid_index) override { current_ = AgentOf(grid_index); }
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+
+ private:
+  // An array that some program writes.
+  struct Shared {
+    BufferId id;
+    std::string name;  // the user's
+    std::vector<std::int64_t> shape;
+    std::int64_t element_bytes = 1;
+    // By element: what its last atomic update told. Updates of one access share it.
+    absl::flat_hash_map<std::int64_t, std::shared_ptr<const ClockBundle>> told;
+  };
+
+  void Bound(const Memory& memory, absl::Span<const BufferId> arrays);
+  Shared* Find(BufferId id);
+  std::uint32_t Writer() const { return static_cast<std::uint32_t>(current_.value) + 1; }
+  bool OneValue(const std::string& name) const;
+  ClockId AgentOf(absl::Span<const std::int64_t> grid_index);
+  void LearnFrom(const Shared& shared, const PointAccess& access);
+  void Tell(Shared& shared, const PointAccess& access);
+  Finding InTermsOfTheTarget(Finding finding, bool one_value) const;
+
+  const PreparedKernelState& kernel_;
+  LaunchOptions launch_;  // as it was given, for the second run
+  bool compare_values_ = false;
+  WrittenValues values_;
+  ConcurrencyModel model_{FenceRule(), /*proxies=*/false};
+  std::vector<Shared> shared_;
+  std::map<std::vector<std::int64_t>, ClockId> agents_;  // by the index along the parallel dimensions
+  ClockId current_;
+  std::int64_t accesses_ = 0;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECKS_CLOCK_RACES_H_

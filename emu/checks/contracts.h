@@ -1,0 +1,20 @@
+// Contracts between a kernel, its backend and its chip. What shapes, types and sizes break is known before anything
+// runs. Rules: docs/spec/contracts.md.
+#ifndef PALLADION_EMU_CHECKS_CONTRACTS_H_
+#define PALLADION_EMU_CHECKS_CONTRACTS_H_
+
+#include <vector>
+
+#include "emu/prepared_kernel.h"
+#include "emu/report.h"
+#include "semantics/base/finding.h"
+
+namespace palladion {
+
+// ILLEGAL and CAPACITY, in the order of the text; none on `generic`, which has no limits. `tallies`, where it is not
+// nullptr, gets one entry for each check: "legality" counts operands, operations and accesses, "capacity" what is held.
+std::vector<Finding> StaticFindings(const PreparedKernelState& kernel, std::vector<CheckTally>* tallies = nullptr);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECKS_CONTRACTS_H_

@@ -1,0 +1,48 @@
+// Which parts of a kernel no program reached, so that a clean report does not pass for more than it saw: branches, loop
+// bodies, masks without a lane. Watches one launch. Based on: line coverage of the kernel text.
+// What it does not catch: regions whose instructions share their lines with others, or were all computed beforehand
+// (constants): nothing is said of them.
+#ifndef PALLADION_EMU_CHECKS_COVERAGE_H_
+#define PALLADION_EMU_CHECKS_COVERAGE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "emu/launch.h"
+#include "emu/prepared_kernel.h"
+#include "emu/report.h"
+#include "memory_model/access_observer.h"
+
+namespace palladion {
+
+class Coverage final : public AccessObserver {
+ public:
+  explicit Coverage(const PreparedKernelState& kernel);
+
+  // Makes a launch tell it what runs.
+  void Attach(LaunchOptions& launch);
+
+  // `programs`: how many ran. In the order of the text; what lies inside a part that never ran is not listed again.
+  std::vector<NeverRan> Missing(std::int64_t programs) const;
+
+  bool only_masked() const override { return true; }
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+
+ private:
+  struct MaskedLine {
+    AccessKind kind = AccessKind::kRead;
+    LocId loc;
+    bool masked = false, active = false;
+  };
+
+  void LookAt(AccessKind kind, const Mask& mask, std::size_t lanes, const Site& site);
+
+  const PreparedKernelState& kernel_;
+  std::vector<std::uint8_t> ran_;   // by step
+  std::vector<MaskedLine> masked_;  // by line of the text
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECKS_COVERAGE_H_

@@ -1,0 +1,129 @@
+#include "emu/checks/legality.h"
+
+#include <algorithm>
+
+#include "semantics/base/cat.h"
+#include "semantics/ops/op_row.h"
+
+namespace palladion {
+namespace {
+
+std::optional<Backend> BackendOf(const Target& target) {
+  switch (target.backend) {
+    case TargetBackend::kMosaicTpu:
+      return Backend::kMosaicTpu;
+    case TargetBackend::kMosaicGpu:
+      return Backend::kMosaicGpu;
+    case TargetBackend::kTriton:
+      return Backend::kTriton;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Rows say what a backend has for any of its cores and semantics. Why a kernel of pallas_call cannot have it all the
+// same.
+std::string_view OnlyElsewhere(const Instr& op, TargetBackend backend, const Kernel& kernel) {
+  constexpr std::string_view kSparse[] = {"addupdate", "cumsum", "rev", "sort"};
+  constexpr std::string_view kWarpgroup[] = {"concatenate", "reduce_prod"};
+  const auto is_one_of = [&](absl::Span<const std::string_view> names) {
+    return op.dialect.empty() && std::find(names.begin(), names.end(), op.name) != names.end();
+  };
+  if (backend == TargetBackend::kMosaicTpu && is_one_of(kSparse)) return " except on SparseCores";
+  const bool lanes = Find(kernel.params, "lowering_semantics") == nullptr;  // the default
+  if (backend == TargetBackend::kMosaicGpu && lanes && is_one_of(kWarpgroup)) return " except with warpgroup semantics";
+  return "";
+}
+
+}  // namespace
+
+Legality::Legality(const Kernel& kernel, const Program& program)
+    : kernel_(kernel), program_(program), chip_(FindChip(program.target.chip)) {
+  std::size_t param = 0;
+  for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
+    if (kernel.operands[i].role != Role::kBound)
+      operand_of_.emplace_back(kernel.bodies[0].region.params[param++].value, i);
+  }
+}
+
+void Legality::Add(FindingCode code, LocId loc, int text_line, std::string message, std::string fix) {
+  findings_.push_back({.code = code,
+                       .severity = RowOf(code).severity,
+                       .message = std::move(message),
+                       .loc = loc,
+                       .text_line = text_line,
+                       .fix = std::move(fix)});
+}
+
+void Legality::Illegal(const Operand& operand, std::string message, std::string fix) {
+  Add(FindingCode::kIllegal, operand.loc, operand.text_line, Cat("operand '", NameOf(operand), "': ", message),
+      std::move(fix));
+}
+
+void Legality::Illegal(const Instr& op, std::string message, std::string fix) {
+  Add(FindingCode::kIllegal, op.loc, op.text_line, std::move(message), std::move(fix));
+}
+
+void Legality::Illegal(std::string message, std::string fix) {
+  Add(FindingCode::kIllegal, {}, kernel_.text_line, Cat("kernel @", kernel_.name, ": ", message), std::move(fix));
+}
+
+void Legality::Exceeds(std::string message, std::string fix) {
+  Add(FindingCode::kCapacity, {}, kernel_.text_line, Cat("kernel @", kernel_.name, ": ", message), std::move(fix));
+}
+
+std::string Legality::NameOf(const Operand& operand) const {
+  return operand.label.empty() ? kernel_.values[operand.value.index()].name : operand.label;
+}
+
+Space Legality::SpaceOf(std::size_t operand) const {
+  if (kernel_.operands[operand].role == Role::kPrefetch) return Space::kSmem;
+  if (kernel_.operands[operand].space.has_value()) return *kernel_.operands[operand].space;
+  for (const auto& [param, index] : operand_of_) {
+    if (index == operand) return kernel_.values[param.index()].type.space;
+  }
+  return Space::kDefault;
+}
+
+Space Legality::SpaceOf(ValueId ref) const {
+  for (const auto& [param, index] : operand_of_) {
+    if (param == ref) return SpaceOf(index);
+  }
+  return kernel_.values[ref.index()].type.space;
+}
+
+std::optional<std::size_t> Legality::BlockRankOf(ValueId ref) const {
+  for (const auto& [param, index] : operand_of_) {
+    if (param != ref) continue;
+    const std::optional<BlockSpec>& block = kernel_.operands[index].block;
+    return block.has_value() ? block->dims.size() : kernel_.values[ref.index()].type.shape.size();
+  }
+  return std::nullopt;
+}
+
+bool IsTrivialWindow(const Operand& operand, const Type& array) {
+  if (!operand.block.has_value()) return true;
+  for (std::size_t d = 0; d < operand.block->dims.size(); ++d) {
+    if (operand.block->dims[d].size != array.shape[d]) return false;
+  }
+  return std::all_of(operand.block->map.results.begin(), operand.block->map.results.end(), [](const Arg& result) {
+    return result.kind == Arg::Kind::kLiteral && std::all_of(result.literal.bytes.begin(), result.literal.bytes.end(),
+                                                             [](std::byte b) { return b == std::byte{0}; });
+  });
+}
+
+void CheckOperations(Legality& legality) {
+  const std::optional<Backend> backend = BackendOf(legality.program().target);
+  if (!backend.has_value()) return;
+  ForEachInstr(legality.kernel().bodies[0].region, [&](const Instr& op) {
+    ++legality.operations;
+    const std::string_view elsewhere = OnlyElsewhere(op, legality.program().target.backend, legality.kernel());
+    if (op.row->backends.accepts(*backend) && elsewhere.empty()) return;
+    legality.Illegal(op,
+                     Cat(op.dialect, op.dialect.empty() ? "" : ".", op.name, " has no lowering on ", legality.target(),
+                         elsewhere, ": the kernel would be refused"),
+                     "use operations that the backend has (docs/operations.md)");
+  });
+}
+
+}  // namespace palladion

@@ -1,0 +1,195 @@
+// `palladion check`: options in, a report out in one of four formats. Whatever goes wrong once the options are known is
+// also a report, so that who reads files sees it too.
+#include <algorithm>
+
+#include "absl/strings/str_split.h"
+#include "emu/check.h"
+#include "emu/checks/suppressions.h"
+#include "emu/command/command_common.h"
+#include "emu/interrupt.h"
+#include "emu/reports/report_file.h"
+#include "emu/reports/report_formats.h"
+#include "emu/reports/source_lines.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+namespace {
+
+constexpr std::string_view kChecks[] = {"bounds", "races", "definedness", "contracts"};
+
+absl::Status ChooseChecks(const CommandLine& line, CheckOptions& options) {
+  bool* const choices[] = {nullptr, &options.races, &options.definedness, &options.contracts};
+  if (line.Has("checks")) {
+    const std::vector<std::string> names = absl::StrSplit(line.Flag("checks"), ',');
+    for (const std::string& name : names) {
+      if (std::find(std::begin(kChecks), std::end(kChecks), name) != std::end(kChecks)) continue;
+      return absl::InvalidArgumentError(
+          Cat("--checks must be a list of bounds, races, definedness and contracts, with "
+              "commas; found '",
+              name, "'"));
+    }
+    for (std::size_t i = 1; i < std::size(kChecks); ++i)
+      *choices[i] = std::find(names.begin(), names.end(), kChecks[i]) != names.end();
+  }
+  for (std::size_t i = 1; i < std::size(kChecks); ++i) {
+    const std::string flag = Cat("no-", kChecks[i]);
+    if (!line.Has(flag)) continue;
+    if (line.Has("checks")) return absl::InvalidArgumentError(Cat("give either --checks or --", flag, ", not both"));
+    *choices[i] = false;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
+  CheckOptions options;
+  PALLADION_ASSIGN_OR_RETURN(options.seeds, PositiveFlag(line, "seeds", options.seeds));
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t budget, PositiveFlag(line, "budget", 1));
+  if (line.Has("budget")) options.SetBudget(budget);
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t threads, PositiveFlag(line, "threads", 4096));
+  if (threads > 4096) return absl::InvalidArgumentError(Cat("--threads must be 4096 or less; found ", threads));
+  if (line.Has("threads")) options.threads = static_cast<int>(threads);
+  options.exhaustive = line.Has("exhaustive");
+  options.strict = line.Has("strict");
+  options.fill = line.Flag("fill", options.fill);
+  options.replay = line.Flag("replay");
+  if (line.Has("replay") && options.replay.empty())
+    return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
+  for (const char* other : {"seeds", "exhaustive"}) {
+    if (line.Has("replay") && line.Has(other))
+      return absl::InvalidArgumentError(Cat("--replay runs one schedule, so --", other, " does not go with it"));
+  }
+  if (line.Has("exhaustive") && line.Has("seeds"))
+    return absl::InvalidArgumentError("--exhaustive runs every schedule, so --seeds does not go with it");
+  PALLADION_RETURN_IF_ERROR(ChooseChecks(line, options));
+  return options;
+}
+
+absl::StatusOr<Suppressions> ReadSuppressions(const CommandLine& line) {
+  if (!line.Has("suppressions")) return Suppressions();
+  PALLADION_ASSIGN_OR_RETURN(const std::string text, ReadFile(line.Flag("suppressions"), "suppressions"));
+  return Suppressions::Parse(text, line.Flag("suppressions"));
+}
+
+// A word as a shell reads it back.
+std::string Quoted(const std::string& word) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_-./=:,@%+").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// What --replay is put after: the same kernel, inputs and checks.
+std::string CommandFor(const CommandLine& line) {
+  std::string command = "palladion check";
+  for (const std::string& word : line.words) Append(&command, " ", Quoted(word));
+  for (const auto& [flag, value] : line.flags) {
+    if (flag == "in" || flag == "kernel" || flag == "target" || flag == "fill")
+      Append(&command, " --", flag, " ", Quoted(value));
+  }
+  return command;
+}
+
+// "\r" and the count, on a terminal only; the line is cleared before anything else is printed.
+class ProgressLine {
+ public:
+  explicit ProgressLine(const Console& console) : console_(console) {}
+  ~ProgressLine() { Clear(); }
+  void Show(std::int64_t done, std::int64_t of) {
+    if (!console_.err_is_terminal || of < 2) return;
+    const std::int64_t percent = static_cast<std::int64_t>(static_cast<double>(done) / static_cast<double>(of) * 100);
+    if (shown_ == percent) return;
+    shown_ = percent;
+    console_.err << "\rchecked " << done << " of " << of << " schedules (" << percent << " %), Ctrl-C stops\x1b[K"
+                 << std::flush;
+  }
+  void Clear() {
+    if (shown_ >= 0) console_.err << "\r\x1b[K" << std::flush;
+    shown_ = -1;
+  }
+
+ private:
+  const Console& console_;
+  std::int64_t shown_ = -1;
+};
+
+class CheckCommand {
+ public:
+  CheckCommand(const CommandLine& line, const Console& console) : line_(line), console_(console) {}
+
+  absl::StatusOr<ExitCode> Run() {
+    PALLADION_ASSIGN_OR_RETURN(format_, ChoiceFlag(line_, "format", {"text", "json", "sarif", "junit"}));
+    PALLADION_ASSIGN_OR_RETURN(color_, ChoiceFlag(line_, "color", {"auto", "always", "never"}));
+    std::optional<ReportFile> file;
+    if (line_.Has("output")) {
+      PALLADION_ASSIGN_OR_RETURN(ReportFile opened, ReportFile::Open(line_.Flag("output")));
+      file.emplace(std::move(opened));
+    }
+    absl::StatusOr<Report> checked = Checked();
+    if (!checked.ok() && format_ == "text" && !file.has_value()) return checked.status();
+    const Report report = checked.ok() ? *std::move(checked) : ErrorReport(checked.status(), kernel_name_, target_);
+    if (file.has_value()) PALLADION_RETURN_IF_ERROR(file->Write(Formatted(report, false)));
+    if (report.error.has_value()) {
+      if (!file.has_value()) console_.out << Formatted(report, false);
+      console_.err << "palladion: " << report.error->message << "\n";
+    } else {
+      if (file.has_value()) format_ = "text";
+      console_.out << Formatted(report, ColorWanted(color_, console_.out_is_terminal));
+    }
+    return ExitCodeOf(report);
+  }
+
+ private:
+  absl::StatusOr<Report> Checked() {
+    PALLADION_ASSIGN_OR_RETURN(CheckOptions options, OptionsOf(line_));
+    PALLADION_ASSIGN_OR_RETURN(const Suppressions suppressions, ReadSuppressions(line_));
+    kernel_name_ = line_.Flag("kernel");
+    PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line_));
+    kernel_name_ = file.kernel.name();
+    target_ = file.kernel.target();
+    kernel_text_ = std::move(file.text);
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(line_, file.kernel));
+    ProgressLine progress(console_);
+    const InterruptListener listener;
+    options.progress = [&](std::int64_t done, std::int64_t of) { progress.Show(done, of); };
+    options.interrupted = [&] { return listener.interrupted(); };
+    PALLADION_ASSIGN_OR_RETURN(Report report, Check(file.kernel, inputs, options));
+    suppressions.Apply(report);
+    return report;
+  }
+
+  std::string Formatted(const Report& report, bool color) {
+    if (format_ == "json") return ToJson(report) + "\n";
+    const std::string path = line_.words.empty() ? "kernel" : line_.words[0];
+    if (format_ == "sarif") return ToSarif(report, path);
+    if (format_ == "junit") return ToJUnit(report, path);
+    std::string printed;
+    for (const std::string& text : report.printed) Append(&printed, text, "\n");
+    return printed + ToText(report, {.color = color,
+                                     .kernel_text = kernel_text_,
+                                     .kernel_path = path,
+                                     .command = CommandFor(line_),
+                                     .source_line = [&](const std::string& f, int n) { return sources_.Line(f, n); }});
+  }
+
+  const CommandLine& line_;
+  const Console& console_;
+  std::string format_, color_, kernel_name_, target_, kernel_text_;
+  SourceFiles sources_;
+};
+
+}  // namespace
+
+absl::StatusOr<ExitCode> CommandCheck(absl::Span<const std::string> arguments, const Console& console) {
+  PALLADION_ASSIGN_OR_RETURN(const CommandLine line,
+                             ParseCommandLine(arguments,
+                                              {"in", "kernel", "target", "seeds", "replay", "fill", "checks",
+                                               "suppressions", "format", "output", "color", "threads", "budget"},
+                                              {"exhaustive", "strict", "no-races", "no-definedness", "no-contracts"}));
+  return CheckCommand(line, console).Run();
+}
+
+}  // namespace palladion

@@ -1,0 +1,147 @@
+#include "emu/command/command_common.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "emu/values.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/ir/parser.h"
+#include "semantics/tensor/npy.h"
+
+namespace palladion {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file where there is one of that name, else an array written as text.
+absl::StatusOr<Tensor> ReadInput(const OperandDescription& input, const std::string& value) {
+  std::error_code error;
+  if (fs::exists(value, error) || !LooksLikeValueText(value)) return ReadNpy(value, input.dtype);
+  absl::StatusOr<Tensor> tensor = TensorFromText(input.dtype, input.shape, value);
+  if (tensor.ok()) return tensor;
+  return absl::Status(tensor.status().code(), ToAbsl(Cat("--in ", input.name, ": ", ToStd(tensor.status().message()))));
+}
+
+struct Binding {
+  std::string name, value, flag;
+  bool used = false;
+};
+
+absl::StatusOr<std::vector<Binding>> BindingsOf(const CommandLine& line) {
+  std::vector<Binding> bindings;
+  for (const auto& [flag, text] : line.flags) {
+    if (flag != "in") continue;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      return absl::InvalidArgumentError(Cat("--in must be NAME=VALUE; found '", text, "'"));
+    }
+    bindings.push_back({text.substr(0, equals), text.substr(equals + 1), text});
+  }
+  return bindings;
+}
+
+}  // namespace
+
+bool ColorWanted(std::string_view color, bool is_terminal) {
+  if (color != "auto") return color == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return is_terminal && (no_color == nullptr || *no_color == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path, std::string_view what) {
+  std::error_code error;
+  if (fs::is_directory(path, error))
+    return absl::InvalidArgumentError(Cat(path, ": expected a file of ", what, "; found a directory"));
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return absl::InvalidArgumentError(
+        Cat("'", path, "': cannot be read: ", std::strerror(errno), "; check the path and its permissions"));
+  std::string text;
+  std::string chunk(std::size_t{1} << 16, '\0');
+  while (text.size() <= kMaxTextBytes &&
+         (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), file.gcount() > 0)) {
+    text.append(chunk, 0, static_cast<std::size_t>(file.gcount()));
+  }
+  if (file.bad()) return absl::InvalidArgumentError(Cat(path, ": cannot be read to its end"));
+  return text;
+}
+
+absl::StatusOr<std::string> OneFile(const CommandLine& line) {
+  if (line.words.size() != 1)
+    return absl::InvalidArgumentError(Cat("expected one file of kernel text; found ", line.words.size()));
+  return line.words[0];
+}
+
+absl::Status NoWords(const CommandLine& line) {
+  if (line.words.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("this command takes no file; found '", line.words[0], "'"));
+}
+
+absl::StatusOr<KernelFile> LoadKernel(const CommandLine& line, bool observable) {
+  PALLADION_ASSIGN_OR_RETURN(std::string path, OneFile(line));
+  PALLADION_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  PALLADION_ASSIGN_OR_RETURN(PreparedKernel kernel, PrepareText(text, {.kernel = line.Flag("kernel"),
+                                                                       .target = line.Flag("target"),
+                                                                       .path = path,
+                                                                       .observable = observable}));
+  return KernelFile{std::move(path), std::move(text), std::move(kernel)};
+}
+
+absl::StatusOr<std::vector<Tensor>> ReadInputs(const CommandLine& line, const PreparedKernel& kernel) {
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Binding> bindings, BindingsOf(line));
+  std::vector<Tensor> tensors;
+  for (const OperandDescription& input : kernel.inputs()) {
+    const Binding* found = nullptr;
+    for (Binding& binding : bindings) {
+      if (binding.name != input.name && binding.name != input.label) continue;
+      if (found != nullptr)
+        return absl::InvalidArgumentError(
+            Cat("input '", input.name, "' is given twice: --in ", found->flag, " and --in ", binding.flag));
+      found = &binding;
+      binding.used = true;
+    }
+    if (found == nullptr) {
+      return absl::InvalidArgumentError(Cat("no value for input '", input.name, "' (", input.label,
+                                            input.label.empty() ? "" : ", ", TypeString(input.dtype, input.shape),
+                                            "); give --in ", input.name, "=FILE.npy"));
+    }
+    PALLADION_ASSIGN_OR_RETURN(Tensor tensor, ReadInput(input, found->value));
+    tensors.push_back(std::move(tensor));
+  }
+  for (const Binding& binding : bindings) {
+    if (binding.used) continue;
+    return absl::InvalidArgumentError(
+        Cat("--in ", binding.flag, " names no input of kernel @", kernel.name(), "; `palladion show` lists them"));
+  }
+  return tensors;
+}
+
+absl::StatusOr<std::int64_t> PositiveFlag(const CommandLine& line, const std::string& flag, std::int64_t fallback) {
+  if (!line.Has(flag)) return fallback;
+  const std::string text = line.Flag(flag);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value > 0) return value;
+  return absl::InvalidArgumentError(Cat("--", flag, " must be 1 or more, below 2^63; found '", text, "'"));
+}
+
+absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::string& flag,
+                                       absl::Span<const std::string_view> choices) {
+  const std::string value = line.Flag(flag, std::string(choices[0]));
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
+  std::string list;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    Append(&list, i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ", choices[i]);
+  return absl::InvalidArgumentError(Cat("--", flag, " must be ", list, "; found '", value, "'"));
+}
+
+}  // namespace palladion

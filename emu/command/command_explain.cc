@@ -1,0 +1,35 @@
+// `palladion explain`: what a finding code means.
+#include "emu/checks/suppressions.h"
+#include "emu/command/command_common.h"
+#include "emu/reports/explain.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+
+absl::StatusOr<ExitCode> CommandExplain(absl::Span<const std::string> arguments, const Console& console) {
+  PALLADION_ASSIGN_OR_RETURN(const CommandLine line, ParseCommandLine(arguments, {"format", "color"}));
+  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format", {"text", "json"}));
+  PALLADION_ASSIGN_OR_RETURN(const std::string color, ChoiceFlag(line, "color", {"auto", "always", "never"}));
+  if (line.words.size() > 1)
+    return absl::InvalidArgumentError(Cat("expected one finding code; found ", line.words.size()));
+  if (line.words.empty() || format == "json") {
+    if (!line.words.empty()) return absl::InvalidArgumentError("--format=json has all codes: give none");
+    console.out << (format == "json" ? ExplainJson() : ExplainList());
+    return ExitCode::kClean;
+  }
+  const std::optional<FindingCode> code = CodeFromName(line.words[0]);
+  if (!code.has_value()) {
+    const std::string similar = SimilarCode(line.words[0]);
+    return absl::InvalidArgumentError(
+        Cat("unknown finding code '", line.words[0], "'",
+            similar.empty() ? "; `palladion explain` lists them" : Cat("; did you mean ", similar, "?")));
+  }
+  const std::optional<ExplainPage> page = PageOf(*code);
+  if (!page.has_value())
+    return absl::InternalError(Cat("emu/reports/explain/", line.words[0], ".txt is missing or malformed"));
+  console.out << ExplainText(*page, ColorWanted(color, console.out_is_terminal));
+  return ExitCode::kClean;
+}
+
+}  // namespace palladion

@@ -1,0 +1,19 @@
+// The commands `log` and `diff`.
+#ifndef PALLADION_EMU_COMMAND_COMMAND_LOG_H_
+#define PALLADION_EMU_COMMAND_COMMAND_LOG_H_
+
+#include <ostream>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/command/command_common.h"
+
+namespace palladion {
+
+absl::StatusOr<ExitCode> CommandLog(absl::Span<const std::string> arguments, const Console& console);
+absl::StatusOr<ExitCode> CommandDiff(absl::Span<const std::string> arguments, const Console& console);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_COMMAND_COMMAND_LOG_H_

@@ -1,0 +1,139 @@
+// The command as a user meets it: what it prints, what it writes, how it ends. Exit codes: docs/command.md.
+#include "emu/command/command.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "emu/command/command_test_util.h"
+#include "semantics/tensor/npy.h"
+
+namespace palladion {
+namespace {
+
+TEST_F(CommandTest, RunPrintsWritesAndEndsClean) {
+  const std::string file = Write("add.pkir", AddKernel());
+  EXPECT_EQ(0, Run({"run", file, "--in", "x=iota", "--in", "args[1]=[1,1,1,1,2,2,2,2]", "--out", Path("out")})) << err_;
+  EXPECT_EQ(
+      "sum [1.0 2.0 3.0 4.0]\nsum [6.0 7.0 8.0 9.0]\n"
+      "kernel @add on generic: 2 programs ran; no findings\n"
+      "wrote " +
+          Path("out/o.npy") + "  f32[8]\n",
+      out_);
+  EXPECT_EQ("", err_);
+  const absl::StatusOr<Tensor> o = ReadNpy(Path("out/o.npy"), DType::kF32);
+  ASSERT_TRUE(o.ok()) << o.status();
+  EXPECT_EQ(9.0f, o->data<float>()[7]);
+  EXPECT_EQ(3u, FileCount());  // the text, the directory, one output
+}
+
+TEST_F(CommandTest, AnOutputOfOneRunIsTheInputOfTheNext) {
+  const std::string file = Write("add.pkir", AddKernel());
+  ASSERT_EQ(0, Run({"run", file, "--in", "x=iota", "--in", "y=zeros", "--out", Path("out")})) << err_;
+  ASSERT_EQ(0,
+            Run({"run", file, "--in", "x=" + Path("out/o.npy"), "--in=y=" + Path("out/o.npy"), "--out", Path("out")}))
+      << err_;
+  EXPECT_EQ(14.0f, ReadNpy(Path("out/o.npy"), DType::kF32)->data<float>()[7]);
+}
+
+TEST_F(CommandTest, JsonIsOneLineWithTheReport) {
+  const std::string file = Write("add.pkir", AddKernel());
+  EXPECT_EQ(0, Run({"run", file, "--in", "x=iota", "--in", "y=iota", "--out", Path("out"), "--format", "json"}))
+      << err_;
+  EXPECT_EQ(1, std::count(out_.begin(), out_.end(), '\n'));
+  EXPECT_EQ(0u, out_.find("{\"verdict\": \"clean\", \"kernel\": \"add\", \"target\": \"generic\", \"programs\": 2,"))
+      << out_;
+  EXPECT_NE(std::string::npos, out_.find("\"printed\": [\"sum [0.0 2.0 4.0 6.0]\", \"sum [8.0 10.0 12.0 14.0]\"]}"))
+      << out_;
+}
+
+TEST_F(CommandTest, ATargetCanBeChosen) {
+  const std::string file = Write("add.pkir", AddKernel());
+  for (const char* target : {"generic", "triton/h100", "mosaic_gpu/b200", "mosaic_tpu/v5e"}) {
+    EXPECT_EQ(0, Run({"run", file, "--in", "x=iota", "--in", "y=iota", "--out", Path("out"), "--target", target}))
+        << err_;
+    EXPECT_NE(std::string::npos, out_.find(std::string("kernel @add on ") + target)) << out_;
+  }
+  ExpectError(4, {"run", file, "--in", "x=iota", "--in", "y=iota", "--out", Path("o"), "--target", "cuda"},
+              "unknown target 'cuda'; known targets: generic, triton/h100");
+}
+
+TEST_F(CommandTest, SeveralKernelsNeedAChoice) {
+  const std::string second = "kernel @second { grid [0]; body @b () { return; } }\n";
+  const std::string file = Write("two.pkir", AddKernel() + second);
+  EXPECT_EQ(0, Run({"show", file})) << err_;
+  EXPECT_EQ(
+      "kernel @add on generic\n  in  x: f32[8]  (args[0])\n  in  y: f32[8]  (args[1])\n  out o: f32[8]  (outputs)\n"
+      "kernel @second on generic\n",
+      out_);
+  EXPECT_EQ(0, Run({"show", file, "--kernel", "second"}));
+  EXPECT_EQ("kernel @second on generic\n", out_);
+  ExpectError(4, {"run", file, "--out", Path("out")}, "the text has 2 kernels; choose one with --kernel: add, second");
+  ExpectError(4, {"run", file, "--kernel", "third", "--out", Path("out")},
+              "no kernel 'third' in the text; it has: add, second");
+  EXPECT_EQ(0, Run({"run", file, "--kernel", "@second", "--out", Path("out")})) << err_;
+  EXPECT_EQ("kernel @second on generic: 0 programs ran; no findings\n", out_);
+}
+
+TEST_F(CommandTest, PrintIsCanonical) {
+  const std::string file = Write("add.pkir", AddKernel());
+  EXPECT_EQ(0, Run({"print", file})) << err_;
+  const std::string once = out_;
+  EXPECT_EQ(0, Run({"print", Write("again.pkir", once)})) << err_;
+  EXPECT_EQ(once, out_);
+}
+
+TEST_F(CommandTest, OpsDoctorAndHelp) {
+  EXPECT_EQ(0, Run({"ops"}));
+  EXPECT_NE(std::string::npos, out_.find("dot_general  implemented  [mosaic_tpu triton]\n"));
+  EXPECT_EQ(0, Run({"ops", "--format=json"}));
+  EXPECT_EQ(0u, out_.find("[\n{\"dialect\": "));
+  EXPECT_EQ(0, Run({"doctor"}));
+  EXPECT_NE(std::string::npos, out_.find("SIMD target in use: "));
+  for (const char* word : {"help", "--help", "-h"}) {
+    EXPECT_EQ(0, Run({word}));
+    EXPECT_EQ(0u, out_.find("usage: palladion COMMAND"));
+  }
+  EXPECT_EQ(0, Run({"run", "--help"}));
+  EXPECT_EQ(4, Run({}));
+  EXPECT_EQ(0u, err_.find("usage: "));
+}
+
+// Each command and each option of the usage text stands in docs/command.md.
+TEST_F(CommandTest, TheDocumentationHasEveryCommandAndOption) {
+  std::ifstream file(PALLADION_SOURCE_DIR "/docs/command.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  ASSERT_FALSE(text.str().empty());
+  Run({"help"});
+  std::istringstream lines(out_);
+  int commands = 0, options = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.size() > 2 && line.substr(0, 2) == "  " && line[2] != ' ') {
+      ++commands;
+      const std::string heading = "## `palladion " + line.substr(2, line.find(' ', 2) - 2);
+      EXPECT_NE(std::string::npos, text.str().find(heading)) << heading;
+    }
+    for (std::size_t at = line.find("--"); at != std::string::npos; at = line.find("--", at + 2)) {
+      ++options;
+      const std::string option = line.substr(at, line.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at) - at);
+      const bool is_switch = line[at + option.size()] == ']';
+      EXPECT_NE(std::string::npos, text.str().find("`" + option + (is_switch ? "`" : " "))) << option;
+    }
+  }
+  EXPECT_GE(commands, 9);
+  EXPECT_GE(options, 33);
+  for (const char* code : {"| 0 |", "| 1 |", "| 2 |", "| 3 |", "| 4 |", "| 5 |", "| 6 |"}) {
+    EXPECT_NE(std::string::npos, text.str().find(code)) << code;
+  }
+}
+
+// ---- wrong arguments
+
+}  // namespace
+}  // namespace palladion

@@ -1,0 +1,77 @@
+// palladion trace: one launch in program order, recorded for people to look at.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emu/arrays.h"
+#include "emu/check.h"
+#include "emu/command/command_common.h"
+#include "emu/debug/trace_json.h"
+#include "emu/debug/trace_page.h"
+#include "emu/debug/trace_recorder.h"
+#include "emu/float_environment.h"
+#include "emu/host_memory.h"
+#include "emu/launch.h"
+#include "emu/operand_check.h"
+#include "emu/reports/report_file.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+namespace {
+
+absl::Status RecordLaunch(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunOptions& run,
+                          TraceRecorder& recorder) {
+  const FloatEnvironment environment;
+  PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, inputs));
+  PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), HostMemoryLimit()));
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
+  LaunchOptions launch{.run = run, .observers = {&recorder}, .hooks = &recorder};
+  launch.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) { recorder.Bound(memory, arrays); };
+  return RunLaunch(kernel.state(), inputs, MutableArraysOf(outputs), launch).status();
+}
+
+}  // namespace
+
+absl::StatusOr<ExitCode> CommandTrace(absl::Span<const std::string> arguments, const Console& console) {
+  PALLADION_ASSIGN_OR_RETURN(
+      const CommandLine line,
+      ParseCommandLine(arguments, {"in", "kernel", "target", "out", "page", "events", "budget"}, {"no-check"}));
+  if (!line.Has("out") && !line.Has("page"))
+    return absl::InvalidArgumentError(
+        "trace writes files: give --out TRACE.json (for Perfetto), --page PAGE.html, or both");
+  std::vector<std::pair<std::string, ReportFile>> files;
+  for (const char* flag : {"out", "page"}) {
+    if (!line.Has(flag)) continue;
+    PALLADION_ASSIGN_OR_RETURN(ReportFile file, ReportFile::Open(line.Flag(flag)));
+    files.emplace_back(flag, std::move(file));
+  }
+  CheckOptions options{.seeds = 1};
+  PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
+  TraceLimits limits;
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t events, PositiveFlag(line, "events", 200000));
+  limits.events = static_cast<std::size_t>(events);
+  limits.accesses = limits.flows = 2 * limits.events;
+  PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
+  TraceRecorder recorder(file.kernel.state(), limits);
+  PALLADION_RETURN_IF_ERROR(RecordLaunch(file.kernel, ArraysOf(inputs), options.run, recorder));
+  std::optional<Report> report;
+  if (!line.Has("no-check")) {
+    PALLADION_ASSIGN_OR_RETURN(report, Check(file.kernel, inputs, options));
+  }
+  for (auto& [flag, target] : files) {
+    PALLADION_RETURN_IF_ERROR(
+        target.Write(flag == "out" ? TraceJson(recorder, file.kernel.state())
+                                   : TracePage(recorder, file.kernel.state(), report ? &*report : nullptr)));
+    console.out << "wrote " << line.Flag(flag) << "\n";
+  }
+  console.out << "kernel @" << file.kernel.name() << ": " << recorder.events().size() << " events of "
+              << recorder.programs().size() << " programs";
+  if (recorder.dropped() > 0)
+    console.out << "; " << recorder.dropped() << " events and accesses past --events were left out";
+  console.out << "\n";
+  return report.has_value() ? ExitCodeOf(*report) : ExitCode::kClean;
+}
+
+}  // namespace palladion

@@ -1,0 +1,17 @@
+// The command `why`.
+#ifndef PALLADION_EMU_COMMAND_COMMAND_WHY_H_
+#define PALLADION_EMU_COMMAND_COMMAND_WHY_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/command/command_common.h"
+
+namespace palladion {
+
+absl::StatusOr<ExitCode> CommandWhy(absl::Span<const std::string> arguments, const Console& console);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_COMMAND_COMMAND_WHY_H_

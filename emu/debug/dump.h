@@ -1,0 +1,63 @@
+// --dump REF@LINE: what a ref holds each time execution has passed a line, as .npy files and a line of text each. What
+// lies outside the array is poison. Needs an observable program.
+#ifndef PALLADION_EMU_DEBUG_DUMP_H_
+#define PALLADION_EMU_DEBUG_DUMP_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "emu/checks/mark_walk.h"
+#include "emu/debug/observed.h"
+#include "semantics/tensor/tensor.h"
+
+namespace palladion {
+
+class Dump final : public RunObserver {
+ public:
+  // `what` is REF@LINE or REF@FILE:LINE, several with commas. REF is a ref's name, the user's or the text's. LINE is
+  // one of the kernel text, or, where no instruction stands on it there, of the user's Python. InvalidArgument: another
+  // form, no such ref or line; what there is is listed.
+  static absl::StatusOr<Dump> Parse(const PreparedKernelState& kernel, const std::string& what,
+                                    const std::string& directory);
+
+  // Of writing the files; the run goes on without them.
+  const absl::Status& status() const { return status_; }
+
+  std::string Text() const;
+  std::string Json() const;  // a list
+
+  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void After(const Step& step, Frame& frame) override;
+
+ private:
+  struct Wanted {
+    std::string ref, place;
+    std::vector<RefId> ids;  // those of that name; the one that has memory is meant
+    std::set<const Instr*> after;
+  };
+  struct Written {
+    std::string what, path, type, first;  // first: its first elements
+  };
+
+  explicit Dump(const PreparedKernelState& kernel) : state_(&kernel) {}
+  absl::Status Want(const std::string& ref, const std::string& place);
+  void Write(const Wanted& wanted, RefId id, const Mark& mark, Frame& frame);
+  Tensor Contents(RefId id, Frame& frame) const;
+
+  const PreparedKernelState* state_;
+  std::string directory_;
+  std::vector<Wanted> wanted_;
+  Memory* memory_ = nullptr;
+  MarkWalk walk_;
+  std::vector<Written> written_;
+  std::int64_t left_out_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_DEBUG_DUMP_H_

@@ -1,0 +1,223 @@
+#include "emu/debug/trace_recorder.h"
+
+#include <algorithm>
+
+#include "memory_model/region.h"
+#include "semantics/base/cat.h"
+#include "semantics/program/blocks.h"
+
+namespace palladion {
+namespace {
+
+constexpr std::int64_t kElementsPerTick = 128;
+constexpr std::size_t kRememberedStores = 64;  // of one buffer: a load looks among the newest
+
+void NameLines(const Region& region, std::map<int, std::string>& names) {
+  for (const Instr& op : region.body) {
+    std::string& name = names[op.text_line];
+    Append(&name, name.empty() ? "" : ", ", op.dialect, op.dialect.empty() ? "" : ".", op.name);
+    for (const Region& inner : op.regions) NameLines(inner, names);
+  }
+}
+
+std::string BoxText(const TraceAccess& access) {
+  std::string text = Cat(Name(access.kind), " ", access.name, "[");
+  for (std::size_t d = 0; d < access.start.size(); ++d) {
+    const std::int64_t last = access.start[d] + (access.count[d] - 1) * access.step[d];
+    Append(&text, d == 0 ? "" : ", ", access.start[d]);
+    if (access.count[d] != 1) Append(&text, ":", last + 1);
+    if (access.count[d] != 1 && access.step[d] != 1) Append(&text, ":", access.step[d]);
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+TraceRecorder::TraceRecorder(const PreparedKernelState& kernel, const TraceLimits& limits)
+    : kernel_(kernel), limits_(limits) {
+  for (const Kernel& k : kernel.module().kernels) {
+    if (k.name != kernel.program().kernel_name) continue;
+    for (const Body& body : k.bodies) NameLines(body.region, name_of_line_);
+    for (const Operand& operand : k.operands) {
+      if (operand.block.has_value()) NameLines(operand.block->map, name_of_line_);
+    }
+  }
+  programs_.emplace_back();  // what happens before the first program
+}
+
+void TraceRecorder::Bound(const Memory& memory, absl::Span<const BufferId> arrays) {
+  memory_ = &memory;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    // An aliased pair is one buffer: shown at its output, which comes later.
+    if (arrays[i].valid()) operand_of_buffer_[arrays[i].value] = static_cast<int>(i);
+  }
+}
+
+std::string TraceRecorder::NameOf(const Step& step) const {
+  const auto operand = [&] {
+    return kernel_.program().operand_infos[static_cast<const OperandParams*>(step.params)->operand].name;
+  };
+  if (step.fn == RunFetchIfNew) return Cat("fetch ", operand());
+  if (step.fn == RunFlush || step.fn == RunFlushIfLeft) return Cat("flush ", operand());
+  if (step.fn == RunWaitCopies) return "wait for copies";
+  if (step.fn == RunAllocBlock) return Cat("alloc ", operand());
+  if (step.fn == RunFreeBlock) return Cat("free ", operand());
+  if (step.fn == RunBindWindow) return Cat("block of ", operand());
+  const auto found = name_of_line_.find(step.text_line);
+  return found == name_of_line_.end() ? "step" : found->second;
+}
+
+void TraceRecorder::BeginProgram(absl::Span<const std::int64_t> grid_index) {
+  if (programs_.size() == 1 && programs_[0].index.empty() && programs_[0].accesses.empty()) programs_.clear();
+  programs_.push_back({.index = {grid_index.begin(), grid_index.end()}, .accesses = {}});
+}
+
+void TraceRecorder::Before(const Step& step, Frame& frame) {
+  in_step_ = true;
+  in_copy_ = false;
+  elements_ = 0;
+  for (std::size_t i = 0; i < step.n_out; ++i)
+    elements_ += static_cast<std::int64_t>(kernel_.program().slots[frame.out(step, i).index()].bytes / 4);
+  if (Full()) {
+    ++dropped_;
+    return;
+  }
+  events_.push_back({.name = NameOf(step),
+                     .begin = now_,
+                     .program = static_cast<std::int64_t>(programs_.size()) - 1,
+                     .loc = step.loc,
+                     .text_line = step.text_line});
+}
+
+void TraceRecorder::After(const Step&, Frame&) {
+  in_step_ = false;
+  const std::int64_t ticks = 1 + elements_ / kElementsPerTick;
+  if (!Full() && !events_.empty()) {
+    // The step's own event is the last one that is no engine's.
+    for (std::size_t i = events_.size(); i-- > 0;) {
+      if (events_[i].by_engine) continue;
+      events_[i].ticks = ticks;
+      break;
+    }
+  }
+  now_ += ticks;
+}
+
+void TraceRecorder::StartCopy(const CopyRequest& request) {
+  in_copy_ = true;
+  copy_sides_ = 0;
+  if (Full() || memory_ == nullptr) return;
+  const std::string from(memory_->NameOf(request.source.buffer)), to(memory_->NameOf(request.destination.buffer));
+  std::int64_t elements = 1;
+  for (int d = 0; d < request.destination.rank; ++d) elements *= request.destination.count[static_cast<std::size_t>(d)];
+  events_.push_back({.name = Cat("copy ", from == to ? from : Cat(from, " to ", to)),
+                     .begin = now_,
+                     .ticks = 1 + elements / kElementsPerTick,
+                     .program = static_cast<std::int64_t>(programs_.size()) - 1,
+                     .by_engine = true,
+                     .loc = request.source.site.loc,
+                     .text_line = request.source.site.text_line});
+  open_copies_.push_back(static_cast<std::int64_t>(events_.size()) - 1);
+}
+
+void TraceRecorder::WaitCopies() {
+  std::int64_t end = now_;
+  const auto wait = static_cast<std::int64_t>(events_.size()) - 1;
+  for (std::int64_t copy : open_copies_) {
+    const TraceEvent& event = events_[static_cast<std::size_t>(copy)];
+    end = std::max(end, event.begin + event.ticks);
+    if (!Full() && flows_.size() < limits_.flows) flows_.push_back({copy, wait});
+  }
+  open_copies_.clear();
+  elements_ = (end - now_) * kElementsPerTick;
+}
+
+void TraceRecorder::Record(TraceAccess access, BufferId buffer) {
+  const auto operand = operand_of_buffer_.find(buffer.value);
+  if (operand != operand_of_buffer_.end()) access.operand = operand->second;
+  access.name = memory_ == nullptr ? "" : std::string(memory_->NameOf(buffer));
+  access.by_engine = in_copy_;
+  if (in_copy_ && ++copy_sides_ == 2) in_copy_ = false;
+  std::int64_t elements = 1;
+  for (std::int64_t count : access.count) elements *= count;
+  if (!access.by_engine) elements_ = std::max(elements_, elements);
+  if (!Full() && !events_.empty()) {
+    access.event = static_cast<std::int64_t>(events_.size()) - 1;
+    std::string& what = events_.back().what;
+    if (what.size() < 400) Append(&what, what.empty() ? "" : "; ", BoxText(access));
+    Follow(access, buffer);
+  }
+  if (accesses_ >= limits_.accesses) {
+    ++dropped_;
+    return;
+  }
+  std::vector<TraceAccess>& known = programs_.back().accesses;
+  const bool again = std::any_of(known.rbegin(), known.rbegin() + std::min<std::ptrdiff_t>(32, std::ssize(known)),
+                                 [&](const TraceAccess& a) {
+                                   return a.kind == access.kind && a.name == access.name && a.start == access.start &&
+                                          a.count == access.count && a.text_line == access.text_line;
+                                 });
+  if (again) return;
+  ++accesses_;
+  known.push_back(std::move(access));
+}
+
+// The newest store whose box meets the load's.
+void TraceRecorder::Follow(const TraceAccess& access, BufferId buffer) {
+  Stored here{.low = access.start, .high = access.start, .event = access.event};
+  for (std::size_t d = 0; d < here.high.size(); ++d) here.high[d] += (access.count[d] - 1) * access.step[d] + 1;
+  std::vector<Stored>& stores = stores_[buffer.value];
+  if (access.kind != AccessKind::kWrite) {
+    const auto meets = [&](const Stored& store) {
+      for (std::size_t d = 0; d < here.low.size(); ++d) {
+        if (here.low[d] >= store.high[d] || store.low[d] >= here.high[d]) return false;
+      }
+      return true;
+    };
+    const auto found = std::find_if(stores.rbegin(), stores.rend(), meets);
+    if (found != stores.rend() && found->event != access.event && flows_.size() < limits_.flows)
+      flows_.push_back({found->event, access.event});
+  }
+  if (access.kind == AccessKind::kRead) return;
+  if (stores.size() == kRememberedStores) stores.erase(stores.begin());
+  stores.push_back(std::move(here));
+}
+
+void TraceRecorder::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+  if (reach.empty) return;
+  TraceAccess recorded{
+      .kind = kind, .exact = access.mask.lanes == nullptr, .loc = access.site.loc, .text_line = access.site.text_line};
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+    recorded.start.push_back(access.start[d]);
+    recorded.count.push_back(access.step[d] == 0 ? 1 : access.count[d]);
+    recorded.step.push_back(access.step[d] == 0 ? 1 : access.step[d]);
+  }
+  Record(std::move(recorded), access.buffer);
+}
+
+void TraceRecorder::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+  if (memory_ == nullptr) return;
+  const absl::Span<const std::int64_t> shape = memory_->ShapeOf(access.buffer);
+  const auto bytes = static_cast<std::int64_t>(memory_->ElementBytesOf(access.buffer));
+  std::vector<std::int64_t> low(shape.size(), -1), high(shape.size(), -1);
+  for (std::size_t p = 0; p < access.offset.size(); ++p) {
+    if (!Touches(access, p)) continue;
+    std::int64_t element = access.offset[p] / bytes;
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      const std::int64_t i = element % shape[d];
+      element /= shape[d];
+      low[d] = low[d] < 0 ? i : std::min(low[d], i);
+      high[d] = std::max(high[d], i);
+    }
+  }
+  if (!shape.empty() && low[0] < 0) return;  // no lane touches the array
+  TraceAccess recorded{.kind = kind, .exact = false, .loc = access.site.loc, .text_line = access.site.text_line};
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    recorded.start.push_back(low[d]);
+    recorded.count.push_back(high[d] - low[d] + 1);
+    recorded.step.push_back(1);
+  }
+  Record(std::move(recorded), access.buffer);
+}
+
+}  // namespace palladion

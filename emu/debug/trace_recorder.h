@@ -1,0 +1,109 @@
+// Records one launch for people to look at: which program did what, which elements of which operand it touched, and
+// which store a load saw. Written out as Chrome trace-event JSON (trace_json.h) and as a page (trace_page.h).
+// Time is counted in elements moved or computed, 128 to a tick: an order, not a prediction. What it leaves out: events
+// past the limits below, which the trace itself says.
+#ifndef PALLADION_EMU_DEBUG_TRACE_RECORDER_H_
+#define PALLADION_EMU_DEBUG_TRACE_RECORDER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emu/prepared_kernel.h"
+#include "memory_model/memory.h"
+
+namespace palladion {
+
+struct TraceLimits {
+  std::size_t events = 200000;
+  std::size_t accesses = 400000;
+  std::size_t flows = 100000;
+};
+
+// One access, as a box: an access that is no box is the smallest box that holds it.
+struct TraceAccess {
+  AccessKind kind = AccessKind::kRead;
+  int operand = -1;  // in Program::operand_infos; -1: memory of the kernel's own
+  std::string name;  // the user's name of the ref
+  bool by_engine = false;
+  bool exact = true;  // false: a bounding box
+  std::vector<std::int64_t> start, count, step;
+  LocId loc;
+  int text_line = 0;
+  std::int64_t event = -1;  // the event that did it; -1: past the limit
+};
+
+struct TraceEvent {
+  std::string name;
+  std::int64_t begin = 0, ticks = 1;
+  std::int64_t program = 0;  // in TraceRecorder::programs
+  bool by_engine = false;
+  LocId loc;
+  int text_line = 0;
+  std::string what;  // the boxes that it touched, for people
+};
+
+struct TraceProgram {
+  std::vector<std::int64_t> index;
+  std::vector<TraceAccess> accesses;
+};
+
+// A load that saw a store, or a wait that saw a copy end.
+struct TraceFlow {
+  std::int64_t from = 0, to = 0;  // events
+};
+
+class TraceRecorder final : public StepHooks, public AccessObserver {
+ public:
+  TraceRecorder(const PreparedKernelState& kernel, const TraceLimits& limits);
+
+  // LaunchOptions::bound.
+  void Bound(const Memory& memory, absl::Span<const BufferId> arrays);
+
+  const std::vector<TraceProgram>& programs() const { return programs_; }
+  const std::vector<TraceEvent>& events() const { return events_; }
+  const std::vector<TraceFlow>& flows() const { return flows_; }
+  std::int64_t dropped() const { return dropped_; }  // events and accesses past the limits
+
+  void Before(const Step& step, Frame& frame) override;
+  void After(const Step& step, Frame& frame) override;
+  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void StartCopy(const CopyRequest& request) override;
+  void WaitCopies() override;
+  void Free(BufferId buffer) override { stores_.erase(buffer.value); }
+
+ private:
+  struct Stored {
+    std::vector<std::int64_t> low, high;  // the box's ends, [low, high)
+    std::int64_t event;
+  };
+
+  std::string NameOf(const Step& step) const;
+  void Record(TraceAccess access, BufferId buffer);
+  void Follow(const TraceAccess& access, BufferId buffer);
+  bool Full() const { return events_.size() >= limits_.events; }
+
+  const PreparedKernelState& kernel_;
+  TraceLimits limits_;
+  const Memory* memory_ = nullptr;
+  std::map<int, std::string> name_of_line_;
+  std::map<std::int32_t, int> operand_of_buffer_;
+  std::map<std::int32_t, std::vector<Stored>> stores_;  // by buffer, the newest last
+  std::vector<TraceProgram> programs_;
+  std::vector<TraceEvent> events_;
+  std::vector<TraceFlow> flows_;
+  std::vector<std::int64_t> open_copies_;  // events of copies that nobody has waited for
+  std::int64_t now_ = 0, elements_ = 0;
+  std::int64_t dropped_ = 0;
+  std::size_t accesses_ = 0;
+  bool in_step_ = false;
+  bool in_copy_ = false;  // the accesses that follow are an engine's
+  int copy_sides_ = 0;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_DEBUG_TRACE_RECORDER_H_

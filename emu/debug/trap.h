@@ -1,0 +1,77 @@
+// --trap: where the first NaN or infinity of a launch is born: the first result element, in program order, that has one
+// although no element that it was made of does. Based on the rules of definedness for what an element is made of. What
+// it does not see: NaNs that atomics make in memory, and NaNs that the inputs bring (those were not born here).
+#ifndef PALLADION_EMU_DEBUG_TRAP_H_
+#define PALLADION_EMU_DEBUG_TRAP_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "emu/checks/mark_walk.h"
+#include "emu/debug/observed.h"
+
+namespace palladion {
+
+enum class TrapKind : std::uint8_t { kNaN, kInf };
+
+struct TrapHit {
+  std::string program, iterations;  // "program (2, 0)"; "" outside loops
+  std::string op, source;
+  int text_line = 0;
+  std::string result;  // "%y[0, 3]"
+  std::string value;   // "nan"
+  struct Operand {
+    std::string name;  // "%x[0, 3]"
+    std::string value;
+  };
+  std::vector<Operand> operands;  // elements it was made of, the first few of each operand
+};
+
+class Trap final : public RunObserver {
+ public:
+  Trap(const PreparedKernelState& kernel, TrapKind kind);
+
+  const std::optional<TrapHit>& hit() const { return hit_; }
+  // The first that a load took from memory nobody wrote, from padding, or from a lane masked off without `other`: often
+  // harmless, since kernels mask such elements later.
+  const std::optional<TrapHit>& undefined() const { return undefined_; }
+  const absl::Status& status() const { return status_; }  // of looking
+
+  std::string Text() const;
+  std::string Json() const;  // an object
+
+  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void After(const Step& step, Frame& frame) override;
+  void Poison(BufferId buffer) override { holds_[buffer.value] = false; }
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void StartCopy(const CopyRequest& request) override;
+
+ private:
+  using Bytes = std::vector<std::uint8_t>;  // 1 where the element is what is looked for; empty: nowhere
+
+  Bytes BadElements(const Type& type, const std::byte* value) const;
+  void Look(const Mark& mark, Frame& frame);
+  absl::Status LookAtValue(const Mark& mark, std::size_t result, const Bytes& bad, Frame& frame);
+  TrapHit HitAt(const Mark& mark, std::size_t result, std::int64_t element, Frame& frame) const;
+
+  const PreparedKernelState& state_;
+  const Kernel& kernel_;
+  TrapKind kind_;
+  Memory* memory_ = nullptr;
+  MarkWalk walk_;
+  std::map<std::int32_t, bool> holds_;  // by buffer: may have one in it that did not come from nothing
+  std::vector<bool> read_holds_;        // of each instruction under way: it read such a buffer
+  std::vector<bool> reads_;             // it read memory at all
+  int copy_sides_ = 0;
+  std::optional<TrapHit> hit_, undefined_;
+  absl::Status status_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_DEBUG_TRAP_H_

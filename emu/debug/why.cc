@@ -1,0 +1,374 @@
+#include "emu/debug/why.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "emu/debug/element_query.h"
+#include "emu/debug/element_sources.h"
+#include "emu/debug/provenance.h"
+#include "emu/launch.h"
+#include "memory_model/origin.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/ops/op_row.h"
+#include "semantics/program/builder.h"
+#include "semantics/tensor/element_index.h"
+
+namespace palladion {
+namespace {
+
+using Index = ElementIndex;
+
+class Explainer {
+ public:
+  Explainer(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const WhyOptions& options)
+      : prepared_(kernel),
+        state_(kernel.state()),
+        kernel_(KernelOf(kernel.state())),
+        inputs_(inputs),
+        options_(options) {}
+
+  absl::StatusOr<std::string> Run(const std::string& element) {
+    PALLADION_ASSIGN_OR_RETURN(const ElementQuery query, FindElement(prepared_, element));
+    PALLADION_ASSIGN_OR_RETURN(const Recording recorded, Record(-1));
+    whole_ = recorded.what;
+    const Type& type = state_.program().operand_infos[query.operand].type;
+    const std::string value =
+        ElementValueText(type, recorded.outputs[query.output].bytes(), FlatElement(query.index, type.shape));
+    Say(0, Cat(NamedElement(prepared_.outputs()[query.output].name, query.index), " = ", value, ": ", ToString(type)));
+    PALLADION_RETURN_IF_ERROR(InMemory(whole_->MemoryOfOperand(query.operand), query.index,
+                                       static_cast<std::int64_t>(whole_->accesses().size()), 1));
+    return std::move(text_);
+  }
+
+ private:
+  struct Recording {
+    std::shared_ptr<Provenance> what;
+    std::vector<Tensor> outputs;
+  };
+
+  absl::StatusOr<Recording> Record(std::int64_t only) const;
+  absl::StatusOr<const ProgramRecord*> WithValues(std::size_t program);
+
+  absl::Status InMemory(std::size_t memory, const Index& index, std::int64_t before, int level);
+  absl::Status Written(const RecordedAccess& access, std::int64_t number, const Index& index, std::int64_t value,
+                       int level);
+  absl::Status Value(std::size_t program, ValueSource source, std::int64_t element, int level);
+  absl::Status Loaded(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node, std::int32_t result,
+                      std::int64_t element, int level);
+  absl::Status Computed(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node,
+                        std::int32_t result, std::int64_t element, int level);
+
+  // The element of the access's value that it put at an index of the memory; -1: none.
+  std::int64_t ValueAt(const RecordedAccess& access, const Index& index) const;
+  const std::byte* Bytes(const ProgramRecord& record, ValueSource source) const;
+  std::vector<std::byte> Assembled(const ProgramRecord& record, ValueSource source) const;
+  Type TypeOfSource(const ProgramRecord& record, ValueSource source) const;
+  std::string Place(const ProgramRecord& record, const ProvenanceNode& node) const;
+  std::string NameOf(const ProvenanceNode& node, std::int32_t result) const;
+
+  // False: the answer ends here.
+  bool Deeper(int level);
+  void Say(int level, const std::string& line) {
+    if (++lines_ <= options_.lines) text_ += std::string(static_cast<std::size_t>(level) * 2, ' ') + line + "\n";
+    if (lines_ == options_.lines + 1)
+      text_ += "...: the answer has more lines than are shown; ask with a smaller --depth\n";
+  }
+
+  const PreparedKernel& prepared_;
+  const PreparedKernelState& state_;
+  const Kernel& kernel_;
+  absl::Span<const Tensor> inputs_;
+  const WhyOptions& options_;
+  std::shared_ptr<Provenance> whole_;
+  std::map<std::size_t, std::shared_ptr<Provenance>> again_;  // recorded for one program's values
+  std::set<std::tuple<std::size_t, std::int32_t, std::int32_t, std::int64_t>> shown_;
+  std::size_t lines_ = 0;
+  std::string text_;
+};
+
+absl::StatusOr<Explainer::Recording> Explainer::Record(std::int64_t only) const {
+  Recording recording{.what = std::make_shared<Provenance>(state_, options_.value_bytes, only), .outputs = {}};
+  Provenance& provenance = *recording.what;
+  LaunchOptions launch{.run = options_.run, .observers = {&provenance}, .hooks = &provenance};
+  launch.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) { provenance.Bound(memory, arrays); };
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, RunWatched(prepared_, inputs_, launch));
+  recording.outputs = std::move(result.outputs);
+  return recording;
+}
+
+absl::StatusOr<const ProgramRecord*> Explainer::WithValues(std::size_t program) {
+  if (whole_->programs()[program].has_values) return &whole_->programs()[program];
+  if (const auto found = again_.find(program); found != again_.end()) return &found->second->programs()[program];
+  again_.clear();
+  PALLADION_ASSIGN_OR_RETURN(const Recording recorded, Record(static_cast<std::int64_t>(program)));
+  const ProgramRecord& record = recorded.what->programs()[program];
+  if (!record.has_values) {
+    return absl::ResourceExhaustedError(
+        Cat(NameOfProgram(record.index), " makes more than ", options_.value_bytes,
+            " bytes of values, too many to be kept; use smaller shapes or fewer loop iterations"));
+  }
+  again_[program] = recorded.what;
+  return &record;
+}
+
+bool Explainer::Deeper(int level) {
+  if (lines_ > options_.lines) return false;
+  if (level <= options_.depth) return true;
+  Say(level, "... (--depth shows more)");
+  return false;
+}
+
+std::string Explainer::Place(const ProgramRecord& record, const ProvenanceNode& node) const {
+  std::string place = Cat(OpName(*node.instr), ", line ", node.instr->text_line);
+  const std::string source = SourceText(state_.module(), node.instr->loc);
+  if (!source.empty()) Append(&place, ", at ", source);
+  if (!record.index.empty()) Append(&place, ", ", NameOfProgram(record.index));
+  if (!node.iterations.empty()) Append(&place, ", iteration ", node.iterations);
+  return place;
+}
+
+std::string Explainer::NameOf(const ProvenanceNode& node, std::int32_t result) const {
+  const ValueId id = node.instr->results.empty() ? ValueId{} : node.instr->results[static_cast<std::size_t>(result)];
+  return id.valid() ? Cat("%", kernel_.values[id.index()].name) : "_";
+}
+
+Type Explainer::TypeOfSource(const ProgramRecord& record, ValueSource source) const {
+  if (source.constant != nullptr) return TypeOf(kernel_, *source.constant);
+  return record.nodes[static_cast<std::size_t>(source.node)].types[static_cast<std::size_t>(source.result)];
+}
+
+// What a loop stacks or takes apart has no value of its own here: nullptr.
+const std::byte* Explainer::Bytes(const ProgramRecord& record, ValueSource source) const {
+  if (source.constant != nullptr) {
+    return source.constant->kind == Arg::Kind::kLiteral ? source.constant->literal.bytes.data()
+                                                        : source.constant->dense->bytes();
+  }
+  const std::vector<std::size_t>& values = record.nodes[static_cast<std::size_t>(source.node)].values;
+  const auto result = static_cast<std::size_t>(source.result);
+  return result < values.size() && values[result] != kNoValue ? record.bytes.data() + values[result] : nullptr;
+}
+
+std::vector<std::byte> Explainer::Assembled(const ProgramRecord& record, ValueSource source) const {
+  const Type type = TypeOfSource(record, source);
+  if (const std::byte* bytes = Bytes(record, source)) return {bytes, bytes + ByteSize(type)};
+  const ProvenanceNode& node = record.nodes[static_cast<std::size_t>(source.node)];
+  std::vector<std::byte> value;
+  if (node.kind == ProvenanceNode::Kind::kElement) {
+    const std::vector<std::byte> whole = Assembled(record, node.in[0]);
+    const auto first = whole.begin() + node.element * static_cast<std::ptrdiff_t>(ByteSize(type));
+    return {first, first + static_cast<std::ptrdiff_t>(ByteSize(type))};
+  }
+  for (const ValueSource& part : node.in) {
+    const std::vector<std::byte> bytes = Assembled(record, part);
+    value.insert(value.end(), bytes.begin(), bytes.end());
+  }
+  return value;
+}
+
+std::int64_t Explainer::ValueAt(const RecordedAccess& access, const Index& index) const {
+  if (access.kind == RecordedAccess::Kind::kPoison) return 0;
+  const RecordedMemory& memory = whole_->memories()[access.memory];
+  std::int64_t element = -1;
+  if (!access.is_points) {
+    element = access.box.ValueAt(index);
+  } else {
+    const auto bytes = static_cast<std::int64_t>(memory.element_bytes);
+    const std::int64_t first = FlatElement(index, memory.shape) * bytes;
+    for (std::size_t p = access.offsets.size(); p-- > 0 && element < 0;) {  // the last lane wins
+      const std::int64_t offset = access.offsets[p];
+      if (offset < 0 || offset >= first + bytes || offset + static_cast<std::int64_t>(access.piece_bytes) <= first)
+        continue;
+      const std::size_t lane = p / access.pieces_per_element;
+      if (access.lanes.empty() || access.lanes[lane] != 0) element = static_cast<std::int64_t>(lane);
+    }
+    return element;
+  }
+  if (element >= 0 && !access.lanes.empty() && access.lanes[static_cast<std::size_t>(element)] == 0) return -1;
+  return element;
+}
+
+absl::Status Explainer::InMemory(std::size_t memory, const Index& index, std::int64_t before, int level) {
+  if (!Deeper(level)) return absl::OkStatus();
+  const RecordedMemory& what = whole_->memories()[memory];
+  auto end = std::lower_bound(what.writes.begin(), what.writes.end(), before);
+  while (end != what.writes.begin()) {
+    const std::int64_t number = *--end;
+    const RecordedAccess& access = whole_->accesses()[static_cast<std::size_t>(number)];
+    const std::int64_t value = ValueAt(access, index);
+    if (value >= 0) return Written(access, number, index, value, level);
+  }
+  std::string text = NamedElement(what.name, index);
+  if (what.is_input) {
+    const Type type = state_.program().operand_infos[static_cast<std::size_t>(what.operand)].type;
+    Say(level, Cat(text, " = ", ElementValueText(type, what.first.data(), FlatElement(index, what.shape)), ": input"));
+  } else {
+    Say(level, Cat(text, ": never written: undefined"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Explainer::Written(const RecordedAccess& access, std::int64_t number, const Index& index,
+                                std::int64_t value, int level) {
+  const std::string to = NamedElement(whole_->memories()[access.memory].name, index);
+  if (access.kind == RecordedAccess::Kind::kPoison) {
+    Say(level, Cat(to, ": never written since its block was new: undefined"));
+    return absl::OkStatus();
+  }
+  if (access.kind == RecordedAccess::Kind::kCopy) {
+    const Index from = access.source_box.IndexAt(value);
+    const RecordedMemory& source = whole_->memories()[access.source];
+    if (!IndexInside(from, source.shape)) {
+      Say(level, Cat(to, ": padding, outside ", source.name, ": undefined"));
+      return absl::OkStatus();
+    }
+    Say(level, Cat(to, ": block copied from ", NamedElement(source.name, from)));
+    return InMemory(access.source, from, number, level + 1);
+  }
+  PALLADION_ASSIGN_OR_RETURN(const ProgramRecord* record, WithValues(access.program));
+  const ProvenanceNode& node = record->nodes[static_cast<std::size_t>(access.node)];
+  Say(level, Cat(to, ": written by ", Place(*record, node)));
+  const std::string& op = node.instr->name;
+  std::vector<std::size_t> operands = {op == "atomic_cas" ? 2u : op == "new_ref" ? 0u : 1u};
+  if (op == "run_state") {
+    std::size_t nth = 0;
+    for (std::int64_t other : node.access)
+      nth += other < number && whole_->accesses()[static_cast<std::size_t>(other)].kind == access.kind;
+    operands.clear();
+    for (std::size_t i = 0; i < node.instr->args.size(); ++i) {
+      if (node.instr->args[i].kind != Arg::Kind::kNone && nth-- == 0) operands = {i};
+    }
+  }
+  for (std::size_t operand : operands) {
+    if (operand < node.in.size()) PALLADION_RETURN_IF_ERROR(Value(access.program, node.in[operand], value, level + 1));
+  }
+  const bool updates = op == "addupdate" || access.kind == RecordedAccess::Kind::kAtomic;
+  return updates ? InMemory(access.memory, index, number, level + 1) : absl::OkStatus();
+}
+
+absl::Status Explainer::Value(std::size_t program, ValueSource source, std::int64_t element, int level) {
+  if (!Deeper(level)) return absl::OkStatus();
+  PALLADION_ASSIGN_OR_RETURN(const ProgramRecord* record, WithValues(program));
+  if (source.constant != nullptr) {
+    const Type type = TypeOf(kernel_, *source.constant);
+    Say(level, Cat("constant ", ElementValueText(type, Bytes(*record, source), element), ": ", ToString(type)));
+    return absl::OkStatus();
+  }
+  if (source.node < 0) {
+    Say(level, "the program's index in the grid");
+    return absl::OkStatus();
+  }
+  const ProvenanceNode& node = record->nodes[static_cast<std::size_t>(source.node)];
+  const Type& type = node.types[static_cast<std::size_t>(source.result)];
+  if (node.kind == ProvenanceNode::Kind::kElement)
+    return Value(program, node.in[0], node.element * NumElements(type.shape) + element, level);
+  if (node.kind == ProvenanceNode::Kind::kStack) {
+    const std::int64_t part = NumElements(type.shape) / std::max<std::int64_t>(1, type.shape[0]);
+    return Value(program, node.in[static_cast<std::size_t>(element / part)], element % part, level);
+  }
+  const std::string line = Cat(NamedElement(NameOf(node, source.result), IndexOfElement(type.shape, element)), " = ",
+                               ElementValueText(type, Bytes(*record, source), element), ": ", Place(*record, node));
+  if (!shown_.emplace(program, source.node, source.result, element).second) {
+    Say(level, Cat(line, " (shown above)"));
+    return absl::OkStatus();
+  }
+  Say(level, line);
+  if (node.instr->row->prepare != nullptr) return Computed(program, *record, node, source.result, element, level + 1);
+  return Loaded(program, *record, node, source.result, element, level + 1);
+}
+
+absl::Status Explainer::Loaded(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node,
+                               std::int32_t result, std::int64_t element, int level) {
+  std::size_t reads = 0;
+  for (std::int64_t number : node.access) {
+    const RecordedAccess& access = whole_->accesses()[static_cast<std::size_t>(number)];
+    if (access.kind != RecordedAccess::Kind::kRead && access.kind != RecordedAccess::Kind::kAtomic) continue;
+    if (node.instr->name == "run_state" && reads++ != static_cast<std::size_t>(result)) continue;
+    const RecordedMemory& memory = whole_->memories()[access.memory];
+    if (!access.lanes.empty() && access.lanes[static_cast<std::size_t>(element)] == 0) {
+      for (std::size_t i = 0; i < node.in.size(); ++i) {
+        const bool is_swap = node.instr->name == "swap" || node.instr->name == "masked_swap";
+        if (node.instr->args[i].name != "other" && !(is_swap && i == 1)) continue;
+        Say(level, "a lane masked off: its value is the operand's");
+        const Type operand = TypeOfSource(record, node.in[i]);
+        return Value(program, node.in[i],
+                     BroadcastFrom(operand.shape, node.types[static_cast<std::size_t>(result)].shape, element), level);
+      }
+      Say(level, "a lane masked off, without `other`: undefined");
+      return absl::OkStatus();
+    }
+    if (!access.is_points) {
+      const Index index = access.box.IndexAt(element);
+      if (IndexInside(index, memory.shape)) return InMemory(access.memory, index, number, level);
+      Say(level, Cat(NamedElement(memory.name, index), ": outside the array ", ToString(memory.shape), ": undefined"));
+      return absl::OkStatus();
+    }
+    const std::size_t pieces = access.pieces_per_element;
+    std::set<std::int64_t> elements;
+    for (std::size_t p = 0; p < pieces; ++p) {
+      const std::int64_t offset = access.offsets[static_cast<std::size_t>(element) * pieces + p];
+      elements.insert(offset < 0 ? -1 : offset / static_cast<std::int64_t>(memory.element_bytes));
+    }
+    for (std::int64_t at : elements) {
+      if (at < 0) {
+        Say(level, Cat("outside ", memory.name, ": undefined"));
+      } else {
+        PALLADION_RETURN_IF_ERROR(InMemory(access.memory, IndexOfElement(memory.shape, at), number, level));
+      }
+    }
+    return absl::OkStatus();
+  }
+  return absl::OkStatus();  // program_id and friends: nothing behind them
+}
+
+absl::Status Explainer::Computed(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node,
+                                 std::int32_t result, std::int64_t element, int level) {
+  ValueTypes types{.in = {}, .out = node.types, .target = state_.program().target};
+  std::vector<const std::byte*> values;
+  std::vector<std::vector<std::byte>> stacked;  // what a loop stacked or took apart
+  for (const ValueSource& source : node.in) {
+    const bool known = source.constant != nullptr || source.node >= 0;
+    types.in.push_back(known ? TypeOfSource(record, source) : ArrayType(DType::kI32, {}));
+    values.push_back(known ? Bytes(record, source) : nullptr);
+    if (!known || values.back() != nullptr) continue;
+    stacked.push_back(Assembled(record, source));
+    values.back() = stacked.back().data();
+  }
+  if (node.in.empty()) return absl::OkStatus();
+  PALLADION_ASSIGN_OR_RETURN(ElementSources sources,
+                             ElementSources::Of(*node.instr, std::move(types), std::move(values)));
+  const Flow flow = node.instr->row->flow;
+  std::vector<std::vector<std::int64_t>> found;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < node.in.size(); ++i) {
+    found.push_back(sources.In(i, static_cast<std::size_t>(result), element, options_.shown + 1));
+    most = std::max(most, found.back().size());
+  }
+  if (!Deeper(level)) return absl::OkStatus();
+  if (most > options_.shown) {
+    const char* what = flow == Flow::kDot ? "products" : "elements";
+    const std::int64_t all = sources.Count(*node.instr);
+    Say(level, Cat(all > 0 ? Cat(all) : "many", " ", what, ", the first ", options_.shown, " shown"));
+  }
+  // Element by element, so that the factors of a product stand together.
+  for (std::size_t k = 0; k < std::min(most, options_.shown); ++k) {
+    for (std::size_t i = 0; i < node.in.size(); ++i) {
+      if (k < found[i].size()) PALLADION_RETURN_IF_ERROR(Value(program, node.in[i], found[i][k], level));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Why(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                const std::string& element, const WhyOptions& options) {
+  return Explainer(kernel, inputs, options).Run(element);
+}
+
+}  // namespace palladion

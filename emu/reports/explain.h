@@ -1,0 +1,41 @@
+// What each finding code means: its rule (the table of finding.h), and a page of emu/explain with why it matters, a
+// tiny kernel that is wrong and the same one mended. The tests check both kernels, so a page cannot promise what no
+// check finds; a page whose defect is not found yet says so.
+#ifndef PALLADION_EMU_REPORTS_EXPLAIN_H_
+#define PALLADION_EMU_REPORTS_EXPLAIN_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "semantics/base/finding.h"
+
+namespace palladion {
+
+struct EmbeddedPage {
+  std::string_view code, text;
+};
+absl::Span<const EmbeddedPage> EmbeddedPages();  // by name of the file; made by the build
+
+// A file is lines "# key: value", then paragraphs, "--- wrong", a kernel text, "--- right", a kernel text.
+struct ExplainPage {
+  FindingCode code = FindingCode::kOutOfBounds;
+  std::string text;                  // paragraphs
+  std::string wrong, right;          // kernel texts, with a line end
+  std::vector<std::string> options;  // of `palladion check` for both: "--in", "x=iota"
+  std::vector<std::string> also;     // other codes that the wrong kernel shows, as consequences of this one
+  std::string pending;               // why no check finds it yet; "" where one does
+};
+
+// Nothing where the code has no page or its page is not of this form.
+std::optional<ExplainPage> PageOf(FindingCode code);
+
+std::string ExplainText(const ExplainPage& page, bool color);
+std::string ExplainList();
+std::string ExplainJson();  // all pages
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_REPORTS_EXPLAIN_H_

@@ -1,0 +1,37 @@
+// Writing JSON: strings quoted as RFC 8259 asks. Bytes that are no UTF-8 are written as U+FFFD.
+#ifndef PALLADION_EMU_REPORTS_JSON_H_
+#define PALLADION_EMU_REPORTS_JSON_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace palladion {
+
+std::string JsonString(std::string_view text);
+
+// The length of the UTF-8 sequence that starts at `i`, or 0 where there is none.
+std::size_t Utf8Length(std::string_view text, std::size_t i);
+
+// Objects and lists, one member after the other, on one line. Who uses it closes what it opens.
+class JsonWriter {
+ public:
+  JsonWriter& Key(std::string_view name);
+  JsonWriter& Open(char bracket);  // '{' or '['
+  JsonWriter& Close(char bracket);
+  JsonWriter& String(std::string_view text);
+  JsonWriter& Number(std::int64_t number);
+  JsonWriter& Bool(bool value);
+  JsonWriter& Null();
+  std::string Take() { return std::move(json_); }
+
+ private:
+  JsonWriter& Raw(std::string_view text);
+  std::string json_;
+  bool first_ = true, after_key_ = false;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_REPORTS_JSON_H_

@@ -1,0 +1,126 @@
+// A report as one line of JSON. Its schema is docs/report.schema.json, against which the tests hold every shape of it:
+// a field more is compatible, another meaning or a field less is not, and then schema_version changes.
+#include "emu/report.h"
+#include "emu/reports/json.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+void Write(const std::vector<SourceFrame>& frames, JsonWriter& json) {
+  json.Open('[');
+  for (const SourceFrame& frame : frames) {
+    json.Open('{');
+    json.Key("file").String(frame.file);
+    json.Key("line").Number(frame.line);
+    json.Key("column").Number(frame.column);
+    json.Key("function").String(frame.function);
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
+void Write(const std::optional<ReportedAccess>& access, JsonWriter& json) {
+  if (!access.has_value()) {
+    json.Null();
+    return;
+  }
+  json.Open('{');
+  json.Key("kind").String(access->kind);
+  json.Key("agent").String(access->agent);
+  json.Key("object").String(access->object);
+  json.Key("box").String(access->box);
+  json.Key("source").String(access->source);
+  json.Key("text_line").Number(access->text_line);
+  Write(access->frames, json.Key("frames"));
+  json.Close('}');
+}
+
+void Write(const ReportedFinding& finding, const std::string& fingerprint, JsonWriter& json) {
+  json.Open('{');
+  json.Key("code").String(finding.code);
+  json.Key("severity").String(finding.severity);
+  json.Key("message").String(finding.message);
+  json.Key("rule").String(finding.rule);
+  json.Key("source").String(finding.source);
+  json.Key("text_line").Number(finding.text_line);
+  Write(finding.frames, json.Key("frames"));
+  json.Key("count").Number(finding.count);
+  Write(finding.first, json.Key("first"));
+  Write(finding.second, json.Key("second"));
+  json.Key("why").String(finding.why);
+  json.Key("fix").String(finding.fix);
+  json.Key("confidence").String(finding.confidence);
+  json.Key("replay").String(finding.replay);
+  json.Key("suppressed").String(finding.suppressed);
+  json.Key("fingerprint").String(fingerprint);
+  json.Close('}');
+}
+
+void WriteStrings(const std::vector<std::string>& texts, JsonWriter& json) {
+  json.Open('[');
+  for (const std::string& text : texts) json.String(text);
+  json.Close(']');
+}
+
+void WriteCoverage(const Report& report, JsonWriter& json) {
+  json.Key("checks").Open('[');
+  for (const CheckTally& check : report.checks) {
+    json.Open('{');
+    json.Key("name").String(check.name);
+    json.Key("times").Number(check.times);
+    json.Close('}');
+  }
+  json.Close(']');
+  json.Key("never_ran").Open('[');
+  for (const NeverRan& part : report.never_ran) {
+    json.Open('{');
+    json.Key("what").String(part.what);
+    json.Key("source").String(part.source);
+    json.Key("text_line").Number(part.text_line);
+    Write(part.frames, json.Key("frames"));
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
+}  // namespace
+
+std::string ToJson(const Report& report) {
+  JsonWriter json;
+  json.Open('{');
+  json.Key("verdict").String(Name(VerdictOf(report)));
+  json.Key("kernel").String(report.kernel);
+  json.Key("target").String(report.target);
+  json.Key("programs").Number(report.programs);
+  json.Key("steps").Number(report.steps);
+  json.Key("findings").Open('[');
+  const std::vector<std::string> fingerprints = Fingerprints(report);
+  for (std::size_t i = 0; i < report.findings.size(); ++i) Write(report.findings[i], fingerprints[i], json);
+  json.Close(']');
+  json.Key("checked").Bool(report.checked);
+  json.Key("strict").Bool(report.strict);
+  json.Key("schedules").Number(report.schedules);
+  json.Key("argument").String(report.argument);
+  WriteCoverage(report, json);
+  WriteStrings(report.unused_suppressions, json.Key("unused_suppressions"));
+  json.Key("interrupted").Bool(report.interrupted);
+  json.Key("error");
+  if (report.error.has_value()) {
+    json.Open('{');
+    json.Key("kind").String(report.error->kind);
+    json.Key("message").String(report.error->message);
+    json.Close('}');
+  } else {
+    json.Null();
+  }
+  json.Key("exit_code").Number(static_cast<int>(ExitCodeOf(report)));
+  json.Key("schema_version").Number(kSchemaVersion);
+  WriteStrings(report.printed, json.Key("printed"));
+  json.Close('}');
+  return json.Take();
+}
+
+}  // namespace palladion

@@ -1,0 +1,71 @@
+#include "emu/reports/source_lines.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace palladion {
+namespace {
+
+constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{8} << 20;
+
+std::string ReadSmallFile(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return "";
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error || size > kMaxFileBytes) return "";
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+}  // namespace
+
+std::optional<std::string> LineOf(std::string_view text, int line) {
+  if (line < 1) return std::nullopt;
+  std::size_t start = 0;
+  for (int i = 1; i < line; ++i) {
+    start = text.find('\n', start);
+    if (start == std::string_view::npos) return std::nullopt;
+    ++start;
+  }
+  if (start >= text.size()) return std::nullopt;
+  std::string_view found = text.substr(start, text.find('\n', start) - start);
+  if (!found.empty() && found.back() == '\r') found.remove_suffix(1);
+  return std::string(found);
+}
+
+std::optional<std::string> SourceFiles::Line(const std::string& file, int line) {
+  const auto [place, is_new] = texts_.try_emplace(file);
+  if (is_new) place->second = ReadSmallFile(file);
+  return LineOf(place->second, line);
+}
+
+Excerpt MakeExcerpt(std::string_view line, int column, std::size_t width) {
+  Excerpt excerpt{.text = std::string(line.substr(0, line.find_last_not_of(" \t") + 1))};
+  for (char& c : excerpt.text) {
+    if (c == '\t') c = ' ';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  std::size_t at = column > 0 ? static_cast<std::size_t>(column) - 1 : excerpt.text.size();
+  if (at >= excerpt.text.size()) at = std::min(excerpt.text.find_first_not_of(' '), excerpt.text.size());
+  // The text around the column, where the line is longer than fits.
+  std::size_t begin = at + 20 > width ? at + 20 - width : 0;
+  while (begin > 0 && begin < excerpt.text.size() && ContinuesCharacter(excerpt.text[begin])) ++begin;
+  const bool cut_front = begin > 0;
+  std::string shown = excerpt.text.substr(begin);
+  std::size_t end = std::min(shown.size(), width);
+  const bool cut_back = end < shown.size();
+  while (end > 0 && end < shown.size() && ContinuesCharacter(shown[end])) --end;
+  shown.resize(end);
+  excerpt.caret = static_cast<std::size_t>(
+      std::count_if(shown.begin(), shown.begin() + static_cast<std::ptrdiff_t>(std::min(at - begin, end)),
+                    [](char c) { return !ContinuesCharacter(c); }));
+  if (cut_front) excerpt.caret += 4;
+  excerpt.text = (cut_front ? "... " : "") + shown + (cut_back ? " ..." : "");
+  return excerpt;
+}
+
+}  // namespace palladion
