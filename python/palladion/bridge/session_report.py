@@ -63,7 +63,7 @@ class SessionReport:
         lines = []
         for call in self.calls:
             times = f" ({call.count} calls)" if call.count > 1 else ""
-            tried = f", {call.schedules} schedules" if call.checked and not call.error else ""
+            tried = f", {call.schedules} schedule{'s' * (call.schedules != 1)}" if call.checked and not call.error else ""
             lines.append(f"kernel {call.kernel} on {call.target}: {call.verdict}{tried}{times}")
             lines += [f"  {finding}" for finding in call.findings]
             lines += [f"  {call.error.message}"] if call.error else []
