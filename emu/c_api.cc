@@ -13,6 +13,7 @@
 #include "emu/operations.h"
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/finding.h"
 #include "semantics/base/status.h"
 
 struct palladion_program {
@@ -150,6 +151,16 @@ char* palladion_canonical(const char* text, size_t size, char** error) {
 }
 
 char* palladion_operations(void) { return CopyText(palladion::OperationsJson()); }
+
+char* palladion_finding_codes(void) {
+  palladion::JsonWriter json;
+  json.Open('[');
+  for (const palladion::CodeRow& row : palladion::AllCodes()) {
+    json.Open('{').Key("code").String(row.name).Key("severity").String(palladion::Name(row.severity));
+    json.Key("rule").String(row.rule).Close('}');
+  }
+  return CopyText(json.Close(']').Take());
+}
 
 void palladion_free_program(palladion_program* program) { delete program; }
 

@@ -69,6 +69,9 @@ PALLADION_API char* palladion_canonical(const char* text, size_t size, char** er
 /* Every operation as JSON: a list of objects with dialect, name, spec, backends, effect, unit, status, reason. */
 PALLADION_API char* palladion_operations(void);
 
+/* Every finding code as JSON: a list of objects with code, severity (unless a finding itself says otherwise), rule. */
+PALLADION_API char* palladion_finding_codes(void);
+
 /* Calls from inside compiled programs, XLA's above all: docs/jax.md. Kernels are found by their text and kept, bounded
  * in number, and reports wait in the session named until they are taken. `options` is a list of name=value, parted by
  * semicolons: emu/bridge.h. Texts may be NULL for "". */

@@ -110,6 +110,7 @@ TEST(CApi, TextsOfAText) {
   const std::string canonical = Taken(palladion_canonical(text.data(), text.size(), &error));
   EXPECT_EQ(canonical, Taken(palladion_canonical(canonical.data(), canonical.size(), &error)));
   EXPECT_EQ(0u, Taken(palladion_operations()).find("[\n{\"dialect\": "));
+  EXPECT_EQ(0u, Taken(palladion_finding_codes()).find("[{\"code\": \"OOB\", \"severity\": \"defect\", \"rule\": "));
 }
 
 TEST(CApi, ArraysThatDoNotFit) {

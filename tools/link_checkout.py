@@ -8,15 +8,26 @@ import sys
 import sysconfig
 import tomllib
 
-SOURCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "python")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def write_in(folder: str, name: str, text: str) -> None:
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def main() -> None:
-    with open(os.path.join(sysconfig.get_path("purelib"), "palladion-checkout.pth"), "w", encoding="utf-8") as file:
-        file.write(SOURCE + "\n")
-    with open(os.path.join(SOURCE, "pyproject.toml"), "rb") as file:
-        scripts = tomllib.load(file)["project"].get("scripts", {})
-    for name, entry in scripts.items():
+    packages = sysconfig.get_path("purelib")
+    write_in(packages, "palladion-checkout.pth", os.path.join(ROOT, "python") + "\n")
+    with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
+        project = tomllib.load(file)["project"]
+    described = os.path.join(packages, f"palladion-{project['version']}.dist-info")
+    write_in(described, "METADATA", f"Metadata-Version: 2.1\nName: palladion\nVersion: {project['version']}\n")
+    groups = project.get("entry-points", {}).items()
+    write_in(described, "entry_points.txt", "".join(
+        f"[{group}]\n" + "".join(f"{name} = {entry}\n" for name, entry in rows.items()) for group, rows in groups))
+    for name, entry in project.get("scripts", {}).items():
         module, _, function = entry.partition(":")
         path = os.path.join(sysconfig.get_path("scripts"), name)
         with open(path, "w", encoding="utf-8") as file:

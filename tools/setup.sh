@@ -53,7 +53,7 @@ setup_venv() {
   local python requirements="$ROOT/python/requirements.txt" stamp="$ROOT/.venv/requirements.stamp" key
   python=$(find_python) || die "no Python 3.11 or later with the venv module was found. On Debian 12: apt-get install" \
     "python3-venv; elsewhere set PALLADION_VENV_PYTHON to an interpreter."
-  key="$(cat "$requirements" python/pyproject.toml | sha256sum) $ROOT $("$python" -V) $python"
+  key="$(cat "$requirements" pyproject.toml tools/link_checkout.py | sha256sum) $ROOT $("$python" -V) $python"
   if [[ ! -f $stamp || $(<"$stamp") != "$key" ]]; then
     say "making .venv with $("$python" -V) and the versions of python/requirements.txt"
     mkdir -p "$ROOT/build/logs"

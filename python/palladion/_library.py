@@ -88,6 +88,7 @@ def load():
             ("palladion_session_close", None, [ctypes.c_int64]),
             ("palladion_interrupts_listen", None, []),
             ("palladion_interrupts_ignore", None, []),
+            ("palladion_finding_codes", ctypes.c_void_p, []),
             ("palladion_targets", ctypes.c_void_p, [])):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -212,6 +213,13 @@ def targets() -> tuple:
     """The names of all targets."""
     library = load()
     return tuple(_take_text(library, ctypes.c_void_p(library.palladion_targets())).split("\n"))
+
+
+@functools.cache
+def finding_codes() -> tuple:
+    """Every finding code: objects with code, severity, rule."""
+    library = load()
+    return tuple(json.loads(_take_text(library, ctypes.c_void_p(library.palladion_finding_codes()))))
 
 
 def _code_of(message: str) -> int:

@@ -7,10 +7,10 @@ import argparse
 import importlib.util
 import os
 import sys
-import tempfile
 
 from palladion.exporter.errors import ExportError
 from palladion.interception import export
+from palladion.whole_file import write_whole
 
 EXIT_USAGE = 4  # usage or malformed input, as for the command `palladion`
 EXIT_UNSUPPORTED = 3
@@ -50,21 +50,9 @@ def load_entry(target: str):
     return function, tuple(args) if isinstance(args, (tuple, list)) else (args,)
 
 
-def write_whole(path: str, text: str):
-    """Writes the file at once: a full disk leaves the old file, never half a new one."""
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".palladion-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def main(arguments=None) -> int:
-    parser = Parser(prog="palladion-export", description=__doc__.splitlines()[0])
+def main(arguments: list[str] | None = None, program: str = "palladion-export") -> int:
+    """The exit code; `program` is the name that messages start with."""
+    parser = Parser(prog=program, description=__doc__.splitlines()[0])
     parser.add_argument("target", metavar="FILE.py:NAME", help="NAME() returns (f, args)")
     parser.add_argument("-o", "--output", metavar="K.pkir", help="write to this file instead of standard output")
     options = parser.parse_args(arguments)
@@ -76,13 +64,13 @@ def main(arguments=None) -> int:
         else:
             sys.stdout.write(text)
     except UsageError as error:
-        print(f"palladion-export: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return EXIT_USAGE
     except ExportError as error:
-        print(f"palladion-export: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return EXIT_UNSUPPORTED
     except OSError as error:
-        print(f"palladion-export: cannot write {options.output!r}: {error.strerror}", file=sys.stderr)
+        print(f"{program}: cannot write {options.output!r}: {error.strerror}", file=sys.stderr)
         return EXIT_USAGE
     return 0
 

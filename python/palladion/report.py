@@ -51,6 +51,13 @@ class Difference:
                 f"its elements differ, by up to {self.worst:.3g} times the tolerance")
 
 
+def plain(value):
+    """An object of a report as JSON has it."""
+    if isinstance(value, Fields):
+        return {name: plain(member) for name, member in vars(value).items()}
+    return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
 # The worst of several kernels' verdicts, which is the last of these, is that of all.
 VERDICTS = ("proved", "clean", "nondeterministic", "defect", "unsupported")
 
@@ -58,8 +65,8 @@ VERDICTS = ("proved", "clean", "nondeterministic", "defect", "unsupported")
 class DefectError(AssertionError):
     """A check found something that counts; `report` says what."""
 
-    def __init__(self, report):
-        super().__init__(str(report))
+    def __init__(self, report, text=None):
+        super().__init__(str(report) if text is None else text)
         self.report = report
 
 

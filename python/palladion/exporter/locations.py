@@ -1,9 +1,17 @@
 """The tables of files and locations of one text: each instruction's line of the user's Python, with its callers."""
 
+import os
+
 from palladion import jax_versions
 from palladion.exporter.attributes import string_text
 
 ENTRY_FUNCTIONS_FILE = __file__.replace("exporter/locations.py", "interception.py")
+_RUNNERS = tuple(f"{os.sep}{package}{os.sep}" for package in ("_pytest", "pluggy"))
+
+
+def _is_outside(path: str) -> bool:
+    """Who called palladion.export, or runs the program as a test, is not part of the kernel's story."""
+    return path == ENTRY_FUNCTIONS_FILE or any(runner in path for runner in _RUNNERS)
 
 
 class Locations:
@@ -45,8 +53,8 @@ class Locations:
         if traceback not in self._frames_of:
             frames = []
             for frame in jax_versions.user_frames(traceback):
-                if frame[0] == ENTRY_FUNCTIONS_FILE:
-                    break  # who called palladion.export is not part of the kernel's story
+                if _is_outside(frame[0]):
+                    break
                 frames.append(frame)
             self._frames_of[traceback] = tuple(frames)
         return self._frames_of[traceback]

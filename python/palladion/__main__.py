@@ -1,0 +1,40 @@
+"""`palladion` and `python -m palladion`: the command of the library, with its arguments and exit codes; `export` is palladion-export.
+
+The process becomes the command, so that signals and exit codes are its own. PALLADION_COMMAND names another file to run.
+"""
+
+import os
+import sys
+
+_EXIT_INTERNAL = 5
+
+
+def candidates() -> list[str]:
+    """Where the command may be, best first: as the library (_library.py)."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    source = os.path.dirname(os.path.dirname(package))
+    given = [os.environ["PALLADION_COMMAND"]] if os.environ.get("PALLADION_COMMAND") else []
+    return given or [os.path.join(package, "palladion"), os.path.join(source, "build", "palladion")]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command; comes back for `export`, and where there is no command."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["export"]:
+        from palladion import export_command  # needs JAX, the command does not
+
+        return export_command.main(arguments[1:], "palladion export")
+    for path in candidates():
+        if os.path.isfile(path):
+            try:
+                os.execv(path, ["palladion", *arguments])
+            except OSError as error:
+                print(f"palladion: cannot run {path!r}: {error.strerror}", file=sys.stderr)
+                return _EXIT_INTERNAL
+    print(f"palladion: the command was not found; looked for {', '.join(candidates())}. Build it (cmake --build build) or set "
+          "PALLADION_COMMAND to the file", file=sys.stderr)
+    return _EXIT_INTERNAL
+
+
+if __name__ == "__main__":
+    sys.exit(main())
