@@ -4,11 +4,21 @@ What needs JAX is imported when it is first asked for, so that this package can 
 """
 
 import importlib
+from typing import TYPE_CHECKING
 
 from palladion._library import PalladionError
 from palladion.exporter.errors import ExportError
 from palladion.report import DefectError
 from palladion.version import VERSION as __version__
+
+if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
+    from palladion.bridge.params import Params
+    from palladion.bridge.rules import install, uninstall
+    from palladion.bridge.session import emulate, last_report
+    from palladion.bridge.session_report import SessionReport
+    from palladion.checking import check
+    from palladion.interception import export
+    from palladion.running import PalladionWarning, record, run
 
 _NEEDS_JAX = {
     "Params": "bridge.params", "SessionReport": "bridge.session_report", "emulate": "bridge.session", "install": "bridge.rules",
@@ -19,7 +29,7 @@ _NEEDS_JAX = {
 __all__ = ["DefectError", "ExportError", "PalladionError", "__version__", *_NEEDS_JAX]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     if name not in _NEEDS_JAX:
         raise AttributeError(f"module 'palladion' has no attribute {name!r}")
     try:
@@ -31,5 +41,5 @@ def __getattr__(name):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(set(globals()) | set(_NEEDS_JAX))

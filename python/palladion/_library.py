@@ -22,7 +22,7 @@ FILE_NAME = "libpalladion.so"
 class PalladionError(RuntimeError):
     """The library refused a kernel or its inputs. `code` is the exit code of the command, `report` its JSON or None."""
 
-    def __init__(self, message, code=INTERNAL, report=None):
+    def __init__(self, message: str, code: int = INTERNAL, report: dict | None = None):
         super().__init__(message)
         self.code = code
         self.report = report

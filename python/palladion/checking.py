@@ -1,5 +1,8 @@
 """`palladion.check`: a function's kernels under the orders that hardware may choose, and its results against a reference."""
 
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import numpy as np
 
@@ -11,8 +14,9 @@ _TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e
               "float8_e4m3fn": 1e-1, "float8_e5m2": 1e-1}
 
 
-def check(f, *args, reference=None, seeds=64, target=None, rtol=None, atol=None, exhaustive=False, replay=None, fill="nan",
-          races=True, definedness=True, contracts=True, strict=False) -> Report:
+def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int = 64, target: str | None = None,
+          rtol: float | None = None, atol: float | None = None, exhaustive: bool = False, replay: str | None = None, fill: str = "nan",
+          races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False) -> Report:
     """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with.
 
     With `reference`, `reference(*args)` is computed by JAX and compared with the results: |result - expected| must be at most

@@ -6,6 +6,9 @@ body of a jitted function that is called twice, the body of a loop) is exported 
 functions that only run, such as host callbacks.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -32,7 +35,7 @@ def write_kernel(file: TextFile, primitive_name: str, context, params):
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
 
 
-def export(f, *args) -> str:
+def export(f: Callable, *args: Any) -> str:
     """The text of every kernel that the lowering of `f(*args)` reaches, in the order of lowering.
 
     `args` may be arrays or jax.ShapeDtypeStruct. Raises ExportError, with the user's file and line, for a kernel that kernel

@@ -65,7 +65,7 @@ VERDICTS = ("proved", "clean", "nondeterministic", "defect", "unsupported")
 class DefectError(AssertionError):
     """A check found something that counts; `report` says what."""
 
-    def __init__(self, report, text=None):
+    def __init__(self, report: object, text: str | None = None):
         super().__init__(str(report) if text is None else text)
         self.report = report
 
@@ -80,15 +80,18 @@ class Report:
 
     @property
     def verdict(self) -> str:
+        """The worst of the kernels'; a difference from the reference is a defect."""
         worst = max((k.verdict for k in self.kernels), key=VERDICTS.index)
         return "defect" if self.difference is not None and VERDICTS.index(worst) < VERDICTS.index("defect") else worst
 
     @property
-    def findings(self) -> list:
+    def findings(self) -> list[Finding]:
+        """Those of all kernels."""
         return [finding for kernel in self.kernels for finding in kernel.findings]
 
     @property
     def schedules(self) -> int:
+        """How many were tried, of all kernels together."""
         return sum(kernel.schedules for kernel in self.kernels)
 
     @property
@@ -96,7 +99,7 @@ class Report:
         """Nothing that counts was found, and everything was tried."""
         return self.difference is None and all(kernel.exit_code == 0 for kernel in self.kernels)
 
-    def raise_if_defect(self):
+    def raise_if_defect(self) -> "Report":
         """DefectError unless `ok`; returns the report, so that calls can be chained."""
         if not self.ok:
             raise DefectError(self)

@@ -11,6 +11,8 @@ import tempfile
 import threading
 import time
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -165,14 +167,14 @@ def _run_once(compiled, args, session) -> Execution:
     return Execution(results, session.runs, time.perf_counter() - start)
 
 
-def run(f, *args, target=None):
+def run(f: Callable, *args: Any, target: str | None = None) -> Any:
     """`f(*args)` with its kernels in Palladion. A kernel with a defect gives a PalladionWarning and its results."""
     execution = execute(f, args, target)
     _warn(execution)
     return execution.results
 
 
-def record(f, *args, out, target=None):
+def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None) -> Any:
     """As `run`; also writes `out/03_name/{kernel.pkir,in_*.npy,out_*.npy}` for each kernel in the order of execution.
 
     The arrays are named after the kernel's operands, PRNG keys are their words. `out` must be a new or an empty folder.

@@ -50,6 +50,7 @@ class Params:
 
     @property
     def checks(self) -> bool:
+        """Kernels are checked under several schedules, not only run."""
         return self.seeds is not None or self.exhaustive or self.replay is not None
 
     def options_text(self) -> str:

@@ -7,6 +7,8 @@ meant for Palladion, because JAX would give a parameter object that it does not 
 import dataclasses
 import threading
 import warnings
+from collections.abc import Iterable
+from typing import Any
 
 import jax
 
@@ -48,7 +50,7 @@ def register():
                            jax_versions.register_kernel_rules("tpu", _refusal("tpu")))
 
 
-def install(claim=("bare", "palladion"), **params):
+def install(claim: str | Iterable[str] = ("bare", "palladion"), **params: Any) -> None:
     """From now on kernels run in Palladion on platform cpu wherever `claim` says so, outside of `emulate` too.
 
     claim: some of "bare" (no `interpret`), "palladion" (`interpret=palladion.Params(...)`), "tpu_interpret" and "gpu_interpret" (JAX's own
@@ -65,7 +67,7 @@ def install(claim=("bare", "palladion"), **params):
     jax.clear_caches()
 
 
-def uninstall():
+def uninstall() -> None:
     """Puts back the rules that were there before `install` or `emulate`; what was compiled meanwhile is forgotten."""
     with _rules.lock:
         for undo in reversed(_rules.undo):

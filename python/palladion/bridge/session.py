@@ -6,6 +6,7 @@ a function that was compiled before is compiled anew, and each call in compiled 
 
 import threading
 import warnings
+from typing import Any
 
 import jax
 import numpy as np
@@ -46,6 +47,7 @@ class Session:
 
     @property
     def report(self) -> SessionReport:
+        """What the kernels did, as far as their calls have ended."""
         if self._number is not None:
             self._report.add(_library.take_session(self._number))
         return self._report
@@ -89,7 +91,7 @@ class Session:
             warn_of(self._report, stacklevel=4)
 
 
-def emulate(target=None, *, seeds=None, on_defect="raise", **options) -> Session:
+def emulate(target: str | None = None, *, seeds: int | None = None, on_defect: str = "raise", **options: Any) -> Session:
     """`with palladion.emulate("h100", seeds=16) as session:` the kernels that this thread calls run in Palladion.
 
     Every kernel, whatever its `interpret` is: JAX lets its configuration win. Options are the fields of palladion.Params. At the end it

@@ -1,9 +1,11 @@
 """What the kernels of a session did: `session.report` and `palladion.last_report()`."""
 
+from collections.abc import Iterable
+
 from palladion import _library
 from palladion.bridge import picture
 from palladion.bridge.jax_params import RACE_CODES
-from palladion.report import VERDICTS, DefectError, KernelReport
+from palladion.report import VERDICTS, DefectError, Finding, KernelReport
 
 
 class SessionReport:
@@ -13,11 +15,11 @@ class SessionReport:
     dropped: calls whose reports there was no room for; 0 in any but huge programs.
     """
 
-    def __init__(self, calls=(), dropped=0):
+    def __init__(self, calls: Iterable[KernelReport] = (), dropped: int = 0):
         self.calls = list(calls)
         self.dropped = dropped
 
-    def add(self, taken: dict):
+    def add(self, taken: dict) -> None:
         """What `_library.take_session` gives."""
         self.dropped += taken["dropped"]
         for entry in taken["calls"]:
@@ -36,11 +38,13 @@ class SessionReport:
         return max((call.verdict for call in self.calls), key=VERDICTS.index, default="none")
 
     @property
-    def findings(self) -> list:
+    def findings(self) -> list[Finding]:
+        """Those of all calls."""
         return [finding for call in self.calls for finding in call.findings]
 
     @property
     def races_found(self) -> bool:
+        """Some finding is a race."""
         return any(finding.code in RACE_CODES for finding in self.findings)
 
     @property
@@ -48,7 +52,7 @@ class SessionReport:
         """Kernels ran, nothing that counts was found, and everything was tried."""
         return bool(self.calls) and not self.dropped and all(call.exit_code == 0 for call in self.calls)
 
-    def raise_if_defect(self):
+    def raise_if_defect(self) -> "SessionReport":
         """PalladionError for a kernel that could not run, DefectError for one that is wrong; returns the report otherwise."""
         for call in self.calls:
             if call.error is not None:
