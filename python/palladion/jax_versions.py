@@ -76,6 +76,11 @@ def swap_interpret_configuration(value):
     return config.pallas_tpu_interpret_mode_context_manager.swap_local(value)
 
 
+def interpret_configuration():
+    """What is set in this thread. A kernel function got what was set when `pl.pallas_call` made it, not what is set when it is called."""
+    return config.pallas_tpu_interpret_mode_context_manager.value
+
+
 def restore_interpret_configuration(value):
     config.pallas_tpu_interpret_mode_context_manager.set_local(value)
 

@@ -79,6 +79,9 @@ def uninstall() -> None:
 
 
 def _claimed(interpret) -> Params | None:
+    emulating = jax_versions.interpret_configuration()
+    if isinstance(emulating, Params):  # also for a kernel function that was made before, or in another `emulate`
+        return emulating
     claim = jax_params.claim_of(interpret)
     if claim is None or (claim not in _rules.installed.claim and claim != "palladion"):
         return None
