@@ -18,4 +18,5 @@ if(PALLADION_PREBUILT)
 endif()
 
 add_custom_target(palladion_wheel DEPENDS palladion palladion_shared)
-install(TARGETS palladion_shared palladion LIBRARY DESTINATION palladion RUNTIME DESTINATION palladion COMPONENT wheel)
+install(TARGETS palladion_shared palladion
+  LIBRARY DESTINATION palladion COMPONENT wheel RUNTIME DESTINATION palladion COMPONENT wheel)

@@ -6,6 +6,7 @@ is not tried, but that every file of the build is in it, and that CMake configur
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -107,7 +108,7 @@ def test_the_source_distribution_has_every_file_of_the_build(sdist):
     assert not [name for name in names if name.startswith(("build", ".venv", "python/tests", "bench/"))]
 
 
-def test_cmake_configures_from_the_source_distribution(sdist, tmp_path):
+def test_cmake_configures_and_installs_from_the_source_distribution(sdist, tmp_path):
     with tarfile.open(sdist) as file:
         file.extractall(tmp_path)
     (source,) = tmp_path.iterdir()
@@ -118,6 +119,11 @@ def test_cmake_configures_from_the_source_distribution(sdist, tmp_path):
     assert "emu/ffi/handler.cc" in commands and "command_main.cc" in commands and "_test.cc" not in commands
     dry = subprocess.run(["ninja", "-C", tmp_path / "build", "-n", "palladion_wheel"], capture_output=True, text=True, check=False)
     assert dry.returncode == 0, dry.stdout  # every source of every step is there
+    for name in ("libpalladion.so", "palladion"):  # what the build would leave, for the rules that put it into a wheel
+        shutil.copy(BUILD / name, tmp_path / "build" / name)
+    subprocess.run(["cmake", "--install", tmp_path / "build", "--component", "wheel", "--prefix", tmp_path / "wheel"], check=True, capture_output=True)
+    assert {str(p.relative_to(tmp_path / "wheel")) for p in (tmp_path / "wheel").rglob("*") if p.is_file()} == {
+        "palladion/libpalladion.so", "palladion/palladion"}
 
 
 def test_a_prebuilt_folder_without_the_library_is_an_error(tmp_path):
