@@ -1,7 +1,10 @@
-// conformance_run: runs cases from the shell and prints a table. For people who write cases; --write-hashes fills in
-// the `hash` lines, so it is never part of a test.
+// conformance_run, also as `palladion conformance`: runs cases from the shell and prints a line for each. For people
+// who write cases and for backends that are held against them; --write-hashes fills in the `hash` lines, so it is never
+// part of a test. The exit codes are those of the command.
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <system_error>
 
 #include "conformance/case_file.h"
 #include "conformance/case_runner.h"
@@ -11,7 +14,19 @@ namespace palladion::conformance {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: conformance_run [--write-hashes] [FILE.case | FOLDER]...   (default: conformance/cases)\n";
+    "usage: conformance_run [--write-hashes] [FILE.case | FOLDER]...   (default: the cases that came with it)\n";
+
+constexpr int kFailed = 1, kUsageError = 4;
+
+// In an installed package the cases lie beside the program, in a checkout beside its build folder.
+std::string DefaultCases() {
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const std::filesystem::path& cases : {here / "conformance_cases", here / ".." / "conformance" / "cases"}) {
+    if (std::filesystem::is_directory(cases, error)) return cases.lexically_normal().string();
+  }
+  return "conformance/cases";
+}
 
 // 0: passed, 1: failed.
 int RunOne(const std::string& path, bool write_hashes) {
@@ -42,14 +57,14 @@ int RunAll(const std::vector<std::string>& words, bool write_hashes) {
     absl::StatusOr<std::vector<std::string>> found = FindCases(word);
     if (!found.ok()) {
       std::cerr << std::string(found.status().message()) << "\n";
-      return 2;
+      return kUsageError;
     }
     paths.insert(paths.end(), found->begin(), found->end());
   }
   int failed = 0;
   for (const std::string& path : paths) failed += RunOne(path, write_hashes);
   std::cout << paths.size() - static_cast<std::size_t>(failed) << " passed, " << failed << " failed\n";
-  return failed > 0 ? 1 : 0;
+  return failed > 0 ? kFailed : 0;
 }
 
 }  // namespace
@@ -64,11 +79,11 @@ int main(int argc, char** argv) {
       write_hashes = true;
     } else if (word.starts_with("-")) {
       std::cerr << palladion::conformance::kUsage;
-      return 2;
+      return palladion::conformance::kUsageError;
     } else {
       words.push_back(word);
     }
   }
-  if (words.empty()) words.push_back("conformance/cases");
+  if (words.empty()) words.push_back(palladion::conformance::DefaultCases());
   return palladion::conformance::RunAll(words, write_hashes);
 }

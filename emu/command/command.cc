@@ -43,6 +43,8 @@ constexpr std::string_view kUsage =
     "  print K.pkir                  the text in canonical form\n"
     "  mutate K.pkir --out DIR [--per-kind N] [--kernel NAME]\n"
     "      kernels with one mistake each, as files, and their list DIR/mutants.json: what a checker is graded by\n"
+    "  conformance [FILE.case | FOLDER]...\n"
+    "      run conformance cases, by default all that came with this program; one line each and what differs\n"
     "  ops [--format text|json]      every operation with its backends and status\n"
     "  doctor                        version, SIMD targets\n"
     "  help                          this text\n"
@@ -108,9 +110,19 @@ struct Command {
   absl::StatusOr<ExitCode> (*run)(absl::Span<const std::string> arguments, const Console& console);
 };
 constexpr Command kCommands[] = {
-    {"run", CommandRun},   {"check", CommandCheck}, {"explain", CommandExplain}, {"trace", CommandTrace},
-    {"why", CommandWhy},   {"log", CommandLog},     {"diff", CommandDiff},       {"mutate", CommandMutate},
-    {"show", CommandShow}, {"print", CommandPrint}, {"ops", CommandOps},         {"doctor", CommandDoctor},
+    {"run", CommandRun},
+    {"check", CommandCheck},
+    {"explain", CommandExplain},
+    {"trace", CommandTrace},
+    {"why", CommandWhy},
+    {"log", CommandLog},
+    {"diff", CommandDiff},
+    {"mutate", CommandMutate},
+    {"show", CommandShow},
+    {"print", CommandPrint},
+    {"ops", CommandOps},
+    {"doctor", CommandDoctor},
+    {"conformance", CommandConformance},
 };
 
 absl::StatusOr<ExitCode> Dispatch(const std::vector<std::string>& arguments, const Console& console) {

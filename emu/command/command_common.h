@@ -53,6 +53,7 @@ absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::strin
 absl::StatusOr<ExitCode> CommandRun(absl::Span<const std::string> arguments, const Console& console);
 absl::StatusOr<ExitCode> CommandCheck(absl::Span<const std::string> arguments, const Console& console);
 absl::StatusOr<ExitCode> CommandTrace(absl::Span<const std::string> arguments, const Console& console);
+absl::StatusOr<ExitCode> CommandConformance(absl::Span<const std::string> arguments, const Console& console);
 absl::StatusOr<ExitCode> CommandMutate(absl::Span<const std::string> arguments, const Console& console);
 absl::StatusOr<ExitCode> CommandExplain(absl::Span<const std::string> arguments, const Console& console);
 

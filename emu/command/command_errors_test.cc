@@ -280,5 +280,9 @@ TEST_F(CommandTest, LongNamesOfOutputs) {
   ExpectError(4, {"run", Write("k.pkir", text(std::string(300, 'o'))), "--out", Path("out")}, "File name too long");
 }
 
+TEST_F(CommandTest, TheRunnerOfTheCasesIsNotBesideThisTest) {
+  ExpectError(4, {"conformance"}, "build it beside the command");
+}
+
 }  // namespace
 }  // namespace palladion

@@ -94,7 +94,8 @@ def test_the_wheel_has_the_package_the_library_and_the_command(wheel):
         sizes = {info.filename: info.file_size for info in file.infolist()}
         (entry_points,) = [file.read(name).decode() for name in file.namelist() if name.endswith("entry_points.txt")]
     ours = {name.removeprefix("python/") for name in tracked("python/palladion")}
-    assert names == ours | {"palladion/libpalladion.so", "palladion/palladion"}
+    cases = {name.replace("conformance/cases", "palladion/conformance_cases", 1) for name in tracked("conformance/cases")}
+    assert names == ours | cases | {"palladion/libpalladion.so", "palladion/palladion", "palladion/conformance_run"}
     assert min(sizes["palladion/libpalladion.so"], sizes["palladion/palladion"]) > 1 << 20
     assert "[pytest11]" in entry_points and "palladion = palladion.__main__:main" in entry_points
 
@@ -103,7 +104,7 @@ def test_the_source_distribution_has_every_file_of_the_build(sdist):
     with tarfile.open(sdist) as file:
         names = {name.partition("/")[2] for name in file.getnames()}
     needed = {name for name in tracked("semantics", "memory_model", "scheduler", "emu", "cmake", "python/palladion", "CMakeLists.txt",
-                                       "conformance/CMakeLists.txt", "conformance/*.cc", "conformance/*.h", "pyproject.toml", "README.md", "LICENSE")}
+                                       "conformance/CMakeLists.txt", "conformance/*.cc", "conformance/*.h", "conformance/cases", "pyproject.toml", "README.md", "LICENSE")}
     assert len(needed) > 300 and needed - names == set()
     assert not [name for name in names if name.startswith(("build", ".venv", "python/tests", "bench/"))]
 
@@ -161,6 +162,9 @@ def test_the_command_has_its_arguments_and_exit_codes(installed, tmp_path, spell
     wrong = palladion("export", "program.py")
     assert wrong.returncode == 4 and wrong.stderr.splitlines()[-1].startswith("palladion export: expected FILE.py:NAME")
     assert palladion("--help").stdout.startswith("usage: palladion COMMAND")
+    cases = palladion("conformance")
+    assert cases.returncode == 0 and int(cases.stdout.splitlines()[-1].split()[0]) > 400 and cases.stdout.endswith(" passed, 0 failed\n")
+    assert palladion("conformance", "nothing").returncode == 4
 
 
 def test_pytest_finds_the_installed_plugin_by_itself(installed, tmp_path):
