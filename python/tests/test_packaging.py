@@ -120,11 +120,13 @@ def test_cmake_configures_and_installs_from_the_source_distribution(sdist, tmp_p
     assert "emu/ffi/handler.cc" in commands and "command_main.cc" in commands and "_test.cc" not in commands
     dry = subprocess.run(["ninja", "-C", tmp_path / "build", "-n", "palladion_wheel"], capture_output=True, text=True, check=False)
     assert dry.returncode == 0, dry.stdout  # every source of every step is there
-    for name in ("libpalladion.so", "palladion"):  # what the build would leave, for the rules that put it into a wheel
+    built = ("libpalladion.so", "palladion", "conformance_run")
+    for name in built:  # what the build would leave, for the rules that put it into a wheel
         shutil.copy(BUILD / name, tmp_path / "build" / name)
     subprocess.run(["cmake", "--install", tmp_path / "build", "--component", "wheel", "--prefix", tmp_path / "wheel"], check=True, capture_output=True)
-    assert {str(p.relative_to(tmp_path / "wheel")) for p in (tmp_path / "wheel").rglob("*") if p.is_file()} == {
-        "palladion/libpalladion.so", "palladion/palladion"}
+    installed_files = {str(p.relative_to(tmp_path / "wheel/palladion")) for p in (tmp_path / "wheel").rglob("*") if p.is_file()}
+    assert {name for name in installed_files if not name.startswith("conformance_cases/")} == set(built)
+    assert len(installed_files) == len(built) + len(tracked("conformance/cases"))
 
 
 def test_a_prebuilt_folder_without_the_library_is_an_error(tmp_path):
