@@ -10,6 +10,7 @@
 #include "emu/checks/check_into.h"
 #include "emu/checks/mutants.h"
 #include "emu/emulate.h"
+#include "emu/machines/chip.h"
 #include "emu/operations.h"
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
@@ -158,6 +159,22 @@ char* palladion_finding_codes(void) {
   for (const palladion::CodeRow& row : palladion::AllCodes()) {
     json.Open('{').Key("code").String(row.name).Key("severity").String(palladion::Name(row.severity));
     json.Key("rule").String(row.rule).Close('}');
+  }
+  return CopyText(json.Close(']').Take());
+}
+
+char* palladion_chips(void) {
+  palladion::JsonWriter json;
+  json.Open('[');
+  for (const palladion::Chip& chip : palladion::AllChips()) {
+    json.Open('{').Key("name").String(chip.name).Key("device_kind").String(chip.device_kind);
+    json.Key("tpu")
+        .Bool(chip.is_tpu)
+        .Key("generation")
+        .Number(chip.generation)
+        .Key("cores")
+        .Number(chip.cores)
+        .Close('}');
   }
   return CopyText(json.Close(']').Take());
 }

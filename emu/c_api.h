@@ -110,6 +110,10 @@ PALLADION_API void palladion_interrupts_ignore(void);
 /* The names of all targets, one a line. */
 PALLADION_API char* palladion_targets(void);
 
+/* Every chip that a target may name, as JSON: a list of objects with name, device_kind, tpu, generation (the major
+ * compute capability of a GPU), cores (emu/machines/chip.h). */
+PALLADION_API char* palladion_chips(void);
+
 PALLADION_API void palladion_free_program(palladion_program* program);
 PALLADION_API void palladion_free_string(char* text);
 

@@ -111,6 +111,11 @@ TEST(CApi, TextsOfAText) {
   EXPECT_EQ(canonical, Taken(palladion_canonical(canonical.data(), canonical.size(), &error)));
   EXPECT_EQ(0u, Taken(palladion_operations()).find("[\n{\"dialect\": "));
   EXPECT_EQ(0u, Taken(palladion_finding_codes()).find("[{\"code\": \"OOB\", \"severity\": \"defect\", \"rule\": "));
+  const std::string chips = Taken(palladion_chips());
+  const std::string h100 =
+      "{\"name\": \"h100\", \"device_kind\": \"NVIDIA H100 80GB HBM3\", \"tpu\": false, \"generation\": 9, \"cores\": "
+      "132}";
+  EXPECT_NE(std::string::npos, chips.find(h100)) << chips;
 }
 
 TEST(CApi, ArraysThatDoNotFit) {

@@ -1,6 +1,6 @@
 // The limits of the chips that a target names, one plain row each. Sources: TPUs, jax/_src/pallas/mosaic/tpu_info.py of
 // JAX 0.10.2 (all of it per TensorCore); GPUs, the CUDA C++ Programming Guide, "Compute Capabilities" (9.0 and 10.0).
-// Costs and rates are not here yet.
+// Device kinds: what JAX says on such a chip, as far as its own tables name it. Costs and rates are not here yet.
 #ifndef PALLADION_EMU_MACHINES_CHIP_H_
 #define PALLADION_EMU_MACHINES_CHIP_H_
 
@@ -12,7 +12,8 @@
 namespace palladion {
 
 struct Chip {
-  std::string_view name;  // as a target has it: "v5e"
+  std::string_view name;         // as a target has it: "v5e"
+  std::string_view device_kind;  // as JAX has it: "TPU v5 lite"
   bool is_tpu = false;
   int generation = 0;           // TPU generation, or the major compute capability
   int cores = 1;                // TensorCores that one kernel may span (megacore), or SMs

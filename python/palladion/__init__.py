@@ -18,12 +18,13 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.bridge.session_report import SessionReport
     from palladion.checking import check
     from palladion.interception import export
+    from palladion.probes import target
     from palladion.running import PalladionWarning, record, run
 
 _NEEDS_JAX = {
     "Params": "bridge.params", "SessionReport": "bridge.session_report", "emulate": "bridge.session", "install": "bridge.rules",
     "last_report": "bridge.session", "uninstall": "bridge.rules", "check": "checking", "export": "interception",
-    "PalladionWarning": "running", "record": "running", "run": "running",
+    "target": "probes", "PalladionWarning": "running", "record": "running", "run": "running",
 }
 
 __all__ = ["DefectError", "ExportError", "PalladionError", "__version__", *_NEEDS_JAX]

@@ -89,7 +89,9 @@ def load():
             ("palladion_interrupts_listen", None, []),
             ("palladion_interrupts_ignore", None, []),
             ("palladion_finding_codes", ctypes.c_void_p, []),
-            ("palladion_targets", ctypes.c_void_p, [])):
+            ("palladion_targets", ctypes.c_void_p, []),
+            ("palladion_chips", ctypes.c_void_p, []),
+            ("palladion_operations", ctypes.c_void_p, [])):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     library.palladion_mutants.restype = ctypes.c_void_p
@@ -213,6 +215,20 @@ def targets() -> tuple:
     """The names of all targets."""
     library = load()
     return tuple(_take_text(library, ctypes.c_void_p(library.palladion_targets())).split("\n"))
+
+
+@functools.cache
+def chips() -> tuple:
+    """Every chip that a target may name: objects with name, device_kind, tpu, generation, cores."""
+    library = load()
+    return tuple(json.loads(_take_text(library, ctypes.c_void_p(library.palladion_chips()))))
+
+
+@functools.cache
+def operations() -> tuple:
+    """Every operation: objects with dialect, name, spec, backends, effect, unit, status, reason."""
+    library = load()
+    return tuple(json.loads(_take_text(library, ctypes.c_void_p(library.palladion_operations()))))
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from palladion import jax_versions, lowering
+from palladion import jax_versions, lowering, probes
 from palladion.exporter.errors import ExportError
 from palladion.exporter.kernel import pallas_call_text
 from palladion.exporter.mpmd import mpmd_map_text
@@ -27,7 +27,12 @@ def lower_with(function, args, rule_of):
     A new wrapper each time, because JAX would answer a function that it knows from its caches, without our rules.
     """
     with lowering.answering(rule_of):
-        return jax.jit(lambda *a: function(*a)).trace(*args).lower(lowering_platforms=("cpu",))
+        try:
+            return jax.jit(lambda *a: function(*a)).trace(*args).lower(lowering_platforms=("cpu",))
+        except (AssertionError, AttributeError, ValueError) as error:
+            if (ours := probes.explained(error)) is None:
+                raise
+            raise ours from error
 
 
 def write_kernel(file: TextFile, primitive_name: str, context, params):

@@ -4,13 +4,16 @@ Supported: JAX 0.8 to 0.11. No other file of this package imports from `jax._src
 What it does not catch: a version that keeps a name and changes its meaning; `exporter/` refuses parameters it does not know.
 """
 
+import contextlib
+import functools
 import importlib
 import inspect
 import os
+import sys
 
 import jax
 import numpy as np
-from jax._src import config, core, source_info_util
+from jax._src import config, core, lib, mesh, source_info_util
 from jax._src.interpreters import mlir
 
 OLDEST, TOO_NEW = (0, 8), (0, 12)
@@ -83,6 +86,78 @@ def interpret_configuration():
 
 def restore_interpret_configuration(value):
     config.pallas_tpu_interpret_mode_context_manager.set_local(value)
+
+
+# What kernels ask about the chip (probes.py).
+
+
+def abstract_device(device_kind: str, num_cores: int, platform: str):
+    """A context in which JAX's own abstract device is this one, part of jit's key; nothing where a mesh of devices is set."""
+    if not jax.sharding.get_abstract_mesh().empty:
+        return contextlib.nullcontext()
+    fields = {"device_kind": device_kind, "num_cores": num_cores, "platform": platform}
+    known = inspect.signature(jax.sharding.AbstractDevice).parameters  # no platform at 0.8
+    device = jax.sharding.AbstractDevice(**{name: value for name, value in fields.items() if name in known})
+    return jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), (), abstract_device=device))
+
+
+def answer_device_attributes(names, answer):
+    """Every device has `answer(name)` for these attributes, and its own where that is None; returns what puts back."""
+    before = {name: jax.Device.__dict__.get(name) for name in names}
+
+    def make(name, own):
+        def get(device):
+            if (value := answer(name)) is not None:
+                return value
+            if own is None:
+                raise AttributeError(name=name, obj=device)  # Python then asks the device's own __getattr__
+            return own.__get__(device, type(device))
+        return property(get)
+
+    for name, own in before.items():
+        setattr(jax.Device, name, make(name, own))
+
+    def put_back():
+        for name, own in before.items():
+            if own is None:
+                delattr(jax.Device, name)
+            else:
+                setattr(jax.Device, name, own)
+    return put_back
+
+
+def make_abstract_meshes_in(context):
+    """Meshes make the abstract mesh that they keep inside `context()`; returns what puts back."""
+    before = mesh.Mesh.__dict__["abstract_mesh"]
+    cached = isinstance(before, functools.cached_property)
+    own = before.func if cached else before.fget
+
+    def make(one):
+        with context():
+            return own(one)
+
+    mesh.Mesh.abstract_mesh = functools.cached_property(make) if cached else property(make)
+    if cached:
+        mesh.Mesh.abstract_mesh.__set_name__(mesh.Mesh, "abstract_mesh")
+
+    def put_back():
+        mesh.Mesh.abstract_mesh = before
+    return put_back
+
+
+def replace_missing_cuda_versions(stand_in):
+    """`stand_in` for JAX's module `cuda_versions` where it has none, in modules outside of JAX that import it too; returns what puts back."""
+    if lib.cuda_versions is not None:
+        return lambda: None
+
+    def replace(old, new, which):
+        for name, module in list(sys.modules.items()):
+            names = getattr(module, "__dict__", {})
+            if names.get("cuda_versions", lib) is old and which(name):
+                names["cuda_versions"] = new
+
+    replace(None, stand_in, lambda name: name == lib.__name__ or not name.startswith(("jax._src.", "jaxlib.")))
+    return lambda: replace(stand_in, None, lambda _: True)
 
 
 def lower_function(function):
@@ -187,22 +262,30 @@ def call_traceback(context):
 
 
 def user_frames(traceback):
-    """(file, function, line, column) of each frame of the user's Python, innermost first.
+    """(file, function, line, column) of each frame of the user's Python and of JAX's kernel helpers, innermost first.
 
-    Files of JAX are hidden, except the kernels it ships.
+    All other files of JAX are hidden, except the kernels it ships.
     """
     frames = []
     codes, instructions = traceback.raw_frames()
     for code, instruction in zip(codes, instructions):
-        if not is_user_file(code.co_filename):
+        if not (is_user_file(code.co_filename) or is_helper_file(code.co_filename)):
             continue
         frame = source_info_util.raw_frame_to_frame(code, instruction)
         frames.append((frame.file_name, frame.function_name, frame.start_line, frame.start_column + 1))
     return frames
 
 
+_PALLAS = os.path.join(os.path.dirname(jax.__file__), "_src", "pallas")
+# What they write into a kernel (emit_pipeline, nd_loop, ...) waits, copies and signals: two findings there have two lines.
+_HELPERS = frozenset(os.path.join(_PALLAS, backend, name) for backend in ("mosaic", "mosaic_gpu") for name in ("pipeline.py", "helpers.py"))
 _SHIPPED_KERNELS = os.path.join(os.path.dirname(jax.__file__), "experimental", "pallas", "ops") + os.sep
 
 
 def is_user_file(file_name: str) -> bool:
     return file_name.startswith(_SHIPPED_KERNELS) or source_info_util.is_user_filename(file_name)
+
+
+def is_helper_file(file_name: str) -> bool:
+    """JAX's own Python that writes parts of kernels for its users."""
+    return file_name in _HELPERS

@@ -19,7 +19,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, jax_versions
+from palladion import _library, jax_versions, probes
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
 from palladion.exporter.errors import ExportError
 from palladion.exporter.writer import TextFile
@@ -145,7 +145,8 @@ def execute(f, args, target=None, out=None, repeats=1, check=None, program=None)
         return rule
 
     with jax.default_device(jax.devices("cpu")[0]):
-        compiled = lower_with(f, args, rule_of).compile()
+        with probes.of_target(target):
+            compiled = lower_with(f, args, rule_of).compile()
         executions = [_run_once(compiled, args, session) for _ in range(repeats)]
     fastest = min(executions, key=lambda execution: sum(one.run_seconds for one in execution.runs))
     if not fastest.runs:

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from palladion import _library, jax_versions
+from palladion import _library, jax_versions, probes
 from palladion.bridge import rules, targets
 from palladion.bridge.params import Params
 from palladion.bridge.session_report import SessionReport
@@ -59,12 +59,16 @@ class Session:
         self._number = _library.load().palladion_session_open()
         self.params = Params(**{**vars(self._asked), "session": self._number})
         self._before = jax_versions.swap_interpret_configuration(self.params)
+        self._probes = probes.of_target(self.params.target)
+        self._probes.__enter__()
         self._listens = threading.current_thread() is threading.main_thread()
         if self._listens:
             _library.load().palladion_interrupts_listen()
         return self
 
     def __exit__(self, kind, error, traceback):
+        unanswered = None if error is None else probes.explained(error)
+        self._probes.__exit__(None, None, None)
         jax_versions.restore_interpret_configuration(self._before)
         try:
             settle(self._number)
@@ -76,6 +80,8 @@ class Session:
             self._number = None
             with _latest.lock:
                 _latest.report = report
+        if unanswered is not None:
+            raise unanswered from error
         # What the program met is JAX's error about a call that we made fail: ours says more.
         if error is None or isinstance(error, jax.errors.JaxRuntimeError):
             try:

@@ -15,7 +15,7 @@ def _is_outside(path: str) -> bool:
 
 
 class Locations:
-    """`caller` of a method is (name, outermost frame) of the call that the equation is inside of, or None.
+    """`caller` of a method is (name, outermost frame, user's place) of the call that the equation is inside of, or None.
 
     JAX cuts a traceback at the function it traces (from 0.9), so that the chain is joined here: body of a loop, loop, kernel,
     call of the kernel. A traceback that is whole already, as older versions have it, starts at its caller's outermost frame.
@@ -36,16 +36,19 @@ class Locations:
         return self._chain((frame,) if frame else (), caller)
 
     def place(self, source_info, caller=None) -> str:
-        """`file.py:12`, for messages."""
-        frames = self._frames(source_info.traceback)
-        if frames:
-            return f"{frames[0][0]}:{frames[0][2]}"
-        return f"{caller[1][0]}:{caller[1][2]}" if caller else ""
+        """`file.py:12` of the user's Python, for messages."""
+        return self._place(self._frames(source_info.traceback), caller)
 
     def as_caller(self, traceback, caller=None):
         """What the equations inside the call that `traceback` made have as their caller."""
         frames = self._frames(traceback)
-        return (self._chain(frames, caller), frames[-1]) if frames else caller
+        return (self._chain(frames, caller), frames[-1], self._place(frames, caller)) if frames else caller
+
+    def _place(self, frames, caller) -> str:
+        users = [frame for frame in frames if not jax_versions.is_helper_file(frame[0])]
+        if users:
+            return f"{users[0][0]}:{users[0][2]}"
+        return caller[2] if caller else ""
 
     def _frames(self, traceback):
         if traceback is None:

@@ -1,5 +1,7 @@
 """JAX's abstract values as types of kernel text: arrays, refs into a memory space, PRNG keys, synchronisation objects."""
 
+import enum
+
 from palladion.exporter.attributes import attrs_text
 from palladion.exporter.errors import ExportError
 from palladion.exporter.scalars import dims_text, dtype_name
@@ -69,6 +71,9 @@ def ref_type(aval) -> str:
     attrs = {}
     if getattr(aval, "collective", None):
         attrs["collective"] = True
+    layout = getattr(aval, "layout", None)  # of tensor memory
+    if layout is not None:
+        attrs["layout"] = layout if isinstance(layout, enum.Enum) else str(layout)
     return f"ref<{space_name(aval.memory_space)},{element_text(inner.dtype, inner.shape)}{attrs_text(attrs)}>"
 
 

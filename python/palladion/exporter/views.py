@@ -26,7 +26,8 @@ def index_atom(value, read) -> str:
         return str(int(array)) if array.ndim == 0 else dense_text(array)
     if type(value).__name__ == "TransformedRef":
         return view_of(value, read)
-    return read(value)
+    text = read(value)  # a variable of a call that is written in line may stand for a number
+    return text if text.startswith(("%", "@")) else text.partition(":")[0]
 
 
 def _index_entry(index, dim, read) -> str:
