@@ -1,4 +1,6 @@
 // Kernels: properties, operands, blocks, launch, bodies.
+#include <algorithm>
+
 #include "semantics/base/cat.h"
 #include "semantics/ir/parser.h"
 #include "semantics/ir/parser_state.h"
@@ -189,6 +191,10 @@ absl::Status Parser::ParseGrid(Launch* launch) {
     GridDim& dim = launch->grid.emplace_back();
     if (token_.kind == TokenKind::kValue) {
       PALLADION_RETURN_IF_ERROR(Lookup(token_, &dim.bound));
+      // Another operand may stand before the grid here, and is printed after it.
+      const auto is_it = [&](const Operand& o) { return o.role == Role::kBound && o.value == dim.bound; };
+      if (std::none_of(kernel_->operands.begin(), kernel_->operands.end(), is_it))
+        return Error(token_, Cat("expected a `bound` operand, found ", Describe(token_)));
       PALLADION_RETURN_IF_ERROR(Advance());
     } else {
       PALLADION_RETURN_IF_ERROR(ParseCount(&dim.size));

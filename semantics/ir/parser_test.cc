@@ -270,6 +270,7 @@ TEST(KernelTextTest, ErrorsOutsideBodies) {
       {"pkir 1; kernel @k { in %x: f32[1] block (a) ", "1:42: expected a block's dimension, found `a`"},
       {"pkir 1; kernel @k { in %x: f32[1] block (1);", "1:44: expected `map` and the index map, found `;`"},
       {"pkir 1; kernel @k { grid [%n]; }", "1:27: expected a value that is defined before"},
+      {"pkir 1; kernel @k { in %x: i32[]; grid [%x]; }", "1:41: expected a `bound` operand, found `%x`"},
       {"pkir 1; kernel @k { grid []; } x", "1:32: expected `kernel` or the end of the text, found `x`"},
       {"pkir 1; const @c = dense<f32[%n]", "1:30: expected a value"},
   };
