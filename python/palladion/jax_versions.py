@@ -13,7 +13,7 @@ import sys
 
 import jax
 import numpy as np
-from jax._src import config, core, lib, mesh, source_info_util
+from jax._src import config, core, dispatch, lib, mesh, source_info_util
 from jax._src.interpreters import mlir
 
 OLDEST, TOO_NEW = (0, 8), (0, 12)
@@ -158,6 +158,19 @@ def replace_missing_cuda_versions(stand_in):
 
     replace(None, stand_in, lambda name: name == lib.__name__ or not name.startswith(("jax._src.", "jaxlib.")))
     return lambda: replace(stand_in, None, lambda _: True)
+
+
+def wait_for_effects():
+    """Waits for this thread's computations with side effects; returns the error of one that failed, or None.
+
+    JAX keeps what failed, and would raise it at each later wait and when Python ends; here it is told once.
+    """
+    try:
+        jax.effects_barrier()
+    except jax.errors.JaxRuntimeError as error:
+        dispatch.runtime_tokens.clear()
+        return error
+    return None
 
 
 def lower_function(function):

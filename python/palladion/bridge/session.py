@@ -70,8 +70,9 @@ class Session:
         unanswered = None if error is None else probes.explained(error)
         self._probes.__exit__(None, None, None)
         jax_versions.restore_interpret_configuration(self._before)
+        failed = None
         try:
-            settle(self._number)
+            failed = settle(self._number)
         finally:
             if self._listens:
                 _library.load().palladion_interrupts_ignore()
@@ -87,7 +88,9 @@ class Session:
             try:
                 self._conclude()
             except (_library.PalladionError, AssertionError) as ours:
-                raise ours from error
+                raise ours from error or failed
+        if error is None and failed is not None:
+            raise failed
         return False
 
     def _conclude(self):
@@ -119,12 +122,14 @@ def last_report() -> SessionReport | None:
 
     It waits for what this thread has started. None where nothing ran yet.
     """
-    settle(_OUTSIDE)
+    failed = settle(_OUTSIDE)
     taken = _library.take_session(_OUTSIDE)
     with _latest.lock:
         if taken["calls"] or taken["dropped"]:
             _latest.report = SessionReport()
             _latest.report.add(taken)
+        elif failed is not None:  # not a kernel's, so that no report tells of it
+            raise failed
         return _latest.report
 
 
@@ -134,12 +139,13 @@ def _next(x):
 
 
 def settle(session: int):
-    """Waits until what this thread has dispatched is through, results that nobody kept too.
+    """Waits until what this thread has dispatched is through, results that nobody kept too; returns the error of what failed, or None.
 
     Computations of one thread start in the order of dispatch on each device, so that a small one behind them is the end of the queue.
     """
-    jax.effects_barrier()
+    failed = jax_versions.wait_for_effects()
     for device in jax.local_devices(backend="cpu"):
         jax.block_until_ready(_next(jax.device_put(np.float32(0), device)))
     while not _library.load().palladion_session_wait(session, _WAIT_MILLISECONDS):
         pass
+    return failed
