@@ -36,8 +36,9 @@ struct AccessBox {
 
 inline bool Same(const AccessBox& a, const AccessBox& b) {  // of one array, as below
   // Number by number: a box has just been written that way, and the processor would wait for wider loads of it.
-  for (std::size_t d = 0; d < static_cast<std::size_t>(a.rank); ++d) {
-    if (!(a.dim[d] == b.dim[d])) return false;
+  const Progression* theirs = b.dim.data();
+  for (const Progression *mine = a.dim.data(), *end = mine + a.rank; mine != end; ++mine, ++theirs) {
+    if (!(*mine == *theirs)) return false;
   }
   return true;
 }

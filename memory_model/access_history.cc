@@ -32,6 +32,32 @@ AccessConflict* PlaceFor(const AccessEvent& earlier, Ordering order, std::vector
   return milder == out->end() ? nullptr : &*milder;
 }
 
+// The steady state of a ring: all that touched a box before is ordered, and it is replaced, or stays and at most one
+// access of it is replaced by a read. False: it is not so, and nothing has been done.
+template <class Events>
+bool ApplyOrdered(Events* cell, const AccessEvent& event, const Vantage& vantage) {
+  AccessEvent* const events = cell->data();
+  const std::size_t n = cell->size();
+  std::size_t replaced = 0, replaces = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (vantage.Order(events[i]) != Ordering::kOrdered) return false;
+    if (!AtLeastAsStrong(event.kind, events[i].kind)) continue;
+    replaced = i;
+    ++replaces;
+  }
+  if (replaces == 0) {
+    cell->push_back(event);
+  } else if (replaces == n) {
+    events[0] = event;
+    if (n > 1) cell->resize(1);
+  } else if (replaces == 1) {
+    events[replaced] = event;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 AccessHistory::AccessHistory(absl::Span<const std::int64_t> shape, std::int64_t element_bytes)
@@ -42,13 +68,31 @@ AccessHistory::AccessHistory(absl::Span<const std::int64_t> shape, std::int64_t 
 }
 
 void AccessHistory::Apply(const AccessEvent& event, const AccessSet& set, const Vantage& vantage, Conflicts* out) {
+  if (set.is_box) {
+    // Of a box over several slots, the first: its list has boxes of that slot alone, and is not the same.
+    Region* region = regions_.data();
+    if (regions_.size() > 1) region += set.box.dim[0].start;
+    std::vector<Cell>& list = region->list;
+    if (list.size() == 1 && Same(set.box, list[0].box) && ApplyOrdered(&list[0].events, event, vantage)) return;
+  }
+  ApplySet(event, set, vantage, out);
+}
+
+void AccessHistory::ApplySet(const AccessEvent& event, const AccessSet& set, const Vantage& vantage, Conflicts* out) {
   if (regions_.size() > 1) {
     if (!set.is_box || set.box.dim[0].count > 1) return ApplySlots(event, set, vantage, out);
     return ApplyBox(&regions_[static_cast<std::size_t>(set.box.dim[0].start)], event, set.box, vantage, out);
   }
   if (!set.is_box) return ApplyRanges(&regions_[0], event, set.ranges, vantage, out);
   ApplyBox(&regions_[0], event, set.box, vantage, out);
-  if (may_slot_ && regions_[0].list.size() >= kSlotsFrom && set.box.dim[0].count == 1) MakeSlots();
+  if (may_slot_ && set.box.dim[0].count == 1 && HasSlots(regions_[0].list)) MakeSlots();
+}
+
+// Boxes enough; of a double buffer its two halves are.
+bool AccessHistory::HasSlots(const std::vector<Cell>& list) const {
+  if (list.size() >= kSlotsFrom) return true;
+  return shape_[0] == 2 && list.size() == 2 && list[0].box.dim[0].count == 1 && list[1].box.dim[0].count == 1 &&
+         list[0].box.dim[0].start != list[1].box.dim[0].start;
 }
 
 // An access of several slots is one access of each.
@@ -89,7 +133,7 @@ void AccessHistory::ApplyBox(Region* region, const AccessEvent& event, const Acc
                              Conflicts* out) {
   if (region->fine.has_value()) return ApplyFine(region, event, box, vantage, out);
   std::vector<Cell>& list = region->list;
-  if (list.size() == 1 && Same(box, list[0].box) && ApplyOrdered(&list[0], event, vantage)) return;
+  if (ApplyNextPiece(&list, event, box, vantage)) return;
   const bool crowded = list.size() > kMaxBoxes;
   std::size_t kept = 0;
   bool known = false;
@@ -110,30 +154,21 @@ void AccessHistory::ApplyBox(Region* region, const AccessEvent& event, const Acc
   if (!known) Insert(region, event, box);
 }
 
-// The steady state of a ring: everything before is ordered, and at most one access of it is replaced by a read. False:
-// it is not so, and nothing has been done.
-bool AccessHistory::ApplyOrdered(Cell* cell, const AccessEvent& event, const Vantage& vantage) {
-  AccessEvent* events = cell->events.data();
-  const std::size_t n = cell->events.size();
-  std::size_t replaced = n, replaces = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (vantage.Order(events[i]) != Ordering::kOrdered) return false;
-    if (!AtLeastAsStrong(event.kind, events[i].kind)) continue;
-    replaced = i;
-    ++replaces;
+// An access that comes in pieces: the next one, adjacent to those that are there, and all others ordered before it and
+// none replaced by it. False: it is not so, and nothing has been done.
+bool AccessHistory::ApplyNextPiece(std::vector<Cell>* list, const AccessEvent& event, const AccessBox& box,
+                                   const Vantage& vantage) {
+  if (list->size() < 2) return false;
+  Cell& last = list->back();
+  if (last.events.size() != 1 || !(last.events[0] == event)) return false;
+  for (std::size_t i = 0; i + 1 < list->size(); ++i) {
+    const Cell& cell = (*list)[i];
+    for (const AccessEvent& earlier : cell.events) {
+      if (AtLeastAsStrong(event.kind, earlier.kind) || vantage.Order(earlier) != Ordering::kOrdered) return false;
+    }
+    if (Same(box, cell.box)) return false;
   }
-  if (replaces == n && n > 0) {
-    events[0] = event;
-    if (n > 1) cell->events.erase(cell->events.begin() + 1, cell->events.end());
-    return true;
-  }
-  if (replaces > 1) return false;
-  if (replaces == 1) {
-    events[replaced] = event;
-  } else {
-    cell->events.push_back(event);
-  }
-  return true;
+  return MergeAdjacent(&last.box, box);
 }
 
 // True: the event is there already, and its box has all of this one.
@@ -206,7 +241,7 @@ void AccessHistory::ApplyFine(Region* region, const AccessEvent& event, const Ac
     region->list.push_back({box, {event}});
     return;
   }
-  std::vector<ByteRange> ranges;
+  absl::InlinedVector<ByteRange, 8> ranges;  // a few elements: no allocation
   ForEachRun(box, shape_, element_bytes_, [&](std::int64_t begin, std::int64_t end) {
     ranges.push_back({begin, end});
   });

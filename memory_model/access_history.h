@@ -66,17 +66,20 @@ class AccessHistory {
   };
   using Conflicts = std::vector<AccessConflict>;
 
+  void ApplySet(const AccessEvent& event, const AccessSet& set, const Vantage& vantage, Conflicts* out);
   void ApplyBox(Region* region, const AccessEvent& event, const AccessBox& box, const Vantage& vantage, Conflicts* out);
   void ApplyFine(Region* region, const AccessEvent& event, const AccessBox& box, const Vantage& vantage,
                  Conflicts* out);
   void ApplyRanges(Region* region, const AccessEvent& event, absl::Span<const ByteRange> ranges, const Vantage& vantage,
                    Conflicts* out);
   void ApplySlots(const AccessEvent& event, const AccessSet& set, const Vantage& vantage, Conflicts* out);
-  static bool ApplyOrdered(Cell* cell, const AccessEvent& event, const Vantage& vantage);
+  static bool ApplyNextPiece(std::vector<Cell>* list, const AccessEvent& event, const AccessBox& box,
+                             const Vantage& vantage);
   bool ApplyCell(Cell* cell, const AccessEvent& event, const AccessBox& box, BoxRelation relation, bool crowded,
                  const Vantage& vantage, Conflicts* out);
   void Insert(Region* region, const AccessEvent& event, const AccessBox& box);
   void MakeFine(Region* region);
+  bool HasSlots(const std::vector<Cell>& list) const;
   void MakeSlots();
   static void AddTo(std::vector<Cell>* list, const Cell& piece);
   bool IsWholeRegion(const AccessBox& box) const;

@@ -37,7 +37,7 @@ void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) 
   }
   ++completed_;
   arrived_ = 0;
-  std::swap(last_, gathering_);
+  swap(last_, gathering_);
   gathering_.Clear();
   last_by_ = by;
 }

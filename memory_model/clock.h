@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "semantics/base/ids.h"
@@ -26,8 +27,12 @@ struct Epoch {
 class VectorClock {
  public:
   std::uint32_t TimeOf(ClockId who) const {
-    for (const Epoch& entry : entries_) {
-      if (!(entry.who < who)) return entry.who == who ? entry.time : 0;
+    const Epoch* entry = entries_.data();
+    const std::size_t n = entries_.size();
+    // Where all know of all, an agent's place is its number.
+    if (who.index() < n && entry[who.index()].who == who) return entry[who.index()].time;
+    for (const Epoch* end = entry + n; entry != end; ++entry) {
+      if (!(entry->who < who)) return entry->who == who ? entry->time : 0;
     }
     return 0;
   }
@@ -36,16 +41,18 @@ class VectorClock {
 
   // To at least this.
   void Raise(const Epoch& epoch) {
-    for (Epoch& entry : entries_) {
-      if (entry.who < epoch.who) continue;
-      if (entry.who != epoch.who) break;
-      entry.time = std::max(entry.time, epoch.time);
-      return;
+    if (epoch.who.index() < entries_.size()) {
+      Epoch& entry = entries_.data()[epoch.who.index()];
+      if (entry.who == epoch.who) {
+        entry.time = std::max(entry.time, epoch.time);
+        return;
+      }
     }
     RaiseSlow(epoch);
   }
   void Join(const VectorClock& other);
   void Clear() { entries_.clear(); }
+  friend void swap(VectorClock& a, VectorClock& b) { a.entries_.swap(b.entries_); }
 
   // Without the components for which gone(who) holds: those that nobody will ask about again.
   template <class Gone>
@@ -67,14 +74,13 @@ class VectorClock {
 };
 
 inline void VectorClock::Join(const VectorClock& other) {
-  if (other.entries_.size() == entries_.size()) {  // those who talk to each other know of the same few
+  const std::size_t n = other.entries_.size();
+  if (n == entries_.size()) {  // those who talk to each other know of the same few
     Epoch* mine = entries_.data();
     const Epoch* theirs = other.entries_.data();
     std::size_t i = 0;
-    for (; i < entries_.size() && mine[i].who == theirs[i].who; ++i) {
-      mine[i].time = std::max(mine[i].time, theirs[i].time);
-    }
-    if (i == entries_.size()) return;
+    for (; i < n && mine[i].who == theirs[i].who; ++i) mine[i].time = std::max(mine[i].time, theirs[i].time);
+    if (i == n) return;
   }
   JoinSlow(other);
 }
@@ -108,8 +114,14 @@ class ClockBundle {
     plain_ = false;
   }
   void Clear() {
-    for (VectorClock& part : parts_) part.Clear();
-    plain_ = true;
+    parts_[0].Clear();
+    if (!plain_) ClearMore();
+  }
+  friend void swap(ClockBundle& a, ClockBundle& b) {
+    swap(a.parts_[0], b.parts_[0]);
+    if (a.plain_ && b.plain_) return;
+    for (std::size_t i = 1; i < kClockParts; ++i) swap(a.parts_[i], b.parts_[i]);
+    std::swap(a.plain_, b.plain_);
   }
   template <class Gone>
   void Forget(const Gone& gone) {
@@ -119,10 +131,8 @@ class ClockBundle {
  private:
   static_assert(static_cast<std::size_t>(ClockPart::kTensorCore) == kClockParts - 1);
 
-  void JoinMore(const ClockBundle& other, std::size_t parts) {
-    plain_ = false;
-    for (std::size_t i = 1; i < parts; ++i) parts_[i].Join(other.parts_[i]);
-  }
+  void JoinMore(const ClockBundle& other, std::size_t parts);
+  void ClearMore();
 
   bool plain_ = true;  // nothing but the generic clock
   std::array<VectorClock, kClockParts> parts_;

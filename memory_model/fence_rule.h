@@ -57,11 +57,16 @@ struct Vantage {
   ClockId self;    // whose access it is: an operation is not in the clock that it starts with
 
   Ordering Order(const AccessEvent& earlier) const {
-    if (earlier.who == self && part == ClockPart::kGeneric) return Ordering::kOrdered;
+    if (part != ClockPart::kGeneric) return OrderThere(earlier);
+    const bool known = earlier.who == self || clock[ClockPart::kGeneric].Covers(earlier.epoch());
+    return known ? Ordering::kOrdered : Ordering::kUnordered;
+  }
+
+ private:
+  Ordering OrderThere(const AccessEvent& earlier) const {
     if (earlier.who == self && earlier.proxy != Proxy::kGeneric) return Ordering::kOrdered;
-    const bool known = clock[ClockPart::kGeneric].Covers(earlier.epoch());
-    if (!known) return Ordering::kUnordered;
-    if (part == ClockPart::kGeneric || earlier.lifetime()) return Ordering::kOrdered;
+    if (!clock[ClockPart::kGeneric].Covers(earlier.epoch())) return Ordering::kUnordered;
+    if (earlier.lifetime()) return Ordering::kOrdered;
     // An asynchronous access whose completion is known needs no fence; one to TMEM has to come the tensor core's way.
     const Proxy fenced = part == ClockPart::kTensorCore ? Proxy::kTensorCore : Proxy::kGeneric;
     if (earlier.proxy != fenced || clock[part].Covers(earlier.epoch())) return Ordering::kOrdered;

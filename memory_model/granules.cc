@@ -11,13 +11,25 @@ void Granules::Begin(const AccessEvent& event) {
 void Granules::End() { now_event_ = kNone; }
 
 Granules::Entry& Granules::HeadOf(std::int64_t granule) {
-  const auto number = static_cast<std::size_t>(granule / kPerPage);
+  const std::size_t number = static_cast<std::size_t>(granule) / kPerPage;
   if (number >= page_of_.size()) page_of_.resize(number + 1, kNone);
   if (page_of_[number] == kNone) {
     page_of_[number] = static_cast<std::uint32_t>(pages_.size());
     pages_.emplace_back();
   }
-  return pages_[page_of_[number]][static_cast<std::size_t>(granule % kPerPage)];
+  return pages_[page_of_[number]][static_cast<std::size_t>(granule) % kPerPage];
+}
+
+// All of the page that begins with this granule, where nobody has touched it. False: somebody has.
+bool Granules::FillNewPage(std::int64_t granule) {
+  const std::size_t number = static_cast<std::size_t>(granule) / kPerPage;
+  if (number < page_of_.size() && page_of_[number] != kNone) return false;
+  HeadOf(granule);
+  const std::uint32_t event = Event();
+  pages_.back().fill({event, kNone, 0xffff});
+  events_[event].uses += kPerPage;
+  live_ += kPerPage;
+  return true;
 }
 
 std::uint32_t Granules::Event() {

@@ -64,6 +64,7 @@ class Granules {
   };
 
   Entry& HeadOf(std::int64_t granule);
+  bool FillNewPage(std::int64_t granule);
   std::uint32_t Event();
   Ordering OrderOf(std::uint32_t event, const Vantage* vantage);
   void Add(Entry* head, std::uint16_t mask);
@@ -86,6 +87,11 @@ template <class Found>
 void Granules::Apply(const ByteRange& range, const Vantage* vantage, const Found& found) {
   for (std::int64_t granule = range.begin / kBytes; granule * kBytes < range.end; ++granule) {
     const std::int64_t base = granule * kBytes;
+    if (granule % kPerPage == 0 && range.begin <= base && base + kPerPage * kBytes <= range.end &&
+        FillNewPage(granule)) {
+      granule += kPerPage - 1;
+      continue;
+    }
     const std::int64_t first = std::max(range.begin - base, std::int64_t{0});
     const std::int64_t past = std::min(range.end - base, kBytes);
     const auto mask = static_cast<std::uint16_t>((0xffffu >> (kBytes - past)) & (0xffffu << first));

@@ -24,7 +24,7 @@ void Rendezvous::Enter(ClockId agent, std::string what, const CodeSite& site, Ag
   if (waiting_.size() < members_.size()) return CheckEnded(*agents, log);
   waiting_.clear();
   ++met_;
-  std::swap(last_, gathering_);
+  swap(last_, gathering_);
   gathering_.Clear();
 }
 
