@@ -44,6 +44,27 @@ palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
   return options;
 }
 
+// Calls `work` with the arrays; its report, or its error, goes to *report as JSON, and the exit code is the result.
+template <class Work>
+int Reported(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+             const palladion_array* outputs, size_t n_outputs, char** report, const Work& work) {
+  palladion::ExitCode code = palladion::ExitCode::kClean;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    if (program == nullptr)
+      return absl::InvalidArgumentError("no program: palladion_prepare gives one, or says what is wrong");
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in, palladion::ConstArrays(inputs, n_inputs));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
+                               palladion::MutableArrays(outputs, n_outputs));
+    PALLADION_ASSIGN_OR_RETURN(const palladion::Report result, work(in, out));
+    code = palladion::ExitCodeOf(result);
+    SetText(report, palladion::ToJson(result));
+    return absl::OkStatus();
+  });
+  if (status.ok()) return static_cast<int>(code);
+  SetText(report, Cat("{\"message\": ", palladion::JsonString(ErrorText(status)), "}"));
+  return static_cast<int>(palladion::ExitCodeOf(status));
+}
+
 }  // namespace
 
 palladion_program* palladion_prepare(const char* text, size_t size, const char* kernel, const char* target,
@@ -63,22 +84,10 @@ palladion_program* palladion_prepare(const char* text, size_t size, const char* 
 
 int palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                   palladion_array* outputs, size_t n_outputs, char** report) {
-  palladion::ExitCode code = palladion::ExitCode::kClean;
-  const absl::Status status = Guarded([&]() -> absl::Status {
-    if (program == nullptr)
-      return absl::InvalidArgumentError("no program: palladion_prepare gives one, or says what is wrong");
-    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in, palladion::ConstArrays(inputs, n_inputs));
-    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
-                               palladion::MutableArrays(outputs, n_outputs));
-    absl::StatusOr<palladion::Report> result = palladion::RunInto(program->kernel, in, out);
-    if (!result.ok()) return result.status();
-    code = palladion::ExitCodeOf(*result);
-    SetText(report, palladion::ToJson(*result));
-    return absl::OkStatus();
-  });
-  if (status.ok()) return static_cast<int>(code);
-  SetText(report, Cat("{\"message\": ", palladion::JsonString(ErrorText(status)), "}"));
-  return static_cast<int>(palladion::ExitCodeOf(status));
+  return Reported(program, inputs, n_inputs, outputs, n_outputs, report,
+                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out) {
+                    return palladion::RunInto(program->kernel, in, out);
+                  });
 }
 
 void palladion_check_defaults(palladion_check_options* options) {
@@ -98,23 +107,11 @@ void palladion_check_defaults(palladion_check_options* options) {
 
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                     palladion_array* outputs, size_t n_outputs, const palladion_check_options* options, char** report) {
-  palladion::ExitCode code = palladion::ExitCode::kClean;
-  const absl::Status status = Guarded([&]() -> absl::Status {
-    if (program == nullptr)
-      return absl::InvalidArgumentError("no program: palladion_prepare gives one, or says what is wrong");
-    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in, palladion::ConstArrays(inputs, n_inputs));
-    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
-                               palladion::MutableArrays(outputs, n_outputs));
-    const absl::StatusOr<palladion::Report> result = palladion::CheckInto(
-        program->kernel, in, out, options == nullptr ? palladion::CheckOptions() : OptionsOf(*options));
-    if (!result.ok()) return result.status();
-    code = palladion::ExitCodeOf(*result);
-    SetText(report, palladion::ToJson(*result));
-    return absl::OkStatus();
-  });
-  if (status.ok()) return static_cast<int>(code);
-  SetText(report, Cat("{\"message\": ", palladion::JsonString(ErrorText(status)), "}"));
-  return static_cast<int>(palladion::ExitCodeOf(status));
+  return Reported(program, inputs, n_inputs, outputs, n_outputs, report,
+                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out) {
+                    return palladion::CheckInto(program->kernel, in, out,
+                                                options == nullptr ? palladion::CheckOptions() : OptionsOf(*options));
+                  });
 }
 
 char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, char** error) {

@@ -312,7 +312,8 @@ class Checker {
     } else if (options_.exhaustive) {
       report_.argument = Cat("not all schedules were run: the search stopped after ", explored_.schedules);
     } else if (livelock_) {
-      report_.argument = Cat("the check stopped after ", report_.schedules, " schedules, at one that does not end");
+      report_.argument = Cat("the check stopped after ", report_.schedules,
+                             report_.schedules == 1 ? " schedule" : " schedules", ", at one that does not end");
     } else if (runner_.interact()) {
       report_.argument = PctSentence(baseline_.run.agents, lengths_.steps, report_.schedules);
     } else if (rounding_) {

@@ -224,7 +224,7 @@ TEST(Check, NoScheduleIsTriedAfterALivelock) {
   ASSERT_EQ(1u, report.findings.size()) << ToText(report);
   EXPECT_EQ("LIVELOCK", report.findings[0].code);
   EXPECT_EQ(1, report.schedules);
-  EXPECT_EQ("the check stopped after 1 schedules, at one that does not end", report.argument);
+  EXPECT_EQ("the check stopped after 1 schedule, at one that does not end", report.argument);
 }
 
 // Nobody writes %t: what it holds decides whether the programs have anything to put in order.

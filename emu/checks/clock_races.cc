@@ -49,21 +49,19 @@ ClockRaces::Shared* ClockRaces::Find(BufferId id) {
 
 ClockId ClockRaces::AgentOf(absl::Span<const std::int64_t> grid_index) {
   const std::vector<DimOrder>& order = kernel_.program().dim_order;
-  std::vector<std::int64_t> task(grid_index.begin(), grid_index.end());
+  task_.assign(grid_index.begin(), grid_index.end());
+  for (std::size_t d = 0; d < task_.size(); ++d) {
+    if (order[d] != DimOrder::kParallel) task_[d] = kAnyIndex;
+  }
+  const auto known = agents_.find(task_);
+  if (known != agents_.end()) return known->second;
   std::vector<std::string> names;
-  bool several = false;
-  for (std::size_t d = 0; d < task.size(); ++d) {
-    const bool any = order[d] != DimOrder::kParallel;
-    several |= any;
-    names.push_back(any ? "*" : Cat(task[d]));
-    if (any) task[d] = 0;
-  }
-  const auto [at, added] = agents_.try_emplace(std::move(task));
-  if (added) {
-    at->second =
-        model_.agents().Add(Cat(several ? "programs (" : "program (", absl::StrJoin(names, ", "), ")"), Place());
-  }
-  return at->second;
+  for (const std::int64_t index : task_) names.push_back(index == kAnyIndex ? "*" : Cat(index));
+  const bool several = std::count(task_.begin(), task_.end(), kAnyIndex) > 0;
+  const ClockId agent =
+      model_.agents().Add(Cat(several ? "programs (" : "program (", absl::StrJoin(names, ", "), ")"), Place());
+  agents_.emplace(task_, agent);
+  return agent;
 }
 
 void ClockRaces::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {

@@ -77,7 +77,9 @@ class ClockRaces final : public AccessObserver {
   WrittenValues values_;
   ConcurrencyModel model_{FenceRule(), /*proxies=*/false};
   std::vector<Shared> shared_;
-  std::map<std::vector<std::int64_t>, ClockId> agents_;  // by the index along the parallel dimensions
+  static constexpr std::int64_t kAnyIndex = -1;
+  std::map<std::vector<std::int64_t>, ClockId> agents_;  // by the index, kAnyIndex along sequential dimensions
+  std::vector<std::int64_t> task_;                       // of the program that goes on: memory is kept
   ClockId current_;
   std::int64_t accesses_ = 0;
   std::vector<Finding> findings_;
