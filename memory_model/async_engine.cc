@@ -14,46 +14,86 @@ struct Part {
 };
 Part PartOf(std::int64_t n, int chunk, int chunks) { return {n * chunk / chunks, n * (chunk + 1) / chunks}; }
 
-void MoveBox(const BoxAccess& box, int chunk, int chunks, bool load, std::vector<std::byte>* value, Machine* memory) {
-  BoxAccess part = box;
-  std::size_t at = 0;
-  if (chunks > 1 && box.value_rank > 0) {
-    const std::size_t d = box.order[0];
-    const Part rows = PartOf(box.count[d], chunk, chunks);
-    if (rows.begin == rows.end) return;
-    part.start[d] += rows.begin * box.step[d];
-    part.count[d] = rows.end - rows.begin;
-    at = value->size() / static_cast<std::size_t>(box.count[d]) * static_cast<std::size_t>(rows.begin);
-  } else if (chunk > 0) {
-    return;
+std::size_t ElementsOf(const AsyncOperand& operand) {
+  if (const auto* points = std::get_if<AsyncPoints>(&operand.where)) {
+    return points->offset.size() / points->pieces_per_element;
   }
-  if (load) {
-    memory->Load(part, value->data() + at);
-  } else {
-    memory->Store(part, value->data() + at);
-  }
+  const auto& box = std::get<BoxAccess>(operand.where);
+  std::int64_t n = 1;
+  for (int j = 0; j < box.value_rank; ++j) n *= box.count[box.order[static_cast<std::size_t>(j)]];
+  return static_cast<std::size_t>(n);
 }
 
-void MovePoints(const AsyncPoints& points, int chunk, int chunks, bool load, std::vector<std::byte>* value,
-                const CodeSite& site, Machine* memory) {
-  const auto elements = static_cast<std::int64_t>(points.offset.size() / points.pieces_per_element);
-  const Part part = PartOf(elements, chunk, chunks);
-  if (part.begin == part.end) return;
-  PointAccess access;
-  access.buffer = points.buffer;
-  const auto first = static_cast<std::size_t>(part.begin) * points.pieces_per_element;
-  const auto count = static_cast<std::size_t>(part.end - part.begin) * points.pieces_per_element;
-  access.offset = absl::MakeConstSpan(points.offset).subspan(first, count);
-  access.piece_bytes = points.piece_bytes;
-  access.pieces_per_element = points.pieces_per_element;
-  access.site = {site.loc, site.text_line, {}};
-  std::byte* at = value->data() + first * points.piece_bytes;
-  if (load) {
-    memory->Load(access, at);
-  } else {
-    memory->Store(access, at);
+// One chunk of an operand's value, from or to memory.
+class Mover {
+ public:
+  Mover(const AsyncRequest& request, int chunk, bool load, bool tracked, Machine* memory)
+      : site_{request.site.loc, request.site.text_line, request.program},
+        chunk_(chunk),
+        chunks_(request.chunks),
+        load_(load),
+        tracked_(tracked),
+        memory_(memory) {}
+
+  void Move(const AsyncOperand& operand, AsyncValue* value) const {
+    const std::size_t elements = ElementsOf(operand);
+    if (const auto* box = std::get_if<BoxAccess>(&operand.where)) return MoveBox(*box, elements, value);
+    const auto& points = std::get<AsyncPoints>(operand.where);
+    const Part part = PartOf(static_cast<std::int64_t>(elements), chunk_, chunks_);
+    if (part.begin == part.end) return;
+    PointAccess access;
+    access.buffer = points.buffer;
+    const auto first = static_cast<std::size_t>(part.begin), count = static_cast<std::size_t>(part.end - part.begin);
+    const std::size_t pieces = points.pieces_per_element;
+    access.offset = absl::MakeConstSpan(points.offset).subspan(first * pieces, count * pieces);
+    access.piece_bytes = points.piece_bytes;
+    access.pieces_per_element = pieces;
+    Go(&access, {first, count}, elements, value);
   }
-}
+
+ private:
+  struct Elements {
+    std::size_t first, count;
+  };
+
+  void MoveBox(BoxAccess box, std::size_t elements, AsyncValue* value) const {
+    if (chunks_ == 1) return Go(&box, {0, elements}, elements, value);
+    if (box.value_rank == 0) {
+      if (chunk_ == 0) Go(&box, {0, elements}, elements, value);
+      return;
+    }
+    const std::size_t d = box.order[0];
+    const Part rows = PartOf(box.count[d], chunk_, chunks_);
+    if (rows.begin == rows.end) return;
+    const std::size_t row = elements / static_cast<std::size_t>(box.count[d]);
+    box.start[d] += rows.begin * box.step[d];
+    box.count[d] = rows.end - rows.begin;
+    Go(&box, {static_cast<std::size_t>(rows.begin) * row, static_cast<std::size_t>(box.count[d]) * row}, elements,
+       value);
+  }
+
+  template <class Access>
+  void Go(Access* access, const Elements& part, std::size_t elements, AsyncValue* value) const {
+    if (part.count == 0) return;
+    std::byte* const at = value->bytes.data() + part.first * (value->bytes.size() / elements);
+    access->site = site_;
+    Definedness defined;
+    if (tracked_) access->defined = &defined;
+    if (!load_) {
+      if (!value->marks.empty()) defined = {true, value->marks.data() + part.first};
+      return memory_->Store(*access, at);
+    }
+    memory_->Load(*access, at);
+    if (!defined.any) return;
+    value->marks.resize(elements, 0);
+    std::copy_n(defined.undefined, part.count, value->marks.begin() + static_cast<std::ptrdiff_t>(part.first));
+  }
+
+  Site site_;
+  int chunk_, chunks_;
+  bool load_, tracked_;
+  Machine* memory_;
+};
 
 }  // namespace
 
@@ -78,9 +118,13 @@ absl::Status AsyncEngine::Check(const AsyncRequest& request) {
                       " destinations without a function between them"));
     }
     for (std::size_t i = 0; i < request.sources.size(); ++i) {
-      if (request.sources[i].bytes == request.destinations[i].bytes) continue;
-      return fail(Cat("source ", i, " has ", request.sources[i].bytes, " bytes and its destination ",
-                      request.destinations[i].bytes));
+      const AsyncOperand &from = request.sources[i], &to = request.destinations[i];
+      if (from.bytes != to.bytes) {
+        return fail(Cat("source ", i, " has ", from.bytes, " bytes and its destination ", to.bytes));
+      }
+      if (ElementsOf(from) != ElementsOf(to)) {
+        return fail(Cat("source ", i, " has ", ElementsOf(from), " elements and its destination ", ElementsOf(to)));
+      }
     }
   }
   for (const Completion& completion : request.completions) {
@@ -97,11 +141,12 @@ void AsyncEngine::Start(ClockId id, ClockId issuer, AsyncRequest request) {
   operation.request = std::move(request);
   AsyncRequest& kept = operation.request;
   for (auto* operands : {&kept.sources, &kept.destinations}) {
-    for (AsyncOperand& operand : *operands) {
-      if (auto* box = std::get_if<BoxAccess>(&operand.where)) box->site = {kept.site.loc, kept.site.text_line, {}};
+    for (AsyncOperand& operand : *operands) {  // what the issuer's frame lent
+      if (auto* box = std::get_if<BoxAccess>(&operand.where)) box->site = {}, box->defined = nullptr;
     }
   }
-  for (const AsyncOperand& source : kept.sources) operation.values.emplace_back(source.bytes);
+  for (const AsyncOperand& source : kept.sources)
+    operation.values.push_back({std::vector<std::byte>(source.bytes), {}});
   // A write half without destinations is the moment of its completions.
   const auto chunks = static_cast<std::size_t>(kept.chunks);
   operation.read.assign(kept.sources.empty() ? 0 : chunks, false);
@@ -160,34 +205,25 @@ std::vector<PendingHalf> AsyncEngine::Pending() const {
   return pending;
 }
 
-void AsyncEngine::Move(const AsyncOperand& operand, int chunk, int chunks, bool load, std::vector<std::byte>* value,
-                       Machine* memory) {
-  if (const auto* box = std::get_if<BoxAccess>(&operand.where)) {
-    MoveBox(*box, chunk, chunks, load, value, memory);
-  } else {
-    MovePoints(std::get<AsyncPoints>(operand.where), chunk, chunks, load, value, {}, memory);
-  }
-}
-
 AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* memory) {
   auto& operation = const_cast<Operation&>(*Find(which.operation));
   const AsyncRequest& request = operation.request;
   const auto chunk = static_cast<std::size_t>(which.chunk);
   if (which.half == Half::kRead) {
-    for (std::size_t i = 0; i < request.sources.size(); ++i) {
-      Move(request.sources[i], which.chunk, request.chunks, true, &operation.values[i], memory);
-    }
+    const Mover mover(request, which.chunk, true, tracked_, memory);
+    for (std::size_t i = 0; i < request.sources.size(); ++i) mover.Move(request.sources[i], &operation.values[i]);
     operation.read[chunk] = true;
     --operation.reads_left;
   } else {
     if (request.function != nullptr && operation.results.empty()) {
-      for (const AsyncOperand& destination : request.destinations) operation.results.emplace_back(destination.bytes);
+      for (const AsyncOperand& destination : request.destinations) {
+        operation.results.push_back({std::vector<std::byte>(destination.bytes), {}});
+      }
       request.function(operation.values, &operation.results);
     }
     auto& results = request.function != nullptr ? operation.results : operation.values;
-    for (std::size_t i = 0; i < request.destinations.size(); ++i) {
-      Move(request.destinations[i], which.chunk, request.chunks, false, &results[i], memory);
-    }
+    const Mover mover(request, which.chunk, false, tracked_, memory);
+    for (std::size_t i = 0; i < request.destinations.size(); ++i) mover.Move(request.destinations[i], &results[i]);
     operation.written[chunk] = true;
     --operation.writes_left;
   }

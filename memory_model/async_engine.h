@@ -1,8 +1,9 @@
 // Operations that run beside their issuer: DMA, TMA, multicast, matrix units, remote copies. Each has lists of sources
 // and destinations, a pure function between them, a queue, and completions. It takes place in two halves, reading and
 // writing, each in one piece or torn into chunks; what may happen next is a list from which the scheduler chooses.
-// Based on what the hardware documents promise: nothing about the order of halves, but for a queue that says so. What
-// it does not know: where bytes lie (Machine moves them), clocks and races (ConcurrencyModel), time.
+// Values know which of their elements are undefined, where the run tracks that. Based on what the hardware documents
+// promise: nothing about the order of halves, but for a queue that says so. What it does not know: where bytes lie
+// (Machine moves them), clocks and races (ConcurrencyModel), time.
 #ifndef PALLADION_MEMORY_MODEL_ASYNC_ENGINE_H_
 #define PALLADION_MEMORY_MODEL_ASYNC_ENGINE_H_
 
@@ -54,9 +55,16 @@ struct Completion {
   std::int64_t amount = 1;  // arrivals; what the semaphore counts
 };
 
-// The values of all sources to the values of all destinations, which have their size already.
-using AsyncFunction =
-    std::function<void(const std::vector<std::vector<std::byte>>&, std::vector<std::vector<std::byte>>*)>;
+// What an operand holds. A mark for each element (Definedness in semantics/machine.h); none: every element is defined,
+// or the run does not track it.
+struct AsyncValue {
+  std::vector<std::byte> bytes;
+  std::vector<std::uint8_t> marks;
+};
+
+// The values of all sources to the values of all destinations, whose bytes have their size already and whose marks are
+// empty.
+using AsyncFunction = std::function<void(const std::vector<AsyncValue>&, std::vector<AsyncValue>*)>;
 
 struct AsyncRequest {
   std::string name = "copy";
@@ -68,6 +76,7 @@ struct AsyncRequest {
   Half must_await = Half::kWrite;  // what a kernel has to wait for before it ends; of a store, the read half
   int chunks = 1;                  // pieces of a half, at most
   CodeSite site;
+  std::vector<std::int64_t> program;  // the issuer's index in the grid, for messages
 };
 
 // One choice of the scheduler.
@@ -84,6 +93,9 @@ class AsyncEngine {
  public:
   QueueId AddQueue(QueueOrder order);
   QueueOrder OrderOf(QueueId queue) const { return queues_[queue.index()].order; }
+
+  // From here on values carry marks, as the machine's memory does then too. Before the first operation.
+  void TrackDefinedness() { tracked_ = true; }
 
   // InvalidArgument: masks; a completion after a half that there is not; sizes that do not fit without a function.
   static absl::Status Check(const AsyncRequest& request);
@@ -130,7 +142,7 @@ class AsyncEngine {
   struct Operation {
     Record record;
     AsyncRequest request;
-    std::vector<std::vector<std::byte>> values, results;
+    std::vector<AsyncValue> values, results;
     std::vector<bool> read, written;  // chunks; a half that reads nothing has none
     int reads_left = 0, writes_left = 0;
     bool done(Half half) const { return half == Half::kRead ? reads_left == 0 : writes_left == 0; }
@@ -139,12 +151,11 @@ class AsyncEngine {
 
   const Operation* Find(ClockId operation) const;
   bool MayGo(const Operation& operation, Half half) const;
-  static void Move(const AsyncOperand& operand, int chunk, int chunks, bool load, std::vector<std::byte>* value,
-                   Machine* memory);
 
   std::deque<Operation> operations_;  // under way, by id
   std::vector<Record> finished_;
   std::vector<Queue> queues_;
+  bool tracked_ = false;
 };
 
 }  // namespace palladion

@@ -186,10 +186,10 @@ TEST(AsyncEngine, AFunctionOfAllItsSourcesAndPlaceLists) {
   request.sources = {s.Operand(a, {0, 2}), {AsyncPoints{b, {12, 4}, 4, 1}, 8}};
   request.destinations = {{AsyncPoints{out, {20, 0}, 4, 1}, 8}};
   request.chunks = 2;
-  request.function = [](const std::vector<std::vector<std::byte>>& in, std::vector<std::vector<std::byte>>* result) {
+  request.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* result) {
     for (std::size_t i = 0; i < 2; ++i) {
-      reinterpret_cast<float*>((*result)[0].data())[i] =
-          reinterpret_cast<const float*>(in[0].data())[i] + reinterpret_cast<const float*>(in[1].data())[i];
+      reinterpret_cast<float*>((*result)[0].bytes.data())[i] =
+          reinterpret_cast<const float*>(in[0].bytes.data())[i] + reinterpret_cast<const float*>(in[1].bytes.data())[i];
     }
   };
   ASSERT_TRUE(s.model.Start(core, request).ok());

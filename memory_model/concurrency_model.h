@@ -73,6 +73,7 @@ class ConcurrencyModel {
   // Asynchronous operations. Start checks what it will touch against what the issuer knows now; Perform is for one of
   // Pending(), moves the bytes and lets completions happen. Errors of Start are AsyncEngine::Check's, and
   // ResourceExhausted after two thousand million operations.
+  void TrackDefinedness() { engine_.TrackDefinedness(); }  // before the first; Memory's own follows the marks
   QueueId MakeQueue(QueueOrder order);
   absl::StatusOr<ClockId> Start(ClockId agent, AsyncRequest request);
   std::vector<PendingHalf> Pending() const { return engine_.Pending(); }

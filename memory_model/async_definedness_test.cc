@@ -1,0 +1,173 @@
+// Which elements are undefined, through asynchronous operations: each element of what is written is checked against the
+// element that it came from, for boxes, place lists and functions, whole and torn, with other loads in between.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "memory_model/async_engine.h"
+#include "memory_model/concurrency_test_util.h"
+
+namespace palladion {
+namespace {
+
+using concurrency_test::Rows;
+using concurrency_test::Script;
+
+constexpr float kValue = 5;
+
+// Memory of which only some elements have been written. The bytes know nothing of it.
+class Undefined : public testing::Test {
+ protected:
+  void SetUp() override {
+    s.memory.TrackDefinedness();
+    s.model.TrackDefinedness();
+    core = s.Thread("core");
+  }
+  BufferId Buffer(const std::string& name, std::int64_t rows, bool defined) {
+    const BufferId id = s.Buffer(name, {rows, 2}, ProxySpace::kPlain);
+    if (!defined) s.memory.SetUndefined(id);
+    return id;
+  }
+  void Define(BufferId id, const Rows& rows) {
+    const AsyncOperand operand = s.Operand(id, rows);
+    const std::vector<float> value(operand.bytes / 4, kValue);
+    s.memory.Store(std::get<BoxAccess>(operand.where), reinterpret_cast<const std::byte*>(value.data()));
+  }
+  void Start(const AsyncRequest& request) { ASSERT_TRUE(s.model.Start(core, request).ok()); }
+  // The last choice always: writes as soon as they can be, later operations first.
+  void PerformAll() {
+    while (!s.model.Pending().empty()) s.model.Perform(s.model.Pending().back(), &s.memory);
+  }
+  // One letter for each element: 'u' undefined.
+  std::string Marks(BufferId id) const {
+    std::string text;
+    for (std::size_t e = 0; e < Elements(id); ++e) {
+      text += s.memory.MarkOf(id, e) == 0 ? '.' : 'u';
+    }
+    return text;
+  }
+
+  Script s;
+  ClockId core;
+
+ private:
+  std::size_t Elements(BufferId id) const {
+    std::size_t n = 1;
+    for (const std::int64_t d : s.memory.ShapeOf(id)) n *= static_cast<std::size_t>(d);
+    return n;
+  }
+};
+
+TEST_F(Undefined, ACopyCarriesItElementByElement) {
+  for (int chunks = 1; chunks <= 6; ++chunks) {
+    const BufferId from = Buffer("from", 5, false), to = Buffer("to", 7, true);
+    Define(from, {1, 2});
+    AsyncRequest copy = s.Copy(from, {0, 5}, to, {1, 5});
+    copy.chunks = chunks;
+    Start(copy);
+    PerformAll();
+    EXPECT_EQ(Marks(to), "..uu....uuuu..") << chunks;
+  }
+}
+
+TEST_F(Undefined, ADefinedCopyDefines) {
+  const BufferId from = Buffer("from", 5, true), to = Buffer("to", 5, false);
+  AsyncRequest copy = s.Copy(from, {1, 2}, to, {2, 2});
+  copy.chunks = 2;
+  Start(copy);
+  PerformAll();
+  EXPECT_EQ(Marks(to), "uuuu....uu");
+}
+
+// A load's marks are the machine's until the next request.
+TEST_F(Undefined, OtherLoadsInBetweenChangeNothing) {
+  const BufferId a = Buffer("a", 3, false), b = Buffer("b", 3, false), to = Buffer("to", 6, true);
+  Define(a, {0, 1});
+  Define(b, {2, 1});
+  Start(s.Copy(a, {0, 3}, to, {0, 3}));
+  Start(s.Copy(b, {0, 3}, to, {3, 3}));
+  const auto reads = s.model.Pending();
+  ASSERT_EQ(reads.size(), 2u);
+  for (const PendingHalf& half : reads) s.model.Perform(half, &s.memory);
+  Define(a, {0, 3});  // too late: it has been read
+  const ConcurrencyModel snapshot = s.model;
+  PerformAll();
+  EXPECT_EQ(Marks(to), "..uuuuuuuu..");
+  Define(to, {0, 6});
+  s.model = snapshot;
+  PerformAll();
+  EXPECT_EQ(Marks(to), "..uuuuuuuu..");
+}
+
+TEST_F(Undefined, PlaceListsAndPadding) {
+  const BufferId from = Buffer("from", 2, false), to = Buffer("to", 3, true);
+  Define(from, {1, 1});
+  AsyncRequest gather;
+  gather.sources = {{AsyncPoints{from, {12, 0, PointAccess::kPadding, 8}, 4, 1}, 16}};
+  gather.destinations = {{AsyncPoints{to, {0, 4, 8, 20}, 4, 1}, 16}};
+  gather.chunks = 3;
+  Start(gather);
+  PerformAll();
+  EXPECT_EQ(Marks(to), ".uu...");
+  const BufferId more = Buffer("more", 3, true);
+  Start(s.Copy(from, {1, 2}, more, {0, 2}));  // the second row is padding
+  PerformAll();
+  EXPECT_EQ(Marks(more), "..uu..");
+}
+
+TEST_F(Undefined, AFunctionTakesAndGivesMarks) {
+  const BufferId a = Buffer("a", 2, false), b = Buffer("b", 2, true), out = Buffer("out", 2, false);
+  Define(a, {0, 1});
+  AsyncRequest add;
+  add.sources = {s.Operand(a, {0, 2}), s.Operand(b, {0, 2})};
+  add.destinations = {s.Operand(out, {0, 2})};
+  add.chunks = 2;
+  std::vector<std::size_t> marks;
+  add.function = [&marks](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* result) {
+    for (const AsyncValue& value : in) marks.push_back(value.marks.size());
+    EXPECT_EQ((*result)[0].bytes.size(), 16u);
+    (*result)[0].marks = in[0].marks;
+    std::reverse((*result)[0].marks.begin(), (*result)[0].marks.end());
+  };
+  Start(add);
+  PerformAll();
+  EXPECT_EQ(marks, (std::vector<std::size_t>{4, 0}));  // of what is defined there are none
+  EXPECT_EQ(Marks(out), "uu..");
+}
+
+// A run that does not ask for it pays for none.
+TEST(NotTracked, NoMarks) {
+  Script s;
+  s.memory.TrackDefinedness();  // and would answer
+  const ClockId core = s.Thread("core");
+  const auto from = s.Buffer("from", {4}, ProxySpace::kPlain), to = s.Buffer("to", {4}, ProxySpace::kPlain);
+  s.memory.SetUndefined(from);
+  AsyncRequest copy = s.Copy(from, {2, 4}, to, {0, 4});
+  std::size_t marks = 1;
+  copy.function = [&marks](const std::vector<AsyncValue>& in, std::vector<AsyncValue>*) { marks = in[0].marks.size(); };
+  ASSERT_TRUE(s.model.Start(core, copy).ok());
+  while (!s.model.Pending().empty()) s.model.Perform(s.model.Pending()[0], &s.memory);
+  EXPECT_EQ(marks, 0u);
+}
+
+TEST(AsyncMessages, AFindingOfMemoryNamesTheIssuersProgramAndLine) {
+  for (const bool points : {false, true}) {
+    Script s;
+    const ClockId core = s.Thread("core");
+    const auto from = s.Buffer("from", {4}, ProxySpace::kPlain), to = s.Buffer("to", {4}, ProxySpace::kPlain);
+    AsyncRequest copy = s.Copy(from, {2, 4}, to, {0, 4});
+    std::get<BoxAccess>(copy.sources[0].where).outside = Outside::kError;
+    if (points) copy.sources[0].where = AsyncPoints{from, {8, 12, PointAccess::kOutOfBounds, 0}, 4, 1};
+    copy.site.text_line = 7;
+    copy.program = {3, 1};
+    ASSERT_TRUE(s.model.Start(core, copy).ok());
+    while (!s.model.Pending().empty()) s.model.Perform(s.model.Pending()[0], &s.memory);
+    ASSERT_EQ(s.memory.findings().size(), 1u);
+    EXPECT_EQ(s.memory.findings()[0].text_line, 7);
+    EXPECT_NE(s.memory.findings()[0].message.find("program (3, 1)"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace palladion
