@@ -16,6 +16,7 @@ void ConcurrencyModel::Track(BufferId id, TrackedBuffer buffer) {
 void ConcurrencyModel::Adopt(BufferId id, TrackedBuffer buffer) { Track(id, std::move(buffer)); }
 
 void ConcurrencyModel::Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
+  if (!tracks_accesses_) return;
   Track(id, std::move(buffer));
   Tracked& tracked = Of(id);
   const AccessEvent event{.who = agent,
@@ -27,6 +28,7 @@ void ConcurrencyModel::Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, c
 }
 
 void ConcurrencyModel::Free(ClockId agent, BufferId id, const CodeSite& site) {
+  if (!tracks_accesses_) return;
   Tracked& tracked = Of(id);
   const AccessEvent event{.who = agent,
                           .time = agents_.NowOf(agent),
@@ -39,7 +41,7 @@ void ConcurrencyModel::Free(ClockId agent, BufferId id, const CodeSite& site) {
 }
 
 void ConcurrencyModel::Touch(ClockId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
-  if (set.empty()) return;
+  if (set.empty() || !tracks_accesses_) return;
   const AccessEvent event{
       .who = agent, .time = agents_.NowOf(agent), .kind = kind, .loc = site.loc, .text_line = site.text_line};
   Access(&Of(id), id, event, set, {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
@@ -150,6 +152,7 @@ AccessSet ConcurrencyModel::SetOfOperand(const AsyncOperand& operand, const Trac
 
 void ConcurrencyModel::TouchOperands(ClockId operation, const std::vector<AsyncOperand>& operands, Half half,
                                      const CodeSite& site) {
+  if (!tracks_accesses_) return;
   for (const AsyncOperand& operand : operands) {
     const BufferId id = std::visit([](const auto& where) { return where.buffer; }, operand.where);
     Tracked& buffer = Of(id);

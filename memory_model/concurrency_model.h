@@ -40,6 +40,10 @@ class ConcurrencyModel {
   const FenceRule& rule() const { return rule_; }
   const std::vector<Finding>& findings() const { return log_.findings(); }
 
+  // Without: accesses are neither remembered nor judged, and Start asks for no buffer; all else is as it was. Before
+  // the first request. For runs that nobody checks.
+  void TrackAccesses(bool track) { tracks_accesses_ = track; }
+
   // Memory. An array of the caller's is there before every agent; other memory begins with an allocation, and a free
   // ends it: both are writes of all of it. The id must be new, or one that was freed.
   void Adopt(BufferId id, TrackedBuffer buffer);
@@ -126,6 +130,7 @@ class ConcurrencyModel {
   AsyncEngine engine_;
   std::vector<ClockBundle> queue_clocks_;  // what a serial operation, or a commit, of the queue follows
   std::int64_t started_ = 0;
+  bool tracks_accesses_ = true;
   std::vector<AccessConflict> conflicts_;  // of one access: memory is kept
 };
 

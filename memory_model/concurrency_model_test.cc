@@ -1,0 +1,89 @@
+// What the model composes that none of its parts shows by itself: runs that track no accesses, memory that ends.
+#include "memory_model/concurrency_model.h"
+
+#include <gtest/gtest.h>
+
+#include "memory_model/concurrency_test_util.h"
+
+namespace palladion {
+namespace {
+
+using concurrency_test::Script;
+using Codes = std::set<std::string>;
+
+// Two threads and a copy, of which nothing orders anything; a barrier that completes twice, a semaphore left over, and
+// a copy that nobody awaits.
+void Misbehave(Script& s, BufferId smem, BufferId gmem) {
+  const auto a = s.Thread("a"), b = s.Thread("b");
+  const auto bar = s.model.MakeBarrier({"bar"});
+  const auto sem = s.model.MakeSemaphore({"sem"});
+  AsyncRequest load = s.Copy(gmem, {0, 4}, smem, {0, 4});
+  load.completions.push_back({Half::kWrite, bar, 1});
+  s.Start(a, load);
+  s.Wait(b, bar);
+  s.Start(b, s.Copy(smem, {0, 4}, gmem, {4, 4}));
+  s.Arrive(a, bar);
+  s.Signal(b, sem);
+}
+
+TEST(TrackAccesses, OffEverythingElseWorks) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    Script s;
+    s.model.TrackAccesses(false);
+    const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared), gmem = s.Buffer("gmem", {8}, ProxySpace::kGlobal);
+    Misbehave(s, smem, gmem);
+    s.Run(seed);
+    Codes codes = s.Codes();
+    // Which of the two it is depends on the order.
+    EXPECT_GT(codes.erase("BAR_DOUBLE") + codes.erase("BAR_UNAWAITED"), 0u);
+    EXPECT_EQ(codes, (Codes{"SEM_LEAK", "NOT_AWAITED"}));
+    if (seed == 0) {
+      EXPECT_EQ(s.DataOf(1)[7], 2.0f);  // engines at once: there and back
+    }
+  }
+}
+
+TEST(TrackAccesses, OffBuffersNeedNotBeKnown) {
+  for (const bool track : {true, false}) {
+    Script s;
+    s.model.TrackAccesses(track);
+    const auto gmem = s.Buffer("gmem", {8}, ProxySpace::kGlobal);
+    const auto a = s.Thread("a"), b = s.Thread("b");
+    const AccessSet set = s.SetOfRows(gmem, {0, 4});
+    if (!track) {
+      const BufferId unknown{99};
+      s.model.Alloc(a, unknown, {"unknown", {8}, 4, ProxySpace::kShared, {}}, {});
+      s.model.Touch(a, unknown, AccessKind::kWrite, set, {});
+      s.model.Free(a, unknown, {});
+    }
+    s.model.Touch(a, gmem, AccessKind::kWrite, set, {LocId{}, 1});
+    s.model.Touch(b, gmem, AccessKind::kWrite, set, {LocId{}, 2});
+    EXPECT_EQ(s.Codes(), track ? Codes{"RACE_WW"} : Codes{});
+  }
+}
+
+// A hundred thousand copies, each awaited: nothing that nobody can ask about is kept.
+TEST(TrackAccesses, OffOperationsAreForgottenToo) {
+  Script s;
+  s.model.TrackAccesses(false);
+  const auto gmem = s.Buffer("gmem", {8}, ProxySpace::kGlobal), smem = s.Buffer("smem", {4}, ProxySpace::kShared);
+  const auto a = s.Thread("a"), b = s.Thread("b");
+  const auto full = s.model.MakeBarrier({"full"}), free = s.model.MakeBarrier({"free"});
+  std::size_t most = 0;
+  for (int i = 0; i < 100000; ++i) {
+    AsyncRequest load = s.Copy(gmem, {0, 4}, smem, {0, 4});
+    load.completions.push_back({Half::kWrite, full, 1});
+    ASSERT_TRUE(s.model.Start(a, load).ok());
+    while (!s.model.Pending().empty()) s.model.Perform(s.model.Pending()[0], &s.memory);
+    s.model.Wait(b, full, {});
+    s.model.Arrive(b, free, {});
+    s.model.Wait(a, free, {});
+    most = std::max({most, s.model.agents().operations(), s.model.agents().ClockOf(a)[ClockPart::kGeneric].size()});
+  }
+  EXPECT_LE(most, 200u);
+  s.model.End({});
+  EXPECT_EQ(s.Codes(), Codes{});
+}
+
+}  // namespace
+}  // namespace palladion
