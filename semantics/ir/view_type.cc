@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "semantics/base/cat.h"
+#include "semantics/ir/view_layout.h"
 
 namespace palladion {
 namespace {
@@ -182,8 +183,7 @@ absl::Status Apply(const Kernel& kernel, const Transform& transform, bool masked
     case Transform::Kind::kTranspose:
       return ApplyTranspose(transform.ints, shown);
     default:
-      return absl::UnimplementedError(Cat("a view through .", Name(transform.kind),
-                                          " needs the GPU machine's layouts, which are not modelled yet"));
+      return ApplyLayout(transform, &shown->shape, &shown->dtype);
   }
 }
 
@@ -236,8 +236,10 @@ absl::StatusOr<Type> ViewType(const Kernel& kernel, const Type& ref, absl::Span<
                               bool masked) {
   Shown shown{ref.shape, ref.dtype};
   for (const Transform& transform : transforms) {
-    if (transform.kind != Transform::Kind::kAt && ref.element != ElementKind::kData) {
-      return Invalid(Cat("expected only .at on a ref of ", Name(ref.element), ", found .", Name(transform.kind)));
+    if (ref.element != ElementKind::kData && transform.kind != Transform::Kind::kAt &&
+        !NamesAnotherPlace(transform.kind)) {
+      return Invalid(Cat("expected only .at, .cluster, .peer and .multicast on a ref of ", Name(ref.element),
+                         ", found .", Name(transform.kind)));
     }
     if (transform.kind == Transform::Kind::kBitcast && !ref.key_impl.empty()) {
       return Invalid("expected a ref of numbers for .bitcast, found a ref of keys; use random_unwrap");

@@ -103,7 +103,51 @@ TEST(ViewTypeTest, AnAccessIsNoLargerThanAnArray) {
   const absl::StatusOr<Type> large = TypeOfView(".at[0 +: 2147483647, 0 +: 2147483647]", "f32[8,8]", /*masked=*/true);
   EXPECT_EQ(large.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_NE(ShapeOf(".at[1].bitcast(i32)", "key<fry>[2]").find("random_unwrap"), std::string::npos);
-  EXPECT_NE(ShapeOf(".reshape[2]", "sem[2]").find("expected only .at on a ref of sem"), std::string::npos);
+  EXPECT_NE(ShapeOf(".reshape[2]", "sem[2]").find("expected only .at, .cluster, .peer and .multicast on a ref of sem"),
+            std::string::npos);
+}
+
+TEST(ViewTypeTest, Layouts) {
+  EXPECT_EQ(ShapeOf(".unswizzle(128).untile[8,64].at[1, *, 0 +: 64]", "f16[2,8,2,8,64]"), "f16[64,64]");
+  EXPECT_EQ(ShapeOf(".tile[8,64].swizzle(128)", "f16[3,64,128]"), "f16[3,8,2,8,64]");
+  EXPECT_EQ(ShapeOf(".untile[8]", "f16[4,8]"), "f16[32]");
+  EXPECT_EQ(ShapeOf(".expand_batch[2,3]", "f32[5,12]"), "f32[2,3,5,2]");
+  EXPECT_EQ(ShapeOf(".collapse_batch", "f32[2,3,5,2]"), "f32[5,12]");
+  EXPECT_EQ(ShapeOf(".alias{dtype=f16, shape=[4,8], offset=64}.at[1, *]", "i8[128]"), "f16[8]");
+  EXPECT_EQ(ShapeOf(".cluster{dims=[\"x\"], idxs=[1]}.multicast{axes=[\"y\"]}.peer(1:i32, logical)", "f32[4]"),
+            "f32[4]");
+  EXPECT_EQ(ShapeOf(".cluster{dims=[\"x\"], idxs=[1]}.at[0]", "barrier[2]"), "ref<any,barrier[]>");
+}
+
+TEST(ViewTypeTest, LayoutsThatBreakARule) {
+  const struct {
+    std::string_view view, type, message;
+  } cases[] = {
+      {".untile[8,64]", "f16[8,1,8,32]",
+       "at least 4 dimensions that end in the tile [8,64] for .untile, found [8,1,8,32]"},
+      {".untile[8,64]", "f16[8,64]", "at least 4 dimensions"},
+      {".untile[0]", "f16[8,0]", "expected sizes 1 or more in .untile, found [0]"},
+      {".tile[8]", "f16[12]", "that the tile [8] divides, found [12]"},
+      {".tile[2,2]", "f16[12]", "at least 2 dimensions for .tile[2,2]"},
+      {".unswizzle(48)", "f16[8,8]", "expected 16, 32, 64 or 128 bytes in .unswizzle, found 48"},
+      {".swizzle(0)", "f16[8,8]", "expected 16, 32, 64 or 128 bytes in .swizzle, found 0"},
+      {".expand_batch[5]", "f32[5,12]", "the second a multiple of 5"},
+      {".expand_batch[68719476736,4]", "f32[5,12]", "2^36"},
+      {".collapse_batch", "f32[5]", "at least two dimensions for .collapse_batch"},
+      {".alias{dtype=f16, shape=[4,8], offset=65}", "i8[128]",
+       "the 128 bytes of the union, found 64 bytes from byte 65"},
+      {".alias{dtype=f16, shape=[4,8], offset=0}", "f32[128]",
+       "expected .alias on a ref of bytes, i8[n]; found f32[128]"},
+      {".alias{dtype=f17, shape=[4,8], offset=0}", "i8[128]", "expected .alias{dtype=f16"},
+      {".alias{dtype=f16, shape=[-4], offset=0}", "i8[128]", "expected .alias{dtype=f16"},
+      {".alias{dtype=f16, shape=[4], offset=0, layout=\"x\"}", "i8[128]", "tensor memory"},
+      {".cluster{dims=[\"x\"], idxs=[]}", "f32[4]", "as many names as integers"},
+      {".multicast{}", "f32[4]", "expected .multicast{axes="},
+      {".untile[2]", "sem[2,2]", "expected only .at, .cluster, .peer and .multicast on a ref of sem, found .untile"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_NE(ShapeOf(c.view, c.type).find(c.message), std::string::npos) << c.view << ": " << ShapeOf(c.view, c.type);
+  }
 }
 
 }  // namespace

@@ -1,14 +1,15 @@
+// Views as boxes, their guards, and how an index is read.
 #include "semantics/program/view.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 
+#include "absl/strings/str_join.h"
+#include "semantics/base/cat.h"
+
 namespace palladion {
 namespace {
-
-using Coords = std::array<std::int64_t, kMaxBoxRank>;
 
 template <class T>
 std::int64_t ReadAs(const std::byte* memory, std::int64_t element) {
@@ -17,133 +18,39 @@ std::int64_t ReadAs(const std::byte* memory, std::int64_t element) {
   return static_cast<std::int64_t>(value);
 }
 
-// The element of a broadcast index array that stands at coordinates `p` of the point shape (NumPy's alignment at the
-// end).
-std::int64_t BroadcastElement(const Shape& shape, const Shape& point_shape, const std::int64_t* p) {
-  std::int64_t element = 0;
-  const std::size_t skip = point_shape.size() - shape.size();
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    element = element * shape[d] + (shape[d] == 1 ? 0 : p[skip + d]);
+std::int64_t FloorDiv(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+
+void ReportGuard(const ViewGuard& guard, std::int64_t value, bool outside, const std::string& name, const Site& site,
+                 Machine& machine) {
+  const std::string slice = guard.reach == 0 ? Cat(value) : Cat(value, "..", value + guard.reach);
+  Finding finding{.code = outside ? FindingCode::kOutOfBounds : FindingCode::kIllegal,
+                  .severity = Severity::kDefect,
+                  .loc = site.loc,
+                  .text_line = site.text_line};
+  const std::string program = Cat(" at program (", absl::StrJoin(site.program, ", "), ")");
+  if (outside) {
+    finding.message = Cat("index ", slice, " into '", name, "'", program, " is out of bounds: dimension ",
+                          guard.dimension, " of what .at number ", guard.level, " of the view sees has indices 0..",
+                          guard.size - 1, "; the access goes to the address that comes out");
+    finding.fix = "keep the index inside what the view shows";
+  } else {
+    finding.message = Cat("a slice of '", name, "'", program, " starts at ", value, " of dimension ", guard.dimension,
+                          ", which is tiled by ", guard.tile,
+                          ": Mosaic GPU addresses whole tiles, so the start of a slice has to be a multiple of the "
+                          "tile; the access starts at ",
+                          FloorDiv(value, guard.tile) * guard.tile);
+    finding.fix = Cat("start the slice at a multiple of ", guard.tile, ", or choose a smaller tile");
   }
-  return element;
+  machine.Report(std::move(finding));
 }
 
-// Walks one element of a value back to its place in the buffer.
-class PointWalker {
- public:
-  PointWalker(const ViewPlan& plan, Frame& frame)
-      : plan_(plan), frame_(frame), info_(frame.program().refs[plan.ref.index()]), state_(frame.ref(plan.ref)) {
-    // What a first .at names are places of the ref itself, also behind transpositions.
-    root_at_ = plan.walk.data();
-    while (root_at_ != plan.walk.data() + plan.walk.size() && root_at_->kind == Transform::Kind::kTranspose) ++root_at_;
+void CheckGuards(const ViewPlan& plan, const Step& step, Frame& frame) {
+  for (const ViewGuard& guard : plan.guards) {
+    const std::int64_t value = ReadPlace(frame.slot(guard.value.slot), guard.value.dtype, 0);
+    const bool outside = value < 0 || value + guard.reach >= guard.size;
+    if (!outside && value % guard.tile == 0) continue;
+    ReportGuard(guard, value, outside, frame.program().refs[plan.ref.index()].name, frame.site(step), frame.machine());
   }
-
-  // `coords` are those of the value's element and are overwritten; `byte` is the piece's place in the element.
-  std::int64_t Offset(Coords& coords, std::int64_t byte) {
-    for (std::size_t i = plan_.walk.size(); i-- > 0;) {
-      if (!StepBack(plan_.walk[i], coords, byte)) return PointAccess::kOutOfBounds;
-    }
-    return RootOffset(coords, byte);
-  }
-
- private:
-  bool StepBack(const WalkStep& step, Coords& coords, std::int64_t& byte) {
-    switch (step.kind) {
-      case Transform::Kind::kAt:
-        return StepBackAt(step, coords, &step == root_at_);
-      case Transform::Kind::kTranspose:
-        return StepBackTranspose(step, coords);
-      case Transform::Kind::kReshape:
-        return StepBackReshape(step, coords);
-      default:
-        return StepBackBitcast(step, coords, byte);
-    }
-  }
-
-  bool StepBackAt(const WalkStep& step, Coords& coords, bool is_root) {
-    const auto point_rank = static_cast<int>(step.point_shape.size());
-    const std::int64_t* p = coords.data() + step.point_position;
-    Coords before;
-    int slice_axis = 0;
-    for (std::size_t d = 0; d < step.entries.size(); ++d) {
-      if (step.entries[d] == Index::Kind::kPoint) {
-        const IndexValue& index = step.start[d];
-        before[d] = Read(index, index.shape.empty() ? 0 : BroadcastElement(index.shape, step.point_shape, p));
-      } else {
-        if (slice_axis == step.point_position) slice_axis += point_rank;
-        before[d] = Read(step.start[d], 0) + coords[static_cast<std::size_t>(slice_axis++)] * step.stride[d];
-      }
-      if ((before[d] < 0 || before[d] >= step.before[d]) && (!is_root || info_.bounded_by_window)) return false;
-    }
-    coords = before;
-    return true;
-  }
-
-  static bool StepBackTranspose(const WalkStep& step, Coords& coords) {
-    Coords before;
-    for (std::size_t i = 0; i < step.perm.size(); ++i) before[static_cast<std::size_t>(step.perm[i])] = coords[i];
-    coords = before;
-    return true;
-  }
-
-  static bool StepBackReshape(const WalkStep& step, Coords& coords) {
-    std::int64_t linear = 0;
-    for (std::size_t d = 0; d < step.after.size(); ++d) linear = linear * step.after[d] + coords[d];
-    for (std::size_t d = step.before.size(); d-- > 0;) {
-      coords[d] = linear % step.before[d];
-      linear /= step.before[d];
-    }
-    return true;
-  }
-
-  // Row r*k + j of the narrow side is piece j, lowest first, of row r of the wide side.
-  static bool StepBackBitcast(const WalkStep& step, Coords& coords, std::int64_t& byte) {
-    if (step.width_before == step.width_after) return true;
-    std::int64_t& row = coords[step.after.size() - 2];
-    if (step.width_before > step.width_after) {
-      const std::int64_t k = step.width_before / step.width_after;
-      byte += (row % k) * step.width_after;
-      row /= k;
-    } else {
-      const std::int64_t k = step.width_after / step.width_before;
-      row = row * k + byte / step.width_before;
-      byte %= step.width_before;
-    }
-    return true;
-  }
-
-  std::int64_t RootOffset(const Coords& coords, std::int64_t byte) const {
-    std::array<std::int64_t, kMaxBoxRank> index;
-    for (std::size_t d = 0; d < info_.buffer_shape.size(); ++d) index[d] = state_.origin[d];
-    for (std::size_t i = 0; i < info_.kept.size(); ++i) index[static_cast<std::size_t>(info_.kept[i])] += coords[i];
-    std::int64_t linear = 0;
-    for (std::size_t d = 0; d < info_.buffer_shape.size(); ++d) {
-      if (index[d] < 0 || index[d] >= info_.buffer_shape[d]) {
-        return info_.outside == Outside::kPad ? PointAccess::kPadding : PointAccess::kOutOfBounds;
-      }
-      linear = linear * info_.buffer_shape[d] + index[d];
-    }
-    return linear * static_cast<std::int64_t>(StorageBytes(info_.dtype) * info_.words_per_element) + byte;
-  }
-
-  std::int64_t Read(const IndexValue& index, std::int64_t element) {
-    if (!index.slot.valid()) return index.constant;
-    return ReadPlace(frame_.slot(index.slot), index.dtype, element);
-  }
-
-  const ViewPlan& plan_;
-  Frame& frame_;
-  const RefInfo& info_;
-  const RefState& state_;
-  const WalkStep* root_at_ = nullptr;
-};
-
-bool NextCoords(const Shape& shape, Coords& coords) {
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    if (++coords[d] < shape[d]) return true;
-    coords[d] = 0;
-  }
-  return false;
 }
 
 }  // namespace
@@ -186,7 +93,8 @@ void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess&
     const AxisPlan& axis = plan.axes[d];
     std::int64_t start = state.origin[d] + axis.base;
     for (const AxisPlan::Term& term : axis.terms) {
-      start += term.scale * ReadPlace(frame.slot(term.value.slot), term.value.dtype, 0);
+      const std::int64_t value = ReadPlace(frame.slot(term.value.slot), term.value.dtype, 0);
+      start += term.scale * (term.divisor == 1 ? value : FloorDiv(value, term.divisor));
     }
     box.start[d] = start;
     box.count[d] = axis.count;
@@ -194,151 +102,11 @@ void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess&
     box.lower[d] = info.bounded_by_window ? state.origin[d] : std::numeric_limits<std::int64_t>::min();
     box.upper[d] = info.bounded_by_window ? state.origin[d] + info.window[d] : std::numeric_limits<std::int64_t>::max();
   }
+  if (!plan.guards.empty()) CheckGuards(plan, step, frame);
   box.value_rank = static_cast<int>(plan.order.size());
   for (std::size_t j = 0; j < plan.order.size(); ++j) box.order[j] = plan.order[j];
   box.outside = info.outside;
   box.site = frame.site(step);
-}
-
-namespace {
-
-// Offsets add up over the value's axes. A place that is padding or out of bounds adds a number so negative that the sum
-// tells, whatever the other axes add (a buffer has fewer than 2^50 bytes).
-constexpr std::int64_t kPaddingMark = -(std::int64_t{1} << 52);
-constexpr std::int64_t kOutOfBoundsMark = -(std::int64_t{1} << 58);
-
-std::int64_t PlaceOf(std::int64_t sum) {
-  if (sum >= 0) return sum;
-  return sum < kOutOfBoundsMark / 2 ? PointAccess::kOutOfBounds : PointAccess::kPadding;
-}
-
-// One .at on the ref itself: what dimension `d` at index `i` adds to the byte offset.
-class AtOffsets {
- public:
-  AtOffsets(const RefInfo& info, const RefState& state, const WalkStep& at) : info_(info), state_(state), at_(at) {
-    stride_.resize(info.buffer_shape.size());
-    auto stride = static_cast<std::int64_t>(StorageBytes(info.dtype) * info.words_per_element);
-    for (std::size_t d = stride_.size(); d-- > 0;) {
-      stride_[d] = stride;
-      stride *= info.buffer_shape[d];
-    }
-  }
-
-  std::int64_t Add(std::size_t d, std::int64_t i) const {
-    if (info_.bounded_by_window && (i < 0 || i >= at_.before[d])) return kOutOfBoundsMark;
-    const auto axis = static_cast<std::size_t>(info_.kept[d]);
-    return AddAxis(axis, state_.origin[axis] + i);
-  }
-
-  // The dimensions that the ref does not show stand at the origin.
-  std::int64_t Base() const {
-    std::int64_t sum = 0;
-    std::size_t shown = 0;
-    for (std::size_t axis = 0; axis < stride_.size(); ++axis) {
-      if (shown < info_.kept.size() && info_.kept[shown] == static_cast<int>(axis)) {
-        ++shown;
-      } else {
-        sum += AddAxis(axis, state_.origin[axis]);
-      }
-    }
-    return sum;
-  }
-
- private:
-  std::int64_t AddAxis(std::size_t axis, std::int64_t index) const {
-    if (index >= 0 && index < info_.buffer_shape[axis]) return index * stride_[axis];
-    return info_.outside == Outside::kPad ? kPaddingMark : kOutOfBoundsMark;
-  }
-
-  const RefInfo& info_;
-  const RefState& state_;
-  const WalkStep& at_;
-  Shape stride_;
-};
-
-using AxisOffsets = std::vector<std::int64_t>;
-
-// What the index arrays together add, for every element of the shape they are broadcast to.
-AxisOffsets PointOffsets(const WalkStep& at, const AtOffsets& offsets, Frame& frame) {
-  AxisOffsets sums(static_cast<std::size_t>(NumElements(at.point_shape)), 0);
-  for (std::size_t d = 0; d < at.entries.size(); ++d) {
-    if (at.entries[d] != Index::Kind::kPoint) continue;
-    const IndexValue& index = at.start[d];
-    const std::byte* memory = index.slot.valid() ? frame.slot(index.slot) : nullptr;
-    const bool same_shape = index.shape == at.point_shape;
-    Coords p{};
-    for (std::size_t e = 0; e < sums.size(); ++e) {
-      std::int64_t i = index.constant;
-      if (memory != nullptr) {
-        const std::int64_t element =
-            same_shape ? static_cast<std::int64_t>(e) : BroadcastElement(index.shape, at.point_shape, p.data());
-        i = ReadPlace(memory, index.dtype, element);
-      }
-      sums[e] += offsets.Add(d, i);
-      if (!same_shape) NextCoords(at.point_shape, p);
-    }
-  }
-  return sums;
-}
-
-// The value's axes in order: the slices, and the points as one axis at their place.
-std::vector<AxisOffsets> AxesOf(const WalkStep& at, const AtOffsets& offsets, Frame& frame) {
-  std::vector<AxisOffsets> axes;
-  for (std::size_t d = 0; d < at.entries.size(); ++d) {
-    if (at.entries[d] == Index::Kind::kPoint) continue;
-    const auto axis =
-        axes.size() + (axes.size() >= static_cast<std::size_t>(at.point_position) ? at.point_shape.size() : 0);
-    const std::int64_t start =
-        at.start[d].slot.valid() ? ReadPlace(frame.slot(at.start[d].slot), at.start[d].dtype, 0) : at.start[d].constant;
-    AxisOffsets& out = axes.emplace_back();
-    for (std::int64_t i = 0; i < at.after[axis]; ++i) out.push_back(offsets.Add(d, start + i * at.stride[d]));
-  }
-  axes.insert(axes.begin() + at.point_position, PointOffsets(at, offsets, frame));
-  return axes;
-}
-
-// out[i][j]... = base + axes[0][i] + axes[1][j] + ...
-void AddOuter(absl::Span<const AxisOffsets> axes, std::int64_t base, std::int64_t*& out) {
-  if (axes.size() == 1) {
-    for (std::int64_t add : axes[0]) *out++ = PlaceOf(base + add);
-    return;
-  }
-  for (std::int64_t add : axes[0]) AddOuter(axes.subspan(1), base + add, out);
-}
-
-bool IsOneAt(const ViewPlan& plan) { return plan.walk.size() == 1 && plan.walk[0].kind == Transform::Kind::kAt; }
-
-void WalkAllPoints(const ViewPlan& plan, std::size_t pieces, Frame& frame) {
-  PointWalker walker(plan, frame);
-  Coords element{};
-  for (std::size_t next = 0; next < frame.points.size();) {
-    for (std::size_t piece = 0; piece < pieces; ++piece) {
-      Coords coords = element;
-      frame.points[next++] = walker.Offset(coords, static_cast<std::int64_t>(piece * plan.piece_bytes));
-    }
-    NextCoords(plan.type.shape, element);
-  }
-}
-
-}  // namespace
-
-void ResolvePoints(const ViewPlan& plan, const Step& step, Frame& frame, PointAccess& points) {
-  const RefInfo& info = frame.program().refs[plan.ref.index()];
-  const std::size_t element_bytes = StorageBytes(plan.type.dtype) * info.words_per_element;
-  const std::size_t pieces = element_bytes / plan.piece_bytes;
-  frame.points.resize(static_cast<std::size_t>(NumElements(plan.type.shape)) * pieces);
-  if (IsOneAt(plan)) {
-    const AtOffsets offsets(info, frame.ref(plan.ref), plan.walk[0]);
-    std::int64_t* out = frame.points.data();
-    AddOuter(AxesOf(plan.walk[0], offsets, frame), offsets.Base(), out);
-  } else {
-    WalkAllPoints(plan, pieces, frame);
-  }
-  points.buffer = frame.ref(plan.ref).buffer;
-  points.offset = frame.points;
-  points.piece_bytes = plan.piece_bytes;
-  points.pieces_per_element = pieces;
-  points.site = frame.site(step);
 }
 
 }  // namespace palladion

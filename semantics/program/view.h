@@ -1,6 +1,6 @@
 // Views: a chain of transforms on a ref, planned once and resolved at each access. A chain whose indices are scalars
-// and slices is one affine box; any other (index arrays, reshape, bitcast) is walked element by element. Based on:
-// docs/spec/kernel-text.md, "Views and the shape of an access".
+// and slices is one affine box; any other (index arrays, bitcasts to another width) is walked element by element. Based
+// on: docs/spec/kernel-text.md, "Views and the shape of an access" and "Views through layouts".
 #ifndef PALLADION_SEMANTICS_PROGRAM_VIEW_H_
 #define PALLADION_SEMANTICS_PROGRAM_VIEW_H_
 
@@ -20,11 +20,13 @@ struct IndexValue {
   Shape shape;  // of the slot's value
 };
 
-// Along one buffer dimension: elements base + sum(scale * value) + i*step, i < count, from the ref's origin.
+// Along one buffer dimension: elements base + sum(scale * floor(value / divisor)) + i*step, i < count, from the ref's
+// origin.
 struct AxisPlan {
   struct Term {
     IndexValue value;
     std::int64_t scale;
+    std::int64_t divisor = 1;  // a tile: the value counts elements, and the buffer dimension tiles
   };
   std::int64_t base = 0;
   std::vector<Term> terms;
@@ -32,7 +34,8 @@ struct AxisPlan {
   std::int64_t step = 1;
 };
 
-// One transform of a chain that is walked backwards, from the coordinates after it to those before it.
+// One transform of a chain that is walked backwards, from the coordinates after it to those before it. Tiles and
+// batches are a transposition and a reshape.
 struct WalkStep {
   Transform::Kind kind = Transform::Kind::kAt;
   Shape before, after;                             // the view's shape before and after it
@@ -45,17 +48,30 @@ struct WalkStep {
   std::int64_t width_before = 1, width_after = 1;  // kBitcast: bytes of an element
 };
 
+// An index whose range the box's own bounds do not check: below the first .at, or into a layout. Where it is wrong, the
+// run says so and goes on with the address that comes out.
+struct ViewGuard {
+  IndexValue value;
+  std::int64_t size = 1;   // of the dimension it goes into
+  std::int64_t reach = 0;  // from the first element of the slice to the last; -1 for none
+  std::int64_t tile = 1;   // what a slice's start has to be a multiple of
+  int dimension = 0;       // of what the chain shows at the .at
+  int level = 1;           // of the .at in the chain
+};
+
 struct ViewPlan {
   RefId ref;
   Type type;  // of the value of an access: the array type
   bool affine = true;
   std::vector<AxisPlan> axes;       // affine: per buffer dimension
-  std::vector<std::uint8_t> order;  // affine: value dimension -> buffer dimension
+  std::vector<std::uint8_t> order;  // affine: the value, row-major, runs over these buffer dimensions
+  std::vector<ViewGuard> guards;    // affine
   std::vector<WalkStep> walk;       // not affine
   std::size_t piece_bytes = 0;      // not affine
 };
 
-// Fills `box` (but for its mask) or `points` (whose offsets live in `frame.points`).
+// Fills `box` (but for its mask) or `points` (whose offsets live in `frame.points`). What a guard finds wrong is
+// reported each time.
 void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box);
 void ResolvePoints(const ViewPlan& plan, const Step& step, Frame& frame, PointAccess& points);
 

@@ -3,13 +3,20 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/ir/view_layout.h"
 #include "semantics/program/builder.h"
+#include "semantics/program/view_affine.h"
 
 namespace palladion {
 namespace {
 
 bool IsPoint(const Index& index) { return index.kind == Index::Kind::kPoint; }
-bool IsDynamic(const Arg& arg) { return arg.kind == Arg::Kind::kValue; }
+
+bool HasMask(const Instr* op) {
+  return op != nullptr && std::any_of(op->args.begin(), op->args.end(), [](const Arg& arg) {
+           return arg.name == "mask" && arg.kind != Arg::Kind::kNone;
+         });
+}
 
 std::int64_t LiteralInt(const Arg& arg) { return ReadIndex(arg.literal.bytes.data(), arg.literal.dtype, 0); }
 
@@ -45,12 +52,107 @@ int PointPosition(const std::vector<Index>& indices) {
   return first;
 }
 
-absl::Status UnsupportedTransform() {
-  return absl::UnimplementedError(
-      "a view through unswizzle, untile, tile, swizzle, peer, multicast, cluster, alias or batch transforms needs the "
-      "GPU "
-      "machine, which is not modelled yet");
-}
+// Layouts as transpositions and reshapes.
+class LayoutSteps {
+ public:
+  LayoutSteps(Shape& shape, std::vector<WalkStep>& walk) : shape_(shape), walk_(walk) {}
+
+  absl::Status Add(const Transform& t) {
+    switch (t.kind) {
+      case Transform::Kind::kUntile:
+        Untile(t.ints);
+        return absl::OkStatus();
+      case Transform::Kind::kTile:
+        Tile(t.ints);
+        return absl::OkStatus();
+      case Transform::Kind::kExpandBatch:
+        ExpandBatch(t.ints);
+        return absl::OkStatus();
+      case Transform::Kind::kCollapseBatch:
+        CollapseBatch();
+        return absl::OkStatus();
+      case Transform::Kind::kUnswizzle:
+      case Transform::Kind::kSwizzle:
+        return absl::OkStatus();  // memory is stored unswizzled
+      default:
+        return absl::UnimplementedError(Cat("a view through .", Name(t.kind), " is not modelled yet"));
+    }
+  }
+
+  void Transpose(const std::vector<std::int64_t>& perm) {
+    WalkStep step{.kind = Transform::Kind::kTranspose, .before = shape_};
+    step.perm = perm;
+    for (std::size_t i = 0; i < perm.size(); ++i) shape_[i] = step.before[static_cast<std::size_t>(perm[i])];
+    Push(std::move(step));
+  }
+
+  void Reshape(const Shape& to) {
+    WalkStep step{.kind = Transform::Kind::kReshape, .before = shape_};
+    shape_ = to;
+    Push(std::move(step));
+  }
+
+ private:
+  void Push(WalkStep step) {
+    step.after = shape_;
+    walk_.push_back(std::move(step));
+  }
+
+  // (..., m/t0, n/t1, t0, t1) -> (..., m/t0, t0, n/t1, t1) -> (..., m, n)
+  void Untile(const Shape& tile) {
+    const std::size_t tiled = tile.size(), leading = shape_.size() - 2 * tiled;
+    Shape perm, to(shape_.begin(), shape_.end() - static_cast<std::ptrdiff_t>(tiled));
+    for (std::size_t d = 0; d < leading; ++d) perm.push_back(static_cast<std::int64_t>(d));
+    for (std::size_t d = leading; d < leading + tiled; ++d) {
+      perm.push_back(static_cast<std::int64_t>(d));
+      perm.push_back(static_cast<std::int64_t>(d + tiled));
+      to[d] *= shape_[d + tiled];
+    }
+    Transpose(perm);
+    Reshape(to);
+  }
+
+  void Tile(const Shape& tile) {
+    const std::size_t tiled = tile.size(), leading = shape_.size() - tiled;
+    Shape perm, split(shape_.begin(), shape_.begin() + static_cast<std::ptrdiff_t>(leading));
+    for (std::size_t i = 0; i < tiled; ++i) {
+      split.push_back(shape_[leading + i] / tile[i]);
+      split.push_back(tile[i]);
+    }
+    for (std::size_t d = 0; d < leading; ++d) perm.push_back(static_cast<std::int64_t>(d));
+    for (std::size_t i = 0; i < 2 * tiled; ++i) {
+      perm.push_back(static_cast<std::int64_t>(leading + (i < tiled ? 2 * i : 2 * (i - tiled) + 1)));
+    }
+    Reshape(split);
+    Transpose(perm);
+  }
+
+  // (m, b*n) -> (m, *b, n) -> (*b, m, n)
+  void ExpandBatch(const Shape& batch) {
+    Shape split = {shape_[0]}, perm;
+    split.insert(split.end(), batch.begin(), batch.end());
+    split.push_back(shape_[1] / NumElements(batch));
+    for (std::size_t i = 0; i < batch.size(); ++i) perm.push_back(static_cast<std::int64_t>(i) + 1);
+    perm.push_back(0);
+    perm.push_back(static_cast<std::int64_t>(batch.size()) + 1);
+    Reshape(split);
+    Transpose(perm);
+  }
+
+  void CollapseBatch() {
+    const auto batches = static_cast<std::int64_t>(shape_.size()) - 2;
+    Shape perm = {batches};
+    for (std::int64_t i = 0; i < batches; ++i) perm.push_back(i);
+    perm.push_back(batches + 1);
+    Transpose(perm);
+    Shape to = {shape_[0], 1};
+    for (std::size_t d = 1; d < shape_.size(); ++d) to[1] *= shape_[d];
+    Reshape(to);
+  }
+
+  Shape& shape_;
+  std::vector<WalkStep>& walk_;
+};
 
 Shape ShapeAfterBitcast(Shape shape, std::int64_t before, std::int64_t after) {
   if (before != after) shape[shape.size() - 2] = shape[shape.size() - 2] * before / after;
@@ -69,60 +171,35 @@ absl::StatusOr<IndexValue> Builder::PlanIndex(const Arg& arg) {
   return index;
 }
 
-// False when the chain is not one box; an index below the first .at that is only known at run time is not, so that each
-// level's own bounds are checked.
+// False when the chain is not one box. On the targets whose lanes may be masked an index below the first .at that is
+// only known at run time is not, so that each level's own bounds are checked.
 absl::StatusOr<bool> Builder::PlanAffine(const Arg& view, ViewPlan& plan) {
   const RefInfo& info = program_.refs[plan.ref.index()];
-  std::vector<int> dims = info.kept;
-  plan.axes.assign(info.window.size(), AxisPlan{});
-  for (int axis : info.kept)
-    plan.axes[static_cast<std::size_t>(axis)].count = info.window[static_cast<std::size_t>(axis)];
+  const bool layouts = target().backend == TargetBackend::kMosaicGpu && !HasMask(current_);
+  AffineView affine(info, layouts, plan);
   DType dtype = info.dtype;
-  bool first_at = true;
   for (const Transform& t : view.transforms) {
-    if (t.kind == Transform::Kind::kTranspose) {
-      std::vector<int> permuted;
-      for (std::int64_t p : t.ints) permuted.push_back(dims[static_cast<std::size_t>(p)]);
-      dims = permuted;
-    } else if (t.kind == Transform::Kind::kBitcast) {
+    if (t.kind == Transform::Kind::kBitcast) {
       if (StorageBytes(t.dtype) != StorageBytes(dtype)) return false;
       dtype = t.dtype;
     } else if (t.kind == Transform::Kind::kAt) {
-      std::vector<int> kept;
-      for (std::size_t d = 0; d < t.indices.size(); ++d) {
-        const Index& index = t.indices[d];
-        AxisPlan& axis = plan.axes[static_cast<std::size_t>(dims[d])];
-        if (index.kind == Index::Kind::kFull) {
-          kept.push_back(dims[d]);
-          continue;
-        }
+      std::vector<AffineEntry> entries;
+      for (const Index& index : t.indices) {
+        AffineEntry& entry = entries.emplace_back(AffineEntry{.kind = index.kind, .start = {}});
+        if (index.kind == Index::Kind::kFull) continue;
         if (index.kind == Index::Kind::kRef || IsArrayIndex(index, *this)) return false;
-        if (IsDynamic(index.start) && !first_at) return false;
-        PALLADION_ASSIGN_OR_RETURN(IndexValue start, PlanIndex(index.start));
-        if (start.slot.valid()) {
-          axis.terms.push_back({start, axis.step});
-        } else {
-          axis.base += start.constant * axis.step;
-        }
-        const bool slice = index.kind == Index::Kind::kSlice;
-        axis.count = slice ? LiteralInt(index.size) : 1;
-        axis.step =
-            slice && axis.count > 1 ? axis.step * index.stride : 1;  // the step of one element may be any number
-        if (slice) kept.push_back(dims[d]);
+        PALLADION_ASSIGN_OR_RETURN(entry.start, PlanIndex(index.start));
+        if (index.kind != Index::Kind::kSlice) continue;
+        entry.size = LiteralInt(index.size);
+        entry.stride = index.stride;
       }
-      dims = kept;
-      first_at = false;
-    } else {
+      if (!affine.At(entries)) return false;
+    } else if (!affine.Layout(t)) {
       return false;
     }
   }
-  plan.order.clear();
   plan.type = Type{.dtype = dtype};
-  for (int axis : dims) {
-    plan.order.push_back(static_cast<std::uint8_t>(axis));
-    plan.type.shape.push_back(plan.axes[static_cast<std::size_t>(axis)].count);
-  }
-  return true;
+  return affine.Finish();
 }
 
 absl::Status Builder::PlanWalk(const Arg& view, ViewPlan& plan) {
@@ -131,16 +208,16 @@ absl::Status Builder::PlanWalk(const Arg& view, ViewPlan& plan) {
   for (int axis : info.kept) shape.push_back(info.window[static_cast<std::size_t>(axis)]);
   DType dtype = info.dtype;
   plan.piece_bytes = StorageBytes(dtype) * info.words_per_element;
+  LayoutSteps layouts(shape, plan.walk);
   for (const Transform& t : view.transforms) {
     WalkStep step{.kind = t.kind, .before = shape};
     switch (t.kind) {
       case Transform::Kind::kTranspose:
-        step.perm = t.ints;
-        for (std::size_t i = 0; i < t.ints.size(); ++i) shape[i] = step.before[static_cast<std::size_t>(t.ints[i])];
-        break;
+        layouts.Transpose(t.ints);
+        continue;
       case Transform::Kind::kReshape:
-        shape = t.ints;
-        break;
+        layouts.Reshape(t.ints);
+        continue;
       case Transform::Kind::kBitcast:
         step.width_before = static_cast<std::int64_t>(StorageBytes(dtype));
         step.width_after = static_cast<std::int64_t>(StorageBytes(t.dtype));
@@ -174,7 +251,8 @@ absl::Status Builder::PlanWalk(const Arg& view, ViewPlan& plan) {
         break;
       }
       default:
-        return UnsupportedTransform();
+        PALLADION_RETURN_IF_ERROR(layouts.Add(t));
+        continue;
     }
     step.after = shape;
     plan.walk.push_back(std::move(step));

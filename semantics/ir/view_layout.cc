@@ -1,0 +1,200 @@
+#include "semantics/ir/view_layout.h"
+
+#include <algorithm>
+
+#include "semantics/base/cat.h"
+#include "semantics/ir/view_type.h"
+
+namespace palladion {
+namespace {
+
+using Kind = Transform::Kind;
+
+absl::Status Invalid(const std::string& message) { return absl::InvalidArgumentError(message); }
+
+absl::Status CheckTile(const Transform& transform) {
+  for (const std::int64_t t : transform.ints) {
+    if (t < 1) {
+      return Invalid(
+          Cat("expected sizes 1 or more in .", Name(transform.kind), ", found ", ToString(Shape(transform.ints))));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// (..., m/t0, n/t1, t0, t1) -> (..., m, n)
+absl::Status ApplyUntile(const Transform& transform, Shape* shape) {
+  PALLADION_RETURN_IF_ERROR(CheckTile(transform));
+  const Shape& tile = transform.ints;
+  const std::size_t tiled = tile.size();
+  if (shape->size() < 2 * tiled || !std::equal(tile.begin(), tile.end(), shape->end() - static_cast<long>(tiled))) {
+    return Invalid(Cat("expected a ref of at least ", 2 * tiled, " dimensions that end in the tile ", ToString(tile),
+                       " for .untile, found ", ToString(*shape)));
+  }
+  shape->resize(shape->size() - tiled);
+  for (std::size_t i = 0; i < tiled; ++i) {
+    std::int64_t& dim = (*shape)[shape->size() - tiled + i];
+    if (dim > kMaxElements / tile[i]) return CheckLimits({dim, tile[i]}).status();
+    dim *= tile[i];
+  }
+  return absl::OkStatus();
+}
+
+// (..., m, n) -> (..., m/t0, n/t1, t0, t1)
+absl::Status ApplyTile(const Transform& transform, Shape* shape) {
+  PALLADION_RETURN_IF_ERROR(CheckTile(transform));
+  const Shape& tile = transform.ints;
+  if (shape->size() < tile.size()) {
+    return Invalid(Cat("expected a ref of at least ", tile.size(), " dimensions for .tile", ToString(tile), ", found ",
+                       ToString(*shape)));
+  }
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    std::int64_t& dim = (*shape)[shape->size() - tile.size() + i];
+    if (dim % tile[i] != 0) {
+      return Invalid(Cat("expected dimensions that the tile ", ToString(tile), " divides, found ", ToString(*shape)));
+    }
+    dim /= tile[i];
+  }
+  shape->insert(shape->end(), tile.begin(), tile.end());
+  return absl::OkStatus();
+}
+
+absl::Status CheckSwizzle(const Transform& transform) {
+  const std::int64_t bytes = transform.ints[0];
+  if (bytes == 16 || bytes == 32 || bytes == 64 || bytes == 128) return absl::OkStatus();
+  return Invalid(Cat("expected 16, 32, 64 or 128 bytes in .", Name(transform.kind), ", found ", bytes));
+}
+
+// (m, b*n) -> (*b, m, n)
+absl::Status ApplyExpandBatch(const Transform& transform, Shape* shape) {
+  PALLADION_RETURN_IF_ERROR(CheckTile(transform));
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t batches, CheckLimits(transform.ints));
+  if (shape->size() != 2 || (*shape)[1] % batches != 0) {
+    return Invalid(Cat("expected two dimensions, the second a multiple of ", batches, ", for .expand_batch",
+                       ToString(Shape(transform.ints)), ", found ", ToString(*shape)));
+  }
+  (*shape)[1] /= batches;
+  shape->insert(shape->begin(), transform.ints.begin(), transform.ints.end());
+  return absl::OkStatus();
+}
+
+// (*b, m, n) -> (m, b*n)
+absl::Status ApplyCollapseBatch(Shape* shape) {
+  if (shape->size() < 2) {
+    return Invalid(Cat("expected at least two dimensions for .collapse_batch, found ", ToString(*shape)));
+  }
+  std::int64_t columns = shape->back();
+  for (std::size_t i = 0; i + 2 < shape->size(); ++i) columns *= (*shape)[i];  // at most the ref's elements
+  *shape = {(*shape)[shape->size() - 2], columns};
+  return absl::OkStatus();
+}
+
+absl::Status ApplyAlias(const Transform& transform, Shape* shape, DType* dtype) {
+  if (Find(transform.attrs, "layout") != nullptr) {
+    return absl::UnimplementedError("a union of refs in tensor memory (Blackwell) is not modelled yet");
+  }
+  if (*dtype != DType::kI8 || shape->size() != 1) {
+    return Invalid(Cat("expected .alias on a ref of bytes, i8[n]; found ", Name(*dtype), ToString(*shape)));
+  }
+  PALLADION_ASSIGN_OR_RETURN(AliasMember member, ParseAlias(transform.attrs));
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t elements, CheckLimits(member.shape));
+  const auto bytes = elements * static_cast<std::int64_t>(StorageBytes(member.dtype));  // at most 2^39
+  if (member.offset > (*shape)[0] - bytes) {
+    return Invalid(Cat("expected a member inside the ", (*shape)[0], " bytes of the union, found ", bytes,
+                       " bytes from byte ", member.offset));
+  }
+  *shape = std::move(member.shape);
+  *dtype = member.dtype;
+  return absl::OkStatus();
+}
+
+// dims=["x", ...], idxs=[1, ...]
+absl::Status CheckCluster(const AttrMap& attrs) {
+  const Attr* dims = Find(attrs, "dims");
+  const Attr* idxs = Find(attrs, "idxs");
+  const auto* names = dims == nullptr ? nullptr : std::get_if<AttrList>(&dims->value);
+  const auto* numbers = idxs == nullptr ? nullptr : std::get_if<AttrList>(&idxs->value);
+  bool ok = names != nullptr && numbers != nullptr && names->size() == numbers->size();
+  for (std::size_t i = 0; ok && i < names->size(); ++i) {
+    ok = std::holds_alternative<std::string>((*names)[i].value) &&
+         std::holds_alternative<std::int64_t>((*numbers)[i].value);
+  }
+  if (ok) return absl::OkStatus();
+  return Invalid(
+      Cat("expected .cluster{dims=[\"axis\", ...], idxs=[0, ...]}, as many names as integers, found .cluster",
+          ToString(attrs)));
+}
+
+absl::Status CheckMulticast(const AttrMap& attrs) {
+  const Attr* axes = Find(attrs, "axes");
+  const auto* names = axes == nullptr ? nullptr : std::get_if<AttrList>(&axes->value);
+  if (names != nullptr && std::all_of(names->begin(), names->end(), [](const Attr& name) {
+        return std::holds_alternative<std::string>(name.value);
+      })) {
+    return absl::OkStatus();
+  }
+  return Invalid(Cat("expected .multicast{axes=[\"axis\", ...]}, found .multicast", ToString(attrs)));
+}
+
+}  // namespace
+
+absl::StatusOr<AliasMember> ParseAlias(const AttrMap& attrs) {
+  AliasMember member;
+  const Attr* dtype = Find(attrs, "dtype");
+  const Attr* shape = Find(attrs, "shape");
+  const Attr* offset = Find(attrs, "offset");
+  const auto* name = dtype == nullptr ? nullptr : std::get_if<AttrIdent>(&dtype->value);
+  const auto* dims = shape == nullptr ? nullptr : std::get_if<AttrList>(&shape->value);
+  const auto* start = offset == nullptr ? nullptr : std::get_if<std::int64_t>(&offset->value);
+  const std::optional<DType> type = name == nullptr ? std::nullopt : DTypeFromName(name->name);
+  bool ok = type.has_value() && dims != nullptr && start != nullptr && *start >= 0;
+  for (std::size_t i = 0; ok && i < dims->size(); ++i) {
+    const auto* size = std::get_if<std::int64_t>(&(*dims)[i].value);
+    ok = size != nullptr && *size >= 0;
+    if (ok) member.shape.push_back(*size);
+  }
+  if (!ok) {
+    return Invalid(Cat("expected .alias{dtype=f16, shape=[...], offset=0}, sizes and offset 0 or more, found .alias",
+                       ToString(attrs)));
+  }
+  member.dtype = *type;
+  member.offset = *start;
+  return member;
+}
+
+absl::Status ApplyLayout(const Transform& transform, Shape* shape, DType* dtype) {
+  switch (transform.kind) {
+    case Kind::kUntile:
+      PALLADION_RETURN_IF_ERROR(ApplyUntile(transform, shape));
+      break;
+    case Kind::kTile:
+      PALLADION_RETURN_IF_ERROR(ApplyTile(transform, shape));
+      break;
+    case Kind::kUnswizzle:
+    case Kind::kSwizzle:
+      return CheckSwizzle(transform);
+    case Kind::kExpandBatch:
+      PALLADION_RETURN_IF_ERROR(ApplyExpandBatch(transform, shape));
+      break;
+    case Kind::kCollapseBatch:
+      return ApplyCollapseBatch(shape);
+    case Kind::kAlias:
+      return ApplyAlias(transform, shape, dtype);
+    case Kind::kCluster:
+      return CheckCluster(transform.attrs);
+    case Kind::kMulticast:
+      return CheckMulticast(transform.attrs);
+    case Kind::kPeer:
+      return absl::OkStatus();
+    case Kind::kAt:
+    case Kind::kBitcast:
+    case Kind::kReshape:
+    case Kind::kTranspose:
+      return absl::InternalError(Cat("cannot happen: .", Name(transform.kind), " is no layout"));
+  }
+  return CheckLimits(*shape).status();
+}
+
+bool NamesAnotherPlace(Kind kind) { return kind == Kind::kPeer || kind == Kind::kMulticast || kind == Kind::kCluster; }
+
+}  // namespace palladion

@@ -1,0 +1,31 @@
+// Types of views through the GPU's layouts: tiles, swizzles, batches, members of a union of refs, memory of other
+// blocks and devices. Based on: JAX's UntilingTransform, UnswizzleRef, ExtractAliasedRef and their kin
+// (jax/_src/pallas/mosaic_gpu/core.py), whose rules these are; docs/spec/kernel-text.md, "Views through layouts". What
+// it does not check: how an allocation was laid out, which no type of the text says.
+#ifndef PALLADION_SEMANTICS_IR_VIEW_LAYOUT_H_
+#define PALLADION_SEMANTICS_IR_VIEW_LAYOUT_H_
+
+#include <cstdint>
+
+#include "semantics/base/status.h"
+#include "semantics/ir/module.h"
+
+namespace palladion {
+
+// A member of a union of refs: `dtype[shape]` from byte `offset` of it.
+struct AliasMember {
+  DType dtype = DType::kF32;
+  Shape shape;
+  std::int64_t offset = 0;
+};
+absl::StatusOr<AliasMember> ParseAlias(const AttrMap& attrs);
+
+// `shape` and `dtype` are those before the transform and become those after it. InvalidArgument where it breaks a rule.
+absl::Status ApplyLayout(const Transform& transform, Shape* shape, DType* dtype);
+
+// Whether the transform changes which memory is meant, and neither its shape nor its element type.
+bool NamesAnotherPlace(Transform::Kind kind);
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_IR_VIEW_LAYOUT_H_

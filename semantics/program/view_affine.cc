@@ -1,0 +1,298 @@
+#include "semantics/program/view_affine.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace palladion {
+namespace {
+
+std::size_t Place(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+AffineView::AffineView(const RefInfo& info, bool layouts, ViewPlan& plan) : layouts_(layouts), plan_(plan) {
+  plan_.axes.assign(info.window.size(), AxisPlan{});
+  for (const int axis : info.kept) {
+    dims_.push_back({.parts = {{.axis = axis, .count = info.window[static_cast<std::size_t>(axis)], .stride = 1}}});
+  }
+}
+
+std::int64_t AffineView::Size(const Dim& dim) {
+  std::int64_t size = 1;
+  for (const Part& part : dim.parts) size *= part.count;
+  return size;
+}
+
+bool AffineView::Layout(const Transform& transform) {
+  if (transform.kind == Transform::Kind::kTranspose) {
+    Transpose(transform.ints);
+    return true;
+  }
+  if (!layouts_) return false;
+  switch (transform.kind) {
+    case Transform::Kind::kReshape:
+      return Reshape(transform.ints);
+    case Transform::Kind::kUntile:
+      Untile(transform.ints);
+      return true;
+    case Transform::Kind::kTile:
+      return Tile(transform.ints);
+    case Transform::Kind::kExpandBatch:
+      return ExpandBatch(transform.ints);
+    case Transform::Kind::kCollapseBatch:
+      CollapseBatch();
+      return true;
+    case Transform::Kind::kUnswizzle:
+    case Transform::Kind::kSwizzle:
+      return true;  // memory is stored unswizzled: docs/spec/kernel-text.md#views-through-layouts
+    default:
+      return false;
+  }
+}
+
+void AffineView::Transpose(const std::vector<std::int64_t>& perm) {
+  std::vector<Dim> permuted;
+  for (const std::int64_t p : perm) permuted.push_back(dims_[Place(p)]);
+  dims_ = std::move(permuted);
+}
+
+AffineView::Dim AffineView::Joined(std::vector<Dim>::const_iterator first, std::vector<Dim>::const_iterator last) {
+  Dim joined{.parts = {}, .tile = 1, .own = false};
+  for (auto dim = first; dim != last; ++dim) {
+    joined.parts.insert(joined.parts.end(), dim->parts.begin(), dim->parts.end());
+  }
+  return joined;
+}
+
+// Minor to major: each size takes whole parts, or the minor end of one.
+bool AffineView::Split(const Dim& dim, const Shape& sizes, std::vector<Dim>& out) {
+  std::vector<Part> left = dim.parts;
+  std::vector<Dim> split(sizes.size());
+  for (std::size_t d = sizes.size(); d-- > 0;) {
+    split[d].own = false;
+    std::int64_t wanted = sizes[d];
+    while (wanted > 1) {
+      while (!left.empty() && left.back().count == 1) left.pop_back();
+      if (left.empty()) return false;
+      Part& part = left.back();
+      const std::int64_t taken = std::min(wanted, part.count);
+      if (taken == 0 || wanted % taken != 0 || part.count % taken != 0) return false;
+      split[d].parts.insert(split[d].parts.begin(), {part.axis, taken, part.stride});
+      part.count /= taken;
+      part.stride *= taken;
+      wanted /= taken;
+    }
+    if (wanted == 0) return false;
+  }
+  std::move(split.begin(), split.end(), std::back_inserter(out));
+  return true;
+}
+
+// Runs of dimensions before and after that have the same number of elements belong together. A dimension that is a run
+// of its own on both sides is not touched.
+bool AffineView::Reshape(const Shape& to) {
+  std::vector<Dim> after;
+  auto from = dims_.cbegin();
+  std::size_t next = 0;
+  while (from != dims_.cend() || next < to.size()) {
+    if (from != dims_.cend() && next < to.size() && Size(*from) == to[next]) {
+      after.push_back(*from++);
+      ++next;
+      continue;
+    }
+    if (next < to.size() && to[next] == 1) {
+      after.push_back({.parts = {}, .tile = 1, .own = false});
+      ++next;
+      continue;
+    }
+    if (from != dims_.cend() && Size(*from) == 1) {
+      ++from;
+      continue;
+    }
+    auto last = from;
+    std::size_t end = next;
+    std::int64_t before_size = 1, after_size = 1;
+    do {
+      const bool take_from = last != dims_.cend() && (before_size <= after_size || end == to.size());
+      if (take_from) {
+        before_size *= Size(*last++);
+      } else if (end < to.size()) {
+        after_size *= to[end++];
+      } else {
+        return false;
+      }
+      if (before_size == 0 || after_size == 0) return false;
+    } while (before_size != after_size);
+    const Shape sizes(to.begin() + static_cast<std::ptrdiff_t>(next), to.begin() + static_cast<std::ptrdiff_t>(end));
+    if (!Split(Joined(from, last), sizes, after)) return false;
+    from = last;
+    next = end;
+  }
+  dims_ = std::move(after);
+  return true;
+}
+
+// (..., m/t0, n/t1, t0, t1) -> (..., m, n)
+void AffineView::Untile(const std::vector<std::int64_t>& tile) {
+  const std::size_t leading = dims_.size() - 2 * tile.size();
+  std::vector<Dim> untiled(dims_.begin(), dims_.begin() + static_cast<std::ptrdiff_t>(leading));
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    Dim dim = dims_[leading + i];
+    const Dim& inside = dims_[leading + tile.size() + i];
+    dim.parts.insert(dim.parts.end(), inside.parts.begin(), inside.parts.end());
+    dim.own = false;
+    dim.tile = tile[i];
+    untiled.push_back(std::move(dim));
+  }
+  dims_ = std::move(untiled);
+}
+
+// (..., m, n) -> (..., m/t0, n/t1, t0, t1)
+bool AffineView::Tile(const std::vector<std::int64_t>& tile) {
+  const std::size_t leading = dims_.size() - tile.size();
+  std::vector<Dim> tiled(dims_.begin(), dims_.begin() + static_cast<std::ptrdiff_t>(leading)), inside;
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    const Dim& dim = dims_[leading + i];
+    std::vector<Dim> both;
+    if (!Split(dim, {Size(dim) / tile[i], tile[i]}, both)) return false;
+    tiled.push_back(std::move(both[0]));
+    inside.push_back(std::move(both[1]));
+  }
+  std::move(inside.begin(), inside.end(), std::back_inserter(tiled));
+  dims_ = std::move(tiled);
+  return true;
+}
+
+// (m, b*n) -> (*b, m, n)
+bool AffineView::ExpandBatch(const std::vector<std::int64_t>& batch) {
+  Shape sizes = batch;
+  sizes.push_back(Size(dims_[1]) / NumElements(batch));
+  std::vector<Dim> split;
+  if (!Split(dims_[1], sizes, split)) return false;
+  split.insert(split.end() - 1, dims_[0]);
+  dims_ = std::move(split);
+  return true;
+}
+
+// (*b, m, n) -> (m, b*n)
+void AffineView::CollapseBatch() {
+  const auto rows = dims_.end() - 2;
+  Dim columns = Joined(dims_.cbegin(), rows);
+  columns.parts.insert(columns.parts.end(), dims_.back().parts.begin(), dims_.back().parts.end());
+  dims_ = {*rows, std::move(columns)};
+}
+
+bool AffineView::At(const std::vector<AffineEntry>& entries) {
+  ++level_;
+  std::vector<Dim> kept;
+  for (std::size_t d = 0; d < entries.size(); ++d) {
+    Dim& dim = dims_[d];
+    const AffineEntry& entry = entries[d];
+    if (entry.kind != Index::Kind::kFull) {
+      if (entry.start.slot.valid() && (level_ > 1 || !dim.own)) {
+        if (!layouts_) return false;
+        const std::int64_t reach = entry.size == 0 ? -1 : (entry.size - 1) * entry.stride;
+        plan_.guards.push_back({.value = entry.start,
+                                .size = Size(dim),
+                                .reach = reach,
+                                .dimension = static_cast<int>(d),
+                                .level = level_});
+      }
+      if (!Narrow(entry, dim)) return false;
+    }
+    if (entry.kind != Index::Kind::kPoint) kept.push_back(std::move(dim));
+  }
+  dims_ = std::move(kept);
+  return true;
+}
+
+bool AffineView::Narrow(const AffineEntry& entry, Dim& dim) {
+  const bool slice = entry.kind == Index::Kind::kSlice;
+  if (dim.own) {
+    Part& part = dim.parts[0];
+    if (entry.start.slot.valid()) {
+      Axis(part).terms.push_back({.value = entry.start, .scale = part.stride});
+    } else {
+      Axis(part).base += entry.start.constant * part.stride;
+    }
+    part.count = slice ? entry.size : 1;
+    part.stride = part.count > 1 ? part.stride * entry.stride : 1;
+    return true;
+  }
+  if (slice && entry.size > 1 && entry.stride != 1) return false;
+  if (entry.start.slot.valid()) return NarrowDynamic(entry, dim);
+  return NarrowStatic(entry.start.constant, slice ? entry.size : 1, dim);
+}
+
+bool AffineView::NarrowStatic(std::int64_t start, std::int64_t size, Dim& dim) {
+  std::int64_t inner = Size(dim);  // elements of a part's one step
+  if (start < 0 || size < 1 || start + size > inner) return false;
+  for (Part& part : dim.parts) {
+    inner /= part.count;
+    const std::int64_t first = start / inner;
+    if (start % inner == 0 && size % inner == 0) {
+      Axis(part).base += first * part.stride;
+      part.count = size / inner;
+      return true;
+    }
+    if ((start + size - 1) / inner != first) return false;
+    Axis(part).base += first * part.stride;
+    part.count = 1;
+    start -= first * inner;
+  }
+  return true;
+}
+
+// The one part of several elements takes the start; else the major one of them takes whole tiles.
+bool AffineView::NarrowDynamic(const AffineEntry& entry, Dim& dim) {
+  const bool slice = entry.kind == Index::Kind::kSlice;
+  const auto several = [](const Part& part) { return part.count != 1; };
+  const auto major = std::find_if(dim.parts.begin(), dim.parts.end(), several);
+  const auto next = major == dim.parts.end() ? major : std::find_if(major + 1, dim.parts.end(), several);
+  const bool by_tile = slice && dim.tile > 1 && entry.size % dim.tile == 0;
+  if (by_tile) plan_.guards.back().tile = dim.tile;
+  if (next == dim.parts.end()) {
+    if (dim.parts.empty()) return true;  // size 1: the guard says the rest
+    Part& part = major == dim.parts.end() ? dim.parts.back() : *major;
+    const std::int64_t unit = by_tile ? dim.tile : 1;
+    Axis(part).terms.push_back({.value = entry.start, .scale = part.stride * unit, .divisor = unit});
+    part.count = slice ? entry.size : 1;
+    return true;
+  }
+  const std::int64_t inner = Size(dim) / std::max<std::int64_t>(major->count, 1);
+  if (!by_tile || inner != dim.tile || major->count == 0) return false;
+  Axis(*major).terms.push_back({.value = entry.start, .scale = major->stride, .divisor = inner});
+  major->count = entry.size / inner;
+  return true;
+}
+
+bool AffineView::Finish() {
+  std::vector<bool> named(plan_.axes.size(), false);
+  std::vector<Part> run;
+  plan_.order.clear();
+  plan_.type.shape.clear();
+  for (const Dim& dim : dims_) {
+    plan_.type.shape.push_back(Size(dim));
+    for (const Part& part : dim.parts) {
+      if (part.count == 1 && !dim.own) continue;
+      const bool continues =
+          !run.empty() && run.back().axis == part.axis && run.back().stride == part.stride * part.count;
+      if (continues) {
+        run.back().count *= part.count;
+        run.back().stride = part.stride;
+        continue;
+      }
+      if (named[static_cast<std::size_t>(part.axis)]) return false;
+      named[static_cast<std::size_t>(part.axis)] = true;
+      run.push_back(part);
+    }
+  }
+  for (const Part& part : run) {
+    plan_.order.push_back(static_cast<std::uint8_t>(part.axis));
+    Axis(part).count = part.count;
+    Axis(part).step = part.count > 1 ? part.stride : 1;
+  }
+  return true;
+}
+
+}  // namespace palladion
