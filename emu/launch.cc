@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "emu/gpu/thread_launch.h"
 #include "emu/launch_state.h"
+#include "scheduler/portfolio.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -48,10 +50,24 @@ absl::StatusOr<std::int64_t> NumberOf(absl::Span<const std::int64_t> index, Laun
                                         "]"));
 }
 
+// Seed 0, and nothing is judged but what a plain run sees.
+absl::StatusOr<LaunchResult> RunThreadsInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                               absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+  if (options.only_program.has_value()) {
+    return absl::UnimplementedError(Cat("kernel @", kernel.program().kernel_name,
+                                        ": one program alone of a launch over threads, which wait for each other"));
+  }
+  const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,
+                             RunThreads(kernel, inputs, outputs, {.scheduled = {.launch = options}}, *policy));
+  return std::move(result.launch);
+}
+
 }  // namespace
 
 absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                        absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+  if (NeedsThreads(kernel.program())) return RunThreadsInOrder(kernel, inputs, outputs, options);
   LaunchState state(kernel, options);
   PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
   std::int64_t programs = state.walk().programs();

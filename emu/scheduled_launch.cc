@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "emu/gpu/thread_launch.h"
 #include "emu/launch_state.h"
 #include "emu/program_agents.h"
 #include "semantics/base/cat.h"
@@ -127,6 +128,9 @@ absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, 
 absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                        absl::Span<const MutableArray> outputs, const ExhaustiveOptions& options,
                                        const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit) {
+  if (NeedsThreads(kernel.program())) {
+    return ExploreThreads(kernel, inputs, outputs, {.scheduled = options.scheduled}, options.max_schedules, visit);
+  }
   const LaunchOptions& launch_options = options.scheduled.launch;
   const bool copyable =
       launch_options.observers.empty() && launch_options.hooks == nullptr && !launch_options.definedness;

@@ -21,6 +21,7 @@
 #include "memory_model/fence_rule.h"
 #include "memory_model/semaphore.h"
 #include "semantics/machine.h"
+#include "semantics/thread_port.h"
 
 namespace palladion {
 
@@ -32,14 +33,6 @@ enum class QueueOrder : std::uint8_t {
   kNone,    // a TPU's DMAs
   kHalves,  // reads happen in the order of issue, and so do writes; that orders no accesses (groups of TMA stores)
   kSerial,  // each operation is complete, and visible to the next, before that begins (wgmma, one accumulator)
-};
-
-// A place list of a gather or scatter, as in PointAccess.
-struct AsyncPoints {
-  BufferId buffer;
-  std::vector<std::int64_t> offset;
-  std::size_t piece_bytes = 1;
-  std::size_t pieces_per_element = 1;
 };
 
 struct AsyncOperand {
@@ -54,17 +47,6 @@ struct Completion {
   std::variant<BarrierId, SemaphoreId> object;
   std::int64_t amount = 1;  // arrivals; what the semaphore counts
 };
-
-// What an operand holds. A mark for each element (Definedness in semantics/machine.h); none: every element is defined,
-// or the run does not track it.
-struct AsyncValue {
-  std::vector<std::byte> bytes;
-  std::vector<std::uint8_t> marks;
-};
-
-// The values of all sources to the values of all destinations, whose bytes have their size already and whose marks are
-// empty.
-using AsyncFunction = std::function<void(const std::vector<AsyncValue>&, std::vector<AsyncValue>*)>;
 
 struct AsyncRequest {
   std::string name = "copy";

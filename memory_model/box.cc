@@ -21,7 +21,7 @@ BoxReach ReachOf(absl::Span<const std::int64_t> shape, const BoxAccess& access) 
   for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
     const std::int64_t start = access.start[d], count = access.count[d], step = access.step[d];
     reach.empty |= count == 0;
-    const bool pads = access.outside == Outside::kPad;
+    const bool pads = access.outside != Outside::kError;
     const std::int64_t low = pads ? access.lower[d] : std::max<std::int64_t>(0, access.lower[d]);
     const std::int64_t high = pads ? access.upper[d] : std::min(shape[d], access.upper[d]);
     reach.legal[d] = Inside(start, count, step, low, high);

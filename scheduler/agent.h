@@ -59,6 +59,8 @@ class AgentSource {
  public:
   virtual ~AgentSource() = default;
   virtual absl::StatusOr<Agent*> Next() = 0;  // nullptr after the last
+  // May the next one begin now? It may become true when an agent is retired.
+  virtual bool Ready() const { return true; }
   virtual void Retire(Agent*) {}              // done: its memory may serve the next one
 };
 

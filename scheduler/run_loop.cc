@@ -45,7 +45,7 @@ std::uint32_t RunLoop::NewSlot(Agent* agent, std::shared_ptr<Agent> owned) {
 }
 
 absl::Status RunLoop::Admit() {
-  while (!source_empty_ && resident_ < options_.resident) {
+  while (!source_empty_ && resident_ < options_.resident && source_.Ready()) {
     PALLADION_ASSIGN_OR_RETURN(Agent * agent, source_.Next());
     source_empty_ = agent == nullptr;
     if (source_empty_) break;

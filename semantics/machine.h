@@ -32,6 +32,7 @@ struct Site {
 enum class Outside : std::uint8_t {
   kPad,    // padding: loads give poison, stores are dropped (blocks, except on Triton)
   kError,  // out of bounds (a Triton block is a pointer; a whole buffer has no padding)
+  kZero,   // loads give zeros, stores are dropped (TMA)
 };
 
 // Which lanes take part. A masked-off lane is no access: a load gives `other`'s element there, or poison without one.

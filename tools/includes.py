@@ -14,6 +14,7 @@ PARTS = {
     "semantics/base/": "semantics/base",
     "semantics/tensor/": "semantics/tensor",
     "semantics/machine.": "semantics/machine.h",
+    "semantics/thread_port.": "semantics/machine.h",
     "semantics/simd/": "semantics/simd",
     "semantics/": "semantics",
     "memory_model/": "memory_model",

@@ -8,7 +8,7 @@
 #include "emu/checks/clock_races.h"
 #include "emu/checks/grid_checks.h"
 #include "emu/checks/interaction.h"
-#include "emu/scheduled_launch.h"
+#include "emu/gpu/thread_launch.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/printer.h"
@@ -138,6 +138,7 @@ absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<cons
 
 absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
                                          const RunLengths& lengths, Trial& trial, bool clocks) const {
+  if (NeedsThreads(kernel_.state().program())) return RunThreadsOf(given, outputs, lengths, trial, clocks);
   LaunchOptions launch = given;
   ClockRaces races(kernel_.state());
   if (clocks) races.Attach(launch);
@@ -154,15 +155,32 @@ absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<
     }));
     trial.tallies["races between programs"] = races.accesses();
   }
+  if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
+  TakeResult(std::move(result), trial);
+  trial.findings.insert(trial.findings.end(), races.findings().begin(), races.findings().end());
+  return absl::OkStatus();
+}
+
+absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
+                                       const RunLengths& lengths, Trial& trial, bool races) const {
+  const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
+  PALLADION_ASSIGN_OR_RETURN(
+      ScheduledResult result,
+      RunThreads(kernel_.state(), inputs_, outputs,
+                 {.scheduled = {.launch = launch, .loop = {.budget = options_.step_budget}}, .races = races}, *policy));
+  if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
+  TakeResult(std::move(result), trial);
+  if (races) trial.tallies["races between threads"] = trial.accesses;
+  return absl::OkStatus();
+}
+
+void TrialRunner::TakeResult(ScheduledResult result, Trial& trial) {
   trial.programs = result.launch.programs;
   trial.accesses = result.launch.accesses;
   trial.printed = std::move(result.launch.printed);
   trial.findings = std::move(result.launch.findings);
-  trial.findings.insert(trial.findings.end(), races.findings().begin(), races.findings().end());
   trial.run = std::move(result.run);
-  if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
   trial.tallies["deadlocks"] = trial.run.steps;
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& kernel,
@@ -174,7 +192,11 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
   if (interact_) {
     const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths);
     const ScheduledOptions options{.launch = launch, .loop = {.budget = options_.step_budget}};
-    PALLADION_RETURN_IF_ERROR(RunScheduled(kernel.state(), inputs, arrays, options, *policy).status());
+    if (NeedsThreads(kernel.state().program())) {
+      PALLADION_RETURN_IF_ERROR(RunThreads(kernel.state(), inputs, arrays, {.scheduled = options}, *policy).status());
+    } else {
+      PALLADION_RETURN_IF_ERROR(RunScheduled(kernel.state(), inputs, arrays, options, *policy).status());
+    }
   } else {
     launch.order = IsReverse(schedule) ? WalkOrder::kReverse : WalkOrder::kRowMajor;
     PALLADION_RETURN_IF_ERROR(RunLaunch(kernel.state(), inputs, arrays, launch).status());

@@ -13,6 +13,7 @@
 #include "emu/check.h"
 #include "emu/launch.h"
 #include "emu/prepared_kernel.h"
+#include "emu/scheduled_launch.h"
 #include "scheduler/run_loop.h"
 #include "scheduler/schedule.h"
 
@@ -68,6 +69,9 @@ class TrialRunner {
                           bool sweep) const;
   absl::Status RunUnderPolicy(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
                               const RunLengths& lengths, Trial& trial, bool clocks) const;
+  absl::Status RunThreadsOf(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
+                            const RunLengths& lengths, Trial& trial, bool races) const;
+  static void TakeResult(ScheduledResult result, Trial& trial);
 
   const PreparedKernel& kernel_;
   absl::Span<const ConstArray> inputs_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "emu/gpu/thread_launch.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -31,6 +32,7 @@ bool RunsOneProgramAtATime(const Program& program) {
 bool ProgramsInteract(const Program& program) { return !WhyProgramsInteract(program).empty(); }
 
 std::string WhyProgramsInteract(const Program& program) {
+  if (NeedsThreads(program)) return "the threads of a block, which wait for each other";
   if (RunsOneProgramAtATime(program)) return "";
   const std::vector<int> array = ArrayOfRefs(program);
   const auto array_of = [&](const Step& step) { return step.ref.valid() ? array[step.ref.index()] : kPrivate; };

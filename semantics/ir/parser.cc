@@ -202,6 +202,16 @@ absl::StatusOr<Module> Parser::Run() {
   return std::move(module_);
 }
 
+absl::StatusOr<AttrMap> Parser::RunAttrs() {
+  AttrMap attrs;
+  PALLADION_RETURN_IF_ERROR(Advance());
+  PALLADION_RETURN_IF_ERROR(ParseAttrs(&attrs));
+  if (token_.kind != TokenKind::kEnd) return Expected("the end of the attributes");
+  return attrs;
+}
+
+absl::StatusOr<AttrMap> ParseAttrMap(std::string_view text) { return Parser(text, "<attributes>").RunAttrs(); }
+
 absl::StatusOr<Module> Parse(std::string_view text, std::string_view path) {
   if (text.size() > kMaxTextBytes) {
     return absl::ResourceExhaustedError(Cat(path, ": the text has ", text.size(), " bytes, more than the limit of ",

@@ -26,6 +26,9 @@ inline constexpr int kMaxNodes = 1 << 22;
 // ResourceExhausted, with place too, where a limit is passed.
 absl::StatusOr<Module> Parse(std::string_view text, std::string_view path = "<text>");
 
+// A type's attributes, as ToString(AttrMap) writes them: "{arrivals=2}".
+absl::StatusOr<AttrMap> ParseAttrMap(std::string_view text);
+
 }  // namespace palladion
 
 #endif  // PALLADION_SEMANTICS_IR_PARSER_H_

@@ -20,6 +20,7 @@ class Parser {
  public:
   Parser(std::string_view text, std::string_view path) : lexer_(text, path) {}
   absl::StatusOr<Module> Run();
+  absl::StatusOr<AttrMap> RunAttrs();
 
  private:
   using Names = absl::flat_hash_map<absl::string_view, std::int32_t>;

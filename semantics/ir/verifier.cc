@@ -21,6 +21,7 @@ bool IsCall(const Instr& instr) {
 
 // Where a ref may stand: the memory that an operation reads or writes is its first operand, and a call hands refs on.
 bool TakesRef(const Instr& instr, std::size_t operand) {
+  if (instr.row->named_refs) return true;
   const Effect effect = instr.row->effect;
   if (effect == Effect::kReads || effect == Effect::kWrites || effect == Effect::kReadsWrites) return operand == 0;
   return IsCall(instr);

@@ -64,6 +64,9 @@ struct OpRow {
   Effect effect = Effect::kPure;
   Flow flow = Flow::kAll;  // value operations
   std::uint8_t moved = 0;  // kMove: the first so many operands are moved, the others say where; 0: all are moved
+  // Views of refs may stand in any operand, by name; the one of this name is written. Else only the first may.
+  bool named_refs = false;
+  std::string_view written = {};
   Backends backends = kAllBackends;
   Unit unit = Unit::kVector;
   OpStatus status = OpStatus::kImplemented;

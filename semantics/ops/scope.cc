@@ -6,6 +6,7 @@
 #include "semantics/ir/view_type.h"
 #include "semantics/ops/attrs.h"
 #include "semantics/ops/families.h"
+#include "semantics/ops/gpu_scope.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
 
@@ -19,29 +20,40 @@ std::string LabelOf(ValueId value, const Builder& builder) {
 
 struct AllocParams {
   RefId ref;
+  MemoryKind kind = MemoryKind::kShared;  // on a GPU
+  Sharing sharing = Sharing::kThread;
 };
 
 absl::Status RunAlloc(const void* params, const Step& step, Frame& frame) {
-  const RefId id = static_cast<const AllocParams*>(params)->ref;
-  const RefInfo& info = frame.program().refs[id.index()];
-  RefState& state = frame.ref(id);
-  if (state.buffer.valid())
-    frame.machine().Free(state.buffer);  // a new_ref of an earlier iteration, which nothing names any more
-  PALLADION_ASSIGN_OR_RETURN(BufferId buffer, frame.machine().Alloc({.name = info.name,
-                                                                     .dtype = info.dtype,
-                                                                     .words_per_element = info.words_per_element,
-                                                                     .shape = info.buffer_shape,
-                                                                     .loc = step.loc,
-                                                                     .text_line = step.text_line}));
-  state.buffer = buffer;
+  const auto& p = *static_cast<const AllocParams*>(params);
+  const RefInfo& info = frame.program().refs[p.ref.index()];
+  RefState& state = frame.ref(p.ref);
+  const AllocRequest request{.name = info.name,
+                             .dtype = info.dtype,
+                             .words_per_element = info.words_per_element,
+                             .shape = info.buffer_shape,
+                             .loc = step.loc,
+                             .text_line = step.text_line};
+  if (frame.port != nullptr) {
+    const AllocationSite site{&step - frame.program().steps.data(), p.sharing};
+    PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.port->Alloc(request, p.kind, site));
+  } else {
+    if (state.buffer.valid())
+      frame.machine().Free(state.buffer);  // a new_ref of an earlier iteration, which nothing names any more
+    PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.machine().Alloc(request));
+  }
   state.ended = nullptr;
   for (std::size_t d = 0; d < info.buffer_shape.size(); ++d) state.origin[d] = 0;
   return absl::OkStatus();
 }
 
-absl::Status RunFree(const void* params, const Step&, Frame& frame) {
+absl::Status RunFree(const void* params, const Step& step, Frame& frame) {
   RefState& state = frame.ref(static_cast<const AllocParams*>(params)->ref);
-  frame.machine().Free(state.buffer);
+  if (frame.port != nullptr) {
+    frame.port->Leave(state.buffer, frame.site(step));
+  } else {
+    frame.machine().Free(state.buffer);
+  }
   state.buffer = {};
   return absl::OkStatus();
 }
@@ -83,15 +95,14 @@ Arg WholeView(ValueId ref) {
   return arg;
 }
 
-absl::StatusOr<RefId> DefineBuffer(ValueId value, Builder& builder) {
+absl::StatusOr<RefId> DefineBuffer(ValueId value, Builder& builder, Sharing sharing = Sharing::kThread) {
   const Type& type = builder.TypeOf(value);
-  if (type.element != ElementKind::kData) {
-    return absl::UnimplementedError(
-        Cat("a ", Name(type.element), " needs the asynchronous machine, which is not modelled yet"));
-  }
+  if (type.element != ElementKind::kData) return DefineSync(value, sharing, builder);
   const RefId ref = builder.NewRef(builder.WholeRef(type, LabelOf(value, builder)));
   builder.DefineRef(value, ref);
-  builder.Emit(RunAlloc, AllocParams{ref});
+  const MemoryKind kind = type.space == Space::kSmem ? MemoryKind::kShared : MemoryKind::kRegisters;
+  builder.EmitVisible(RunAlloc, AllocParams{ref, kind, sharing});
+  builder.program().steps.back().own_memory = true;
   return ref;
 }
 
@@ -123,16 +134,35 @@ absl::Status VerifyRunScoped(const Instr& op, const VerifyContext& context) {
   return ExpectReturns(op.regions[0], context.kernel, op.types, "the region");
 }
 
-// ref.md#run_scoped: each parameter is new poisoned memory, freed when the region returns.
+bool IsAccumulator(ValueId value, const Builder& builder) {
+  const Type& type = builder.TypeOf(value);
+  return type.element == ElementKind::kData && type.space == Space::kRegs;
+}
+
+absl::Status EmitZeros(ValueId ref, Builder& builder) {
+  const Type& type = builder.TypeOf(ref);
+  PALLADION_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Create(type.dtype, type.shape));
+  zeros.FillWithZeroBytes();
+  Arg constant;
+  constant.kind = Arg::Kind::kDense;
+  constant.dense = std::make_shared<const Tensor>(std::move(zeros));
+  WholeParams store;
+  PALLADION_ASSIGN_OR_RETURN(store.view, builder.PlanView(WholeView(ref)));
+  PALLADION_ASSIGN_OR_RETURN(store.value, builder.In(constant));
+  builder.Emit(RunStoreWhole, std::move(store));
+  return absl::OkStatus();
+}
+
+// ref.md#run_scoped: each parameter is new poisoned memory, an accumulator zeros; it is freed when the region returns.
+// With collective_axes the threads of a block come together first, and share it.
 absl::Status LowerRunScoped(const Instr& op, Builder& builder) {
-  if (HasAttr(op, "collective_axes") && !std::get<AttrList>(Find(op.attrs, "collective_axes")->value).empty()) {
-    return absl::UnimplementedError(
-        "collective allocation (collective_axes) needs the GPU machine, which is not modelled yet");
-  }
+  PALLADION_ASSIGN_OR_RETURN(const Sharing sharing, SharingOf(op, builder));
+  if (sharing == Sharing::kBlock) EmitMeeting(builder);
   const Region& region = op.regions[0];
   std::vector<RefId> refs;
   for (const Param& param : region.params) {
-    PALLADION_ASSIGN_OR_RETURN(RefId ref, DefineBuffer(param.value, builder));
+    PALLADION_ASSIGN_OR_RETURN(RefId ref, DefineBuffer(param.value, builder, sharing));
+    if (IsAccumulator(param.value, builder)) PALLADION_RETURN_IF_ERROR(EmitZeros(param.value, builder));
     refs.push_back(ref);
   }
   std::vector<SlotId> results, unnamed;
@@ -141,7 +171,14 @@ absl::Status LowerRunScoped(const Instr& op, Builder& builder) {
     results.push_back(op.results[i].valid() ? builder.Define(op.results[i]) : unnamed.back());
   }
   PALLADION_RETURN_IF_ERROR(builder.LowerRegion(region, results));
-  for (RefId ref : refs) builder.Emit(RunFree, AllocParams{ref});
+  for (std::size_t i = refs.size(); i-- > 0;) {
+    if (builder.TypeOf(region.params[i].value).element != ElementKind::kData) {
+      EmitLeaveSync(refs[i], builder);
+    } else {
+      builder.EmitVisible(RunFree, AllocParams{refs[i]});
+      builder.program().steps.back().own_memory = true;
+    }
+  }
   for (SlotId slot : unnamed) builder.FreeSlot(slot);
   return absl::OkStatus();
 }

@@ -350,7 +350,7 @@ absl::Status Builder::LowerRegion(const Region& region, absl::Span<const SlotId>
 absl::StatusOr<int> Builder::GridAxis(std::int64_t axis) const {
   const Launch& launch = kernel_.launch;
   std::int64_t user_axis = 0;
-  for (int d = 0; d < static_cast<int>(launch.grid.size()); ++d) {
+  for (int d = 0; d < static_cast<int>(program_.grid.size()); ++d) {
     if (std::count(launch.vmapped.begin(), launch.vmapped.end(), d) > 0) continue;
     if (user_axis++ == axis) return d;
   }
@@ -359,7 +359,7 @@ absl::StatusOr<int> Builder::GridAxis(std::int64_t axis) const {
 }
 
 absl::StatusOr<int> Builder::GridAxis(const std::string& name) const {
-  const std::vector<std::string>& names = kernel_.launch.names;
+  const std::vector<std::string>& names = program_.mesh.has_value() ? program_.mesh->names : kernel_.launch.names;
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<int>(found - names.begin());
   return absl::UnimplementedError(

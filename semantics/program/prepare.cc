@@ -8,6 +8,7 @@
 #include "semantics/program/blocks.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
+#include "semantics/program/thread_mesh.h"
 
 namespace palladion {
 namespace {
@@ -39,7 +40,8 @@ bool Writes(const Region& region, ValueId value) {
     for (const Arg& arg : op.args) {
       const bool refers = arg.kind == Arg::Kind::kValue && arg.value == value;
       // A ref handed to a call may be written there under another name.
-      if (refers && (writes || op.row->effect == Effect::kControl)) return true;
+      const bool here = writes && (!op.row->named_refs || arg.name == op.row->written);
+      if (refers && (here || op.row->effect == Effect::kControl)) return true;
     }
     for (const Region& inner : op.regions) {
       if (Writes(inner, value)) return true;
@@ -57,7 +59,7 @@ class KernelPreparer {
 
   absl::StatusOr<Program> Run() {
     PALLADION_RETURN_IF_ERROR(CheckSupported());
-    DescribeGrid();
+    PALLADION_RETURN_IF_ERROR(DescribeGrid());
     for (const Operand& operand : kernel_.operands) PALLADION_RETURN_IF_ERROR(DescribeOperand(operand));
     const Label head, end;
     EmitForBlocks(RunAllocBlock, BlockMode::kResident);
@@ -98,17 +100,25 @@ class KernelPreparer {
   Program& program() { return builder_.program(); }
 
   absl::Status CheckSupported() const {
-    if (!kernel_.launch.mesh.empty()) {
-      return absl::UnimplementedError(Cat("kernel @", kernel_.name,
-                                          ": a launch over a mesh of threads or cores needs a machine "
-                                          "that is not modelled yet; pallas_call with a grid runs"));
+    if (!kernel_.launch.mesh.empty() && builder_.target().backend != TargetBackend::kMosaicGpu) {
+      return absl::UnimplementedError(Cat("kernel @", kernel_.name, ": a launch over a mesh of kind '",
+                                          kernel_.launch.mesh, "' runs on a target mosaic_gpu/CHIP; the target is ",
+                                          ToString(builder_.target())));
     }
     if (kernel_.bodies.size() != 1)
       return absl::UnimplementedError(Cat("kernel @", kernel_.name, ": several bodies (MPMD) are not modelled yet"));
     return absl::OkStatus();
   }
 
-  void DescribeGrid() {
+  absl::Status DescribeGrid() {
+    if (!kernel_.launch.mesh.empty()) {
+      PALLADION_ASSIGN_OR_RETURN(MeshLaunch launch, ReadMesh(kernel_.launch));
+      for (const std::int64_t size : launch.sizes) program().grid.push_back({.size = size});
+      program().mesh = std::move(launch.mesh);
+      program().grid_bound.assign(program().grid.size(), -1);
+      program().dim_order.assign(program().grid.size(), DimOrder::kParallel);
+      return absl::OkStatus();
+    }
     program().grid = kernel_.launch.grid;
     for (const GridDim& dim : kernel_.launch.grid) {
       int operand = -1;
@@ -118,6 +128,7 @@ class KernelPreparer {
       program().grid_bound.push_back(operand);
     }
     DescribeOrder();
+    return absl::OkStatus();
   }
 
   // TPU dimensions are ordered unless dimension_semantics says "parallel" (or one of its cores' kinds); blocks of a GPU

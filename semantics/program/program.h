@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "semantics/machine.h"
 #include "semantics/ops/value_kernel.h"
 #include "semantics/program/grid_walk.h"
+#include "semantics/thread_port.h"
 
 namespace palladion {
 
@@ -30,6 +32,7 @@ struct ShadowKernel;  // semantics/ops/shadow.h
 struct Step;
 
 using StepFn = absl::Status (*)(const void* params, const Step& step, Frame& frame);
+using WaitsFn = WaitTarget (*)(const void* params, const Step& step, Frame& frame);
 
 // What an atomic step's effect depends on.
 enum class AtomicStep : std::uint8_t {
@@ -58,6 +61,7 @@ struct Step {
   RefId ref;
   bool only_reads = false, own_memory = false;
   AtomicStep atomic = AtomicStep::kNone;
+  WaitsFn waits = nullptr;  // of a step that may have to wait: for what
 };
 
 // Whoever looks over a program's shoulder: schedules, logs, traces. A frame without hooks does not pay for them.
@@ -124,6 +128,13 @@ struct ProgramOptions {
   bool observable = false;
 };
 
+// A launch over clusters of blocks of threads: the last dimensions of Program::grid, thread minor.
+struct ThreadMesh {
+  std::size_t cluster_dims = 0;    // of the grid, before the thread dimension
+  bool thread_dim = false;         // the last one is the thread
+  std::vector<std::string> names;  // of every dimension; "" for an unnamed one
+};
+
 struct Program {
   std::string kernel_name;
   Target target;
@@ -139,6 +150,8 @@ struct Program {
   std::size_t arena_bytes = 0;
   std::size_t scratch_bytes = 0;
   std::size_t inspectors = 0;                      // in all steps together
+  std::optional<ThreadMesh> mesh;                  // a launch over threads of blocks; none: one agent is a program
+  bool uses_port = false;                          // some step asks its frame's ThreadPort
   bool wants_threads = false;                      // some operation is large enough to be shared by host threads
   std::vector<std::shared_ptr<const void>> owned;  // parameters of steps, constants
 };
@@ -148,6 +161,7 @@ struct RefState {
   BufferId buffer;
   std::array<std::int64_t, kMaxBoxRank> origin;  // per buffer dimension
   const Step* ended = nullptr;                   // the step after which the ref must not be used: a freeze
+  SyncId sync;                                   // instead of a buffer: barriers or semaphores
 };
 
 // One agent's values: everything that changes while a program runs. Plain data over one arena.
@@ -181,6 +195,8 @@ class Frame {
   simd::Parallel* parallel = nullptr;  // host threads for large operations
   std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
   StepHooks* hooks = nullptr;
+  ThreadPort* port = nullptr;          // of a program that uses one
+  std::int64_t warp = -1;              // of a warp that a thread forked; else the agent is a whole thread
   std::uint8_t* ran = nullptr;         // one for each step, set to 1 when it runs; nullptr: nobody asks
   FrameShadow* shadow = nullptr;       // nullptr: definedness is not tracked
   Inspections* inspections = nullptr;  // nullptr: what values break is not looked for

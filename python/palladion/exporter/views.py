@@ -46,10 +46,9 @@ def _at(transform, read) -> str:
 
 
 def _cluster(transform, read) -> str:
-    indices = [index_atom(i, read) for i in transform.idxs]
-    if not all(i.isdigit() for i in indices):
+    if not all(isinstance(i, int) for i in transform.idxs):
         raise ExportError("a view of another block of the cluster with a computed index cannot be written yet")
-    return f".cluster{attrs_text({'dims': _names(transform.dims), 'idxs': [int(i) for i in indices]})}"
+    return f".cluster{attrs_text({'dims': _names(transform.dims), 'idxs': list(transform.idxs)})}"
 
 
 def _peer(transform, read) -> str:

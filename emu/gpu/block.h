@@ -1,0 +1,60 @@
+// One block of threads under way: who its threads are, and what lies in its shared memory. Memory is a stack of bytes,
+// as Mosaic GPU lays scopes out: a later scope gets the bytes of an earlier one, so what is still under way in those is
+// found when they are given again. Based on: JAX's Mosaic GPU backend, which aligns every ref to 1024 bytes.
+#ifndef PALLADION_EMU_GPU_BLOCK_H_
+#define PALLADION_EMU_GPU_BLOCK_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "memory_model/rendezvous.h"
+#include "semantics/base/ids.h"
+#include "semantics/thread_port.h"
+
+namespace palladion {
+
+using ThreadId = Id<struct ThreadTag>;  // in the order in which threads begin
+using BlockId = Id<struct BlockTag>;
+
+// What an allocation is called in every block: the step that makes it, and the how-maniest time it ran.
+struct ObjectName {
+  std::int64_t step = 0, occurrence = 0;
+  friend bool operator<(const ObjectName& a, const ObjectName& b) {
+    return std::tie(a.step, a.occurrence) < std::tie(b.step, b.occurrence);
+  }
+};
+
+struct SharedBuffer {
+  BufferId buffer;
+  std::int64_t offset = 0, bytes = 0;
+  std::size_t users = 0;  // threads that have not left its scope
+};
+
+struct Block {
+  static constexpr std::int64_t kAlignment = 1024;
+
+  std::vector<std::int64_t> index;  // of the grid, without the thread
+  std::int64_t cluster = 0;         // its number
+  Place place;
+  std::vector<ThreadId> threads;
+  std::size_t running = 0;
+  bool ended = false;
+  RendezvousId meeting;
+  std::map<ObjectName, SharedBuffer> live;
+  std::vector<SharedBuffer> retired;  // their scope is over; nobody has their bytes yet
+  std::map<ObjectName, SyncId> syncs;
+
+  // Where the next allocation begins.
+  std::int64_t Top() const {
+    std::int64_t top = 0;
+    for (const auto& [name, shared] : live) top = std::max(top, shared.offset + shared.bytes);
+    return (top + kAlignment - 1) / kAlignment * kAlignment;
+  }
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_GPU_BLOCK_H_

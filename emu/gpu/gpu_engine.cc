@@ -1,0 +1,83 @@
+// Operations that engines perform for threads.
+#include <algorithm>
+#include <utility>
+
+#include "emu/gpu/gpu_machine.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+
+QueueId GpuMachine::QueueOf(ThreadId id, AsyncQueue queue) {
+  if (queue == AsyncQueue::kNone) return {};
+  Thread& thread = Of(id);
+  QueueId& mine = queue == AsyncQueue::kMma ? thread.mma : thread.stores;
+  if (!mine.valid()) mine = model_.MakeQueue(queue == AsyncQueue::kMma ? QueueOrder::kSerial : QueueOrder::kHalves);
+  return mine;
+}
+
+AsyncOperand GpuMachine::OperandOf(AsyncPart part) const {
+  return {.where = std::move(part.where),
+          .bytes = part.bytes,
+          .proxy = part.in_registers ? Proxy::kGeneric : Proxy::kAsync};
+}
+
+absl::Status GpuMachine::Start(AsyncStart start) {
+  AsyncRequest request{.name = std::string(start.name), .site = CodeSite::Of(start.site)};
+  request.function = std::move(start.function);
+  request.queue = QueueOf(current_, start.queue);
+  request.must_await = start.await_read ? Half::kRead : Half::kWrite;
+  request.program.assign(start.site.program.begin(), start.site.program.end());
+  EngineOperation operation{.name = request.name, .queue = request.queue, .site = request.site};
+  const auto buffer_of = [](const AsyncPart& part) {
+    return std::visit([](const auto& where) { return where.buffer; }, part.where);
+  };
+  for (AsyncPart& part : start.sources) {
+    operation.sources.push_back(buffer_of(part));
+    request.sources.push_back(OperandOf(std::move(part)));
+  }
+  for (AsyncPart& part : start.destinations) {
+    if (part.reduce != nullptr) return absl::UnimplementedError("copies that reduce are not modelled yet");
+    operation.destinations.push_back(buffer_of(part));
+    request.destinations.push_back(OperandOf(std::move(part)));
+  }
+  for (const AsyncArrival& arrival : start.arrivals) {
+    request.completions.push_back({.object = BarrierOf(arrival.barrier), .amount = units_ / arrival.parts});
+  }
+  operation.reads = !request.sources.empty();
+  operation.completions = request.completions;
+  PALLADION_ASSIGN_OR_RETURN(operation.id, model_.Start(Current().clock, std::move(request)));
+  for (const BufferId buffer : operation.sources) ++pending_[buffer.value];
+  for (const BufferId buffer : operation.destinations) ++pending_[buffer.value];
+  spawn_(std::move(operation));
+  return absl::OkStatus();
+}
+
+void GpuMachine::CommitGroup(AsyncQueue queue, const Site&) { model_.CommitGroup(QueueOf(current_, queue)); }
+
+bool GpuMachine::CanPerform(ClockId operation, Half half) const {
+  const std::vector<PendingHalf> pending = model_.Pending();
+  return std::any_of(pending.begin(), pending.end(),
+                     [&](const PendingHalf& p) { return p.operation == operation && p.half == half; });
+}
+
+void GpuMachine::Perform(ClockId operation, Half half) {
+  performing_ = true;
+  model_.Perform({.operation = operation, .half = half}, &memory_);
+  performing_ = false;
+}
+
+void GpuMachine::Done(const EngineOperation& operation) {
+  for (const auto* buffers : {&operation.sources, &operation.destinations}) {
+    for (const BufferId buffer : *buffers) {
+      if (--pending_[buffer.value] > 0) continue;
+      pending_.erase(buffer.value);
+      const auto waiting = std::find(to_free_.begin(), to_free_.end(), buffer);
+      if (waiting == to_free_.end()) continue;
+      to_free_.erase(waiting);
+      memory_.Free(buffer);
+    }
+  }
+}
+
+}  // namespace palladion

@@ -1,0 +1,194 @@
+// Blocks and threads; what they wait for.
+#include "emu/gpu/gpu_machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+namespace {
+
+// Objects of schedules: buffers are their own numbers; the others follow, far apart.
+constexpr std::int64_t kBarrierObjects = std::int64_t{1} << 40, kSemaphoreObjects = std::int64_t{2} << 40,
+                       kQueueObjects = std::int64_t{3} << 40, kMeetingObjects = std::int64_t{4} << 40;
+
+}  // namespace
+
+GpuMachine::GpuMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid,
+                       const GpuOptions& options)
+    : program_(program),
+      memory_(memory),
+      grid_(grid.begin(), grid.end()),
+      options_(options),
+      model_(FenceRule(options.policy)) {
+  const bool threads = program.mesh.has_value() && program.mesh->thread_dim;
+  block_dims_ = grid_.size() - (threads ? 1 : 0);
+  const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
+  for (std::size_t d = block_dims_ - cluster_dims; d < block_dims_; ++d) units_ *= grid_[d];
+  if (options.definedness) model_.TrackDefinedness();
+}
+
+void GpuMachine::Adopt(BufferId array) {
+  const absl::Span<const std::int64_t> shape = memory_.ShapeOf(array);
+  model_.Adopt(array, {.name = std::string(memory_.NameOf(array)),
+                       .shape = {shape.begin(), shape.end()},
+                       .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(array)),
+                       .space = ProxySpace::kGlobal,
+                       .place = {}});
+}
+
+ThreadId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
+  const BlockId id{static_cast<std::int32_t>(blocks_.size())};
+  Block& block = blocks_.emplace_back();
+  block.index.assign(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(block_dims_));
+  std::int64_t number = 0;
+  for (std::size_t d = 0; d < block_dims_; ++d) number = number * grid_[d] + index[d];
+  block.cluster = number / units_;
+  block.place = Place{}
+                    .With(PlaceLevel::kCluster, static_cast<std::int32_t>(block.cluster))
+                    .With(PlaceLevel::kBlock, static_cast<std::int32_t>(number % units_));
+  block_at_[block.index] = id;
+  const ThreadId first{static_cast<std::int32_t>(threads_.size())};
+  std::vector<ClockId> clocks;
+  const std::string where = Cat("block (", absl::StrJoin(block.index, ", "), ")");
+  for (std::int64_t t = 0; t < threads; ++t) {
+    block.threads.push_back({static_cast<std::int32_t>(threads_.size())});
+    Thread& thread = threads_.emplace_back();
+    thread.block = id;
+    thread.index = block.index;
+    if (threads > 1 || block_dims_ < grid_.size()) thread.index.push_back(t);
+    const Place place = block.place.With(PlaceLevel::kThread, static_cast<std::int32_t>(t));
+    thread.clock = model_.agents().Add(threads == 1 ? where : Cat("thread ", t, " of ", where), place);
+    clocks.push_back(thread.clock);
+  }
+  block.running = block.threads.size();
+  block.meeting = model_.MakeRendezvous(Cat("the threads of ", where), std::move(clocks));
+  return first;
+}
+
+bool GpuMachine::EndThread(ThreadId id) {
+  Block& block = Of(Of(id).block);
+  model_.AgentEnds(Of(id).clock);
+  if (--block.running > 0) return false;
+  // Blocks of a cluster may look at each other's memory until all have come to their end.
+  std::size_t ended = 0;
+  for (const Block& other : blocks_) ended += other.cluster == block.cluster && other.running == 0;
+  if (ended < static_cast<std::size_t>(units_)) return false;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    if (blocks_[b].cluster == block.cluster) EndBlock({static_cast<std::int32_t>(b)});
+  }
+  return true;
+}
+
+bool GpuMachine::CanWait(ThreadId id, const WaitTarget& target) const {
+  const Thread& thread = Of(id);
+  switch (target.kind) {
+    case WaitTarget::Kind::kNothing:
+      return true;
+    case WaitTarget::Kind::kBarrier:
+      return model_.CanWait(thread.clock, BarrierOf(target.object));
+    case WaitTarget::Kind::kSemaphore:
+      return model_.CanWait(SemaphoreOf(target.object), target.value);
+    case WaitTarget::Kind::kGroups: {
+      const QueueId queue = target.queue == AsyncQueue::kMma ? thread.mma : thread.stores;
+      return !queue.valid() || model_.CanAwaitGroups(queue, static_cast<std::size_t>(target.value),
+                                                     target.reads_only ? Half::kRead : Half::kWrite);
+    }
+    case WaitTarget::Kind::kMeeting:
+      return model_.CanLeave(thread.clock, Of(thread.block).meeting);
+    case WaitTarget::Kind::kWarps:
+      return true;
+  }
+  return true;
+}
+
+std::string GpuMachine::DescribeWait(ThreadId id, const WaitTarget& target) const {
+  const auto words = [](const WaitRecord& wait) {
+    return Cat(wait.object, " (needs ", wait.needs, ", has ", wait.has, ")");
+  };
+  const Thread& thread = Of(id);
+  switch (target.kind) {
+    case WaitTarget::Kind::kBarrier:
+      return words(model_.Of(BarrierOf(target.object)).Waiting(thread.clock, {}));
+    case WaitTarget::Kind::kSemaphore:
+      return words(model_.Of(SemaphoreOf(target.object)).Waiting(thread.clock, target.value, {}));
+    case WaitTarget::Kind::kGroups:
+      return Cat("all but ", target.value, " of its groups of ",
+                 target.queue == AsyncQueue::kMma ? "wgmma" : "copies to global memory");
+    case WaitTarget::Kind::kMeeting:
+      return words(model_.Of(Of(thread.block).meeting).Waiting(thread.clock, {}, model_.agents()));
+    default:
+      return "its warps";
+  }
+}
+
+std::int64_t GpuMachine::ObjectOf(SyncElement element) const {
+  const SyncArray& array = syncs_[element.array.index()];
+  const auto i = static_cast<std::size_t>(element.element);
+  return array.barriers.empty() ? kSemaphoreObjects + array.semaphores[i].value
+                                : kBarrierObjects + array.barriers[i].value;
+}
+
+std::int64_t GpuMachine::ObjectOf(const Completion& completion) {
+  const auto* barrier = std::get_if<BarrierId>(&completion.object);
+  return barrier != nullptr ? kBarrierObjects + barrier->value
+                            : kSemaphoreObjects + std::get<SemaphoreId>(completion.object).value;
+}
+
+std::int64_t GpuMachine::ObjectOf(QueueId queue) { return kQueueObjects + queue.value; }
+
+std::int64_t GpuMachine::ObjectOf(ThreadId id, const WaitTarget& target) const {
+  const Thread& thread = Of(id);
+  switch (target.kind) {
+    case WaitTarget::Kind::kBarrier:
+    case WaitTarget::Kind::kSemaphore:
+      return ObjectOf(target.object);
+    case WaitTarget::Kind::kGroups:
+      return ObjectOf(target.queue == AsyncQueue::kMma ? thread.mma : thread.stores);
+    default:
+      return kMeetingObjects + Of(thread.block).meeting.value;
+  }
+}
+
+void GpuMachine::Wait(const WaitTarget& target, const Site& site) {
+  const ClockId clock = Current().clock;
+  switch (target.kind) {
+    case WaitTarget::Kind::kBarrier:
+      model_.Wait(clock, BarrierOf(target.object), CodeSite::Of(site));
+      break;
+    case WaitTarget::Kind::kSemaphore:
+      model_.Wait(clock, SemaphoreOf(target.object), target.value, target.decrement);
+      break;
+    case WaitTarget::Kind::kGroups:
+      model_.AwaitGroups(clock, QueueOf(current_, target.queue), static_cast<std::size_t>(target.value),
+                         target.reads_only ? Half::kRead : Half::kWrite);
+      break;
+    case WaitTarget::Kind::kMeeting:
+      model_.Leave(clock, Of(Current().block).meeting);
+      break;
+    default:
+      break;
+  }
+}
+
+void GpuMachine::Meet(std::string what, const Site& site) {
+  model_.Enter(Current().clock, Of(Current().block).meeting, Cat(what, " at line ", site.text_line),
+               CodeSite::Of(site));
+}
+
+void GpuMachine::Collective(absl::Span<const std::size_t>, std::string, const Site&) {}
+
+void GpuMachine::Make(Fence fence, const Site& site) {
+  if (fence == Fence::kSharedToAsync) model_.Commit(Current().clock, ClockPart::kAsyncSmem, CodeSite::Of(site));
+}
+
+absl::Status GpuMachine::ForkWarps(const Site&) {
+  return absl::UnimplementedError("warps of a warpgroup are not modelled yet");
+}
+
+void GpuMachine::End(const Site& site) { model_.End(CodeSite::Of(site)); }
+
+}  // namespace palladion

@@ -1,0 +1,166 @@
+// The machine of a launch over threads: ThreadPort over the launch's memory and a ConcurrencyModel. It knows the blocks
+// that are under way, what each has allocated and which barriers that stands for, and in whose name the model is asked.
+// Based on: the execution model of Pallas' Mosaic GPU backend. Limits: one device; the bytes of shared memory are a
+// stack, as the backend lays them out.
+#ifndef PALLADION_EMU_GPU_GPU_MACHINE_H_
+#define PALLADION_EMU_GPU_GPU_MACHINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/gpu/block.h"
+#include "memory_model/concurrency_model.h"
+#include "memory_model/memory.h"
+#include "semantics/program/program.h"
+#include "semantics/thread_port.h"
+
+namespace palladion {
+
+struct GpuOptions {
+  FencePolicy policy = FencePolicy::kPallas;
+  bool races = false;  // record accesses and judge their order
+  bool definedness = false;
+};
+
+// One operation of an engine, for whoever schedules its halves.
+struct EngineOperation {
+  ClockId id;
+  std::string name;
+  bool reads = false;
+  QueueId queue;
+  std::vector<BufferId> sources, destinations;
+  std::vector<Completion> completions;
+  CodeSite site;
+};
+
+class GpuMachine final : public ThreadPort {
+ public:
+  // All outlive it. `grid`: the launch's sizes, of every dimension.
+  GpuMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid, const GpuOptions& options);
+
+  // An array of the kernel call: it is there before every thread.
+  void Adopt(BufferId array);
+
+  // A block begins: the index of its first thread in the grid, and how many it has. Its threads are numbered in order.
+  ThreadId AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads);
+  void SetCurrent(ThreadId thread) { current_ = thread; }  // who asks, from here on
+  // It has come to its end. True: it was the last of its cluster, whose memory is gone now.
+  bool EndThread(ThreadId thread);
+
+  std::string NameOf(ThreadId thread) const { return model_.agents().NameOf(Of(thread).clock); }
+  ClockId CurrentClock() const { return Of(current_).clock; }
+
+  // May a thread that waits for the target go on, and what it waits for in words.
+  bool CanWait(ThreadId thread, const WaitTarget& target) const;
+  std::string DescribeWait(ThreadId thread, const WaitTarget& target) const;
+
+  // Called for every operation that is started.
+  void OnStart(std::function<void(EngineOperation)> spawn) { spawn_ = std::move(spawn); }
+  bool CanPerform(ClockId operation, Half half) const;
+  void Perform(ClockId operation, Half half);
+  void Done(const EngineOperation& operation);     // both halves have been performed
+  bool performing() const { return performing_; }  // the accesses of now are an engine's
+
+  // The kernel has come to its end.
+  void End(const Site& site);
+
+  ConcurrencyModel& model() { return model_; }
+  const ConcurrencyModel& model() const { return model_; }
+
+  // Which objects a request touches, for schedules.
+  std::int64_t ObjectOf(SyncElement element) const;
+  std::int64_t ObjectOf(ThreadId thread, const WaitTarget& target) const;
+  static std::int64_t ObjectOf(const Completion& completion);
+  static std::int64_t ObjectOf(QueueId queue);
+
+  // ThreadPort, for the current thread.
+  absl::StatusOr<BufferId> Alloc(const AllocRequest& request, MemoryKind kind, const AllocationSite& site) override;
+  absl::StatusOr<SyncId> Alloc(const SyncRequest& request, const AllocationSite& site) override;
+  void Leave(BufferId buffer, const Site& site) override;
+  void Leave(SyncId array, const Site& site) override;
+  BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) override;
+  SyncElement PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) override;
+  void Meet(std::string what, const Site& site) override;
+  void Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) override;
+  void Arrive(SyncElement barrier, const Site& site) override;
+  bool Test(SyncElement barrier, const Site& site) override;
+  void Signal(SyncElement semaphore, std::int64_t amount, const Site& site) override;
+  std::int64_t Read(SyncElement semaphore, const Site& site) override;
+  void Make(Fence fence, const Site& site) override;
+  void Wait(const WaitTarget& target, const Site& site) override;
+  absl::Status Start(AsyncStart operation) override;
+  void CommitGroup(AsyncQueue queue, const Site& site) override;
+  bool MmaCompletesEarlier() const override { return model_.rule().WgmmaCompletesEarlier(); }
+  absl::Status ForkWarps(const Site& site) override;
+
+ private:
+  struct Thread {
+    ClockId clock;
+    BlockId block;
+    std::vector<std::int64_t> index;
+    std::map<std::int64_t, std::int64_t> occurrences;  // by allocating step
+    QueueId stores, mma;
+  };
+  // An array of barriers or semaphores.
+  struct SyncArray {
+    SyncRequest request;
+    BlockId block;
+    ObjectName name;
+    std::vector<BarrierId> barriers;
+    std::vector<SemaphoreId> semaphores;
+    std::size_t users = 0;
+    bool ended = false;
+  };
+
+  Thread& Of(ThreadId id) { return threads_[id.index()]; }
+  const Thread& Of(ThreadId id) const { return threads_[id.index()]; }
+  Block& Of(BlockId id) { return blocks_[id.index()]; }
+  const Block& Of(BlockId id) const { return blocks_[id.index()]; }
+  Thread& Current() { return Of(current_); }
+  BlockId PeerOf(BlockId block, absl::Span<const PeerCoordinate> where);
+  ObjectName NextName(const AllocationSite& site);
+
+  absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, MemoryKind kind, const Place& place);
+  absl::StatusOr<BufferId> AllocShared(const AllocRequest& request, const ObjectName& name, BlockId block);
+  SyncId MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block);
+  std::int64_t Arrivals(const SyncRequest& request) const;
+  void EndSync(SyncId id, const CodeSite& site);
+  void Release(BufferId buffer);
+  void EndBlock(BlockId block);
+  void ReportPeer(std::string_view what, const Site& site);
+  BarrierId BarrierOf(SyncElement element) const;
+  SemaphoreId SemaphoreOf(SyncElement element) const;
+  QueueId QueueOf(ThreadId thread, AsyncQueue queue);
+  AsyncOperand OperandOf(AsyncPart part) const;
+
+  const Program& program_;
+  Memory& memory_;
+  const std::vector<std::int64_t> grid_;
+  const GpuOptions options_;
+  ConcurrencyModel model_;
+  std::int64_t units_ = 1;  // of one arrival: a multicast's part is a share of one
+  std::size_t block_dims_;  // of the grid: all but the thread's
+  std::vector<Thread> threads_;
+  std::vector<Block> blocks_;
+  std::map<std::vector<std::int64_t>, BlockId> block_at_;
+  std::vector<SyncArray> syncs_;
+  std::map<ObjectName, SyncId> grid_syncs_;
+  absl::flat_hash_map<std::int32_t, std::pair<BlockId, ObjectName>> names_;  // of shared buffers
+  absl::flat_hash_map<std::int32_t, int> pending_;                           // operations under way, by buffer
+  std::vector<BufferId> to_free_;                                            // once nothing is pending there
+  std::function<void(EngineOperation)> spawn_;
+  ThreadId current_;
+  bool performing_ = false;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_GPU_GPU_MACHINE_H_

@@ -1,0 +1,133 @@
+// What threads allocate, and what of it another block of the cluster sees.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "emu/gpu/gpu_machine.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+
+ObjectName GpuMachine::NextName(const AllocationSite& site) { return {site.step, Current().occurrences[site.step]++}; }
+
+// Registers are the thread's own; the model knows them, because engines touch accumulators.
+absl::StatusOr<BufferId> GpuMachine::MakeBuffer(const AllocRequest& request, MemoryKind kind, const Place& place) {
+  PALLADION_ASSIGN_OR_RETURN(const BufferId id, memory_.Alloc(request));
+  std::int64_t bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(id));
+  model_.Adopt(id, {.name = request.name,
+                    .shape = {request.shape.begin(), request.shape.end()},
+                    .element_bytes = bytes,
+                    .space = kind == MemoryKind::kShared ? ProxySpace::kShared : ProxySpace::kPlain,
+                    .place = place});
+  return id;
+}
+
+absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request, MemoryKind kind, const AllocationSite& site) {
+  const BlockId block = Current().block;
+  if (kind == MemoryKind::kRegisters) {
+    PALLADION_ASSIGN_OR_RETURN(const BufferId id, MakeBuffer(request, kind, Of(block).place));
+    return id;
+  }
+  const ObjectName name = NextName(site);
+  const auto found = Of(block).live.find(name);
+  if (found == Of(block).live.end()) {
+    PALLADION_RETURN_IF_ERROR(AllocShared(request, name, block).status());
+  }
+  return Of(block).live.at(name).buffer;
+}
+
+// New memory takes the bytes of scopes that are over; what is still under way there is unordered with that.
+absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, const ObjectName& name, BlockId id) {
+  PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, MakeBuffer(request, MemoryKind::kShared, Of(id).place));
+  Block& block = Of(id);
+  SharedBuffer shared{.buffer = buffer, .offset = block.Top(), .users = block.threads.size()};
+  shared.bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(buffer));
+  for (const std::int64_t size : request.shape) shared.bytes *= size;
+  const CodeSite site{request.loc, request.text_line};
+  const auto overlaps = [&](const SharedBuffer& old) {
+    return old.offset < shared.offset + shared.bytes && shared.offset < old.offset + old.bytes;
+  };
+  for (const SharedBuffer& old : block.retired) {
+    if (!overlaps(old)) continue;
+    if (options_.races) model_.Free(Current().clock, old.buffer, site);
+    Release(old.buffer);
+  }
+  block.retired.erase(std::remove_if(block.retired.begin(), block.retired.end(), overlaps), block.retired.end());
+  block.live[name] = shared;
+  names_[buffer.value] = {id, name};
+  return buffer;
+}
+
+void GpuMachine::Leave(BufferId buffer, const Site&) {
+  const auto named = names_.find(buffer.value);
+  if (named == names_.end()) return Release(buffer);  // registers
+  Block& block = Of(named->second.first);
+  const auto at = block.live.find(named->second.second);
+  if (at == block.live.end() || --at->second.users > 0) return;
+  block.retired.push_back(at->second);
+  block.live.erase(at);
+}
+
+// The bytes stay until no engine has them in hand.
+void GpuMachine::Release(BufferId buffer) {
+  names_.erase(buffer.value);
+  const auto pending = pending_.find(buffer.value);
+  if (pending != pending_.end() && pending->second > 0) {
+    to_free_.push_back(buffer);
+  } else {
+    memory_.Free(buffer);
+  }
+}
+
+void GpuMachine::EndBlock(BlockId id) {
+  Block& block = Of(id);
+  if (std::exchange(block.ended, true)) return;
+  for (const auto& [name, sync] : block.syncs) {
+    if (!syncs_[sync.index()].ended) EndSync(sync, {});
+  }
+  for (const auto& [name, shared] : block.live) block.retired.push_back(shared);
+  for (const SharedBuffer& shared : block.retired) Release(shared.buffer);
+  block.live.clear();
+  block.retired.clear();
+}
+
+BlockId GpuMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where) {
+  std::vector<std::int64_t> index = Of(block).index;
+  for (const PeerCoordinate& coordinate : where) index[coordinate.grid_dim] = coordinate.index;
+  const auto found = block_at_.find(index);
+  return found == block_at_.end() ? BlockId{} : found->second;
+}
+
+void GpuMachine::ReportPeer(std::string_view what, const Site& site) {
+  memory_.Report({.code = FindingCode::kPeerLifetime,
+                  .message = Cat(NameOf(current_), " reaches for ", what),
+                  .loc = site.loc,
+                  .text_line = site.text_line,
+                  .fix = "let a cluster barrier order the access within the life of the other block's memory"});
+}
+
+// Where a peer has not come to the allocation yet, its bytes are there all the same: they were from its start on.
+BufferId GpuMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) {
+  const auto named = names_.find(buffer.value);
+  if (named == names_.end()) return buffer;
+  const ObjectName name = named->second.second;
+  const BlockId mine = named->second.first, peer = PeerOf(mine, where);
+  if (peer == mine) return buffer;
+  const std::string object(memory_.NameOf(buffer));
+  if (!peer.valid() || Of(peer).ended || Of(peer).running == 0) {
+    ReportPeer(Cat("'", object, "' of a block that ", peer.valid() ? "has come to its end" : "is not in its cluster"),
+               site);
+    return buffer;
+  }
+  if (const auto found = Of(peer).live.find(name); found != Of(peer).live.end()) return found->second.buffer;
+  const AllocRequest request{.name = object,
+                             .dtype = memory_.DTypeOf(buffer),
+                             .shape = memory_.ShapeOf(buffer),
+                             .loc = site.loc,
+                             .text_line = site.text_line};
+  const absl::StatusOr<BufferId> made = AllocShared(request, name, peer);
+  return made.ok() ? *made : buffer;
+}
+
+}  // namespace palladion

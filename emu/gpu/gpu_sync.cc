@@ -1,0 +1,160 @@
+// Barriers and semaphores of blocks, clusters and the grid.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "emu/gpu/gpu_machine.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+namespace {
+
+std::string ElementName(const SyncRequest& request, std::int64_t element) {
+  if (request.shape.empty()) return request.name;
+  std::vector<std::int64_t> index(request.shape.size());
+  for (std::size_t d = request.shape.size(); d-- > 0;) {
+    index[d] = element % request.shape[d];
+    element /= request.shape[d];
+  }
+  return Cat(request.name, "[", absl::StrJoin(index, ", "), "]");
+}
+
+}  // namespace
+
+// Of a cluster barrier, the arrivals that one block's barrier sees: its own block's, and those of every block that
+// differs from it along one of the axes.
+std::int64_t GpuMachine::Arrivals(const SyncRequest& request) const {
+  if (request.kind != SyncKind::kClusterBarrier) return request.num_arrivals;
+  std::int64_t blocks = 1;
+  for (const std::vector<std::size_t>& axis : request.axes) {
+    std::int64_t size = 1;
+    for (const std::size_t d : axis) size *= grid_[d];
+    blocks += size - 1;
+  }
+  return request.num_arrivals * blocks;
+}
+
+SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block) {
+  const SyncId id{static_cast<std::int32_t>(syncs_.size())};
+  SyncArray& array = syncs_.emplace_back();
+  array.request = request;
+  array.block = block;
+  array.name = name;
+  array.users = block.valid() ? Of(block).threads.size() : 0;
+  std::int64_t count = 1;
+  for (const std::int64_t size : request.shape) count *= size;
+  const std::string of =
+      units_ > 1 && block.valid() ? Cat(" of block (", absl::StrJoin(Of(block).index, ", "), ")") : "";
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::string text = ElementName(request, i) + of;
+    if (request.kind == SyncKind::kSemaphore) {
+      array.semaphores.push_back(model_.MakeSemaphore({.name = text}));
+    } else {
+      array.barriers.push_back(model_.MakeBarrier({.name = text,
+                                                   .num_arrivals = Arrivals(request) * units_,
+                                                   .orders_tensor_core = request.orders_tensor_core}));
+    }
+  }
+  return id;
+}
+
+absl::StatusOr<SyncId> GpuMachine::Alloc(const SyncRequest& request, const AllocationSite& site) {
+  const BlockId block = Current().block;
+  const ObjectName name = NextName(site);
+  if (site.sharing == Sharing::kGrid) {
+    const auto [at, added] = grid_syncs_.try_emplace(name);
+    if (added) at->second = MakeSync(request, name, {});
+    return at->second;
+  }
+  if (site.sharing == Sharing::kThread && Of(block).threads.size() > 1) {
+    const SyncId own = MakeSync(request, name, block);
+    syncs_[own.index()].users = 1;
+    return own;
+  }
+  const auto [at, added] = Of(block).syncs.try_emplace(name);
+  if (added) at->second = MakeSync(request, name, block);
+  return at->second;
+}
+
+void GpuMachine::EndSync(SyncId id, const CodeSite& site) {
+  SyncArray& array = syncs_[id.index()];
+  array.ended = true;
+  for (const BarrierId barrier : array.barriers) model_.End(barrier, site);
+}
+
+void GpuMachine::Leave(SyncId id, const Site& site) {
+  SyncArray& array = syncs_[id.index()];
+  if (array.users > 0 && --array.users > 0) return;
+  EndSync(id, CodeSite::Of(site));
+}
+
+SyncElement GpuMachine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) {
+  const SyncArray& array = syncs_[element.array.index()];
+  const BlockId peer = PeerOf(array.block, where);
+  if (peer == array.block) return element;
+  const std::string& object = array.request.name;
+  if (!peer.valid() || Of(peer).ended || Of(peer).running == 0) {
+    ReportPeer(
+        Cat("barrier '", object, "' of a block that ", peer.valid() ? "has come to its end" : "is not in its cluster"),
+        site);
+    return element;
+  }
+  const ObjectName name = array.name;
+  const SyncRequest request = array.request;
+  const auto [at, added] = Of(peer).syncs.try_emplace(name);
+  if (added) at->second = MakeSync(request, name, peer);
+  return {at->second, element.element};
+}
+
+BarrierId GpuMachine::BarrierOf(SyncElement element) const {
+  return syncs_[element.array.index()].barriers[static_cast<std::size_t>(element.element)];
+}
+
+SemaphoreId GpuMachine::SemaphoreOf(SyncElement element) const {
+  return syncs_[element.array.index()].semaphores[static_cast<std::size_t>(element.element)];
+}
+
+void GpuMachine::Arrive(SyncElement barrier, const Site& site) {
+  const ClockId clock = Current().clock;
+  const SyncArray& array = syncs_[barrier.array.index()];
+  if (array.request.kind != SyncKind::kClusterBarrier) {
+    return model_.Arrive(clock, BarrierOf(barrier), CodeSite::Of(site), units_);
+  }
+  std::vector<BarrierId> targets = {BarrierOf(barrier)};
+  const SyncRequest request = array.request;
+  for (const std::vector<std::size_t>& axis : request.axes) {
+    std::vector<std::vector<PeerCoordinate>> peers = {{}};
+    for (const std::size_t d : axis) {
+      std::vector<std::vector<PeerCoordinate>> more;
+      for (const std::vector<PeerCoordinate>& peer : peers) {
+        for (std::int64_t i = 0; i < grid_[d]; ++i) {
+          more.push_back(peer);
+          more.back().push_back({d, i});
+        }
+      }
+      peers = std::move(more);
+    }
+    for (const std::vector<PeerCoordinate>& peer : peers) {
+      const SyncElement there = PeerSync(barrier, peer, site);
+      if (there.array != barrier.array) targets.push_back(BarrierOf(there));
+    }
+  }
+  for (const BarrierId target : targets) model_.Arrive(clock, target, CodeSite::Of(site), units_);
+}
+
+bool GpuMachine::Test(SyncElement barrier, const Site& site) {
+  if (!model_.CanWait(Current().clock, BarrierOf(barrier))) return false;
+  model_.Wait(Current().clock, BarrierOf(barrier), CodeSite::Of(site));
+  return true;
+}
+
+void GpuMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
+  model_.Signal(Current().clock, SemaphoreOf(semaphore), CodeSite::Of(site), amount);
+}
+
+std::int64_t GpuMachine::Read(SyncElement semaphore, const Site&) {
+  return model_.Read(Current().clock, SemaphoreOf(semaphore));
+}
+
+}  // namespace palladion

@@ -1,0 +1,173 @@
+#include "emu/gpu/thread_agents.h"
+
+#include <utility>
+
+#include "memory_model/access_set.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+
+// ---- accesses
+
+void ThreadAccesses::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+  if (machine_.performing() || reach.empty || reach.none_copied) return;
+  ++accesses_;
+  const AccessSet set = SetOf(memory_.ShapeOf(access.buffer),
+                              static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
+  machine_.model().Touch(machine_.CurrentClock(), access.buffer, kind, set, CodeSite::Of(access.site));
+}
+
+void ThreadAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+  if (machine_.performing()) return;
+  ++accesses_;
+  machine_.model().Touch(machine_.CurrentClock(), access.buffer, kind, SetOf(access), CodeSite::Of(access.site));
+}
+
+// ---- a thread
+
+ThreadAgent::ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
+                         CurrentGate& current)
+    : state_(state),
+      machine_(machine),
+      frame_(std::move(frame)),
+      watcher_(watcher),
+      current_(current),
+      condition_(*this) {
+  frame_->hooks = this;
+  frame_->port = &machine;
+}
+
+void ThreadAgent::Begin(ThreadId thread, std::int64_t program) {
+  thread_ = thread;
+  StartPrograms(*frame_, {program, program + 1});
+  started_ = false;
+}
+
+absl::Status ThreadAgent::Resume(Gate& gate) {
+  gate_ = current_.gate = &gate;
+  machine_.SetCurrent(thread_);
+  if (started_) state_.memory().ResumeProgram(frame_->grid_index);
+  started_ = true;
+  const absl::Status status = frame_->Run();
+  return status.ok() ? status : state_.AtStep(status, *frame_);
+}
+
+bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
+  if (gate_->TakeGrant()) return true;
+  Operation operation{.loc = step.loc, .text_line = step.text_line};
+  if (step.waits != nullptr) {
+    target_ = step.waits(step.params, step, frame);
+    if (target_.kind != WaitTarget::Kind::kNothing) {
+      operation.waits_for = &condition_;
+      operation.footprint = Footprint::Writes(machine_.ObjectOf(thread_, target_));
+    }
+    return gate_->MayGo(operation);
+  }
+  if (step.own_memory) return true;
+  const BufferId buffer = step.ref.valid() ? frame.ref(step.ref).buffer : BufferId{};
+  operation.footprint = !buffer.valid()   ? Footprint::Everything()
+                        : step.only_reads ? Footprint::Reads(buffer.value)
+                                          : Footprint::Writes(buffer.value);
+  return gate_->MayGo(operation);
+}
+
+void ThreadAgent::Before(const Step& step, Frame& frame) {
+  if (watcher_ != nullptr) watcher_->Before(step, frame);
+}
+
+void ThreadAgent::After(const Step& step, Frame& frame) {
+  if (watcher_ != nullptr) watcher_->After(step, frame);
+}
+
+// ---- an engine
+
+EngineAgent::EngineAgent(GpuMachine& machine, EngineOperation operation)
+    : machine_(machine),
+      operation_(std::move(operation)),
+      half_(operation_.reads ? Half::kRead : Half::kWrite),
+      condition_(*this) {}
+
+Operation EngineAgent::Next() const {
+  Operation next{.loc = operation_.site.loc, .text_line = operation_.site.text_line};
+  if (operation_.queue.valid()) {
+    next.waits_for = &condition_;
+    next.footprint.Add({.object = GpuMachine::ObjectOf(operation_.queue)});
+  }
+  if (half_ == Half::kRead) {
+    for (const BufferId buffer : operation_.sources) next.footprint.Add({.object = buffer.value, .writes = false});
+    return next;
+  }
+  for (const BufferId buffer : operation_.destinations) next.footprint.Add({.object = buffer.value});
+  for (const Completion& completion : operation_.completions) {
+    next.footprint.Add({.object = GpuMachine::ObjectOf(completion)});
+  }
+  return next;
+}
+
+absl::Status EngineAgent::Resume(Gate& gate) {
+  while (gate.TakeGrant() || gate.MayGo(Next())) {
+    machine_.Perform(operation_.id, half_);
+    if (half_ == Half::kWrite) {
+      machine_.Done(operation_);
+      done_ = true;
+      break;
+    }
+    half_ = Half::kWrite;
+  }
+  return absl::OkStatus();
+}
+
+// ---- all of them
+
+ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, std::int64_t clusters)
+    : state_(state), machine_(machine), watcher_(watcher), free_clusters_(clusters) {
+  machine.OnStart([this](EngineOperation operation) {
+    auto agent = std::make_shared<EngineAgent>(machine_, std::move(operation));
+    const Operation first = agent->First();
+    current_.gate->Spawn(std::move(agent), first);
+  });
+  const Program& program = state.program();
+  if (!program.mesh.has_value()) return;
+  const std::vector<std::int64_t>& grid = state.frame().grid_size;
+  const std::size_t block_dims = grid.size() - (program.mesh->thread_dim ? 1 : 0);
+  if (program.mesh->thread_dim) threads_ = grid.back();
+  for (std::size_t d = block_dims - program.mesh->cluster_dims; d < block_dims; ++d) blocks_ *= grid[d];
+}
+
+bool ThreadAgents::Ready() const { return next_ % (threads_ * blocks_) != 0 || free_clusters_ > 0; }
+
+absl::StatusOr<Agent*> ThreadAgents::Next() {
+  if (next_ == state_.walk().programs()) return nullptr;
+  ThreadAgent* agent = nullptr;
+  if (free_.empty()) {
+    PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());
+    agents_.push_back(std::make_unique<ThreadAgent>(state_, machine_, std::move(frame), watcher_, current_));
+    agent = agents_.back().get();
+  } else {
+    agent = free_.back();
+    free_.pop_back();
+  }
+  if (next_ % (threads_ * blocks_) == 0) --free_clusters_;
+  std::vector<std::int64_t> index(state_.frame().grid_size.size());
+  state_.walk().At(next_, absl::MakeSpan(index));
+  if (next_ % threads_ == 0) first_ = machine_.AddBlock(index, threads_);
+  agent->Begin({first_.value + static_cast<std::int32_t>(next_ % threads_)}, next_);
+  ++next_;
+  return agent;
+}
+
+void ThreadAgents::Retire(Agent* agent) {
+  auto* thread = static_cast<ThreadAgent*>(agent);
+  if (machine_.EndThread(thread->thread())) ++free_clusters_;
+  free_.push_back(thread);
+}
+
+std::vector<const ThreadAgent*> ThreadAgents::Unfinished() const {
+  std::vector<const ThreadAgent*> unfinished;
+  for (const std::unique_ptr<ThreadAgent>& agent : agents_) {
+    if (!agent->done()) unfinished.push_back(agent.get());
+  }
+  return unfinished;
+}
+
+}  // namespace palladion

@@ -1,0 +1,138 @@
+// The threads of a launch, and the halves of what engines do for them, as agents of the scheduler: a thread is a frame
+// that is resumed. Clusters begin one after another, as many at a time as the chip can hold.
+#ifndef PALLADION_EMU_GPU_THREAD_AGENTS_H_
+#define PALLADION_EMU_GPU_THREAD_AGENTS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emu/gpu/gpu_machine.h"
+#include "emu/launch_state.h"
+#include "memory_model/access_observer.h"
+#include "scheduler/agent.h"
+
+namespace palladion {
+
+// What threads do to memory, told to the model. What engines do was judged when it was asked for.
+class ThreadAccesses final : public AccessObserver {
+ public:
+  ThreadAccesses(const Memory& memory, GpuMachine& machine) : memory_(memory), machine_(machine) {}
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  std::int64_t accesses() const { return accesses_; }
+
+ private:
+  const Memory& memory_;
+  GpuMachine& machine_;
+  std::int64_t accesses_ = 0;
+};
+
+// The loop that resumes whoever is running.
+struct CurrentGate {
+  Gate* gate = nullptr;
+};
+
+class ThreadAgent final : public Agent, private StepHooks {
+ public:
+  ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
+              CurrentGate& current);
+
+  // Puts the agent at the start of that thread, which is the launch's n-th program.
+  void Begin(ThreadId thread, std::int64_t program);
+  const Frame& frame() const { return *frame_; }
+  ThreadId thread() const { return thread_; }
+
+  absl::Status Resume(Gate& gate) override;
+  bool done() const override { return frame_->done(); }
+  std::string Name() const override { return machine_.NameOf(thread_); }
+
+ private:
+  class WaitCondition final : public Condition {
+   public:
+    explicit WaitCondition(const ThreadAgent& agent) : agent_(agent) {}
+    bool Ready() const override { return agent_.machine_.CanWait(agent_.thread_, agent_.target_); }
+    std::string Describe() const override { return agent_.machine_.DescribeWait(agent_.thread_, agent_.target_); }
+    bool MaySignal(AgentId) const override { return true; }
+
+   private:
+    const ThreadAgent& agent_;
+  };
+
+  bool MayGo(const Step& step, Frame& frame) override;
+  void Before(const Step& step, Frame& frame) override;
+  void After(const Step& step, Frame& frame) override;
+
+  LaunchState& state_;
+  GpuMachine& machine_;
+  std::unique_ptr<Frame> frame_;
+  StepHooks* watcher_;
+  CurrentGate& current_;
+  Gate* gate_ = nullptr;
+  ThreadId thread_;
+  WaitTarget target_;
+  WaitCondition condition_;
+  bool started_ = false;
+};
+
+// One operation of an engine: its reading, then its writing.
+class EngineAgent final : public Agent {
+ public:
+  EngineAgent(GpuMachine& machine, EngineOperation operation);
+  Operation First() { return Next(); }
+
+  absl::Status Resume(Gate& gate) override;
+  bool done() const override { return done_; }
+  std::string Name() const override { return machine_.model().agents().NameOf(operation_.id); }
+  bool engine() const override { return true; }
+
+ private:
+  class HalfCondition final : public Condition {
+   public:
+    explicit HalfCondition(const EngineAgent& agent) : agent_(agent) {}
+    bool Ready() const override { return agent_.machine_.CanPerform(agent_.operation_.id, agent_.half_); }
+    std::string Describe() const override { return "the operations before it in its queue"; }
+    bool MaySignal(AgentId) const override { return true; }
+
+   private:
+    const EngineAgent& agent_;
+  };
+
+  Operation Next() const;
+
+  GpuMachine& machine_;
+  EngineOperation operation_;
+  Half half_;
+  HalfCondition condition_;
+  bool done_ = false;
+};
+
+class ThreadAgents final : public AgentSource {
+ public:
+  // `clusters`: how many may be under way at once.
+  ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, std::int64_t clusters);
+  ThreadAgents(const ThreadAgents&) = delete;
+  ThreadAgents& operator=(const ThreadAgents&) = delete;
+
+  absl::StatusOr<Agent*> Next() override;
+  bool Ready() const override;
+  void Retire(Agent* agent) override;
+
+  std::vector<const ThreadAgent*> Unfinished() const;
+
+ private:
+  LaunchState& state_;
+  GpuMachine& machine_;
+  StepHooks* watcher_;
+  std::int64_t threads_ = 1, blocks_ = 1;  // of a block, of a cluster
+  std::int64_t free_clusters_;
+  std::vector<std::unique_ptr<ThreadAgent>> agents_;
+  std::vector<ThreadAgent*> free_;
+  std::int64_t next_ = 0;  // program
+  ThreadId first_;         // of the block that begins
+  CurrentGate current_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_GPU_THREAD_AGENTS_H_

@@ -1,0 +1,36 @@
+// A launch over the threads of GPU blocks, under a policy: for kernels with `mesh gpu`, and for those whose blocks have
+// barriers or asynchronous copies. The same inputs, outputs and errors as RunScheduled.
+#ifndef PALLADION_EMU_GPU_THREAD_LAUNCH_H_
+#define PALLADION_EMU_GPU_THREAD_LAUNCH_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/scheduled_launch.h"
+#include "memory_model/fence_rule.h"
+
+namespace palladion {
+
+// Does the kernel run this way?
+bool NeedsThreads(const Program& program);
+
+struct ThreadOptions {
+  ScheduledOptions scheduled;
+  bool races = false;
+  FencePolicy policy = FencePolicy::kPallas;
+};
+
+absl::StatusOr<ScheduledResult> RunThreads(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                           absl::Span<const MutableArray> outputs, const ThreadOptions& options,
+                                           Policy& policy);
+
+// Every schedule; each runs from the start.
+absl::StatusOr<Explored> ExploreThreads(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                        absl::Span<const MutableArray> outputs, const ThreadOptions& options,
+                                        std::int64_t max_schedules,
+                                        const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_GPU_THREAD_LAUNCH_H_
