@@ -134,7 +134,9 @@ class CaseParser {
       for (std::string code; codes >> code;) {
         std::string_view name = code;
         const bool first = Eat(&name, "first:");
-        case_.guilty.push_back({std::string(name), text_line, first});
+        const std::size_t at = std::min(name.size(), name.find('@'));
+        const std::string pair(name.substr(std::min(name.size(), at + 1)));
+        case_.guilty.push_back({std::string(name.substr(0, at)), text_line, first, pair});
       }
     }
     return case_.kernel.empty() ? Error("the kernel is empty") : absl::OkStatus();
@@ -245,6 +247,9 @@ class CaseParser {
       const auto whole = [&](const GuiltyLine& g) { return !g.first && g.code == line.code; };
       if (line.first && std::none_of(case_.guilty.begin(), case_.guilty.end(), whole))
         return Error(Cat("first:", line.code, " needs the line that //~ ", line.code, " is reported on"));
+      const auto same = [&](const GuiltyLine& g) { return g.code == line.code && g.pair == line.pair; };
+      if (!line.pair.empty() && (line.first || std::count_if(case_.guilty.begin(), case_.guilty.end(), same) > 2))
+        return Error(Cat(line.code, "@", line.pair, " stands on one line or on two, without first:"));
     }
     if (case_.exit_code == 0 && case_.outputs.empty() && case_.guilty.empty() && case_.printed.empty())
       return Error("the case asserts nothing");

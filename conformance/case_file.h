@@ -36,10 +36,12 @@ struct ExpectedFinding {
 };
 
 // A line of the kernel that ends in "//~ CODE", or in "//~ first:CODE" where the first of the two accesses is there.
+// "//~ CODE@PAIR" on two lines, or on one: the two accesses of one finding are there, whichever came first.
 struct GuiltyLine {
   std::string code;
   int text_line = 0;  // of the kernel text, from 1
   bool first = false;
+  std::string pair;  // "" without @
 };
 
 struct Case {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "absl/strings/str_format.h"
@@ -97,25 +98,36 @@ void CheckExit(const Case& test, const Ran& ran, std::vector<std::string>& failu
   }
 }
 
+// Is this what the line says? Of a pair, both lines are looked at.
+bool Meets(const ReportedFinding& finding, const GuiltyLine& guilty, const std::vector<GuiltyLine>& all) {
+  if (finding.code != guilty.code) return false;
+  if (guilty.pair.empty()) {
+    return guilty.first ? finding.first.has_value() && finding.first->text_line == guilty.text_line
+                        : finding.text_line == guilty.text_line;
+  }
+  if (!finding.first.has_value() || !finding.second.has_value()) return false;
+  std::set<int> lines;
+  for (const GuiltyLine& other : all) {
+    if (other.code == guilty.code && other.pair == guilty.pair) lines.insert(other.text_line);
+  }
+  return lines == std::set<int>{finding.first->text_line, finding.second->text_line};
+}
+
 // Every finding is announced by its line, every announced line has its finding, and every # finding: was reported.
 void CheckFindings(const Case& test, const Ran& ran, std::vector<std::string>& failures) {
   for (const ReportedFinding& finding : ran.report.findings) {
-    const auto announces = [&](const GuiltyLine& g) {
-      return !g.first && g.code == finding.code && g.text_line == finding.text_line;
-    };
+    const auto announces = [&](const GuiltyLine& g) { return !g.first && Meets(finding, g, test.guilty); };
     if (std::any_of(test.guilty.begin(), test.guilty.end(), announces)) continue;
-    failures.push_back(Cat("finding ", finding.code, " on line ", finding.text_line,
+    const std::string first = finding.first.has_value() ? Cat(", and ", finding.first->text_line) : "";
+    failures.push_back(Cat("finding ", finding.code, " on line ", finding.text_line, first,
                            " of the kernel, which no //~ announces: ", finding.message));
   }
   for (const GuiltyLine& guilty : test.guilty) {
-    const auto meets = [&](const ReportedFinding& f) {
-      if (f.code != guilty.code) return false;
-      return guilty.first ? f.first.has_value() && f.first->text_line == guilty.text_line
-                          : f.text_line == guilty.text_line;
-    };
+    const auto meets = [&](const ReportedFinding& f) { return Meets(f, guilty, test.guilty); };
     if (std::any_of(ran.report.findings.begin(), ran.report.findings.end(), meets)) continue;
-    failures.push_back(Cat("expected ", guilty.first ? "the first access of " : "finding ", guilty.code, " on line ",
-                           guilty.text_line, " of the kernel; there is none"));
+    failures.push_back(Cat("expected ", guilty.first ? "the first access of " : "finding ", guilty.code,
+                           guilty.pair.empty() ? "" : Cat("@", guilty.pair), " on line ", guilty.text_line,
+                           " of the kernel; there is none"));
   }
   for (const ExpectedFinding& expected : test.findings) {
     const auto meets = [&](const ReportedFinding& f) {

@@ -134,6 +134,47 @@ TEST(RunCase, FindingsStandOnTheGuiltyLine) {
   EXPECT_NE(std::string::npos, Outside("", "//~ OOB", "").find("exit code: expected 0, found 1"));
 }
 
+// Program i stores into place i or i + 1, and reads place i.
+std::string Pair(std::string_view mark_first, std::string_view mark_read, std::string_view mark_last) {
+  return FailuresOf(Cat(kHead, "# target: triton/h100\n# exit: 1\n# schedules: 8\n", R"(--- kernel
+pkir 1;
+kernel @k {
+  backend triton;
+  grid [2];
+  in %x: i32[2];
+  out %o: i32[2] alias %x;
+  body @k (%xr: ref<default,i32[2]>, %or: ref<default,i32[2]>) {
+    %i = program_id{axis=0}() : i32[];
+    %first = eq(%i, 0:i32) : bool[];
+    cond(%first) {
+      %seen = get(%or.at[0]) : i32[]; )",
+                        mark_read, R"(
+      return;
+    } {
+      _ = swap(%or.at[1], 5:i32) : i32[]; )",
+                        mark_first, R"(
+      return;
+    };
+    _ = swap(%or.at[0], 3:i32) : i32[]; )",
+                        mark_last, R"(
+    return;
+  }
+}
+--- inputs
+x = [3, 3]
+)"));
+}
+
+TEST(RunCase, PairsAreTheTwoLinesInEitherOrder) {
+  const std::string found = Pair("", "", "//~ RACE_RW@a SAME_VALUE@a");
+  EXPECT_EQ("", Pair("", "//~ RACE_RW@a", "//~ RACE_RW@a SAME_VALUE@a")) << found;
+  EXPECT_NE("", found) << "one line, but the accesses are on two";
+  EXPECT_NE("", Pair("//~ RACE_RW@a", "//~ RACE_RW@a", "//~ SAME_VALUE@a"));
+  EXPECT_NE("", Pair("", "//~ RACE_RW@a", "//~ RACE_RW@b SAME_VALUE@a"));
+  EXPECT_NE(std::string::npos, Pair("//~ RACE_RW@a", "//~ RACE_RW@a", "//~ RACE_RW@a").find("on one line or on two"));
+  EXPECT_NE(std::string::npos, Pair("", "", "//~ first:RACE_RW@a RACE_RW").find("without first:"));
+}
+
 TEST(ParseCase, RefusesWhatIsNotTheFormat) {
   const auto refused = [](std::string_view text) { return ParseCase(text, "c.case").status().ToString(); };
   EXPECT_NE(std::string::npos, refused("# Prose.\n--- kernel\nx\n").find("# spec:"));

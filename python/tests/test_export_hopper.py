@@ -204,3 +204,25 @@ def test_barriers_semaphores_and_tensor_memory_have_their_types():
                  "ref<tmem,f32[128,128]{"):
         assert part in text, part
     assert _library.canonical(text)
+
+
+def test_unions_of_refs_and_refs_of_another_block():
+    def body(o_ref, members, smem):
+        (_, one), other = members
+        one[...] = jnp.ones((128,), F32)
+        other[...] = plgpu.cluster_ref(smem, {"c": 1})[...]
+        o_ref[0] = one[...] + other[...]
+
+    row = plgpu.SMEM((128,), F32)
+    text = exported(body, cluster=(2,), cluster_names=("c",), scratch_types=(plgpu.RefUnion([row, row], row), row))
+    for part in ("ref<smem,i8[1536]>", ".alias{dtype=f32, shape=[128], offset=1024}", '.cluster{dims=["c"], idxs=[1]}'):
+        assert part in text, part
+    assert _library.canonical(text)
+
+
+def test_a_computed_index_of_a_block_is_named():
+    def body(o_ref, smem):
+        o_ref[0] = plgpu.cluster_ref(smem, {"c": 1 - lax.axis_index("c")})[...]
+
+    with pytest.raises(palladion.ExportError, match="computed index"):
+        exported(body, cluster=(2,), cluster_names=("c",), scratch_types=(plgpu.SMEM((128,), F32),))

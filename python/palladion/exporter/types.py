@@ -68,13 +68,15 @@ def array_type(aval, dims=None) -> str:
 
 def ref_type(aval) -> str:
     inner = aval.inner_aval
+    space = space_name(aval.memory_space)
     attrs = {}
-    if getattr(aval, "collective", None):
-        attrs["collective"] = True
-    layout = getattr(aval, "layout", None)  # of tensor memory
-    if layout is not None:
-        attrs["layout"] = layout if isinstance(layout, enum.Enum) else str(layout)
-    return f"ref<{space_name(aval.memory_space)},{element_text(inner.dtype, inner.shape)}{attrs_text(attrs)}>"
+    if space == "tmem":  # asked elsewhere, a union of refs raises
+        if getattr(aval, "collective", None):
+            attrs["collective"] = True
+        layout = getattr(aval, "layout", None)
+        if layout is not None:
+            attrs["layout"] = layout if isinstance(layout, enum.Enum) else str(layout)
+    return f"ref<{space},{element_text(inner.dtype, inner.shape)}{attrs_text(attrs)}>"
 
 
 def type_text(aval) -> str:

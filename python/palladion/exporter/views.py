@@ -46,9 +46,10 @@ def _at(transform, read) -> str:
 
 
 def _cluster(transform, read) -> str:
-    if not all(isinstance(i, int) for i in transform.idxs):
+    indices = [index_atom(i, read) for i in transform.idxs]
+    if not all(i.isdigit() for i in indices):
         raise ExportError("a view of another block of the cluster with a computed index cannot be written yet")
-    return f".cluster{attrs_text({'dims': _names(transform.dims), 'idxs': list(transform.idxs)})}"
+    return f".cluster{attrs_text({'dims': _names(transform.dims), 'idxs': [int(i) for i in indices]})}"
 
 
 def _peer(transform, read) -> str:
