@@ -186,6 +186,7 @@ absl::Status LowerCopyIn(const Instr& op, Builder& builder) {
     if (mode == "undefined") params.outside = Outside::kPad;
     if (mode == "promise_in_bounds") params.outside = Outside::kError;
   }
+  if (params.outside != Outside::kError) params.src.guards.clear();  // what lies outside is filled, not wrong
   params.text = builder.program().refs[params.src.ref.index()].name;
   builder.program().uses_port = true;
   builder.Emit(RunCopyIn, std::move(params));
@@ -225,6 +226,7 @@ absl::Status LowerCopyOut(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(params.src, builder.PlanView(*FindOperand(op, "src")));
   PALLADION_ASSIGN_OR_RETURN(params.dst, builder.PlanView(*FindOperand(op, "dst")));
   PALLADION_RETURN_IF_ERROR(PlanPredicate(op, builder, &params));
+  params.dst.guards.clear();  // what lies outside is dropped, not wrong
   params.commit_group = BoolAttrOr(op, "commit_group", true);
   if (HasAttr(op, "reduction_op")) {
     PALLADION_ASSIGN_OR_RETURN(const std::string name, StringAttr(op, "reduction_op"));

@@ -7,6 +7,7 @@
 #include "semantics/ops/attrs.h"
 #include "semantics/ops/families.h"
 #include "semantics/ops/gpu_scope.h"
+#include "semantics/ops/gpu_wgmma.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
 
@@ -218,6 +219,9 @@ absl::Status LowerRunState(const Instr& op, Builder& builder) {
     builder.Emit(RunStoreWhole, std::move(store));
   }
   PALLADION_RETURN_IF_ERROR(builder.LowerRegion(region, {}));
+  const bool accumulates = std::any_of(region.params.begin(), region.params.end(),
+                                       [&](const Param& param) { return IsAccumulator(param.value, builder); });
+  if (accumulates && builder.program().uses_port) EmitAwaitMma(builder);
   for (std::size_t i = 0; i < op.args.size(); ++i) {
     if (op.results[i].valid()) {
       WholeParams load;
@@ -225,7 +229,8 @@ absl::Status LowerRunState(const Instr& op, Builder& builder) {
       load.value = builder.Define(op.results[i]);
       builder.Emit(RunLoadWhole, std::move(load));
     }
-    builder.Emit(RunFree, AllocParams{refs[i]});
+    builder.EmitVisible(RunFree, AllocParams{refs[i]});
+    builder.program().steps.back().own_memory = true;
   }
   return absl::OkStatus();
 }
