@@ -41,6 +41,7 @@ palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
   if (given.budget > 0) options.SetBudget(given.budget);
   if (given.replay != nullptr) options.replay = given.replay;
   if (given.fill != nullptr) options.fill = given.fill;
+  if (given.proxy != nullptr) options.proxy = given.proxy;
   return options;
 }
 
@@ -102,7 +103,8 @@ void palladion_check_defaults(palladion_check_options* options) {
               .contracts = defaults.contracts ? 1 : 0,
               .strict = defaults.strict ? 1 : 0,
               .threads = defaults.threads,
-              .budget = 0};
+              .budget = 0,
+              .proxy = nullptr};
 }
 
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,

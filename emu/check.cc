@@ -199,6 +199,7 @@ class Checker {
     ExhaustiveOptions options;
     options.scheduled.launch.run = options_.run;
     options.scheduled.launch.fill = runner_.fill();  // branches may look at it
+    options.scheduled.fences = *FencePolicyFromName(options_.proxy);
     options.scheduled.loop.budget = std::min(options.scheduled.loop.budget, options_.step_budget);
     const auto visit = [&](const ScheduledResult& result) -> absl::StatusOr<bool> {
       if (result.run.outcome == Outcome::kBudget) return !Interrupted();  // cut: it did not show how it ends
@@ -356,6 +357,8 @@ absl::Status CheckOptionsValid(const CheckOptions& options) {
         Cat("seeds must be at least 1: a check that runs nothing is no pass; found ", options.seeds));
   if (options.step_budget < 1)
     return absl::InvalidArgumentError(Cat("the step budget must be at least 1; found ", options.step_budget));
+  if (!FencePolicyFromName(options.proxy).has_value())
+    return absl::InvalidArgumentError(Cat("proxy must be pallas, strict or lax; found '", options.proxy, "'"));
   if (options.exhaustive && !options.replay.empty())
     return absl::InvalidArgumentError("a replay is one schedule, and exhaustive is all of them: give one of the two");
   return absl::OkStatus();

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/launch.h"
+#include "memory_model/fence_rule.h"
 #include "scheduler/explore.h"
 #include "scheduler/policy.h"
 #include "scheduler/run_loop.h"
@@ -20,6 +21,7 @@ struct ScheduledOptions {
   LaunchOptions launch;  // of the hooks, Before and After are called
   // `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
   LoopOptions loop;
+  FencePolicy fences = FencePolicy::kPallas;  // of threads of a GPU block
 };
 
 struct ScheduledResult {

@@ -38,6 +38,10 @@ void Memory::ReportOutside(const Buffer& buffer, const BoxAccess& access, const 
 // At least the elements that are not copied.
 void Memory::PoisonOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach,
                            const BoxLayout& layout, std::byte* value) {
+  if (access.outside == Outside::kZero) {
+    std::memset(value, 0, layout.elements * buffer.element_bytes);
+    return;
+  }
   if (access.value_rank != 1 || reach.none_copied) return FillPoison(buffer, value, layout.elements);
   const Range inside = reach.copy[access.order[0]];
   FillPoison(buffer, value, static_cast<std::size_t>(inside.begin));

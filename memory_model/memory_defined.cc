@@ -80,8 +80,11 @@ void Memory::DefineLoad(const Buffer& buffer, const BoxAccess& access, const Box
   if (!reach.all_copied) {
     const bool error =
         WindowOutside(buffer.shape, access) || (!reach.all_legal && AnyLaneOutside(access, reach, elements));
-    std::fill_n(marks.begin(), elements,
-                Number(error ? OriginKind::kOutOfBounds : OriginKind::kPadding, buffer, &access.site));
+    const DefinedMark outside =
+        access.outside == Outside::kZero && !error
+            ? DefinedMark{0}
+            : Number(error ? OriginKind::kOutOfBounds : OriginKind::kPadding, buffer, &access.site);
+    std::fill_n(marks.begin(), elements, outside);
   }
   buffer.defined.LoadBox(buffer.shape, access, reach, marks.data());
   if (mask.lanes != nullptr) MarkMasked(buffer, mask, access.site, elements);

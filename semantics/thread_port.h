@@ -164,9 +164,8 @@ class ThreadPort {
   // Does a wgmma wait for all earlier ones of its warpgroup? As the fence policy says.
   virtual bool MmaCompletesEarlier() const = 0;
 
-  // The warpgroup becomes four warps that run from the frame's step on, up to the next step that ends a warp; the
-  // thread waits for kWarps.
-  virtual absl::Status ForkWarps(const Site& site) = 0;
+  // The warpgroup becomes warps, which run from step `first` on until a step ends them; the thread waits for kWarps.
+  virtual absl::Status ForkWarps(std::size_t first, std::int64_t count, const Site& site) = 0;
 };
 
 }  // namespace palladion

@@ -164,10 +164,13 @@ absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<
 absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
                                        const RunLengths& lengths, Trial& trial, bool races) const {
   const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
-  PALLADION_ASSIGN_OR_RETURN(
-      ScheduledResult result,
-      RunThreads(kernel_.state(), inputs_, outputs,
-                 {.scheduled = {.launch = launch, .loop = {.budget = options_.step_budget}}, .races = races}, *policy));
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,
+                             RunThreads(kernel_.state(), inputs_, outputs,
+                                        {.scheduled = {.launch = launch,
+                                                       .loop = {.budget = options_.step_budget},
+                                                       .fences = *FencePolicyFromName(options_.proxy)},
+                                         .races = races},
+                                        *policy));
   if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
   TakeResult(std::move(result), trial);
   if (races) trial.tallies["races between threads"] = trial.accesses;

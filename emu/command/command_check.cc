@@ -10,6 +10,7 @@
 #include "emu/reports/report_file.h"
 #include "emu/reports/report_formats.h"
 #include "emu/reports/source_lines.h"
+#include "memory_model/fence_rule.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -52,6 +53,9 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   options.exhaustive = line.Has("exhaustive");
   options.strict = line.Has("strict");
   options.fill = line.Flag("fill", options.fill);
+  options.proxy = line.Flag("proxy", options.proxy);
+  if (!FencePolicyFromName(options.proxy).has_value())
+    return absl::InvalidArgumentError(Cat("--proxy must be pallas, strict or lax; found '", options.proxy, "'"));
   options.replay = line.Flag("replay");
   if (line.Has("replay") && options.replay.empty())
     return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
@@ -87,7 +91,7 @@ std::string CommandFor(const CommandLine& line) {
   std::string command = "palladion check";
   for (const std::string& word : line.words) Append(&command, " ", Quoted(word));
   for (const auto& [flag, value] : line.flags) {
-    if (flag == "in" || flag == "kernel" || flag == "target" || flag == "fill")
+    if (flag == "in" || flag == "kernel" || flag == "target" || flag == "fill" || flag == "proxy")
       Append(&command, " --", flag, " ", Quoted(value));
   }
   return command;
@@ -186,7 +190,7 @@ class CheckCommand {
 absl::StatusOr<ExitCode> CommandCheck(absl::Span<const std::string> arguments, const Console& console) {
   PALLADION_ASSIGN_OR_RETURN(const CommandLine line,
                              ParseCommandLine(arguments,
-                                              {"in", "kernel", "target", "seeds", "replay", "fill", "checks",
+                                              {"in", "kernel", "target", "seeds", "replay", "fill", "proxy", "checks",
                                                "suppressions", "format", "output", "color", "threads", "budget"},
                                               {"exhaustive", "strict", "no-races", "no-definedness", "no-contracts"}));
   return CheckCommand(line, console).Run();

@@ -13,7 +13,8 @@ namespace {
 
 // Objects of schedules: buffers are their own numbers; the others follow, far apart.
 constexpr std::int64_t kBarrierObjects = std::int64_t{1} << 40, kSemaphoreObjects = std::int64_t{2} << 40,
-                       kQueueObjects = std::int64_t{3} << 40, kMeetingObjects = std::int64_t{4} << 40;
+                       kQueueObjects = std::int64_t{3} << 40, kMeetingObjects = std::int64_t{4} << 40,
+                       kWarpObjects = std::int64_t{5} << 40;
 
 }  // namespace
 
@@ -100,7 +101,7 @@ bool GpuMachine::CanWait(ThreadId id, const WaitTarget& target) const {
     case WaitTarget::Kind::kMeeting:
       return model_.CanLeave(thread.clock, Of(thread.block).meeting);
     case WaitTarget::Kind::kWarps:
-      return true;
+      return thread.warps_running == 0;
   }
   return true;
 }
@@ -148,6 +149,8 @@ std::int64_t GpuMachine::ObjectOf(ThreadId id, const WaitTarget& target) const {
       return ObjectOf(target.object);
     case WaitTarget::Kind::kGroups:
       return ObjectOf(target.queue == AsyncQueue::kMma ? thread.mma : thread.stores);
+    case WaitTarget::Kind::kWarps:
+      return kWarpObjects + id.value;
     default:
       return kMeetingObjects + Of(thread.block).meeting.value;
   }
@@ -169,7 +172,10 @@ void GpuMachine::Wait(const WaitTarget& target, const Site& site) {
     case WaitTarget::Kind::kMeeting:
       model_.Leave(clock, Of(Current().block).meeting);
       break;
-    default:
+    case WaitTarget::Kind::kWarps:
+      for (const ThreadId warp : std::exchange(Current().warps, {})) model_.agents().Join(clock, Of(warp).clock);
+      break;
+    case WaitTarget::Kind::kNothing:
       break;
   }
 }
@@ -185,9 +191,25 @@ void GpuMachine::Make(Fence fence, const Site& site) {
   if (fence == Fence::kSharedToAsync) model_.Commit(Current().clock, ClockPart::kAsyncSmem, CodeSite::Of(site));
 }
 
-absl::Status GpuMachine::ForkWarps(const Site&) {
-  return absl::UnimplementedError("warps of a warpgroup are not modelled yet");
+absl::Status GpuMachine::ForkWarps(std::size_t first, std::int64_t count, const Site& site) {
+  const ThreadId parent = current_;
+  for (std::int64_t w = 0; w < count; ++w) {
+    const ThreadId id{static_cast<std::int32_t>(threads_.size())};
+    Thread& warp = threads_.emplace_back();
+    warp.block = Of(parent).block;
+    warp.index = Of(parent).index;
+    warp.parent = parent;
+    const Place place = model_.agents().PlaceOf(Of(parent).clock).With(PlaceLevel::kWarp, static_cast<std::int32_t>(w));
+    warp.clock =
+        model_.agents().Spawn(Of(parent).clock, Cat("warp ", w, " of ", NameOf(parent)), place, CodeSite::Of(site));
+    Of(parent).warps.push_back(id);
+    ++Of(parent).warps_running;
+    PALLADION_RETURN_IF_ERROR(fork_(id, w, first));
+  }
+  return absl::OkStatus();
 }
+
+void GpuMachine::EndWarp(ThreadId warp) { --Of(Of(warp).parent).warps_running; }
 
 void GpuMachine::End(const Site& site) { model_.End(CodeSite::Of(site)); }
 

@@ -62,6 +62,12 @@ class GpuMachine final : public ThreadPort {
   bool CanWait(ThreadId thread, const WaitTarget& target) const;
   std::string DescribeWait(ThreadId thread, const WaitTarget& target) const;
 
+  // Called for every warp that a thread forks, with the step that it begins with. It has been added as a thread.
+  void OnFork(std::function<absl::Status(ThreadId warp, std::int64_t number, std::size_t first)> fork) {
+    fork_ = std::move(fork);
+  }
+  void EndWarp(ThreadId warp);  // it has come to its end
+
   // Called for every operation that is started.
   void OnStart(std::function<void(EngineOperation)> spawn) { spawn_ = std::move(spawn); }
   bool CanPerform(ClockId operation, Half half) const;
@@ -99,7 +105,7 @@ class GpuMachine final : public ThreadPort {
   absl::Status Start(AsyncStart operation) override;
   void CommitGroup(AsyncQueue queue, const Site& site) override;
   bool MmaCompletesEarlier() const override { return model_.rule().WgmmaCompletesEarlier(); }
-  absl::Status ForkWarps(const Site& site) override;
+  absl::Status ForkWarps(std::size_t first, std::int64_t count, const Site& site) override;
 
  private:
   struct Thread {
@@ -108,6 +114,9 @@ class GpuMachine final : public ThreadPort {
     std::vector<std::int64_t> index;
     std::map<std::int64_t, std::int64_t> occurrences;  // by allocating step
     QueueId stores, mma;
+    ThreadId parent;              // of a warp
+    std::vector<ThreadId> warps;  // forked, and not joined yet
+    std::size_t warps_running = 0;
   };
   // An array of barriers or semaphores.
   struct SyncArray {
@@ -157,6 +166,7 @@ class GpuMachine final : public ThreadPort {
   absl::flat_hash_map<std::int32_t, int> pending_;                           // operations under way, by buffer
   std::vector<BufferId> to_free_;                                            // once nothing is pending there
   std::function<void(EngineOperation)> spawn_;
+  std::function<absl::Status(ThreadId, std::int64_t, std::size_t)> fork_;
   ThreadId current_;
   bool performing_ = false;
 };

@@ -4,6 +4,7 @@
 
 #include "memory_model/access_set.h"
 #include "semantics/base/status.h"
+#include "semantics/program/frame_shadow.h"
 
 namespace palladion {
 
@@ -43,12 +44,28 @@ void ThreadAgent::Begin(ThreadId thread, std::int64_t program) {
   started_ = false;
 }
 
+void ThreadAgent::BeginWarp(ThreadId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent) {
+  thread_ = warp;
+  is_warp_ = true;
+  started_ = false;
+  parent.frame_->CopyTo(*frame_);
+  if (frame_->shadow != nullptr) frame_->shadow->CopyFrom(*parent.frame_->shadow);
+  frame_->pc = first;
+  frame_->warp = number;
+}
+
 absl::Status ThreadAgent::Resume(Gate& gate) {
   gate_ = current_.gate = &gate;
+  current_.agent = this;
   machine_.SetCurrent(thread_);
-  if (started_) state_.memory().ResumeProgram(frame_->grid_index);
+  if (is_warp_ && !started_) gate.TakeGrant();  // to begin
+  if (started_ || is_warp_) state_.memory().ResumeProgram(frame_->grid_index);
   started_ = true;
   const absl::Status status = frame_->Run();
+  if (is_warp_ && frame_->done()) {
+    machine_.EndWarp(thread_);
+    current_.free_warps.push_back(this);
+  }
   return status.ok() ? status : state_.AtStep(status, *frame_);
 }
 
@@ -126,6 +143,7 @@ ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* w
     const Operation first = agent->First();
     current_.gate->Spawn(std::move(agent), first);
   });
+  machine.OnFork([this](ThreadId warp, std::int64_t number, std::size_t first) { return Fork(warp, number, first); });
   const Program& program = state.program();
   if (!program.mesh.has_value()) return;
   const std::vector<std::int64_t>& grid = state.frame().grid_size;
@@ -154,6 +172,21 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
   agent->Begin({first_.value + static_cast<std::int32_t>(next_ % threads_)}, next_);
   ++next_;
   return agent;
+}
+
+// Its first visible step it asks for itself; before that it touches nothing but its thread.
+absl::Status ThreadAgents::Fork(ThreadId warp, std::int64_t number, std::size_t first) {
+  if (current_.free_warps.empty()) {
+    PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());
+    warps_.push_back(std::make_unique<ThreadAgent>(state_, machine_, std::move(frame), watcher_, current_));
+    current_.free_warps.push_back(warps_.back().get());
+  }
+  ThreadAgent* const agent = current_.free_warps.back();
+  current_.free_warps.pop_back();
+  agent->BeginWarp(warp, number, first, *current_.agent);
+  const auto owned_here = [](Agent*) {};
+  current_.gate->Spawn(std::shared_ptr<Agent>(agent, owned_here), {.footprint = Footprint::Everything()});
+  return absl::OkStatus();
 }
 
 void ThreadAgents::Retire(Agent* agent) {

@@ -29,14 +29,20 @@ class ThreadAccesses final : public AccessObserver {
 };
 
 // The loop that resumes whoever is running.
+class ThreadAgent;
 struct CurrentGate {
   Gate* gate = nullptr;
+  ThreadAgent* agent = nullptr;
+  std::vector<ThreadAgent*> free_warps;  // warps that have ended: their frames serve others
 };
 
 class ThreadAgent final : public Agent, private StepHooks {
  public:
   ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
               CurrentGate& current);
+
+  // A warp that `parent` has forked: it begins with the values of its thread, at the step.
+  void BeginWarp(ThreadId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent);
 
   // Puts the agent at the start of that thread, which is the launch's n-th program.
   void Begin(ThreadId thread, std::int64_t program);
@@ -73,6 +79,7 @@ class ThreadAgent final : public Agent, private StepHooks {
   WaitTarget target_;
   WaitCondition condition_;
   bool started_ = false;
+  bool is_warp_ = false;
 };
 
 // One operation of an engine: its reading, then its writing.
@@ -129,8 +136,11 @@ class ThreadAgents final : public AgentSource {
   std::vector<std::unique_ptr<ThreadAgent>> agents_;
   std::vector<ThreadAgent*> free_;
   std::int64_t next_ = 0;  // program
-  ThreadId first_;         // of the block that begins
+  absl::Status Fork(ThreadId warp, std::int64_t number, std::size_t first);
+
+  ThreadId first_;  // of the block that begins
   CurrentGate current_;
+  std::vector<std::unique_ptr<ThreadAgent>> warps_;
 };
 
 }  // namespace palladion

@@ -34,7 +34,7 @@ class ThreadLaunch final : public Explorable {
     const auto bound = launch.bound;
     launch.bound = [this, bound](Memory& memory, absl::Span<const BufferId> arrays) {
       machine_.emplace(state_.program(), memory, state_.frame().grid_size,
-                       GpuOptions{.policy = options_.policy,
+                       GpuOptions{.policy = options_.scheduled.fences,
                                   .races = options_.races,
                                   .definedness = options_.scheduled.launch.definedness});
       for (const BufferId array : arrays) {

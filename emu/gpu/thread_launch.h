@@ -8,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/scheduled_launch.h"
-#include "memory_model/fence_rule.h"
 
 namespace palladion {
 
@@ -18,7 +17,6 @@ bool NeedsThreads(const Program& program);
 struct ThreadOptions {
   ScheduledOptions scheduled;
   bool races = false;
-  FencePolicy policy = FencePolicy::kPallas;
 };
 
 absl::StatusOr<ScheduledResult> RunThreads(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,

@@ -16,7 +16,8 @@ _TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e
 
 def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int = 64, target: str | None = None,
           rtol: float | None = None, atol: float | None = None, exhaustive: bool = False, replay: str | None = None, fill: str = "nan",
-          races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False) -> Report:
+          races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False,
+          proxy: str = "pallas") -> Report:
     """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with.
 
     With `reference`, `reference(*args)` is computed by JAX and compared with the results: |result - expected| must be at most
@@ -24,7 +25,7 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
     Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
     """
     options = {"seeds": _whole("seeds", seeds), "exhaustive": bool(exhaustive), "fill": fill, "races": bool(races),
-               "definedness": bool(definedness), "contracts": bool(contracts), "strict": bool(strict)}
+               "definedness": bool(definedness), "contracts": bool(contracts), "strict": bool(strict), "proxy": proxy}
     if replay is not None:
         options["replay"] = replay
     for name, value in (("rtol", rtol), ("atol", atol)):

@@ -68,6 +68,11 @@ absl::Status PlanPredicate(const Instr& op, Builder& builder, CopyParams* params
 // ---- copy_gmem_to_smem
 
 absl::Status VerifyLoad(const Instr& op, const VerifyContext& context) {
+  if (HasAttr(op, "leader_tracked")) {
+    return absl::UnimplementedError(
+        "copy_gmem_to_smem is not supported with leader_tracked: the copy of two blocks together needs the Blackwell "
+        "machine");
+  }
   PALLADION_RETURN_IF_ERROR(VerifyCopy(op, context, Space::kGmem, Space::kSmem));
   if (HasAttr(op, "oob_mode")) {
     PALLADION_ASSIGN_OR_RETURN(const std::string mode, StringAttr(op, "oob_mode"));
@@ -171,10 +176,6 @@ absl::Status ReadAxes(const Instr& op, const Builder& builder, CopyParams* param
 }
 
 absl::Status LowerCopyIn(const Instr& op, Builder& builder) {
-  if (HasAttr(op, "leader_tracked")) {
-    return absl::UnimplementedError(
-        "a copy with leader_tracked is two blocks' together: it needs the Blackwell machine");
-  }
   CopyParams params;
   PALLADION_ASSIGN_OR_RETURN(params.src, builder.PlanView(*FindOperand(op, "src")));
   PALLADION_ASSIGN_OR_RETURN(params.dst, builder.PlanView(*FindOperand(op, "dst")));

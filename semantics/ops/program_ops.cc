@@ -56,9 +56,18 @@ absl::Status VerifyAxisIndex(const Instr& op, const VerifyContext& context) {
   return ExpectType(op, 0, Type{.dtype = DType::kI32});
 }
 
-// program.md#axis_index: the program's index along the grid dimension of that name.
+absl::Status RunWarpIndex(const void*, const Step& step, Frame& frame) {
+  WriteI32(frame.warp, frame.slot(frame.out(step, 0)));
+  return absl::OkStatus();
+}
+
+// program.md#axis_index: the program's index along the grid dimension of that name; of a warp, its number.
 absl::Status LowerAxisIndex(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(std::string name, StringAttr(op, "axis"));
+  if (!name.empty() && name == builder.warp_axis()) {
+    builder.Emit(RunWarpIndex, GridParams{0}, {}, {builder.Result(op, 0)});
+    return absl::OkStatus();
+  }
   PALLADION_ASSIGN_OR_RETURN(int axis, builder.GridAxis(name));
   builder.Emit(RunProgramId, GridParams{static_cast<std::size_t>(axis)}, {}, {builder.Result(op, 0)});
   return absl::OkStatus();

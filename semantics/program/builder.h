@@ -100,6 +100,9 @@ class Builder {
 
   absl::StatusOr<int> GridAxis(std::int64_t axis) const;        // program_id's numbering -> grid dimension
   absl::StatusOr<int> GridAxis(const std::string& name) const;  // a named grid dimension
+  // The steps from here on are a warp's, whose axis has this name; "": a thread's again.
+  void EnterWarps(std::string axis) { warp_axis_ = std::move(axis); }
+  const std::string& warp_axis() const { return warp_axis_; }
 
   Program Finish() &&;
 
@@ -185,6 +188,7 @@ class Builder {
   bool before_strips_ = false;  // the next step goes before the group under construction
   const Instr* current_ = nullptr;
   Views views_;  // of current_
+  std::string warp_axis_;
   LocId place_loc_;
   int place_line_ = 0;
 };

@@ -74,6 +74,17 @@ FrameShadow::FrameShadow(const Program& program, const ShadowRules& rules)
   }
 }
 
+void FrameShadow::CopyFrom(const FrameShadow& other) {
+  const auto* base = reinterpret_cast<const Mark*>(other.marks_.get());
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& theirs = other.entries_[i];
+    if (theirs.marks == nullptr) continue;
+    entries_[i] = {reinterpret_cast<Mark*>(marks_.get()) + (theirs.marks - base), theirs.any};
+    if (theirs.any) std::memcpy(entries_[i].marks, theirs.marks, program_->slots[i].elements);
+  }
+  undefined_slots_ = other.undefined_slots_;
+}
+
 void FrameShadow::Clear() {
   if (undefined_slots_ == 0) return;
   for (Entry& entry : entries_) entry.any = false;

@@ -67,6 +67,9 @@ class FrameShadow {
   void WriteWindow(SlotId whole, SlotId part, std::size_t first);
   void CloseWindow(SlotId whole, SlotId part, std::size_t first, std::size_t n);  // what was written is the whole's
 
+  // All that another shadow of the same program knows: of a warp, what its warpgroup's is.
+  void CopyFrom(const FrameShadow& other);
+
   // The agent's next program: no value lives on.
   void Clear();
 

@@ -41,4 +41,14 @@ void Frame::Restore(const Saved& saved) {
   new_task = saved.new_task;
 }
 
+void Frame::CopyTo(Frame& other) const {
+  other.Restore(*Save());
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (program_->slots[i].constant == nullptr) other.slots_[i] = other.arena_.get() + (slots_[i] - arena_.get());
+  }
+  other.grid_size = grid_size;
+  other.walk = walk;
+  other.back_edge_budget = back_edge_budget;
+}
+
 }  // namespace palladion

@@ -210,6 +210,9 @@ class Frame {
   std::shared_ptr<const Saved> Save() const;
   void Restore(const Saved& saved);
 
+  // Another frame of the same program becomes what this one is: a warp begins as its warpgroup is.
+  void CopyTo(Frame& other) const;
+
  private:
   template <bool kMarksRan>
   absl::Status RunPlain();

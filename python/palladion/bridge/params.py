@@ -23,6 +23,7 @@ class Params:
     on_defect: str = "raise"
     strict: bool = False
     fill: str = "nan"
+    proxy: str = "pallas"
     exhaustive: bool = False
     replay: str | None = None
     races: bool = True
@@ -44,9 +45,11 @@ class Params:
                 raise TypeError(f"{name} must be a text or None; found {getattr(self, name)!r}")
         if not re.fullmatch(r"nan|zero|intmax|random:\d+", str(self.fill)):
             raise ValueError(f"fill must be nan, zero, intmax or random:SEED; found {self.fill!r}")
+        if self.proxy not in ("pallas", "strict", "lax"):
+            raise ValueError(f"proxy must be pallas, strict or lax; found {self.proxy!r}")
         object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
-        if not self.checks and (self.fill != "nan" or not (self.races and self.definedness and self.contracts)):
-            raise ValueError("fill, races, definedness and contracts say how a kernel is checked; give seeds as well")
+        if not self.checks and (self.fill != "nan" or self.proxy != "pallas" or not (self.races and self.definedness and self.contracts)):
+            raise ValueError("fill, proxy, races, definedness and contracts say how a kernel is checked; give seeds as well")
 
     @property
     def checks(self) -> bool:
@@ -58,7 +61,7 @@ class Params:
         given = {"strict": int(self.strict)}
         if self.checks:
             given |= {"check": 1, "exhaustive": int(self.exhaustive), "races": int(self.races),
-                      "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill}
+                      "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill, "proxy": self.proxy}
             if self.seeds is not None:
                 given["seeds"] = self.seeds
             if self.replay is not None:
