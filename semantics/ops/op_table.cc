@@ -14,11 +14,11 @@ auto Key(const OpRow& row) { return std::tie(row.name, row.dialect); }
 std::vector<OpRow> SortedRows() {
   std::vector<OpRow> rows;
   for (absl::Span<const OpRow> family :
-       {ArithmeticOps(), BitwiseOps(), CallOps(),       CompareOps(), ControlOps(),    ConvertOps(),
-        DotOps(),        GatherOps(),  GpuBarrierOps(), GpuCopyOps(), GpuWarpOps(),    GpuWgmmaOps(),
-        IdentityOps(),   JoinOps(),    MathOps(),       Math2Ops(),   ProgramOps(),    RandomOps(),
-        ReduceOps(),     RefOps(),     RoundingOps(),   ScopeOps(),   ShapeOps(),      SliceOps(),
-        SortOps(),       TpuBitOps(),  TpuOps(),        RingOps(),    UnsupportedOps()}) {
+       {ArithmeticOps(), BitwiseOps(),    CallOps(),       CompareOps(), ControlOps(),   ConvertOps(), DotOps(),
+        GatherOps(),     GpuBarrierOps(), GpuControlOps(), GpuCopyOps(), GpuMemoryOps(), GpuWarpOps(), GpuWgmmaOps(),
+        IdentityOps(),   JoinOps(),       MathOps(),       Math2Ops(),   ProgramOps(),   RandomOps(),  ReduceOps(),
+        RefOps(),        RoundingOps(),   ScopeOps(),      ShapeOps(),   SliceOps(),     SortOps(),    TpuBitOps(),
+        TpuOps(),        RingOps(),       UnsupportedOps()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   std::sort(rows.begin(), rows.end(), [](const OpRow& a, const OpRow& b) { return Key(a) < Key(b); });
