@@ -136,6 +136,18 @@ TEST_F(Undefined, AFunctionTakesAndGivesMarks) {
   EXPECT_EQ(Marks(out), "uu..");
 }
 
+TEST_F(Undefined, AReductionIsUndefinedWhereEitherIs) {
+  const BufferId from = Buffer("from", 3, false), to = Buffer("to", 3, false);
+  Define(from, {1, 2});
+  Define(to, {0, 2});
+  AsyncRequest add = s.Copy(from, {0, 3}, to, {0, 3});
+  add.chunks = 2;
+  add.destinations[0].reduce = [](const std::byte*, const std::byte*, const std::byte*, std::byte*) {};
+  Start(add);
+  PerformAll();
+  EXPECT_EQ(Marks(to), "uu..uu");
+}
+
 // A run that does not ask for it pays for none.
 TEST(NotTracked, NoMarks) {
   Script s;

@@ -1,6 +1,7 @@
 #include "memory_model/async_engine.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "semantics/base/cat.h"
@@ -24,6 +25,23 @@ std::size_t ElementsOf(const AsyncOperand& operand) {
   return static_cast<std::size_t>(n);
 }
 
+// Do the chunks of the two have the same elements?
+bool SameChunks(const AsyncOperand& from, const AsyncOperand& to) {
+  const auto *a = std::get_if<BoxAccess>(&from.where), *b = std::get_if<BoxAccess>(&to.where);
+  if (a == nullptr || b == nullptr) return a == b;
+  const auto rows = [](const BoxAccess& box) { return box.value_rank == 0 ? 0 : box.count[box.order[0]]; };
+  return rows(*a) == rows(*b);
+}
+
+// A function needs all of its operands, and so does a copy between operands that are torn differently.
+bool ByChunk(const AsyncRequest& request) {
+  if (request.function != nullptr || request.destinations.empty()) return false;
+  for (std::size_t i = 0; i < request.sources.size(); ++i) {
+    if (!SameChunks(request.sources[i], request.destinations[i])) return false;
+  }
+  return true;
+}
+
 // One chunk of an operand's value, from or to memory.
 class Mover {
  public:
@@ -37,7 +55,7 @@ class Mover {
 
   void Move(const AsyncOperand& operand, AsyncValue* value) const {
     const std::size_t elements = ElementsOf(operand);
-    if (const auto* box = std::get_if<BoxAccess>(&operand.where)) return MoveBox(*box, elements, value);
+    if (const auto* box = std::get_if<BoxAccess>(&operand.where)) return MoveBox(*box, elements, operand.reduce, value);
     const auto& points = std::get<AsyncPoints>(operand.where);
     const Part part = PartOf(static_cast<std::int64_t>(elements), chunk_, chunks_);
     if (part.begin == part.end) return;
@@ -48,7 +66,7 @@ class Mover {
     access.offset = absl::MakeConstSpan(points.offset).subspan(first * pieces, count * pieces);
     access.piece_bytes = points.piece_bytes;
     access.pieces_per_element = pieces;
-    Go(&access, {first, count}, elements, value);
+    Go(&access, {first, count}, elements, operand.reduce, value);
   }
 
  private:
@@ -56,10 +74,9 @@ class Mover {
     std::size_t first, count;
   };
 
-  void MoveBox(BoxAccess box, std::size_t elements, AsyncValue* value) const {
-    if (chunks_ == 1) return Go(&box, {0, elements}, elements, value);
-    if (box.value_rank == 0) {
-      if (chunk_ == 0) Go(&box, {0, elements}, elements, value);
+  void MoveBox(BoxAccess box, std::size_t elements, AtomicFn reduce, AsyncValue* value) const {
+    if (chunks_ == 1 || box.value_rank == 0) {
+      if (chunk_ == 0) Go(&box, {0, elements}, elements, reduce, value);
       return;
     }
     const std::size_t d = box.order[0];
@@ -69,11 +86,11 @@ class Mover {
     box.start[d] += rows.begin * box.step[d];
     box.count[d] = rows.end - rows.begin;
     Go(&box, {static_cast<std::size_t>(rows.begin) * row, static_cast<std::size_t>(box.count[d]) * row}, elements,
-       value);
+       reduce, value);
   }
 
   template <class Access>
-  void Go(Access* access, const Elements& part, std::size_t elements, AsyncValue* value) const {
+  void Go(Access* access, const Elements& part, std::size_t elements, AtomicFn reduce, AsyncValue* value) const {
     if (part.count == 0) return;
     std::byte* const at = value->bytes.data() + part.first * (value->bytes.size() / elements);
     access->site = site_;
@@ -81,12 +98,43 @@ class Mover {
     if (tracked_) access->defined = &defined;
     if (!load_) {
       if (!value->marks.empty()) defined = {true, value->marks.data() + part.first};
+      if (reduce != nullptr) return Reduce(*access, reduce, at, part.count, value->bytes.size() / elements);
       return memory_->Store(*access, at);
     }
     memory_->Load(*access, at);
     if (!defined.any) return;
     value->marks.resize(elements, 0);
     std::copy_n(defined.undefined, part.count, value->marks.begin() + static_cast<std::ptrdiff_t>(part.first));
+  }
+
+  void Reduce(const PointAccess& access, AtomicFn reduce, const std::byte* operand, std::size_t, std::size_t) const {
+    memory_->Atomic(access, reduce, operand, nullptr, nullptr);
+  }
+
+  // Nothing comes between the load and the store: a half, or a chunk of it, is one step of the run.
+  void Reduce(const BoxAccess& access, AtomicFn reduce, const std::byte* operand, std::size_t elements,
+              std::size_t element_bytes) const {
+    std::vector<std::byte> value(elements * element_bytes);
+    Definedness old;
+    BoxAccess load = access;  // of what is outside the store will tell
+    load.outside = Outside::kPad;
+    std::fill_n(load.lower.begin(), load.rank, std::numeric_limits<std::int64_t>::min());
+    std::fill_n(load.upper.begin(), load.rank, std::numeric_limits<std::int64_t>::max());
+    if (tracked_) load.defined = &old;
+    memory_->Load(load, value.data());
+    std::vector<std::uint8_t> marks;
+    if (old.any || (tracked_ && access.defined->any)) {
+      marks.assign(elements, 0);
+      for (std::size_t e = 0; e < elements; ++e) {
+        marks[e] = MergeMarks(old.any ? old.undefined[e] : std::uint8_t{0},
+                              access.defined->any ? access.defined->undefined[e] : std::uint8_t{0});
+      }
+      *access.defined = {true, marks.data()};
+    }
+    for (std::size_t at = 0; at < value.size(); at += element_bytes) {
+      reduce(&value[at], operand + at, nullptr, &value[at]);
+    }
+    memory_->Store(access, value.data());
   }
 
   Site site_;
@@ -111,6 +159,9 @@ absl::Status AsyncEngine::Check(const AsyncRequest& request) {
       const auto* box = std::get_if<BoxAccess>(&operand.where);
       if (box != nullptr && box->mask.lanes != nullptr) return fail("a masked operand; give its places instead");
     }
+  }
+  for (const AsyncOperand& source : request.sources) {
+    if (source.reduce != nullptr) return fail("a source that reduces");
   }
   if (request.function == nullptr) {
     if (request.sources.size() != request.destinations.size()) {
@@ -151,6 +202,7 @@ void AsyncEngine::Start(ClockId id, ClockId issuer, AsyncRequest request) {
   const auto chunks = static_cast<std::size_t>(kept.chunks);
   operation.read.assign(kept.sources.empty() ? 0 : chunks, false);
   operation.written.assign(kept.destinations.empty() ? 1 : chunks, false);
+  operation.by_chunk = ByChunk(kept);
   operation.reads_left = static_cast<int>(operation.read.size());
   operation.writes_left = static_cast<int>(operation.written.size());
   if (kept.queue.valid()) queues_[kept.queue.index()].open.push_back(id);
@@ -194,11 +246,9 @@ std::vector<PendingHalf> AsyncEngine::Pending() const {
         if (!operation.read[c]) pending.push_back({operation.record.id, Half::kRead, static_cast<int>(c)});
       }
     }
-    // A chunk of a copy can be written once it has been read; a function needs all of its operands.
-    const bool by_chunk = operation.request.function == nullptr && !operation.request.destinations.empty();
     if (operation.writes_left == 0 || !MayGo(operation, Half::kWrite)) continue;
     for (std::size_t c = 0; c < operation.written.size(); ++c) {
-      const bool ready = operation.reads_left == 0 || (by_chunk && operation.read[c]);
+      const bool ready = operation.reads_left == 0 || (operation.by_chunk && operation.read[c]);
       if (!operation.written[c] && ready) pending.push_back({operation.record.id, Half::kWrite, static_cast<int>(c)});
     }
   }

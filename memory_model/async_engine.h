@@ -39,6 +39,7 @@ struct AsyncOperand {
   std::variant<BoxAccess, AsyncPoints> where;  // no mask; the site's program is not kept
   std::size_t bytes = 0;                       // of its value
   Proxy proxy = Proxy::kAsync;
+  AtomicFn reduce = nullptr;  // of a destination: each element becomes reduce(what it was, the value's)
 };
 
 // After one half: an arrival at a barrier, or a signal to a semaphore, which may be another place's.
@@ -79,7 +80,8 @@ class AsyncEngine {
   // From here on values carry marks, as the machine's memory does then too. Before the first operation.
   void TrackDefinedness() { tracked_ = true; }
 
-  // InvalidArgument: masks; a completion after a half that there is not; sizes that do not fit without a function.
+  // InvalidArgument: masks; a source that reduces; a completion after a half that there is not; sizes that do not fit
+  // without a function.
   static absl::Status Check(const AsyncRequest& request);
   void Start(ClockId operation, ClockId issuer, AsyncRequest request);
 
@@ -127,6 +129,7 @@ class AsyncEngine {
     std::vector<AsyncValue> values, results;
     std::vector<bool> read, written;  // chunks; a half that reads nothing has none
     int reads_left = 0, writes_left = 0;
+    bool by_chunk = false;  // a chunk can be written once it has been read
     bool done(Half half) const { return half == Half::kRead ? reads_left == 0 : writes_left == 0; }
     bool done() const { return reads_left == 0 && writes_left == 0; }
   };

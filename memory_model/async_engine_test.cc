@@ -176,6 +176,20 @@ TEST(AsyncEngine, TornCopiesMoveEachChunkOnce) {
   EXPECT_EQ(orders, 6);
 }
 
+// The second chunk of what is written has elements of the first that is read.
+TEST(AsyncEngine, TornCopiesBetweenShapesReadFirst) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    Script s(FencePolicy::kPallas, false);
+    const auto from = s.Buffer("from", {3, 4}, ProxySpace::kPlain), to = s.Buffer("to", {2, 6}, ProxySpace::kPlain);
+    const ClockId core = s.Thread("core");
+    AsyncRequest copy = s.Copy(from, {0, 3}, to, {0, 2});
+    copy.chunks = 3;
+    s.Start(core, copy);
+    s.Run(seed);
+    for (const float element : s.DataOf(1)) EXPECT_EQ(element, 1.0f);
+  }
+}
+
 TEST(AsyncEngine, AFunctionOfAllItsSourcesAndPlaceLists) {
   Script s(FencePolicy::kPallas, false);
   const auto a = s.Buffer("a", {4}, ProxySpace::kPlain), b = s.Buffer("b", {4}, ProxySpace::kPlain),
@@ -201,6 +215,67 @@ TEST(AsyncEngine, AFunctionOfAllItsSourcesAndPlaceLists) {
   EXPECT_EQ(s.Codes(), Codes{});
   s.model.Touch(core, out, AccessKind::kRead, s.SetOfRows(out, {5, 1}), {});
   EXPECT_EQ(s.Codes(), Codes{"RACE_ASYNC"});
+}
+
+void Add(const std::byte* old, const std::byte* operand, const std::byte*, std::byte* result) {
+  *reinterpret_cast<float*>(result) = *reinterpret_cast<const float*>(old) + *reinterpret_cast<const float*>(operand);
+}
+
+// Reductions of one place need no order between each other: what comes of them is the sum in every order of halves.
+// With everything else they do.
+TEST(AsyncEngine, ReductionsCommute) {
+  enum class Also { kNothing, kCopy, kRead };
+  for (const Also also : {Also::kNothing, Also::kCopy, Also::kRead}) {
+    for (const bool points : {false, true}) {
+      for (std::uint32_t seed = 0; seed < 30; ++seed) {
+        Script s;
+        const auto smem = s.Buffer("smem", {4, 3}, ProxySpace::kShared),
+                   out = s.Buffer("out", {5, 3}, ProxySpace::kGlobal);
+        const ClockId a = s.Thread("a"), b = s.Thread("b");
+        AsyncRequest reduce = s.Copy(smem, {0, 4}, out, {1, 4});
+        reduce.chunks = 3;
+        reduce.must_await = Half::kRead;
+        reduce.destinations[0].reduce = Add;
+        if (points) {
+          AsyncPoints places{out, {}, 4, 1};
+          for (std::int64_t e = 15; e-- > 3;) places.offset.push_back(4 * e);
+          reduce.destinations[0].where = places;
+        }
+        AsyncRequest other = reduce;
+        if (also == Also::kCopy) other.destinations[0].reduce = nullptr;
+        for (const ClockId t : {a, b}) {
+          reduce.queue = other.queue = s.model.MakeQueue(QueueOrder::kHalves);
+          s.Start(t, t == a ? reduce : other);
+          s.CommitGroup(t, reduce.queue);
+          s.AwaitGroups(t, reduce.queue, 0, Half::kRead);
+        }
+        if (also == Also::kRead) s.Read(b, out, {4, 1});
+        s.Run(seed);
+        EXPECT_EQ(s.Codes(), also == Also::kNothing ? Codes{}
+                             : also == Also::kCopy  ? Codes{"RACE_WW"}
+                                                    : Codes{"RACE_ASYNC"});
+        if (also == Also::kCopy) continue;
+        for (std::size_t e = 0; e < 15; ++e) EXPECT_EQ(s.DataOf(1)[e], e < 3 ? 2.0f : 4.0f) << e;
+      }
+    }
+  }
+}
+
+// What lies outside is left out, and told of once where it is an error.
+TEST(AsyncEngine, AReductionOutsideItsRef) {
+  for (const Outside outside : {Outside::kPad, Outside::kError}) {
+    Script s;
+    const auto smem = s.Buffer("smem", {4, 2}, ProxySpace::kShared), out = s.Buffer("out", {3, 2}, ProxySpace::kGlobal);
+    const ClockId a = s.Thread("a");
+    AsyncRequest reduce = s.Copy(smem, {0, 4}, out, {1, 4});
+    reduce.destinations[0].reduce = Add;
+    std::get<BoxAccess>(reduce.destinations[0].where).outside = outside;
+    std::get<BoxAccess>(reduce.destinations[0].where).upper[0] = outside == Outside::kPad ? 5 : 3;
+    s.Start(a, reduce);
+    s.Run(0);
+    EXPECT_EQ(s.DataOf(1), (std::vector<float>{2, 2, 3, 3, 3, 3}));
+    EXPECT_EQ(s.memory.findings().size(), outside == Outside::kPad ? 0u : 1u);
+  }
 }
 
 TEST(AsyncEngine, ACommitTellsOfAllEarlierOnesOfItsQueueOnly) {
@@ -267,6 +342,12 @@ TEST(AsyncEngine, RefusesWhatItCannotDo) {
   const std::uint8_t lanes[] = {1, 0, 1, 1};
   std::get<BoxAccess>(masked.sources[0].where).mask.lanes = lanes;
   EXPECT_NE(message(masked).find("masked"), std::string::npos);
+  AsyncRequest reading = s.Copy(a, {0, 4}, b, {0, 4});
+  reading.sources[0].reduce = Add;
+  EXPECT_NE(message(reading).find("a source that reduces"), std::string::npos);
+  AsyncRequest halves = s.Copy(a, {0, 4}, b, {0, 4});
+  halves.sources[0].where = AsyncPoints{a, {0, 2, 4, 6, 8, 10, 12, 14}, 2, 1};
+  EXPECT_NE(message(halves).find("8 elements and its destination 4"), std::string::npos);
 }
 
 // A hundred thousand copies through a ring of four slots: what is remembered does not grow.

@@ -18,7 +18,7 @@ void ConcurrencyModel::Adopt(BufferId id, TrackedBuffer buffer) { Track(id, std:
 void ConcurrencyModel::Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
   if (!tracks_accesses_) return;
   Track(id, std::move(buffer));
-  Tracked& tracked = Of(id);
+  Tracked& tracked = *Find(id);
   const AccessEvent event{.who = agent,
                           .time = agents_.NowOf(agent),
                           .kind = AccessKind::kAlloc,
@@ -28,8 +28,9 @@ void ConcurrencyModel::Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, c
 }
 
 void ConcurrencyModel::Free(ClockId agent, BufferId id, const CodeSite& site) {
-  if (!tracks_accesses_) return;
-  Tracked& tracked = Of(id);
+  Tracked* const found = tracks_accesses_ ? Find(id) : nullptr;
+  if (found == nullptr) return;
+  Tracked& tracked = *found;
   const AccessEvent event{.who = agent,
                           .time = agents_.NowOf(agent),
                           .kind = AccessKind::kFree,
@@ -41,10 +42,11 @@ void ConcurrencyModel::Free(ClockId agent, BufferId id, const CodeSite& site) {
 }
 
 void ConcurrencyModel::Touch(ClockId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
-  if (set.empty() || !tracks_accesses_) return;
+  Tracked* const buffer = set.empty() || !tracks_accesses_ ? nullptr : Find(id);
+  if (buffer == nullptr) return;
   const AccessEvent event{
       .who = agent, .time = agents_.NowOf(agent), .kind = kind, .loc = site.loc, .text_line = site.text_line};
-  Access(&Of(id), id, event, set, {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
+  Access(buffer, id, event, set, {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
 }
 
 void ConcurrencyModel::Access(Tracked* buffer, BufferId id, const AccessEvent& event, const AccessSet& set,
@@ -155,17 +157,21 @@ void ConcurrencyModel::TouchOperands(ClockId operation, const std::vector<AsyncO
   if (!tracks_accesses_) return;
   for (const AsyncOperand& operand : operands) {
     const BufferId id = std::visit([](const auto& where) { return where.buffer; }, operand.where);
-    Tracked& buffer = Of(id);
-    const AccessSet set = SetOfOperand(operand, buffer);
+    Tracked* const buffer = Find(id);
+    if (buffer == nullptr) continue;
+    const AccessSet set = SetOfOperand(operand, *buffer);
     if (set.empty()) continue;
+    const AccessKind kind = half == Half::kRead         ? AccessKind::kRead
+                            : operand.reduce != nullptr ? AccessKind::kAtomic
+                                                        : AccessKind::kWrite;
     const AccessEvent event{.who = operation,
                             .time = static_cast<std::uint32_t>(half),
-                            .kind = half == Half::kRead ? AccessKind::kRead : AccessKind::kWrite,
+                            .kind = kind,
                             .proxy = operand.proxy,
                             .loc = site.loc,
                             .text_line = site.text_line};
-    const ClockPart part = FenceRule::PartFor(operand.proxy, buffer.info.space);
-    Access(&buffer, id, event, set, {agents_.Fork(operation), part, operation});
+    const ClockPart part = FenceRule::PartFor(operand.proxy, buffer->info.space);
+    Access(buffer, id, event, set, {agents_.Fork(operation), part, operation});
   }
 }
 

@@ -41,7 +41,7 @@ class ConcurrencyModel {
   const std::vector<Finding>& findings() const { return log_.findings(); }
 
   // Without: accesses are neither remembered nor judged, and Start asks for no buffer; all else is as it was. Before
-  // the first request. For runs that nobody checks.
+  // the first request. For runs that nobody checks. Memory that no agent writes need not be told of either way.
   void TrackAccesses(bool track) { tracks_accesses_ = track; }
 
   // Memory. An array of the caller's is there before every agent; other memory begins with an allocation, and a free
@@ -100,7 +100,9 @@ class ConcurrencyModel {
   };
 
   const Tracked& Of(BufferId id) const { return *buffers_[id.index()]; }
-  Tracked& Of(BufferId id) { return *buffers_[id.index()]; }
+  Tracked* Find(BufferId id) {  // nullptr: not to be judged
+    return id.index() < buffers_.size() && buffers_[id.index()].has_value() ? &*buffers_[id.index()] : nullptr;
+  }
   void Track(BufferId id, TrackedBuffer buffer);
   void Access(Tracked* buffer, BufferId id, const AccessEvent& event, const AccessSet& set, const Vantage& vantage);
   void Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,

@@ -62,6 +62,27 @@ TEST(TrackAccesses, OffBuffersNeedNotBeKnown) {
   }
 }
 
+// Arrays that nothing writes, as a machine may leave them out.
+TEST(TrackAccesses, MemoryThatWasNotGivenIsNotJudged) {
+  Script s;
+  std::vector<float> array(4, 9);
+  const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared);
+  const BufferId weights =
+      s.memory.Adopt({.name = "weights", .dtype = DType::kF32, .shape = std::vector<std::int64_t>{4}},
+                     reinterpret_cast<std::byte*>(array.data()));
+  s.Buffer("late", {4}, ProxySpace::kShared);
+  const auto a = s.Thread("a");
+  AsyncRequest load = s.Copy(smem, {0, 4}, smem, {0, 4});
+  std::get<BoxAccess>(load.sources[0].where).buffer = weights;
+  s.Start(a, load);
+  s.Read(a, smem, {0, 4});
+  s.Run(0);
+  EXPECT_EQ(s.DataOf(0)[3], 9.0f);
+  s.model.Touch(a, weights, AccessKind::kRead, s.SetOfRows(smem, {0, 4}), {});
+  s.model.Free(a, weights, {});
+  EXPECT_EQ(s.Codes(), (Codes{"RACE_ASYNC", "NOT_AWAITED"}));  // of smem, and of the copy
+}
+
 // A hundred thousand copies, each awaited: nothing that nobody can ask about is kept.
 TEST(TrackAccesses, OffOperationsAreForgottenToo) {
   Script s;
