@@ -63,20 +63,22 @@ bool Counts(const ReportedFinding& finding, const Report& report) {
 }
 
 Verdict VerdictOf(const Report& report) {
-  if (report.error.has_value()) return Verdict::kUnsupported;
   bool differs = false;
   for (const ReportedFinding& finding : report.findings) {
     if (!Counts(finding, report)) continue;
     if (finding.code != "NONDET") return Verdict::kDefect;
     differs = true;
   }
+  // What its target refuses is found, and a defect, before anything is known to be unsupported here.
+  if (report.error.has_value()) return Verdict::kUnsupported;
   if (differs) return Verdict::kNondeterministic;
   return report.proved && !report.interrupted ? Verdict::kProved : Verdict::kClean;
 }
 
 ExitCode ExitCodeOf(const Report& report) {
-  if (report.error.has_value()) return ExitCodeOfKind(report.error->kind);
-  switch (VerdictOf(report)) {
+  const Verdict verdict = VerdictOf(report);
+  if (report.error.has_value() && verdict != Verdict::kDefect) return ExitCodeOfKind(report.error->kind);
+  switch (verdict) {
     case Verdict::kDefect:
       return ExitCode::kDefect;
     case Verdict::kNondeterministic:

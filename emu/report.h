@@ -121,7 +121,7 @@ PALLADION_EXPORT Verdict VerdictOf(const Report& report);
 PALLADION_EXPORT ExitCode ExitCodeOf(const Report& report);
 PALLADION_EXPORT ExitCode ExitCodeOf(const absl::Status& status);
 
-// A report that says only why there is none: verdict unsupported.
+// A report that says only why there is none: verdict unsupported, unless a defect is added to it.
 PALLADION_EXPORT Report ErrorReport(const absl::Status& status, std::string kernel, std::string target);
 
 // The same for the same finding after lines have moved, 16 hexadecimal digits for each finding of the report: made of

@@ -110,6 +110,19 @@ def findings(palladion: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def gpu_limits(palladion: str) -> str:
+    """The tables of emu/checks/legality_gpu_*.cc, as `palladion explain` has them; a section for each family of names."""
+    pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
+    families = collections.defaultdict(list)
+    for limit in next(page for page in pages if page["code"] == "ILLEGAL")["limits"]:
+        families[limit["name"].split(".")[0]].append(limit)
+    lines = [f"{sum(map(len, families.values()))} limits."]
+    for family, limits in families.items():
+        lines += ["", f"## {family}", "", "| limit | rule | from | what to do |", "|---|---|---|---|"]
+        lines += [f"| `{one['name']}` | {one['rule']} | {one['source']} | {one['fix']} |" for one in limits]
+    return "\n".join(lines) + "\n"
+
+
 def dtypes() -> str:
     """From the table of semantics/base/dtype.cc, whose order and completeness the compiler checks."""
     with open(os.path.join(ROOT, "semantics/base/dtype.cc"), encoding="utf-8") as file:
@@ -221,7 +234,7 @@ BLOCKS = {
     "mutation-score": mutation_score,
 }
 
-COMMAND_BLOCKS = {"operations": operations, "definedness": definedness, "findings": findings}
+COMMAND_BLOCKS = {"operations": operations, "definedness": definedness, "findings": findings, "gpu-limits": gpu_limits}
 
 
 def regenerate(text: str, page: str, blocks: dict, used: set[str]) -> str:

@@ -4,6 +4,7 @@
 // shared memory). Not counted: what Triton's compiler puts into shared memory, registers.
 #include <algorithm>
 
+#include "emu/checks/gpu_shared_memory.h"
 #include "emu/checks/legality.h"
 #include "semantics/base/cat.h"
 
@@ -139,27 +140,31 @@ void CheckTpuMemories(Legality& legality) {
   if (limit != nullptr && *limit < chip.vmem_bytes) vmem.CompareWith(*limit, "vmem", "the kernel's vmem_limit_bytes");
 }
 
-// Blocks of pallas_call on Mosaic GPU are copied into shared memory, max_concurrent_steps of them (1 unless said).
-void CheckGpuSharedMemory(Legality& legality) {
+// Blocks of pallas_call on Mosaic GPU are copied into shared memory, max_concurrent_steps of them (1 unless said). Each
+// block and each array of a scope begins at a multiple of 1024 bytes.
+void CheckGpuBlocks(Legality& legality, Holdings& smem) {
   const Kernel& kernel = legality.kernel();
-  Holdings smem(legality);
   const Attr* attr = Find(kernel.params, "max_concurrent_steps");
   const auto* steps = attr == nullptr ? nullptr : std::get_if<std::int64_t>(&attr->value);
   const std::int64_t buffers = steps == nullptr ? 1 : std::max<std::int64_t>(1, *steps);
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     const OperandInfo& info = legality.program().operand_infos[i];
     if (info.mode == BlockMode::kResident) {
-      smem.Add(Cat("'", info.name, "' (", buffers, " x ", Name(info.type.dtype),
-                   ToString(BlockShape(kernel.operands[i], info.type)), ")"),
-               buffers * DenseBytes(info.type, BlockShape(kernel.operands[i], info.type)));
+      smem.Add(
+          Cat("'", info.name, "' (", buffers, " x ", Name(info.type.dtype),
+              ToString(BlockShape(kernel.operands[i], info.type)), ")"),
+          RoundUp(buffers * DenseBytes(info.type, BlockShape(kernel.operands[i], info.type)), kSharedMemoryAlignment));
     } else if (info.role == Role::kScratch && legality.SpaceOf(i) == Space::kSmem) {
-      smem.Add(Cat("scratch '", info.name, "' (", ToString(info.type), ")"), DenseBytes(info.type, info.type.shape));
+      smem.Add(Cat("scratch '", info.name, "' (", ToString(info.type), ")"),
+               RoundUp(DenseBytes(info.type, info.type.shape), kSharedMemoryAlignment));
     }
   }
-  smem.Add("scopes", Scoped(kernel.bodies[0].region, kernel, [&](const Type& type) {
-             const bool held = type.element == ElementKind::kData && type.space == Space::kSmem;
-             return held ? DenseBytes(type, type.shape) : 0;
-           }));
+}
+
+void CheckGpuSharedMemory(Legality& legality) {
+  Holdings smem(legality);
+  if (legality.kernel().launch.mesh.empty()) CheckGpuBlocks(legality, smem);
+  for (SharedMemoryPart& part : SharedMemoryOfScopes(legality.kernel())) smem.Add(std::move(part.what), part.bytes);
   smem.CompareWith(legality.chip()->smem_bytes, "shared memory",
                    Cat("what one block of ", legality.chip()->name, " may have"));
 }
@@ -168,8 +173,8 @@ void CheckGpuSharedMemory(Legality& legality) {
 
 void CheckCapacity(Legality& legality) {
   if (legality.chip() == nullptr) return;
-  if (legality.program().target.backend == TargetBackend::kMosaicTpu) CheckTpuMemories(legality);
-  if (legality.program().target.backend == TargetBackend::kMosaicGpu) CheckGpuSharedMemory(legality);
+  if (legality.backend() == TargetBackend::kMosaicTpu) CheckTpuMemories(legality);
+  if (legality.backend() == TargetBackend::kMosaicGpu) CheckGpuSharedMemory(legality);
 }
 
 }  // namespace palladion

@@ -8,8 +8,14 @@
 #include "emu/prepared_kernel.h"
 #include "emu/report.h"
 #include "semantics/base/finding.h"
+#include "semantics/base/target.h"
+#include "semantics/ir/module.h"
 
 namespace palladion {
+
+// Those of a kernel over a GPU mesh that was parsed and cannot be prepared, of operations that are not modelled yet:
+// what its target refuses is said all the same. None on other targets.
+std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& target);
 
 // ILLEGAL and CAPACITY, in the order of the text; none on `generic`, which has no limits. `tallies`, where it is not
 // nullptr, gets one entry for each check: "legality" counts operands, operations and accesses, "capacity" what is held.

@@ -201,7 +201,7 @@ TEST(Capacity, ScalarAndSharedMemory) {
   };
   ExpectClean(shared(41728), "mosaic_gpu/h100");
   ExpectOne(shared(41729), "mosaic_gpu/h100", kCapacity,
-            {"232452 bytes of shared memory", "one block of h100", "232448"});
+            {"233472 bytes of shared memory", "one block of h100", "232448"});
 }
 
 TEST(Tallies, SayHowMuchWasLookedAt) {

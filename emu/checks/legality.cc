@@ -8,8 +8,8 @@
 namespace palladion {
 namespace {
 
-std::optional<Backend> BackendOf(const Target& target) {
-  switch (target.backend) {
+std::optional<Backend> BackendOf(TargetBackend backend) {
+  switch (backend) {
     case TargetBackend::kMosaicTpu:
       return Backend::kMosaicTpu;
     case TargetBackend::kMosaicGpu:
@@ -37,8 +37,8 @@ std::string_view OnlyElsewhere(const Instr& op, TargetBackend backend, const Ker
 
 }  // namespace
 
-Legality::Legality(const Kernel& kernel, const Program& program)
-    : kernel_(kernel), program_(program), chip_(FindChip(program.target.chip)) {
+Legality::Legality(const Kernel& kernel, const Target& target, const Program* program)
+    : kernel_(kernel), target_(target), program_(program), chip_(FindChip(target.chip)) {
   std::size_t param = 0;
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     if (kernel.operands[i].role != Role::kBound)
@@ -113,11 +113,11 @@ bool IsTrivialWindow(const Operand& operand, const Type& array) {
 }
 
 void CheckOperations(Legality& legality) {
-  const std::optional<Backend> backend = BackendOf(legality.program().target);
+  const std::optional<Backend> backend = BackendOf(legality.backend());
   if (!backend.has_value()) return;
   ForEachInstr(legality.kernel().bodies[0].region, [&](const Instr& op) {
     ++legality.operations;
-    const std::string_view elsewhere = OnlyElsewhere(op, legality.program().target.backend, legality.kernel());
+    const std::string_view elsewhere = OnlyElsewhere(op, legality.backend(), legality.kernel());
     if (op.row->backends.accepts(*backend) && elsewhere.empty()) return;
     legality.Illegal(op,
                      Cat(op.dialect, op.dialect.empty() ? "" : ".", op.name, " has no lowering on ", legality.target(),

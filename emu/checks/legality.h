@@ -1,8 +1,8 @@
 // What a backend refuses before it runs anything: shapes of blocks, types, memory spaces, operations. Each rule is one
 // that the backend itself enforces, with its own message, so what is found here would not compile there. Based on: the
 // checks of JAX 0.10.2's lowerings, jax/_src/pallas/{mosaic,triton,mosaic_gpu}/lowering.py, and Triton's
-// TensorSizeTrait. What it does not catch: what a compiler behind the lowering refuses (layouts of intermediate values,
-// registers).
+// TensorSizeTrait. The limits of GPU kernels are tables of their own (gpu_limits.h). What it does not catch: what a
+// compiler behind the lowering refuses (layouts of intermediate values, registers of one thread).
 #ifndef PALLADION_EMU_CHECKS_LEGALITY_H_
 #define PALLADION_EMU_CHECKS_LEGALITY_H_
 
@@ -14,6 +14,7 @@
 
 #include "emu/machines/chip.h"
 #include "semantics/base/finding.h"
+#include "semantics/base/target.h"
 #include "semantics/ir/module.h"
 #include "semantics/program/program.h"
 
@@ -22,12 +23,15 @@ namespace palladion {
 // What the rules look at, and what they say.
 class Legality {
  public:
-  Legality(const Kernel& kernel, const Program& program);
+  // `program` is nullptr where the kernel was parsed but cannot be prepared: then only CheckGpuLimits and the capacity
+  // of a kernel over a mesh may be asked.
+  Legality(const Kernel& kernel, const Target& target, const Program* program);
 
   const Kernel& kernel() const { return kernel_; }
-  const Program& program() const { return program_; }
+  const Program& program() const { return *program_; }
   const Chip* chip() const { return chip_; }
-  std::string target() const { return ToString(program_.target); }
+  TargetBackend backend() const { return target_.backend; }
+  std::string target() const { return ToString(target_); }
 
   // The place is the operand's or the instruction's.
   void Illegal(const Operand& operand, std::string message, std::string fix = "");
@@ -49,7 +53,8 @@ class Legality {
   void Add(FindingCode code, LocId loc, int text_line, std::string message, std::string fix);
 
   const Kernel& kernel_;
-  const Program& program_;
+  const Target target_;
+  const Program* program_;
   const Chip* chip_;
   std::vector<Finding> findings_;
   std::vector<std::pair<ValueId, std::size_t>> operand_of_;  // body parameter -> operand
@@ -60,7 +65,8 @@ void CheckOperations(Legality& legality);  // operations that the named backend 
 void CheckTpu(Legality& legality);         // Mosaic TPU: blocks, accesses, types
 void CheckTriton(Legality& legality);
 void CheckMosaicGpu(Legality& legality);
-void CheckCapacity(Legality& legality);  // the named chip's VMEM and SMEM
+void CheckGpuLimits(Legality& legality);  // the tables of gpu_limits.h, on a kernel of Mosaic GPU
+void CheckCapacity(Legality& legality);   // the named chip's VMEM and SMEM
 
 // Calls `use` with every instruction of the body, those of nested regions included.
 template <class F>

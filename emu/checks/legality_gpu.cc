@@ -1,6 +1,6 @@
 // The rules of the GPU backends. Triton: lower_jaxpr_to_triton_module, `_check_tensor_size`, the lowerings of
 // dot_general, concatenate, split, atomics; Triton's own TensorSizeTrait, which says it of every value. Mosaic GPU:
-// lower_pipelined_jaxpr_to_module and `_check_block_mappings`.
+// lower_pipelined_jaxpr_to_module and `_check_block_mappings`; its other rules are the tables of gpu_limits.h.
 #include <algorithm>
 
 #include "emu/checks/legality.h"
@@ -127,35 +127,19 @@ void CheckMosaicGpuBlock(Legality& legality, std::size_t i) {
                      "use max_concurrent_steps of the compiler parameters");
 }
 
-void CheckMosaicGpuOp(Legality& legality, const Instr& op) {
-  if (!IsAccess(op) || op.args[0].kind != Arg::Kind::kValue) return;
-  ++legality.accesses;
-  for (const Transform& transform : op.args[0].transforms) {
-    for (const Index& index : transform.indices) {
-      if (index.kind != Index::Kind::kPoint || index.start.kind == Arg::Kind::kNone) continue;
-      const Type type = TypeOfArg(legality.kernel(), index.start);
-      if (type.shape.empty()) continue;
-      return legality.Illegal(op,
-                              Cat(op.name, " through an index array ", ToString(type),
-                                  ": only scalars and slices index a ref on ", legality.target()),
-                              "use a loop over scalars");
-    }
-  }
-}
-
 }  // namespace
 
 void CheckTriton(Legality& legality) {
-  if (legality.program().target.backend != TargetBackend::kTriton) return;
+  if (legality.backend() != TargetBackend::kTriton) return;
   CheckOperandKinds(legality, true);
   ForEachInstr(legality.kernel().bodies[0].region, [&](const Instr& op) { CheckTritonOp(legality, op); });
 }
 
 void CheckMosaicGpu(Legality& legality) {
-  if (legality.program().target.backend != TargetBackend::kMosaicGpu) return;
+  if (legality.backend() != TargetBackend::kMosaicGpu) return;
   CheckOperandKinds(legality, false);
   for (std::size_t i = 0; i < legality.kernel().operands.size(); ++i) CheckMosaicGpuBlock(legality, i);
-  ForEachInstr(legality.kernel().bodies[0].region, [&](const Instr& op) { CheckMosaicGpuOp(legality, op); });
+  CheckGpuLimits(legality);
 }
 
 }  // namespace palladion

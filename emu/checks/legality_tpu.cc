@@ -275,7 +275,7 @@ void CheckOperandType(Legality& legality, std::size_t i) {
 }  // namespace
 
 void CheckTpu(Legality& legality) {
-  if (legality.program().target.backend != TargetBackend::kMosaicTpu) return;
+  if (legality.backend() != TargetBackend::kMosaicTpu) return;
   const Kernel& kernel = legality.kernel();
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     const Role role = kernel.operands[i].role;

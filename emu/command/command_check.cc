@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_split.h"
 #include "emu/check.h"
+#include "emu/checks/refusal.h"
 #include "emu/checks/suppressions.h"
 #include "emu/command/command_common.h"
 #include "emu/interrupt.h"
@@ -133,8 +134,8 @@ class CheckCommand {
       file.emplace(std::move(opened));
     }
     absl::StatusOr<Report> checked = Checked();
-    if (!checked.ok() && format_ == "text" && !file.has_value()) return checked.status();
-    const Report report = checked.ok() ? *std::move(checked) : ErrorReport(checked.status(), kernel_name_, target_);
+    const Report report = checked.ok() ? *std::move(checked) : Refused(checked.status());
+    if (!checked.ok() && report.findings.empty() && format_ == "text" && !file.has_value()) return checked.status();
     if (file.has_value()) PALLADION_RETURN_IF_ERROR(file->Write(Formatted(report, false)));
     if (report.error.has_value()) {
       if (!file.has_value()) console_.out << Formatted(report, false);
@@ -149,12 +150,15 @@ class CheckCommand {
  private:
   absl::StatusOr<Report> Checked() {
     PALLADION_ASSIGN_OR_RETURN(CheckOptions options, OptionsOf(line_));
+    contracts_ = options.contracts;
     PALLADION_ASSIGN_OR_RETURN(const Suppressions suppressions, ReadSuppressions(line_));
     kernel_name_ = line_.Flag("kernel");
+    target_ = line_.Flag("target");
     PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line_));
     kernel_name_ = file.kernel.name();
     target_ = file.kernel.target();
     kernel_text_ = std::move(file.text);
+    prepared_ = true;
     PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(line_, file.kernel));
     ProgressLine progress(console_);
     const InterruptListener listener;
@@ -162,6 +166,20 @@ class CheckCommand {
     options.interrupted = [&] { return listener.interrupted(); };
     PALLADION_ASSIGN_OR_RETURN(Report report, Check(file.kernel, inputs, options));
     suppressions.Apply(report);
+    return report;
+  }
+
+  // Where the kernel was not prepared, what its target refuses is said all the same, and may be suppressed.
+  Report Refused(const absl::Status& status) {
+    Report report = ErrorReport(status, kernel_name_, target_);
+    if (prepared_ || line_.words.empty() || !contracts_) return report;
+    absl::StatusOr<std::string> text = ReadFile(line_.words[0]);
+    if (!text.ok()) return report;
+    kernel_text_ = *std::move(text);
+    report = RefusalReport(status, kernel_text_,
+                           {.kernel = line_.Flag("kernel"), .target = line_.Flag("target"), .path = line_.words[0]});
+    if (const absl::StatusOr<Suppressions> suppressions = ReadSuppressions(line_); suppressions.ok())
+      suppressions->Apply(report);
     return report;
   }
 
@@ -182,6 +200,7 @@ class CheckCommand {
   const CommandLine& line_;
   const Console& console_;
   std::string format_, color_, kernel_name_, target_, kernel_text_;
+  bool prepared_ = false, contracts_ = true;
   SourceFiles sources_;
 };
 

@@ -39,6 +39,27 @@ TEST_F(CheckCommandTest, AKernelThatIsClean) {
   EXPECT_FALSE(Holds(out_, "error[")) << out_;
 }
 
+// What its target refuses is said before what this release does not run.
+TEST_F(CheckCommandTest, AKernelThatCannotRunIsJudgedByItsText) {
+  const std::string file =
+      Write("tmem.pkir",
+            "pkir 1;\nkernel @k { backend mosaic_gpu; in %x: f32[8] space gmem;\n  mesh gpu {grid=[1], "
+            "grid_names=[\"g\"], cluster=[], cluster_names=[], threads=none, thread_name=none};\n"
+            "  body @k (%xr: ref<gmem,f32[8]>) { commit_tmem(); return; } }\n");
+  EXPECT_EQ(1, Run({"check", file, "--in", "x=iota"})) << err_;
+  EXPECT_EQ(0u, out_.find("error[ILLEGAL]: commit_tmem: tcgen05 and tensor memory are Blackwell's")) << out_;
+  EXPECT_TRUE(Holds(out_, "found the target's chip h100 [machine.tcgen05]")) << out_;
+  EXPECT_TRUE(Holds(out_, "\nkernel @k: nothing more can be said: it did not run\n")) << out_;
+  EXPECT_TRUE(Holds(err_, "commit_tmem is not supported")) << err_;
+  EXPECT_EQ(1, Run({"check", file, "--in", "x=iota", "--format=json"}));
+  EXPECT_TRUE(Holds(out_, "\"code\": \"ILLEGAL\"") && Holds(out_, "\"kind\": \"unsupported\"")) << out_;
+  EXPECT_EQ(3, Run({"check", file, "--in", "x=iota", "--no-contracts"}));
+  EXPECT_EQ(3, Run({"check", file, "--in", "x=iota", "--target", "mosaic_gpu/b200"}));
+  EXPECT_EQ(3, Run({"check", file, "--in", "x=iota", "--suppressions",
+                    Write("s.txt", "ILLEGAL @k # written for another chip\n")}))
+      << out_ << err_;
+}
+
 TEST_F(CheckCommandTest, AFindingShowsBothPlacesOnce) {
   Write("kern.py", "def body(o_ref):\n    i = pl.program_id(0)\n    o_ref[0] = i\n");
   const std::string file = StoreNumber("0", Path("kern.py"));

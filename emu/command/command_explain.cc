@@ -1,4 +1,4 @@
-// `palladion explain`: what a finding code means.
+// `palladion explain`: what a finding code means, or a limit of GPU kernels.
 #include "emu/checks/suppressions.h"
 #include "emu/command/command_common.h"
 #include "emu/reports/explain.h"
@@ -16,6 +16,10 @@ absl::StatusOr<ExitCode> CommandExplain(absl::Span<const std::string> arguments,
   if (line.words.empty() || format == "json") {
     if (!line.words.empty()) return absl::InvalidArgumentError("--format=json has all codes: give none");
     console.out << (format == "json" ? ExplainJson() : ExplainList());
+    return ExitCode::kClean;
+  }
+  if (const std::string limit = ExplainLimit(line.words[0]); !limit.empty()) {
+    console.out << limit;
     return ExitCode::kClean;
   }
   const std::optional<FindingCode> code = CodeFromName(line.words[0]);

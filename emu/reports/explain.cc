@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_split.h"
+#include "emu/checks/gpu_limits.h"
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 
@@ -114,6 +115,15 @@ std::string FixText(const ExplainPage& page, bool color) {
   return text;
 }
 
+std::string LimitList() {
+  std::string text = "\nLimits of a kernel on mosaic_gpu; a finding ends in the name of its own:\n\n";
+  std::size_t width = 0;
+  for (const LimitText& limit : AllGpuLimits()) width = std::max(width, limit.name.size());
+  for (const LimitText& limit : AllGpuLimits())
+    Append(&text, "    ", limit.name, std::string(width + 2 - limit.name.size(), ' '), limit.rule, "\n");
+  return text;
+}
+
 }  // namespace
 
 std::optional<ExplainPage> PageOf(FindingCode code) {
@@ -130,7 +140,17 @@ std::string ExplainText(const ExplainPage& page, bool color) {
   if (!page.pending.empty()) Append(&text, "\nNot found yet: ", page.pending, ".\n");
   text += "\nA kernel that is wrong:\n\n";
   for (const std::string_view line : LinesOf(page.wrong)) Append(&text, "    ", line, "\n");
-  return text + "\nThe fix:\n\n" + FixText(page, color);
+  text += "\nThe fix:\n\n" + FixText(page, color);
+  return page.code == FindingCode::kIllegal ? text + LimitList() : text;
+}
+
+std::string ExplainLimit(std::string_view name) {
+  for (const LimitText& limit : AllGpuLimits()) {
+    if (limit.name == name)
+      return Cat(limit.name, " (", Code(FindingCode::kIllegal), ")\n", limit.rule, "\n\nfrom: ", limit.source,
+                 "\nfix: ", limit.fix, "\n");
+  }
+  return "";
 }
 
 std::string ExplainList() {
@@ -154,6 +174,20 @@ std::string ExplainJson() {
     json.Key("text").String(page.text).Key("wrong").String(page.wrong).Key("right").String(page.right);
     json.Key("options").Open('[');
     for (const std::string& option : page.options) json.String(option);
+    json.Close(']').Key("limits").Open('[');
+    if (row.code == FindingCode::kIllegal) {
+      for (const LimitText& limit : AllGpuLimits())
+        json.Open('{')
+            .Key("name")
+            .String(limit.name)
+            .Key("rule")
+            .String(limit.rule)
+            .Key("source")
+            .String(limit.source)
+            .Key("fix")
+            .String(limit.fix)
+            .Close('}');
+    }
     json.Close(']').Key("pending").String(page.pending).Key("fix").String(FixText(page, false)).Close('}');
   }
   return json.Close(']').Take() + "\n";

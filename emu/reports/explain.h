@@ -33,6 +33,8 @@ struct ExplainPage {
 std::optional<ExplainPage> PageOf(FindingCode code);
 
 std::string ExplainText(const ExplainPage& page, bool color);
+// Of one limit of GPU kernels ("copy.strides", as findings name it); "" where there is none of that name.
+std::string ExplainLimit(std::string_view name);
 std::string ExplainList();
 std::string ExplainJson();  // all pages
 

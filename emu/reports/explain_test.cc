@@ -90,6 +90,11 @@ TEST_F(ExplainTest, AllCodes) {
 }
 
 TEST_F(ExplainTest, UnknownCodes) {
+  EXPECT_EQ(0, Run({"explain", "ILLEGAL"}));
+  EXPECT_NE(std::string::npos, out_.find("\n    copy.strides "));
+  EXPECT_EQ(0, Run({"explain", "copy.strides"}));
+  EXPECT_TRUE(out_.starts_with("copy.strides (ILLEGAL)\nevery stride of the GMEM array but the last")) << out_;
+  ExpectError(4, {"explain", "copy.stride"}, "unknown finding code 'copy.stride'");
   ExpectError(4, {"explain", "RACE_W"}, "unknown finding code 'RACE_W'; did you mean RACE_WW?");
   ExpectError(4, {"explain", "race_rw"}, "unknown finding code 'race_rw'; did you mean RACE_RW?");
   ExpectError(4, {"explain", "WHATEVER"}, "unknown finding code 'WHATEVER'; `palladion explain` lists them");

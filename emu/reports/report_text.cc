@@ -36,11 +36,6 @@ class TextReport {
   TextReport(const Report& report, const TextOptions& options) : report_(report), options_(options) {}
 
   std::string Text() {
-    if (report_.error.has_value()) {
-      Line(Styled(Style::kError, Cat("error[", report_.error->kind, "]")), ": ", report_.error->message);
-      if (!report_.kernel.empty()) Line("kernel @", report_.kernel, ": nothing can be said");
-      return std::move(text_);
-    }
     for (const char* severity : {"defect", "warning", "note"}) {
       for (const ReportedFinding& finding : report_.findings) {
         if (finding.severity == severity && finding.suppressed.empty()) Full(finding);
@@ -49,7 +44,12 @@ class TextReport {
     for (const ReportedFinding& finding : report_.findings) {
       if (!finding.suppressed.empty()) Suppressed(finding);
     }
-    if (report_.checked) {
+    if (report_.error.has_value()) {
+      Line(Styled(Style::kError, Cat("error[", report_.error->kind, "]")), ": ", report_.error->message);
+      if (!report_.kernel.empty())
+        Line("kernel @", report_.kernel, ": ",
+             report_.findings.empty() ? "nothing can be said" : "nothing more can be said: it did not run");
+    } else if (report_.checked) {
       Summary();
     } else {
       Line("kernel @", report_.kernel, " on ", report_.target, ": ", Plural(report_.programs, "program"), " ran; ",

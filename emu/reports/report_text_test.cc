@@ -161,6 +161,11 @@ TEST(ReportText, VerdictAndExitCode) {
   expect(Verdict::kClean, ExitCode::kBudget, {.proved = true, .interrupted = true});
   expect(Verdict::kDefect, ExitCode::kDefect, {.findings = {race}, .interrupted = true});
   expect(Verdict::kUnsupported, ExitCode::kUnsupported, ErrorReport(absl::UnimplementedError("m"), "k", ""));
+  Report refused = ErrorReport(absl::UnimplementedError("m"), "k", "");
+  refused.findings = {note};
+  expect(Verdict::kUnsupported, ExitCode::kUnsupported, refused);
+  refused.findings = {finding("ILLEGAL", "defect", "")};
+  expect(Verdict::kDefect, ExitCode::kDefect, refused);
   expect(Verdict::kUnsupported, ExitCode::kBudget, ErrorReport(absl::ResourceExhaustedError("m"), "k", ""));
   expect(Verdict::kUnsupported, ExitCode::kMalformed, ErrorReport(absl::InvalidArgumentError("m"), "k", ""));
   expect(Verdict::kUnsupported, ExitCode::kInternal, ErrorReport(absl::InternalError("m"), "k", ""));

@@ -1,0 +1,30 @@
+#include "emu/checks/refusal.h"
+
+#include "emu/checks/contracts.h"
+#include "emu/float_environment.h"
+#include "emu/launch.h"
+#include "semantics/ir/parser.h"
+#include "semantics/program/prepare.h"
+
+namespace palladion {
+
+Report RefusalReport(const absl::Status& status, std::string_view text, const PrepareOptions& options) {
+  Report report = ErrorReport(status, options.kernel, options.target);
+  if (status.code() != absl::StatusCode::kUnimplemented) return report;
+  const FloatEnvironment environment;
+  const absl::StatusOr<Module> module = Parse(text, options.path);
+  if (!module.ok()) return report;
+  for (const Kernel& kernel : module->kernels) {
+    const bool chosen = options.kernel.empty() ? module->kernels.size() == 1
+                                               : kernel.name == options.kernel || "@" + kernel.name == options.kernel;
+    const absl::StatusOr<Target> target = options.target.empty() ? TargetOf(kernel) : TargetFromName(options.target);
+    if (!chosen || !target.ok()) continue;
+    report.kernel = kernel.name;
+    report.target = ToString(*target);
+    for (const Finding& finding : StaticFindingsOfParsed(kernel, *target))
+      report.findings.push_back(Reported(finding, *module));
+  }
+  return report;
+}
+
+}  // namespace palladion
