@@ -72,7 +72,7 @@ class LimitWalk {
       const ValueInfo& value = facts_.kernel->values[param.value.index()];
       if (!value.type.is_ref()) continue;
       ++legality_.memories;
-      Judge(legality_, op, AllocationLimits(), AllocationSite{facts_, op, value});
+      Judge(legality_, op, AllocationLimits(), AllocatedRefSite{facts_, op, value});
       if (IsBarrier(value.type)) Judge(legality_, op, BarrierLimits(), BarrierSite{facts_, value.type});
     }
   }

@@ -42,7 +42,7 @@ struct GpuScope {
 struct KernelSite {
   const GpuFacts& facts;
 };
-struct AllocationSite {  // one parameter of run_scoped or run_state
+struct AllocatedRefSite {  // one parameter of run_scoped or run_state
   const GpuFacts& facts;
   const Instr& op;
   const ValueInfo& value;
@@ -69,7 +69,7 @@ struct AccessSite {  // get, swap, mgpu.load and the like: the ref that is read 
 // ---- the tables, one for each file legality_gpu_*.cc
 absl::Span<const GpuLimit<KernelSite>> MeshLimits();
 absl::Span<const GpuLimit<KernelSite>> RegisterLimits();
-absl::Span<const GpuLimit<AllocationSite>> AllocationLimits();
+absl::Span<const GpuLimit<AllocatedRefSite>> AllocationLimits();
 absl::Span<const GpuLimit<BarrierSite>> BarrierLimits();
 absl::Span<const GpuLimit<OpSite>> OperationLimits();  // semaphores, operations of other generations
 absl::Span<const GpuLimit<OpSite>> WarpLimits();

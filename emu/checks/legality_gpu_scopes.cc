@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMinRowsOfProduct = 64, kMinColumnsOfProduct = 8;
 
-bool IsScope(const AllocationSite& site) { return site.op.name == "run_scoped"; }
+bool IsScope(const AllocatedRefSite& site) { return site.op.name == "run_scoped"; }
 
 bool IsSemaphore(const Type& type) {
   return type.element == ElementKind::kSem || type.element == ElementKind::kBarrierSem;
@@ -18,36 +18,36 @@ bool IsSemaphore(const Type& type) {
 
 bool IsAccumulator(const Type& type) { return type.element == ElementKind::kData && type.space == Space::kRegs; }
 
-std::vector<std::string> AxesOf(const AllocationSite& site) { return NamesOf(site.op.attrs, "collective_axes"); }
+std::vector<std::string> AxesOf(const AllocatedRefSite& site) { return NamesOf(site.op.attrs, "collective_axes"); }
 
-std::string AxesText(const AllocationSite& site) {
+std::string AxesText(const AllocatedRefSite& site) {
   return Cat("collective_axes=[", absl::StrJoin(AxesOf(site), ", "), "]");
 }
 
-bool IsThreadCollective(const AllocationSite& site) {
+bool IsThreadCollective(const AllocatedRefSite& site) {
   const std::vector<std::string> axes = AxesOf(site);
   return site.facts.threads.has_value() && axes.size() == 1 && axes[0] == site.facts.thread_name;
 }
 
-std::optional<std::string> Collective(const AllocationSite& site) {
+std::optional<std::string> Collective(const AllocatedRefSite& site) {
   if (!IsScope(site) || AxesOf(site).empty() || IsThreadCollective(site)) return std::nullopt;
   return Cat(AxesText(site), site.facts.threads.has_value()
                                  ? Cat(" where the threads' axis is '", site.facts.thread_name, "'")
                                  : " in a kernel without an axis of threads");
 }
 
-std::optional<std::string> ThreadCollective(const AllocationSite& site) {
+std::optional<std::string> ThreadCollective(const AllocatedRefSite& site) {
   if (!IsScope(site) || !site.facts.threads.has_value() || !AxesOf(site).empty() || IsAccumulator(site.value.type))
     return std::nullopt;
   return Cat(ToString(site.value.type), " with ", AxesText(site));
 }
 
-std::optional<std::string> Accumulator(const AllocationSite& site) {
+std::optional<std::string> Accumulator(const AllocatedRefSite& site) {
   if (!IsScope(site) || !IsAccumulator(site.value.type) || AxesOf(site).empty()) return std::nullopt;
   return Cat(ToString(site.value.type), " with ", AxesText(site));
 }
 
-std::optional<std::string> AccumulatorShape(const AllocationSite& site) {
+std::optional<std::string> AccumulatorShape(const AllocatedRefSite& site) {
   const Type& type = site.value.type;
   if (!IsScope(site) || !IsAccumulator(type)) return std::nullopt;
   if (type.shape.size() == 2 && type.shape[0] % kMinRowsOfProduct == 0 && type.shape[1] % kMinColumnsOfProduct == 0)
@@ -55,13 +55,13 @@ std::optional<std::string> AccumulatorShape(const AllocationSite& site) {
   return ToString(type);
 }
 
-std::optional<std::string> AccumulatorType(const AllocationSite& site) {
+std::optional<std::string> AccumulatorType(const AllocatedRefSite& site) {
   const DType dtype = site.value.type.dtype;
   if (!IsAccumulator(site.value.type) || !(IsUnsigned(dtype) || IsBool(dtype))) return std::nullopt;
   return ToString(site.value.type);
 }
 
-std::optional<std::string> GlobalMemory(const AllocationSite& site) {
+std::optional<std::string> GlobalMemory(const AllocatedRefSite& site) {
   const Type& type = site.value.type;
   if (!IsScope(site) || IsSemaphore(type)) return std::nullopt;
   const bool on_chip = type.space == Space::kSmem || type.space == Space::kTmem || type.space == Space::kRegs;
@@ -69,14 +69,14 @@ std::optional<std::string> GlobalMemory(const AllocationSite& site) {
   return ToString(type);
 }
 
-std::optional<std::string> WholeBytes(const AllocationSite& site) {
+std::optional<std::string> WholeBytes(const AllocatedRefSite& site) {
   const Type& type = site.value.type;
   if (type.element != ElementKind::kData || type.space != Space::kSmem) return std::nullopt;
   if (NumElements(type.shape) * Info(type.dtype).bits % 8 == 0 || IsBool(type.dtype)) return std::nullopt;
   return ToString(type);
 }
 
-std::optional<std::string> TensorMemory(const AllocationSite& site) {
+std::optional<std::string> TensorMemory(const AllocatedRefSite& site) {
   if (site.value.type.space != Space::kTmem || site.facts.chip == nullptr || site.facts.chip->generation >= 10)
     return std::nullopt;
   return Cat(ToString(site.value.type), " on ", site.facts.chip->name);
@@ -84,7 +84,7 @@ std::optional<std::string> TensorMemory(const AllocationSite& site) {
 
 constexpr std::string_view kLowering = "Mosaic GPU lowering, run_scoped";
 
-constexpr GpuLimit<AllocationSite> kAllocationLimits[] = {
+constexpr GpuLimit<AllocatedRefSite> kAllocationLimits[] = {
     {{"scope.collective", "collective_axes of run_scoped is empty, or the axis of the threads alone", kLowering,
       "give collective_axes=() or the mesh's thread_name; pl.get_global allocates semaphores for the grid"},
      Collective},
@@ -113,6 +113,6 @@ constexpr GpuLimit<AllocationSite> kAllocationLimits[] = {
 
 }  // namespace
 
-absl::Span<const GpuLimit<AllocationSite>> AllocationLimits() { return kAllocationLimits; }
+absl::Span<const GpuLimit<AllocatedRefSite>> AllocationLimits() { return kAllocationLimits; }
 
 }  // namespace palladion
