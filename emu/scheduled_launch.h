@@ -27,6 +27,7 @@ struct ScheduledOptions {
 struct ScheduledResult {
   LaunchResult launch;  // findings include DEADLOCK and LIVELOCK
   LoopResult run;
+  bool arrivals_race = false;  // of threads: an arrival at a barrier could have counted for another phase
 };
 
 // The same inputs, outputs and errors as RunLaunch. The run depends on the kernel, the inputs, the options and the

@@ -10,6 +10,7 @@ namespace palladion {
 void Barrier::Arrive(ClockId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site,
                      const AgentTable& agents, FindingLog* log) {
   last_arrival_ = {by, site};
+  arrivals_race_ |= !clock[ClockPart::kGeneric].Covers(last_[ClockPart::kGeneric]);
   while (amount > 0) {
     if (spec_.orders_tensor_core) {
       gathering_.Join(clock);
@@ -99,8 +100,9 @@ WaitRecord Barrier::Waiting(ClockId agent, const CodeSite& site) const {
           Cat(completed_, " completions and ", arrived_, " of ", spec_.num_arrivals, " arrivals"), site};
 }
 
-void Barrier::End(const CodeSite& site, const AgentTable& agents, FindingLog* log) const {
+void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log) const {
   const By end{{}, site};
+  const bool tolerated = ends == Ends::kBlock;
   if (arrived_ > 0) {
     Report(FindingCode::kBarrierPending, Confidence::kProved, last_arrival_, end,
            Cat("barrier ", spec_.name, " ends with ", arrived_, " of ", spec_.num_arrivals, " arrivals of completion ",
@@ -112,7 +114,7 @@ void Barrier::End(const CodeSite& site, const AgentTable& agents, FindingLog* lo
   if (most < completed_) {
     Report(FindingCode::kBarrierUnawaited, Confidence::kProved, last_by_, end,
            Cat("barrier ", spec_.name, " ends with ", completed_, " completions, and only ", most, " waited for"), "",
-           "wait for the last completion, or do not arrive for it", agents, log);
+           "wait for the last completion, or do not arrive for it", agents, log, tolerated);
     return;
   }
   for (const Waiter& waiter : waiters_) {
@@ -120,18 +122,19 @@ void Barrier::End(const CodeSite& site, const AgentTable& agents, FindingLog* lo
     Report(FindingCode::kBarrierPhaseSkip, Confidence::kProved, last_by_, {waiter.who, waiter.site},
            Cat(agents.NameOf(waiter.who), " has waited for barrier ", spec_.name, ", but not for its completion ",
                completed_),
-           "", "let every waiter wait for each completion", agents, log);
+           "", "let every waiter wait for each completion", agents, log, tolerated);
   }
 }
 
 void Barrier::Report(FindingCode code, Confidence confidence, const By& first, const By& second, std::string message,
-                     std::string why, std::string fix, const AgentTable& agents, FindingLog* log) const {
+                     std::string why, std::string fix, const AgentTable& agents, FindingLog* log,
+                     bool tolerated) const {
   if (!log->IsNew({code, first.site.loc, second.site.loc, first.site.text_line, second.site.text_line,
                    (std::int64_t{1} << 32) + id_.value})) {
     return;
   }
   Finding finding{.code = code,
-                  .severity = RowOf(code).severity,
+                  .severity = tolerated ? Severity::kNote : RowOf(code).severity,
                   .message = std::move(message),
                   .loc = second.site.loc,
                   .text_line = second.site.text_line,

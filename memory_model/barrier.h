@@ -38,8 +38,21 @@ class Barrier {
   void Wait(ClockId agent, const CodeSite& site, AgentTable* agents, FindingLog* log);
   WaitRecord Waiting(ClockId agent, const CodeSite& site) const;
 
-  // Its scope, or the kernel, ends.
-  void End(const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
+  // Its scope ends. Where the block ends with it nobody gets the barrier's memory, so that completions which nobody
+  // waited for are notes then: hardware tolerates them, and kernels that JAX ships leave some.
+  enum class Ends : std::uint8_t { kScope, kBlock };
+  void End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
+
+  // Could an arrival have counted for the phase before the one it came to, had it come earlier? Then what waits learn
+  // depends on the schedule.
+  bool arrivals_race() const { return arrivals_race_; }
+
+  // Without the operations for which gone(who) holds (AgentTable::Sweep).
+  template <class Gone>
+  void Forget(const Gone& gone) {
+    gathering_.Forget(gone);
+    last_.Forget(gone);
+  }
 
   const BarrierSpec& spec() const { return spec_; }
   std::uint64_t completed() const { return completed_; }
@@ -62,13 +75,15 @@ class Barrier {
   void Complete(const By& by, const AgentTable& agents, FindingLog* log);
   void CheckOrder(const By& by, const AgentTable& agents, FindingLog* log) const;
   void Report(FindingCode code, Confidence confidence, const By& first, const By& second, std::string message,
-              std::string why, std::string fix, const AgentTable& agents, FindingLog* log) const;
+              std::string why, std::string fix, const AgentTable& agents, FindingLog* log,
+              bool tolerated = false) const;
 
   BarrierId id_;
   BarrierSpec spec_;
   std::uint64_t completed_ = 0;
   std::uint64_t forgiven_ = 0;  // completions that a finding told of: nobody need see them
   std::int64_t arrived_ = 0;
+  bool arrivals_race_ = false;
   ClockBundle gathering_, last_;
   By last_by_;  // whose arrival completed the last phase
   By last_arrival_;

@@ -88,10 +88,15 @@ void ConcurrencyModel::Wait(ClockId agent, BarrierId id, const CodeSite& site) {
   barriers_[id.index()].Wait(agent, site, &agents_, &log_);
 }
 
-void ConcurrencyModel::End(BarrierId id, const CodeSite& site) {
+void ConcurrencyModel::End(BarrierId id, const CodeSite& site, Barrier::Ends ends) {
   if (barrier_ended_[id.index()]) return;
   barrier_ended_[id.index()] = true;
-  barriers_[id.index()].End(site, agents_, &log_);
+  barriers_[id.index()].End(ends, site, agents_, &log_);
+}
+
+bool ConcurrencyModel::ArrivalsRace() const {
+  return std::any_of(barriers_.begin(), barriers_.end(),
+                     [](const Barrier& barrier) { return barrier.arrivals_race(); });
 }
 
 SemaphoreId ConcurrencyModel::MakeSemaphore(SemaphoreSpec spec) {
@@ -237,6 +242,7 @@ void ConcurrencyModel::Sweep() {
     return AgentTable::IsOperation(who) && !std::binary_search(live.begin(), live.end(), who);
   };
   for (ClockBundle& clock : queue_clocks_) clock.Forget(forgotten);
+  for (Barrier& barrier : barriers_) barrier.Forget(forgotten);
 }
 
 }  // namespace palladion

@@ -58,7 +58,8 @@ class ConcurrencyModel {
   void Arrive(ClockId agent, BarrierId id, const CodeSite& site, std::int64_t amount = 1);
   bool CanWait(ClockId agent, BarrierId id) const { return barriers_[id.index()].CanWait(agent); }
   void Wait(ClockId agent, BarrierId id, const CodeSite& site);
-  void End(BarrierId id, const CodeSite& site);  // its scope ends
+  void End(BarrierId id, const CodeSite& site, Barrier::Ends ends = Barrier::Ends::kScope);
+  bool ArrivalsRace() const;  // of any barrier so far: Barrier::arrivals_race
   const Barrier& Of(BarrierId id) const { return barriers_[id.index()]; }
 
   SemaphoreId MakeSemaphore(SemaphoreSpec spec);

@@ -181,7 +181,7 @@ void RunBarrier(int num_arrivals, int agents, int length, std::int64_t code) {
     }
     ASSERT_EQ(FoundBy(log), model.found);
   }
-  barrier.End(Line(length + 1), table, &log);
+  barrier.End(Barrier::Ends::kScope, Line(length + 1), table, &log);
   model.End(length + 1);
   ASSERT_EQ(FoundBy(log), model.found);
 }

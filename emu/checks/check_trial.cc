@@ -8,6 +8,7 @@
 #include "emu/checks/clock_races.h"
 #include "emu/checks/grid_checks.h"
 #include "emu/checks/interaction.h"
+#include "emu/gpu/schedule_choice.h"
 #include "emu/gpu/thread_launch.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -57,6 +58,10 @@ absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, ab
   TrialRunner runner(kernel, inputs, options);
   PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
   runner.interact_ = ProgramsInteract(kernel.state().program());
+  runner.threads_ = NeedsThreads(kernel.state().program());
+  for (const Kernel& text : kernel.state().module().kernels) {
+    if (runner.threads_ && text.name == kernel.name()) runner.schedule_choice_ = ScheduleChoice(text);
+  }
   return runner;
 }
 
@@ -138,7 +143,7 @@ absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<cons
 
 absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
                                          const RunLengths& lengths, Trial& trial, bool clocks) const {
-  if (NeedsThreads(kernel_.state().program())) return RunThreadsOf(given, outputs, lengths, trial, clocks);
+  if (threads_) return RunThreadsOf(given, outputs, lengths, trial, clocks);
   LaunchOptions launch = given;
   ClockRaces races(kernel_.state());
   if (clocks) races.Attach(launch);
@@ -172,6 +177,7 @@ absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& launch, absl::Span<c
                                          .races = races},
                                         *policy));
   if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
+  trial.every_order_alike = races && launch.definedness && !result.arrivals_race && schedule_choice_.empty();
   TakeResult(std::move(result), trial);
   if (races) trial.tallies["races between threads"] = trial.accesses;
   return absl::OkStatus();

@@ -44,6 +44,9 @@ class TrialRunner {
 
   // Do programs see each other's effects while they run? Else they run one after another, in one of two orders.
   bool interact() const { return interact_; }
+  bool threads() const { return threads_; }  // programs are threads of GPU blocks
+  // Of those: the operation that lets a schedule decide more than timing; "": there is none.
+  const std::string& schedule_choice() const { return schedule_choice_; }
   Fill fill() const { return fill_; }
 
   // Of the kernel's canonical text and of all its inputs. The first call computes them, so one thread at a time.
@@ -77,7 +80,8 @@ class TrialRunner {
   absl::Span<const ConstArray> inputs_;
   const CheckOptions& options_;
   Fill fill_;
-  bool interact_ = false;
+  bool interact_ = false, threads_ = false;
+  std::string schedule_choice_;
   mutable std::optional<std::uint64_t> kernel_hash_, inputs_hash_;
 };
 

@@ -46,6 +46,7 @@ struct Block {
   std::map<ObjectName, SharedBuffer> live;
   std::vector<SharedBuffer> retired;  // their scope is over; nobody has their bytes yet
   std::map<ObjectName, SyncId> syncs;
+  std::vector<std::pair<SyncId, CodeSite>> left;  // their scope is over; nobody has their bytes yet
 
   // Where the next allocation begins.
   std::int64_t Top() const {

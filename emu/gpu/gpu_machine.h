@@ -141,7 +141,8 @@ class GpuMachine final : public ThreadPort {
   absl::StatusOr<BufferId> AllocShared(const AllocRequest& request, const ObjectName& name, BlockId block);
   SyncId MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block);
   std::int64_t Arrivals(const SyncRequest& request) const;
-  void EndSync(SyncId id, const CodeSite& site);
+  void EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends);
+  void EndLeft(Block& block, Barrier::Ends ends);
   void Release(BufferId buffer);
   void EndBlock(BlockId block);
   void ReportPeer(std::string_view what, const Site& site);

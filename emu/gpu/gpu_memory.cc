@@ -41,6 +41,7 @@ absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request, MemoryKi
 absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, const ObjectName& name, BlockId id) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, MakeBuffer(request, MemoryKind::kShared, Of(id).place));
   Block& block = Of(id);
+  EndLeft(block, Barrier::Ends::kScope);
   SharedBuffer shared{.buffer = buffer, .offset = block.Top(), .users = block.threads.size()};
   shared.bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(buffer));
   for (const std::int64_t size : request.shape) shared.bytes *= size;
@@ -83,9 +84,8 @@ void GpuMachine::Release(BufferId buffer) {
 void GpuMachine::EndBlock(BlockId id) {
   Block& block = Of(id);
   if (std::exchange(block.ended, true)) return;
-  for (const auto& [name, sync] : block.syncs) {
-    if (!syncs_[sync.index()].ended) EndSync(sync, {});
-  }
+  EndLeft(block, Barrier::Ends::kBlock);
+  for (const auto& [name, sync] : block.syncs) EndSync(sync, {}, Barrier::Ends::kBlock);
   for (const auto& [name, shared] : block.live) block.retired.push_back(shared);
   for (const SharedBuffer& shared : block.retired) Release(shared.buffer);
   block.live.clear();

@@ -36,6 +36,7 @@ std::int64_t GpuMachine::Arrivals(const SyncRequest& request) const {
 }
 
 SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block) {
+  if (block.valid()) EndLeft(Of(block), Barrier::Ends::kScope);
   const SyncId id{static_cast<std::int32_t>(syncs_.size())};
   SyncArray& array = syncs_.emplace_back();
   array.request = request;
@@ -77,16 +78,20 @@ absl::StatusOr<SyncId> GpuMachine::Alloc(const SyncRequest& request, const Alloc
   return at->second;
 }
 
-void GpuMachine::EndSync(SyncId id, const CodeSite& site) {
+void GpuMachine::EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends) {
   SyncArray& array = syncs_[id.index()];
-  array.ended = true;
-  for (const BarrierId barrier : array.barriers) model_.End(barrier, site);
+  if (std::exchange(array.ended, true)) return;
+  for (const BarrierId barrier : array.barriers) model_.End(barrier, site, ends);
+}
+
+void GpuMachine::EndLeft(Block& block, Barrier::Ends ends) {
+  for (const auto& [sync, site] : std::exchange(block.left, {})) EndSync(sync, site, ends);
 }
 
 void GpuMachine::Leave(SyncId id, const Site& site) {
   SyncArray& array = syncs_[id.index()];
   if (array.users > 0 && --array.users > 0) return;
-  EndSync(id, CodeSite::Of(site));
+  if (array.block.valid()) Of(array.block).left.emplace_back(id, CodeSite::Of(site));
 }
 
 SyncElement GpuMachine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) {

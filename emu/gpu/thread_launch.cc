@@ -63,7 +63,8 @@ class ThreadLaunch final : public Explorable {
                                       .definedness_checks = checks,
                                       .findings = state_.memory().findings(),
                                       .printed = state_.memory().printed()},
-                           .run = std::move(run)};
+                           .run = std::move(run),
+                           .arrivals_race = machine_->model().ArrivalsRace()};
     std::vector<Finding>& findings = result.launch.findings;
     const std::vector<Finding>& model = machine_->model().findings();
     findings.insert(findings.end(), model.begin(), model.end());
