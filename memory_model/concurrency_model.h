@@ -43,6 +43,9 @@ class ConcurrencyModel {
   // Without: accesses are neither remembered nor judged, and Start asks for no buffer; all else is as it was. Before
   // the first request. For runs that nobody checks. Memory that no agent writes need not be told of either way.
   void TrackAccesses(bool track) { tracks_accesses_ = track; }
+  bool Tracks(BufferId id) const {
+    return tracks_accesses_ && id.index() < buffers_.size() && buffers_[id.index()].has_value();
+  }
 
   // Memory. An array of the caller's is there before every agent; other memory begins with an allocation, and a free
   // ends it: both are writes of all of it. The id must be new, or one that was freed.

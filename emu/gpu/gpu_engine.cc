@@ -19,7 +19,8 @@ QueueId GpuMachine::QueueOf(ThreadId id, AsyncQueue queue) {
 AsyncOperand GpuMachine::OperandOf(AsyncPart part) const {
   return {.where = std::move(part.where),
           .bytes = part.bytes,
-          .proxy = part.in_registers ? Proxy::kGeneric : Proxy::kAsync};
+          .proxy = part.in_registers ? Proxy::kGeneric : Proxy::kAsync,
+          .reduce = part.reduce};
 }
 
 absl::Status GpuMachine::Start(AsyncStart start) {
@@ -37,7 +38,6 @@ absl::Status GpuMachine::Start(AsyncStart start) {
     request.sources.push_back(OperandOf(std::move(part)));
   }
   for (AsyncPart& part : start.destinations) {
-    if (part.reduce != nullptr) return absl::UnimplementedError("copies that reduce are not modelled yet");
     operation.destinations.push_back(buffer_of(part));
     request.destinations.push_back(OperandOf(std::move(part)));
   }

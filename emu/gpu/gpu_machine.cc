@@ -30,6 +30,7 @@ GpuMachine::GpuMachine(const Program& program, Memory& memory, absl::Span<const 
   const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
   for (std::size_t d = block_dims_ - cluster_dims; d < block_dims_; ++d) units_ *= grid_[d];
   if (options.definedness) model_.TrackDefinedness();
+  model_.TrackAccesses(options.races);
 }
 
 void GpuMachine::Adopt(BufferId array) {

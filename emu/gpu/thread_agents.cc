@@ -11,7 +11,7 @@ namespace palladion {
 // ---- accesses
 
 void ThreadAccesses::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
-  if (machine_.performing() || reach.empty || reach.none_copied) return;
+  if (machine_.performing() || reach.empty || reach.none_copied || !machine_.model().Tracks(access.buffer)) return;
   ++accesses_;
   const AccessSet set = SetOf(memory_.ShapeOf(access.buffer),
                               static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
@@ -19,7 +19,7 @@ void ThreadAccesses::Box(AccessKind kind, const BoxAccess& access, const BoxReac
 }
 
 void ThreadAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
-  if (machine_.performing()) return;
+  if (machine_.performing() || !machine_.model().Tracks(access.buffer)) return;
   ++accesses_;
   machine_.model().Touch(machine_.CurrentClock(), access.buffer, kind, SetOf(access), CodeSite::Of(access.site));
 }

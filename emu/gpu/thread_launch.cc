@@ -37,8 +37,10 @@ class ThreadLaunch final : public Explorable {
                        GpuOptions{.policy = options_.scheduled.fences,
                                   .races = options_.races,
                                   .definedness = options_.scheduled.launch.definedness});
-      for (const BufferId array : arrays) {
-        if (array.valid()) machine_->Adopt(array);
+      for (std::size_t i = 0; i < arrays.size(); ++i) {
+        const OperandInfo& info = state_.program().operand_infos[i];
+        // What nobody writes has no races.
+        if (arrays[i].valid() && (info.role == Role::kOut || info.written)) machine_->Adopt(arrays[i]);
       }
       if (bound) bound(memory, arrays);
     };
