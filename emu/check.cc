@@ -250,7 +250,8 @@ class Checker {
   // The schedule's name; where it took a policy's choices to get there, the few of them that matter.
   std::string ReplayOf(const Trial& trial, const Finding& finding) {
     Schedule schedule = trial.schedule;
-    if (runner_.interact() && !trial.run.moves.empty() && finding.code != FindingCode::kLivelock) {
+    const bool worth = finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
+    if (runner_.interact() && !trial.run.moves.empty() && worth) {
       Shorten(schedule, trial.run, Watch::kEverything, [&](const Trial& again) {
         return std::any_of(again.findings.begin(), again.findings.end(),
                            [&](const Finding& found) { return SameFinding(found, finding); });

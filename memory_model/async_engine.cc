@@ -205,7 +205,9 @@ void AsyncEngine::Start(ClockId id, ClockId issuer, AsyncRequest request) {
   operation.by_chunk = ByChunk(kept);
   operation.reads_left = static_cast<int>(operation.read.size());
   operation.writes_left = static_cast<int>(operation.written.size());
-  if (kept.queue.valid()) queues_[kept.queue.index()].open.push_back(id);
+  if (!kept.queue.valid()) return;
+  queues_[kept.queue.index()].open.push_back(id);
+  queues_[kept.queue.index()].under_way.push_back(id);
 }
 
 const AsyncEngine::Operation* AsyncEngine::Find(ClockId id) const {
@@ -228,14 +230,24 @@ std::vector<AsyncEngine::Record> AsyncEngine::Unfinished() const {
 bool AsyncEngine::MayGo(const Operation& operation, Half half) const {
   const QueueId queue = operation.request.queue;
   if (!queue.valid()) return true;
-  const QueueOrder order = queues_[queue.index()].order;
+  const Queue& mine = queues_[queue.index()];
+  const QueueOrder order = mine.order;
   const bool wholly = order == QueueOrder::kSerial || operation.request.after_earlier;
   if (!wholly && order == QueueOrder::kNone) return true;
-  for (const Operation& earlier : operations_) {
-    if (earlier.record.id == operation.record.id) break;
-    if (earlier.request.queue == queue && !(wholly ? earlier.done() : earlier.done(half))) return false;
+  for (const ClockId id : mine.under_way) {
+    if (id == operation.record.id) break;
+    if (wholly || !Find(id)->done(half)) return false;
   }
   return true;
+}
+
+bool AsyncEngine::CanPerform(const PendingHalf& which) const {
+  const Operation* operation = Find(which.operation);
+  if (operation == nullptr || !MayGo(*operation, which.half)) return false;
+  const auto chunk = static_cast<std::size_t>(which.chunk);
+  if (which.half == Half::kRead) return chunk < operation->read.size() && !operation->read[chunk];
+  const bool ready = operation->reads_left == 0 || (operation->by_chunk && operation->read[chunk]);
+  return ready && chunk < operation->written.size() && !operation->written[chunk];
 }
 
 std::vector<PendingHalf> AsyncEngine::Pending() const {
@@ -283,6 +295,10 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
   }
   if (operation.done()) {
     finished_.push_back(operation.record);
+    if (request.queue.valid()) {
+      std::vector<ClockId>& under_way = queues_[request.queue.index()].under_way;
+      under_way.erase(std::find(under_way.begin(), under_way.end(), which.operation));
+    }
     operations_.erase(std::find_if(operations_.begin(), operations_.end(),
                                    [&](const Operation& o) { return o.record.id == which.operation; }));
   }
@@ -304,8 +320,18 @@ std::vector<ClockId> AsyncEngine::GroupsBut(QueueId queue, std::size_t may_remai
 }
 
 bool AsyncEngine::GroupsDone(QueueId queue, std::size_t may_remain, Half half) const {
-  const std::vector<ClockId> operations = GroupsBut(queue, may_remain);
-  return std::all_of(operations.begin(), operations.end(), [&](ClockId id) { return Done(id, half); });
+  const Queue& q = queues_[queue.index()];
+  for (std::size_t i = 0; i + may_remain < q.groups.size(); ++i) {
+    for (const ClockId id : q.groups[i]) {
+      if (!Done(id, half)) return false;
+    }
+  }
+  return true;
+}
+
+void AsyncEngine::DropGroupsBut(QueueId queue, std::size_t may_remain) {
+  std::deque<std::vector<ClockId>>& groups = queues_[queue.index()].groups;
+  while (groups.size() > may_remain) groups.pop_front();
 }
 
 void AsyncEngine::Forget(const std::vector<ClockId>& gone) {

@@ -85,6 +85,7 @@ class AsyncEngine {
   static absl::Status Check(const AsyncRequest& request);
   void Start(ClockId operation, ClockId issuer, AsyncRequest request);
 
+  bool CanPerform(const PendingHalf& half) const;  // is it one of Pending()?
   // In the order of issue, then reads before writes, then chunks.
   std::vector<PendingHalf> Pending() const;
 
@@ -112,6 +113,8 @@ class AsyncEngine {
   bool GroupsDone(QueueId queue, std::size_t may_remain, Half half) const;
   // The operations of all groups but the newest `may_remain`.
   std::vector<ClockId> GroupsBut(QueueId queue, std::size_t may_remain) const;
+  // Whoever waits for the groups of the queue has been told of all but the newest: it need not be told again.
+  void DropGroupsBut(QueueId queue, std::size_t may_remain);
 
   // Operations that are done and that nobody will ask about any more, sorted.
   void Forget(const std::vector<ClockId>& gone);
@@ -119,6 +122,7 @@ class AsyncEngine {
  private:
   struct Queue {
     QueueOrder order = QueueOrder::kNone;
+    std::vector<ClockId> under_way;           // in the order of issue
     std::vector<ClockId> open;                // of the group that is not committed
     std::deque<std::vector<ClockId>> groups;  // oldest first
   };

@@ -198,6 +198,7 @@ void ConcurrencyModel::AwaitGroups(ClockId agent, QueueId queue, std::size_t may
   for (const ClockId operation : engine_.GroupsBut(queue, may_remain)) {
     agents_.Acquire(agent, agents_.Completion(operation, static_cast<std::uint32_t>(half)));
   }
+  if (half == Half::kWrite) engine_.DropGroupsBut(queue, may_remain);
 }
 
 void ConcurrencyModel::AgentEnds(ClockId agent) {

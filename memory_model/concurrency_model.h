@@ -85,6 +85,7 @@ class ConcurrencyModel {
   QueueId MakeQueue(QueueOrder order);
   absl::StatusOr<ClockId> Start(ClockId agent, AsyncRequest request);
   std::vector<PendingHalf> Pending() const { return engine_.Pending(); }
+  bool CanPerform(const PendingHalf& half) const { return engine_.CanPerform(half); }
   void Perform(const PendingHalf& half, Machine* memory);
   void CommitGroup(QueueId queue) { engine_.CommitGroup(queue); }
   bool CanAwaitGroups(QueueId queue, std::size_t may_remain, Half half) const {

@@ -56,9 +56,7 @@ absl::Status GpuMachine::Start(AsyncStart start) {
 void GpuMachine::CommitGroup(AsyncQueue queue, const Site&) { model_.CommitGroup(QueueOf(current_, queue)); }
 
 bool GpuMachine::CanPerform(ClockId operation, Half half) const {
-  const std::vector<PendingHalf> pending = model_.Pending();
-  return std::any_of(pending.begin(), pending.end(),
-                     [&](const PendingHalf& p) { return p.operation == operation && p.half == half; });
+  return model_.CanPerform({.operation = operation, .half = half});
 }
 
 void GpuMachine::Perform(ClockId operation, Half half) {
