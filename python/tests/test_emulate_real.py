@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.experimental.pallas.ops.gpu import attention, layer_norm, softmax
+from jax.experimental.pallas.ops.gpu import attention, attention_mgpu, hopper_matmul_mgpu, layer_norm, softmax
 from jax.experimental.pallas.ops.tpu import flash_attention
 
 import palladion
@@ -130,23 +130,45 @@ def test_gradients_of_a_triton_kernel():
     assert session.report.ok
 
 
-def test_hopper_matmul_needs_a_machine_that_is_not_there(monkeypatch):
-    from jax.experimental.pallas.ops.gpu import hopper_matmul_mgpu as hopper
-
-    config = hopper.TuningConfig(tile_m=64, tile_n=64, tile_k=64, max_concurrent_steps=2)
-    x = jnp.ones((128, 128), jnp.float16)
-    # Older JAX asks the device instead of the abstract one.
-    monkeypatch.setattr(type(jax.devices()[0]), "core_count", property(lambda _: 4), raising=False)
-    addend = (None,) if "c" in inspect.signature(hopper.matmul).parameters else ()
-    with pytest.raises(palladion.PalladionError, match=r"hopper_matmul_mgpu\.py:\d+") as caught:
-        with palladion.emulate("h100"):
-            with jax.sharding.use_abstract_mesh(_abstract_h100()):
-                hopper.matmul(x, x, *addend, config)
-    assert caught.value.code == _library.UNSUPPORTED
+def hopper_matmul(a, b):
+    config = hopper_matmul_mgpu.TuningConfig(tile_m=64, tile_n=64, tile_k=64, max_concurrent_steps=2)
+    return hopper_matmul_mgpu.matmul(a, b, *((None,) if "c" in inspect.signature(hopper_matmul_mgpu.matmul).parameters else ()), config)
 
 
-def _abstract_h100():
-    device = jax.sharding.AbstractDevice(**{
-        name: value for name, value in (("device_kind", "NVIDIA H100"), ("num_cores", 4), ("platform", "cuda"))
-        if name in inspect.signature(jax.sharding.AbstractDevice).parameters})
-    return jax.sharding.AbstractMesh((), (), abstract_device=device)
+HALVES = tuple(normal(seed, 128, 128).astype(jnp.float16) for seed in (12, 13))
+
+
+def wide(a, b):
+    return (np.asarray(a, np.float64) @ np.asarray(b, np.float64)).astype(np.float16)
+
+
+def test_hopper_matmul_under_jit():
+    with palladion.emulate("h100", seeds=2) as session:
+        result = jax.jit(lambda a, b: hopper_matmul(a, b) + 1)(*HALVES)
+    close(result, wide(*HALVES) + 1, 2e-3)
+    [call] = session.report.calls
+    assert (call.target, call.verdict, call.grid) == ("mosaic_gpu/h100", "proved", (132, 1, 3))
+    same_bits(result, palladion.run(lambda a, b: hopper_matmul(a, b) + 1, *HALVES, target="mosaic_gpu/h100"))
+
+
+def test_hopper_matmul_twice_in_one_program():
+    with palladion.emulate("h100") as session:
+        result = jax.jit(lambda a, b: hopper_matmul(hopper_matmul(a, b), b))(*HALVES)
+    close(result, wide(wide(*HALVES), HALVES[1]), 4e-3)
+    assert sum(call.count for call in session.report.calls) == 2 and session.report.ok
+
+
+def test_gradients_of_hopper_attention():
+    """Three Mosaic GPU kernels: forward with residuals, dq, dk and dv."""
+    blocks = dict.fromkeys(("block_q", "block_kv", "block_q_dkv", "block_kv_dkv", "block_q_dq", "block_kv_dq"), 64)
+    config = attention_mgpu.TuningConfig(**blocks, max_concurrent_steps=2)
+    q, k, v = (normal(seed, 1, 128, heads, 64).astype(jnp.float16) for seed, heads in ((14, 2), (15, 1), (16, 1)))
+
+    def loss(op):
+        return lambda *qkv: jnp.sum(op(*qkv).astype(jnp.float32) ** 2)
+
+    with palladion.emulate("h100") as session:
+        gradients = jax.jit(jax.grad(loss(lambda *qkv: attention_mgpu.attention(*qkv, config)), (0, 1, 2)))(q, k, v)
+    close(gradients, jax.jit(jax.grad(loss(attention_mgpu.attention_reference), (0, 1, 2)))(q, k, v), 2e-2)
+    assert {call.target for call in session.report.calls} == {"mosaic_gpu/h100"}
+    assert session.report.count == 3 and session.report.ok

@@ -22,13 +22,14 @@ class Problem:
     args: tuple
     peer: object
     oracle: object = None
+    in_numpy: bool = False  # the oracle is NumPy's and is called, not compiled
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
     """`make` builds the problem when its turn comes."""
 
-    group: int  # of the nine groups of shipped kernels, easiest first
+    group: int  # of the groups of shipped kernels, easiest first
     op: str
     variant: str  # types, sizes, options
     make: object
@@ -38,6 +39,7 @@ class Case:
     ragged: str = ""  # which edge is ragged here, or why none can be
     note: str = ""
     quick: bool = False  # part of --quick
+    target: str | None = None  # of the kernels that ask for a chip; the others say what they are for themselves
 
     @property
     def name(self) -> str:

@@ -52,7 +52,7 @@ class _Recorder:
 def checked_kernels(case, seeds=SEEDS, repeats=1) -> list:
     """The kernels of a case in the order they ran, each checked on the arguments it was called with."""
     problem, kept = case.make(), []
-    running.execute(problem.function, problem.args,
+    running.execute(problem.function, problem.args, case.target,
                     program=lambda text, target: _Recorder(case, _library.Program(text, None, target), text, seeds, repeats, kept))
     return kept
 

@@ -25,6 +25,20 @@ _SPLASH = (
     "(`end` in splash_attention_kernel.py), a core works on its own copy in VMEM, and the caller drops these outputs: "
     "whoever writes last, it is zeros that nobody reads.")
 
+_SNAKE = (
+    "`planar_snake` (jax/_src/pallas/mosaic_gpu/helpers.py) computes the coordinates of a full tile and of the partial one behind "
+    "them, and selects. Where the tiles divide the grid the partial one has width 0, and what `rem` and `div` by it give is the "
+    "side that is never selected.")
+_WAR = (
+    "A compute warpgroup reads a slot of `emit_pipeline_warp_specialized` by ordinary loads and arrives at the slot's consumed "
+    "barrier; the memory warpgroup waits for it and has the TMA write the slot again, with no commit_smem between. Whether "
+    "the barrier alone orders a generic read before a write of the async proxy is open in PTX's documents: the policy "
+    "`strict` says no, `pallas` and this note leave it open.")
+_LAST_ARRIVALS = (
+    "The compute warpgroups arrive at the consumed barriers after every step, and the memory warpgroup waits only where it "
+    "fills a slot again, so the arrivals of the last steps are waited for by nobody. The barriers end with the block; only a "
+    "kernel that used them again would meet these phases.")
+
 ARGUED = (
     Argued("flash_attention forward f32 q[1, 1, 200, 64] kv 512 causal bias", "_flash_attention_kernel", "OOB_BLOCK", "defect", "true",
            "`ab_index_map` fetches ahead the bias block of the next rows where a block is skipped, and takes `q_seq_len "
@@ -37,4 +51,16 @@ ARGUED = (
            "rows with zeros after the call."),
     Argued("splash_attention forward", "splash_m", "SAME_VALUE", "note", "harmless", _SPLASH),
     Argued("splash_attention backward", "splash_mha_fwd", "SAME_VALUE", "note", "harmless", _SPLASH),
+    Argued("hopper_matmul", "anonymous", "DIV_ZERO", "note", "harmless", _SNAKE),
+    Argued("hopper_mixed_type_matmul", "kernel", "DIV_ZERO", "note", "harmless", _SNAKE),
+    Argued("ragged_dot_mgpu", "body", "DIV_ZERO", "note", "harmless", _SNAKE),
+    Argued("transposed_ragged_dot_mgpu", "body", "DIV_ZERO", "note", "harmless", _SNAKE),
+    Argued("hopper_mixed_type_matmul", "kernel", "PROXY_WAR", "note", "true", _WAR),
+    Argued("attention_mgpu backward", "anonymous", "PROXY_WAR", "note", "true", _WAR),
+    Argued("attention_mgpu forward", "entry", "BAR_UNAWAITED", "note", "harmless", _LAST_ARRIVALS),
+    Argued("attention_mgpu backward", "entry", "BAR_UNAWAITED", "note", "harmless", _LAST_ARRIVALS),
+    Argued("attention_mgpu forward f16 q[1, 256, 1, 64] kv 256x1 causal", "entry", "BAR_PHASE_SKIP", "note", "harmless",
+           "With a causal mask the warpgroup of the earlier rows needs fewer steps of v than the other; in `epilogue_kv_loop` it gives the slots "
+           "back without having waited for the copies into them. It reads none of them afterwards, and the barriers end with "
+           "the block, so the phases that it missed confuse no later wait."),
 )

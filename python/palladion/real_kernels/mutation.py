@@ -49,7 +49,7 @@ def judge(original: CheckedKernel, mutant: dict, seeds=SEEDS, target=None) -> Ou
         return ended("refused", mutant["refused"])
     outputs = [np.zeros_like(output) for output in original.outputs]
     try:
-        program = _library.Program(mutant["text"], None, target)
+        program = _library.Program(mutant["text"], None, target or original.case.target)
         code, report = program.check(original.inputs, outputs, seeds=seeds, budget=BUDGET)
     except _library.PalladionError as error:
         if error.code == _library.INTERNAL:

@@ -13,7 +13,7 @@ import numpy as np
 
 from palladion import _library, running
 from palladion.exporter.errors import ExportError
-from palladion.real_kernels import gpu_kernels, tpu_kernels
+from palladion.real_kernels import gpu_kernels, hopper_kernels, tpu_kernels
 
 REPEATS = 3
 
@@ -45,7 +45,7 @@ class Row:
 
 
 def all_cases():
-    return sorted([*tpu_kernels.cases(), *gpu_kernels.cases()], key=lambda case: case.group)
+    return sorted([*tpu_kernels.cases(), *gpu_kernels.cases(), *hopper_kernels.cases()], key=lambda case: case.group)
 
 
 def worst_difference(found, expected, atol, rtol) -> float:
@@ -94,14 +94,15 @@ def run_case(case, target=None, measure=True) -> Row:
             peer_results, row.jax_seconds = timed(problem.peer, problem.args)
         oracle = problem.oracle or problem.peer
         if peer_results is None or problem.oracle is not None:
-            expected = jax.block_until_ready(jax.jit(lambda *a: oracle(*a))(*problem.args))
+            compiled = oracle if problem.in_numpy else jax.jit(lambda *a: oracle(*a))
+            expected = jax.block_until_ready(compiled(*problem.args))
         else:
             expected = peer_results
     except Exception as error:
         row.result = f"the oracle failed: {_one_line(error)}"
         return row
     try:
-        execution = running.execute(problem.function, problem.args, target, repeats=REPEATS if measure else 1)
+        execution = running.execute(problem.function, problem.args, target or case.target, repeats=REPEATS if measure else 1)
     except (ExportError, _library.PalladionError) as error:
         row.result = f"failed: {_one_line(error)}"
         return row
