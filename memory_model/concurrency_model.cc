@@ -124,6 +124,12 @@ void ConcurrencyModel::Enter(ClockId agent, RendezvousId id, std::string what, c
   meetings_[id.index()].Enter(agent, std::move(what), site, &agents_, &log_);
 }
 
+CollectiveId ConcurrencyModel::MakeCollective(std::string name, std::vector<std::string> members) {
+  const CollectiveId id{static_cast<std::int32_t>(collectives_.size())};
+  collectives_.emplace_back(id, std::move(name), std::move(members));
+  return id;
+}
+
 QueueId ConcurrencyModel::MakeQueue(QueueOrder order) {
   queue_clocks_.emplace_back();
   return engine_.AddQueue(order);

@@ -14,6 +14,7 @@
 #include "memory_model/agents.h"
 #include "memory_model/async_engine.h"
 #include "memory_model/barrier.h"
+#include "memory_model/collective.h"
 #include "memory_model/fence_rule.h"
 #include "memory_model/finding_log.h"
 #include "memory_model/places.h"
@@ -78,6 +79,15 @@ class ConcurrencyModel {
   void Leave(ClockId agent, RendezvousId id) { meetings_[id.index()].Leave(agent, &agents_); }
   const Rendezvous& Of(RendezvousId id) const { return meetings_[id.index()]; }
 
+  // Collective operations that nobody waits in. Members are numbers, from 0.
+  CollectiveId MakeCollective(std::string name, std::vector<std::string> members);
+  void Enter(CollectiveId id, std::size_t member, std::string what, const CodeSite& site) {
+    collectives_[id.index()].Enter(member, std::move(what), site, &log_);
+  }
+  void MemberEnds(CollectiveId id, std::size_t member, const CodeSite& site) {
+    collectives_[id.index()].MemberEnds(member, site, &log_);
+  }
+
   // Asynchronous operations. Start checks what it will touch against what the issuer knows now; Perform is for one of
   // Pending(), moves the bytes and lets completions happen. Errors of Start are AsyncEngine::Check's, and
   // ResourceExhausted after two thousand million operations.
@@ -134,6 +144,7 @@ class ConcurrencyModel {
   std::vector<bool> barrier_ended_;
   std::vector<Semaphore> semaphores_;
   std::vector<Rendezvous> meetings_;
+  std::vector<CollectiveLog> collectives_;
   AsyncEngine engine_;
   std::vector<ClockBundle> queue_clocks_;  // what a serial operation, or a commit, of the queue follows
   std::int64_t started_ = 0;
