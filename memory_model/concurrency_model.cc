@@ -28,17 +28,26 @@ void ConcurrencyModel::Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, c
 }
 
 void ConcurrencyModel::Free(ClockId agent, BufferId id, const CodeSite& site) {
-  Tracked* const found = tracks_accesses_ ? Find(id) : nullptr;
-  if (found == nullptr) return;
-  Tracked& tracked = *found;
-  const AccessEvent event{.who = agent,
-                          .time = agents_.NowOf(agent),
-                          .kind = AccessKind::kFree,
-                          .loc = site.loc,
-                          .text_line = site.text_line};
-  Access(&tracked, id, event, WholeOf(tracked), {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
-  tracked.freed = event;
-  tracked.history = AccessHistory(tracked.info.shape, tracked.info.element_bytes);
+  Tracked* const buffer = tracks_accesses_ ? Find(id) : nullptr;
+  if (buffer != nullptr) Free(buffer, agent, agents_.ClockOf(agent), id, site);
+}
+
+void ConcurrencyModel::FreeAfter(absl::Span<const ClockId> agents, std::string name, BufferId id,
+                                 const CodeSite& site) {
+  Tracked* const buffer = tracks_accesses_ ? Find(id) : nullptr;
+  if (buffer == nullptr) return;
+  ClockBundle clock;
+  for (const ClockId agent : agents) clock.Join(agents_.ClockOf(agent));
+  buffer->freed_by = std::move(name);
+  Free(buffer, agents.front(), clock, id, site);
+}
+
+void ConcurrencyModel::Free(Tracked* buffer, ClockId by, const ClockBundle& clock, BufferId id, const CodeSite& site) {
+  const AccessEvent event{
+      .who = by, .time = agents_.NowOf(by), .kind = AccessKind::kFree, .loc = site.loc, .text_line = site.text_line};
+  Access(buffer, id, event, WholeOf(*buffer), {clock, ClockPart::kGeneric, by});
+  buffer->freed = event;
+  buffer->history = AccessHistory(buffer->info.shape, buffer->info.element_bytes);
 }
 
 void ConcurrencyModel::Touch(ClockId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {

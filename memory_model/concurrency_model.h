@@ -53,6 +53,8 @@ class ConcurrencyModel {
   void Adopt(BufferId id, TrackedBuffer buffer);
   void Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
   void Free(ClockId agent, BufferId id, const CodeSite& site);
+  // The same once all of these agents are done: when their block ends. `name` says that: "the end of block (3, 0)".
+  void FreeAfter(absl::Span<const ClockId> agents, std::string name, BufferId id, const CodeSite& site);
   void Touch(ClockId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
   const AccessHistory& HistoryOf(BufferId id) const { return Of(id).history; }
 
@@ -112,6 +114,7 @@ class ConcurrencyModel {
     TrackedBuffer info;
     AccessHistory history;
     std::optional<AccessEvent> freed;
+    std::string freed_by;  // where it is nobody's doing
   };
 
   const Tracked& Of(BufferId id) const { return *buffers_[id.index()]; }
@@ -119,6 +122,7 @@ class ConcurrencyModel {
     return id.index() < buffers_.size() && buffers_[id.index()].has_value() ? &*buffers_[id.index()] : nullptr;
   }
   void Track(BufferId id, TrackedBuffer buffer);
+  void Free(Tracked* buffer, ClockId by, const ClockBundle& clock, BufferId id, const CodeSite& site);
   void Access(Tracked* buffer, BufferId id, const AccessEvent& event, const AccessSet& set, const Vantage& vantage);
   void Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
               const AccessConflict& conflict);
@@ -128,7 +132,9 @@ class ConcurrencyModel {
     Confidence confidence = Confidence::kProved;
   };
   std::optional<Sort> SortOf(const Tracked& buffer, const AccessEvent& event, const AccessConflict& conflict) const;
-  std::string WhyUnordered(const AccessEvent& event, const Vantage& vantage, const AccessConflict& conflict) const;
+  std::string Who(const Tracked& buffer, const AccessEvent& event) const;
+  std::string WhyUnordered(const Tracked& buffer, const AccessEvent& event, const Vantage& vantage,
+                           const AccessConflict& conflict) const;
   std::string FixFor(FindingCode code, const AccessEvent& event, const AccessConflict& conflict) const;
   static AccessSet WholeOf(const Tracked& buffer);
   static AccessSet SetOfOperand(const AsyncOperand& operand, const Tracked& buffer);

@@ -8,6 +8,7 @@
 namespace palladion {
 namespace {
 
+using concurrency_test::Rows;
 using concurrency_test::Script;
 using Codes = std::set<std::string>;
 
@@ -104,6 +105,65 @@ TEST(TrackAccesses, OffOperationsAreForgottenToo) {
   EXPECT_LE(most, 200u);
   s.model.End({});
   EXPECT_EQ(s.Codes(), Codes{});
+}
+
+// A block of two threads ends while its store may be under way: the memory that it reads is freed then.
+TEST(FreeAfter, WhatIsInFlightWhenTheBlockEnds) {
+  enum class Awaited { kNothing, kRead, kWrite };
+  for (const Awaited awaited : {Awaited::kNothing, Awaited::kRead, Awaited::kWrite}) {
+    for (std::uint32_t seed = 0; seed < 20; ++seed) {
+      Script s;
+      const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared), gmem = s.Buffer("gmem", {8}, ProxySpace::kGlobal);
+      const auto a = s.Thread("a"), b = s.Thread("b");
+      AsyncRequest store = s.Copy(smem, {0, 4}, gmem, {0, 4});
+      store.queue = s.model.MakeQueue(QueueOrder::kHalves);
+      store.must_await = Half::kRead;
+      s.Start(b, store);
+      s.CommitGroup(b, store.queue);
+      if (awaited != Awaited::kNothing) {
+        s.AwaitGroups(b, store.queue, 0, awaited == Awaited::kRead ? Half::kRead : Half::kWrite);
+      }
+      s.Do(b, [&s, a, b, smem = smem](CodeSite at) { s.model.FreeAfter({a, b}, "the end of block 0", smem, at); });
+      s.Run(seed);
+      if (awaited != Awaited::kNothing) {
+        EXPECT_EQ(s.Codes(), Codes{});
+        continue;
+      }
+      EXPECT_EQ(s.Codes(), (Codes{"USE_AFTER_SCOPE", "NOT_AWAITED"}));
+      const Finding& found = *s.Find(FindingCode::kUseAfterScope);
+      EXPECT_EQ(found.message,
+                "the end of block 0 frees smem[0:4]; copy #0 issued by b reads it, and nothing orders the two");
+      EXPECT_EQ(found.why, "the end of block 0 does not know whether copy #0 issued by b is complete");
+      EXPECT_EQ(found.fix, "wait for the completion of copy #0 issued by b before the memory's scope ends");
+    }
+  }
+}
+
+// Each thread of the block knows of one of two loads; one of them alone does not.
+TEST(FreeAfter, AllThreadsOfTheBlockTogether) {
+  for (const bool all : {true, false}) {
+    Script s;
+    const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared), gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal);
+    const auto a = s.Thread("a"), b = s.Thread("b"), peer = s.Thread("peer", Place().With(PlaceLevel::kBlock, 1));
+    const auto one = s.model.MakeBarrier({"one"}), two = s.model.MakeBarrier({"two"});
+    const auto load = [&](const Rows& rows, BarrierId barrier) {
+      AsyncRequest request = s.Copy(gmem, rows, smem, rows);
+      request.completions.push_back({Half::kWrite, barrier, 1});
+      s.Start(a, request);
+    };
+    load({0, 2}, one);
+    load({2, 2}, two);
+    s.Wait(a, one);
+    s.Wait(b, two);
+    s.Run(3);
+    std::vector<ClockId> agents = {a};
+    if (all) agents.push_back(b);
+    s.model.FreeAfter(agents, "the end of block 0", smem, {LocId{}, 90});
+    EXPECT_EQ(s.Codes(), all ? Codes{} : Codes{"USE_AFTER_SCOPE"});
+    s.model.Touch(peer, smem, AccessKind::kRead, s.SetOfRows(smem, {0, 1}), {LocId{}, 91});
+    EXPECT_EQ(s.Codes().count("USE_AFTER_SCOPE"), 1u);
+    EXPECT_EQ(s.model.findings().back().why, "its life ended with the end of block 0");
+  }
 }
 
 }  // namespace

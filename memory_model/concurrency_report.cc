@@ -51,10 +51,16 @@ std::optional<ConcurrencyModel::Sort> ConcurrencyModel::SortOf(const Tracked& bu
   return sort(earlier.writes() && event.writes() ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite);
 }
 
-std::string ConcurrencyModel::WhyUnordered(const AccessEvent& event, const Vantage& vantage,
+std::string ConcurrencyModel::Who(const Tracked& buffer, const AccessEvent& event) const {
+  const bool nobody = event.kind == AccessKind::kFree && !buffer.freed_by.empty();
+  return nobody ? buffer.freed_by : agents_.NameOf(event.who);
+}
+
+std::string ConcurrencyModel::WhyUnordered(const Tracked& buffer, const AccessEvent& event, const Vantage& vantage,
                                            const AccessConflict& conflict) const {
   const ClockId other = conflict.earlier.who;
-  const std::string me = agents_.NameOf(event.who), you = agents_.NameOf(other);
+  const std::string me = Who(buffer, event), you = Who(buffer, conflict.earlier);
+  if (conflict.earlier.kind == AccessKind::kFree) return Cat("its life ended with ", you);
   if (conflict.order == Ordering::kUnfenced) {
     return Cat(me, " is ordered after ", you, ", but no fence lies between: policy ", Name(rule_.policy()));
   }
@@ -79,6 +85,10 @@ std::string ConcurrencyModel::FixFor(FindingCode code, const AccessEvent& event,
       return "use a barrier with orders_tensor_core";
     case FindingCode::kPeerLifetime:
     case FindingCode::kUseAfterScope:
+      if (AgentTable::IsOperation(conflict.earlier.who)) {
+        return Cat("wait for the completion of ", agents_.NameOf(conflict.earlier.who),
+                   " before the memory's scope ends");
+      }
       return "let a barrier or semaphore order the access within the life of the memory";
     default:
       break;
@@ -101,14 +111,14 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
                   .loc = event.loc,
                   .text_line = event.text_line,
                   .confidence = sort->confidence};
-  finding.message = Cat(agents_.NameOf(event.who), " ", Does(event.kind), " ", buffer.info.name, conflict.overlap, "; ",
-                        agents_.NameOf(earlier.who), " ", Does(earlier.kind), " it",
+  finding.message = Cat(Who(buffer, event), " ", Does(event.kind), " ", buffer.info.name, conflict.overlap, "; ",
+                        Who(buffer, earlier), " ", Does(earlier.kind), " it",
                         conflict.order == Ordering::kUnfenced ? " before, with no fence between"
                         : earlier.kind == AccessKind::kFree   ? ""
                                                               : ", and nothing orders the two");
   const auto side = [&](const AccessEvent& access) {
     return FindingAccess{.kind = access.kind,
-                         .agent = agents_.NameOf(access.who),
+                         .agent = Who(buffer, access),
                          .object = buffer.info.name,
                          .box = conflict.overlap,
                          .loc = access.loc,
@@ -116,7 +126,7 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
   };
   finding.first = side(earlier);
   finding.second = side(event);
-  finding.why = WhyUnordered(event, vantage, conflict);
+  finding.why = WhyUnordered(buffer, event, vantage, conflict);
   finding.fix = FixFor(sort->code, event, conflict);
   log_.Add(std::move(finding));
 }
