@@ -18,6 +18,7 @@ ClockId AgentTable::Add(std::string name, const Place& place) {
 
 ClockId AgentTable::Spawn(ClockId parent, std::string name, const Place& place, const CodeSite& site) {
   const ClockId child = Add(std::move(name), place);
+  Agent(child).parent = parent;
   Acquire(child, Agent(parent).clock);
   Tick(parent, site);
   return child;

@@ -33,6 +33,7 @@ class AgentTable {
   // A child that starts now, and its end: what each does is ordered by it.
   ClockId Spawn(ClockId parent, std::string name, const Place& place, const CodeSite& site);
   void Join(ClockId parent, ClockId child);
+  ClockId ParentOf(ClockId agent) const { return Agent(agent).parent; }  // invalid: nobody spawned it
 
   // An operation that `issuer` starts now. `Fork` is what it knows, `Completion` what is told by whoever waits for its
   // first `halves` halves. Forget it when both halves are done and told: then only who asks keeps it.
@@ -79,6 +80,7 @@ class AgentTable {
   struct AgentState {
     std::string name;
     Place place;
+    ClockId parent;
     ClockBundle clock;
     std::uint32_t now = 1;
     std::uint32_t echoed = 0;

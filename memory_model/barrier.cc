@@ -1,6 +1,7 @@
 #include "memory_model/barrier.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "semantics/base/cat.h"
@@ -17,10 +18,10 @@ void Barrier::Arrive(ClockId by, const ClockBundle& clock, std::int64_t amount, 
     } else {
       gathering_.JoinWithoutTensorCore(clock);
     }
-    const std::int64_t now = std::min(amount, spec_.num_arrivals - arrived_);
+    const std::int64_t all = spec_.num_arrivals * spec_.units, now = std::min(amount, all - arrived_);
     arrived_ += now;
     amount -= now;
-    if (arrived_ == spec_.num_arrivals) Complete({by, site}, agents, log);
+    if (arrived_ == all) Complete({by, site}, agents, log);
   }
 }
 
@@ -31,11 +32,13 @@ void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) 
                     });
   if (!seen) {
     forgiven_ = completed_;
-    Report(FindingCode::kBarrierDouble, Confidence::kProved, last_by_, by,
+    Report(FindingCode::kBarrierDouble, Severity::kDefect, Confidence::kProved, last_by_, by,
            Cat("barrier ", spec_.name, " completes for the ", completed_ + 1,
                ". time, and nobody has waited for the completion before"),
            "", "wait for each completion before the arrivals of the next", agents, log);
   }
+  const auto is_past = [&](const Waiter& waiter) { return waiter.ended && waiter.seen < completed_; };
+  waiters_.erase(std::remove_if(waiters_.begin(), waiters_.end(), is_past), waiters_.end());
   ++completed_;
   arrived_ = 0;
   swap(last_, gathering_);
@@ -47,15 +50,15 @@ void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) 
 void Barrier::CheckOrder(const By& by, const AgentTable& agents, FindingLog* log) const {
   bool any = false, ordered = false;
   for (const Waiter& waiter : waiters_) {
-    if (waiter.seen != completed_ || waiter.seen == 0) continue;
+    if (waiter.seen != completed_ || waiter.seen == 0 || waiter.time == 0) continue;
     any = true;
     ordered |= gathering_[ClockPart::kGeneric].Covers(Epoch{waiter.who, waiter.time});
   }
   if (!any) return;
   for (const Waiter& waiter : waiters_) {
     if (waiter.seen != completed_ || gathering_[ClockPart::kGeneric].Covers(Epoch{waiter.who, waiter.time})) continue;
-    Report(ordered ? FindingCode::kBarrierPhaseSkip : FindingCode::kBarrierDouble, Confidence::kPredicted,
-           {waiter.who, waiter.site}, by,
+    Report(ordered ? FindingCode::kBarrierPhaseSkip : FindingCode::kBarrierDouble, Severity::kDefect,
+           Confidence::kPredicted, {waiter.who, waiter.site}, by,
            Cat("barrier ", spec_.name, " may complete for the ", completed_ + 1, ". time before ",
                agents.NameOf(waiter.who), " has waited for the completion before"),
            Cat("the wait of ", agents.NameOf(waiter.who),
@@ -65,11 +68,21 @@ void Barrier::CheckOrder(const By& by, const AgentTable& agents, FindingLog* log
   }
 }
 
-std::uint64_t Barrier::SeenBy(ClockId agent) const {
+const Barrier::Waiter* Barrier::Find(ClockId agent) const {
   for (const Waiter& waiter : waiters_) {
-    if (waiter.who == agent) return std::max(waiter.seen, forgiven_);
+    if (waiter.who == agent) return &waiter;
   }
-  return forgiven_;
+  return nullptr;
+}
+
+std::uint64_t Barrier::SeenBy(ClockId agent, const AgentTable* agents) const {
+  const Waiter* waiter = Find(agent);
+  if (waiter != nullptr) return std::max(waiter->seen, forgiven_);
+  if (agents == nullptr || !agents->ParentOf(agent).valid()) return forgiven_;
+  const Waiter* thread = Find(agents->ParentOf(agent));
+  if (thread == nullptr) return forgiven_;
+  const auto warp = static_cast<std::size_t>(std::max(0, agents->PlaceOf(agent).at(PlaceLevel::kWarp)));
+  return std::max(warp < thread->by_warp.size() ? thread->by_warp[warp] : thread->seen, forgiven_);
 }
 
 Barrier::Waiter& Barrier::WaiterOf(ClockId agent) {
@@ -80,10 +93,13 @@ Barrier::Waiter& Barrier::WaiterOf(ClockId agent) {
 }
 
 void Barrier::Wait(ClockId agent, const CodeSite& site, AgentTable* agents, FindingLog* log) {
-  const std::uint64_t seen = SeenBy(agent);
+  const std::uint64_t seen = SeenBy(agent, agents);
   Waiter& waiter = WaiterOf(agent);
-  if (completed_ - seen > 1) {
-    Report(FindingCode::kBarrierPhaseSkip, Confidence::kProved, last_by_, {agent, site},
+  if (!waiter.by_warp.empty()) {
+    CheckWarps(waiter, site, *agents, log);
+    waiter.by_warp.clear();
+  } else if (completed_ - seen > 1) {
+    Report(FindingCode::kBarrierPhaseSkip, Severity::kDefect, Confidence::kProved, last_by_, {agent, site},
            Cat(agents->NameOf(agent), " waits for completion ", seen + 1, " of barrier ", spec_.name, ", which has ",
                completed_),
            "hardware keeps only whether that number is odd: the wait would hang, or be taken for another one",
@@ -95,46 +111,92 @@ void Barrier::Wait(ClockId agent, const CodeSite& site, AgentTable* agents, Find
   waiter.site = site;
 }
 
-WaitRecord Barrier::Waiting(ClockId agent, const CodeSite& site) const {
-  return {agent, Cat("barrier ", spec_.name), Cat("completion ", SeenBy(agent) + 1),
-          Cat(completed_, " completions and ", arrived_, " of ", spec_.num_arrivals, " arrivals"), site};
+void Barrier::CheckWarps(const Waiter& waiter, const CodeSite& site, const AgentTable& agents, FindingLog* log) const {
+  std::string seen;
+  for (std::size_t w = 0; w < waiter.by_warp.size(); ++w) {
+    Append(&seen, w == 0 ? "" : ", ", "warp ", w, ": ", waiter.by_warp[w]);
+  }
+  Report(FindingCode::kBarrierPhaseSkip, Severity::kDefect, Confidence::kProved, {waiter.who, waiter.site},
+         {waiter.who, site},
+         Cat(agents.NameOf(waiter.who), " waits for barrier ", spec_.name,
+             ", of which its warps have seen different completions (", seen, ")"),
+         "each warp waits for the completion after the last that it has seen: they would wait for different ones",
+         "let all warps wait equally often, or only one warp wait from then on", agents, log);
+}
+
+void Barrier::Join(ClockId thread, absl::Span<const ClockId> warps, const AgentTable& agents) {
+  std::vector<std::uint64_t> seen;
+  Waiter* latest = nullptr;
+  for (const ClockId warp : warps) {
+    seen.push_back(SeenBy(warp, &agents));
+    Waiter* const waiter = const_cast<Waiter*>(Find(warp));
+    if (waiter == nullptr) continue;
+    waiter->ended = true;
+    if (latest == nullptr || latest->seen < waiter->seen) latest = waiter;
+  }
+  if (latest == nullptr) return;
+  const CodeSite site = latest->site;  // before there is one waiter more
+  Waiter& mine = WaiterOf(thread);
+  const auto [least, most] = std::minmax_element(seen.begin(), seen.end());
+  mine.seen = *least;
+  mine.time = 0;  // the warps' own times tell what has to come after their waits
+  mine.site = site;
+  const bool differ = *least != *most;
+  mine.by_warp = differ ? std::move(seen) : std::vector<std::uint64_t>();
+}
+
+std::string Barrier::Arrivals(std::int64_t units) const {
+  const std::int64_t whole = units / spec_.units, rest = units % spec_.units, common = std::gcd(rest, spec_.units);
+  if (rest == 0) return Cat(whole);
+  return Cat(whole == 0 ? "" : Cat(whole, " "), rest / common, "/", spec_.units / common);
+}
+
+WaitRecord Barrier::Waiting(ClockId agent, const CodeSite& site, const AgentTable* agents) const {
+  return {agent, Cat("barrier ", spec_.name), Cat("completion ", SeenBy(agent, agents) + 1),
+          Cat(completed_, " completions and ", Arrivals(arrived_), " of ", spec_.num_arrivals, " arrivals"), site};
 }
 
 void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log) const {
   const By end{{}, site};
-  const bool tolerated = ends == Ends::kBlock;
+  const Severity unawaited = ends == Ends::kBlock ? Severity::kNote : Severity::kDefect;
   if (arrived_ > 0) {
-    Report(FindingCode::kBarrierPending, Confidence::kProved, last_arrival_, end,
-           Cat("barrier ", spec_.name, " ends with ", arrived_, " of ", spec_.num_arrivals, " arrivals of completion ",
-               completed_ + 1),
+    Report(FindingCode::kBarrierPending, Severity::kDefect, Confidence::kProved, last_arrival_, end,
+           Cat("barrier ", spec_.name, " ends with ", Arrivals(arrived_), " of ", spec_.num_arrivals,
+               " arrivals of completion ", completed_ + 1),
            "", "make arrivals and num_arrivals agree", agents, log);
   }
+  const auto all_of = [&](const Waiter& waiter) {  // whatever any of its warps has seen
+    const std::vector<std::uint64_t>& warps = waiter.by_warp;
+    return std::max(forgiven_, warps.empty() ? waiter.seen : *std::max_element(warps.begin(), warps.end()));
+  };
   std::uint64_t most = forgiven_;
-  for (const Waiter& waiter : waiters_) most = std::max(most, waiter.seen);
+  for (const Waiter& waiter : waiters_) most = std::max(most, all_of(waiter));
   if (most < completed_) {
-    Report(FindingCode::kBarrierUnawaited, Confidence::kProved, last_by_, end,
+    Report(FindingCode::kBarrierUnawaited, unawaited, Confidence::kProved, last_by_, end,
            Cat("barrier ", spec_.name, " ends with ", completed_, " completions, and only ", most, " waited for"), "",
-           "wait for the last completion, or do not arrive for it", agents, log, tolerated);
+           "wait for the last completion, or do not arrive for it", agents, log);
     return;
   }
   for (const Waiter& waiter : waiters_) {
-    if (std::max(waiter.seen, forgiven_) == completed_) continue;
-    Report(FindingCode::kBarrierPhaseSkip, Confidence::kProved, last_by_, {waiter.who, waiter.site},
+    const std::uint64_t seen = all_of(waiter);
+    if (waiter.ended || seen == completed_) continue;
+    Report(FindingCode::kBarrierPhaseSkip, completed_ - seen == 1 ? unawaited : Severity::kDefect, Confidence::kProved,
+           last_by_, {waiter.who, waiter.site},
            Cat(agents.NameOf(waiter.who), " has waited for barrier ", spec_.name, ", but not for its completion ",
                completed_),
-           "", "let every waiter wait for each completion", agents, log, tolerated);
+           "", "let every waiter wait for each completion", agents, log);
   }
 }
 
-void Barrier::Report(FindingCode code, Confidence confidence, const By& first, const By& second, std::string message,
-                     std::string why, std::string fix, const AgentTable& agents, FindingLog* log,
-                     bool tolerated) const {
+void Barrier::Report(FindingCode code, Severity severity, Confidence confidence, const By& first, const By& second,
+                     std::string message, std::string why, std::string fix, const AgentTable& agents,
+                     FindingLog* log) const {
   if (!log->IsNew({code, first.site.loc, second.site.loc, first.site.text_line, second.site.text_line,
                    (std::int64_t{1} << 32) + id_.value})) {
     return;
   }
   Finding finding{.code = code,
-                  .severity = tolerated ? Severity::kNote : RowOf(code).severity,
+                  .severity = severity,
                   .message = std::move(message),
                   .loc = second.site.loc,
                   .text_line = second.site.text_line,

@@ -1,7 +1,8 @@
 // A barrier: so many arrivals complete a phase, and who waits for it learns what the arrivers knew. Phases are counted
 // in full; hardware keeps one bit, so what goes wrong there (two completions without a wait between them, a waiter that
 // misses a phase) is found by comparing counts. Both are also found where the run went well by luck: a completion that
-// is not ordered after the wait for the one before it. Based on mbarrier as Pallas uses it (three rules: no two
+// is not ordered after the wait for the one before it. Warps of a thread begin with what the thread has seen; what all
+// of them have seen at their end, it has seen. Based on mbarrier as Pallas uses it (three rules: no two
 // completions without a wait, as many waits as completions, who waits once waits for each phase). Not here: transaction
 // bytes, which Pallas counts itself, and cluster barriers, which are several of these.
 #ifndef PALLADION_MEMORY_MODEL_BARRIER_H_
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "memory_model/agents.h"
 #include "memory_model/finding_log.h"
 #include "memory_model/wait_record.h"
@@ -23,23 +25,29 @@ struct BarrierSpec {
   std::string name;  // "full[1]"
   std::int64_t num_arrivals = 1;
   bool orders_tensor_core = false;
+  std::int64_t units = 1;  // that make an arrival: a multicast's part is a share of one
 };
 
 class Barrier {
  public:
   Barrier(BarrierId id, BarrierSpec spec) : id_(id), spec_(std::move(spec)) {}
 
-  // `clock` is what the arriver knows: an agent's clock (it ticks afterwards), or an operation's completion.
+  // `clock` is what the arriver knows: an agent's clock (it ticks afterwards), or an operation's completion. `amount`
+  // is in units.
   void Arrive(ClockId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site, const AgentTable& agents,
               FindingLog* log);
 
   // Is there a completion that the agent has not seen? A wait that can go takes it; so does a test that says yes.
-  bool CanWait(ClockId agent) const { return completed_ > SeenBy(agent); }
+  bool CanWait(ClockId agent, const AgentTable& agents) const { return completed_ > SeenBy(agent, &agents); }
   void Wait(ClockId agent, const CodeSite& site, AgentTable* agents, FindingLog* log);
-  WaitRecord Waiting(ClockId agent, const CodeSite& site) const;
+  WaitRecord Waiting(ClockId agent, const CodeSite& site,
+                     const AgentTable* agents = nullptr) const;  // nullptr: no warp
 
-  // Its scope ends. Where the block ends with it nobody gets the barrier's memory, so that completions which nobody
-  // waited for are notes then: hardware tolerates them, and kernels that JAX ships leave some.
+  // Warps of the thread have ended: what each has seen.
+  void Join(ClockId thread, absl::Span<const ClockId> warps, const AgentTable& agents);
+
+  // Its scope ends. Where the block ends with it nobody gets the barrier's memory, so that a last completion
+  // which nobody waited for, or not all, is a note then: hardware tolerates it, and kernels that JAX ships leave some.
   enum class Ends : std::uint8_t { kScope, kBlock };
   void End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
 
@@ -56,7 +64,7 @@ class Barrier {
 
   const BarrierSpec& spec() const { return spec_; }
   std::uint64_t completed() const { return completed_; }
-  std::int64_t arrived() const { return arrived_; }  // in the phase under way
+  std::int64_t arrived() const { return arrived_; }  // units, in the phase under way
 
  private:
   struct Waiter {
@@ -64,19 +72,25 @@ class Barrier {
     std::uint64_t seen = 0;  // completions
     std::uint32_t time = 0;  // of the last wait
     CodeSite site;
+    // A warp that has ended stays until the next completion: that has to come after its wait.
+    bool ended = false;
+    // Of a thread whose warps have seen different completions: by warp. It has seen what all of them have.
+    std::vector<std::uint64_t> by_warp;
   };
   struct By {
     ClockId who;
     CodeSite site;
   };
 
-  std::uint64_t SeenBy(ClockId agent) const;
+  const Waiter* Find(ClockId agent) const;
+  std::uint64_t SeenBy(ClockId agent, const AgentTable* agents) const;
   Waiter& WaiterOf(ClockId agent);
+  std::string Arrivals(std::int64_t units) const;  // "1 1/2"
+  void CheckWarps(const Waiter& waiter, const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
   void Complete(const By& by, const AgentTable& agents, FindingLog* log);
   void CheckOrder(const By& by, const AgentTable& agents, FindingLog* log) const;
-  void Report(FindingCode code, Confidence confidence, const By& first, const By& second, std::string message,
-              std::string why, std::string fix, const AgentTable& agents, FindingLog* log,
-              bool tolerated = false) const;
+  void Report(FindingCode code, Severity severity, Confidence confidence, const By& first, const By& second,
+              std::string message, std::string why, std::string fix, const AgentTable& agents, FindingLog* log) const;
 
   BarrierId id_;
   BarrierSpec spec_;

@@ -97,6 +97,19 @@ void ConcurrencyModel::Wait(ClockId agent, BarrierId id, const CodeSite& site) {
   barriers_[id.index()].Wait(agent, site, &agents_, &log_);
 }
 
+bool ConcurrencyModel::Test(ClockId agent, BarrierId id, const CodeSite& site) {
+  if (!CanWait(agent, id)) return false;
+  Wait(agent, id, site);
+  return true;
+}
+
+void ConcurrencyModel::JoinWarps(ClockId thread, absl::Span<const ClockId> warps) {
+  for (const ClockId warp : warps) agents_.Join(thread, warp);
+  for (std::size_t i = 0; i < barriers_.size(); ++i) {
+    if (!barrier_ended_[i]) barriers_[i].Join(thread, warps, agents_);
+  }
+}
+
 void ConcurrencyModel::End(BarrierId id, const CodeSite& site, Barrier::Ends ends) {
   if (barrier_ended_[id.index()]) return;
   barrier_ended_[id.index()] = true;

@@ -61,11 +61,17 @@ class ConcurrencyModel {
   void Commit(ClockId agent, ClockPart to, const CodeSite& site) { agents_.Commit(agent, to, site); }
 
   BarrierId MakeBarrier(BarrierSpec spec);
-  void Arrive(ClockId agent, BarrierId id, const CodeSite& site, std::int64_t amount = 1);
-  bool CanWait(ClockId agent, BarrierId id) const { return barriers_[id.index()].CanWait(agent); }
+  void Arrive(ClockId agent, BarrierId id, const CodeSite& site, std::int64_t amount = 1);  // in the barrier's units
+  bool CanWait(ClockId agent, BarrierId id) const { return barriers_[id.index()].CanWait(agent, agents_); }
   void Wait(ClockId agent, BarrierId id, const CodeSite& site);
+  bool Test(ClockId agent, BarrierId id, const CodeSite& site);  // a wait, if it can go: did it?
+  WaitRecord Waiting(ClockId agent, BarrierId id, const CodeSite& site) const {
+    return barriers_[id.index()].Waiting(agent, site, &agents_);
+  }
   void End(BarrierId id, const CodeSite& site, Barrier::Ends ends = Barrier::Ends::kScope);
   bool ArrivalsRace() const;  // of any barrier so far: Barrier::arrivals_race
+  // The warps that the thread has spawned have ended. All of them, in order: barriers look at what each has seen.
+  void JoinWarps(ClockId thread, absl::Span<const ClockId> warps);
   const Barrier& Of(BarrierId id) const { return barriers_[id.index()]; }
 
   SemaphoreId MakeSemaphore(SemaphoreSpec spec);

@@ -166,8 +166,8 @@ void RunBarrier(int num_arrivals, int agents, int length, std::int64_t code) {
       table.Tick(id, Line(line));
       model.Arrive(agent, line);
     } else {
-      ASSERT_EQ(barrier.CanWait(id), model.CanWait(agent));
-      if (!barrier.CanWait(id)) return;  // a shorter sequence was this one
+      ASSERT_EQ(barrier.CanWait(id, table), model.CanWait(agent));
+      if (!barrier.CanWait(id, table)) return;  // a shorter sequence was this one
       barrier.Wait(id, Line(line), &table, &log);
       model.Wait(agent, line);
     }
