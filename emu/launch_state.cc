@@ -74,6 +74,7 @@ absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<c
         BindOutput(i, outputs[next_out++], inputs);
         break;
       case Role::kScratch: {
+        if (info.mode == BlockMode::kScoped) break;
         PALLADION_ASSIGN_OR_RETURN(const BufferId scratch, AllocScratch(i));
         Attach(i, scratch);
         break;
@@ -92,7 +93,7 @@ void LaunchState::KeepScratchApart() {
   if (!options_.tasks_apart || !options_.definedness || program().target.backend == TargetBackend::kGeneric) return;
   std::vector<BufferId> scratch;
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
-    if (program().operand_infos[i].role == Role::kScratch) scratch.push_back(arrays_[i]);
+    if (program().operand_infos[i].role == Role::kScratch && arrays_[i].valid()) scratch.push_back(arrays_[i]);
   }
   std::vector<TaskDim> dims;
   for (std::size_t d = 0; d < frame_.grid_size.size(); ++d)
@@ -110,7 +111,7 @@ absl::StatusOr<std::unique_ptr<Frame>> LaunchState::NewFrame() {
   frame->walk = &walk_;
   for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {
     const OperandInfo& info = program().operand_infos[i];
-    if (info.role == Role::kBound) continue;
+    if (info.role == Role::kBound || info.mode == BlockMode::kScoped) continue;
     const RefId ref = info.mode == BlockMode::kResident ? info.array : info.ref;
     frame->ref(ref) = frame_.ref(ref);
     if (info.role != Role::kScratch) continue;

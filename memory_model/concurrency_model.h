@@ -55,6 +55,10 @@ class ConcurrencyModel {
   void Free(ClockId agent, BufferId id, const CodeSite& site);
   // The same once all of these agents are done: when their block ends. `name` says that: "the end of block (3, 0)".
   void FreeAfter(absl::Span<const ClockId> agents, std::string name, BufferId id, const CodeSite& site);
+  // Its id may mean other memory from here on, of which the model is not told.
+  void Drop(BufferId id) {
+    if (id.index() < buffers_.size()) buffers_[id.index()].reset();
+  }
   void Touch(ClockId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
   const AccessHistory& HistoryOf(BufferId id) const { return Of(id).history; }
 

@@ -166,8 +166,10 @@ absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<
   return absl::OkStatus();
 }
 
-absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
+absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
                                        const RunLengths& lengths, Trial& trial, bool races) const {
+  LaunchOptions launch = given;
+  if (IsReverse(trial.schedule)) launch.order = WalkOrder::kReverse;
   const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
   PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,
                              RunThreads(kernel_.state(), inputs_, outputs,

@@ -72,7 +72,7 @@ class TrialRunner {
                           bool sweep) const;
   absl::Status RunUnderPolicy(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
                               const RunLengths& lengths, Trial& trial, bool clocks) const;
-  absl::Status RunThreadsOf(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
+  absl::Status RunThreadsOf(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
                             const RunLengths& lengths, Trial& trial, bool races) const;
   static void TakeResult(ScheduledResult result, Trial& trial);
 

@@ -73,7 +73,7 @@ void GpuMachine::Done(const EngineOperation& operation) {
       const auto waiting = std::find(to_free_.begin(), to_free_.end(), buffer);
       if (waiting == to_free_.end()) continue;
       to_free_.erase(waiting);
-      memory_.Free(buffer);
+      FreeMemory(buffer);
     }
   }
 }

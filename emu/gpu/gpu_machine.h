@@ -144,6 +144,7 @@ class GpuMachine final : public ThreadPort {
   void EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends);
   void EndLeft(Block& block, Barrier::Ends ends);
   void Release(BufferId buffer);
+  void FreeMemory(BufferId buffer);
   void EndBlock(BlockId block);
   void ReportPeer(std::string_view what, const Site& site);
   BarrierId BarrierOf(SyncElement element) const;

@@ -77,8 +77,13 @@ void GpuMachine::Release(BufferId buffer) {
   if (pending != pending_.end() && pending->second > 0) {
     to_free_.push_back(buffer);
   } else {
-    memory_.Free(buffer);
+    FreeMemory(buffer);
   }
+}
+
+void GpuMachine::FreeMemory(BufferId buffer) {
+  memory_.Free(buffer);
+  model_.Drop(buffer);
 }
 
 void GpuMachine::EndBlock(BlockId id) {

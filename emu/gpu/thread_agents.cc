@@ -169,7 +169,8 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
   std::vector<std::int64_t> index(state_.frame().grid_size.size());
   state_.walk().At(next_, absl::MakeSpan(index));
   if (next_ % threads_ == 0) first_ = machine_.AddBlock(index, threads_);
-  agent->Begin({first_.value + static_cast<std::int32_t>(next_ % threads_)}, next_);
+  const std::int64_t thread = threads_ == 1 ? 0 : index.back();  // whatever the order of the walk
+  agent->Begin({first_.value + static_cast<std::int32_t>(thread)}, next_);
   ++next_;
   return agent;
 }

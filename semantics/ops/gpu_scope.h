@@ -12,6 +12,9 @@ namespace palladion {
 // none. Unimplemented: semaphores of another machine.
 absl::StatusOr<RefId> DefineSync(ValueId value, Sharing sharing, Builder& builder);
 
+// A ref of a scope, data or not: the step that makes it (scope.cc).
+absl::StatusOr<RefId> DefineScoped(ValueId value, Sharing sharing, Builder& builder);
+
 // What is shared where a scope's collective_axes are these: the threads of the block, or nothing.
 absl::StatusOr<Sharing> SharingOf(const Instr& op, const Builder& builder);
 

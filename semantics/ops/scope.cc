@@ -334,6 +334,10 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
+absl::StatusOr<RefId> DefineScoped(ValueId value, Sharing sharing, Builder& builder) {
+  return DefineBuffer(value, builder, sharing);
+}
+
 absl::Span<const OpRow> ScopeOps() { return kRows; }
 
 }  // namespace palladion

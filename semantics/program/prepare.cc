@@ -4,6 +4,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/ops/gpu_scope.h"
 #include "semantics/ops/op_row.h"
 #include "semantics/program/blocks.h"
 #include "semantics/program/builder.h"
@@ -48,6 +49,14 @@ bool Writes(const Region& region, ValueId value) {
     }
   }
   return false;
+}
+
+// Does it have operations that ask the machine of GPU blocks, or objects that only that has?
+bool AsksMachine(const Region& region) {
+  return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
+    const bool asks = op.row->backends.bits == kGpu.bits && op.row->named_refs;
+    return asks || std::any_of(op.regions.begin(), op.regions.end(), AsksMachine);
+  });
 }
 
 class KernelPreparer {
@@ -158,12 +167,20 @@ class KernelPreparer {
       const ValueId param = kernel_.bodies[0].region.params[next_param_++].value;
       const ValueInfo& shown = kernel_.values[param.index()];
       const std::string ref_name = shown.label.empty() ? info.name : shown.label;
+      if (operand.role == Role::kScratch) info.type = shown.type;
+      if (operand.role == Role::kScratch && builder_.target().backend == TargetBackend::kMosaicGpu &&
+          AsksMachine(kernel_.bodies[0].region)) {
+        info.mode = BlockMode::kScoped;
+        builder_.SetPlace(operand.loc, operand.text_line);
+        PALLADION_ASSIGN_OR_RETURN(info.ref, DefineScoped(param, Sharing::kThread, builder_));
+        program().operand_infos.push_back(std::move(info));
+        return absl::OkStatus();
+      }
       if (shown.type.element != ElementKind::kData) {
         return absl::UnimplementedError(
             Cat("operand '", info.name, "' is a ", Name(shown.type.element),
                 ": semaphores and barriers need the asynchronous machine, which is not modelled yet"));
       }
-      if (operand.role == Role::kScratch) info.type = shown.type;
       info.mode = ModeOf(operand, operand.space.value_or(shown.type.space), program());
       info.written =
           Writes(kernel_.bodies[0].region, param) || (operand.role == Role::kPrefetch && MapsWrite(prefetch_.size()));
