@@ -75,6 +75,7 @@ bool GpuMachine::EndThread(ThreadId id) {
   Block& block = Of(Of(id).block);
   model_.AgentEnds(Of(id).clock);
   if (--block.running > 0) return false;
+  if (units_ > 1) EndCollectives(Of(id).block);
   // Blocks of a cluster may look at each other's memory until all have come to their end.
   std::size_t ended = 0;
   for (const Block& other : blocks_) ended += other.cluster == block.cluster && other.running == 0;
@@ -174,7 +175,7 @@ void GpuMachine::Wait(const WaitTarget& target, const Site& site) {
       model_.Leave(clock, Of(Current().block).meeting);
       break;
     case WaitTarget::Kind::kWarps:
-      for (const ThreadId warp : std::exchange(Current().warps, {})) model_.agents().Join(clock, Of(warp).clock);
+      JoinWarps();
       break;
     case WaitTarget::Kind::kNothing:
       break;
@@ -186,7 +187,44 @@ void GpuMachine::Meet(std::string what, const Site& site) {
                CodeSite::Of(site));
 }
 
-void GpuMachine::Collective(absl::Span<const std::size_t>, std::string, const Site&) {}
+// The blocks that differ from each other along these dimensions only.
+void GpuMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) {
+  const std::vector<std::int64_t>& mine = Of(Current().block).index;
+  std::vector<std::int64_t> group = mine;
+  std::int64_t member = 0, members = 1;
+  for (const std::size_t d : grid_dims) {
+    group[d] = -1;
+    member = member * grid_[d] + mine[d];
+    members *= grid_[d];
+  }
+  const auto [at, added] = collectives_.try_emplace(group);
+  if (added) {
+    std::vector<std::string> names;
+    for (std::int64_t m = 0; m < members; ++m) {
+      std::vector<std::int64_t> index = mine;
+      std::int64_t rest = m;
+      for (std::size_t i = grid_dims.size(); i-- > 0; rest /= grid_[grid_dims[i]]) {
+        index[grid_dims[i]] = rest % grid_[grid_dims[i]];
+      }
+      names.push_back(Cat("block (", absl::StrJoin(index, ", "), ")"));
+    }
+    at->second = model_.MakeCollective("multicast copies", std::move(names));
+  }
+  model_.Enter(at->second, static_cast<std::size_t>(member), std::move(what), CodeSite::Of(site));
+}
+
+void GpuMachine::EndCollectives(BlockId block) {
+  const std::vector<std::int64_t>& index = Of(block).index;
+  for (auto& [group, collective] : collectives_) {
+    std::int64_t member = 0;
+    bool belongs = true;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      if (group[d] < 0) member = member * grid_[d] + index[d];
+      belongs &= group[d] < 0 || group[d] == index[d];
+    }
+    if (belongs) model_.MemberEnds(collective, static_cast<std::size_t>(member), {});
+  }
+}
 
 void GpuMachine::Make(Fence fence, const Site& site) {
   if (fence == Fence::kSharedToAsync) model_.Commit(Current().clock, ClockPart::kAsyncSmem, CodeSite::Of(site));
@@ -208,6 +246,15 @@ absl::Status GpuMachine::ForkWarps(std::size_t first, std::int64_t count, const 
     PALLADION_RETURN_IF_ERROR(fork_(id, w, first));
   }
   return absl::OkStatus();
+}
+
+void GpuMachine::JoinWarps() {
+  std::vector<ClockId> warps;
+  for (const ThreadId warp : std::exchange(Current().warps, {})) {
+    warps.push_back(Of(warp).clock);
+    model_.agents().Join(Current().clock, Of(warp).clock);
+  }
+  model_.JoinWarps(Current().clock, warps);
 }
 
 void GpuMachine::EndWarp(ThreadId warp) { --Of(Of(warp).parent).warps_running; }

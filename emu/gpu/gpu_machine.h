@@ -146,6 +146,8 @@ class GpuMachine final : public ThreadPort {
   void Release(BufferId buffer);
   void FreeMemory(BufferId buffer);
   void EndBlock(BlockId block);
+  void EndCollectives(BlockId block);
+  void JoinWarps();
   void ReportPeer(std::string_view what, const Site& site);
   BarrierId BarrierOf(SyncElement element) const;
   SemaphoreId SemaphoreOf(SyncElement element) const;
@@ -167,6 +169,7 @@ class GpuMachine final : public ThreadPort {
   absl::flat_hash_map<std::int32_t, std::pair<BlockId, ObjectName>> names_;  // of shared buffers
   absl::flat_hash_map<std::int32_t, int> pending_;                           // operations under way, by buffer
   std::vector<BufferId> to_free_;                                            // once nothing is pending there
+  std::map<std::vector<std::int64_t>, CollectiveId> collectives_;            // by the index of their blocks; -1: any
   std::function<void(EngineOperation)> spawn_;
   std::function<absl::Status(ThreadId, std::int64_t, std::size_t)> fork_;
   ThreadId current_;

@@ -92,7 +92,14 @@ void GpuMachine::EndBlock(BlockId id) {
   EndLeft(block, Barrier::Ends::kBlock);
   for (const auto& [name, sync] : block.syncs) EndSync(sync, {}, Barrier::Ends::kBlock);
   for (const auto& [name, shared] : block.live) block.retired.push_back(shared);
-  for (const SharedBuffer& shared : block.retired) Release(shared.buffer);
+  std::vector<ClockId> threads;
+  for (const ThreadId thread : block.threads) threads.push_back(Of(thread).clock);
+  const std::string end = Cat("the end of block (", absl::StrJoin(block.index, ", "), ")");
+  for (const SharedBuffer& shared : block.retired) {
+    // Nobody but a peer can reach it unordered: what the block's own engines still do is NOT_AWAITED.
+    if (options_.races && units_ > 1) model_.FreeAfter(threads, end, shared.buffer, {});
+    Release(shared.buffer);
+  }
   block.live.clear();
   block.retired.clear();
 }

@@ -53,8 +53,9 @@ SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, 
       array.semaphores.push_back(model_.MakeSemaphore({.name = text}));
     } else {
       array.barriers.push_back(model_.MakeBarrier({.name = text,
-                                                   .num_arrivals = Arrivals(request) * units_,
-                                                   .orders_tensor_core = request.orders_tensor_core}));
+                                                   .num_arrivals = Arrivals(request),
+                                                   .orders_tensor_core = request.orders_tensor_core,
+                                                   .units = units_}));
     }
   }
   return id;
