@@ -51,6 +51,20 @@ def instructions(text):
             yield number, found[1]
 
 
+def test_vmap_is_an_axis_with_a_name_of_its_own():
+    def body(x_ref, o_ref, smem, loaded):
+        plgpu.copy_gmem_to_smem(x_ref, smem, loaded)
+        plgpu.barrier_wait(loaded)
+        o_ref[...] = smem[...] * 2
+
+    shape = jax.ShapeDtypeStruct((256,), jnp.float32)
+    doubled = plgpu.kernel(body, out_type=shape, scratch_types=[plgpu.SMEM((256,), jnp.float32), plgpu.Barrier()])
+    x = jnp.arange(768, dtype=jnp.float32).reshape(3, 256)
+    with palladion.target("h100"):
+        report = palladion.check(jax.vmap(doubled), x, seeds=4)
+    assert report.verdict == "proved" and (report.results == 2 * x).all()
+
+
 def test_what_cannot_run_is_named_with_its_line(text):
     """The primitive named is one that the list calls unsupported, and it stands in the line named."""
     missing = unsupported_names()

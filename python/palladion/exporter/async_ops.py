@@ -131,10 +131,10 @@ def _tcgen05_operands(params):
     return operands + (["a_sparse_metadata"] if params["sparse"] else [])
 
 
-def mesh_attributes(mesh) -> tuple:
+def mesh_attributes(mesh, file) -> tuple:
     """(kind, attributes) of a mesh: `gpu`, `warp`, `tensorcore`, `sc_scalar`, `sc_vector`."""
     kind = type(mesh).__name__
-    shape = {_axis(name): int(size) for name, size in mesh.shape.items()}
+    shape = {file.axis(name): int(size) for name, size in mesh.shape.items()}
     sizes = {"axes": list(shape), "sizes": list(shape.values())}
     if kind == "WarpMesh":
         return "warp", sizes
@@ -144,14 +144,10 @@ def mesh_attributes(mesh) -> tuple:
         return ("sc_scalar" if kind.startswith("Scalar") else "sc_vector"), sizes
     if hasattr(mesh, "cluster") and hasattr(mesh, "num_threads"):
         return "gpu", {
-            "grid": list(mesh.grid), "grid_names": [_axis(n) for n in mesh.grid_names], "cluster": list(mesh.cluster),
-            "cluster_names": [_axis(n) for n in mesh.cluster_names], "threads": mesh.num_threads,
-            "thread_name": None if mesh.thread_name is None else _axis(mesh.thread_name)}
+            "grid": list(mesh.grid), "grid_names": [file.axis(n) for n in mesh.grid_names], "cluster": list(mesh.cluster),
+            "cluster_names": [file.axis(n) for n in mesh.cluster_names], "threads": mesh.num_threads,
+            "thread_name": None if mesh.thread_name is None else file.axis(mesh.thread_name)}
     raise ExportError(f"a mesh of Python type {kind} is not known to the exporter")
-
-
-def _axis(name) -> str:
-    return "" if type(name) is object else str(name)
 
 
 def _core_map(writer, eqn, env):
@@ -161,7 +157,7 @@ def _core_map(writer, eqn, env):
                            "metadata"))
     inner = jax_versions.open_jaxpr(params["jaxpr"])
     outer = dict(zip(inner.constvars, (writer.read(env, v) for v in eqn.invars)))
-    kind, attrs = mesh_attributes(params["mesh"])
+    kind, attrs = mesh_attributes(params["mesh"], writer.file)
     with writer.inside(eqn):
         function = closed_function(writer, inner, outer, labels_of(inner, len(inner.invars)))
     writer.emit_equation(eqn, env, "core_map", attrs={"mesh": Word(kind), **attrs}, args=[], functions=[function])

@@ -283,7 +283,7 @@ def _operands(kernel, params, mapping, refs, in_avals):
         kernel_lines += with_prefix(head, text)
     kernel.lines += kernel_lines
     if params.get("mesh") is not None:  # before 0.9.2 kernels over a mesh come this way
-        kind, attrs = mesh_attributes(params["mesh"])
+        kind, attrs = mesh_attributes(params["mesh"], file)
         kernel.lines.append(f"mesh {kind} {map_text(attrs)};")
     else:
         kernel.lines.append(_grid_line(kernel, grid, bounds, mapping.grid_names, mapping.vmapped_dims))

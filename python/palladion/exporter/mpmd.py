@@ -25,7 +25,7 @@ def mpmd_map_text(file, params, in_avals, traceback):
     kernel.lines += params_line(params.get("compiler_params"))
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
     _operands(kernel, params, refs, in_avals)
-    written = [mesh_attributes(mesh) for mesh in (*meshes, *external)]
+    written = [mesh_attributes(mesh, file) for mesh in (*meshes, *external)]
     for position, jaxpr in enumerate(jaxprs):
         kind = f" on {written[position][0]}" if len(jaxprs) > 1 else ""
         function = kernel.writer().function(jaxpr, labels=ref_labels(jaxpr, len(refs)))

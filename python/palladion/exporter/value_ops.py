@@ -124,6 +124,10 @@ def _op(name=None, ignored=(), defaults=None, elementwise=False, **written):
     return ValueOp(written, defaults or {}, frozenset(ignored), name, elementwise)
 
 
+def _axis_index(writer, eqn, env):
+    writer.emit_equation(eqn, env, attrs={"axis": writer.file.axis(eqn.params["axis_name"])})
+
+
 _SHARDING = {"sharding": None, "out_sharding": None}
 _NOTHING = {"accuracy": None, "out_dtype": None, **_SHARDING}
 
@@ -185,7 +189,7 @@ VALUE_OPS = {
     "sort": _op(dimension="dim", is_stable="stable", num_keys="num_keys"),
     "dot_general": _op(dimension_numbers=(None, _dot_dimensions), precision=("precision", _precision),
                        preferred_element_type=("preferred", _dtype_word), defaults=_SHARDING),
-    "axis_index": _op(axis_name=("axis", str)),
+    "axis_index": _axis_index,
     "random_seed": _op(impl=("impl", _key_word)),
     "random_wrap": _op(impl=("impl", _key_word)),
     "random_unwrap": _op(),

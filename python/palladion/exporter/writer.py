@@ -28,6 +28,13 @@ class TextFile:
         self.kernels = []
         self.kernel_names = Names(separator=".")
         self._consts = {}  # dense text -> symbol
+        self._axes = {}  # id of an axis without a name -> its name here, and the axis, so that it stays alive
+
+    def axis(self, name) -> str:
+        """The name of a mesh axis. vmap and warp_map make axes that are bare objects: they get names of their own."""
+        if type(name) is not object:
+            return str(name)
+        return self._axes.setdefault(id(name), (f"axis{len(self._axes)}", name))[0]
 
     def const(self, array) -> str:
         text = dense_text(array)
