@@ -66,5 +66,31 @@ TEST(Twins, DifferInOneToken) {
   EXPECT_LE(16, pairs) << "cases were lost";
 }
 
+// Variants of one pattern of the corpus for GPUs differ in a switch of the function that made them, so more than a
+// token may differ. Each pattern has both kinds, and what a case is called is what it asserts.
+TEST(Twins, EveryPatternForGpusHasBothKinds) {
+  const absl::StatusOr<std::vector<std::string>> paths =
+      FindCases(PALLADION_SOURCE_DIR "/conformance/cases/gpu_corpus");
+  ASSERT_TRUE(paths.ok()) << paths.status();
+  std::set<std::string> racy, clean;
+  for (const std::string& path : *paths) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    const std::string pattern = name.substr(0, name.find('_', name.starts_with("litmus") ? 7 : 0));
+    const absl::StatusOr<Case> test = ReadCase(path);
+    ASSERT_TRUE(test.ok()) << test.status();
+    EXPECT_TRUE(test->schedules.has_value()) << path;
+    if (path.ends_with(kRacy)) {
+      racy.insert(pattern);
+      EXPECT_FALSE(test->guilty.empty()) << path;
+    } else {
+      clean.insert(pattern);
+      EXPECT_TRUE(path.ends_with(kClean) && test->guilty.empty() && test->exit_code == 0) << path;
+      EXPECT_FALSE(test->outputs.empty()) << path << ": a clean case says what is computed";
+    }
+  }
+  EXPECT_EQ(racy, clean);
+  EXPECT_LE(36u, racy.size()) << "patterns were lost";
+}
+
 }  // namespace
 }  // namespace palladion::conformance

@@ -36,7 +36,8 @@ void CollectiveLog::CheckEnded(std::size_t member, FindingLog* log) const {
   const auto next = static_cast<std::size_t>(made_[member] - closed_);
   if (!ended_[member].ended || next >= open_.size()) return;
   const Operation& operation = open_[next];
-  Report({operation.first, operation.site}, {member, ended_[member].site},
+  const CodeSite& end = ended_[member].site;  // a member without one is told of where the operation stands
+  Report({operation.first, operation.site}, {member, end.text_line > 0 ? end : operation.site},
          Cat(members_[member], " ends after ", made_[member], " of the ", name_, ", and ", members_[operation.first],
              " makes one more: ", operation.what),
          log);

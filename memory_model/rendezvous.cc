@@ -48,7 +48,7 @@ void Rendezvous::MemberEnds(ClockId agent, const AgentTable& agents, FindingLog*
 void Rendezvous::CheckEnded(const AgentTable& agents, FindingLog* log) const {
   for (std::size_t i = 0; !waiting_.empty() && i < members_.size(); ++i) {
     if (!ended_[i] || entered_[i] > met_) continue;
-    Report(waiting_.front(), {members_[i], "", {}},
+    Report(waiting_.front(), {members_[i], "", waiting_.front().site},  // an end has no line of its own
            Cat(agents.NameOf(members_[i]), " ends without ", waiting_.front().what, ", for which ",
                agents.NameOf(waiting_.front().who), " waits"),
            agents, log);

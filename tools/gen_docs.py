@@ -221,6 +221,25 @@ def mutation_score() -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
+def gpu_corpus() -> str:
+    """The patterns of conformance/gpu_corpus/patterns.py and the cases that are there."""
+    spec = importlib.util.spec_from_file_location("patterns_of_corpus", os.path.join(ROOT, "conformance/gpu_corpus/patterns.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    lines = ["| number | the mistake | finding | racy | clean | |", "|---|---|---|---|---|---|"]
+    groups = list(module.PATTERNS.items()) + [("litmus", "litmus tests: message passing, store buffering, independent reads, 2+2W")]
+    for number, what in groups:
+        paths = sorted(glob.glob(os.path.join(ROOT, f"conformance/cases/gpu_corpus/{number}_*.case")))
+        racy, codes = [path for path in paths if path.endswith("_racy.case")], set()
+        for path in racy:
+            with open(path, encoding="utf-8") as file:
+                codes |= set(re.findall(r"//~ .*", file.read()))
+        names = sorted({name for marks in codes for name in re.findall(r"[A-Z]+(?:_[A-Z0-9]+)*", marks)})
+        missing = "" if paths else module.INEXPRESSIBLE.get(number, "no case")
+        lines.append(f"| {number} | {what} | {', '.join(names)} | {len(racy) or ''} | {len(paths) - len(racy) or ''} | {missing} |")
+    return "\n".join(lines) + "\n"
+
+
 BLOCKS = {
     "include-arrows": include_arrows,
     "dtypes": dtypes,
@@ -232,6 +251,7 @@ BLOCKS = {
     "python-versions": python_versions,
     "argued-findings": argued_findings,
     "mutation-score": mutation_score,
+    "gpu-corpus": gpu_corpus,
 }
 
 COMMAND_BLOCKS = {"operations": operations, "definedness": definedness, "findings": findings, "gpu-limits": gpu_limits}

@@ -115,6 +115,12 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
   return trial;
 }
 
+namespace {
+
+bool BothWrite(const Finding& finding) { return finding.code == FindingCode::kRaceWriteWrite; }
+
+}  // namespace
+
 absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<const MutableArray> outputs, Trial& trial,
                                      bool sweep) const {
   LaunchOptions launch = given;
@@ -170,14 +176,31 @@ absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& given, absl::Span<co
                                        const RunLengths& lengths, Trial& trial, bool races) const {
   LaunchOptions launch = given;
   if (IsReverse(trial.schedule)) launch.order = WalkOrder::kReverse;
-  const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
-  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,
-                             RunThreads(kernel_.state(), inputs_, outputs,
-                                        {.scheduled = {.launch = launch,
-                                                       .loop = {.budget = options_.step_budget},
-                                                       .fences = *FencePolicyFromName(options_.proxy)},
-                                         .races = races},
-                                        *policy));
+  ThreadOptions options{.scheduled = {.launch = launch,
+                                      .loop = {.budget = options_.step_budget},
+                                      .fences = *FencePolicyFromName(options_.proxy)},
+                        .races = races};
+  const auto run = [&](absl::Span<const MutableArray> arrays) {
+    return RunThreads(kernel_.state(), inputs_, arrays, options, *MakePolicy(trial.schedule, lengths));
+  };
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, run(outputs));
+  // As in races.md#findings. Values are compared in a run of their own, which only a kernel with such races pays for.
+  std::vector<Finding>& found = result.launch.findings;
+  if (std::any_of(found.begin(), found.end(), BothWrite)) {
+    std::vector<std::string> one_value;
+    options = {.scheduled = {.launch = {.run = launch.run, .order = launch.order, .fill = launch.fill},
+                             .loop = options.scheduled.loop,
+                             .fences = options.scheduled.fences},
+               .one_value = &one_value};
+    PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
+    PALLADION_RETURN_IF_ERROR(run(MutableArraysOf(unused)).status());
+    for (Finding& finding : found) {
+      if (!BothWrite(finding) || std::count(one_value.begin(), one_value.end(), finding.second->object) == 0) continue;
+      finding.code = FindingCode::kSameValue;
+      finding.severity = RowOf(finding.code).severity;
+      finding.message += "; every write stores the same bytes";
+    }
+  }
   if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
   trial.every_order_alike = races && launch.definedness && !result.arrivals_race && schedule_choice_.empty();
   TakeResult(std::move(result), trial);

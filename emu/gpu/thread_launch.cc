@@ -37,10 +37,13 @@ class ThreadLaunch final : public Explorable {
                        GpuOptions{.policy = options_.scheduled.fences,
                                   .races = options_.races,
                                   .definedness = options_.scheduled.launch.definedness});
+      if (options_.one_value != nullptr) writes_.emplace(memory, *machine_);
       for (std::size_t i = 0; i < arrays.size(); ++i) {
         const OperandInfo& info = state_.program().operand_infos[i];
         // What nobody writes has no races.
-        if (arrays[i].valid() && (info.role == Role::kOut || info.written)) machine_->Adopt(arrays[i]);
+        if (!arrays[i].valid() || (info.role != Role::kOut && !info.written)) continue;
+        machine_->Adopt(arrays[i]);
+        if (writes_.has_value()) writes_->Watch(arrays[i]);
       }
       if (bound) bound(memory, arrays);
     };
@@ -50,6 +53,7 @@ class ThreadLaunch final : public Explorable {
       accesses_.emplace(state_.memory(), *machine_);
       state_.memory().Observe(&*accesses_);
     }
+    if (writes_.has_value()) state_.memory().Observe(&*writes_);
     agents_.emplace(state_, *machine_, options_.scheduled.launch.hooks, clusters);
     return absl::OkStatus();
   }
@@ -60,6 +64,7 @@ class ThreadLaunch final : public Explorable {
     const bool finished = run.outcome == Outcome::kFinished;
     const std::int64_t checks = finished ? state_.Finish() : 0;
     if (finished) machine_->End({});
+    if (writes_.has_value()) *options_.one_value = writes_->OfOneValue();
     ScheduledResult result{.launch = {.programs = state_.walk().programs(),
                                       .accesses = state_.memory().accesses(),
                                       .definedness_checks = checks,
@@ -114,6 +119,7 @@ class ThreadLaunch final : public Explorable {
   LaunchState state_;
   std::optional<GpuMachine> machine_;
   std::optional<ThreadAccesses> accesses_;
+  std::optional<ThreadWrites> writes_;
   std::optional<ThreadAgents> agents_;
 };
 

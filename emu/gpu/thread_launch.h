@@ -4,6 +4,8 @@
 #define PALLADION_EMU_GPU_THREAD_LAUNCH_H_
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -17,6 +19,8 @@ bool NeedsThreads(const Program& program);
 struct ThreadOptions {
   ScheduledOptions scheduled;
   bool races = false;
+  // Gets the names of the arrays of the call of which whoever wrote an element wrote the same bytes; nullptr: unasked.
+  std::vector<std::string>* one_value = nullptr;
 };
 
 absl::StatusOr<ScheduledResult> RunThreads(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,

@@ -65,7 +65,7 @@ absl::Status LowerCoreMap(const Instr& op, Builder& builder) {
   builder.EnterWarps(std::get<std::string>(std::get<AttrList>(Find(op.attrs, "axes")->value)[0].value));
   PALLADION_RETURN_IF_ERROR(builder.LowerRegion(op.regions[0], {}));
   builder.EnterWarps("");
-  builder.Emit(RunEndWarp, ForkParams{});
+  builder.EmitVisible(RunEndWarp, ForkParams{});  // the thread that waits for its warps is asked again
   builder.Bind(after);
   return absl::OkStatus();
 }
