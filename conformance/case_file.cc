@@ -111,6 +111,10 @@ class CaseParser {
       return case_.budget.value_or(0) > 0 ? absl::OkStatus()
                                           : Error("# budget: takes a positive number of loop iterations");
     }
+    if (Eat(&line, "proxy:")) {
+      if (line != "pallas" && line != "strict" && line != "lax") return Error("# proxy: takes pallas, strict or lax");
+      return case_.proxy = line, absl::OkStatus();
+    }
     if (Eat(&line, "schedules:")) {
       case_.schedules = ParseWhole<std::int64_t>(line);
       return case_.schedules.value_or(0) > 0 ? absl::OkStatus() : Error("# schedules: takes a positive number");
@@ -243,6 +247,8 @@ class CaseParser {
     if (case_.exit_code >= 3 && (!case_.outputs.empty() || !case_.guilty.empty() || !case_.printed.empty())) {
       return Error("a run that ends with an exit code from 3 on has no outputs and no findings");
     }
+    if (!case_.proxy.empty() && !case_.schedules.has_value())
+      return Error("# proxy: goes with # schedules:, because only a check asks for fences");
     for (const GuiltyLine& line : case_.guilty) {
       const auto whole = [&](const GuiltyLine& g) { return !g.first && g.code == line.code; };
       if (line.first && std::none_of(case_.guilty.begin(), case_.guilty.end(), whole))

@@ -65,7 +65,9 @@ Ran Refused(const absl::Status& status) {
 Ran CheckKernel(const Case& test, const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                 const RunOptions& options) {
   Ran ran{.described = kernel.outputs()};
-  absl::StatusOr<Report> report = Check(kernel, inputs, {.seeds = *test.schedules, .run = options}, &ran.outputs);
+  CheckOptions check{.seeds = *test.schedules, .run = options};
+  if (!test.proxy.empty()) check.proxy = test.proxy;
+  absl::StatusOr<Report> report = Check(kernel, inputs, check, &ran.outputs);
   if (!report.ok()) return Refused(report.status());
   ran.exit_code = static_cast<int>(ExitCodeOf(*report));
   ran.report = *std::move(report);

@@ -184,6 +184,9 @@ TEST(ParseCase, RefusesWhatIsNotTheFormat) {
             refused(Cat(kHead, "# taget: triton\n--- kernel\nx\n")).find("c.case:3: there is no header # taget:"));
   EXPECT_NE(std::string::npos, refused(Cat(kHead, "# schedules: all\n--- kernel\nx\n")).find("a positive number"));
   EXPECT_NE(std::string::npos, refused(Cat(kHead, "# schedules: 0\n--- kernel\nx\n")).find("a positive number"));
+  EXPECT_NE(std::string::npos, refused(Cat(kHead, "# proxy: none\n--- kernel\nx\n")).find("pallas, strict or lax"));
+  EXPECT_NE(std::string::npos,
+            refused(Cat(kHead, "# proxy: lax\n--- kernel\nx\n--- expect\no = [1]\n")).find("# schedules:"));
   EXPECT_NE(std::string::npos,
             refused(Cat(kHead, "# exit: 1\n--- kernel\nx //~ first:RACE_WW\n")).find("needs the line"));
   EXPECT_NE(std::string::npos, refused(Cat(kHead, "--- kernel\nx\n--- expect\no = [1\n")).find("c.case"));

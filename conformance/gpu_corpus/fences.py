@@ -154,6 +154,9 @@ def cases():
                    prose=f"{prose} loads into shared memory, with no fence since the read.", outputs={} if who == "one" else {"o": IOTA}, **given)
         yield Case(f"016_commit_smem_read_then_tma_{who}_clean", kernel=read_then_load(who, True), outputs={"o": IOTA},
                    prose=f"{prose} loads into shared memory, and the reader has fenced.", **given)
+        for policy, codes in (("strict", ("PROXY",)), ("lax", ())):
+            yield Case(f"016_commit_smem_read_then_tma_{who}_{policy}_{'racy' if codes else 'clean'}", kernel=read_then_load(who, False), headers=(f"proxy: {policy}",),
+                       findings=tuple(found(code, "read", "load") for code in codes), outputs={} if codes else {"o": IOTA}, prose=f"{prose} loads into shared memory, with no fence since the read.", **given)
     yield Case("017_fence_wrong_thread_clean", kernel=wrong_thread(False), outputs={"o": IOTA + 1}, prose="The thread that issues the copy fences after it has waited.", **given)
     yield Case("017_fence_wrong_thread_racy", kernel=wrong_thread(True), findings=(found("PROXY", "write", "copy"),),
                prose="A third thread, which nobody waits for, fences instead of the one that issues the copy.", **given)

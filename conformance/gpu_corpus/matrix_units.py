@@ -71,6 +71,9 @@ def cases():
                 yield Case(f"020_wgmma_no_wait_reuse_{slots}_{remain}_{refill}_{'clean' if clean else 'racy'}", kernel=slot_reuse(slots, remain, refill),
                            prose=f"The place that the first of {slots} wgmma reads is refilled by a {refill}, after a wait that leaves {remain} in flight.",
                            outputs={"o": slots * product()} if clean else {}, findings=() if clean else (found(code, "wgmma#0", refill),), **GIVEN)
+                if slots == 2 and remain == 2:
+                    yield Case(f"020_wgmma_no_wait_reuse_2_2_{refill}_strict_racy", kernel=slot_reuse(slots, remain, refill), headers=("proxy: strict",),
+                               prose=f"The same, refilled by a {refill}, where a wgmma that returns leaves earlier ones in flight.", findings=(found(code, "wgmma#0", refill),), **GIVEN)
     for wait_n in (0, 1, None):
         clean = wait_n == 0
         yield Case(f"021_wgmma_acc_early_read_{wait_n}_{'clean' if clean else 'racy'}".lower(), kernel=early_read(wait_n), outputs={"o": product()} if clean else {},
