@@ -83,6 +83,22 @@ std::optional<std::string> Strides(const CopySite& site) {
   return std::nullopt;
 }
 
+// The tensor map is of the whole array, which is cut into the same tiles.
+std::optional<std::string> Tiles(const CopySite& site) {
+  std::vector<std::int64_t> kept;
+  for (const GmemDim& dim : site.dims) {
+    if (!dim.squeezed) kept.push_back(dim.extent);
+  }
+  const std::vector<std::int64_t>& tile = site.smem.tile;
+  if (!site.followed || site.gather.has_value() || kept.size() < tile.size()) return std::nullopt;
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    const std::int64_t extent = kept[kept.size() - tile.size() + i];
+    if (tile[i] > 0 && extent > tile[i] && extent % tile[i] != 0)
+      return Cat("a dimension of ", extent, " in tiles of ", tile[i], ", of ", ToString(site.gmem.ref));
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> MinorBytes(const CopySite& site) {
   const Shape slice = site.Slice();
   if (!site.followed) return std::nullopt;
@@ -138,6 +154,7 @@ std::optional<std::string> Swizzled(const CopySite& site) {
   const std::optional<std::int64_t> swizzle = site.smem.swizzle();
   const Shape slice = site.Slice();
   if (!site.followed || !swizzle.has_value() || slice.empty() || !site.smem.untiled.has_value()) return std::nullopt;
+  if (site.smem.ref.shape.back() * site.smem.bits() != *swizzle * 8) return std::nullopt;  // view.swizzle-width says it
   if (slice.back() * site.gmem.bits() == *swizzle * 8) return std::nullopt;
   return Cat(slice.back() * site.gmem.bits() / 8, " bytes under a swizzle of ", *swizzle, ", for ", SliceText(site));
 }
@@ -264,6 +281,9 @@ constexpr GpuLimit<CopySite> kCopyLimits[] = {
      Strides},
     {{"copy.minor-bytes", "what is copied along the last dimension is a multiple of 16 bytes", kCopy, kPad},
      MinorBytes},
+    {{"copy.tile", "a dimension of the GMEM array that the SMEM ref has in tiles is smaller than one, or a multiple",
+      "Mosaic GPU, TileTransform", "pad the array, or use another tile"},
+     Tiles},
     {{"copy.bytes", "with lane semantics a load is a multiple of 128 bytes, of which each lane expects its share",
       kCopy, kPad},
      Bytes},

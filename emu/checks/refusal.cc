@@ -10,7 +10,8 @@ namespace palladion {
 
 Report RefusalReport(const absl::Status& status, std::string_view text, const PrepareOptions& options) {
   Report report = ErrorReport(status, options.kernel, options.target);
-  if (status.code() != absl::StatusCode::kUnimplemented) return report;
+  if (status.code() != absl::StatusCode::kUnimplemented && status.code() != absl::StatusCode::kInvalidArgument)
+    return report;
   const FloatEnvironment environment;
   const absl::StatusOr<Module> module = Parse(text, options.path);
   if (!module.ok()) return report;

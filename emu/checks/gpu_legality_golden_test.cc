@@ -1,0 +1,53 @@
+// The limits of GPU kernels against JAX: kernels over plgpu.Mesh that its lowering takes or refuses
+// (conformance/golden/make_gpu_legality_golden.py).
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "emu/checks/contracts.h"
+#include "semantics/ir/parser.h"
+
+namespace palladion {
+namespace {
+
+struct GoldenKernel {
+  std::string name, target, verdict, text;
+};
+
+std::vector<GoldenKernel> ReadGolden() {
+  std::ifstream file(PALLADION_SOURCE_DIR "/conformance/golden/gpu_legality.txt");
+  std::vector<GoldenKernel> kernels;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("=== ")) {
+      kernels.back().text += line + "\n";
+      continue;
+    }
+    std::istringstream words(line.substr(4));
+    GoldenKernel& kernel = kernels.emplace_back();
+    words >> kernel.name >> kernel.target >> kernel.verdict;
+  }
+  return kernels;
+}
+
+TEST(GpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
+  int lowered = 0, refused = 0;
+  for (const GoldenKernel& golden : ReadGolden()) {
+    const absl::StatusOr<Module> module = Parse(golden.text, golden.name);
+    ASSERT_TRUE(module.ok()) << module.status() << "\n" << golden.text;
+    const absl::StatusOr<Target> target = TargetFromName(golden.target);
+    ASSERT_TRUE(target.ok()) << target.status();
+    const std::vector<Finding> findings = StaticFindingsOfParsed(module->kernels[0], *target);
+    EXPECT_EQ(golden.verdict == "refused", !findings.empty())
+        << golden.name << ": JAX " << golden.verdict << " it; found "
+        << (findings.empty() ? "nothing" : findings[0].message) << "\n"
+        << golden.text;
+    (golden.verdict == "refused" ? refused : lowered) += 1;
+  }
+  EXPECT_GT(lowered, 80);
+  EXPECT_GT(refused, 80);
+}
+
+}  // namespace
+}  // namespace palladion
