@@ -3,7 +3,11 @@
 What a kernel lacks to run is named with its place; which that is comes from the list of operations, so that it holds as they are added.
 """
 
+import json
+import os
+import pathlib
 import re
+import subprocess
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +23,7 @@ from palladion import _library
 
 ALL = {**shipped.HOPPER, **shipped.OTHERS}
 F32 = jnp.float32
+COMMAND = os.environ.get("PALLADION_COMMAND", str(pathlib.Path(__file__).parents[2] / "build" / "palladion"))
 
 
 def text_of(make) -> str:
@@ -83,6 +88,20 @@ def test_what_cannot_run_is_named_with_its_line(text):
         number, name = lacking[0]
         assert f"<text>:{number}: kernel @" in message
         assert f"{name} is not supported" in message
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_breaks_no_limit_of_its_chip(name, tmp_path):
+    """Judged by its text alone: an operation of tensor memory, which does not run here, keeps it from running."""
+    chip, text = ALL[name]()[2], text_of(ALL[name])
+    path = tmp_path / "kernel.pkir"
+    path.write_text(re.sub(r"(\n  body @(?:[^{]|\{[^\n]*\})*?\) \{\n)", r"\1    commit_tmem();\n", text))
+    for kernel in _library.kernel_names(text):
+        arguments = [COMMAND, "check", path, "--kernel", kernel, "--target", f"mosaic_gpu/{chip}", "--format=json"]
+        report = json.loads(subprocess.run(arguments, capture_output=True, text=True).stdout)
+        assert "commit_tmem is not supported" in report["error"]["message"] or "tcgen05" in report["error"]["message"]
+        found = [finding["message"].rpartition("[")[2] for finding in report["findings"]]
+        assert found == ([] if chip == "b200" else ["machine.tcgen05]"])
 
 
 def test_every_copy_and_wait_has_a_place(text):
