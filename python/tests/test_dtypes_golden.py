@@ -5,6 +5,7 @@ import sys
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "conformance" / "golden"
 
@@ -28,11 +29,12 @@ def test_npy_files_are_fresh(tmp_path):
     assert made == kept, "run conformance/golden/make_npy_golden.py and review"
 
 
-def test_legality_is_fresh(tmp_path):
-    """What JAX's lowerings refuse: emu/checks/legality_golden_test.cc compares."""
-    run("make_legality_golden.py", tmp_path / "legality.txt")
-    assert (tmp_path / "legality.txt").read_text() == (GOLDEN / "legality.txt").read_text(), (
-        "run conformance/golden/make_legality_golden.py and review")
+@pytest.mark.parametrize("name", ["legality", "gpu_legality"])
+def test_legality_is_fresh(name, tmp_path):
+    """What JAX's lowerings refuse: emu/checks/legality_golden_test.cc and gpu_legality_golden_test.cc compare."""
+    run(f"make_{name}_golden.py", tmp_path / f"{name}.txt")
+    assert (tmp_path / f"{name}.txt").read_text() == (GOLDEN / f"{name}.txt").read_text(), (
+        f"run conformance/golden/make_{name}_golden.py and review")
 
 
 def test_numpy_reads_ml_dtypes_back_as_views():
