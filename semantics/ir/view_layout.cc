@@ -97,6 +97,10 @@ absl::Status ApplyAlias(const Transform& transform, Shape* shape, DType* dtype) 
     return Invalid(Cat("expected .alias on a ref of bytes, i8[n]; found ", Name(*dtype), ToString(*shape)));
   }
   PALLADION_ASSIGN_OR_RETURN(AliasMember member, ParseAlias(transform.attrs));
+  if (Info(member.dtype).bits < 8 && member.dtype != DType::kBool) {
+    return absl::UnimplementedError(Cat("a member of ", Name(member.dtype),
+                                        " in a union of refs needs packed sub-byte memory, which is not modelled"));
+  }
   PALLADION_ASSIGN_OR_RETURN(const std::int64_t elements, CheckLimits(member.shape));
   const auto bytes = elements * static_cast<std::int64_t>(StorageBytes(member.dtype));  // at most 2^39
   if (member.offset > (*shape)[0] - bytes) {

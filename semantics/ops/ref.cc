@@ -98,8 +98,8 @@ absl::Status LowerLoad(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(params.view, builder.PlanView(op.args[0]));
   PALLADION_RETURN_IF_ERROR(PlanMask(op, params.view.type.shape, params, builder));
   const SlotId out = builder.Result(op, 0);
-  params.may_borrow = params.view.affine && params.view.guards.empty() && !params.mask.valid() &&
-                      op.results[0].valid() && builder.MayBorrow(op.results[0]);
+  params.may_borrow = params.view.affine && params.view.unit == 1 && params.view.guards.empty() &&
+                      !params.mask.valid() && op.results[0].valid() && builder.MayBorrow(op.results[0]);
   builder.Emit(RunLoad, std::move(params), {}, {out});
   return absl::OkStatus();
 }

@@ -15,9 +15,10 @@ const Arg* NamedOrNull(const Instr& op, std::string_view name) {
 
 // False: the access is a list of points.
 bool ResolveAsBox(const AccessParams& p, const Step& step, Frame& frame, BoxAccess& box) {
-  if (p.view.affine) {
+  const bool marks_differ = p.view.unit != 1 && frame.shadow != nullptr;  // marks are per element, not per byte
+  if (p.view.affine && !marks_differ) {
     ResolveBox(p.view, step, frame, box);
-  } else if (!ResolveRuns(p.view, step, frame, box)) {
+  } else if (p.view.affine || !ResolveRuns(p.view, step, frame, box)) {
     return false;
   }
   box.mask = MaskOf(p, frame);

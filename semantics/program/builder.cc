@@ -74,7 +74,7 @@ void EvalMove(const MoveParams& p, const ValueOperands& operands) {
 }  // namespace
 
 Builder::Builder(const Module& module, const Kernel& kernel, Target target, const ProgramOptions& options)
-    : module_(module), kernel_(kernel), observable_(options.observable) {
+    : module_(module), kernel_(kernel), swizzles_(kernel), observable_(options.observable) {
   program_.kernel_name = kernel.name;
   program_.target = std::move(target);
   slot_of_.resize(kernel.values.size());

@@ -17,6 +17,7 @@
 #include "semantics/program/program.h"
 #include "semantics/program/slot_memory.h"
 #include "semantics/program/strips.h"
+#include "semantics/program/swizzle_use.h"
 #include "semantics/program/view.h"
 
 namespace palladion {
@@ -166,10 +167,13 @@ class Builder {
   void EmitExpectAlive(RefId ref);
   absl::StatusOr<IndexValue> PlanIndex(const Arg& arg);
   absl::StatusOr<bool> PlanAffine(const Arg& view, ViewPlan& plan);
+  absl::StatusOr<WalkStep> PlanWalkAt(const std::vector<Index>& indices, const Shape& shape, Shape& after);
   absl::Status PlanWalk(const Arg& view, ViewPlan& plan);
+  absl::Status PlanPlace(const Arg& view, ViewPlan& plan);  // once, last
 
   const Module& module_;
   const Kernel& kernel_;
+  const SwizzleUse swizzles_;
   Program program_;
   bool observable_;
   SlotMemory memory_;

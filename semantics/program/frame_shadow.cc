@@ -189,6 +189,7 @@ void FrameShadow::UseIndices(const ViewPlan& view, const Mask& mask, const Step&
       if (any(term.value.slot)) report(*Marks(term.value.slot));
     }
   }
+  if (view.affine) return;
   for (const WalkStep& at : view.walk) {
     for (const IndexValue& index : at.start) {
       if (!index.slot.valid() || !any(index.slot)) continue;

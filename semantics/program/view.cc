@@ -18,8 +18,6 @@ std::int64_t ReadAs(const std::byte* memory, std::int64_t element) {
   return static_cast<std::int64_t>(value);
 }
 
-std::int64_t FloorDiv(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
-
 void ReportGuard(const ViewGuard& guard, std::int64_t value, bool outside, const std::string& name, const Site& site,
                  Machine& machine) {
   const std::string slice = guard.reach == 0 ? Cat(value) : Cat(value, "..", value + guard.reach);
@@ -44,16 +42,16 @@ void ReportGuard(const ViewGuard& guard, std::int64_t value, bool outside, const
   machine.Report(std::move(finding));
 }
 
-void CheckGuards(const ViewPlan& plan, const Step& step, Frame& frame) {
+}  // namespace
+
+void CheckGuards(const ViewPlan& plan, bool bounds, const Step& step, Frame& frame) {
   for (const ViewGuard& guard : plan.guards) {
     const std::int64_t value = ReadPlace(frame.slot(guard.value.slot), guard.value.dtype, 0);
     const bool outside = value < 0 || value + guard.reach >= guard.size;
-    if (!outside && value % guard.tile == 0) continue;
+    if (outside ? !bounds : value % guard.tile == 0) continue;
     ReportGuard(guard, value, outside, frame.program().refs[plan.ref.index()].name, frame.site(step), frame.machine());
   }
 }
-
-}  // namespace
 
 std::int64_t ReadIndex(const std::byte* memory, DType dtype, std::int64_t element) {
   switch (dtype) {
@@ -102,7 +100,7 @@ void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess&
     box.lower[d] = info.bounded_by_window ? state.origin[d] : std::numeric_limits<std::int64_t>::min();
     box.upper[d] = info.bounded_by_window ? state.origin[d] + info.window[d] : std::numeric_limits<std::int64_t>::max();
   }
-  if (!plan.guards.empty()) CheckGuards(plan, step, frame);
+  CheckGuards(plan, /*bounds=*/true, step, frame);
   box.value_rank = static_cast<int>(plan.order.size());
   for (std::size_t j = 0; j < plan.order.size(); ++j) box.order[j] = plan.order[j];
   box.outside = info.outside;

@@ -42,14 +42,16 @@ struct WalkStep {
   std::vector<Index::Kind> entries;                // kAt: per dimension before it
   std::vector<IndexValue> start;                   // kAt
   std::vector<std::int64_t> stride;                // kAt
+  std::vector<std::int64_t> tile;                  // kAt: a start is rounded down to a multiple of it
   Shape point_shape;                               // kAt: P of the spec
   int point_position = 0;                          // kAt: where P stands in `after`
   std::vector<std::int64_t> perm;                  // kTranspose
-  std::int64_t width_before = 1, width_after = 1;  // kBitcast: bytes of an element
+  std::int64_t width_before = 1, width_after = 1;  // kBitcast: bytes of an element; kAlias: after it
+  std::int64_t offset = 0;                         // kAlias: bytes
 };
 
 // An index whose range the box's own bounds do not check: below the first .at, or into a layout. Where it is wrong, the
-// run says so and goes on with the address that comes out.
+// run says so and goes on with the address that comes out. A walk checks every range itself, but not the tiles.
 struct ViewGuard {
   IndexValue value;
   std::int64_t size = 1;   // of the dimension it goes into
@@ -65,9 +67,11 @@ struct ViewPlan {
   bool affine = true;
   std::vector<AxisPlan> axes;       // affine: per buffer dimension
   std::vector<std::uint8_t> order;  // affine: the value, row-major, runs over these buffer dimensions
-  std::vector<ViewGuard> guards;    // affine
-  std::vector<WalkStep> walk;       // not affine
-  std::size_t piece_bytes = 0;      // not affine
+  std::int64_t unit = 1;            // affine: so many elements of the box are one of the value (bytes of a union)
+  std::vector<ViewGuard> guards;
+  std::vector<WalkStep> walk;     // not affine, or `unit` is not 1: then it is both
+  std::size_t piece_bytes = 0;    // of `walk`
+  std::int64_t swizzle_mask = 0;  // of `walk`: swizzle_use.h
 };
 
 // Fills `box` (but for its mask) or `points` (whose offsets live in `frame.points`). What a guard finds wrong is
@@ -78,6 +82,12 @@ void ResolvePoints(const ViewPlan& plan, const Step& step, Frame& frame, PointAc
 // Fills `box` where a view that is not affine is one all the same, because its index arrays hold runs; else false, and
 // the access goes by ResolvePoints. No two elements of the box are one place.
 bool ResolveRuns(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box);
+
+// Reports the plan's indices that are wrong; `bounds`: those that are out of range too.
+void CheckGuards(const ViewPlan& plan, bool bounds, const Step& step, Frame& frame);
+
+// `b` is positive.
+constexpr std::int64_t FloorDiv(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 // An integer of any type; the bits of a u64.
 std::int64_t ReadIndex(const std::byte* memory, DType dtype, std::int64_t element);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "semantics/ir/view_layout.h"
+
 namespace palladion {
 namespace {
 
@@ -44,7 +46,9 @@ bool AffineView::Layout(const Transform& transform) {
       return true;
     case Transform::Kind::kUnswizzle:
     case Transform::Kind::kSwizzle:
-      return true;  // memory is stored unswizzled: docs/spec/kernel-text.md#views-through-layouts
+      return true;  // whose memory is stored unswizzled: swizzle_use.h
+    case Transform::Kind::kAlias:
+      return Alias(transform);
     default:
       return false;
   }
@@ -54,6 +58,25 @@ void AffineView::Transpose(const std::vector<std::int64_t>& perm) {
   std::vector<Dim> permuted;
   for (const std::int64_t p : perm) permuted.push_back(dims_[Place(p)]);
   dims_ = std::move(permuted);
+}
+
+// A member of a union is a run of its bytes.
+bool AffineView::Alias(const Transform& transform) {
+  const absl::StatusOr<AliasMember> member = ParseAlias(transform.attrs);
+  if (!member.ok() || dims_.size() != 1 || !dims_[0].own || level_ > 0) return false;
+  const auto bytes = static_cast<std::int64_t>(StorageBytes(member->dtype));
+  if (member->offset % bytes != 0) return false;  // its elements would not lie as values do
+  const int axis = dims_[0].parts[0].axis;
+  plan_.axes[static_cast<std::size_t>(axis)].base += member->offset;
+  dims_.assign(member->shape.size(), Dim{.parts = {}, .tile = 1, .own = false});
+  std::int64_t stride = bytes;
+  for (std::size_t d = dims_.size(); d-- > 0;) {
+    dims_[d].parts.push_back({axis, member->shape[d], stride});
+    stride *= member->shape[d];
+  }
+  plan_.unit = bytes;
+  element_ = {axis, bytes, 1};
+  return true;
 }
 
 AffineView::Dim AffineView::Joined(std::vector<Dim>::const_iterator first, std::vector<Dim>::const_iterator last) {
@@ -249,45 +272,49 @@ bool AffineView::NarrowDynamic(const AffineEntry& entry, Dim& dim) {
   const auto several = [](const Part& part) { return part.count != 1; };
   const auto major = std::find_if(dim.parts.begin(), dim.parts.end(), several);
   const auto next = major == dim.parts.end() ? major : std::find_if(major + 1, dim.parts.end(), several);
-  const bool by_tile = slice && dim.tile > 1 && entry.size % dim.tile == 0;
-  if (by_tile) plan_.guards.back().tile = dim.tile;
   if (next == dim.parts.end()) {
     if (dim.parts.empty()) return true;  // size 1: the guard says the rest
     Part& part = major == dim.parts.end() ? dim.parts.back() : *major;
-    const std::int64_t unit = by_tile ? dim.tile : 1;
-    Axis(part).terms.push_back({.value = entry.start, .scale = part.stride * unit, .divisor = unit});
+    Axis(part).terms.push_back({.value = entry.start, .scale = part.stride});
     part.count = slice ? entry.size : 1;
     return true;
   }
-  const std::int64_t inner = Size(dim) / std::max<std::int64_t>(major->count, 1);
-  if (!by_tile || inner != dim.tile || major->count == 0) return false;
-  Axis(*major).terms.push_back({.value = entry.start, .scale = major->stride, .divisor = inner});
-  major->count = entry.size / inner;
+  const bool whole_tiles = slice && major->count > 0 && entry.size % dim.tile == 0;
+  if (!whole_tiles || Size(dim) / major->count != dim.tile) return false;
+  plan_.guards.back().tile = dim.tile;
+  Axis(*major).terms.push_back({.value = entry.start, .scale = major->stride, .divisor = dim.tile});
+  major->count = entry.size / dim.tile;
+  return true;
+}
+
+// Appends a part to the run of its buffer dimension that ends the value so far, or begins one.
+bool AffineView::Append(const Part& part, std::vector<Part>& runs) {
+  Part* last = runs.empty() ? nullptr : &runs.back();
+  if (last != nullptr && last->axis == part.axis && last->stride == part.stride * part.count) {
+    last->count *= part.count;
+    last->stride = part.stride;
+    return true;
+  }
+  for (const Part& run : runs) {
+    if (run.axis == part.axis) return false;
+  }
+  runs.push_back(part);
   return true;
 }
 
 bool AffineView::Finish() {
-  std::vector<bool> named(plan_.axes.size(), false);
-  std::vector<Part> run;
+  std::vector<Part> runs;
   plan_.order.clear();
   plan_.type.shape.clear();
   for (const Dim& dim : dims_) {
     plan_.type.shape.push_back(Size(dim));
     for (const Part& part : dim.parts) {
       if (part.count == 1 && !dim.own) continue;
-      const bool continues =
-          !run.empty() && run.back().axis == part.axis && run.back().stride == part.stride * part.count;
-      if (continues) {
-        run.back().count *= part.count;
-        run.back().stride = part.stride;
-        continue;
-      }
-      if (named[static_cast<std::size_t>(part.axis)]) return false;
-      named[static_cast<std::size_t>(part.axis)] = true;
-      run.push_back(part);
+      if (!Append(part, runs)) return false;
     }
   }
-  for (const Part& part : run) {
+  if (plan_.unit != 1 && !Append(element_, runs)) return false;
+  for (const Part& part : runs) {
     plan_.order.push_back(static_cast<std::uint8_t>(part.axis));
     Axis(part).count = part.count;
     Axis(part).step = part.count > 1 ? part.stride : 1;

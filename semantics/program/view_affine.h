@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "semantics/ir/module.h"
 #include "semantics/program/view.h"
 
 namespace palladion {
@@ -48,12 +49,14 @@ class AffineView {
   static Dim Joined(std::vector<Dim>::const_iterator first, std::vector<Dim>::const_iterator last);
   // Parts that split `dim` into dimensions of these sizes; false where a part would have to be divided unevenly.
   static bool Split(const Dim& dim, const Shape& sizes, std::vector<Dim>& out);
+  bool Alias(const Transform& transform);
   bool Reshape(const Shape& to);
   void Transpose(const std::vector<std::int64_t>& perm);
   void Untile(const std::vector<std::int64_t>& tile);
   bool Tile(const std::vector<std::int64_t>& tile);
   bool ExpandBatch(const std::vector<std::int64_t>& batch);
   void CollapseBatch();
+  static bool Append(const Part& part, std::vector<Part>& runs);
   bool Narrow(const AffineEntry& entry, Dim& dim);
   bool NarrowStatic(std::int64_t start, std::int64_t size, Dim& dim);
   bool NarrowDynamic(const AffineEntry& entry, Dim& dim);
@@ -62,7 +65,8 @@ class AffineView {
   bool layouts_;
   ViewPlan& plan_;
   std::vector<Dim> dims_;
-  int level_ = 0;  // of the .at
+  int level_ = 0;          // of the .at
+  Part element_{0, 1, 1};  // of a union's member: its bytes, plan_.unit of them
 };
 
 }  // namespace palladion

@@ -136,24 +136,31 @@ class ChainMaker {
  public:
   explicit ChainMaker(std::uint32_t seed) : random_(seed) {}
 
-  RandomChain Make() {
+  // Of an array of this shape; of a random one where it is empty.
+  RandomChain Make(const Shape& buffer = {}) {
     RandomChain chain;
-    const std::int64_t rank = Draw(1, 4);
-    for (std::int64_t d = 0; d < rank; ++d) chain.buffer.push_back(Pick({1, 2, 3, 4, 6, 8}));
-    if (Draw(0, 1) == 0) {  // as Mosaic GPU lays out memory
-      chain.buffer = {Draw(1, 3), Draw(1, 3), Draw(1, 3), Pick({1, 2, 4}), Pick({2, 4, 8})};
-    }
+    chain.buffer = buffer.empty() ? Buffer() : buffer;
     chain.view = ModelView::Whole(chain.buffer);
     for (std::int64_t i = Draw(0, 5); i > 0; --i) Extend(chain);
     return chain;
   }
 
- private:
-  std::int64_t Draw(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
-  }
   std::int64_t Pick(const std::vector<std::int64_t>& of) {
     return of[static_cast<std::size_t>(Draw(0, static_cast<std::int64_t>(of.size()) - 1))];
+  }
+
+ private:
+  Shape Buffer() {
+    if (Draw(0, 1) == 0) {  // as Mosaic GPU lays out memory
+      return {Draw(1, 3), Draw(1, 3), Draw(1, 3), Pick({1, 2, 4}), Pick({2, 4, 8})};
+    }
+    Shape buffer;
+    for (std::int64_t rank = Draw(1, 4); rank > 0; --rank) buffer.push_back(Pick({1, 2, 3, 4, 6, 8}));
+    return buffer;
+  }
+
+  std::int64_t Draw(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
   }
   std::int64_t Divisor(std::int64_t n) {
     std::int64_t d = Draw(1, n);

@@ -3,14 +3,17 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ir/view_layout.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/view_affine.h"
+#include "semantics/program/view_walk.h"
 
 namespace palladion {
 namespace {
 
 bool IsPoint(const Index& index) { return index.kind == Index::Kind::kPoint; }
+
+// Elements that hardware packs, several to a byte.
+bool IsPacked(DType dtype) { return Info(dtype).bits < 8 && dtype != DType::kBool; }
 
 bool HasMask(const Instr* op) {
   return op != nullptr && std::any_of(op->args.begin(), op->args.end(), [](const Arg& arg) {
@@ -52,111 +55,32 @@ int PointPosition(const std::vector<Index>& indices) {
   return first;
 }
 
-// Layouts as transpositions and reshapes.
-class LayoutSteps {
- public:
-  LayoutSteps(Shape& shape, std::vector<WalkStep>& walk) : shape_(shape), walk_(walk) {}
+// Memory whose bytes are seen both swizzled and not, or by two swizzles.
+absl::Status CheckSwizzled(const RefInfo& info) {
+  constexpr std::int64_t kRow = 128;
+  const std::int64_t bytes = NumElements(info.buffer_shape) * static_cast<std::int64_t>(StorageBytes(info.dtype));
+  if (info.words_per_element != 1 || IsPacked(info.dtype)) {
+    return absl::UnimplementedError(Cat("the views of '", info.name,
+                                        "' swizzle it differently, so that its bytes matter as "
+                                        "hardware packs ",
+                                        Name(info.dtype), "; that is not modelled"));
+  }
+  if (bytes % kRow == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("the views of '", info.name,
+                                        "' swizzle it differently: expected a multiple of ", kRow,
+                                        " bytes, which a swizzle permutes, found ", bytes));
+}
 
-  absl::Status Add(const Transform& t) {
-    switch (t.kind) {
-      case Transform::Kind::kUntile:
-        Untile(t.ints);
-        return absl::OkStatus();
-      case Transform::Kind::kTile:
-        Tile(t.ints);
-        return absl::OkStatus();
-      case Transform::Kind::kExpandBatch:
-        ExpandBatch(t.ints);
-        return absl::OkStatus();
-      case Transform::Kind::kCollapseBatch:
-        CollapseBatch();
-        return absl::OkStatus();
-      case Transform::Kind::kUnswizzle:
-      case Transform::Kind::kSwizzle:
-        return absl::OkStatus();  // memory is stored unswizzled
-      default:
-        return absl::UnimplementedError(Cat("a view through .", Name(t.kind), " is not modelled yet"));
+// Starts of slices in a walk are rounded down as those of the box are.
+void StartAtTiles(ViewPlan& plan) {
+  int level = 0;
+  for (WalkStep& step : plan.walk) {
+    if (step.kind != Transform::Kind::kAt) continue;
+    ++level;
+    for (const ViewGuard& guard : plan.guards) {
+      if (guard.level == level) step.tile[static_cast<std::size_t>(guard.dimension)] = guard.tile;
     }
   }
-
-  void Transpose(const std::vector<std::int64_t>& perm) {
-    WalkStep step{.kind = Transform::Kind::kTranspose, .before = shape_};
-    step.perm = perm;
-    for (std::size_t i = 0; i < perm.size(); ++i) shape_[i] = step.before[static_cast<std::size_t>(perm[i])];
-    Push(std::move(step));
-  }
-
-  void Reshape(const Shape& to) {
-    WalkStep step{.kind = Transform::Kind::kReshape, .before = shape_};
-    shape_ = to;
-    Push(std::move(step));
-  }
-
- private:
-  void Push(WalkStep step) {
-    step.after = shape_;
-    walk_.push_back(std::move(step));
-  }
-
-  // (..., m/t0, n/t1, t0, t1) -> (..., m/t0, t0, n/t1, t1) -> (..., m, n)
-  void Untile(const Shape& tile) {
-    const std::size_t tiled = tile.size(), leading = shape_.size() - 2 * tiled;
-    Shape perm, to(shape_.begin(), shape_.end() - static_cast<std::ptrdiff_t>(tiled));
-    for (std::size_t d = 0; d < leading; ++d) perm.push_back(static_cast<std::int64_t>(d));
-    for (std::size_t d = leading; d < leading + tiled; ++d) {
-      perm.push_back(static_cast<std::int64_t>(d));
-      perm.push_back(static_cast<std::int64_t>(d + tiled));
-      to[d] *= shape_[d + tiled];
-    }
-    Transpose(perm);
-    Reshape(to);
-  }
-
-  void Tile(const Shape& tile) {
-    const std::size_t tiled = tile.size(), leading = shape_.size() - tiled;
-    Shape perm, split(shape_.begin(), shape_.begin() + static_cast<std::ptrdiff_t>(leading));
-    for (std::size_t i = 0; i < tiled; ++i) {
-      split.push_back(shape_[leading + i] / tile[i]);
-      split.push_back(tile[i]);
-    }
-    for (std::size_t d = 0; d < leading; ++d) perm.push_back(static_cast<std::int64_t>(d));
-    for (std::size_t i = 0; i < 2 * tiled; ++i) {
-      perm.push_back(static_cast<std::int64_t>(leading + (i < tiled ? 2 * i : 2 * (i - tiled) + 1)));
-    }
-    Reshape(split);
-    Transpose(perm);
-  }
-
-  // (m, b*n) -> (m, *b, n) -> (*b, m, n)
-  void ExpandBatch(const Shape& batch) {
-    Shape split = {shape_[0]}, perm;
-    split.insert(split.end(), batch.begin(), batch.end());
-    split.push_back(shape_[1] / NumElements(batch));
-    for (std::size_t i = 0; i < batch.size(); ++i) perm.push_back(static_cast<std::int64_t>(i) + 1);
-    perm.push_back(0);
-    perm.push_back(static_cast<std::int64_t>(batch.size()) + 1);
-    Reshape(split);
-    Transpose(perm);
-  }
-
-  void CollapseBatch() {
-    const auto batches = static_cast<std::int64_t>(shape_.size()) - 2;
-    Shape perm = {batches};
-    for (std::int64_t i = 0; i < batches; ++i) perm.push_back(i);
-    perm.push_back(batches + 1);
-    Transpose(perm);
-    Shape to = {shape_[0], 1};
-    for (std::size_t d = 1; d < shape_.size(); ++d) to[1] *= shape_[d];
-    Reshape(to);
-  }
-
-  Shape& shape_;
-  std::vector<WalkStep>& walk_;
-};
-
-Shape ShapeAfterBitcast(Shape shape, std::int64_t before, std::int64_t after) {
-  if (before != after) shape[shape.size() - 2] = shape[shape.size() - 2] * before / after;
-  return shape;
 }
 
 }  // namespace
@@ -202,62 +126,54 @@ absl::StatusOr<bool> Builder::PlanAffine(const Arg& view, ViewPlan& plan) {
   return affine.Finish();
 }
 
+absl::StatusOr<WalkStep> Builder::PlanWalkAt(const std::vector<Index>& indices, const Shape& shape, Shape& after) {
+  WalkStep step{.kind = Transform::Kind::kAt};
+  step.point_shape = PointShape(indices, *this);
+  step.point_position = PointPosition(indices);
+  for (const Index& index : indices) {
+    if (index.kind == Index::Kind::kRef) {
+      return absl::UnimplementedError("a ref as an index needs SparseCore, which is not modelled");
+    }
+    step.entries.push_back(index.kind);
+    IndexValue start;
+    if (index.kind != Index::Kind::kFull) {
+      PALLADION_ASSIGN_OR_RETURN(start, PlanIndex(index.start));
+    }
+    step.start.push_back(start);
+    step.tile.push_back(1);
+    step.stride.push_back(index.kind == Index::Kind::kSlice && LiteralInt(index.size) > 1 ? index.stride : 1);
+    if (index.kind == Index::Kind::kFull) after.push_back(shape[step.entries.size() - 1]);
+    if (index.kind == Index::Kind::kSlice) after.push_back(LiteralInt(index.size));
+  }
+  after.insert(after.begin() + step.point_position, step.point_shape.begin(), step.point_shape.end());
+  return step;
+}
+
 absl::Status Builder::PlanWalk(const Arg& view, ViewPlan& plan) {
   const RefInfo& info = program_.refs[plan.ref.index()];
-  Shape shape;
-  for (int axis : info.kept) shape.push_back(info.window[static_cast<std::size_t>(axis)]);
-  DType dtype = info.dtype;
-  plan.piece_bytes = StorageBytes(dtype) * info.words_per_element;
-  LayoutSteps layouts(shape, plan.walk);
+  WalkSteps steps(info, plan);
   for (const Transform& t : view.transforms) {
-    WalkStep step{.kind = t.kind, .before = shape};
-    switch (t.kind) {
-      case Transform::Kind::kTranspose:
-        layouts.Transpose(t.ints);
-        continue;
-      case Transform::Kind::kReshape:
-        layouts.Reshape(t.ints);
-        continue;
-      case Transform::Kind::kBitcast:
-        step.width_before = static_cast<std::int64_t>(StorageBytes(dtype));
-        step.width_after = static_cast<std::int64_t>(StorageBytes(t.dtype));
-        if (Info(dtype).bits != Info(t.dtype).bits && (Info(dtype).bits < 8 || Info(t.dtype).bits < 8)) {
-          return absl::UnimplementedError(Cat("a view that bitcasts ", Name(dtype), " to ", Name(t.dtype),
-                                              " needs packed sub-byte memory, which is not modelled"));
-        }
-        shape = ShapeAfterBitcast(shape, step.width_before, step.width_after);
-        dtype = t.dtype;
-        plan.piece_bytes = std::min(plan.piece_bytes, StorageBytes(dtype));
-        break;
-      case Transform::Kind::kAt: {
-        step.point_shape = PointShape(t.indices, *this);
-        step.point_position = PointPosition(t.indices);
-        Shape after;
-        for (const Index& index : t.indices) {
-          if (index.kind == Index::Kind::kRef)
-            return absl::UnimplementedError("a ref as an index needs SparseCore, which is not modelled");
-          step.entries.push_back(index.kind);
-          IndexValue start;
-          if (index.kind != Index::Kind::kFull) {
-            PALLADION_ASSIGN_OR_RETURN(start, PlanIndex(index.start));
-          }
-          step.start.push_back(start);
-          step.stride.push_back(index.kind == Index::Kind::kSlice && LiteralInt(index.size) > 1 ? index.stride : 1);
-          if (index.kind == Index::Kind::kFull) after.push_back(shape[step.entries.size() - 1]);
-          if (index.kind == Index::Kind::kSlice) after.push_back(LiteralInt(index.size));
-        }
-        after.insert(after.begin() + step.point_position, step.point_shape.begin(), step.point_shape.end());
-        shape = after;
-        break;
-      }
-      default:
-        PALLADION_RETURN_IF_ERROR(layouts.Add(t));
-        continue;
+    if (t.kind != Transform::Kind::kAt) {
+      PALLADION_RETURN_IF_ERROR(steps.Add(t));
+      continue;
     }
-    step.after = shape;
-    plan.walk.push_back(std::move(step));
+    Shape after;
+    PALLADION_ASSIGN_OR_RETURN(WalkStep step, PlanWalkAt(t.indices, steps.shape(), after));
+    steps.Push(std::move(step), std::move(after));
   }
-  plan.type = Type{.dtype = dtype, .shape = shape};
+  plan.type = Type{.dtype = steps.dtype(), .shape = steps.shape()};
+  if (!swizzles_.Differs(view)) return absl::OkStatus();
+  plan.swizzle_mask = SwizzleMask(view.transforms);
+  return plan.swizzle_mask == 0 ? absl::OkStatus() : CheckSwizzled(info);
+}
+
+absl::Status Builder::PlanPlace(const Arg& view, ViewPlan& plan) {
+  for (const Transform& t : view.transforms) {
+    if (t.kind != Transform::Kind::kCluster) continue;
+    return absl::UnimplementedError("memory of another block of the cluster is not modelled yet");
+  }
+  views_.Add(plan.ref);
+  EmitExpectAlive(plan.ref);
   return absl::OkStatus();
 }
 
@@ -271,9 +187,8 @@ absl::StatusOr<ViewPlan> Builder::PlanPoints(const Arg& view) {
   if (!plan.ref.valid())
     return absl::InternalError(Cat("cannot happen: '%", kernel_.values[view.value.index()].name, "' is no ref"));
   plan.affine = false;
-  views_.Add(plan.ref);
   PALLADION_RETURN_IF_ERROR(PlanWalk(view, plan));
-  EmitExpectAlive(plan.ref);
+  PALLADION_RETURN_IF_ERROR(PlanPlace(view, plan));
   return plan;
 }
 
@@ -281,10 +196,19 @@ absl::StatusOr<ViewPlan> Builder::PlanView(const Arg& view) {
   if (view.kind != Arg::Kind::kValue || !RefOf(view.value).valid()) return PlanPoints(view);  // for its errors
   ViewPlan plan;
   plan.ref = RefOf(view.value);
-  views_.Add(plan.ref);
-  PALLADION_ASSIGN_OR_RETURN(bool affine, PlanAffine(view, plan));
+  PALLADION_ASSIGN_OR_RETURN(const bool affine, PlanAffine(view, plan));
   if (!affine) return PlanPoints(view);
-  EmitExpectAlive(plan.ref);
+  plan.affine = SwizzleMask(view.transforms) == 0 || !swizzles_.Differs(view);
+  if (!plan.affine || plan.unit != 1) {
+    PALLADION_RETURN_IF_ERROR(PlanWalk(view, plan));
+    StartAtTiles(plan);
+  }
+  if (!plan.affine) {
+    plan.axes.clear();
+    plan.order.clear();
+    plan.unit = 1;
+  }
+  PALLADION_RETURN_IF_ERROR(PlanPlace(view, plan));
   return plan;
 }
 

@@ -1,6 +1,8 @@
 // Views that are walked: each element of the value is taken back through the chain to its place in the buffer.
 #include <array>
+#include <utility>
 
+#include "semantics/program/swizzle_use.h"
 #include "semantics/program/view.h"
 
 namespace palladion {
@@ -46,6 +48,8 @@ class PointWalker {
         return StepBackTranspose(step, coords);
       case Transform::Kind::kReshape:
         return StepBackReshape(step, coords);
+      case Transform::Kind::kAlias:
+        return StepBackAlias(step, coords, byte);
       default:
         return StepBackBitcast(step, coords, byte);
     }
@@ -62,7 +66,8 @@ class PointWalker {
         before[d] = Read(index, index.shape.empty() ? 0 : BroadcastElement(index.shape, step.point_shape, p));
       } else {
         if (slice_axis == step.point_position) slice_axis += point_rank;
-        before[d] = Read(step.start[d], 0) + coords[static_cast<std::size_t>(slice_axis++)] * step.stride[d];
+        before[d] = FloorDiv(Read(step.start[d], 0), step.tile[d]) * step.tile[d] +
+                    coords[static_cast<std::size_t>(slice_axis++)] * step.stride[d];
       }
       if ((before[d] < 0 || before[d] >= step.before[d]) && (!is_root || info_.bounded_by_window)) return false;
     }
@@ -84,6 +89,13 @@ class PointWalker {
       coords[d] = linear % step.before[d];
       linear /= step.before[d];
     }
+    return true;
+  }
+
+  static bool StepBackAlias(const WalkStep& step, Coords& coords, std::int64_t& byte) {
+    std::int64_t linear = 0;
+    for (std::size_t d = 0; d < step.after.size(); ++d) linear = linear * step.after[d] + coords[d];
+    coords[0] = step.offset + linear * step.width_after + std::exchange(byte, 0);
     return true;
   }
 
@@ -114,7 +126,8 @@ class PointWalker {
       }
       linear = linear * info_.buffer_shape[d] + index[d];
     }
-    return linear * static_cast<std::int64_t>(StorageBytes(info_.dtype) * info_.words_per_element) + byte;
+    const auto element_bytes = static_cast<std::int64_t>(StorageBytes(info_.dtype) * info_.words_per_element);
+    return Swizzled(linear * element_bytes + byte, plan_.swizzle_mask);
   }
 
   std::int64_t Read(const IndexValue& index, std::int64_t element) {
@@ -241,7 +254,9 @@ void AddOuter(absl::Span<const AxisOffsets> axes, std::int64_t base, std::int64_
   for (std::int64_t add : axes[0]) AddOuter(axes.subspan(1), base + add, out);
 }
 
-bool IsOneAt(const ViewPlan& plan) { return plan.walk.size() == 1 && plan.walk[0].kind == Transform::Kind::kAt; }
+bool IsOneAt(const ViewPlan& plan) {
+  return plan.walk.size() == 1 && plan.walk[0].kind == Transform::Kind::kAt && plan.swizzle_mask == 0;
+}
 
 void WalkAllPoints(const ViewPlan& plan, std::size_t pieces, Frame& frame) {
   PointWalker walker(plan, frame);
@@ -258,6 +273,7 @@ void WalkAllPoints(const ViewPlan& plan, std::size_t pieces, Frame& frame) {
 }  // namespace
 
 void ResolvePoints(const ViewPlan& plan, const Step& step, Frame& frame, PointAccess& points) {
+  CheckGuards(plan, /*bounds=*/false, step, frame);
   const RefInfo& info = frame.program().refs[plan.ref.index()];
   const std::size_t element_bytes = StorageBytes(plan.type.dtype) * info.words_per_element;
   const std::size_t pieces = element_bytes / plan.piece_bytes;

@@ -163,7 +163,7 @@ class RunResolver {
 
 bool ResolveRuns(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box) {
   if (plan.walk.size() != 1 || plan.walk[0].kind != Transform::Kind::kAt ||
-      plan.walk[0].point_shape.size() > kMaxBoxRank)
+      plan.walk[0].point_shape.size() > kMaxBoxRank || plan.swizzle_mask != 0)
     return false;
   if (!RunResolver(plan, frame, box).Resolve()) return false;
   box.site = frame.site(step);
