@@ -112,23 +112,6 @@ absl::Status ApplyAlias(const Transform& transform, Shape* shape, DType* dtype) 
   return absl::OkStatus();
 }
 
-// dims=["x", ...], idxs=[1, ...]
-absl::Status CheckCluster(const AttrMap& attrs) {
-  const Attr* dims = Find(attrs, "dims");
-  const Attr* idxs = Find(attrs, "idxs");
-  const auto* names = dims == nullptr ? nullptr : std::get_if<AttrList>(&dims->value);
-  const auto* numbers = idxs == nullptr ? nullptr : std::get_if<AttrList>(&idxs->value);
-  bool ok = names != nullptr && numbers != nullptr && names->size() == numbers->size();
-  for (std::size_t i = 0; ok && i < names->size(); ++i) {
-    ok = std::holds_alternative<std::string>((*names)[i].value) &&
-         std::holds_alternative<std::int64_t>((*numbers)[i].value);
-  }
-  if (ok) return absl::OkStatus();
-  return Invalid(
-      Cat("expected .cluster{dims=[\"axis\", ...], idxs=[0, ...]}, as many names as integers, found .cluster",
-          ToString(attrs)));
-}
-
 absl::Status CheckMulticast(const AttrMap& attrs) {
   const Attr* axes = Find(attrs, "axes");
   const auto* names = axes == nullptr ? nullptr : std::get_if<AttrList>(&axes->value);
@@ -166,6 +149,27 @@ absl::StatusOr<AliasMember> ParseAlias(const AttrMap& attrs) {
   return member;
 }
 
+absl::StatusOr<ClusterPlace> ParseCluster(const AttrMap& attrs) {
+  ClusterPlace place;
+  const Attr* dims = Find(attrs, "dims");
+  const Attr* idxs = Find(attrs, "idxs");
+  const auto* names = dims == nullptr ? nullptr : std::get_if<AttrList>(&dims->value);
+  const auto* numbers = idxs == nullptr ? nullptr : std::get_if<AttrList>(&idxs->value);
+  bool ok = names != nullptr && numbers != nullptr && names->size() == numbers->size();
+  for (std::size_t i = 0; ok && i < names->size(); ++i) {
+    const auto* name = std::get_if<std::string>(&(*names)[i].value);
+    const auto* number = std::get_if<std::int64_t>(&(*numbers)[i].value);
+    ok = name != nullptr && number != nullptr;
+    if (!ok) break;
+    place.dims.push_back(*name);
+    place.indices.push_back(*number);
+  }
+  if (ok) return place;
+  return Invalid(
+      Cat("expected .cluster{dims=[\"axis\", ...], idxs=[0, ...]}, as many names as integers, found .cluster",
+          ToString(attrs)));
+}
+
 absl::Status ApplyLayout(const Transform& transform, Shape* shape, DType* dtype) {
   switch (transform.kind) {
     case Kind::kUntile:
@@ -185,7 +189,7 @@ absl::Status ApplyLayout(const Transform& transform, Shape* shape, DType* dtype)
     case Kind::kAlias:
       return ApplyAlias(transform, shape, dtype);
     case Kind::kCluster:
-      return CheckCluster(transform.attrs);
+      return ParseCluster(transform.attrs).status();
     case Kind::kMulticast:
       return CheckMulticast(transform.attrs);
     case Kind::kPeer:

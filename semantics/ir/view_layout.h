@@ -6,6 +6,8 @@
 #define PALLADION_SEMANTICS_IR_VIEW_LAYOUT_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "semantics/base/status.h"
 #include "semantics/ir/module.h"
@@ -19,6 +21,13 @@ struct AliasMember {
   std::int64_t offset = 0;
 };
 absl::StatusOr<AliasMember> ParseAlias(const AttrMap& attrs);
+
+// A block of the cluster, along the axes named.
+struct ClusterPlace {
+  std::vector<std::string> dims;
+  std::vector<std::int64_t> indices;
+};
+absl::StatusOr<ClusterPlace> ParseCluster(const AttrMap& attrs);
 
 // `shape` and `dtype` are those before the transform and become those after it. InvalidArgument where it breaks a rule.
 absl::Status ApplyLayout(const Transform& transform, Shape* shape, DType* dtype);

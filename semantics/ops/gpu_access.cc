@@ -49,7 +49,8 @@ SyncElement ElementOf(const ViewPlan& view, const Step& step, Frame& frame) {
     }
     element = element * info.buffer_shape[d] + box.start[d];
   }
-  return {frame.ref(view.ref).sync, element};
+  const SyncElement own = {frame.ref(view.ref).sync, element};
+  return view.peer.empty() ? own : frame.port->PeerSync(own, view.peer, frame.site(step));
 }
 
 void UseIndices(const ViewPlan& view, const Step& step, Frame& frame) {
@@ -59,7 +60,8 @@ void UseIndices(const ViewPlan& view, const Step& step, Frame& frame) {
 AsyncPart PartOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame) {
   AsyncPart part;
   part.bytes = ByteSize(view.type);
-  if (!view.affine) {
+  const bool marks_differ = view.unit != 1 && frame.shadow != nullptr;  // marks are per element, not per byte
+  if (!view.affine || marks_differ) {
     PointAccess points;
     ResolvePoints(view, step, frame, points);
     part.where = AsyncPoints{

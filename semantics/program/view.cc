@@ -82,10 +82,15 @@ std::int64_t ReadPlace(const std::byte* memory, DType dtype, std::int64_t elemen
   return std::clamp(index, -kFarOutside, kFarOutside);
 }
 
+BufferId BufferOf(const ViewPlan& plan, const Step& step, Frame& frame) {
+  const BufferId own = frame.ref(plan.ref).buffer;
+  return plan.peer.empty() || !own.valid() ? own : frame.port->PeerBuffer(own, plan.peer, frame.site(step));
+}
+
 void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box) {
   const RefState& state = frame.ref(plan.ref);
   const RefInfo& info = frame.program().refs[plan.ref.index()];
-  box.buffer = state.buffer;
+  box.buffer = BufferOf(plan, step, frame);
   box.rank = static_cast<int>(plan.axes.size());
   for (std::size_t d = 0; d < plan.axes.size(); ++d) {
     const AxisPlan& axis = plan.axes[d];

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "semantics/program/program.h"
+#include "semantics/thread_port.h"
 
 namespace palladion {
 
@@ -69,10 +70,14 @@ struct ViewPlan {
   std::vector<std::uint8_t> order;  // affine: the value, row-major, runs over these buffer dimensions
   std::int64_t unit = 1;            // affine: so many elements of the box are one of the value (bytes of a union)
   std::vector<ViewGuard> guards;
-  std::vector<WalkStep> walk;     // not affine, or `unit` is not 1: then it is both
-  std::size_t piece_bytes = 0;    // of `walk`
-  std::int64_t swizzle_mask = 0;  // of `walk`: swizzle_use.h
+  std::vector<PeerCoordinate> peer;  // whose memory: along these dimensions of the cluster another block's
+  std::vector<WalkStep> walk;        // not affine, or `unit` is not 1: then it is both
+  std::size_t piece_bytes = 0;       // of `walk`
+  std::int64_t swizzle_mask = 0;     // of `walk`: swizzle_use.h
 };
+
+// The memory that the view is of.
+BufferId BufferOf(const ViewPlan& plan, const Step& step, Frame& frame);
 
 // Fills `box` (but for its mask) or `points` (whose offsets live in `frame.points`). What a guard finds wrong is
 // reported each time.

@@ -47,6 +47,8 @@ bool AffineView::Layout(const Transform& transform) {
     case Transform::Kind::kUnswizzle:
     case Transform::Kind::kSwizzle:
       return true;  // whose memory is stored unswizzled: swizzle_use.h
+    case Transform::Kind::kCluster:
+      return true;  // ViewPlan::peer
     case Transform::Kind::kAlias:
       return Alias(transform);
     default:

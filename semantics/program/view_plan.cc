@@ -3,6 +3,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/ir/view_layout.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/view_affine.h"
 #include "semantics/program/view_walk.h"
@@ -168,11 +169,17 @@ absl::Status Builder::PlanWalk(const Arg& view, ViewPlan& plan) {
 }
 
 absl::Status Builder::PlanPlace(const Arg& view, ViewPlan& plan) {
+  views_.Add(plan.ref);
   for (const Transform& t : view.transforms) {
     if (t.kind != Transform::Kind::kCluster) continue;
-    return absl::UnimplementedError("memory of another block of the cluster is not modelled yet");
+    PALLADION_ASSIGN_OR_RETURN(const ClusterPlace place, ParseCluster(t.attrs));
+    for (std::size_t i = 0; i < place.dims.size(); ++i) {
+      PALLADION_ASSIGN_OR_RETURN(const int dim, GridAxis(place.dims[i]));
+      plan.peer.push_back({static_cast<std::size_t>(dim), place.indices[i]});
+    }
+    program_.uses_port = true;
+    views_.several = true;  // another block's memory is not the ref's
   }
-  views_.Add(plan.ref);
   EmitExpectAlive(plan.ref);
   return absl::OkStatus();
 }

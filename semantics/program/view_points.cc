@@ -285,7 +285,7 @@ void ResolvePoints(const ViewPlan& plan, const Step& step, Frame& frame, PointAc
   } else {
     WalkAllPoints(plan, pieces, frame);
   }
-  points.buffer = frame.ref(plan.ref).buffer;
+  points.buffer = BufferOf(plan, step, frame);
   points.offset = frame.points;
   points.piece_bytes = plan.piece_bytes;
   points.pieces_per_element = pieces;

@@ -107,7 +107,6 @@ class RunResolver {
 
  private:
   void PlaceAtOrigin() {
-    box_.buffer = state_.buffer;
     box_.rank = static_cast<int>(info_.buffer_shape.size());
     box_.outside = info_.outside;
     for (std::size_t d = 0; d < info_.buffer_shape.size(); ++d) {
@@ -166,6 +165,7 @@ bool ResolveRuns(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess
       plan.walk[0].point_shape.size() > kMaxBoxRank || plan.swizzle_mask != 0)
     return false;
   if (!RunResolver(plan, frame, box).Resolve()) return false;
+  box.buffer = BufferOf(plan, step, frame);
   box.site = frame.site(step);
   return true;
 }
