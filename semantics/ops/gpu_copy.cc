@@ -125,7 +125,9 @@ absl::Status StartMulticast(const CopyParams& p, AsyncStart start, const SyncEle
   }
   frame.port->Collective(p.axes, Cat("copy from ", p.text, DescribeBox(*source)), site);
   // Where the parts do not come out even, the first block sends all.
-  const bool even = TakePart(mine, n, source) && TakePart(mine, n, destination);
+  BoxAccess from = *source, to = *destination;
+  const bool even = TakePart(mine, n, &from) && TakePart(mine, n, &to);
+  if (even) *source = from, *destination = to;
   start.sources[0].bytes /= static_cast<std::size_t>(even ? n : 1);
   const AsyncPart part = {.where = *destination, .bytes = start.sources[0].bytes};
   start.destinations.clear();
