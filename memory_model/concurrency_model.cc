@@ -124,7 +124,14 @@ bool ConcurrencyModel::ArrivalsRace() const {
 SemaphoreId ConcurrencyModel::MakeSemaphore(SemaphoreSpec spec) {
   const SemaphoreId id{static_cast<std::int32_t>(semaphores_.size())};
   semaphores_.emplace_back(id, std::move(spec));
+  semaphore_ended_.push_back(false);
   return id;
+}
+
+void ConcurrencyModel::End(SemaphoreId id, const CodeSite& site) {
+  if (semaphore_ended_[id.index()]) return;
+  semaphore_ended_[id.index()] = true;
+  semaphores_[id.index()].End(site, agents_, &log_);
 }
 
 void ConcurrencyModel::Signal(ClockId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount) {
@@ -235,7 +242,7 @@ void ConcurrencyModel::AgentEnds(ClockId agent) {
 
 void ConcurrencyModel::End(const CodeSite& site) {
   for (std::size_t i = 0; i < barriers_.size(); ++i) End(BarrierId{static_cast<std::int32_t>(i)}, site);
-  for (const Semaphore& semaphore : semaphores_) semaphore.End(site, agents_, &log_);
+  for (std::size_t i = 0; i < semaphores_.size(); ++i) End(SemaphoreId{static_cast<std::int32_t>(i)}, site);
   for (const auto& records : {engine_.finished(), engine_.Unfinished()}) {
     for (const AsyncEngine::Record& record : records) {
       if (!agents_.KnownToAny(record.id, static_cast<std::uint32_t>(record.must_await))) {

@@ -83,6 +83,7 @@ class ConcurrencyModel {
   bool CanWait(SemaphoreId id, std::int64_t value) const { return semaphores_[id.index()].CanWait(value); }
   void Wait(ClockId agent, SemaphoreId id, std::int64_t value, bool decrement = true);
   std::int64_t Read(ClockId agent, SemaphoreId id) { return semaphores_[id.index()].Read(agent, &agents_); }
+  void End(SemaphoreId id, const CodeSite& site);  // its scope ends
   const Semaphore& Of(SemaphoreId id) const { return semaphores_[id.index()]; }
 
   RendezvousId MakeRendezvous(std::string name, std::vector<ClockId> members);
@@ -159,6 +160,7 @@ class ConcurrencyModel {
   std::vector<Barrier> barriers_;
   std::vector<bool> barrier_ended_;
   std::vector<Semaphore> semaphores_;
+  std::vector<bool> semaphore_ended_;
   std::vector<Rendezvous> meetings_;
   std::vector<CollectiveLog> collectives_;
   AsyncEngine engine_;

@@ -47,7 +47,8 @@ void Semaphore::End(const CodeSite& site, const AgentTable& agents, FindingLog* 
   }
   const std::string_view unit = spec_.kind == SemaphoreKind::kDma ? " bytes" : "";
   Finding finding{.code = FindingCode::kSemaphoreLeak,
-                  .message = Cat("semaphore ", spec_.name, " is ", count_, unit, " when the kernel ends, not 0"),
+                  .message = Cat("semaphore ", spec_.name, " is ", count_, unit,
+                                 site.text_line > 0 ? " when its scope ends" : " when the kernel ends", ", not 0"),
                   .loc = last.site.loc,
                   .text_line = last.site.text_line,
                   .fix = "wait for all that is signalled, or signal less"};

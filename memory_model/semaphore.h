@@ -39,7 +39,7 @@ class Semaphore {
   std::int64_t Read(ClockId agent, AgentTable* agents) const;
   WaitRecord Waiting(ClockId agent, std::int64_t value, const CodeSite& site) const;
 
-  // The kernel ends.
+  // Its scope, or the kernel, ends.
   void End(const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
 
   const SemaphoreSpec& spec() const { return spec_; }

@@ -69,6 +69,8 @@ class Condition {
   virtual bool Ready() const = 0;
   virtual std::string Describe() const = 0;         // "semaphore 'full' to hold 1; it holds 0"
   virtual bool MaySignal(AgentId agent) const = 0;  // can this agent, if it goes on, make it ready?
+  // Of an agent that is done, for messages; "": nobody knows.
+  virtual std::string NameOf(AgentId) const { return ""; }
 };
 
 struct Operation {

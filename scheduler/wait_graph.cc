@@ -96,10 +96,15 @@ Deadlock FindDeadlock(absl::Span<const LiveAgent> agents, std::int64_t started) 
               .what = agent.operation->waits_for->Describe(),
               .may_signal = {},
               .could_have = {},
+              .could_have_names = {},
               .loc = agent.operation->loc,
               .text_line = agent.operation->text_line};
     for (std::size_t k : edges[i]) wait.may_signal.push_back(agents[k].id);
     wait.could_have = CouldHave(*agent.operation->waits_for, agents, started);
+    for (const AgentId id : wait.could_have) {
+      const std::string name = agent.operation->waits_for->NameOf(id);
+      wait.could_have_names.push_back(name.empty() ? Cat("agent ", id.value) : name);
+    }
     if (edges[i].empty()) deadlock.orphans.push_back(agent.id);
     deadlock.waits.push_back(std::move(wait));
     const std::vector<std::size_t> cycle = ShortestCycle(i, edges, stuck);
@@ -119,9 +124,9 @@ std::string Describe(const Deadlock& deadlock) {
     Append(&text, text.empty() ? "" : "; ", wait.agent_name, " waits for ", wait.what);
     if (!wait.may_signal.empty()) return;
     Append(&text, ", which no agent that is left can signal");
-    for (std::size_t i = 0; i < wait.could_have.size(); ++i)
-      Append(&text, i == 0 ? " (done without it: agent " : ", ", wait.could_have[i].value);
-    if (!wait.could_have.empty()) Append(&text, ")");
+    for (std::size_t i = 0; i < wait.could_have_names.size(); ++i)
+      Append(&text, i == 0 ? " (done without it: " : ", ", wait.could_have_names[i]);
+    if (!wait.could_have_names.empty()) Append(&text, ")");
   };
   for (AgentId id : deadlock.cycle) show(WaitOf(deadlock, id));
   if (!deadlock.cycle.empty()) Append(&text, "; each can only be woken by the next, and the last by the first");

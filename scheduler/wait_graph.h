@@ -17,6 +17,7 @@ struct Wait {
   std::string what;                 // Condition::Describe
   std::vector<AgentId> may_signal;  // agents that are not done
   std::vector<AgentId> could_have;  // agents that are done and left without it; the first few
+  std::vector<std::string> could_have_names;
   LocId loc;
   int text_line = 0;
 };

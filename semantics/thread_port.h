@@ -61,7 +61,8 @@ struct PeerCoordinate {
 };
 
 enum class Fence : std::uint8_t {
-  kSharedToAsync,  // commit_smem: what is known of shared memory is visible to asynchronous accesses from here on
+  kSharedToAsync,      // commit_smem: what is known of shared memory is visible to asynchronous accesses from here on
+  kPrerequisiteGrids,  // what the kernels before this one wrote is known
 };
 
 // In which order an operation's halves may take place, and by what it is waited for.

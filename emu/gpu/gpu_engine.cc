@@ -8,7 +8,7 @@
 
 namespace palladion {
 
-QueueId GpuMachine::QueueOf(ThreadId id, AsyncQueue queue) {
+QueueId GpuMachine::MakeQueueOf(ThreadId id, AsyncQueue queue) {
   if (queue == AsyncQueue::kNone) return {};
   Thread& thread = Of(id);
   QueueId& mine = queue == AsyncQueue::kMma ? thread.mma : thread.stores;
@@ -26,7 +26,7 @@ AsyncOperand GpuMachine::OperandOf(AsyncPart part) const {
 absl::Status GpuMachine::Start(AsyncStart start) {
   AsyncRequest request{.name = std::string(start.name), .site = CodeSite::Of(start.site)};
   request.function = std::move(start.function);
-  request.queue = QueueOf(current_, start.queue);
+  request.queue = MakeQueueOf(current_, start.queue);
   request.must_await = start.await_read ? Half::kRead : Half::kWrite;
   request.program.assign(start.site.program.begin(), start.site.program.end());
   EngineOperation operation{.name = request.name, .queue = request.queue, .site = request.site};
@@ -53,7 +53,7 @@ absl::Status GpuMachine::Start(AsyncStart start) {
   return absl::OkStatus();
 }
 
-void GpuMachine::CommitGroup(AsyncQueue queue, const Site&) { model_.CommitGroup(QueueOf(current_, queue)); }
+void GpuMachine::CommitGroup(AsyncQueue queue, const Site&) { model_.CommitGroup(MakeQueueOf(current_, queue)); }
 
 bool GpuMachine::CanPerform(ClockId operation, Half half) const {
   return model_.CanPerform({.operation = operation, .half = half});

@@ -42,6 +42,21 @@ void GpuMachine::Adopt(BufferId array) {
                        .place = {}});
 }
 
+void GpuMachine::WrittenBefore(BufferId array) {
+  if (!before_.valid()) before_ = model_.agents().Add("the kernel before this one", {});
+  const absl::Span<const std::int64_t> shape = memory_.ShapeOf(array);
+  BoxAccess whole;
+  whole.rank = whole.value_rank = static_cast<int>(shape.size());
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    whole.start[d] = whole.lower[d] = 0;
+    whole.count[d] = whole.upper[d] = shape[d];
+    whole.step[d] = 1;
+    whole.order[d] = static_cast<std::uint8_t>(d);
+  }
+  const auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(array));
+  model_.Touch(before_, array, AccessKind::kWrite, SetOf(shape, bytes, whole, ReachOf(shape, whole)), {});
+}
+
 ThreadId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
   const BlockId id{static_cast<std::int32_t>(blocks_.size())};
   Block& block = blocks_.emplace_back();
@@ -168,7 +183,7 @@ void GpuMachine::Wait(const WaitTarget& target, const Site& site) {
       model_.Wait(clock, SemaphoreOf(target.object), target.value, target.decrement);
       break;
     case WaitTarget::Kind::kGroups:
-      model_.AwaitGroups(clock, QueueOf(current_, target.queue), static_cast<std::size_t>(target.value),
+      model_.AwaitGroups(clock, MakeQueueOf(current_, target.queue), static_cast<std::size_t>(target.value),
                          target.reads_only ? Half::kRead : Half::kWrite);
       break;
     case WaitTarget::Kind::kMeeting:
@@ -227,6 +242,8 @@ void GpuMachine::EndCollectives(BlockId block) {
 }
 
 void GpuMachine::Make(Fence fence, const Site& site) {
+  AgentTable& agents = model_.agents();
+  if (fence == Fence::kPrerequisiteGrids && before_.valid()) agents.Acquire(Current().clock, agents.ClockOf(before_));
   if (fence == Fence::kSharedToAsync) model_.Commit(Current().clock, ClockPart::kAsyncSmem, CodeSite::Of(site));
 }
 

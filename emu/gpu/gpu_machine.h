@@ -49,6 +49,9 @@ class GpuMachine final : public ThreadPort {
   // An array of the kernel call: it is there before every thread.
   void Adopt(BufferId array);
 
+  // The kernel before this one may not have ended yet, and writes the array.
+  void WrittenBefore(BufferId array);
+
   // A block begins: the index of its first thread in the grid, and how many it has. Its threads are numbered in order.
   ThreadId AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads);
   void SetCurrent(ThreadId thread) { current_ = thread; }  // who asks, from here on
@@ -67,6 +70,16 @@ class GpuMachine final : public ThreadPort {
     fork_ = std::move(fork);
   }
   void EndWarp(ThreadId warp);  // it has come to its end
+
+  // Who could bring about what a thread waits for.
+  const SyncRequest& RequestOf(SyncId array) const { return syncs_[array.index()].request; }
+  bool OfGrid(SyncId array) const { return !syncs_[array.index()].block.valid(); }
+  bool SameBlock(ThreadId a, ThreadId b) const { return Of(a).block == Of(b).block; }
+  bool IsWarpOf(ThreadId warp, ThreadId thread) const { return Of(warp).parent == thread; }
+  bool Sees(ThreadId thread, SyncId array) const;  // is the array its block's, its cluster's or the grid's?
+  QueueId QueueOf(ThreadId thread, AsyncQueue queue) const {
+    return queue == AsyncQueue::kMma ? Of(thread).mma : Of(thread).stores;
+  }
 
   // Called for every operation that is started.
   void OnStart(std::function<void(EngineOperation)> spawn) { spawn_ = std::move(spawn); }
@@ -151,7 +164,7 @@ class GpuMachine final : public ThreadPort {
   void ReportPeer(std::string_view what, const Site& site);
   BarrierId BarrierOf(SyncElement element) const;
   SemaphoreId SemaphoreOf(SyncElement element) const;
-  QueueId QueueOf(ThreadId thread, AsyncQueue queue);
+  QueueId MakeQueueOf(ThreadId thread, AsyncQueue queue);
   AsyncOperand OperandOf(AsyncPart part) const;
 
   const Program& program_;
@@ -159,6 +172,7 @@ class GpuMachine final : public ThreadPort {
   const std::vector<std::int64_t> grid_;
   const GpuOptions options_;
   ConcurrencyModel model_;
+  ClockId before_;          // the kernel before this one, where they may overlap
   std::int64_t units_ = 1;  // of one arrival: a multicast's part is a share of one
   std::size_t block_dims_;  // of the grid: all but the thread's
   std::vector<Thread> threads_;

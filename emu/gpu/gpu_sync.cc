@@ -63,12 +63,13 @@ SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, 
 
 absl::StatusOr<SyncId> GpuMachine::Alloc(const SyncRequest& request, const AllocationSite& site) {
   const BlockId block = Current().block;
-  const ObjectName name = NextName(site);
-  if (site.sharing == Sharing::kGrid) {
-    const auto [at, added] = grid_syncs_.try_emplace(name);
-    if (added) at->second = MakeSync(request, name, {});
+  if (site.sharing == Sharing::kGrid) {  // one for each place of the kernel, however often threads come there
+    const ObjectName here{site.step, 0};
+    const auto [at, added] = grid_syncs_.try_emplace(here);
+    if (added) at->second = MakeSync(request, here, {});
     return at->second;
   }
+  const ObjectName name = NextName(site);
   if (site.sharing == Sharing::kThread && Of(block).threads.size() > 1) {
     const SyncId own = MakeSync(request, name, block);
     syncs_[own.index()].users = 1;
@@ -79,10 +80,16 @@ absl::StatusOr<SyncId> GpuMachine::Alloc(const SyncRequest& request, const Alloc
   return at->second;
 }
 
+bool GpuMachine::Sees(ThreadId thread, SyncId id) const {
+  const BlockId owner = syncs_[id.index()].block;
+  return !owner.valid() || Of(owner).cluster == Of(Of(thread).block).cluster;
+}
+
 void GpuMachine::EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends) {
   SyncArray& array = syncs_[id.index()];
   if (std::exchange(array.ended, true)) return;
   for (const BarrierId barrier : array.barriers) model_.End(barrier, site, ends);
+  for (const SemaphoreId semaphore : array.semaphores) model_.End(semaphore, site);
 }
 
 void GpuMachine::EndLeft(Block& block, Barrier::Ends ends) {

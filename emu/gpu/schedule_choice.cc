@@ -14,8 +14,11 @@ constexpr std::string_view kDeciding[] = {"barrier_test", "semaphore_wait", "sem
 
 bool Decides(const Instr& op) {
   if (std::find(std::begin(kDeciding), std::end(kDeciding), op.name) != std::end(kDeciding)) return true;
-  const Attr* reduction = Find(op.attrs, "reduction_op");
-  return reduction != nullptr && !std::holds_alternative<AttrNone>(reduction->value);
+  for (const std::string_view name : {"reduction_op", "atomic"}) {
+    const Attr* reduction = Find(op.attrs, name);
+    if (reduction != nullptr && !std::holds_alternative<AttrNone>(reduction->value)) return true;
+  }
+  return false;
 }
 
 const Instr* FirstDeciding(const Region& region) {

@@ -1,8 +1,11 @@
 #include "emu/gpu/thread_agents.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "memory_model/access_set.h"
+#include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/frame_shadow.h"
 
@@ -57,12 +60,13 @@ std::vector<std::string> ThreadWrites::OfOneValue() const {
 // ---- a thread
 
 ThreadAgent::ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
-                         CurrentGate& current)
+                         CurrentGate& current, const ThreadAgents& all)
     : state_(state),
       machine_(machine),
       frame_(std::move(frame)),
       watcher_(watcher),
       current_(current),
+      all_(all),
       condition_(*this) {
   frame_->hooks = this;
   frame_->port = &machine;
@@ -99,6 +103,12 @@ absl::Status ThreadAgent::Resume(Gate& gate) {
   return status.ok() ? status : state_.AtStep(status, *frame_);
 }
 
+bool ThreadAgent::WaitCondition::MaySignal(AgentId other) const {
+  return agent_.all_.MaySignal(agent_.thread_, agent_.target_, other);
+}
+
+std::string ThreadAgent::WaitCondition::NameOf(AgentId other) const { return agent_.all_.NameOf(other); }
+
 bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
   if (gate_->TakeGrant()) return true;
   Operation operation{.loc = step.loc, .text_line = step.text_line};
@@ -128,11 +138,16 @@ void ThreadAgent::After(const Step& step, Frame& frame) {
 
 // ---- an engine
 
-EngineAgent::EngineAgent(GpuMachine& machine, EngineOperation operation)
+EngineAgent::EngineAgent(GpuMachine& machine, EngineOperation operation, ThreadAgents& all)
     : machine_(machine),
       operation_(std::move(operation)),
+      all_(all),
       half_(operation_.reads ? Half::kRead : Half::kWrite),
       condition_(*this) {}
+
+bool EngineAgent::HalfCondition::MaySignal(AgentId other) const {
+  return agent_.all_.MaySignal(agent_.operation_.queue, other);
+}
 
 Operation EngineAgent::Next() const {
   Operation next{.loc = operation_.site.loc, .text_line = operation_.site.text_line};
@@ -156,6 +171,7 @@ absl::Status EngineAgent::Resume(Gate& gate) {
     machine_.Perform(operation_.id, half_);
     if (half_ == Half::kWrite) {
       machine_.Done(operation_);
+      all_.EngineEnds(id_);
       done_ = true;
       break;
     }
@@ -166,13 +182,15 @@ absl::Status EngineAgent::Resume(Gate& gate) {
 
 // ---- all of them
 
-ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, std::int64_t clusters)
-    : state_(state), machine_(machine), watcher_(watcher), free_clusters_(clusters) {
-  machine.OnStart([this](EngineOperation operation) {
-    auto agent = std::make_shared<EngineAgent>(machine_, std::move(operation));
-    const Operation first = agent->First();
-    current_.gate->Spawn(std::move(agent), first);
-  });
+ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, const Kernel& kernel,
+                           Residency residency)
+    : state_(state),
+      machine_(machine),
+      watcher_(watcher),
+      residency_(std::move(residency)),
+      free_clusters_(residency_.clusters),
+      reach_(kernel) {
+  machine.OnStart([this](EngineOperation operation) { Spawn(std::move(operation)); });
   machine.OnFork([this](ThreadId warp, std::int64_t number, std::size_t first) { return Fork(warp, number, first); });
   const Program& program = state.program();
   if (!program.mesh.has_value()) return;
@@ -182,6 +200,18 @@ ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* w
   for (std::size_t d = block_dims - program.mesh->cluster_dims; d < block_dims; ++d) blocks_ *= grid[d];
 }
 
+// Numbers are the run loop's: it counts agents in the order in which they come to be. Whatever else is spawned has to
+// take one here too.
+ThreadAgents::Started& ThreadAgents::NextStarted() { return started_.emplace_back(); }
+
+void ThreadAgents::Spawn(EngineOperation operation) {
+  auto agent = std::make_shared<EngineAgent>(machine_, std::move(operation), *this);
+  NextStarted().engine = agent.get();
+  const Operation first = agent->First();
+  EngineAgent& engine = *agent;
+  engine.SetId(current_.gate->Spawn(std::move(agent), first));
+}
+
 bool ThreadAgents::Ready() const { return next_ % (threads_ * blocks_) != 0 || free_clusters_ > 0; }
 
 absl::StatusOr<Agent*> ThreadAgents::Next() {
@@ -189,7 +219,7 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
   ThreadAgent* agent = nullptr;
   if (free_.empty()) {
     PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());
-    agents_.push_back(std::make_unique<ThreadAgent>(state_, machine_, std::move(frame), watcher_, current_));
+    agents_.push_back(std::make_unique<ThreadAgent>(state_, machine_, std::move(frame), watcher_, current_, *this));
     agent = agents_.back().get();
   } else {
     agent = free_.back();
@@ -201,6 +231,7 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
   if (next_ % threads_ == 0) first_ = machine_.AddBlock(index, threads_);
   const std::int64_t thread = threads_ == 1 ? 0 : index.back();  // whatever the order of the walk
   agent->Begin({first_.value + static_cast<std::int32_t>(thread)}, next_);
+  NextStarted() = {.agent = agent, .thread = agent->thread()};
   ++next_;
   return agent;
 }
@@ -209,12 +240,13 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
 absl::Status ThreadAgents::Fork(ThreadId warp, std::int64_t number, std::size_t first) {
   if (current_.free_warps.empty()) {
     PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());
-    warps_.push_back(std::make_unique<ThreadAgent>(state_, machine_, std::move(frame), watcher_, current_));
+    warps_.push_back(std::make_unique<ThreadAgent>(state_, machine_, std::move(frame), watcher_, current_, *this));
     current_.free_warps.push_back(warps_.back().get());
   }
   ThreadAgent* const agent = current_.free_warps.back();
   current_.free_warps.pop_back();
   agent->BeginWarp(warp, number, first, *current_.agent);
+  NextStarted() = {.agent = agent, .thread = warp};
   const auto owned_here = [](Agent*) {};
   current_.gate->Spawn(std::shared_ptr<Agent>(agent, owned_here), {.footprint = Footprint::Everything()});
   return absl::OkStatus();
@@ -232,6 +264,53 @@ std::vector<const ThreadAgent*> ThreadAgents::Unfinished() const {
     if (!agent->done()) unfinished.push_back(agent.get());
   }
   return unfinished;
+}
+
+bool ThreadAgents::MaySignal(QueueId queue, AgentId other) const {
+  const EngineAgent* engine = started_[other.index()].engine;
+  return engine != nullptr && engine->queue() == queue;
+}
+
+bool ThreadAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const {
+  const Started& started = started_[other.index()];
+  if (target.kind == WaitTarget::Kind::kGroups) return MaySignal(machine_.QueueOf(waiter, target.queue), other);
+  if (target.kind == WaitTarget::Kind::kMeeting) {
+    return started.thread.valid() && machine_.SameBlock(waiter, started.thread);
+  }
+  if (target.kind == WaitTarget::Kind::kWarps)
+    return started.thread.valid() && machine_.IsWarpOf(started.thread, waiter);
+  if (started.engine != nullptr) {
+    const std::vector<Completion>& completions = started.engine->completions();
+    return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
+      return GpuMachine::ObjectOf(completion) == machine_.ObjectOf(target.object);
+    });
+  }
+  if (!started.thread.valid()) return false;
+  const SyncRequest& request = machine_.RequestOf(target.object.array);
+  const SyncObject object{request.site.text_line, request.name};
+  const bool live = started.agent->thread() == started.thread && !started.agent->done();
+  if (live && next_ < state_.walk().programs() && machine_.OfGrid(target.object.array) &&
+      reach_.MayComeFromStart(object)) {
+    return true;  // its end lets another block begin
+  }
+  if (!machine_.Sees(started.thread, target.object.array)) return false;
+  if (!live) return reach_.MayComeFromStart(object);
+  const Frame& frame = started.agent->frame();
+  return reach_.MayCome(frame.program().steps[frame.pc].text_line, object);
+}
+
+std::string ThreadAgents::NameOf(AgentId other) const {
+  const ThreadId thread = started_[other.index()].thread;
+  return thread.valid() ? machine_.NameOf(thread) : "";
+}
+
+std::string ThreadAgents::WhyNotBegun() const {
+  if (next_ == state_.walk().programs() || residency_.why.empty()) return "";
+  std::vector<std::int64_t> index(state_.frame().grid_size.size());
+  state_.walk().At(next_, absl::MakeSpan(index));
+  if (state_.program().mesh.has_value() && state_.program().mesh->thread_dim) index.pop_back();
+  return Cat("block (", absl::StrJoin(index, ", "), ") cannot begin before another one ends: ", residency_.why,
+             ", and ", residency_.clusters * blocks_, " blocks are there");
 }
 
 }  // namespace palladion

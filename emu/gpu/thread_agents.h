@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "emu/gpu/gpu_machine.h"
+#include "emu/gpu/residency.h"
+#include "emu/gpu/signal_reach.h"
 #include "emu/launch_state.h"
 #include "memory_model/access_observer.h"
 #include "memory_model/written_values.h"
@@ -57,10 +59,13 @@ struct CurrentGate {
   std::vector<ThreadAgent*> free_warps;  // warps that have ended: their frames serve others
 };
 
+class ThreadAgents;
+
 class ThreadAgent final : public Agent, private StepHooks {
  public:
+  // All outlive it.
   ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
-              CurrentGate& current);
+              CurrentGate& current, const ThreadAgents& all);
 
   // A warp that `parent` has forked: it begins with the values of its thread, at the step.
   void BeginWarp(ThreadId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent);
@@ -80,7 +85,8 @@ class ThreadAgent final : public Agent, private StepHooks {
     explicit WaitCondition(const ThreadAgent& agent) : agent_(agent) {}
     bool Ready() const override { return agent_.machine_.CanWait(agent_.thread_, agent_.target_); }
     std::string Describe() const override { return agent_.machine_.DescribeWait(agent_.thread_, agent_.target_); }
-    bool MaySignal(AgentId) const override { return true; }
+    bool MaySignal(AgentId other) const override;
+    std::string NameOf(AgentId other) const override;
 
    private:
     const ThreadAgent& agent_;
@@ -95,6 +101,7 @@ class ThreadAgent final : public Agent, private StepHooks {
   std::unique_ptr<Frame> frame_;
   StepHooks* watcher_;
   CurrentGate& current_;
+  const ThreadAgents& all_;
   Gate* gate_ = nullptr;
   ThreadId thread_;
   WaitTarget target_;
@@ -106,8 +113,11 @@ class ThreadAgent final : public Agent, private StepHooks {
 // One operation of an engine: its reading, then its writing.
 class EngineAgent final : public Agent {
  public:
-  EngineAgent(GpuMachine& machine, EngineOperation operation);
+  EngineAgent(GpuMachine& machine, EngineOperation operation, ThreadAgents& all);
   Operation First() { return Next(); }
+  QueueId queue() const { return operation_.queue; }
+  const std::vector<Completion>& completions() const { return operation_.completions; }
+  void SetId(AgentId id) { id_ = id; }
 
   absl::Status Resume(Gate& gate) override;
   bool done() const override { return done_; }
@@ -120,7 +130,7 @@ class EngineAgent final : public Agent {
     explicit HalfCondition(const EngineAgent& agent) : agent_(agent) {}
     bool Ready() const override { return agent_.machine_.CanPerform(agent_.operation_.id, agent_.half_); }
     std::string Describe() const override { return "the operations before it in its queue"; }
-    bool MaySignal(AgentId) const override { return true; }
+    bool MaySignal(AgentId other) const override;
 
    private:
     const EngineAgent& agent_;
@@ -130,6 +140,8 @@ class EngineAgent final : public Agent {
 
   GpuMachine& machine_;
   EngineOperation operation_;
+  ThreadAgents& all_;
+  AgentId id_;
   Half half_;
   HalfCondition condition_;
   bool done_ = false;
@@ -137,8 +149,8 @@ class EngineAgent final : public Agent {
 
 class ThreadAgents final : public AgentSource {
  public:
-  // `clusters`: how many may be under way at once.
-  ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, std::int64_t clusters);
+  // `residency`: how many clusters may be under way at once.
+  ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, const Kernel& kernel, Residency residency);
   ThreadAgents(const ThreadAgents&) = delete;
   ThreadAgents& operator=(const ThreadAgents&) = delete;
 
@@ -148,11 +160,28 @@ class ThreadAgents final : public AgentSource {
 
   std::vector<const ThreadAgent*> Unfinished() const;
 
+  // May the agent, if it goes on, bring about what a thread waits for? Of one that is done: might it have?
+  bool MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const;
+  bool MaySignal(QueueId queue, AgentId other) const;
+  std::string NameOf(AgentId other) const;
+  void EngineEnds(AgentId engine) { started_[engine.index()].engine = nullptr; }
+  // Why the next block is not there yet; "" where all have begun.
+  std::string WhyNotBegun() const;
+
  private:
+  // Whoever the run loop started, by number. A thread's agent may be another thread's by now.
+  struct Started {
+    const ThreadAgent* agent = nullptr;
+    ThreadId thread;
+    const EngineAgent* engine = nullptr;  // while it is under way
+  };
+  Started& NextStarted();
+  void Spawn(EngineOperation operation);
   LaunchState& state_;
   GpuMachine& machine_;
   StepHooks* watcher_;
   std::int64_t threads_ = 1, blocks_ = 1;  // of a block, of a cluster
+  Residency residency_;
   std::int64_t free_clusters_;
   std::vector<std::unique_ptr<ThreadAgent>> agents_;
   std::vector<ThreadAgent*> free_;
@@ -162,6 +191,8 @@ class ThreadAgents final : public AgentSource {
   ThreadId first_;  // of the block that begins
   CurrentGate current_;
   std::vector<std::unique_ptr<ThreadAgent>> warps_;
+  std::vector<Started> started_;
+  mutable SignalReach reach_;
 };
 
 }  // namespace palladion

@@ -5,31 +5,40 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "emu/gpu/gpu_machine.h"
 #include "emu/gpu/thread_agents.h"
 #include "emu/launch_state.h"
-#include "emu/machines/chip.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
 namespace palladion {
 namespace {
 
-// Clusters that see each other's effects while they run must all be there; of others one at a time is enough, because
-// what orders their accesses is no schedule.
-std::int64_t ResidentClusters(const Program& program) {
-  const Chip* chip = FindChip(program.target.chip);
-  return chip == nullptr ? 1 : chip->cores;
+const Kernel& KernelOf(const PreparedKernelState& state) {
+  const std::vector<Kernel>& kernels = state.module().kernels;
+  return *std::find_if(kernels.begin(), kernels.end(),
+                       [&](const Kernel& kernel) { return kernel.name == state.program().kernel_name; });
+}
+
+// Is it one that begins before the kernel before it has ended?
+bool MayOverlap(const Region& region) {
+  return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
+    return op.name == "griddepcontrol_wait" || std::any_of(op.regions.begin(), op.regions.end(), MayOverlap);
+  });
 }
 
 class ThreadLaunch final : public Explorable {
  public:
   ThreadLaunch(const PreparedKernelState& kernel, const ThreadOptions& options)
-      : options_(options), plain_(WithoutHooks(options.scheduled.launch)), state_(kernel, plain_) {}
+      : kernel_(KernelOf(kernel)),
+        options_(options),
+        plain_(WithoutHooks(options.scheduled.launch)),
+        state_(kernel, plain_) {}
 
-  absl::Status Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs,
-                    std::int64_t clusters) {
+  // `all`: every block is there from the start, whatever the chip holds.
+  absl::Status Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs, bool all) {
     LaunchOptions& launch = plain_;
     const auto bound = launch.bound;
     launch.bound = [this, bound](Memory& memory, absl::Span<const BufferId> arrays) {
@@ -38,12 +47,18 @@ class ThreadLaunch final : public Explorable {
                                   .races = options_.races,
                                   .definedness = options_.scheduled.launch.definedness});
       if (options_.one_value != nullptr) writes_.emplace(memory, *machine_);
+      std::vector<BufferId> adopted;
       for (std::size_t i = 0; i < arrays.size(); ++i) {
         const OperandInfo& info = state_.program().operand_infos[i];
-        // What nobody writes has no races.
-        if (!arrays[i].valid() || (info.role != Role::kOut && !info.written)) continue;
+        const bool is_input = info.role == Role::kIn || info.role == Role::kPrefetch;
+        const bool before = is_input && options_.races && MayOverlap(kernel_.bodies[0].region);
+        // What nobody writes has no races. An output may be an input's memory.
+        if (!arrays[i].valid() || (info.role != Role::kOut && !info.written && !before)) continue;
+        if (writes_.has_value() && (info.role == Role::kOut || info.written)) writes_->Watch(arrays[i]);
+        if (std::find(adopted.begin(), adopted.end(), arrays[i]) != adopted.end()) continue;
+        adopted.push_back(arrays[i]);
         machine_->Adopt(arrays[i]);
-        if (writes_.has_value()) writes_->Watch(arrays[i]);
+        if (before) machine_->WrittenBefore(arrays[i]);
       }
       if (bound) bound(memory, arrays);
     };
@@ -54,7 +69,9 @@ class ThreadLaunch final : public Explorable {
       state_.memory().Observe(&*accesses_);
     }
     if (writes_.has_value()) state_.memory().Observe(&*writes_);
-    agents_.emplace(state_, *machine_, options_.scheduled.launch.hooks, clusters);
+    Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
+    if (!all) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
+    agents_.emplace(state_, *machine_, options_.scheduled.launch.hooks, kernel_, std::move(residency));
     return absl::OkStatus();
   }
 
@@ -86,14 +103,19 @@ class ThreadLaunch final : public Explorable {
     return options;
   }
 
-  static Finding DeadlockFinding(const LoopResult& run) {
+  Finding DeadlockFinding(const LoopResult& run) const {
     const Wait& wait = run.deadlock.waits.front();
-    return {.code = FindingCode::kDeadlock,
-            .severity = RowOf(FindingCode::kDeadlock).severity,
-            .message = Cat(run.deadlock.partial ? "some threads can never go on: " : "no thread can go on: ",
-                           Describe(run.deadlock)),
-            .loc = wait.loc,
-            .text_line = wait.text_line};
+    Finding finding{.code = FindingCode::kDeadlock,
+                    .severity = RowOf(FindingCode::kDeadlock).severity,
+                    .message = Cat(run.deadlock.partial ? "some threads can never go on: " : "no thread can go on: ",
+                                   Describe(run.deadlock)),
+                    .loc = wait.loc,
+                    .text_line = wait.text_line};
+    if (const std::string why = agents_->WhyNotBegun(); !why.empty()) {
+      Append(&finding.message, "; ", why);
+      finding.fix = "launch no more blocks than fit at once, or let none wait for one that begins later";
+    }
+    return finding;
   }
 
   Finding LivelockFinding(const LoopResult& run) const {
@@ -114,6 +136,7 @@ class ThreadLaunch final : public Explorable {
     return finding;
   }
 
+  const Kernel& kernel_;
   const ThreadOptions& options_;
   LaunchOptions plain_;
   LaunchState state_;
@@ -136,7 +159,7 @@ absl::StatusOr<ScheduledResult> RunThreads(const PreparedKernelState& kernel, ab
                                            absl::Span<const MutableArray> outputs, const ThreadOptions& options,
                                            Policy& policy) {
   ThreadLaunch launch(kernel, options);
-  PALLADION_RETURN_IF_ERROR(launch.Bind(inputs, outputs, ResidentClusters(kernel.program())));
+  PALLADION_RETURN_IF_ERROR(launch.Bind(inputs, outputs, /*all=*/false));
   RunLoop loop(launch.agents(), Unbounded(options.scheduled.loop));
   PALLADION_ASSIGN_OR_RETURN(LoopResult run, loop.Run(policy));
   return launch.Result(std::move(run), /*fair=*/true);
@@ -148,7 +171,7 @@ absl::StatusOr<Explored> ExploreThreads(const PreparedKernelState& kernel, absl:
                                         const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit) {
   const auto make = [&]() -> absl::StatusOr<std::unique_ptr<Explorable>> {
     auto launch = std::make_unique<ThreadLaunch>(kernel, options);
-    PALLADION_RETURN_IF_ERROR(launch->Bind(inputs, outputs, std::numeric_limits<std::int64_t>::max()));
+    PALLADION_RETURN_IF_ERROR(launch->Bind(inputs, outputs, /*all=*/true));
     return launch;
   };
   const auto seen = [&](Explorable& system, const LoopResult& run) -> absl::StatusOr<bool> {

@@ -261,3 +261,15 @@ def test_a_computed_index_of_a_block_is_named():
 
     with pytest.raises(palladion.ExportError, match="computed index"):
         exported(body, cluster=(2,), cluster_names=("c",), scratch_types=(plgpu.SMEM((128,), F32),))
+
+
+def test_the_fences_of_dynamic_scheduling_are_known_by_their_text():
+    def body(o_ref):
+        @plgpu.dynamic_scheduling_loop(("b",))
+        def _(loop_info):
+            o_ref[loop_info.index[0]] = jnp.ones((128,), F32)
+
+    text = exported(body, grid=(4,), grid_names=("b",))
+    for half in ("acquire.sync_restrict::shared::cluster", "release.sync_restrict::shared::cta"):
+        assert f'ptx="fence.proxy.async::generic.{half}.cluster;"}}()' in text, text
+    assert _library.canonical(text)

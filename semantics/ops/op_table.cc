@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "semantics/ops/families.h"
+#include "semantics/ops/gpu_families.h"
 #include "semantics/ops/op_row.h"
 
 namespace palladion {
@@ -14,11 +15,12 @@ auto Key(const OpRow& row) { return std::tie(row.name, row.dialect); }
 std::vector<OpRow> SortedRows() {
   std::vector<OpRow> rows;
   for (absl::Span<const OpRow> family :
-       {ArithmeticOps(), BitwiseOps(),    CallOps(),       CompareOps(), ControlOps(),   ConvertOps(), DotOps(),
-        GatherOps(),     GpuBarrierOps(), GpuControlOps(), GpuCopyOps(), GpuMemoryOps(), GpuWarpOps(), GpuWgmmaOps(),
-        IdentityOps(),   JoinOps(),       MathOps(),       Math2Ops(),   ProgramOps(),   RandomOps(),  ReduceOps(),
-        RefOps(),        RoundingOps(),   ScopeOps(),      ShapeOps(),   SliceOps(),     SortOps(),    TpuBitOps(),
-        TpuOps(),        RingOps(),       UnsupportedOps()}) {
+       {ArithmeticOps(), BitwiseOps(),   CallOps(),       CompareOps(),    ControlOps(),  ConvertOps(),
+        DotOps(),        GatherOps(),    GpuBarrierOps(), GpuControlOps(), GpuCopyOps(),  GpuMemoryOps(),
+        GpuStoreOps(),   SemaphoreOps(), GpuWarpOps(),    GpuWgmmaOps(),   IdentityOps(), JoinOps(),
+        MathOps(),       Math2Ops(),     ProgramOps(),    RandomOps(),     ReduceOps(),   RefOps(),
+        RoundingOps(),   ScopeOps(),     ShapeOps(),      SliceOps(),      SortOps(),     TpuBitOps(),
+        TpuOps(),        RingOps(),      UnsupportedOps()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   std::sort(rows.begin(), rows.end(), [](const OpRow& a, const OpRow& b) { return Key(a) < Key(b); });

@@ -7,6 +7,7 @@ Based on: JAX 0.10.2, `jax/_src/pallas/{primitives.py,mosaic/primitives.py,mosai
 """
 
 import dataclasses
+import inspect
 
 from palladion import jax_versions
 from palladion.exporter.attributes import Word, attr_text, word_of_enum
@@ -172,7 +173,10 @@ def _inline_mgpu(writer, eqn, env):
     chains = unflatten(params["pytree_ref_transforms"], eqn.invars[count:])
     args = [view_text(atom, chain, writer.reader(env)) for atom, chain in zip(eqn.invars, chains)]
     function = getattr(params["mgpu_fn"], "__qualname__", type(params["mgpu_fn"]).__name__)
-    writer.emit_equation(eqn, env, "inline_mgpu", attrs={"function": function}, args=args)
+    attrs = {"function": function}
+    if function == "inline_ptx.<locals>.ptx":  # JAX's own helper: its text says what it does
+        attrs["ptx"] = inspect.getclosurevars(params["mgpu_fn"]).nonlocals["asm"]
+    writer.emit_equation(eqn, env, "inline_mgpu", attrs=attrs, args=args)
 
 
 _SRC_DST = {"src": "src_transforms_treedef", "dst": "dst_transforms_treedef"}

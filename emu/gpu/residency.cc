@@ -1,0 +1,117 @@
+#include "emu/gpu/residency.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "emu/checks/gpu_shared_memory.h"
+#include "emu/machines/chip.h"
+#include "semantics/base/cat.h"
+#include "semantics/ops/op_row.h"
+
+namespace palladion {
+namespace {
+
+constexpr std::int64_t kThreadsOfSm = 2048, kBlocksOfSm = 32, kLanes = 128;
+constexpr std::int64_t kReserved = 1024;
+
+std::int64_t SharedMemory(const Kernel& kernel) {
+  std::int64_t bytes = 0;
+  for (const SharedMemoryPart& part : SharedMemoryOfScopes(kernel)) bytes += part.bytes;
+  return bytes;
+}
+
+struct Uses {
+  bool read = false, written = false, updated = false;  // `updated`: atomically
+};
+
+void AddUse(const Instr& op, const Arg& arg, Uses* use) {
+  if (op.name == "async_prefetch") return;
+  const bool stores = op.name == "swap" || op.name == "masked_swap";
+  const bool named = op.row->named_refs;
+  switch (op.row->effect) {
+    case Effect::kReads:
+      use->read = true;
+      break;
+    case Effect::kReadsWrites:
+      if (op.name.starts_with("atomic_") || op.name == "addupdate") use->updated = true;
+      if (stores || (named && arg.name == op.row->written)) use->written = true;
+      if ((stores && !op.results.empty() && op.results[0].valid()) || (named && arg.name != op.row->written)) {
+        use->read = true;
+      }
+      break;
+    case Effect::kWrites:
+      use->written = true;
+      break;
+    case Effect::kControl:  // a call may do anything with it
+      use->read = use->written = true;
+      break;
+    default:
+      break;
+  }
+}
+
+void FindUses(const Region& region, const std::map<std::int32_t, std::size_t>& array_of, std::vector<Uses>* uses) {
+  for (const Instr& op : region.body) {
+    for (const Arg& arg : op.args) {
+      const auto found = arg.kind == Arg::Kind::kValue ? array_of.find(arg.value.value) : array_of.end();
+      if (found != array_of.end()) AddUse(op, arg, &(*uses)[found->second]);
+    }
+    for (const Region& inner : op.regions) FindUses(inner, array_of, uses);
+  }
+}
+
+bool HasGridObject(const Region& region) {
+  for (const Instr& op : region.body) {
+    if (op.name == "get_global" || std::any_of(op.regions.begin(), op.regions.end(), HasGridObject)) return true;
+  }
+  return false;
+}
+
+std::string Limit(std::int64_t blocks, std::int64_t by_threads, std::int64_t by_memory, std::int64_t shared,
+                  const Chip& chip) {
+  if (blocks == by_memory) return Cat(shared, " of its ", chip.smem_bytes, " bytes of shared memory are one block's");
+  if (blocks == by_threads) return Cat("it has ", kThreadsOfSm, " lanes");
+  return "it holds no more";
+}
+
+}  // namespace
+
+bool BlocksInteract(const Program& program, const Kernel& kernel) {
+  const Region& body = kernel.bodies[0].region;
+  if (HasGridObject(body)) return true;
+  std::map<std::int32_t, std::size_t> array_of;  // by the ref that the body sees
+  std::size_t param = 0;
+  for (std::size_t i = 0; i < program.operand_infos.size(); ++i) {
+    const OperandInfo& info = program.operand_infos[i];
+    if (info.role == Role::kBound) continue;
+    const ValueId value = body.params[param++].value;
+    if (info.role != Role::kScratch) array_of[value.value] = info.alias >= 0 ? static_cast<std::size_t>(info.alias) : i;
+  }
+  std::vector<Uses> uses(program.operand_infos.size());
+  FindUses(body, array_of, &uses);
+  return std::any_of(uses.begin(), uses.end(),
+                     [](const Uses& use) { return use.updated || (use.read && use.written); });
+}
+
+Residency ResidencyOf(const Program& program, const Kernel& kernel, absl::Span<const std::int64_t> grid) {
+  if (!BlocksInteract(program, kernel)) return {};
+  const Chip* chip = FindChip(program.target.chip);
+  if (chip == nullptr || chip->smem_bytes == 0) return {.clusters = std::numeric_limits<std::int64_t>::max()};
+  const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
+  const std::int64_t threads = has_threads ? grid.back() : 1;
+  std::int64_t cluster = 1;
+  const std::size_t block_dims = grid.size() - (has_threads ? 1 : 0);
+  const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
+  for (std::size_t d = block_dims - cluster_dims; d < block_dims; ++d) cluster *= grid[d];
+  const std::int64_t shared = SharedMemory(kernel);
+  const std::int64_t by_threads = kThreadsOfSm / std::max<std::int64_t>(1, threads * kLanes);
+  const std::int64_t by_memory = (chip->smem_bytes + kReserved) / (shared + kReserved);
+  const std::int64_t blocks = std::max<std::int64_t>(1, std::min({kBlocksOfSm, by_threads, by_memory}));
+  return {.clusters = std::max<std::int64_t>(1, chip->cores * blocks / std::max<std::int64_t>(1, cluster)),
+          .why = Cat(chip->cores, " SMs hold ", blocks, blocks == 1 ? " block each (" : " blocks each (",
+                     Limit(blocks, by_threads, by_memory, shared, *chip), ")")};
+}
+
+}  // namespace palladion

@@ -1,0 +1,15 @@
+// The families of operations that threads of a GPU have besides those of families.h.
+#ifndef PALLADION_SEMANTICS_OPS_GPU_FAMILIES_H_
+#define PALLADION_SEMANTICS_OPS_GPU_FAMILIES_H_
+
+#include "absl/types/span.h"
+#include "semantics/ops/op_row.h"
+
+namespace palladion {
+
+absl::Span<const OpRow> GpuStoreOps();   // gpu_store.cc
+absl::Span<const OpRow> SemaphoreOps();  // gpu_semaphore.cc
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_OPS_GPU_FAMILIES_H_
