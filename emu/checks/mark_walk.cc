@@ -13,7 +13,7 @@ void MarkWalk::Pass(const Mark& mark) {
       return;
     case Mark::Kind::kEnter:
       if (mark.instr == nullptr) {
-        levels_.clear();  // a program that was given up left its own
+        levels_.clear();
         return;
       }
       levels_.back().region = static_cast<std::size_t>(mark.region - mark.instr->regions.data());

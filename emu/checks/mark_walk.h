@@ -1,5 +1,5 @@
 // Where in the kernel's text a run stands: which instructions are under way, and which iteration of which loop. For
-// hooks on observable programs; one agent at a time, as in program order.
+// hooks on observable programs. Of one agent: emu/debug/agent_states.h keeps one of each.
 #ifndef PALLADION_EMU_CHECKS_MARK_WALK_H_
 #define PALLADION_EMU_CHECKS_MARK_WALK_H_
 

@@ -134,16 +134,15 @@ absl::Status Dump::Want(const std::string& ref, const std::string& place) {
 void Dump::Bound(Memory& memory, absl::Span<const BufferId>) { memory_ = &memory; }
 
 void Dump::After(const Step& step, Frame& frame) {
-  const Mark* mark = MarkOf(step);
-  if (mark == nullptr) return;
-  walk_.Pass(*mark);
-  if (mark->kind != Mark::Kind::kFinish) return;
-  for (const Wanted& wanted : wanted_) {
-    if (!wanted.after.contains(mark->instr)) continue;
-    for (RefId id : wanted.ids) {
-      if (frame.ref(id).buffer.valid()) Write(wanted, id, *mark, frame);
+  agents_.After(step, frame, [&](const Mark& mark, const Agent& agent) {
+    if (mark.kind != Mark::Kind::kFinish) return;
+    for (const Wanted& wanted : wanted_) {
+      if (!wanted.after.contains(mark.instr)) continue;
+      for (RefId id : wanted.ids) {
+        if (frame.ref(id).buffer.valid()) Write(wanted, id, mark, agent, frame);
+      }
     }
-  }
+  });
 }
 
 // The ref's window of its buffer, in the ref's own shape.
@@ -176,16 +175,16 @@ Tensor Dump::Contents(RefId id, Frame& frame) const {
   return tensor;
 }
 
-void Dump::Write(const Wanted& wanted, RefId id, const Mark& mark, Frame& frame) {
+void Dump::Write(const Wanted& wanted, RefId id, const Mark& mark, const Agent& agent, Frame& frame) {
   if (!status_.ok()) return;
   if (written_.size() == kMostDumps) {
     ++left_out_;
     return;
   }
   const Tensor tensor = Contents(id, frame);
-  const std::string iterations = walk_.Iterations();
+  const std::string iterations = agent.walk.Iterations();
   Written written{.what = Cat(wanted.ref, " after line ", mark.instr->text_line, " (", OpName(*mark.instr), "), ",
-                              NameOfProgram(frame.grid_index), iterations.empty() ? "" : ", iteration ", iterations),
+                              NameOfAgent(frame), iterations.empty() ? "" : ", iteration ", iterations),
                   .path = (std::filesystem::path(directory_) / FileName(wanted.ref, written_.size())).string(),
                   .type = TypeString(tensor.dtype(), tensor.shape()),
                   .first = {}};

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "emu/checks/mark_walk.h"
+#include "emu/debug/agent_states.h"
 #include "emu/debug/observed.h"
 #include "semantics/tensor/tensor.h"
 
@@ -31,6 +31,7 @@ class Dump final : public RunObserver {
   std::string Json() const;  // a list
 
   void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;
 
  private:
@@ -43,16 +44,20 @@ class Dump final : public RunObserver {
     std::string what, path, type, first;  // first: its first elements
   };
 
+  struct Agent {
+    MarkWalk walk;
+  };
+
   explicit Dump(const PreparedKernelState& kernel) : state_(&kernel) {}
   absl::Status Want(const std::string& ref, const std::string& place);
-  void Write(const Wanted& wanted, RefId id, const Mark& mark, Frame& frame);
+  void Write(const Wanted& wanted, RefId id, const Mark& mark, const Agent& agent, Frame& frame);
   Tensor Contents(RefId id, Frame& frame) const;
 
   const PreparedKernelState* state_;
   std::string directory_;
   std::vector<Wanted> wanted_;
   Memory* memory_ = nullptr;
-  MarkWalk walk_;
+  AgentStates<Agent> agents_;
   std::vector<Written> written_;
   std::int64_t left_out_ = 0;
   absl::Status status_;

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/checks/access_text.h"
-#include "emu/checks/mark_walk.h"
+#include "emu/debug/agent_states.h"
 #include "emu/debug/observed.h"
 #include "emu/debug/value_hash.h"
 #include "emu/prepared_kernel.h"
@@ -26,7 +26,10 @@ std::string Field(std::string text) {
 class LogWriter final : public StepHooks, public AccessObserver {
  public:
   LogWriter(const PreparedKernelState& state, std::ostream& out)
-      : state_(state), kernel_(KernelOf(state)), out_(out), hashes_(kernel_.values.size()) {}
+      : state_(state),
+        kernel_(KernelOf(state)),
+        out_(out),
+        agents_({.walk = {}, .hashes = std::vector<KnownHash>(kernel_.values.size()), .accesses = {}}) {}
 
   void Watch(Memory& memory) { memory_ = &memory; }
 
@@ -42,30 +45,31 @@ class LogWriter final : public StepHooks, public AccessObserver {
       out_ << "out " << output.name << ":" << TypeString(output.dtype, output.shape) << "\n";
   }
 
+  void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
+
   void After(const Step& step, Frame& frame) override {
-    const Mark* mark = MarkOf(step);
-    if (mark == nullptr) return;
-    walk_.Pass(*mark);
-    switch (mark->kind) {
-      case Mark::Kind::kBegin:
-        accesses_.emplace_back();
-        return;
-      case Mark::Kind::kEnter:
-        if (mark->instr == nullptr) accesses_.clear();
-        for (const MarkedValue& param : mark->in) hashes_[param.value.index()].known = false;
-        return;
-      case Mark::Kind::kLeave:
-        return;
-      case Mark::Kind::kFinish:
-        Record(*mark, frame);
-        accesses_.pop_back();
-        return;
-    }
+    agents_.After(step, frame, [&](const Mark& mark, Agent& agent) {
+      switch (mark.kind) {
+        case Mark::Kind::kBegin:
+          agent.accesses.emplace_back();
+          return;
+        case Mark::Kind::kEnter:
+          for (const MarkedValue& param : mark.in) agent.hashes[param.value.index()].known = false;
+          return;
+        case Mark::Kind::kLeave:
+          return;
+        case Mark::Kind::kFinish:
+          Record(mark, agent, frame);
+          agent.accesses.pop_back();
+          return;
+      }
+    });
   }
 
   // Between an instruction's marks an access is the instruction's; copies of blocks are nobody's.
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach&, const std::byte* value) override {
-    if (accesses_.empty()) return;
+    std::vector<std::string>* accesses = UnderWay();
+    if (accesses == nullptr) return;
     std::string text = Cat(Name(kind), " ", memory_->NameOf(access.buffer), BoxText(access));
     if (kind == AccessKind::kWrite && value != nullptr) {
       const DType dtype = memory_->DTypeOf(access.buffer);
@@ -74,14 +78,15 @@ class LogWriter final : public StepHooks, public AccessObserver {
         words *= static_cast<std::size_t>(access.count[d]);
       Append(&text, "=", HashText(HashValue(dtype, value, words)));
     }
-    accesses_.back().push_back(std::move(text));
+    accesses->push_back(std::move(text));
   }
 
   void Points(AccessKind kind, const PointAccess& access, const std::byte*) override {
-    if (accesses_.empty()) return;
+    std::vector<std::string>* accesses = UnderWay();
+    if (accesses == nullptr) return;
     const auto* offsets = reinterpret_cast<const std::byte*>(access.offset.data());
-    accesses_.back().push_back(Cat(Name(kind), " ", memory_->NameOf(access.buffer), "{", access.offset.size(),
-                                   "}=", HashText(HashValue(DType::kI64, offsets, access.offset.size()))));
+    accesses->push_back(Cat(Name(kind), " ", memory_->NameOf(access.buffer), "{", access.offset.size(),
+                            "}=", HashText(HashValue(DType::kI64, offsets, access.offset.size()))));
   }
 
  private:
@@ -89,13 +94,24 @@ class LogWriter final : public StepHooks, public AccessObserver {
     bool known = false;
     std::uint64_t hash = 0;
   };
+  struct Agent {
+    MarkWalk walk;
+    std::vector<KnownHash> hashes;                   // by ValueId
+    std::vector<std::vector<std::string>> accesses;  // of each instruction under way
+  };
 
-  std::string HashOf(const MarkedValue& operand, const Type& type, Frame& frame) {
+  // Those of the innermost instruction; nullptr: nobody's.
+  std::vector<std::string>* UnderWay() {
+    Agent* agent = agents_.current();
+    return agent == nullptr || agent->accesses.empty() ? nullptr : &agent->accesses.back();
+  }
+
+  static std::string HashOf(const MarkedValue& operand, const Type& type, Agent& agent, Frame& frame) {
     const auto compute = [&] {
       return HashValue(type.dtype, frame.slot(operand.slot), ByteSize(type) / StorageBytes(type.dtype));
     };
     if (!operand.value.valid()) return HashText(compute());
-    KnownHash& known = hashes_[operand.value.index()];
+    KnownHash& known = agent.hashes[operand.value.index()];
     if (!known.known) known = {true, compute()};
     return HashText(known.hash);
   }
@@ -104,22 +120,24 @@ class LogWriter final : public StepHooks, public AccessObserver {
     return value.value.valid() ? Cat("%", kernel_.values[value.value.index()].name) : "_";
   }
 
-  void Record(const Mark& mark, Frame& frame) {
+  void Record(const Mark& mark, Agent& agent, Frame& frame) {
     const Instr& instr = *mark.instr;
     std::vector<std::string> results, operands;
     for (const MarkedValue& result : mark.out) {
       if (!result.slot.valid()) continue;
       const Type& type = kernel_.values[result.value.index()].type;
-      hashes_[result.value.index()].known = false;
-      results.push_back(Cat(Named(result), ":", ToString(type), "=", HashOf(result, type, frame)));
+      agent.hashes[result.value.index()].known = false;
+      results.push_back(Cat(Named(result), ":", ToString(type), "=", HashOf(result, type, agent, frame)));
     }
     for (std::size_t i = 0; i < mark.in.size(); ++i) {
       if (!mark.in[i].slot.valid()) continue;
-      operands.push_back(Cat(Named(mark.in[i]), "=", HashOf(mark.in[i], OperandType(kernel_, mark, i), frame)));
+      operands.push_back(Cat(Named(mark.in[i]), "=", HashOf(mark.in[i], OperandType(kernel_, mark, i), agent, frame)));
     }
-    out_ << Field(absl::StrJoin(frame.grid_index, ",")) << '\t' << Field(walk_.Iterations()) << '\t' << instr.text_line
-         << '\t' << OpName(instr) << '\t' << Field(absl::StrJoin(results, " ")) << '\t'
-         << Field(absl::StrJoin(operands, " ")) << '\t' << Field(absl::StrJoin(accesses_.back(), "; ")) << '\t'
+    std::string program = absl::StrJoin(frame.grid_index, ",");
+    if (frame.warp >= 0) Append(&program, "/", frame.warp);
+    out_ << Field(std::move(program)) << '\t' << Field(agent.walk.Iterations()) << '\t' << instr.text_line << '\t'
+         << OpName(instr) << '\t' << Field(absl::StrJoin(results, " ")) << '\t' << Field(absl::StrJoin(operands, " "))
+         << '\t' << Field(absl::StrJoin(agent.accesses.back(), "; ")) << '\t'
          << Field(SourceText(state_.module(), instr.loc)) << '\n';
   }
 
@@ -127,9 +145,7 @@ class LogWriter final : public StepHooks, public AccessObserver {
   const Kernel& kernel_;
   std::ostream& out_;
   Memory* memory_ = nullptr;
-  MarkWalk walk_;
-  std::vector<KnownHash> hashes_;                   // by ValueId
-  std::vector<std::vector<std::string>> accesses_;  // of each instruction under way
+  AgentStates<Agent> agents_;
 };
 
 }  // namespace

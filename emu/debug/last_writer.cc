@@ -19,8 +19,10 @@ void LastWriter::BeginProgram(absl::Span<const std::int64_t> grid_index) {
 }
 
 void LastWriter::Record(AccessKind kind, const Site& site) {
+  // The site of an engine's access names no program.
+  const bool engine = site.program.empty() && !program_.empty();
   writer_ = FindingAccess{.kind = kind,
-                          .agent = Cat("program (", absl::StrJoin(program_, ", "), ")"),
+                          .agent = engine ? "an engine" : Cat("program (", absl::StrJoin(program_, ", "), ")"),
                           .object = name_,
                           .box = box_,
                           .loc = site.loc,

@@ -14,6 +14,9 @@ namespace palladion {
 
 const Kernel& KernelOf(const PreparedKernelState& state);
 
+// "program (2, 0)"; where threads run, "thread 1 of block (2, 0)", "warp 3 of thread 1 of block (2, 0)".
+std::string NameOfAgent(const Frame& frame);
+
 // The user's line without its callers; "" where the text has none.
 std::string SourceText(const Module& module, LocId loc);
 
@@ -42,6 +45,9 @@ class RunObservers final : public StepHooks {
  public:
   void Add(RunObserver* observer) { observers_.push_back(observer); }
   absl::Span<RunObserver* const> all() const { return observers_; }
+  void Before(const Step& step, Frame& frame) override {
+    for (RunObserver* observer : observers_) observer->Before(step, frame);
+  }
   void After(const Step& step, Frame& frame) override {
     for (RunObserver* observer : observers_) observer->After(step, frame);
   }

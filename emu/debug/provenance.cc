@@ -4,8 +4,10 @@
 #include <cstring>
 #include <utility>
 
+#include "emu/debug/element_query.h"
 #include "semantics/ops/attrs.h"
 #include "semantics/ops/op_row.h"
+#include "semantics/tensor/element_index.h"
 
 namespace palladion {
 namespace {
@@ -64,8 +66,12 @@ std::vector<std::int64_t> AccessBox::IndexAt(std::int64_t element) const {
 }
 
 Provenance::Provenance(const PreparedKernelState& kernel, std::size_t value_bytes, std::int64_t only)
-    : state_(kernel), kernel_(KernelOf(kernel)), value_bytes_left_(value_bytes), only_(only) {
-  source_of_.resize(kernel_.values.size());
+    : state_(kernel),
+      kernel_(KernelOf(kernel)),
+      value_bytes_left_(value_bytes),
+      only_(only),
+      agents_({.walk = {}, .program = 0, .open = {}, .source_of = std::vector<ValueSource>(kernel_.values.size())}),
+      threads_(kernel.program().uses_port || kernel.program().mesh.has_value()) {
   of_operand_.resize(kernel.program().operand_infos.size());
 }
 
@@ -102,7 +108,7 @@ std::size_t Provenance::MemoryOf(BufferId buffer) {
 std::int64_t Provenance::Add(RecordedAccess access) {
   const auto number = static_cast<std::int64_t>(accesses_.size());
   if (access.kind != RecordedAccess::Kind::kRead) memories_[access.memory].writes.push_back(number);
-  if (access.node >= 0) program().nodes[static_cast<std::size_t>(access.node)].access.push_back(number);
+  if (access.node >= 0) programs_[access.program].nodes[static_cast<std::size_t>(access.node)].access.push_back(number);
   accesses_.push_back(std::move(access));
   return number;
 }
@@ -113,8 +119,10 @@ RecordedAccess Provenance::Here(AccessKind kind, BufferId buffer, const Site& si
   access.kind = kind == AccessKind::kRead     ? RecordedAccess::Kind::kRead
                 : kind == AccessKind::kAtomic ? RecordedAccess::Kind::kAtomic
                                               : RecordedAccess::Kind::kWrite;
-  access.program = programs_.empty() ? 0 : programs_.size() - 1;
-  if (!open_.empty()) access.node = open_.back().node;
+  if (const Agent* agent = agents_.current(); agent != nullptr) {
+    access.program = agent->program;
+    if (!agent->open.empty()) access.node = agent->open.back().node;
+  }
   return access;
 }
 
@@ -145,6 +153,8 @@ void Provenance::Box(AccessKind kind, const BoxAccess& access, const BoxReach&, 
   RecordedAccess recorded = Here(kind, access.buffer, access.site);
   recorded.box = BoxOf(access, *memory_);
   if (access.mask.lanes != nullptr) recorded.lanes.assign(access.mask.lanes, access.mask.lanes + CountLanes(access));
+  recorded.elements = static_cast<std::int64_t>(CountLanes(access));
+  if (threads_ && agents_.current() == nullptr) return AddEngine(std::move(recorded), access.site);
   Add(std::move(recorded));
 }
 
@@ -157,20 +167,76 @@ void Provenance::Points(AccessKind kind, const PointAccess& access, const std::b
   if (access.mask.lanes != nullptr) {
     recorded.lanes.assign(access.mask.lanes, access.mask.lanes + access.offset.size() / access.pieces_per_element);
   }
+  recorded.elements = static_cast<std::int64_t>(access.offset.size() / access.pieces_per_element);
+  if (threads_ && agents_.current() == nullptr) return AddEngine(std::move(recorded), access.site);
   Add(std::move(recorded));
 }
 
-ValueSource Provenance::SourceOf(const Arg& arg) const {
-  if (arg.kind == Arg::Kind::kValue) return source_of_[arg.value.index()];
+std::int64_t Provenance::ValueAt(const RecordedAccess& access, const std::vector<std::int64_t>& index) const {
+  if (access.kind == RecordedAccess::Kind::kPoison) return 0;
+  const RecordedMemory& memory = memories_[access.memory];
+  std::int64_t element = -1;
+  if (!access.is_points) {
+    element = access.box.ValueAt(index);
+  } else {
+    const auto bytes = static_cast<std::int64_t>(memory.element_bytes);
+    const std::int64_t first = FlatElement(index, memory.shape) * bytes;
+    for (std::size_t p = access.offsets.size(); p-- > 0 && element < 0;) {  // the last lane wins
+      const std::int64_t offset = access.offsets[p];
+      if (offset < 0 || offset >= first + bytes || offset + static_cast<std::int64_t>(access.piece_bytes) <= first)
+        continue;
+      const std::size_t lane = p / access.pieces_per_element;
+      if (access.lanes.empty() || access.lanes[lane] != 0) element = static_cast<std::int64_t>(lane);
+    }
+    return element;
+  }
+  if (element >= 0 && !access.lanes.empty() && access.lanes[static_cast<std::size_t>(element)] == 0) return -1;
+  return element;
+}
+
+std::set<std::int64_t> Provenance::ElementsOf(const RecordedAccess& access, std::int64_t element) const {
+  const std::size_t pieces = access.pieces_per_element;
+  const auto bytes = static_cast<std::int64_t>(memories_[access.memory].element_bytes);
+  std::set<std::int64_t> elements;
+  for (std::size_t p = 0; p < pieces; ++p) {
+    const std::int64_t offset = access.offsets[static_cast<std::size_t>(element) * pieces + p];
+    elements.insert(offset < 0 ? -1 : offset / bytes);
+  }
+  return elements;
+}
+
+// Reads come before writes; a new operation of the instruction begins with a read after them.
+void Provenance::AddEngine(RecordedAccess access, const Site& site) {
+  access.by_engine = true;
+  Started& started = started_[site.text_line];
+  if (access.kind == RecordedAccess::Kind::kRead) {
+    if (std::exchange(started.writes, false)) started.reads.clear();
+    started.reads.push_back(Add(std::move(access)));
+    return;
+  }
+  started.writes = true;
+  access.kind = RecordedAccess::Kind::kEngine;
+  access.program = started.program;
+  access.node = started.node;
+  access.sources = started.reads;
+  Add(std::move(access));
+}
+
+ValueSource Provenance::Agent::SourceOf(const Arg& arg) const {
+  if (arg.kind == Arg::Kind::kValue) return source_of[arg.value.index()];
   return {.constant = &arg};
 }
 
-void Provenance::Define(ValueId value, ValueSource source) {
-  if (value.valid()) source_of_[value.index()] = source;
+void Provenance::Agent::Define(ValueId value, ValueSource source) {
+  if (value.valid()) source_of[value.index()] = source;
 }
 
-std::size_t Provenance::Keep(const std::byte* value, std::size_t bytes) {
-  ProgramRecord& record = program();
+std::int32_t Provenance::AddNode(ProgramRecord& record, ProvenanceNode node) {
+  record.nodes.push_back(std::move(node));
+  return static_cast<std::int32_t>(record.nodes.size() - 1);
+}
+
+std::size_t Provenance::Keep(ProgramRecord& record, const std::byte* value, std::size_t bytes) {
   if (!record.has_values) return kNoValue;
   if (bytes > value_bytes_left_) {
     record.has_values = false;
@@ -184,51 +250,58 @@ std::size_t Provenance::Keep(const std::byte* value, std::size_t bytes) {
   return at;
 }
 
-void Provenance::StartProgram(const Frame& frame) {
-  open_.clear();
-  if (!programs_.empty() && programs_.back().index == frame.grid_index) return;
-  const bool wanted = only_ < 0 ? value_bytes_left_ > 0 : static_cast<std::int64_t>(programs_.size()) == only_;
-  programs_.push_back({.index = frame.grid_index, .nodes = {}, .bytes = {}, .has_values = wanted});
+std::size_t Provenance::ProgramOf(const Frame& frame) {
+  const auto [found, is_new] = program_at_.emplace(frame.grid_index, programs_.size());
+  if (is_new) {
+    const bool wanted = only_ < 0 ? value_bytes_left_ > 0 : static_cast<std::int64_t>(programs_.size()) == only_;
+    programs_.push_back({.index = frame.grid_index, .nodes = {}, .bytes = {}, .has_values = wanted});
+  }
+  return found->second;
 }
 
 void Provenance::After(const Step& step, Frame& frame) {
-  const Mark* mark = MarkOf(step);
-  if (mark == nullptr) return;
-  if (mark->kind == Mark::Kind::kEnter && mark->instr == nullptr) StartProgram(frame);
-  walk_.Pass(*mark);
-  switch (mark->kind) {
-    case Mark::Kind::kBegin:
-      open_.push_back({.node = static_cast<std::int32_t>(program().nodes.size()), .returned = {}, .turns = {}});
-      program().nodes.push_back(
-          {.instr = mark->instr, .iterations = {}, .in = {}, .types = mark->instr->types, .values = {}, .access = {}});
-      return;
-    case Mark::Kind::kEnter:
-      BindParams(*mark);
-      return;
-    case Mark::Kind::kLeave:
-      Leave(*mark);
-      return;
-    case Mark::Kind::kFinish:
-      Finish(*mark, frame);
-      open_.pop_back();
-      return;
-  }
+  agents_.After(step, frame, [&](const Mark& mark, Agent& agent) {
+    switch (mark.kind) {
+      case Mark::Kind::kBegin:
+        agent.open.push_back({.node = AddNode(programs_[agent.program], {.instr = mark.instr,
+                                                                         .iterations = {},
+                                                                         .in = {},
+                                                                         .types = mark.instr->types,
+                                                                         .values = {},
+                                                                         .access = {}}),
+                              .returned = {},
+                              .turns = {}});
+        started_[mark.instr->text_line] = {.program = agent.program, .node = agent.open.back().node, .reads = {}};
+        return;
+      case Mark::Kind::kEnter:
+        if (mark.instr == nullptr) agent.program = ProgramOf(frame);
+        BindParams(mark, agent);
+        return;
+      case Mark::Kind::kLeave:
+        Leave(mark, agent);
+        return;
+      case Mark::Kind::kFinish:
+        Finish(mark, agent, frame);
+        agent.open.pop_back();
+        return;
+    }
+  });
 }
 
-void Provenance::BindParams(const Mark& mark) {
+void Provenance::BindParams(const Mark& mark, Agent& agent) {
   const Region& region = *mark.region;
   if (mark.instr == nullptr) {
-    for (const Param& param : region.params) Define(param.value, {});
+    for (const Param& param : region.params) agent.Define(param.value, {});
     return;
   }
   const Instr& instr = *mark.instr;
-  const MarkWalk::Level& level = walk_.levels().back();
+  const MarkWalk::Level& level = agent.walk.levels().back();
   const bool loop = IsLoop(instr);
   const std::size_t carries = loop ? CountInit(instr) : 0;
   for (std::size_t i = 0; i < region.params.size(); ++i) {
     if (loop && i < carries) {
-      const std::vector<ValueSource>& returned = open_.back().returned;
-      Define(region.params[i].value, returned.empty() ? SourceOf(instr.args[i]) : returned[i]);
+      const std::vector<ValueSource>& returned = agent.open.back().returned;
+      agent.Define(region.params[i].value, returned.empty() ? agent.SourceOf(instr.args[i]) : returned[i]);
     } else if (loop) {
       const std::int64_t turn = level.entered[level.region] - 1;
       const bool reverse = BoolAttrOr(instr, "reverse", false);
@@ -238,34 +311,33 @@ void Provenance::BindParams(const Mark& mark) {
                           .in = {},
                           .values = {},
                           .access = {}};
-      node.in = {SourceOf(instr.args[i])};
+      node.in = {agent.SourceOf(instr.args[i])};
       node.element = reverse ? Int(instr, "length") - 1 - turn : turn;
       node.types = {kernel_.values[region.params[i].value.index()].type};
-      program().nodes.push_back(std::move(node));
-      Define(region.params[i].value, {.node = static_cast<std::int32_t>(program().nodes.size() - 1)});
+      agent.Define(region.params[i].value, {.node = AddNode(programs_[agent.program], std::move(node))});
     } else if (region.params.size() == instr.args.size()) {
-      Define(region.params[i].value, SourceOf(instr.args[i]));
+      agent.Define(region.params[i].value, agent.SourceOf(instr.args[i]));
     }
   }
 }
 
-void Provenance::Leave(const Mark& mark) {
+void Provenance::Leave(const Mark& mark, Agent& agent) {
   if (mark.instr == nullptr) return;
   const bool condition = mark.instr->name == "while" && mark.region == mark.instr->regions.data();
   if (condition) return;
-  Open& open = open_.back();
+  Open& open = agent.open.back();
   open.returned.clear();
-  for (const Arg& result : mark.region->results) open.returned.push_back(SourceOf(result));
+  for (const Arg& result : mark.region->results) open.returned.push_back(agent.SourceOf(result));
   if (mark.instr->name == "scan") open.turns.push_back(open.returned);
 }
 
-void Provenance::FinishControl(const Mark& mark, Frame&) {
+void Provenance::FinishControl(const Mark& mark, Agent& agent) {
   const Instr& instr = *mark.instr;
-  const Open& open = open_.back();
+  const Open& open = agent.open.back();
   const std::size_t carries = IsLoop(instr) ? CountInit(instr) : instr.results.size();
   for (std::size_t i = 0; i < instr.results.size(); ++i) {
     if (i < carries) {
-      Define(instr.results[i], open.returned.empty() ? SourceOf(instr.args[i]) : open.returned[i]);
+      agent.Define(instr.results[i], open.returned.empty() ? agent.SourceOf(instr.args[i]) : open.returned[i]);
       continue;
     }
     ProvenanceNode node{
@@ -273,28 +345,28 @@ void Provenance::FinishControl(const Mark& mark, Frame&) {
     for (const std::vector<ValueSource>& turn : open.turns) node.in.push_back(turn[i]);
     if (BoolAttrOr(instr, "reverse", false)) std::reverse(node.in.begin(), node.in.end());
     node.types = {instr.types[i]};
-    program().nodes.push_back(std::move(node));
-    Define(instr.results[i], {.node = static_cast<std::int32_t>(program().nodes.size() - 1)});
+    agent.Define(instr.results[i], {.node = AddNode(programs_[agent.program], std::move(node))});
   }
 }
 
-void Provenance::Finish(const Mark& mark, Frame& frame) {
+void Provenance::Finish(const Mark& mark, Agent& agent, Frame& frame) {
   const Instr& instr = *mark.instr;
-  const std::int32_t number = open_.back().node;
-  program().nodes[static_cast<std::size_t>(number)].iterations = walk_.Iterations();
-  if (ReturnsOfRegions(instr)) return FinishControl(mark, frame);
+  ProgramRecord& record = programs_[agent.program];
+  const std::int32_t number = agent.open.back().node;
+  record.nodes[static_cast<std::size_t>(number)].iterations = agent.walk.Iterations();
+  if (ReturnsOfRegions(instr)) return FinishControl(mark, agent);
   std::vector<ValueSource> in;
   for (const Arg& arg : instr.args) {
     const bool is_ref = arg.kind == Arg::Kind::kValue && kernel_.values[arg.value.index()].type.is_ref();
-    in.push_back(is_ref || arg.kind == Arg::Kind::kNone ? ValueSource{} : SourceOf(arg));
+    in.push_back(is_ref || arg.kind == Arg::Kind::kNone ? ValueSource{} : agent.SourceOf(arg));
   }
   std::vector<std::size_t> values;
   for (std::size_t r = 0; r < mark.out.size(); ++r) {
     const bool has = mark.out[r].slot.valid();
-    values.push_back(has ? Keep(frame.slot(mark.out[r].slot), ByteSize(instr.types[r])) : kNoValue);
-    Define(mark.out[r].value, {.node = number, .result = static_cast<std::int32_t>(r)});
+    values.push_back(has ? Keep(record, frame.slot(mark.out[r].slot), ByteSize(instr.types[r])) : kNoValue);
+    agent.Define(mark.out[r].value, {.node = number, .result = static_cast<std::int32_t>(r)});
   }
-  ProvenanceNode& node = program().nodes[static_cast<std::size_t>(number)];
+  ProvenanceNode& node = record.nodes[static_cast<std::size_t>(number)];
   node.in = std::move(in);
   node.values = std::move(values);
 }

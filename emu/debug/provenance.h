@@ -1,7 +1,8 @@
 // What a launch did, kept so that one element can be followed back: every instruction that ran, with the values it made
 // and where its operands came from, and every access to memory. Based on dynamic slicing (Korel and Laski 1988; Agrawal
 // and Horgan 1990). Values are kept for as many programs as fit; a launch that makes more is recorded again for the
-// program that is asked about. Needs an observable program.
+// program that is asked about. Needs an observable program. An engine's accesses are those of the instruction that
+// began last at their line: launches that are recorded let engines go first, so nobody comes between.
 #ifndef PALLADION_EMU_DEBUG_PROVENANCE_H_
 #define PALLADION_EMU_DEBUG_PROVENANCE_H_
 
@@ -9,10 +10,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "emu/checks/mark_walk.h"
+#include "emu/debug/agent_states.h"
 #include "emu/debug/observed.h"
 
 namespace palladion {
@@ -61,7 +63,7 @@ struct AccessBox {
 };
 
 struct RecordedAccess {
-  enum class Kind : std::uint8_t { kRead, kWrite, kAtomic, kCopy, kPoison };
+  enum class Kind : std::uint8_t { kRead, kWrite, kAtomic, kCopy, kPoison, kEngine };
   Kind kind = Kind::kRead;
   std::size_t memory = 0;   // Provenance::memories
   std::size_t program = 0;  // Provenance::programs
@@ -73,7 +75,10 @@ struct RecordedAccess {
   std::vector<std::int64_t> offsets;  // where it is a list of places: bytes, row-major over the value; else empty
   bool is_points = false;
   std::size_t piece_bytes = 1, pieces_per_element = 1;
-  std::vector<std::uint8_t> lanes;  // where there is a mask
+  std::vector<std::uint8_t> lanes;    // where there is a mask
+  bool by_engine = false;             // of a thread's asynchronous operation
+  std::int64_t elements = 0;          // of its value; of an engine's accesses
+  std::vector<std::int64_t> sources;  // kEngine: the reads of the operation, in Provenance::accesses
 };
 
 // An allocation, or an array of the caller.
@@ -97,9 +102,14 @@ class Provenance final : public RunObserver {
   const std::vector<ProgramRecord>& programs() const { return programs_; }
   const std::vector<RecordedAccess>& accesses() const { return accesses_; }
   const std::vector<RecordedMemory>& memories() const { return memories_; }
+  // The element of the access's value that it put at an index of the memory; -1: none.
+  std::int64_t ValueAt(const RecordedAccess& access, const std::vector<std::int64_t>& index) const;
+  // The elements of its memory that an element of a list of places is made of; -1: outside.
+  std::set<std::int64_t> ElementsOf(const RecordedAccess& access, std::int64_t element) const;
   std::size_t MemoryOfOperand(std::size_t operand) const { return of_operand_[operand]; }
 
   void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;
   void Poison(BufferId buffer) override;
   void Free(BufferId buffer) override { current_.erase(buffer.value); }
@@ -115,28 +125,45 @@ class Provenance final : public RunObserver {
     std::vector<std::vector<ValueSource>> turns;  // a loop's: what each iteration returned
   };
 
-  void StartProgram(const Frame& frame);
-  void Leave(const Mark& mark);
-  void Finish(const Mark& mark, Frame& frame);
-  void BindParams(const Mark& mark);
-  void FinishControl(const Mark& mark, Frame& frame);
-  ValueSource SourceOf(const Arg& arg) const;
-  void Define(ValueId value, ValueSource source);
-  std::size_t Keep(const std::byte* value, std::size_t bytes);
+  // A program, or a thread; its warps write to the same record.
+  struct Agent {
+    MarkWalk walk;
+    std::size_t program = 0;
+    std::vector<Open> open;
+    std::vector<ValueSource> source_of;  // by ValueId
+
+    ValueSource SourceOf(const Arg& arg) const;
+    void Define(ValueId value, ValueSource source);
+  };
+
+  std::size_t ProgramOf(const Frame& frame);
+  static void Leave(const Mark& mark, Agent& agent);
+  void Finish(const Mark& mark, Agent& agent, Frame& frame);
+  void BindParams(const Mark& mark, Agent& agent);
+  void FinishControl(const Mark& mark, Agent& agent);
+  static std::int32_t AddNode(ProgramRecord& record, ProvenanceNode node);
+  std::size_t Keep(ProgramRecord& record, const std::byte* value, std::size_t bytes);
   std::size_t MemoryOf(BufferId buffer);
   std::int64_t Add(RecordedAccess access);
+  void AddEngine(RecordedAccess access, const Site& site);
   RecordedAccess Here(AccessKind kind, BufferId buffer, const Site& site);
-  ProgramRecord& program() { return programs_.back(); }
 
   const PreparedKernelState& state_;
   const Kernel& kernel_;
   std::size_t value_bytes_left_;
   std::int64_t only_;
   Memory* memory_ = nullptr;
-  MarkWalk walk_;
-  std::vector<Open> open_;
-  std::vector<ValueSource> source_of_;  // by ValueId
+  AgentStates<Agent> agents_;
   std::vector<ProgramRecord> programs_;
+  std::map<std::vector<std::int64_t>, std::size_t> program_at_;  // by index in the grid
+  const bool threads_;                                           // engines work for the program
+  struct Started {
+    std::size_t program = 0;
+    std::int32_t node = -1;
+    std::vector<std::int64_t> reads;  // by the operation that it started
+    bool writes = false;              // it has begun to
+  };
+  std::map<int, Started> started_;  // by line of the text: what began there last
   std::vector<RecordedAccess> accesses_;
   std::vector<RecordedMemory> memories_;
   std::map<std::int32_t, std::size_t> current_;  // buffer -> memory

@@ -74,59 +74,95 @@ void Trap::Box(AccessKind kind, const BoxAccess& access, const BoxReach&, const 
     --copy_sides_;
     return;
   }
-  if (reads_.empty()) return;
   if (kind == AccessKind::kRead) {
-    reads_.back() = true;
-    if (holds_[access.buffer.value]) read_holds_.back() = true;
+    Read(access.buffer, access.site);
   } else if (value != nullptr) {
     std::size_t n = 1;
     for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d)
       n *= static_cast<std::size_t>(access.count[d]);
-    if (FirstOf(kind_, memory_->DTypeOf(access.buffer), value, n) < n) holds_[access.buffer.value] = true;
+    const std::size_t first = FirstOf(kind_, memory_->DTypeOf(access.buffer), value, n);
+    if (first == n) return;
+    if (agents_.current() == nullptr) LookAtProduct(access, value, first);
+    holds_[access.buffer.value] = true;
   }
 }
 
+void Trap::BeginProduct(const Mark& mark, const Agent& agent, const Frame& frame) {
+  products_[mark.instr->text_line] = {
+      .instr = mark.instr, .agent = NameOfAgent(frame), .iterations = agent.walk.Iterations()};
+}
+
+// What copies bring was there before; a product makes new values.
+void Trap::LookAtProduct(const BoxAccess& access, const std::byte* value, std::size_t element) {
+  const auto found = products_.find(access.site.text_line);
+  if (found == products_.end() || found->second.read_holds || hit_.has_value()) return;
+  const Product& product = found->second;
+  Type type = ArrayType(memory_->DTypeOf(access.buffer), {});
+  for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j)
+    type.shape.push_back(access.count[access.order[j]]);
+  const auto at = static_cast<std::int64_t>(element);
+  hit_ = TrapHit{.program = product.agent,
+                 .iterations = product.iterations,
+                 .op = OpName(*product.instr),
+                 .source = SourceText(state_.module(), product.instr->loc),
+                 .text_line = product.instr->text_line,
+                 .result = Cat(std::string(memory_->NameOf(access.buffer)), IndexText(type.shape, at)),
+                 .value = ElementValueText(type, value, at),
+                 .operands = {}};
+}
+
+void Trap::Read(BufferId buffer, const Site& site) {
+  if (agents_.current() == nullptr) {
+    const auto product = products_.find(site.text_line);
+    if (product != products_.end() && holds_[buffer.value]) product->second.read_holds = true;
+    return;
+  }
+  if (agents_.current()->open.empty()) return;
+  Open& open = agents_.current()->open.back();
+  open.reads = true;
+  open.read_holds = open.read_holds || holds_[buffer.value];
+}
+
 void Trap::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
-  if (reads_.empty()) return;
   if (kind == AccessKind::kRead) {
-    reads_.back() = true;
-    if (holds_[access.buffer.value]) read_holds_.back() = true;
+    Read(access.buffer, access.site);
   } else {
     holds_[access.buffer.value] = true;  // not looked at: what is there may have come from anywhere
   }
 }
 
 void Trap::After(const Step& step, Frame& frame) {
-  const Mark* mark = MarkOf(step);
-  if (mark == nullptr || hit_.has_value() || !status_.ok()) return;
-  if (mark->kind == Mark::Kind::kEnter && mark->instr == nullptr) {
-    reads_.clear();
-    read_holds_.clear();
-  }
-  walk_.Pass(*mark);
-  if (mark->kind == Mark::Kind::kBegin) {
-    reads_.push_back(false);
-    read_holds_.push_back(false);
-  } else if (mark->kind == Mark::Kind::kFinish) {
-    Look(*mark, frame);
-    reads_.pop_back();
-    read_holds_.pop_back();
-  }
+  agents_.After(step, frame, [&](const Mark& mark, Agent& agent) {
+    if (mark.kind == Mark::Kind::kBegin) {
+      agent.open.emplace_back();
+      if (mark.instr->name == "wgmma_ref") BeginProduct(mark, agent, frame);
+    } else if (mark.kind == Mark::Kind::kFinish) {
+      for (std::size_t i = 0; mark.instr->name == "wgmma_ref" && i < mark.instr->args.size(); ++i) {
+        if (!mark.in[i].slot.valid()) continue;  // a, where it is a value
+        const Bytes bad = BadElements(OperandType(kernel_, mark, i), frame.slot(mark.in[i].slot));
+        if (!bad.empty()) products_[mark.instr->text_line].read_holds = true;
+      }
+      if (!hit_.has_value() && status_.ok()) Look(mark, agent, frame);
+      agent.open.pop_back();
+    }
+  });
 }
 
-void Trap::Look(const Mark& mark, Frame& frame) {
+void Trap::Look(const Mark& mark, const Agent& agent, Frame& frame) {
   const bool value_op = mark.instr->row->prepare != nullptr;
-  if (!value_op && (!reads_.back() || read_holds_.back())) return;  // what regions return was looked at inside
+  if (!value_op && (!agent.open.back().reads || agent.open.back().read_holds))
+    return;  // what regions return was looked at inside
   for (std::size_t r = 0; r < mark.out.size(); ++r) {
     if (!mark.out[r].slot.valid()) continue;
     const Bytes bad = BadElements(mark.instr->types[r], frame.slot(mark.out[r].slot));
     if (bad.empty()) continue;
-    status_.Update(LookAtValue(mark, r, bad, frame));
+    status_.Update(LookAtValue(mark, agent, r, bad, frame));
     if (hit_.has_value()) return;
   }
 }
 
-absl::Status Trap::LookAtValue(const Mark& mark, std::size_t result, const Bytes& bad, Frame& frame) {
+absl::Status Trap::LookAtValue(const Mark& mark, const Agent& agent, std::size_t result, const Bytes& bad,
+                               Frame& frame) {
   std::vector<Bytes> of_operands;
   ValueTypes types{.in = {}, .out = mark.instr->types, .target = state_.program().target};
   std::vector<const std::byte*> values;
@@ -142,7 +178,7 @@ absl::Status Trap::LookAtValue(const Mark& mark, std::size_t result, const Bytes
   if (mark.instr->row->prepare == nullptr) {  // a load: masked lanes may show `other`, which was looked at
     if (any) return absl::OkStatus();
     const auto element = std::find(bad.begin(), bad.end(), 1) - bad.begin();
-    if (!undefined_.has_value()) undefined_ = HitAt(mark, result, element, frame);
+    if (!undefined_.has_value()) undefined_ = HitAt(mark, agent, result, element, frame);
     return absl::OkStatus();
   }
   PALLADION_ASSIGN_OR_RETURN(ElementSources sources,
@@ -151,7 +187,7 @@ absl::Status Trap::LookAtValue(const Mark& mark, std::size_t result, const Bytes
   std::size_t element = 0;
   while (element < bad.size() && (bad[element] == 0 || explained[element] != 0)) ++element;
   if (element == bad.size()) return absl::OkStatus();
-  hit_ = HitAt(mark, result, static_cast<std::int64_t>(element), frame);
+  hit_ = HitAt(mark, agent, result, static_cast<std::int64_t>(element), frame);
   for (std::size_t i = 0; i < mark.instr->args.size(); ++i) {
     const Type type = OperandType(kernel_, mark, i);
     const std::string name =
@@ -164,10 +200,11 @@ absl::Status Trap::LookAtValue(const Mark& mark, std::size_t result, const Bytes
   return absl::OkStatus();
 }
 
-TrapHit Trap::HitAt(const Mark& mark, std::size_t result, std::int64_t element, Frame& frame) const {
+TrapHit Trap::HitAt(const Mark& mark, const Agent& agent, std::size_t result, std::int64_t element,
+                    Frame& frame) const {
   const Type& type = mark.instr->types[result];
-  return {.program = NameOfProgram(frame.grid_index),
-          .iterations = walk_.Iterations(),
+  return {.program = NameOfAgent(frame),
+          .iterations = agent.walk.Iterations(),
           .op = OpName(*mark.instr),
           .source = SourceText(state_.module(), mark.instr->loc),
           .text_line = mark.instr->text_line,

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "emu/checks/mark_walk.h"
+#include "emu/debug/agent_states.h"
 #include "emu/debug/observed.h"
 
 namespace palladion {
@@ -45,6 +45,7 @@ class Trap final : public RunObserver {
   std::string Json() const;  // an object
 
   void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;
   void Poison(BufferId buffer) override { holds_[buffer.value] = false; }
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
@@ -55,18 +56,37 @@ class Trap final : public RunObserver {
   using Bytes = std::vector<std::uint8_t>;  // 1 where the element is what is looked for; empty: nowhere
 
   Bytes BadElements(const Type& type, const std::byte* value) const;
-  void Look(const Mark& mark, Frame& frame);
-  absl::Status LookAtValue(const Mark& mark, std::size_t result, const Bytes& bad, Frame& frame);
-  TrapHit HitAt(const Mark& mark, std::size_t result, std::int64_t element, Frame& frame) const;
+  // An instruction under way.
+  struct Open {
+    bool reads = false;       // memory at all
+    bool read_holds = false;  // memory that may hold one
+  };
+  struct Agent {
+    MarkWalk walk;
+    std::vector<Open> open;
+  };
+
+  // A matrix product that an engine computes for a thread: the one that began last at its line.
+  struct Product {
+    const Instr* instr = nullptr;
+    std::string agent, iterations;
+    bool read_holds = false;
+  };
+
+  void BeginProduct(const Mark& mark, const Agent& agent, const Frame& frame);
+  void LookAtProduct(const BoxAccess& access, const std::byte* value, std::size_t element);
+  void Read(BufferId buffer, const Site& site);
+  void Look(const Mark& mark, const Agent& agent, Frame& frame);
+  absl::Status LookAtValue(const Mark& mark, const Agent& agent, std::size_t result, const Bytes& bad, Frame& frame);
+  TrapHit HitAt(const Mark& mark, const Agent& agent, std::size_t result, std::int64_t element, Frame& frame) const;
 
   const PreparedKernelState& state_;
   const Kernel& kernel_;
   TrapKind kind_;
   Memory* memory_ = nullptr;
-  MarkWalk walk_;
+  AgentStates<Agent> agents_;
   std::map<std::int32_t, bool> holds_;  // by buffer: may have one in it that did not come from nothing
-  std::vector<bool> read_holds_;        // of each instruction under way: it read such a buffer
-  std::vector<bool> reads_;             // it read memory at all
+  std::map<int, Product> products_;     // by line of the text
   int copy_sides_ = 0;
   std::optional<TrapHit> hit_, undefined_;
   absl::Status status_;

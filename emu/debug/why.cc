@@ -58,14 +58,14 @@ class Explainer {
   absl::Status InMemory(std::size_t memory, const Index& index, std::int64_t before, int level);
   absl::Status Written(const RecordedAccess& access, std::int64_t number, const Index& index, std::int64_t value,
                        int level);
+  absl::Status Read(std::int64_t number, std::int64_t element, int level);
+  absl::Status ByEngine(const RecordedAccess& access, const std::string& to, std::int64_t value, int level);
   absl::Status Value(std::size_t program, ValueSource source, std::int64_t element, int level);
   absl::Status Loaded(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node, std::int32_t result,
                       std::int64_t element, int level);
   absl::Status Computed(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node,
                         std::int32_t result, std::int64_t element, int level);
 
-  // The element of the access's value that it put at an index of the memory; -1: none.
-  std::int64_t ValueAt(const RecordedAccess& access, const Index& index) const;
   const std::byte* Bytes(const ProgramRecord& record, ValueSource source) const;
   std::vector<std::byte> Assembled(const ProgramRecord& record, ValueSource source) const;
   Type TypeOfSource(const ProgramRecord& record, ValueSource source) const;
@@ -171,28 +171,6 @@ std::vector<std::byte> Explainer::Assembled(const ProgramRecord& record, ValueSo
   return value;
 }
 
-std::int64_t Explainer::ValueAt(const RecordedAccess& access, const Index& index) const {
-  if (access.kind == RecordedAccess::Kind::kPoison) return 0;
-  const RecordedMemory& memory = whole_->memories()[access.memory];
-  std::int64_t element = -1;
-  if (!access.is_points) {
-    element = access.box.ValueAt(index);
-  } else {
-    const auto bytes = static_cast<std::int64_t>(memory.element_bytes);
-    const std::int64_t first = FlatElement(index, memory.shape) * bytes;
-    for (std::size_t p = access.offsets.size(); p-- > 0 && element < 0;) {  // the last lane wins
-      const std::int64_t offset = access.offsets[p];
-      if (offset < 0 || offset >= first + bytes || offset + static_cast<std::int64_t>(access.piece_bytes) <= first)
-        continue;
-      const std::size_t lane = p / access.pieces_per_element;
-      if (access.lanes.empty() || access.lanes[lane] != 0) element = static_cast<std::int64_t>(lane);
-    }
-    return element;
-  }
-  if (element >= 0 && !access.lanes.empty() && access.lanes[static_cast<std::size_t>(element)] == 0) return -1;
-  return element;
-}
-
 absl::Status Explainer::InMemory(std::size_t memory, const Index& index, std::int64_t before, int level) {
   if (!Deeper(level)) return absl::OkStatus();
   const RecordedMemory& what = whole_->memories()[memory];
@@ -200,7 +178,7 @@ absl::Status Explainer::InMemory(std::size_t memory, const Index& index, std::in
   while (end != what.writes.begin()) {
     const std::int64_t number = *--end;
     const RecordedAccess& access = whole_->accesses()[static_cast<std::size_t>(number)];
-    const std::int64_t value = ValueAt(access, index);
+    const std::int64_t value = whole_->ValueAt(access, index);
     if (value >= 0) return Written(access, number, index, value, level);
   }
   std::string text = NamedElement(what.name, index);
@@ -230,6 +208,7 @@ absl::Status Explainer::Written(const RecordedAccess& access, std::int64_t numbe
     Say(level, Cat(to, ": block copied from ", NamedElement(source.name, from)));
     return InMemory(access.source, from, number, level + 1);
   }
+  if (access.kind == RecordedAccess::Kind::kEngine) return ByEngine(access, to, value, level);
   PALLADION_ASSIGN_OR_RETURN(const ProgramRecord* record, WithValues(access.program));
   const ProvenanceNode& node = record->nodes[static_cast<std::size_t>(access.node)];
   Say(level, Cat(to, ": written by ", Place(*record, node)));
@@ -289,7 +268,6 @@ absl::Status Explainer::Loaded(std::size_t program, const ProgramRecord& record,
     const RecordedAccess& access = whole_->accesses()[static_cast<std::size_t>(number)];
     if (access.kind != RecordedAccess::Kind::kRead && access.kind != RecordedAccess::Kind::kAtomic) continue;
     if (node.instr->name == "run_state" && reads++ != static_cast<std::size_t>(result)) continue;
-    const RecordedMemory& memory = whole_->memories()[access.memory];
     if (!access.lanes.empty() && access.lanes[static_cast<std::size_t>(element)] == 0) {
       for (std::size_t i = 0; i < node.in.size(); ++i) {
         const bool is_swap = node.instr->name == "swap" || node.instr->name == "masked_swap";
@@ -302,28 +280,58 @@ absl::Status Explainer::Loaded(std::size_t program, const ProgramRecord& record,
       Say(level, "a lane masked off, without `other`: undefined");
       return absl::OkStatus();
     }
-    if (!access.is_points) {
-      const Index index = access.box.IndexAt(element);
-      if (IndexInside(index, memory.shape)) return InMemory(access.memory, index, number, level);
-      Say(level, Cat(NamedElement(memory.name, index), ": outside the array ", ToString(memory.shape), ": undefined"));
-      return absl::OkStatus();
-    }
-    const std::size_t pieces = access.pieces_per_element;
-    std::set<std::int64_t> elements;
-    for (std::size_t p = 0; p < pieces; ++p) {
-      const std::int64_t offset = access.offsets[static_cast<std::size_t>(element) * pieces + p];
-      elements.insert(offset < 0 ? -1 : offset / static_cast<std::int64_t>(memory.element_bytes));
-    }
-    for (std::int64_t at : elements) {
-      if (at < 0) {
-        Say(level, Cat("outside ", memory.name, ": undefined"));
-      } else {
-        PALLADION_RETURN_IF_ERROR(InMemory(access.memory, IndexOfElement(memory.shape, at), number, level));
-      }
-    }
-    return absl::OkStatus();
+    return Read(number, element, level);
   }
   return absl::OkStatus();  // program_id and friends: nothing behind them
+}
+
+absl::Status Explainer::Read(std::int64_t number, std::int64_t element, int level) {
+  const RecordedAccess& access = whole_->accesses()[static_cast<std::size_t>(number)];
+  const RecordedMemory& memory = whole_->memories()[access.memory];
+  if (!access.is_points) {
+    const Index index = access.box.IndexAt(element);
+    if (IndexInside(index, memory.shape)) return InMemory(access.memory, index, number, level);
+    Say(level, Cat(NamedElement(memory.name, index), ": outside the array ", ToString(memory.shape),
+                   access.by_engine ? ": filled in by the engine" : ": undefined"));
+    return absl::OkStatus();
+  }
+  for (std::int64_t at : whole_->ElementsOf(access, element)) {
+    if (at < 0) {
+      Say(level, Cat("outside ", memory.name, access.by_engine ? ": filled in by the engine" : ": undefined"));
+    } else {
+      PALLADION_RETURN_IF_ERROR(InMemory(access.memory, IndexOfElement(memory.shape, at), number, level));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Of a matrix product: its accumulator before, a row of a, a column of b. Of every other operation: the element of the
+// source that stands where the destination's does, and what was there where the operation combines the two.
+absl::Status Explainer::ByEngine(const RecordedAccess& access, const std::string& to, std::int64_t value, int level) {
+  const ProvenanceNode& node = whole_->programs()[access.program].nodes[static_cast<std::size_t>(access.node)];
+  Say(level, Cat(to, ": written by an engine for ", Place(whole_->programs()[access.program], node)));
+  const std::vector<std::int64_t>& reads = access.sources;
+  if (reads.empty()) return absl::OkStatus();
+  PALLADION_RETURN_IF_ERROR(Read(reads[0], value, level + 1));
+  if (node.instr->name != "wgmma_ref") return reads.size() > 1 ? Read(reads[1], value, level + 1) : absl::OkStatus();
+  if (reads.size() < 2 || access.box.order.empty() || !Deeper(level + 1)) return absl::OkStatus();
+  const std::int64_t n = access.box.count[access.box.order.back()];
+  const std::int64_t k = whole_->accesses()[static_cast<std::size_t>(reads[1])].elements / n;
+  const auto shown = std::min<std::int64_t>(k, static_cast<std::int64_t>(options_.shown));
+  if (shown < k) Say(level + 1, Cat(k, " products, the first ", shown, " shown"));
+  for (std::int64_t i = 0; i < shown; ++i) {
+    const std::int64_t of_a = value / n * k + i;
+    if (reads.size() > 2) {
+      PALLADION_RETURN_IF_ERROR(Read(reads[2], of_a, level + 1));
+    } else {  // a value
+      for (std::size_t arg = 0; arg < node.in.size(); ++arg) {
+        if (node.instr->args[arg].name == "a")
+          PALLADION_RETURN_IF_ERROR(Value(access.program, node.in[arg], of_a, level + 1));
+      }
+    }
+    PALLADION_RETURN_IF_ERROR(Read(reads[1], i * n + value % n, level + 1));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Explainer::Computed(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node,
