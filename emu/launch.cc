@@ -54,8 +54,10 @@ absl::StatusOr<std::int64_t> NumberOf(absl::Span<const std::int64_t> index, Laun
 absl::StatusOr<LaunchResult> RunThreadsInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                                absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
   if (options.only_program.has_value()) {
-    return absl::UnimplementedError(Cat("kernel @", kernel.program().kernel_name,
-                                        ": one program alone of a launch over threads, which wait for each other"));
+    return absl::UnimplementedError(
+        Cat("kernel @", kernel.program().kernel_name,
+            ": --program: threads wait for each other, so none runs alone; leave it out and look at the lines of "
+            "that thread, which the log begins with its index"));
   }
   const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
   PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,

@@ -192,6 +192,28 @@ TEST_F(ThreadsTest, TrapNamesTheProductThatMakesANaN) {
            Output(0, {"run", file, "--in", "x=full(nan)", "--in", "y=full(0)", "--out", Path("out"), "--trap", "nan"}));
 }
 
+// Steps of each thread on its own track, and what engines do on theirs.
+TEST_F(ThreadsTest, TracesHaveTracksOfThreadsAndOfEngines) {
+  const std::string file = Write("k.pkir", Handoff());
+  Output(0, {"trace", file, "--in", "x=iota", "--out", Path("t.json"), "--no-check"});
+  const std::string trace = ReadBack(Path("t.json"));
+  ExpectIn("\"tid\": 0, \"name\": \"thread_name\", \"args\": {\"name\": \"engines\"}", trace);
+  ExpectIn("\"name\": \"thread_name\", \"args\": {\"name\": \"thread 1 of block ()\"}", trace);
+  std::stringstream lines(trace);
+  std::string line;
+  int roots = 0, negations = 0, engines = 0;
+  while (std::getline(lines, line)) {
+    const auto has = [&](const char* part) { return line.find(part) != std::string::npos; };
+    if (has("\"ph\": \"M\"")) continue;
+    if (has("\"name\": \"sqrt\"")) roots += has("\"program\": \"thread 0 of block ()\"");
+    if (has("\"name\": \"neg\"")) negations += has("\"program\": \"thread 1 of block ()\"");
+    engines += has("\"tid\": 0") && has("\"name\": \"copy_");
+  }
+  EXPECT_EQ(1, roots) << trace;
+  EXPECT_EQ(1, negations) << trace;
+  EXPECT_EQ(4, engines) << trace;
+}
+
 TEST_F(ThreadsTest, DumpNamesWarpsAndTheirIterations) {
   const std::string file = Write("k.pkir", Warps());
   const std::string text = Output(0, {"run", file, "--in", "x=iota", "--out", Path("out"), "--dump", "s@16"});

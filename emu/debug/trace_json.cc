@@ -20,7 +20,7 @@ class Writer {
            ", \"target\": " + JsonString(ToString(kernel_.program().target)) +
            Cat(", \"dropped\": ", trace_.dropped(), "}, \"traceEvents\": [\n");
     Name("process_name", 0, Cat("kernel @", kernel_.program().kernel_name));
-    Name("thread_name", kEngineTrack, "copies");
+    Name("thread_name", kEngineTrack, kernel_.program().uses_port ? "engines" : "copies");
     if (one_core_) {
       Name("thread_name", kCoreTrack, "core 0");
       ProgramSlices();
@@ -36,6 +36,10 @@ class Writer {
  private:
   std::string ProgramName(std::size_t p) const {
     const std::vector<std::int64_t>& index = trace_.programs()[p].index;
+    const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
+    if (mesh.has_value() && mesh->thread_dim && !index.empty()) {
+      return Cat("thread ", index.back(), " of block (", absl::StrJoin(index.begin(), index.end() - 1, ", "), ")");
+    }
     return Cat("program (", absl::StrJoin(index, ", "), ")");
   }
 

@@ -69,11 +69,35 @@ std::string TraceRecorder::NameOf(const Step& step) const {
 
 void TraceRecorder::BeginProgram(absl::Span<const std::int64_t> grid_index) {
   if (programs_.size() == 1 && programs_[0].index.empty() && programs_[0].accesses.empty()) programs_.clear();
+  program_ = static_cast<std::int64_t>(programs_.size());
   programs_.push_back({.index = {grid_index.begin(), grid_index.end()}, .accesses = {}});
+  program_at_[programs_.back().index] = program_;
+}
+
+// What has not begun belongs to whoever was there before it.
+void TraceRecorder::ResumeProgram(absl::Span<const std::int64_t> grid_index) {
+  if (programs_[static_cast<std::size_t>(program_)].index == grid_index) return;
+  const auto found = program_at_.find({grid_index.begin(), grid_index.end()});
+  if (found != program_at_.end()) program_ = found->second;
+}
+
+// An engine works between the steps of threads.
+void TraceRecorder::EngineEvent(const TraceAccess& access) {
+  std::int64_t elements = 1;
+  for (std::int64_t count : access.count) elements *= count;
+  const auto name = name_of_line_.find(access.text_line);
+  events_.push_back({.name = Cat(name == name_of_line_.end() ? "operation" : name->second, ": ", Name(access.kind)),
+                     .begin = now_,
+                     .ticks = 1 + elements / kElementsPerTick,
+                     .program = program_,
+                     .by_engine = true,
+                     .loc = access.loc,
+                     .text_line = access.text_line});
 }
 
 void TraceRecorder::Before(const Step& step, Frame& frame) {
   in_step_ = true;
+  ResumeProgram(frame.grid_index);
   in_copy_ = false;
   elements_ = 0;
   for (std::size_t i = 0; i < step.n_out; ++i)
@@ -82,11 +106,8 @@ void TraceRecorder::Before(const Step& step, Frame& frame) {
     ++dropped_;
     return;
   }
-  events_.push_back({.name = NameOf(step),
-                     .begin = now_,
-                     .program = static_cast<std::int64_t>(programs_.size()) - 1,
-                     .loc = step.loc,
-                     .text_line = step.text_line});
+  events_.push_back(
+      {.name = NameOf(step), .begin = now_, .program = program_, .loc = step.loc, .text_line = step.text_line});
 }
 
 void TraceRecorder::After(const Step&, Frame&) {
@@ -113,7 +134,7 @@ void TraceRecorder::StartCopy(const CopyRequest& request) {
   events_.push_back({.name = Cat("copy ", from == to ? from : Cat(from, " to ", to)),
                      .begin = now_,
                      .ticks = 1 + elements / kElementsPerTick,
-                     .program = static_cast<std::int64_t>(programs_.size()) - 1,
+                     .program = program_,
                      .by_engine = true,
                      .loc = request.source.site.loc,
                      .text_line = request.source.site.text_line});
@@ -136,7 +157,8 @@ void TraceRecorder::Record(TraceAccess access, BufferId buffer) {
   const auto operand = operand_of_buffer_.find(buffer.value);
   if (operand != operand_of_buffer_.end()) access.operand = operand->second;
   access.name = memory_ == nullptr ? "" : std::string(memory_->NameOf(buffer));
-  access.by_engine = in_copy_;
+  access.by_engine = in_copy_ || !in_step_;
+  if (!in_step_ && !Full()) EngineEvent(access);
   if (in_copy_ && ++copy_sides_ == 2) in_copy_ = false;
   std::int64_t elements = 1;
   for (std::int64_t count : access.count) elements *= count;
@@ -151,7 +173,7 @@ void TraceRecorder::Record(TraceAccess access, BufferId buffer) {
     ++dropped_;
     return;
   }
-  std::vector<TraceAccess>& known = programs_.back().accesses;
+  std::vector<TraceAccess>& known = programs_[static_cast<std::size_t>(program_)].accesses;
   const bool again = std::any_of(known.rbegin(), known.rbegin() + std::min<std::ptrdiff_t>(32, std::ssize(known)),
                                  [&](const TraceAccess& a) {
                                    return a.kind == access.kind && a.name == access.name && a.start == access.start &&

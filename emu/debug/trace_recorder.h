@@ -69,6 +69,7 @@ class TraceRecorder final : public StepHooks, public AccessObserver {
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
   void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
+  void ResumeProgram(absl::Span<const std::int64_t> grid_index) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void StartCopy(const CopyRequest& request) override;
@@ -83,6 +84,7 @@ class TraceRecorder final : public StepHooks, public AccessObserver {
 
   std::string NameOf(const Step& step) const;
   void Record(TraceAccess access, BufferId buffer);
+  void EngineEvent(const TraceAccess& access);
   void Follow(const TraceAccess& access, BufferId buffer);
   bool Full() const { return events_.size() >= limits_.events; }
 
@@ -93,6 +95,8 @@ class TraceRecorder final : public StepHooks, public AccessObserver {
   std::map<std::int32_t, int> operand_of_buffer_;
   std::map<std::int32_t, std::vector<Stored>> stores_;  // by buffer, the newest last
   std::vector<TraceProgram> programs_;
+  std::map<std::vector<std::int64_t>, std::int64_t> program_at_;  // by index in the grid
+  std::int64_t program_ = 0;                                      // whose steps and accesses these are
   std::vector<TraceEvent> events_;
   std::vector<TraceFlow> flows_;
   std::vector<std::int64_t> open_copies_;  // events of copies that nobody has waited for
