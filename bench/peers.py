@@ -1,9 +1,10 @@
 """The shipped kernels in Palladion beside JAX's own interpreters: the same function, the same inputs, one run of this file.
 
-    ./dev bench peers [--filter X] [--quick] [--tpu-interpreter none|quick|all] [--only-races] [--json FILE] [--no-docs]
+    ./dev bench peers [--filter X] [--quick] [--tpu-interpreter none|quick|all] [--only-races | --only-gpu]
+                      [--json FILE] [--no-docs]
 
 Each case of palladion.real_kernels gets a process of its own (measure_case.py), so that no case finds another's traces; then the
-ratios become the page docs/benchmarks.md. Ratios compare times of one process only. Exit code 1 when a case gave no times.
+ratios become the page docs/benchmarks.md. Kernels for GPUs are beside JAX's GPU interpreter (gpu_peers.py). Ratios compare times of one process only. Exit code 1 when a case gave no times.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import os
 import subprocess
 import sys
 
+import gpu_peers
 import peers_page
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -20,10 +22,10 @@ CASE_SECONDS = 600  # JAX's interpreters and ours, one case
 TPU_SECONDS = 240  # JAX's TPU interpreter, one case: it runs every block copy as a callback
 
 
-def measure(name: str, what: str, limit: float) -> dict:
-    """What measure_case.py says of a case, or {"error": why not}."""
-    command = [sys.executable, os.path.join(HERE, "measure_case.py"), what, name]
-    environment = dict(os.environ, JAX_PLATFORMS="cpu")
+def measure(name: str, what: str, limit: float, script: str = "measure_case.py") -> dict:
+    """What the script says of a case, or {"error": why not}."""
+    command = [sys.executable, os.path.join(HERE, script), what, name]
+    environment = dict(os.environ, JAX_PLATFORMS="cpu", JAX_TRACEBACK_FILTERING="off")
     path = [os.path.join(ROOT, "python"), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(part for part in path if part)
     try:
@@ -36,6 +38,19 @@ def measure(name: str, what: str, limit: float) -> dict:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def measure_gpu(options) -> bool:
+    """The part of the page about kernels for GPUs; False where a case gave no times."""
+    def run(name, what, limit):
+        return measure(name, what, limit, "measure_gpu_case.py")
+
+    cases = run("", "list", 120)["cases"]
+    rows = gpu_peers.measure_all(run, [c for c in cases if options.filter in c["name"] and (c["quick"] or not options.quick)])
+    print("\n".join(gpu_peers.aim_lines(rows)))
+    if rows and not options.no_docs:
+        gpu_peers.write(os.path.join(ROOT, "docs/benchmarks.md"), rows, bool(options.filter or options.quick))
+    return not gpu_peers.failed(rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--filter", default="", help="only the cases whose name contains this")
@@ -43,9 +58,12 @@ def main() -> int:
     parser.add_argument("--tpu-interpreter", choices=["none", "quick", "all"], default="quick",
                         help="the cases for JAX's TPU interpreter: one of each kernel unless told otherwise")
     parser.add_argument("--only-races", action="store_true", help="only the race detection of JAX's TPU interpreter beside a check")
+    parser.add_argument("--only-gpu", action="store_true", help="only kernels for GPUs, beside JAX's GPU interpreter")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers as JSON")
     parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
     options = parser.parse_args()
+    if options.only_gpu:
+        return 0 if measure_gpu(options) else 1
     listed = measure("", "list", 120)
     if "error" in listed:
         print(f"the cases cannot be listed: {listed['error']}", file=sys.stderr)
@@ -75,7 +93,8 @@ def main() -> int:
         peers_page.write_races(page, rows, subset)
         if not options.only_races:
             peers_page.write(page, rows, subset)
-    return 1 if not rows or any("error" in row or "error" in row.get("races", {}) for row in rows) else 0
+    gpu = options.only_races or measure_gpu(options)
+    return 1 if not gpu or not rows or any("error" in row or "error" in row.get("races", {}) for row in rows) else 0
 
 
 if __name__ == "__main__":
