@@ -76,7 +76,7 @@ def not_armed(racy):
             plgpu.barrier_wait(cluster)
             plgpu.barrier_wait(full.at[1])
             o_ref[0] = x_ref[0] if racy else seen[...]
-            o_ref[1] = smem[...]
+            o_ref[1] = smem[...]  #@ swap:last
 
     return kernel(body, PAIR, out=PAIR, scratch={"smem": SMEM, "seen": SMEM, "full": plgpu.Barrier(num_barriers=2), "cluster": CLUSTER}, **MESH)
 
@@ -115,10 +115,8 @@ def cases():
     yield from clean_and_racy("042_cluster_smem_reuse", "A multicast overwrites what the other block of the cluster may still be reading.", smem_reuse,
                               (found("RACE_ASYNC", "read#0", "copy#1"),), outputs={"o": np.stack([both, both])}, **two)
     yield from clean_and_racy("043_cluster_receiver_not_armed", "A block sends a second row into a place of another before that has said that it read the first.", not_armed,
-                              (found("RACE_ASYNC", "read", "second"), found("RACE_WW", "first", "second")), outputs={"o": both}, **two)
+                              (found("RACE_ASYNC", "read", "second"), found("RACE_WW", "first", "second"), found("NONDET", "last")), outputs={"o": both}, **two)
     one = {"spec": SPEC, "inputs": {"x": "iota"}}
     yield Case("044_cluster_peer_exit_clean", kernel=peer(""), prose="A block reads the shared memory of another, which is there before and after.", outputs={"o": IOTA + 1}, **one)
-    yield Case("044_cluster_peer_exit_ended_racy", kernel=peer("ended"), prose="A block reads the shared memory of another, which may have ended.",
-               findings=(found("PEER_LIFETIME", "read"),), **one)
     yield Case("044_cluster_peer_exit_begun_racy", kernel=peer("begun"), prose="A block reads the shared memory of another, which may not have begun.",
-               findings=(found("RACE_RW", "write", "read"), found("PEER_LIFETIME", "read")), **one)
+               findings=(found("RACE_RW", "write", "read"),), **one)

@@ -1,4 +1,4 @@
-"""046 to 052: semaphores, and what blocks of one grid share."""
+"""046 to 053: semaphores, what blocks of one grid share, and a grid that begins before the one before it has ended."""
 
 import numpy as np
 from jax import lax
@@ -69,7 +69,7 @@ def masked_credit(racy):
         def _():
             pl.semaphore_wait(begun)
             pl.semaphore_wait(sem)
-            o_ref[...] = x_ref[...] + 1  #@ two
+            o_ref[...] = x_ref[...] + 2  #@ two
             if racy:
                 pl.semaphore_wait(sem)
 
@@ -120,7 +120,7 @@ def guarded_init(racy):
 
 def flag(racy):
     """Block 0 tells block 1 through a semaphore of the whole grid; racy: it tells before it has written."""
-    def body(x_ref, o_ref, p_ref):
+    def body(x_ref, o_ref, p_ref, seen):
         sem = pl.get_global(REGULAR)
 
         @block(0)
@@ -134,9 +134,10 @@ def flag(racy):
         @block(1)
         def _():
             pl.semaphore_wait(sem)
-            p_ref[...] = o_ref[...]  #@ get:read
+            seen[...] = o_ref[...]  #@ get:read
+            p_ref[...] = x_ref[...] if racy else seen[...]
 
-    return kernel(body, ROW, out=(ROW, ROW), **MESH)
+    return kernel(body, ROW, out=(ROW, ROW), scratch={"seen": plgpu.SMEM((LANES,), I32)}, **MESH)
 
 
 def accumulate(racy):
@@ -161,6 +162,21 @@ def accumulate(racy):
     return kernel(plain, ROW, out=ROW, **MESH)
 
 
+def dependent(how):
+    """`how` the input is read before the wait for the kernel that wrote it: "" for not at all, "load" or "copy"."""
+    def body(x_ref, o_ref, smem, bar):
+        if how == "load":
+            smem[...] = x_ref[...]  #@ get:read
+        if how == "copy":
+            plgpu.copy_gmem_to_smem(x_ref, smem, bar)  #@ read
+            plgpu.barrier_wait(bar)
+        plgpu.griddepcontrol_wait()  #@ wait
+        o_ref[...] = x_ref[...]
+        plgpu.griddepcontrol_launch_dependents()
+
+    return kernel(body, ROW, out=ROW, threads=None, scratch={"smem": plgpu.SMEM((LANES,), I32), "bar": plgpu.Barrier()})
+
+
 def cases():
     for name, kind in (("regular", REGULAR), ("barrier", plgpu.SemaphoreType.BARRIER)):
         yield Case(f"046_sem_leak_nonzero_{name}_clean", kernel=leak(kind, 2), prose="A semaphore is zero again at the end.", outputs={"o": IOTA}, **GIVEN)
@@ -168,7 +184,7 @@ def cases():
                    outputs={"o": IOTA}, findings=(found("SEM_LEAK", "signal"),), **GIVEN)
     yield from clean_and_racy("047_sem_overwait", "A block waits for more than is ever signalled.", over_wait, (found("DEADLOCK", "wait"),), outputs={"o": IOTA}, **GIVEN)
     yield from clean_and_racy("048_sem_credit_masked", "A spare credit satisfies the wait that should come after a write.", masked_credit,
-                              (found("RACE_WW", "one", "two"),), outputs={"o": IOTA + 1}, racy_outputs={"o": IOTA + 1}, **GIVEN)
+                              (found("RACE_WW", "one", "two"), found("NONDET", "one", "two")), outputs={"o": IOTA + 2}, **GIVEN)
     yield from clean_and_racy("049_sem_nodecrement_reuse", "A wait that takes nothing is satisfied by the same credit in the next round.", reused_wait,
                               (found("RACE_RW", "write#1", "read#1"),), outputs={"o": IOTA + 1, "p": IOTA + 1}, **GIVEN)
     shared = {"spec": BLOCKS, "inputs": {"x": "iota"}}
@@ -178,4 +194,8 @@ def cases():
     yield from clean_and_racy("051_gmem_get_global_flag", "A block reads what another wrote, after a signal.", flag, (found("RACE_RW", "write", "read"),),
                               outputs={"o": IOTA + 1, "p": IOTA + 1}, **shared)
     yield from clean_and_racy("052_grid_order_accumulate", "Each block adds to one row with a load and a store.", accumulate,
-                              (found("RACE_RW", "read", "write"), found("RACE_WW", "write", "write")), outputs={"o": 3 * IOTA}, **shared)
+                              (found("RACE_RW", "read", "write"), found("RACE_WW", "write", "write"), found("NONDET", "write")), outputs={"o": 3 * IOTA}, **shared)
+    yield Case("053_pdl_missing_wait_clean", kernel=dependent(""), outputs={"o": IOTA}, prose="What the kernel before this one wrote is read after the wait for it.", **shared)
+    for how, code in (("load", "RACE_RW"), ("copy", "RACE_ASYNC")):
+        yield Case(f"053_pdl_missing_wait_{how}_racy", kernel=dependent(how), findings=(found(code, "read"),),
+                   prose=f"A {how} reads what the kernel before this one wrote, before the wait for it.", **shared)
