@@ -26,7 +26,6 @@ constexpr OpRow Later(std::string_view dialect, std::string_view name, std::stri
 constexpr std::string_view kAsyncCopies = "asynchronous copies: not modelled yet";
 constexpr std::string_view kGpuMemory = "Mosaic GPU's own memory operations: not modelled yet";
 constexpr std::string_view kSemaphores = "semaphores: not modelled yet";
-constexpr std::string_view kBarriers = "barriers: not modelled yet";
 constexpr std::string_view kMma = "MMA instructions: not modelled yet";
 constexpr std::string_view kHardwarePrng = "hardware random numbers: their sequence is not documented";
 constexpr std::string_view kSparseCore = "SparseCore: not modelled yet";
