@@ -14,9 +14,10 @@
 namespace palladion {
 namespace {
 
-constexpr Mutation kAll[] = {Mutation::kDropMask,     Mutation::kDropInit,    Mutation::kSwapIndex,
-                             Mutation::kMakeParallel, Mutation::kShrinkBlock, Mutation::kDropStore,
-                             Mutation::kReadPast};
+constexpr Mutation kAll[] = {
+    Mutation::kDropMask,  Mutation::kDropInit, Mutation::kSwapIndex, Mutation::kMakeParallel, Mutation::kShrinkBlock,
+    Mutation::kDropStore, Mutation::kReadPast, Mutation::kDropSync,  Mutation::kRepeatSync,   Mutation::kSwapSync,
+    Mutation::kMoveSync,  Mutation::kNextSlot, Mutation::kArrivals,  Mutation::kOtherBarrier, Mutation::kWaitCount};
 
 // The text's module with the chosen kernel alone, as its canonical text parses, so that lines are those of that text.
 absl::StatusOr<Module> OnlyKernel(std::string_view text, std::string_view path, const std::string& name) {
@@ -55,8 +56,9 @@ Mutant Mutated(const Module& original, std::size_t at, std::size_t number) {
 }  // namespace
 
 std::string_view Name(Mutation mutation) {
-  constexpr std::string_view kNames[] = {"drop_mask",    "drop_init",  "swap_index", "make_parallel",
-                                         "shrink_block", "drop_store", "read_past"};
+  constexpr std::string_view kNames[] = {"drop_mask",  "drop_init", "swap_index", "make_parallel", "shrink_block",
+                                         "drop_store", "read_past", "drop_sync",  "repeat_sync",   "swap_sync",
+                                         "move_sync",  "next_slot", "arrivals",   "other_barrier", "wait_count"};
   return kNames[static_cast<std::size_t>(mutation)];
 }
 
@@ -67,7 +69,15 @@ std::string_view Description(Mutation mutation) {
                                          "make an ordered grid dimension parallel",
                                          "shrink a block so that it no longer divides its array",
                                          "drop a store to an output",
-                                         "read one element past"};
+                                         "read one element past",
+                                         "drop a wait, an arrival, a fence or a copy",
+                                         "do a wait, an arrival, a fence or a copy twice",
+                                         "swap two synchronising instructions",
+                                         "move a synchronising instruction across an access",
+                                         "take the next slot",
+                                         "change the arrivals of a barrier",
+                                         "take another barrier",
+                                         "change how much a wait leaves under way"};
   return kTexts[static_cast<std::size_t>(mutation)];
 }
 

@@ -23,6 +23,14 @@ enum class Mutation : std::uint8_t {
   kShrinkBlock,   // one size of a block, and all that follows from it, so that it no longer divides its array
   kDropStore,     // one store to an output
   kReadPast,      // one read starts one element later
+  kDropSync,      // one wait, arrival, fence, commit or asynchronous copy
+  kRepeatSync,    // the same, twice
+  kSwapSync,      // one of them, or a product, behind the next one
+  kMoveSync,      // one of them across the nearest instruction that touches memory, either way
+  kNextSlot,      // one index of an array of barriers or slots, plus one modulo the array
+  kArrivals,      // the arrivals that complete a barrier, plus or minus one
+  kOtherBarrier,  // another barrier of the same type
+  kWaitCount,     // how many operations a wait leaves under way, plus or minus one
 };
 std::string_view Name(Mutation mutation);         // "drop_mask"
 std::string_view Description(Mutation mutation);  // "drop a mask"

@@ -48,6 +48,34 @@ kernel @sum {
 }
 )";
 
+// A thread loads into two slots in turn and stores what it has read.
+constexpr std::string_view kSync = R"(pkir 1;
+kernel @ring {
+  backend mosaic_gpu;
+  in %x: f32[4,128] space gmem;
+  out %o: f32[4,128] space gmem;
+  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=1, thread_name="wg"};
+  body @ring (%xr: ref<gmem,f32[4,128]> as "x", %or: ref<gmem,f32[4,128]> as "o") {
+    run_scoped{collective_axes=["wg"]}() (%s: ref<smem,f32[2,128]>, %b: ref<smem,barrier{arrivals=1}[2]>, %c: ref<smem,barrier{arrivals=1}[2]>) {
+      _ = scan{length=4, reverse=false}(init=0:i32) (%i: i32[]) {
+        %slot = rem(%i, 2:i32) : i32[];
+        copy_gmem_to_smem(src=%xr.at[%i, *], dst=%s.at[%slot, *], barrier=%b.at[%slot]);
+        barrier_wait(barrier=%b.at[%slot]);
+        %v = get(%s.at[%slot, *]) : f32[128];
+        _ = swap(%s.at[%slot, *], %v) : f32[128];
+        commit_smem();
+        copy_smem_to_gmem(src=%s.at[%slot, *], dst=%or.at[%i, *]);
+        wait_smem_to_gmem{wait_read_only=true}(0:i32);
+        %next = add(%i, 1:i32) : i32[];
+        return %next;
+      } : i32[];
+      return;
+    };
+    return;
+  }
+}
+)";
+
 std::string LineOf(std::string_view text, int line) {
   const std::vector<std::string> lines = absl::StrSplit(std::string(text), '\n');
   return line >= 1 && static_cast<std::size_t>(line) <= lines.size() ? lines[static_cast<std::size_t>(line) - 1] : "";
@@ -91,7 +119,40 @@ TEST(Mutants, OfEveryKind) {
   EXPECT_EQ(found.size(), expected.size() + 1);
   std::set<Mutation> kinds;
   for (const auto& [name, mutant] : found) kinds.insert(mutant.mutation);
+  for (const auto& [name, mutant] : ByName(kSync)) kinds.insert(mutant.mutation);
   EXPECT_EQ(kinds.size(), AllMutations().size());
+}
+
+TEST(Mutants, OfSynchronisation) {
+  const std::map<std::string, Mutant> found = ByName(kSync);
+  const std::map<std::string, std::string> expected = {
+      {"drop_sync_0", "barrier_wait(barrier=%b.at[%slot]);"},
+      {"drop_sync_1", "%v = get("},
+      {"drop_sync_2", "copy_smem_to_gmem("},
+      {"repeat_sync_1", "barrier_wait("},
+      {"swap_sync_0", "barrier_wait(barrier=%b.at[%slot]);"},
+      {"swap_sync_1", "%v = get("},
+      {"move_sync_0", "%v = get("},
+      {"move_sync_1", "= swap("},
+      {"next_slot_1", "%next_add = add(%slot, 1:i32)"},
+      {"arrivals_0", "%b: ref<smem,barrier{arrivals=2}[2]>"},
+      {"arrivals_1", "%c: ref<smem,barrier{arrivals=2}[2]>"},
+      {"other_barrier_1", "barrier_wait(barrier=%c.at[%slot]);"},
+      {"wait_count_0", "wait_smem_to_gmem{wait_read_only=true}(1:i32);"},
+  };
+  for (const auto& [name, part] : expected) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    const Mutant& mutant = found.at(name);
+    EXPECT_EQ(mutant.refused, "") << name;
+    // The barriers' types stand on the lines behind the instruction that makes them.
+    const bool type = mutant.mutation == Mutation::kArrivals;
+    EXPECT_NE((type ? mutant.text : LineOf(mutant.text, mutant.line)).find(part), std::string::npos)
+        << name << ": " << LineOf(mutant.text, mutant.line);
+  }
+  for (const auto& [name, mutant] : found) {
+    EXPECT_EQ(CanonicalText(mutant.text).value_or(""), mutant.text) << name;
+    EXPECT_NE(mutant.text, CanonicalText(kSync).value_or("")) << name;
+  }
 }
 
 TEST(Mutants, WhatIsAcceptedCanBePreparedAndTheRestSaysWhy) {
@@ -117,9 +178,17 @@ TEST(Mutants, ADynamicIndexGetsAnAddition) {
 }
 
 TEST(Mutants, AtMostSoManyOfAKind) {
-  const std::map<std::string, Mutant> few = ByName(kKernel, {.per_kind = 1});
-  EXPECT_EQ(few.size(), AllMutations().size());
-  for (const auto& [name, mutant] : few) EXPECT_EQ(mutant.text, ByName(kKernel).at(name).text) << name;
+  std::set<Mutation> seen;
+  for (const std::string_view kernel : {kKernel, kSync}) {
+    const std::map<std::string, Mutant> few = ByName(kernel, {.per_kind = 1});
+    std::set<Mutation> kinds;
+    for (const auto& [name, mutant] : few) {
+      EXPECT_EQ(mutant.text, ByName(kernel).at(name).text) << name;
+      EXPECT_TRUE(kinds.insert(mutant.mutation).second) << name;
+    }
+    seen.merge(kinds);
+  }
+  EXPECT_EQ(seen.size(), AllMutations().size());
 }
 
 TEST(Mutants, OfSeveralKernelsOneIsNamed) {

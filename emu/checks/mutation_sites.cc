@@ -170,6 +170,7 @@ std::vector<MutationSite> MutationSites(const Module& module, Kernel& kernel) {
   std::vector<MutationSite> sites;
   Finder(module, kernel).Find(sites);
   AddBlockSites(kernel, sites);
+  AddSyncSites(module, kernel, sites);
   std::stable_sort(sites.begin(), sites.end(),
                    [](const MutationSite& a, const MutationSite& b) { return a.mutation < b.mutation; });
   return sites;

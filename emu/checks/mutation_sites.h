@@ -25,6 +25,9 @@ std::vector<MutationSite> MutationSites(const Module& module, Kernel& kernel);
 // Those of one operand's block: emu/checks/mutation_blocks.cc.
 void AddBlockSites(Kernel& kernel, std::vector<MutationSite>& sites);
 
+// Those of synchronisation: emu/checks/mutation_sync.cc.
+void AddSyncSites(const Module& module, Kernel& kernel, std::vector<MutationSite>& sites);
+
 }  // namespace palladion
 
 #endif  // PALLADION_EMU_CHECKS_MUTATION_SITES_H_

@@ -27,7 +27,8 @@ def test_the_recorded_score_is_fresh(kernels):
 
 def test_every_kind_of_mutation_is_sampled(kernels):
     kinds = {mutant["mutation"] for one in kernels for mutant in _library.mutants(one.text, None, 1)}
-    assert kinds == {"drop_mask", "drop_init", "swap_index", "make_parallel", "shrink_block", "drop_store", "read_past"}
+    assert kinds == {"drop_mask", "drop_init", "swap_index", "make_parallel", "shrink_block", "drop_store", "read_past",
+                     "drop_sync", "repeat_sync", "swap_sync", "move_sync", "next_slot", "arrivals", "other_barrier", "wait_count"}
 
 
 def test_the_outcomes(kernels):

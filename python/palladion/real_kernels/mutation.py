@@ -24,6 +24,7 @@ OUTCOMES = {
 # Programs of the grid and iterations of one: a mutant that goes on for ever must end too.
 BUDGET = 1 << 22
 SEEDS = 64
+FIRST_SEEDS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,26 +43,31 @@ def counting(report) -> collections.Counter:
 
 
 def judge(original: CheckedKernel, mutant: dict, seeds=SEEDS, target=None) -> Outcome:
-    def ended(outcome, why):
-        return Outcome(original.case.name, original.name, mutant["name"], mutant["mutation"], outcome, why, mutant["what"])
-
+    """With FIRST_SEEDS schedules where they report something or prove that no other says more, else with `seeds`."""
     if mutant["refused"]:
-        return ended("refused", mutant["refused"])
+        return _outcome(original, mutant, "refused", mutant["refused"])
     outputs = [np.zeros_like(output) for output in original.outputs]
     try:
         program = _library.Program(mutant["text"], None, target or original.case.target)
-        code, report = program.check(original.inputs, outputs, seeds=seeds, budget=BUDGET)
+        for count in sorted({min(FIRST_SEEDS, seeds), seeds}):
+            code, report = program.check(original.inputs, outputs, seeds=count, budget=BUDGET)
+            found = counting(report) - counting(original.report)
+            if found or (code != original.code and code != _library.CLEAN):
+                return _outcome(original, mutant, "reported", ", ".join(sorted(found)) or f"exit code {code}")
+            if report["verdict"] == "proved":
+                break
     except _library.PalladionError as error:
         if error.code == _library.INTERNAL:
             raise
-        return ended("reported" if error.code == _library.BUDGET else "refused", str(error))
-    found = counting(report) - counting(original.report)
-    if found or (code != original.code and code != _library.CLEAN):
-        return ended("reported", ", ".join(sorted(found)) or f"exit code {code}")
+        return _outcome(original, mutant, "reported" if error.code == _library.BUDGET else "refused", str(error))
     if all(np.array_equal(a.view(np.uint8), b.view(np.uint8)) for a, b in zip(map(_flat, outputs), map(_flat, original.outputs))):
-        return ended("equivalent", f"{report['verdict']} in {report['schedules']} schedules, the same bits")
+        return _outcome(original, mutant, "equivalent", f"{report['verdict']} in {report['schedules']} schedules, the same bits")
     worst = worst_difference(outputs, original.outputs, original.case.atol, original.case.rtol)
-    return ended("reference" if worst > 1 else "survived", f"{worst:.3g} times the tolerance")
+    return _outcome(original, mutant, "reference" if worst > 1 else "survived", f"{worst:.3g} times the tolerance")
+
+
+def _outcome(original, mutant, outcome, why) -> Outcome:
+    return Outcome(original.case.name, original.name, mutant["name"], mutant["mutation"], outcome, why, mutant["what"])
 
 
 def _flat(array):
