@@ -65,10 +65,11 @@ ViewRun RunView(const RandomChain& chain, const std::string& target, const Memor
   EXPECT_TRUE(kernel.ok()) << kernel.status() << "\n" << text;
   if (!kernel.ok()) return run;
   Ints x(static_cast<std::size_t>(memory.bytes / 4)), y;
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::int32_t>(i) * 0x01020305;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(i) * 0x01020305u);
   run.expected_stored = x;
   for (const std::int64_t place : chain.view.places) {
-    y.push_back(-1 - static_cast<std::int32_t>(y.size()) * 0x01010101);
+    y.push_back(static_cast<std::int32_t>(~(static_cast<std::uint32_t>(y.size()) * 0x01010101u)));
     std::int32_t word = 0;
     for (std::int64_t byte = 0; byte < 4; ++byte) {
       const std::int64_t at = memory.address(4 * place + byte);
