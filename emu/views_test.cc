@@ -177,9 +177,9 @@ ViewRun RunPlain(const RandomChain& chain, const std::string& target) {
 Ints PlacesOf(const ViewRun& run) {
   Ints places;
   for (const std::int32_t word : run.loaded) {
-    std::int32_t place = 0;
-    while (place < 100000 && place * 0x01020305 != word) ++place;
-    places.push_back(place);
+    std::uint32_t place = 0;
+    while (place < 100000 && place * 0x01020305u != static_cast<std::uint32_t>(word)) ++place;
+    places.push_back(static_cast<std::int32_t>(place));
   }
   return places;
 }
