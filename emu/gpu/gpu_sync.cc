@@ -62,6 +62,13 @@ SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, 
 }
 
 absl::StatusOr<SyncId> GpuMachine::Alloc(const SyncRequest& request, const AllocationSite& site) {
+  constexpr std::int64_t kMaxObjects = std::int64_t{1} << 16;  // shared memory has room for fewer
+  std::int64_t count = 1;
+  for (const std::int64_t size : request.shape) count = std::min(count * size, kMaxObjects + 1);
+  if (count > kMaxObjects) {
+    return absl::ResourceExhaustedError(
+        Cat("'", request.name, "' has more than ", kMaxObjects, " barriers or semaphores; no chip has room for them"));
+  }
   const BlockId block = Current().block;
   if (site.sharing == Sharing::kGrid) {  // one for each place of the kernel, however often threads come there
     const ObjectName here{site.step, 0};
