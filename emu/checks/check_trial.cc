@@ -188,10 +188,11 @@ absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& given, absl::Span<co
   std::vector<Finding>& found = result.launch.findings;
   if (std::any_of(found.begin(), found.end(), BothWrite)) {
     std::vector<std::string> one_value;
-    options = {.scheduled = {.launch = {.run = launch.run, .order = launch.order, .fill = launch.fill},
-                             .loop = options.scheduled.loop,
-                             .fences = options.scheduled.fences},
-               .one_value = &one_value};
+    options = {
+        .scheduled = {.launch = {.run = launch.run, .order = launch.order, .definedness = true, .fill = launch.fill},
+                      .loop = options.scheduled.loop,
+                      .fences = options.scheduled.fences},
+        .one_value = &one_value};
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
     PALLADION_RETURN_IF_ERROR(run(MutableArraysOf(unused)).status());
     for (Finding& finding : found) {

@@ -127,6 +127,7 @@ absl::Status ClockRaces::Finish(const std::function<absl::Status(const LaunchOpt
     launch.observers.clear();
     launch.hooks = nullptr;
     launch.contracts = nullptr;
+    launch.definedness = true;  // what is undefined is equal to nothing
     again.Attach(launch);
     PALLADION_RETURN_IF_ERROR(rerun(launch));
   }
