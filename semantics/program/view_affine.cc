@@ -215,9 +215,11 @@ bool AffineView::At(const std::vector<AffineEntry>& entries) {
     Dim& dim = dims_[d];
     const AffineEntry& entry = entries[d];
     if (entry.kind != Index::Kind::kFull) {
-      if (entry.start.slot.valid() && (level_ > 1 || !dim.own)) {
+      const bool slice = entry.kind == Index::Kind::kSlice;
+      const std::int64_t reach = entry.size == 0 ? -1 : (entry.size - 1) * entry.stride;
+      const bool passes = slice && !entry.start.slot.valid() && entry.start.constant + reach >= Size(dim);
+      if ((entry.start.slot.valid() || passes) && (level_ > 1 || !dim.own)) {
         if (!layouts_) return false;
-        const std::int64_t reach = entry.size == 0 ? -1 : (entry.size - 1) * entry.stride;
         plan_.guards.push_back({.value = entry.start,
                                 .size = Size(dim),
                                 .reach = reach,
