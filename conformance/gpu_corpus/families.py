@@ -10,10 +10,11 @@ import memory
 import pages
 import pages_matrix
 import quiet
+import scratch
 import semaphores
 import shared_memory
 
-CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, litmus)
+CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, scratch, litmus)
 EXAMPLES = (pages, pages_matrix, quiet)
 
 

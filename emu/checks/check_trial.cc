@@ -213,9 +213,10 @@ absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& given, absl::Span<co
   PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, run(outputs));
   std::vector<Finding>& found = result.launch.findings;
   if (std::any_of(found.begin(), found.end(), BothWrite)) {
-    options = {.scheduled = {.launch = {.run = launch.run, .order = launch.order, .fill = launch.fill},
-                             .loop = options.scheduled.loop,
-                             .fences = options.scheduled.fences}};
+    options = {
+        .scheduled = {.launch = {.run = launch.run, .order = launch.order, .definedness = true, .fill = launch.fill},
+                      .loop = options.scheduled.loop,
+                      .fences = options.scheduled.fences}};
     trial.trouble = NameEqualWrites(found, options, [&](const ThreadOptions& again) -> absl::Status {
       PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
       options = again;

@@ -128,6 +128,7 @@ absl::Status ClockRaces::Finish(const std::function<absl::Status(const LaunchOpt
     launch.observers.clear();
     launch.hooks = nullptr;
     launch.contracts = nullptr;
+    launch.definedness = true;  // what is undefined is equal to nothing
     again.Attach(launch);
     compared = rerun(launch);
   }

@@ -269,6 +269,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   again.observers = {&witness};
   again.hooks = nullptr;
   again.ran = {};
+  again.definedness = true;  // what is undefined is equal to nothing
   again.bound = [&](Memory& memory, absl::Span<const BufferId>) {
     for (const SweepConflict& conflict : conflicts) {
       witness.Ask(memory, conflict);

@@ -9,6 +9,22 @@
 
 namespace palladion {
 
+namespace {
+
+ProxySpace SpaceOf(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kShared:
+      return ProxySpace::kShared;
+    case MemoryKind::kGlobal:
+      return ProxySpace::kGlobal;
+    case MemoryKind::kRegisters:
+      break;
+  }
+  return ProxySpace::kPlain;
+}
+
+}  // namespace
+
 ObjectName GpuMachine::NextName(const AllocationSite& site) { return {site.step, Current().occurrences[site.step]++}; }
 
 // Registers are the thread's own; the model knows them, because engines touch accumulators.
@@ -18,23 +34,55 @@ absl::StatusOr<BufferId> GpuMachine::MakeBuffer(const AllocRequest& request, Mem
   model_.Adopt(id, {.name = request.name,
                     .shape = {request.shape.begin(), request.shape.end()},
                     .element_bytes = bytes,
-                    .space = kind == MemoryKind::kShared ? ProxySpace::kShared : ProxySpace::kPlain,
+                    .space = SpaceOf(kind),
                     .place = place});
   return id;
 }
 
 absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request, MemoryKind kind, const AllocationSite& site) {
   const BlockId block = Current().block;
-  if (kind == MemoryKind::kRegisters) {
-    PALLADION_ASSIGN_OR_RETURN(const BufferId id, MakeBuffer(request, kind, Of(block).place));
-    return id;
-  }
+  // What one of several threads allocates alone is its own; so is global memory of one, which has no peers.
+  const bool alone = site.sharing == Sharing::kThread;
+  const bool own = alone && (kind == MemoryKind::kGlobal || Of(block).threads.size() > 1);
+  if (kind == MemoryKind::kRegisters || own) return MakeBuffer(request, kind, Of(block).place);
+  if (kind == MemoryKind::kGlobal) return AllocGlobal(request, site);
   const ObjectName name = NextName(site);
   const auto found = Of(block).live.find(name);
   if (found == Of(block).live.end()) {
     PALLADION_RETURN_IF_ERROR(AllocShared(request, name, block).status());
   }
   return Of(block).live.at(name).buffer;
+}
+
+// Global memory has no place in a block's stack: nobody else gets its bytes while somebody uses them.
+absl::StatusOr<BufferId> GpuMachine::AllocGlobal(const AllocRequest& request, const AllocationSite& site) {
+  const BlockId block = Current().block;
+  const bool of_grid = site.sharing == Sharing::kGrid;
+  const ObjectName name = of_grid ? ObjectName{site.step, 0} : NextName(site);
+  const auto [at, added] = globals_.try_emplace({of_grid ? BlockId{} : block, name});
+  if (!added) return at->second.buffer;
+  const auto made = MakeBuffer(request, MemoryKind::kGlobal, of_grid ? Place{} : Of(block).place);
+  if (!made.ok()) {
+    globals_.erase(at);
+    return made.status();
+  }
+  at->second = {*made, Of(block).threads.size()};
+  return *made;
+}
+
+// False: it is no such memory. The grid's stays until the kernel ends.
+bool GpuMachine::LeaveGlobal(BufferId buffer, const Site& site) {
+  const auto at =
+      std::find_if(globals_.begin(), globals_.end(), [&](const auto& entry) { return entry.second.buffer == buffer; });
+  if (at == globals_.end()) return false;
+  const BlockId block = at->first.first;
+  if (!block.valid() || --at->second.users > 0) return true;
+  globals_.erase(at);
+  std::vector<ClockId> threads;
+  for (const ThreadId thread : Of(block).threads) threads.push_back(Of(thread).clock);
+  if (options_.races) model_.FreeAfter(threads, "the end of its scope", buffer, CodeSite::Of(site));
+  Release(buffer);
+  return true;
 }
 
 // New memory takes the bytes of scopes that are over; what is still under way there is unordered with that.
@@ -60,7 +108,8 @@ absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, co
   return buffer;
 }
 
-void GpuMachine::Leave(BufferId buffer, const Site&) {
+void GpuMachine::Leave(BufferId buffer, const Site& site) {
+  if (LeaveGlobal(buffer, site)) return;
   const auto named = names_.find(buffer.value);
   if (named == names_.end()) return Release(buffer);  // registers
   Block& block = Of(named->second.first);
