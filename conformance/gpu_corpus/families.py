@@ -4,6 +4,7 @@ import barriers
 import clusters
 import copies
 import fences
+import issuers
 import litmus
 import matrix_units
 import memory
@@ -13,7 +14,7 @@ import quiet
 import semaphores
 import shared_memory
 
-CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, litmus)
+CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, litmus, issuers)
 EXAMPLES = (pages, pages_matrix, quiet)
 
 
