@@ -11,10 +11,11 @@ import memory
 import pages
 import pages_matrix
 import quiet
+import reuse
 import semaphores
 import shared_memory
 
-CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, litmus, issuers)
+CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, litmus, issuers, reuse)
 EXAMPLES = (pages, pages_matrix, quiet)
 
 

@@ -166,7 +166,8 @@ class GpuMachine final : public ThreadPort {
   ObjectName NextName(const AllocationSite& site);
 
   absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, MemoryKind kind, const Place& place);
-  absl::StatusOr<BufferId> AllocShared(const AllocRequest& request, const ObjectName& name, BlockId block);
+  absl::StatusOr<BufferId> AllocShared(const AllocRequest& request, const ObjectName& name, BlockId block,
+                                       std::int64_t offset);
   SyncId MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block);
   std::int64_t Arrivals(const SyncRequest& request) const;
   void EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends);
