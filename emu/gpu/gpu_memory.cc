@@ -1,5 +1,6 @@
 // What threads allocate, and what of it another block of the cluster sees.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -47,11 +48,18 @@ absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request, MemoryKi
   if (kind == MemoryKind::kRegisters || own) return MakeBuffer(request, kind, Of(block).place);
   if (kind == MemoryKind::kGlobal) return AllocGlobal(request, site);
   const ObjectName name = NextName(site);
-  const auto found = Of(block).live.find(name);
-  if (found == Of(block).live.end()) {
-    PALLADION_RETURN_IF_ERROR(AllocShared(request, name, block).status());
+  auto found = Of(block).live.find(name);
+  if (found != Of(block).live.end() && !found->second.reached && found->second.freed) {
+    Of(block).retired.push_back(found->second);  // a peer reached for it too early
+    Of(block).live.erase(found);
+    found = Of(block).live.end();
   }
-  return Of(block).live.at(name).buffer;
+  if (found == Of(block).live.end()) {
+    PALLADION_RETURN_IF_ERROR(AllocShared(request, name, block, Of(block).Top()).status());
+  }
+  SharedBuffer& shared = Of(block).live.at(name);
+  shared.reached = true;
+  return shared.buffer;
 }
 
 // Global memory has no place in a block's stack: nobody else gets its bytes while somebody uses them.
@@ -85,24 +93,40 @@ bool GpuMachine::LeaveGlobal(BufferId buffer, const Site& site) {
   return true;
 }
 
-// New memory takes the bytes of scopes that are over; what is still under way there is unordered with that.
-absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, const ObjectName& name, BlockId id) {
-  PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, MakeBuffer(request, MemoryKind::kShared, Of(id).place));
+// New memory takes the bytes of scopes that are over: what is still under way there is unordered with that, and what
+// was done to them is still invisible to asynchronous units until somebody commits it.
+absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, const ObjectName& name, BlockId id,
+                                                 std::int64_t offset) {
+  PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, memory_.Alloc(request));
   Block& block = Of(id);
   EndLeft(block, Barrier::Ends::kScope);
-  SharedBuffer shared{.buffer = buffer, .offset = block.Top(), .users = block.threads.size()};
+  SharedBuffer shared{.buffer = buffer, .offset = offset, .users = block.threads.size()};
   shared.bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(buffer));
   for (const std::int64_t size : request.shape) shared.bytes *= size;
   const CodeSite site{request.loc, request.text_line};
   const auto overlaps = [&](const SharedBuffer& old) {
     return old.offset < shared.offset + shared.bytes && shared.offset < old.offset + old.bytes;
   };
-  for (const SharedBuffer& old : block.retired) {
+  const auto free = [&](SharedBuffer& old) {
+    if (!std::exchange(old.freed, true) && options_.races) model_.Free(Current().clock, old.buffer, site);
+  };
+  // A peer may reach for the new memory before the block has left the scopes whose bytes it has.
+  for (auto& [of, old] : block.live) {
+    if (overlaps(old)) free(old);
+  }
+  for (SharedBuffer& old : block.retired) {
     if (!overlaps(old)) continue;
-    if (options_.races) model_.Free(Current().clock, old.buffer, site);
+    free(old);
     Release(old.buffer);
   }
   block.retired.erase(std::remove_if(block.retired.begin(), block.retired.end(), overlaps), block.retired.end());
+  model_.Adopt(buffer, {.name = request.name,
+                        .shape = {request.shape.begin(), request.shape.end()},
+                        .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(buffer)),
+                        .space = ProxySpace::kShared,
+                        .place = block.place,
+                        .arena = id.value,
+                        .offset = offset});
   block.live[name] = shared;
   names_[buffer.value] = {id, name};
   return buffer;
@@ -146,11 +170,15 @@ void GpuMachine::EndBlock(BlockId id) {
   const std::string end = Cat("the end of block (", absl::StrJoin(block.index, ", "), ")");
   for (const SharedBuffer& shared : block.retired) {
     // Nobody but a peer can reach it unordered: what the block's own engines still do is NOT_AWAITED.
-    if (options_.races && units_ > 1) model_.FreeAfter(threads, end, shared.buffer, {});
+    if (options_.races && units_ > 1 && !shared.freed) model_.FreeAfter(threads, end, shared.buffer, {});
     Release(shared.buffer);
   }
   block.live.clear();
   block.retired.clear();
+  model_.EndArena(id.value);
+  for (auto at = collectives_.begin(); at != collectives_.end();) {
+    at = MemberOf(at->first, block.index).has_value() ? collectives_.erase(at) : std::next(at);
+  }
 }
 
 BlockId GpuMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where) {
@@ -187,7 +215,9 @@ BufferId GpuMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate
                              .shape = memory_.ShapeOf(buffer),
                              .loc = site.loc,
                              .text_line = site.text_line};
-  const absl::StatusOr<BufferId> made = AllocShared(request, name, peer);
+  const auto own = Of(mine).live.find(name);  // all blocks of a grid have one layout
+  const std::int64_t offset = own == Of(mine).live.end() ? Of(peer).Top() : own->second.offset;
+  const absl::StatusOr<BufferId> made = AllocShared(request, name, peer, offset);
   return made.ok() ? *made : buffer;
 }
 
