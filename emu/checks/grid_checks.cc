@@ -76,7 +76,8 @@ void GridChecks::WatchOperand(const Memory& memory, std::size_t i, BufferId arra
     sweep_.Watch(memory, array, Sweep::Sharing::kShared);
     const bool fetched =
         info.alias >= 0 && program.operand_infos[static_cast<std::size_t>(info.alias)].mode == BlockMode::kResident;
-    if (checks_blocks_ && info.mode == BlockMode::kResident && !info.block.empty() && (info.alias < 0 || fetched))
+    const bool revisited = info.alias < 0 && !info.restored;  // and must not be
+    if (checks_blocks_ && info.mode == BlockMode::kResident && !info.block.empty() && (revisited || fetched))
       blocks_.Watch(memory, array, fetched);
   } else if (info.role == Role::kScratch) {
     if (program.target.backend == TargetBackend::kGeneric) sweep_.Watch(memory, array, Sweep::Sharing::kOwn);
