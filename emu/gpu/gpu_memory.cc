@@ -189,11 +189,12 @@ BlockId GpuMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where
 }
 
 void GpuMachine::ReportPeer(std::string_view what, const Site& site) {
-  memory_.Report({.code = FindingCode::kPeerLifetime,
-                  .message = Cat(NameOf(current_), " reaches for ", what),
-                  .loc = site.loc,
-                  .text_line = site.text_line,
-                  .fix = "let a cluster barrier order the access within the life of the other block's memory"});
+  memory_.Report(
+      {.code = FindingCode::kPeerLifetime,
+       .message = Cat(NameOf(current_), " reaches for ", what),
+       .loc = site.loc,
+       .text_line = site.text_line,
+       .fix = "name a block of the cluster, and let a cluster barrier order the access within the life of its memory"});
 }
 
 // Where a peer has not come to the allocation yet, its bytes are there all the same: they were from its start on.

@@ -178,6 +178,20 @@ absl::Status ApplyTranspose(const std::vector<std::int64_t>& perm, Shown* shown)
   return absl::OkStatus();
 }
 
+absl::Status CheckClusterIndices(const Kernel& kernel, const std::vector<Index>& indices) {
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const Arg& index = indices[i].start;
+    const Type type = TypeOfArg(kernel, index);
+    const bool literal = index.kind == Arg::Kind::kLiteral, value = index.kind == Arg::Kind::kValue;
+    if (indices[i].kind == Index::Kind::kPoint && (literal || value) && type.is_array() && IsInteger(type.dtype) &&
+        type.rank() == 0)
+      continue;
+    return Invalid(Cat("expected an integer scalar as index ", i, " of .cluster, found ",
+                       value ? ToString(type) : "another kind of argument"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Apply(const Kernel& kernel, const Transform& transform, bool masked, Shown* shown) {
   switch (transform.kind) {
     case Transform::Kind::kAt:
@@ -188,6 +202,9 @@ absl::Status Apply(const Kernel& kernel, const Transform& transform, bool masked
       return ApplyReshape(transform.ints, shown);
     case Transform::Kind::kTranspose:
       return ApplyTranspose(transform.ints, shown);
+    case Transform::Kind::kCluster:
+      PALLADION_RETURN_IF_ERROR(CheckClusterIndices(kernel, transform.indices));
+      return ApplyLayout(transform, &shown->shape, &shown->dtype);
     default:
       return ApplyLayout(transform, &shown->shape, &shown->dtype);
   }

@@ -83,9 +83,19 @@ std::int64_t ReadPlace(const std::byte* memory, DType dtype, std::int64_t elemen
   return std::clamp(index, -kFarOutside, kFarOutside);
 }
 
+absl::InlinedVector<PeerCoordinate, 3> PeerOf(const ViewPlan& plan, Frame& frame) {
+  absl::InlinedVector<PeerCoordinate, 3> peer;
+  for (const PeerIndex& entry : plan.peer) {
+    const IndexValue& index = entry.index;
+    const std::int64_t at = index.slot.valid() ? ReadPlace(frame.slot(index.slot), index.dtype, 0) : index.constant;
+    peer.push_back({entry.grid_dim, at});
+  }
+  return peer;
+}
+
 BufferId BufferOf(const ViewPlan& plan, const Step& step, Frame& frame) {
   const BufferId own = frame.ref(plan.ref).buffer;
-  return plan.peer.empty() || !own.valid() ? own : frame.port->PeerBuffer(own, plan.peer, frame.site(step));
+  return plan.peer.empty() || !own.valid() ? own : frame.port->PeerBuffer(own, PeerOf(plan, frame), frame.site(step));
 }
 
 void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box) {

@@ -170,10 +170,11 @@ absl::Status Builder::PlanPlace(const Arg& view, ViewPlan& plan) {
   views_.Add(plan.ref);
   for (const Transform& t : view.transforms) {
     if (t.kind != Transform::Kind::kCluster) continue;
-    PALLADION_ASSIGN_OR_RETURN(const ClusterPlace place, ParseCluster(t.attrs));
+    PALLADION_ASSIGN_OR_RETURN(const ClusterPlace place, ParseCluster(t));
     for (std::size_t i = 0; i < place.dims.size(); ++i) {
       PALLADION_ASSIGN_OR_RETURN(const int dim, GridAxis(place.dims[i]));
-      plan.peer.push_back({static_cast<std::size_t>(dim), place.indices[i]});
+      PALLADION_ASSIGN_OR_RETURN(IndexValue index, PlanIndex(place.indices[i]));
+      plan.peer.push_back({static_cast<std::size_t>(dim), std::move(index)});
     }
     program_.uses_port = true;
     views_.several = true;  // another block's memory is not the ref's
