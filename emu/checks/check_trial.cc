@@ -40,6 +40,9 @@ bool UpdatesAtomically(const Program& program) {
                      [](const Step& step) { return step.atomic != AtomicStep::kNone; });
 }
 
+// Are programs agents of the scheduler? A list of moves means nothing to those that run one after another.
+bool UnderPolicy(bool interact, const Schedule& schedule) { return interact || schedule.moves.has_value(); }
+
 bool IsReverse(const Schedule& schedule) {
   return !schedule.moves.has_value() && schedule.policy == PolicyKind::kReverse;
 }
@@ -100,7 +103,7 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
     launch.definedness = options_.definedness;
     if (options_.contracts) launch.contracts = &inspections;
   }
-  if (interact_) {
+  if (UnderPolicy(interact_, schedule)) {
     PALLADION_RETURN_IF_ERROR(RunUnderPolicy(launch, outputs, lengths, trial, everything && options_.races));
   } else {
     PALLADION_RETURN_IF_ERROR(RunInOrder(launch, outputs, trial, everything && options_.races));
@@ -223,7 +226,7 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
   LaunchOptions launch{.run = options_.run, .fill = fill_};
   const std::vector<MutableArray> arrays = MutableArraysOf(outputs);
-  if (interact_) {
+  if (UnderPolicy(interact_, schedule)) {
     const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths);
     const ScheduledOptions options{.launch = launch, .loop = {.budget = options_.step_budget}};
     if (NeedsThreads(kernel.state().program())) {
