@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emu/hunt/hunt_dress.h"
 #include "scheduler/random.h"
 
 namespace palladion::hunt {
@@ -15,7 +16,7 @@ class Generator {
   explicit Generator(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15 + 1) {}
 
   HuntKernel Make() {
-    Sizes();
+    kernel_ = RandomSizes(&random_);
     if (Below(8) == 0) {
       for (std::vector<Op>& agent : kernel_.agents) Fill(&agent, 2 + Below(5));
     } else {
@@ -23,48 +24,11 @@ class Generator {
     }
     for (int n = Below(3); n > 0; --n) Damage();
     Trim();
-    for (std::size_t i = 0; i < kernel_.agents.size(); ++i) Dress(&kernel_.agents[i], static_cast<int>(i));
+    Dress(&random_, &kernel_);
     return std::move(kernel_);
   }
 
  private:
-  void Sizes() {
-    static constexpr Family kFamilies[] = {Family::kThreads, Family::kThreads, Family::kThreads, Family::kBlocks,
-                                           Family::kPrograms};
-    kernel_.family = kFamilies[Below(5)];
-    kernel_.rows = 2 + Below(2);
-    const bool programs = kernel_.family == Family::kPrograms, threads = kernel_.family == Family::kThreads;
-    if (programs) kernel_.target = Below(3) == 0 ? "generic" : "triton/h100";
-    if (programs && Below(4) == 0) {
-      kernel_.window = Below(3);
-      kernel_.window_start = Below(kernel_.rows);
-    }
-    kernel_.shared = !programs;
-    kernel_.unions = threads && Below(4) == 0;
-    const int agents = threads ? 1 + (Below(8) > 0) + (Below(3) == 0) : 2 + (Below(3) == 0);
-    kernel_.blocks = threads ? 1 : agents;
-    if (threads && agents == 2 && Below(8) == 0) kernel_.blocks = 2;
-    kernel_.agents.resize(static_cast<std::size_t>(threads ? agents * kernel_.blocks : agents));
-    kernel_.cluster = kernel_.blocks == 2 && !programs && Below(2) == 0;
-  }
-
-  // How indices are written, and rows that depend on values.
-  void Dress(std::vector<Op>* ops, int agent) {
-    for (Op& op : *ops) {
-      Dress(&op.body, agent);
-      Dress(&op.otherwise, agent);
-      if (op.what > What::kExchange) continue;
-      const bool programs = kernel_.family == Family::kPrograms, m = op.array == Array::kM;
-      const bool window = m && kernel_.window >= 0;
-      if (window) op.row = (kernel_.window * agent + kernel_.window_start) % kernel_.rows;
-      op.dynamic = !window && Below(12) == 0;
-      const bool plain = op.what == What::kLoad || op.what == What::kStore;
-      op.style = Below(3) == 0 ? Below(programs && plain ? 4 : 2) : 0;
-      if (window && op.style == 1) op.style = 0;
-      op.alias = m && Below(6) == 0;
-    }
-  }
-
   int Below(int n) { return static_cast<int>(random_.Below(static_cast<std::uint64_t>(n))); }
   std::vector<Op>& Agent(int i) { return kernel_.agents[static_cast<std::size_t>(i)]; }
   int agents() const { return static_cast<int>(kernel_.agents.size()); }
@@ -161,10 +125,14 @@ class Generator {
     for (; n > 0; --n) ops->push_back(AnyOp());
   }
 
+  int threads() const { return agents() / kernel_.blocks; }  // of a block
+
   void Pattern() {
-    const int from = Below(agents()), to = (from + (agents() > 1 ? 1 + Below(agents() - 1) : 0)) % agents();
-    if (kernel_.family == Family::kPrograms) return ProgramPattern(from, to);
-    if (kernel_.family == Family::kBlocks && Below(2) == 0) return SemaphoreHandoff(from, to);
+    const int from = Below(agents()), any = (from + (agents() > 1 ? 1 + Below(agents() - 1) : 0)) % agents();
+    if (kernel_.family == Family::kPrograms) return ProgramPattern(from, any);
+    if (kernel_.blocks > 1 && Below(3) > 0 && !kernel_.cluster) return SemaphoreHandoff(from, any);
+    const int first = from / threads() * threads();  // of the block: barriers are its own
+    const int to = first + (from - first + (threads() > 1 ? 1 + Below(threads() - 1) : 0)) % threads();
     if (kernel_.cluster && Below(2) == 0) return AcrossCluster();
     switch (Below(12)) {
       case 0:
@@ -258,17 +226,18 @@ class Generator {
 
   // Barriers that several complete, for several rounds.
   void Rounds() {
-    const int arrivals = 1 + Below(std::min(agents(), 3)), first = Barrier(arrivals),
-              second = Below(2) == 0 ? first : Barrier(arrivals);
+    const int arrivals = 1 + Below(std::min(threads(), 3)), first = Barrier(arrivals);
+    const int second = Below(2) == 0 ? first : Barrier(arrivals);
     const Array array = Shared();
     const int row = Row();
     for (int round = 0; round < 2; ++round) {
-      const int barrier = round == 0 ? first : second, writer = Below(agents());
-      Agent(writer).push_back(Store(array, row));
+      const int barrier = round == 0 ? first : second, writer = Below(threads());
       for (int i = 0; i < agents(); ++i) {
-        if (i == writer || i < arrivals) Agent(i).push_back(On(What::kArrive, barrier));
-        if (Below(6) > 0) Agent(i).push_back(On(What::kWait, barrier));
-        if (i != writer && Below(2) == 0) Agent(i).push_back(Load(array, row, AnyPart()));
+        const bool writes = i % threads() == writer, waits = Below(6) > 0;
+        if (writes) Agent(i).push_back(Store(array, row));
+        if (arrivals == 1 ? writes : i % threads() < arrivals) Agent(i).push_back(On(What::kArrive, barrier));
+        if (waits) Agent(i).push_back(On(What::kWait, barrier));
+        if (!writes && Below(2) == 0) Agent(i).push_back(Load(array, row, AnyPart()));
       }
     }
   }
@@ -291,16 +260,15 @@ class Generator {
   void AcrossCluster() {
     const bool peers = Below(2) == 0;
     const int row = Row(), barrier = Barrier(0);
-    const int threads = agents() / kernel_.blocks;
-    for (int i = 0; i < agents(); i += threads) Agent(i).push_back(Store(peers ? Array::kPeer : Array::kShared, row));
-    for (int i = 0; i < agents(); i += threads) {
+    for (int i = 0; i < agents(); i += threads()) Agent(i).push_back(Store(peers ? Array::kPeer : Array::kShared, row));
+    for (int i = 0; i < agents(); i += threads()) {
       Agent(i).push_back(On(What::kArrive, barrier));
       Agent(i).push_back(On(What::kWait, barrier));
       Agent(i).push_back(Load(peers ? Array::kShared : Array::kPeer, row, AnyPart()));
     }
     if (Below(2) == 0) {
       const int end = Barrier(0);
-      for (int i = 0; i < agents(); i += threads) {
+      for (int i = 0; i < agents(); i += threads()) {
         Agent(i).push_back(On(What::kArrive, end));
         Agent(i).push_back(On(What::kWait, end));
       }
@@ -310,12 +278,12 @@ class Generator {
   // All write, all come together, all read.
   void Together() {
     const Array array = Shared();
-    const bool own = kernel_.family == Family::kBlocks;
-    const int barrier = Barrier(own ? 1 : std::min(agents(), 2));
+    const int barrier = Barrier(std::min(threads(), 2));
     for (int i = 0; i < agents(); ++i) {
-      const Part part = agents() == 1 ? Part::kRow : i == 0 ? Part::kLow : i == 1 ? Part::kHigh : Part::kFirst;
-      if (i < 2) Agent(i).push_back(Store(array, 0, part));
-      if (i < 2) Agent(i).push_back(On(What::kArrive, barrier));
+      const int me = i % threads();
+      const Part part = threads() == 1 ? Part::kRow : me == 0 ? Part::kLow : Part::kHigh;
+      if (me < 2) Agent(i).push_back(Store(array, 0, part));
+      if (me < 2) Agent(i).push_back(On(What::kArrive, barrier));
       Agent(i).push_back(On(What::kWait, barrier));
       Agent(i).push_back(Load(array, 0, AnyPart()));
     }

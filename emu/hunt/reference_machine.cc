@@ -49,10 +49,10 @@ CellSpan ReferenceMachine::CellsOf(int agent, Array array, int row, Part part) c
   const bool low = part != Part::kMiddle && part != Part::kHigh, high = part != Part::kFirst && part != Part::kLow;
   const bool whole = part == Part::kLow || part == Part::kHigh || part == Part::kRow;
   CellSpan span;
-  for (int block = 0; block < 2; ++block) {
-    if (!(block == 0 ? low : high)) continue;
-    span.cells[span.count++] = first + 2 * block;
-    if (whole) span.cells[span.count++] = first + 2 * block + 1;
+  for (int half = 0; half < 2; ++half) {
+    if (!(half == 0 ? low : high)) continue;
+    span.cells[span.count++] = first + 2 * half;
+    if (whole) span.cells[span.count++] = first + 2 * half + 1;
   }
   return span;
 }
