@@ -62,8 +62,15 @@ HuntKernel RandomSizes(Random* random) {
 }
 
 void Dress(Random* random, HuntKernel* kernel) {
+  constexpr std::size_t kMost = 8;
+  for (std::vector<std::vector<Op>>* agents : {&kernel->agents, &kernel->later}) {
+    for (std::vector<Op>& ops : *agents) {
+      if (ops.size() > kMost) ops.resize(kMost);
+    }
+  }
   Dresser dresser(random, kernel);
   for (std::size_t i = 0; i < kernel->agents.size(); ++i) dresser.Dress(&kernel->agents[i], static_cast<int>(i));
+  for (std::size_t i = 0; i < kernel->later.size(); ++i) dresser.Dress(&kernel->later[i], static_cast<int>(i));
 }
 
 }  // namespace palladion::hunt

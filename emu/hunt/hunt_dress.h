@@ -10,7 +10,7 @@ namespace palladion::hunt {
 
 HuntKernel RandomSizes(Random* random);  // with agents that do nothing
 
-// Indices that are computed, masks, rows that depend on values, memory by its other name.
+// Not too many operations; indices that are computed, masks, rows that depend on values, memory by its other name.
 void Dress(Random* random, HuntKernel* kernel);
 
 }  // namespace palladion::hunt

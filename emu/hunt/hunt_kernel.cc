@@ -14,13 +14,15 @@ class Writer {
 
   Written Take() {
     out_.code.resize(kernel_.agents.size());
+    sums_.assign(kernel_.agents.size(), "0:i32");
     Head();
     Scope();
-    for (std::size_t i = 0; i < kernel_.agents.size(); ++i) {
-      Line(i == 0 ? "cond(%me) {" : "} {");
-      Agent(i);
+    if (kernel_.later.empty()) {
+      Branches(kernel_.agents, /*last=*/true);
+    } else {
+      InScope("s", /*last=*/false);
+      InScope("t", /*last=*/true);
     }
-    Line("};");
     Line("return;");
     if (scoped_) {
       Line("};");
@@ -90,13 +92,12 @@ class Writer {
     if (kernel_.family == Family::kPrograms) return Line("%me = program_id{axis=0}() : i32[];");
     std::vector<std::string> refs;
     for (std::size_t i = 0; i < kernel_.arrivals.size(); ++i) refs.push_back(BarrierRef(i));
-    if (kernel_.shared) refs.push_back(Cat("%s: ref<smem,", MatrixType(), "> as \"s\""));
+    if (kernel_.shared && kernel_.later.empty()) refs.push_back(Cat("%s: ref<smem,", MatrixType(), "> as \"s\""));
     if (kernel_.unions) refs.push_back("%u: ref<smem,i8[1024]> as \"u\"");
-    const bool threads = kernel_.family == Family::kThreads;
     scoped_ = !refs.empty();
     std::string list;
     for (const std::string& ref : refs) Append(&list, list.empty() ? "" : ", ", ref);
-    if (scoped_) Line(Cat("run_scoped{collective_axes=[", threads ? "\"wg\"" : "", "]}() (", list, ") {"));
+    if (scoped_) Line(Cat("run_scoped{collective_axes=", Axes(), "}() (", list, ") {"));
     for (int i = 0; i < kernel_.semaphores; ++i)
       Line(Cat("%g", i, " = get_global{what=\"g", i, "\"}() : ref<gmem,sem[]>;"));
     Me();
@@ -110,17 +111,46 @@ class Writer {
     return Cat("%b", i, ": ref<smem,", kind, "[1]> as \"b", i, "\"");
   }
 
-  void Agent(std::size_t i) {
-    code_ = &out_.code[i];
-    agent_ = static_cast<int>(i);
-    sum_ = "0:i32";
-    Ops(kernel_.agents[i]);
-    Record(What::kResult, nullptr);
-    Line(Cat("_ = swap(%or.at[", i, "], ", sum_, ") : i32[];"));
-    Line("return;");
+  const char* Axes() const { return kernel_.family == Family::kThreads ? "[\"wg\"]" : "[]"; }
+
+  // One of two scopes after each other.
+  void InScope(const std::string& name, bool last) {
+    const std::string result = Fresh();
+    shared_ = Cat("%", name);
+    for (std::vector<Instr>& code : out_.code) {
+      if (!last) continue;
+      code.push_back({nullptr, What::kMeet, line_, true});
+      code.push_back({nullptr, What::kEnter, line_, true});
+    }
+    Line(Cat(last ? "" : Cat(result, " = "), "run_scoped{collective_axes=", Axes(), "}() (", shared_, ": ref<smem,",
+             MatrixType(), "> as \"", name, "\") {"));
+    later_ = last;
+    const std::string sum = Branches(last ? kernel_.later : kernel_.agents, last);
+    Line(last ? "return;" : Cat("return ", sum, ";"));
+    Line(last ? "};" : "} : i32[];");
+    sums_.assign(sums_.size(), result);
   }
 
-  void Record(What what, const Op* op) { code_->push_back({op, what, line_, 0}); }
+  // What each agent does; the last branches write the results, others give the sum.
+  std::string Branches(const std::vector<std::vector<Op>>& agents, bool last) {
+    const std::string result = Fresh();
+    for (std::size_t i = 0; i < agents.size(); ++i) {
+      Line(i > 0 ? "} {" : last ? "cond(%me) {" : Cat(result, " = cond(%me) {"));
+      code_ = &out_.code[i];
+      agent_ = static_cast<int>(i);
+      sum_ = sums_[i];
+      Ops(agents[i]);
+      if (last) {
+        Record(What::kResult, nullptr);
+        Line(Cat("_ = swap(%or.at[", i, "], ", sum_, ") : i32[];"));
+      }
+      Line(last ? "return;" : Cat("return ", sum_, ";"));
+    }
+    Line(last ? "};" : "} : i32[];");
+    return result;
+  }
+
+  void Record(What what, const Op* op) { code_->push_back({op, what, line_, later_}); }
   std::string Fresh() { return Cat("%v", ++values_); }
 
   void Ops(const std::vector<Op>& ops) {
@@ -155,7 +185,7 @@ class Writer {
     Line("} : i32[];");
     (*code_)[branch].skip = static_cast<int>(body.size()) + 1;
     code_->insert(code_->end(), body.begin(), body.end());
-    code_->push_back({nullptr, What::kJump, 0, static_cast<int>(otherwise.size())});
+    code_->push_back({nullptr, What::kJump, 0, later_, static_cast<int>(otherwise.size())});
     code_->insert(code_->end(), otherwise.begin(), otherwise.end());
     sum_ = result;
   }
@@ -184,11 +214,11 @@ class Writer {
                                             : "");
     }
     const int blocks = kernel_.blocks, block = agent_ / (static_cast<int>(kernel_.agents.size()) / blocks);
-    const std::string peer = Cat("%s.cluster{dims=[\"b\"], idxs=[", (block + 1) % blocks, "]}");
+    const std::string peer = Cat(shared_, ".cluster{dims=[\"b\"], idxs=[", (block + 1) % blocks, "]}");
     const std::string ref = op.array == Array::kM      ? (op.alias ? "%cr" : "%mr")
                             : op.array == Array::kX    ? "%xr"
                             : op.array == Array::kPeer ? peer
-                                                       : "%s";
+                                                       : shared_;
     return Cat(ref, ".at[", row, ", ", columns, "]");
   }
 
@@ -326,10 +356,10 @@ class Writer {
         return Line("commit_smem();");
       case What::kCopyIn:
         return Line(Cat("copy_gmem_to_smem{collective_axes=none, leader_tracked=none, oob_mode=zeros}(src=%xr.at[",
-                        op.row, ", *], dst=%s.at[", op.to, ", *], barrier=%b", op.object, ");"));
+                        op.row, ", *], dst=", shared_, ".at[", op.to, ", *], barrier=%b", op.object, ");"));
       case What::kCopyOut:
-        return Line(Cat("copy_smem_to_gmem{has_user_predicate=false, commit_group=true, reduction_op=none}(src=%s.at[",
-                        op.row, ", *], dst=%mr.at[", op.to, ", *]);"));
+        return Line(Cat("copy_smem_to_gmem{has_user_predicate=false, commit_group=true, reduction_op=none}(src=",
+                        shared_, ".at[", op.row, ", *], dst=%mr.at[", op.to, ", *]);"));
       case What::kAwait:
         return Line(Cat("wait_smem_to_gmem{wait_read_only=", op.flag ? "true" : "false", "}(", op.amount, ":~i32);"));
       case What::kLoad:
@@ -346,7 +376,9 @@ class Writer {
   const HuntKernel& kernel_;
   Written out_;
   std::vector<Instr>* code_ = nullptr;
-  std::string sum_;
+  std::vector<std::string> sums_;  // of each agent, where its branch begins
+  std::string sum_, shared_ = "%s";
+  bool later_ = false;
   int agent_ = 0, line_ = 1, values_ = 0;
   bool scoped_ = false;
 };
@@ -354,17 +386,5 @@ class Writer {
 }  // namespace
 
 Written Write(const HuntKernel& kernel) { return Writer(kernel).Take(); }
-
-int CountOps(const std::vector<Op>& ops) {
-  int n = 0;
-  for (const Op& op : ops) n += 1 + CountOps(op.body) + CountOps(op.otherwise);
-  return n;
-}
-
-int CountOps(const HuntKernel& kernel) {
-  int n = 0;
-  for (const std::vector<Op>& ops : kernel.agents) n += CountOps(ops);
-  return n;
-}
 
 }  // namespace palladion::hunt

@@ -36,7 +36,9 @@ enum class What : std::uint8_t {
   kIf,       // the sum is odd: `body`, else `otherwise`
   kLoop,     // `body`, twice
   kResult,   // o[agent] = sum: the last thing that every agent does
-  kJump,     // of the reference machine only
+  kJump,     // of the reference machine only, as the next two: a thread comes to the second scope, and goes on in it
+  kMeet,
+  kEnter,
 };
 
 enum class Array : std::uint8_t { kX, kM, kShared, kUnion, kPeer };  // kPeer: shared memory of the cluster's next block
@@ -70,14 +72,17 @@ struct HuntKernel {
   int semaphores = 0;
   bool shared = false, unions = false;  // is there shared memory, and a union of refs?
   std::vector<std::vector<Op>> agents;  // what each does
+  // What each does then, in a scope of its own whose shared memory has the bytes of that before; empty: there is none.
+  std::vector<std::vector<Op>> later;
 };
 
 // One operation of the reference machine.
 struct Instr {
   const Op* op = nullptr;
   What what = What::kFence;
-  int line = 0;  // of the text
-  int skip = 0;  // kIf: instructions to leave out where the sum is even; kJump: always
+  int line = 0;        // of the text
+  bool later = false;  // in the second scope
+  int skip = 0;        // kIf: instructions to leave out where the sum is even; kJump: always
 };
 
 struct Written {

@@ -101,7 +101,7 @@ class Judgement {
   bool Reaches(const std::string& outcome) const { return reached_.outcomes.count(outcome) > 0; }
   std::size_t Values() const {
     return reached_.outcomes.size() - (Reaches("deadlock") ? 1 : 0) - (Reaches("broken") ? 1 : 0) -
-           (Reaches("undefined") ? 1 : 0);
+           (Reaches("stale") ? 1 : 0) - (Reaches("undefined") ? 1 : 0);
   }
 
   void CompareWithReference(const Report& report, const std::string& how) {
@@ -111,6 +111,7 @@ class Judgement {
     if (how == "seeds" && Proved() && report.verdict != Verdict::kDefect) {
       if (Reaches("deadlock")) Contradict("proved, but an order deadlocks", OutcomesText());
       if (Reaches("broken")) Contradict("proved, but a barrier completes twice", OutcomesText());
+      if (Reaches("stale")) Contradict("proved, but a copy has memory of another scope", OutcomesText());
       if (Reaches("undefined")) Contradict("proved, but an order shows undefined data", OutcomesText());
       if (Values() > 1) Contradict("proved, but orders differ", OutcomesText());
     }
@@ -146,6 +147,8 @@ class Judgement {
     if (Reaches("deadlock") && !Has(*all, "DEADLOCK"))
       Contradict("exhaustive, but without the deadlock", OutcomesText());
     const bool undefined = Has(*all, "UNINIT") || Has(*all, "PAD_LEAK");
+    if (Reaches("stale") && !Has(*all, "USE_AFTER_SCOPE"))
+      Contradict("exhaustive, but without the copy that has memory of another scope", OutcomesText());
     if (Reaches("undefined") && !undefined) Contradict("exhaustive, but without the undefined data", OutcomesText());
     if (Values() > 1 && !Has(*all, "NONDET") && !undefined) Contradict("exhaustive, but orders differ", OutcomesText());
   }
@@ -222,6 +225,7 @@ class Judgement {
     const bool undefined = std::any_of(trial.findings.begin(), trial.findings.end(), [](const Finding& finding) {
       return finding.code == FindingCode::kUninitialised || finding.code == FindingCode::kPaddingLeak;
     });
+    if (outcome == "stale") return;
     if (undefined != (outcome == "undefined"))
       return Contradict("one of two finds undefined data", Cat(which, ": the reference machine says ", outcome));
     if (undefined) return;
@@ -276,52 +280,8 @@ class Judgement {
   HuntResult result_;
 };
 
-bool Shows(const HuntKernel& kernel, const std::string& kind, const HuntOptions& options) {
-  const HuntResult result = Judge(kernel, options);
-  return std::any_of(result.contradictions.begin(), result.contradictions.end(),
-                     [&](const Contradiction& contradiction) { return contradiction.kind == kind; });
-}
-
-// Every kernel that has one operation less.
-void Smaller(std::vector<Op>* ops, HuntKernel* kernel, std::vector<HuntKernel>* out) {
-  for (std::size_t i = 0; i < ops->size(); ++i) {
-    const std::vector<Op> before = *ops;
-    ops->erase(ops->begin() + static_cast<std::ptrdiff_t>(i));
-    out->push_back(*kernel);
-    const Op& op = before[i];
-    if (!op.body.empty() || !op.otherwise.empty()) {  // what is inside instead
-      ops->insert(ops->begin() + static_cast<std::ptrdiff_t>(i), op.body.begin(), op.body.end());
-      out->push_back(*kernel);
-    }
-    *ops = before;
-    Smaller(&(*ops)[i].body, kernel, out);
-    Smaller(&(*ops)[i].otherwise, kernel, out);
-  }
-}
-
 }  // namespace
 
 HuntResult Judge(const HuntKernel& kernel, const HuntOptions& options) { return Judgement(kernel, options).Take(); }
-
-HuntKernel ShrinkKernel(const HuntKernel& kernel, const std::string& kind, const HuntOptions& options) {
-  HuntKernel best = kernel;
-  for (bool smaller = true; smaller;) {
-    smaller = false;
-    std::vector<HuntKernel> candidates;
-    HuntKernel work = best;
-    if (work.agents.size() > 1 && work.agents.back().empty()) {
-      candidates.push_back(work);
-      candidates.back().agents.pop_back();
-    }
-    for (std::vector<Op>& ops : work.agents) Smaller(&ops, &work, &candidates);
-    for (const HuntKernel& candidate : candidates) {
-      if (!Shows(candidate, kind, options)) continue;
-      best = candidate;
-      smaller = true;
-      break;
-    }
-  }
-  return best;
-}
 
 }  // namespace palladion::hunt

@@ -17,20 +17,28 @@ class Generator {
 
   HuntKernel Make() {
     kernel_ = RandomSizes(&random_);
-    if (Below(8) == 0) {
-      for (std::vector<Op>& agent : kernel_.agents) Fill(&agent, 2 + Below(5));
-    } else {
-      for (int n = 1 + Below(2) + (Below(3) == 0); n > 0; --n) Pattern();
+    Body(&kernel_.agents, 3);
+    if (kernel_.shared && Below(10) == 0) {
+      kernel_.later.resize(kernel_.agents.size());
+      Body(&kernel_.later, 1);
     }
-    for (int n = Below(3); n > 0; --n) Damage();
-    Trim();
     Dress(&random_, &kernel_);
-    return std::move(kernel_);
+    return kernel_;
   }
 
  private:
+  void Body(std::vector<std::vector<Op>>* agents, int most) {
+    body_ = agents;
+    if (Below(8) == 0) {
+      for (std::vector<Op>& agent : *agents) Fill(&agent, 2 + Below(5));
+    } else {
+      for (int n = 1 + Below(most) / 2 + (most > 1 && Below(3) == 0); n > 0; --n) Pattern();
+    }
+    for (int n = Below(3); n > 0; --n) Damage();
+  }
+
   int Below(int n) { return static_cast<int>(random_.Below(static_cast<std::uint64_t>(n))); }
-  std::vector<Op>& Agent(int i) { return kernel_.agents[static_cast<std::size_t>(i)]; }
+  std::vector<Op>& Agent(int i) { return (*body_)[static_cast<std::size_t>(i)]; }
   int agents() const { return static_cast<int>(kernel_.agents.size()); }
   int Row() { return Below(kernel_.rows); }
   std::int64_t Number() { return 100 + 2 * ++numbers_ + Below(2); }
@@ -375,15 +383,9 @@ class Generator {
     }
   }
 
-  void Trim() {
-    constexpr std::size_t kMost = 8;
-    for (std::vector<Op>& ops : kernel_.agents) {
-      if (ops.size() > kMost) ops.resize(kMost);
-    }
-  }
-
   Random random_;
   HuntKernel kernel_;
+  std::vector<std::vector<Op>>* body_ = nullptr;  // that is made
   int numbers_ = 0;
 };
 

@@ -8,7 +8,7 @@ TraceRecorder::TraceRecorder(const Written& written, int blocks)
     : threads_(static_cast<std::int64_t>(written.code.size()) / blocks) {
   for (const std::vector<Instr>& code : written.code) {
     for (const Instr& instr : code) {
-      if (instr.what == What::kIf || instr.what == What::kJump) continue;
+      if (instr.what == What::kIf || instr.what >= What::kJump) continue;
       lines_.insert(instr.line);
       if (instr.what == What::kCopyIn || instr.what == What::kCopyOut) copies_.insert(instr.line);
     }
@@ -37,6 +37,19 @@ void TraceRecorder::Box(AccessKind, const BoxAccess& access, const BoxReach&, co
 
 namespace {
 
+// Scopes are entered without a word: whoever does something there has met the others.
+void Meet(int agent, ReferenceMachine* machine) {
+  const auto at = [&](int who, What what) {
+    const Instr* next = machine->Next(who);
+    return next != nullptr && next->what == what;
+  };
+  if (!at(agent, What::kMeet) && !at(agent, What::kEnter)) return;
+  for (int i = 0; i < machine->agents(); ++i) {
+    if (at(i, What::kMeet)) machine->Do({i, -1});
+  }
+  if (machine->CanGo(agent)) machine->Do({agent, -1});
+}
+
 std::string FollowHalf(const Event& event, ReferenceMachine* machine) {
   for (const Choice& choice : machine->Choices()) {
     if (choice.copy < 0) continue;
@@ -56,6 +69,7 @@ std::string Follow(const std::vector<Event>& events, ReferenceMachine* machine) 
       if (const std::string wrong = FollowHalf(event, machine); !wrong.empty()) return wrong;
       continue;
     }
+    Meet(event.agent, machine);
     const Instr* next = machine->Next(event.agent);
     if (next == nullptr || next->line != event.line)
       return Cat("agent ", event.agent, " did line ", event.line, ", and the reference machine expects ",

@@ -17,7 +17,7 @@ void AddNumber(std::string* out, std::int64_t n) { Append(out, n, ","); }
 
 }  // namespace
 
-// The cells: m, x, then shared memory and the union of each instance.
+// The cells: m, x, then of each block its shared memory, that of the second scope, and the union.
 ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& written) : written_(written) {
   const std::size_t agents = kernel.agents.size();
   blocks_ = kernel.blocks;
@@ -28,24 +28,26 @@ ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& writ
   sums_.assign(agents, {});
   results_.assign(agents, 0);
   copies_out_.assign(agents, 0);
+  met_.assign(static_cast<std::size_t>(blocks_), 0);
   semaphores_.assign(static_cast<std::size_t>(kernel.semaphores), 0);
   for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfM(row), false});
   for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfX(row), false});
   for (int block = 0; block < blocks_; ++block) {
-    cells_.insert(cells_.end(), static_cast<std::size_t>(rows_ * kCellsOfRow + kCellsOfUnion), {0, true});
+    cells_.insert(cells_.end(), static_cast<std::size_t>(2 * rows_ * kCellsOfRow + kCellsOfUnion), {0, true});
     for (const int arrivals : kernel.arrivals) barriers_.push_back({arrivals, 0, 0, std::vector<int>(agents, 0)});
   }
   for (const int arrivals : kernel.arrivals) of_cluster_.push_back(arrivals == 0);
   for (int i = 0; i < this->agents(); ++i) Settle(i);
 }
 
-CellSpan ReferenceMachine::CellsOf(int agent, Array array, int row, Part part) const {
-  const int matrix = rows_ * kCellsOfRow;
+CellSpan ReferenceMachine::CellsOf(const Scoped& where, Array array, int row, Part part) const {
+  const int matrix = rows_ * kCellsOfRow, own = Instance(where.agent);
+  const int block = array == Array::kPeer ? (own + 1) % blocks_ : own;
   int first = row * kCellsOfRow;
   if (array == Array::kX) first += matrix;
-  const int block = array == Array::kPeer ? (Instance(agent) + 1) % blocks_ : Instance(agent);
-  if (array != Array::kM && array != Array::kX) first += 2 * matrix + block * (matrix + kCellsOfUnion);
-  if (array == Array::kUnion) first += matrix + row * 2 - row * kCellsOfRow;  // members begin half a row apart
+  if (array != Array::kM && array != Array::kX) first += 2 * matrix + block * (2 * matrix + kCellsOfUnion);
+  if ((array == Array::kShared || array == Array::kPeer) && where.later) first += matrix;
+  if (array == Array::kUnion) first += 2 * matrix + row * 2 - row * kCellsOfRow;  // members begin half a row apart
   const bool low = part != Part::kMiddle && part != Part::kHigh, high = part != Part::kFirst && part != Part::kLow;
   const bool whole = part == Part::kLow || part == Part::kHigh || part == Part::kRow;
   CellSpan span;
@@ -57,11 +59,11 @@ CellSpan ReferenceMachine::CellsOf(int agent, Array array, int row, Part part) c
   return span;
 }
 
-CellSpan ReferenceMachine::CellsOf(int agent, const Op& op) {
-  if (!op.dynamic || op.array == Array::kUnion) return CellsOf(agent, op.array, op.row, op.part);
-  const Value& sum = sums_[static_cast<std::size_t>(agent)];
+CellSpan ReferenceMachine::CellsOf(const Scoped& where, const Op& op) {
+  if (!op.dynamic || op.array == Array::kUnion) return CellsOf(where, op.array, op.row, op.part);
+  const Value& sum = sums_[static_cast<std::size_t>(where.agent)];
   leaked_ |= sum.undefined;
-  return CellsOf(agent, op.array, static_cast<int>((op.row + (sum.number & 1)) % rows_), op.part);
+  return CellsOf(where, op.array, static_cast<int>((op.row + (sum.number & 1)) % rows_), op.part);
 }
 
 // On to the next operation that others can see.
@@ -98,6 +100,7 @@ bool ReferenceMachine::CanGo(int agent) const {
     return barrier.completed > barrier.seen[static_cast<std::size_t>(agent)];
   }
   if (next->what == What::kSemWait) return semaphores_[static_cast<std::size_t>(next->op->object)] >= next->op->amount;
+  if (next->what == What::kEnter) return met_[static_cast<std::size_t>(Instance(agent))] == threads_;
   if (next->what == What::kAwait) return AwaitDone(agent, *next->op);
   return true;
 }
@@ -147,7 +150,7 @@ ReferenceMachine::Value ReferenceMachine::Read(const CellSpan& cells) const {
 
 void ReferenceMachine::Memory(int agent, const Instr& instr) {
   const Op& op = *instr.op;
-  const CellSpan cells = CellsOf(agent, op);
+  const CellSpan cells = CellsOf({agent, instr.later}, op);
   const bool reads = op.what != What::kStore && op.what != What::kAtomicAdd, writes = op.what != What::kLoad;
   const bool updates = writes && op.what != What::kStore;
   if (listener_ != nullptr) {
@@ -220,16 +223,30 @@ void ReferenceMachine::Sync(int agent, const Op& op) {
   }
 }
 
+// All threads of a block come before any goes on: told as a barrier of its own. Then the first scope's memory is the
+// second's, and no copy may have it in hand.
+void ReferenceMachine::Meet(int agent, bool enters) {
+  const int block = Instance(agent), barrier = static_cast<int>(barriers_.size()) + block;
+  if (!enters) ++met_[static_cast<std::size_t>(block)];
+  if (listener_ != nullptr && !enters) listener_->Arrive(agent, barrier, 0);
+  if (listener_ != nullptr && enters) listener_->Wait(agent, barrier, 0);
+  for (const Copy& copy : copies_) {
+    const bool reads_it = copy.op->what == What::kCopyOut;
+    stale_ |= enters && !copy.later && Instance(copy.issuer) == block && copy.halves < (reads_it ? 1 : 2);
+  }
+}
+
 void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
-  Copy copy{.issuer = agent, .op = instr.op, .line = instr.line, .number = copy_count_++};
+  Copy copy{.issuer = agent, .op = instr.op, .line = instr.line, .number = copy_count_++, .later = instr.later};
   if (instr.what == What::kCopyOut) copy.sequence = copies_out_[static_cast<std::size_t>(agent)]++;
   const bool in = instr.what == What::kCopyIn;
   if (listener_ != nullptr) {
     const int who = agents() + copy.number;
+    const Scoped where{agent, copy.later};
     listener_->Issue(agent, copy.number, !in);
-    listener_->Touch(who, Access::kRead, CellsOf(agent, in ? Array::kX : Array::kShared, copy.op->row, Part::kRow),
+    listener_->Touch(who, Access::kRead, CellsOf(where, in ? Array::kX : Array::kShared, copy.op->row, Part::kRow),
                      copy.line);
-    listener_->Touch(who, Access::kWrite, CellsOf(agent, in ? Array::kShared : Array::kM, copy.op->to, Part::kRow),
+    listener_->Touch(who, Access::kWrite, CellsOf(where, in ? Array::kShared : Array::kM, copy.op->to, Part::kRow),
                      copy.line);
   }
   copies_.push_back(copy);
@@ -240,7 +257,8 @@ void ReferenceMachine::DoHalf(std::size_t at) {
   const bool in = copy.op->what == What::kCopyIn;
   const bool reads = copy.halves++ == 0;
   const Array from = in ? Array::kX : Array::kShared, to = in ? Array::kShared : Array::kM;
-  const CellSpan cells = CellsOf(copy.issuer, reads ? from : to, reads ? copy.op->row : copy.op->to, Part::kRow);
+  const CellSpan cells =
+      CellsOf({copy.issuer, copy.later}, reads ? from : to, reads ? copy.op->row : copy.op->to, Part::kRow);
   for (int i = 0; i < kCellsOfRow; ++i) {
     Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
     const unsigned bit = 1u << i;
@@ -277,6 +295,10 @@ void ReferenceMachine::Do(const Choice& choice) {
     case What::kCopyOut:
       StartCopy(choice.agent, instr);
       break;
+    case What::kMeet:
+    case What::kEnter:
+      Meet(choice.agent, instr.what == What::kEnter);
+      break;
     case What::kAwait:
       if (listener_ != nullptr)
         listener_->Await(choice.agent, copies_out_[agent] - static_cast<int>(instr.op->amount), instr.op->flag ? 1 : 2);
@@ -306,7 +328,7 @@ std::string ReferenceMachine::State() const {
                                     copy.values[2], copy.values[3], static_cast<std::int64_t>(copy.undefined)})
       AddNumber(&state, part);
   }
-  return Cat(state, leaked_ ? "u" : "");
+  return Cat(state, leaked_ ? "u" : "", stale_ ? "s" : "");
 }
 
 std::vector<std::int64_t> ReferenceMachine::CellsOfM() const {
@@ -319,6 +341,7 @@ std::string ReferenceMachine::Outcome() const {
   bool undefined = leaked_;
   for (int i = 0; i < rows_ * kCellsOfRow; ++i) undefined |= cells_[static_cast<std::size_t>(i)].undefined;
   if (broken_) return "broken";
+  if (stale_) return "stale";
   if (!Done()) return "deadlock";
   if (undefined) return "undefined";
   std::string outcome;

@@ -45,6 +45,7 @@ struct Copy {
   int issuer = 0, sequence = 0;  // among the issuer's copies out
   const Op* op = nullptr;
   int line = 0, number = 0;  // of all copies
+  bool later = false;        // of the second scope
   int halves = 0;            // that are done
   std::int64_t values[4] = {};
   unsigned undefined = 0;  // a bit for each cell
@@ -74,7 +75,8 @@ class ReferenceMachine {
   // All that later steps depend on.
   std::string State() const;
   // Of a run that has ended: what it leaves in o and m, "deadlock" where somebody is left, "undefined" where undefined
-  // data reached a branch, an index or an output, "broken" where a barrier completed twice without a wait between.
+  // data reached a branch, an index or an output, "broken" where a barrier completed twice without a wait
+  // between, "stale" where a copy had memory in hand when another scope got it.
   std::string Outcome() const;
   std::vector<std::int64_t> Sums() const { return results_; }
   std::vector<std::int64_t> CellsOfM() const;
@@ -92,8 +94,13 @@ class ReferenceMachine {
 
   int Instance(int agent) const { return agent / threads_; }
   int BarrierOf(int agent, int object) const { return Instance(agent) * barriers_per_ + object; }
-  CellSpan CellsOf(int agent, Array array, int row, Part part) const;
-  CellSpan CellsOf(int agent, const Op& op);
+  // Where a row is, for an agent in the first or the second scope.
+  struct Scoped {
+    int agent = 0;
+    bool later = false;
+  };
+  CellSpan CellsOf(const Scoped& where, Array array, int row, Part part) const;
+  CellSpan CellsOf(const Scoped& where, const Op& op);
   void Settle(int agent);
   void Add(int agent, const Value& value);
   Value Read(const CellSpan& cells) const;
@@ -102,6 +109,7 @@ class ReferenceMachine {
   void ArriveAt(int who, int barrier);
   void ArriveFrom(int agent, int object);
   void TakePhase(int agent, int barrier);
+  void Meet(int agent, bool enters);
   void StartCopy(int agent, const Instr& instr);
   void DoHalf(std::size_t at);
   bool MayGo(const Copy& copy) const;
@@ -120,7 +128,8 @@ class ReferenceMachine {
   std::vector<Copy> copies_;
   std::vector<int> copies_out_;  // issued, by agent
   int copy_count_ = 0;
-  bool leaked_ = false, broken_ = false;
+  std::vector<int> met_;  // threads that have come to the second scope, by block
+  bool leaked_ = false, broken_ = false, stale_ = false;
   Listener* listener_ = nullptr;
 };
 
