@@ -41,6 +41,26 @@ TEST(Check, TheLastWriterWins) {
   EXPECT_EQ(5, finding.first->text_line);
 }
 
+// Programs that do not see each other run in the orders of the search too, not in program order again and again.
+TEST(Check, ExhaustiveComparesTheOrdersOfProgramsThatDoNotInteract) {
+  const Report stores = CheckOk(StoreNumber("0"), "triton/h100", {.exhaustive = true});
+  const auto codes = [](const Report& report) {
+    std::string text;
+    for (const ReportedFinding& finding : report.findings) text += finding.code + " ";
+    return text;
+  };
+  EXPECT_NE(codes(stores).find("NONDET"), std::string::npos) << codes(stores);
+  // (1 + 1e9) - 1e9 is 0 and (1e9 - 1e9) + 1 is 1 in f32.
+  const Report sums = CheckOk(
+      "pkir 1;\nkernel @k { grid [3]; in %y: f32[1]; out %o: f32[1] alias %y;\n"
+      " body @b (%yr: ref<default,f32[1]>, %or: ref<default,f32[1]>) {\n  %p = program_id{axis=0}() : i32[];\n"
+      "  cond(%p) { _ = atomic_rmw{op=add}(%or.at[0], 1.0:f32) : f32[]; return; }\n"
+      "   { _ = atomic_rmw{op=add}(%or.at[0], 1e9:f32) : f32[]; return; }\n"
+      "   { _ = atomic_rmw{op=add}(%or.at[0], -1e9:f32) : f32[]; return; };\n  return; } }\n",
+      "triton/h100", {.exhaustive = true});
+  EXPECT_EQ("NONDET ", codes(sums));
+}
+
 // Every program adds to one float, atomically, or stores to it: only the sum is the same up to rounding.
 TEST(Check, RoundingOrderIsANote) {
   const std::string text =

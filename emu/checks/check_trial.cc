@@ -40,6 +40,9 @@ bool UpdatesAtomically(const Program& program) {
                      [](const Step& step) { return step.atomic != AtomicStep::kNone; });
 }
 
+// Are programs agents of the scheduler? A list of moves means nothing to those that run one after another.
+bool UnderPolicy(bool interact, const Schedule& schedule) { return interact || schedule.moves.has_value(); }
+
 bool IsReverse(const Schedule& schedule) {
   return !schedule.moves.has_value() && schedule.policy == PolicyKind::kReverse;
 }
@@ -120,7 +123,7 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
 absl::Status TrialRunner::RunAs(const LaunchOptions& launch, const RunLengths& lengths, Trial& trial,
                                 bool races) const {
   const std::vector<MutableArray> outputs = MutableArraysOf(trial.outputs);
-  if (interact_) return RunUnderPolicy(launch, outputs, lengths, trial, races);
+  if (UnderPolicy(interact_, trial.schedule)) return RunUnderPolicy(launch, outputs, lengths, trial, races);
   return RunInOrder(launch, outputs, trial, races);
 }
 
@@ -249,7 +252,7 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
   // As Run does it: programs under a policy are put in order by the policy.
   if (IsReverse(schedule) && (threads_ || !interact_)) launch.order = WalkOrder::kReverse;
   const std::vector<MutableArray> arrays = MutableArraysOf(outputs);
-  if (interact_) {
+  if (UnderPolicy(interact_, schedule)) {
     const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths);
     const ScheduledOptions options{
         .launch = launch, .loop = {.budget = options_.step_budget}, .fences = *FencePolicyFromName(options_.proxy)};
