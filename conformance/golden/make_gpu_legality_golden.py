@@ -23,7 +23,6 @@ from gpu_legality_case import BF16, E4, E5, F16, F32, F64, I8, I32, I64, LANE, U
 from gpu_legality_layouts import accesses, layouts, product_of_value, states, views_of_operands
 
 
-
 def load(index, smem, dtype=F16, swizzle=0, tiled=True, smem_index=None, wait=True, **options):
     @scoped(plgpu.SMEM(smem, dtype, transforms=layout(dtype, swizzle, tiled)), plgpu.Barrier())
     def body(x, o, s, b):
