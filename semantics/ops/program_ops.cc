@@ -211,6 +211,8 @@ constexpr OpRow kRows[] = {
      .verify = VerifyDelay,
      .lower = LowerNothing,
      .effect = Effect::kSynchronises,
+     .signals = Signals::kNever,
+     .chooses = Chooses::kNever,
      .backends = kTpuGpu,
      .unit = Unit::kNone},
     {.dialect = "",
@@ -219,6 +221,8 @@ constexpr OpRow kRows[] = {
      .verify = VerifyDelay,
      .lower = LowerNothing,
      .effect = Effect::kSynchronises,
+     .signals = Signals::kNever,
+     .chooses = Chooses::kNever,
      .backends = kTriton,
      .unit = Unit::kNone},
 };
