@@ -12,10 +12,11 @@ import pages
 import pages_matrix
 import quiet
 import reuse
+import scratch
 import semaphores
 import shared_memory
 
-CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, litmus, issuers, reuse)
+CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, scratch, litmus, issuers, reuse)
 EXAMPLES = (pages, pages_matrix, quiet)
 
 

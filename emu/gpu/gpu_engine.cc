@@ -45,7 +45,8 @@ AsyncOperand GpuMachine::OperandOf(AsyncPart part) const {
   return {.where = std::move(part.where),
           .bytes = part.bytes,
           .proxy = part.in_registers ? Proxy::kGeneric : Proxy::kAsync,
-          .reduce = part.reduce};
+          .reduce = part.reduce,
+          .elements = part.elements};
 }
 
 absl::Status GpuMachine::Start(AsyncStart start) {

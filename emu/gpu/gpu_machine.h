@@ -166,6 +166,8 @@ class GpuMachine final : public ThreadPort {
   ObjectName NextName(const AllocationSite& site);
 
   absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, MemoryKind kind, const Place& place);
+  absl::StatusOr<BufferId> AllocGlobal(const AllocRequest& request, const AllocationSite& site);
+  bool LeaveGlobal(BufferId buffer, const Site& site);
   absl::StatusOr<BufferId> AllocShared(const AllocRequest& request, const ObjectName& name, BlockId block,
                                        std::int64_t offset);
   SyncId MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block);
@@ -201,8 +203,14 @@ class GpuMachine final : public ThreadPort {
   std::vector<SyncArray> syncs_;
   std::map<ObjectName, SyncId> grid_syncs_;
   absl::flat_hash_map<std::int32_t, std::pair<BlockId, ObjectName>> names_;  // of shared buffers
-  absl::flat_hash_map<std::int32_t, int> pending_;                           // operations under way, by buffer
-  std::vector<BufferId> to_free_;                                            // once nothing is pending there
+  // Global memory that several threads have: of a block, or, with no block, of the grid.
+  struct GlobalBuffer {
+    BufferId buffer;
+    std::size_t users = 0;  // threads that have not left its scope
+  };
+  std::map<std::pair<BlockId, ObjectName>, GlobalBuffer> globals_;
+  absl::flat_hash_map<std::int32_t, int> pending_;                 // operations under way, by buffer
+  std::vector<BufferId> to_free_;                                  // once nothing is pending there
   std::map<CollectiveKey, CollectiveId> collectives_;
   std::vector<std::int64_t> queue_objects_;  // by queue: the schedules' object, one for all queues of a thread
   std::function<void(EngineOperation)> spawn_;

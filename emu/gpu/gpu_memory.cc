@@ -10,6 +10,22 @@
 
 namespace palladion {
 
+namespace {
+
+ProxySpace SpaceOf(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kShared:
+      return ProxySpace::kShared;
+    case MemoryKind::kGlobal:
+      return ProxySpace::kGlobal;
+    case MemoryKind::kRegisters:
+      break;
+  }
+  return ProxySpace::kPlain;
+}
+
+}  // namespace
+
 ObjectName GpuMachine::NextName(const AllocationSite& site) { return {site.step, Current().occurrences[site.step]++}; }
 
 // Registers are the thread's own; the model knows them, because engines touch accumulators.
@@ -19,17 +35,18 @@ absl::StatusOr<BufferId> GpuMachine::MakeBuffer(const AllocRequest& request, Mem
   model_.Adopt(id, {.name = request.name,
                     .shape = {request.shape.begin(), request.shape.end()},
                     .element_bytes = bytes,
-                    .space = kind == MemoryKind::kShared ? ProxySpace::kShared : ProxySpace::kPlain,
+                    .space = SpaceOf(kind),
                     .place = place});
   return id;
 }
 
 absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request, MemoryKind kind, const AllocationSite& site) {
   const BlockId block = Current().block;
-  if (kind == MemoryKind::kRegisters) {
-    PALLADION_ASSIGN_OR_RETURN(const BufferId id, MakeBuffer(request, kind, Of(block).place));
-    return id;
-  }
+  // What one of several threads allocates alone is its own; so is global memory of one, which has no peers.
+  const bool alone = site.sharing == Sharing::kThread;
+  const bool own = alone && (kind == MemoryKind::kGlobal || Of(block).threads.size() > 1);
+  if (kind == MemoryKind::kRegisters || own) return MakeBuffer(request, kind, Of(block).place);
+  if (kind == MemoryKind::kGlobal) return AllocGlobal(request, site);
   const ObjectName name = NextName(site);
   auto found = Of(block).live.find(name);
   if (found != Of(block).live.end() && !found->second.reached && found->second.freed) {
@@ -43,6 +60,37 @@ absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request, MemoryKi
   SharedBuffer& shared = Of(block).live.at(name);
   shared.reached = true;
   return shared.buffer;
+}
+
+// Global memory has no place in a block's stack: nobody else gets its bytes while somebody uses them.
+absl::StatusOr<BufferId> GpuMachine::AllocGlobal(const AllocRequest& request, const AllocationSite& site) {
+  const BlockId block = Current().block;
+  const bool of_grid = site.sharing == Sharing::kGrid;
+  const ObjectName name = of_grid ? ObjectName{site.step, 0} : NextName(site);
+  const auto [at, added] = globals_.try_emplace({of_grid ? BlockId{} : block, name});
+  if (!added) return at->second.buffer;
+  const auto made = MakeBuffer(request, MemoryKind::kGlobal, of_grid ? Place{} : Of(block).place);
+  if (!made.ok()) {
+    globals_.erase(at);
+    return made.status();
+  }
+  at->second = {*made, Of(block).threads.size()};
+  return *made;
+}
+
+// False: it is no such memory. The grid's stays until the kernel ends.
+bool GpuMachine::LeaveGlobal(BufferId buffer, const Site& site) {
+  const auto at =
+      std::find_if(globals_.begin(), globals_.end(), [&](const auto& entry) { return entry.second.buffer == buffer; });
+  if (at == globals_.end()) return false;
+  const BlockId block = at->first.first;
+  if (!block.valid() || --at->second.users > 0) return true;
+  globals_.erase(at);
+  std::vector<ClockId> threads;
+  for (const ThreadId thread : Of(block).threads) threads.push_back(Of(thread).clock);
+  if (options_.races) model_.FreeAfter(threads, "the end of its scope", buffer, CodeSite::Of(site));
+  Release(buffer);
+  return true;
 }
 
 // New memory takes the bytes of scopes that are over: what is still under way there is unordered with that, and what
@@ -84,7 +132,8 @@ absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, co
   return buffer;
 }
 
-void GpuMachine::Leave(BufferId buffer, const Site&) {
+void GpuMachine::Leave(BufferId buffer, const Site& site) {
+  if (LeaveGlobal(buffer, site)) return;
   const auto named = names_.find(buffer.value);
   if (named == names_.end()) return Release(buffer);  // registers
   Block& block = Of(named->second.first);
@@ -140,11 +189,12 @@ BlockId GpuMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where
 }
 
 void GpuMachine::ReportPeer(std::string_view what, const Site& site) {
-  memory_.Report({.code = FindingCode::kPeerLifetime,
-                  .message = Cat(NameOf(current_), " reaches for ", what),
-                  .loc = site.loc,
-                  .text_line = site.text_line,
-                  .fix = "let a cluster barrier order the access within the life of the other block's memory"});
+  memory_.Report(
+      {.code = FindingCode::kPeerLifetime,
+       .message = Cat(NameOf(current_), " reaches for ", what),
+       .loc = site.loc,
+       .text_line = site.text_line,
+       .fix = "name a block of the cluster, and let a cluster barrier order the access within the life of its memory"});
 }
 
 // Where a peer has not come to the allocation yet, its bytes are there all the same: they were from its start on.

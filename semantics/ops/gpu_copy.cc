@@ -131,8 +131,9 @@ absl::Status StartMulticast(const CopyParams& p, AsyncStart start, const SyncEle
   BoxAccess from = *source, to = *destination;
   const bool even = TakePart(mine, n, &from) && TakePart(mine, n, &to);
   if (even) *source = from, *destination = to;
-  start.sources[0].bytes /= static_cast<std::size_t>(even ? n : 1);
-  const AsyncPart part = {.where = *destination, .bytes = start.sources[0].bytes};
+  const auto parts = static_cast<std::size_t>(even ? n : 1);
+  for (auto* sides : {&start.sources, &start.destinations}) (*sides)[0].bytes /= parts, (*sides)[0].elements /= parts;
+  const AsyncPart part = start.destinations[0];
   const BufferId mine_there = destination->buffer;
   start.destinations.clear();  // and with it what `destination` points to
   if (!even && mine != 0) start.sources.clear();
@@ -161,6 +162,10 @@ absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
   if (Takes(p, step, frame)) {
     start.sources.push_back(PartOf(p.src, p.outside, step, frame));
     start.destinations.push_back(PartOf(p.dst, Outside::kError, step, frame));
+    if (p.outside != Outside::kError) {
+      const bool zeros = p.outside == Outside::kZero;
+      NoteWhollyOutside(start.sources[0], p.src, zeros ? "zeros arrive" : "undefined data arrives", step, frame);
+    }
     if (!p.axes.empty() && barrier.array.valid()) {
       return StartMulticast(p, std::move(start), barrier, step, frame);
     }
@@ -226,6 +231,7 @@ absl::Status RunCopyOut(const void* params, const Step& step, Frame& frame) {
     start.sources.push_back(PartOf(p.src, Outside::kError, step, frame));
     start.destinations.push_back(PartOf(p.dst, Outside::kZero, step, frame));
     start.destinations[0].reduce = p.reduce;
+    NoteWhollyOutside(start.destinations[0], p.dst, "nothing is written", step, frame);
     PALLADION_RETURN_IF_ERROR(frame.port->Start(std::move(start)));
   }
   if (p.commit_group) frame.port->CommitGroup(AsyncQueue::kStores, frame.site(step));
