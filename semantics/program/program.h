@@ -84,6 +84,9 @@ struct RefInfo {
   std::vector<int> kept;  // the ref's own dimensions, as buffer dimensions
   Outside outside = Outside::kError;
   bool bounded_by_window = true;  // false: a pointer into the whole array (Triton)
+  // A union of refs with members narrower than a byte: elements of the buffer for each byte of the union, one for each
+  // element of the narrowest. A wider element has its bytes at the first place of each.
+  std::int64_t places_of_byte = 1;
 };
 
 struct SlotInfo {
