@@ -330,6 +330,8 @@ class Checker {
           "otherwise";
     } else if (!(options_.races && options_.definedness)) {
       report_.argument = "not every check ran: without races and definedness two orders prove nothing about others";
+    } else if (baseline_.run.outcome != Outcome::kFinished) {
+      report_.argument = "the run stopped at a program that waits in a loop for ever";
     } else if (!clean) {
       report_.argument = "programs do not wait for each other, so what was found holds for every order of them";
     } else {

@@ -102,6 +102,7 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
   }
   if (interact_) {
     PALLADION_RETURN_IF_ERROR(RunUnderPolicy(launch, outputs, lengths, trial, everything && options_.races));
+    if (everything && IsReverse(schedule)) PALLADION_RETURN_IF_ERROR(AskStartOrder(trial));
   } else {
     PALLADION_RETURN_IF_ERROR(RunInOrder(launch, outputs, trial, everything && options_.races));
   }
@@ -113,6 +114,17 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
     }
   }
   return trial;
+}
+
+// The reverse order is where it is asked: begun backwards, would it hang? (docs/schedules.md)
+absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
+  if (trial.all_fit || trial.run.outcome != Outcome::kFinished) return absl::OkStatus();
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
+  const ScheduledOptions options{.launch = {.run = options_.run, .fill = fill_}, .loop = LoopOf()};
+  PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> note,
+                             StartOrderNote(kernel_.state(), inputs_, MutableArraysOf(unused), options));
+  if (note.has_value()) trial.findings.push_back(*std::move(note));
+  return absl::OkStatus();
 }
 
 namespace {
@@ -135,6 +147,7 @@ absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<cons
     }));
     for (const CheckTally& tally : grid.tallies()) trial.tallies[tally.name] += tally.times;
   }
+  if (result.stuck) trial.run.outcome = Outcome::kDeadlock;
   trial.programs = result.programs;
   trial.accesses = result.accesses;
   trial.printed = std::move(result.printed);
@@ -155,8 +168,7 @@ absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<
   if (clocks) races.Attach(launch);
   const auto run = [&](const LaunchOptions& options, absl::Span<const MutableArray> arrays) {
     const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
-    return RunScheduled(kernel_.state(), inputs_, arrays, {.launch = options, .loop = {.budget = options_.step_budget}},
-                        *policy);
+    return RunScheduled(kernel_.state(), inputs_, arrays, {.launch = options, .loop = LoopOf()}, *policy);
   };
   PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, run(launch, outputs));
   if (clocks) {
@@ -176,10 +188,9 @@ absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& given, absl::Span<co
                                        const RunLengths& lengths, Trial& trial, bool races) const {
   LaunchOptions launch = given;
   if (IsReverse(trial.schedule)) launch.order = WalkOrder::kReverse;
-  ThreadOptions options{.scheduled = {.launch = launch,
-                                      .loop = {.budget = options_.step_budget},
-                                      .fences = *FencePolicyFromName(options_.proxy)},
-                        .races = races};
+  ThreadOptions options{
+      .scheduled = {.launch = launch, .loop = LoopOf(), .fences = *FencePolicyFromName(options_.proxy)},
+      .races = races};
   const auto run = [&](absl::Span<const MutableArray> arrays) {
     return RunThreads(kernel_.state(), inputs_, arrays, options, *MakePolicy(trial.schedule, lengths));
   };
@@ -214,6 +225,7 @@ void TrialRunner::TakeResult(ScheduledResult result, Trial& trial) {
   trial.printed = std::move(result.launch.printed);
   trial.findings = std::move(result.launch.findings);
   trial.run = std::move(result.run);
+  trial.all_fit = result.all_fit;
   trial.tallies["deadlocks"] = trial.run.steps;
 }
 
@@ -225,7 +237,7 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
   const std::vector<MutableArray> arrays = MutableArraysOf(outputs);
   if (interact_) {
     const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths);
-    const ScheduledOptions options{.launch = launch, .loop = {.budget = options_.step_budget}};
+    const ScheduledOptions options{.launch = launch, .loop = LoopOf()};
     if (NeedsThreads(kernel.state().program())) {
       PALLADION_RETURN_IF_ERROR(RunThreads(kernel.state(), inputs, arrays, {.scheduled = options}, *policy).status());
     } else {

@@ -28,6 +28,7 @@ struct Trial {
   std::int64_t programs = 0, accesses = 0;
   bool every_order_alike = false;   // shown of this run: other orders of its programs do what this one did
   std::vector<NeverRan> never_ran;  // where somebody looked
+  bool all_fit = true;              // all that interacts could be under way at once
   LoopResult run;                   // of programs under a policy only
 };
 
@@ -74,6 +75,10 @@ class TrialRunner {
                               const RunLengths& lengths, Trial& trial, bool clocks) const;
   absl::Status RunThreadsOf(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
                             const RunLengths& lengths, Trial& trial, bool races) const;
+  LoopOptions LoopOf() const {
+    return {.resident = ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
+  }
+  absl::Status AskStartOrder(Trial& trial) const;
   static void TakeResult(ScheduledResult result, Trial& trial);
 
   const PreparedKernel& kernel_;

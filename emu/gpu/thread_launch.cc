@@ -71,6 +71,7 @@ class ThreadLaunch final : public Explorable {
     if (writes_.has_value()) state_.memory().Observe(&*writes_);
     Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
     if (!all) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
+    if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
     agents_.emplace(state_, *machine_, options_.scheduled.launch.hooks, kernel_, std::move(residency));
     return absl::OkStatus();
   }
@@ -88,6 +89,7 @@ class ThreadLaunch final : public Explorable {
                                       .findings = state_.memory().findings(),
                                       .printed = state_.memory().printed()},
                            .run = std::move(run),
+                           .all_fit = agents_->all_fit(),
                            .arrivals_race = machine_->model().ArrivalsRace()};
     std::vector<Finding>& findings = result.launch.findings;
     const std::vector<Finding>& model = machine_->model().findings();
@@ -104,13 +106,16 @@ class ThreadLaunch final : public Explorable {
   }
 
   Finding DeadlockFinding(const LoopResult& run) const {
-    const Wait& wait = run.deadlock.waits.front();
+    const Wait& wait = FirstToTell(run.deadlock);
     Finding finding{.code = FindingCode::kDeadlock,
                     .severity = RowOf(FindingCode::kDeadlock).severity,
                     .message = Cat(run.deadlock.partial ? "some threads can never go on: " : "no thread can go on: ",
                                    Describe(run.deadlock)),
                     .loc = wait.loc,
                     .text_line = wait.text_line};
+    const std::vector<Wait>& waits = run.deadlock.waits;
+    if (std::any_of(waits.begin(), waits.end(), [](const Wait& w) { return w.holder.has_value(); }))
+      finding.fix = kSpinFix;
     if (const std::string why = agents_->WhyNotBegun(); !why.empty()) {
       Append(&finding.message, "; ", why);
       finding.fix = "launch no more blocks than fit at once, or let none wait for one that begins later";
