@@ -213,6 +213,20 @@ TEST(Check, ASearchEndsWhereAProgramWaitsInALoop) {
   EXPECT_EQ(Verdict::kClean, CheckOk(text, "", {.seeds = 16}).verdict);
 }
 
+// Neither has an atomic: a race, and no deadlock.
+TEST(Check, AFlagWithoutAtomicsIsARace) {
+  const std::string text =
+      "pkir 1;\nkernel @flag { backend triton; grid [2]; in %x: i32[1]; out %o: i32[1] alias %x;\n"
+      " body @b (%xr: ref<default,i32[1]>, %or: ref<default,i32[1]>) {\n"
+      "  %p = program_id{axis=0}() : i32[];\n  %first = eq(%p, 0:i32) : bool[];\n"
+      "  cond(%first) { _ = swap(%or.at[0], 1:i32) : i32[]; return; } {\n   while() () {\n"
+      "    %seen = get(%or.at[0]) : i32[];\n    %go = eq(%seen, 0:i32) : bool[];\n    return %go; } () { return; };\n"
+      "   return; };\n  return; } }\n";
+  const Report report = CheckOk(text, "", {.seeds = 8});
+  ASSERT_EQ(1u, report.findings.size()) << ToText(report);
+  EXPECT_EQ("RACE_RW", report.findings[0].code);
+}
+
 // Every program changes a word for ever.
 TEST(Check, NoScheduleIsTriedAfterALivelock) {
   const std::string text =

@@ -104,6 +104,10 @@ absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::
   }
   const bool stuck = spin != nullptr && spin->stuck().has_value();
   const std::int64_t checks = stuck ? 0 : state.Finish();
+  const bool watched = options.hooks != nullptr || !options.observers.empty() || options.contracts != nullptr;
+  if (stuck && !watched && !options.only_program.has_value() && !kernel.program().grid_in_agent) {
+    return RunTogetherInOrder(kernel, inputs, outputs, options);  // another program may write what it looks at
+  }
   LaunchResult result{.programs = programs,
                       .accesses = state.memory().accesses(),
                       .definedness_checks = checks,

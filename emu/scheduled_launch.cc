@@ -103,8 +103,8 @@ class ScheduledLaunch final : public Explorable {
         .code = FindingCode::kLivelock,
         .severity = RowOf(FindingCode::kLivelock).severity,
         .message = Cat("after ", run.steps, " operations on shared memory ", running.size(), " programs have not ended",
-                       where, "; they wait for each other in loops, or the budget is too small"),
-        .fix = "check that what a loop waits for is written by a program that is under way at the same time",
+                       where, "; their loops change something for ever, or the budget is too small"),
+        .fix = "bound the loop, or let somebody write what it looks for",
         .confidence = Confidence::kPredicted};
     if (!running.empty()) {
       finding.loc = StepOf(*running[0]).loc;

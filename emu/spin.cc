@@ -200,7 +200,11 @@ bool Spin::MustWait(const Step& step, Frame& frame) {
     Save(visit, loop, frame);
     StartLog(visit);
   } else if (!SameCarries(visit, loop, frame)) {
-    if (++visit.rounds >= visit.limit) {  // Brent: a cycle of any length is met
+    if (std::exchange(visit.woken, false)) {
+      Save(visit, loop, frame);
+      StartLog(visit);
+      visit.limit = 2;
+    } else if (++visit.rounds >= visit.limit) {  // Brent: a cycle of any length is met
       Save(visit, loop, frame);
       visit.limit *= 2;
       StopLog(visit);
@@ -216,7 +220,9 @@ bool Spin::MustWait(const Step& step, Frame& frame) {
 
 void Spin::Wake() {
   if (waits_ < 0) return;
-  StartLog(visits_[static_cast<std::size_t>(waits_)]);
+  Visit& visit = visits_[static_cast<std::size_t>(waits_)];
+  visit.woken = true;
+  StartLog(visit);
   waits_ = -1;
 }
 
@@ -245,7 +251,7 @@ void Spin::Leave(Visit& visit) {
   if (!visit.inside) return;
   StopLog(visit);
   --inside_;
-  visit.inside = visit.saved = false;
+  visit.inside = visit.saved = visit.woken = false;
   visit.limit = 2;
 }
 

@@ -144,6 +144,7 @@ class Spin {
     bool inside = false;
     bool saved = false;        // `carries` are those at some earlier time round, and nothing has changed since
     bool logged = false;       // what was read since the carries were the saved ones is all in the log
+    bool woken = false;        // and it has not been round since
     std::int64_t changes = 0;  // when it went round last
     std::int64_t rounds = 0, limit = 2;  // since the carries were saved; and they are saved anew then
     std::vector<std::byte> carries;

@@ -87,6 +87,21 @@ TEST(RunScheduled, WhoWaitsCostsNothing) {
   }
 }
 
+// Each arrival wakes all who wait, and what they saw is their carry: two looks for each time, and no more.
+TEST(RunScheduled, WhoIsWokenOftenFallsAsleepAgainAtOnce) {
+  const std::string arrive =
+      "    _ = atomic_rmw{op=add}(%n.at[0], 1:i32) : i32[];\n    %end = while(init=0:i32) (%v: i32[]) {\n"
+      "      %g = lt(%v, 40:i32) : bool[];\n      return %g;\n    } (%v: i32[]) {\n"
+      "      %s = atomic_rmw{op=add}(%n.at[0], 0:i32) : i32[];\n      return %s; } : i32[];\n"
+      "    _ = swap(%or.at[%p], %end) : i32[];\n";
+  TestKernel kernel(WordKernel(40, arrive));
+  for (std::uint64_t seed = 0; seed < 13; ++seed) {
+    const ScheduledResult result = kernel.RunSeed(seed);
+    EXPECT_EQ(result.run.outcome, Outcome::kFinished) << seed;
+    EXPECT_LE(result.run.steps, 40 * 40 * 4) << seed;
+  }
+}
+
 // Its count of attempts is looked at: the loop ends by itself.
 TEST(RunScheduled, ABoundedLoopIsNeverPutToSleep) {
   const std::string attempts =
@@ -148,16 +163,36 @@ TEST(RunLaunch, AProgramThatWaitsAloneIsStuck) {
   const std::string poll =
       "    %end = while(init=0:i32) (%i: i32[]) {\n      %s = get(%n.at[0]) : i32[];\n"
       "      %g = eq(%s, 0:i32) : bool[];\n      return %g;\n    } (%i: i32[]) {\n"
-      "      %j = add(%i, 1:i32) : i32[];\n      return %j; } : i32[];\n"
-      "    _ = swap(%n.at[0], 1:i32) : i32[];\n";
+      "      %j = add(%i, 1:i32) : i32[];\n      return %j; } : i32[];\n";
+  const std::string stuck = "program (0) waits for 'n[0]' to change (it holds 0";
+  {
+    TestKernel kernel(WordKernel(3, poll));  // beside the others it waits too
+    const LaunchResult result = RunPlain(kernel);
+    ASSERT_EQ(result.findings.size(), 1u);
+    EXPECT_EQ(result.findings[0].code, FindingCode::kDeadlock);
+    EXPECT_EQ(0u, result.findings[0].message.find("no program can go on: " + stuck)) << result.findings[0].message;
+    EXPECT_EQ(result.findings[0].text_line, 11);
+  }
   TestKernel kernel(WordKernel(3, poll));
+  const std::vector<MutableArray> outputs = kernel.out();
+  const absl::StatusOr<LaunchResult> alone =
+      RunLaunch(kernel.state(), kernel.in(), outputs, {.only_program = std::vector<std::int64_t>{1}});
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_TRUE(alone->stuck);
+  ASSERT_EQ(alone->findings.size(), 1u);
+  EXPECT_EQ(alone->findings[0].message,
+            "program (1) waits for 'n[0]' to change (it holds 0) in a loop, and no program runs at the same time");
+}
+
+// A flag that is stored and loaded without atomics: the run ends; that it is a race a check says.
+TEST(RunLaunch, WhoWaitsForAPlainStoreIsNotStuck) {
+  TestKernel kernel(WordKernel(
+      2, FirstAndOthers("      while() () {\n        %s = get(%n.at[0]) : i32[];\n        %g = eq(%s, 0:i32) : "
+                        "bool[];\n        return %g;\n      } () { return; };\n",
+                        "    _ = swap(%n.at[0], 1:i32) : i32[];\n")));
   const LaunchResult result = RunPlain(kernel);
-  EXPECT_TRUE(result.stuck);
-  ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_EQ(result.findings[0].code, FindingCode::kDeadlock);
-  EXPECT_EQ(result.findings[0].message,
-            "program (0) waits for 'n[0]' to change (it holds 0) in a loop, and no program runs at the same time");
-  EXPECT_EQ(result.findings[0].text_line, 11);
+  EXPECT_FALSE(result.stuck);
+  EXPECT_TRUE(result.findings.empty());
 }
 
 // Long loops are looked at now and then, and go on.

@@ -127,9 +127,9 @@ class ThreadLaunch final : public Explorable {
     Finding finding{.code = FindingCode::kLivelock,
                     .severity = RowOf(FindingCode::kLivelock).severity,
                     .message = Cat("after ", run.steps, " visible operations ", agents_->Unfinished().size(),
-                                   " threads have not ended; they wait for each other in loops, or the budget is too "
-                                   "small"),
-                    .fix = "check that what a loop waits for is written by a thread that is under way at the same time",
+                                   " threads have not ended; their loops change something for ever, or the budget is "
+                                   "too small"),
+                    .fix = "bound the loop, or let somebody write what it looks for",
                     .confidence = Confidence::kPredicted};
     for (const ThreadAgent* agent : agents_->Unfinished()) {
       const std::vector<Step>& steps = agent->frame().program().steps;
