@@ -52,6 +52,8 @@ class ScheduledLaunch final : public Explorable {
   }
   void Restore(const void* saved) override { state_.memory().Restore(*static_cast<const Memory::Saved*>(saved)); }
 
+  const std::vector<Finding>& FoundSoFar() const { return state_.memory().findings(); }
+
   // `fair`: nobody is left out for ever, so programs that do not come to an end are a livelock.
   ScheduledResult Result(LoopResult run, bool fair) {
     const std::int64_t checks = run.outcome == Outcome::kFinished ? state_.Finish() : 0;
@@ -136,8 +138,12 @@ absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, 
   PALLADION_RETURN_IF_ERROR(launch.Bind(inputs, outputs, /*search=*/false));
   const LoopOptions fitting = Fitting(options.loop, kernel.program());
   RunLoop loop(launch.agents(), fitting);
-  PALLADION_ASSIGN_OR_RETURN(LoopResult run, loop.Run(policy));
-  ScheduledResult result = launch.Result(std::move(run), /*fair=*/true);
+  absl::StatusOr<LoopResult> run = loop.Run(policy);
+  if (!run.ok()) {
+    if (options.launch.found_before_error != nullptr) *options.launch.found_before_error = launch.FoundSoFar();
+    return run.status();
+  }
+  ScheduledResult result = launch.Result(*std::move(run), /*fair=*/true);
   result.all_fit = static_cast<std::size_t>(result.launch.programs) <= fitting.resident;
   return result;
 }
