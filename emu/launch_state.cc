@@ -247,6 +247,10 @@ absl::Status LaunchState::ResolveGrid() {
   return absl::OkStatus();
 }
 
+void LaunchState::WalkInOrder() {
+  walk_ = GridWalk(frame_.grid_size, kernel_.program().dim_order, WalkOrder::kRowMajor);
+}
+
 // Indices in the grid are i32 in a kernel, and every program takes time.
 absl::Status LaunchState::CheckGrid() const {
   constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();

@@ -33,6 +33,9 @@ class LaunchState {
   Memory& memory() { return memory_; }
   const GridWalk& walk() const { return walk_; }
 
+  // From here on the walk is row-major, whatever the options say.
+  void WalkInOrder();
+
   // Where one agent is a TPU core: the programs of the first core. On a chip with two cores, each walks a part of the
   // leading parallel dimensions; else these are all.
   std::int64_t FirstCorePrograms() const;

@@ -67,6 +67,7 @@ absl::Status LowerBarrier(const Instr& op, Builder& builder) {
     builder.Emit(RunArrive, std::move(params));
   } else if (op.name == "barrier_test") {
     builder.Emit(RunTest, std::move(params), {}, {builder.Result(op, 0)});
+    builder.program().steps.back().polls = WaitsForPhase;
   } else {
     builder.Emit(RunWait, std::move(params));
     builder.program().steps.back().waits = WaitsForPhase;

@@ -219,12 +219,19 @@ absl::Status RunRead(const void* params, const Step& step, Frame& frame) {
   return absl::OkStatus();
 }
 
+WaitTarget LooksAtCount(const void* params, const Step& step, Frame& frame) {
+  const SyncElement semaphore = ElementOf(static_cast<const ReadParams*>(params)->semaphore, step, frame);
+  if (!semaphore.array.valid()) return {};
+  return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore};
+}
+
 absl::Status LowerRead(const Instr& op, Builder& builder) {
   PALLADION_RETURN_IF_ERROR(ExpectGpu(builder));
   ReadParams params;
   PALLADION_ASSIGN_OR_RETURN(params.semaphore, builder.PlanView(*FindOperand(op, "ref")));
   builder.program().uses_port = true;
   builder.Emit(RunRead, std::move(params), {}, {builder.Result(op, 0)});
+  builder.program().steps.back().polls = LooksAtCount;
   return absl::OkStatus();
 }
 
