@@ -32,6 +32,7 @@ class LaunchState {
   const Program& program() const { return kernel_.program(); }
   Memory& memory() { return memory_; }
   const GridWalk& walk() const { return walk_; }
+  bool tracks_definedness() const { return shadow_rules_ != nullptr; }
 
   // Where one agent is a TPU core: the programs of the first core. On a chip with two cores, each walks a part of the
   // leading parallel dimensions; else these are all.

@@ -126,8 +126,8 @@ class Mover {
     if (old.any || (tracked_ && access.defined->any)) {
       marks.assign(elements, 0);
       for (std::size_t e = 0; e < elements; ++e) {
-        marks[e] = MergeMarks(old.any ? old.undefined[e] : std::uint8_t{0},
-                              access.defined->any ? access.defined->undefined[e] : std::uint8_t{0});
+        marks[e] = ComputedMark(MergeMarks(old.any ? old.undefined[e] : std::uint8_t{0},
+                                           access.defined->any ? access.defined->undefined[e] : std::uint8_t{0}));
       }
       *access.defined = {true, marks.data()};
     }

@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/machine.h"
 #include "semantics/ops/attrs.h"
 #include "semantics/ops/shadow_test_util.h"
 
@@ -44,6 +45,9 @@ const Form kForms[] = {
     {{"f32[]", "f32[3,4]"}, "pow", {"f32[3,4]"}},
     {{"f32[]", "f32[3,4]"}, "nextafter", {"f32[3,4]"}},
     {{"f32[]", "f32[3,4]", "f32[3,4]"}, "clamp", {"f32[3,4]"}},
+    {{"bool[8]", "bool[8]"}, "and", {"bool[8]"}},
+    {{"bool[8]", "bool[]"}, "or", {"bool[8]"}},
+    {{"bool[8]", "bool[8]"}, "xor", {"bool[8]"}},
     {{"bool[3,4]", "f32[3,4]", "f32[]"}, "select_n", {"f32[3,4]"}},
     {{"bool[3,4]", "f32[]", "f32[3,4]"}, "select_n", {"f32[3,4]"}},
     {{"bool[3,4]", "f32[]", "f32[]"}, "select_n", {"f32[3,4]"}},
@@ -242,6 +246,13 @@ std::string CheckMarks(const Subject& subject, const Runner& runner, const Opera
       if (one[e] != 0) smallest[e] = *mark;
     }
   }
+  // Of two undefined elements one alone may decide what the other is not asked for.
+  const Flow flow = TrueRow(subject).flow;
+  for (std::size_t e = 0; e < found.size() && flow == Flow::kMask; ++e) {
+    if (found[e] != 0 && marks.count(found[e]) == 0)
+      return Cat("element ", e, " has the mark ", found[e], " of nobody");
+  }
+  if (flow == Flow::kMask) return "";
   const bool steered = FirstSteering(subject) < subject.types.in.size();
   for (std::size_t e = 0; e < found.size(); ++e) {
     const bool right = steered ? (found[e] != 0) == (smallest[e] != 0) && (found[e] == 0 || marks.count(found[e]) != 0)
@@ -362,6 +373,56 @@ TEST(Shadow, IsExact) {
   }
 }
 
+// The marks of the results where every operand element has the mark.
+Marks ResultsOf(const Subject& subject, std::uint8_t mark) {
+  const absl::StatusOr<Runner> runner = Runner::Make(subject);
+  if (!runner.ok()) return {};
+  Random random(1);
+  Operands operands;
+  Revalue(subject, true, random, operands);
+  for (const Type& type : subject.types.in) operands.marks.emplace_back(Elements(type), mark);
+  return Joined(runner->Undefined(operands));
+}
+
+// An output's own bytes, 0x93, stay that in moves; everything else makes them what was computed from the output.
+TEST(Shadow, OnlyMovesKeepAnOutputsOwnBytes) {
+  constexpr std::uint8_t kOwn = 0x93, kComputed = ComputedMark(kOwn);
+  EXPECT_EQ(2, kComputed);
+  for (const auto& [text, subject] : AllSubjects()) {
+    const Flow flow = subject.op.row->flow;
+    if (!HasElements(subject) || flow == Flow::kAll) continue;
+    const bool may_move = flow == Flow::kMove || flow == Flow::kConvert || flow == Flow::kParts;
+    for (const std::uint8_t mark : ResultsOf(subject, kOwn))
+      EXPECT_TRUE(mark == 0 || mark == kComputed || (may_move && mark == kOwn)) << text;
+  }
+  const auto result = [](const Form& form) { return ResultsOf((*SubjectsOf(TextOf(form)))[0], kOwn)[0]; };
+  for (const Form& move : {Form{{"f32[3,4]"}, "transpose{perm=[1,0]}", {"f32[4,3]"}},
+                           Form{{"bf16[3]"}, "convert_element_type{to=f32}", {"f32[3]"}},
+                           Form{{"f32[3]"}, "bitcast_convert_type{to=i32}", {"i32[3]"}}})
+    EXPECT_EQ(kOwn, result(move)) << move.op;
+  for (const Form& computes :
+       {Form{{"f32[3]"}, "neg", {"f32[3]"}}, Form{{"f32[3]"}, "convert_element_type{to=i32}", {"i32[3]"}},
+        Form{{"f32[4]", "i32[]"}, "dynamic_slice{sizes=[2]}", {"f32[2]"}},  // an own index
+        Form{{"i32[3]"}, "bitcast_convert_type{to=u8}", {"u8[3,4]"}}})
+    EXPECT_EQ(kComputed, result(computes)) << computes.op;
+}
+
+TEST(Shadow, ADefinedElementDecidesAMask) {
+  const auto marks = [](const std::string& op, const std::string& type, const std::vector<std::uint8_t>& defined) {
+    const Subject subject = (*SubjectsOf(TextOf({{type, type}, op, {type}})))[0];
+    std::vector<std::byte> bytes;
+    for (const std::uint8_t byte : defined) bytes.push_back(std::byte{byte});
+    const Operands operands{.values = {bytes, std::vector<std::byte>(bytes.size())},
+                            .marks = {{}, Marks(Elements(subject.types.out[0]), 7)}};
+    return Runner::Make(subject)->Undefined(operands)[0];
+  };
+  EXPECT_EQ((Marks{0, 7}), marks("and", "bool[2]", {0, 1}));
+  EXPECT_EQ((Marks{7, 0}), marks("or", "bool[2]", {0, 1}));
+  EXPECT_EQ((Marks{0, 7}), marks("and", "i16[2]", {0, 0, 1, 0}));
+  EXPECT_EQ((Marks{7, 0}), marks("or", "i16[2]", {255, 254, 255, 255}));
+  EXPECT_EQ((Marks{7, 7}), marks("xor", "i16[2]", {0, 0, 255, 255}));
+}
+
 // The properties themselves: an operation with another one's rule is found out.
 TEST(Shadow, AWrongRuleIsFoundOut) {
   const auto wrong = [](std::string_view name, Flow flow, Property property) {
@@ -378,6 +439,7 @@ TEST(Shadow, AWrongRuleIsFoundOut) {
   };
   EXPECT_TRUE(wrong("cumsum", Flow::kElementwise, CheckSound));
   EXPECT_TRUE(wrong("select_n", Flow::kElementwise, CheckExact));
+  EXPECT_TRUE(wrong("xor", Flow::kMask, CheckSound));
   EXPECT_TRUE(wrong("add", Flow::kAll, CheckExact));
   EXPECT_TRUE(wrong("dot_general", Flow::kAll, CheckExact));
   EXPECT_TRUE(wrong("reduce_sum", Flow::kAll, CheckExact));

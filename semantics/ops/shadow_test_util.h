@@ -223,7 +223,7 @@ inline std::vector<Marks> RandomMarks(const Subject& subject, Random& random) {
     Marks marks;
     const std::size_t how = n == 0 ? 0 : random.Below(5);
     if (how != 0) marks.resize(n);
-    const auto mark = [&] { return static_cast<std::uint8_t>(1 + random.Below(4) * 84); };  // 1, 85, 169, 253
+    const auto mark = [&] { return static_cast<std::uint8_t>(1 + random.Below(4) * 42); };  // 1, 43, 85, 127
     if (how == 1 || how == 2) marks[random.Below(n)] = mark();
     for (std::size_t e = 0; e < n && how > 2; ++e) {
       if (how == 4 || random.Below(3) == 0) marks[e] = mark();
