@@ -88,7 +88,7 @@ std::uint8_t MovedFrom(std::uint8_t number, std::int64_t element) {
   // Fifteen neighbours have a place each, in an order that the next fifteen do not share: a shift changes some.
   const auto group = static_cast<std::uint64_t>(element) / kInPlace;
   std::uint64_t turn = group * 0x9e3779b97f4a7c15;  // splitmix64's steps
-  turn = (turn ^ turn >> 30) * 0xbf58476d1ce4e5b9;
+  turn = (turn ^ (turn >> 30)) * 0xbf58476d1ce4e5b9;
   const std::uint64_t place = (static_cast<std::uint64_t>(element) + (turn >> 32)) % kInPlace;
   return static_cast<std::uint8_t>(kMovedMark | (number - 1) << 4 | place);
 }
