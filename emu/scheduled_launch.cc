@@ -193,8 +193,8 @@ absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::
     return ExploreThreads(kernel, inputs, outputs, {.scheduled = options.scheduled}, options.max_schedules, visit);
   }
   const LaunchOptions& launch_options = options.scheduled.launch;
-  const bool copyable =
-      launch_options.observers.empty() && launch_options.hooks == nullptr && !launch_options.definedness;
+  const bool copyable = launch_options.observers.empty() && launch_options.hooks == nullptr &&
+                        !launch_options.definedness && launch_options.contracts == nullptr;
   const auto make = [&]() -> absl::StatusOr<std::unique_ptr<Explorable>> {
     auto launch = std::make_unique<ScheduledLaunch>(kernel, launch_options);
     PALLADION_RETURN_IF_ERROR(launch->Bind(inputs, outputs, /*search=*/true));

@@ -45,7 +45,7 @@ class ThreadLaunch final : public Explorable {
       machine_.emplace(state_.program(), memory, state_.frame().grid_size,
                        GpuOptions{.policy = options_.scheduled.fences,
                                   .races = options_.races,
-                                  .definedness = options_.scheduled.launch.definedness});
+                                  .definedness = state_.tracks_definedness()});
       if (options_.one_value != nullptr) writes_.emplace(memory, *machine_);
       std::vector<BufferId> adopted;
       for (std::size_t i = 0; i < arrays.size(); ++i) {

@@ -51,6 +51,8 @@ enum class Unit : std::uint8_t { kNone, kScalar, kVector, kTranscendental, kMatr
 // How an undefined element of an operand reaches the results; AllFlows() of shadow.h says each rule in words.
 enum class Flow : std::uint8_t {
   kElementwise,
+  kConvert,
+  kMask,
   kSelect,
   kMove,
   kParts,
@@ -68,6 +70,8 @@ enum class Signals : std::uint8_t { kUnsaid, kNever, kMay };
 // Is its result, or what it leaves, another where others came first? kReducing: where it reduces into its destination.
 // kUnsaid: no more than of a plain access, whose races are found.
 enum class Chooses : std::uint8_t { kUnsaid, kNever, kReducing, kAlways };
+// kMask: the defined element that decides the result whatever the other operand is.
+enum class Decides : std::uint8_t { kZero, kOnes };
 
 enum class OpStatus : std::uint8_t { kImplemented, kUnsupported };
 
@@ -82,7 +86,8 @@ struct OpRow {
   Effect effect = Effect::kPure;
   Signals signals = Signals::kUnsaid;  // said of whatever synchronises, as is the next
   Chooses chooses = Chooses::kUnsaid;
-  Flow flow = Flow::kAll;  // value operations
+  Flow flow = Flow::kAll;            // value operations
+  Decides decides = Decides::kZero;  // kMask
   std::uint8_t moved = 0;  // kMove: the first so many operands are moved, the others say where; 0: all are moved
   // Views of refs may stand in any operand, by name; the one of this name is written. Else only the first may.
   bool named_refs = false;

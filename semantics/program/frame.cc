@@ -103,10 +103,12 @@ inline absl::Status Frame::RunCheckedStep(const Step& step) {
     if (shadow != nullptr && shadow->any()) shadow->SetDefinedResults(step, *this);  // a load may say otherwise
     return step.fn(step.params, step, *this);
   }
-  if (inspections != nullptr && step.inspected != nullptr) inspections->Look(step, *this);
+  const bool inspects = inspections != nullptr && step.inspected != nullptr;
+  if (inspects) inspections->Look(step, *this);
   RunAnyValue(step, *this);
   if (shadow != nullptr && shadow->any())
     shadow->RunValue(static_cast<std::size_t>(&step - program_->steps.data()), *this);
+  if (inspects) inspections->MarkResults(step, *this);
   return absl::OkStatus();
 }
 
