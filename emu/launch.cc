@@ -73,12 +73,17 @@ absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::
   LaunchState state(kernel, options);
   PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
   std::int64_t programs = state.walk().programs();
+  absl::Status ran;
   if (options.only_program.has_value()) {
     PALLADION_ASSIGN_OR_RETURN(const std::int64_t only, NumberOf(*options.only_program, state));
-    PALLADION_RETURN_IF_ERROR(RunPrograms(state, state.frame(), {only, only + 1}));
+    ran = RunPrograms(state, state.frame(), {only, only + 1});
     programs = 1;
   } else {
-    PALLADION_RETURN_IF_ERROR(RunInProgramOrder(state));
+    ran = RunInProgramOrder(state);
+  }
+  if (!ran.ok()) {
+    if (options.found_before_error != nullptr) *options.found_before_error = state.memory().findings();
+    return ran;
   }
   const std::int64_t checks = state.Finish();
   return LaunchResult{.programs = programs,
@@ -97,6 +102,7 @@ absl::StatusOr<Report> LaunchKernel(const PreparedKernelState& kernel, absl::Spa
                 .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
                 .printed = std::move(result.printed)};
   for (const Finding& finding : result.findings) report.findings.push_back(Reported(finding, kernel.module()));
+  report.verdict = VerdictOf(report);
   return report;
 }
 

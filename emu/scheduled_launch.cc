@@ -46,6 +46,8 @@ class ScheduledLaunch final : public Explorable {
   }
   void Restore(const void* saved) override { state_.memory().Restore(*static_cast<const Memory::Saved*>(saved)); }
 
+  const std::vector<Finding>& FoundSoFar() const { return state_.memory().findings(); }
+
   // `fair`: nobody is left out for ever, so programs that do not come to an end are a livelock.
   ScheduledResult Result(LoopResult run, bool fair) {
     const std::int64_t checks = run.outcome == Outcome::kFinished ? state_.Finish() : 0;
@@ -121,8 +123,12 @@ absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, 
   ScheduledLaunch launch(kernel, options.launch);
   PALLADION_RETURN_IF_ERROR(launch.Bind(inputs, outputs, /*search=*/false));
   RunLoop loop(launch.agents(), Fitting(options.loop, kernel.program()));
-  PALLADION_ASSIGN_OR_RETURN(LoopResult run, loop.Run(policy));
-  return launch.Result(std::move(run), /*fair=*/true);
+  absl::StatusOr<LoopResult> run = loop.Run(policy);
+  if (!run.ok()) {
+    if (options.launch.found_before_error != nullptr) *options.launch.found_before_error = launch.FoundSoFar();
+    return run.status();
+  }
+  return launch.Result(*std::move(run), /*fair=*/true);
 }
 
 absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,

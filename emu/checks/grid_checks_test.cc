@@ -214,6 +214,24 @@ TEST(GridChecks, AWholeOutputIsEachCoresOwnUntilItIsFlushed) {
   EXPECT_EQ("", BothOrders(With(With(kWhole, "SCALE", "1"), "\"parallel\"", "\"arbitrary\""), "mosaic_tpu/v5e"));
 }
 
+// The bytes are alike because nobody wrote them; this run does not look for what is undefined.
+TEST(GridChecks, WhatIsUndefinedIsEqualToNothing) {
+  const std::string text =
+      "pkir 1;\nkernel @k {\n  params {dimension_semantics=[\"parallel\"]};\n  grid [2];\n"
+      "  out %o: i32[4] as \"outputs\";\n  body @b (%or: ref<default,i32[4]> as \"o_ref\") {\n"
+      "    run_scoped() (%s: ref<vmem,i32[4]>) {\n      FILL%v = get(%s) : i32[4];\n      _ = swap(%or, %v) : i32[4];\n"
+      "      return;\n    };\n    return;\n  }\n}\n";
+  const std::string fill =
+      "%z = broadcast_in_dim{shape=[3], dims=[]}(5:i32) : i32[3]; _ = swap(%s.at[0 +: 3], %z) : i32[3]; ";
+  const std::string last = "_ = swap(%s.at[3], 5:i32) : i32[]; ";
+  for (const auto& [target, race] :
+       {std::pair("mosaic_tpu/v5e", "RACE_WW defect"), std::pair("generic", "GRID_ORDER note")}) {
+    EXPECT_EQ(race, BothOrders(With(text, "FILL", ""), target));
+    EXPECT_EQ(race, BothOrders(With(text, "FILL", fill), target));
+    EXPECT_EQ("SAME_VALUE note", BothOrders(With(text, "FILL", fill + last), target));
+  }
+}
+
 const char kRevisit[] =
     "pkir 1;\nkernel @k {\n  grid [2,2];\n"
     "  out %o: f32[16,128] block (8,128) map (%i: i32[], %j: i32[]) { return AT, 0:i32; };\n"

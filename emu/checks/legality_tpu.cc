@@ -100,6 +100,12 @@ void CheckBuffering(Legality& legality, const Operand& operand) {
     legality.Illegal(operand,
                      Cat("a block of pallas_call has 1 or 2 buffers on ", legality.target(), "; found ", count),
                      "use pl.Buffered(2), or emit_pipeline");
+  const Attr* revisit = Find(attrs, "revisit");
+  if (revisit != nullptr && revisit->value == Attr{AttrIdent{"any"}}.value && count > 1)
+    legality.Illegal(operand,
+                     Cat("a block that may be visited again at any time (revisit=any) has 1 buffer on ",
+                         legality.target(), "; found ", count),
+                     "use pl.Buffered(1, revisit=pl.RevisitMode.ANY)");
   const Attr* lookahead = Find(attrs, "use_lookahead");
   if (lookahead != nullptr && lookahead->value == Attr{true}.value)
     legality.Illegal(operand, Cat("lookahead is for emit_pipeline; pallas_call has none on ", legality.target()));

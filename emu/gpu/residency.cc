@@ -8,6 +8,7 @@
 #include "emu/checks/gpu_shared_memory.h"
 #include "emu/machines/chip.h"
 #include "semantics/base/cat.h"
+#include "semantics/ops/gpu_scope.h"
 #include "semantics/ops/op_row.h"
 
 namespace palladion {
@@ -89,7 +90,13 @@ bool BlocksInteract(const Program& program, const Kernel& kernel) {
     const ValueId value = body.params[param++].value;
     if (info.role != Role::kScratch) array_of[value.value] = info.alias >= 0 ? static_cast<std::size_t>(info.alias) : i;
   }
-  std::vector<Uses> uses(program.operand_infos.size());
+  std::size_t arrays = program.operand_infos.size();
+  if (const Instr* scratch = ScratchScopeOf(kernel)) {
+    for (const Param& ref : scratch->regions[0].params) {
+      if (IsGlobalData(kernel.values[ref.value.index()].type)) array_of[ref.value.value] = arrays++;
+    }
+  }
+  std::vector<Uses> uses(arrays);
   FindUses(body, array_of, &uses);
   return std::any_of(uses.begin(), uses.end(),
                      [](const Uses& use) { return use.updated || (use.read && use.written); });

@@ -153,7 +153,7 @@ Operation EngineAgent::Next() const {
   Operation next{.loc = operation_.site.loc, .text_line = operation_.site.text_line};
   if (operation_.queue.valid()) {
     next.waits_for = &condition_;
-    next.footprint.Add({.object = GpuMachine::ObjectOf(operation_.queue)});
+    next.footprint.Add({.object = machine_.ObjectOf(operation_.queue)});
   }
   if (half_ == Half::kRead) {
     for (const BufferId buffer : operation_.sources) next.footprint.Add({.object = buffer.value, .writes = false});
@@ -273,7 +273,9 @@ bool ThreadAgents::MaySignal(QueueId queue, AgentId other) const {
 
 bool ThreadAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const {
   const Started& started = started_[other.index()];
-  if (target.kind == WaitTarget::Kind::kGroups) return MaySignal(machine_.QueueOf(waiter, target.queue), other);
+  if (target.kind == WaitTarget::Kind::kGroups) {
+    return started.engine != nullptr && machine_.Awaits(waiter, target.queue, started.engine->queue());
+  }
   if (target.kind == WaitTarget::Kind::kMeeting) {
     return started.thread.valid() && machine_.SameBlock(waiter, started.thread);
   }

@@ -77,6 +77,13 @@ class ThreadLaunch final : public Explorable {
 
   AgentSource& agents() override { return *agents_; }
 
+  std::vector<Finding> FoundSoFar() {
+    std::vector<Finding> findings = state_.memory().findings();
+    const std::vector<Finding>& model = machine_->model().findings();
+    findings.insert(findings.end(), model.begin(), model.end());
+    return findings;
+  }
+
   ScheduledResult Result(LoopResult run, bool fair) {
     const bool finished = run.outcome == Outcome::kFinished;
     const std::int64_t checks = finished ? state_.Finish() : 0;
@@ -85,13 +92,11 @@ class ThreadLaunch final : public Explorable {
     ScheduledResult result{.launch = {.programs = state_.walk().programs(),
                                       .accesses = state_.memory().accesses(),
                                       .definedness_checks = checks,
-                                      .findings = state_.memory().findings(),
+                                      .findings = FoundSoFar(),
                                       .printed = state_.memory().printed()},
                            .run = std::move(run),
                            .arrivals_race = machine_->model().ArrivalsRace()};
     std::vector<Finding>& findings = result.launch.findings;
-    const std::vector<Finding>& model = machine_->model().findings();
-    findings.insert(findings.end(), model.begin(), model.end());
     if (result.run.outcome == Outcome::kDeadlock) findings.push_back(DeadlockFinding(result.run));
     if (result.run.outcome == Outcome::kBudget && fair) findings.push_back(LivelockFinding(result.run));
     return result;
@@ -161,8 +166,13 @@ absl::StatusOr<ScheduledResult> RunThreads(const PreparedKernelState& kernel, ab
   ThreadLaunch launch(kernel, options);
   PALLADION_RETURN_IF_ERROR(launch.Bind(inputs, outputs, /*all=*/false));
   RunLoop loop(launch.agents(), Unbounded(options.scheduled.loop));
-  PALLADION_ASSIGN_OR_RETURN(LoopResult run, loop.Run(policy));
-  return launch.Result(std::move(run), /*fair=*/true);
+  absl::StatusOr<LoopResult> run = loop.Run(policy);
+  if (!run.ok()) {
+    std::vector<Finding>* found = options.scheduled.launch.found_before_error;
+    if (found != nullptr) *found = launch.FoundSoFar();
+    return run.status();
+  }
+  return launch.Result(*std::move(run), /*fair=*/true);
 }
 
 absl::StatusOr<Explored> ExploreThreads(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,

@@ -14,11 +14,11 @@ import jax.numpy as jnp
 
 from palladion import jax_versions, lowering, probes
 from palladion.exporter.errors import ExportError
-from palladion.exporter.kernel import pallas_call_text
+from palladion.exporter.gpu_pipeline import gpu_call_text
 from palladion.exporter.mpmd import mpmd_map_text
 from palladion.exporter.writer import TextFile
 
-_TEXT_OF = {"pallas_call": pallas_call_text, "mpmd_map": mpmd_map_text}
+_TEXT_OF = {"pallas_call": gpu_call_text, "mpmd_map": mpmd_map_text}
 
 
 def lower_with(function, args, rule_of):

@@ -266,6 +266,86 @@ def is_dynamic_grid_dimension(size) -> bool:
     return not isinstance(size, int)
 
 
+def gpu_pipeline(params, options):
+    """A pallas_call with the compiler parameters `options` as Mosaic GPU's lowering sees it: (its jaxpr over the arrays in GMEM, which dimensions of its grid are parallel).
+
+    The lowering wraps the kernel in emit_pipeline over the sequential dimensions; a program of the others is a block. None where
+    this release of JAX does it in another way, or refuses the call (its limits are found by other means). The steps are those of
+    lower_pipelined_jaxpr_to_module of JAX 0.10.2, jax/_src/pallas/mosaic_gpu/lowering.py.
+    """
+    try:
+        return _traced_pipeline(params["grid_mapping"], open_jaxpr(params["jaxpr"]), options)
+    except (ImportError, AttributeError, TypeError, AssertionError, NotImplementedError):
+        return None
+
+
+def _traced_pipeline(mapping, kernel, options):
+    from jax._src import linear_util
+    from jax._src.interpreters import partial_eval
+    from jax._src.pallas.mosaic_gpu import core as gpu, lowering, pipeline
+    semantics = getattr(options, "dimension_semantics", None)
+    parallel = [True] * len(mapping.grid) if semantics is None else [str(getattr(s, "value", s)) == "parallel" for s in semantics]
+    if mapping.vmapped_dims or mapping.num_dynamic_grid_bounds or mapping.num_index_operands or len(parallel) != len(mapping.grid):
+        return None
+    lowering._check_block_mappings(mapping.block_mappings, kernel.debug_info)
+    body = _pipeline_body(gpu, lowering, pipeline, (mapping, kernel, parallel, getattr(options, "max_concurrent_steps", 1)))
+    arrays = [gpu.GMEM(block.array_aval.shape, block.array_aval.dtype).get_ref_aval() for block in mapping.block_mappings]
+    with mapping.trace_env(), _own_lines():
+        function = linear_util.wrap_init(body, debug_info=kernel.debug_info.with_unknown_names())
+        jaxpr, _, constants = partial_eval.trace_to_jaxpr_dynamic(function, arrays)
+    return None if constants else (jaxpr, parallel)
+
+
+@contextlib.contextmanager
+def _own_lines():
+    """What is traced meanwhile has the lines that write it, not the line of the call that is being lowered."""
+    place = getattr(source_info_util, "_source_info_context", None)
+    if place is None:
+        yield
+        return
+    before, place.context = place.context, source_info_util.new_source_info()
+    try:
+        yield
+    finally:
+        place.context = before
+
+
+def _pipeline_body(gpu, lowering, pipeline, call):
+    """The function of the arrays' refs that the lowering traces; `call` is (grid mapping, jaxpr, parallel dimensions, steps at once)."""
+    from jax._src import core as jax_core
+    from jax._src.pallas import core as pallas_core, primitives
+    from jax._src.pallas.mosaic_gpu import primitives as gpu_primitives
+    mapping, kernel, parallel, steps = call
+    jaxpr_call = getattr(primitives, "_jaxpr_call", None) or gpu_primitives.jaxpr_call  # of the GPU's own until 0.9
+    scratch = kernel.invars[mapping.slice_scratch_ops]
+    specs = [lowering._block_spec_from_block_mapping(block, parallel) for block in mapping.block_mappings]
+
+    def scratch_ref(aval):
+        if isinstance(aval, gpu.WGMMAAbstractAccumulatorRef):
+            return gpu.WGMMAAccumulatorRef(aval.shape, aval.dtype)
+        if isinstance(aval, gpu.AbstractTMEMRef):
+            return gpu.GPUMemoryRef(jax_core.ShapedArray(aval.shape, aval.dtype), gpu.TMEM, transforms=(), layout=aval.layout,
+                                    collective=aval.collective)
+        space = gpu.GMEM if aval.memory_space is pallas_core.MemorySpace.DEFAULT else aval.memory_space
+        return pallas_core.MemoryRef(jax_core.ShapedArray(aval.shape, aval.dtype), space)
+
+    def with_scratch(*refs, scratch_refs):
+        def step(indices, *blocks):
+            indices = list(indices)
+            programs = [None if p else indices.pop(0) for p in parallel]
+            return jaxpr_call(kernel, *blocks, *scratch_refs, program_ids=programs)
+
+        sequential = tuple(size for size, p in zip(mapping.grid, parallel) if not p)
+        pipeline.emit_pipeline(step, grid=sequential, in_specs=specs[:mapping.num_inputs], out_specs=specs[mapping.num_inputs:],
+                               max_concurrent_steps=steps)(*refs)
+
+    def body(*refs):
+        primitives.run_scoped(functools.partial(with_scratch, *refs), scratch_refs=[scratch_ref(v.aval) for v in scratch])
+        return ()
+
+    return body
+
+
 # Source locations.
 
 
@@ -282,7 +362,7 @@ def user_frames(traceback):
     frames = []
     codes, instructions = traceback.raw_frames()
     for code, instruction in zip(codes, instructions):
-        if not (is_user_file(code.co_filename) or is_helper_file(code.co_filename)):
+        if not (is_user_file(code.co_filename) or is_helper_file(code.co_filename)) or code.co_filename == __file__:
             continue
         frame = source_info_util.raw_frame_to_frame(code, instruction)
         frames.append((frame.file_name, frame.function_name, frame.start_line, frame.start_column + 1))

@@ -258,12 +258,13 @@ def test_unions_of_refs_and_refs_of_another_block():
     assert _library.canonical(text)
 
 
-def test_a_computed_index_of_a_block_is_named():
+def test_a_computed_index_of_a_block_is_written():
     def body(o_ref, smem):
         o_ref[0] = plgpu.cluster_ref(smem, {"c": 1 - lax.axis_index("c")})[...]
 
-    with pytest.raises(palladion.ExportError, match="computed index"):
-        exported(body, cluster=(2,), cluster_names=("c",), scratch_types=(plgpu.SMEM((128,), F32),))
+    text = exported(body, cluster=(2,), cluster_names=("c",), scratch_types=(plgpu.SMEM((128,), F32),))
+    assert re.search(r'\.cluster\{dims=\["c"\]\}\[%\d+\]', text)
+    assert _library.canonical(text)
 
 
 def test_the_fences_of_dynamic_scheduling_are_known_by_their_text():

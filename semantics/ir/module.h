@@ -84,7 +84,7 @@ struct Transform {
     kCollapseBatch,
   };
   Kind kind = Kind::kAt;
-  std::vector<Index> indices;      // kAt
+  std::vector<Index> indices;      // kAt; of kCluster those that are computed
   std::vector<std::int64_t> ints;  // reshape, transpose, tile sizes, swizzle bytes, ...
   DType dtype = DType::kF32;       // kBitcast
   Arg peer;                        // kPeer

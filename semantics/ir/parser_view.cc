@@ -86,8 +86,10 @@ absl::Status Parser::ParseTransform(Transform* transform) {
     case Kind::kTile:
     case Kind::kExpandBatch:
       return ParseInts(&transform->ints);
-    case Kind::kMulticast:
     case Kind::kCluster:
+      PALLADION_RETURN_IF_ERROR(ParseAttrs(&transform->attrs));
+      return token_.Is("[") ? ParseAt(&transform->indices) : absl::OkStatus();
+    case Kind::kMulticast:
     case Kind::kAlias:
       return ParseAttrs(&transform->attrs);
     case Kind::kCollapseBatch:

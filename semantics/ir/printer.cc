@@ -314,8 +314,11 @@ void Printer::Transforms(const std::vector<Transform>& transforms) {
         Append(out_, ", ", kind != nullptr ? ToString(*kind) : "mesh", ")");
         break;
       }
-      case Transform::Kind::kMulticast:
       case Transform::Kind::kCluster:
+        out_->append(Braces(t.attrs));
+        if (!t.indices.empty()) At(t.indices);
+        break;
+      case Transform::Kind::kMulticast:
       case Transform::Kind::kAlias:
         out_->append(Braces(t.attrs));
         break;

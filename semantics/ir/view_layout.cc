@@ -1,6 +1,7 @@
 #include "semantics/ir/view_layout.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
@@ -97,12 +98,8 @@ absl::Status ApplyAlias(const Transform& transform, Shape* shape, DType* dtype) 
     return Invalid(Cat("expected .alias on a ref of bytes, i8[n]; found ", Name(*dtype), ToString(*shape)));
   }
   PALLADION_ASSIGN_OR_RETURN(AliasMember member, ParseAlias(transform.attrs));
-  if (Info(member.dtype).bits < 8 && member.dtype != DType::kBool) {
-    return absl::UnimplementedError(Cat("a member of ", Name(member.dtype),
-                                        " in a union of refs needs packed sub-byte memory, which is not modelled"));
-  }
-  PALLADION_ASSIGN_OR_RETURN(const std::int64_t elements, CheckLimits(member.shape));
-  const auto bytes = elements * static_cast<std::int64_t>(StorageBytes(member.dtype));  // at most 2^39
+  PALLADION_RETURN_IF_ERROR(CheckLimits(member.shape).status());
+  const std::int64_t bytes = BytesOf(member);  // at most 2^39
   if (member.offset > (*shape)[0] - bytes) {
     return Invalid(Cat("expected a member inside the ", (*shape)[0], " bytes of the union, found ", bytes,
                        " bytes from byte ", member.offset));
@@ -149,25 +146,43 @@ absl::StatusOr<AliasMember> ParseAlias(const AttrMap& attrs) {
   return member;
 }
 
-absl::StatusOr<ClusterPlace> ParseCluster(const AttrMap& attrs) {
-  ClusterPlace place;
-  const Attr* dims = Find(attrs, "dims");
-  const Attr* idxs = Find(attrs, "idxs");
+std::int64_t BytesOf(const AliasMember& member) {
+  const std::int64_t elements = NumElements(member.shape);
+  if (!IsPacked(member.dtype)) return elements * static_cast<std::int64_t>(StorageBytes(member.dtype));
+  return (elements * Info(member.dtype).bits + 7) / 8;
+}
+
+absl::StatusOr<ClusterPlace> ParseCluster(const Transform& transform) {
+  const Attr* dims = Find(transform.attrs, "dims");
+  const Attr* idxs = Find(transform.attrs, "idxs");
   const auto* names = dims == nullptr ? nullptr : std::get_if<AttrList>(&dims->value);
   const auto* numbers = idxs == nullptr ? nullptr : std::get_if<AttrList>(&idxs->value);
-  bool ok = names != nullptr && numbers != nullptr && names->size() == numbers->size();
+  ClusterPlace place;
+  bool ok = names != nullptr && (numbers != nullptr) == transform.indices.empty();
   for (std::size_t i = 0; ok && i < names->size(); ++i) {
     const auto* name = std::get_if<std::string>(&(*names)[i].value);
-    const auto* number = std::get_if<std::int64_t>(&(*numbers)[i].value);
-    ok = name != nullptr && number != nullptr;
-    if (!ok) break;
-    place.dims.push_back(*name);
-    place.indices.push_back(*number);
+    ok = name != nullptr;
+    if (ok) place.dims.push_back(*name);
   }
-  if (ok) return place;
+  for (std::size_t i = 0; ok && numbers != nullptr && i < numbers->size(); ++i) {
+    const auto* number = std::get_if<std::int64_t>(&(*numbers)[i].value);
+    ok = number != nullptr;
+    if (!ok) break;
+    Arg& index = place.indices.emplace_back();
+    index.kind = Arg::Kind::kLiteral;
+    index.literal.dtype = DType::kI64;
+    std::memcpy(index.literal.bytes.data(), number, sizeof(*number));
+  }
+  for (const Index& index : transform.indices) {
+    ok = ok && index.kind == Index::Kind::kPoint;
+    place.indices.push_back(index.start);
+  }
+  if (ok && place.indices.size() == place.dims.size()) return place;
   return Invalid(
-      Cat("expected .cluster{dims=[\"axis\", ...], idxs=[0, ...]}, as many names as integers, found .cluster",
-          ToString(attrs)));
+      Cat("expected .cluster{dims=[\"axis\", ...], idxs=[0, ...]}, or .cluster{dims=[\"axis\", ...]}[%index, ...] "
+          "where one "
+          "is computed, as many names as integers, found .cluster",
+          ToString(transform.attrs), transform.indices.empty() ? "" : "[...]"));
 }
 
 absl::Status ApplyLayout(const Transform& transform, Shape* shape, DType* dtype) {
@@ -189,7 +204,7 @@ absl::Status ApplyLayout(const Transform& transform, Shape* shape, DType* dtype)
     case Kind::kAlias:
       return ApplyAlias(transform, shape, dtype);
     case Kind::kCluster:
-      return ParseCluster(transform.attrs).status();
+      return ParseCluster(transform).status();
     case Kind::kMulticast:
       return CheckMulticast(transform.attrs);
     case Kind::kPeer:

@@ -14,6 +14,9 @@
 
 namespace palladion {
 
+// Does hardware have several elements in a byte?
+inline bool IsPacked(DType dtype) { return Info(dtype).bits < 8 && dtype != DType::kBool; }
+
 // A member of a union of refs: `dtype[shape]` from byte `offset` of it.
 struct AliasMember {
   DType dtype = DType::kF32;
@@ -21,13 +24,14 @@ struct AliasMember {
   std::int64_t offset = 0;
 };
 absl::StatusOr<AliasMember> ParseAlias(const AttrMap& attrs);
+std::int64_t BytesOf(const AliasMember& member);  // of the union; elements narrower than a byte are packed
 
-// A block of the cluster, along the axes named.
+// A block of the cluster, along the axes named. An index is a literal or a value.
 struct ClusterPlace {
   std::vector<std::string> dims;
-  std::vector<std::int64_t> indices;
+  std::vector<Arg> indices;
 };
-absl::StatusOr<ClusterPlace> ParseCluster(const AttrMap& attrs);
+absl::StatusOr<ClusterPlace> ParseCluster(const Transform& transform);
 
 // `shape` and `dtype` are those before the transform and become those after it. InvalidArgument where it breaks a rule.
 absl::Status ApplyLayout(const Transform& transform, Shape* shape, DType* dtype);

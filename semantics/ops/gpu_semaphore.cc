@@ -38,7 +38,9 @@ absl::Status VerifySemaphores(const Instr& op, const VerifyContext& context) {
     } else if (arg.name == "decrement") {
       PALLADION_RETURN_IF_ERROR(ExpectSameType(context.in[i], Type{.dtype = DType::kBool}, "decrement="));
     } else if (arg.name == "core_index") {
-      return absl::InvalidArgumentError("core_index= names a TPU's core, and a GPU has none: leave it out");
+      if (context.kernel.backend != "mosaic_tpu")
+        return absl::InvalidArgumentError("core_index= names a TPU's core, and a GPU has none: leave it out");
+      PALLADION_RETURN_IF_ERROR(ExpectInteger(context.in[i], "core_index="));
     } else {
       return absl::InvalidArgumentError(
           Cat("expected ref=, inc=, value=, decrement= or device_id=; found ", arg.name, "="));

@@ -49,7 +49,19 @@ enum class Effect : std::uint8_t { kPure, kReads, kWrites, kReadsWrites, kAlloca
 enum class Unit : std::uint8_t { kNone, kScalar, kVector, kTranscendental, kMatrix, kMemory, kControl };
 
 // How an undefined element of an operand reaches the results; AllFlows() of shadow.h says each rule in words.
-enum class Flow : std::uint8_t { kElementwise, kSelect, kMove, kParts, kReduce, kPrefix, kSort, kDot, kAll };
+enum class Flow : std::uint8_t {
+  kElementwise,
+  kSelect,
+  kMove,
+  kParts,
+  kPlace,
+  kCombine,
+  kReduce,
+  kPrefix,
+  kSort,
+  kDot,
+  kAll
+};
 
 enum class OpStatus : std::uint8_t { kImplemented, kUnsupported };
 

@@ -189,6 +189,10 @@ absl::Span<const FlowInfo> AllFlows() {
        "the elements that are moved keep what they are; where an index operand is undefined, so is all that it places"},
       {Flow::kParts, "parts",
        "an element that becomes several makes them all undefined; one made of several is undefined if any of them is"},
+      {Flow::kPlace, "place",
+       "where an update is placed, the update's; elsewhere what was there; where an index is undefined, all is"},
+      {Flow::kCombine, "combine",
+       "an element is undefined if it or an update that is combined with it is; where an index is undefined, all are"},
       {Flow::kReduce, "reduce", "a result element is undefined if any element that went into it is"},
       {Flow::kPrefix, "prefix", "from the first undefined element on, in the direction of the operation"},
       {Flow::kSort, "sort",
@@ -217,6 +221,9 @@ absl::StatusOr<ShadowKernel> PrepareShadow(const Instr& op, const ValueTypes& ty
                                .is_broadcast = shadow::Broadcasts(types)});
     case Flow::kMove:
       return shadow::PrepareMove(*row, op, types);
+    case Flow::kPlace:
+    case Flow::kCombine:
+      return shadow::PreparePlace(*row, op, types);
     case Flow::kParts:
       return shadow::PrepareParts(op, types);
     case Flow::kReduce:

@@ -54,6 +54,8 @@ ShadowKernel Bind(Params params, std::size_t scratch_bytes = 0) {
 
 absl::StatusOr<ShadowKernel> PrepareMove(const OpRow& row, const Instr& op, const ValueTypes& types);  // shadow_move.cc
 absl::StatusOr<ShadowKernel> PrepareSort(const OpRow& row, const Instr& op, const ValueTypes& types);
+absl::StatusOr<ShadowKernel> PreparePlace(const OpRow& row, const Instr& op,
+                                          const ValueTypes& types);  // shadow_place.cc
 ShadowKernel PrepareParts(const Instr& op, const ValueTypes& types);
 ShadowKernel PrepareReduce(const Instr& op, const ValueTypes& types);  // shadow_fold.cc
 ShadowKernel PreparePrefix(const Instr& op, const ValueTypes& types);

@@ -174,16 +174,22 @@ const std::map<std::string, Subject>& AllSubjects() {
 // Not `op.row`: a test may have put another rule there.
 const OpRow& TrueRow(const Subject& subject) { return *FindOp(subject.op.dialect, subject.op.name); }
 
+bool Places(const OpRow& row) { return row.flow == Flow::kPlace || row.flow == Flow::kCombine; }
+
 // Operands whose defined elements decide which elements of the others count: predicate, indices, keys.
 std::size_t FirstSteering(const Subject& subject) {
   const OpRow& row = TrueRow(subject);
   if (row.flow == Flow::kMove && row.moved != 0) return row.moved;
+  if (Places(row)) return 1;
   return row.flow == Flow::kSelect || row.flow == Flow::kSort ? 0 : subject.types.in.size();
 }
 std::size_t EndSteering(const Subject& subject) {
   switch (TrueRow(subject).flow) {
     case Flow::kSelect:
       return 1;
+    case Flow::kPlace:
+    case Flow::kCombine:
+      return 2;
     case Flow::kSort:
       return static_cast<std::size_t>(IntAttrOr(subject.op, "num_keys", 1));
     default:
@@ -275,7 +281,7 @@ constexpr int kMostContents = 3000;
 bool CoversAll(const Subject& subject) {
   const OpRow& row = TrueRow(subject);
   const bool clips = row.name == "gather" && *StringAttr(subject.op, "mode") == "clip";
-  return row.flow == Flow::kSort || (row.moved != 0 && !clips);
+  return row.flow == Flow::kSort || Places(row) || (row.moved != 0 && !clips);
 }
 
 std::string CheckExact(const Subject& subject, const Runner& runner, Random& random) {
@@ -325,6 +331,7 @@ constexpr int kExactTimes = 30;
 const std::map<std::string, std::string> kNoRule = {
     {"iota", "it has no operands"},
     {"iota_2x32_shape", "it has no operands"},
+    {"platform_index", "it has no operands"},
     {"ring.hash", "it runs where two schedules' bits are compared, after definedness was asked"},
 };
 
@@ -382,6 +389,8 @@ TEST(Shadow, AWrongRuleIsFoundOut) {
   EXPECT_TRUE(wrong("dot_general", Flow::kAll, CheckExact));
   EXPECT_TRUE(wrong("reduce_sum", Flow::kAll, CheckExact));
   EXPECT_TRUE(wrong("transpose", Flow::kElementwise, CheckSound));
+  EXPECT_TRUE(wrong("scatter_add", Flow::kPlace, CheckSound));
+  EXPECT_TRUE(wrong("scatter", Flow::kCombine, CheckExact));
 }
 
 }  // namespace

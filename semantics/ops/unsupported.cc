@@ -101,7 +101,6 @@ constexpr OpRow kRows[] = {
     Later("", "with_memory_space_constraint", "unsupported.md#with_memory_space_constraint", kTpu, Effect::kPure,
           Unit::kNone, kCompilerInternal),
     Later("", "einshape_lo", "unsupported.md#einshape_lo", kTpu, Effect::kPure, Unit::kVector, kCompilerInternal),
-    Later("", "platform_index", "unsupported.md#platform_index", kTpu, Effect::kPure, Unit::kScalar, kCompilerInternal),
     Later("", "dim_as_value", "unsupported.md#dim_as_value", kTpu, Effect::kPure, Unit::kScalar, kCompilerInternal),
     Later("", "mma", "unsupported.md#mma", kGpu, Effect::kPure, Unit::kMatrix, kNewer),
     Later("", "wait_gmem_to_smem", "unsupported.md#wait_gmem_to_smem", kGpu, Effect::kSynchronises, Unit::kMemory,

@@ -56,7 +56,8 @@ class Builder {
   RefId NewRef(RefInfo info);
   void DefineRef(ValueId value, RefId ref);
   RefId RefOf(ValueId value) const;
-  RefInfo WholeRef(const Type& type, std::string name) const;  // a buffer of its own
+  RefInfo WholeRef(const Type& type, std::string name) const;                           // a buffer of its own
+  std::int64_t PlacesOfByte(ValueId ref) const { return swizzles_.PlacesOfByte(ref); }  // RefInfo::places_of_byte
   // In a kernel that freezes refs, both emit a step that reports USE_AFTER_SCOPE where the ref is one of them.
   absl::StatusOr<ViewPlan> PlanView(const Arg& view);
   absl::StatusOr<ViewPlan> PlanPoints(const Arg& view);  // never a box: for lanes that go one by one

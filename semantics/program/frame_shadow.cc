@@ -189,6 +189,9 @@ void FrameShadow::UseIndices(const ViewPlan& view, const Mask& mask, const Step&
       if (any(term.value.slot)) report(*Marks(term.value.slot));
     }
   }
+  for (const PeerIndex& peer : view.peer) {
+    if (peer.index.slot.valid() && any(peer.index.slot)) report(*Marks(peer.index.slot));
+  }
   if (view.affine) return;
   for (const WalkStep& at : view.walk) {
     for (const IndexValue& index : at.start) {

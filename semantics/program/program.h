@@ -84,6 +84,9 @@ struct RefInfo {
   std::vector<int> kept;  // the ref's own dimensions, as buffer dimensions
   Outside outside = Outside::kError;
   bool bounded_by_window = true;  // false: a pointer into the whole array (Triton)
+  // A union of refs with members narrower than a byte: elements of the buffer for each byte of the union, one for each
+  // element of the narrowest. A wider element has its bytes at the first place of each.
+  std::int64_t places_of_byte = 1;
 };
 
 struct SlotInfo {
@@ -115,11 +118,12 @@ struct OperandInfo {
   std::vector<BlockDim> block;  // per array dimension; kWhole, and the whole array as a resident block: empty
   std::vector<SlotId> index;  // kView, kResident: the map's results, scalars of `index_dtype`; one for each of `block`
   std::vector<DType> index_dtype;
-  SlotId current;        // kResident: i64[rank], the index of the block that is resident
-  RefId ref;             // what the body sees; invalid for bounds
-  RefId array;           // kResident: the window of the array that the block is copied from or to
-  int alias = -1;        // kOut: the operand whose memory it shares
-  bool written = false;  // a kIn or kPrefetch whose ref the kernel writes
+  SlotId current;         // kResident: i64[rank], the index of the block that is resident
+  RefId ref;              // what the body sees; invalid for bounds
+  RefId array;            // kResident: the window of the array that the block is copied from or to
+  int alias = -1;         // kOut: the operand whose memory it shares
+  bool written = false;   // a kIn or kPrefetch whose ref the kernel writes
+  bool restored = false;  // a resident kOut that is fetched like an input when its index changes
 };
 
 // How to prepare one.

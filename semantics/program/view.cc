@@ -46,7 +46,8 @@ void ReportGuard(const ViewGuard& guard, std::int64_t value, bool outside, const
 
 void CheckGuards(const ViewPlan& plan, bool bounds, const Step& step, Frame& frame) {
   for (const ViewGuard& guard : plan.guards) {
-    const std::int64_t value = ReadPlace(frame.slot(guard.value.slot), guard.value.dtype, 0);
+    const IndexValue& start = guard.value;
+    const std::int64_t value = start.slot.valid() ? ReadPlace(frame.slot(start.slot), start.dtype, 0) : start.constant;
     const bool outside = value < 0 || value + guard.reach >= guard.size;
     if (outside ? !bounds : value % guard.tile == 0) continue;
     ReportGuard(guard, value, outside, frame.program().refs[plan.ref.index()].name, frame.site(step), frame.machine());
@@ -82,9 +83,19 @@ std::int64_t ReadPlace(const std::byte* memory, DType dtype, std::int64_t elemen
   return std::clamp(index, -kFarOutside, kFarOutside);
 }
 
+absl::InlinedVector<PeerCoordinate, 3> PeerOf(const ViewPlan& plan, Frame& frame) {
+  absl::InlinedVector<PeerCoordinate, 3> peer;
+  for (const PeerIndex& entry : plan.peer) {
+    const IndexValue& index = entry.index;
+    const std::int64_t at = index.slot.valid() ? ReadPlace(frame.slot(index.slot), index.dtype, 0) : index.constant;
+    peer.push_back({entry.grid_dim, at});
+  }
+  return peer;
+}
+
 BufferId BufferOf(const ViewPlan& plan, const Step& step, Frame& frame) {
   const BufferId own = frame.ref(plan.ref).buffer;
-  return plan.peer.empty() || !own.valid() ? own : frame.port->PeerBuffer(own, plan.peer, frame.site(step));
+  return plan.peer.empty() || !own.valid() ? own : frame.port->PeerBuffer(own, PeerOf(plan, frame), frame.site(step));
 }
 
 void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box) {

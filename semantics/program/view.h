@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "semantics/program/program.h"
 #include "semantics/thread_port.h"
@@ -47,8 +48,8 @@ struct WalkStep {
   Shape point_shape;                               // kAt: P of the spec
   int point_position = 0;                          // kAt: where P stands in `after`
   std::vector<std::int64_t> perm;                  // kTranspose
-  std::int64_t width_before = 1, width_after = 1;  // kBitcast: bytes of an element; kAlias: after it
-  std::int64_t offset = 0;                         // kAlias: bytes
+  std::int64_t width_before = 1, width_after = 1;  // kBitcast: bytes of an element; kAlias: places, and bytes after it
+  std::int64_t offset = 0;                         // kAlias: places
 };
 
 // An index whose range the box's own bounds do not check: below the first .at, or into a layout. Where it is wrong, the
@@ -62,6 +63,12 @@ struct ViewGuard {
   int level = 1;           // of the .at in the chain
 };
 
+// Along a dimension of the cluster, another block than the thread's own.
+struct PeerIndex {
+  std::size_t grid_dim = 0;
+  IndexValue index;
+};
+
 struct ViewPlan {
   RefId ref;
   Type type;  // of the value of an access: the array type
@@ -70,11 +77,14 @@ struct ViewPlan {
   std::vector<std::uint8_t> order;  // affine: the value, row-major, runs over these buffer dimensions
   std::int64_t unit = 1;            // affine: so many elements of the box are one of the value (bytes of a union)
   std::vector<ViewGuard> guards;
-  std::vector<PeerCoordinate> peer;  // whose memory: along these dimensions of the cluster another block's
-  std::vector<WalkStep> walk;        // not affine, or `unit` is not 1: then it is both
-  std::size_t piece_bytes = 0;       // of `walk`
-  std::int64_t swizzle_mask = 0;     // of `walk`: swizzle_use.h
+  std::vector<PeerIndex> peer;    // whose memory: along these dimensions of the cluster another block's
+  std::vector<WalkStep> walk;     // not affine, or `unit` is not 1: then it is both
+  std::size_t piece_bytes = 0;    // of `walk`
+  std::int64_t swizzle_mask = 0;  // of `walk`: swizzle_use.h
 };
+
+// Which block of the cluster `plan` names, where it names one: one coordinate for each entry of plan.peer.
+absl::InlinedVector<PeerCoordinate, 3> PeerOf(const ViewPlan& plan, Frame& frame);
 
 // The memory that the view is of.
 BufferId BufferOf(const ViewPlan& plan, const Step& step, Frame& frame);

@@ -13,9 +13,6 @@ namespace {
 
 bool IsPoint(const Index& index) { return index.kind == Index::Kind::kPoint; }
 
-// Elements that hardware packs, several to a byte.
-bool IsPacked(DType dtype) { return Info(dtype).bits < 8 && dtype != DType::kBool; }
-
 bool HasMask(const Instr* op) {
   return op != nullptr && std::any_of(op->args.begin(), op->args.end(), [](const Arg& arg) {
            return arg.name == "mask" && arg.kind != Arg::Kind::kNone;
@@ -59,7 +56,8 @@ int PointPosition(const std::vector<Index>& indices) {
 // Memory whose bytes are seen both swizzled and not, or by two swizzles.
 absl::Status CheckSwizzled(const RefInfo& info) {
   constexpr std::int64_t kRow = 128;
-  const std::int64_t bytes = NumElements(info.buffer_shape) * static_cast<std::int64_t>(StorageBytes(info.dtype));
+  const std::int64_t bytes =
+      NumElements(info.buffer_shape) / info.places_of_byte * static_cast<std::int64_t>(StorageBytes(info.dtype));
   if (info.words_per_element != 1 || IsPacked(info.dtype)) {
     return absl::UnimplementedError(Cat("the views of '", info.name,
                                         "' swizzle it differently, so that its bytes matter as "
@@ -172,10 +170,11 @@ absl::Status Builder::PlanPlace(const Arg& view, ViewPlan& plan) {
   views_.Add(plan.ref);
   for (const Transform& t : view.transforms) {
     if (t.kind != Transform::Kind::kCluster) continue;
-    PALLADION_ASSIGN_OR_RETURN(const ClusterPlace place, ParseCluster(t.attrs));
+    PALLADION_ASSIGN_OR_RETURN(const ClusterPlace place, ParseCluster(t));
     for (std::size_t i = 0; i < place.dims.size(); ++i) {
       PALLADION_ASSIGN_OR_RETURN(const int dim, GridAxis(place.dims[i]));
-      plan.peer.push_back({static_cast<std::size_t>(dim), place.indices[i]});
+      PALLADION_ASSIGN_OR_RETURN(IndexValue index, PlanIndex(place.indices[i]));
+      plan.peer.push_back({static_cast<std::size_t>(dim), std::move(index)});
     }
     program_.uses_port = true;
     views_.several = true;  // another block's memory is not the ref's

@@ -125,6 +125,18 @@ def _plain(known=(), name=None):
     return handler
 
 
+def _accumulator_deref(writer, eqn, env):
+    check_parameters(eqn, ("wait_n",))
+    wait = eqn.params.get("wait_n", 0)  # releases without the parameter wait for all
+    writer.emit_equation(eqn, env, "wgmma_accumulator_deref", attrs={"wait_n": attribute(wait)})
+
+
+def _accumulator_store(writer, eqn, env):
+    """JAX gives it a result, for its own discharge of refs; no kernel reads it."""
+    check_parameters(eqn, ())
+    writer.emit_equation(eqn.replace(outvars=[]), env, "wgmma_accumulator_store", args=[writer.read(env, v) for v in eqn.invars])
+
+
 def _tcgen05_operands(params):
     operands = ["acc", "a", "b", "accumulate"]
     operands += ["barrier"] if params["arrive"] else []
@@ -162,6 +174,26 @@ def _core_map(writer, eqn, env):
     with writer.inside(eqn):
         function = closed_function(writer, inner, outer, labels_of(inner, len(inner.invars)))
     writer.emit_equation(eqn, env, "core_map", attrs={"mesh": Word(kind), **attrs}, args=[], functions=[function])
+
+
+def _warp_map(writer, eqn, env):
+    """mpmd_map inside a kernel: a nested mesh of warps like core_map's, with what the body uses as its operands."""
+    params = eqn.params
+    check_parameters(eqn, ("jaxprs", "meshes", "external_meshes", "out_avals", "input_output_aliases", "compiler_params", "interpret",
+                           "debug", "cost_estimate", "name", "metadata"))
+    if len(params["jaxprs"]) != 1 or params["out_avals"]:
+        raise ExportError(f"inside a kernel it has {len(params['jaxprs'])} functions and {len(params['out_avals'])} results; expected one "
+                          "function, over plgpu.WarpMesh, that returns nothing")
+    inner = jax_versions.open_jaxpr(params["jaxprs"][0])
+    if len(inner.invars) != len(eqn.invars):
+        raise ExportError("inside a kernel it allocates memory for its function; expected none: use pl.run_scoped around it")
+    kind, attrs = mesh_attributes(params["meshes"][0], writer.file)
+    if kind != "warp":
+        raise ExportError(f"inside a kernel its mesh is {type(params['meshes'][0]).__name__}; expected plgpu.WarpMesh")
+    texts = [writer.read(env, v) for v in eqn.invars]
+    with writer.inside(eqn):
+        lines = writer.region(lambda body: body.inline(params["jaxprs"][0], texts) and [], "()")
+    writer.emit_equation(eqn, env, "core_map", attrs={"mesh": Word(kind), **attrs}, args=[], functions=[lines])
 
 
 def _inline_mgpu(writer, eqn, env):
@@ -224,8 +256,8 @@ ASYNC_OPS = {
     "wgmma": RefsFirst(("acc", "a", "b"),
                        {"acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree"}),
     "wgmma_wait": _plain(),
-    "wgmma_accumulator_deref_p": _plain(("wait_n",), "wgmma_accumulator_deref"),
-    "wgmma_accumulator_store_p": _plain((), "wgmma_accumulator_store"),
+    "wgmma_accumulator_deref_p": _accumulator_deref,
+    "wgmma_accumulator_store_p": _accumulator_store,
     "tcgen05_mma": RefsFirst((), {
         "acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree",
         "barrier": "barrier_transforms_tree", "a_scale": "a_scale_transforms_tree", "b_scale": "b_scale_transforms_tree",
@@ -253,4 +285,5 @@ ASYNC_OPS = {
     "multimem_load_reduce": RefsFirst(("ref",), {"ref": "tree"}, ("collective_axes", "reduction_op")),
     "get_global": _plain(("what",)),
     "core_map": _core_map,
+    "mpmd_map": _warp_map,
 }

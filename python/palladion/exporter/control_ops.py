@@ -3,6 +3,7 @@
 Calls are inlined. Jaxprs are closed, so loop constants arrive as parameters; they are written as the outer values they are.
 """
 
+import dataclasses
 import string
 
 import jax
@@ -10,12 +11,12 @@ import jax
 from palladion import jax_versions
 from palladion.exporter.errors import ExportError
 from palladion.exporter.memory_ops import check_parameters, unflatten
-from palladion.exporter.types import is_ref
-from palladion.exporter.views import view_text
+from palladion.exporter.types import is_ref, type_text
+from palladion.exporter.views import stored_view_text, view_text
 
 
 def _cond(writer, eqn, env):
-    check_parameters(eqn, ("branches", "linear"))
+    check_parameters(eqn, ("branches", "linear", "branches_platforms"))
     index, *operands = eqn.invars
     texts = [writer.read(env, v) for v in operands]
     with writer.inside(eqn):
@@ -99,24 +100,72 @@ def _run_state(writer, eqn, env):
             args.append(writer.read(env, operand))
     labels = labels_of(inner, len(inner.invars))
     own_labels = [labels[inner.invars.index(v)] for v in own]
-    with writer.inside(eqn):
-        function = _run_state_function(writer, inner, dict(leading), own, own_labels)
     outer = {variable for variable, _ in leading}
     kept = [result for result, variable in zip(eqn.outvars, inner.invars) if variable not in outer]
-    writer.emit_equation(eqn.replace(outvars=kept), env, "run_state", args=args, functions=[function])
+    eqn = eqn.replace(outvars=kept)
+    if inner.outvars:
+        _returning_state(writer, eqn, env, _State(inner, dict(leading), own, own_labels, args))
+        return
+    with writer.inside(eqn):
+        function = _run_state_function(writer, _State(inner, dict(leading), own, own_labels, args))
+    writer.emit_equation(eqn, env, "run_state", args=args, functions=[function])
 
 
-def _run_state_function(writer, inner, outer, own, labels):
-    from palladion.exporter.writer import parameter_text, parameters_text, ref_name
+@dataclasses.dataclass(frozen=True)
+class _State:
+    """A run_state: its jaxpr, the outer refs it uses (variable -> text), the refs it makes, their labels and first values."""
 
-    names = [writer.fresh(ref_name(label)) for label in labels]
-    params = parameters_text([parameter_text(n, v.aval, label) for n, v, label in zip(names, own, labels)])
+    inner: object
+    outer: dict
+    own: list
+    labels: list
+    firsts: list
 
-    def build(body):
-        body.equations(inner, {**outer, **dict(zip(own, names))})
+    def region(self, writer, build):
+        """`build(writer, names of own refs, environment)` writes the body and returns the results' texts."""
+        from palladion.exporter.writer import parameter_text, parameters_text, ref_name
+
+        names = [writer.fresh(ref_name(label)) for label in self.labels]
+        texts = [parameter_text(n, v.aval, label) for n, v, label in zip(names, self.own, self.labels)]
+        environment = {**self.outer, **dict(zip(self.own, names))}
+        return writer.region(lambda body: build(body, names, environment), parameters_text(texts))
+
+
+def _run_state_function(writer, state):
+    def build(body, _, environment):
+        body.equations(state.inner, environment)
         return []
 
-    return writer.region(build, params)
+    return state.region(writer, build)
+
+
+def _returning_state(writer, eqn, env, state):
+    """A body that returns values: JAX's lowering for GPUs gives them as the results, in place of what the refs hold.
+
+    That is a run_scoped whose accumulators are stored to first; it ends with the wait that a run_state ends with. JAX hands the
+    values out in front of what the refs hold, so with another number of them each result would be something else's.
+    """
+    returned = state.inner.outvars
+    if any(type(v.aval).__name__ != "WGMMAAbstractAccumulatorRef" for v in state.own) or len(returned) != len(state.own):
+        raise ExportError(
+            f"its body returns {len(returned)} values over {len(state.own)} refs and closed-over arrays; expected none, or as many "
+            "values as there are accumulators and no arrays closed over (JAX's lowering gives the values as the first results). "
+            "Return nothing and store to the ref, or use pl.run_scoped, which returns what its body returns")
+    for value, result in zip(returned, eqn.outvars):
+        if (value.aval.shape, value.aval.dtype) != (result.aval.shape, result.aval.dtype):
+            raise ExportError(f"its body returns {value.aval.str_short()} in place of an accumulator of "
+                              f"{result.aval.str_short()}; expected the same type")
+
+    def build(body, names, environment):
+        for name, first in zip(names, state.firsts):
+            body.emit("wgmma_accumulator_store", args=[name, first], loc=writer.location(eqn))
+        body.equations(state.inner, environment)
+        body.emit("wgmma_wait", args=["0:i32"], loc=writer.location(eqn))
+        return [body.read(environment, v) for v in returned]
+
+    with writer.inside(eqn):
+        function = state.region(writer, build)
+    writer.emit_equation(eqn, env, "run_scoped", attrs={"collective_axes": []}, args=[], functions=[function])
 
 
 def _bind_results(env, eqn, texts):
@@ -144,10 +193,11 @@ def _jaxpr_call(writer, eqn, env):
         ref = unflatten(tree, leaves[:tree.num_leaves])
         del leaves[:tree.num_leaves]
         ref, transforms = ref if isinstance(ref, tuple) else (ref, ())
-        args.append(view_text(ref, transforms, writer.reader(env)))
+        args.append(stored_view_text(ref, transforms, writer.reader(env)))
     program_ids = unflatten(params["program_ids_treedef"], leaves)
     outside = writer.program_ids
-    writer.program_ids = [None if p is None else writer.read(env, p) for p in program_ids]
+    around = iter(outside or ())  # a dimension without an index of its own is the next one of the grid around
+    writer.program_ids = [next(around, None) if p is None else writer.read(env, p) for p in program_ids]
     with writer.inside(eqn):
         results = writer.inline(params["jaxpr"], args)
     writer.program_ids = outside
@@ -163,11 +213,21 @@ def _program_id(writer, eqn, env):
     writer.emit_equation(eqn, env, attrs={"axis": int(axis)})
 
 
+def _contents(writer, eqn, env, atom):
+    """What is printed of a ref is what it holds."""
+    text = writer.read(env, atom)
+    if not is_ref(getattr(atom, "aval", None)):
+        return text
+    value = writer.fresh()
+    writer.emit("get", args=[text], results=[value], types=[type_text(atom.aval.inner_aval)], loc=writer.location(eqn))
+    return value
+
+
 def _debug_print(writer, eqn, env):
     params = eqn.params
     check_parameters(eqn, ("fmt", "ordered", "partitioned", "in_tree", "static_args", "np_printoptions",
                            "has_placeholders", "logging_record", "skip_format_check"))
-    args = [writer.read(env, v) for v in eqn.invars]
+    args = [_contents(writer, eqn, env, v) for v in eqn.invars]
     fmt = params["fmt"]
     if params.get("has_placeholders", True) and "in_tree" in params:
         fmt = _positional_format(params, len(args))

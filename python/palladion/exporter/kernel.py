@@ -206,14 +206,14 @@ def _grid_line(kernel: KernelText, grid, bounds, grid_names, vmapped) -> str:
         sizes.append(next(left) if jax_versions.is_dynamic_grid_dimension(size) else str(size))
     text = f"grid [{','.join(sizes)}]"
     if grid_names is not None and len(grid_names):
-        text += f" names {attr_text([_axis_name(n) for n in grid_names])}"
+        text += f" names {attr_text([axis_name(n) for n in grid_names])}"
     if vmapped:
         text += f" vmapped {attr_text([int(v) for v in vmapped])}"
     kernel.info.grid = text.removeprefix("grid ")
     return text + ";"
 
 
-def _axis_name(name) -> str:
+def axis_name(name) -> str:
     return "" if name is None or type(name) is object else str(name)
 
 
@@ -283,7 +283,7 @@ def _operands(kernel, params, mapping, refs, in_avals):
         kernel_lines += with_prefix(head, text)
     kernel.lines += kernel_lines
     if params.get("mesh") is not None:  # before 0.9.2 kernels over a mesh come this way
-        kind, attrs = mesh_attributes(params["mesh"], file)
+        kind, attrs = mesh_attributes(params["mesh"], kernel.file)
         kernel.lines.append(f"mesh {kind} {map_text(attrs)};")
     else:
         kernel.lines.append(_grid_line(kernel, grid, bounds, mapping.grid_names, mapping.vmapped_dims))

@@ -7,7 +7,9 @@ Based on: docs/spec/kernel-text.md ("Instructions") and JAX 0.8 to 0.11.
 import dataclasses
 import enum
 
+import numpy as np
 
+from palladion import jax_versions
 from palladion.exporter.attributes import Word, word_of_enum
 from palladion.exporter.errors import ExportError
 from palladion.exporter.scalars import dtype_name
@@ -45,6 +47,32 @@ def _gather_mode(mode):
     return Word(short[name])
 
 
+def _scatter_mode(mode):
+    short = {"clip": "clip", "fill_or_drop": "drop", "promise_in_bounds": "promise"}
+    name = mode.name.lower()
+    if name not in short:
+        raise ExportError(f"scatter mode {mode} is not one of {', '.join(short)}")
+    return Word(short[name])
+
+
+def _fill_value(value):
+    """A number; attributes spell those that are not finite as words."""
+    if value is None or isinstance(value, (bool, int, np.bool_, np.integer)):
+        return value
+    value = float(value)
+    return value if np.isfinite(value) else Word("nan" if np.isnan(value) else "inf" if value > 0 else "-inf")
+
+
+def _no_function(jaxpr):
+    """`scatter` also carries the function of `x.at[i].apply(f)`; that of `.set` gives back its second parameter."""
+    if jaxpr is not None:
+        inner = jax_versions.open_jaxpr(jaxpr)
+        if inner.eqns or inner.outvars[0] is not inner.invars[1]:
+            raise ExportError("x.at[...].apply(f) has a function of its own, which kernel text does not hold; write "
+                              "x.at[...].set(f(x[...]))")
+    return {}
+
+
 def _dot_dimensions(numbers):
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
     return {"contract": [_ints(lhs_contract), _ints(rhs_contract)], "batch": [_ints(lhs_batch), _ints(rhs_batch)]}
@@ -52,6 +80,12 @@ def _dot_dimensions(numbers):
 
 def _gather_dimensions(numbers):
     names = ("offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims", "start_index_map")
+    return {name: _ints(getattr(numbers, name)) for name in names}
+
+
+def _scatter_dimensions(numbers):
+    names = ("update_window_dims", "inserted_window_dims", "operand_batching_dims", "scatter_indices_batching_dims",
+             "scatter_dims_to_operand_dims")
     return {name: _ints(getattr(numbers, name)) for name in names}
 
 
@@ -128,6 +162,12 @@ def _axis_index(writer, eqn, env):
     writer.emit_equation(eqn, env, attrs={"axis": writer.file.axis(eqn.params["axis_name"])})
 
 
+def _scatter(name, update_jaxpr):
+    return ValueOp({"dimension_numbers": (None, _scatter_dimensions), "mode": ("mode", _scatter_mode), **update_jaxpr}, {},
+                   frozenset({"indices_are_sorted", "unique_indices", "update_consts", "update_jaxpr"} - set(update_jaxpr)),
+                   name)
+
+
 _SHARDING = {"sharding": None, "out_sharding": None}
 _NOTHING = {"accuracy": None, "out_dtype": None, **_SHARDING}
 
@@ -139,6 +179,8 @@ _ELEMENTWISE = (
 
 _REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor".split()
 _CUMULATIVE = "cumsum cumprod cummax cummin cumlogsumexp".split()
+
+_SCATTERS = "add sub mul min max".split()
 
 VALUE_OPS = {
     **{name: _op(defaults=_NOTHING, elementwise=True) for name in _ELEMENTWISE},
@@ -175,8 +217,11 @@ VALUE_OPS = {
     "rev": _op(dimensions=("dims", _ints)),
     "tile": _op(reps=("reps", _ints)),
     "gather": _op(dimension_numbers=(None, _gather_dimensions), slice_sizes=("slice_sizes", _ints),
-                  mode=("mode", _gather_mode), fill_value="fill_value",
+                  mode=("mode", _gather_mode), fill_value=("fill_value", _fill_value),
                   ignored=("indices_are_sorted", "unique_indices")),
+    "scatter": _scatter("scatter", {"update_jaxpr": (None, _no_function)}),
+    **{f"scatter{sign}{name}": _scatter(f"scatter_{name}", {}) for name in _SCATTERS for sign in "-_"},
+    "platform_index": _op(platforms=("platforms", lambda ps: [None if p is None else list(p) for p in ps])),
     "roll": _op("tpu.roll", axis="axis", stride="stride", stride_axis="stride_axis"),
     "repeat": _op("tpu.repeat", repeats="repeats", axis="axis"),
     "bitcast": _op("tpu.bitcast", ty=("to", _bitcast_type)),

@@ -47,9 +47,10 @@ def _at(transform, read) -> str:
 
 def _cluster(transform, read) -> str:
     indices = [index_atom(i, read) for i in transform.idxs]
-    if not all(i.isdigit() for i in indices):
-        raise ExportError("a view of another block of the cluster with a computed index cannot be written yet")
-    return f".cluster{attrs_text({'dims': _names(transform.dims), 'idxs': [int(i) for i in indices]})}"
+    dims = _names(transform.dims)
+    if all(i.isdigit() for i in indices):
+        return f".cluster{attrs_text({'dims': dims, 'idxs': [int(i) for i in indices]})}"
+    return f".cluster{attrs_text({'dims': dims})}[{', '.join(indices)}]"
 
 
 def _peer(transform, read) -> str:
@@ -126,6 +127,28 @@ def view_text(ref, transforms, read) -> str:
     if base.startswith("select(") and transforms:
         raise ExportError("a view of a select of refs cannot be written here")
     return base + chain_text(transforms, read)
+
+
+_LAYOUTS = ("UnswizzleRef", "UnswizzlingTransform", "UntileRef", "UntilingTransform")
+
+
+def stored_view_text(ref, transforms, read) -> str:
+    """The memory that the view is of as it is stored: a traced function that is called undoes tiles and swizzle itself."""
+    transforms = tuple(transforms or ())
+    layouts = [t for t in transforms if type(t).__name__ in _LAYOUTS]
+    if not layouts:
+        return view_text(ref, transforms, read)
+    tiled = sum(len(getattr(t, "tiling", ())) for t in layouts)
+    rest = transforms[len(layouts):]
+    if list(transforms[:len(layouts)]) != layouts or len(rest) > 1 or any(type(t).__name__ != "NDIndexer" for t in rest):
+        raise ExportError("a block in tiles is passed on through a view that is more than an index; it cannot be written")
+    if not rest:
+        return read(ref)
+    entries = [_index_entry(index, dim, read) for index, dim in zip(rest[0].indices, rest[0].shape)]
+    kept, inside = (entries[:-tiled], entries[-tiled:]) if tiled else (entries, [])
+    if any(entry != "*" for entry in inside):
+        raise ExportError("a part of a block in tiles is passed on; expected the whole block")
+    return read(ref) + ".at[" + ", ".join(kept + ["*"] * (2 * tiled)) + "]"
 
 
 def view_of(transformed, read) -> str:
