@@ -236,7 +236,7 @@ class Writer {
       row = Fresh();
       Line(Cat(row, " = add(%me, ", std::stoi(number) - agent_, ":i32) : i32[];"));
     }
-    if (Half(op.part) && op.style == 2) columns = "*";
+    if (Half(op.part) && op.style == 2) columns = Columns(Part::kRow);
     if (Half(op.part) && op.style == 3) columns = Lanes(64, op.part == Part::kHigh ? 64 : 0);
     return ViewAt(op, row, columns);
   }

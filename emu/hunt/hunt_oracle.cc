@@ -131,7 +131,7 @@ class Judgement {
     options.interrupted = [&] { return ++asked > options_.max_schedules; };
     const std::optional<Report> all = RunCheck(options);
     if (!all.has_value()) return;
-    result_.exhausted = all->proved && !all->interrupted;
+    result_.exhausted = all->argument.rfind("all schedules were run", 0) == 0 && !all->interrupted;
     CompareWithReference(*all, "exhaustive");
     if (Proved() && report_.verdict != Verdict::kDefect && all->verdict != Verdict::kProved &&
         all->verdict != Verdict::kClean)
@@ -192,6 +192,7 @@ class Judgement {
       const absl::StatusOr<Trial> trial =
           runner->Run(runner->ScheduleOfSeed(seed), Watch::kEverything, lengths_, &launch);
       if (!trial.ok()) return Contradict("error", trial.status().ToString());
+      if (!trial->trouble.ok()) return Contradict("error", trial->trouble.ToString());
       if (seed == 0)
         lengths_ = {.steps = std::max<std::int64_t>(1, trial->run.steps), .operations = trial->run.operations};
       CompareTrial(*trial, recorder, Cat("seed ", seed));
