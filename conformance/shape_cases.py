@@ -176,6 +176,97 @@ def gathers():
     )
 
 
+SCATTERS = {
+    "scatter": jax.lax.scatter,
+    "scatter_add": jax.lax.scatter_add,
+    "scatter_sub": jax.lax.scatter_sub,
+    "scatter_mul": jax.lax.scatter_mul,
+    "scatter_min": jax.lax.scatter_min,
+    "scatter_max": jax.lax.scatter_max,
+}
+
+
+def scatter_case(name, prose, operands, numbers, mode, suffix=""):
+    """`numbers`: update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims and, if any, the batching ones."""
+    window, inserted, start_map, batching, indices_batching = (*numbers, (), ())[:5]
+    dims = jax.lax.ScatterDimensionNumbers(
+        update_window_dims=window,
+        inserted_window_dims=inserted,
+        scatter_dims_to_operand_dims=start_map,
+        operand_batching_dims=batching,
+        scatter_indices_batching_dims=indices_batching,
+    )
+    ints = lambda values: "[" + ",".join(map(str, values)) + "]"
+    attrs = (
+        f"{{update_window_dims={ints(window)}, inserted_window_dims={ints(inserted)}, operand_batching_dims={ints(batching)}, "
+        f"scatter_indices_batching_dims={ints(indices_batching)}, scatter_dims_to_operand_dims={ints(start_map)}, mode={mode}}}"
+    )
+    modes = {"clip": "clip", "drop": "fill", "promise": "promise_in_bounds"}
+    oracle = lambda x, i, u: np.asarray(SCATTERS[name](x, i, u, dims, mode=modes[mode]))
+    return shape_case(name, prose, operands, oracle, attrs=attrs, suffix=suffix)
+
+
+def scatters():
+    rows = ((1,), (0,), (0,))
+    three_rows = [counted(3, 2, start=1), (I32, (2, 0, 2), (3, 1)), counted(3, 2, start=10)]
+    outside = [counted(4, start=1), (I32, (-1, 3, 4, 2), (4, 1)), counted(4, start=10)]
+    yield scatter_case(
+        "scatter", "Whole rows; of two updates of row 2 the later stays. Oracle: JAX.", three_rows, rows, "drop"
+    )
+    yield scatter_case(
+        "scatter",
+        "Elements outside are left out, also below zero. Oracle: JAX.",
+        outside,
+        ((), (0,), (0,)),
+        "drop",
+        suffix="_drop",
+    )
+    yield scatter_case(
+        "scatter",
+        "Clamped, so that two updates meet in element 3: the later stays. Oracle: JAX.",
+        outside,
+        ((), (0,), (0,)),
+        "clip",
+        suffix="_clip",
+    )
+    yield scatter_case(
+        "scatter",
+        "A window of 2x2 that would stick out is left out whole; the indices name columns first. Oracle: JAX.",
+        [counted(3, 4), (I32, (1, 0, 2, 2), (2, 2)), counted(2, 2, 2, start=100)],
+        ((1, 2), (), (1, 0)),
+        "drop",
+        suffix="_window",
+    )
+    yield scatter_case(
+        "scatter",
+        "Within each row by indices of its own; the window's dimension stands before the points'. Oracle: JAX.",
+        [counted(2, 3, 2), (I32, (2, 0, 1, 1), (2, 2, 1)), counted(2, 2, 2, start=100)],
+        ((0,), (1,), (1,), (0,), (0,)),
+        "promise",
+        suffix="_batching",
+    )
+    yield scatter_case(
+        "scatter_add",
+        "1 + 2^24 rounds to 2^24 before 1 is added once more: f32, one update after another, in order. Oracle: JAX.",
+        [(F32, (1, 0), (2,)), (I32, (0, 0, 1, 0), (4, 1)), (F32, (16777216, 1, 5, -16777216), (4,))],
+        ((), (0,), (0,)),
+        "drop",
+    )
+    yield scatter_case(
+        "scatter_add",
+        "i8 wraps; a column of each row is a strided window. Oracle: JAX.",
+        [("i8", (100, 1, 2, 3, -100, 5), (3, 2)), (I32, (0, 0), (2, 1)), ("i8", (100, 0, -100, 1, 2, 3), (2, 3))],
+        ((1,), (1,), (1,)),
+        "clip",
+        suffix="_column",
+    )
+    yield scatter_case("scatter_sub", "Rows, row 2 twice. Oracle: JAX.", three_rows, rows, "drop")
+    yield scatter_case("scatter_mul", "Rows, row 2 twice. Oracle: JAX.", three_rows, rows, "drop")
+    nans = [(F32, (1, NAN, 3, -0.0), (4,)), (I32, (0, 1, 2, 3, 2), (5, 1)), (F32, (NAN, 2, 2, 0.0, 5), (5,))]
+    yield scatter_case("scatter_min", "NaN if either is; -0 < 0. Oracle: JAX.", nans, ((), (0,), (0,)), "drop")
+    yield scatter_case("scatter_max", "NaN if either is; -0 < 0. Oracle: JAX.", nans, ((), (0,), (0,)), "drop")
+
+
 def sorts():
     sort = lambda **params: lambda *xs: tuple(np.asarray(v) for v in jax.lax.sort(xs, **params))
     yield shape_case(
@@ -195,4 +286,4 @@ def sorts():
     )
 
 
-FAMILIES = (shapes, joins, slices, gathers, sorts)
+FAMILIES = (shapes, joins, slices, gathers, scatters, sorts)

@@ -41,6 +41,7 @@ struct OptionReader {
   absl::Status Set(std::string_view name, std::string_view value) const {
     CheckOptions& options = how.options;
     if (name == "check") return Flag(name, value, how.check);
+    if (name == "all_seeds") return Flag(name, value, options.all_seeds);
     if (name == "exhaustive") return Flag(name, value, options.exhaustive);
     if (name == "races") return Flag(name, value, options.races);
     if (name == "definedness") return Flag(name, value, options.definedness);
@@ -91,6 +92,7 @@ absl::Status Raised(const BridgeOptions& how, const Report& report) {
     if (how.raise_all || named) Append(&text, text.empty() ? "" : "\n", FindingText(finding));
   }
   if (!text.empty()) return absl::FailedPreconditionError(Cat("kernel @", report.kernel, ": ", text));
+  if (report.error.has_value()) return absl::InternalError(Cat("kernel @", report.kernel, ": ", report.error->message));
   if (report.interrupted) return absl::CancelledError(Cat("kernel @", report.kernel, ": the check was interrupted"));
   return absl::OkStatus();
 }

@@ -64,7 +64,7 @@ TEST(Bridge, ReportsWaitInTheirSession) {
   EXPECT_EQ(8.0f, call.o[7]);
   EXPECT_EQ("{\"calls\": [], \"dropped\": 0}", bridge.Take(other));
   const std::string taken = bridge.Take(one);
-  EXPECT_EQ(0u, taken.find("{\"calls\": [{\"count\": 3, \"call\": {\"grid\": [2], \"report\": {\"verdict\": \"clean\""))
+  EXPECT_EQ(0u, taken.find("{\"calls\": [{\"count\": 3, \"call\": {\"grid\": [2], \"report\": {\"verdict\": \"ran\""))
       << taken;
   EXPECT_EQ("{\"calls\": [], \"dropped\": 0}", bridge.Take(one));
   bridge.Close(one);

@@ -32,6 +32,7 @@ using palladion::TextOf;
 
 palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
   palladion::CheckOptions options{.seeds = given.seeds,
+                                  .all_seeds = given.all_seeds != 0,
                                   .exhaustive = given.exhaustive != 0,
                                   .races = given.races != 0,
                                   .definedness = given.definedness != 0,
@@ -104,7 +105,8 @@ void palladion_check_defaults(palladion_check_options* options) {
               .strict = defaults.strict ? 1 : 0,
               .threads = defaults.threads,
               .budget = 0,
-              .proxy = nullptr};
+              .proxy = nullptr,
+              .all_seeds = defaults.all_seeds ? 1 : 0};
 }
 
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,

@@ -47,7 +47,7 @@ TEST(CApi, RunsAKernel) {
   AddArrays arrays;
   char* report = nullptr;
   EXPECT_EQ(0, palladion_run(program, arrays.in, 2, arrays.out, 1, &report));
-  EXPECT_EQ(0u, Taken(report).find("{\"verdict\": \"clean\", \"kernel\": \"add\", \"target\": \"triton/h100\""));
+  EXPECT_EQ(0u, Taken(report).find("{\"verdict\": \"ran\", \"kernel\": \"add\", \"target\": \"triton/h100\""));
   EXPECT_EQ(8.0f, arrays.o[7]);
   EXPECT_EQ(7.0f, arrays.x[7]);
   EXPECT_EQ(0, palladion_run(program, arrays.in, 2, arrays.out, 1, nullptr));  // a report that is not wanted

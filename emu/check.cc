@@ -12,7 +12,10 @@
 #include "emu/checks/check_trial.h"
 #include "emu/checks/contracts.h"
 #include "emu/checks/coverage.h"
+#include "emu/checks/evidence.h"
+#include "emu/checks/finding_log.h"
 #include "emu/checks/grid_checks.h"
+#include "emu/checks/other_operands.h"
 #include "emu/float_environment.h"
 #include "emu/host_memory.h"
 #include "emu/operand_check.h"
@@ -25,13 +28,6 @@
 
 namespace palladion {
 namespace {
-
-// Is `race` RACE_WW, and `same` the note SAME_VALUE on the same two accesses?
-bool SameButForTheValue(const Finding& race, Finding same) {
-  if (race.code != FindingCode::kRaceWriteWrite || same.code != FindingCode::kSameValue) return false;
-  same.code = race.code;
-  return SameFinding(race, same);
-}
 
 class Checker {
  public:
@@ -49,14 +45,10 @@ class Checker {
     if (options_.contracts) {
       for (Finding& finding : StaticFindings(state, &report_.checks)) Add(std::move(finding), nullptr);
     }
-    if (!options_.replay.empty()) {
-      PALLADION_RETURN_IF_ERROR(Replay());
-    } else if (!options_.exhaustive && !runner_.interact()) {
-      PALLADION_RETURN_IF_ERROR(RunOrders());
-    } else {
-      PALLADION_RETURN_IF_ERROR(RunBaseline(Watch::kEverything));
-      if (options_.exhaustive || !livelock_) PALLADION_RETURN_IF_ERROR(options_.exhaustive ? RunAll() : RunSeeds());
-    }
+    absl::Status status = RunSchedules();
+    if (status.ok()) ChallengeEqualValues(runner_, options_, lengths_, log_);
+    if (!status.ok() && log_.entries().empty()) return status;
+    if (!status.ok()) report_.error = ErrorReport(status, "", "").error;
     Conclude();
     return absl::OkStatus();
   }
@@ -65,10 +57,17 @@ class Checker {
   std::vector<Tensor> TakeOutputs() { return std::move(baseline_.outputs); }
 
  private:
+  absl::Status RunSchedules() {
+    if (!options_.replay.empty()) return Replay();
+    if (!options_.exhaustive && !runner_.interact()) return RunOrders();
+    PALLADION_RETURN_IF_ERROR(RunBaseline(Watch::kEverything));
+    if (options_.exhaustive) return RunAll();
+    return livelock_ ? absl::OkStatus() : RunSeeds();
+  }
+
   absl::Status RunBaseline(Watch watch) {
     PALLADION_ASSIGN_OR_RETURN(Trial trial, ProgramOrder(watch));
-    TakeBaseline(std::move(trial), watch);
-    return absl::OkStatus();
+    return TakeBaseline(std::move(trial), watch);
   }
 
   absl::StatusOr<Trial> ProgramOrder(Watch watch) {
@@ -81,14 +80,14 @@ class Checker {
     return trial;
   }
 
-  void TakeBaseline(Trial trial, Watch watch) {
+  absl::Status TakeBaseline(Trial trial, Watch watch) {
     baseline_ = std::move(trial);
     lengths_ = {.steps = std::max<std::int64_t>(1, baseline_.run.steps), .operations = baseline_.run.operations};
     report_.programs = baseline_.programs;
     report_.printed = baseline_.printed;
-    if (watch == Watch::kOutputs) return;
+    if (watch == Watch::kOutputs) return baseline_.trouble;
     report_.never_ran = baseline_.never_ran;
-    Take(baseline_);
+    return Take(baseline_, watch);
   }
 
   // Program order and its reverse, at the same time where a thread is worth it. The reverse is not watched where
@@ -103,7 +102,7 @@ class Checker {
         [&](std::int64_t order) {
           const FloatEnvironment environment;
           if (order == kForward) return ProgramOrder(Watch::kEverything);
-          return Reverse(together || baseline_.every_order_alike ? Watch::kOutputs : Watch::kEverything);
+          return Reverse(ReverseWatch(together));
         },
         [&](std::int64_t order, absl::StatusOr<Trial> trial) {
           status = order == kForward ? TakeForward(std::move(trial)) : TakeReverse(std::move(trial), together);
@@ -115,14 +114,18 @@ class Checker {
   }
 
   absl::Status TakeForward(absl::StatusOr<Trial> trial) {
-    if (trial.ok()) TakeBaseline(*std::move(trial), Watch::kEverything);
-    return trial.status();
+    return trial.ok() ? TakeBaseline(*std::move(trial), Watch::kEverything) : trial.status();
+  }
+
+  // `too_early`: it ran before program order had shown whether it must be watched.
+  Watch ReverseWatch(bool too_early) const {
+    return too_early || baseline_.every_order_alike ? Watch::kOutputs : Watch::kEverything;
   }
 
   absl::Status TakeReverse(absl::StatusOr<Trial> trial, bool too_early) {
     if (too_early && !baseline_.every_order_alike) trial = Reverse(Watch::kEverything);
     PALLADION_RETURN_IF_ERROR(trial.status());
-    Take(*trial);
+    PALLADION_RETURN_IF_ERROR(Take(*trial, ReverseWatch(false)));
     return Compare(*trial);
   }
 
@@ -161,7 +164,7 @@ class Checker {
 
   absl::Status RunOne(const Schedule& schedule) {
     PALLADION_ASSIGN_OR_RETURN(Trial trial, runner_.Run(schedule, Watch::kEverything, lengths_));
-    Take(trial);
+    PALLADION_RETURN_IF_ERROR(Take(trial, Watch::kEverything));
     return Compare(trial);
   }
 
@@ -174,6 +177,7 @@ class Checker {
 
   // Results are taken in the order of the seeds, so the report does not depend on the number of threads.
   absl::Status RunSeeds() {
+    if (ProofOf(Facts()) != nullptr && !log_.AnyForbidsProof() && !options_.all_seeds) return absl::OkStatus();
     absl::Status status;
     ParallelSeeds<absl::StatusOr<Trial>> seeds(1, options_.seeds, options_.threads);
     seeds.Do(
@@ -183,10 +187,8 @@ class Checker {
         },
         [&](std::int64_t seed, absl::StatusOr<Trial> trial) {
           status = trial.status();
-          if (status.ok()) {
-            Take(*trial);
-            status = Compare(*trial);
-          }
+          if (status.ok()) status = Take(*trial, Watch::kEverything);
+          if (status.ok()) status = Compare(*trial);
           if (options_.progress) options_.progress(seed + 1, options_.seeds);
           return status.ok() && !livelock_ && !Interrupted();
         });
@@ -218,33 +220,22 @@ class Checker {
     return report_.interrupted;
   }
 
-  void Take(const Trial& trial) {
+  // Its findings, and then its trouble.
+  absl::Status Take(const Trial& trial, Watch watch) {
     ++report_.schedules;
     livelock_ |= trial.run.outcome == Outcome::kBudget;
-    alike_ &= trial.every_order_alike;
+    if (watch == Watch::kEverything) facts_ &= trial.facts;
     for (const auto& [name, times] : trial.tallies) tallies_[name] += times;
     for (const Finding& finding : trial.findings) Add(finding, &trial);
+    return trial.trouble;
   }
 
   // Equal findings of several schedules are one, and the first of these replays it.
   void Add(Finding finding, const Trial* trial) {
-    for (std::size_t i = 0; i < findings_.size(); ++i) {
-      Finding& known = findings_[i];
-      if (SameFinding(known, finding)) {
-        known.count = std::max(known.count, finding.count);
-        known.severity = std::max(known.severity, finding.severity);
-        return;
-      }
-      // That two writes stored the same in one schedule is no comfort where they did not in another.
-      if (SameButForTheValue(known, finding)) return;
-      if (SameButForTheValue(finding, known)) {
-        known = std::move(finding);
-        replays_[i] = trial == nullptr ? "" : ReplayOf(*trial, known);
-        return;
-      }
-    }
-    findings_.push_back(std::move(finding));
-    replays_.push_back(trial == nullptr ? "" : ReplayOf(*trial, findings_.back()));
+    std::optional<Schedule> schedule;
+    if (trial != nullptr) schedule = trial->schedule;
+    const auto replay = [&] { return trial == nullptr ? "" : ReplayOf(*trial, finding); };
+    log_.Add(finding, schedule, replay);
   }
 
   // The schedule's name; where it took a policy's choices to get there, the few of them that matter.
@@ -283,62 +274,75 @@ class Checker {
               [&](const Trial& again) { return !SameOutputs(baseline_, again); });
       PALLADION_ASSIGN_OR_RETURN(trial, runner_.Run(trial.schedule, Watch::kOutputs, lengths_));
     }
-    PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> finding,
-                               CompareOutputs(kernel_, inputs_, runner_, baseline_, trial, lengths_));
+    PALLADION_ASSIGN_OR_RETURN(
+        std::optional<Finding> finding,
+        CompareOutputs(runner_, {baseline_, trial, lengths_, /*unordered=*/log_.AnyUnordered()}));
     if (!finding.has_value()) return absl::OkStatus();
-    rounding_ = finding->severity == Severity::kNote;
-    findings_.push_back(*std::move(finding));
-    replays_.push_back(runner_.NameOf(trial.schedule));
+    log_.entries().push_back({*std::move(finding), trial.schedule, runner_.NameOf(trial.schedule)});
     return absl::OkStatus();
   }
 
+  // What holds of all that ran.
+  FactSet Facts() const {
+    FactSet facts = facts_;
+    const bool in_order = !runner_.interact();
+    facts.Set(Fact::kOneOrder, in_order && !HasParallelDimension());
+    facts.Set(Fact::kNoInteraction, in_order);
+    facts.Set(Fact::kNothingDecides, runner_.threads() && facts.Has(Fact::kNothingDecides));
+    facts.Set(Fact::kSameOutputs, !differs_);
+    facts.Set(Fact::kEverySchedule, options_.exhaustive && explored_.complete);
+    return facts;
+  }
+
   void Conclude() {
-    for (std::size_t i = 0; i < findings_.size(); ++i) {
-      report_.findings.push_back(Reported(findings_[i], kernel_.state().module()));
-      report_.findings.back().replay = replays_[i];
+    for (const FindingLog::Entry& entry : log_.entries()) {
+      report_.findings.push_back(Reported(entry.finding, kernel_.state().module()));
+      report_.findings.back().replay = entry.replay;
     }
     for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
     Argue();
     report_.verdict = VerdictOf(report_);
   }
 
-  // Why one clean run is enough, or what the schedules are worth: docs/checks.md has the argument.
+  // Why one clean run is enough, or what the schedules are worth: docs/verdicts.md.
   void Argue() {
-    const bool clean = std::none_of(report_.findings.begin(), report_.findings.end(),
+    const FactSet facts = Facts();
+    const ProofRow* proof = ProofOf(facts);
+    const bool whole = options_.replay.empty() && !report_.error.has_value() && !log_.AnyForbidsProof();
+    report_.proved = proof != nullptr && whole;
+    const FactSet sought = proof != nullptr ? proof->rests_on : SoughtProof().rests_on;
+    Evidence evidence{.asked = FactSet::All(), .shown = facts};
+    evidence.asked.Set(Fact::kNoConflict, options_.races);
+    evidence.asked.Set(Fact::kOrderedArrivals, options_.races);
+    evidence.asked.Set(Fact::kNothingUndefined, options_.definedness);
+    if (options_.replay.empty()) report_.facts = Told(sought, evidence);
+    report_.argument = report_.proved && !options_.exhaustive ? std::string(proof->says) : WhatRan();
+    const bool counts = std::any_of(report_.findings.begin(), report_.findings.end(),
                                     [&](const ReportedFinding& finding) { return Counts(finding, report_); });
-    if (!options_.replay.empty()) {
-      report_.argument = "one schedule was replayed, beside program order";
-    } else if (options_.exhaustive && explored_.complete) {
-      report_.proved = true;
-      report_.argument = Cat("all schedules were run: ", explored_.schedules, ", and ", explored_.pruned,
-                             " more that differ only in the order of operations that do not conflict");
-    } else if (options_.exhaustive) {
-      report_.argument = Cat("not all schedules were run: the search stopped after ", explored_.schedules);
-    } else if (livelock_) {
-      report_.argument = Cat("the check stopped after ", report_.schedules,
-                             report_.schedules == 1 ? " schedule" : " schedules", ", at one that does not end");
-    } else if (runner_.threads() && clean && alike_ && !differs_) {
-      report_.proved = true;
-      report_.argument =
-          "nothing in this kernel lets a schedule decide more than timing, and no two accesses are unordered: every "
-          "order gives this result on this input";
-    } else if (runner_.interact()) {
-      report_.argument = PctSentence(baseline_.run.agents, lengths_.steps, report_.schedules);
-    } else if (rounding_) {
-      report_.argument =
-          "programs do not wait for each other, and what they share they add to; other orders round sums "
-          "otherwise";
-    } else if (!(options_.races && options_.definedness)) {
-      report_.argument = "not every check ran: without races and definedness two orders prove nothing about others";
-    } else if (!clean) {
-      report_.argument = "programs do not wait for each other, so what was found holds for every order of them";
-    } else {
-      report_.proved = true;
-      report_.argument = HasParallelDimension()
-                             ? "programs do not wait for each other, and no two of them conflict on any element: every "
-                               "order gives this result on this input"
-                             : "the programs of this grid have one order: the result on this input is this one";
+    if (report_.proved || counts || !options_.replay.empty() || livelock_) return;
+    if (const std::string missing = MissingOf(sought, evidence); !missing.empty())
+      Append(&report_.argument, "; not proved: ", missing);
+  }
+
+  // The proof that a kernel of this kind can have.
+  const ProofRow& SoughtProof() const {
+    if (options_.exhaustive || (runner_.interact() && !runner_.threads())) return ProofNamed("every schedule");
+    if (runner_.threads()) return ProofNamed("threads");
+    return ProofNamed(HasParallelDimension() ? "independent programs" : "one order");
+  }
+
+  std::string WhatRan() const {
+    const std::string schedules = Cat(report_.schedules, report_.schedules == 1 ? " schedule" : " schedules");
+    if (!options_.replay.empty()) return "one schedule was replayed, beside program order";
+    if (options_.exhaustive && explored_.complete) {
+      return Cat("all schedules were run: ", explored_.schedules, ", and ", explored_.pruned,
+                 " more that differ only in the order of operations that do not conflict");
     }
+    if (options_.exhaustive) return Cat("not all schedules were run: the search stopped after ", explored_.schedules);
+    if (livelock_) return Cat("the check stopped after ", schedules, ", at one that does not end");
+    if (runner_.interact()) return PctSentence(baseline_.run.agents, lengths_.steps, report_.schedules);
+    return HasParallelDimension() ? Cat(schedules, " tried: program order and its reverse")
+                                  : "the programs of this grid have one order, and it ran";
   }
 
   static constexpr std::int64_t kMaxShrinkRuns = 400;
@@ -350,11 +354,10 @@ class Checker {
   Trial baseline_;
   RunLengths lengths_;
   Explored explored_;
-  bool differs_ = false, rounding_ = false;
-  bool alike_ = true;      // every trial said so
-  bool livelock_ = false;  // one spends the whole budget: no more are tried
-  std::vector<Finding> findings_;
-  std::vector<std::string> replays_;  // of each finding
+  bool differs_ = false;
+  FactSet facts_ = FactSet::All();  // that every watched schedule showed
+  bool livelock_ = false;           // one spends the whole budget: no more are tried
+  FindingLog log_;
   std::map<std::string, std::int64_t> tallies_;
   Report report_;
 };

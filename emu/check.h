@@ -18,9 +18,10 @@
 namespace palladion {
 
 struct CheckOptions {
-  std::int64_t seeds = 64;   // schedules to try where there is a choice; at least 1
-  bool exhaustive = false;   // every schedule, where they are few
-  std::string replay;        // one schedule, as a finding names it; "" for the seeds
+  std::int64_t seeds = 64;       // schedules to try where there is a choice; at least 1
+  bool all_seeds = false;        // go on after a proof
+  bool exhaustive = false;       // every schedule, where they are few
+  std::string replay;            // one schedule, as a finding names it; "" for the seeds
   std::string fill = "nan";      // what memory nobody wrote holds: nan, zero, random:SEED, intmax
   std::string proxy = "pallas";  // where a GPU needs a fence for asynchronous accesses: pallas, strict, lax
   bool races = true, definedness = true, contracts = true;
@@ -35,8 +36,9 @@ struct CheckOptions {
 };
 
 // InvalidArgument: inputs that do not fit, seeds below 1, a replay string of another kernel or other inputs.
-// ResourceExhausted: memory or the budget. What the kernel does wrong is in the report. `outputs`: those of seed 0,
-// when not nullptr.
+// ResourceExhausted: memory or the budget. What the kernel does wrong is in the report. An error after something was
+// found is Report::error, beside what was found. `outputs`: those of seed 0, when not nullptr; none where it did not
+// come to its end.
 PALLADION_EXPORT absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                               const CheckOptions& options = {}, std::vector<Tensor>* outputs = nullptr);
 

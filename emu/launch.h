@@ -30,6 +30,8 @@ struct LaunchOptions {
   Inspections* contracts = nullptr;  // made for the kernel's program: what values break; nullptr: not looked for
   // The one program that runs, in row-major order only: what others would have left in memory is not there.
   std::optional<std::vector<std::int64_t>> only_program;
+  // Gets what was found before the launch failed; nullptr: it is lost with it.
+  std::vector<Finding>* found_before_error = nullptr;
   // Called when all operands have their memory, before the first program: the buffer of each operand, in the order of
   // Program::operand_infos (invalid for bounds; of a resident block it is its array's).
   std::function<void(Memory& memory, absl::Span<const BufferId> arrays)> bound;
@@ -43,6 +45,7 @@ struct LaunchResult {
   std::int64_t definedness_checks = 0;  // branches, indices and output elements that were looked at
   std::vector<Finding> findings;
   std::vector<std::string> printed;
+  bool stuck = false;  // a program waits for ever: a finding says so, and those after it did not run
 };
 
 // The arrays have been checked against the kernel's operands, and the memory they need against options.memory_limit.

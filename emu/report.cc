@@ -52,10 +52,30 @@ std::uint64_t Hash(std::string_view text) {
 
 }  // namespace
 
-std::string Name(Verdict verdict) {
-  constexpr const char* kNames[] = {"proved", "clean", "nondeterministic", "defect", "unsupported"};
-  return kNames[static_cast<std::size_t>(verdict)];
+absl::Span<const VerdictRow> AllVerdicts() {
+  static constexpr VerdictRow kRows[] = {
+      {Verdict::kProved, "proved",
+       "no schedule can do anything else on this input: all facts of one of the proofs were established, and nothing "
+       "worse than a note was found, nor a note that speaks against one of them",
+       "other inputs, other shapes, other chips; what a check was told not to look for"},
+      {Verdict::kClean, "clean", "nothing worse than a note was found in the schedules that were tried",
+       "schedules that were not tried: the report says how many were, and what that is worth"},
+      {Verdict::kRan, "ran", "the kernel ran once, in program order, and met nothing wrong on its way",
+       "anything: races, definedness and contracts were not looked for. `palladion check`, or `seeds=16` in Python"},
+      {Verdict::kWarning, "warning",
+       "nothing worse than a warning was found, and one was: an output that is not written everywhere",
+       "what `clean` does not promise; with `--strict` it is a defect"},
+      {Verdict::kNondeterministic, "nondeterministic",
+       "two schedules gave outputs that differ, not only in how sums are rounded, and nothing else is wrong",
+       "that these are all the outputs there are"},
+      {Verdict::kDefect, "defect", "a defect was found, and each one says where and how to see it again",
+       "that it is the only one: after a defect the values of a run may be anything"},
+      {Verdict::kUnsupported, "unsupported", "nothing can be said: the report's error says why", "anything"},
+  };
+  return kRows;
 }
+
+std::string Name(Verdict verdict) { return std::string(AllVerdicts()[static_cast<std::size_t>(verdict)].name); }
 
 bool Counts(const ReportedFinding& finding, const Report& report) {
   if (!finding.suppressed.empty()) return false;
@@ -63,8 +83,9 @@ bool Counts(const ReportedFinding& finding, const Report& report) {
 }
 
 Verdict VerdictOf(const Report& report) {
-  bool differs = false;
+  bool differs = false, warns = false;
   for (const ReportedFinding& finding : report.findings) {
+    warns |= finding.severity == "warning" && finding.suppressed.empty();
     if (!Counts(finding, report)) continue;
     if (finding.code != "NONDET") return Verdict::kDefect;
     differs = true;
@@ -72,6 +93,8 @@ Verdict VerdictOf(const Report& report) {
   // What its target refuses is found, and a defect, before anything is known to be unsupported here.
   if (report.error.has_value()) return Verdict::kUnsupported;
   if (differs) return Verdict::kNondeterministic;
+  if (warns) return Verdict::kWarning;
+  if (!report.checked) return Verdict::kRan;
   return report.proved && !report.interrupted ? Verdict::kProved : Verdict::kClean;
 }
 

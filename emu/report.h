@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "emu/export.h"
 
 namespace palladion {
@@ -63,17 +64,34 @@ struct ReportedFinding {
 
 enum class Verdict : std::uint8_t {
   kProved,            // no schedule can do anything else on this input
-  kClean,             // no finding in the schedules that were tried
+  kClean,             // nothing worse than a note in the schedules that were tried
+  kRan,               // it ran once, and nothing was looked for but what a plain run meets
+  kWarning,           // nothing worse than a warning
   kNondeterministic,  // outputs differ between schedules
   kDefect,
   kUnsupported,
 };
 PALLADION_EXPORT std::string Name(Verdict verdict);  // "proved", "clean", ...
 
+struct VerdictRow {
+  Verdict verdict;
+  std::string_view name;
+  std::string_view says;
+  std::string_view promises_not;
+};
+absl::Span<const VerdictRow> AllVerdicts();  // in the order of the enumeration, which is from best to worst
+
 // A check that ran, and how often it looked at something: a check that looked at nothing must not read as a pass.
 struct CheckTally {
   std::string name;  // "bounds", "races", "definedness", ...
   std::int64_t times = 0;
+};
+
+// What a check has established, or not, of what a proof needs (docs/verdicts.md).
+struct ReportedFact {
+  std::string name;  // "no-conflict"
+  bool shown = false;
+  std::string words;  // what it says; why it is missing, where it is not shown
 };
 
 // A part of the kernel that no schedule reached: a branch, a mask without a lane, a loop without an iteration.
@@ -100,11 +118,12 @@ struct Report {
 
   // Of a check only.
   bool checked = false;
-  bool proved = false;  // no other schedule can do anything else on this input; says nothing about findings
-  bool strict = false;  // warnings count as defects
-  Verdict verdict = Verdict::kClean;  // VerdictOf
-  std::int64_t schedules = 0;         // tried
-  std::string argument;               // one honest sentence: why proved, or what the schedules are worth
+  bool proved = false;              // no other schedule can do anything else on this input; says nothing about findings
+  bool strict = false;              // warnings count as defects
+  Verdict verdict = Verdict::kRan;  // VerdictOf
+  std::int64_t schedules = 0;       // tried
+  std::string argument;             // one honest sentence: why proved, or what the schedules are worth
+  std::vector<ReportedFact> facts;  // those of the proof that the kernel has, or could have
   std::vector<CheckTally> checks;
   std::vector<NeverRan> never_ran;
   std::vector<std::string> unused_suppressions;

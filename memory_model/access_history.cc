@@ -78,6 +78,12 @@ void AccessHistory::Apply(const AccessEvent& event, const AccessSet& set, const 
   ApplySet(event, set, vantage, out);
 }
 
+void AccessHistory::Remember(const AccessEvent& event, const AccessSet& set) {
+  const ClockBundle nothing;  // knows of nobody: so nothing is replaced
+  Conflicts unlooked;
+  ApplySet(event, set, {nothing, ClockPart::kGeneric, {}}, &unlooked);
+}
+
 void AccessHistory::ApplySet(const AccessEvent& event, const AccessSet& set, const Vantage& vantage, Conflicts* out) {
   if (regions_.size() > 1) {
     if (!set.is_box || set.box.dim[0].count > 1) return ApplySlots(event, set, vantage, out);

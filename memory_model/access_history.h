@@ -37,6 +37,20 @@ class AccessHistory {
   void Apply(const AccessEvent& event, const AccessSet& set, const Vantage& vantage,
              std::vector<AccessConflict>* conflicts);
 
+  // An access that is not looked at: what was done to the memory when it was other memory.
+  void Remember(const AccessEvent& event, const AccessSet& set);
+  // f(event, set) for whatever is still remembered; an access may come in several parts.
+  template <class F>
+  void ForEachUse(const F& f) const {
+    for (const Region& region : regions_) {
+      for (const Cell& cell : region.list) {
+        for (const AccessEvent& event : cell.events) f(event, AccessSet::Of(cell.box));
+      }
+      if (!region.fine.has_value()) continue;
+      for (const auto& [event, set] : region.fine->Uses()) f(event, set);
+    }
+  }
+
   // Live accesses, for tests and statistics.
   std::size_t records() const;
   std::size_t granules() const;

@@ -148,6 +148,33 @@ TEST_F(Undefined, AReductionIsUndefinedWhereEitherIs) {
   EXPECT_EQ(Marks(to), "uu..uu");
 }
 
+// Bytes of a union: four of them are an element of what is copied there, and back, whole or torn.
+TEST_F(Undefined, SeveralPlacesAreOneElement) {
+  for (int chunks = 1; chunks <= 3; ++chunks) {
+    const BufferId from = Buffer("from", 3, false), to = Buffer("to", 3, true);
+    Define(from, {1, 1});
+    const std::int64_t shape[] = {32};
+    const BufferId bytes = *s.memory.Alloc({.name = "union", .dtype = DType::kI8, .shape = shape});
+    BoxAccess box{.buffer = bytes, .rank = 1, .value_rank = 1};
+    box.start[0] = 4, box.count[0] = 24, box.step[0] = 1, box.lower[0] = 0, box.upper[0] = 32, box.order[0] = 0;
+    const AsyncOperand member = {.where = box, .bytes = 24, .elements = 6};
+    AsyncRequest in = s.Copy(from, {0, 3}, to, {0, 3}), out = in;
+    in.destinations = {member};
+    out.sources = {member};
+    in.chunks = out.chunks = chunks;
+    Start(in);
+    PerformAll();
+    EXPECT_NE(s.memory.MarkOf(bytes, 11), 0) << chunks;
+    EXPECT_EQ(s.memory.MarkOf(bytes, 12), 0) << chunks;
+    EXPECT_EQ(s.memory.MarkOf(bytes, 19), 0) << chunks;
+    EXPECT_NE(s.memory.MarkOf(bytes, 20), 0) << chunks;
+    Start(out);
+    PerformAll();
+    EXPECT_EQ(Marks(to), "uu..uu") << chunks;
+    EXPECT_EQ(reinterpret_cast<const float*>(s.memory.DataOf(to))[2], kValue);
+  }
+}
+
 // A run that does not ask for it pays for none.
 TEST(NotTracked, NoMarks) {
   Script s;

@@ -40,6 +40,7 @@ struct AsyncOperand {
   std::size_t bytes = 0;                       // of its value
   Proxy proxy = Proxy::kAsync;
   AtomicFn reduce = nullptr;  // of a destination: each element becomes reduce(what it was, the value's)
+  std::size_t elements = 0;   // of its value, where several places of `where`, bytes of a union, are one; 0: one is one
 };
 
 // After one half: an arrival at a barrier, or a signal to a semaphore, which may be another place's.

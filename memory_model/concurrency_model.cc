@@ -13,7 +13,29 @@ void ConcurrencyModel::Track(BufferId id, TrackedBuffer buffer) {
   buffers_[id.index()].emplace(Tracked{std::move(buffer), std::move(history), std::nullopt});
 }
 
-void ConcurrencyModel::Adopt(BufferId id, TrackedBuffer buffer) { Track(id, std::move(buffer)); }
+void ConcurrencyModel::Adopt(BufferId id, TrackedBuffer buffer) {
+  Track(id, std::move(buffer));
+  Tracked& tracked = *Find(id);
+  const TrackedBuffer& info = tracked.info;
+  const auto arena = arenas_.find(info.arena);
+  if (arena == arenas_.end()) return;
+  for (ArenaPast::Use& use : arena->second.Take({info.shape, info.element_bytes, info.offset})) {
+    tracked.history.Remember(use.event, use.set);
+    tracked.past.emplace_back(use.event, std::move(use.object));
+  }
+}
+
+// Of what its end is not ordered after, the end itself tells.
+void ConcurrencyModel::KeepPast(const Tracked& buffer, const Vantage& vantage) {
+  std::vector<ArenaPast::Use> uses;
+  buffer.history.ForEachUse([&](const AccessEvent& event, const AccessSet& set) {
+    if (vantage.Order(event) != Ordering::kOrdered) return;
+    const std::string* past = PastName(buffer, event);
+    uses.push_back({event, set, past == nullptr ? buffer.info.name : *past});
+  });
+  const TrackedBuffer& info = buffer.info;
+  arenas_[info.arena].Add({info.shape, info.element_bytes, info.offset}, std::move(uses));
+}
 
 void ConcurrencyModel::Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
   if (!tracks_accesses_) return;
@@ -45,7 +67,9 @@ void ConcurrencyModel::FreeAfter(absl::Span<const ClockId> agents, std::string n
 void ConcurrencyModel::Free(Tracked* buffer, ClockId by, const ClockBundle& clock, BufferId id, const CodeSite& site) {
   const AccessEvent event{
       .who = by, .time = agents_.NowOf(by), .kind = AccessKind::kFree, .loc = site.loc, .text_line = site.text_line};
-  Access(buffer, id, event, WholeOf(*buffer), {clock, ClockPart::kGeneric, by});
+  const Vantage vantage{clock, ClockPart::kGeneric, by};
+  if (buffer->info.arena >= 0 && buffer->freed_by.empty()) KeepPast(*buffer, vantage);
+  Access(buffer, id, event, WholeOf(*buffer), vantage);
   buffer->freed = event;
   buffer->history = AccessHistory(buffer->info.shape, buffer->info.element_bytes);
 }
@@ -258,6 +282,11 @@ void ConcurrencyModel::Sweep() {
   for (const std::optional<Tracked>& buffer : buffers_) {
     if (!buffer.has_value()) continue;
     buffer->history.ForEachEvent([&](const AccessEvent& event) {
+      if (AgentTable::IsOperation(event.who)) remembered.push_back(event.who);
+    });
+  }
+  for (const auto& [arena, past] : arenas_) {
+    past.ForEachEvent([&](const AccessEvent& event) {
       if (AgentTable::IsOperation(event.who)) remembered.push_back(event.who);
     });
   }

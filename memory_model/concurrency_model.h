@@ -5,13 +5,16 @@
 #ifndef PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_
 #define PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "memory_model/access_history.h"
 #include "memory_model/agents.h"
+#include "memory_model/arena_past.h"
 #include "memory_model/async_engine.h"
 #include "memory_model/barrier.h"
 #include "memory_model/collective.h"
@@ -30,6 +33,9 @@ struct TrackedBuffer {
   std::int64_t element_bytes = 4;
   ProxySpace space = ProxySpace::kPlain;
   Place place;
+  // Whose bytes it has: those of this arena, from there on. -1: bytes that were nobody's before.
+  std::int32_t arena = -1;
+  std::int64_t offset = 0;
 };
 
 class ConcurrencyModel {
@@ -49,12 +55,15 @@ class ConcurrencyModel {
   }
 
   // Memory. An array of the caller's is there before every agent; other memory begins with an allocation, and a free
-  // ends it: both are writes of all of it. The id must be new, or one that was freed.
+  // ends it: both are writes of all of it. The id must be new, or one that was freed. What was done to bytes of an
+  // arena before they were freed counts for who gets them next, as far as who freed them knew of it; of the rest the
+  // free tells.
   void Adopt(BufferId id, TrackedBuffer buffer);
   void Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
   void Free(ClockId agent, BufferId id, const CodeSite& site);
   // The same once all of these agents are done: when their block ends. `name` says that: "the end of block (3, 0)".
   void FreeAfter(absl::Span<const ClockId> agents, std::string name, BufferId id, const CodeSite& site);
+  void EndArena(std::int32_t arena) { arenas_.erase(arena); }  // nobody gets its bytes any more
   // Its id may mean other memory from here on, of which the model is not told.
   void Drop(BufferId id) {
     if (id.index() < buffers_.size()) buffers_[id.index()].reset();
@@ -125,7 +134,8 @@ class ConcurrencyModel {
     TrackedBuffer info;
     AccessHistory history;
     std::optional<AccessEvent> freed;
-    std::string freed_by;  // where it is nobody's doing
+    std::string freed_by;                                   // where it is nobody's doing
+    std::vector<std::pair<AccessEvent, std::string>> past;  // done when its bytes were another object's: which
   };
 
   const Tracked& Of(BufferId id) const { return *buffers_[id.index()]; }
@@ -144,6 +154,8 @@ class ConcurrencyModel {
   };
   std::optional<Sort> SortOf(const Tracked& buffer, const AccessEvent& event, const AccessConflict& conflict) const;
   std::string Who(const Tracked& buffer, const AccessEvent& event) const;
+  static const std::string* PastName(const Tracked& buffer, const AccessEvent& event);  // nullptr: its own
+  void KeepPast(const Tracked& buffer, const Vantage& vantage);
   std::string WhyUnordered(const Tracked& buffer, const AccessEvent& event, const Vantage& vantage,
                            const AccessConflict& conflict) const;
   std::string FixFor(FindingCode code, const AccessEvent& event, const AccessConflict& conflict) const;
@@ -157,6 +169,7 @@ class ConcurrencyModel {
   AgentTable agents_;
   FindingLog log_;
   std::vector<std::optional<Tracked>> buffers_;  // by id
+  std::map<std::int32_t, ArenaPast> arenas_;
   std::vector<Barrier> barriers_;
   std::vector<bool> barrier_ended_;
   std::vector<Semaphore> semaphores_;

@@ -1,4 +1,5 @@
 // What the findings of the concurrency model say.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,8 +32,8 @@ std::optional<ConcurrencyModel::Sort> ConcurrencyModel::SortOf(const Tracked& bu
   const auto sort = [](FindingCode code) { return Sort{code, RowOf(code).severity}; };
   const AccessEvent& earlier = conflict.earlier;
   if (earlier.lifetime() || event.lifetime()) {
-    const ClockId other = event.lifetime() ? earlier.who : event.who;
-    const bool peer = !Inside(agents_.PlaceOf(other), buffer.info.place);
+    const Place& place = buffer.info.place;
+    const bool peer = !Inside(agents_.PlaceOf(earlier.who), place) || !Inside(agents_.PlaceOf(event.who), place);
     return sort(peer ? FindingCode::kPeerLifetime : FindingCode::kUseAfterScope);
   }
   if (conflict.order == Ordering::kUnfenced) {
@@ -54,6 +55,12 @@ std::optional<ConcurrencyModel::Sort> ConcurrencyModel::SortOf(const Tracked& bu
 std::string ConcurrencyModel::Who(const Tracked& buffer, const AccessEvent& event) const {
   const bool nobody = event.kind == AccessKind::kFree && !buffer.freed_by.empty();
   return nobody ? buffer.freed_by : agents_.NameOf(event.who);
+}
+
+const std::string* ConcurrencyModel::PastName(const Tracked& buffer, const AccessEvent& event) {
+  const auto at =
+      std::find_if(buffer.past.begin(), buffer.past.end(), [&](const auto& of) { return of.first == event; });
+  return at == buffer.past.end() ? nullptr : &at->second;
 }
 
 std::string ConcurrencyModel::WhyUnordered(const Tracked& buffer, const AccessEvent& event, const Vantage& vantage,
@@ -111,16 +118,19 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
                   .loc = event.loc,
                   .text_line = event.text_line,
                   .confidence = sort->confidence};
+  const std::string* const past = PastName(buffer, earlier);
   finding.message = Cat(Who(buffer, event), " ", Does(event.kind), " ", buffer.info.name, conflict.overlap, "; ",
-                        Who(buffer, earlier), " ", Does(earlier.kind), " it",
+                        Who(buffer, earlier), " ", Does(earlier.kind), " ",
+                        past == nullptr ? "it" : Cat("'", *past, "' of an earlier scope, which had the same bytes,"),
                         conflict.order == Ordering::kUnfenced ? " before, with no fence between"
                         : earlier.kind == AccessKind::kFree   ? ""
                                                               : ", and nothing orders the two");
   const auto side = [&](const AccessEvent& access) {
+    const std::string* const was = PastName(buffer, access);
     return FindingAccess{.kind = access.kind,
                          .agent = Who(buffer, access),
-                         .object = buffer.info.name,
-                         .box = conflict.overlap,
+                         .object = was == nullptr ? buffer.info.name : *was,
+                         .box = was == nullptr ? conflict.overlap : "",
                          .loc = access.loc,
                          .text_line = access.text_line};
   };

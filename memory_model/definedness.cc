@@ -145,7 +145,7 @@ bool BufferDefinedness::StoreBox(absl::Span<const std::int64_t> shape, const Box
     }
     for (std::size_t i = 0; i < row.count; ++i) {
       const std::size_t v = row.value + i;
-      const DefinedMark mark = unsure == nullptr ? DefinedMark{0} : unsure[v];
+      const DefinedMark mark = unsure == nullptr ? DefinedMark{0} : ComputedMark(unsure[v]);
       if (lanes != nullptr && lanes[v] == 0 && mark == 0) continue;
       const DefinedMark put = MergeMarks(mark, value == nullptr ? DefinedMark{0} : value[v]);
       Put(row.buffer + i * static_cast<std::size_t>(row.step), put);
@@ -158,8 +158,12 @@ bool BufferDefinedness::StoreBox(absl::Span<const std::int64_t> shape, const Box
 
 DefinedMark BufferDefinedness::LoadPiece(std::size_t offset, std::size_t bytes) const {
   if (marks_ == nullptr) return whole_;
-  if (unit_ == 1) return marks_[offset / element_bytes_];
   DefinedMark mark = 0;
+  if (unit_ == 1) {
+    const std::size_t end = (offset + bytes + element_bytes_ - 1) / element_bytes_;
+    for (std::size_t e = offset / element_bytes_; e < end; ++e) mark = MergeMarks(mark, marks_[e]);
+    return mark;
+  }
   for (std::size_t k = 0; k < bytes; ++k) mark = MergeMarks(mark, marks_[offset + k]);
   return mark;
 }
@@ -172,7 +176,7 @@ void BufferDefinedness::StorePiece(std::size_t offset, std::size_t bytes, Define
     std::fill_n(marks_.get() + offset, bytes, mark);
   } else {
     Materialise();
-    Put(offset / element_bytes_, mark);
+    for (std::size_t at = offset; at < offset + bytes; at += element_bytes_) Put(at / element_bytes_, mark);
   }
   DropIfDefined();
 }

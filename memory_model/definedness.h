@@ -33,7 +33,8 @@ class BufferDefinedness {
   bool StoreBox(absl::Span<const std::int64_t> shape, const BoxAccess& access, const BoxReach& reach,
                 const DefinedMark* value);
 
-  // One piece of `bytes` bytes, no larger than an element.
+  // One piece of `bytes` bytes: a part of an element, or one or several whole ones (of a union of refs, whose elements
+  // are bytes).
   DefinedMark LoadPiece(std::size_t offset, std::size_t bytes) const;
   void StorePiece(std::size_t offset, std::size_t bytes, DefinedMark mark);
 

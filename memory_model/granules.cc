@@ -97,6 +97,29 @@ bool Granules::ApplyWhole(const AccessEvent& event, const Vantage& vantage) {
   return true;
 }
 
+std::vector<std::pair<AccessEvent, AccessSet>> Granules::Uses() const {
+  std::vector<std::vector<ByteRange>> ranges(events_.size());
+  for (std::size_t number = 0; number < page_of_.size(); ++number) {
+    if (page_of_[number] == kNone) continue;
+    const Page& page = pages_[page_of_[number]];
+    for (std::size_t i = 0; i < page.size(); ++i) {
+      const std::int64_t base = static_cast<std::int64_t>(number * kPerPage + i) * kBytes;
+      for (const Entry* entry = &page[i]; entry != nullptr && entry->event != kNone;
+           entry = entry->next == kNone ? nullptr : &overflow_[entry->next]) {
+        for (std::int64_t low = 0, high = 0; low < kBytes; low = high + 1) {
+          for (high = low; high < kBytes && (entry->mask >> high & 1) != 0;) ++high;
+          if (low < high) ranges[entry->event].push_back({base + low, base + high});
+        }
+      }
+    }
+  }
+  std::vector<std::pair<AccessEvent, AccessSet>> uses;
+  for (std::size_t e = 0; e < events_.size(); ++e) {
+    if (!ranges[e].empty()) uses.emplace_back(events_[e].event, AccessSet::Of(std::move(ranges[e])));
+  }
+  return uses;
+}
+
 void Granules::Clear() { *this = Granules(); }
 
 }  // namespace palladion

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "memory_model/access_set.h"
@@ -35,6 +36,9 @@ class Granules {
   bool ApplyWhole(const AccessEvent& event, const Vantage& vantage);
 
   void Clear();
+
+  // Whoever is still remembered, with the bytes for which.
+  std::vector<std::pair<AccessEvent, AccessSet>> Uses() const;
 
   template <class F>
   void ForEachEvent(const F& f) const {

@@ -6,6 +6,17 @@
 #include "memory_model/region.h"
 
 namespace palladion {
+namespace {
+
+// Is what the lane stores undefined, or whether it stores at all?
+template <class Access>
+bool IsUndefined(const Access& access, std::size_t lane) {
+  const Definedness* defined = access.defined;
+  if (defined != nullptr && defined->any && defined->undefined[lane] != 0) return true;
+  return access.mask.lanes_undefined != nullptr && access.mask.lanes_undefined[lane] != 0;
+}
+
+}  // namespace
 
 void WrittenValues::Watch(const Memory& memory, BufferId id) {
   const auto known = [&](const Buffer& buffer) { return buffer.id == id; };
@@ -49,7 +60,8 @@ void WrittenValues::Box(std::uint32_t writer, AccessKind kind, const BoxAccess& 
     buffer.undefined |= (access.defined != nullptr && access.defined->any) || access.mask.lanes_undefined != nullptr;
     const std::int64_t bytes = buffer.element_bytes;
     VisitElements(access, reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
-      Compare(buffer, writer, element * bytes, bytes, value + lane * bytes, kind == AccessKind::kAtomic);
+      const bool equals_nothing = kind == AccessKind::kAtomic || IsUndefined(access, static_cast<std::size_t>(lane));
+      Compare(buffer, writer, element * bytes, {value + lane * bytes, static_cast<std::size_t>(bytes)}, equals_nothing);
     });
   }
 }
@@ -62,24 +74,25 @@ void WrittenValues::Points(std::uint32_t writer, AccessKind kind, const PointAcc
     buffer.undefined |= (access.defined != nullptr && access.defined->any) || access.mask.lanes_undefined != nullptr;
     for (std::size_t p = 0; p < access.offset.size(); ++p) {
       if (!Touches(access, p)) continue;
-      Compare(buffer, writer, access.offset[p], piece, value + static_cast<std::int64_t>(p) * piece,
-              kind == AccessKind::kAtomic);
+      const bool equals_nothing = kind == AccessKind::kAtomic || IsUndefined(access, p / access.pieces_per_element);
+      Compare(buffer, writer, access.offset[p],
+              {value + static_cast<std::int64_t>(p) * piece, static_cast<std::size_t>(piece)}, equals_nothing);
     }
   }
 }
 
-void WrittenValues::Compare(Buffer& buffer, std::uint32_t writer, std::int64_t byte, std::int64_t bytes,
-                            const std::byte* value, bool atomic) {
+void WrittenValues::Compare(Buffer& buffer, std::uint32_t writer, std::int64_t byte, absl::Span<const std::byte> value,
+                            bool equals_nothing) {
   const auto element = static_cast<std::size_t>(byte / buffer.element_bytes);
   const auto at = static_cast<std::size_t>(byte);
   if (buffer.writer[element] == 0) buffer.writer[element] = writer;
   if (buffer.writer[element] != writer) buffer.several[element] = 1;
-  for (std::size_t b = 0; b < static_cast<std::size_t>(bytes); ++b) {
+  for (std::size_t b = 0; b < value.size(); ++b) {
     if (buffer.written[at + b] != 0 && buffer.first[at + b] != value[b]) buffer.varied[element] = 1;
     if (buffer.written[at + b] == 0) buffer.first[at + b] = value[b];
     buffer.written[at + b] = 1;
   }
-  if (atomic) buffer.varied[element] = 1;
+  if (equals_nothing) buffer.varied[element] = 1;
 }
 
 }  // namespace palladion

@@ -1,5 +1,7 @@
 // Whether everybody who wrote an element wrote the same bytes there: such writes may come in any order. Every write of
-// the run counts, also one that its own writer overwrites later: in another order it could be the last one seen.
+// the run counts, also one that its own writer overwrites later: in another order it could be the last one seen. What
+// is undefined is equal to nothing, so the run must track definedness: without that, what never was written looks
+// alike.
 #ifndef PALLADION_MEMORY_MODEL_WRITTEN_VALUES_H_
 #define PALLADION_MEMORY_MODEL_WRITTEN_VALUES_H_
 
@@ -38,8 +40,8 @@ class WrittenValues {
     std::vector<std::uint8_t> several, varied;  // by element: writers, values
     bool undefined = false;
   };
-  static void Compare(Buffer& buffer, std::uint32_t writer, std::int64_t byte, std::int64_t bytes,
-                      const std::byte* value, bool atomic);
+  static void Compare(Buffer& buffer, std::uint32_t writer, std::int64_t byte, absl::Span<const std::byte> value,
+                      bool equals_nothing);
 
   std::vector<Buffer> buffers_;
 };

@@ -32,7 +32,8 @@ struct SyncElement {
 // Who has one: each thread its own, the threads of a block one together, or the whole grid.
 enum class Sharing : std::uint8_t { kThread, kBlock, kGrid };
 
-enum class MemoryKind : std::uint8_t { kRegisters, kShared };
+// Registers are the thread's own, whatever the sharing; so is global memory that a thread asks for alone.
+enum class MemoryKind : std::uint8_t { kRegisters, kShared, kGlobal };
 
 // Where in the kernel something is allocated: with its occurrence the name by which threads, and blocks of a cluster,
 // mean the same object.
@@ -85,6 +86,7 @@ struct AsyncPart {
   std::size_t bytes = 0;                       // of its value
   AtomicFn reduce = nullptr;                   // a destination: each element becomes reduce(itself, the value's)
   bool in_registers = false;                   // an accumulator: no proxy lies between it and its thread
+  std::size_t elements = 0;  // of its value, where several places of `where`, bytes of a union, are one; 0: one is one
 };
 
 // A value of an operation under way: row-major, with the marks of Definedness; no marks: every element is defined.

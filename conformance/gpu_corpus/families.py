@@ -4,16 +4,19 @@ import barriers
 import clusters
 import copies
 import fences
+import issuers
 import litmus
 import matrix_units
 import memory
 import pages
 import pages_matrix
 import quiet
+import reuse
+import scratch
 import semaphores
 import shared_memory
 
-CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, litmus)
+CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, scratch, litmus, issuers, reuse)
 EXAMPLES = (pages, pages_matrix, quiet)
 
 

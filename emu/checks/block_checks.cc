@@ -42,14 +42,18 @@ void BlockChecks::Box(AccessKind kind, const BoxAccess& access, const BoxReach& 
   if (access.buffer != from_ && access.buffer != to_) return;
   const bool flush = kind == AccessKind::kWrite && access.buffer == to_;
   const bool fetch = kind == AccessKind::kRead && access.buffer == from_;
+  const BufferId block = from_, to = to_;
   if (kind == AccessKind::kWrite) from_ = to_ = BufferId();  // the second half of the copy
   Watched* watched = Find(access.buffer);
   ElementBox box;
   if (watched == nullptr || ExtentOf(access, reach, &box) == Extent::kNothing) return;
   ++copies_;
+  // What an output flushed is complete when it fetches its own block again.
+  const bool own = fetch && watched->flushes == to;
+  if (flush) watched->flushes = block;
   if (flush && watched->aliased) RecordFlush(*watched, access, reach, value);
   if (flush && !watched->aliased) CheckRevisit(*watched, access, box);
-  if (fetch && watched->aliased) CheckFetch(*watched, access, reach);
+  if (fetch && watched->aliased && !own) CheckFetch(*watched, access, reach);
 }
 
 WitnessAccess BlockChecks::AccessOf(AccessKind kind, const BoxAccess& access, const ElementBox& box) const {

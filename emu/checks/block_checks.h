@@ -62,6 +62,7 @@ class BlockChecks final : public AccessObserver {
   struct Watched {
     BufferId id;
     bool aliased = false;
+    BufferId flushes;  // the block that was flushed last: of the one output
     std::vector<std::int64_t> shape;
     std::int64_t element_bytes = 1;
     const std::byte* data = nullptr;

@@ -109,6 +109,35 @@ TEST_P(OutOfBounds, OffByOneNegativeAndMasked) {
   }
 }
 
+// JAX lets a slice pass that is longer than its dimension, so it is found where it runs.
+TEST_P(OutOfBounds, SlicesLongerThanTheirDimension) {
+  const std::string twelve = "%twelve = iota{dim=0}() : i32[12]; %eight = lt(%twelve, 8:i32) : bool[12];\n";
+  const struct {
+    std::string access;
+    std::vector<std::string> codes;
+  } cases[] = {
+      {"%v = get(%r.at[0 +: 12]) : i32[12];", kOut},
+      {"%v = get(%r.at[%at +: 12]) : i32[12];", kOut},
+      {"%v = get(%r.at[%at +: 5 : 2]) : i32[5];", kOut},
+      {"%v = get(%r.at[1 +: 6].at[%at +: 8]) : i32[8];", kOut},
+      {"%v = get(%r.at[1 +: 6].at[0 +: 7]) : i32[7];", kOut},
+      {"%v = get(%r.transpose[0].at[%at +: 12]) : i32[12];", kOut},
+      {"_ = swap(%r.at[%at +: 12], %twelve) : i32[12];", kOut},
+      {"addupdate(%r.at[0 +: 12], %twelve);", kOut},
+      {"%v = masked_load(%r.at[%at +: 12], mask=%eight) : i32[12];", kClean},
+      {"%v = masked_load(%r.at[0 +: 12]) : i32[12];", kOut},
+      {"_ = masked_swap(%r.at[0 +: 12], %twelve, mask=%eight) : i32[12];", kClean},
+  };
+  for (const Home& home : Homes()) {
+    for (const auto& c : cases) {
+      const std::string text = Text(home, twelve + c.access);
+      const absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = GetParam(), .path = ""});
+      ASSERT_TRUE(kernel.ok()) << kernel.status() << "\n" << text;
+      EXPECT_EQ(c.codes, FindingsAt(*kernel, 0, "zeros")) << home.name << "\n" << text;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, OutOfBounds,
                          testing::Values("generic", "triton/h100", "mosaic_gpu/h100", "mosaic_tpu/v5e"),
                          [](const testing::TestParamInfo<std::string>& target) {

@@ -79,14 +79,14 @@ class Holdings {
     parts_.push_back({std::move(what), bytes});
   }
 
-  // Largest first.
-  void CompareWith(std::int64_t limit, std::string_view memory, std::string_view whose) {
-    if (total_ <= limit) return;
+  // Largest first. `needed`: the compiler needs some of the memory itself, so a kernel may not fill it.
+  void CompareWith(std::int64_t limit, std::string_view memory, std::string_view whose, bool needed = false) {
+    if (total_ < limit || (total_ == limit && !needed)) return;
     constexpr std::size_t kMaxParts = 12;
     std::stable_sort(parts_.begin(), parts_.end(),
                      [](const Holding& a, const Holding& b) { return a.bytes > b.bytes; });
-    std::string message =
-        Cat("at once it holds at least ", total_, " bytes of ", memory, ", and ", whose, " is ", limit, ":");
+    std::string message = Cat("at once it holds at least ", total_, " bytes of ", memory, ", and ", whose, " is ",
+                              limit, needed ? ", of which the compiler needs some itself:" : ":");
     for (std::size_t i = 0; i < std::min(parts_.size(), kMaxParts); ++i)
       Append(&message, i == 0 ? " " : ", ", parts_[i].bytes, " for ", parts_[i].what);
     if (parts_.size() > kMaxParts) Append(&message, ", ", parts_.size() - kMaxParts, " smaller ones");
@@ -133,11 +133,17 @@ void CheckTpuMemories(Legality& legality) {
              const bool held = type.element == ElementKind::kData && IsSmem(type.space);
              return held ? DenseBytes(type, type.shape) : 0;
            }));
-  vmem.CompareWith(chip.vmem_bytes, "vmem", Cat("that of one core of ", chip.name));
+  const auto integer = [&](std::string_view name) -> std::optional<std::int64_t> {
+    const Attr* attr = Find(kernel.params, name);
+    const auto* value = attr == nullptr ? nullptr : std::get_if<std::int64_t>(&attr->value);
+    return value == nullptr ? std::nullopt : std::optional(*value);
+  };
+  vmem.Add("internal_scratch_in_bytes", std::max<std::int64_t>(0, integer("internal_scratch_in_bytes").value_or(0)));
+  vmem.CompareWith(chip.vmem_bytes, "vmem", Cat("that of one core of ", chip.name), /*needed=*/true);
   smem.CompareWith(chip.smem_bytes, "smem", Cat("that of one core of ", chip.name));
-  const Attr* asked = Find(kernel.params, "vmem_limit_bytes");
-  const auto* limit = asked == nullptr ? nullptr : std::get_if<std::int64_t>(&asked->value);
-  if (limit != nullptr && *limit < chip.vmem_bytes) vmem.CompareWith(*limit, "vmem", "the kernel's vmem_limit_bytes");
+  const std::optional<std::int64_t> limit = integer("vmem_limit_bytes");
+  if (limit.value_or(chip.vmem_bytes) < chip.vmem_bytes)
+    vmem.CompareWith(*limit, "vmem", "the kernel's vmem_limit_bytes");
 }
 
 // Blocks of pallas_call on Mosaic GPU are copied into shared memory, max_concurrent_steps of them (1 unless said). Each

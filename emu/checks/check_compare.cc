@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emu/arrays.h"
+#include "emu/checks/grid_checks.h"
 #include "emu/checks/ring_check.h"
 #include "emu/debug/last_writer.h"
 #include "emu/values.h"
@@ -37,12 +38,11 @@ std::optional<Difference> FirstDifference(absl::Span<const Tensor> a, absl::Span
 }
 
 // The same schedule once more, for its last writer of one element.
-absl::StatusOr<std::optional<FindingAccess>> WriterOf(const PreparedKernel& kernel, const TrialRunner& runner,
-                                                      const Trial& trial, const Difference& difference,
-                                                      const RunLengths& lengths) {
+absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner, const Trial& trial,
+                                                      const Difference& difference, const RunLengths& lengths) {
   LastWriter writer(difference.element);
   std::size_t operand = 0, output = 0;
-  const std::vector<OperandInfo>& infos = kernel.state().program().operand_infos;
+  const std::vector<OperandInfo>& infos = runner.kernel().state().program().operand_infos;
   for (std::size_t i = 0; i < infos.size(); ++i) {
     if (infos[i].role == Role::kOut && output++ == difference.output) operand = i;
   }
@@ -61,7 +61,8 @@ void JudgeInRing(const RingVerdict& verdict, Finding& finding) {
              "; with floats replaced by integers modulo 2^64 the outputs are equal: it is rounding order");
       return;
     case RingAnswer::kDefect:
-      Append(&finding.why, "; with floats replaced by integers modulo 2^64 they differ too: it is not rounding order");
+      Append(&finding.why,
+             "; with floats replaced by integers modulo 2^64 they differ too, so it is not the order of additions");
       return;
     case RingAnswer::kUndecided:
       Append(&finding.why, "; whether it is only rounding order is open: ", verdict.why);
@@ -69,36 +70,61 @@ void JudgeInRing(const RingVerdict& verdict, Finding& finding) {
   }
 }
 
+// Of whom it is said that they have no order. On `generic` nothing says in which order programs run.
+std::string WhoHasNoOrder(const TrialRunner& runner) {
+  const Program& program = runner.kernel().state().program();
+  if (program.target.backend == TargetBackend::kGeneric)
+    return "no backend is named, so no order of the programs is promised";
+  if (!runner.threads()) {
+    return program.target.backend == TargetBackend::kTriton
+               ? "blocks of a GPU grid run in any order, and at the same time"
+               : "programs along a parallel dimension of the grid run in any order";
+  }
+  const std::vector<TaskDim> dims = GridDims(program, runner.inputs());
+  const bool several_threads = program.mesh.has_value() && program.mesh->thread_dim && dims.back().size > 1;
+  std::int64_t blocks = 1;
+  for (const TaskDim& dim : dims) blocks *= dim.size;
+  if (several_threads) blocks /= dims.back().size;
+  std::string who = blocks > 1 ? "blocks of a grid" : "";
+  if (several_threads) Append(&who, who.empty() ? "" : ", ", "threads of a block");
+  return Cat(who, who.empty() ? "asynchronous operations run" : " and asynchronous operations run",
+             " in any order that barriers and semaphores leave");
+}
+
 }  // namespace
 
 bool SameOutputs(const Trial& a, const Trial& b) { return !FirstDifference(a.outputs, b.outputs).has_value(); }
 
-absl::StatusOr<std::optional<Finding>> CompareOutputs(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                                                      const TrialRunner& runner, const Trial& a, const Trial& b,
-                                                      const RunLengths& lengths) {
-  const std::optional<Difference> difference = FirstDifference(a.outputs, b.outputs);
+absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner, const ComparedTrials& two) {
+  const std::optional<Difference> difference = FirstDifference(two.a.outputs, two.b.outputs);
   if (!difference.has_value()) return std::optional<Finding>();
+  const PreparedKernel& kernel = runner.kernel();
   const OperandDescription& output = kernel.outputs()[difference->output];
-  Finding finding{
-      .code = FindingCode::kNondeterministic,
-      .message = Cat("output '", output.name, "'", IndexText(output.shape, difference->element), " is ",
-                     ElementText(a.outputs[difference->output], difference->element), " in ", InWords(a.schedule),
-                     " and ", ElementText(b.outputs[difference->output], difference->element), " in ",
-                     InWords(b.schedule), "; ", difference->count, " of its elements differ"),
-      .why = "programs along a parallel dimension of the grid run in any order"};
+  Finding finding{.code = FindingCode::kNondeterministic,
+                  .message = Cat("output '", output.name, "'", IndexText(output.shape, difference->element), " is ",
+                                 ElementText(two.a.outputs[difference->output], difference->element), " in ",
+                                 InWords(two.a.schedule), " and ",
+                                 ElementText(two.b.outputs[difference->output], difference->element), " in ",
+                                 InWords(two.b.schedule), "; ", difference->count, " of its elements differ"),
+                  .why = WhoHasNoOrder(runner)};
   // On `generic` nothing says in which order programs run, so nothing is broken.
   if (kernel.state().program().target.backend == TargetBackend::kGeneric) {
     finding.code = FindingCode::kGridOrder;
     finding.severity = Severity::kNote;
-    finding.why = "no backend is named, so no order of the programs is promised";
   }
-  JudgeInRing(AskRing(kernel, inputs,
-                      [&](const PreparedKernel& ring, absl::Span<const Tensor> words, bool second) {
-                        return runner.RunOn(ring, ArraysOf(words), second ? b.schedule : a.schedule, lengths);
-                      }),
-              finding);
-  PALLADION_ASSIGN_OR_RETURN(finding.first, WriterOf(kernel, runner, a, *difference, lengths));
-  PALLADION_ASSIGN_OR_RETURN(finding.second, WriterOf(kernel, runner, b, *difference, lengths));
+  if (two.unordered) {
+    finding.why += ", and accesses of this report have no order";
+  } else {
+    JudgeInRing(AskRing(kernel, runner.inputs(),
+                        [&](const PreparedKernel& ring, absl::Span<const Tensor> words, bool second) {
+                          const Schedule& schedule = second ? two.b.schedule : two.a.schedule;
+                          return runner.RunOn(ring, ArraysOf(words), schedule, two.lengths);
+                        }),
+                finding);
+  }
+  // Who wrote the element is asked of runs of their own: what they can't tell is left out.
+  if (auto writer = WriterOf(runner, two.a, *difference, two.lengths); writer.ok()) finding.first = *writer;
+  if (auto writer = WriterOf(runner, two.b, *difference, two.lengths); writer.ok()) finding.second = *writer;
   if (finding.second.has_value()) {
     finding.loc = finding.second->loc;
     finding.text_line = finding.second->text_line;

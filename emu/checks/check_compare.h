@@ -13,10 +13,17 @@ namespace palladion {
 // Any difference in bits?
 bool SameOutputs(const Trial& a, const Trial& b);
 
+struct ComparedTrials {
+  const Trial& a;
+  const Trial& b;
+  const RunLengths& lengths;
+  // The report has accesses without an order: values may be anything, and nobody asks whether they are rounded
+  // otherwise.
+  bool unordered = false;
+};
+
 // Nothing where the outputs are the same bits. A NaN equals itself, +0 and -0 differ.
-absl::StatusOr<std::optional<Finding>> CompareOutputs(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                                                      const TrialRunner& runner, const Trial& a, const Trial& b,
-                                                      const RunLengths& lengths);
+absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner, const ComparedTrials& two);
 
 }  // namespace palladion
 

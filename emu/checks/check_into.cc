@@ -1,5 +1,6 @@
 #include "emu/checks/check_into.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const 
     in.push_back(std::move(tensor));
   }
   PALLADION_ASSIGN_OR_RETURN(Report report, Check(kernel, in, options, &out));
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(outputs.size(), out.size()); ++i) {
     if (out[i].num_bytes() > 0) std::memcpy(outputs[i].data, out[i].bytes(), out[i].num_bytes());
   }
   return report;

@@ -40,6 +40,9 @@ bool UpdatesAtomically(const Program& program) {
                      [](const Step& step) { return step.atomic != AtomicStep::kNone; });
 }
 
+// Are programs agents of the scheduler? A list of moves means nothing to those that run one after another.
+bool UnderPolicy(bool interact, const Schedule& schedule) { return interact || schedule.moves.has_value(); }
+
 bool IsReverse(const Schedule& schedule) {
   return !schedule.moves.has_value() && schedule.policy == PolicyKind::kReverse;
 }
@@ -90,34 +93,77 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
                                        const LaunchOptions* extra) const {
   Trial trial{.schedule = schedule};
   PALLADION_ASSIGN_OR_RETURN(trial.outputs, NewOutputs(kernel_));
-  const std::vector<MutableArray> outputs = MutableArraysOf(trial.outputs);
   LaunchOptions launch = extra == nullptr ? LaunchOptions{} : *extra;
   launch.run = options_.run;
   launch.fill = fill_;
+  launch.found_before_error = &trial.findings;
   const bool everything = watch == Watch::kEverything;
   Inspections inspections(kernel_.state().program());
   if (everything) {
     launch.definedness = options_.definedness;
     if (options_.contracts) launch.contracts = &inspections;
   }
-  if (interact_) {
-    PALLADION_RETURN_IF_ERROR(RunUnderPolicy(launch, outputs, lengths, trial, everything && options_.races));
-  } else {
-    PALLADION_RETURN_IF_ERROR(RunInOrder(launch, outputs, trial, everything && options_.races));
+  const absl::Status ran = RunAs(launch, lengths, trial, everything && options_.races);
+  if (!ran.ok()) trial.trouble = ran;
+  if (ran.ok() && everything && IsReverse(schedule)) PALLADION_RETURN_IF_ERROR(AskStartOrder(trial));
+  if (everything && options_.contracts) {
+    for (Finding& finding : inspections.Findings()) trial.findings.push_back(std::move(finding));
   }
+  if (!ran.ok() && trial.findings.empty()) return ran;
   if (everything) {
     trial.tallies["bounds"] = trial.accesses;
-    if (options_.contracts) {
-      trial.tallies["values"] = inspections.looks();
-      for (Finding& finding : inspections.Findings()) trial.findings.push_back(std::move(finding));
-    }
+    if (options_.contracts) trial.tallies["values"] = inspections.looks();
+    FactSet checked = trial.facts;
+    checked.Set(Fact::kNoConflict, checked.Has(Fact::kNoConflict) && trial.trouble.ok());
+    checked.Set(Fact::kNothingUndefined, options_.definedness && trial.trouble.ok());
+    trial.facts = Undenied(checked, trial.findings);
   }
   return trial;
+}
+
+// The reverse order is where it is asked: begun backwards, would it hang? (docs/schedules.md)
+absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
+  if (trial.all_fit || trial.run.outcome != Outcome::kFinished) return absl::OkStatus();
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
+  const ScheduledOptions options{.launch = {.run = options_.run, .fill = fill_}, .loop = LoopOf()};
+  PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> note,
+                             StartOrderNote(kernel_.state(), inputs_, MutableArraysOf(unused), options));
+  if (note.has_value()) trial.findings.push_back(*std::move(note));
+  return absl::OkStatus();
+}
+
+absl::Status TrialRunner::RunAs(const LaunchOptions& launch, const RunLengths& lengths, Trial& trial,
+                                bool races) const {
+  const std::vector<MutableArray> outputs = MutableArraysOf(trial.outputs);
+  if (UnderPolicy(interact_, trial.schedule)) return RunUnderPolicy(launch, outputs, lengths, trial, races);
+  PALLADION_RETURN_IF_ERROR(RunInOrder(launch, outputs, trial, races));
+  const Program& program = kernel_.state().program();
+  const bool several = std::count(program.dim_order.begin(), program.dim_order.end(), DimOrder::kParallel) > 0;
+  if (trial.run.outcome != Outcome::kDeadlock || !several || program.grid_in_agent) return absl::OkStatus();
+  // Alone it waits for ever; beside others, which may write without atomics what it looks at, perhaps not.
+  trial = Trial{.schedule = trial.schedule, .outputs = std::move(trial.outputs)};
+  return RunUnderPolicy(launch, MutableArraysOf(trial.outputs), lengths, trial, races);
 }
 
 namespace {
 
 bool BothWrite(const Finding& finding) { return finding.code == FindingCode::kRaceWriteWrite; }
+
+// As in races.md#findings. Values are compared in a run of their own, which only a kernel with such races pays for;
+// where it fails, the races stay what they are.
+absl::Status NameEqualWrites(std::vector<Finding>& found, ThreadOptions options,
+                             const std::function<absl::Status(const ThreadOptions& again)>& run) {
+  std::vector<std::string> one_value;
+  options.one_value = &one_value;
+  PALLADION_RETURN_IF_ERROR(run(options));
+  for (Finding& finding : found) {
+    if (!BothWrite(finding) || std::count(one_value.begin(), one_value.end(), finding.second->object) == 0) continue;
+    finding.code = FindingCode::kSameValue;
+    finding.severity = RowOf(finding.code).severity;
+    finding.message += "; every write stores the same bytes";
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -129,17 +175,19 @@ absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<cons
   if (sweep) grid.Attach(launch);
   PALLADION_ASSIGN_OR_RETURN(LaunchResult result, RunLaunch(kernel_.state(), inputs_, outputs, launch));
   if (sweep) {
-    PALLADION_RETURN_IF_ERROR(grid.Finish([&](const LaunchOptions& again) -> absl::Status {
+    trial.trouble = grid.Finish([&](const LaunchOptions& again) -> absl::Status {
       PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
       return RunLaunch(kernel_.state(), inputs_, MutableArraysOf(unused), again).status();
-    }));
+    });
     for (const CheckTally& tally : grid.tallies()) trial.tallies[tally.name] += tally.times;
   }
+  if (result.stuck) trial.run.outcome = Outcome::kDeadlock;
   trial.programs = result.programs;
   trial.accesses = result.accesses;
   trial.printed = std::move(result.printed);
   trial.findings = result.findings;
   trial.findings.insert(trial.findings.end(), grid.findings().begin(), grid.findings().end());
+  trial.facts.Set(Fact::kNoConflict, sweep && !result.stuck && grid.order_is_no_matter());
   // docs/checks.md: why the reverse order need not be watched.
   trial.every_order_alike = sweep && launch.definedness && result.findings.empty() && grid.order_is_no_matter() &&
                             !UpdatesAtomically(kernel_.state().program());
@@ -155,20 +203,20 @@ absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<
   if (clocks) races.Attach(launch);
   const auto run = [&](const LaunchOptions& options, absl::Span<const MutableArray> arrays) {
     const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
-    return RunScheduled(kernel_.state(), inputs_, arrays, {.launch = options, .loop = {.budget = options_.step_budget}},
-                        *policy);
+    return RunScheduled(kernel_.state(), inputs_, arrays, {.launch = options, .loop = LoopOf()}, *policy);
   };
   PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, run(launch, outputs));
   if (clocks) {
-    PALLADION_RETURN_IF_ERROR(races.Finish([&](const LaunchOptions& again) -> absl::Status {
+    trial.trouble = races.Finish([&](const LaunchOptions& again) -> absl::Status {
       PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
       return run(again, MutableArraysOf(unused)).status();
-    }));
+    });
     trial.tallies["races between programs"] = races.accesses();
   }
   if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
   TakeResult(std::move(result), trial);
   trial.findings.insert(trial.findings.end(), races.findings().begin(), races.findings().end());
+  trial.facts.Set(Fact::kNoConflict, clocks);
   return absl::OkStatus();
 }
 
@@ -176,33 +224,29 @@ absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& given, absl::Span<co
                                        const RunLengths& lengths, Trial& trial, bool races) const {
   LaunchOptions launch = given;
   if (IsReverse(trial.schedule)) launch.order = WalkOrder::kReverse;
-  ThreadOptions options{.scheduled = {.launch = launch,
-                                      .loop = {.budget = options_.step_budget},
-                                      .fences = *FencePolicyFromName(options_.proxy)},
-                        .races = races};
+  ThreadOptions options{
+      .scheduled = {.launch = launch, .loop = LoopOf(), .fences = *FencePolicyFromName(options_.proxy)},
+      .races = races};
   const auto run = [&](absl::Span<const MutableArray> arrays) {
     return RunThreads(kernel_.state(), inputs_, arrays, options, *MakePolicy(trial.schedule, lengths));
   };
   PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, run(outputs));
-  // As in races.md#findings. Values are compared in a run of their own, which only a kernel with such races pays for.
   std::vector<Finding>& found = result.launch.findings;
   if (std::any_of(found.begin(), found.end(), BothWrite)) {
-    std::vector<std::string> one_value;
-    options = {.scheduled = {.launch = {.run = launch.run, .order = launch.order, .fill = launch.fill},
-                             .loop = options.scheduled.loop,
-                             .fences = options.scheduled.fences},
-               .one_value = &one_value};
-    PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-    PALLADION_RETURN_IF_ERROR(run(MutableArraysOf(unused)).status());
-    for (Finding& finding : found) {
-      if (!BothWrite(finding) || std::count(one_value.begin(), one_value.end(), finding.second->object) == 0) continue;
-      finding.code = FindingCode::kSameValue;
-      finding.severity = RowOf(finding.code).severity;
-      finding.message += "; every write stores the same bytes";
-    }
+    options = {
+        .scheduled = {.launch = {.run = launch.run, .order = launch.order, .definedness = true, .fill = launch.fill},
+                      .loop = options.scheduled.loop,
+                      .fences = options.scheduled.fences}};
+    trial.trouble = NameEqualWrites(found, options, [&](const ThreadOptions& again) -> absl::Status {
+      PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
+      options = again;
+      return run(MutableArraysOf(unused)).status();
+    });
   }
   if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
-  trial.every_order_alike = races && launch.definedness && !result.arrivals_race && schedule_choice_.empty();
+  trial.facts.Set(Fact::kNoConflict, races);
+  trial.facts.Set(Fact::kNothingDecides, schedule_choice_.empty());
+  trial.facts.Set(Fact::kOrderedArrivals, races && !result.arrivals_race);
   TakeResult(std::move(result), trial);
   if (races) trial.tallies["races between threads"] = trial.accesses;
   return absl::OkStatus();
@@ -214,6 +258,7 @@ void TrialRunner::TakeResult(ScheduledResult result, Trial& trial) {
   trial.printed = std::move(result.launch.printed);
   trial.findings = std::move(result.launch.findings);
   trial.run = std::move(result.run);
+  trial.all_fit = result.all_fit;
   trial.tallies["deadlocks"] = trial.run.steps;
 }
 
@@ -222,17 +267,18 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
                                                        const RunLengths& lengths) const {
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
   LaunchOptions launch{.run = options_.run, .fill = fill_};
+  // As Run does it: programs under a policy are put in order by the policy.
+  if (IsReverse(schedule) && (threads_ || !interact_)) launch.order = WalkOrder::kReverse;
   const std::vector<MutableArray> arrays = MutableArraysOf(outputs);
-  if (interact_) {
+  if (UnderPolicy(interact_, schedule)) {
     const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths);
-    const ScheduledOptions options{.launch = launch, .loop = {.budget = options_.step_budget}};
+    const ScheduledOptions options{.launch = launch, .loop = LoopOf(), .fences = *FencePolicyFromName(options_.proxy)};
     if (NeedsThreads(kernel.state().program())) {
       PALLADION_RETURN_IF_ERROR(RunThreads(kernel.state(), inputs, arrays, {.scheduled = options}, *policy).status());
     } else {
       PALLADION_RETURN_IF_ERROR(RunScheduled(kernel.state(), inputs, arrays, options, *policy).status());
     }
   } else {
-    launch.order = IsReverse(schedule) ? WalkOrder::kReverse : WalkOrder::kRowMajor;
     PALLADION_RETURN_IF_ERROR(RunLaunch(kernel.state(), inputs, arrays, launch).status());
   }
   return outputs;

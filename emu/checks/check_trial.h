@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/check.h"
+#include "emu/checks/evidence.h"
 #include "emu/launch.h"
 #include "emu/prepared_kernel.h"
 #include "emu/scheduled_launch.h"
@@ -26,9 +28,12 @@ struct Trial {
   std::map<std::string, std::int64_t> tallies;  // how often each check looked at something
   std::vector<std::string> printed;
   std::int64_t programs = 0, accesses = 0;
-  bool every_order_alike = false;   // shown of this run: other orders of its programs do what this one did
+  FactSet facts;                    // that this schedule showed, where everything watched
+  bool every_order_alike = false;   // programs in order: other orders make the same outputs and findings
   std::vector<NeverRan> never_ran;  // where somebody looked
+  bool all_fit = true;              // all that interacts could be under way at once
   LoopResult run;                   // of programs under a policy only
+  absl::Status trouble;             // why it did not come to its end, or what is told of a finding is not all
 };
 
 enum class Watch : std::uint8_t {
@@ -41,6 +46,9 @@ class TrialRunner {
   // All outlive the runner. InvalidArgument: a fill that is none.
   static absl::StatusOr<TrialRunner> Create(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                                             const CheckOptions& options);
+
+  const PreparedKernel& kernel() const { return kernel_; }
+  absl::Span<const ConstArray> inputs() const { return inputs_; }
 
   // Do programs see each other's effects while they run? Else they run one after another, in one of two orders.
   bool interact() const { return interact_; }
@@ -57,6 +65,7 @@ class TrialRunner {
   std::string NameOf(Schedule schedule) const;       // as a report gives it for a replay; one thread at a time
 
   // `lengths`: of seed 0, for policies that need them. `extra`: what else watches; its observers see every access too.
+  // An error that comes after findings is in the trial, as `trouble`.
   absl::StatusOr<Trial> Run(const Schedule& schedule, Watch watch, const RunLengths& lengths,
                             const LaunchOptions* extra = nullptr) const;
 
@@ -68,12 +77,17 @@ class TrialRunner {
   TrialRunner(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options)
       : kernel_(kernel), inputs_(inputs), options_(options) {}
 
+  absl::Status RunAs(const LaunchOptions& launch, const RunLengths& lengths, Trial& trial, bool races) const;
   absl::Status RunInOrder(const LaunchOptions& launch, absl::Span<const MutableArray> outputs, Trial& trial,
                           bool sweep) const;
   absl::Status RunUnderPolicy(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
                               const RunLengths& lengths, Trial& trial, bool clocks) const;
   absl::Status RunThreadsOf(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
                             const RunLengths& lengths, Trial& trial, bool races) const;
+  LoopOptions LoopOf() const {
+    return {.resident = ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
+  }
+  absl::Status AskStartOrder(Trial& trial) const;
   static void TakeResult(ScheduledResult result, Trial& trial);
 
   const PreparedKernel& kernel_;

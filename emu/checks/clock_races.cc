@@ -121,18 +121,22 @@ absl::Status ClockRaces::Finish(const std::function<absl::Status(const LaunchOpt
   const std::vector<Finding>& found = model_.findings();
   const auto both_write = [](const Finding& finding) { return finding.code == FindingCode::kRaceWriteWrite; };
   ClockRaces again(kernel_);
+  absl::Status compared;
   if (std::any_of(found.begin(), found.end(), both_write)) {
     again.compare_values_ = true;
     LaunchOptions launch = launch_;
     launch.observers.clear();
     launch.hooks = nullptr;
     launch.contracts = nullptr;
+    launch.definedness = true;  // what is undefined is equal to nothing
     again.Attach(launch);
-    PALLADION_RETURN_IF_ERROR(rerun(launch));
+    compared = rerun(launch);
   }
-  for (const Finding& finding : found)
-    findings_.push_back(InTermsOfTheTarget(finding, both_write(finding) && again.OneValue(finding.second->object)));
-  return absl::OkStatus();
+  for (const Finding& finding : found) {
+    const bool one_value = compared.ok() && both_write(finding) && again.OneValue(finding.second->object);
+    findings_.push_back(InTermsOfTheTarget(finding, one_value));
+  }
+  return compared;
 }
 
 bool ClockRaces::OneValue(const std::string& name) const {

@@ -76,7 +76,8 @@ void GridChecks::WatchOperand(const Memory& memory, std::size_t i, BufferId arra
     sweep_.Watch(memory, array, Sweep::Sharing::kShared);
     const bool fetched =
         info.alias >= 0 && program.operand_infos[static_cast<std::size_t>(info.alias)].mode == BlockMode::kResident;
-    if (checks_blocks_ && info.mode == BlockMode::kResident && !info.block.empty() && (info.alias < 0 || fetched))
+    const bool revisited = info.alias < 0 && !info.restored;  // and must not be
+    if (checks_blocks_ && info.mode == BlockMode::kResident && !info.block.empty() && (revisited || fetched))
       blocks_.Watch(memory, array, fetched);
   } else if (info.role == Role::kScratch) {
     if (program.target.backend == TargetBackend::kGeneric) sweep_.Watch(memory, array, Sweep::Sharing::kOwn);
@@ -166,6 +167,29 @@ Finding GridChecks::FindingOf(const SweepConflict& conflict, const WitnessAccess
   return finding;
 }
 
+// Where the other access could not be asked for.
+Finding GridChecks::OneSided(const SweepConflict& conflict) const {
+  const bool generic = kernel_.program().target.backend == TargetBackend::kGeneric;
+  Finding finding{
+      .code = conflict.rule == ConflictRule::kWriteWrite ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite,
+      .loc = conflict.loc,
+      .text_line = conflict.text_line,
+      .count = conflict.count,
+      .why = "the run that asks who else touches it did not come to its end",
+      .fix = FixFor(conflict)};
+  if (generic || conflict.rule == ConflictRule::kInherited) finding.code = FindingCode::kGridOrder;
+  finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
+  finding.second = Describe({.kind = conflict.kind,
+                             .program = conflict.program,
+                             .box = conflict.box,
+                             .loc = conflict.loc,
+                             .text_line = conflict.text_line},
+                            conflict.buffer);
+  finding.message = Cat("'", NameOf(conflict.buffer), "': ", finding.second->agent, " ", Did(conflict.kind),
+                        " elements that another program, which has no order with it, touches too");
+  return finding;
+}
+
 Finding GridChecks::FindingOf(const Revisit& revisit, const WitnessAccess& first) const {
   Finding finding{.code = FindingCode::kOutRevisit,
                   .message = Cat("the block ", revisit.again.box, " of '", NameOf(revisit.buffer), "' was left after ",
@@ -179,7 +203,7 @@ Finding GridChecks::FindingOf(const Revisit& revisit, const WitnessAccess& first
                       "again, and goes back whole",
                   .fix =
                       "order the grid, or its index map, so that the programs that share a block follow one "
-                      "another"};
+                      "another; or pay for fetching it again, with pl.Buffered(1, revisit=pl.RevisitMode.ANY)"};
   finding.first = Describe(first, revisit.buffer);
   finding.second = Describe(revisit.again, revisit.buffer);
   return finding;
@@ -215,6 +239,7 @@ void GridChecks::Add(Finding finding) {
     return a.object == b.object && a.loc == b.loc && a.text_line == b.text_line && a.kind == b.kind;
   };
   for (Finding& known : findings_) {
+    if (!known.first.has_value() || !finding.first.has_value()) continue;
     const bool equal = same(*known.first, *finding.first) && same(*known.second, *finding.second);
     const bool mirrored = same(*known.first, *finding.second) && same(*known.second, *finding.first);
     const bool note = finding.code == FindingCode::kGridOrder && known.code == finding.code &&
@@ -245,6 +270,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   again.observers = {&witness};
   again.hooks = nullptr;
   again.ran = {};
+  again.definedness = true;  // what is undefined is equal to nothing
   again.bound = [&](Memory& memory, absl::Span<const BufferId>) {
     for (const SweepConflict& conflict : conflicts) {
       witness.Ask(memory, conflict);
@@ -255,7 +281,12 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
     for (const Revisit& revisit : revisits)
       witness.AskFirstWriter(memory, revisit.buffer, revisit.byte, revisit.again.program);
   };
-  PALLADION_RETURN_IF_ERROR(rerun(again));
+  if (const absl::Status status = rerun(again); !status.ok()) {
+    order_is_no_matter_ = false;
+    for (const SweepConflict& conflict : conflicts) Add(OneSided(conflict));
+    for (const Revisit& revisit : revisits) Add(FindingOf(revisit, revisit.again));
+    return status;
+  }
   for (std::size_t i = 0; i < conflicts.size(); ++i) {
     const std::optional<WitnessAccess>& first = witness.Answer(i);
     const BufferId buffer = conflicts[i].buffer;

@@ -42,7 +42,8 @@ class GridChecks {
   // Adds what the launch needs to be watched: observers, what they are told once operands are bound, tasks apart.
   void Attach(LaunchOptions& launch);
 
-  // After the launch. Calls `rerun`, at most once, with the same launch and another observer. Its errors are returned.
+  // After the launch. Calls `rerun`, at most once, with the same launch and another observer. Its errors are returned,
+  // and then the findings name one access each.
   // ResourceExhausted: a grid of more tasks than can be told apart, with parallel dimensions inside sequential ones.
   absl::Status Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun);
 
@@ -67,6 +68,7 @@ class GridChecks {
   std::string FixFor(const SweepConflict& conflict) const;
   Finding FindingOf(const SweepConflict& conflict, const WitnessAccess& first, const std::string& element,
                     bool one_value) const;
+  Finding OneSided(const SweepConflict& conflict) const;
   Finding FindingOf(const Revisit& revisit, const WitnessAccess& first) const;
   Finding FindingOf(const StaleFetch& stale) const;
   FindingAccess Describe(const WitnessAccess& access, BufferId buffer) const;

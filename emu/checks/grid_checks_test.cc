@@ -91,7 +91,7 @@ const char kStore[] =
     "  return; } }\n";
 
 TEST(GridChecks, EveryBlockStoresOneElement) {
-  const std::string text = With(With(kStore, "AT", "2"), "VALUE", "%p");
+  const std::string text = With(With(With(kStore, "AT", "2"), "VALUE", "%p"), "o: i32[4]", "o: i32[4] space any");
   for (const std::string target : {"triton/h100", "mosaic_gpu/h100"}) {
     const Checked checked = Check(text, target);
     ASSERT_EQ("RACE_WW defect", Codes(checked));
@@ -186,6 +186,14 @@ TEST(GridChecks, AccumulationOverAParallelDimension) {
   EXPECT_EQ(6, checked.findings[0].text_line) << "the operand's line";
 }
 
+// In shared memory each block has a copy of the whole output, and sends all of it back.
+TEST(GridChecks, BlocksWithCopiesOfAWholeOutput) {
+  const std::string text = With(With(kStore, "AT", "%p"), "VALUE", "%p");
+  EXPECT_EQ("RACE_WW defect", BothOrders(text, "mosaic_gpu/h100"));
+  EXPECT_EQ("", BothOrders(With(text, "o: i32[4]", "o: i32[4] space gmem"), "mosaic_gpu/h100"));
+  EXPECT_EQ("", BothOrders(text, "triton/h100"));
+}
+
 TEST(GridChecks, TwoCoresWriteOneBlock) {
   EXPECT_EQ("RACE_WW defect", BothOrders(Accumulate("parallel"), "mosaic_tpu/v5p"));
   EXPECT_EQ("", BothOrders(Accumulate("parallel", true), "mosaic_tpu/v5p"));
@@ -212,6 +220,24 @@ TEST(GridChecks, AWholeOutputIsEachCoresOwnUntilItIsFlushed) {
   EXPECT_EQ("RACE_WW defect", BothOrders(With(kWhole, "SCALE", "1"), "mosaic_tpu/v5e"));
   EXPECT_EQ("SAME_VALUE note", BothOrders(With(kWhole, "SCALE", "0"), "mosaic_tpu/v5e"));
   EXPECT_EQ("", BothOrders(With(With(kWhole, "SCALE", "1"), "\"parallel\"", "\"arbitrary\""), "mosaic_tpu/v5e"));
+}
+
+// The bytes are alike because nobody wrote them; this run does not look for what is undefined.
+TEST(GridChecks, WhatIsUndefinedIsEqualToNothing) {
+  const std::string text =
+      "pkir 1;\nkernel @k {\n  params {dimension_semantics=[\"parallel\"]};\n  grid [2];\n"
+      "  out %o: i32[4] as \"outputs\";\n  body @b (%or: ref<default,i32[4]> as \"o_ref\") {\n"
+      "    run_scoped() (%s: ref<vmem,i32[4]>) {\n      FILL%v = get(%s) : i32[4];\n      _ = swap(%or, %v) : i32[4];\n"
+      "      return;\n    };\n    return;\n  }\n}\n";
+  const std::string fill =
+      "%z = broadcast_in_dim{shape=[3], dims=[]}(5:i32) : i32[3]; _ = swap(%s.at[0 +: 3], %z) : i32[3]; ";
+  const std::string last = "_ = swap(%s.at[3], 5:i32) : i32[]; ";
+  for (const auto& [target, race] :
+       {std::pair("mosaic_tpu/v5e", "RACE_WW defect"), std::pair("generic", "GRID_ORDER note")}) {
+    EXPECT_EQ(race, BothOrders(With(text, "FILL", ""), target));
+    EXPECT_EQ(race, BothOrders(With(text, "FILL", fill), target));
+    EXPECT_EQ("SAME_VALUE note", BothOrders(With(text, "FILL", fill + last), target));
+  }
 }
 
 const char kRevisit[] =

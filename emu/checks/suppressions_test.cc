@@ -16,7 +16,7 @@ ReportedFinding FindingAt(std::string code, std::string file, int line) {
 
 // What the finding's `suppressed` becomes.
 std::string Applied(std::string_view text, const ReportedFinding& finding) {
-  Report report{.kernel = "flash_forward", .findings = {finding}};
+  Report report{.kernel = "flash_forward", .findings = {finding}, .checked = true};
   const absl::StatusOr<Suppressions> parsed = Suppressions::Parse(text, "s.txt");
   EXPECT_TRUE(parsed.ok()) << parsed.status();
   if (parsed.ok()) parsed->Apply(report);
@@ -48,7 +48,7 @@ TEST(Suppressions, EitherAccessAndItsCallersCount) {
 }
 
 TEST(Suppressions, UnusedOnesAreListedAndTheFirstReasonStays) {
-  Report report{.kernel = "k", .findings = {FindingAt("OOB", "a.py", 1), FindingAt("NONDET", "a.py", 2)}};
+  Report report{.kernel = "k", .findings = {FindingAt("OOB", "a.py", 1), FindingAt("NONDET", "a.py", 2)}, .checked = true};
   Suppressions::Parse("# a comment\n\nOOB a.py:1 # first\nOOB a.py # second\r\n  SHIFT b.py:3 # for later", "dir/s.txt")
       ->Apply(report);
   EXPECT_EQ("first", report.findings[0].suppressed);

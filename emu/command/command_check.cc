@@ -52,6 +52,7 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   if (threads > 4096) return absl::InvalidArgumentError(Cat("--threads must be 4096 or less; found ", threads));
   if (line.Has("threads")) options.threads = static_cast<int>(threads);
   options.exhaustive = line.Has("exhaustive");
+  options.all_seeds = line.Has("all-seeds");
   options.strict = line.Has("strict");
   options.fill = line.Flag("fill", options.fill);
   options.proxy = line.Flag("proxy", options.proxy);
@@ -60,12 +61,14 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   options.replay = line.Flag("replay");
   if (line.Has("replay") && options.replay.empty())
     return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
-  for (const char* other : {"seeds", "exhaustive"}) {
+  for (const char* other : {"seeds", "all-seeds", "exhaustive"}) {
     if (line.Has("replay") && line.Has(other))
       return absl::InvalidArgumentError(Cat("--replay runs one schedule, so --", other, " does not go with it"));
   }
-  if (line.Has("exhaustive") && line.Has("seeds"))
-    return absl::InvalidArgumentError("--exhaustive runs every schedule, so --seeds does not go with it");
+  for (const char* other : {"seeds", "all-seeds"}) {
+    if (line.Has("exhaustive") && line.Has(other))
+      return absl::InvalidArgumentError(Cat("--exhaustive runs every schedule, so --", other, " does not go with it"));
+  }
   PALLADION_RETURN_IF_ERROR(ChooseChecks(line, options));
   return options;
 }
@@ -207,11 +210,12 @@ class CheckCommand {
 }  // namespace
 
 absl::StatusOr<ExitCode> CommandCheck(absl::Span<const std::string> arguments, const Console& console) {
-  PALLADION_ASSIGN_OR_RETURN(const CommandLine line,
-                             ParseCommandLine(arguments,
-                                              {"in", "kernel", "target", "seeds", "replay", "fill", "proxy", "checks",
-                                               "suppressions", "format", "output", "color", "threads", "budget"},
-                                              {"exhaustive", "strict", "no-races", "no-definedness", "no-contracts"}));
+  PALLADION_ASSIGN_OR_RETURN(
+      const CommandLine line,
+      ParseCommandLine(arguments,
+                       {"in", "kernel", "target", "seeds", "replay", "fill", "proxy", "checks", "suppressions",
+                        "format", "output", "color", "threads", "budget"},
+                       {"all-seeds", "exhaustive", "strict", "no-races", "no-definedness", "no-contracts"}));
   return CheckCommand(line, console).Run();
 }
 

@@ -168,9 +168,9 @@ TEST_F(CommandTest, DynamicGridBounds) {
   const std::string file =
       Write("d.pkir", "pkir 1;\nkernel @d { bound %n: i64[]; grid [%n, 3]; body @b () { return; } }\n");
   EXPECT_EQ(0, Run({"run", file, "--in", "n=[5]", "--out", Path("out")})) << err_;
-  EXPECT_EQ("kernel @d on generic: 15 programs ran; no findings\n", out_);
+  EXPECT_EQ("kernel @d on generic: 15 programs ran, not checked (palladion check does); no findings\n", out_);
   EXPECT_EQ(0, Run({"run", file, "--in", "n=[0]", "--out", Path("out")})) << err_;
-  EXPECT_EQ("kernel @d on generic: 0 programs ran; no findings\n", out_);
+  EXPECT_EQ("kernel @d on generic: 0 programs ran, not checked (palladion check does); no findings\n", out_);
   ExpectError(4, {"run", file, "--in", "n=[-1]", "--out", Path("o")}, "grid bound 'n' must not be negative; found -1");
   ExpectError(4, {"run", file, "--in", "n=[4294967296]", "--out", Path("o")}, "larger than 2147483647");
   ExpectError(6, {"run", file, "--in", "n=[9223372036854775807]", "--out", Path("o")},

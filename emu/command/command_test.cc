@@ -21,7 +21,7 @@ TEST_F(CommandTest, RunPrintsWritesAndEndsClean) {
   EXPECT_EQ(0, Run({"run", file, "--in", "x=iota", "--in", "args[1]=[1,1,1,1,2,2,2,2]", "--out", Path("out")})) << err_;
   EXPECT_EQ(
       "sum [1.0 2.0 3.0 4.0]\nsum [6.0 7.0 8.0 9.0]\n"
-      "kernel @add on generic: 2 programs ran; no findings\n"
+      "kernel @add on generic: 2 programs ran, not checked (palladion check does); no findings\n"
       "wrote " +
           Path("out/o.npy") + "  f32[8]\n",
       out_);
@@ -46,7 +46,7 @@ TEST_F(CommandTest, JsonIsOneLineWithTheReport) {
   EXPECT_EQ(0, Run({"run", file, "--in", "x=iota", "--in", "y=iota", "--out", Path("out"), "--format", "json"}))
       << err_;
   EXPECT_EQ(1, std::count(out_.begin(), out_.end(), '\n'));
-  EXPECT_EQ(0u, out_.find("{\"verdict\": \"clean\", \"kernel\": \"add\", \"target\": \"generic\", \"programs\": 2,"))
+  EXPECT_EQ(0u, out_.find("{\"verdict\": \"ran\", \"kernel\": \"add\", \"target\": \"generic\", \"programs\": 2,"))
       << out_;
   EXPECT_NE(std::string::npos, out_.find("\"printed\": [\"sum [0.0 2.0 4.0 6.0]\", \"sum [8.0 10.0 12.0 14.0]\"]}"))
       << out_;
@@ -77,7 +77,7 @@ TEST_F(CommandTest, SeveralKernelsNeedAChoice) {
   ExpectError(4, {"run", file, "--kernel", "third", "--out", Path("out")},
               "no kernel 'third' in the text; it has: add, second");
   EXPECT_EQ(0, Run({"run", file, "--kernel", "@second", "--out", Path("out")})) << err_;
-  EXPECT_EQ("kernel @second on generic: 0 programs ran; no findings\n", out_);
+  EXPECT_EQ("kernel @second on generic: 0 programs ran, not checked (palladion check does); no findings\n", out_);
 }
 
 TEST_F(CommandTest, PrintIsCanonical) {

@@ -177,7 +177,7 @@ TEST_F(ObservedRunTest, OneProgramAlone) {
     ASSERT_EQ(0, Run({"run", file, "--in", "x=iota", "--in", "y=zeros", "--out", Path("out"), "--target", target,
                       "--program", "1"}))
         << err_;
-    ExpectIn(": 1 program ran; no findings\nnote: only one program ran", out_);
+    ExpectIn(": 1 program ran, not checked (palladion check does); no findings\nnote: only one program ran", out_);
     const absl::StatusOr<Tensor> o = ReadNpy(Path("out/o.npy"));
     ASSERT_TRUE(o.ok()) << o.status();
     EXPECT_NE(o->data<float>()[0], o->data<float>()[0]) << "poison";

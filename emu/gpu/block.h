@@ -31,6 +31,8 @@ struct SharedBuffer {
   BufferId buffer;
   std::int64_t offset = 0, bytes = 0;
   std::size_t users = 0;  // threads that have not left its scope
+  bool reached = false;   // by a thread of the block itself, not only by a peer
+  bool freed = false;     // another has its bytes, though some may not have left its scope
 };
 
 struct Block {
@@ -48,10 +50,10 @@ struct Block {
   std::map<ObjectName, SyncId> syncs;
   std::vector<std::pair<SyncId, CodeSite>> left;  // their scope is over; nobody has their bytes yet
 
-  // Where the next allocation begins.
+  // Where the next allocation begins. What peers alone have reached comes later, wherever it lies.
   std::int64_t Top() const {
     std::int64_t top = 0;
-    for (const auto& [name, shared] : live) top = std::max(top, shared.offset + shared.bytes);
+    for (const auto& [name, shared] : live) top = std::max(top, shared.reached ? shared.offset + shared.bytes : 0);
     return (top + kAlignment - 1) / kAlignment * kAlignment;
   }
 };

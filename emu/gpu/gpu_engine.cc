@@ -10,17 +10,43 @@ namespace palladion {
 
 QueueId GpuMachine::MakeQueueOf(ThreadId id, AsyncQueue queue) {
   if (queue == AsyncQueue::kNone) return {};
-  Thread& thread = Of(id);
-  QueueId& mine = queue == AsyncQueue::kMma ? thread.mma : thread.stores;
-  if (!mine.valid()) mine = model_.MakeQueue(queue == AsyncQueue::kMma ? QueueOrder::kSerial : QueueOrder::kHalves);
+  const std::size_t lane = LaneOf(Of(id));
+  Thread& owner = Of(id).parent.valid() ? Of(Of(id).parent) : Of(id);
+  if (owner.stores.size() <= lane) owner.stores.resize(lane + 1);
+  QueueId& mine = queue == AsyncQueue::kMma ? owner.mma : owner.stores[lane];
+  if (mine.valid()) return mine;
+  mine = model_.MakeQueue(queue == AsyncQueue::kMma ? QueueOrder::kSerial : QueueOrder::kHalves);
+  queue_objects_.resize(mine.index() + 1);
+  queue_objects_[mine.index()] = QueueObject(id, queue);
   return mine;
+}
+
+// A warpgroup commits and waits in all of its lanes, each for what it has issued itself (PTX: the executing thread's
+// bulk async-groups); a warp in its own. A lane that has issued nothing yet has only empty groups, which no wait tells
+// from none.
+std::vector<QueueId> GpuMachine::QueuesOf(ThreadId id, AsyncQueue queue) const {
+  const Thread& thread = Of(id);
+  const Thread& owner = thread.parent.valid() ? Of(thread.parent) : thread;
+  std::vector<QueueId> queues;
+  if (queue == AsyncQueue::kMma && owner.mma.valid()) queues.push_back(owner.mma);
+  for (std::size_t lane = 0; queue == AsyncQueue::kStores && lane < owner.stores.size(); ++lane) {
+    const bool asks = !thread.parent.valid() || lane == thread.warp;
+    if (asks && owner.stores[lane].valid()) queues.push_back(owner.stores[lane]);
+  }
+  return queues;
+}
+
+bool GpuMachine::Awaits(ThreadId thread, AsyncQueue kind, QueueId queue) const {
+  const std::vector<QueueId> queues = QueuesOf(thread, kind);
+  return std::find(queues.begin(), queues.end(), queue) != queues.end();
 }
 
 AsyncOperand GpuMachine::OperandOf(AsyncPart part) const {
   return {.where = std::move(part.where),
           .bytes = part.bytes,
           .proxy = part.in_registers ? Proxy::kGeneric : Proxy::kAsync,
-          .reduce = part.reduce};
+          .reduce = part.reduce,
+          .elements = part.elements};
 }
 
 absl::Status GpuMachine::Start(AsyncStart start) {
@@ -53,7 +79,9 @@ absl::Status GpuMachine::Start(AsyncStart start) {
   return absl::OkStatus();
 }
 
-void GpuMachine::CommitGroup(AsyncQueue queue, const Site&) { model_.CommitGroup(MakeQueueOf(current_, queue)); }
+void GpuMachine::CommitGroup(AsyncQueue queue, const Site&) {
+  for (const QueueId mine : QueuesOf(current_, queue)) model_.CommitGroup(mine);
+}
 
 bool GpuMachine::CanPerform(ClockId operation, Half half) const {
   return model_.CanPerform({.operation = operation, .half = half});

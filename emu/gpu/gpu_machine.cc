@@ -76,6 +76,7 @@ ThreadId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t
     Thread& thread = threads_.emplace_back();
     thread.block = id;
     thread.index = block.index;
+    thread.number = static_cast<std::size_t>(t);
     if (threads > 1 || block_dims_ < grid_.size()) thread.index.push_back(t);
     const Place place = block.place.With(PlaceLevel::kThread, static_cast<std::int32_t>(t));
     thread.clock = model_.agents().Add(threads == 1 ? where : Cat("thread ", t, " of ", where), place);
@@ -89,8 +90,9 @@ ThreadId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t
 bool GpuMachine::EndThread(ThreadId id) {
   Block& block = Of(Of(id).block);
   model_.AgentEnds(Of(id).clock);
+  Of(id).ended = true;
+  if (units_ > 1) EndCollectives(Of(id));
   if (--block.running > 0) return false;
-  if (units_ > 1) EndCollectives(Of(id).block);
   // Blocks of a cluster may look at each other's memory until all have come to their end.
   std::size_t ended = 0;
   for (const Block& other : blocks_) ended += other.cluster == block.cluster && other.running == 0;
@@ -111,9 +113,11 @@ bool GpuMachine::CanWait(ThreadId id, const WaitTarget& target) const {
     case WaitTarget::Kind::kSemaphore:
       return model_.CanWait(SemaphoreOf(target.object), target.value);
     case WaitTarget::Kind::kGroups: {
-      const QueueId queue = target.queue == AsyncQueue::kMma ? thread.mma : thread.stores;
-      return !queue.valid() || model_.CanAwaitGroups(queue, static_cast<std::size_t>(target.value),
-                                                     target.reads_only ? Half::kRead : Half::kWrite);
+      const std::vector<QueueId> queues = QueuesOf(id, target.queue);
+      return std::all_of(queues.begin(), queues.end(), [&](QueueId queue) {
+        return model_.CanAwaitGroups(queue, static_cast<std::size_t>(target.value),
+                                     target.reads_only ? Half::kRead : Half::kWrite);
+      });
     }
     case WaitTarget::Kind::kMeeting:
       return model_.CanLeave(thread.clock, Of(thread.block).meeting);
@@ -156,7 +160,11 @@ std::int64_t GpuMachine::ObjectOf(const Completion& completion) {
                             : kSemaphoreObjects + std::get<SemaphoreId>(completion.object).value;
 }
 
-std::int64_t GpuMachine::ObjectOf(QueueId queue) { return kQueueObjects + queue.value; }
+// The queues of a thread and of its warps are one object: who waits for several of them has one footprint.
+std::int64_t GpuMachine::QueueObject(ThreadId id, AsyncQueue queue) const {
+  const ThreadId owner = Of(id).parent.valid() ? Of(id).parent : id;
+  return kQueueObjects + 2 * owner.value + (queue == AsyncQueue::kMma ? 1 : 0);
+}
 
 std::int64_t GpuMachine::ObjectOf(ThreadId id, const WaitTarget& target) const {
   const Thread& thread = Of(id);
@@ -165,7 +173,7 @@ std::int64_t GpuMachine::ObjectOf(ThreadId id, const WaitTarget& target) const {
     case WaitTarget::Kind::kSemaphore:
       return ObjectOf(target.object);
     case WaitTarget::Kind::kGroups:
-      return ObjectOf(target.queue == AsyncQueue::kMma ? thread.mma : thread.stores);
+      return QueueObject(id, target.queue);
     case WaitTarget::Kind::kWarps:
       return kWarpObjects + id.value;
     default:
@@ -183,8 +191,10 @@ void GpuMachine::Wait(const WaitTarget& target, const Site& site) {
       model_.Wait(clock, SemaphoreOf(target.object), target.value, target.decrement);
       break;
     case WaitTarget::Kind::kGroups:
-      model_.AwaitGroups(clock, MakeQueueOf(current_, target.queue), static_cast<std::size_t>(target.value),
-                         target.reads_only ? Half::kRead : Half::kWrite);
+      for (const QueueId queue : QueuesOf(current_, target.queue)) {
+        model_.AwaitGroups(clock, queue, static_cast<std::size_t>(target.value),
+                           target.reads_only ? Half::kRead : Half::kWrite);
+      }
       break;
     case WaitTarget::Kind::kMeeting:
       model_.Leave(clock, Of(Current().block).meeting);
@@ -202,42 +212,63 @@ void GpuMachine::Meet(std::string what, const Site& site) {
                CodeSite::Of(site));
 }
 
-// The blocks that differ from each other along these dimensions only.
+// The blocks that differ from each other along these dimensions only, and in each the same lane of the same thread: the
+// copies of two threads of a block, or of two warps, have no order with each other.
 void GpuMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) {
-  const std::vector<std::int64_t>& mine = Of(Current().block).index;
-  std::vector<std::int64_t> group = mine;
-  std::int64_t member = 0, members = 1;
-  for (const std::size_t d : grid_dims) {
-    group[d] = -1;
-    member = member * grid_[d] + mine[d];
-    members *= grid_[d];
-  }
-  const auto [at, added] = collectives_.try_emplace(group);
-  if (added) {
-    std::vector<std::string> names;
-    for (std::int64_t m = 0; m < members; ++m) {
-      std::vector<std::int64_t> index = mine;
-      std::int64_t rest = m;
-      for (std::size_t i = grid_dims.size(); i-- > 0; rest /= grid_[grid_dims[i]]) {
-        index[grid_dims[i]] = rest % grid_[grid_dims[i]];
-      }
-      names.push_back(Cat("block (", absl::StrJoin(index, ", "), ")"));
-    }
-    at->second = model_.MakeCollective("multicast copies", std::move(names));
-  }
-  model_.Enter(at->second, static_cast<std::size_t>(member), std::move(what), CodeSite::Of(site));
+  const Thread& me = Current();
+  const std::vector<std::int64_t>& mine = Of(me.block).index;
+  CollectiveKey key{mine, me.number, LaneOf(me)};
+  for (const std::size_t d : grid_dims) key.group[d] = -1;
+  const auto [at, added] = collectives_.try_emplace(key);
+  if (added) at->second = MakeCollective(key);
+  model_.Enter(at->second, *MemberOf(key, mine), std::move(what), CodeSite::Of(site));
 }
 
-void GpuMachine::EndCollectives(BlockId block) {
-  const std::vector<std::int64_t>& index = Of(block).index;
-  for (auto& [group, collective] : collectives_) {
-    std::int64_t member = 0;
-    bool belongs = true;
-    for (std::size_t d = 0; d < index.size(); ++d) {
-      if (group[d] < 0) member = member * grid_[d] + index[d];
-      belongs &= group[d] < 0 || group[d] == index[d];
+// The number of the block with this index among those of the key; none: it is not of them.
+std::optional<std::size_t> GpuMachine::MemberOf(const CollectiveKey& key, absl::Span<const std::int64_t> index) const {
+  std::int64_t member = 0;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    if (key.group[d] < 0) {
+      member = member * grid_[d] + index[d];
+    } else if (key.group[d] != index[d]) {
+      return std::nullopt;
     }
-    if (belongs) model_.MemberEnds(collective, static_cast<std::size_t>(member), {});
+  }
+  return static_cast<std::size_t>(member);
+}
+
+CollectiveId GpuMachine::MakeCollective(const CollectiveKey& key) {
+  std::vector<std::vector<std::int64_t>> members = {key.group};
+  for (std::size_t d = 0; d < key.group.size(); ++d) {
+    if (key.group[d] >= 0) continue;
+    std::vector<std::vector<std::int64_t>> more;
+    for (const std::vector<std::int64_t>& member : members) {
+      for (std::int64_t i = 0; i < grid_[d]; ++i) more.emplace_back(member)[d] = i;
+    }
+    members = std::move(more);
+  }
+  const std::string warp = key.lane > 0 ? Cat("warp ", key.lane, " of ") : "";
+  std::vector<std::string> names;
+  std::vector<bool> ended;
+  for (const std::vector<std::int64_t>& member : members) {
+    const auto block = block_at_.find(member);
+    const bool begun = block != block_at_.end();
+    const ThreadId thread = begun ? Of(block->second).threads[key.thread] : ThreadId{};
+    names.push_back(Cat(warp, begun ? NameOf(thread) : Cat("block (", absl::StrJoin(member, ", "), ")")));
+    ended.push_back(begun && Of(thread).ended);
+  }
+  const CollectiveId id = model_.MakeCollective("multicast copies", std::move(names));
+  for (std::size_t m = 0; m < ended.size(); ++m) {
+    if (ended[m]) model_.MemberEnds(id, m, {});
+  }
+  return id;
+}
+
+void GpuMachine::EndCollectives(const Thread& thread) {
+  for (auto& [key, collective] : collectives_) {
+    if (key.thread != thread.number) continue;
+    const std::optional<std::size_t> member = MemberOf(key, Of(thread.block).index);
+    if (member.has_value()) model_.MemberEnds(collective, *member, {});
   }
 }
 
@@ -255,6 +286,8 @@ absl::Status GpuMachine::ForkWarps(std::size_t first, std::int64_t count, const 
     warp.block = Of(parent).block;
     warp.index = Of(parent).index;
     warp.parent = parent;
+    warp.number = Of(parent).number;
+    warp.warp = static_cast<std::size_t>(w);
     const Place place = model_.agents().PlaceOf(Of(parent).clock).With(PlaceLevel::kWarp, static_cast<std::int32_t>(w));
     warp.clock =
         model_.agents().Spawn(Of(parent).clock, Cat("warp ", w, " of ", NameOf(parent)), place, CodeSite::Of(site));

@@ -9,7 +9,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -73,13 +75,12 @@ class GpuMachine final : public ThreadPort {
 
   // Who could bring about what a thread waits for.
   const SyncRequest& RequestOf(SyncId array) const { return syncs_[array.index()].request; }
+  const Semaphore& CountOf(SyncElement element) const { return model_.Of(SemaphoreOf(element)); }
   bool OfGrid(SyncId array) const { return !syncs_[array.index()].block.valid(); }
   bool SameBlock(ThreadId a, ThreadId b) const { return Of(a).block == Of(b).block; }
   bool IsWarpOf(ThreadId warp, ThreadId thread) const { return Of(warp).parent == thread; }
   bool Sees(ThreadId thread, SyncId array) const;  // is the array its block's, its cluster's or the grid's?
-  QueueId QueueOf(ThreadId thread, AsyncQueue queue) const {
-    return queue == AsyncQueue::kMma ? Of(thread).mma : Of(thread).stores;
-  }
+  bool Awaits(ThreadId thread, AsyncQueue kind, QueueId queue) const;  // does a wait for its groups look there?
 
   // Called for every operation that is started.
   void OnStart(std::function<void(EngineOperation)> spawn) { spawn_ = std::move(spawn); }
@@ -98,7 +99,7 @@ class GpuMachine final : public ThreadPort {
   std::int64_t ObjectOf(SyncElement element) const;
   std::int64_t ObjectOf(ThreadId thread, const WaitTarget& target) const;
   static std::int64_t ObjectOf(const Completion& completion);
-  static std::int64_t ObjectOf(QueueId queue);
+  std::int64_t ObjectOf(QueueId queue) const { return queue_objects_[queue.index()]; }
 
   // ThreadPort, for the current thread.
   absl::StatusOr<BufferId> Alloc(const AllocRequest& request, MemoryKind kind, const AllocationSite& site) override;
@@ -126,10 +127,25 @@ class GpuMachine final : public ThreadPort {
     BlockId block;
     std::vector<std::int64_t> index;
     std::map<std::int64_t, std::int64_t> occurrences;  // by allocating step
-    QueueId stores, mma;
+    std::size_t number = 0;                            // in its block
+    bool ended = false;
+    QueueId mma;
+    std::vector<QueueId> stores;  // by lane; invalid: none yet
     ThreadId parent;              // of a warp
+    std::size_t warp = 0;
     std::vector<ThreadId> warps;  // forked, and not joined yet
     std::size_t warps_running = 0;
+  };
+  // One lane of each warp issues what the warp issues, and of what the warpgroup issues as one, that of its first warp:
+  // what a lane has issued are its groups, whether inside a warp mesh or outside.
+  std::size_t LaneOf(const Thread& thread) const { return thread.parent.valid() ? thread.warp : 0; }
+  // Of whom collective copies are the same: blocks, each with this thread and lane.
+  struct CollectiveKey {
+    std::vector<std::int64_t> group;  // the index of the blocks; -1: any
+    std::size_t thread = 0, lane = 0;
+    friend bool operator<(const CollectiveKey& a, const CollectiveKey& b) {
+      return std::tie(a.group, a.thread, a.lane) < std::tie(b.group, b.thread, b.lane);
+    }
   };
   // An array of barriers or semaphores.
   struct SyncArray {
@@ -151,7 +167,10 @@ class GpuMachine final : public ThreadPort {
   ObjectName NextName(const AllocationSite& site);
 
   absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, MemoryKind kind, const Place& place);
-  absl::StatusOr<BufferId> AllocShared(const AllocRequest& request, const ObjectName& name, BlockId block);
+  absl::StatusOr<BufferId> AllocGlobal(const AllocRequest& request, const AllocationSite& site);
+  bool LeaveGlobal(BufferId buffer, const Site& site);
+  absl::StatusOr<BufferId> AllocShared(const AllocRequest& request, const ObjectName& name, BlockId block,
+                                       std::int64_t offset);
   SyncId MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block);
   std::int64_t Arrivals(const SyncRequest& request) const;
   void EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends);
@@ -159,12 +178,16 @@ class GpuMachine final : public ThreadPort {
   void Release(BufferId buffer);
   void FreeMemory(BufferId buffer);
   void EndBlock(BlockId block);
-  void EndCollectives(BlockId block);
+  CollectiveId MakeCollective(const CollectiveKey& key);
+  std::optional<std::size_t> MemberOf(const CollectiveKey& key, absl::Span<const std::int64_t> index) const;
+  void EndCollectives(const Thread& thread);
   void JoinWarps();
   void ReportPeer(std::string_view what, const Site& site);
   BarrierId BarrierOf(SyncElement element) const;
   SemaphoreId SemaphoreOf(SyncElement element) const;
   QueueId MakeQueueOf(ThreadId thread, AsyncQueue queue);
+  std::vector<QueueId> QueuesOf(ThreadId thread, AsyncQueue queue) const;
+  std::int64_t QueueObject(ThreadId thread, AsyncQueue queue) const;
   AsyncOperand OperandOf(AsyncPart part) const;
 
   const Program& program_;
@@ -181,9 +204,16 @@ class GpuMachine final : public ThreadPort {
   std::vector<SyncArray> syncs_;
   std::map<ObjectName, SyncId> grid_syncs_;
   absl::flat_hash_map<std::int32_t, std::pair<BlockId, ObjectName>> names_;  // of shared buffers
-  absl::flat_hash_map<std::int32_t, int> pending_;                           // operations under way, by buffer
-  std::vector<BufferId> to_free_;                                            // once nothing is pending there
-  std::map<std::vector<std::int64_t>, CollectiveId> collectives_;            // by the index of their blocks; -1: any
+  // Global memory that several threads have: of a block, or, with no block, of the grid.
+  struct GlobalBuffer {
+    BufferId buffer;
+    std::size_t users = 0;  // threads that have not left its scope
+  };
+  std::map<std::pair<BlockId, ObjectName>, GlobalBuffer> globals_;
+  absl::flat_hash_map<std::int32_t, int> pending_;                 // operations under way, by buffer
+  std::vector<BufferId> to_free_;                                  // once nothing is pending there
+  std::map<CollectiveKey, CollectiveId> collectives_;
+  std::vector<std::int64_t> queue_objects_;  // by queue: the schedules' object, one for all queues of a thread
   std::function<void(EngineOperation)> spawn_;
   std::function<absl::Status(ThreadId, std::int64_t, std::size_t)> fork_;
   ThreadId current_;

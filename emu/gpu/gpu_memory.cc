@@ -1,5 +1,6 @@
 // What threads allocate, and what of it another block of the cluster sees.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -8,6 +9,22 @@
 #include "semantics/base/status.h"
 
 namespace palladion {
+
+namespace {
+
+ProxySpace SpaceOf(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kShared:
+      return ProxySpace::kShared;
+    case MemoryKind::kGlobal:
+      return ProxySpace::kGlobal;
+    case MemoryKind::kRegisters:
+      break;
+  }
+  return ProxySpace::kPlain;
+}
+
+}  // namespace
 
 ObjectName GpuMachine::NextName(const AllocationSite& site) { return {site.step, Current().occurrences[site.step]++}; }
 
@@ -18,49 +35,105 @@ absl::StatusOr<BufferId> GpuMachine::MakeBuffer(const AllocRequest& request, Mem
   model_.Adopt(id, {.name = request.name,
                     .shape = {request.shape.begin(), request.shape.end()},
                     .element_bytes = bytes,
-                    .space = kind == MemoryKind::kShared ? ProxySpace::kShared : ProxySpace::kPlain,
+                    .space = SpaceOf(kind),
                     .place = place});
   return id;
 }
 
 absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request, MemoryKind kind, const AllocationSite& site) {
   const BlockId block = Current().block;
-  if (kind == MemoryKind::kRegisters) {
-    PALLADION_ASSIGN_OR_RETURN(const BufferId id, MakeBuffer(request, kind, Of(block).place));
-    return id;
-  }
+  // What one of several threads allocates alone is its own; so is global memory of one, which has no peers.
+  const bool alone = site.sharing == Sharing::kThread;
+  const bool own = alone && (kind == MemoryKind::kGlobal || Of(block).threads.size() > 1);
+  if (kind == MemoryKind::kRegisters || own) return MakeBuffer(request, kind, Of(block).place);
+  if (kind == MemoryKind::kGlobal) return AllocGlobal(request, site);
   const ObjectName name = NextName(site);
-  const auto found = Of(block).live.find(name);
-  if (found == Of(block).live.end()) {
-    PALLADION_RETURN_IF_ERROR(AllocShared(request, name, block).status());
+  auto found = Of(block).live.find(name);
+  if (found != Of(block).live.end() && !found->second.reached && found->second.freed) {
+    Of(block).retired.push_back(found->second);  // a peer reached for it too early
+    Of(block).live.erase(found);
+    found = Of(block).live.end();
   }
-  return Of(block).live.at(name).buffer;
+  if (found == Of(block).live.end()) {
+    PALLADION_RETURN_IF_ERROR(AllocShared(request, name, block, Of(block).Top()).status());
+  }
+  SharedBuffer& shared = Of(block).live.at(name);
+  shared.reached = true;
+  return shared.buffer;
 }
 
-// New memory takes the bytes of scopes that are over; what is still under way there is unordered with that.
-absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, const ObjectName& name, BlockId id) {
-  PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, MakeBuffer(request, MemoryKind::kShared, Of(id).place));
+// Global memory has no place in a block's stack: nobody else gets its bytes while somebody uses them.
+absl::StatusOr<BufferId> GpuMachine::AllocGlobal(const AllocRequest& request, const AllocationSite& site) {
+  const BlockId block = Current().block;
+  const bool of_grid = site.sharing == Sharing::kGrid;
+  const ObjectName name = of_grid ? ObjectName{site.step, 0} : NextName(site);
+  const auto [at, added] = globals_.try_emplace({of_grid ? BlockId{} : block, name});
+  if (!added) return at->second.buffer;
+  const auto made = MakeBuffer(request, MemoryKind::kGlobal, of_grid ? Place{} : Of(block).place);
+  if (!made.ok()) {
+    globals_.erase(at);
+    return made.status();
+  }
+  at->second = {*made, Of(block).threads.size()};
+  return *made;
+}
+
+// False: it is no such memory. The grid's stays until the kernel ends.
+bool GpuMachine::LeaveGlobal(BufferId buffer, const Site& site) {
+  const auto at =
+      std::find_if(globals_.begin(), globals_.end(), [&](const auto& entry) { return entry.second.buffer == buffer; });
+  if (at == globals_.end()) return false;
+  const BlockId block = at->first.first;
+  if (!block.valid() || --at->second.users > 0) return true;
+  globals_.erase(at);
+  std::vector<ClockId> threads;
+  for (const ThreadId thread : Of(block).threads) threads.push_back(Of(thread).clock);
+  if (options_.races) model_.FreeAfter(threads, "the end of its scope", buffer, CodeSite::Of(site));
+  Release(buffer);
+  return true;
+}
+
+// New memory takes the bytes of scopes that are over: what is still under way there is unordered with that, and what
+// was done to them is still invisible to asynchronous units until somebody commits it.
+absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, const ObjectName& name, BlockId id,
+                                                 std::int64_t offset) {
+  PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, memory_.Alloc(request));
   Block& block = Of(id);
   EndLeft(block, Barrier::Ends::kScope);
-  SharedBuffer shared{.buffer = buffer, .offset = block.Top(), .users = block.threads.size()};
+  SharedBuffer shared{.buffer = buffer, .offset = offset, .users = block.threads.size()};
   shared.bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(buffer));
   for (const std::int64_t size : request.shape) shared.bytes *= size;
   const CodeSite site{request.loc, request.text_line};
   const auto overlaps = [&](const SharedBuffer& old) {
     return old.offset < shared.offset + shared.bytes && shared.offset < old.offset + old.bytes;
   };
-  for (const SharedBuffer& old : block.retired) {
+  const auto free = [&](SharedBuffer& old) {
+    if (!std::exchange(old.freed, true) && options_.races) model_.Free(Current().clock, old.buffer, site);
+  };
+  // A peer may reach for the new memory before the block has left the scopes whose bytes it has.
+  for (auto& [of, old] : block.live) {
+    if (overlaps(old)) free(old);
+  }
+  for (SharedBuffer& old : block.retired) {
     if (!overlaps(old)) continue;
-    if (options_.races) model_.Free(Current().clock, old.buffer, site);
+    free(old);
     Release(old.buffer);
   }
   block.retired.erase(std::remove_if(block.retired.begin(), block.retired.end(), overlaps), block.retired.end());
+  model_.Adopt(buffer, {.name = request.name,
+                        .shape = {request.shape.begin(), request.shape.end()},
+                        .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(buffer)),
+                        .space = ProxySpace::kShared,
+                        .place = block.place,
+                        .arena = id.value,
+                        .offset = offset});
   block.live[name] = shared;
   names_[buffer.value] = {id, name};
   return buffer;
 }
 
-void GpuMachine::Leave(BufferId buffer, const Site&) {
+void GpuMachine::Leave(BufferId buffer, const Site& site) {
+  if (LeaveGlobal(buffer, site)) return;
   const auto named = names_.find(buffer.value);
   if (named == names_.end()) return Release(buffer);  // registers
   Block& block = Of(named->second.first);
@@ -97,11 +170,15 @@ void GpuMachine::EndBlock(BlockId id) {
   const std::string end = Cat("the end of block (", absl::StrJoin(block.index, ", "), ")");
   for (const SharedBuffer& shared : block.retired) {
     // Nobody but a peer can reach it unordered: what the block's own engines still do is NOT_AWAITED.
-    if (options_.races && units_ > 1) model_.FreeAfter(threads, end, shared.buffer, {});
+    if (options_.races && units_ > 1 && !shared.freed) model_.FreeAfter(threads, end, shared.buffer, {});
     Release(shared.buffer);
   }
   block.live.clear();
   block.retired.clear();
+  model_.EndArena(id.value);
+  for (auto at = collectives_.begin(); at != collectives_.end();) {
+    at = MemberOf(at->first, block.index).has_value() ? collectives_.erase(at) : std::next(at);
+  }
 }
 
 BlockId GpuMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where) {
@@ -139,7 +216,9 @@ BufferId GpuMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate
                              .shape = memory_.ShapeOf(buffer),
                              .loc = site.loc,
                              .text_line = site.text_line};
-  const absl::StatusOr<BufferId> made = AllocShared(request, name, peer);
+  const auto own = Of(mine).live.find(name);  // all blocks of a grid have one layout
+  const std::int64_t offset = own == Of(mine).live.end() ? Of(peer).Top() : own->second.offset;
+  const absl::StatusOr<BufferId> made = AllocShared(request, name, peer, offset);
   return made.ok() ? *made : buffer;
 }
 

@@ -8,6 +8,7 @@
 #include "emu/checks/gpu_shared_memory.h"
 #include "emu/machines/chip.h"
 #include "semantics/base/cat.h"
+#include "semantics/ops/gpu_scope.h"
 #include "semantics/ops/op_row.h"
 
 namespace palladion {
@@ -89,7 +90,13 @@ bool BlocksInteract(const Program& program, const Kernel& kernel) {
     const ValueId value = body.params[param++].value;
     if (info.role != Role::kScratch) array_of[value.value] = info.alias >= 0 ? static_cast<std::size_t>(info.alias) : i;
   }
-  std::vector<Uses> uses(program.operand_infos.size());
+  std::size_t arrays = program.operand_infos.size();
+  if (const Instr* scratch = ScratchScopeOf(kernel)) {
+    for (const Param& ref : scratch->regions[0].params) {
+      if (IsGlobalData(kernel.values[ref.value.index()].type)) array_of[ref.value.value] = arrays++;
+    }
+  }
+  std::vector<Uses> uses(arrays);
   FindUses(body, array_of, &uses);
   return std::any_of(uses.begin(), uses.end(),
                      [](const Uses& use) { return use.updated || (use.read && use.written); });
@@ -110,6 +117,7 @@ Residency ResidencyOf(const Program& program, const Kernel& kernel, absl::Span<c
   const std::int64_t by_memory = (chip->smem_bytes + kReserved) / (shared + kReserved);
   const std::int64_t blocks = std::max<std::int64_t>(1, std::min({kBlocksOfSm, by_threads, by_memory}));
   return {.clusters = std::max<std::int64_t>(1, chip->cores * blocks / std::max<std::int64_t>(1, cluster)),
+          .threads = cluster * threads,
           .why = Cat(chip->cores, " SMs hold ", blocks, blocks == 1 ? " block each (" : " blocks each (",
                      Limit(blocks, by_threads, by_memory, shared, *chip), ")")};
 }

@@ -7,7 +7,7 @@
 namespace palladion {
 namespace {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 
 void Write(const std::vector<SourceFrame>& frames, JsonWriter& json) {
   json.Open('[');
@@ -65,6 +65,18 @@ void WriteStrings(const std::vector<std::string>& texts, JsonWriter& json) {
   json.Close(']');
 }
 
+void Write(const std::vector<ReportedFact>& facts, JsonWriter& json) {
+  json.Open('[');
+  for (const ReportedFact& fact : facts) {
+    json.Open('{');
+    json.Key("name").String(fact.name);
+    json.Key("shown").Bool(fact.shown);
+    json.Key("words").String(fact.words);
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
 void WriteCoverage(const Report& report, JsonWriter& json) {
   json.Key("checks").Open('[');
   for (const CheckTally& check : report.checks) {
@@ -104,6 +116,7 @@ std::string ToJson(const Report& report) {
   json.Key("strict").Bool(report.strict);
   json.Key("schedules").Number(report.schedules);
   json.Key("argument").String(report.argument);
+  Write(report.facts, json.Key("facts"));
   WriteCoverage(report, json);
   WriteStrings(report.unused_suppressions, json.Key("unused_suppressions"));
   json.Key("interrupted").Bool(report.interrupted);

@@ -52,7 +52,8 @@ class TextReport {
     } else if (report_.checked) {
       Summary();
     } else {
-      Line("kernel @", report_.kernel, " on ", report_.target, ": ", Plural(report_.programs, "program"), " ran; ",
+      Line("kernel @", report_.kernel, " on ", report_.target, ": ", Plural(report_.programs, "program"),
+           " ran, not checked (palladion check does); ",
            report_.findings.empty() ? "no findings"
                                     : Plural(static_cast<std::int64_t>(report_.findings.size()), "finding"));
     }
@@ -167,7 +168,8 @@ class TextReport {
   void Summary() {
     const Verdict verdict = VerdictOf(report_);
     const bool good = verdict == Verdict::kProved || verdict == Verdict::kClean;
-    const Style style = report_.interrupted && good ? Style::kWarning : good ? Style::kGood : Style::kError;
+    const bool doubtful = verdict == Verdict::kWarning || (report_.interrupted && good);
+    const Style style = doubtful ? Style::kWarning : good ? Style::kGood : Style::kError;
     Line(Styled(style, Cat("verdict: ", Name(verdict), report_.interrupted ? ", stopped early" : "")), Tally());
     Line("  kernel @", report_.kernel, " on ", report_.target, ": ", Plural(report_.programs, "program"), ", ",
          Plural(report_.schedules, "schedule"), " tried");

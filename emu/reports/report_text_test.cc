@@ -143,14 +143,19 @@ TEST(ReportText, VerdictAndExitCode) {
     return ReportedFinding{
         .code = std::move(code), .severity = std::move(severity), .suppressed = std::move(suppressed)};
   };
-  const auto expect = [](Verdict verdict, ExitCode code, const Report& report) {
+  const auto expect = [](Verdict verdict, ExitCode code, Report report) {
+    report.checked = true;
     EXPECT_EQ(Name(verdict), Name(VerdictOf(report)));
     EXPECT_EQ(code, ExitCodeOf(report));
   };
   const ReportedFinding race = finding("RACE_WW", "defect"), differs = finding("NONDET", "defect");
   const ReportedFinding warning = finding("OUT_MISSING", "warning"), note = finding("NONDET", "note");
   expect(Verdict::kClean, ExitCode::kClean, {});
-  expect(Verdict::kProved, ExitCode::kClean, {.findings = {warning, note}, .proved = true});
+  EXPECT_EQ("ran", Name(VerdictOf(Report{}))) << "nothing was looked for";
+  EXPECT_EQ("warning", Name(VerdictOf(Report{.findings = {warning}})));
+  expect(Verdict::kProved, ExitCode::kClean, {.findings = {note}, .proved = true});
+  expect(Verdict::kWarning, ExitCode::kClean, {.findings = {warning, note}, .proved = true});
+  expect(Verdict::kClean, ExitCode::kClean, {.findings = {finding("OUT_MISSING", "warning", "accepted")}});
   expect(Verdict::kDefect, ExitCode::kDefect, {.findings = {race}, .proved = true});
   expect(Verdict::kDefect, ExitCode::kDefect, {.findings = {differs, race}});
   expect(Verdict::kNondeterministic, ExitCode::kOutputsDiffer, {.findings = {differs, warning, note}});

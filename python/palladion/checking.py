@@ -17,15 +17,16 @@ _TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e
 def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int = 64, target: str | None = None,
           rtol: float | None = None, atol: float | None = None, exhaustive: bool = False, replay: str | None = None, fill: str = "nan",
           races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False,
-          proxy: str = "pallas") -> Report:
+          proxy: str = "pallas", all_seeds: bool = False) -> Report:
     """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with.
 
     With `reference`, `reference(*args)` is computed by JAX and compared with the results: |result - expected| must be at most
     atol + rtol |expected|; both are the tolerance of the type in JAX's own tests where they are not given, 0 for integers.
-    Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
+    A check stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
     """
     options = {"seeds": _whole("seeds", seeds), "exhaustive": bool(exhaustive), "fill": fill, "races": bool(races),
-               "definedness": bool(definedness), "contracts": bool(contracts), "strict": bool(strict), "proxy": proxy}
+               "definedness": bool(definedness), "contracts": bool(contracts), "strict": bool(strict), "proxy": proxy,
+               "all_seeds": bool(all_seeds)}
     if replay is not None:
         options["replay"] = replay
     for name, value in (("rtol", rtol), ("atol", atol)):

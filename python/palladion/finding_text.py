@@ -5,14 +5,15 @@ The lines are those of the files as they are now. Input: the objects of palladio
 
 import linecache
 
+from palladion.report import tried
+
 _LABELS = {"defect": "error", "warning": "warning", "note": "note"}
 
 
 def call_text(call, allow=()) -> str:
     """One kernel call with its findings; those whose code is in `allow` are marked."""
-    tried = f", {call.schedules} schedule{'s' if call.schedules != 1 else ''}" if call.checked and call.error is None else ""
     times = f" ({call.count} calls)" if call.count > 1 else ""
-    lines = [f"kernel @{call.kernel} on {call.target}: {call.verdict}{tried}{times}"]
+    lines = [f"kernel @{call.kernel} on {call.target}: {call.verdict}{tried(call)}{times}"]
     for finding in call.findings:
         lines += finding_lines(finding, allowed=finding.code in allow)
     if call.error is not None:

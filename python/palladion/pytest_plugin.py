@@ -228,17 +228,18 @@ def _conclude(item: pytest.Item, report, plan: _Plan, cause: Exception | None = 
     """Fails the test where it has to."""
     __tracebackhide__ = True
     for call in report.calls:
-        if call.error is not None:
+        if call.error is not None and call.exit_code != _library.DEFECT:
             raise _library.PalladionError(f"kernel {call.kernel}: {call.error.message}", call.exit_code) from cause
     counting = [call for call in report.calls if any(plan.counts(f, call) for f in call.findings)]
     if counting and plan.params.on_defect == "raise":
         codes = dict.fromkeys(f.code for call in counting for f in call.findings if plan.counts(f, call))
         item.stash[_DEFECT] = DefectError(report, f"{', '.join(codes)}\n\n{_text_of(counting, plan)}")
         raise item.stash[_DEFECT] from cause
-    if counting and plan.params.on_defect == "warn":
+    warned = [call for call in report.calls if call in counting or call.verdict == "warning"]
+    if warned and plan.params.on_defect == "warn":
         from palladion.running import PalladionWarning
 
-        for call in counting:
+        for call in warned:
             warnings.warn_explicit(call_text(call, plan.allow), PalladionWarning, str(item.path), (item.reportinfo()[1] or 0) + 1)
 
 

@@ -35,6 +35,15 @@ def _wrapped(value):
     return [_wrapped(v) for v in value] if isinstance(value, list) else value
 
 
+def tried(call: KernelReport) -> str:
+    """How much was tried, to stand behind the verdict; of a call that was not checked, how to check it."""
+    if call.error is not None:
+        return ""
+    if not call.checked:
+        return ", not checked (seeds=16 checks it)" if call.verdict == "ran" else ""
+    return f", {call.schedules} schedule{'s' * (call.schedules != 1)}"
+
+
 @dataclasses.dataclass
 class Difference:
     """Where a result and the reference differ first, and by how much."""
@@ -59,7 +68,7 @@ def plain(value):
 
 
 # The worst of several kernels' verdicts, which is the last of these, is that of all.
-VERDICTS = ("proved", "clean", "nondeterministic", "defect", "unsupported")
+VERDICTS = ("proved", "clean", "ran", "warning", "nondeterministic", "defect", "unsupported")
 
 
 class DefectError(AssertionError):
@@ -108,8 +117,9 @@ class Report:
     def __str__(self) -> str:
         lines = []
         for kernel in self.kernels:
-            lines.append(f"kernel {kernel.kernel} on {kernel.target}: {kernel.verdict}, {kernel.schedules} schedules")
+            lines.append(f"kernel {kernel.kernel} on {kernel.target}: {kernel.verdict}{tried(kernel)}")
             lines += [f"  {finding}" for finding in kernel.findings]
+            lines += [f"  stopped by an error: {kernel.error.message}"] if kernel.error else []
         if self.difference is not None:
             lines.append(f"differs from the reference: {self.difference}")
         return "\n".join(lines)

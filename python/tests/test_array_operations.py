@@ -227,6 +227,41 @@ def test_gather(seed):
 
 
 @SEEDS
+def test_scatter(seed):
+    """Few places and many updates, so that updates meet and are outside."""
+    r = Random(seed)
+    name = r.pick(INTEGERS + FLOATS)
+    x = r.small_floats(r.ints(1, 5, r.int(1, 4)), name) if name in FLOATS else r.array(r.ints(1, 5, r.int(1, 4)), name)
+    batching = r.some(x.ndim, r.int(0, min(x.ndim, 2) + 1))
+    others = [d for d in range(x.ndim) if d not in batching]
+    inserted = [d for d in others if r.chance(0.5)]
+    sizes = [r.int(1, n + 1) for d, n in enumerate(x.shape) if d not in inserted + batching]
+    start_map = r.permuted([d for d in others if d in inserted or r.chance(0.7)])
+    points = r.ints(1, 5, len(batching) + r.int(0, 3))
+    points_batching = r.permuted(r.some(len(points), len(batching)))
+    for d, p in zip(batching, points_batching):
+        points[p] = x.shape[d]
+    index_type = dtype_of(r.pick(("int8", "int32", "int64", "uint32")))
+    indices = r.rng.integers(-2 if index_type.kind == "i" else 0, 6, (*points, len(start_map))).astype(index_type)
+    window = r.some(len(points) + len(sizes), len(sizes))
+    point_sizes, window_sizes = iter(points), iter(sizes)
+    shape = [next(window_sizes if d in window else point_sizes) for d in range(len(points) + len(sizes))]
+    updates = r.small_floats(shape, name) if name in FLOATS else r.array(shape, name)
+    numbers = {
+        "update_window_dims": window,
+        "inserted_window_dims": inserted,
+        "scatter_dims_to_operand_dims": start_map,
+        "operand_batching_dims": batching,
+        "scatter_indices_batching_dims": points_batching,
+    }
+    dims = lax.ScatterDimensionNumbers(**{k: tuple(v) for k, v in numbers.items()})
+    for op in ("scatter", "scatter_add", "scatter_sub", "scatter_mul", "scatter_min", "scatter_max"):
+        for mode, known in (("clip", "clip"), ("drop", "fill")):
+            expected = getattr(lax, op)(x, indices, updates, dims, mode=known)
+            check(op, {**numbers, "mode": mode}, [x, indices, updates], expected)
+
+
+@SEEDS
 def test_sort(seed):
     r = Random(seed)
     shape = r.shape(1, 4, 14)
@@ -268,6 +303,8 @@ def test_reductions(seed):
     integers = r.array(shape, r.pick(INTEGERS))
     for name in ("sum", "prod", "max", "min", "and", "or", "xor"):
         check(f"reduce_{name}", attrs, [integers], getattr(lax, f"reduce_{name}")(integers, tuple(axes)))
+    for name in ("sum", "max", "min"):  # where floats have rules of their own
+        check(f"reduce_{name}", attrs, [integers], getattr(lax, f"reduce_{name}")(integers, tuple(axes)), target="triton/h100")
     flags = r.array(shape, "bool")
     for name in ("and", "or"):
         check(f"reduce_{name}", attrs, [flags], getattr(lax, f"reduce_{name}")(flags, tuple(axes)))
@@ -288,6 +325,7 @@ def test_indices_and_cumulative_operations(seed):
     for name in ("argmax", "argmin") if shape[axis] else ():
         for x in (floats, integers):
             check(name, {"axis": axis}, [x], getattr(lax, name)(x, axis, index_type))
+        check(name, {"axis": axis}, [integers], getattr(lax, name)(integers, axis, index_type), target="triton/h100")
     reverse = r.chance(0.5)
     attrs = {"axis": axis, "reverse": reverse}
     for name in ("cumsum", "cumprod", "cummax", "cummin"):

@@ -85,7 +85,7 @@ def test_a_defect_fails_its_test_and_shows_its_lines(run):
         "kernel @past_the_end_kernel on triton/h100: defect", "error[[]OOB[]]: load of 'x_ref'*",
         f"  at *test_it.py:{LINE}:18 in past_the_end_kernel", f"*{LINE} | y_ref[[]...[]] = x_ref[[]pl.ds(*", "*|              ^",
         "  called from *test_it.py:*in past_the_end", "  called from *test_it.py:*in test_wrong",
-        "2 kernel calls in 2 tests: 1 clean, 1 defect; 1 finding that counts; 1 test ran no kernel",
+        "2 kernel calls in 2 tests: 1 ran, 1 defect; 1 finding that counts; 1 test ran no kernel",
         "FAILED test_it.py::test_wrong - *DefectError: OOB"])
     result.stdout.no_re_match_line("  called from .*(_pytest|pluggy)")  # they run the test
 
@@ -163,7 +163,7 @@ def test_each_test_has_a_report_of_its_own(run, pytester):
     found = {case.get("name"): {p.get("name"): p.get("value") for p in case.iter("property")}
              for case in ElementTree.parse(pytester.path / "junit.xml").iter("testcase")}
     assert found == {
-        "test_right": {"palladion_verdict": "clean", "palladion_findings": "0", "palladion_kernels": "1"},
+        "test_right": {"palladion_verdict": "ran", "palladion_findings": "0", "palladion_kernels": "1"},
         "test_wrong": {"palladion_verdict": "defect", "palladion_findings": "1", "palladion_kernels": "1"},
         "test_without": {"palladion_verdict": "none", "palladion_findings": "0", "palladion_kernels": "0"}}
 

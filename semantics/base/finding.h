@@ -45,6 +45,7 @@ enum class FindingCode : std::uint8_t {
   // synchronisation
   kDeadlock,
   kLivelock,
+  kStartOrder,
   kSemaphoreLeak,
   kNotAwaited,
   kBarrierDouble,
@@ -60,11 +61,16 @@ enum class FindingCode : std::uint8_t {
   kPeerLifetime,
 };
 
+// What a finding of the code takes from a proof, whatever its severity: that all conflicting accesses are ordered, or
+// that nothing undefined matters.
+enum class Denies : std::uint8_t { kNothing, kOrder, kDefinedness };
+
 struct CodeRow {
   FindingCode code;
   std::string_view name;  // "OOB"
   Severity severity;      // unless the finding itself says otherwise
   std::string_view rule;  // one sentence
+  Denies denies = Denies::kNothing;
 };
 absl::Span<const CodeRow> AllCodes();  // in the order of the enumeration
 const CodeRow& RowOf(FindingCode code);

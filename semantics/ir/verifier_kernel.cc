@@ -9,6 +9,9 @@ namespace {
 absl::Status Invalid(const std::string& message) { return absl::InvalidArgumentError(message); }
 
 bool IsIntegerScalar(const Type& type) { return type.is_array() && IsInteger(type.dtype) && type.shape.empty(); }
+bool IsOneInteger(const Type& type) {
+  return type.is_array() && IsInteger(type.dtype) && (type.shape.empty() || type.shape == Shape{1});
+}
 
 // The shape a program sees of its block: squeezed dimensions are gone.
 Shape WindowShape(const Operand& operand, const Type& array) {
@@ -18,6 +21,16 @@ Shape WindowShape(const Operand& operand, const Type& array) {
     if (dim.kind != BlockDim::Kind::kSqueezed) shape.push_back(dim.size);
   }
   return shape;
+}
+
+// Of what `buffered` says, this alone changes what a kernel computes: another word must not be taken for its absence.
+absl::Status CheckRevisit(const BlockSpec& block) {
+  const Attr* revisit = block.buffered.has_value() ? Find(*block.buffered, "revisit") : nullptr;
+  if (revisit == nullptr || std::holds_alternative<AttrNone>(revisit->value)) return absl::OkStatus();
+  for (const char* word : {"immediate", "any"}) {
+    if (revisit->value == Attr{AttrIdent{word}}.value) return absl::OkStatus();
+  }
+  return Invalid(Cat("expected `revisit` to be immediate or any, found ", ToString(*revisit)));
 }
 
 }  // namespace
@@ -52,8 +65,8 @@ absl::Status KernelVerifier::CheckOperandType(const Operand& operand) const {
   const Type& type = TypeOf(operand.value);
   switch (operand.role) {
     case Role::kBound:
-      if (!IsIntegerScalar(type))
-        return Invalid(Cat("expected an integer scalar as a bound of the grid, found ", ToString(type)));
+      if (!IsOneInteger(type))
+        return Invalid(Cat("expected one integer as a bound of the grid, i32[] or i32[1], found ", ToString(type)));
       return absl::OkStatus();
     case Role::kScratch:
       if (!type.is_ref())
@@ -189,6 +202,7 @@ absl::Status KernelVerifier::CheckBlock(const Operand& operand) {
     return absl::UnimplementedError("a block's view needs the GPU machine's layouts, which are not modelled yet");
   }
   PALLADION_RETURN_IF_ERROR(CheckBlockDims(operand));
+  PALLADION_RETURN_IF_ERROR(CheckRevisit(*operand.block));
   return CheckMapParams(operand.block->map);
 }
 

@@ -174,7 +174,7 @@ TEST(VerifierTest, RefusesKernelsThatBreakARule) {
   ExpectRefused(kernel("grid []; in %x: ref<any,f32[2]>;", "%r: ref<any,f32[2]>"),
                 "expected an array, found ref<any,f32[2]>");
   ExpectRefused(kernel("bound %n: f32[]; grid [%n];", ""),
-                "expected an integer scalar as a bound of the grid, found f32[]");
+                "expected one integer as a bound of the grid, i32[] or i32[1], found f32[]");
   ExpectRefused(kernel("bound %n: i32[]; in %x: f32[%n]; grid [%n];", "%r: ref<any,i32[]>"),
                 "arrays of a size known only at run time");
   ExpectRefused(kernel("in %n: i32[]; in %x: f32[%n]; grid [];", ""),

@@ -98,12 +98,8 @@ absl::Status ApplyAlias(const Transform& transform, Shape* shape, DType* dtype) 
     return Invalid(Cat("expected .alias on a ref of bytes, i8[n]; found ", Name(*dtype), ToString(*shape)));
   }
   PALLADION_ASSIGN_OR_RETURN(AliasMember member, ParseAlias(transform.attrs));
-  if (Info(member.dtype).bits < 8 && member.dtype != DType::kBool) {
-    return absl::UnimplementedError(Cat("a member of ", Name(member.dtype),
-                                        " in a union of refs needs packed sub-byte memory, which is not modelled"));
-  }
-  PALLADION_ASSIGN_OR_RETURN(const std::int64_t elements, CheckLimits(member.shape));
-  const auto bytes = elements * static_cast<std::int64_t>(StorageBytes(member.dtype));  // at most 2^39
+  PALLADION_RETURN_IF_ERROR(CheckLimits(member.shape).status());
+  const std::int64_t bytes = BytesOf(member);  // at most 2^39
   if (member.offset > (*shape)[0] - bytes) {
     return Invalid(Cat("expected a member inside the ", (*shape)[0], " bytes of the union, found ", bytes,
                        " bytes from byte ", member.offset));
@@ -148,6 +144,12 @@ absl::StatusOr<AliasMember> ParseAlias(const AttrMap& attrs) {
   member.dtype = *type;
   member.offset = *start;
   return member;
+}
+
+std::int64_t BytesOf(const AliasMember& member) {
+  const std::int64_t elements = NumElements(member.shape);
+  if (!IsPacked(member.dtype)) return elements * static_cast<std::int64_t>(StorageBytes(member.dtype));
+  return (elements * Info(member.dtype).bits + 7) / 8;
 }
 
 absl::StatusOr<ClusterPlace> ParseCluster(const Transform& transform) {

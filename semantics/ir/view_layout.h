@@ -14,6 +14,9 @@
 
 namespace palladion {
 
+// Does hardware have several elements in a byte?
+inline bool IsPacked(DType dtype) { return Info(dtype).bits < 8 && dtype != DType::kBool; }
+
 // A member of a union of refs: `dtype[shape]` from byte `offset` of it.
 struct AliasMember {
   DType dtype = DType::kF32;
@@ -21,6 +24,7 @@ struct AliasMember {
   std::int64_t offset = 0;
 };
 absl::StatusOr<AliasMember> ParseAlias(const AttrMap& attrs);
+std::int64_t BytesOf(const AliasMember& member);  // of the union; elements narrower than a byte are packed
 
 // A block of the cluster, along the axes named. An index is a literal or a value.
 struct ClusterPlace {

@@ -10,7 +10,7 @@
 namespace palladion {
 namespace {
 
-// Of a masked slice from its first element to its last. Nothing that is computed with it overflows.
+// Of a slice that may pass the end, from its first element to its last. Nothing that is computed with it overflows.
 constexpr std::int64_t kMaxReach = std::int64_t{1} << 40;
 
 // What a chain shows so far.
@@ -53,6 +53,8 @@ absl::Status BroadcastInto(const Shape& shape, Shape* points) {
   return absl::OkStatus();
 }
 
+// A slice may be longer than its dimension where a mask leaves out what is too much, and where JAX lets it pass, which
+// looks only at starts that are known and not 0: what it touches outside is found when it is touched.
 absl::StatusOr<std::int64_t> SliceSize(const Kernel& kernel, const Index& index, std::int64_t dim, std::size_t axis,
                                        bool masked) {
   PALLADION_RETURN_IF_ERROR(CheckIndexType(kernel, index.start, /*scalar=*/true, axis));
@@ -65,17 +67,19 @@ absl::StatusOr<std::int64_t> SliceSize(const Kernel& kernel, const Index& index,
     return Invalid(Cat("expected a slice of size and stride 0 or more at index ", axis, " of .at, found ", *size, " : ",
                        index.stride));
   }
-  if (masked && *size > 1 && index.stride > kMaxReach / (*size - 1)) {
+  const std::optional<std::int64_t> known = StaticInt(index.start);
+  const bool may_pass = masked || known.value_or(0) == 0;
+  if (may_pass && *size > 1 && index.stride > kMaxReach / (*size - 1)) {
     return absl::ResourceExhaustedError(Cat("a slice of ", *size, " elements of stride ", index.stride, " at index ",
                                             axis, " of .at reaches further than ", kMaxReach,
                                             " elements (2^40); no array is as long"));
   }
-  const std::int64_t start = StaticInt(index.start).value_or(0);
+  const std::int64_t start = known.value_or(0);
   // The stride is any 64-bit number of the text: divide, so that nothing overflows.
   const bool fits =
       *size == 0 ? start <= dim
                  : start < dim && (*size == 1 || index.stride == 0 || (dim - 1 - start) / index.stride >= *size - 1);
-  if (!masked && (start < 0 || !fits)) {
+  if (!may_pass && (start < 0 || !fits)) {
     return Invalid(Cat("expected a slice inside dimension ", axis, " of size ", dim, ", found ", start, " +: ", *size,
                        index.stride == 1 ? "" : Cat(" : ", index.stride),
                        "; only an access with a mask may pass the end"));

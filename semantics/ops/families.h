@@ -35,6 +35,7 @@ absl::Span<const OpRow> ReduceOps();       // reduce.cc
 absl::Span<const OpRow> RefOps();          // ref.cc
 absl::Span<const OpRow> RingOps();         // ring.cc
 absl::Span<const OpRow> RoundingOps();     // elementwise_round.cc
+absl::Span<const OpRow> ScatterOps();      // scatter.cc
 absl::Span<const OpRow> ScopeOps();        // scope.cc
 absl::Span<const OpRow> ShapeOps();        // shape_move.cc
 absl::Span<const OpRow> SliceOps();        // shape_slice.cc

@@ -60,14 +60,14 @@ void UseIndices(const ViewPlan& view, const Step& step, Frame& frame) {
 AsyncPart PartOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame) {
   AsyncPart part;
   part.bytes = ByteSize(view.type);
-  const bool marks_differ = view.unit != 1 && frame.shadow != nullptr;  // marks are per element, not per byte
-  if (!view.affine || marks_differ) {
+  if (!view.affine) {
     PointAccess points;
     ResolvePoints(view, step, frame, points);
     part.where = AsyncPoints{
         points.buffer, {points.offset.begin(), points.offset.end()}, points.piece_bytes, points.pieces_per_element};
     return part;
   }
+  if (view.unit != 1) part.elements = static_cast<std::size_t>(NumElements(view.type.shape));
   BoxAccess box;
   ResolveBox(view, step, frame, box);
   if (outside != Outside::kError) {
@@ -79,6 +79,38 @@ AsyncPart PartOf(const ViewPlan& view, Outside outside, const Step& step, Frame&
   }
   part.where = box;
   return part;
+}
+
+namespace {
+
+// Does the box have elements, and none of them in an array of this shape?
+bool IsWhollyOutside(const BoxAccess& box, const Shape& shape) {
+  bool outside = false;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(box.rank); ++d) {
+    if (box.count[d] == 0) return false;
+    const std::int64_t step = std::max<std::int64_t>(1, box.step[d]);
+    const std::int64_t skipped = box.start[d] >= 0 ? 0 : (step - 1 - box.start[d]) / step;
+    outside |= skipped >= box.count[d] || box.start[d] + skipped * step >= shape[d];
+  }
+  return outside;
+}
+
+}  // namespace
+
+void NoteWhollyOutside(const AsyncPart& part, const ViewPlan& view, std::string_view what, const Step& step,
+                       Frame& frame) {
+  const RefInfo& info = frame.program().refs[view.ref.index()];
+  const auto* box = std::get_if<BoxAccess>(&part.where);
+  if (box == nullptr || !IsWhollyOutside(*box, info.buffer_shape)) return;
+  frame.machine().Report(
+      {.code = FindingCode::kOutOfBounds,
+       .severity = Severity::kNote,
+       .message = Cat("the copy is of '", info.name, "'", DescribeBox(*box),
+                      ", which lies wholly outside the array of shape ", ToString(info.buffer_shape), ": ", what),
+       .loc = step.loc,
+       .text_line = step.text_line,
+       .why = "what of a copy lies outside the array is no error on hardware; a whole one is often a wrong index",
+       .fix = "check the index, or give the copy a predicate"});
 }
 
 std::string DescribeBox(const BoxAccess& box) {

@@ -32,6 +32,11 @@ void UseIndices(const ViewPlan& view, const Step& step, Frame& frame);
 // outside the array is legal there, so only the array bounds it; with kError the view's own levels do.
 AsyncPart PartOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame);
 
+// Where no element of a copy's side in global memory lies inside its array: the note OOB. `what` becomes of it: "zeros
+// arrive". Not for places of index arrays: each of those outside is a finding of its own.
+void NoteWhollyOutside(const AsyncPart& part, const ViewPlan& view, std::string_view what, const Step& step,
+                       Frame& frame);
+
 // "[0:64, 128:192]", for messages and comparisons.
 std::string DescribeBox(const BoxAccess& box);
 

@@ -49,7 +49,7 @@ struct CopyParams {
   std::vector<std::size_t> axes;  // of a multicast: grid dimensions
   bool commit_group = false;
   AtomicFn reduce = nullptr;
-  std::string text;  // of a multicast, for comparison between blocks
+  std::string from, to, tells;  // of a multicast, for comparison between blocks: the refs' names
 };
 
 bool Takes(const CopyParams& p, const Step& step, Frame& frame) {
@@ -123,21 +123,28 @@ absl::Status StartMulticast(const CopyParams& p, AsyncStart start, const SyncEle
   if (source == nullptr || destination == nullptr) {
     return absl::UnimplementedError("a multicast copy by index arrays: hardware has none");
   }
-  frame.port->Collective(p.axes, Cat("copy from ", p.text, DescribeBox(*source)), site);
+  frame.port->Collective(p.axes,
+                         Cat("copy from ", p.from, DescribeBox(*source), " to ", p.to, DescribeBox(*destination),
+                             " for ", p.tells, "[", barrier.element, "]"),
+                         site);
   // Where the parts do not come out even, the first block sends all.
   BoxAccess from = *source, to = *destination;
   const bool even = TakePart(mine, n, &from) && TakePart(mine, n, &to);
   if (even) *source = from, *destination = to;
-  start.sources[0].bytes /= static_cast<std::size_t>(even ? n : 1);
-  const AsyncPart part = {.where = *destination, .bytes = start.sources[0].bytes};
-  start.destinations.clear();
+  const auto parts = static_cast<std::size_t>(even ? n : 1);
+  for (auto* sides : {&start.sources, &start.destinations}) (*sides)[0].bytes /= parts, (*sides)[0].elements /= parts;
+  const AsyncPart part = start.destinations[0];
+  const BufferId mine_there = destination->buffer;
+  start.destinations.clear();  // and with it what `destination` points to
   if (!even && mine != 0) start.sources.clear();
-  for (const std::vector<PeerCoordinate>& peer : peers) {
-    start.arrivals.push_back({frame.port->PeerSync(barrier, peer, site), n});
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::vector<PeerCoordinate>& peer = peers[static_cast<std::size_t>(i)];
+    const SyncElement tells = frame.port->PeerSync(barrier, peer, site);
+    const BufferId buffer = start.sources.empty() ? BufferId{} : frame.port->PeerBuffer(mine_there, peer, site);
+    if (i != mine && tells.array == barrier.array) continue;  // a block that is not there gets nothing
+    start.arrivals.push_back({tells, n});
     if (start.sources.empty()) continue;
-    AsyncPart& there = start.destinations.emplace_back(part);
-    auto& box = std::get<BoxAccess>(there.where);
-    box.buffer = frame.port->PeerBuffer(box.buffer, peer, site);
+    std::get<BoxAccess>(start.destinations.emplace_back(part).where).buffer = buffer;
   }
   start.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
     for (AsyncValue& value : *out) value = in[0];
@@ -155,6 +162,10 @@ absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
   if (Takes(p, step, frame)) {
     start.sources.push_back(PartOf(p.src, p.outside, step, frame));
     start.destinations.push_back(PartOf(p.dst, Outside::kError, step, frame));
+    if (p.outside != Outside::kError) {
+      const bool zeros = p.outside == Outside::kZero;
+      NoteWhollyOutside(start.sources[0], p.src, zeros ? "zeros arrive" : "undefined data arrives", step, frame);
+    }
     if (!p.axes.empty() && barrier.array.valid()) {
       return StartMulticast(p, std::move(start), barrier, step, frame);
     }
@@ -190,7 +201,9 @@ absl::Status LowerCopyIn(const Instr& op, Builder& builder) {
     if (mode == "promise_in_bounds") params.outside = Outside::kError;
   }
   if (params.outside != Outside::kError) params.src.guards.clear();  // what lies outside is filled, not wrong
-  params.text = builder.program().refs[params.src.ref.index()].name;
+  params.from = builder.program().refs[params.src.ref.index()].name;
+  params.to = builder.program().refs[params.dst.ref.index()].name;
+  params.tells = builder.program().refs[params.barrier.ref.index()].name;
   builder.program().uses_port = true;
   builder.Emit(RunCopyIn, std::move(params));
   return absl::OkStatus();
@@ -218,6 +231,7 @@ absl::Status RunCopyOut(const void* params, const Step& step, Frame& frame) {
     start.sources.push_back(PartOf(p.src, Outside::kError, step, frame));
     start.destinations.push_back(PartOf(p.dst, Outside::kZero, step, frame));
     start.destinations[0].reduce = p.reduce;
+    NoteWhollyOutside(start.destinations[0], p.dst, "nothing is written", step, frame);
     PALLADION_RETURN_IF_ERROR(frame.port->Start(std::move(start)));
   }
   if (p.commit_group) frame.port->CommitGroup(AsyncQueue::kStores, frame.site(step));
@@ -312,6 +326,8 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verif
           .verify = verify,
           .lower = lower,
           .effect = effect,
+          .signals = effect == Effect::kSynchronises ? Signals::kNever : Signals::kMay,
+          .chooses = effect == Effect::kSynchronises ? Chooses::kNever : Chooses::kReducing,
           .named_refs = true,
           .written = "dst",
           .backends = kGpu,

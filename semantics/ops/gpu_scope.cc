@@ -124,6 +124,16 @@ absl::StatusOr<RefId> DefineSync(ValueId value, Sharing sharing, Builder& builde
   return ref;
 }
 
+const Instr* ScratchScopeOf(const Kernel& kernel) {
+  const std::vector<Instr>& body = kernel.bodies[0].region.body;
+  const bool is_scope = !kernel.launch.mesh.empty() && body.size() == 1 && body[0].name == "run_scoped";
+  return is_scope ? &body[0] : nullptr;
+}
+
+bool IsGlobalData(const Type& type) {
+  return type.is_ref() && type.element == ElementKind::kData && type.space == Space::kGmem;
+}
+
 absl::StatusOr<Sharing> SharingOf(const Instr& op, const Builder& builder) {
   if (!HasAttr(op, "collective_axes")) return Sharing::kThread;
   const AttrList& axes = std::get<AttrList>(Find(op.attrs, "collective_axes")->value);

@@ -15,6 +15,10 @@ absl::StatusOr<RefId> DefineSync(ValueId value, Sharing sharing, Builder& builde
 // A ref of a scope, data or not: the step that makes it (scope.cc).
 absl::StatusOr<RefId> DefineScoped(ValueId value, Sharing sharing, Builder& builder);
 
+// The scope that is all of a GPU kernel's body, where plgpu.kernel puts its scratch_types; nullptr: there is none.
+const Instr* ScratchScopeOf(const Kernel& kernel);
+bool IsGlobalData(const Type& type);  // a ref to global memory that holds numbers
+
 // What is shared where a scope's collective_axes are these: the threads of the block, or nothing.
 absl::StatusOr<Sharing> SharingOf(const Instr& op, const Builder& builder);
 

@@ -18,7 +18,10 @@ absl::Status VerifyCoreMap(const Instr& op, const VerifyContext& context) {
   if (!mesh.ok()) return mesh.status();
   if (*mesh != "warp") {
     return absl::UnimplementedError(
-        Cat("core_map over a mesh of kind '", *mesh, "' inside a kernel; warps (mesh=warp) are what a GPU has there"));
+        context.kernel.backend == "mosaic_tpu"
+            ? Cat("core_map over a mesh of kind '", *mesh, "' inside a kernel: cores of a TPU are not modelled yet")
+            : Cat("core_map over a mesh of kind '", *mesh,
+                  "' inside a kernel; warps (mesh=warp) are what a GPU has there"));
   }
   PALLADION_RETURN_IF_ERROR(ExpectRegions(op, 1));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<std::int64_t> sizes, IntsAttr(op, "sizes"));

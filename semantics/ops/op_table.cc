@@ -19,8 +19,8 @@ std::vector<OpRow> SortedRows() {
         DotOps(),        GatherOps(),    GpuBarrierOps(), GpuControlOps(), GpuCopyOps(),  GpuMemoryOps(),
         GpuStoreOps(),   SemaphoreOps(), GpuWarpOps(),    GpuWgmmaOps(),   IdentityOps(), JoinOps(),
         MathOps(),       Math2Ops(),     ProgramOps(),    RandomOps(),     ReduceOps(),   RefOps(),
-        RoundingOps(),   ScopeOps(),     ShapeOps(),      SliceOps(),      SortOps(),     TpuBitOps(),
-        TpuOps(),        RingOps(),      UnsupportedOps()}) {
+        RoundingOps(),   ScatterOps(),   ScopeOps(),      ShapeOps(),      SliceOps(),    SortOps(),
+        TpuBitOps(),     TpuOps(),       RingOps(),       UnsupportedOps()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   std::sort(rows.begin(), rows.end(), [](const OpRow& a, const OpRow& b) { return Key(a) < Key(b); });

@@ -1,6 +1,9 @@
 // Where in the grid a program is, and what it says: program_id and friends, debug_print, check. Spec:
 // docs/spec/program.md.
+#include <algorithm>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -120,6 +123,68 @@ absl::Status LowerDebugPrint(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
+// ---- platform_index
+
+// What each group of `platforms` names; an empty one is `none`, which stands for all others.
+absl::StatusOr<std::vector<std::vector<std::string>>> PlatformsOf(const Instr& op) {
+  const Attr* attr = Find(op.attrs, "platforms");
+  const auto* groups = attr == nullptr ? nullptr : std::get_if<AttrList>(&attr->value);
+  bool right = groups != nullptr && !groups->empty();
+  std::vector<std::vector<std::string>> platforms;
+  for (std::size_t i = 0; right && i < groups->size(); ++i) {
+    std::vector<std::string>& names = platforms.emplace_back();
+    if (std::holds_alternative<AttrNone>((*groups)[i].value)) continue;
+    const auto* words = std::get_if<AttrList>(&(*groups)[i].value);
+    right = words != nullptr && !words->empty();
+    for (std::size_t k = 0; right && k < words->size(); ++k) {
+      const auto* name = std::get_if<std::string>(&(*words)[k].value);
+      right = name != nullptr;
+      if (right) names.push_back(*name);
+    }
+  }
+  if (right) return platforms;
+  return absl::InvalidArgumentError("expected attribute 'platforms' as a list of lists of names; the last may be none");
+}
+
+absl::Status VerifyPlatformIndex(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 0));
+  PALLADION_RETURN_IF_ERROR(ExpectResults(op, 1));
+  PALLADION_RETURN_IF_ERROR(PlatformsOf(op).status());
+  return ExpectType(op, 0, ArrayType(DType::kI32, {}));
+}
+
+// What the target is called there: Mosaic's lowering of TPU kernels has a name of its own.
+std::string_view PlatformOf(const Target& target) {
+  switch (target.backend) {
+    case TargetBackend::kMosaicTpu:
+      return "mosaic";
+    case TargetBackend::kMosaicGpu:
+    case TargetBackend::kTriton:
+      return "cuda";
+    case TargetBackend::kGeneric:
+      break;
+  }
+  return "cpu";
+}
+
+struct PlatformParams {
+  std::int32_t index;
+};
+void EvalPlatformIndex(const PlatformParams& p, const ValueOperands& operands) {
+  std::memcpy(operands.out[0], &p.index, sizeof(p.index));
+}
+
+absl::StatusOr<ValueKernel> PreparePlatformIndex(const Instr& op, const ValueTypes& types) {
+  PALLADION_ASSIGN_OR_RETURN(const auto platforms, PlatformsOf(op));
+  const std::string name(PlatformOf(types.target));
+  for (std::size_t i = 0; i < platforms.size(); ++i) {
+    const bool is_in = std::find(platforms[i].begin(), platforms[i].end(), name) != platforms[i].end();
+    if (is_in || platforms[i].empty()) return Bind<EvalPlatformIndex>(PlatformParams{static_cast<std::int32_t>(i)});
+  }
+  return absl::UnimplementedError(Cat("the kernel has no code for ", ToString(types.target), ", which is '", name,
+                                      "' in lax.platform_dependent, and no default"));
+}
+
 // ---- check
 
 absl::Status VerifyCheck(const Instr& op, const VerifyContext& context) {
@@ -190,6 +255,14 @@ constexpr OpRow kRows[] = {
      .backends = kAllBackends,
      .unit = Unit::kScalar},
     {.dialect = "",
+     .name = "platform_index",
+     .spec = "program.md#platform_index",
+     .verify = VerifyPlatformIndex,
+     .prepare = PreparePlatformIndex,
+     .effect = Effect::kPure,
+     .backends = kTpu,
+     .unit = Unit::kNone},
+    {.dialect = "",
      .name = "debug_print",
      .spec = "program.md#debug_print",
      .verify = VerifyDebugPrint,
@@ -211,6 +284,8 @@ constexpr OpRow kRows[] = {
      .verify = VerifyDelay,
      .lower = LowerNothing,
      .effect = Effect::kSynchronises,
+     .signals = Signals::kNever,
+     .chooses = Chooses::kNever,
      .backends = kTpuGpu,
      .unit = Unit::kNone},
     {.dialect = "",
@@ -219,6 +294,8 @@ constexpr OpRow kRows[] = {
      .verify = VerifyDelay,
      .lower = LowerNothing,
      .effect = Effect::kSynchronises,
+     .signals = Signals::kNever,
+     .chooses = Chooses::kNever,
      .backends = kTriton,
      .unit = Unit::kNone},
 };

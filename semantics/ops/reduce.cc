@@ -113,9 +113,9 @@ void EvalReduce(const ReduceParams& p, const ValueOperands& operands) {
   p.kernel(x, p.view.shape, operands.out[0]);
 }
 
-// On Triton max and min ignore NaN.
-ReduceOp ForTarget(ReduceOp op, const Target& target) {
-  if (target.backend != TargetBackend::kTriton) return op;
+// On Triton max and min of floats ignore NaN.
+ReduceOp ForTarget(ReduceOp op, DType dtype, const Target& target) {
+  if (target.backend != TargetBackend::kTriton || !IsFloat(dtype)) return op;
   if (op == ReduceOp::kMax) return ReduceOp::kMaxNum;
   return op == ReduceOp::kMin ? ReduceOp::kMinNum : op;
 }
@@ -123,7 +123,7 @@ ReduceOp ForTarget(ReduceOp op, const Target& target) {
 template <ReduceOp kOp>
 absl::StatusOr<ValueKernel> PrepareReduce(const Instr& op, const ValueTypes& types) {
   const Type& x = types.in[0];
-  ReduceParams params{.kernel = simd::FindReduce(ForTarget(kOp, types.target), x.dtype), .view = {}};
+  ReduceParams params{.kernel = simd::FindReduce(ForTarget(kOp, x.dtype, types.target), x.dtype), .view = {}};
   if (!params.kernel.valid) return NoKernel(op, x.dtype);
   PALLADION_ASSIGN_OR_RETURN(params.view, ViewFor(x, Ints(op, "axes")));
   const std::size_t scratch = params.view.is_copied ? Bytes(x) : 0;

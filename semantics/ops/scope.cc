@@ -99,9 +99,14 @@ Arg WholeView(ValueId ref) {
 absl::StatusOr<RefId> DefineBuffer(ValueId value, Builder& builder, Sharing sharing = Sharing::kThread) {
   const Type& type = builder.TypeOf(value);
   if (type.element != ElementKind::kData) return DefineSync(value, sharing, builder);
-  const RefId ref = builder.NewRef(builder.WholeRef(type, LabelOf(value, builder)));
+  RefInfo info = builder.WholeRef(type, LabelOf(value, builder));
+  info.places_of_byte = builder.PlacesOfByte(value);
+  if (info.places_of_byte > 1) info.window[0] = info.buffer_shape[0] *= info.places_of_byte;
+  const RefId ref = builder.NewRef(std::move(info));
   builder.DefineRef(value, ref);
-  const MemoryKind kind = type.space == Space::kSmem ? MemoryKind::kShared : MemoryKind::kRegisters;
+  const MemoryKind kind = type.space == Space::kSmem   ? MemoryKind::kShared
+                          : type.space == Space::kGmem ? MemoryKind::kGlobal
+                                                       : MemoryKind::kRegisters;
   builder.EmitVisible(RunAlloc, AllocParams{ref, kind, sharing});
   builder.program().steps.back().own_memory = true;
   return ref;
@@ -155,14 +160,17 @@ absl::Status EmitZeros(ValueId ref, Builder& builder) {
 }
 
 // ref.md#run_scoped: each parameter is new poisoned memory, an accumulator zeros; it is freed when the region returns.
-// With collective_axes the threads of a block come together first, and share it.
+// With collective_axes the threads of a block come together first, and share it. Of the kernel's own scratch the grid
+// shares what is global memory.
 absl::Status LowerRunScoped(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(const Sharing sharing, SharingOf(op, builder));
   if (sharing == Sharing::kBlock) EmitMeeting(builder);
   const Region& region = op.regions[0];
+  const bool scratch = &op == ScratchScopeOf(builder.kernel());
   std::vector<RefId> refs;
   for (const Param& param : region.params) {
-    PALLADION_ASSIGN_OR_RETURN(RefId ref, DefineBuffer(param.value, builder, sharing));
+    const bool of_grid = scratch && IsGlobalData(builder.TypeOf(param.value));
+    PALLADION_ASSIGN_OR_RETURN(RefId ref, DefineBuffer(param.value, builder, of_grid ? Sharing::kGrid : sharing));
     if (IsAccumulator(param.value, builder)) PALLADION_RETURN_IF_ERROR(EmitZeros(param.value, builder));
     refs.push_back(ref);
   }

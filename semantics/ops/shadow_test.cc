@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/machine.h"
 #include "semantics/ops/attrs.h"
 #include "semantics/ops/shadow_test_util.h"
 
@@ -32,18 +33,15 @@ std::string FullName(const OpRow& row) { return Cat(row.dialect, row.dialect.emp
 
 // ---- The operations that are tested
 
-struct Form {
-  std::vector<std::string> in;
-  std::string op;
-  std::vector<std::string> out;
-};
-
 // What no conformance case has: scalars among arrays, axes in the middle, several results.
 const Form kForms[] = {
     {{"f32[3,4]", "f32[]"}, "add", {"f32[3,4]"}},
     {{"f32[]", "f32[3,4]"}, "pow", {"f32[3,4]"}},
     {{"f32[]", "f32[3,4]"}, "nextafter", {"f32[3,4]"}},
     {{"f32[]", "f32[3,4]", "f32[3,4]"}, "clamp", {"f32[3,4]"}},
+    {{"bool[8]", "bool[8]"}, "and", {"bool[8]"}},
+    {{"bool[8]", "bool[]"}, "or", {"bool[8]"}},
+    {{"bool[8]", "bool[8]"}, "xor", {"bool[8]"}},
     {{"bool[3,4]", "f32[3,4]", "f32[]"}, "select_n", {"f32[3,4]"}},
     {{"bool[3,4]", "f32[]", "f32[3,4]"}, "select_n", {"f32[3,4]"}},
     {{"bool[3,4]", "f32[]", "f32[]"}, "select_n", {"f32[3,4]"}},
@@ -102,25 +100,6 @@ const Form kForms[] = {
     {{"bool[2]", "key<fry>[2]", "key<fry>[]"}, "select_n", {"key<fry>[2]"}},
 };
 
-std::string TextOf(const Form& form) {
-  const auto each = [&form](const char* separator, auto text) {
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; i < form.in.size(); ++i) parts.push_back(text(i, form.in[i]));
-    return absl::StrJoin(parts, separator);
-  };
-  std::vector<std::string> results;
-  for (std::size_t i = 0; i < form.out.size(); ++i) results.push_back(Cat("%o", i));
-  return Cat(
-      "pkir 1;\nkernel @form {\n  grid [];\n",
-      each("", [](std::size_t i, const std::string& type) { return Cat("  in %x", i, ": ", type, ";\n"); }),
-      "  body @body (",
-      each(", ", [](std::size_t i, const std::string& t) { return Cat("%r", i, ": ref<default,", t, ">"); }), ") {\n",
-      each("", [](std::size_t i, const std::string& t) { return Cat("    %v", i, " = get(%r", i, ") : ", t, ";\n"); }),
-      "    ", absl::StrJoin(results, ", "), " = ", form.op, "(",
-      each(", ", [](std::size_t i, const std::string&) { return Cat("%v", i); }), ") : ", absl::StrJoin(form.out, ", "),
-      ";\n    return;\n  }\n}\n");
-}
-
 std::string KernelOfCase(const fs::path& path) {
   std::ifstream in(path);
   std::string kernel;
@@ -174,16 +153,22 @@ const std::map<std::string, Subject>& AllSubjects() {
 // Not `op.row`: a test may have put another rule there.
 const OpRow& TrueRow(const Subject& subject) { return *FindOp(subject.op.dialect, subject.op.name); }
 
+bool Places(const OpRow& row) { return row.flow == Flow::kPlace || row.flow == Flow::kCombine; }
+
 // Operands whose defined elements decide which elements of the others count: predicate, indices, keys.
 std::size_t FirstSteering(const Subject& subject) {
   const OpRow& row = TrueRow(subject);
   if (row.flow == Flow::kMove && row.moved != 0) return row.moved;
+  if (Places(row)) return 1;
   return row.flow == Flow::kSelect || row.flow == Flow::kSort ? 0 : subject.types.in.size();
 }
 std::size_t EndSteering(const Subject& subject) {
   switch (TrueRow(subject).flow) {
     case Flow::kSelect:
       return 1;
+    case Flow::kPlace:
+    case Flow::kCombine:
+      return 2;
     case Flow::kSort:
       return static_cast<std::size_t>(IntAttrOr(subject.op, "num_keys", 1));
     default:
@@ -242,6 +227,13 @@ std::string CheckMarks(const Subject& subject, const Runner& runner, const Opera
       if (one[e] != 0) smallest[e] = *mark;
     }
   }
+  // Of two undefined elements one alone may decide what the other is not asked for.
+  const Flow flow = TrueRow(subject).flow;
+  for (std::size_t e = 0; e < found.size() && flow == Flow::kMask; ++e) {
+    if (found[e] != 0 && marks.count(found[e]) == 0)
+      return Cat("element ", e, " has the mark ", found[e], " of nobody");
+  }
+  if (flow == Flow::kMask) return "";
   const bool steered = FirstSteering(subject) < subject.types.in.size();
   for (std::size_t e = 0; e < found.size(); ++e) {
     const bool right = steered ? (found[e] != 0) == (smallest[e] != 0) && (found[e] == 0 || marks.count(found[e]) != 0)
@@ -275,7 +267,7 @@ constexpr int kMostContents = 3000;
 bool CoversAll(const Subject& subject) {
   const OpRow& row = TrueRow(subject);
   const bool clips = row.name == "gather" && *StringAttr(subject.op, "mode") == "clip";
-  return row.flow == Flow::kSort || (row.moved != 0 && !clips);
+  return row.flow == Flow::kSort || Places(row) || (row.moved != 0 && !clips);
 }
 
 std::string CheckExact(const Subject& subject, const Runner& runner, Random& random) {
@@ -325,6 +317,7 @@ constexpr int kExactTimes = 30;
 const std::map<std::string, std::string> kNoRule = {
     {"iota", "it has no operands"},
     {"iota_2x32_shape", "it has no operands"},
+    {"platform_index", "it has no operands"},
     {"ring.hash", "it runs where two schedules' bits are compared, after definedness was asked"},
 };
 
@@ -362,6 +355,23 @@ TEST(Shadow, IsExact) {
   }
 }
 
+// An output's own bytes stay that in moves alone.
+TEST(Shadow, OnlyMovesKeepAnOutputsOwnBytes) {
+  constexpr std::uint8_t kOwn = 0x93;
+  Random random(1);
+  for (const auto& [text, subject] : AllSubjects()) {
+    const Flow flow = subject.op.row->flow;
+    const absl::StatusOr<Runner> runner = Runner::Make(subject);
+    if (!HasElements(subject) || flow == Flow::kAll || !runner.ok()) continue;
+    Operands operands;
+    Revalue(subject, true, random, operands);
+    for (const Type& type : subject.types.in) operands.marks.emplace_back(Elements(type), kOwn);
+    const bool may_move = flow == Flow::kMove || flow == Flow::kConvert || flow == Flow::kParts;
+    for (const std::uint8_t mark : Joined(runner->Undefined(operands)))
+      EXPECT_TRUE(mark == 0 || mark == ComputedMark(kOwn) || (may_move && mark == kOwn)) << text;
+  }
+}
+
 // The properties themselves: an operation with another one's rule is found out.
 TEST(Shadow, AWrongRuleIsFoundOut) {
   const auto wrong = [](std::string_view name, Flow flow, Property property) {
@@ -378,10 +388,13 @@ TEST(Shadow, AWrongRuleIsFoundOut) {
   };
   EXPECT_TRUE(wrong("cumsum", Flow::kElementwise, CheckSound));
   EXPECT_TRUE(wrong("select_n", Flow::kElementwise, CheckExact));
+  EXPECT_TRUE(wrong("xor", Flow::kMask, CheckSound));
   EXPECT_TRUE(wrong("add", Flow::kAll, CheckExact));
   EXPECT_TRUE(wrong("dot_general", Flow::kAll, CheckExact));
   EXPECT_TRUE(wrong("reduce_sum", Flow::kAll, CheckExact));
   EXPECT_TRUE(wrong("transpose", Flow::kElementwise, CheckSound));
+  EXPECT_TRUE(wrong("scatter_add", Flow::kPlace, CheckSound));
+  EXPECT_TRUE(wrong("scatter", Flow::kCombine, CheckExact));
 }
 
 }  // namespace

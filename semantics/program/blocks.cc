@@ -175,17 +175,18 @@ absl::Status RunFlush(const void* params, const Step& step, Frame& frame) {
 }
 
 // grid.md#residency: an input is fetched when its index differs from the last program's; equal indices leave the memory
-// as the body left it. The memory of an output that is new holds nothing: it is not read from the array.
+// as the body left it. The memory of an output that is new holds nothing: it is not read from the array, unless it asks
+// for that.
 absl::Status RunFetchIfNew(const void* params, const Step& step, Frame& frame) {
   const OperandInfo& info = InfoOf(params, frame);
   UseIndex(info, step, frame);
   if (SameBlock(info, frame)) return absl::OkStatus();
   PlaceWindow(info, info.array, step, frame);
   for (std::size_t d = 0; d < info.index.size(); ++d) Current(info, frame)[d] = MapResult(info, d, frame);
-  if (info.role == Role::kIn) {
-    StartCopy(info.array, info.ref, step, frame);
-  } else {
+  if (info.role == Role::kOut && !info.restored) {
     frame.machine().Poison(frame.ref(info.ref).buffer);
+  } else {
+    StartCopy(info.array, info.ref, step, frame);
   }
   return absl::OkStatus();
 }

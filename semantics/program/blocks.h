@@ -21,7 +21,7 @@ absl::Status RunBeginProgram(const void* params, const Step& step, Frame& frame)
 absl::Status RunBindWindow(const void* params, const Step& step, Frame& frame);    // kView
 absl::Status RunFlushIfLeft(const void* params, const Step& step, Frame& frame);
 absl::Status RunFetchIfNew(const void* params, const Step& step,
-                           Frame& frame);  // inputs fetch, outputs start as poison
+                           Frame& frame);  // inputs and restored outputs fetch, others start as poison
 absl::Status RunFlush(const void* params, const Step& step, Frame& frame);
 absl::Status RunWaitCopies(const void* params, const Step& step, Frame& frame);
 

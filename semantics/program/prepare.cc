@@ -14,23 +14,44 @@
 namespace palladion {
 namespace {
 
-// Each core has a copy of its own of an output that lies in its memory, and sends it back at its end: with several
-// cores that is a block like any other, which no program leaves.
-bool EachCoreHasItsOwn(const Operand& operand, Space space, const Program& program) {
-  const std::vector<DimOrder>& order = program.dim_order;
-  return program.target.backend == TargetBackend::kMosaicTpu && operand.role == Role::kOut && !operand.alias.valid() &&
-         (space == Space::kDefault || space == Space::kVmem || space == Space::kSmem) &&
-         std::find(order.begin(), order.end(), DimOrder::kParallel) != order.end();
+bool IsAliased(const Operand& operand, const Kernel& kernel) {
+  return operand.alias.valid() ||
+         std::any_of(kernel.operands.begin(), kernel.operands.end(),
+                     [&](const Operand& other) { return other.alias.valid() && other.alias == operand.value; });
 }
 
-BlockMode ModeOf(const Operand& operand, Space space, const Program& program) {
+// An operand that lies in the memory of a TPU's core, or in a GPU block's shared memory, is fetched at its start, and an
+// output goes back at its end: a block like any other, which no program leaves. That shows where two operands are one
+// array, and for outputs where there are several cores or blocks; elsewhere the array itself does as well.
+bool HasCopyOfItsOwn(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
+  const bool tpu = program.target.backend == TargetBackend::kMosaicTpu;
+  const bool gpu = program.target.backend == TargetBackend::kMosaicGpu && kernel.launch.mesh.empty();
+  if ((!tpu && !gpu) || operand.role == Role::kScratch) return false;
+  const bool in_core = operand.role == Role::kPrefetch || space == Space::kDefault || space == Space::kSmem ||
+                       (tpu && space == Space::kVmem);
+  const std::vector<DimOrder>& order = program.dim_order;
+  const bool several =
+      operand.role == Role::kOut && std::find(order.begin(), order.end(), DimOrder::kParallel) != order.end();
+  return in_core && (several || IsAliased(operand, kernel));
+}
+
+BlockMode ModeOf(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
   const Target& target = program.target;
   if (!operand.block.has_value())
-    return EachCoreHasItsOwn(operand, space, program) ? BlockMode::kResident : BlockMode::kWhole;
+    return HasCopyOfItsOwn(operand, space, kernel, program) ? BlockMode::kResident : BlockMode::kWhole;
   if (target.backend == TargetBackend::kGeneric || target.backend == TargetBackend::kTriton) return BlockMode::kView;
   // ANY, HBM and GMEM refs are the array itself, reached by the kernel's own copies.
   const bool in_place = space == Space::kAny || space == Space::kHbm || space == Space::kGmem;
   return in_place ? BlockMode::kView : BlockMode::kResident;
+}
+
+// grid.md#residency: an output whose block may be visited again at any time.
+bool IsRestored(const Operand& operand, const Program& program) {
+  if (program.target.backend != TargetBackend::kMosaicTpu || operand.role != Role::kOut || !operand.block.has_value() ||
+      !operand.block->buffered.has_value())
+    return false;
+  const Attr* revisit = Find(*operand.block->buffered, "revisit");
+  return revisit != nullptr && revisit->value == Attr{AttrIdent{"any"}}.value;
 }
 
 // Does any instruction write the ref `value`? Views keep the ref's own value id, so a look at the first operand is
@@ -59,11 +80,32 @@ bool AsksMachine(const Region& region) {
   });
 }
 
+// Why a launch over a mesh cannot run where there are no threads of GPU blocks.
+std::string OfAnotherMachine(const Launch& launch, const Target& target) {
+  if (launch.mesh == "gpu" || launch.mesh == "warp")
+    return Cat("a launch over a mesh of kind '", launch.mesh, "' runs on a target mosaic_gpu/CHIP; the target is ",
+               ToString(target));
+  const std::string_view cores = launch.mesh == "tensorcore"      ? "TensorCores (pltpu.TensorCoreMesh)"
+                                 : launch.mesh.starts_with("sc_") ? "subcores of a SparseCore (plsc)"
+                                                                  : "several kinds of cores";
+  return Cat("a launch over a mesh of ", cores,
+             " is not modelled yet: use pallas_call with a grid, of which a TensorCore "
+             "runs the programs");
+}
+
 class KernelPreparer {
  public:
   KernelPreparer(const Module& module, const Kernel& kernel, const Target& target, const ProgramOptions& options)
-      : kernel_(kernel), builder_(module, kernel, target, options) {
+      : module_(module), kernel_(kernel), builder_(module, kernel, target, options) {
     program().grid_in_agent = target.backend == TargetBackend::kMosaicTpu;
+  }
+
+  // Where the first operation of the first body stands: a kernel has no line of its own.
+  std::string PlaceOfBody() const {
+    for (const Instr& op : kernel_.bodies[0].region.body) {
+      if (op.loc.valid()) return Cat(", whose body begins at ", Describe(module_, op.loc));
+    }
+    return "";
   }
 
   absl::StatusOr<Program> Run() {
@@ -72,12 +114,14 @@ class KernelPreparer {
     for (const Operand& operand : kernel_.operands) PALLADION_RETURN_IF_ERROR(DescribeOperand(operand));
     const Label head, end;
     EmitForBlocks(RunAllocBlock, BlockMode::kResident);
+    if (EmitForBlocks(RunFetchIfNew, BlockMode::kResident, Role::kPrefetch)) EmitWait();  // index maps read them
     builder_.Bind(head);
     PALLADION_RETURN_IF_ERROR(LowerMaps());
     EmitForBlocks(RunFlushIfLeft, BlockMode::kResident, Role::kOut);
     builder_.Emit(RunBeginProgram, OperandParams{0});  // what is flushed before is the last program's
     EmitForBlocks(RunBindWindow, BlockMode::kView);
-    EmitForBlocks(RunFetchIfNew, BlockMode::kResident);
+    EmitForBlocks(RunFetchIfNew, BlockMode::kResident, Role::kIn);
+    EmitForBlocks(RunFetchIfNew, BlockMode::kResident, Role::kOut);
     EmitWait();
     PALLADION_RETURN_IF_ERROR(builder_.LowerRegion(kernel_.bodies[0].region, {}));
     if (program().grid_in_agent) builder_.Emit(RunNextProgram, NextParams{head});
@@ -110,9 +154,8 @@ class KernelPreparer {
 
   absl::Status CheckSupported() const {
     if (!kernel_.launch.mesh.empty() && builder_.target().backend != TargetBackend::kMosaicGpu) {
-      return absl::UnimplementedError(Cat("kernel @", kernel_.name, ": a launch over a mesh of kind '",
-                                          kernel_.launch.mesh, "' runs on a target mosaic_gpu/CHIP; the target is ",
-                                          ToString(builder_.target())));
+      return absl::UnimplementedError(
+          Cat("kernel @", kernel_.name, PlaceOfBody(), ": ", OfAnotherMachine(kernel_.launch, builder_.target())));
     }
     if (kernel_.bodies.size() != 1)
       return absl::UnimplementedError(Cat("kernel @", kernel_.name, ": several bodies (MPMD) are not modelled yet"));
@@ -181,7 +224,8 @@ class KernelPreparer {
             Cat("operand '", info.name, "' is a ", Name(shown.type.element),
                 ": semaphores and barriers need the asynchronous machine, which is not modelled yet"));
       }
-      info.mode = ModeOf(operand, operand.space.value_or(shown.type.space), program());
+      info.mode = ModeOf(operand, operand.space.value_or(shown.type.space), kernel_, program());
+      info.restored = IsRestored(operand, program());
       info.written =
           Writes(kernel_.bodies[0].region, param) || (operand.role == Role::kPrefetch && MapsWrite(prefetch_.size()));
       PALLADION_RETURN_IF_ERROR(DescribeBlock(operand, shown.type, ref_name, info));
@@ -286,10 +330,13 @@ class KernelPreparer {
     }
   }
 
-  void EmitForBlocks(StepFn fn, BlockMode mode, std::optional<Role> role = std::nullopt) {
+  // False: there is none.
+  bool EmitForBlocks(StepFn fn, BlockMode mode, std::optional<Role> role = std::nullopt) {
+    bool any = false;
     for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {
       const OperandInfo& info = program().operand_infos[i];
       if (info.mode != mode || (role.has_value() && info.role != *role)) continue;
+      any = true;
       builder_.SetPlace(kernel_.operands[i].loc, kernel_.operands[i].text_line);
       if (mode == BlockMode::kResident) {
         builder_.EmitVisible(fn, OperandParams{i});
@@ -297,8 +344,10 @@ class KernelPreparer {
         builder_.Emit(fn, OperandParams{i});
       }
     }
+    return any;
   }
 
+  const Module& module_;
   const Kernel& kernel_;
   Builder builder_;
   std::vector<RefId> prefetch_;

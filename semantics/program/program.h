@@ -62,6 +62,17 @@ struct Step {
   bool only_reads = false, own_memory = false;
   AtomicStep atomic = AtomicStep::kNone;
   WaitsFn waits = nullptr;  // of a step that may have to wait: for what
+  WaitsFn polls = nullptr;  // of a step that looks at a barrier or semaphore and goes on in any case: at which
+  // It leaves something behind that no access to memory shows: a print, an allocation, an arrival.
+  bool lasting = false;
+  std::int32_t loop = -1;  // of the step that goes on with a loop or leaves it: in Program::loops
+};
+
+// A loop whose end depends on a condition (`while`). Each time round, it may be as it was before: then it waits.
+struct Loop {
+  // What of the loop's own values an iteration may depend on, or somebody after the loop: where they are when the step
+  // with its number is next.
+  std::vector<SlotId> carries;
 };
 
 // Whoever looks over a program's shoulder: schedules, logs, traces. A frame without hooks does not pay for them.
@@ -84,6 +95,9 @@ struct RefInfo {
   std::vector<int> kept;  // the ref's own dimensions, as buffer dimensions
   Outside outside = Outside::kError;
   bool bounded_by_window = true;  // false: a pointer into the whole array (Triton)
+  // A union of refs with members narrower than a byte: elements of the buffer for each byte of the union, one for each
+  // element of the narrowest. A wider element has its bytes at the first place of each.
+  std::int64_t places_of_byte = 1;
 };
 
 struct SlotInfo {
@@ -115,11 +129,12 @@ struct OperandInfo {
   std::vector<BlockDim> block;  // per array dimension; kWhole, and the whole array as a resident block: empty
   std::vector<SlotId> index;  // kView, kResident: the map's results, scalars of `index_dtype`; one for each of `block`
   std::vector<DType> index_dtype;
-  SlotId current;        // kResident: i64[rank], the index of the block that is resident
-  RefId ref;             // what the body sees; invalid for bounds
-  RefId array;           // kResident: the window of the array that the block is copied from or to
-  int alias = -1;        // kOut: the operand whose memory it shares
-  bool written = false;  // a kIn or kPrefetch whose ref the kernel writes
+  SlotId current;         // kResident: i64[rank], the index of the block that is resident
+  RefId ref;              // what the body sees; invalid for bounds
+  RefId array;            // kResident: the window of the array that the block is copied from or to
+  int alias = -1;         // kOut: the operand whose memory it shares
+  bool written = false;   // a kIn or kPrefetch whose ref the kernel writes
+  bool restored = false;  // a resident kOut that is fetched like an input when its index changes
 };
 
 // How to prepare one.
@@ -150,9 +165,10 @@ struct Program {
   std::vector<RefInfo> refs;
   std::size_t arena_bytes = 0;
   std::size_t scratch_bytes = 0;
-  std::size_t inspectors = 0;                      // in all steps together
-  std::optional<ThreadMesh> mesh;                  // a launch over threads of blocks; none: one agent is a program
-  bool uses_port = false;                          // some step asks its frame's ThreadPort
+  std::size_t inspectors = 0;      // in all steps together
+  std::optional<ThreadMesh> mesh;  // a launch over threads of blocks; none: one agent is a program
+  bool uses_port = false;          // some step asks its frame's ThreadPort
+  std::vector<Loop> loops;
   bool wants_threads = false;                      // some operation is large enough to be shared by host threads
   std::vector<std::shared_ptr<const void>> owned;  // parameters of steps, constants
 };
@@ -193,6 +209,7 @@ class Frame {
   bool new_task = false;               // tasks_apart: this program's index along a parallel dimension is another
   std::int64_t back_edges = 0;         // loop iterations of this program so far: the budget counts these
   std::int64_t back_edge_budget = 0;   // 0: none
+  std::int64_t pause_at = 0;           // so many, and Run returns PauseStatus() at the head of a loop; 0: never
   simd::Parallel* parallel = nullptr;  // host threads for large operations
   std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
   StepHooks* hooks = nullptr;
@@ -230,6 +247,10 @@ class Frame {
   std::vector<std::byte*> slots_;
   std::vector<RefState> refs_;
 };
+
+// What Frame::Run returns when it has come to `pause_at`: no error, and Run goes on from there.
+absl::Status PauseStatus();
+bool IsPause(const absl::Status& status);
 
 inline std::size_t WordsPerElement(const Type& type) {
   return type.key_impl.empty() ? 1 : (type.key_impl == "fry" ? 2 : 4);

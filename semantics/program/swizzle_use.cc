@@ -23,6 +23,7 @@ std::int64_t SwizzleMask(absl::Span<const Transform> transforms) {
 SwizzleUse::SwizzleUse(const Kernel& kernel) : kernel_(kernel) {
   for (std::size_t i = 0; i < kernel.values.size(); ++i) root_.push_back(static_cast<std::int32_t>(i));
   views_.resize(kernel.values.size());
+  places_.resize(kernel.values.size(), 1);
   for (const Body& body : kernel.bodies) Collect(body.region);
   for (std::vector<View>& views : views_) joined_.push_back(Join(std::move(views)));
 }
@@ -48,7 +49,15 @@ void SwizzleUse::Collect(const Region& region) {
 void SwizzleUse::Collect(const Arg& arg) {
   for (const Arg& choice : arg.select) Collect(choice);
   if (arg.kind != Arg::Kind::kValue || !kernel_.values[arg.value.index()].type.is_ref()) return;
-  views_[static_cast<std::size_t>(root_[arg.value.index()])].push_back(ViewOf(arg));
+  const auto root = static_cast<std::size_t>(root_[arg.value.index()]);
+  views_[root].push_back(ViewOf(arg));
+  places_[root] = std::max(places_[root], PlacesFor(arg));
+}
+
+std::int64_t SwizzleUse::PlacesFor(const Arg& arg) {
+  if (arg.transforms.empty() || arg.transforms[0].kind != Transform::Kind::kAlias) return 1;
+  const absl::StatusOr<AliasMember> member = ParseAlias(arg.transforms[0].attrs);
+  return member.ok() && IsPacked(member->dtype) ? 8 / Info(member->dtype).bits : 1;
 }
 
 SwizzleUse::View SwizzleUse::ViewOf(const Arg& arg) const {
@@ -56,7 +65,7 @@ SwizzleUse::View SwizzleUse::ViewOf(const Arg& arg) const {
   if (arg.transforms.empty() || arg.transforms[0].kind != Transform::Kind::kAlias) return view;
   const absl::StatusOr<AliasMember> member = ParseAlias(arg.transforms[0].attrs);
   if (!member.ok()) return view;
-  const std::int64_t bytes = NumElements(member->shape) * static_cast<std::int64_t>(StorageBytes(member->dtype));
+  const std::int64_t bytes = BytesOf(*member);
   view.begin = member->offset / kPeriod * kPeriod;
   view.end = (member->offset + bytes + kPeriod - 1) / kPeriod * kPeriod;
   return view;

@@ -30,6 +30,9 @@ class SwizzleUse {
   // Whether some other view of the bytes that `view` may touch has another swizzle.
   bool Differs(const Arg& view) const;
 
+  // How many elements of the narrowest member a byte of the union of refs holds; 1 where none is narrower than a byte.
+  std::int64_t PlacesOfByte(ValueId ref) const { return places_[static_cast<std::size_t>(root_[ref.index()])]; }
+
  private:
   struct View {
     std::int64_t begin, end;  // bytes of the ref that it may touch
@@ -43,6 +46,7 @@ class SwizzleUse {
 
   void Collect(const Region& region);
   void Collect(const Arg& arg);
+  static std::int64_t PlacesFor(const Arg& arg);
   View ViewOf(const Arg& arg) const;
   static std::vector<Stretch> Join(std::vector<View> views);
 
@@ -50,6 +54,7 @@ class SwizzleUse {
   std::vector<std::int32_t> root_;            // by ValueId: a callee's parameter is the caller's ref
   std::vector<std::vector<View>> views_;      // by root
   std::vector<std::vector<Stretch>> joined_;  // by root, in order
+  std::vector<std::int64_t> places_;          // by root
 };
 
 }  // namespace palladion

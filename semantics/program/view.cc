@@ -46,7 +46,8 @@ void ReportGuard(const ViewGuard& guard, std::int64_t value, bool outside, const
 
 void CheckGuards(const ViewPlan& plan, bool bounds, const Step& step, Frame& frame) {
   for (const ViewGuard& guard : plan.guards) {
-    const std::int64_t value = ReadPlace(frame.slot(guard.value.slot), guard.value.dtype, 0);
+    const IndexValue& start = guard.value;
+    const std::int64_t value = start.slot.valid() ? ReadPlace(frame.slot(start.slot), start.dtype, 0) : start.constant;
     const bool outside = value < 0 || value + guard.reach >= guard.size;
     if (outside ? !bounds : value % guard.tile == 0) continue;
     ReportGuard(guard, value, outside, frame.program().refs[plan.ref.index()].name, frame.site(step), frame.machine());

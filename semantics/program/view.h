@@ -48,8 +48,8 @@ struct WalkStep {
   Shape point_shape;                               // kAt: P of the spec
   int point_position = 0;                          // kAt: where P stands in `after`
   std::vector<std::int64_t> perm;                  // kTranspose
-  std::int64_t width_before = 1, width_after = 1;  // kBitcast: bytes of an element; kAlias: after it
-  std::int64_t offset = 0;                         // kAlias: bytes
+  std::int64_t width_before = 1, width_after = 1;  // kBitcast: bytes of an element; kAlias: places, and bytes after it
+  std::int64_t offset = 0;                         // kAlias: places
 };
 
 // An index whose range the box's own bounds do not check: below the first .at, or into a layout. Where it is wrong, the

@@ -12,7 +12,8 @@ std::size_t Place(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-AffineView::AffineView(const RefInfo& info, bool layouts, ViewPlan& plan) : layouts_(layouts), plan_(plan) {
+AffineView::AffineView(const RefInfo& info, bool layouts, ViewPlan& plan)
+    : layouts_(layouts), places_(info.places_of_byte), plan_(plan) {
   plan_.axes.assign(info.window.size(), AxisPlan{});
   for (const int axis : info.kept) {
     dims_.push_back({.parts = {{.axis = axis, .count = info.window[static_cast<std::size_t>(axis)], .stride = 1}}});
@@ -69,15 +70,15 @@ bool AffineView::Alias(const Transform& transform) {
   const auto bytes = static_cast<std::int64_t>(StorageBytes(member->dtype));
   if (member->offset % bytes != 0) return false;  // its elements would not lie as values do
   const int axis = dims_[0].parts[0].axis;
-  plan_.axes[static_cast<std::size_t>(axis)].base += member->offset;
+  plan_.axes[static_cast<std::size_t>(axis)].base += member->offset * places_;
   dims_.assign(member->shape.size(), Dim{.parts = {}, .tile = 1, .own = false});
-  std::int64_t stride = bytes;
+  std::int64_t stride = IsPacked(member->dtype) ? places_ * Info(member->dtype).bits / 8 : places_ * bytes;
   for (std::size_t d = dims_.size(); d-- > 0;) {
     dims_[d].parts.push_back({axis, member->shape[d], stride});
     stride *= member->shape[d];
   }
   plan_.unit = bytes;
-  element_ = {axis, bytes, 1};
+  element_ = {axis, bytes, places_};
   return true;
 }
 
@@ -214,9 +215,11 @@ bool AffineView::At(const std::vector<AffineEntry>& entries) {
     Dim& dim = dims_[d];
     const AffineEntry& entry = entries[d];
     if (entry.kind != Index::Kind::kFull) {
-      if (entry.start.slot.valid() && (level_ > 1 || !dim.own)) {
+      const bool slice = entry.kind == Index::Kind::kSlice;
+      const std::int64_t reach = entry.size == 0 ? -1 : (entry.size - 1) * entry.stride;
+      const bool passes = slice && !entry.start.slot.valid() && entry.start.constant + reach >= Size(dim);
+      if ((entry.start.slot.valid() || passes) && (level_ > 1 || !dim.own)) {
         if (!layouts_) return false;
-        const std::int64_t reach = entry.size == 0 ? -1 : (entry.size - 1) * entry.stride;
         plan_.guards.push_back({.value = entry.start,
                                 .size = Size(dim),
                                 .reach = reach,

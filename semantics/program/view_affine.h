@@ -63,6 +63,7 @@ class AffineView {
   AxisPlan& Axis(const Part& part) { return plan_.axes[static_cast<std::size_t>(part.axis)]; }
 
   bool layouts_;
+  std::int64_t places_;  // RefInfo::places_of_byte
   ViewPlan& plan_;
   std::vector<Dim> dims_;
   int level_ = 0;          // of the .at

@@ -13,9 +13,6 @@ namespace {
 
 bool IsPoint(const Index& index) { return index.kind == Index::Kind::kPoint; }
 
-// Elements that hardware packs, several to a byte.
-bool IsPacked(DType dtype) { return Info(dtype).bits < 8 && dtype != DType::kBool; }
-
 bool HasMask(const Instr* op) {
   return op != nullptr && std::any_of(op->args.begin(), op->args.end(), [](const Arg& arg) {
            return arg.name == "mask" && arg.kind != Arg::Kind::kNone;
@@ -59,7 +56,8 @@ int PointPosition(const std::vector<Index>& indices) {
 // Memory whose bytes are seen both swizzled and not, or by two swizzles.
 absl::Status CheckSwizzled(const RefInfo& info) {
   constexpr std::int64_t kRow = 128;
-  const std::int64_t bytes = NumElements(info.buffer_shape) * static_cast<std::int64_t>(StorageBytes(info.dtype));
+  const std::int64_t bytes =
+      NumElements(info.buffer_shape) / info.places_of_byte * static_cast<std::int64_t>(StorageBytes(info.dtype));
   if (info.words_per_element != 1 || IsPacked(info.dtype)) {
     return absl::UnimplementedError(Cat("the views of '", info.name,
                                         "' swizzle it differently, so that its bytes matter as "

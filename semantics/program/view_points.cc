@@ -95,7 +95,8 @@ class PointWalker {
   static bool StepBackAlias(const WalkStep& step, Coords& coords, std::int64_t& byte) {
     std::int64_t linear = 0;
     for (std::size_t d = 0; d < step.after.size(); ++d) linear = linear * step.after[d] + coords[d];
-    coords[0] = step.offset + linear * step.width_after + std::exchange(byte, 0);
+    coords[0] =
+        step.offset + linear * step.width_before + std::exchange(byte, 0) * step.width_before / step.width_after;
     return true;
   }
 
@@ -127,7 +128,9 @@ class PointWalker {
       linear = linear * info_.buffer_shape[d] + index[d];
     }
     const auto element_bytes = static_cast<std::int64_t>(StorageBytes(info_.dtype) * info_.words_per_element);
-    return Swizzled(linear * element_bytes + byte, plan_.swizzle_mask);
+    if (info_.places_of_byte == 1) return Swizzled(linear * element_bytes + byte, plan_.swizzle_mask);
+    const std::int64_t places = info_.places_of_byte;
+    return Swizzled(linear / places, plan_.swizzle_mask) * places + linear % places;
   }
 
   std::int64_t Read(const IndexValue& index, std::int64_t element) {

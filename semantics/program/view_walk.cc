@@ -8,7 +8,8 @@
 
 namespace palladion {
 
-WalkSteps::WalkSteps(const RefInfo& info, ViewPlan& plan) : plan_(plan), dtype_(info.dtype) {
+WalkSteps::WalkSteps(const RefInfo& info, ViewPlan& plan)
+    : plan_(plan), dtype_(info.dtype), places_(info.places_of_byte) {
   for (const int axis : info.kept) shape_.push_back(info.window[static_cast<std::size_t>(axis)]);
   plan_.piece_bytes = StorageBytes(dtype_) * info.words_per_element;
 }
@@ -144,8 +145,11 @@ absl::Status WalkSteps::Alias(const Transform& t) {
   PALLADION_ASSIGN_OR_RETURN(AliasMember member, ParseAlias(t.attrs));
   WalkStep step{.kind = Transform::Kind::kAlias};
   step.width_after = static_cast<std::int64_t>(StorageBytes(member.dtype));
-  step.offset = member.offset;
-  if (plan_.walk.empty() && step.offset % step.width_after == 0) plan_.piece_bytes = StorageBytes(member.dtype);
+  step.width_before = IsPacked(member.dtype) ? places_ * Info(member.dtype).bits / 8 : places_ * step.width_after;
+  step.offset = member.offset * places_;
+  const bool dense = step.width_before == step.width_after;
+  if (plan_.walk.empty() && dense && step.offset % step.width_after == 0)
+    plan_.piece_bytes = StorageBytes(member.dtype);
   Push(std::move(step), std::move(member.shape));
   dtype_ = member.dtype;
   return absl::OkStatus();

@@ -37,6 +37,7 @@ class WalkSteps {
   ViewPlan& plan_;
   Shape shape_;
   DType dtype_;
+  std::int64_t places_;  // RefInfo::places_of_byte
 };
 
 }  // namespace palladion

@@ -25,6 +25,7 @@ class Params:
     fill: str = "nan"
     proxy: str = "pallas"
     exhaustive: bool = False
+    all_seeds: bool = False
     replay: str | None = None
     races: bool = True
     definedness: bool = True
@@ -60,7 +61,7 @@ class Params:
         """The options of a kernel call (emu/bridge.h)."""
         given = {"strict": int(self.strict)}
         if self.checks:
-            given |= {"check": 1, "exhaustive": int(self.exhaustive), "races": int(self.races),
+            given |= {"check": 1, "exhaustive": int(self.exhaustive), "all_seeds": int(self.all_seeds), "races": int(self.races),
                       "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill, "proxy": self.proxy}
             if self.seeds is not None:
                 given["seeds"] = self.seeds

@@ -2,7 +2,8 @@
 
 import html
 
-_COLOURS = {"proved": "#2e7d32", "clean": "#2e7d32", "nondeterministic": "#e65100", "defect": "#c62828", "unsupported": "#6a1b9a", "none": "#616161"}
+_COLOURS = {"proved": "#2e7d32", "clean": "#2e7d32", "ran": "#616161", "warning": "#e65100", "nondeterministic": "#e65100",
+            "defect": "#c62828", "unsupported": "#6a1b9a", "none": "#616161"}
 _MOST_CELLS, _CELL = 32, 10  # of one side; pixels
 
 

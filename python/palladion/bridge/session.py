@@ -112,7 +112,7 @@ def emulate(target: str | None = None, *, seeds: int | None = None, on_defect: s
 
 def warn_of(report: SessionReport, stacklevel):
     for call in report.calls:
-        if call.exit_code not in (_library.CLEAN, _library.BUDGET):
+        if call.exit_code not in (_library.CLEAN, _library.BUDGET) or call.verdict == "warning":
             findings = [str(finding) for finding in call.findings] + ([call.error.message] if call.error else [])
             warnings.warn(f"kernel {call.kernel}: {'; '.join(findings)}", PalladionWarning, stacklevel=stacklevel)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from palladion import _library
 from palladion.bridge import picture
 from palladion.bridge.jax_params import RACE_CODES
-from palladion.report import VERDICTS, DefectError, Finding, KernelReport
+from palladion.report import VERDICTS, DefectError, Finding, KernelReport, tried
 
 
 class SessionReport:
@@ -53,10 +53,14 @@ class SessionReport:
         return bool(self.calls) and not self.dropped and all(call.exit_code == 0 for call in self.calls)
 
     def raise_if_defect(self) -> "SessionReport":
-        """PalladionError for a kernel that could not run, DefectError for one that is wrong; returns the report otherwise."""
+        """PalladionError for a kernel that could not run, DefectError for one that is wrong; returns the report otherwise.
+
+        A kernel that is wrong and then could not go on is wrong: its findings are told with the error.
+        """
         for call in self.calls:
-            if call.error is not None:
-                raise _library.PalladionError(f"kernel {call.kernel}: {call.error.message}", call.exit_code)
+            if call.error is not None and call.exit_code != _library.DEFECT:
+                found = "".join(f"\n  {finding}" for finding in call.findings)
+                raise _library.PalladionError(f"kernel {call.kernel}: {call.error.message}{found}", call.exit_code)
         if any(call.exit_code not in (_library.CLEAN, _library.BUDGET) for call in self.calls):
             raise DefectError(self)
         return self
@@ -67,8 +71,7 @@ class SessionReport:
         lines = []
         for call in self.calls:
             times = f" ({call.count} calls)" if call.count > 1 else ""
-            tried = f", {call.schedules} schedule{'s' * (call.schedules != 1)}" if call.checked and not call.error else ""
-            lines.append(f"kernel {call.kernel} on {call.target}: {call.verdict}{tried}{times}")
+            lines.append(f"kernel {call.kernel} on {call.target}: {call.verdict}{tried(call)}{times}")
             lines += [f"  {finding}" for finding in call.findings]
             lines += [f"  {call.error.message}"] if call.error else []
         if self.dropped:

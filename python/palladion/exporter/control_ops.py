@@ -11,12 +11,12 @@ import jax
 from palladion import jax_versions
 from palladion.exporter.errors import ExportError
 from palladion.exporter.memory_ops import check_parameters, unflatten
-from palladion.exporter.types import is_ref
+from palladion.exporter.types import is_ref, type_text
 from palladion.exporter.views import stored_view_text, view_text
 
 
 def _cond(writer, eqn, env):
-    check_parameters(eqn, ("branches", "linear"))
+    check_parameters(eqn, ("branches", "linear", "branches_platforms"))
     index, *operands = eqn.invars
     texts = [writer.read(env, v) for v in operands]
     with writer.inside(eqn):
@@ -213,11 +213,21 @@ def _program_id(writer, eqn, env):
     writer.emit_equation(eqn, env, attrs={"axis": int(axis)})
 
 
+def _contents(writer, eqn, env, atom):
+    """What is printed of a ref is what it holds."""
+    text = writer.read(env, atom)
+    if not is_ref(getattr(atom, "aval", None)):
+        return text
+    value = writer.fresh()
+    writer.emit("get", args=[text], results=[value], types=[type_text(atom.aval.inner_aval)], loc=writer.location(eqn))
+    return value
+
+
 def _debug_print(writer, eqn, env):
     params = eqn.params
     check_parameters(eqn, ("fmt", "ordered", "partitioned", "in_tree", "static_args", "np_printoptions",
                            "has_placeholders", "logging_record", "skip_format_check"))
-    args = [writer.read(env, v) for v in eqn.invars]
+    args = [_contents(writer, eqn, env, v) for v in eqn.invars]
     fmt = params["fmt"]
     if params.get("has_placeholders", True) and "in_tree" in params:
         fmt = _positional_format(params, len(args))

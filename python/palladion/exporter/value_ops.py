@@ -7,7 +7,9 @@ Based on: docs/spec/kernel-text.md ("Instructions") and JAX 0.8 to 0.11.
 import dataclasses
 import enum
 
+import numpy as np
 
+from palladion import jax_versions
 from palladion.exporter.attributes import Word, word_of_enum
 from palladion.exporter.errors import ExportError
 from palladion.exporter.scalars import dtype_name
@@ -45,6 +47,32 @@ def _gather_mode(mode):
     return Word(short[name])
 
 
+def _scatter_mode(mode):
+    short = {"clip": "clip", "fill_or_drop": "drop", "promise_in_bounds": "promise"}
+    name = mode.name.lower()
+    if name not in short:
+        raise ExportError(f"scatter mode {mode} is not one of {', '.join(short)}")
+    return Word(short[name])
+
+
+def _fill_value(value):
+    """A number; attributes spell those that are not finite as words."""
+    if value is None or isinstance(value, (bool, int, np.bool_, np.integer)):
+        return value
+    value = float(value)
+    return value if np.isfinite(value) else Word("nan" if np.isnan(value) else "inf" if value > 0 else "-inf")
+
+
+def _no_function(jaxpr):
+    """`scatter` also carries the function of `x.at[i].apply(f)`; that of `.set` gives back its second parameter."""
+    if jaxpr is not None:
+        inner = jax_versions.open_jaxpr(jaxpr)
+        if inner.eqns or inner.outvars[0] is not inner.invars[1]:
+            raise ExportError("x.at[...].apply(f) has a function of its own, which kernel text does not hold; write "
+                              "x.at[...].set(f(x[...]))")
+    return {}
+
+
 def _dot_dimensions(numbers):
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
     return {"contract": [_ints(lhs_contract), _ints(rhs_contract)], "batch": [_ints(lhs_batch), _ints(rhs_batch)]}
@@ -52,6 +80,12 @@ def _dot_dimensions(numbers):
 
 def _gather_dimensions(numbers):
     names = ("offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims", "start_index_map")
+    return {name: _ints(getattr(numbers, name)) for name in names}
+
+
+def _scatter_dimensions(numbers):
+    names = ("update_window_dims", "inserted_window_dims", "operand_batching_dims", "scatter_indices_batching_dims",
+             "scatter_dims_to_operand_dims")
     return {name: _ints(getattr(numbers, name)) for name in names}
 
 
@@ -114,6 +148,8 @@ def _of_shape(writer, eqn, env, atom):
 def _is_default(value, default) -> bool:
     if value is default or value is None:
         return True
+    if default is None and getattr(getattr(value, "mesh", None), "empty", False):
+        return True  # a sharding over no devices, as forward-mode differentiation makes
     try:
         return bool(value == default)
     except Exception:  # a value that cannot be compared is not the default
@@ -128,17 +164,39 @@ def _axis_index(writer, eqn, env):
     writer.emit_equation(eqn, env, attrs={"axis": writer.file.axis(eqn.params["axis_name"])})
 
 
+def _scatter(name, update_jaxpr):
+    return ValueOp({"dimension_numbers": (None, _scatter_dimensions), "mode": ("mode", _scatter_mode), **update_jaxpr}, {},
+                   frozenset({"indices_are_sorted", "unique_indices", "update_consts", "update_jaxpr"} - set(update_jaxpr)),
+                   name)
+
+
+def _reshape(writer, eqn, env):
+    """`dimensions` is the order in which the operand's dimensions are read: a transpose before."""
+    [x], order = eqn.invars, eqn.params.get("dimensions")
+    text = writer.read(env, x)
+    if order is not None:
+        moved = writer.fresh()
+        writer.emit("transpose", attrs={"perm": _ints(order)}, args=[text], results=[moved],
+                    types=[array_type(x.aval, [x.aval.shape[d] for d in order])], loc=writer.location(eqn))
+        text = moved
+    attrs = _RESHAPE.attributes({**eqn.params, "dimensions": None})
+    writer.emit_equation(eqn, env, attrs=attrs, args=[text])
+
+
 _SHARDING = {"sharding": None, "out_sharding": None}
 _NOTHING = {"accuracy": None, "out_dtype": None, **_SHARDING}
 
 _ELEMENTWISE = (
     "add sub mul div rem max min pow atan2 nextafter and or xor shift_left shift_right_logical shift_right_arithmetic "
-    "eq ne lt le gt ge neg abs sign floor ceil not is_finite exp exp2 expm1 log log1p logistic tanh sqrt rsqrt cbrt sin cos "
+    "eq ne lt le gt ge lt_to le_to neg abs sign floor ceil not is_finite exp exp2 expm1 log log1p logistic tanh sqrt rsqrt cbrt sin cos "
     "tan asin acos atan sinh cosh asinh acosh atanh erf erfc erf_inv square clz population_count clamp select_n"
 ).split()
 
 _REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor".split()
 _CUMULATIVE = "cumsum cumprod cummax cummin cumlogsumexp".split()
+
+_RESHAPE = _op(new_sizes=("shape", _ints), defaults={"dimensions": None, **_SHARDING})
+_SCATTERS = "add sub mul min max".split()
 
 VALUE_OPS = {
     **{name: _op(defaults=_NOTHING, elementwise=True) for name in _ELEMENTWISE},
@@ -159,7 +217,7 @@ VALUE_OPS = {
     "max_contiguous": _op(values=("values", _ints)),
     "broadcast_in_dim": _op(shape=("shape", _ints), broadcast_dimensions=("dims", _ints), defaults=_SHARDING),
     "broadcast_to": _op(shape=("shape", _ints)),
-    "reshape": _op(new_sizes=("shape", _ints), defaults={"dimensions": None, **_SHARDING}),
+    "reshape": _reshape,
     "squeeze": _op(dimensions=("dims", _ints)),
     "expand_dims": _op(dimensions=("dims", _ints)),
     "transpose": _op(permutation=("perm", _ints)),
@@ -175,8 +233,11 @@ VALUE_OPS = {
     "rev": _op(dimensions=("dims", _ints)),
     "tile": _op(reps=("reps", _ints)),
     "gather": _op(dimension_numbers=(None, _gather_dimensions), slice_sizes=("slice_sizes", _ints),
-                  mode=("mode", _gather_mode), fill_value="fill_value",
+                  mode=("mode", _gather_mode), fill_value=("fill_value", _fill_value),
                   ignored=("indices_are_sorted", "unique_indices")),
+    "scatter": _scatter("scatter", {"update_jaxpr": (None, _no_function)}),
+    **{f"scatter{sign}{name}": _scatter(f"scatter_{name}", {}) for name in _SCATTERS for sign in "-_"},
+    "platform_index": _op(platforms=("platforms", lambda ps: [None if p is None else list(p) for p in ps])),
     "roll": _op("tpu.roll", axis="axis", stride="stride", stride_axis="stride_axis"),
     "repeat": _op("tpu.repeat", repeats="repeats", axis="axis"),
     "bitcast": _op("tpu.bitcast", ty=("to", _bitcast_type)),

@@ -1,0 +1,169 @@
+#include "emu/checks/other_operands.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emu/arrays.h"
+#include "emu/values.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+namespace {
+
+// Which accesses a run makes, in order.
+class Path final : public AccessObserver {
+ public:
+  std::uint64_t value() const { return hash_.value(); }
+
+  void BeginProgram(absl::Span<const std::int64_t> index) override { Add(index); }
+  void ResumeProgram(absl::Span<const std::int64_t> index) override { Add(index); }
+
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) override {
+    Begin(kind, access.buffer, access.site);
+    const auto rank = static_cast<std::size_t>(access.rank);
+    Add({access.start.data(), rank});
+    Add({access.count.data(), rank});
+    Add({access.step.data(), rank});
+    if (reach.empty || access.mask.lanes == nullptr) return;
+    std::size_t lanes = 1;
+    for (std::size_t d = 0; d < rank; ++d) lanes *= static_cast<std::size_t>(access.count[d]);
+    AddLanes(access.mask, lanes);
+  }
+
+  void Points(AccessKind kind, const PointAccess& access, const std::byte*) override {
+    Begin(kind, access.buffer, access.site);
+    Add(access.offset);
+    if (access.mask.lanes != nullptr) AddLanes(access.mask, access.offset.size() / access.pieces_per_element);
+  }
+
+ private:
+  void Begin(AccessKind kind, BufferId buffer, const Site& site) {
+    hash_.Add(static_cast<std::uint64_t>(kind)).Add(buffer.index()).Add(static_cast<std::uint64_t>(site.text_line));
+  }
+  void Add(absl::Span<const std::int64_t> numbers) {
+    for (const std::int64_t number : numbers) hash_.Add(static_cast<std::uint64_t>(number));
+  }
+  void AddLanes(const Mask& mask, std::size_t lanes) {
+    hash_.Add({reinterpret_cast<const std::byte*>(mask.lanes), lanes});
+  }
+
+  ScheduleHash hash_;
+};
+
+// With random numbers a loop may not end: what takes much longer than with the user's takes another path.
+CheckOptions Bounded(CheckOptions options, const RunLengths& lengths) {
+  constexpr std::int64_t kTimes = 16, kLeast = 1 << 14, kIterations = std::int64_t{1} << 26;
+  options.step_budget = std::min(options.step_budget, kLeast + kTimes * lengths.steps);
+  options.run.loop_budget = std::min(options.run.loop_budget, kIterations);
+  options.replay.clear();
+  return options;
+}
+
+class Search {
+ public:
+  Search(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options,
+         const Schedule& schedule, const RunLengths& lengths)
+      : kernel_(kernel),
+        inputs_(inputs.begin(), inputs.end()),
+        options_(Bounded(options, lengths)),
+        schedule_(schedule),
+        lengths_(lengths) {}
+
+  absl::StatusOr<std::vector<Finding>> Run() {
+    PALLADION_RETURN_IF_ERROR(MakeRandom());
+    PALLADION_ASSIGN_OR_RETURN(const std::optional<std::uint64_t> path, PathWith(inputs_));
+    if (!path.has_value()) return absl::InternalError("cannot happen: the schedule did not end as it did before");
+    std::vector<ConstArray> arrays = inputs_;
+    for (const auto& [i, tensor] : random_) arrays[i].data = tensor.bytes();
+    PALLADION_ASSIGN_OR_RETURN(const bool all, Follows(arrays, *path));
+    if (!all) {
+      arrays = inputs_;
+      for (const auto& [i, tensor] : random_) {
+        arrays[i].data = tensor.bytes();
+        PALLADION_ASSIGN_OR_RETURN(const bool follows, Follows(arrays, *path));
+        if (!follows) arrays[i].data = inputs_[i].data;
+      }
+    }
+    PALLADION_ASSIGN_OR_RETURN(const TrialRunner runner, TrialRunner::Create(kernel_, arrays, options_));
+    PALLADION_ASSIGN_OR_RETURN(Trial trial, runner.Run(schedule_, Watch::kEverything, lengths_));
+    PALLADION_RETURN_IF_ERROR(trial.trouble);
+    return std::move(trial.findings);
+  }
+
+ private:
+  absl::Status MakeRandom() {
+    std::size_t input = 0;
+    for (const OperandInfo& info : kernel_.state().program().operand_infos) {
+      if (info.role == Role::kOut || info.role == Role::kScratch) continue;
+      const std::size_t i = input++;
+      if (info.role != Role::kIn) continue;
+      const ConstArray& array = inputs_[i];
+      const std::string text =
+          IsFloat(array.dtype) ? Cat("random(seed=", i + 1, ", lo=-2, hi=2)") : Cat("random_bits(", i + 1, ")");
+      PALLADION_ASSIGN_OR_RETURN(Tensor tensor, TensorFromText(array.dtype, array.shape, text));
+      random_.emplace_back(i, std::move(tensor));
+    }
+    return absl::OkStatus();
+  }
+
+  // Nothing: it does not come to its end.
+  absl::StatusOr<std::optional<std::uint64_t>> PathWith(absl::Span<const ConstArray> arrays) const {
+    PALLADION_ASSIGN_OR_RETURN(const TrialRunner runner, TrialRunner::Create(kernel_, arrays, options_));
+    Path path;
+    const LaunchOptions watched{.observers = {&path}};
+    const absl::StatusOr<Trial> trial = runner.Run(schedule_, Watch::kOutputs, lengths_, &watched);
+    if (!trial.ok() || !trial->trouble.ok() || trial->run.outcome != Outcome::kFinished)
+      return std::optional<std::uint64_t>();
+    return std::optional<std::uint64_t>(path.value());
+  }
+
+  absl::StatusOr<bool> Follows(absl::Span<const ConstArray> arrays, std::uint64_t path) const {
+    PALLADION_ASSIGN_OR_RETURN(const std::optional<std::uint64_t> taken, PathWith(arrays));
+    return taken == path;
+  }
+
+  const PreparedKernel& kernel_;
+  const std::vector<ConstArray> inputs_;
+  const CheckOptions options_;
+  const Schedule& schedule_;
+  const RunLengths& lengths_;
+  std::vector<std::pair<std::size_t, Tensor>> random_;  // by input
+};
+
+void BecomesARace(const TrialRunner& runner, std::string_view added, Finding& finding) {
+  const bool generic = runner.kernel().state().program().target.backend == TargetBackend::kGeneric;
+  finding.code = generic ? FindingCode::kGridOrder : FindingCode::kRaceWriteWrite;
+  finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
+  finding.confidence = Confidence::kPredicted;
+  finding.message += added;
+}
+
+}  // namespace
+
+void ChallengeEqualValues(const TrialRunner& runner, const CheckOptions& options, const RunLengths& lengths,
+                          FindingLog& log) {
+  std::map<std::string, absl::StatusOr<std::vector<Finding>>> answers;  // by schedule
+  for (FindingLog::Entry& entry : log.entries()) {
+    if (entry.finding.code != FindingCode::kSameValue || !entry.schedule.has_value()) continue;
+    const auto [at, is_new] = answers.try_emplace(runner.NameOf(*entry.schedule), absl::UnknownError(""));
+    if (is_new) at->second = Search(runner.kernel(), runner.inputs(), options, *entry.schedule, lengths).Run();
+    if (!at->second.ok()) {
+      Append(&entry.finding.why, "; other operands could not be tried: ", ToStd(at->second.status().message()));
+      BecomesARace(runner, "; these operands may hide it: with them every write stores the same bytes", entry.finding);
+      continue;
+    }
+    for (const Finding& other : *at->second) {
+      if (!SameButForTheValue(other, entry.finding)) continue;
+      entry.finding.message = other.message;
+      BecomesARace(runner, "; these operands hide it: with them every write stores the same bytes", entry.finding);
+      break;
+    }
+  }
+}
+
+}  // namespace palladion

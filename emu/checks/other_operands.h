@@ -1,0 +1,22 @@
+// A race whose writers stored the same bytes: would they with other operands? A program that stores its own row of an
+// input does no harm while all rows are ones. So one schedule runs again with random operands; those whose values
+// decide what the programs do (a branch, an index, a lock) are kept, which is seen by running: the random operands are
+// those with which every agent makes the same accesses in the same order. Based on: nothing but that a schedule's path
+// depends on values only through what it accesses. What it does not catch: writers that are equal for these random
+// operands too, and differ for others.
+#ifndef PALLADION_EMU_CHECKS_OTHER_OPERANDS_H_
+#define PALLADION_EMU_CHECKS_OTHER_OPERANDS_H_
+
+#include "emu/checks/check_trial.h"
+#include "emu/checks/finding_log.h"
+
+namespace palladion {
+
+// Each SAME_VALUE of the log whose writers store different bytes with other operands becomes RACE_WW, predicted; so
+// does one that could not be tried. `options`: those of the check, `lengths`: of its first schedule.
+void ChallengeEqualValues(const TrialRunner& runner, const CheckOptions& options, const RunLengths& lengths,
+                          FindingLog& log);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECKS_OTHER_OPERANDS_H_

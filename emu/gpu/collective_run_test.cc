@@ -1,0 +1,66 @@
+// Collective copies of a cluster as a check meets them: who has to issue them, and what a block that ends leaves the
+// others with. What a case of the corpus can announce by its line is there; here are the ends of blocks, which have
+// none.
+#include <gtest/gtest.h>
+
+#include "emu/gpu/thread_test_util.h"
+
+namespace palladion {
+namespace {
+
+const std::string kCopy =
+    "    copy_gmem_to_smem{collective_axes=[\"c\"], oob_mode=zeros}(src=%xr, dst=%s, barrier=%b);\n";
+const std::string kWait = "    barrier_wait(barrier=%b);\n";
+
+// Two blocks of a cluster, and what each does.
+std::string Cluster(const std::string& first, const std::string& second) {
+  return ThreadKernel("grid=[], grid_names=[], cluster=[2], cluster_names=[\"c\"], threads=none, thread_name=none",
+                      Cat("    run_scoped{collective_axes=[]}() (%s: ref<smem,i32[128]> as \"s\", %b: "
+                          "ref<smem,barrier{arrivals=1}[1]> as \"full\") {\n",
+                          EachDoes("c", {first, second}), "    return; };\n"));
+}
+
+Report CheckSeeds(const std::string& text, int seeds) { return CheckThreads(text, {.seeds = seeds, .threads = 1}); }
+
+// One schedule, program order, and many: a block that never takes part is found in each.
+TEST(Collective, ABlockThatTakesNoPart) {
+  for (const int seeds : {1, 16}) {
+    for (const bool first : {false, true}) {
+      const std::string waits = kCopy + kWait;
+      const Codes awaited = CodesOf(CheckSeeds(first ? Cluster(waits, "") : Cluster("", waits), seeds));
+      EXPECT_TRUE(awaited.contains("COLL_MISMATCH")) << seeds << first;
+      EXPECT_TRUE(awaited.contains("DEADLOCK")) << seeds << first;
+      const Codes unawaited = CodesOf(CheckSeeds(first ? Cluster(kCopy, "") : Cluster("", kCopy), seeds));
+      EXPECT_TRUE(unawaited.contains("COLL_MISMATCH")) << seeds << first;
+      EXPECT_TRUE(unawaited.contains("NOT_AWAITED")) << seeds << first;
+      const Codes fewer =
+          CodesOf(CheckSeeds(first ? Cluster(waits + waits, waits) : Cluster(waits, waits + waits), seeds));
+      EXPECT_TRUE(fewer.contains("COLL_MISMATCH")) << seeds << first;
+    }
+  }
+}
+
+// It has issued its part, so there is no mismatch; but the other's part lands in memory that may be gone.
+TEST(Collective, ABlockThatIssuesAndEnds) {
+  for (const int seeds : {1, 16}) {
+    for (const bool first : {false, true}) {
+      const std::string waits = kCopy + kWait;
+      const Codes codes = CodesOf(CheckSeeds(first ? Cluster(kCopy, waits) : Cluster(waits, kCopy), seeds));
+      EXPECT_TRUE(codes.contains("PEER_LIFETIME")) << seeds << first;
+      EXPECT_FALSE(codes.contains("COLL_MISMATCH")) << seeds << first;
+    }
+  }
+}
+
+TEST(Collective, WhatABlockThatHasEndedDoesNotGet) {
+  const Report report = CheckSeeds(Cluster("", kCopy + kWait), 1);
+  EXPECT_EQ(
+      "block (0) ends after 0 of the multicast copies, and block (1) makes one more: copy from x_ref[0:128] to "
+      "s[0:128] for full[0]",
+      MessageOf(report, "COLL_MISMATCH"));
+  EXPECT_NE(MessageOf(report, "DEADLOCK").find("1/2 of 1 arrivals"), std::string::npos)
+      << MessageOf(report, "DEADLOCK");
+}
+
+}  // namespace
+}  // namespace palladion

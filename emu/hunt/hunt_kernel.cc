@@ -1,0 +1,390 @@
+#include "emu/hunt/hunt_kernel.h"
+
+#include "semantics/base/cat.h"
+
+namespace palladion::hunt {
+namespace {
+
+bool IsPoint(Part part) { return part == Part::kFirst || part == Part::kMiddle; }
+
+// Writes the text line by line and, with it, what each line is for the reference machine.
+class Writer {
+ public:
+  explicit Writer(const HuntKernel& kernel) : kernel_(kernel) {}
+
+  Written Take() {
+    out_.code.resize(kernel_.agents.size());
+    sums_.assign(kernel_.agents.size(), "0:i32");
+    Head();
+    Scope();
+    if (kernel_.later.empty()) {
+      Branches(kernel_.agents, /*last=*/true);
+    } else {
+      InScope("s", /*last=*/false);
+      InScope("t", /*last=*/true);
+    }
+    Line("return;");
+    if (scoped_) {
+      Line("};");
+      Line("return;");
+    }
+    Line("}");
+    Line("}");
+    return std::move(out_);
+  }
+
+ private:
+  void Line(const std::string& text) {
+    Append(&out_.text, text, "\n");
+    ++line_;
+  }
+
+  std::string MatrixType() const { return Cat("i32[", kernel_.rows, ",", kRowElements, "]"); }
+
+  void Head() {
+    const bool gpu = kernel_.family != Family::kPrograms;
+    const std::string matrix = MatrixType(), sums = Cat("i32[", kernel_.agents.size(), "]");
+    const std::string space = gpu ? " space gmem" : "", ref = gpu ? "ref<gmem," : "ref<default,";
+    const std::size_t agents = kernel_.agents.size();
+    Line("pkir 1;");
+    Line("kernel @k {");
+    if (gpu) Line("backend mosaic_gpu;");
+    if (!gpu) Line(Cat("grid [", agents, "];"));
+    Line(Cat("in %x: ", matrix, space, ";"));
+    Line(Cat("in %c: ", matrix, space, Window(), ";"));
+    Line(Cat("out %o: ", sums, space, ";"));
+    Line(Cat("out %m: ", matrix, space, Window(), " alias %c;"));
+    if (gpu) Mesh();
+    const std::string window = kernel_.window < 0 ? matrix : Cat("i32[1,", kRowElements, "]");
+    Line(Cat("body @k (%xr: ", ref, matrix, "> as \"x\", %cr: ", ref, window, "> as \"c\", %or: ", ref, sums,
+             "> as \"o\", %mr: ", ref, window, "> as \"m\") {"));
+  }
+
+  std::string Window() const {
+    if (kernel_.window < 0) return "";
+    return Cat(" block (1,", kRowElements, ") map (%i: i32[]) { %a = mul(%i, ", kernel_.window,
+               ":i32) : i32[]; %b = add(%a, ", kernel_.window_start, ":i32) : i32[]; %r = rem(%b, ", kernel_.rows,
+               ":i32) : i32[]; return %r, 0:i32; }");
+  }
+
+  void Mesh() {
+    const int blocks = kernel_.blocks, threads = static_cast<int>(kernel_.agents.size()) / blocks;
+    const bool grid = kernel_.family == Family::kBlocks || blocks > 1, has_threads = kernel_.family == Family::kThreads;
+    const std::string sizes = grid ? Cat("[", blocks, "]") : "[]", names = grid ? "[\"b\"]" : "[]";
+    Line(Cat("mesh gpu {grid=", kernel_.cluster ? "[]" : sizes, ", grid_names=", kernel_.cluster ? "[]" : names,
+             ", cluster=", kernel_.cluster ? sizes : "[]", ", cluster_names=", kernel_.cluster ? names : "[]",
+             ", threads=", has_threads ? Cat(threads) : "none", ", thread_name=", has_threads ? "\"wg\"" : "none",
+             "};"));
+  }
+
+  // The number of the agent.
+  void Me() {
+    const int blocks = kernel_.blocks, threads = static_cast<int>(kernel_.agents.size()) / blocks;
+    if (kernel_.family == Family::kBlocks) return Line("%me = axis_index{axis=\"b\"}() : i32[];");
+    if (blocks == 1) return Line("%me = axis_index{axis=\"wg\"}() : i32[];");
+    Line("%block = axis_index{axis=\"b\"}() : i32[];");
+    Line(Cat("%first = mul(%block, ", threads, ":i32) : i32[];"));
+    Line("%thread = axis_index{axis=\"wg\"}() : i32[];");
+    Line("%me = add(%first, %thread) : i32[];");
+  }
+
+  void Scope() {
+    if (kernel_.family == Family::kPrograms) return Line("%me = program_id{axis=0}() : i32[];");
+    std::vector<std::string> refs;
+    for (std::size_t i = 0; i < kernel_.arrivals.size(); ++i) refs.push_back(BarrierRef(i));
+    if (kernel_.shared && kernel_.later.empty()) refs.push_back(Cat("%s: ref<smem,", MatrixType(), "> as \"s\""));
+    if (kernel_.unions) refs.push_back("%u: ref<smem,i8[1024]> as \"u\"");
+    scoped_ = !refs.empty();
+    std::string list;
+    for (const std::string& ref : refs) Append(&list, list.empty() ? "" : ", ", ref);
+    if (scoped_) Line(Cat("run_scoped{collective_axes=", Axes(), "}() (", list, ") {"));
+    for (int i = 0; i < kernel_.semaphores; ++i)
+      Line(Cat("%g", i, " = get_global{what=\"g", i, "\"}() : ref<gmem,sem[]>;"));
+    Me();
+  }
+
+  std::string BarrierRef(std::size_t i) const {
+    const int arrivals = kernel_.arrivals[i];
+    const std::string kind =
+        arrivals == 0 ? "cluster_barrier{axes=[\"b\"], arrivals=1, orders_tensor_core=false, leader_tracked=false}"
+                      : Cat("barrier{arrivals=", arrivals, ", orders_tensor_core=false}");
+    return Cat("%b", i, ": ref<smem,", kind, "[1]> as \"b", i, "\"");
+  }
+
+  const char* Axes() const { return kernel_.family == Family::kThreads ? "[\"wg\"]" : "[]"; }
+
+  // One of two scopes after each other.
+  void InScope(const std::string& name, bool last) {
+    const std::string result = Fresh();
+    shared_ = Cat("%", name);
+    for (std::vector<Instr>& code : out_.code) {
+      if (!last) continue;
+      code.push_back({nullptr, What::kMeet, line_, true});
+      code.push_back({nullptr, What::kEnter, line_, true});
+    }
+    Line(Cat(last ? "" : Cat(result, " = "), "run_scoped{collective_axes=", Axes(), "}() (", shared_, ": ref<smem,",
+             MatrixType(), "> as \"", name, "\") {"));
+    later_ = last;
+    const std::string sum = Branches(last ? kernel_.later : kernel_.agents, last);
+    Line(last ? "return;" : Cat("return ", sum, ";"));
+    Line(last ? "};" : "} : i32[];");
+    sums_.assign(sums_.size(), result);
+  }
+
+  // What each agent does; the last branches write the results, others give the sum.
+  std::string Branches(const std::vector<std::vector<Op>>& agents, bool last) {
+    const std::string result = Fresh();
+    for (std::size_t i = 0; i < agents.size(); ++i) {
+      Line(i > 0 ? "} {" : last ? "cond(%me) {" : Cat(result, " = cond(%me) {"));
+      code_ = &out_.code[i];
+      agent_ = static_cast<int>(i);
+      sum_ = sums_[i];
+      Ops(agents[i]);
+      if (last) {
+        Record(What::kResult, nullptr);
+        Line(Cat("_ = swap(%or.at[", i, "], ", sum_, ") : i32[];"));
+      }
+      Line(last ? "return;" : Cat("return ", sum_, ";"));
+    }
+    Line(last ? "};" : "} : i32[];");
+    return result;
+  }
+
+  void Record(What what, const Op* op) { code_->push_back({op, what, line_, later_}); }
+  std::string Fresh() { return Cat("%v", ++values_); }
+
+  void Ops(const std::vector<Op>& ops) {
+    for (const Op& op : ops) {
+      if (op.what == What::kIf) {
+        If(op);
+      } else if (op.what == What::kLoop) {
+        Loop(op);
+      } else {
+        Record(op.what, &op);
+        One(op);
+      }
+    }
+  }
+
+  void If(const Op& op) {
+    const std::string bit = Fresh(), odd = Fresh();
+    Line(Cat(bit, " = and(", sum_, ", 1:i32) : i32[];"));
+    const std::string result = Fresh(), before = sum_;
+    const std::size_t branch = code_->size();
+    Record(What::kIf, &op);
+    Line(Cat(result, " = cond(", bit, ") {"));
+    const std::vector<Instr> head = std::exchange(*code_, {});
+    Ops(op.otherwise);
+    Line(Cat("return ", sum_, ";"));
+    const std::vector<Instr> otherwise = std::exchange(*code_, {});
+    sum_ = before;
+    Line("} {");
+    Ops(op.body);
+    Line(Cat("return ", sum_, ";"));
+    const std::vector<Instr> body = std::exchange(*code_, head);
+    Line("} : i32[];");
+    (*code_)[branch].skip = static_cast<int>(body.size()) + 1;
+    code_->insert(code_->end(), body.begin(), body.end());
+    code_->push_back({nullptr, What::kJump, 0, later_, static_cast<int>(otherwise.size())});
+    code_->insert(code_->end(), otherwise.begin(), otherwise.end());
+    sum_ = result;
+  }
+
+  void Loop(const Op& op) {
+    const std::string result = Fresh(), carry = Fresh();
+    Line(Cat(result, " = scan{length=2, reverse=false}(init=", sum_, ") (", carry, ": i32[]) {"));
+    const std::vector<Instr> head = std::exchange(*code_, {});
+    sum_ = carry;
+    Ops(op.body);
+    Line(Cat("return ", sum_, ";"));
+    Line("} : i32[];");
+    const std::vector<Instr> body = std::exchange(*code_, head);
+    for (int i = 0; i < 2; ++i) code_->insert(code_->end(), body.begin(), body.end());
+    sum_ = result;
+  }
+
+  // The view of an access, and the type of its value.
+  std::string ViewAt(const Op& op, const std::string& row, const std::string& columns) const {
+    if (op.array == Array::kUnion) {
+      const int elements = op.part == Part::kLow || op.part == Part::kHigh ? 64 : 128;
+      return Cat("%u.alias{dtype=i32, shape=[", elements,
+                 "], offset=", 256 * op.row + (op.part == Part::kHigh ? 256 : 0), "}",
+                 op.part == Part::kFirst    ? ".at[0]"
+                 : op.part == Part::kMiddle ? ".at[64]"
+                                            : "");
+    }
+    const int blocks = kernel_.blocks, block = agent_ / (static_cast<int>(kernel_.agents.size()) / blocks);
+    const std::string peer = Cat(shared_, ".cluster{dims=[\"b\"], idxs=[", (block + 1) % blocks, "]}");
+    const std::string ref = op.array == Array::kM      ? (op.alias ? "%cr" : "%mr")
+                            : op.array == Array::kX    ? "%xr"
+                            : op.array == Array::kPeer ? peer
+                                                       : shared_;
+    return Cat(ref, ".at[", row, ", ", columns, "]");
+  }
+
+  // What stands before the operation: values for its row and its columns.
+  std::string View(const Op& op) {
+    std::string row = Cat(op.array == Array::kM && kernel_.window >= 0 ? 0 : op.row), columns = Columns(op.part);
+    if (op.array != Array::kUnion && op.dynamic) {
+      const std::string bit = Fresh(), sum = Fresh();
+      row = Fresh();
+      Line(Cat(bit, " = and(", sum_, ", 1:i32) : i32[];"));
+      Line(Cat(sum, " = add(", bit, ", ", op.row, ":i32) : i32[];"));
+      Line(Cat(row, " = rem(", sum, ", ", kernel_.rows, ":i32) : i32[];"));
+    } else if (op.array != Array::kUnion && op.style == 1) {
+      const std::string number = row;
+      row = Fresh();
+      Line(Cat(row, " = add(%me, ", std::stoi(number) - agent_, ":i32) : i32[];"));
+    }
+    if (Half(op.part) && op.style == 2) columns = "*";
+    if (Half(op.part) && op.style == 3) columns = Lanes(64, op.part == Part::kHigh ? 64 : 0);
+    return ViewAt(op, row, columns);
+  }
+
+  static bool Half(Part part) { return part == Part::kLow || part == Part::kHigh; }
+
+  // start, start + 1, ...
+  std::string Lanes(int n, int start) {
+    const std::string lane = Fresh(), shifted = Fresh();
+    Line(Cat(lane, " = iota{dim=0}() : i32[", n, "];"));
+    Line(Cat(shifted, " = add(", lane, ", ", start, ":i32) : i32[", n, "];"));
+    return shifted;
+  }
+  std::string MaskOf(Part part) {
+    const std::string lanes = Lanes(128, 0), mask = Fresh();
+    Line(Cat(mask, " = ", part == Part::kLow ? "lt" : "ge", "(", lanes, ", 64:i32) : bool[128];"));
+    return mask;
+  }
+  static std::string Columns(Part part) {
+    static constexpr const char* kText[] = {"0", "64", "0 +: 64", "64 +: 64", "*"};
+    return kText[static_cast<int>(part)];
+  }
+  static std::string TypeOf(Part part) { return IsPoint(part) ? "i32[]" : part == Part::kRow ? "i32[128]" : "i32[64]"; }
+
+  // sum = 3 * sum + term
+  void Add(const std::string& term) {
+    const std::string tripled = Fresh(), sum = Fresh();
+    Line(Cat(tripled, " = mul(", sum_, ", 3:i32) : i32[];"));
+    Line(Cat(sum, " = add(", tripled, ", ", term, ") : i32[];"));
+    sum_ = sum;
+  }
+  void AddElements(const std::string& value, Part part) {
+    if (IsPoint(part)) return Add(value);
+    const std::string term = Fresh();
+    Line(Cat(term, " = reduce_sum{axes=[0]}(", value, ") : i32[];"));
+    Add(term);
+  }
+
+  // `before` and `after` stand around the value, whose line is the operation's own.
+  void WithValue(const Op& op, const std::string& before, const std::string& after) {
+    std::string value = op.amount == 0 ? sum_ : Cat(op.amount, ":i32");
+    if (!IsPoint(op.part)) {
+      const std::string wide = Fresh(), shape = op.part == Part::kRow || op.style == 2 ? "128" : "64";
+      Line(Cat(wide, " = broadcast_in_dim{shape=[", shape, "], dims=[]}(", value, ") : i32[", shape, "];"));
+      value = wide;
+    }
+    code_->back().line = line_;
+    Line(Cat(before, value, after));
+  }
+
+  // A half by a mask over the row.
+  void Masked(const Op& op) {
+    const std::string view = View(op), mask = MaskOf(op.part);
+    if (op.what == What::kStore)
+      return WithValue(op, Cat("_ = masked_swap(", view, ", "), Cat(", mask=", mask, ") : i32[128];"));
+    const std::string zeros = Fresh(), value = Fresh();
+    Line(Cat(zeros, " = broadcast_in_dim{shape=[128], dims=[]}(0:i32) : i32[128];"));
+    code_->back().line = line_;
+    Line(Cat(value, " = masked_load(", view, ", mask=", mask, ", other=", zeros, ") : i32[128];"));
+    AddElements(value, op.part);
+  }
+
+  void MemoryOp(const Op& op) {
+    if (Half(op.part) && op.style == 2) return Masked(op);
+    const std::string view = View(op), type = TypeOf(op.part);
+    switch (op.what) {
+      case What::kLoad: {
+        const std::string value = Fresh();
+        code_->back().line = line_;
+        Line(Cat(value, " = get(", view, ") : ", type, ";"));
+        return AddElements(value, op.part);
+      }
+      case What::kStore:
+        return WithValue(op, Cat("_ = swap(", view, ", "), Cat(") : ", type, ";"));
+      case What::kAtomicAdd:
+        if (kernel_.family == Family::kPrograms)
+          return WithValue(op, Cat("_ = atomic_rmw{op=add}(", view, ", "), Cat(") : ", type, ";"));
+        return WithValue(op, Cat("atomic_store{atomic_type=add}(ref=", view, ", value="), ");");
+      default: {
+        const std::string value = Fresh(), kind = op.what == What::kExchange ? "xchg" : "add";
+        WithValue(op, Cat(value, " = atomic_rmw{op=", kind, "}(", view, ", "), Cat(") : ", type, ";"));
+        return AddElements(value, op.part);
+      }
+    }
+  }
+
+  void SyncOp(const Op& op) {
+    const std::string barrier = Cat("%b", op.object), semaphore = Cat("%g", op.object);
+    switch (op.what) {
+      case What::kArrive:
+        return Line(Cat("barrier_arrive(barrier=", barrier, ");"));
+      case What::kWait:
+        return Line(Cat("barrier_wait(barrier=", barrier, ");"));
+      case What::kTest: {
+        const std::string can = Fresh(), number = Fresh();
+        Line(Cat(can, " = barrier_test(barrier=", barrier, ") : bool[];"));
+        Line(Cat(number, " = convert_element_type{to=i32}(", can, ") : i32[];"));
+        return Add(number);
+      }
+      case What::kSignal:
+        return Line(
+            Cat("semaphore_signal(ref=", semaphore, ", inc=", op.amount, ":i32, device_id=none, core_index=none);"));
+      case What::kSemWait:
+        return Line(Cat("semaphore_wait(ref=", semaphore, ", value=", op.amount,
+                        ":i32, decrement=", op.flag ? "false" : "true", ");"));
+      default: {
+        const std::string count = Fresh();
+        Line(Cat(count, " = semaphore_read(ref=", semaphore, ") : i32[];"));
+        return Add(count);
+      }
+    }
+  }
+
+  void One(const Op& op) {
+    switch (op.what) {
+      case What::kFence:
+        return Line("commit_smem();");
+      case What::kCopyIn:
+        return Line(Cat("copy_gmem_to_smem{collective_axes=none, leader_tracked=none, oob_mode=zeros}(src=%xr.at[",
+                        op.row, ", *], dst=", shared_, ".at[", op.to, ", *], barrier=%b", op.object, ");"));
+      case What::kCopyOut:
+        return Line(Cat("copy_smem_to_gmem{has_user_predicate=false, commit_group=true, reduction_op=none}(src=",
+                        shared_, ".at[", op.row, ", *], dst=%mr.at[", op.to, ", *]);"));
+      case What::kAwait:
+        return Line(Cat("wait_smem_to_gmem{wait_read_only=", op.flag ? "true" : "false", "}(", op.amount, ":~i32);"));
+      case What::kLoad:
+      case What::kStore:
+      case What::kAtomicAdd:
+      case What::kAtomicSee:
+      case What::kExchange:
+        return MemoryOp(op);
+      default:
+        return SyncOp(op);
+    }
+  }
+
+  const HuntKernel& kernel_;
+  Written out_;
+  std::vector<Instr>* code_ = nullptr;
+  std::vector<std::string> sums_;  // of each agent, where its branch begins
+  std::string sum_, shared_ = "%s";
+  bool later_ = false;
+  int agent_ = 0, line_ = 1, values_ = 0;
+  bool scoped_ = false;
+};
+
+}  // namespace
+
+Written Write(const HuntKernel& kernel) { return Writer(kernel).Take(); }
+
+}  // namespace palladion::hunt

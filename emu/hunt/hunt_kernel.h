@@ -1,0 +1,105 @@
+// Small kernels as data, for the hunt after false verdicts (docs/hunting.md): what each agent does, as a list of
+// operations on a few rows of memory, barriers and semaphores. The text of a kernel, and the program of the reference
+// machine (reference_machine.h), come from the same data, so that a line of the text is known by what it does.
+// Limits: indices are constants; every element of a row has one value; what a kernel computes is one number.
+#ifndef PALLADION_EMU_HUNT_HUNT_KERNEL_H_
+#define PALLADION_EMU_HUNT_HUNT_KERNEL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace palladion::hunt {
+
+enum class Family : std::uint8_t {
+  kThreads,   // Pallas threads of GPU blocks; barriers and shared memory are a block's own
+  kBlocks,    // the same, with one thread for each block
+  kPrograms,  // programs of a grid: Triton, generic
+};
+
+enum class What : std::uint8_t {
+  kLoad,       // sum = 3 * sum + memory
+  kStore,      // memory = amount, or the sum where that is 0
+  kAtomicAdd,  // memory += amount; nobody sees the old value
+  kAtomicSee,  // sum = 3 * sum + memory; memory += amount
+  kExchange,   // sum = 3 * sum + memory; memory = amount
+  kArrive,
+  kWait,
+  kTest,     // sum = 3 * sum + (may go on)
+  kFence,    // commit_smem
+  kCopyIn,   // row `row` of x to row `to` of shared memory, arriving at barrier `object`
+  kCopyOut,  // row `row` of shared memory to row `to` of m
+  kAwait,    // at most `amount` copies out under way; `flag`: their reading alone
+  kSignal,   // `amount`
+  kSemWait,  // `amount`; `flag`: without taking it
+  kSemRead,  // sum = 3 * sum + count
+  kIf,       // the sum is odd: `body`, else `otherwise`
+  kLoop,     // `body`, twice
+  kResult,   // o[agent] = sum: the last thing that every agent does
+  kJump,     // of the reference machine only, as the next two: a thread comes to the second scope, and goes on in it
+  kMeet,
+  kEnter,
+};
+
+enum class Array : std::uint8_t { kX, kM, kShared, kUnion, kPeer };  // kPeer: shared memory of the cluster's next block
+
+// What of a row of 128 elements an access has.
+enum class Part : std::uint8_t { kFirst, kMiddle, kLow, kHigh, kRow };  // element 0, element 64, a half, all
+
+struct Op {
+  What what = What::kFence;
+  Array array = Array::kM;
+  Part part = Part::kRow;
+  int object = 0;  // barrier or semaphore
+  int row = 0, to = 0;
+  std::int64_t amount = 0;
+  bool flag = false;
+  bool dynamic = false;  // one row further where the sum is odd, round the end
+  int style = 0;       // how an index is written: 0 a literal, 1 computed; of programs: 2 a mask, 3 an array of indices
+  bool alias = false;  // m by the name of the input whose memory it has
+  std::vector<Op> body, otherwise;
+};
+
+struct HuntKernel {
+  Family family = Family::kThreads;
+  std::string target = "mosaic_gpu/h100";
+  int rows = 2;               // of m and of shared memory
+  int blocks = 1;             // of as many threads each: the first ones of `agents` are block 0's
+  bool cluster = false;       // the blocks are one
+  std::vector<int> arrivals;  // of each barrier; of a cluster's barrier 0: one arrival of each block
+  // Of programs: m goes by blocks of a row, of which program i has number (window * i + window_start) mod rows.
+  int window = -1, window_start = 0;
+  int semaphores = 0;
+  bool shared = false, unions = false;  // is there shared memory, and a union of refs?
+  std::vector<std::vector<Op>> agents;  // what each does
+  // What each does then, in a scope of its own whose shared memory has the bytes of that before; empty: there is none.
+  std::vector<std::vector<Op>> later;
+};
+
+// One operation of the reference machine.
+struct Instr {
+  const Op* op = nullptr;
+  What what = What::kFence;
+  int line = 0;        // of the text
+  bool later = false;  // in the second scope
+  int skip = 0;        // kIf: instructions to leave out where the sum is even; kJump: always
+};
+
+struct Written {
+  std::string text;
+  std::vector<std::vector<Instr>> code;  // by agent; its operations are the kernel's own
+};
+
+Written Write(const HuntKernel& kernel);
+
+inline constexpr std::int64_t kRowElements = 128;
+// What is in row `row` of the inputs: x, and m before the kernel.
+inline std::int64_t InputOfX(int row) { return 1000 + 7 * row; }
+inline std::int64_t InputOfM(int row) { return 50 + row; }
+
+int CountOps(const std::vector<Op>& ops);
+int CountOps(const HuntKernel& kernel);
+
+}  // namespace palladion::hunt
+
+#endif  // PALLADION_EMU_HUNT_HUNT_KERNEL_H_

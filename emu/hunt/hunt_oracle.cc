@@ -1,0 +1,287 @@
+#include "emu/hunt/hunt_oracle.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "emu/arrays.h"
+#include "emu/check.h"
+#include "emu/checks/check_trial.h"
+#include "emu/checks/interaction.h"
+#include "emu/hunt/hunt_trace.h"
+#include "emu/hunt/reference_machine.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::hunt {
+namespace {
+
+const std::set<std::string> kRaces = {"RACE_WW", "RACE_RW", "RACE_ASYNC", "SAME_VALUE", "GRID_ORDER"};
+// With these a barrier is not what it was: what a wait learns is nobody's promise.
+const std::set<std::string> kBroken = {"BAR_DOUBLE", "BAR_PHASE_SKIP", "PEER_LIFETIME"};
+
+bool Has(const Report& report, const std::string& code) {
+  return std::any_of(report.findings.begin(), report.findings.end(),
+                     [&](const ReportedFinding& finding) { return finding.code == code; });
+}
+
+Tensor Rows(int rows, std::int64_t (*value)(int)) {
+  Tensor tensor(DType::kI32, {rows, kRowElements});
+  const auto numbers = tensor.span<std::int32_t>();
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<std::int32_t>(value(static_cast<int>(static_cast<std::int64_t>(i) / kRowElements)));
+  return tensor;
+}
+
+std::string PairsText(const std::set<LinePair>& pairs) {
+  std::string text;
+  for (const auto& [first, second] : pairs) Append(&text, " ", first, "-", second);
+  return text.empty() ? " none" : text;
+}
+
+class Judgement {
+ public:
+  Judgement(const HuntKernel& kernel, const HuntOptions& options)
+      : kernel_(kernel), options_(options), written_(Write(kernel)) {
+    result_.text = written_.text;
+    inputs_ = {Rows(kernel.rows, InputOfX), Rows(kernel.rows, InputOfM)};
+  }
+
+  HuntResult Take() {
+    absl::StatusOr<PreparedKernel> prepared =
+        PrepareText(written_.text, {.kernel = "", .target = kernel_.target, .path = ""});
+    if (!prepared.ok()) {
+      Contradict("refused", prepared.status().ToString());
+      return std::move(result_);
+    }
+    prepared_ = *std::move(prepared);
+    reached_ = ExploreFrom(ReferenceMachine(kernel_, written_), options_.max_states);
+    result_.searched = reached_.complete;
+    const std::optional<Report> report = RunCheck(CheckOptions{.seeds = options_.seeds, .threads = 1});
+    if (!report.has_value()) return std::move(result_);
+    report_ = *report;
+    result_.verdict = Name(report_.verdict);
+    for (const ReportedFinding& finding : report_.findings) {
+      if (result_.codes.find(finding.code) == std::string::npos)
+        Append(&result_.codes, result_.codes.empty() ? "" : " ", finding.code);
+    }
+    CompareWithReference(report_, "seeds");
+    if (options_.max_schedules > 0) CompareWithExhaustive();
+    if (Proved() && options_.more_seeds > 0) CompareWithMoreSeeds();
+    CompareTrials();
+    return std::move(result_);
+  }
+
+ private:
+  void Contradict(std::string kind, std::string detail) {
+    for (const Contradiction& known : result_.contradictions) {
+      if (known.kind == kind) return;
+    }
+    result_.contradictions.push_back({std::move(kind), std::move(detail)});
+  }
+
+  std::optional<Report> RunCheck(const CheckOptions& options) {
+    absl::StatusOr<Report> report = Check(*prepared_, inputs_, options);
+    if (report.ok()) return *std::move(report);
+    Contradict("error", report.status().ToString());
+    return std::nullopt;
+  }
+
+  bool Proved() const { return report_.proved || (options_.lie && report_.verdict == Verdict::kClean); }
+
+  std::string OutcomesText() const {
+    std::string text;
+    int shown = 0;
+    for (const std::string& outcome : reached_.outcomes) {
+      if (shown++ < 3) Append(&text, " [", outcome, "]");
+    }
+    return Cat(reached_.outcomes.size(), " outcomes:", text);
+  }
+
+  bool Reaches(const std::string& outcome) const { return reached_.outcomes.count(outcome) > 0; }
+  std::size_t Values() const {
+    return reached_.outcomes.size() - (Reaches("deadlock") ? 1 : 0) - (Reaches("broken") ? 1 : 0) -
+           (Reaches("stale") ? 1 : 0) - (Reaches("undefined") ? 1 : 0);
+  }
+
+  void CompareWithReference(const Report& report, const std::string& how) {
+    if (Has(report, "LIVELOCK")) Contradict("a livelock in a kernel without a loop that waits", how);
+    if (!reached_.complete || Has(report, "GRID_ORDER")) return;  // on generic, another order is no order of the kernel
+    const bool counts = !report.findings.empty();
+    if (how == "seeds" && Proved() && report.verdict != Verdict::kDefect) {
+      if (Reaches("deadlock")) Contradict("proved, but an order deadlocks", OutcomesText());
+      if (Reaches("broken")) Contradict("proved, but a barrier completes twice", OutcomesText());
+      if (Reaches("stale")) Contradict("proved, but a copy has memory of another scope", OutcomesText());
+      if (Reaches("undefined")) Contradict("proved, but an order shows undefined data", OutcomesText());
+      if (Values() > 1) Contradict("proved, but orders differ", OutcomesText());
+    }
+    if (!counts && !Proved() && (Values() > 1 || Reaches("deadlock") || Reaches("undefined"))) result_.missed = true;
+    if (Reaches("broken")) return;  // what comes after is nobody's promise
+    if (Has(report, "DEADLOCK") && !Reaches("deadlock")) Contradict("a deadlock that no order has", OutcomesText());
+    if (Has(report, "NONDET") && Values() < 2 && !Reaches("undefined"))
+      Contradict("outputs differ, but no two orders do", OutcomesText());
+    const bool undefined = Has(report, "UNINIT") || Has(report, "PAD_LEAK");
+    if (undefined && !Reaches("undefined") && !Reaches("deadlock"))
+      Contradict("undefined data that no order shows", OutcomesText());
+  }
+
+  void CompareWithExhaustive() {
+    std::int64_t asked = 0;
+    CheckOptions options{.exhaustive = true, .threads = 1};
+    options.interrupted = [&] { return ++asked > options_.max_schedules; };
+    const std::optional<Report> all = RunCheck(options);
+    if (!all.has_value()) return;
+    result_.exhausted = all->proved && !all->interrupted;
+    CompareWithReference(*all, "exhaustive");
+    if (Proved() && report_.verdict != Verdict::kDefect && all->verdict != Verdict::kProved &&
+        all->verdict != Verdict::kClean)
+      Contradict("proved, but the exhaustive search finds a defect", FindingsText(*all));
+    if (!result_.exhausted) return;
+    if (report_.verdict == Verdict::kClean && all->verdict != Verdict::kProved) result_.missed = true;
+    if (!reached_.complete || Has(*all, "GRID_ORDER")) return;
+    if (Reaches("broken")) {
+      if (!Has(*all, "BAR_DOUBLE"))
+        Contradict("exhaustive, but without the barrier that completes twice", OutcomesText());
+      return;
+    }
+    if (Reaches("deadlock") && !Has(*all, "DEADLOCK"))
+      Contradict("exhaustive, but without the deadlock", OutcomesText());
+    const bool undefined = Has(*all, "UNINIT") || Has(*all, "PAD_LEAK");
+    if (Reaches("stale") && !Has(*all, "USE_AFTER_SCOPE"))
+      Contradict("exhaustive, but without the copy that has memory of another scope", OutcomesText());
+    if (Reaches("undefined") && !undefined) Contradict("exhaustive, but without the undefined data", OutcomesText());
+    if (Values() > 1 && !Has(*all, "NONDET") && !undefined) Contradict("exhaustive, but orders differ", OutcomesText());
+  }
+
+  static std::string FindingsText(const Report& report) {
+    std::string text;
+    for (const ReportedFinding& finding : report.findings)
+      Append(&text, finding.code, "@", finding.text_line, ": ", finding.message, "; ");
+    return text;
+  }
+
+  void CompareWithMoreSeeds() {
+    const absl::StatusOr<TrialRunner> runner =
+        TrialRunner::Create(*prepared_, arrays_ = ArraysOf(inputs_), trial_options_);
+    if (!runner.ok()) return Contradict("error", runner.status().ToString());
+    std::optional<Trial> first;
+    for (std::int64_t seed = 0; seed < options_.more_seeds; ++seed) {
+      absl::StatusOr<Trial> trial = runner->Run(runner->ScheduleOfSeed(seed), Watch::kOutputs, lengths_);
+      if (!trial.ok()) return Contradict("error", trial.status().ToString());
+      if (!first.has_value()) {
+        first = *std::move(trial);
+        lengths_ = {.steps = std::max<std::int64_t>(1, first->run.steps), .operations = first->run.operations};
+        continue;
+      }
+      if (trial->run.outcome != first->run.outcome) Contradict("proved, but a seed ends otherwise", Cat("seed ", seed));
+      for (std::size_t i = 0; i < trial->outputs.size(); ++i) {
+        if (!trial->outputs[i].BitwiseEquals(first->outputs[i]))
+          Contradict("proved, but a seed gives other outputs", Cat("seed ", seed));
+      }
+    }
+  }
+
+  void CompareTrials() {
+    const absl::StatusOr<TrialRunner> runner =
+        TrialRunner::Create(*prepared_, arrays_ = ArraysOf(inputs_), trial_options_);
+    if (!runner.ok()) return Contradict("error", runner.status().ToString());
+    for (std::int64_t seed = 0; seed < options_.trials; ++seed) {
+      TraceRecorder recorder(written_, kernel_.blocks);
+      LaunchOptions launch;
+      recorder.Attach(launch);
+      const absl::StatusOr<Trial> trial =
+          runner->Run(runner->ScheduleOfSeed(seed), Watch::kEverything, lengths_, &launch);
+      if (!trial.ok()) return Contradict("error", trial.status().ToString());
+      if (seed == 0)
+        lengths_ = {.steps = std::max<std::int64_t>(1, trial->run.steps), .operations = trial->run.operations};
+      CompareTrial(*trial, recorder, Cat("seed ", seed));
+    }
+  }
+
+  void CompareTrial(const Trial& trial, const TraceRecorder& recorder, const std::string& which) {
+    ReferenceMachine machine(kernel_, written_);
+    SimpleRaces races(machine.agents(), machine.first_shared_cell(), ProgramsInteract(prepared_->state().program()),
+                      options_.mutation);
+    machine.ListenWith(&races);
+    const bool broken = std::any_of(trial.findings.begin(), trial.findings.end(), [](const Finding& finding) {
+      return kBroken.count(std::string(Code(finding.code))) > 0;
+    });
+    if (broken) return;
+    const std::string wrong = Follow(recorder.events(), &machine);
+    if (!wrong.empty()) return Contradict("the run is not one of the reference machine", Cat(which, ": ", wrong));
+    if (trial.run.outcome == palladion::Outcome::kFinished) {
+      CompareEnd(trial, machine, which);
+    } else if (trial.run.outcome == palladion::Outcome::kDeadlock) {
+      const Reached rest = ExploreFrom(machine, options_.max_states);
+      if (rest.outcomes != std::set<std::string>{"deadlock"})
+        Contradict("a deadlock from which there is a way on", Cat(which, ": ", rest.outcomes.size(), " outcomes"));
+    }
+    CompareRaces(trial, races, which);
+  }
+
+  void CompareEnd(const Trial& trial, const ReferenceMachine& machine, const std::string& which) {
+    if (!machine.Done()) return Contradict("a run that ended is not at its end", which);
+    const std::string outcome = machine.Outcome();
+    const bool undefined = std::any_of(trial.findings.begin(), trial.findings.end(), [](const Finding& finding) {
+      return finding.code == FindingCode::kUninitialised || finding.code == FindingCode::kPaddingLeak;
+    });
+    if (outcome == "stale") return;
+    if (undefined != (outcome == "undefined"))
+      return Contradict("one of two finds undefined data", Cat(which, ": the reference machine says ", outcome));
+    if (undefined) return;
+    const auto sums = trial.outputs[0].span<std::int32_t>(), elements = trial.outputs[1].span<std::int32_t>();
+    const std::vector<std::int64_t> cells = machine.CellsOfM(), results = machine.Sums();
+    bool same = std::equal(results.begin(), results.end(), sums.begin());
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const std::size_t cell = i / 64 * 2 + (i % 64 == 0 ? 0 : 1);
+      same &= elements[i] == cells[cell];
+    }
+    if (!same) Contradict("outputs that the reference machine does not give", Cat(which, ": ", outcome));
+  }
+
+  void CompareRaces(const Trial& trial, const SimpleRaces& races, const std::string& which) {
+    std::set<LinePair> found, unfenced;
+    std::set<int> found_later;
+    for (const Finding& finding : trial.findings) {
+      const std::string code(Code(finding.code));
+      if (!finding.first.has_value() || !finding.second.has_value()) continue;
+      const int a = finding.first->text_line, b = finding.second->text_line;
+      if (kRaces.count(code) > 0) {
+        found.insert({std::min(a, b), std::max(a, b)});
+        found_later.insert(b);
+      }
+      if (code == "PROXY" && finding.first->kind != AccessKind::kRead)
+        unfenced.insert({std::min(a, b), std::max(a, b)});
+    }
+    ++result_.races_compared;
+    const std::set<LinePair> expected = races.Races(), expected_unfenced = races.Unfenced();
+    if (!expected.empty()) ++result_.racy;
+    const std::string both = Cat(which, ": found", PairsText(found), ", expected", PairsText(expected));
+    if (found.empty() != expected.empty()) Contradict(found.empty() ? "a race is missed" : "a race that is none", both);
+    if (!std::includes(expected.begin(), expected.end(), found.begin(), found.end()))
+      Contradict("a race that is none", both);
+    const bool each = trial.run.steps > 0;  // else the sweep, which looks at programs as a whole
+    if (each && found_later != races.LaterLines()) Contradict("a line that races is not named", both);
+    if (expected.empty() && unfenced.empty() != expected_unfenced.empty())
+      Contradict("one of two misses a fence",
+                 Cat(which, ": found", PairsText(unfenced), ", expected", PairsText(expected_unfenced)));
+  }
+
+  const HuntKernel& kernel_;
+  const HuntOptions& options_;
+  const Written written_;
+  std::optional<PreparedKernel> prepared_;
+  std::vector<Tensor> inputs_;
+  std::vector<ConstArray> arrays_;
+  const CheckOptions trial_options_{.threads = 1};
+  Reached reached_;
+  Report report_;
+  RunLengths lengths_;
+  HuntResult result_;
+};
+
+}  // namespace
+
+HuntResult Judge(const HuntKernel& kernel, const HuntOptions& options) { return Judgement(kernel, options).Take(); }
+
+}  // namespace palladion::hunt

@@ -1,0 +1,50 @@
+// Holds what a check says of one small kernel against what others find: the reference machine's search of every order,
+// the check's own exhaustive search, and the slow race checker on the very schedules that ran. Whatever two of them do
+// not agree on is a contradiction, and somebody's mistake.
+#ifndef PALLADION_EMU_HUNT_HUNT_ORACLE_H_
+#define PALLADION_EMU_HUNT_HUNT_ORACLE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emu/hunt/hunt_kernel.h"
+#include "emu/hunt/simple_races.h"
+#include "emu/report.h"
+
+namespace palladion::hunt {
+
+struct HuntOptions {
+  std::int64_t seeds = 64;              // of the check that is judged
+  std::int64_t more_seeds = 0;          // where it says proved: so many more, which must show nothing
+  std::int64_t trials = 6;              // schedules whose races are compared
+  std::int64_t max_states = 200'000;    // of the reference search
+  std::int64_t max_schedules = 3'000;   // of the exhaustive check; 0: none
+  Mutation mutation = Mutation::kNone;  // of the slow race checker: to see it fail
+  bool lie = false;                     // read every clean verdict as proved: to see that caught
+};
+
+struct Contradiction {
+  std::string kind;  // "proved, but orders differ": what a shrunk kernel must still show
+  std::string detail;
+};
+
+struct HuntResult {
+  std::string text;                           // of the kernel
+  std::string verdict;                        // of the check: "proved", "clean", ...
+  std::string codes;                          // of its findings, each once
+  bool searched = false;                      // the reference search saw every order
+  bool exhausted = false;                     // so did the check's own
+  bool missed = false;                        // clean under the seeds, and not in every order
+  std::int64_t races_compared = 0, racy = 0;  // schedules
+  std::vector<Contradiction> contradictions;
+};
+
+HuntResult Judge(const HuntKernel& kernel, const HuntOptions& options);
+
+// The kernel without what the contradiction does not need.
+HuntKernel ShrinkKernel(const HuntKernel& kernel, const std::string& kind, const HuntOptions& options);
+
+}  // namespace palladion::hunt
+
+#endif  // PALLADION_EMU_HUNT_HUNT_ORACLE_H_

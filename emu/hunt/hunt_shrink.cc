@@ -1,0 +1,76 @@
+// Counterexamples made small: operations are left out one by one, as long as the contradiction stays.
+#include <algorithm>
+#include <vector>
+
+#include "emu/hunt/hunt_oracle.h"
+
+namespace palladion::hunt {
+namespace {
+
+bool Shows(const HuntKernel& kernel, const std::string& kind, const HuntOptions& options) {
+  const HuntResult result = Judge(kernel, options);
+  return std::any_of(result.contradictions.begin(), result.contradictions.end(),
+                     [&](const Contradiction& contradiction) { return contradiction.kind == kind; });
+}
+
+// Every kernel that has one operation less.
+void Smaller(std::vector<Op>* ops, HuntKernel* kernel, std::vector<HuntKernel>* out) {
+  for (std::size_t i = 0; i < ops->size(); ++i) {
+    const std::vector<Op> before = *ops;
+    ops->erase(ops->begin() + static_cast<std::ptrdiff_t>(i));
+    out->push_back(*kernel);
+    const Op& op = before[i];
+    if (!op.body.empty() || !op.otherwise.empty()) {  // what is inside instead
+      ops->insert(ops->begin() + static_cast<std::ptrdiff_t>(i), op.body.begin(), op.body.end());
+      out->push_back(*kernel);
+    }
+    *ops = before;
+    Smaller(&(*ops)[i].body, kernel, out);
+    Smaller(&(*ops)[i].otherwise, kernel, out);
+  }
+}
+
+}  // namespace
+
+HuntKernel ShrinkKernel(const HuntKernel& kernel, const std::string& kind, const HuntOptions& options) {
+  HuntKernel best = kernel;
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    std::vector<HuntKernel> candidates;
+    HuntKernel work = best;
+    if (work.later.empty() && work.blocks == 1 && work.agents.size() > 1 && work.agents.back().empty()) {
+      candidates.push_back(work);
+      candidates.back().agents.pop_back();
+    }
+    if (!work.later.empty() && work.blocks == 1 && work.agents.size() > 1 && work.agents.back().empty() &&
+        work.later.back().empty()) {
+      candidates.push_back(work);
+      candidates.back().agents.pop_back();
+      candidates.back().later.pop_back();
+    }
+    for (std::vector<Op>& ops : work.agents) Smaller(&ops, &work, &candidates);
+    for (std::vector<Op>& ops : work.later) Smaller(&ops, &work, &candidates);
+    for (const HuntKernel& candidate : candidates) {
+      if (!Shows(candidate, kind, options)) continue;
+      best = candidate;
+      smaller = true;
+      break;
+    }
+  }
+  return best;
+}
+
+int CountOps(const std::vector<Op>& ops) {
+  int n = 0;
+  for (const Op& op : ops) n += 1 + CountOps(op.body) + CountOps(op.otherwise);
+  return n;
+}
+
+int CountOps(const HuntKernel& kernel) {
+  int n = 0;
+  for (const std::vector<Op>& ops : kernel.agents) n += CountOps(ops);
+  for (const std::vector<Op>& ops : kernel.later) n += CountOps(ops);
+  return n;
+}
+
+}  // namespace palladion::hunt

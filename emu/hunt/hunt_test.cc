@@ -1,0 +1,89 @@
+// What checks say of random small kernels is what the reference machine, exhaustive search and the slow race checker
+// find (docs/hunting.md). And each of those can fail: damaged on purpose, they contradict. Limits: the kernels of a few
+// fixed seeds; `./dev hunt` has as many as one likes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "emu/hunt/hunt_oracle.h"
+#include "emu/hunt/hunt_random.h"
+
+namespace palladion::hunt {
+namespace {
+
+constexpr int kKernels = PALLADION_HUNT_KERNELS;  // fewer where a sanitizer slows them down
+
+struct Tally {
+  std::map<std::string, int> by_verdict, by_kind;
+  int racy = 0;
+};
+
+Tally JudgeMany(std::uint64_t first, int kernels, const HuntOptions& options, bool expect_none) {
+  Tally tally;
+  for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(kernels); ++seed) {
+    const HuntResult result = Judge(RandomKernel(seed), options);
+    ++tally.by_verdict[result.verdict];
+    tally.racy += result.racy > 0;
+    for (const Contradiction& contradiction : result.contradictions) {
+      ++tally.by_kind[contradiction.kind];
+      if (expect_none)
+        ADD_FAILURE() << "kernel " << seed << ": " << contradiction.kind << ": " << contradiction.detail << "\n"
+                      << result.text;
+    }
+  }
+  return tally;
+}
+
+TEST(Hunt, VerdictsAreTrue) {
+  const Tally tally = JudgeMany(1, kKernels, {.seeds = 32, .more_seeds = 32, .trials = 4, .max_schedules = 500}, true);
+  // It is no empty claim: right and wrong kernels both come often.
+  EXPECT_GT(tally.by_verdict.at("proved"), kKernels / 20);
+  EXPECT_GT(tally.by_verdict.at("defect"), kKernels / 5);
+  EXPECT_GT(tally.racy, kKernels / 10);
+}
+
+// Each part of the slow race checker carries weight: without it, it disagrees.
+TEST(Hunt, DamagedRaceCheckersAreCaught) {
+  const HuntOptions options{.seeds = 1, .trials = 1, .max_states = 1, .max_schedules = 0};
+  for (const auto& [mutation, kind] : std::map<Mutation, std::string>{
+           {Mutation::kNoBarrierEdges, "a race is missed"},
+           {Mutation::kNoSemaphoreEdges, "a race is missed"},
+           {Mutation::kNoCompletions, "a race is missed"},
+           {Mutation::kNoFences, "one of two misses a fence"},
+       }) {
+    HuntOptions damaged = options;
+    damaged.mutation = mutation;
+    const Tally tally = JudgeMany(1, kKernels / 2, damaged, false);
+    EXPECT_GT(tally.by_kind.count(kind), 0u) << "mutation " << static_cast<int>(mutation);
+  }
+}
+
+// A check that took every clean verdict for a proof is contradicted.
+TEST(Hunt, AFalseProofIsCaught) {
+  const Tally tally = JudgeMany(1, kKernels, {.seeds = 1, .trials = 0, .max_schedules = 0, .lie = true}, false);
+  int proved = 0;
+  for (const auto& [kind, times] : tally.by_kind) proved += kind.rfind("proved, but", 0) == 0 ? times : 0;
+  EXPECT_GT(proved, 0);
+}
+
+TEST(Hunt, CounterexamplesAreShrunk) {
+  const HuntOptions options{
+      .seeds = 1, .trials = 1, .max_states = 1, .max_schedules = 0, .mutation = Mutation::kNoBarrierEdges};
+  const std::string kind = "a race is missed";
+  for (std::uint64_t seed = 1; seed < 300; ++seed) {
+    const HuntKernel kernel = RandomKernel(seed);
+    const HuntResult result = Judge(kernel, options);
+    if (CountOps(kernel) < 6 || std::none_of(result.contradictions.begin(), result.contradictions.end(),
+                                             [&](const Contradiction& c) { return c.kind == kind; }))
+      continue;
+    const HuntKernel small = ShrinkKernel(kernel, kind, options);
+    EXPECT_LE(CountOps(small), 4) << Write(small).text;  // write, arrive, wait, read
+    return;
+  }
+  FAIL() << "no kernel to shrink";
+}
+
+}  // namespace
+}  // namespace palladion::hunt

@@ -1,0 +1,48 @@
+// The order in which a run did things, as the reference machine can follow it: which agent did which line, and which
+// half of a copy happened. Recorded by a hook on steps and an observer of memory.
+#ifndef PALLADION_EMU_HUNT_HUNT_TRACE_H_
+#define PALLADION_EMU_HUNT_HUNT_TRACE_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emu/hunt/reference_machine.h"
+#include "emu/launch.h"
+#include "memory_model/access_observer.h"
+#include "semantics/program/program.h"
+
+namespace palladion::hunt {
+
+struct Event {
+  int agent = 0, line = 0;
+  bool half = false;  // of the copy that the line started
+};
+
+class TraceRecorder final : public StepHooks, public AccessObserver {
+ public:
+  TraceRecorder(const Written& written, int blocks);
+
+  // Of the first run alone: a check may run a schedule again.
+  void Attach(LaunchOptions& launch);
+  const std::vector<Event>& events() const { return events_; }
+
+  void After(const Step& step, Frame& frame) override;
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+
+ private:
+  void Add(absl::Span<const std::int64_t> index, int line, bool half);
+
+  const std::int64_t threads_;  // of a block
+  std::set<int> lines_, copies_;
+  std::vector<Event> events_;
+  int runs_ = 0;
+};
+
+// Takes the machine through the trace. What the machine cannot do, in words; "" where it went to the end.
+std::string Follow(const std::vector<Event>& events, ReferenceMachine* machine);
+
+}  // namespace palladion::hunt
+
+#endif  // PALLADION_EMU_HUNT_HUNT_TRACE_H_

@@ -1,0 +1,377 @@
+#include "emu/hunt/reference_machine.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "semantics/base/cat.h"
+
+namespace palladion::hunt {
+namespace {
+
+constexpr int kCellsOfRow = 4, kCellsOfUnion = 8;
+
+// Arithmetic of i32.
+std::int64_t Wrap(std::int64_t value) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(value)); }
+
+void AddNumber(std::string* out, std::int64_t n) { Append(out, n, ","); }
+
+}  // namespace
+
+// The cells: m, x, then of each block its shared memory, that of the second scope, and the union.
+ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& written) : written_(written) {
+  const std::size_t agents = kernel.agents.size();
+  blocks_ = kernel.blocks;
+  threads_ = static_cast<int>(agents) / blocks_;
+  rows_ = kernel.rows;
+  barriers_per_ = static_cast<int>(kernel.arrivals.size());
+  pc_.assign(agents, 0);
+  sums_.assign(agents, {});
+  results_.assign(agents, 0);
+  copies_out_.assign(agents, 0);
+  met_.assign(static_cast<std::size_t>(blocks_), 0);
+  semaphores_.assign(static_cast<std::size_t>(kernel.semaphores), 0);
+  for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfM(row), false});
+  for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfX(row), false});
+  for (int block = 0; block < blocks_; ++block) {
+    cells_.insert(cells_.end(), static_cast<std::size_t>(2 * rows_ * kCellsOfRow + kCellsOfUnion), {0, true});
+    for (const int arrivals : kernel.arrivals) barriers_.push_back({arrivals, 0, 0, std::vector<int>(agents, 0)});
+  }
+  for (const int arrivals : kernel.arrivals) of_cluster_.push_back(arrivals == 0);
+  for (int i = 0; i < this->agents(); ++i) Settle(i);
+}
+
+CellSpan ReferenceMachine::CellsOf(const Scoped& where, Array array, int row, Part part) const {
+  const int matrix = rows_ * kCellsOfRow, own = Instance(where.agent);
+  const int block = array == Array::kPeer ? (own + 1) % blocks_ : own;
+  int first = row * kCellsOfRow;
+  if (array == Array::kX) first += matrix;
+  if (array != Array::kM && array != Array::kX) first += 2 * matrix + block * (2 * matrix + kCellsOfUnion);
+  if ((array == Array::kShared || array == Array::kPeer) && where.later) first += matrix;
+  if (array == Array::kUnion) first += 2 * matrix + row * 2 - row * kCellsOfRow;  // members begin half a row apart
+  const bool low = part != Part::kMiddle && part != Part::kHigh, high = part != Part::kFirst && part != Part::kLow;
+  const bool whole = part == Part::kLow || part == Part::kHigh || part == Part::kRow;
+  CellSpan span;
+  for (int half = 0; half < 2; ++half) {
+    if (!(half == 0 ? low : high)) continue;
+    span.cells[span.count++] = first + 2 * half;
+    if (whole) span.cells[span.count++] = first + 2 * half + 1;
+  }
+  return span;
+}
+
+CellSpan ReferenceMachine::CellsOf(const Scoped& where, const Op& op) {
+  if (!op.dynamic || op.array == Array::kUnion) return CellsOf(where, op.array, op.row, op.part);
+  const Value& sum = sums_[static_cast<std::size_t>(where.agent)];
+  leaked_ |= sum.undefined;
+  return CellsOf(where, op.array, static_cast<int>((op.row + (sum.number & 1)) % rows_), op.part);
+}
+
+// On to the next operation that others can see.
+void ReferenceMachine::Settle(int agent) {
+  const std::vector<Instr>& code = written_.code[static_cast<std::size_t>(agent)];
+  int& pc = pc_[static_cast<std::size_t>(agent)];
+  for (; pc < static_cast<int>(code.size()); ++pc) {
+    const Instr& instr = code[static_cast<std::size_t>(pc)];
+    if (instr.what != What::kIf && instr.what != What::kJump) return;
+    const Value& sum = sums_[static_cast<std::size_t>(agent)];
+    if (instr.what == What::kIf) leaked_ |= sum.undefined;
+    if (instr.what == What::kJump || (sum.number & 1) == 0) pc += instr.skip;
+  }
+}
+
+const Instr* ReferenceMachine::Next(int agent) const {
+  const std::vector<Instr>& code = written_.code[static_cast<std::size_t>(agent)];
+  const auto pc = static_cast<std::size_t>(pc_[static_cast<std::size_t>(agent)]);
+  return pc < code.size() ? &code[pc] : nullptr;
+}
+
+bool ReferenceMachine::AwaitDone(int agent, const Op& op) const {
+  return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& copy) {
+    return copy.op->what == What::kCopyOut && copy.issuer == agent && copy.halves < (op.flag ? 1 : 2) &&
+           copy.sequence < copies_out_[static_cast<std::size_t>(agent)] - op.amount;
+  });
+}
+
+bool ReferenceMachine::CanGo(int agent) const {
+  const Instr* next = Next(agent);
+  if (next == nullptr) return false;
+  if (next->what == What::kWait) {
+    const BarrierState& barrier = barriers_[static_cast<std::size_t>(BarrierOf(agent, next->op->object))];
+    return barrier.completed > barrier.seen[static_cast<std::size_t>(agent)];
+  }
+  if (next->what == What::kSemWait) return semaphores_[static_cast<std::size_t>(next->op->object)] >= next->op->amount;
+  if (next->what == What::kEnter) return met_[static_cast<std::size_t>(Instance(agent))] == threads_;
+  if (next->what == What::kAwait) return AwaitDone(agent, *next->op);
+  return true;
+}
+
+// Copies out of one agent read in the order of issue, and write in it; copies in have no order.
+bool ReferenceMachine::MayGo(const Copy& copy) const {
+  if (copy.op->what == What::kCopyIn) return true;
+  return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& other) {
+    return other.op->what == What::kCopyOut && other.issuer == copy.issuer && other.sequence < copy.sequence &&
+           other.halves <= copy.halves;
+  });
+}
+
+std::vector<Choice> ReferenceMachine::Choices() const {
+  std::vector<Choice> choices;
+  if (broken_) return choices;
+  for (int i = 0; i < agents(); ++i) {
+    if (CanGo(i)) choices.push_back({i, -1});
+  }
+  for (std::size_t i = 0; i < copies_.size(); ++i) {
+    if (MayGo(copies_[i])) choices.push_back({copies_[i].issuer, static_cast<int>(i)});
+  }
+  return choices;
+}
+
+bool ReferenceMachine::Done() const {
+  for (int i = 0; i < agents(); ++i) {
+    if (Next(i) != nullptr) return false;
+  }
+  return true;
+}
+
+void ReferenceMachine::Add(int agent, const Value& value) {
+  Value& sum = sums_[static_cast<std::size_t>(agent)];
+  sum = {Wrap(3 * sum.number + value.number), sum.undefined || value.undefined};
+}
+
+ReferenceMachine::Value ReferenceMachine::Read(const CellSpan& cells) const {
+  Value value;
+  for (int i = 0; i < cells.count; ++i) {
+    const Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
+    const std::int64_t elements = cells.cells[i] % 2 == 0 ? 1 : 63;
+    value = {Wrap(value.number + elements * cell.number), value.undefined || cell.undefined};
+  }
+  return value;
+}
+
+void ReferenceMachine::Memory(int agent, const Instr& instr) {
+  const Op& op = *instr.op;
+  const CellSpan cells = CellsOf({agent, instr.later}, op);
+  const bool reads = op.what != What::kStore && op.what != What::kAtomicAdd, writes = op.what != What::kLoad;
+  const bool updates = writes && op.what != What::kStore;
+  if (listener_ != nullptr) {
+    if (updates) listener_->Acquire(agent, cells);
+    listener_->Touch(agent, updates ? Access::kUpdate : writes ? Access::kWrite : Access::kRead, cells, instr.line);
+  }
+  const Value sum = sums_[static_cast<std::size_t>(agent)];
+  if (reads) Add(agent, Read(cells));
+  const Value stored = op.amount == 0 ? sum : Value{op.amount, false};
+  for (int i = 0; i < cells.count && writes; ++i) {
+    Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
+    const bool adds = op.what == What::kAtomicAdd || op.what == What::kAtomicSee;
+    cell = {adds ? Wrap(cell.number + stored.number) : stored.number, stored.undefined || (adds && cell.undefined)};
+  }
+}
+
+void ReferenceMachine::ArriveAt(int who, int barrier) {
+  BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
+  if (listener_ != nullptr) listener_->Arrive(who, barrier, state.completed);
+  if (++state.arrived < state.arrivals) return;
+  state.arrived = 0;
+  broken_ |= std::all_of(state.seen.begin(), state.seen.end(), [&](int seen) { return seen < state.completed; });
+  ++state.completed;
+}
+
+// An arrival at a cluster's barrier counts in each block.
+void ReferenceMachine::ArriveFrom(int agent, int object) {
+  const bool of_cluster = of_cluster_[static_cast<std::size_t>(object)];
+  for (int block = 0; block < blocks_; ++block) {
+    if (of_cluster || block == Instance(agent)) ArriveAt(agent, block * barriers_per_ + object);
+  }
+}
+
+void ReferenceMachine::TakePhase(int agent, int barrier) {
+  BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
+  int& seen = state.seen[static_cast<std::size_t>(agent)];
+  if (listener_ != nullptr) listener_->Wait(agent, barrier, seen);
+  ++seen;
+}
+
+void ReferenceMachine::Sync(int agent, const Op& op) {
+  const int barrier = BarrierOf(agent, op.object);
+  switch (op.what) {
+    case What::kArrive:
+      return ArriveFrom(agent, op.object);
+    case What::kWait:
+      return TakePhase(agent, barrier);
+    case What::kTest: {
+      const BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
+      const bool can = state.completed > state.seen[static_cast<std::size_t>(agent)];
+      if (can) TakePhase(agent, barrier);
+      return Add(agent, {can ? 1 : 0, false});
+    }
+    case What::kFence:
+      if (listener_ != nullptr) listener_->Fence(agent);
+      return;
+    case What::kSignal:
+      if (listener_ != nullptr) listener_->Signal(agent, op.object, op.amount);
+      semaphores_[static_cast<std::size_t>(op.object)] += op.amount;
+      return;
+    case What::kSemWait:
+      if (listener_ != nullptr) listener_->SemWait(agent, op.object, op.amount, !op.flag);
+      if (!op.flag) semaphores_[static_cast<std::size_t>(op.object)] -= op.amount;
+      return;
+    case What::kSemRead:
+      if (listener_ != nullptr) listener_->SemRead(agent, op.object);
+      return Add(agent, {semaphores_[static_cast<std::size_t>(op.object)], false});
+    default:
+      return;
+  }
+}
+
+// All threads of a block come before any goes on: told as a barrier of its own. Then the first scope's memory is the
+// second's, and no copy may have it in hand.
+void ReferenceMachine::Meet(int agent, bool enters) {
+  const int block = Instance(agent), barrier = static_cast<int>(barriers_.size()) + block;
+  if (!enters) ++met_[static_cast<std::size_t>(block)];
+  if (listener_ != nullptr && !enters) listener_->Arrive(agent, barrier, 0);
+  if (listener_ != nullptr && enters) listener_->Wait(agent, barrier, 0);
+  for (const Copy& copy : copies_) {
+    const bool reads_it = copy.op->what == What::kCopyOut;
+    stale_ |= enters && !copy.later && Instance(copy.issuer) == block && copy.halves < (reads_it ? 1 : 2);
+  }
+}
+
+void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
+  Copy copy{.issuer = agent, .op = instr.op, .line = instr.line, .number = copy_count_++, .later = instr.later};
+  if (instr.what == What::kCopyOut) copy.sequence = copies_out_[static_cast<std::size_t>(agent)]++;
+  const bool in = instr.what == What::kCopyIn;
+  if (listener_ != nullptr) {
+    const int who = agents() + copy.number;
+    const Scoped where{agent, copy.later};
+    listener_->Issue(agent, copy.number, !in);
+    listener_->Touch(who, Access::kRead, CellsOf(where, in ? Array::kX : Array::kShared, copy.op->row, Part::kRow),
+                     copy.line);
+    listener_->Touch(who, Access::kWrite, CellsOf(where, in ? Array::kShared : Array::kM, copy.op->to, Part::kRow),
+                     copy.line);
+  }
+  copies_.push_back(copy);
+}
+
+void ReferenceMachine::DoHalf(std::size_t at) {
+  Copy& copy = copies_[at];
+  const bool in = copy.op->what == What::kCopyIn;
+  const bool reads = copy.halves++ == 0;
+  const Array from = in ? Array::kX : Array::kShared, to = in ? Array::kShared : Array::kM;
+  const CellSpan cells =
+      CellsOf({copy.issuer, copy.later}, reads ? from : to, reads ? copy.op->row : copy.op->to, Part::kRow);
+  for (int i = 0; i < kCellsOfRow; ++i) {
+    Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
+    const unsigned bit = 1u << i;
+    if (reads) {
+      copy.values[i] = cell.number;
+      copy.undefined |= cell.undefined ? bit : 0u;
+    } else {
+      cell = {copy.values[i], (copy.undefined & bit) != 0};
+    }
+  }
+  if (reads) return;
+  const int who = agents() + copy.number, barrier = BarrierOf(copy.issuer, copy.op->object);
+  copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(at));
+  if (in) ArriveAt(who, barrier);
+}
+
+void ReferenceMachine::Do(const Choice& choice) {
+  if (choice.copy >= 0) return DoHalf(static_cast<std::size_t>(choice.copy));
+  const Instr& instr = *Next(choice.agent);
+  const auto agent = static_cast<std::size_t>(choice.agent);
+  switch (instr.what) {
+    case What::kResult:
+      results_[agent] = sums_[agent].number;
+      leaked_ |= sums_[agent].undefined;
+      break;
+    case What::kLoad:
+    case What::kStore:
+    case What::kAtomicAdd:
+    case What::kAtomicSee:
+    case What::kExchange:
+      Memory(choice.agent, instr);
+      break;
+    case What::kCopyIn:
+    case What::kCopyOut:
+      StartCopy(choice.agent, instr);
+      break;
+    case What::kMeet:
+    case What::kEnter:
+      Meet(choice.agent, instr.what == What::kEnter);
+      break;
+    case What::kAwait:
+      if (listener_ != nullptr)
+        listener_->Await(choice.agent, copies_out_[agent] - static_cast<int>(instr.op->amount), instr.op->flag ? 1 : 2);
+      break;
+    default:
+      Sync(choice.agent, *instr.op);
+  }
+  ++pc_[agent];
+  Settle(choice.agent);
+}
+
+std::string ReferenceMachine::State() const {
+  std::string state;
+  for (const int pc : pc_) AddNumber(&state, pc);
+  for (const Value& sum : sums_) AddNumber(&state, 2 * sum.number + (sum.undefined ? 1 : 0));
+  for (const std::int64_t result : results_) AddNumber(&state, result);
+  for (const Value& cell : cells_) AddNumber(&state, 2 * cell.number + (cell.undefined ? 1 : 0));
+  for (const BarrierState& barrier : barriers_) {
+    AddNumber(&state, barrier.arrived);
+    AddNumber(&state, barrier.completed);
+    for (const int seen : barrier.seen) AddNumber(&state, seen);
+  }
+  for (const std::int64_t count : semaphores_) AddNumber(&state, count);
+  for (const Copy& copy : copies_) {
+    for (const std::int64_t part : {static_cast<std::int64_t>(copy.issuer), static_cast<std::int64_t>(copy.line),
+                                    static_cast<std::int64_t>(copy.halves), copy.values[0], copy.values[1],
+                                    copy.values[2], copy.values[3], static_cast<std::int64_t>(copy.undefined)})
+      AddNumber(&state, part);
+  }
+  return Cat(state, leaked_ ? "u" : "", stale_ ? "s" : "");
+}
+
+std::vector<std::int64_t> ReferenceMachine::CellsOfM() const {
+  std::vector<std::int64_t> numbers;
+  for (int i = 0; i < rows_ * kCellsOfRow; ++i) numbers.push_back(cells_[static_cast<std::size_t>(i)].number);
+  return numbers;
+}
+
+std::string ReferenceMachine::Outcome() const {
+  bool undefined = leaked_;
+  for (int i = 0; i < rows_ * kCellsOfRow; ++i) undefined |= cells_[static_cast<std::size_t>(i)].undefined;
+  if (broken_) return "broken";
+  if (stale_) return "stale";
+  if (!Done()) return "deadlock";
+  if (undefined) return "undefined";
+  std::string outcome;
+  for (const std::int64_t result : results_) AddNumber(&outcome, result);
+  for (const std::int64_t number : CellsOfM()) AddNumber(&outcome, number);
+  return outcome;
+}
+
+Reached ExploreFrom(const ReferenceMachine& start, std::int64_t max_states) {
+  Reached explored;
+  std::unordered_set<std::string> seen;
+  std::vector<ReferenceMachine> stack = {start};
+  stack.back().ListenWith(nullptr);
+  seen.insert(stack.back().State());
+  while (!stack.empty()) {
+    if (++explored.states > max_states) {
+      explored.complete = false;
+      break;
+    }
+    const ReferenceMachine machine = std::move(stack.back());
+    stack.pop_back();
+    const std::vector<Choice> choices = machine.Choices();
+    if (choices.empty()) explored.outcomes.insert(machine.Outcome());
+    for (const Choice& choice : choices) {
+      ReferenceMachine next = machine;
+      next.Do(choice);
+      if (seen.insert(next.State()).second) stack.push_back(std::move(next));
+    }
+  }
+  return explored;
+}
+
+}  // namespace palladion::hunt

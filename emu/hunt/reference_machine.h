@@ -1,0 +1,145 @@
+// What a small kernel may do, decided a second time: a deliberately simple machine for the kernels of hunt_kernel.h,
+// and a search of every order with nothing clever but a table of the states that were seen. It shares no code with
+// memory_model, scheduler or the operations, so a mistake there is not repeated here. Rules: docs/spec/gpu-order.md.
+// Limits: memory is sequentially consistent; copies happen in two halves, each at once.
+#ifndef PALLADION_EMU_HUNT_REFERENCE_MACHINE_H_
+#define PALLADION_EMU_HUNT_REFERENCE_MACHINE_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emu/hunt/hunt_kernel.h"
+
+namespace palladion::hunt {
+
+// A block of 64 elements is two cells: its first element, and the others.
+struct CellSpan {
+  int cells[4] = {};
+  int count = 0;
+};
+
+enum class Access : std::uint8_t { kRead, kWrite, kUpdate };
+
+// Told what happens, in the order in which it does. `who` is an agent, or agents + the number of a copy.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual void Touch(int who, Access access, const CellSpan& cells, int line) = 0;
+  virtual void Issue(int agent, int copy, bool out) = 0;
+  virtual void Fence(int agent) = 0;
+  virtual void Arrive(int who, int barrier, int phase) = 0;
+  virtual void Wait(int agent, int barrier, int phase) = 0;
+  virtual void Signal(int agent, int semaphore, std::int64_t amount) = 0;
+  virtual void SemWait(int agent, int semaphore, std::int64_t amount, bool take) = 0;
+  virtual void SemRead(int agent, int semaphore) = 0;
+  // Of the agent's copies out, the first `count` are known: their reading, or both halves.
+  virtual void Await(int agent, int count, int halves) = 0;
+  // Before and after an atomic update: what it learns from earlier ones, and what it tells.
+  virtual void Acquire(int agent, const CellSpan& cells) = 0;
+  virtual void Release(int agent, const CellSpan& cells) = 0;
+};
+
+struct Copy {
+  int issuer = 0, sequence = 0;  // among the issuer's copies out
+  const Op* op = nullptr;
+  int line = 0, number = 0;  // of all copies
+  bool later = false;        // of the second scope
+  int halves = 0;            // that are done
+  std::int64_t values[4] = {};
+  unsigned undefined = 0;  // a bit for each cell
+};
+
+struct Choice {
+  int agent = 0;
+  int copy = -1;  // the place in State::copies: its next half; -1: the agent
+};
+
+class ReferenceMachine {
+ public:
+  ReferenceMachine(const HuntKernel& kernel, const Written& written);
+
+  void ListenWith(Listener* listener) { listener_ = listener; }
+
+  std::vector<Choice> Choices() const;
+  void Do(const Choice& choice);
+
+  // The agent's next operation that others can see; nullptr at its end.
+  const Instr* Next(int agent) const;
+  bool CanGo(int agent) const;
+  bool Done() const;
+  const std::vector<Copy>& copies() const { return copies_; }  // under way, oldest first
+  int agents() const { return static_cast<int>(sums_.size()); }
+
+  // All that later steps depend on.
+  std::string State() const;
+  // Of a run that has ended: what it leaves in o and m, "deadlock" where somebody is left, "undefined" where undefined
+  // data reached a branch, an index or an output, "broken" where a barrier completed twice without a wait
+  // between, "stale" where a copy had memory in hand when another scope got it.
+  std::string Outcome() const;
+  std::vector<std::int64_t> Sums() const { return results_; }
+  std::vector<std::int64_t> CellsOfM() const;
+  int first_shared_cell() const { return 2 * rows_ * 4; }
+
+ private:
+  struct BarrierState {
+    int arrivals = 1, arrived = 0, completed = 0;
+    std::vector<int> seen;  // by agent
+  };
+  struct Value {
+    std::int64_t number = 0;
+    bool undefined = false;
+  };
+
+  int Instance(int agent) const { return agent / threads_; }
+  int BarrierOf(int agent, int object) const { return Instance(agent) * barriers_per_ + object; }
+  // Where a row is, for an agent in the first or the second scope.
+  struct Scoped {
+    int agent = 0;
+    bool later = false;
+  };
+  CellSpan CellsOf(const Scoped& where, Array array, int row, Part part) const;
+  CellSpan CellsOf(const Scoped& where, const Op& op);
+  void Settle(int agent);
+  void Add(int agent, const Value& value);
+  Value Read(const CellSpan& cells) const;
+  void Memory(int agent, const Instr& instr);
+  void Sync(int agent, const Op& op);
+  void ArriveAt(int who, int barrier);
+  void ArriveFrom(int agent, int object);
+  void TakePhase(int agent, int barrier);
+  void Meet(int agent, bool enters);
+  void StartCopy(int agent, const Instr& instr);
+  void DoHalf(std::size_t at);
+  bool MayGo(const Copy& copy) const;
+  bool AwaitDone(int agent, const Op& op) const;
+
+  const Written& written_;
+  int threads_ = 1, blocks_ = 1;  // of a block; of the kernel
+  int rows_ = 0, barriers_per_ = 0;
+  std::vector<int> pc_;
+  std::vector<Value> sums_;
+  std::vector<std::int64_t> results_;
+  std::vector<Value> cells_;
+  std::vector<BarrierState> barriers_;
+  std::vector<bool> of_cluster_;  // by barrier of a block
+  std::vector<std::int64_t> semaphores_;
+  std::vector<Copy> copies_;
+  std::vector<int> copies_out_;  // issued, by agent
+  int copy_count_ = 0;
+  std::vector<int> met_;  // threads that have come to the second scope, by block
+  bool leaked_ = false, broken_ = false, stale_ = false;
+  Listener* listener_ = nullptr;
+};
+
+struct Reached {
+  std::set<std::string> outcomes;
+  std::int64_t states = 0;
+  bool complete = true;
+};
+Reached ExploreFrom(const ReferenceMachine& machine, std::int64_t max_states);
+
+}  // namespace palladion::hunt
+
+#endif  // PALLADION_EMU_HUNT_REFERENCE_MACHINE_H_

@@ -1,0 +1,135 @@
+#include "emu/hunt/simple_races.h"
+
+#include <algorithm>
+
+namespace palladion::hunt {
+
+SimpleRaces::SimpleRaces(int agents, int shared, bool acquires, Mutation mutation)
+    : agents_(agents), shared_(shared), acquires_(acquires), mutation_(mutation) {}
+
+void SimpleRaces::Join(const Known& told, Known* to) {
+  for (const auto& [who, time] : told.all) to->all[who] = std::max(to->all[who], time);
+  for (const auto& [who, time] : told.fenced) to->fenced[who] = std::max(to->fenced[who], time);
+}
+
+void SimpleRaces::Touch(int who, Access access, const CellSpan& cells, int line) {
+  const int time = Tick(who);
+  touched_.push_back({who, time, line, access, cells, known_[who]});
+}
+
+// A copy knows what its agent knows now; its reading is its time 1, its writing its time 2.
+void SimpleRaces::Issue(int agent, int copy, bool out) {
+  Tick(agent);
+  known_[agents_ + copy] = known_[agent];
+  if (out) copies_out_[agent].push_back(agents_ + copy);
+  Tick(agent);
+}
+
+void SimpleRaces::Fence(int agent) {
+  if (mutation_ == Mutation::kNoFences) return;
+  Tick(agent);
+  Known& known = known_[agent];
+  for (const auto& [who, time] : known.all) known.fenced[who] = std::max(known.fenced[who], time);
+}
+
+void SimpleRaces::Arrive(int who, int barrier, int phase) {
+  if (mutation_ == Mutation::kNoCompletions && IsCopy(who)) return;
+  if (mutation_ == Mutation::kNoBarrierEdges && !IsCopy(who)) return;
+  if (!IsCopy(who)) Tick(who);
+  Join(known_[who], &phases_[{barrier, phase}]);
+}
+
+void SimpleRaces::Wait(int agent, int barrier, int phase) { Join(phases_[{barrier, phase}], &known_[agent]); }
+
+void SimpleRaces::Signal(int agent, int semaphore, std::int64_t amount) {
+  if (mutation_ == Mutation::kNoSemaphoreEdges) return;
+  Tick(agent);
+  credits_[semaphore].push_back({amount, known_[agent]});
+}
+
+void SimpleRaces::SemWait(int agent, int semaphore, std::int64_t amount, bool take) {
+  std::deque<Credit>& credits = credits_[semaphore];
+  for (std::size_t i = 0; amount > 0 && i < credits.size();) {
+    Join(credits[i].known, &known_[agent]);
+    const std::int64_t taken = std::min(amount, credits[i].amount);
+    amount -= taken;
+    if (take) credits[i].amount -= taken;
+    if (take && credits[i].amount == 0) {
+      credits.pop_front();
+    } else {
+      ++i;
+    }
+  }
+}
+
+void SimpleRaces::SemRead(int agent, int semaphore) {
+  for (const Credit& credit : credits_[semaphore]) Join(credit.known, &known_[agent]);
+}
+
+void SimpleRaces::Await(int agent, int count, int halves) {
+  if (mutation_ == Mutation::kNoCompletions) return;
+  const std::vector<int>& copies = copies_out_[agent];
+  for (int i = 0; i < count && i < static_cast<int>(copies.size()); ++i) {
+    int& known = known_[agent].all[copies[static_cast<std::size_t>(i)]];
+    known = std::max(known, halves);
+  }
+}
+
+void SimpleRaces::Acquire(int agent, const CellSpan& cells) {
+  for (int i = 0; acquires_ && i < cells.count; ++i) Join(told_[cells.cells[i]], &known_[agent]);
+}
+
+void SimpleRaces::Release(int agent, const CellSpan& cells) {
+  for (int i = 0; acquires_ && i < cells.count; ++i) Join(known_[agent], &told_[cells.cells[i]]);
+}
+
+bool SimpleRaces::Knows(const Clock& clock, const Touched& touched) {
+  const auto at = clock.find(touched.who);
+  return at != clock.end() && at->second >= touched.time;
+}
+
+bool SimpleRaces::Meet(const Touched& a, const Touched& b, int first_cell) {
+  if (a.who == b.who || (a.access == Access::kRead && b.access == Access::kRead)) return false;
+  if (a.access == Access::kUpdate && b.access == Access::kUpdate) return false;
+  for (int i = 0; i < a.cells.count; ++i) {
+    for (int j = 0; j < b.cells.count; ++j) {
+      if (a.cells.cells[i] == b.cells.cells[j] && a.cells.cells[i] >= first_cell) return true;
+    }
+  }
+  return false;
+}
+
+std::set<LinePair> SimpleRaces::Races() const {
+  std::set<LinePair> races;
+  for (const Touched& a : touched_) {
+    for (const Touched& b : touched_) {
+      if (!Meet(a, b) || Knows(b.known.all, a) || Knows(a.known.all, b)) continue;
+      races.insert({std::min(a.line, b.line), std::max(a.line, b.line)});
+    }
+  }
+  return races;
+}
+
+std::set<int> SimpleRaces::LaterLines() const {
+  std::set<int> lines;
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (Meet(touched_[j], touched_[i]) && !Knows(touched_[i].known.all, touched_[j])) lines.insert(touched_[i].line);
+    }
+  }
+  return lines;
+}
+
+std::set<LinePair> SimpleRaces::Unfenced() const {
+  std::set<LinePair> unfenced;
+  for (const Touched& a : touched_) {
+    for (const Touched& b : touched_) {
+      const bool write_then_copy = !IsCopy(a.who) && IsCopy(b.who) && a.access != Access::kRead;
+      if (!write_then_copy || !Meet(a, b, shared_) || !Knows(b.known.all, a) || Knows(b.known.fenced, a)) continue;
+      unfenced.insert({std::min(a.line, b.line), std::max(a.line, b.line)});
+    }
+  }
+  return unfenced;
+}
+
+}  // namespace palladion::hunt

@@ -1,0 +1,79 @@
+// Which accesses of one run are not ordered, found the slow way: every access is kept with all that its agent knew, and
+// at the end each pair is compared. No epochs, no pruning, no sweep; the test oracle of memory_model's clocks and
+// histories, with which it shares nothing. Rules: docs/spec/gpu-order.md, docs/spec/races.md.
+#ifndef PALLADION_EMU_HUNT_SIMPLE_RACES_H_
+#define PALLADION_EMU_HUNT_SIMPLE_RACES_H_
+
+#include <deque>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "emu/hunt/reference_machine.h"
+
+namespace palladion::hunt {
+
+using LinePair = std::pair<int, int>;  // the smaller line first
+
+// What to leave out, to see whether the oracle can fail.
+enum class Mutation : std::uint8_t { kNone, kNoBarrierEdges, kNoSemaphoreEdges, kNoCompletions, kNoFences };
+
+class SimpleRaces final : public Listener {
+ public:
+  // `shared`: the first cell of shared memory. `acquires`: an atomic update learns and tells, as Triton's do.
+  SimpleRaces(int agents, int shared, bool acquires, Mutation mutation = Mutation::kNone);
+
+  void Touch(int who, Access access, const CellSpan& cells, int line) override;
+  void Issue(int agent, int copy, bool out) override;
+  void Fence(int agent) override;
+  void Arrive(int who, int barrier, int phase) override;
+  void Wait(int agent, int barrier, int phase) override;
+  void Signal(int agent, int semaphore, std::int64_t amount) override;
+  void SemWait(int agent, int semaphore, std::int64_t amount, bool take) override;
+  void SemRead(int agent, int semaphore) override;
+  void Await(int agent, int count, int halves) override;
+  void Acquire(int agent, const CellSpan& cells) override;
+  void Release(int agent, const CellSpan& cells) override;
+
+  std::set<LinePair> Races() const;     // conflicting accesses that nothing orders
+  std::set<int> LaterLines() const;     // of the accesses that met an earlier one so: a checker may forget which
+  std::set<LinePair> Unfenced() const;  // ordered, but a copy does not see the plain write
+
+ private:
+  using Clock = std::map<int, int>;  // who: the time that is known
+  struct Known {
+    Clock all, fenced;
+  };
+  struct Touched {
+    int who = 0, time = 0, line = 0;
+    Access access = Access::kRead;
+    CellSpan cells;
+    Known known;
+  };
+  struct Credit {
+    std::int64_t amount = 0;
+    Known known;
+  };
+
+  static void Join(const Known& told, Known* to);
+  bool IsCopy(int who) const { return who >= agents_; }
+  int Tick(int who) { return known_[who].all[who] = ++time_[who]; }
+  static bool Knows(const Clock& clock, const Touched& touched);
+  static bool Meet(const Touched& a, const Touched& b, int first_cell = 0);
+
+  const int agents_, shared_;
+  const bool acquires_;
+  const Mutation mutation_;
+  std::map<int, Known> known_;
+  std::map<int, int> time_;
+  std::map<std::pair<int, int>, Known> phases_;  // of a barrier
+  std::map<int, std::deque<Credit>> credits_;
+  std::map<int, Known> told_;                   // by cell
+  std::map<int, std::vector<int>> copies_out_;  // by agent
+  std::vector<Touched> touched_;
+};
+
+}  // namespace palladion::hunt
+
+#endif  // PALLADION_EMU_HUNT_SIMPLE_RACES_H_
