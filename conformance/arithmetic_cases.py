@@ -1,5 +1,6 @@
 """Cases of arithmetic, bits, comparisons and rounding, with the operands that show each operation's rules."""
 
+import jax
 import ml_dtypes
 import numpy as np
 from case_tables import INF, NAN, elementwise, lax, quiet
@@ -203,6 +204,13 @@ def comparisons():
         np.less,
         suffix="_unsigned",
     )
+    ordered = [
+        ("f32", (0.0, -0.0, NAN, "0xffc00000", INF, 1.0, -2.0, NAN)),
+        ("f32", (-0.0, 0.0, INF, -INF, NAN, 1.0, -1.0, NAN)),
+    ]
+    total = lambda name: lambda x, y: np.asarray(getattr(jax._src.lax.lax, name).bind(x, y))
+    yield elementwise("lt_to", "-0 is below +0, NaN above all, -NaN below all. Oracle: JAX.", ordered, total("lt_to_p"))
+    yield elementwise("le_to", "-0 is below +0, NaN above all, -NaN below all. Oracle: JAX.", ordered, total("le_to_p"))
     yield elementwise("is_finite", "Neither infinite nor NaN.", [("f32", (0.0, 1e38, INF, -INF, NAN))], np.isfinite)
     yield elementwise(
         "select_n",

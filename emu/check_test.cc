@@ -307,7 +307,7 @@ TEST(Check, AllSchedulesOfASmallKernel) {
 }
 
 // Program 1 waits in a loop for what program 0 writes.
-TEST(Check, ASearchThatLetsOneProgramSpinIsNotCompleteAndNoLivelock) {
+TEST(Check, ASearchEndsWhereAProgramWaitsInALoop) {
   const std::string text =
       "pkir 1;\nkernel @spin { backend triton; grid [2]; in %x: i32[1]; out %o: i32[1] alias %x;\n"
       " body @b (%xr: ref<default,i32[1]>, %or: ref<default,i32[1]>) {\n"
@@ -316,17 +316,31 @@ TEST(Check, ASearchThatLetsOneProgramSpinIsNotCompleteAndNoLivelock) {
       "  %end = while(init=0:i32) (%v: i32[]) { %go = eq(%v, 0:i32) : bool[]; return %go; } (%v: i32[]) {\n"
       "   %seen = atomic_rmw{op=or}(%or.at[0], 0:i32) : i32[]; return %seen; } : i32[];\n  return; } }\n";
   const Report all = CheckOk(text, "", {.exhaustive = true, .step_budget = 50});
-  EXPECT_EQ(Verdict::kClean, all.verdict) << ToText(all);
-  EXPECT_EQ(0u, all.argument.find("not all schedules were run")) << all.argument;
+  EXPECT_EQ(Verdict::kProved, all.verdict) << ToText(all);
+  EXPECT_EQ(0u, all.argument.find("all schedules were run")) << all.argument;
   EXPECT_EQ(Verdict::kClean, CheckOk(text, "", {.seeds = 16}).verdict);
 }
 
-// Every program waits for a word that nobody writes.
+// Neither has an atomic: a race, and no deadlock.
+TEST(Check, AFlagWithoutAtomicsIsARace) {
+  const std::string text =
+      "pkir 1;\nkernel @flag { backend triton; grid [2]; in %x: i32[1]; out %o: i32[1] alias %x;\n"
+      " body @b (%xr: ref<default,i32[1]>, %or: ref<default,i32[1]>) {\n"
+      "  %p = program_id{axis=0}() : i32[];\n  %first = eq(%p, 0:i32) : bool[];\n"
+      "  cond(%first) { _ = swap(%or.at[0], 1:i32) : i32[]; return; } {\n   while() () {\n"
+      "    %seen = get(%or.at[0]) : i32[];\n    %go = eq(%seen, 0:i32) : bool[];\n    return %go; } () { return; };\n"
+      "   return; };\n  return; } }\n";
+  const Report report = CheckOk(text, "", {.seeds = 8});
+  ASSERT_EQ(1u, report.findings.size()) << ToText(report);
+  EXPECT_EQ("RACE_RW", report.findings[0].code);
+}
+
+// Every program changes a word for ever.
 TEST(Check, NoScheduleIsTriedAfterALivelock) {
   const std::string text =
       "pkir 1;\nkernel @spin { backend triton; grid [2]; in %x: i32[1]; out %o: i32[1] alias %x;\n"
       " body @b (%xr: ref<default,i32[1]>, %or: ref<default,i32[1]>) {\n  while() () {\n"
-      "   %seen = atomic_rmw{op=or}(%or.at[0], 0:i32) : i32[];\n   %go = eq(%seen, 0:i32) : bool[];\n"
+      "   %seen = atomic_rmw{op=xor}(%or.at[0], 1:i32) : i32[];\n   %go = ne(%seen, 2:i32) : bool[];\n"
       "   return %go; } () { return; };\n  return; } }\n";
   const Report report = CheckOk(text, "", {.seeds = 64, .step_budget = 5000});
   ASSERT_EQ(1u, report.findings.size()) << ToText(report);

@@ -65,7 +65,7 @@ TEST(Empty, ArraysOfNoElements) {
 TEST(Empty, BlocksOfNoElements) {
   const std::string text =
       "pkir 1;\nkernel @e { grid [2]; in %x: i32[0,4] block (0,4) map (%i: i32[]) { return %i, 0:i32; }; out %o: "
-      "i32[2];\n"
+      "i32[2] space any;\n"
       "  body @b (%xr: ref<default,i32[0,4]>, %orf: ref<default,i32[2]>) {\n"
       "    %v = get(%xr) : i32[0,4]; %s = reduce_sum{axes=[0,1]}(%v) : i32[]; %p = program_id{axis=0}() : i32[]; _ = "
       "swap(%orf.at[%p], %s) : i32[]; return; } }\n";
@@ -153,7 +153,8 @@ TEST(Memory, AnIndexMapThatWritesDoesNotReachTheCaller) {
 
 TEST(Memory, AnAliasedOutputStartsWithTheInput) {
   const std::string text =
-      "pkir 1;\nkernel @a { grid [1]; in %x: i32[4]; in %y: i32[4]; out %o: i32[4] alias %y; out %u: i32[4] alias %x;\n"
+      "pkir 1;\nkernel @a { grid [1]; in %x: i32[4] space any; in %y: i32[4] space any; out %o: i32[4] space any alias "
+      "%y; out %u: i32[4] space any alias %x;\n"
       "  body @b (%xr: ref<default,i32[4]>, %yr: ref<default,i32[4]>, %orf: ref<default,i32[4]>, %ur: "
       "ref<default,i32[4]>) {\n"
       "    _ = swap(%orf.at[0], 50:i32) : i32[]; %v = get(%yr.at[0]) : i32[]; _ = swap(%ur.at[3], %v) : i32[]; return; "
@@ -260,7 +261,7 @@ TEST(Values, MovesKeepEveryBit) {
 TEST(Values, Keys) {
   const std::string text =
       "pkir 1;\nkernel @k { grid [2]; in %x: key<fry>[2] block (1) map (%i: i32[]) { return %i; }; out %o: key<fry>[2] "
-      "block (1) map (%i: i32[]) { return %i; }; out %b: u32[2,2];\n"
+      "block (1) map (%i: i32[]) { return %i; }; out %b: u32[2,2] space any;\n"
       "  body @b (%xr: ref<default,key<fry>[1]>, %orf: ref<default,key<fry>[1]>, %br: ref<default,u32[2,2]>) {\n"
       "    %k = get(%xr) : key<fry>[1]; _ = swap(%orf, %k) : key<fry>[1];\n"
       "    %u = random_unwrap(%k) : u32[1,2]; %p = program_id{axis=0}() : i32[]; _ = swap(%br.at[%p +: 1, *], %u) : "

@@ -1,11 +1,14 @@
 #include "emu/launch.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "emu/checks/interaction.h"
 #include "emu/gpu/thread_launch.h"
 #include "emu/launch_state.h"
+#include "emu/solo_spin.h"
 #include "scheduler/portfolio.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -13,24 +16,26 @@
 namespace palladion {
 namespace {
 
-absl::Status RunPrograms(LaunchState& state, Frame& frame, AgentPrograms programs) {
+// Runs programs one after another. Where a kernel has loops that may wait, `solo` is there.
+absl::Status RunPrograms(LaunchState& state, Frame& frame, AgentPrograms programs, SoloSpin* solo) {
   StartPrograms(frame, programs);
-  const absl::Status status = frame.Run();
+  const absl::Status status = solo == nullptr ? frame.Run() : solo->Run(frame);
   return status.ok() ? status : state.AtStep(status, frame);
 }
 
 // In program order at most one agent is under way, so they share a frame: each program is one, or the whole walk is. A
 // second core has its own, since its blocks and its scratch are.
-absl::Status RunInProgramOrder(LaunchState& state) {
+absl::Status RunInProgramOrder(LaunchState& state, SoloSpin* solo) {
   const std::int64_t programs = state.walk().programs();
   const std::int64_t each = state.program().grid_in_agent ? state.FirstCorePrograms() : 1;
   for (std::int64_t next = 0; next < programs; next += each) {
     if (!state.program().grid_in_agent || next == 0) {
-      PALLADION_RETURN_IF_ERROR(RunPrograms(state, state.frame(), {next, next + each}));
+      PALLADION_RETURN_IF_ERROR(RunPrograms(state, state.frame(), {next, next + each}, solo));
     } else {
       PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<Frame> core, state.NewFrame());
-      return RunPrograms(state, *core, {next, programs});
+      return RunPrograms(state, *core, {next, programs}, solo);
     }
+    if (solo != nullptr && solo->stuck().has_value()) break;
   }
   return absl::OkStatus();
 }
@@ -65,32 +70,57 @@ absl::StatusOr<LaunchResult> RunThreadsInOrder(const PreparedKernelState& kernel
   return std::move(result.launch);
 }
 
+// Programs that wait for each other in loops: seed 0 of a check.
+absl::StatusOr<LaunchResult> RunTogetherInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                                absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+  const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
+  PALLADION_ASSIGN_OR_RETURN(
+      ScheduledResult result,
+      RunScheduled(kernel, inputs, outputs, {.launch = options, .loop = {.resident = ProgramsAtOnce(kernel.program())}},
+                   *policy));
+  return std::move(result.launch);
+}
+
 }  // namespace
 
 absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                        absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
   if (NeedsThreads(kernel.program())) return RunThreadsInOrder(kernel, inputs, outputs, options);
+  const bool may_wait = !kernel.program().loops.empty();
+  if (may_wait && !options.only_program.has_value() && ProgramsInteract(kernel.program()))
+    return RunTogetherInOrder(kernel, inputs, outputs, options);
   LaunchState state(kernel, options);
   PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
+  std::optional<SoloSpin> solo;
+  if (may_wait) solo.emplace(state, options.hooks);
+  SoloSpin* const spin = may_wait ? &*solo : nullptr;
   std::int64_t programs = state.walk().programs();
   absl::Status ran;
   if (options.only_program.has_value()) {
     PALLADION_ASSIGN_OR_RETURN(const std::int64_t only, NumberOf(*options.only_program, state));
-    ran = RunPrograms(state, state.frame(), {only, only + 1});
+    ran = RunPrograms(state, state.frame(), {only, only + 1}, spin);
     programs = 1;
   } else {
-    ran = RunInProgramOrder(state);
+    ran = RunInProgramOrder(state, spin);
   }
   if (!ran.ok()) {
     if (options.found_before_error != nullptr) *options.found_before_error = state.memory().findings();
     return ran;
   }
-  const std::int64_t checks = state.Finish();
-  return LaunchResult{.programs = programs,
+  const bool stuck = spin != nullptr && spin->stuck().has_value();
+  const std::int64_t checks = stuck ? 0 : state.Finish();
+  const bool watched = options.hooks != nullptr || !options.observers.empty() || options.contracts != nullptr;
+  if (stuck && !watched && !options.only_program.has_value() && !kernel.program().grid_in_agent) {
+    return RunTogetherInOrder(kernel, inputs, outputs, options);  // another program may write what it looks at
+  }
+  LaunchResult result{.programs = programs,
                       .accesses = state.memory().accesses(),
                       .definedness_checks = checks,
                       .findings = state.memory().findings(),
-                      .printed = state.memory().printed()};
+                      .printed = state.memory().printed(),
+                      .stuck = stuck};
+  if (stuck) result.findings.push_back(*spin->stuck());
+  return result;
 }
 
 absl::StatusOr<Report> LaunchKernel(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,

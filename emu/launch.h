@@ -45,6 +45,7 @@ struct LaunchResult {
   std::int64_t definedness_checks = 0;  // branches, indices and output elements that were looked at
   std::vector<Finding> findings;
   std::vector<std::string> printed;
+  bool stuck = false;  // a program waits for ever: a finding says so, and those after it did not run
 };
 
 // The arrays have been checked against the kernel's operands, and the memory they need against options.memory_limit.

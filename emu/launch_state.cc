@@ -53,9 +53,10 @@ void LaunchState::Equip(Frame& frame) {
 }
 
 absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs) {
-  if (options_.definedness) {
+  // What values break leaves results undefined, which are followed too.
+  if (options_.definedness || (options_.contracts != nullptr && program().inspectors != 0)) {
     PALLADION_ASSIGN_OR_RETURN(shadow_rules_, kernel_.shadow_rules());
-    memory_.TrackDefinedness();
+    memory_.TrackDefinedness(/*values_only=*/!options_.definedness);
   }
   Equip(frame_);
   const std::vector<OperandInfo>& infos = kernel_.program().operand_infos;
@@ -189,7 +190,7 @@ std::int64_t LaunchState::Finish() {
     if (program().operand_infos[i].role == Role::kOut)
       checks += memory_.ReportUndefinedOutput(arrays_[i], DeclaredAt(i));
   }
-  return checks;
+  return options_.definedness ? checks : 0;
 }
 
 // For messages.
@@ -245,6 +246,10 @@ absl::Status LaunchState::ResolveGrid() {
   walk_ = GridWalk(frame_.grid_size, kernel_.program().dim_order, options_.order);
   frame_.walk = &walk_;
   return absl::OkStatus();
+}
+
+void LaunchState::WalkInOrder() {
+  walk_ = GridWalk(frame_.grid_size, kernel_.program().dim_order, WalkOrder::kRowMajor);
 }
 
 // Indices in the grid are i32 in a kernel, and every program takes time.

@@ -32,6 +32,10 @@ class LaunchState {
   const Program& program() const { return kernel_.program(); }
   Memory& memory() { return memory_; }
   const GridWalk& walk() const { return walk_; }
+  bool tracks_definedness() const { return shadow_rules_ != nullptr; }
+
+  // From here on the walk is row-major, whatever the options say.
+  void WalkInOrder();
 
   // Where one agent is a TPU core: the programs of the first core. On a chip with two cores, each walks a part of the
   // leading parallel dimensions; else these are all.

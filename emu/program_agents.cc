@@ -64,41 +64,77 @@ void TouchRecorder::Points(AccessKind kind, const PointAccess& access, const std
 // ---- one program
 
 ProgramAgent::ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared,
-                           StepHooks* watcher, TouchRecorder* recorder)
-    : state_(state), frame_(std::move(frame)), shared_(shared), watcher_(watcher), recorder_(recorder) {
+                           const Watching& watching, std::function<std::string(AgentId)> name_of)
+    : state_(state),
+      frame_(std::move(frame)),
+      shared_(shared),
+      watching_(watching),
+      spin_(watching.spins, &frame_->program()),
+      spinning_(spin_, std::move(name_of)) {
   frame_->hooks = this;
 }
 
-void ProgramAgent::Start(AgentPrograms programs) {
+void ProgramAgent::Start(AgentPrograms programs, AgentId id) {
   StartPrograms(*frame_, programs);
+  spin_.Start(id);
   started_ = false;
 }
 
 absl::Status ProgramAgent::Resume(Gate& gate) {
   gate_ = &gate;
+  if (watching_.spins != nullptr) watching_.spins->SetCurrent(&spin_, spin_.agent());
   if (started_) state_.memory().ResumeProgram(frame_->grid_index);
   started_ = true;
   const absl::Status status = frame_->Run();
   return status.ok() ? status : state_.AtStep(status, *frame_);
 }
 
+struct ProgramAgent::Saved {
+  std::shared_ptr<const Frame::Saved> frame;
+  Spin spin;
+};
+
+absl::StatusOr<std::shared_ptr<const void>> ProgramAgent::Save() const {
+  return std::shared_ptr<const void>(std::make_shared<const Saved>(Saved{frame_->Save(), spin_}));
+}
+
+void ProgramAgent::Restore(const void* saved) {
+  const auto& state = *static_cast<const Saved*>(saved);
+  frame_->Restore(*state.frame);
+  spin_ = state.spin;
+}
+
 std::string ProgramAgent::Name() const { return Cat("program (", absl::StrJoin(frame_->grid_index, ", "), ")"); }
 
 bool ProgramAgent::MayGo(const Step& step, Frame& frame) {
-  if (gate_->TakeGrant()) return true;
+  if (gate_->TakeGrant()) {
+    spin_.Wake();
+    return true;
+  }
+  if (step.loop >= 0) return MayGoRound(step, frame);
   const Footprint footprint = shared_.FootprintOf(step, frame);
   if (footprint.empty()) return true;
   return gate_->MayGo({.footprint = footprint, .loc = step.loc, .text_line = step.text_line});
 }
 
+bool ProgramAgent::MayGoRound(const Step& step, Frame& frame) {
+  if (watching_.spins == nullptr || !spin_.MustWait(step, frame)) return true;
+  const bool goes = gate_->MayGo(
+      {.footprint = spin_.footprint(), .waits_for = &spinning_, .loc = step.loc, .text_line = step.text_line});
+  if (goes) spin_.Wake();
+  return goes;
+}
+
 void ProgramAgent::Before(const Step& step, Frame& frame) {
-  if (watcher_ != nullptr) watcher_->Before(step, frame);
+  if (watching_.watcher != nullptr) watching_.watcher->Before(step, frame);
 }
 
 void ProgramAgent::After(const Step& step, Frame& frame) {
-  if (watcher_ != nullptr) watcher_->After(step, frame);
-  if (recorder_ != nullptr && step.visible && !shared_.FootprintOf(step, frame).empty())
-    gate_->Touched(recorder_->Take());
+  if (watching_.watcher != nullptr) watching_.watcher->After(step, frame);
+  if (watching_.spins != nullptr) watching_.spins->Settle();
+  if (step.lasting) spin_.Changed();
+  if (watching_.recorder != nullptr && step.visible && !shared_.FootprintOf(step, frame).empty())
+    gate_->Touched(watching_.recorder->Take());
 }
 
 // ---- all of them
@@ -111,15 +147,24 @@ absl::StatusOr<Agent*> ProgramAgents::Next() {
   ProgramAgent* agent = nullptr;
   if (free_.empty()) {
     PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());
-    agents_.push_back(std::make_unique<ProgramAgent>(state_, std::move(frame), shared_, watcher_, recorder_));
+    agents_.push_back(std::make_unique<ProgramAgent>(state_, std::move(frame), shared_, watching_,
+                                                     [this](AgentId id) { return NameOf(id); }));
     agent = agents_.back().get();
   } else {
     agent = free_.back();
     free_.pop_back();
   }
-  agent->Start(mine);
+  agent->Start(mine, AgentId{static_cast<std::int32_t>(first_.size())});
+  first_.push_back(mine.first);
   next_ = mine.last;
   return agent;
+}
+
+// As ProgramAgent::Name, also of one that is done.
+std::string ProgramAgents::NameOf(AgentId agent) const {
+  std::vector<std::int64_t> index(state_.frame().grid_size.size());
+  state_.walk().At(first_[agent.index()], absl::MakeSpan(index));
+  return Cat("program (", absl::StrJoin(index, ", "), ")");
 }
 
 std::vector<const ProgramAgent*> ProgramAgents::Unfinished() const {

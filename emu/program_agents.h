@@ -2,12 +2,14 @@
 #ifndef PALLADION_EMU_PROGRAM_AGENTS_H_
 #define PALLADION_EMU_PROGRAM_AGENTS_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "emu/launch_state.h"
+#include "emu/spin.h"
 #include "memory_model/access_observer.h"
 #include "scheduler/agent.h"
 
@@ -46,30 +48,37 @@ class TouchRecorder final : public AccessObserver {
 
 class ProgramAgent final : public Agent, private StepHooks {
  public:
-  ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared, StepHooks* watcher,
-               TouchRecorder* recorder);
+  // `spins`: of kernels whose loops may wait; else nullptr.
+  struct Watching {
+    StepHooks* watcher = nullptr;
+    TouchRecorder* recorder = nullptr;
+    SpinWatch* spins = nullptr;
+  };
+  ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared, const Watching& watching,
+               std::function<std::string(AgentId)> name_of);
 
-  void Start(AgentPrograms programs);
+  void Start(AgentPrograms programs, AgentId id);
   const Frame& frame() const { return *frame_; }
 
   absl::Status Resume(Gate& gate) override;
   bool done() const override { return frame_->done(); }
   std::string Name() const override;
-  absl::StatusOr<std::shared_ptr<const void>> Save() const override {
-    return std::shared_ptr<const void>(frame_->Save());
-  }
-  void Restore(const void* saved) override { frame_->Restore(*static_cast<const Frame::Saved*>(saved)); }
+  absl::StatusOr<std::shared_ptr<const void>> Save() const override;
+  void Restore(const void* saved) override;
 
  private:
+  struct Saved;
   bool MayGo(const Step& step, Frame& frame) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
+  bool MayGoRound(const Step& step, Frame& frame);
 
   LaunchState& state_;
   std::unique_ptr<Frame> frame_;
   const SharedMemory& shared_;
-  StepHooks* watcher_;
-  TouchRecorder* recorder_;
+  const Watching watching_;
+  Spin spin_;
+  SpinCondition spinning_;
   Gate* gate_ = nullptr;
   bool started_ = false;
 };
@@ -77,20 +86,25 @@ class ProgramAgent final : public Agent, private StepHooks {
 // In program order. Frames of programs that are done serve others, unless their state may be restored (`recorder`).
 class ProgramAgents final : public AgentSource {
  public:
-  ProgramAgents(LaunchState& state, const SharedMemory& shared, StepHooks* watcher, TouchRecorder* recorder)
-      : state_(state), shared_(shared), watcher_(watcher), recorder_(recorder) {}
+  ProgramAgents(LaunchState& state, const SharedMemory& shared, const ProgramAgent::Watching& watching)
+      : state_(state), shared_(shared), watching_(watching) {}
+  ProgramAgents(const ProgramAgents&) = delete;
+  ProgramAgents& operator=(const ProgramAgents&) = delete;
 
   absl::StatusOr<Agent*> Next() override;
   void Retire(Agent* agent) override { free_.push_back(static_cast<ProgramAgent*>(agent)); }
 
+  // Programs that have not begun: there was no room.
+  std::int64_t not_begun() const { return state_.walk().programs() - next_; }
+  std::string NameOf(AgentId agent) const;
   // Those that have not ended, in the order in which they started.
   std::vector<const ProgramAgent*> Unfinished() const;
 
  private:
   LaunchState& state_;
   const SharedMemory& shared_;
-  StepHooks* watcher_;
-  TouchRecorder* recorder_;
+  const ProgramAgent::Watching watching_;
+  std::vector<std::int64_t> first_;  // by agent: its first program
   std::vector<std::unique_ptr<ProgramAgent>> agents_;
   std::vector<ProgramAgent*> free_;
   std::int64_t next_ = 0;

@@ -7,7 +7,9 @@
 
 #include "emu/gpu/thread_launch.h"
 #include "emu/launch_state.h"
+#include "emu/machines/chip.h"
 #include "emu/program_agents.h"
+#include "scheduler/portfolio.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -36,7 +38,11 @@ class ScheduledLaunch final : public Explorable {
       recorder_.emplace(state_.memory(), *shared_);
       state_.memory().Observe(&*recorder_);
     }
-    agents_.emplace(state_, *shared_, options_.hooks, recorder_.has_value() ? &*recorder_ : nullptr);
+    if (!state_.program().loops.empty()) state_.memory().Observe(&spins_.emplace(state_.memory()));
+    agents_.emplace(state_, *shared_,
+                    ProgramAgent::Watching{.watcher = options_.hooks,
+                                           .recorder = recorder_.has_value() ? &*recorder_ : nullptr,
+                                           .spins = spins_.has_value() ? &*spins_ : nullptr});
     return absl::OkStatus();
   }
 
@@ -69,14 +75,21 @@ class ScheduledLaunch final : public Explorable {
     return options;
   }
 
-  static Finding DeadlockFinding(const LoopResult& run) {
-    const Wait& wait = run.deadlock.waits.front();
-    return {.code = FindingCode::kDeadlock,
-            .severity = RowOf(FindingCode::kDeadlock).severity,
-            .message = Cat(run.deadlock.partial ? "some programs can never go on: " : "no program can go on: ",
-                           Describe(run.deadlock)),
-            .loc = wait.loc,
-            .text_line = wait.text_line};
+  Finding DeadlockFinding(const LoopResult& run) const {
+    const Wait& wait = FirstToTell(run.deadlock);
+    Finding finding{.code = FindingCode::kDeadlock,
+                    .severity = RowOf(FindingCode::kDeadlock).severity,
+                    .message = Cat(run.deadlock.partial ? "some programs can never go on: " : "no program can go on: ",
+                                   Describe(run.deadlock)),
+                    .loc = wait.loc,
+                    .text_line = wait.text_line,
+                    .fix = std::string(kSpinFix)};
+    if (agents_->not_begun() > 0) {
+      Append(&finding.message, "; ", agents_->not_begun(),
+             " programs have not begun, for there is room for as many as are there");
+      finding.fix = "launch no more programs than fit at once, or let none wait for one that begins later";
+    }
+    return finding;
   }
 
   Finding LivelockFinding(const LoopResult& run) const {
@@ -92,8 +105,8 @@ class ScheduledLaunch final : public Explorable {
         .code = FindingCode::kLivelock,
         .severity = RowOf(FindingCode::kLivelock).severity,
         .message = Cat("after ", run.steps, " operations on shared memory ", running.size(), " programs have not ended",
-                       where, "; they wait for each other in loops, or the budget is too small"),
-        .fix = "check that what a loop waits for is written by a program that is under way at the same time",
+                       where, "; their loops change something for ever, or the budget is too small"),
+        .fix = "bound the loop, or let somebody write what it looks for",
         .confidence = Confidence::kPredicted};
     if (!running.empty()) {
       finding.loc = StepOf(*running[0]).loc;
@@ -112,6 +125,7 @@ class ScheduledLaunch final : public Explorable {
   mutable LaunchState state_;  // Save marks freed memory as kept
   std::optional<SharedMemory> shared_;
   std::optional<TouchRecorder> recorder_;
+  std::optional<SpinWatch> spins_;
   std::optional<ProgramAgents> agents_;
 };
 
@@ -122,13 +136,54 @@ absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, 
                                              Policy& policy) {
   ScheduledLaunch launch(kernel, options.launch);
   PALLADION_RETURN_IF_ERROR(launch.Bind(inputs, outputs, /*search=*/false));
-  RunLoop loop(launch.agents(), Fitting(options.loop, kernel.program()));
+  const LoopOptions fitting = Fitting(options.loop, kernel.program());
+  RunLoop loop(launch.agents(), fitting);
   absl::StatusOr<LoopResult> run = loop.Run(policy);
   if (!run.ok()) {
     if (options.launch.found_before_error != nullptr) *options.launch.found_before_error = launch.FoundSoFar();
     return run.status();
   }
-  return launch.Result(*std::move(run), /*fair=*/true);
+  ScheduledResult result = launch.Result(*std::move(run), /*fair=*/true);
+  result.all_fit = static_cast<std::size_t>(result.launch.programs) <= fitting.resident;
+  return result;
+}
+
+std::size_t ProgramsAtOnce(const Program& program) {
+  constexpr std::size_t kBlocksOfSm = 32;  // CUDA C++ Programming Guide, "Compute Capabilities": 9.0 and 10.0
+  const Chip* chip = FindChip(program.target.chip);
+  if (program.loops.empty() || chip == nullptr || chip->is_tpu) return LoopOptions().resident;
+  return static_cast<std::size_t>(chip->cores) * kBlocksOfSm;
+}
+
+absl::StatusOr<std::optional<Finding>> StartOrderNote(const PreparedKernelState& kernel,
+                                                      absl::Span<const ConstArray> inputs,
+                                                      absl::Span<const MutableArray> outputs,
+                                                      const ScheduledOptions& options) {
+  ScheduledOptions backwards = options;
+  backwards.launch.order = WalkOrder::kReverse;
+  const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
+  ScheduledResult result;
+  if (NeedsThreads(kernel.program())) {
+    PALLADION_ASSIGN_OR_RETURN(
+        result, RunThreads(kernel, inputs, outputs, {.scheduled = backwards, .begin_backwards = true}, *policy));
+  } else {
+    PALLADION_ASSIGN_OR_RETURN(result, RunScheduled(kernel, inputs, outputs, backwards, *policy));
+  }
+  const std::vector<Finding>& findings = result.launch.findings;
+  const auto hang = std::find_if(findings.begin(), findings.end(),
+                                 [](const Finding& finding) { return finding.code == FindingCode::kDeadlock; });
+  if (result.run.outcome != Outcome::kDeadlock || hang == findings.end()) return std::optional<Finding>();
+  return std::optional<Finding>(
+      Finding{.code = FindingCode::kStartOrder,
+              .severity = RowOf(FindingCode::kStartOrder).severity,
+              .message = Cat("not all blocks fit at once, and the kernel ends only because they begin in order, the "
+                             "lowest first; if the last began first: ",
+                             hang->message),
+              .loc = hang->loc,
+              .text_line = hang->text_line,
+              .fix = "let each block draw its number from a counter with an atomic, and wait only for lower numbers: "
+                     "those have begun",
+              .confidence = Confidence::kPolicyDependent});
 }
 
 absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
@@ -138,8 +193,8 @@ absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::
     return ExploreThreads(kernel, inputs, outputs, {.scheduled = options.scheduled}, options.max_schedules, visit);
   }
   const LaunchOptions& launch_options = options.scheduled.launch;
-  const bool copyable =
-      launch_options.observers.empty() && launch_options.hooks == nullptr && !launch_options.definedness;
+  const bool copyable = launch_options.observers.empty() && launch_options.hooks == nullptr &&
+                        !launch_options.definedness && launch_options.contracts == nullptr;
   const auto make = [&]() -> absl::StatusOr<std::unique_ptr<Explorable>> {
     auto launch = std::make_unique<ScheduledLaunch>(kernel, launch_options);
     PALLADION_RETURN_IF_ERROR(launch->Bind(inputs, outputs, /*search=*/true));

@@ -6,6 +6,7 @@
 #define PALLADION_EMU_SCHEDULED_LAUNCH_H_
 
 #include <functional>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -27,6 +28,7 @@ struct ScheduledOptions {
 struct ScheduledResult {
   LaunchResult launch;  // findings include DEADLOCK and LIVELOCK
   LoopResult run;
+  bool all_fit = true;         // every program, or block, could be under way from the start
   bool arrivals_race = false;  // of threads: an arrival at a barrier could have counted for another phase
 };
 
@@ -35,6 +37,17 @@ struct ScheduledResult {
 absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                              absl::Span<const MutableArray> outputs, const ScheduledOptions& options,
                                              Policy& policy);
+
+// How many programs of a kernel whose loops may wait for each other are under way at once: at most as many as the chip
+// has room for, where it is known. Registers and shared memory, which the compiler hands out, are not counted.
+std::size_t ProgramsAtOnce(const Program& program);
+
+// Would the kernel hang if the last blocks, or programs, began first? A note then. For a kernel that ends in order and
+// whose blocks do not all fit; the outputs are nobody's.
+absl::StatusOr<std::optional<Finding>> StartOrderNote(const PreparedKernelState& kernel,
+                                                      absl::Span<const ConstArray> inputs,
+                                                      absl::Span<const MutableArray> outputs,
+                                                      const ScheduledOptions& options);
 
 struct ExhaustiveOptions {
   ScheduledOptions scheduled = {.loop = {.budget = 10'000}};  // visible operations of one schedule

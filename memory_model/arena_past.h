@@ -2,7 +2,8 @@
 // a plain access of those bytes is as invisible to asynchronous units as one of the later scope's own, until a fence
 // lies between. Uses are kept in the terms of the allocation that they were made to, and told in the terms of the one
 // that gets the bytes. Based on Mosaic GPU's layout of scopes, a stack in which nothing is cleared. What it does not
-// keep: whose bytes nobody is given again.
+// keep: whose bytes nobody is given again. What it does not see: where two allocations are swizzled differently, a part
+// of a kilobyte of one is taken to lie where it would without a swizzle.
 #ifndef PALLADION_MEMORY_MODEL_ARENA_PAST_H_
 #define PALLADION_MEMORY_MODEL_ARENA_PAST_H_
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -126,6 +127,70 @@ TEST(ArenaPast, AFenceIsAskedForAcrossAllocations) {
     EXPECT_EQ(found.first->text_line, 10);
     s.model.EndArena(3);
   }
+}
+
+// What a history tells of its uses, boxes and granules alike, is what was done.
+TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
+  std::mt19937 random(9);
+  const std::vector<std::int64_t> shape = {16, 16};
+  AccessHistory history(shape, 4);
+  const ClockBundle nothing;
+  std::map<std::int32_t, std::set<std::int64_t>> done, told;  // by line: bytes
+  for (std::int32_t line = 1; line <= 200; ++line) {
+    const AccessEvent event{.who = ClockId{line}, .time = 1, .kind = AccessKind::kRead, .text_line = line};
+    AccessBox box;
+    box.rank = 2;
+    for (std::size_t d = 0; d < 2; ++d) {
+      const auto start = static_cast<std::int32_t>(random() % 16);
+      box.dim[d] = {start, 1 + static_cast<std::int32_t>(random() % std::min(3u, static_cast<unsigned>(16 - start))),
+                    1};
+    }
+    std::vector<AccessConflict> conflicts;
+    history.Apply(event, AccessSet::Of(box), {nothing, ClockPart::kGeneric, {}}, &conflicts);
+    ForEachRun(box, shape, 4, [&](std::int64_t begin, std::int64_t end) {
+      for (; begin < end; ++begin) done[line].insert(begin);
+    });
+  }
+  EXPECT_GT(history.granules(), 0u);
+  const auto tell = [&told](const AccessEvent& event, std::int64_t begin, std::int64_t end) {
+    for (; begin < end; ++begin) told[event.text_line].insert(begin);
+  };
+  history.ForEachUse([&](const AccessEvent& event, const AccessSet& set) {
+    for (const ByteRange& range : set.ranges) tell(event, range.begin, range.end);
+    if (set.is_box) {
+      ForEachRun(set.box, shape, 4, [&](std::int64_t begin, std::int64_t end) { tell(event, begin, end); });
+    }
+  });
+  EXPECT_EQ(told, done);
+}
+
+// Operations that only the past of some bytes holds are not forgotten: who gets those bytes asks about them.
+TEST(ArenaPast, OperationsOfThePastAreRemembered) {
+  Script s;
+  const auto gmem = s.Buffer("gmem", {4, 8}, ProxySpace::kGlobal);
+  const auto one = s.Buffer("one", {4, 8}, ProxySpace::kShared), two = s.Buffer("two", {2, 8}, ProxySpace::kShared);
+  const auto three = s.Buffer("three", {4, 8}, ProxySpace::kShared);
+  const auto a = s.Thread("a");
+  const auto full = s.model.MakeBarrier({"full"});
+  const auto begin = [&](BufferId id, std::int64_t rows) {
+    s.model.Adopt(id, {.name = "s", .shape = {rows, 8}, .space = ProxySpace::kShared, .arena = 0, .offset = 0});
+  };
+  const auto load = [&](BufferId id, std::int64_t rows) {
+    AsyncRequest copy = s.Copy(gmem, {0, rows}, id, {0, rows});
+    copy.completions.push_back({Half::kWrite, full, 1});
+    ASSERT_TRUE(s.model.Start(a, copy).ok());
+    while (!s.model.Pending().empty()) s.model.Perform(s.model.Pending()[0], &s.memory);
+    s.model.Wait(a, full, {});
+  };
+  begin(one, 4);
+  load(one, 4);
+  s.model.Free(a, one, {});
+  begin(two, 2);
+  for (int i = 0; i < 300; ++i) load(two, 2);
+  s.model.Free(a, two, {});
+  begin(three, 4);
+  load(three, 4);
+  EXPECT_EQ(s.Codes(), Codes{});
 }
 
 }  // namespace

@@ -146,8 +146,8 @@ class Mover {
     if (old.any || (tracked_ && access.defined->any)) {
       marks.assign(sizes.places, 0);
       for (std::size_t e = 0; e < sizes.places; ++e) {
-        marks[e] = MergeMarks(old.any ? old.undefined[e] : std::uint8_t{0},
-                              access.defined->any ? access.defined->undefined[e] : std::uint8_t{0});
+        marks[e] = ComputedMark(MergeMarks(old.any ? old.undefined[e] : std::uint8_t{0},
+                                           access.defined->any ? access.defined->undefined[e] : std::uint8_t{0}));
       }
       *access.defined = {true, marks.data()};
     }

@@ -145,7 +145,7 @@ bool BufferDefinedness::StoreBox(absl::Span<const std::int64_t> shape, const Box
     }
     for (std::size_t i = 0; i < row.count; ++i) {
       const std::size_t v = row.value + i;
-      const DefinedMark mark = unsure == nullptr ? DefinedMark{0} : unsure[v];
+      const DefinedMark mark = unsure == nullptr ? DefinedMark{0} : ComputedMark(unsure[v]);
       if (lanes != nullptr && lanes[v] == 0 && mark == 0) continue;
       const DefinedMark put = MergeMarks(mark, value == nullptr ? DefinedMark{0} : value[v]);
       Put(row.buffer + i * static_cast<std::size_t>(row.step), put);

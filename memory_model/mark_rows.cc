@@ -33,7 +33,8 @@ void StoreMarks(DefinedMark* to, const DefinedMark* value, const std::uint8_t* l
     for (std::size_t i = 0; i < n && lanes != nullptr; ++i) to[i] = lanes[i] != 0 ? value[i] : to[i];
     if (lanes == nullptr) std::copy_n(value, n, to);
   }
-  for (std::size_t i = 0; i < n && unsure != nullptr; ++i) to[i] = unsure[i] != 0 ? Merge(unsure[i], to[i]) : to[i];
+  for (std::size_t i = 0; i < n && unsure != nullptr; ++i)
+    to[i] = unsure[i] != 0 ? Merge(ComputedMark(unsure[i]), to[i]) : to[i];
 }
 
 void MaskMarks(DefinedMark* marks, const std::uint8_t* lanes, const DefinedMark* other, DefinedMark other_of_all,
@@ -43,7 +44,7 @@ void MaskMarks(DefinedMark* marks, const std::uint8_t* lanes, const DefinedMark*
   } else {
     for (std::size_t i = 0; i < n; ++i) marks[i] = lanes[i] != 0 ? marks[i] : other[i];
   }
-  for (std::size_t i = 0; i < n && unsure != nullptr; ++i) marks[i] = Merge(marks[i], unsure[i]);
+  for (std::size_t i = 0; i < n && unsure != nullptr; ++i) marks[i] = Merge(marks[i], ComputedMark(unsure[i]));
 }
 
 bool ReplaceMarks(DefinedMark* marks, DefinedMark from, DefinedMark to, std::size_t n) {

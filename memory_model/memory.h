@@ -17,6 +17,7 @@
 #include "memory_model/box.h"
 #include "memory_model/definedness.h"
 #include "memory_model/origin.h"
+#include "memory_model/undefined_stores.h"
 #include "semantics/machine.h"
 #include "semantics/tensor/copy_box.h"
 #include "semantics/tensor/fill.h"
@@ -55,8 +56,9 @@ class Memory final : public Machine {
   void SetFill(Fill fill) { filler_ = Filler(fill); }
   Filler& filler() { return filler_; }
 
-  // From here on accesses say which elements are undefined (their `defined`). Before the first request.
-  void TrackDefinedness();
+  // From here on accesses say which elements are undefined (their `defined`). Before the first request. `values_only`:
+  // what memory gives counts as defined; results for which hardware promises nothing are followed.
+  void TrackDefinedness(bool values_only = false);
   void SetUndefined(BufferId buffer);  // an adopted output, before anybody writes it
   DefinedMark MarkOf(BufferId buffer, std::size_t element) const {
     return buffers_[buffer.index()].defined.At(element);
@@ -98,17 +100,10 @@ class Memory final : public Machine {
   void WaitCopies() override;  // a copy is complete when its request returns: the promptest engine
   void Print(std::string line) override;
   void Report(Finding finding) override;
+  std::uint8_t MarkOfValue(const Finding& finding, const Site& site) override;
   void ReportUndefined(std::uint8_t mark, std::string_view use, const Site& site) override;
 
  private:
-  // Who stored undefined data, for findings about outputs.
-  struct UndefinedStore {
-    DefinedMark mark;
-    std::int64_t first, last;  // the elements are among these
-    LocId loc;
-    int text_line;
-    std::vector<std::int64_t> program;
-  };
   struct Buffer {
     std::string name;
     DType dtype = DType::kF32;
@@ -123,15 +118,19 @@ class Memory final : public Machine {
     LocId made;
     int made_line = 0;
     BufferDefinedness defined;
-    std::vector<UndefinedStore> undefined_stores;  // outputs only: the latest
+    std::vector<StoreNumber> stored_by;  // of an output's elements: what left them undefined; empty: nothing did
   };
 
   // While definedness is tracked.
   struct Tracking {
     Origins origins;
+    bool values_only = false;
     std::vector<DefinedMark> marks;         // of the last load: Definedness::undefined
+    std::vector<DefinedMark> in_place;      // of a store to an output
     std::vector<std::int64_t> program;      // under way
     const Buffer* engine_source = nullptr;  // during an engine's copy: its accesses are not the kernel's
+    std::vector<StoreNumber> copied;        // of that copy's elements: who stored them in its source; empty: nobody
+    UndefinedStores stores;
   };
 
   static constexpr std::size_t kAlignment = 64;
@@ -176,8 +175,14 @@ class Memory final : public Machine {
   DefinedMark OutsideMark(const Buffer& buffer, const PointAccess& access, std::int64_t offset);
   void MarkMasked(const Buffer& buffer, const Mask& mask, const Site& site, std::size_t elements);
   void FinishLoad(Definedness& defined, const Site& site, std::size_t elements);
-  void RecordStore(Buffer& buffer, std::int64_t first, std::int64_t last, const DefinedMark* marks, std::size_t n,
-                   const Site& site);
+  const DefinedMark* MarksInPlace(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach);
+  void CopyStores(const Buffer& source, const BoxAccess& access, const BoxReach& reach, std::size_t elements);
+  class Moves;
+  class StoreRecord;
+  void ForgetStores();
+  void ReportNote(Finding finding);
+  void ReportUndefinedElements(const Buffer& buffer, DefinedMark mark, std::int64_t first, std::int64_t count,
+                               const Site& site);
 
   std::vector<Buffer> buffers_;
   std::vector<AccessObserver*> observers_, mask_observers_;

@@ -341,19 +341,6 @@ TEST(MemoryDefined, IsWhatAnOracleOfBytesKnows) {
   }
 }
 
-// ---- origins
-
-TEST(Origins, ManyAreToldApartAndTheRestIsSeveral) {
-  Origins origins;
-  for (int i = 1; i <= 300; ++i) {
-    const std::uint8_t mark = origins.Number({.kind = OriginKind::kMaskedLane, .object = "x", .text_line = i});
-    EXPECT_EQ(std::min(i, 255), mark);
-  }
-  EXPECT_EQ(7, origins.Number({.kind = OriginKind::kMaskedLane, .object = "x", .text_line = 7}));
-  EXPECT_EQ(OriginKind::kSeveral, origins.Of(255).kind);
-  EXPECT_EQ(FindingCode::kUninitialised, origins.FindingOf(255, "it").code);
-}
-
 TEST(MemoryDefined, MarksGoWhereAllIsDefinedAgain) {
   BufferDefinedness defined(4, 4);
   defined.SetAll(3);

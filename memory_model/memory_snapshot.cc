@@ -30,7 +30,7 @@ Memory::Buffer Memory::CopyOf(const Buffer& buffer) {
           .made = buffer.made,
           .made_line = buffer.made_line,
           .defined = {},
-          .undefined_stores = {}};
+          .stored_by = {}};
 }
 
 std::shared_ptr<const Memory::Saved> Memory::Save() {

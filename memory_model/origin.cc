@@ -8,26 +8,37 @@
 namespace palladion {
 namespace {
 
-constexpr std::size_t kSeveral = 255;
+// The numbers of one kind of origin; the last one is "several".
+struct Range {
+  std::size_t first, several;
+};
+constexpr Range RangeOf(OriginKind kind) {
+  switch (kind) {
+    case OriginKind::kOutput:
+      return {1, 8};
+    case OriginKind::kValue:
+      return {96, 127};
+    default:
+      return {9, 95};
+  }
+}
 
 bool SamePlace(const Origin& a, const Origin& b) {
   return a.kind == b.kind && a.was_read == b.was_read && a.text_line == b.text_line && a.loc == b.loc &&
-         a.made_line == b.made_line && a.made == b.made && a.object == b.object;
+         a.made_line == b.made_line && a.made == b.made && a.object == b.object && a.code == b.code;
 }
 
 FindingCode CodeOf(OriginKind kind) {
   switch (kind) {
     case OriginKind::kPadding:
       return FindingCode::kPaddingLeak;
-    case OriginKind::kOutput:
-      return FindingCode::kOutMissing;
     default:
       return FindingCode::kUninitialised;
   }
 }
 
-std::string WhereFrom(const Origin& origin) {
-  const std::string read = origin.was_read ? Cat(" that ", NameOfProgram(origin.program), " read") : "";
+std::string WhereFrom(const Origin& origin, const Origins::Program& met) {
+  const std::string read = origin.was_read ? Cat(" that ", NameOfProgram(met), " read") : "";
   switch (origin.kind) {
     case OriginKind::kNeverWritten:
       return Cat("an element of '", origin.object, "'", read, " before anybody had written it");
@@ -37,10 +48,10 @@ std::string WhereFrom(const Origin& origin) {
     case OriginKind::kPadding:
       return Cat("the padding of operand '", origin.object, "'", read, ": its block reaches beyond the array");
     case OriginKind::kMaskedLane:
-      return Cat("a masked-off lane of a load of '", origin.object, "' without other=, in ",
-                 NameOfProgram(origin.program));
+      return Cat("a masked-off lane of a load of '", origin.object, "' without other=, in ", NameOfProgram(met));
     case OriginKind::kOutOfBounds:
-      return Cat("a load of '", origin.object, "' out of bounds, in ", NameOfProgram(origin.program));
+      return Cat("a load of '", origin.object, "' out of bounds, in ", NameOfProgram(met));
+    case OriginKind::kValue:
     case OriginKind::kSeveral:
       break;
   }
@@ -53,7 +64,10 @@ std::string FixOf(const Origin& origin) {
       return Cat("store to '", origin.object,
                  "' before it is read: in the first program of the dimension it accumulates over, under pl.when");
     case OriginKind::kOutput:
-      return Cat("store to every element of '", origin.object, "' before it is read");
+      return Cat(
+          "store to every element of '", origin.object,
+          "' before it is read: where it is accumulated into, zeros in the first program of that dimension, under "
+          "pl.when");
     case OriginKind::kPadding:
       return "mask the elements beyond the array with jnp.where before they reach other elements, or choose a block "
              "that divides the array";
@@ -70,20 +84,46 @@ std::string NameOfProgram(absl::Span<const std::int64_t> program) {
   return Cat("program (", absl::StrJoin(program, ", "), ")");
 }
 
-Origins::Origins() { origins_.resize(1); }
+std::uint8_t MovedFrom(std::uint8_t number, std::int64_t element) {
+  // Fifteen neighbours have a place each, in an order that the next fifteen do not share: a shift changes some.
+  const auto group = static_cast<std::uint64_t>(element) / kInPlace;
+  std::uint64_t turn = group * 0x9e3779b97f4a7c15;  // splitmix64's steps
+  turn = (turn ^ (turn >> 30)) * 0xbf58476d1ce4e5b9;
+  const std::uint64_t place = (static_cast<std::uint64_t>(element) + (turn >> 32)) % kInPlace;
+  return static_cast<std::uint8_t>(kMovedMark | (number - 1) << 4 | place);
+}
 
-std::uint8_t Origins::Number(Origin origin) {
-  for (std::size_t i = 1; i < origins_.size(); ++i) {
-    if (!SamePlace(origins_[i], origin)) continue;
-    origins_[i].program = std::move(origin.program);
-    return static_cast<std::uint8_t>(i);
+Origins::Origins() {
+  for (const OriginKind kind : {OriginKind::kOutput, OriginKind::kSeveral, OriginKind::kValue}) {
+    Numbered& several = numbers_[RangeOf(kind).several];
+    several.origin.was_read = true;
+    if (kind == OriginKind::kValue) several.origin.kind = kind;
   }
-  if (origins_.size() == kSeveral)
-    origins_.push_back(Origin{.kind = OriginKind::kSeveral, .object = "", .was_read = true});
-  if (origins_.size() > kSeveral) return kSeveral;
-  if (!origin.was_read) unread_.push_back(static_cast<std::uint8_t>(origins_.size()));
-  origins_.push_back(std::move(origin));
-  return static_cast<std::uint8_t>(origins_.size() - 1);
+}
+
+std::uint8_t Origins::Number(Origin origin, absl::Span<const std::int64_t> program, std::string_view told) {
+  const Range range = RangeOf(origin.kind);
+  std::size_t i = range.first;
+  for (; i < range.several; ++i) {
+    Numbered& numbered = numbers_[i];
+    if (numbered.met.empty()) {  // not given to anybody yet
+      if (!origin.was_read) unread_.push_back(static_cast<std::uint8_t>(i));
+      numbered.origin = std::move(origin);
+      break;
+    }
+    if (SamePlace(numbered.origin, origin)) break;
+  }
+  if (i == range.several && numbers_[i].met.empty()) numbers_[i].origin.code = origin.code;
+  Meet(numbers_[i], program, told);
+  return static_cast<std::uint8_t>(i);
+}
+
+void Origins::Meet(Numbered& numbered, absl::Span<const std::int64_t> program, std::string_view told) {
+  constexpr std::size_t kMostPrograms = 4096;  // more than run at one time
+  if (!numbered.met.empty() && numbered.last == program) return;
+  numbered.last.assign(program.begin(), program.end());
+  if (numbered.met.size() == kMostPrograms) numbered.met.clear();
+  numbered.met.try_emplace(numbered.last, told);
 }
 
 std::uint8_t Origins::ReadAt(std::uint8_t mark, const Site& site) {
@@ -92,29 +132,45 @@ std::uint8_t Origins::ReadAt(std::uint8_t mark, const Site& site) {
   origin.was_read = true;
   origin.loc = site.loc;
   origin.text_line = site.text_line;
-  origin.program.assign(site.program.begin(), site.program.end());
-  return Number(std::move(origin));
+  return Number(std::move(origin), site.program);
 }
 
-Finding Origins::FindingOf(std::uint8_t mark, const std::string& what) const {
-  const Origin& origin = Of(mark);
+Origins::Program Origins::MetBy(std::uint8_t mark, absl::Span<const std::int64_t> program) const {
+  const Numbered& numbered = numbers_[ComputedMark(mark)];
+  Program own(program.begin(), program.end());
+  return numbered.met.count(own) != 0 ? own : numbered.last;
+}
+
+Finding Origins::FindingOfValue(const Numbered& numbered, const std::string& what, const Program& met) const {
+  const auto told = numbered.met.find(met);
+  const std::string& why = told != numbered.met.end() ? told->second : numbered.met.at(numbered.last);
+  return {.code = numbered.origin.code,
+          .severity = Severity::kNote,
+          .message = Cat(why, "; ", what, " depends on the result"),
+          .loc = numbered.origin.loc,
+          .text_line = numbered.origin.text_line};
+}
+
+Finding Origins::FindingOf(std::uint8_t mark, const std::string& what, const Program& met) const {
+  const Numbered& numbered = numbers_[ComputedMark(mark)];
+  const Origin& origin = numbered.origin;
+  if (origin.kind == OriginKind::kValue) return FindingOfValue(numbered, what, met);
   const FindingCode code = CodeOf(origin.kind);
   Finding finding{.code = code,
                   .severity = RowOf(code).severity,
-                  .message = Cat(what, " is undefined: it comes from ", WhereFrom(origin)),
+                  .message = Cat(what, " is undefined: it comes from ", WhereFrom(origin, met)),
                   .loc = {},
                   .first = std::nullopt,
                   .second = std::nullopt,
                   .why = "",
                   .fix = FixOf(origin)};
   if (origin.kind == OriginKind::kSeveral) return finding;
-  FindingAccess first{.kind = origin.was_read ? AccessKind::kRead : AccessKind::kAlloc,
-                      .agent = origin.program.empty() ? "" : NameOfProgram(origin.program),
-                      .object = origin.object,
-                      .box = "",
-                      .loc = origin.was_read ? origin.loc : origin.made,
-                      .text_line = origin.was_read ? origin.text_line : origin.made_line};
-  finding.first = std::move(first);
+  finding.first = FindingAccess{.kind = origin.was_read ? AccessKind::kRead : AccessKind::kAlloc,
+                                .agent = met.empty() ? "" : NameOfProgram(met),
+                                .object = origin.object,
+                                .box = "",
+                                .loc = origin.was_read ? origin.loc : origin.made,
+                                .text_line = origin.was_read ? origin.text_line : origin.made_line};
   return finding;
 }
 

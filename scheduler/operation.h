@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "semantics/base/ids.h"
@@ -69,6 +70,9 @@ class Condition {
   virtual bool Ready() const = 0;
   virtual std::string Describe() const = 0;         // "semaphore 'full' to hold 1; it holds 0"
   virtual bool MaySignal(AgentId agent) const = 0;  // can this agent, if it goes on, make it ready?
+  // Who has to act, where that is known: of a lock that is polled, who took it. Engaged and invalid: nobody did what
+  // would have to be undone. Without a value: anyone who may signal.
+  virtual std::optional<AgentId> Holder() const { return std::nullopt; }
   // Of an agent that is done, for messages; "": nobody knows.
   virtual std::string NameOf(AgentId) const { return ""; }
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -191,6 +192,54 @@ TEST(RunLoop, ADeadlockIsReportedWhenTheOthersAreDone) {
   const LoopResult result = AlternatingAbBa(locks);
   ASSERT_EQ(result.outcome, Outcome::kDeadlock);
   EXPECT_EQ(result.steps, 12);
+}
+
+// A wait of which it is known who has to act: a cycle is only among those.
+class Held final : public Scenario {
+ public:
+  class By final : public Condition {
+   public:
+    explicit By(AgentId holder) : holder_(holder) {}
+    bool Ready() const override { return false; }
+    std::string Describe() const override { return "a word to change"; }
+    bool MaySignal(AgentId) const override { return true; }
+    std::optional<AgentId> Holder() const override { return holder_; }
+
+   private:
+    AgentId holder_;
+  };
+  explicit Held(const std::vector<std::int32_t>& holders) {
+    for (const std::int32_t holder : holders) {
+      Add([holder](AgentContext& me) {
+        const By condition(AgentId{holder});
+        me.Go({.footprint = Footprint::Reads(0), .waits_for = &condition});
+      });
+    }
+  }
+  ~Held() override { StopAgents(); }
+};
+
+TEST(RunLoop, ACycleIsOfThoseWhoHoldWhatOthersWaitFor) {
+  Held held({2, 0, 3, 2});
+  const Deadlock deadlock = RunWith(held, MakeProgramOrder()).deadlock;
+  EXPECT_EQ(deadlock.cycle, (std::vector<AgentId>{AgentId{2}, AgentId{3}}));
+  EXPECT_EQ(deadlock.waits.size(), 4u);
+  EXPECT_TRUE(deadlock.orphans.empty());
+  EXPECT_EQ(FirstToTell(deadlock).agent, AgentId{2});
+}
+
+TEST(RunLoop, WhatNobodyHoldsIsNoCycle) {
+  Held held({-1, 0, 1});
+  const Deadlock deadlock = RunWith(held, MakeProgramOrder()).deadlock;
+  EXPECT_TRUE(deadlock.cycle.empty());
+  EXPECT_EQ(deadlock.orphans, (std::vector<AgentId>{AgentId{0}}));
+  EXPECT_EQ(Describe(deadlock), "agent 0 waits for a word to change; 3 agents are stuck in all");
+}
+
+TEST(RunLoop, WhoWaitsForItselfIsACycleOfOne) {
+  Held held({0});
+  EXPECT_EQ(Describe(RunWith(held, MakeProgramOrder()).deadlock),
+            "agent 0 waits for a word to change; nobody else can go on to change that");
 }
 
 // A spin lock: whoever spins must not keep the holder from going on, under any policy.

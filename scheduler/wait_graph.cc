@@ -22,6 +22,20 @@ Edges EdgesOf(absl::Span<const LiveAgent> agents) {
   return edges;
 }
 
+// Where it is known who has to act, only that one: a cycle tells who holds what.
+Edges BlameOf(absl::Span<const LiveAgent> agents, Edges edges) {
+  for (std::size_t i = 0; i < agents.size(); ++i) {
+    if (!agents[i].waiting) continue;
+    const std::optional<AgentId> holder = agents[i].operation->waits_for->Holder();
+    if (!holder.has_value()) continue;
+    edges[i].clear();
+    for (std::size_t k = 0; k < agents.size(); ++k) {
+      if (agents[k].id == *holder) edges[i].push_back(k);
+    }
+  }
+  return edges;
+}
+
 // The largest set of waiting agents that only agents of the set could wake.
 std::vector<bool> Stuck(absl::Span<const LiveAgent> agents, const Edges& edges) {
   std::vector<bool> stuck(agents.size());
@@ -83,6 +97,7 @@ const Wait& WaitOf(const Deadlock& deadlock, AgentId id) {
 Deadlock FindDeadlock(absl::Span<const LiveAgent> agents, std::int64_t started) {
   const Edges edges = EdgesOf(agents);
   const std::vector<bool> stuck = Stuck(agents, edges);
+  const Edges blame = BlameOf(agents, edges);
   Deadlock deadlock;
   std::vector<std::size_t> shortest;
   for (std::size_t i = 0; i < agents.size(); ++i) {
@@ -97,22 +112,28 @@ Deadlock FindDeadlock(absl::Span<const LiveAgent> agents, std::int64_t started) 
               .may_signal = {},
               .could_have = {},
               .could_have_names = {},
+              .holder = agent.operation->waits_for->Holder(),
               .loc = agent.operation->loc,
               .text_line = agent.operation->text_line};
-    for (std::size_t k : edges[i]) wait.may_signal.push_back(agents[k].id);
-    wait.could_have = CouldHave(*agent.operation->waits_for, agents, started);
+    for (std::size_t k : blame[i]) wait.may_signal.push_back(agents[k].id);
+    if (!wait.holder.has_value()) wait.could_have = CouldHave(*agent.operation->waits_for, agents, started);
     for (const AgentId id : wait.could_have) {
       const std::string name = agent.operation->waits_for->NameOf(id);
       wait.could_have_names.push_back(name.empty() ? Cat("agent ", id.value) : name);
     }
-    if (edges[i].empty()) deadlock.orphans.push_back(agent.id);
+    if (blame[i].empty()) deadlock.orphans.push_back(agent.id);
     deadlock.waits.push_back(std::move(wait));
-    const std::vector<std::size_t> cycle = ShortestCycle(i, edges, stuck);
+    const std::vector<std::size_t> cycle = ShortestCycle(i, blame, stuck);
     if (!cycle.empty() && (shortest.empty() || cycle.size() < shortest.size())) shortest = cycle;
   }
   for (std::size_t i : shortest) deadlock.cycle.push_back(agents[i].id);
   if (deadlock.waits.empty()) deadlock.partial = false;
   return deadlock;
+}
+
+const Wait& FirstToTell(const Deadlock& deadlock) {
+  if (!deadlock.cycle.empty()) return WaitOf(deadlock, deadlock.cycle[0]);
+  return deadlock.orphans.empty() ? deadlock.waits.front() : WaitOf(deadlock, deadlock.orphans[0]);
 }
 
 std::string Describe(const Deadlock& deadlock) {
@@ -123,13 +144,18 @@ std::string Describe(const Deadlock& deadlock) {
     if (++shown > kMaxWaits) return;
     Append(&text, text.empty() ? "" : "; ", wait.agent_name, " waits for ", wait.what);
     if (!wait.may_signal.empty()) return;
+    if (wait.holder.has_value()) {
+      if (wait.holder->valid()) Append(&text, ", and that one has ended");
+      return;
+    }
     Append(&text, ", which no agent that is left can signal");
     for (std::size_t i = 0; i < wait.could_have_names.size(); ++i)
       Append(&text, i == 0 ? " (done without it: " : ", ", wait.could_have_names[i]);
     if (!wait.could_have_names.empty()) Append(&text, ")");
   };
   for (AgentId id : deadlock.cycle) show(WaitOf(deadlock, id));
-  if (!deadlock.cycle.empty()) Append(&text, "; each can only be woken by the next, and the last by the first");
+  if (deadlock.cycle.size() == 1) Append(&text, "; nobody else can go on to change that");
+  if (deadlock.cycle.size() > 1) Append(&text, "; each can only be woken by the next, and the last by the first");
   if (deadlock.cycle.empty()) {
     for (AgentId id : deadlock.orphans) show(WaitOf(deadlock, id));
   }

@@ -3,6 +3,7 @@
 #ifndef PALLADION_SCHEDULER_WAIT_GRAPH_H_
 #define PALLADION_SCHEDULER_WAIT_GRAPH_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct Wait {
   std::vector<AgentId> may_signal;  // agents that are not done
   std::vector<AgentId> could_have;  // agents that are done and left without it; the first few
   std::vector<std::string> could_have_names;
+  // Condition::Holder, where it is known: then `may_signal` is that agent alone, or nobody if it is done.
+  std::optional<AgentId> holder;
   LocId loc;
   int text_line = 0;
 };
@@ -40,6 +43,9 @@ struct LiveAgent {
 // Those of `agents` (by ascending number) that wait only for agents that wait themselves. No waits: no deadlock.
 // `started`: how many agents there ever were; those not among `agents` are done.
 Deadlock FindDeadlock(absl::Span<const LiveAgent> agents, std::int64_t started);
+
+// The one that Describe begins with.
+const Wait& FirstToTell(const Deadlock& deadlock);
 
 // The waits as lines of text, the cycle first: "program 0 waits for X, which program 1 can signal; ...".
 std::string Describe(const Deadlock& deadlock);

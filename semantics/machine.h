@@ -57,6 +57,14 @@ struct Definedness {
 // The mark of what depends on two elements: the smaller that is not 0, so that the order of merges does not matter.
 constexpr std::uint8_t MergeMarks(std::uint8_t a, std::uint8_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
 
+// Marks from kMovedMark on are of bytes that nobody wrote to an output and that were only moved since: the output they
+// are of (3 bits) and the place in it that they come from (4 bits). Computing with them gives them the mark of that
+// output's origin, so that bytes that went back to their own place are told from what was computed.
+inline constexpr std::uint8_t kMovedMark = 0x80;
+constexpr std::uint8_t ComputedMark(std::uint8_t mark) {
+  return mark < kMovedMark ? mark : static_cast<std::uint8_t>(1 + ((mark >> 4) & 7));
+}
+
 // An affine set of elements: index start[d] + i*step[d] of each buffer dimension d, for i < count[d]. Value dimension j
 // runs over buffer dimension order[j]; the buffer dimensions that are not named have count 1. Only the first `rank`
 // (`value_rank`) entries of the arrays are set.
@@ -135,6 +143,11 @@ class Machine {
 
   virtual void Print(std::string line) = 0;
   virtual void Report(Finding finding) = 0;
+
+  // A result for which hardware promises nothing, such as that of a division by zero: the mark that its elements carry.
+  // The finding, whose place is the operation's, is told where one of them reaches a branch, an index or an output. 0:
+  // definedness is not tracked.
+  virtual std::uint8_t MarkOfValue(const Finding& finding, const Site& site) = 0;
 
   // Something that must be defined is not. `mark` is the undefined element's; `use` says what it is: "the predicate of
   // a branch".

@@ -5,11 +5,10 @@ Usage: make_gpu_legality_golden.py [--out FILE]      (default: gpu_legality.txt 
 Each entry is a line `=== NAME mosaic_gpu/h100 lowered|refused` and the kernel's text. The C++ test emu/checks/gpu_limits_test.cc
 looks for findings in each: where JAX lowers there must be none, where it refuses at least one. JAX lowers for a GPU that is not
 there (`lowering_platforms`). Shapes of copies and products are drawn at random, with a fixed seed. Left out: what JAX refuses
-while it traces, which is no kernel yet. Does not catch: what ptxas and the driver refuse.
+while it traces, which is no kernel yet, and where its lowering breaks down. Does not catch: what ptxas and the driver refuse.
 """
 import argparse
 import pathlib
-import re
 import sys
 import warnings
 
@@ -20,48 +19,8 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import palladion
-
-F16, BF16, F32, F64, I8, U8, I32, U32, I64 = (jnp.float16, jnp.bfloat16, jnp.float32, jnp.float64, jnp.int8, jnp.uint8, jnp.int32,
-                                              jnp.uint32, jnp.int64)
-E4, E5 = jnp.float8_e4m3fn, jnp.float8_e5m2
-LANE, WG = plgpu.LoweringSemantics.Lane, plgpu.LoweringSemantics.Warpgroup
-
-
-class Case:
-    def __init__(self, name, body, x=(F16, (64, 64)), semantics=LANE, **mesh):
-        self.name = name
-        params = plgpu.CompilerParams(lowering_semantics=semantics)
-        self.x = jax.ShapeDtypeStruct(x[1], x[0])
-        self.function = plgpu.kernel(body, out_shape=self.x, compiler_params=params, **mesh)
-
-    def traced(self):
-        return jax.jit(self.function).trace(self.x)
-
-    def text(self):
-        text = palladion.export(self.function, self.x)
-        lines = [re.sub(r"( #l\d+)(?=;?$)|( #l\d+)(?= *[;{]?$)", "", line) for line in text.splitlines()]
-        return "\n".join(line for line in lines if not re.match(r"(file|loc|producer) ", line))
-
-    def verdict(self):
-        try:
-            self.traced().lower(lowering_platforms=("cuda",))
-            return "lowered", ""
-        except Exception as error:  # a refusal has many types
-            cause = error.__cause__ or error
-            return "refused", f"{type(cause).__name__}: {cause}"
-
-
-def scoped(*types, axes=()):
-    """A body that allocates `types` and hands the operand's ref, the output's and the allocations on."""
-    return lambda body: lambda x, o: pl.run_scoped(lambda *refs: body(x, o, *refs), *types, collective_axes=axes)
-
-
-def layout(dtype, swizzle, tiled=True):
-    if not swizzle:
-        return ()
-    columns = 8 * swizzle // jnp.dtype(dtype).itemsize // 8
-    return (*([plgpu.TilingTransform((8, columns))] if tiled else []), plgpu.SwizzleTransform(swizzle))
+from gpu_legality_case import BF16, E4, E5, F16, F32, F64, I8, I32, I64, LANE, U8, U32, WG, Case, layout, scoped
+from gpu_legality_layouts import accesses, layouts, product_of_value, states, views_of_operands
 
 
 def load(index, smem, dtype=F16, swizzle=0, tiled=True, smem_index=None, wait=True, **options):
@@ -162,6 +121,15 @@ def products():
         transposes = (bool(random.random() < 0.3), bool(random.random() < 0.5))
         semantics = LANE if random.random() < 0.6 else WG
         yield Case(f"product_{n}", product(*sizes, dtype, acc, swizzles, transposes), semantics=semantics)
+    for name, semantics in (("lane", LANE), ("wg", WG)):
+        for dtype in (I8, U8):
+            for swizzle in (32, 64, 128):
+                made = product(64, 64, 128, dtype, I32, (swizzle, swizzle), (False, True))
+                yield Case(f"product_{jnp.dtype(dtype).name}_{swizzle}_{name}", made, semantics=semantics)
+        yield Case(f"product_uint8_float_{name}", product(64, 64, 128, U8, F32, transposes=(False, True)), semantics=semantics)
+        yield from views_of_operands(name, semantics)
+    yield Case("product_of_registers_uint8", product_of_value(U8))
+    yield Case("product_of_registers_int8", product_of_value(I8))
     yield Case("product_of_part", product(64, 128, 64, part=pl.ds(0, 64)))
     yield Case("product_of_part_wg", product(64, 128, 64, part=pl.ds(0, 64)), semantics=WG)
 
@@ -211,26 +179,6 @@ def scopes():
     yield Case("smem_reduction", reduced)
 
 
-def accesses():
-    def get(smem, transforms=(), index=(Ellipsis,), dtype=F16):
-        @scoped(plgpu.SMEM(smem, dtype, transforms=transforms), plgpu.SMEM((8,), I32))
-        def body(x, o, s, n):
-            value = s[index(n) if callable(index) else index]
-            pl.debug_print("{}", value)
-        return body
-    tile, swizzle = plgpu.TilingTransform, plgpu.SwizzleTransform
-    for name, semantics in (("lane", LANE), ("wg", WG)):
-        yield Case(f"get_{name}", get((64, 64)), semantics=semantics)
-        yield Case(f"get_tiled_{name}", get((64, 64), (tile((8, 64)), swizzle(128))), semantics=semantics)
-        yield Case(f"get_half_{name}", get((64, 64), (tile((8, 32)), swizzle(64))), semantics=semantics)
-        yield Case(f"get_rows_{name}", get((64, 64), (tile((8, 64)), swizzle(128)), (pl.ds(0, 12),)), semantics=semantics)
-        yield Case(f"get_tile_row_{name}", get((64, 64), (tile((8, 64)), swizzle(128)), (3,)), semantics=semantics)
-        yield Case(f"get_scalar_{name}", get((64,), (), (3,), I32), semantics=semantics)
-        yield Case(f"get_array_{name}", get((64,), (), lambda n: (n[...],), I32), semantics=semantics)
-    yield Case("get_unswizzled", get((64, 64), (tile((8, 64)),)))
-    yield Case("get_three_tiles", get((8, 64, 64), (tile((2, 8, 64)), swizzle(128))))
-
-
 def warps():
     def in_warps(action, *types):
         @scoped(*types)
@@ -267,6 +215,8 @@ def warps():
         def _():
             pl.debug_print("{}", value)
     yield Case("warp_closure", closure)
+    for name, semantics in (("lane", LANE), ("wg", WG)):
+        yield Case(f"no_warp_test_{name}", scoped(barrier)(lambda x, o, b: pl.debug_print("{}", plgpu.barrier_test(b))), semantics=semantics)
     cluster = plgpu.ClusterBarrier(collective_axes=("c",))
     for name, action in (("arrive", plgpu.barrier_arrive), ("wait", plgpu.barrier_wait)):
         yield Case(f"warp_cluster_{name}", in_warps(lambda x, o, b, action=action: action(b), cluster), cluster=(2,), cluster_names=("c",))
@@ -281,7 +231,7 @@ def semaphores():
 
 
 def cases():
-    for family in (random_copies, copies, products, scopes, accesses, warps, semaphores):
+    for family in (random_copies, copies, products, scopes, accesses, warps, semaphores, layouts, states):
         yield from family()
 
 

@@ -217,8 +217,50 @@ def triton_cases():
     yield Case("gathered", TRITON, gathered, [x, shape((32,), I32)], shape((32,)))
 
 
+def move_cases():
+    """Values by indices that are values, and output blocks that come back."""
+
+    def indexed(name, target, f, dims=(16, 128), index=(16, 128)):
+        out = jax.eval_shape(f, shape(dims), shape(index, I32))
+
+        def body(x, i, o):
+            o[...] = f(x[...], i[...])
+
+        return Case(name, target, body, [shape(dims), shape(index, I32)], out)
+
+    along = lambda axis, mode: lambda x, i: jnp.take_along_axis(x, i, axis, mode=mode)
+    for mode in ("fill", "clip", "promise_in_bounds"):
+        for axis in (0, 1):
+            yield indexed(f"take_along_axis_{axis}_{mode}", TPU, along(axis, mode))
+    for axis in (0, 1, 2):
+        yield indexed(f"take_along_axis_{axis}_of_3", TPU, along(axis, "promise_in_bounds"), (8, 8, 128), (8, 8, 128))
+    yield indexed("take_rows", TPU, lambda x, i: x.at[i[:, 0]].get(mode="promise_in_bounds"))
+    yield indexed("take_fewer", TPU, along(1, "promise_in_bounds"), (16, 256), (16, 128))
+    yield indexed("diagonal", TPU, lambda x, i: jnp.broadcast_to(jnp.diagonal(x), (128, 128)), (128, 128))
+    for target in BACKENDS:
+        yield indexed("scatter", target, lambda x, i: x.at[i[:, 0]].set(0.0))
+        yield indexed("scatter_add", target, lambda x, i: x.at[i[:, 0]].add(1.0))
+    for mode in (pl.RevisitMode.ANY, pl.RevisitMode.IMMEDIATE):
+        for count in (1, 2):
+            yield Case(f"revisit_{mode.value}_{count}", TPU, copy, [shape((16, 256))], shape((16, 256)),
+                       **blocked((16, 256), (8, 128), pipeline_mode=pl.Buffered(count, revisit=mode)))
+    for name, f in {"max": jnp.max, "min": jnp.min, "sum": jnp.sum, "argmax": jnp.argmax}.items():
+        yield Case(f"reduce_{name}_i32", TRITON, lambda x, o, f=f: o.__setitem__(..., f(x[...], axis=1).astype(I32)),
+                   [shape((16, 128), I32)], shape((16,), I32))
+    def reduced(name, f, dtype, out):
+        return Case(name, TPU, lambda x, o: o.__setitem__(..., f(x[...])), [shape((16, 128), dtype)], out)
+
+    for dtype in (F32, BF16, I32):
+        yield reduced(f"argmin_{jnp.dtype(dtype).name}", lambda x: jax.lax.argmin(x, 1, I32), dtype, shape((16,), I32))
+    for dtype in (jnp.bool_, I32):
+        yield reduced(f"reduce_or_{jnp.dtype(dtype).name}", lambda x: jax.lax.reduce_or(x, (1,)).astype(I32), dtype, shape((16,), I32))
+    for reverse in (False, True):
+        yield Case(f"cumsum_reverse_{reverse}", TRITON, lambda x, o, r=reverse: o.__setitem__(..., jax.lax.cumsum(x[...], 1, reverse=r)),
+                   [shape((16, 128))], shape((16, 128)))
+
+
 def all_cases():
-    for family in (block_cases, access_cases, operation_cases, triton_cases):
+    for family in (block_cases, access_cases, operation_cases, triton_cases, move_cases):
         yield from family()
 
 

@@ -88,13 +88,16 @@ def another_place(racy):
     return kernel(body, PAIR, out=PAIR, scratch=TWO_BUFFERS, **MESH)
 
 
-def ends_at_once():
+def ends_at_once(racy):
     def body(x_ref, o_ref, smem, full):
-        @block(1)
-        def _():
+        def load():
             plgpu.copy_gmem_to_smem(x_ref.at[0], smem, full, collective_axes="c")  #@ copy
             plgpu.barrier_wait(full)  #@ wait
 
+        if racy:
+            block(1)(load)
+        else:
+            load()
         o_ref[lax.axis_index("c")] = x_ref[0]
 
     return kernel(body, PAIR, out=PAIR, scratch={"smem": SMEM, "full": plgpu.Barrier()}, **MESH)
@@ -170,8 +173,9 @@ def cases():
                               (found("COLL_MISMATCH", "copy#1", "copy#1"),), spec=COLLECTIVE, **given, **both)
     yield from clean_and_racy("081_multicast_to_another_place", "The blocks of a cluster copy the same row together, to one buffer or to two.", another_place,
                               (found("COLL_MISMATCH", "copy#0", "copy#1"),), spec=COLLECTIVE, outputs={"o": np.stack([IOTA, IOTA])}, **given)
-    yield Case("082_cluster_block_ends_at_once_racy", spec=CLUSTERS, kernel=ends_at_once(), prose="A block ends, and then another issues the cluster's first collective copy.",
-               findings=(found("COLL_MISMATCH", "copy", "copy"), found("DEADLOCK", "wait"), found("PEER_LIFETIME", "copy")), **given)
+    yield from clean_and_racy("082_cluster_block_ends_at_once", "Two blocks, or one that the other has left, make a cluster's first collective copy.", ends_at_once,
+                              (found("COLL_MISMATCH", "copy", "copy"), found("DEADLOCK", "wait"), found("PEER_LIFETIME", "copy")), spec=CLUSTERS,
+                              outputs={"o": np.stack([IOTA, IOTA])}, **given)
     plus = {"outputs": {"o": IOTA + 1}, "spec": COPIES} | given
     yield Case("083_store_of_a_warp_clean", kernel=store_of_warp(""), prose="A warp stores, and its warpgroup waits for that behind the mesh: each lane waits for what it has issued.", **plus)
     yield Case("083_store_of_a_warp_early_racy", kernel=store_of_warp("write"), findings=(found("RACE_ASYNC", "copy", "write"),), spec=COPIES,

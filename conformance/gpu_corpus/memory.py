@@ -184,6 +184,27 @@ def out_missing(tiles):
     return kernel(body, ty(3, LANES), out=ty(3, LANES), **ALONE)
 
 
+def own_bytes(computes):
+    """The output is read before anybody wrote it. Its bytes go back to their places, or what was computed from them does."""
+    def body(x_ref, o_ref):
+        old = o_ref[...]
+        o_ref[...] = old + x_ref[...] if computes else old  #@ swap:out
+
+    return kernel(body, ROW, out=ROW, **ALONE)
+
+
+def own_bytes_copied(row):
+    """Row 0 of an output that nobody wrote goes to shared memory, and from there to row `row`."""
+    def body(x_ref, o_ref, smem, bar):
+        o_ref[1] = x_ref[...]
+        plgpu.copy_gmem_to_smem(o_ref.at[0], smem, bar)
+        plgpu.barrier_wait(bar)
+        plgpu.copy_smem_to_gmem(smem, o_ref.at[row])  #@ out
+        plgpu.wait_smem_to_gmem(0)
+
+    return kernel(body, ROW, out=ty(2, LANES), scratch={"smem": SMEM, "bar": plgpu.Barrier()}, **ALONE)
+
+
 def alias(racy):
     """Both blocks use one array in place; racy: a block reads the row that the other writes."""
     mesh = plgpu.Mesh(grid=(2,), grid_names=("b",))
@@ -260,6 +281,14 @@ def cases():
                    prose=f"Half of a copied box lies outside the array; what is there is {'zero' if mode is ZEROS else 'undefined, and reaches the output'}.")
     yield Case("065_out_missing_clean", kernel=out_missing(3), outputs={"o": np.arange(3 * LANES, dtype=np.int32)}, prose="Every tile of the output is stored.", **blocks)
     yield Case("065_out_missing_racy", kernel=out_missing(2), findings=(found("OUT_MISSING", "/^  out"),), prose="The last tile of the output is not stored.", **blocks)
+    yield Case("063_uninit_output_accumulator_racy", kernel=own_bytes(True), findings=(found("UNINIT", "out"),),
+               prose="An output is added to before anything is written to it.", **blocks)
+    yield Case("065_out_missing_moved_racy", kernel=own_bytes(False), findings=(found("OUT_MISSING", "out"),),
+               prose="An output that nobody wrote is stored back to itself: its bytes are what they were.", **blocks)
+    yield Case("065_out_missing_copied_racy", kernel=own_bytes_copied(0), findings=(found("OUT_MISSING", "out"),),
+               prose="Engines carry a row of an output that nobody wrote to shared memory and back to its place.", **blocks)
+    yield Case("063_uninit_output_copied_racy", kernel=own_bytes_copied(1), findings=(found("OUT_MISSING", "/^  out"), found("UNINIT", "out")),
+               prose="Engines carry a row of an output that nobody wrote over another row.", **blocks)
     yield from clean_and_racy("065_alias", "Two blocks work in place on one array.", alias, (found("RACE_RW", "read", "write"), found("NONDET", "write")),
                               outputs={"o": np.arange(2 * LANES, dtype=np.int32) + 1}, **blocks)
     yield from clean_and_racy("066_scope_escape_load", "The scope of shared memory ends while a copy into it is in flight, and the next scope has its bytes.", scope_end,

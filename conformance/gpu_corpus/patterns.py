@@ -52,6 +52,16 @@ PATTERNS = {
     "064": "what lies outside a copied box reaches a result",
     "065": "outputs not written; arrays in place",
     "066": "a scope ends while an operation is in flight",
+    "080": "two threads, or two warps, of each block copy collectively",
+    "081": "blocks copy together, to different buffers",
+    "082": "a block ends before its cluster's first collective copy",
+    "083": "a warp stores, and another than its warpgroup waits, or nobody in time",
+    "084": "groups of stores are counted by the wrong lane",
+    "085": "a copy goes into what an earlier scope wrote",
+    "086": "the same for a part of it, and for members of unions",
+    "087": "the same between two threads",
+    "088": "an earlier scope read, stored or multiplied what a copy overwrites",
+    "089": "the same between the blocks of a cluster",
 }
 
 # Not a matter of time: what Pallas has no words for.

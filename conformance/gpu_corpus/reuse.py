@@ -222,7 +222,7 @@ def cases():
         for fence in ("user", "issuer", ""):
             code = "PROXY_WAR" if reads and policy == "pallas" else "PROXY"
             noted = not fence and code == "PROXY_WAR"
-            yield Case(f"087_scope_reuse_threads_{'read' if reads else 'written'}_{policy}_{fence or 'no'}_fence_{'clean' if fence or noted else 'racy'}",
+            yield Case(f"087_scope_reuse_threads_{'read' if reads else 'written'}_{policy}_{fence or 'no'}_fence_{'clean' if fence else 'racy'}",
                        kernel=by_threads(fence, reads), headers=(f"proxy: {policy}",), findings=() if fence else (found(code, "use", "load"),),
                        outputs={"o": np.stack([pair[1], pair[1]])} if fence or noted else {},
                        prose=f"Two threads, two collective scopes: a thread {'read' if reads else 'wrote'} what another copies into in the next. Fence: {fence or 'none'}.", **given)

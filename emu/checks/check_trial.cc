@@ -105,6 +105,7 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
   }
   const absl::Status ran = RunAs(launch, lengths, trial, everything && options_.races);
   if (!ran.ok()) trial.trouble = ran;
+  if (ran.ok() && everything && IsReverse(schedule)) PALLADION_RETURN_IF_ERROR(AskStartOrder(trial));
   if (everything && options_.contracts) {
     for (Finding& finding : inspections.Findings()) trial.findings.push_back(std::move(finding));
   }
@@ -120,11 +121,28 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
   return trial;
 }
 
+// The reverse order is where it is asked: begun backwards, would it hang? (docs/schedules.md)
+absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
+  if (trial.all_fit || trial.run.outcome != Outcome::kFinished) return absl::OkStatus();
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
+  const ScheduledOptions options{.launch = {.run = options_.run, .fill = fill_}, .loop = LoopOf()};
+  PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> note,
+                             StartOrderNote(kernel_.state(), inputs_, MutableArraysOf(unused), options));
+  if (note.has_value()) trial.findings.push_back(*std::move(note));
+  return absl::OkStatus();
+}
+
 absl::Status TrialRunner::RunAs(const LaunchOptions& launch, const RunLengths& lengths, Trial& trial,
                                 bool races) const {
   const std::vector<MutableArray> outputs = MutableArraysOf(trial.outputs);
   if (UnderPolicy(interact_, trial.schedule)) return RunUnderPolicy(launch, outputs, lengths, trial, races);
-  return RunInOrder(launch, outputs, trial, races);
+  PALLADION_RETURN_IF_ERROR(RunInOrder(launch, outputs, trial, races));
+  const Program& program = kernel_.state().program();
+  const bool several = std::count(program.dim_order.begin(), program.dim_order.end(), DimOrder::kParallel) > 0;
+  if (trial.run.outcome != Outcome::kDeadlock || !several || program.grid_in_agent) return absl::OkStatus();
+  // Alone it waits for ever; beside others, which may write without atomics what it looks at, perhaps not.
+  trial = Trial{.schedule = trial.schedule, .outputs = std::move(trial.outputs)};
+  return RunUnderPolicy(launch, MutableArraysOf(trial.outputs), lengths, trial, races);
 }
 
 namespace {
@@ -163,12 +181,13 @@ absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<cons
     });
     for (const CheckTally& tally : grid.tallies()) trial.tallies[tally.name] += tally.times;
   }
+  if (result.stuck) trial.run.outcome = Outcome::kDeadlock;
   trial.programs = result.programs;
   trial.accesses = result.accesses;
   trial.printed = std::move(result.printed);
   trial.findings = result.findings;
   trial.findings.insert(trial.findings.end(), grid.findings().begin(), grid.findings().end());
-  trial.facts.Set(Fact::kNoConflict, sweep && grid.order_is_no_matter());
+  trial.facts.Set(Fact::kNoConflict, sweep && !result.stuck && grid.order_is_no_matter());
   // docs/checks.md: why the reverse order need not be watched.
   trial.every_order_alike = sweep && launch.definedness && result.findings.empty() && grid.order_is_no_matter() &&
                             !UpdatesAtomically(kernel_.state().program());
@@ -184,8 +203,7 @@ absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<
   if (clocks) races.Attach(launch);
   const auto run = [&](const LaunchOptions& options, absl::Span<const MutableArray> arrays) {
     const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
-    return RunScheduled(kernel_.state(), inputs_, arrays, {.launch = options, .loop = {.budget = options_.step_budget}},
-                        *policy);
+    return RunScheduled(kernel_.state(), inputs_, arrays, {.launch = options, .loop = LoopOf()}, *policy);
   };
   PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, run(launch, outputs));
   if (clocks) {
@@ -206,10 +224,9 @@ absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& given, absl::Span<co
                                        const RunLengths& lengths, Trial& trial, bool races) const {
   LaunchOptions launch = given;
   if (IsReverse(trial.schedule)) launch.order = WalkOrder::kReverse;
-  ThreadOptions options{.scheduled = {.launch = launch,
-                                      .loop = {.budget = options_.step_budget},
-                                      .fences = *FencePolicyFromName(options_.proxy)},
-                        .races = races};
+  ThreadOptions options{
+      .scheduled = {.launch = launch, .loop = LoopOf(), .fences = *FencePolicyFromName(options_.proxy)},
+      .races = races};
   const auto run = [&](absl::Span<const MutableArray> arrays) {
     return RunThreads(kernel_.state(), inputs_, arrays, options, *MakePolicy(trial.schedule, lengths));
   };
@@ -241,6 +258,7 @@ void TrialRunner::TakeResult(ScheduledResult result, Trial& trial) {
   trial.printed = std::move(result.launch.printed);
   trial.findings = std::move(result.launch.findings);
   trial.run = std::move(result.run);
+  trial.all_fit = result.all_fit;
   trial.tallies["deadlocks"] = trial.run.steps;
 }
 
@@ -254,8 +272,7 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
   const std::vector<MutableArray> arrays = MutableArraysOf(outputs);
   if (UnderPolicy(interact_, schedule)) {
     const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths);
-    const ScheduledOptions options{
-        .launch = launch, .loop = {.budget = options_.step_budget}, .fences = *FencePolicyFromName(options_.proxy)};
+    const ScheduledOptions options{.launch = launch, .loop = LoopOf(), .fences = *FencePolicyFromName(options_.proxy)};
     if (NeedsThreads(kernel.state().program())) {
       PALLADION_RETURN_IF_ERROR(RunThreads(kernel.state(), inputs, arrays, {.scheduled = options}, *policy).status());
     } else {

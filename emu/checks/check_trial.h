@@ -31,6 +31,7 @@ struct Trial {
   FactSet facts;                    // that this schedule showed, where everything watched
   bool every_order_alike = false;   // programs in order: other orders make the same outputs and findings
   std::vector<NeverRan> never_ran;  // where somebody looked
+  bool all_fit = true;              // all that interacts could be under way at once
   LoopResult run;                   // of programs under a policy only
   absl::Status trouble;             // why it did not come to its end, or what is told of a finding is not all
 };
@@ -83,6 +84,10 @@ class TrialRunner {
                               const RunLengths& lengths, Trial& trial, bool clocks) const;
   absl::Status RunThreadsOf(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
                             const RunLengths& lengths, Trial& trial, bool races) const;
+  LoopOptions LoopOf() const {
+    return {.resident = ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
+  }
+  absl::Status AskStartOrder(Trial& trial) const;
   static void TakeResult(ScheduledResult result, Trial& trial);
 
   const PreparedKernel& kernel_;

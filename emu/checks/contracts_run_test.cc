@@ -74,10 +74,14 @@ TEST(DivZero, IntegersOnly) {
     const Checked clean = CheckBinary(op + "(%a, %b)", "[1, 2, -3, 4]");
     EXPECT_TRUE(clean.findings.empty());
     EXPECT_EQ(2, clean.looks);  // one for each program
-    ExpectNote(CheckBinary(op + "(%a, %b)", "[1, 0, 3, 0]"), FindingCode::kDivZero, 4,
-               op + ": element [1] of the divisor, i32[4], is 0 at program (0); it must not be 0");
-    ExpectNote(CheckBinary(op + "(%a, 0:i32)", "iota"), FindingCode::kDivZero, 2,
-               op + ": the divisor is 0 at program (0); it must not be 0");
+    ExpectNote(
+        CheckBinary(op + "(%a, %b)", "[1, 0, 3, 0]"), FindingCode::kDivZero, 2,
+        op + ": element [1] of the divisor, i32[4], is 0 at program (1); it must not be 0; output 'o'[1] (2 of its "
+             "4 elements) depends on the result");
+    ExpectNote(
+        CheckBinary(op + "(%a, 0:i32)", "iota"), FindingCode::kDivZero, 4,
+        op + ": the divisor is 0 at program (1); it must not be 0; output 'o'[0] (4 of its 4 elements) depends on "
+             "the result");
     const Checked constant = CheckBinary(op + "(%a, 7:i32)", "iota");
     EXPECT_EQ(0, constant.looks);  // known before the run
   }
@@ -102,10 +106,12 @@ TEST(DivZero, WhatIsFoldedIsSeenToo) {
 TEST(Shift, AmountIsInTheWidth) {
   for (const std::string op : {"shift_left", "shift_right_logical", "shift_right_arithmetic"}) {
     EXPECT_TRUE(CheckBinary(op + "(%a, %b)", "[0, 1, 30, 31]").findings.empty());
-    ExpectNote(CheckBinary(op + "(%a, %b)", "[0, 1, 30, 32]"), FindingCode::kShift, 2,
-               op + ": element [3] of the shift amount, i32[4], is 32 at program (0); it must lie in [0, 32)");
-    ExpectNote(CheckBinary(op + "(%a, %b)", "[0, -1, 30, 31]"), FindingCode::kShift, 2,
-               op + ": element [1] of the shift amount, i32[4], is -1 at program (0); it must lie in [0, 32)");
+    ExpectNote(CheckBinary(op + "(%a, %b)", "[0, 1, 30, 32]"), FindingCode::kShift, 1,
+               op + ": element [3] of the shift amount, i32[4], is 32 at program (1); it must lie in [0, 32); output "
+                    "'o'[3] (1 of its 4 elements) depends on the result");
+    ExpectNote(CheckBinary(op + "(%a, %b)", "[0, -1, 30, 31]"), FindingCode::kShift, 1,
+               op + ": element [1] of the shift amount, i32[4], is -1 at program (1); it must lie in [0, 32); output "
+                    "'o'[1] (1 of its 4 elements) depends on the result");
   }
 }
 
@@ -159,14 +165,82 @@ TEST(InspectedStrips, LongChainsAreSeenInTheirStrips) {
   };
   const Tensor ones = Make(DType::kI32, {3, 2048}, "full(30)");
   EXPECT_TRUE(CheckText(text("%b"), {ones, Make(DType::kI32, {}, "[40]")}).findings.empty());
-  ExpectNote(CheckText(text("%s0"), {ones, Make(DType::kI32, {}, "[40]")}), FindingCode::kShift, 1,
-             "shift_left: the shift amount is 40 at program (0); it must lie in [0, 32)");
+  ExpectNote(CheckText(text("%s0"), {ones, Make(DType::kI32, {}, "[40]")}), FindingCode::kShift, 3 * 2048,
+             "shift_left: the shift amount is 40 at program (0); it must lie in [0, 32); output 'o'[0, 0] (6144 of its "
+             "6144 elements) depends on the result");
   Tensor some = Make(DType::kI32, {3, 2048}, "full(30)");
   some.data<std::int32_t>()[2048 * 2 + 5] = 31;  // then 32 is shifted by
   some.data<std::int32_t>()[2048 * 2 + 7] = -9;
-  ExpectNote(
-      CheckText(text("%b"), {some, Make(DType::kI32, {}, "[0]")}), FindingCode::kShift, 2,
-      "shift_left: element [2, 5] of the shift amount, i32[3,2048], is 32 at program (0); it must lie in [0, 32)");
+  ExpectNote(CheckText(text("%b"), {some, Make(DType::kI32, {}, "[0]")}), FindingCode::kShift, 2,
+             "shift_left: element [2, 5] of the shift amount, i32[3,2048], is 32 at program (0); it must lie in [0, "
+             "32); output "
+             "'o'[2, 5] (2 of its 6144 elements) depends on the result");
+}
+
+// ---- where a result matters
+
+// o = f(x, y) over i32[4], x = [1, 2, 3, 4], y = [1, 0, 3, 0] and %q = x / y.
+Checked CheckQuotient(const std::string& body, const std::string& target = "generic", bool definedness = true) {
+  return CheckText(
+      Cat("pkir 1;\nkernel @k { grid [2];\n  in %x: i32[4]; in %y: i32[4];\n  out %o: i32[4]; scratch %s: "
+          "ref<vmem,i32[4]>;\n  body @b (%xr: ref<default,i32[4]> as \"x_ref\", %yr: ref<default,i32[4]>, %or: "
+          "ref<default,i32[4]> as \"o_ref\", %sr: ref<vmem,i32[4]>) {\n"
+          "    %a = get(%xr) : i32[4]; %b = get(%yr) : i32[4];\n    %q = div(%a, %b) : i32[4];\n    ",
+          body, "\n    return; } }\n"),
+      {Make(DType::kI32, {4}, "[1, 2, 3, 4]"), Make(DType::kI32, {4}, "[1, 0, 3, 0]")}, target, definedness);
+}
+
+constexpr char kWhole[] = "%m = ne(%b, 0:i32) : bool[4]; ";
+
+TEST(DiscardedResults, AreNoFinding) {
+  for (const std::string discards :
+       {"_ = swap(%or, %a) : i32[4];", "%c = select_n(%m, %a, %q) : i32[4]; _ = swap(%or, %c) : i32[4];",
+        "%t = mul(%q, 3:i32) : i32[4]; %c = select_n(%m, %a, %t) : i32[4]; _ = swap(%or, %c) : i32[4];",
+        "_ = swap(%sr, %q) : i32[4]; %t = get(%sr) : i32[4]; %c = select_n(%m, %a, %t) : i32[4]; _ = swap(%or, %c) : "
+        "i32[4];",
+        "_ = swap(%or, %a) : i32[4]; masked_swap(%or, %q, mask=%m);",
+        "_ = swap(%or, %q) : i32[4]; _ = swap(%or, %a) : i32[4];",
+        "%g = gt(%q, 0:i32) : bool[4]; %l = and(%g, %m) : bool[4]; %c = select_n(%l, %a, %q) : i32[4]; _ = swap(%or, "
+        "%c) "
+        ": i32[4];"}) {
+    for (const std::string target : {"generic", "triton/h100", "mosaic_tpu/v5e", "mosaic_gpu/h100"}) {
+      for (const bool definedness : {false, true})
+        EXPECT_TRUE(CheckQuotient(kWhole + discards, target, definedness).findings.empty())
+            << target << " " << discards;
+    }
+  }
+}
+
+TEST(DiscardedResults, OthersAreToldWhereTheyMatter) {
+  const std::string broken = "div: element [1] of the divisor, i32[4], is 0 at program (";
+  const std::string rule = "); it must not be 0; ";
+  const auto expect = [&](const std::string& body, const std::string& where, std::int64_t count) {
+    for (const bool definedness : {false, true}) {
+      const Checked checked = CheckQuotient(body, "generic", definedness);
+      ASSERT_EQ(1u, checked.findings.size()) << body;
+      const Finding& finding = checked.findings[0];
+      EXPECT_EQ(FindingCode::kDivZero, finding.code) << body;
+      EXPECT_EQ(Severity::kNote, finding.severity);
+      EXPECT_EQ(0u, finding.message.find(broken)) << finding.message;
+      EXPECT_NE(std::string::npos, finding.message.find(rule + where)) << finding.message;
+      EXPECT_EQ(count, finding.count) << body;
+      EXPECT_EQ(7, finding.text_line);
+    }
+  };
+  const std::string stored = " _ = swap(%or, %a) : i32[4];";
+  expect(
+      "%s0 = reduce_sum{axes=[0]}(%q) : i32[]; %c = broadcast_in_dim{shape=[4], dims=[]}(%s0) : i32[4]; _ = swap(%or, "
+      "%c) : i32[4];",
+      "output 'o_ref'[0] (4 of its 4 elements) depends on the result", 4);
+  expect(
+      "%e = slice{start=[1], limit=[2]}(%q) : i32[1]; %f = reshape{shape=[]}(%e) : i32[]; %p = lt(%f, 9:i32) : bool[]; "
+      "cond(%p) { return; } { return; };" +
+          stored,
+      "the predicate of a branch at program (0) depends on the result", 2);
+  expect(
+      "%u = get(%xr) : i32[4]; %z = clamp(0:i32, %q, 3:i32) : i32[4]; %v = get(%xr.at[%z]) : i32[4]; _ = swap(%or, %a) "
+      ": i32[4];",
+      "an index into 'x_ref' at program (0) depends on the result", 2);
 }
 
 // The padding of a block is NaN, and no number of the kernel's.
@@ -182,12 +256,16 @@ TEST(FloatToInt, WhatIsUndefinedIsNotLookedAt) {
   };
   for (const auto& [size, block] : {std::pair(6, 8), std::pair(6000, 8192)}) {  // alone, and in strips
     Tensor x = Make(DType::kF32, {size}, "full(1)");
-    ExpectNote(CheckText(text(size, block), {x}), FindingCode::kFloatToInt, block - size,
-               Cat("convert_element_type: element [", size, "] of the operand, f32[", block,
-                   "], is nan at program (0); it must be a number that i32 holds"));
-    EXPECT_TRUE(CheckText(text(size, block), {x}, "generic", true).findings.empty());
-    x.data<float>()[size - 1] = 2e9f;
-    EXPECT_EQ(1, CheckText(text(size, block), {x}, "generic", true).findings[0].count);
+    // What is converted beyond the array is dropped there, whether definedness is asked for or not.
+    for (const bool definedness : {false, true}) {
+      EXPECT_TRUE(CheckText(text(size, block), {x}, "generic", definedness).findings.empty());
+      Tensor large = x;
+      large.data<float>()[size - 1] = 2e9f;
+      ExpectNote(CheckText(text(size, block), {large}, "generic", definedness), FindingCode::kFloatToInt, 1,
+                 Cat("convert_element_type: element [", size - 1, "] of the operand, f32[", block,
+                     "], is 4e+09 at program (0); it must be a number that i32 holds; output 'o'[", size - 1,
+                     "] (1 of its ", size, " elements) depends on the result"));
+    }
   }
 }
 

@@ -164,10 +164,24 @@ TEST(Capacity, VectorMemory) {
   const auto kernel = [](int rows) {
     return Copy(Cat("f32[", 2 * rows, ",1024]"), Cat(rows, ",512"), Cat("f32[", rows, ",512]"));
   };
-  ExpectClean(kernel(2048), "mosaic_tpu/v4");  // 2 operands x 2 buffers x 4 MiB
+  ExpectClean(kernel(2040), "mosaic_tpu/v4");
+  ExpectOne(kernel(2048), "mosaic_tpu/v4", kCapacity,  // 2 operands x 2 buffers x 4 MiB: nothing is left
+            {"at least 16777216 bytes of vmem", "is 16777216, of which the compiler needs some itself"});
   ExpectOne(kernel(2056), "mosaic_tpu/v4", kCapacity,
             {"at least 16842752 bytes of vmem", "16777216", "8421376 for 'x' (2 buffers of f32[2056,512])"});
   ExpectClean(kernel(2056), "mosaic_tpu/v5e");
+}
+
+TEST(Capacity, ParametersOfTheCompiler) {
+  const auto kernel = [](const std::string& params) {
+    std::string text = Copy("f32[2048,1024]", "1024,512", "f32[1024,512]");  // 8 MiB in all
+    return text.replace(text.find("grid"), 0, Cat("params {", params, "};\n  "));
+  };
+  ExpectClean(kernel("vmem_limit_bytes=8388608"), "mosaic_tpu/v4");
+  ExpectOne(kernel("vmem_limit_bytes=8388607"), "mosaic_tpu/v4", kCapacity, {"vmem_limit_bytes is 8388607"});
+  ExpectClean(kernel("internal_scratch_in_bytes=8388607"), "mosaic_tpu/v4");
+  ExpectOne(kernel("internal_scratch_in_bytes=8388608"), "mosaic_tpu/v4", kCapacity,
+            {"8388608 for internal_scratch_in_bytes"});
 }
 
 TEST(Capacity, ScopesAndTiles) {
@@ -179,7 +193,8 @@ TEST(Capacity, ScopesAndTiles) {
         type, ") { run_scoped() (%b: ", type, ") { return; }; return; };\n    return; } }\n");
   };
   // Of f32 a row takes one sublane (a tile of 1 x 128), so two scopes of 2 Mi columns are 16 MiB; the output is 4 KiB.
-  ExpectClean(kernel((1 << 21) - 512), "mosaic_tpu/v4");
+  ExpectClean(kernel((1 << 21) - 640), "mosaic_tpu/v4");
+  ExpectOne(kernel((1 << 21) - 512), "mosaic_tpu/v4", kCapacity, {"at least 16777216 bytes", "16773120 for scopes"});
   ExpectOne(kernel(1 << 21), "mosaic_tpu/v4", kCapacity, {"16777216 for scopes"});
 }
 

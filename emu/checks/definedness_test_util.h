@@ -16,6 +16,7 @@ struct TrackedRun {
   std::vector<Tensor> outputs;
   LaunchResult result;
   std::vector<std::size_t> undefined;  // elements of the first output
+  std::vector<std::uint8_t> marks;     // of each of its elements
 
   // "PAD_LEAK": the codes of the findings, in order, with spaces between.
   std::string codes() const {
@@ -43,7 +44,8 @@ inline TrackedRun RunTracked(const std::string& text, const std::string& target,
   options.definedness = true;
   options.finished = [&](Memory& memory, absl::Span<const BufferId> arrays) {
     for (std::size_t e = 0; e < static_cast<std::size_t>(run.outputs[0].num_elements()); ++e) {
-      if (memory.MarkOf(arrays[inputs.size()], e) != 0) run.undefined.push_back(e);
+      run.marks.push_back(memory.MarkOf(arrays[inputs.size()], e));
+      if (run.marks.back() != 0) run.undefined.push_back(e);
     }
   };
   absl::StatusOr<LaunchResult> result = RunLaunch(kernel->state(), inputs, outputs, options);

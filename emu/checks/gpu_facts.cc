@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "semantics/base/cat.h"
+#include "semantics/ir/view_layout.h"
 #include "semantics/ir/view_type.h"
 
 namespace palladion {
@@ -51,6 +53,15 @@ std::vector<std::vector<std::string>> AxesOf(std::string_view list) {
   return axes;
 }
 
+// `ref`, a union of refs, becomes the member that .alias shows.
+bool Member(const Transform& alias, Type& ref) {
+  const absl::StatusOr<AliasMember> member = ParseAlias(alias.attrs);
+  if (!member.ok()) return false;
+  ref.shape = member->shape;
+  ref.dtype = member->dtype;
+  return true;
+}
+
 // The shape that the tiles of `tile` make up; none where the ref does not end in such tiles.
 std::optional<Shape> Untiled(const Shape& stored, const std::vector<std::int64_t>& tile) {
   const std::size_t t = tile.size();
@@ -61,6 +72,30 @@ std::optional<Shape> Untiled(const Shape& stored, const std::vector<std::int64_t
     logical[logical.size() - t + i] *= tile[i];
   }
   return logical;
+}
+
+void FollowReshapes(const Kernel& kernel, GpuView& view) {
+  Type shown = view.ref;
+  shown.shape = *view.untiled;
+  for (const Transform& transform : view.rest) {
+    if (view.tile.empty() || transform.kind == Transform::Kind::kTranspose) return;
+    if (transform.kind == Transform::Kind::kReshape) {
+      const std::optional<Shape> after = TileAfterReshape(shown.shape, view.tile_seen, transform.ints);
+      if (!after.has_value()) {
+        view.bad_reshape = Cat(ToString(shown.shape), " in tiles of ", ToString(Shape(view.tile_seen)), " to ",
+                               ToString(Shape(transform.ints)));
+        return;
+      }
+      view.tile_seen = *after;
+    }
+    const absl::StatusOr<Type> next = ViewType(kernel, shown, absl::MakeConstSpan(&transform, 1));
+    if (!next.ok()) return;
+    shown = *next;
+  }
+}
+
+bool UndoesLayout(const Transform& transform) {
+  return transform.kind == Transform::Kind::kUnswizzle || transform.kind == Transform::Kind::kUntile;
 }
 
 }  // namespace
@@ -140,8 +175,19 @@ GpuView GpuViewOf(const Kernel& kernel, const Arg& arg) {
   view.dtype = view.ref.dtype;
   view.untiled = view.ref.shape;
   bool layout = true;  // still at the start of the chain
-  for (const Transform& transform : arg.transforms) {
+  for (std::size_t i = 0; i < arg.transforms.size(); ++i) {
+    const Transform& transform = arg.transforms[i];
     switch (transform.kind) {
+      case Transform::Kind::kAt: {  // a slot of what is stored in tiles
+        const bool stored =
+            std::any_of(arg.transforms.begin() + static_cast<std::ptrdiff_t>(i), arg.transforms.end(), UndoesLayout);
+        if (!layout || !stored || !view.swizzles.empty() || !view.tile.empty()) break;
+        const absl::StatusOr<Type> slot = ViewType(kernel, view.ref, absl::MakeConstSpan(&transform, 1));
+        if (!slot.ok()) break;
+        view.ref.shape = slot->shape;
+        view.untiled = view.ref.shape;
+        continue;
+      }
       case Transform::Kind::kPeer:
         view.peer = true;
         continue;
@@ -150,6 +196,11 @@ GpuView GpuViewOf(const Kernel& kernel, const Arg& arg) {
         continue;
       case Transform::Kind::kCluster:
         view.cluster_axes.push_back(NamesOf(transform.attrs, "dims").size());
+        continue;
+      case Transform::Kind::kAlias:
+        if (!layout || !view.swizzles.empty() || !view.tile.empty() || !Member(transform, view.ref)) break;
+        view.dtype = view.ref.dtype;
+        view.untiled = view.ref.shape;
         continue;
       case Transform::Kind::kUnswizzle:
         if (!layout || transform.ints.empty()) break;
@@ -169,7 +220,9 @@ GpuView GpuViewOf(const Kernel& kernel, const Arg& arg) {
     layout = false;
     view.rest.push_back(transform);
   }
+  view.tile_seen = view.tile;
   if (!view.untiled.has_value()) return view;
+  FollowReshapes(kernel, view);
   Type logical = view.ref;
   logical.shape = *view.untiled;
   if (absl::StatusOr<Type> shown = ViewType(kernel, logical, view.rest); shown.ok()) view.shape = shown->shape;
@@ -195,6 +248,34 @@ std::optional<std::int64_t> LiteralInt(const Arg& arg) {
 
 bool IsRefArg(const Kernel& kernel, const Arg& arg) {
   return arg.kind == Arg::Kind::kValue && kernel.values[arg.value.index()].type.is_ref();
+}
+
+std::optional<Shape> TileAfterReshape(const Shape& shape, const Shape& tile, const Shape& to) {
+  if (tile.empty()) return tile;
+  std::vector<std::size_t> joined;  // how many dimensions each one of `to` is made of
+  std::int64_t size = 1;
+  std::size_t count = 0;
+  for (const std::int64_t dim : shape) {
+    if (joined.size() == to.size()) return std::nullopt;
+    size *= dim;
+    ++count;
+    if (size > to[joined.size()]) return std::nullopt;
+    if (size < to[joined.size()]) continue;
+    joined.push_back(count);
+    size = 1;
+    count = 0;
+  }
+  if (count != 0 || joined.size() != to.size()) return std::nullopt;
+  Shape left = tile, after;
+  while (!left.empty()) {
+    if (joined.empty() || joined.back() > left.size()) return std::nullopt;
+    const auto first = left.end() - static_cast<std::ptrdiff_t>(joined.back());
+    if (std::any_of(first, left.end() - 1, [](std::int64_t t) { return t != 1; })) return std::nullopt;
+    after.insert(after.begin(), left.back());
+    left.erase(first, left.end());
+    joined.pop_back();
+  }
+  return after;
 }
 
 Shape TiledShape(const Shape& logical, const std::vector<std::int64_t>& tile) {

@@ -48,14 +48,16 @@ BarrierFacts BarrierFactsOf(const Type& type);
 // A ref operand, as an access through its chain of views sees it.
 struct GpuView {
   const Arg* arg = nullptr;
-  Type ref;
+  Type ref;                                  // of a union of refs the member, of slots in tiles the slot
   std::vector<std::int64_t> swizzles, tile;  // of .unswizzle and .untile at the start of the chain
   std::vector<Transform> rest;               // what comes after them, those of other places left out
   std::optional<Shape> untiled;              // of the whole ref, in its logical order; none: not of that form
   std::optional<Shape> shape;                // of the access; none: the chain is not followed
   DType dtype = DType::kF32;
   bool peer = false, multicast = false;
-  std::vector<std::size_t> cluster_axes;  // how many axes each .cluster names
+  std::vector<std::int64_t> tile_seen;       // `tile` after the reshapes of the chain, until one that breaks a rule
+  std::optional<std::string> bad_reshape{};  // that one
+  std::vector<std::size_t> cluster_axes;     // how many axes each .cluster names
 
   std::optional<std::int64_t> swizzle() const;
   int bits() const;
@@ -71,6 +73,9 @@ std::vector<std::string> NamesOf(const AttrMap& attrs, std::string_view name);  
 const Arg* ArgNamed(const Instr& op, std::string_view name);  // nullptr where there is none, or it is `none`
 std::optional<std::int64_t> LiteralInt(const Arg& arg);
 bool IsRefArg(const Kernel& kernel, const Arg& arg);
+// The tile of a ref of `shape` in tiles of `tile` after .reshape to `to`: dimensions may be joined whose tiles but the
+// minor one are of one element (JAX's UntilingTransform.commute_reshape). None: JAX refuses it.
+std::optional<Shape> TileAfterReshape(const Shape& shape, const Shape& tile, const Shape& to);
 Shape TiledShape(const Shape& logical, const std::vector<std::int64_t>& tile);  // (a, b) by (t, u): (a/t, b/u, t, u)
 
 }  // namespace palladion

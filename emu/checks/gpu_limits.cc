@@ -118,6 +118,7 @@ std::vector<LimitText> AllGpuLimits() {
   ListLimits(AccessLimits(), texts);
   ListCopyLimits(texts);
   ListWgmmaLimits(texts);
+  ListLayoutLimits(texts);
   ListLimits(WarpLimits(), texts);
   ListLimits(OperationLimits(), texts);
   return texts;
@@ -130,6 +131,7 @@ void CheckGpuLimits(Legality& legality) {
   LimitWalk walk(legality, facts);
   walk.Launch();
   walk.Walk(kernel.bodies[0].region);
+  CheckLayouts(legality, facts);
 }
 
 }  // namespace palladion

@@ -1,7 +1,7 @@
 // The limits of a GPU kernel, each a row: its name, the rule in a sentence, where it is from, what to do, and a
 // function that says what a kernel has instead. `palladion explain ILLEGAL` lists them, docs/spec/gpu-limits.md is made
 // of them, and a finding carries the name. What is known from the text alone; values are the machine's to judge. Does
-// not catch: what ptxas refuses (registers of one thread), layouts of intermediate values, what inline_mgpu does.
+// not catch: what ptxas refuses (registers of one thread), most layouts of values, what inline_mgpu does.
 #ifndef PALLADION_EMU_CHECKS_GPU_LIMITS_H_
 #define PALLADION_EMU_CHECKS_GPU_LIMITS_H_
 
@@ -80,6 +80,9 @@ void CheckCopy(Legality& legality, const GpuScope& scope, const Instr& op);
 void CheckWgmma(Legality& legality, const GpuScope& scope, const Instr& op);
 void ListCopyLimits(std::vector<LimitText>& texts);
 void ListWgmmaLimits(std::vector<LimitText>& texts);
+// Layouts of values: the whole body at once.
+void CheckLayouts(Legality& legality, const GpuFacts& facts);
+void ListLayoutLimits(std::vector<LimitText>& texts);
 
 std::vector<LimitText> AllGpuLimits();
 

@@ -203,7 +203,7 @@ Finding GridChecks::FindingOf(const Revisit& revisit, const WitnessAccess& first
                       "again, and goes back whole",
                   .fix =
                       "order the grid, or its index map, so that the programs that share a block follow one "
-                      "another"};
+                      "another; or pay for fetching it again, with pl.Buffered(1, revisit=pl.RevisitMode.ANY)"};
   finding.first = Describe(first, revisit.buffer);
   finding.second = Describe(revisit.again, revisit.buffer);
   return finding;

@@ -91,7 +91,7 @@ const char kStore[] =
     "  return; } }\n";
 
 TEST(GridChecks, EveryBlockStoresOneElement) {
-  const std::string text = With(With(kStore, "AT", "2"), "VALUE", "%p");
+  const std::string text = With(With(With(kStore, "AT", "2"), "VALUE", "%p"), "o: i32[4]", "o: i32[4] space any");
   for (const std::string target : {"triton/h100", "mosaic_gpu/h100"}) {
     const Checked checked = Check(text, target);
     ASSERT_EQ("RACE_WW defect", Codes(checked));
@@ -184,6 +184,14 @@ TEST(GridChecks, AccumulationOverAParallelDimension) {
   EXPECT_EQ("program (0)", checked.findings[0].first->agent) << "a flush belongs to the program that was left";
   EXPECT_EQ("program (1)", checked.findings[0].second->agent);
   EXPECT_EQ(6, checked.findings[0].text_line) << "the operand's line";
+}
+
+// In shared memory each block has a copy of the whole output, and sends all of it back.
+TEST(GridChecks, BlocksWithCopiesOfAWholeOutput) {
+  const std::string text = With(With(kStore, "AT", "%p"), "VALUE", "%p");
+  EXPECT_EQ("RACE_WW defect", BothOrders(text, "mosaic_gpu/h100"));
+  EXPECT_EQ("", BothOrders(With(text, "o: i32[4]", "o: i32[4] space gmem"), "mosaic_gpu/h100"));
+  EXPECT_EQ("", BothOrders(text, "triton/h100"));
 }
 
 TEST(GridChecks, TwoCoresWriteOneBlock) {

@@ -44,6 +44,23 @@ Legality::Legality(const Kernel& kernel, const Target& target, const Program* pr
     if (kernel.operands[i].role != Role::kBound)
       operand_of_.emplace_back(kernel.bodies[0].region.params[param++].value, i);
   }
+  ForEachInstr(kernel.bodies[0].region, [&](const Instr& op) {
+    if (op.name != "platform_index" || op.row == nullptr || op.row->prepare == nullptr) return;
+    const absl::StatusOr<ValueKernel> chosen = op.row->prepare(op, {.in = {}, .out = op.types, .target = target});
+    if (!chosen.ok()) return;
+    std::int32_t index = 0;
+    auto* out = reinterpret_cast<std::byte*>(&index);
+    chosen->run(chosen->params.get(), {.in = nullptr, .out = &out, .scratch = nullptr});
+    platforms_.emplace_back(op.results[0], static_cast<std::size_t>(index));
+  });
+}
+
+std::optional<std::size_t> Legality::RegionOf(const Instr& op) const {
+  if (op.regions.size() < 2 || op.args.empty() || op.args[0].kind != Arg::Kind::kValue) return std::nullopt;
+  for (const auto& [value, index] : platforms_) {
+    if (value == op.args[0].value) return std::min(index, op.regions.size() - 1);
+  }
+  return std::nullopt;
 }
 
 void Legality::Add(FindingCode code, LocId loc, int text_line, std::string message, std::string fix) {
@@ -115,7 +132,7 @@ bool IsTrivialWindow(const Operand& operand, const Type& array) {
 void CheckOperations(Legality& legality) {
   const std::optional<Backend> backend = BackendOf(legality.backend());
   if (!backend.has_value()) return;
-  ForEachInstr(legality.kernel().bodies[0].region, [&](const Instr& op) {
+  ForEachCompiled(legality, legality.kernel().bodies[0].region, [&](const Instr& op) {
     ++legality.operations;
     const std::string_view elsewhere = OnlyElsewhere(op, legality.backend(), legality.kernel());
     if (op.row->backends.accepts(*backend) && elsewhere.empty()) return;

@@ -45,6 +45,8 @@ class Legality {
   // The rank of an operand's block, squeezed dimensions counted; nullopt: not an operand's ref.
   std::optional<std::size_t> BlockRankOf(ValueId ref) const;
   std::string NameOf(const Operand& operand) const;  // as the user has it: "args[0]"
+  // The one region of a branch that this target's code has: a branch of lax.platform_dependent; nullopt: all.
+  std::optional<std::size_t> RegionOf(const Instr& op) const;
 
   std::int64_t blocks = 0, operations = 0, accesses = 0, memories = 0;  // looked at
   std::vector<Finding> TakeFindings() { return std::move(findings_); }
@@ -58,6 +60,7 @@ class Legality {
   const Chip* chip_;
   std::vector<Finding> findings_;
   std::vector<std::pair<ValueId, std::size_t>> operand_of_;  // body parameter -> operand
+  std::vector<std::pair<ValueId, std::size_t>> platforms_;   // result of a platform_index -> its value
 };
 
 // The rules. Each does nothing on a target that it is not about.
@@ -74,6 +77,18 @@ void ForEachInstr(const Region& region, const F& use) {
   for (const Instr& op : region.body) {
     use(op);
     for (const Region& inner : op.regions) ForEachInstr(inner, use);
+  }
+}
+
+// The same, without the regions that this target's code does not have.
+template <class F>
+void ForEachCompiled(const Legality& legality, const Region& region, const F& use) {
+  for (const Instr& op : region.body) {
+    use(op);
+    const std::optional<std::size_t> only = legality.RegionOf(op);
+    for (std::size_t i = 0; i < op.regions.size(); ++i) {
+      if (!only.has_value() || *only == i) ForEachCompiled(legality, op.regions[i], use);
+    }
   }
 }
 

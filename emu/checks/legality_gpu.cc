@@ -83,6 +83,9 @@ void CheckTritonOp(Legality& legality, const Instr& op) {
   }
   if (op.name == "dot_general")
     CheckTritonDot(legality, op, TypeOfArg(kernel, op.args[0]), TypeOfArg(kernel, op.args[1]));
+  const Attr* reverse = op.name == "cumsum" ? Find(op.attrs, "reverse") : nullptr;
+  if (reverse != nullptr && reverse->value == Attr{true}.value)
+    legality.Illegal(op, Cat("cumsum runs forward only on ", legality.target()), "turn the array, or sum backward");
   if (op.name == "concatenate") {
     const bool ok = op.args.size() == 2 && TypeOfArg(kernel, op.args[0]).shape.back() == 1 &&
                     TypeOfArg(kernel, op.args[1]).shape.back() == 1 && op.types[0].shape.back() == 2;

@@ -80,6 +80,22 @@ std::optional<std::string> SwizzleSlice(const ViewSite& site) {
   return Cat("a slice of ", size.value_or(0), " of ", view.ref.shape.back());
 }
 
+std::optional<std::string> Reshape(const ViewSite& site) { return site.view.bad_reshape; }
+
+std::optional<std::string> AfterTranspose(const ViewSite& site) {
+  if (site.facts.lanes) return std::nullopt;
+  bool transposed = false;
+  for (const Transform& transform : site.view.rest) {
+    const bool whole = std::all_of(transform.indices.begin(), transform.indices.end(),
+                                   [](const Index& index) { return index.kind == Index::Kind::kFull; });
+    const bool moves =
+        transform.kind == Transform::Kind::kReshape || (transform.kind == Transform::Kind::kAt && !whole);
+    if (transposed && moves) return Cat(".", Name(transform.kind), " after .transpose");
+    transposed = transposed || transform.kind == Transform::Kind::kTranspose;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> ClusterView(const ViewSite& site) {
   for (const std::size_t axes : site.view.cluster_axes) {
     if (axes != 1) return Cat(axes, " axes");
@@ -105,6 +121,14 @@ constexpr GpuLimit<ViewSite> kViewLimits[] = {
     {{"view.swizzle-slice", "a swizzled dimension is not sliced, and neither it nor the one before is indexed",
       "Mosaic GPU, UnswizzleRef", "tile the ref too, or slice other dimensions"},
      SwizzleSlice},
+    {{"view.reshape",
+      "a reshape of a tiled ref joins dimensions only, and of those that are tiled it joins ones whose tiles, but for "
+      "the last one's, are of one element",
+      "Mosaic GPU, UntilingTransform", "allocate the ref in the shape it is used in"},
+     Reshape},
+    {{"view.after-transpose", "with warpgroup semantics a transposed ref is neither indexed nor reshaped",
+      "Mosaic GPU lowering, _handle_transforms and memref.subview", "transpose last"},
+     AfterTranspose},
     {{"view.cluster", "plgpu.cluster_ref names one axis", "Mosaic GPU lowering, _handle_transforms",
       "make the cluster one-dimensional, or use the same block along other axes"},
      ClusterView},
@@ -151,8 +175,9 @@ bool IsTiledByLanes(const AccessSite& site) {
 }
 
 std::optional<std::string> TileRank(const AccessSite& site) {
-  if (!IsTiledByLanes(site) || site.view.tile.size() == 2) return std::nullopt;
-  return Cat("tiles ", ToString(site.view.tile));
+  if (!IsTiledByLanes(site) || site.view.tile_seen.size() == 2 || site.view.bad_reshape.has_value())
+    return std::nullopt;
+  return Cat("tiles ", ToString(site.view.tile_seen));
 }
 
 std::optional<std::string> TileSwizzle(const AccessSite& site) {

@@ -57,6 +57,14 @@ std::optional<std::string> RegisterCount(const OpSite& site) {
   return Cat(*count);
 }
 
+std::optional<std::string> State(const OpSite& site) {
+  if (site.op.name != "run_state") return std::nullopt;
+  if (site.op.args.empty()) return "no ref of its own";
+  const bool uninitialized = std::any_of(site.op.args.begin(), site.op.args.end(),
+                                         [](const Arg& arg) { return arg.kind == Arg::Kind::kNone; });
+  return uninitialized ? std::optional<std::string>("a ref without a first value") : std::nullopt;
+}
+
 // ---- semaphores
 
 std::optional<std::string> CoreIndex(const OpSite& site) {
@@ -100,6 +108,9 @@ constexpr GpuLimit<OpSite> kOperationLimits[] = {
     {{"registers.count", "a thread asks for a multiple of 8 registers, from 24 to 256, known at compile time",
       "PTX, setmaxnreg", "give another number"},
      RegisterCount},
+    {{"state.refs", "run_state has at least one ref of its own, and each has a first value",
+      "Mosaic GPU lowering, run_state", "begin with plgpu.ACC.init, or use pl.run_scoped"},
+     State},
     {{"semaphore.core-index", "a GPU has no cores to name", "Mosaic GPU lowering, semaphore_signal",
       "leave core_index out"},
      CoreIndex},

@@ -86,6 +86,11 @@ std::optional<std::string> ClusterArrive(const OpSite& site) {
   return ToString(type);
 }
 
+std::optional<std::string> Test(const OpSite& site) {
+  if (site.scope.warp != nullptr || site.op.name != "barrier_test") return std::nullopt;
+  return "a test by the whole warpgroup";
+}
+
 constexpr std::string_view kOutside = "do it outside of the core_map, in the warpgroup";
 
 constexpr GpuLimit<OpSite> kWarpLimits[] = {
@@ -108,6 +113,9 @@ constexpr GpuLimit<OpSite> kWarpLimits[] = {
     {{"warp.cluster-arrive", "a warp does not arrive at a cluster barrier", "Mosaic GPU lowering, barrier_arrive",
       kOutside},
      ClusterArrive},
+    {{"warp.test", "a barrier is tested in a core_map over warps only", "plgpu.barrier_test",
+      "test it in a core_map over plgpu.WarpMesh, or wait with plgpu.barrier_wait"},
+     Test},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "emu/checks/legality.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
+#include "semantics/ops/attrs.h"
 
 namespace palladion {
 namespace {
@@ -260,11 +261,54 @@ void CheckTypes(Legality& legality, const Instr& op) {
     legality.Illegal(op,
                      Cat(op.name, " must be over floats or i32 on ", legality.target(), "; found ", ToString(in(0))),
                      "convert to i32 or f32 first");
+  const bool finds = op.name == "argmax" || op.name == "argmin";
+  if (finds && (in(0).dtype != DType::kF32 || op.types[0].dtype != DType::kI32))
+    legality.Illegal(op,
+                     Cat(op.name, " must be of f32, to i32, on ", legality.target(), "; found ", ToString(in(0)),
+                         " to ", ToString(op.types[0])),
+                     "convert to f32 first");
+  const bool joins = op.name == "reduce_and" || op.name == "reduce_or";
+  if (joins && !IsBool(in(0).dtype))
+    legality.Illegal(op, Cat(op.name, " must be over bool on ", legality.target(), "; found ", ToString(in(0))));
   if (op.name == "dot_general" && (IsUnsigned(in(0).dtype) || IsUnsigned(in(1).dtype)))
     legality.Illegal(op,
                      Cat("dot_general takes no unsigned operands on ", legality.target(), "; found ", ToString(in(0)),
                          " and ", ToString(in(1))),
                      "convert to a signed type first");
+}
+
+// `_gather_lowering_rule`: along one axis, by an index for each element of the result, as jnp.take_along_axis writes
+// it.
+void CheckGather(Legality& legality, const Instr& op) {
+  if (op.name != "gather") return;
+  const Type x = TypeOfArg(legality.kernel(), op.args[0]), indices = TypeOfArg(legality.kernel(), op.args[1]);
+  const Shape& shape = op.types[0].shape;
+  const auto ints = [&](std::string_view name) {
+    const absl::StatusOr<std::vector<std::int64_t>> list = IntsAttr(op, name);
+    return list.ok() ? *list : std::vector<std::int64_t>();
+  };
+  const std::vector<std::int64_t> collapsed = ints("collapsed_slice_dims"), sizes = ints("slice_sizes"),
+                                  batching = ints("operand_batching_dims");
+  const bool of_elements = Shape(indices.shape.begin(), indices.shape.end() - 1) == shape &&
+                           indices.shape.back() == 1 && x.shape.size() == shape.size() &&
+                           std::all_of(sizes.begin(), sizes.end(), [](std::int64_t n) { return n == 1; });
+  const bool along_one = ints("offset_dims").empty() && collapsed.size() == 1 && collapsed == ints("start_index_map") &&
+                         batching == ints("start_indices_batching_dims") && batching.size() + 1 == shape.size();
+  if (!of_elements || !along_one)
+    return legality.Illegal(
+        op,
+        Cat("gather from ", ToString(x), " by ", ToString(indices), " on ", legality.target(),
+            " must take one element for each of the result's along one axis, as jnp.take_along_axis does"),
+        "use jnp.take_along_axis, or select with a mask");
+  if (collapsed[0] + 2 < static_cast<std::int64_t>(shape.size()))
+    return legality.Illegal(op,
+                            Cat("gather along axis ", collapsed[0], " of ", ToString(x),
+                                ": only the last two can be on ", legality.target()),
+                            "transpose first");
+  const absl::StatusOr<std::string> mode = StringAttr(op, "mode");
+  if (mode.ok() && *mode == "clip")
+    legality.Illegal(op, Cat("gather has no mode clip on ", legality.target()),
+                     "clip the indices, and pass mode=\"promise_in_bounds\"");
 }
 
 void CheckOperandType(Legality& legality, std::size_t i) {
@@ -288,9 +332,10 @@ void CheckTpu(Legality& legality) {
     if (role == Role::kIn || role == Role::kOut) CheckBlock(legality, i);
     CheckOperandType(legality, i);
   }
-  ForEachInstr(kernel.bodies[0].region, [&](const Instr& op) {
+  ForEachCompiled(legality, kernel.bodies[0].region, [&](const Instr& op) {
     CheckAccess(legality, op);
     CheckTypes(legality, op);
+    CheckGather(legality, op);
   });
 }
 

@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "semantics/base/status.h"
+#include "semantics/machine.h"
 
 namespace palladion {
 namespace {
 
-constexpr std::int64_t kLargestMark = 255;
+constexpr std::int64_t kLargestMark = kMovedMark - 1;  // those above stand for one output each
 
 }  // namespace
 

@@ -30,7 +30,8 @@ std::int64_t Arithmetic(const Instr& instr, const Type& in, const Type& out) {
   const std::int64_t elements = NumElements(out.shape);
   switch (instr.row->flow) {
     case Flow::kElementwise:
-      return instr.name == "convert_element_type" ? 0 : elements;
+    case Flow::kMask:
+      return elements;
     case Flow::kReduce:
     case Flow::kPrefix:
       return NumElements(in.shape);

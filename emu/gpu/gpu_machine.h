@@ -75,6 +75,7 @@ class GpuMachine final : public ThreadPort {
 
   // Who could bring about what a thread waits for.
   const SyncRequest& RequestOf(SyncId array) const { return syncs_[array.index()].request; }
+  const Semaphore& CountOf(SyncElement element) const { return model_.Of(SemaphoreOf(element)); }
   bool OfGrid(SyncId array) const { return !syncs_[array.index()].block.valid(); }
   bool SameBlock(ThreadId a, ThreadId b) const { return Of(a).block == Of(b).block; }
   bool IsWarpOf(ThreadId warp, ThreadId thread) const { return Of(warp).parent == thread; }

@@ -117,6 +117,7 @@ Residency ResidencyOf(const Program& program, const Kernel& kernel, absl::Span<c
   const std::int64_t by_memory = (chip->smem_bytes + kReserved) / (shared + kReserved);
   const std::int64_t blocks = std::max<std::int64_t>(1, std::min({kBlocksOfSm, by_threads, by_memory}));
   return {.clusters = std::max<std::int64_t>(1, chip->cores * blocks / std::max<std::int64_t>(1, cluster)),
+          .threads = cluster * threads,
           .why = Cat(chip->cores, " SMs hold ", blocks, blocks == 1 ? " block each (" : " blocks each (",
                      Limit(blocks, by_threads, by_memory, shared, *chip), ")")};
 }

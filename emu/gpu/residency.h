@@ -21,6 +21,8 @@ bool BlocksInteract(const Program& program, const Kernel& kernel);
 
 struct Residency {
   std::int64_t clusters = 1;
+  std::int64_t threads = 1;  // of a cluster
+  bool Limits(std::int64_t programs) const { return !why.empty() && clusters < programs / threads; }
   std::string why;  // "132 SMs hold 1 block each, ..."; "" where nothing limits it
 };
 

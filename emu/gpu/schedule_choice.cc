@@ -1,19 +1,15 @@
 #include "emu/gpu/schedule_choice.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include "semantics/base/cat.h"
+#include "semantics/ops/op_row.h"
 
 namespace palladion {
 namespace {
 
-// Operations whose result, or whose rounding, is another where others came first.
-constexpr std::string_view kDeciding[] = {"barrier_test", "semaphore_wait", "semaphore_read", "try_cluster_cancel",
-                                          "atomic_store", "atomic_rmw",     "atomic_cas",     "inline_mgpu"};
-
 bool Decides(const Instr& op) {
-  if (std::find(std::begin(kDeciding), std::end(kDeciding), op.name) != std::end(kDeciding)) return true;
+  if (op.row->chooses != Chooses::kReducing) return op.row->chooses == Chooses::kAlways;
   for (const std::string_view name : {"reduction_op", "atomic"}) {
     const Attr* reduction = Find(op.attrs, name);
     if (reduction != nullptr && !std::holds_alternative<AttrNone>(reduction->value)) return true;

@@ -61,9 +61,7 @@ class Walk {
   }
 
   bool Contains(const Instr& op) const {
-    constexpr std::string_view kOthers[] = {"barrier_wait", "barrier_test", "semaphore_wait", "semaphore_read"};
-    const bool signals = std::find(std::begin(kOthers), std::end(kOthers), op.name) == std::end(kOthers);
-    if (signals && Names(op)) return true;
+    if (op.row->signals != Signals::kNever && Names(op)) return true;
     return std::any_of(op.regions.begin(), op.regions.end(), [&](const palladion::Region& inner) {
       return std::any_of(inner.body.begin(), inner.body.end(), [&](const Instr& part) { return Contains(part); });
     });

@@ -60,13 +60,16 @@ std::vector<std::string> ThreadWrites::OfOneValue() const {
 // ---- a thread
 
 ThreadAgent::ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
-                         CurrentGate& current, const ThreadAgents& all)
+                         CurrentGate& current, ThreadAgents& all)
     : state_(state),
       machine_(machine),
       frame_(std::move(frame)),
       watcher_(watcher),
       current_(current),
       all_(all),
+      port_(PortOf()),
+      spin_(all.spins(), &frame_->program(), &port_),
+      spinning_(spin_, [this](AgentId other) { return all_.NameOf(other); }),
       condition_(*this) {
   frame_->hooks = this;
   frame_->port = &machine;
@@ -92,6 +95,7 @@ absl::Status ThreadAgent::Resume(Gate& gate) {
   gate_ = current_.gate = &gate;
   current_.agent = this;
   machine_.SetCurrent(thread_);
+  if (all_.spins() != nullptr) all_.spins()->SetCurrent(&spin_, spin_.agent());
   if (is_warp_ && !started_) gate.TakeGrant();  // to begin
   if (started_ || is_warp_) state_.memory().ResumeProgram(frame_->grid_index);
   started_ = true;
@@ -109,8 +113,41 @@ bool ThreadAgent::WaitCondition::MaySignal(AgentId other) const {
 
 std::string ThreadAgent::WaitCondition::NameOf(AgentId other) const { return agent_.all_.NameOf(other); }
 
+// ---- a thread's loops
+
+// Of a barrier: has its next phase come? Of a semaphore: its count.
+std::int64_t ThreadAgent::Look(const WaitTarget& target) const {
+  if (target.kind == WaitTarget::Kind::kSemaphore) return machine_.CountOf(target.object).count();
+  return machine_.CanWait(thread_, target) ? 1 : 0;
+}
+
+Spin::Port ThreadAgent::PortOf() {
+  return {
+      .look = [this](const WaitTarget& target) { return Look(target); },
+      .describe =
+          [this](const WaitTarget& target) {
+            if (target.kind != WaitTarget::Kind::kSemaphore) return machine_.DescribeWait(thread_, target);
+            const Semaphore& semaphore = machine_.CountOf(target.object);
+            return Cat(semaphore.spec().name, " to change (it is ", semaphore.count(), ")");
+          },
+      .may_signal = [this](const WaitTarget& target, AgentId other) { return all_.MaySignal(thread_, target, other); },
+      .object = [this](const WaitTarget& target) { return machine_.ObjectOf(thread_, target); }};
+}
+
+bool ThreadAgent::MayGoRound(const Step& step, Frame& frame) {
+  if (all_.spins() == nullptr || !spin_.MustWait(step, frame)) return true;
+  const bool goes = gate_->MayGo(
+      {.footprint = spin_.footprint(), .waits_for = &spinning_, .loc = step.loc, .text_line = step.text_line});
+  if (goes) spin_.Wake();
+  return goes;
+}
+
 bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
-  if (gate_->TakeGrant()) return true;
+  if (gate_->TakeGrant()) {
+    spin_.Wake();
+    return true;
+  }
+  if (step.loop >= 0) return MayGoRound(step, frame);
   Operation operation{.loc = step.loc, .text_line = step.text_line};
   if (step.waits != nullptr) {
     target_ = step.waits(step.params, step, frame);
@@ -130,10 +167,17 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
 
 void ThreadAgent::Before(const Step& step, Frame& frame) {
   if (watcher_ != nullptr) watcher_->Before(step, frame);
+  if (step.polls == nullptr || !spin_.in_loop()) return;
+  const WaitTarget target = step.polls(step.params, step, frame);
+  // A test of a barrier that has come takes the phase.
+  const bool takes = target.kind == WaitTarget::Kind::kBarrier && Look(target) != 0;
+  takes ? spin_.Changed() : spin_.Polled(target);
 }
 
 void ThreadAgent::After(const Step& step, Frame& frame) {
   if (watcher_ != nullptr) watcher_->After(step, frame);
+  if (all_.spins() != nullptr) all_.spins()->Settle();
+  if ((step.lasting && step.polls == nullptr) || step.waits != nullptr) spin_.Changed();
 }
 
 // ---- an engine
@@ -167,6 +211,7 @@ Operation EngineAgent::Next() const {
 }
 
 absl::Status EngineAgent::Resume(Gate& gate) {
+  if (all_.spins() != nullptr) all_.spins()->SetCurrent(nullptr, id_);
   while (gate.TakeGrant() || gate.MayGo(Next())) {
     machine_.Perform(operation_.id, half_);
     if (half_ == Half::kWrite) {
@@ -190,6 +235,7 @@ ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* w
       residency_(std::move(residency)),
       free_clusters_(residency_.clusters),
       reach_(kernel) {
+  if (!state.program().loops.empty()) state.memory().Observe(&spins_.emplace(state.memory()));
   machine.OnStart([this](EngineOperation operation) { Spawn(std::move(operation)); });
   machine.OnFork([this](ThreadId warp, std::int64_t number, std::size_t first) { return Fork(warp, number, first); });
   const Program& program = state.program();
@@ -205,6 +251,7 @@ ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* w
 ThreadAgents::Started& ThreadAgents::NextStarted() { return started_.emplace_back(); }
 
 void ThreadAgents::Spawn(EngineOperation operation) {
+  current_.agent->spin().Changed();
   auto agent = std::make_shared<EngineAgent>(machine_, std::move(operation), *this);
   NextStarted().engine = agent.get();
   const Operation first = agent->First();
@@ -232,6 +279,7 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
   const std::int64_t thread = threads_ == 1 ? 0 : index.back();  // whatever the order of the walk
   agent->Begin({first_.value + static_cast<std::int32_t>(thread)}, next_);
   NextStarted() = {.agent = agent, .thread = agent->thread()};
+  agent->SetId(LastStarted());
   ++next_;
   return agent;
 }
@@ -245,8 +293,10 @@ absl::Status ThreadAgents::Fork(ThreadId warp, std::int64_t number, std::size_t 
   }
   ThreadAgent* const agent = current_.free_warps.back();
   current_.free_warps.pop_back();
+  current_.agent->spin().Changed();
   agent->BeginWarp(warp, number, first, *current_.agent);
   NextStarted() = {.agent = agent, .thread = warp};
+  agent->SetId(LastStarted());
   const auto owned_here = [](Agent*) {};
   current_.gate->Spawn(std::shared_ptr<Agent>(agent, owned_here), {.footprint = Footprint::Everything()});
   return absl::OkStatus();

@@ -4,6 +4,7 @@
 #define PALLADION_EMU_GPU_THREAD_AGENTS_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "emu/gpu/residency.h"
 #include "emu/gpu/signal_reach.h"
 #include "emu/launch_state.h"
+#include "emu/spin.h"
 #include "memory_model/access_observer.h"
 #include "memory_model/written_values.h"
 #include "scheduler/agent.h"
@@ -65,15 +67,17 @@ class ThreadAgent final : public Agent, private StepHooks {
  public:
   // All outlive it.
   ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
-              CurrentGate& current, const ThreadAgents& all);
+              CurrentGate& current, ThreadAgents& all);
 
   // A warp that `parent` has forked: it begins with the values of its thread, at the step.
   void BeginWarp(ThreadId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent);
+  void SetId(AgentId id) { spin_.Start(id); }  // once it has begun
 
   // Puts the agent at the start of that thread, which is the launch's n-th program.
   void Begin(ThreadId thread, std::int64_t program);
   const Frame& frame() const { return *frame_; }
   ThreadId thread() const { return thread_; }
+  Spin& spin() { return spin_; }
 
   absl::Status Resume(Gate& gate) override;
   bool done() const override { return frame_->done(); }
@@ -95,13 +99,19 @@ class ThreadAgent final : public Agent, private StepHooks {
   bool MayGo(const Step& step, Frame& frame) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
+  bool MayGoRound(const Step& step, Frame& frame);
+  Spin::Port PortOf();
+  std::int64_t Look(const WaitTarget& target) const;
 
   LaunchState& state_;
   GpuMachine& machine_;
   std::unique_ptr<Frame> frame_;
   StepHooks* watcher_;
   CurrentGate& current_;
-  const ThreadAgents& all_;
+  ThreadAgents& all_;
+  const Spin::Port port_;
+  Spin spin_;
+  SpinCondition spinning_;
   Gate* gate_ = nullptr;
   ThreadId thread_;
   WaitTarget target_;
@@ -165,6 +175,8 @@ class ThreadAgents final : public AgentSource {
   bool MaySignal(QueueId queue, AgentId other) const;
   std::string NameOf(AgentId other) const;
   void EngineEnds(AgentId engine) { started_[engine.index()].engine = nullptr; }
+  SpinWatch* spins() { return spins_.has_value() ? &*spins_ : nullptr; }  // nullptr: no loop of the kernel may wait
+  bool all_fit() const { return !residency_.Limits(state_.walk().programs()); }
   // Why the next block is not there yet; "" where all have begun.
   std::string WhyNotBegun() const;
 
@@ -180,12 +192,14 @@ class ThreadAgents final : public AgentSource {
   LaunchState& state_;
   GpuMachine& machine_;
   StepHooks* watcher_;
+  std::optional<SpinWatch> spins_;
   std::int64_t threads_ = 1, blocks_ = 1;  // of a block, of a cluster
   Residency residency_;
   std::int64_t free_clusters_;
   std::vector<std::unique_ptr<ThreadAgent>> agents_;
   std::vector<ThreadAgent*> free_;
   std::int64_t next_ = 0;  // program
+  AgentId LastStarted() const { return AgentId{static_cast<std::int32_t>(started_.size()) - 1}; }
   absl::Status Fork(ThreadId warp, std::int64_t number, std::size_t first);
 
   ThreadId first_;  // of the block that begins

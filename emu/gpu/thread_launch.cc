@@ -45,7 +45,7 @@ class ThreadLaunch final : public Explorable {
       machine_.emplace(state_.program(), memory, state_.frame().grid_size,
                        GpuOptions{.policy = options_.scheduled.fences,
                                   .races = options_.races,
-                                  .definedness = options_.scheduled.launch.definedness});
+                                  .definedness = state_.tracks_definedness()});
       if (options_.one_value != nullptr) writes_.emplace(memory, *machine_);
       std::vector<BufferId> adopted;
       for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -71,6 +71,7 @@ class ThreadLaunch final : public Explorable {
     if (writes_.has_value()) state_.memory().Observe(&*writes_);
     Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
     if (!all) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
+    if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
     agents_.emplace(state_, *machine_, options_.scheduled.launch.hooks, kernel_, std::move(residency));
     return absl::OkStatus();
   }
@@ -95,6 +96,7 @@ class ThreadLaunch final : public Explorable {
                                       .findings = FoundSoFar(),
                                       .printed = state_.memory().printed()},
                            .run = std::move(run),
+                           .all_fit = agents_->all_fit(),
                            .arrivals_race = machine_->model().ArrivalsRace()};
     std::vector<Finding>& findings = result.launch.findings;
     if (result.run.outcome == Outcome::kDeadlock) findings.push_back(DeadlockFinding(result.run));
@@ -109,13 +111,16 @@ class ThreadLaunch final : public Explorable {
   }
 
   Finding DeadlockFinding(const LoopResult& run) const {
-    const Wait& wait = run.deadlock.waits.front();
+    const Wait& wait = FirstToTell(run.deadlock);
     Finding finding{.code = FindingCode::kDeadlock,
                     .severity = RowOf(FindingCode::kDeadlock).severity,
                     .message = Cat(run.deadlock.partial ? "some threads can never go on: " : "no thread can go on: ",
                                    Describe(run.deadlock)),
                     .loc = wait.loc,
                     .text_line = wait.text_line};
+    const std::vector<Wait>& waits = run.deadlock.waits;
+    if (std::any_of(waits.begin(), waits.end(), [](const Wait& w) { return w.holder.has_value(); }))
+      finding.fix = kSpinFix;
     if (const std::string why = agents_->WhyNotBegun(); !why.empty()) {
       Append(&finding.message, "; ", why);
       finding.fix = "launch no more blocks than fit at once, or let none wait for one that begins later";
@@ -127,9 +132,9 @@ class ThreadLaunch final : public Explorable {
     Finding finding{.code = FindingCode::kLivelock,
                     .severity = RowOf(FindingCode::kLivelock).severity,
                     .message = Cat("after ", run.steps, " visible operations ", agents_->Unfinished().size(),
-                                   " threads have not ended; they wait for each other in loops, or the budget is too "
-                                   "small"),
-                    .fix = "check that what a loop waits for is written by a thread that is under way at the same time",
+                                   " threads have not ended; their loops change something for ever, or the budget is "
+                                   "too small"),
+                    .fix = "bound the loop, or let somebody write what it looks for",
                     .confidence = Confidence::kPredicted};
     for (const ThreadAgent* agent : agents_->Unfinished()) {
       const std::vector<Step>& steps = agent->frame().program().steps;

@@ -19,6 +19,9 @@ bool NeedsThreads(const Program& program);
 struct ThreadOptions {
   ScheduledOptions scheduled;
   bool races = false;
+  // The last blocks begin first where launch.order says so, also where some can only begin when others have ended: no
+  // chip does that. Else these begin in order whatever launch.order says.
+  bool begin_backwards = false;
   // Gets the names of the arrays of the call of which whoever wrote an element wrote the same bytes; nullptr: unasked.
   std::vector<std::string>* one_value = nullptr;
 };

@@ -113,7 +113,7 @@ def state(body, dtype=F16, count=1):
         firsts = [plgpu.ACC.init(x[...])] * count
         result = pl.run_state(body)(firsts[0] if count == 1 else firsts)
         o[...] = result if count == 1 else result[0]
-    return plgpu.kernel(kernel, out_shape=jax.ShapeDtypeStruct((64, 64), dtype))
+    return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((64, 64), dtype))
 
 
 def test_what_the_body_of_run_state_returns_is_the_result():
@@ -142,7 +142,7 @@ def test_run_state_with_values_that_jax_mixes_up_is_refused_by_line():
     def widened(acc):
         return acc[...].astype(F32)
 
-    for function, why in ((plgpu.kernel(kernel, out_shape=jax.ShapeDtypeStruct((64, 64), F16)), "returns 1 values over 2 refs"),
+    for function, why in ((plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((64, 64), F16)), "returns 1 values over 2 refs"),
                           (state(lambda accs: accs[0][...], count=2), "returns 1 values over 2 refs"), (state(widened), "in place of an accumulator")):
         with pytest.raises(palladion.ExportError, match=rf"test_gpu_pipeline.py:\d+: run_state: .*{why}"):
             palladion.export(function, integers((64, 64)))
@@ -165,7 +165,7 @@ def test_mpmd_map_over_warps():
         mpmd.mpmd_map([(plgpu.WarpMesh(axis_name="w"), each)])()
 
     x = integers((4,), I32)
-    np.testing.assert_array_equal(run(plgpu.kernel(kernel, out_shape=jax.ShapeDtypeStruct((4,), I32)), x), np.asarray(x) + int(x[0]))
+    np.testing.assert_array_equal(run(plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((4,), I32)), x), np.asarray(x) + int(x[0]))
 
 
 # ---- clusters
@@ -181,7 +181,7 @@ def neighbour(index):
         o[block] = plgpu.cluster_ref(smem, {"c": index(block)})[...]
         plgpu.barrier_arrive(met)
         plgpu.barrier_wait(met)
-    return plgpu.kernel(kernel, out_shape=jax.ShapeDtypeStruct((2, 128), F32), cluster=(2,), cluster_names=("c",),
+    return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((2, 128), F32), cluster=(2,), cluster_names=("c",),
                         scratch_types=[plgpu.SMEM((128,), F32), plgpu.Barrier(), plgpu.ClusterBarrier(collective_axes=("c",))])
 
 

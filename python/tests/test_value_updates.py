@@ -61,6 +61,15 @@ def test_columns_masks_and_several_indices():
     agrees(lambda x, i: jax.ops.segment_sum(x, jnp.abs(i[:6]) % 3, 3), X, I)
 
 
+def test_searches_and_orders_of_dimensions():
+    with_nan = np.float32([3, np.nan, -0.0, 0.0, -np.inf, np.inf, 1])
+    for method in ("scan", "compare_all", "sort"):
+        agrees(lambda x, v: jnp.searchsorted(jnp.sort(x), v, method=method), X[0], with_nan)
+    agrees(lambda x: jnp.histogram(x, 5)[0], X)
+    agrees(lambda x: lax.reshape(x, (2, 12), (1, 0)), X)
+    agrees(jax.hessian(lambda v: jnp.sum(jnp.sin(v) * v)), X[0])
+
+
 def test_made_by_vmap_and_grad_inside_the_kernel():
     stacked, many = np.stack([X, X * 2, -X]), np.stack([I, I[::-1], I - 1])
     agrees(jax.vmap(lambda x, i: x.at[i].add(x[0])), stacked, many)

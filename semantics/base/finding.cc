@@ -44,6 +44,8 @@ constexpr CodeRow kRows[] = {
      Denies::kOrder},
     {C::kDeadlock, "DEADLOCK", kDefect, "Every wait must be one that somebody can still satisfy."},
     {C::kLivelock, "LIVELOCK", kDefect, "A kernel must end under every fair schedule."},
+    {C::kStartOrder, "START_ORDER", kNote,
+     "A kernel that ends only because blocks begin in order counts on what chips do, and no document promises."},
     {C::kSemaphoreLeak, "SEM_LEAK", kDefect, "Every semaphore must be zero again when the kernel ends."},
     {C::kNotAwaited, "NOT_AWAITED", kDefect, "Every asynchronous copy must be awaited before the kernel ends."},
     {C::kBarrierDouble, "BAR_DOUBLE", kDefect, "A barrier must be waited for between two of its completions."},

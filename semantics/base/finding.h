@@ -45,6 +45,7 @@ enum class FindingCode : std::uint8_t {
   // synchronisation
   kDeadlock,
   kLivelock,
+  kStartOrder,
   kSemaphoreLeak,
   kNotAwaited,
   kBarrierDouble,

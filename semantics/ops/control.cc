@@ -6,6 +6,7 @@
 #include "semantics/base/status.h"
 #include "semantics/ops/attrs.h"
 #include "semantics/ops/families.h"
+#include "semantics/ops/loop_carries.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
 
@@ -172,6 +173,12 @@ absl::Status LowerWhile(const Instr& op, Builder& builder) {
   builder.Bind(head);
   PALLADION_RETURN_IF_ERROR(builder.LowerRegion(condition, {predicate}));
   builder.Emit(RunExitUnless, ExitParams{end}, {predicate});
+  const std::vector<bool> matters = CarriesThatMatter(op, builder);
+  std::vector<SlotId> watched;
+  for (std::size_t i = 0; i < carries.size(); ++i) {
+    if (matters[i] && !carries[i].unchanged) watched.push_back(carries[i].now);
+  }
+  builder.NumberLoop(std::move(watched));
   PALLADION_RETURN_IF_ERROR(builder.LowerRegion(body, NextSlots(carries)));
   EmitTurn(carries, builder);
   builder.EmitLoopJump(head);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "semantics/base/cat.h"
@@ -9,6 +11,8 @@
 #include "semantics/ops/attrs.h"
 #include "semantics/ops/elementwise_common.h"
 #include "semantics/ops/families.h"
+#include "semantics/tensor/element.h"
+#include "semantics/tensor/visit_dtype.h"
 
 namespace palladion {
 namespace {
@@ -49,6 +53,49 @@ absl::Status VerifySelectN(const Instr& op, const VerifyContext& context) {
   Type expected = context.in[1];
   expected.shape = std::move(shape);
   return ExpectType(op, 0, expected);
+}
+
+// A number that orders the storage of a float as XLA's TOTALORDER does: -NaN < -inf < ... < -0 < +0 < ... < inf < NaN.
+template <DType kType>
+auto TotalKey(const std::byte* data, std::size_t index) {
+  constexpr std::size_t kBytes = sizeof(StorageOf<kType>);
+  using Key = std::conditional_t<
+      kBytes == 1, std::int8_t,
+      std::conditional_t<kBytes == 2, std::int16_t, std::conditional_t<kBytes == 4, std::int32_t, std::int64_t>>>;
+  using Bits = std::make_unsigned_t<Key>;
+  constexpr int kUnused = static_cast<int>(kBytes * 8) - Element<kType>::kBits;
+  Bits bits;
+  std::memcpy(&bits, data + index * sizeof(Bits), sizeof(Bits));
+  const auto key = static_cast<Key>(static_cast<Bits>(bits << kUnused));
+  return static_cast<Key>(key < 0 ? key ^ std::numeric_limits<Key>::max() : key);
+}
+
+struct TotalOrderParams {
+  std::size_t n;
+  bool x_is_scalar, y_is_scalar;
+};
+
+template <DType kType, bool kOrEqual>
+void EvalTotalOrder(const TotalOrderParams& p, const ValueOperands& operands) {
+  for (std::size_t i = 0; i < p.n; ++i) {
+    const auto x = TotalKey<kType>(operands.in[0], p.x_is_scalar ? 0 : i);
+    const auto y = TotalKey<kType>(operands.in[1], p.y_is_scalar ? 0 : i);
+    operands.out[0][i] = static_cast<std::byte>(kOrEqual ? x <= y : x < y);
+  }
+}
+
+template <bool kOrEqual>
+absl::StatusOr<ValueKernel> PrepareTotalOrder(const Instr& op, const ValueTypes& types) {
+  if (!IsFloat(types.in[0].dtype)) return PrepareBinary < kOrEqual ? BinaryOp::kLe : BinaryOp::kLt > (op, types);
+  const TotalOrderParams params{Elements(types.out[0]), IsBroadcast(types, 0), IsBroadcast(types, 1)};
+  return VisitDType(types.in[0].dtype, [&](auto tag) -> absl::StatusOr<ValueKernel> {
+    constexpr DType kType = decltype(tag)::value;
+    if constexpr (Element<kType>::kIsFloat) {
+      return BindElementwise<EvalTotalOrder<kType, kOrEqual>>(params);
+    } else {
+      return NoKernel(op, kType);
+    }
+  });
 }
 
 struct SelectParams {
@@ -146,6 +193,18 @@ constexpr OpRow kRows[] = {
      .verify = VerifyComparison,
      .prepare = PrepareBinary<BinaryOp::kGe>,
      .flow = Flow::kElementwise},
+    {.name = "lt_to",
+     .spec = "elementwise.md#lt_to",
+     .verify = VerifyComparison,
+     .prepare = PrepareTotalOrder<false>,
+     .flow = Flow::kElementwise,
+     .backends = kNoBackend},
+    {.name = "le_to",
+     .spec = "elementwise.md#le_to",
+     .verify = VerifyComparison,
+     .prepare = PrepareTotalOrder<true>,
+     .flow = Flow::kElementwise,
+     .backends = kNoBackend},
     {.name = "is_finite",
      .spec = "elementwise.md#is_finite",
      .verify = VerifyIsFinite,

@@ -67,6 +67,7 @@ absl::Status LowerBarrier(const Instr& op, Builder& builder) {
     builder.Emit(RunArrive, std::move(params));
   } else if (op.name == "barrier_test") {
     builder.Emit(RunTest, std::move(params), {}, {builder.Result(op, 0)});
+    builder.program().steps.back().polls = WaitsForPhase;
   } else {
     builder.Emit(RunWait, std::move(params));
     builder.program().steps.back().waits = WaitsForPhase;
@@ -96,22 +97,25 @@ absl::Status LowerCommitSmem(const Instr&, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower) {
+constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower,
+                    Signals signals = Signals::kNever, Chooses chooses = Chooses::kNever) {
   return {.dialect = "",
           .name = name,
           .spec = spec,
           .verify = verify,
           .lower = lower,
           .effect = Effect::kSynchronises,
+          .signals = signals,
+          .chooses = chooses,
           .named_refs = true,
           .backends = kGpu,
           .unit = Unit::kControl};
 }
 
 constexpr OpRow kRows[] = {
-    Row("barrier_arrive", "gpu-barriers.md#barrier_arrive", VerifyBarrier, LowerBarrier),
+    Row("barrier_arrive", "gpu-barriers.md#barrier_arrive", VerifyBarrier, LowerBarrier, Signals::kMay),
     Row("barrier_wait", "gpu-barriers.md#barrier_wait", VerifyBarrier, LowerBarrier),
-    Row("barrier_test", "gpu-barriers.md#barrier_test", VerifyBarrier, LowerBarrier),
+    Row("barrier_test", "gpu-barriers.md#barrier_test", VerifyBarrier, LowerBarrier, Signals::kNever, Chooses::kAlways),
     Row("commit_smem", "gpu-barriers.md#commit_smem", VerifyCommitSmem, LowerCommitSmem),
 };
 

@@ -326,6 +326,8 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verif
           .verify = verify,
           .lower = lower,
           .effect = effect,
+          .signals = effect == Effect::kSynchronises ? Signals::kNever : Signals::kMay,
+          .chooses = effect == Effect::kSynchronises ? Chooses::kNever : Chooses::kReducing,
           .named_refs = true,
           .written = "dst",
           .backends = kGpu,

@@ -146,6 +146,7 @@ constexpr OpRow kRows[] = {
      .verify = VerifyAtomicStore,
      .lower = LowerAtomicStore,
      .effect = Effect::kReadsWrites,
+     .chooses = Chooses::kAlways,
      .named_refs = true,
      .written = "ref",
      .backends = kGpu,

@@ -219,12 +219,19 @@ absl::Status RunRead(const void* params, const Step& step, Frame& frame) {
   return absl::OkStatus();
 }
 
+WaitTarget LooksAtCount(const void* params, const Step& step, Frame& frame) {
+  const SyncElement semaphore = ElementOf(static_cast<const ReadParams*>(params)->semaphore, step, frame);
+  if (!semaphore.array.valid()) return {};
+  return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore};
+}
+
 absl::Status LowerRead(const Instr& op, Builder& builder) {
   PALLADION_RETURN_IF_ERROR(ExpectGpu(builder));
   ReadParams params;
   PALLADION_ASSIGN_OR_RETURN(params.semaphore, builder.PlanView(*FindOperand(op, "ref")));
   builder.program().uses_port = true;
   builder.Emit(RunRead, std::move(params), {}, {builder.Result(op, 0)});
+  builder.program().steps.back().polls = LooksAtCount;
   return absl::OkStatus();
 }
 
@@ -247,13 +254,15 @@ absl::Status LowerGlobal(const Instr& op, Builder& builder) {
 }
 
 constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower, Effect effect,
-                    Backends backends = kGpu) {
+                    Backends backends = kGpu, Signals signals = Signals::kMay, Chooses chooses = Chooses::kNever) {
   return {.dialect = "",
           .name = name,
           .spec = spec,
           .verify = verify,
           .lower = lower,
           .effect = effect,
+          .signals = signals,
+          .chooses = chooses,
           .named_refs = true,
           .backends = backends,
           .unit = Unit::kControl};
@@ -267,8 +276,10 @@ constexpr OpRow kRows[] = {
         kSync),
     Row("semaphore_signal_multicast", "gpu-semaphores.md#semaphore_signal_multicast", VerifyNoResult, LowerSignals,
         kSync),
-    Row("semaphore_wait", "gpu-semaphores.md#semaphore_wait", VerifyWait, LowerWait, kSync, kTpuGpu),
-    Row("semaphore_read", "gpu-semaphores.md#semaphore_read", VerifyRead, LowerRead, kSync, kTpuGpu),
+    Row("semaphore_wait", "gpu-semaphores.md#semaphore_wait", VerifyWait, LowerWait, kSync, kTpuGpu, Signals::kNever,
+        Chooses::kAlways),
+    Row("semaphore_read", "gpu-semaphores.md#semaphore_read", VerifyRead, LowerRead, kSync, kTpuGpu, Signals::kNever,
+        Chooses::kAlways),
     Row("get_global", "gpu-semaphores.md#get_global", VerifyGlobal, LowerGlobal, Effect::kAllocates),
 };
 

@@ -75,7 +75,10 @@ absl::Status RunStore(const void* params, const Step& step, Frame& frame) {
   AsyncPart& there = start.destinations.emplace_back(PartOf(p.ref, Outside::kError, step, frame));
   there.reduce = p.reduce;
   there.in_registers = true;
-  BufferOf(there) = frame.port->PeerBuffer(BufferOf(there), peer, site);
+  const BufferId here = BufferOf(there);
+  BufferOf(there) = frame.port->PeerBuffer(here, peer, site);
+  const bool own = peer[0].index == frame.grid_index[p.axis];
+  if (!own && BufferOf(there) == here) return absl::OkStatus();  // a block that is not there gets nothing
   const SyncElement barrier = ElementOf(p.barrier, step, frame);
   if (barrier.array.valid()) start.arrivals.push_back({frame.port->PeerSync(barrier, peer, site)});
   start.function = [value = ValueOf(p.value, there.bytes, frame)](const std::vector<AsyncValue>&,
@@ -110,6 +113,8 @@ constexpr OpRow kRows[] = {
      .verify = VerifyStore,
      .lower = LowerStore,
      .effect = Effect::kReadsWrites,
+     .signals = Signals::kMay,
+     .chooses = Chooses::kReducing,
      .named_refs = true,
      .written = "ref",
      .backends = kGpu,

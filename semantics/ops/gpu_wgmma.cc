@@ -102,6 +102,9 @@ absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
   return absl::OkStatus();
 }
 
+// What the instruction takes an operand's bytes for: JAX's lowering names every integer operand s8.
+DType Multiplied(DType dtype) { return dtype == DType::kU8 ? DType::kI8 : dtype; }
+
 absl::Status LowerWgmma(const Instr& op, Builder& builder) {
   WgmmaParams params;
   PALLADION_ASSIGN_OR_RETURN(params.acc, builder.PlanView(*FindOperand(op, "acc")));
@@ -115,8 +118,8 @@ absl::Status LowerWgmma(const Instr& op, Builder& builder) {
     params.value_bytes = ByteSize(params.a.type);
   }
   const Type &acc = params.acc.type, &left = params.a.type, &right = params.b.type;
-  params.mma =
-      std::make_shared<const Mma>(acc.shape[0], acc.shape[1], left.shape[1], left.dtype, right.dtype, acc.dtype);
+  params.mma = std::make_shared<const Mma>(acc.shape[0], acc.shape[1], left.shape[1], Multiplied(left.dtype),
+                                           Multiplied(right.dtype), acc.dtype);
   builder.program().uses_port = true;
   builder.Emit(RunWgmma, std::move(params));
   builder.program().steps.back().waits = WaitsToIssue;
@@ -252,6 +255,8 @@ constexpr OpRow kRows[] = {
      .verify = VerifyWgmmaWait,
      .lower = LowerWgmmaWait,
      .effect = Effect::kSynchronises,
+     .signals = Signals::kNever,
+     .chooses = Chooses::kNever,
      .backends = kGpu,
      .unit = Unit::kMatrix},
     {.dialect = "",

@@ -42,6 +42,11 @@ Quick Compare(simd::BinaryOp op, DType dtype, T bound, std::uint8_t broken) {
   return quick;
 }
 
+void Found(std::size_t i, Scan& scan) {
+  if (scan.count++ == 0) scan.first = static_cast<std::int64_t>(i);
+  if (scan.all != nullptr) scan.all->push_back(static_cast<std::int64_t>(i));
+}
+
 template <class T, class Bad>
 void ScanEach(absl::Span<const Quick> quick, const std::byte* x, const std::uint8_t* undefined, std::size_t n,
               Scan& scan, const Bad& bad) {
@@ -49,7 +54,7 @@ void ScanEach(absl::Span<const Quick> quick, const std::byte* x, const std::uint
   const auto* values = reinterpret_cast<const T*>(x);
   for (std::size_t i = 0; i < n; ++i) {
     if (!bad(values[i]) || (undefined != nullptr && undefined[i] != 0)) continue;
-    if (scan.count++ == 0) scan.first = static_cast<std::int64_t>(i);
+    Found(i, scan);
   }
 }
 
@@ -145,7 +150,7 @@ void ScanMultiple(const void* params, const std::byte* x, const std::uint8_t* un
       bad |= numbers[i] % p.values[v] != 0 && !(axis && ContinuesRun(numbers, i, stride, size));
     }
     if (!bad || (undefined != nullptr && undefined[i] != 0)) continue;
-    if (scan.count++ == 0) scan.first = static_cast<std::int64_t>(i);
+    Found(i, scan);
   }
 }
 
@@ -163,7 +168,7 @@ void ScanContiguous(const void* params, const std::byte* x, const std::uint8_t* 
       bad |= !first && !ContinuesRun(numbers, i, stride, size);
     }
     if (!bad || (undefined != nullptr && undefined[i] != 0)) continue;
-    if (scan.count++ == 0) scan.first = static_cast<std::int64_t>(i);
+    Found(i, scan);
   }
 }
 
@@ -178,7 +183,7 @@ void ScanIndices(const void* params, const std::byte* x, const std::uint8_t* und
   for (std::size_t i = 0; i < n; ++i) {
     const bool inside = numbers[i] >= 0 && numbers[i] <= p.last[i % p.last.size()];
     if (inside || (undefined != nullptr && undefined[i] != 0)) continue;
-    if (scan.count++ == 0) scan.first = static_cast<std::int64_t>(i);
+    Found(i, scan);
   }
 }
 
@@ -230,18 +235,28 @@ FloatRangeParams RangeOf(DType dtype, double below, double above) {
 
 }  // namespace
 
+namespace {
+
+std::vector<Inspector> Undefining(Inspector inspector) {
+  inspector.undefines = true;
+  return {std::move(inspector)};
+}
+
+}  // namespace
+
 std::vector<Inspector> InspectDivision(const Instr&, const ValueTypes& types) {
   const Type& divisor = types.in[1];
   if (!IsInteger(divisor.dtype)) return {};
-  return {Make(FindingCode::kDivZero, 1, divisor, "divisor", "must not be 0", ScanZero,
-               IntegerParams{divisor.dtype, {Compare(simd::BinaryOp::kEq, divisor.dtype, std::uint64_t{0}, 1)}})};
+  return Undefining(
+      Make(FindingCode::kDivZero, 1, divisor, "divisor", "must not be 0", ScanZero,
+           IntegerParams{divisor.dtype, {Compare(simd::BinaryOp::kEq, divisor.dtype, std::uint64_t{0}, 1)}}));
 }
 
 std::vector<Inspector> InspectShift(const Instr&, const ValueTypes& types) {
   const Type& amount = types.in[1];
   const int bits = Info(types.in[0].dtype).bits;
-  return {Make(FindingCode::kShift, 1, amount, "shift amount", Cat("must lie in [0, ", bits, ")"), ScanShift,
-               WidthParams{amount.dtype, bits, {TooLarge(amount.dtype, bits)}})};
+  return Undefining(Make(FindingCode::kShift, 1, amount, "shift amount", Cat("must lie in [0, ", bits, ")"), ScanShift,
+                         WidthParams{amount.dtype, bits, {TooLarge(amount.dtype, bits)}}));
 }
 
 std::vector<Inspector> InspectConversion(const Instr&, const ValueTypes& types) {
@@ -253,8 +268,8 @@ std::vector<Inspector> InspectConversion(const Instr&, const ValueTypes& types) 
   const double low = IsSigned(to) ? -above : 0.0;
   const double below = bits <= 32 ? low - 1 : std::nextafter(low, -INFINITY);
   const FloatRangeParams params = RangeOf(x.dtype, IsSigned(to) ? below : -1.0, above);
-  return {Make(FindingCode::kFloatToInt, 0, x, "operand", Cat("must be a number that ", Name(to), " holds"),
-               ScanFloatRange, params)};
+  return Undefining(Make(FindingCode::kFloatToInt, 0, x, "operand", Cat("must be a number that ", Name(to), " holds"),
+                         ScanFloatRange, params));
 }
 
 namespace {

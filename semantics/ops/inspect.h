@@ -1,7 +1,7 @@
 // What a checked run looks for in the operands of value operations: numbers for which hardware promises nothing (a
 // divisor of zero, a shift past the width, a float that the integer type does not hold) and promises to the compiler.
 // An operation's row names its inspectors (OpRow::inspect); plain runs never call them. Rules:
-// docs/spec/contracts.md#values. They see operands element by element, so what a later select throws away is seen too.
+// docs/spec/contracts.md#values. They see operands element by element; whether the results matter they do not know.
 #ifndef PALLADION_SEMANTICS_OPS_INSPECT_H_
 #define PALLADION_SEMANTICS_OPS_INSPECT_H_
 
@@ -18,8 +18,9 @@
 namespace palladion {
 
 struct Scan {
-  std::int64_t count = 0;   // elements that break the rule
-  std::int64_t first = -1;  // the first of them
+  std::int64_t count = 0;                    // elements that break the rule
+  std::int64_t first = -1;                   // the first of them
+  std::vector<std::int64_t>* all = nullptr;  // where not nullptr: gets each of them
 };
 
 // One operand of one operation.
@@ -27,9 +28,10 @@ struct Inspector {
   FindingCode code = FindingCode::kDivZero;
   Severity severity = Severity::kNote;
   std::size_t operand = 0;
-  Type type;         // the operand's
-  std::string name;  // "divisor"
-  std::string rule;  // "must not be 0"
+  Type type;               // the operand's
+  std::string name;        // "divisor"
+  std::string rule;        // "must not be 0"
+  bool undefines = false;  // the results of such elements are undefined, and a finding only where they matter
   // Scans n consecutive elements. `undefined`: a byte per element, those that are not 0 are not looked at; or nullptr.
   void (*run)(const void* params, const std::byte* x, const std::uint8_t* undefined, std::size_t n,
               Scan& scan) = nullptr;

@@ -76,7 +76,7 @@ void Mma::MarkUndefined(const AsyncValue& a, const AsyncValue& b, const AsyncVal
   out->marks = acc.marks;
   out->marks.resize(m * n, 0);
   for (std::size_t i = 0; i < m * n; ++i) {
-    out->marks[i] = MergeMarks(out->marks[i], MergeMarks(row[i / n], column[i % n]));
+    out->marks[i] = ComputedMark(MergeMarks(out->marks[i], MergeMarks(row[i / n], column[i % n])));
   }
 }
 

@@ -51,6 +51,8 @@ enum class Unit : std::uint8_t { kNone, kScalar, kVector, kTranscendental, kMatr
 // How an undefined element of an operand reaches the results; AllFlows() of shadow.h says each rule in words.
 enum class Flow : std::uint8_t {
   kElementwise,
+  kConvert,
+  kMask,
   kSelect,
   kMove,
   kParts,
@@ -63,6 +65,14 @@ enum class Flow : std::uint8_t {
   kAll
 };
 
+// May an operation bring about what somebody waits for, at a barrier or semaphore that it names? kUnsaid: perhaps.
+enum class Signals : std::uint8_t { kUnsaid, kNever, kMay };
+// Is its result, or what it leaves, another where others came first? kReducing: where it reduces into its destination.
+// kUnsaid: no more than of a plain access, whose races are found.
+enum class Chooses : std::uint8_t { kUnsaid, kNever, kReducing, kAlways };
+// kMask: the defined element that decides the result whatever the other operand is.
+enum class Decides : std::uint8_t { kZero, kOnes };
+
 enum class OpStatus : std::uint8_t { kImplemented, kUnsupported };
 
 struct OpRow {
@@ -74,7 +84,10 @@ struct OpRow {
   LowerFn lower = nullptr;
   InspectFn inspect = nullptr;  // nullptr: nothing that a number could break
   Effect effect = Effect::kPure;
-  Flow flow = Flow::kAll;  // value operations
+  Signals signals = Signals::kUnsaid;  // said of whatever synchronises, as is the next
+  Chooses chooses = Chooses::kUnsaid;
+  Flow flow = Flow::kAll;            // value operations
+  Decides decides = Decides::kZero;  // kMask
   std::uint8_t moved = 0;  // kMove: the first so many operands are moved, the others say where; 0: all are moved
   // Views of refs may stand in any operand, by name; the one of this name is written. Else only the first may.
   bool named_refs = false;

@@ -46,6 +46,21 @@ std::set<std::string> AnchorsOfCases() {
   return anchors;
 }
 
+// Verdicts rest on these: what nobody has said of an operation is not taken for harmless.
+TEST(OpTable, WhoeverSynchronisesSaysHow) {
+  for (const OpRow& row : AllOps()) {
+    SCOPED_TRACE(FullName(row));
+    const bool later = row.status == OpStatus::kUnsupported;
+    if (row.effect != Effect::kSynchronises && !later) continue;
+    EXPECT_NE(row.signals, Signals::kUnsaid);
+    EXPECT_NE(row.chooses, Chooses::kUnsaid);
+    if (later && row.effect == Effect::kSynchronises) {
+      EXPECT_EQ(row.signals, Signals::kMay) << "until it is done";
+      EXPECT_EQ(row.chooses, Chooses::kAlways) << "until it is done";
+    }
+  }
+}
+
 TEST(OpTable, EveryRowIsCompleteAndFound) {
   ASSERT_GT(AllOps().size(), 150u);
   for (const OpRow& row : AllOps()) {

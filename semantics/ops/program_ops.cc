@@ -284,6 +284,8 @@ constexpr OpRow kRows[] = {
      .verify = VerifyDelay,
      .lower = LowerNothing,
      .effect = Effect::kSynchronises,
+     .signals = Signals::kNever,
+     .chooses = Chooses::kNever,
      .backends = kTpuGpu,
      .unit = Unit::kNone},
     {.dialect = "",
@@ -292,6 +294,8 @@ constexpr OpRow kRows[] = {
      .verify = VerifyDelay,
      .lower = LowerNothing,
      .effect = Effect::kSynchronises,
+     .signals = Signals::kNever,
+     .chooses = Chooses::kNever,
      .backends = kTriton,
      .unit = Unit::kNone},
 };

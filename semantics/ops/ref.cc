@@ -313,6 +313,7 @@ constexpr OpRow kRows[] = {
      .verify = VerifyAtomicRmw,
      .lower = LowerAtomic,
      .effect = Effect::kReadsWrites,
+     .chooses = Chooses::kAlways,
      .backends = kGpuTriton,
      .unit = Unit::kMemory},
     {.dialect = "",
@@ -321,6 +322,7 @@ constexpr OpRow kRows[] = {
      .verify = VerifyAtomicCas,
      .lower = LowerAtomic,
      .effect = Effect::kReadsWrites,
+     .chooses = Chooses::kAlways,
      .backends = kTriton,
      .unit = Unit::kMemory},
 };

@@ -15,6 +15,7 @@ namespace {
 struct ElementwiseParams {
   std::size_t n;
   std::size_t results;
+  bool moves;  // the bytes of an output that nobody wrote stay that
   std::vector<bool> is_broadcast;
 };
 
@@ -30,7 +31,34 @@ void EvalElementwise(const ElementwiseParams& p, const ShadowOperands& operands,
       MergeInto(in, out, n);
     }
   }
+  if (!p.moves) Compute(out, n);
   for (std::size_t r = 1; r < p.results; ++r) std::copy_n(out, n, operands.out_undefined[r]);
+}
+
+// and, or: a defined element that decides the result alone makes it defined.
+struct MaskParams {
+  std::size_t n;
+  std::size_t bytes;  // of an element
+  std::byte decides;  // every byte of such an element; of a truth value its only one
+  bool any_decides;   // is there one in this type's form in memory?
+  bool is_broadcast[2];
+};
+
+void EvalMask(const MaskParams& p, const ShadowOperands& operands, std::size_t n) {
+  Mark* out = operands.out_undefined[0];
+  const auto mark = [&](std::size_t side, std::size_t i) {
+    const Mark* marks = operands.in_undefined[side];
+    return marks == nullptr ? Mark{0} : marks[p.is_broadcast[side] ? 0 : i];
+  };
+  const auto decides = [&](std::size_t side, std::size_t i) {
+    const std::byte* element = operands.in[side] + (p.is_broadcast[side] ? 0 : i) * p.bytes;
+    return std::all_of(element, element + p.bytes, [&](std::byte byte) { return byte == p.decides; });
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    const Mark a = mark(0, i), b = mark(1, i);
+    const bool decided = p.any_decides && (a != 0) != (b != 0) && decides(a != 0 ? 1 : 0, i);
+    out[i] = decided ? Mark{0} : ComputedMark(Merge(a, b));
+  }
 }
 
 // The predicate's mark where it has one: which side it would have chosen is not known. Else the chosen side's.
@@ -66,14 +94,14 @@ void EvalSelectOfTwo(const SelectParams& p, const ShadowOperands& operands, std:
     for (std::size_t i = 0; i < n; ++i) out[i] = which[i] != 0 ? yes[i] : out[i];
   }
   const Mark* unsure = operands.in_undefined[0];
-  for (std::size_t i = 0; i < n && unsure != nullptr; ++i) out[i] = unsure[i] != 0 ? unsure[i] : out[i];
+  for (std::size_t i = 0; i < n && unsure != nullptr; ++i) out[i] = unsure[i] != 0 ? ComputedMark(unsure[i]) : out[i];
 }
 
 void EvalSelect(const SelectParams& p, const ShadowOperands& operands, std::size_t n) {
   if (p.which_is_bool && p.is_broadcast.size() == 3 && !p.is_broadcast[0]) return EvalSelectOfTwo(p, operands, n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t at = p.is_broadcast[0] ? 0 : i;
-    Mark mark = operands.in_undefined[0] == nullptr ? Mark{0} : operands.in_undefined[0][at];
+    Mark mark = operands.in_undefined[0] == nullptr ? Mark{0} : ComputedMark(operands.in_undefined[0][at]);
     if (mark == 0) {
       const std::size_t side = 1 + Chosen(p, operands.in[0], at);
       const Mark* marks = operands.in_undefined[side];
@@ -101,6 +129,22 @@ std::vector<bool> Broadcasts(const ValueTypes& types) {
   return broadcasts;
 }
 
+ShadowKernel PrepareElementwise(const ValueTypes& types, bool moves) {
+  return BindStrip<EvalElementwise>(ElementwiseParams{
+      .n = Elements(types.out[0]), .results = types.out.size(), .moves = moves, .is_broadcast = Broadcasts(types)});
+}
+
+ShadowKernel PrepareMask(const OpRow& row, const ValueTypes& types) {
+  const DType dtype = types.out[0].dtype;
+  const std::byte one = IsBool(dtype) ? std::byte{1} : std::byte{0xff};
+  return BindStrip<EvalMask>(
+      MaskParams{.n = Elements(types.out[0]),
+                 .bytes = StorageBytes(dtype),
+                 .decides = row.decides == Decides::kZero ? std::byte{0} : one,
+                 .any_decides = row.decides == Decides::kZero || IsBool(dtype) || Info(dtype).bits >= 8,
+                 .is_broadcast = {IsBroadcast(types, 0), IsBroadcast(types, 1)}});
+}
+
 // Every element of every result merges all elements of all operands.
 struct AllParams {
   std::vector<std::size_t> in, out;  // elements
@@ -110,7 +154,7 @@ void EvalAll(const AllParams& p, const ShadowOperands& operands) {
   for (std::size_t i = 0; i < p.in.size(); ++i) {
     if (operands.in_undefined[i] != nullptr) mark = Merge(mark, MergeAll(operands.in_undefined[i], p.in[i]));
   }
-  for (std::size_t i = 0; i < p.out.size(); ++i) std::fill_n(operands.out_undefined[i], p.out[i], mark);
+  for (std::size_t i = 0; i < p.out.size(); ++i) std::fill_n(operands.out_undefined[i], p.out[i], ComputedMark(mark));
 }
 
 ShadowKernel PrepareAll(const ValueTypes& types) {
@@ -162,6 +206,12 @@ Mark MergeAll(const Mark* marks, std::size_t n) {
   return mark;
 }
 
+void Compute(Mark* marks, std::size_t n) {
+  Mark any = 0;
+  for (std::size_t i = 0; i < n; ++i) any |= marks[i];
+  for (std::size_t i = 0; i < n && any >= kMovedMark; ++i) marks[i] = ComputedMark(marks[i]);
+}
+
 MergeBox::MergeBox(absl::Span<const MergeDim> dims) : is_empty_(false) {
   for (const MergeDim& dim : dims) {
     is_empty_ = is_empty_ || dim.count == 0;
@@ -184,6 +234,11 @@ absl::Span<const FlowInfo> AllFlows() {
   static constexpr FlowInfo kFlows[] = {
       {Flow::kElementwise, "elementwise",
        "a result element is undefined if the same element of any operand is; an operand of rank 0 counts for all"},
+      {Flow::kConvert, "convert",
+       "as elementwise; from floats to floats and from integers to integers an output's own bytes stay its own"},
+      {Flow::kMask, "mask",
+       "as elementwise, but a defined element that decides alone makes the result defined: 0 or false of `and`, all "
+       "ones or true of `or`"},
       {Flow::kSelect, "select", "the chosen side's; undefined where the predicate is"},
       {Flow::kMove, "move",
        "the elements that are moved keep what they are; where an index operand is undefined, so is all that it places"},
@@ -212,8 +267,13 @@ absl::StatusOr<ShadowKernel> PrepareShadow(const Instr& op, const ValueTypes& ty
   }
   switch (row->flow) {
     case Flow::kElementwise:
-      return shadow::BindStrip<shadow::EvalElementwise>(shadow::ElementwiseParams{
-          .n = Elements(types.out[0]), .results = types.out.size(), .is_broadcast = shadow::Broadcasts(types)});
+      return shadow::PrepareElementwise(types, /*moves=*/false);
+    case Flow::kConvert: {
+      const DType from = types.in[0].dtype, to = types.out[0].dtype;
+      return shadow::PrepareElementwise(types, (IsFloat(from) && IsFloat(to)) || (IsInteger(from) && IsInteger(to)));
+    }
+    case Flow::kMask:
+      return shadow::PrepareMask(*row, types);
     case Flow::kSelect:
       return shadow::BindStrip<shadow::EvalSelect>(
           shadow::SelectParams{.n = Elements(types.out[0]),

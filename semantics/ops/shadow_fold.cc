@@ -41,6 +41,7 @@ struct ReduceParams {
 void EvalReduce(const ReduceParams& p, const ShadowOperands& operands) {
   std::fill_n(operands.out_undefined[0], p.results, Mark{0});
   p.box(operands.in_undefined[0], operands.out_undefined[0]);
+  Compute(operands.out_undefined[0], p.results);
 }
 
 struct PrefixParams {
@@ -51,6 +52,7 @@ void EvalPrefix(const PrefixParams& p, const ShadowOperands& operands) {
   const std::size_t plane = p.length * p.inner;
   Mark* out = operands.out_undefined[0];
   std::copy_n(operands.in_undefined[0], p.outer * plane, out);
+  Compute(out, p.outer * plane);
   for (std::size_t o = 0; o < p.outer; ++o, out += plane) {
     for (std::size_t k = 1; k < p.length; ++k) {
       const std::size_t row = p.reverse ? p.length - 1 - k : k;
@@ -70,6 +72,7 @@ void EvalDot(const DotParams& p, const ShadowOperands& operands) {
   std::fill_n(rows, p.batch * (p.rows + p.columns), Mark{0});
   if (operands.in_undefined[0] != nullptr) p.a(operands.in_undefined[0], rows);
   if (operands.in_undefined[1] != nullptr) p.b(operands.in_undefined[1], columns);
+  Compute(rows, p.batch * (p.rows + p.columns));
   Mark* out = operands.out_undefined[0];
   for (std::size_t batch = 0; batch < p.batch; ++batch, columns += p.columns) {
     for (std::size_t m = 0; m < p.rows; ++m, ++rows, out += p.columns) {

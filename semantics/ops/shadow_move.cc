@@ -87,7 +87,7 @@ void EvalMove(const MoveParams& p, const ShadowOperands& operands) {
   const std::size_t first = p.marks.in_marks.size() - p.index_elements.size();
   for (std::size_t i = 0; i < p.index_elements.size(); ++i) {
     const Mark* marks = operands.in_undefined[first + i];
-    if (marks != nullptr) index = Merge(index, MergeAll(marks, p.index_elements[i]));
+    if (marks != nullptr) index = ComputedMark(Merge(index, MergeAll(marks, p.index_elements[i])));
   }
   if (index != 0) {
     for (std::size_t i = 0; i < p.marks.out_elements.size(); ++i) {
@@ -113,6 +113,7 @@ void EvalGather(const GatherParams& p, const ShadowOperands& operands) {
   Mark* misplaced = reinterpret_cast<Mark*>(operands.scratch + p.marks.scratch_bytes());
   std::fill_n(misplaced, n, Mark{0});
   p.spread(operands.in_undefined[1], misplaced);
+  Compute(misplaced, n);
   Mark* out = operands.out_undefined[0];
   for (std::size_t i = 0; i < n; ++i) out[i] = misplaced[i] != 0 ? misplaced[i] : out[i];
 }
@@ -183,6 +184,7 @@ void EvalSort(const SortParams& p, const ShadowOperands& operands) {
       MergeInto(marks + row * p.inner, lines + row / p.length * p.inner, p.inner);
     }
   }
+  Compute(lines, p.outer * p.inner);
   CoverLines(p, lines, operands);
 }
 
@@ -190,6 +192,7 @@ void EvalSort(const SortParams& p, const ShadowOperands& operands) {
 struct PartsParams {
   std::size_t groups, ratio, columns;
   bool joins;
+  bool moves;  // element for element, and no key
 };
 void EvalParts(const PartsParams& p, const ShadowOperands& operands) {
   const Mark* in = operands.in_undefined[0];
@@ -205,6 +208,7 @@ void EvalParts(const PartsParams& p, const ShadowOperands& operands) {
       }
     }
   }
+  if (!p.moves) Compute(out, p.groups * p.columns * (p.joins ? 1 : p.ratio));
 }
 
 }  // namespace
@@ -251,13 +255,18 @@ absl::StatusOr<ShadowKernel> PrepareSort(const OpRow& row, const Instr& op, cons
 
 ShadowKernel PrepareParts(const Instr& op, const ValueTypes& types) {
   const std::size_t in = Elements(types.in[0]), out = Elements(types.out[0]);
-  if (in == 0 || out == 0) return Bind<EvalParts>(PartsParams{.groups = 0, .ratio = 0, .columns = 0, .joins = false});
+  if (in == 0 || out == 0)
+    return Bind<EvalParts>(PartsParams{.groups = 0, .ratio = 0, .columns = 0, .joins = false, .moves = true});
   // Mosaic's bitcast stacks the pieces along the second-minor dimension; elsewhere they lie next to each other.
   const bool stacks = op.dialect == "tpu" && op.name == "bitcast";
   const std::size_t columns = stacks ? static_cast<std::size_t>(types.in[0].shape.back()) : 1;
   const std::size_t wide = std::min(in, out);
-  return Bind<EvalParts>(
-      PartsParams{.groups = wide / columns, .ratio = std::max(in, out) / wide, .columns = columns, .joins = out < in});
+  const bool keys = !types.in[0].key_impl.empty() || !types.out[0].key_impl.empty();
+  return Bind<EvalParts>(PartsParams{.groups = wide / columns,
+                                     .ratio = std::max(in, out) / wide,
+                                     .columns = columns,
+                                     .joins = out < in,
+                                     .moves = in == out && !keys});
 }
 
 }  // namespace palladion::shadow

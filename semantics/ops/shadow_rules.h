@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "semantics/machine.h"
 #include "semantics/ops/shadow.h"
 
 namespace palladion::shadow {
@@ -25,6 +26,7 @@ constexpr Mark Merge(Mark a, Mark b) {
 void MergeInto(const Mark* from, Mark* to, std::size_t n);  // element by element
 void MergeInto(Mark from, Mark* to, std::size_t n);         // one into all
 Mark MergeAll(const Mark* marks, std::size_t n);            // of no marks: 0
+void Compute(Mark* marks, std::size_t n);                   // each becomes ComputedMark of it
 
 // Merges a box of marks into another: from[i · from_steps] into to[i · to_steps] for each point i. A step of 0 in `to`
 // reduces, in `from` repeats.

@@ -86,6 +86,32 @@ inline absl::StatusOr<std::vector<Subject>> SubjectsOf(const std::string& kernel
   return subjects;
 }
 
+// An operation in a kernel of its own.
+struct Form {
+  std::vector<std::string> in;
+  std::string op;
+  std::vector<std::string> out;
+};
+
+inline std::string TextOf(const Form& form) {
+  const auto each = [&form](const char* separator, auto text) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < form.in.size(); ++i) parts.push_back(text(i, form.in[i]));
+    return absl::StrJoin(parts, separator);
+  };
+  std::vector<std::string> results;
+  for (std::size_t i = 0; i < form.out.size(); ++i) results.push_back(Cat("%o", i));
+  return Cat(
+      "pkir 1;\nkernel @form {\n  grid [];\n",
+      each("", [](std::size_t i, const std::string& type) { return Cat("  in %x", i, ": ", type, ";\n"); }),
+      "  body @body (",
+      each(", ", [](std::size_t i, const std::string& t) { return Cat("%r", i, ": ref<default,", t, ">"); }), ") {\n",
+      each("", [](std::size_t i, const std::string& t) { return Cat("    %v", i, " = get(%r", i, ") : ", t, ";\n"); }),
+      "    ", absl::StrJoin(results, ", "), " = ", form.op, "(",
+      each(", ", [](std::size_t i, const std::string&) { return Cat("%v", i); }), ") : ", absl::StrJoin(form.out, ", "),
+      ";\n    return;\n  }\n}\n");
+}
+
 using Marks = std::vector<std::uint8_t>;
 
 struct Operands {
@@ -223,7 +249,7 @@ inline std::vector<Marks> RandomMarks(const Subject& subject, Random& random) {
     Marks marks;
     const std::size_t how = n == 0 ? 0 : random.Below(5);
     if (how != 0) marks.resize(n);
-    const auto mark = [&] { return static_cast<std::uint8_t>(1 + random.Below(4) * 84); };  // 1, 85, 169, 253
+    const auto mark = [&] { return static_cast<std::uint8_t>(1 + random.Below(4) * 42); };  // 1, 43, 85, 127
     if (how == 1 || how == 2) marks[random.Below(n)] = mark();
     for (std::size_t e = 0; e < n && how > 2; ++e) {
       if (how == 4 || random.Below(3) == 0) marks[e] = mark();

@@ -13,10 +13,13 @@ namespace {
 
 constexpr OpRow Later(std::string_view dialect, std::string_view name, std::string_view spec, Backends backends,
                       Effect effect, Unit unit, std::string_view reason) {
+  const bool pure = effect == Effect::kPure || effect == Effect::kPrints;  // of others the worst, until they are done
   return {.dialect = dialect,
           .name = name,
           .spec = spec,
           .effect = effect,
+          .signals = pure ? Signals::kNever : Signals::kMay,
+          .chooses = pure ? Chooses::kNever : Chooses::kAlways,
           .backends = backends,
           .unit = unit,
           .status = OpStatus::kUnsupported,

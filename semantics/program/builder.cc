@@ -45,6 +45,10 @@ bool IsVisible(Effect effect) {
   return effect != Effect::kPure && effect != Effect::kControl && effect != Effect::kPrints;
 }
 
+bool IsLasting(Effect effect) {
+  return effect == Effect::kAllocates || effect == Effect::kPrints || effect == Effect::kSynchronises;
+}
+
 struct JumpParams {
   Label to;
 };
@@ -60,7 +64,7 @@ absl::Status RunLoopJump(const void* params, const Step&, Frame& frame) {
                                             " loop iterations is spent; raise --budget if the kernel does end"));
   }
   frame.pc = *static_cast<const JumpParams*>(params)->to.target;
-  return absl::OkStatus();
+  return frame.back_edges == frame.pause_at ? PauseStatus() : absl::OkStatus();
 }
 
 struct MoveParams {
@@ -204,6 +208,7 @@ void Builder::AppendStep(Step step, std::shared_ptr<const void> owned, const std
   step.text_line = current_ != nullptr ? current_->text_line : place_line_;
   step.loc = current_ != nullptr ? current_->loc : place_loc_;
   step.visible = step.fn != nullptr && current_ != nullptr && IsVisible(current_->row->effect);
+  step.lasting = step.fn != nullptr && current_ != nullptr && IsLasting(current_->row->effect);
   if (step.visible) {
     step.ref = views_.several ? RefId{} : views_.ref;
     step.only_reads = current_->row->effect == Effect::kReads;
@@ -228,6 +233,17 @@ void Builder::EmitMove(SlotId from, SlotId to, const Type& type) {
 void Builder::EmitJump(const Label& label) { Emit(RunJump, JumpParams{label}); }
 
 void Builder::EmitLoopJump(const Label& label) { Emit(RunLoopJump, JumpParams{label}); }
+
+void Builder::NumberLoop(std::vector<SlotId> carries) {
+  program_.steps.back().loop = static_cast<std::int32_t>(program_.loops.size());
+  program_.loops.push_back({.carries = std::move(carries)});
+}
+
+bool Builder::IsUsed(ValueId value) const { return value.valid() && regions_.back().last_use.contains(value.value); }
+
+void Builder::VisitUses(const Instr& op, const std::function<void(ValueId)>& visit) { ForEachUse(op, visit); }
+
+void Builder::VisitUses(const Arg& arg, const std::function<void(ValueId)>& visit) { ForEachUse(arg, visit); }
 
 bool Builder::ReturnsParam(const Region& region, std::size_t result, ValueId param) {
   const Arg& arg = region.results[result];

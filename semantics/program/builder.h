@@ -5,6 +5,7 @@
 #define PALLADION_SEMANTICS_PROGRAM_BUILDER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -93,12 +94,21 @@ class Builder {
   void EmitJump(const Label& label);
   void EmitLoopJump(const Label& label);  // a back edge: counted against the budget
 
+  // The last step goes on with a loop or leaves it: its first operand says which (a bool, true: on).
+  void NumberLoop(std::vector<SlotId> carries);
+
   // The instructions of a region, then its results: each into the slot of `results`. A result that the region itself
   // computes is computed there; any other is copied.
   absl::Status LowerRegion(const Region& region, absl::Span<const SlotId> results);
 
   // True for a loop carry that the body returns unchanged.
   static bool ReturnsParam(const Region& region, std::size_t result, ValueId param);
+
+  // Is a value of the region under way used in it, by an instruction or as a result?
+  bool IsUsed(ValueId value) const;
+  // Every value that an instruction, with its regions, or an operand reads.
+  static void VisitUses(const Instr& op, const std::function<void(ValueId)>& visit);
+  static void VisitUses(const Arg& arg, const std::function<void(ValueId)>& visit);
 
   absl::StatusOr<int> GridAxis(std::int64_t axis) const;        // program_id's numbering -> grid dimension
   absl::StatusOr<int> GridAxis(const std::string& name) const;  // a named grid dimension

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "absl/strings/cord.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/frame_shadow.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kMaxInlineOperands = 8;
+constexpr absl::string_view kPause = "palladion/pause";
 
 void RunValue(const Step& step, Frame& frame) {
   const std::byte* in[kMaxInlineOperands];
@@ -101,12 +103,22 @@ inline absl::Status Frame::RunCheckedStep(const Step& step) {
     if (shadow != nullptr && shadow->any()) shadow->SetDefinedResults(step, *this);  // a load may say otherwise
     return step.fn(step.params, step, *this);
   }
-  if (inspections != nullptr && step.inspected != nullptr) inspections->Look(step, *this);
+  const bool inspects = inspections != nullptr && step.inspected != nullptr;
+  if (inspects) inspections->Look(step, *this);
   RunAnyValue(step, *this);
   if (shadow != nullptr && shadow->any())
     shadow->RunValue(static_cast<std::size_t>(&step - program_->steps.data()), *this);
+  if (inspects) inspections->MarkResults(step, *this);
   return absl::OkStatus();
 }
+
+absl::Status PauseStatus() {
+  absl::Status pause = absl::CancelledError("paused");
+  pause.SetPayload(kPause, absl::Cord());
+  return pause;
+}
+
+bool IsPause(const absl::Status& status) { return !status.ok() && status.GetPayload(kPause).has_value(); }
 
 absl::Status Frame::RunChecked() {
   const std::vector<Step>& steps = program_->steps;
@@ -121,7 +133,7 @@ absl::Status Frame::RunHooked() {
   const std::vector<Step>& steps = program_->steps;
   while (pc < steps.size()) {
     const Step& step = steps[pc];
-    if (step.visible && !hooks->MayGo(step, *this)) return absl::OkStatus();
+    if ((step.visible || step.loop >= 0) && !hooks->MayGo(step, *this)) return absl::OkStatus();
     if (ran != nullptr) ran[pc] = 1;
     ++pc;
     hooks->Before(step, *this);

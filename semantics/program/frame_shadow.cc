@@ -101,9 +101,11 @@ void FrameShadow::SetDefinedResults(const Step& step, const Frame& frame) {
 }
 
 void FrameShadow::Merge(SlotId a, SlotId b, SlotId out) {
-  if (!any(a) || !any(b)) return Set(out, Get(any(a) ? a : b));
-  for (std::size_t i = 0; i < Elements(out); ++i) Marks(out)[i] = MergeMarks(Marks(a)[i], Marks(b)[i]);
-  SetAny(out, true);
+  const bool either = any(a) || any(b);
+  for (std::size_t i = 0; either && i < Elements(out); ++i) {
+    Marks(out)[i] = ComputedMark(MergeMarks(any(a) ? Marks(a)[i] : Mark{0}, any(b) ? Marks(b)[i] : Mark{0}));
+  }
+  SetAny(out, either);
 }
 
 void FrameShadow::ReadWindow(SlotId whole, SlotId part, std::size_t first, std::size_t n) {

@@ -1,7 +1,11 @@
 #include "semantics/program/inspections.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/machine.h"
 #include "semantics/ops/value_text.h"
 #include "semantics/program/frame_shadow.h"
 #include "semantics/tensor/element_index.h"
@@ -26,6 +30,7 @@ Finding FindingOf(const Inspected& op, const Inspector& inspector, const std::by
 }  // namespace
 
 void Inspections::Look(const Step& step, Frame& frame) {
+  BeginPart();
   for (const Inspector& inspector : step.inspected->inspectors) {
     const SlotId slot = frame.in(step, inspector.operand);
     const FrameShadow::Mark* marks = frame.shadow == nullptr ? nullptr : frame.shadow->Of(slot);
@@ -34,18 +39,46 @@ void Inspections::Look(const Step& step, Frame& frame) {
   }
 }
 
+void Inspections::MarkResults(const Step& step, Frame& frame) {
+  if (!MarksResults()) return;
+  const SlotId out = frame.out(step, 0);
+  FrameShadow& shadow = *frame.shadow;
+  const std::size_t n = frame.program().slots[out.index()].elements;
+  if (!shadow.any(out)) std::fill_n(shadow.Marks(out), n, FrameShadow::Mark{0});
+  MarkResults(shadow.Marks(out), n);
+  shadow.SetAny(out, n != 0);
+}
+
 void Inspections::Look(const Inspected& op, const Inspector& inspector, const std::byte* x,
-                       const std::uint8_t* undefined, std::size_t first, std::size_t n, const Frame& frame) {
+                       const std::uint8_t* undefined, std::size_t first, std::size_t n, Frame& frame) {
   ++looks_;
+  const bool marks = inspector.undefines && frame.shadow != nullptr;
+  Broken broken{.mark = 0, .every = inspector.type.shape.empty(), .elements = {}};
   Scan scan;
+  if (marks) scan.all = &broken.elements;
   inspector.run(inspector.params.get(), x, undefined, n, scan);
   if (scan.count == 0) return;
-  Record& record = records_[inspector.site];
-  if (record.elements == 0) {
-    const std::byte* at = x + static_cast<std::size_t>(scan.first) * StorageBytes(inspector.type.dtype);
-    record.finding = FindingOf(op, inspector, at, scan.first + static_cast<std::int64_t>(first), frame);
+  const std::byte* at = x + static_cast<std::size_t>(scan.first) * StorageBytes(inspector.type.dtype);
+  const std::int64_t element = scan.first + static_cast<std::int64_t>(first);
+  if (marks) {
+    const Finding finding = FindingOf(op, inspector, at, element, frame);
+    broken.mark = frame.machine().MarkOfValue(finding, {op.loc, op.text_line, frame.grid_index});
+    broken_.push_back(std::move(broken));
+    return;
   }
+  Record& record = records_[inspector.site];
+  if (record.elements == 0) record.finding = FindingOf(op, inspector, at, element, frame);
   record.elements += scan.count;
+}
+
+void Inspections::MarkResults(std::uint8_t* results, std::size_t n) const {
+  for (const Broken& broken : broken_) {
+    const std::size_t count = broken.every ? n : broken.elements.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint8_t& mark = results[broken.every ? i : static_cast<std::size_t>(broken.elements[i])];
+      mark = MergeMarks(mark, broken.mark);
+    }
+  }
 }
 
 std::vector<Finding> Inspections::Findings() const {

@@ -1,4 +1,5 @@
 // What the inspectors of one run found (semantics/ops/inspect.h), by place: attached to the frames of a checked run.
+// Where a number leaves a result undefined, the result is marked, and the machine tells where it matters.
 #ifndef PALLADION_SEMANTICS_PROGRAM_INSPECTIONS_H_
 #define PALLADION_SEMANTICS_PROGRAM_INSPECTIONS_H_
 
@@ -18,12 +19,17 @@ class Inspections {
   // For frames of this program; frames of one run share it.
   explicit Inspections(const Program& program) : records_(program.inspectors) {}
 
-  // Before a value step that has inspectors.
+  // Before a value step that has inspectors, and after it and its rule of definedness.
   void Look(const Step& step, Frame& frame);
+  void MarkResults(const Step& step, Frame& frame);
 
-  // Elements [first, first + n) of one operand of an operation.
+  // Part of an operation: first elements [first, first + n) of each inspected operand, then the results. Whether there
+  // is one to be marked; `results` are the marks of those n.
+  void BeginPart() { broken_.clear(); }
   void Look(const Inspected& op, const Inspector& inspector, const std::byte* x, const std::uint8_t* undefined,
-            std::size_t first, std::size_t n, const Frame& frame);
+            std::size_t first, std::size_t n, Frame& frame);
+  bool MarksResults() const { return !broken_.empty(); }
+  void MarkResults(std::uint8_t* results, std::size_t n) const;
 
   std::int64_t looks() const { return looks_; }
   std::vector<Finding> Findings() const;  // in the order of the program; each names its first element, and counts all
@@ -33,7 +39,14 @@ class Inspections {
     std::int64_t elements = 0;
     Finding finding;  // of the first
   };
+  // What an operand's elements do to the results of the operation under way.
+  struct Broken {
+    std::uint8_t mark;
+    bool every;                          // the operand is one element for all of them
+    std::vector<std::int64_t> elements;  // else these
+  };
   std::vector<Record> records_;  // by Inspector::site
+  std::vector<Broken> broken_;
   std::int64_t looks_ = 0;
 };
 

@@ -20,17 +20,19 @@ bool IsAliased(const Operand& operand, const Kernel& kernel) {
                      [&](const Operand& other) { return other.alias.valid() && other.alias == operand.value; });
 }
 
-// On a TPU an operand that lies in a core's memory is fetched when the core starts, and an output goes back at its end:
-// a block like any other, which no program leaves. That shows where two operands are one array, and for outputs where
-// there are several cores; elsewhere the array itself does as well.
+// An operand that lies in the memory of a TPU's core, or in a GPU block's shared memory, is fetched at its start, and an
+// output goes back at its end: a block like any other, which no program leaves. That shows where two operands are one
+// array, and for outputs where there are several cores or blocks; elsewhere the array itself does as well.
 bool HasCopyOfItsOwn(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
-  if (program.target.backend != TargetBackend::kMosaicTpu || operand.role == Role::kScratch) return false;
-  const bool in_core =
-      operand.role == Role::kPrefetch || space == Space::kDefault || space == Space::kVmem || space == Space::kSmem;
+  const bool tpu = program.target.backend == TargetBackend::kMosaicTpu;
+  const bool gpu = program.target.backend == TargetBackend::kMosaicGpu && kernel.launch.mesh.empty();
+  if ((!tpu && !gpu) || operand.role == Role::kScratch) return false;
+  const bool in_core = operand.role == Role::kPrefetch || space == Space::kDefault || space == Space::kSmem ||
+                       (tpu && space == Space::kVmem);
   const std::vector<DimOrder>& order = program.dim_order;
-  const bool several_cores =
+  const bool several =
       operand.role == Role::kOut && std::find(order.begin(), order.end(), DimOrder::kParallel) != order.end();
-  return in_core && (several_cores || IsAliased(operand, kernel));
+  return in_core && (several || IsAliased(operand, kernel));
 }
 
 BlockMode ModeOf(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {

@@ -62,6 +62,17 @@ struct Step {
   bool only_reads = false, own_memory = false;
   AtomicStep atomic = AtomicStep::kNone;
   WaitsFn waits = nullptr;  // of a step that may have to wait: for what
+  WaitsFn polls = nullptr;  // of a step that looks at a barrier or semaphore and goes on in any case: at which
+  // It leaves something behind that no access to memory shows: a print, an allocation, an arrival.
+  bool lasting = false;
+  std::int32_t loop = -1;  // of the step that goes on with a loop or leaves it: in Program::loops
+};
+
+// A loop whose end depends on a condition (`while`). Each time round, it may be as it was before: then it waits.
+struct Loop {
+  // What of the loop's own values an iteration may depend on, or somebody after the loop: where they are when the step
+  // with its number is next.
+  std::vector<SlotId> carries;
 };
 
 // Whoever looks over a program's shoulder: schedules, logs, traces. A frame without hooks does not pay for them.
@@ -154,9 +165,10 @@ struct Program {
   std::vector<RefInfo> refs;
   std::size_t arena_bytes = 0;
   std::size_t scratch_bytes = 0;
-  std::size_t inspectors = 0;                      // in all steps together
-  std::optional<ThreadMesh> mesh;                  // a launch over threads of blocks; none: one agent is a program
-  bool uses_port = false;                          // some step asks its frame's ThreadPort
+  std::size_t inspectors = 0;      // in all steps together
+  std::optional<ThreadMesh> mesh;  // a launch over threads of blocks; none: one agent is a program
+  bool uses_port = false;          // some step asks its frame's ThreadPort
+  std::vector<Loop> loops;
   bool wants_threads = false;                      // some operation is large enough to be shared by host threads
   std::vector<std::shared_ptr<const void>> owned;  // parameters of steps, constants
 };
@@ -197,6 +209,7 @@ class Frame {
   bool new_task = false;               // tasks_apart: this program's index along a parallel dimension is another
   std::int64_t back_edges = 0;         // loop iterations of this program so far: the budget counts these
   std::int64_t back_edge_budget = 0;   // 0: none
+  std::int64_t pause_at = 0;           // so many, and Run returns PauseStatus() at the head of a loop; 0: never
   simd::Parallel* parallel = nullptr;  // host threads for large operations
   std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
   StepHooks* hooks = nullptr;
@@ -234,6 +247,10 @@ class Frame {
   std::vector<std::byte*> slots_;
   std::vector<RefState> refs_;
 };
+
+// What Frame::Run returns when it has come to `pause_at`: no error, and Run goes on from there.
+absl::Status PauseStatus();
+bool IsPause(const absl::Status& status);
 
 inline std::size_t WordsPerElement(const Type& type) {
   return type.key_impl.empty() ? 1 : (type.key_impl == "fry" ? 2 : 4);

@@ -27,7 +27,10 @@ constexpr std::string_view kSame[] = {"add",         "add_any",       "sub",
                                       "reshard",     "stop_gradient", "optimization_barrier",
                                       "select_n",    "layout_cast",   "convert_element_type"};
 
-bool Moves(const OpRow& row) { return row.flow == Flow::kMove || row.flow == Flow::kSelect; }
+// Scatters move, and combine by what is the ring's own.
+bool Moves(const OpRow& row) {
+  return row.flow == Flow::kMove || row.flow == Flow::kSelect || row.flow == Flow::kPlace || row.flow == Flow::kCombine;
+}
 
 class Rewriter {
  public:

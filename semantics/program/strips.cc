@@ -18,12 +18,13 @@ std::size_t MarksAt(const StripOperand& operand, std::size_t first) {
   return operand.advances && operand.element_bytes != 0 ? first : 0;
 }
 
-// A scalar operand is looked at once.
+// A scalar operand is looked at once, or for each strip of results that it leaves undefined.
 void Look(const StripOp& op, const std::byte* const* in, std::size_t first, std::size_t n, Frame& frame) {
+  frame.inspections->BeginPart();
   for (const Inspector& inspector : op.inspected->inspectors) {
     const StripOperand& operand = op.in[inspector.operand];
     const bool scalar = operand.element_bytes == 0;
-    if (scalar && first > 0) continue;
+    if (scalar && first > 0 && !(inspector.undefines && frame.shadow != nullptr)) continue;
     const FrameShadow::Mark* marks = frame.shadow == nullptr ? nullptr : frame.shadow->Of(operand.slot);
     if (marks != nullptr) marks += MarksAt(operand, first);
     frame.inspections->Look(*op.inspected, inspector, in[inspector.operand], marks, first, scalar ? 1 : n, frame);
@@ -63,9 +64,21 @@ void RunStripRule(const StripOp& op, const ShadowKernel& rule, const std::byte* 
   if (any && !shadow.any(op.out.slot)) {  // what is before was defined so far
     std::fill_n(shadow.Marks(op.out.slot), first, FrameShadow::Mark{0});
     shadow.SetAny(op.out.slot, true);
-  } else if (!any) {
+  } else if (!any && shadow.any(op.out.slot)) {
     std::fill_n(out, n, FrameShadow::Mark{0});
   }
+}
+
+// The results of a strip that the operation's inspectors found to be undefined.
+void MarkStrip(const StripOp& op, std::size_t first, std::size_t n, Frame& frame) {
+  if (!frame.inspections->MarksResults()) return;
+  FrameShadow& shadow = *frame.shadow;
+  const std::size_t at = MarksAt(op.out, first);
+  if (!shadow.any(op.out.slot)) {
+    std::fill_n(shadow.Marks(op.out.slot), at + n, FrameShadow::Mark{0});
+    shadow.SetAny(op.out.slot, true);
+  }
+  frame.inspections->MarkResults(shadow.Marks(op.out.slot) + at, n);
 }
 
 // As RunRange, with each operation's rule after it: a select needs its predicate's strip while it is there.
@@ -78,9 +91,11 @@ void RunShadowed(const StripParams& p, std::size_t step, Frame& frame) {
       const std::byte* in[kMaxStripOperands];
       for (std::size_t i = 0; i < op.in.size(); ++i) in[i] = At(op.in[i], first, 0, frame);
       std::byte* out[] = {At(op.out, first, 0, frame)};
-      if (frame.inspections != nullptr && op.inspected != nullptr) Look(op, in, first, n, frame);
+      const bool inspects = frame.inspections != nullptr && op.inspected != nullptr;
+      if (inspects) Look(op, in, first, n, frame);
       op.kernel.strip(op.kernel.params.get(), {in, out, nullptr}, n);
       RunStripRule(op, shadow.rules().OfStrip(step, k), in, first, n, shadow);
+      if (inspects) MarkStrip(op, first, n, frame);
     }
   }
   for (const StripOp& op : p.ops) {
@@ -98,17 +113,17 @@ bool AnyUndefined(const StripParams& p, const FrameShadow& shadow) {
 
 absl::Status RunStrips(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const StripParams*>(params);
-  if (frame.shadow != nullptr && frame.shadow->any()) {
+  // What is found is counted in order, and may leave results undefined.
+  const bool inspects = frame.inspections != nullptr && std::any_of(p.ops.begin(), p.ops.end(), [](const StripOp& op) {
+                          return op.inspected != nullptr;
+                        });
+  if (frame.shadow != nullptr && (inspects || frame.shadow->any())) {
     for (const StripOp& op : p.ops) frame.shadow->SetDefined(op.out.slot);  // the values of an earlier turn
-    if (AnyUndefined(p, *frame.shadow)) {
+    if (inspects || AnyUndefined(p, *frame.shadow)) {
       RunShadowed(p, static_cast<std::size_t>(&step - frame.program().steps.data()), frame);
       return absl::OkStatus();
     }
   }
-  // What is found is counted in order.
-  const bool inspects = frame.inspections != nullptr && std::any_of(p.ops.begin(), p.ops.end(), [](const StripOp& op) {
-                          return op.inspected != nullptr;
-                        });
   const std::size_t parts = frame.parallel == nullptr || inspects ? 1 : std::min(p.parts, frame.parallel->threads());
   if (parts == 1) {
     RunRange(p, 0, p.elements, 0, frame);

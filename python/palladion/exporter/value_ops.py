@@ -148,6 +148,8 @@ def _of_shape(writer, eqn, env, atom):
 def _is_default(value, default) -> bool:
     if value is default or value is None:
         return True
+    if default is None and getattr(getattr(value, "mesh", None), "empty", False):
+        return True  # a sharding over no devices, as forward-mode differentiation makes
     try:
         return bool(value == default)
     except Exception:  # a value that cannot be compared is not the default
@@ -168,18 +170,32 @@ def _scatter(name, update_jaxpr):
                    name)
 
 
+def _reshape(writer, eqn, env):
+    """`dimensions` is the order in which the operand's dimensions are read: a transpose before."""
+    [x], order = eqn.invars, eqn.params.get("dimensions")
+    text = writer.read(env, x)
+    if order is not None:
+        moved = writer.fresh()
+        writer.emit("transpose", attrs={"perm": _ints(order)}, args=[text], results=[moved],
+                    types=[array_type(x.aval, [x.aval.shape[d] for d in order])], loc=writer.location(eqn))
+        text = moved
+    attrs = _RESHAPE.attributes({**eqn.params, "dimensions": None})
+    writer.emit_equation(eqn, env, attrs=attrs, args=[text])
+
+
 _SHARDING = {"sharding": None, "out_sharding": None}
 _NOTHING = {"accuracy": None, "out_dtype": None, **_SHARDING}
 
 _ELEMENTWISE = (
     "add sub mul div rem max min pow atan2 nextafter and or xor shift_left shift_right_logical shift_right_arithmetic "
-    "eq ne lt le gt ge neg abs sign floor ceil not is_finite exp exp2 expm1 log log1p logistic tanh sqrt rsqrt cbrt sin cos "
+    "eq ne lt le gt ge lt_to le_to neg abs sign floor ceil not is_finite exp exp2 expm1 log log1p logistic tanh sqrt rsqrt cbrt sin cos "
     "tan asin acos atan sinh cosh asinh acosh atanh erf erfc erf_inv square clz population_count clamp select_n"
 ).split()
 
 _REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor".split()
 _CUMULATIVE = "cumsum cumprod cummax cummin cumlogsumexp".split()
 
+_RESHAPE = _op(new_sizes=("shape", _ints), defaults={"dimensions": None, **_SHARDING})
 _SCATTERS = "add sub mul min max".split()
 
 VALUE_OPS = {
@@ -201,7 +217,7 @@ VALUE_OPS = {
     "max_contiguous": _op(values=("values", _ints)),
     "broadcast_in_dim": _op(shape=("shape", _ints), broadcast_dimensions=("dims", _ints), defaults=_SHARDING),
     "broadcast_to": _op(shape=("shape", _ints)),
-    "reshape": _op(new_sizes=("shape", _ints), defaults={"dimensions": None, **_SHARDING}),
+    "reshape": _reshape,
     "squeeze": _op(dimensions=("dims", _ints)),
     "expand_dims": _op(dimensions=("dims", _ints)),
     "transpose": _op(permutation=("perm", _ints)),

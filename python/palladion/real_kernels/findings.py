@@ -25,10 +25,6 @@ _SPLASH = (
     "(`end` in splash_attention_kernel.py), a core works on its own copy in VMEM, and the caller drops these outputs: "
     "whoever writes last, it is zeros that nobody reads.")
 
-_SNAKE = (
-    "`planar_snake` (jax/_src/pallas/mosaic_gpu/helpers.py) computes the coordinates of a full tile and of the partial one behind "
-    "them, and selects. Where the tiles divide the grid the partial one has width 0, and what `rem` and `div` by it give is the "
-    "side that is never selected.")
 _WAR = (
     "A compute warpgroup reads a slot of `emit_pipeline_warp_specialized` by ordinary loads and arrives at the slot's consumed "
     "barrier; the memory warpgroup waits for it and has the TMA write the slot again, with no commit_smem between. Whether "
@@ -51,10 +47,6 @@ ARGUED = (
            "rows with zeros after the call."),
     Argued("splash_attention forward", "splash_m", "SAME_VALUE", "note", "harmless", _SPLASH),
     Argued("splash_attention backward", "splash_mha_fwd", "SAME_VALUE", "note", "harmless", _SPLASH),
-    Argued("hopper_matmul", "anonymous", "DIV_ZERO", "note", "harmless", _SNAKE),
-    Argued("hopper_mixed_type_matmul", "kernel", "DIV_ZERO", "note", "harmless", _SNAKE),
-    Argued("ragged_dot_mgpu", "body", "DIV_ZERO", "note", "harmless", _SNAKE),
-    Argued("transposed_ragged_dot_mgpu", "body", "DIV_ZERO", "note", "harmless", _SNAKE),
     Argued("hopper_mixed_type_matmul", "kernel", "PROXY_WAR", "note", "true", _WAR),
     Argued("attention_mgpu backward", "anonymous", "PROXY_WAR", "note", "true", _WAR),
     Argued("attention_mgpu forward", "entry", "BAR_UNAWAITED", "note", "harmless", _LAST_ARRIVALS),

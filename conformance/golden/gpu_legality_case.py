@@ -1,0 +1,50 @@
+"""What the kernels of gpu_legality.txt are made with (make_gpu_legality_golden.py): one kernel, and what JAX's lowering says of it."""
+import re
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
+
+import palladion
+
+F16, BF16, F32, F64, I8, U8, I32, U32, I64 = (jnp.float16, jnp.bfloat16, jnp.float32, jnp.float64, jnp.int8, jnp.uint8, jnp.int32,
+                                              jnp.uint32, jnp.int64)
+E4, E5 = jnp.float8_e4m3fn, jnp.float8_e5m2
+LANE, WG = plgpu.LoweringSemantics.Lane, plgpu.LoweringSemantics.Warpgroup
+
+
+class Case:
+    def __init__(self, name, body, x=(F16, (64, 64)), semantics=LANE, **mesh):
+        self.name = name
+        params = plgpu.CompilerParams(lowering_semantics=semantics)
+        self.x = jax.ShapeDtypeStruct(x[1], x[0])
+        self.function = plgpu.kernel(body, out_shape=self.x, compiler_params=params, **mesh)
+
+    def traced(self):
+        return jax.jit(self.function).trace(self.x)
+
+    def text(self):
+        text = palladion.export(self.function, self.x)
+        lines = [re.sub(r"( #l\d+)(?=;?$)|( #l\d+)(?= *[;{]?$)", "", line) for line in text.splitlines()]
+        return "\n".join(line for line in lines if not re.match(r"(file|loc|producer) ", line))
+
+    def verdict(self):
+        try:
+            self.traced().lower(lowering_platforms=("cuda",))
+            return "lowered", ""
+        except Exception as error:  # a refusal has many types
+            cause = error.__cause__ or error
+            return "refused", f"{type(cause).__name__}: {cause}"
+
+
+def scoped(*types, axes=()):
+    """A body that allocates `types` and hands the operand's ref, the output's and the allocations on."""
+    return lambda body: lambda x, o: pl.run_scoped(lambda *refs: body(x, o, *refs), *types, collective_axes=axes)
+
+
+def layout(dtype, swizzle, tiled=True):
+    if not swizzle:
+        return ()
+    columns = 8 * swizzle // jnp.dtype(dtype).itemsize // 8
+    return (*([plgpu.TilingTransform((8, columns))] if tiled else []), plgpu.SwizzleTransform(swizzle))
