@@ -51,8 +51,18 @@ std::int64_t Memory::ReportUndefinedOutput(BufferId id, const Site& site) {
     Part& part = parts[buffer.defined.At(static_cast<std::size_t>(e))];
     if (part.count++ == 0) part.first = e;
   }
+  // A place is known by a few bits only: beside bytes of one origin that went elsewhere, those that seem to be back at
+  // their own place are no finding of their own.
+  const auto elsewhere = [&](DefinedMark mark) {
+    for (std::size_t m = kMovedMark; m < parts.size(); ++m) {
+      const auto other = static_cast<DefinedMark>(m);
+      if (parts[m].count != 0 && !IsInPlace(other) && ComputedMark(other) == ComputedMark(mark)) return true;
+    }
+    return false;
+  };
   for (std::size_t m = 1; m < parts.size(); ++m) {
     const auto mark = static_cast<DefinedMark>(m);
+    if (IsInPlace(mark) && elsewhere(mark)) continue;
     if (parts[m].count != 0 && !tracking_->origins.IsReported(mark))
       ReportUndefinedElements(buffer, mark, parts[m].first, parts[m].count, site);
   }

@@ -117,7 +117,7 @@ def cases():
                         ("narrow", plgpu.SMEM((8, LANES), jnp.int4))):
         yield from clean_and_racy(f"067_union_copy_{name}", "A copy to one member of a RefUnion is in flight while another member, with the same bytes, is written.", union(other),
                                   (found("RACE_ASYNC", "copy", "write"), found("NONDET", "out")), outputs={"o": IOTA}, **given)
-    yield Case("067_union_copy_run_clean", kernel=union(SMEM)(False), outputs={"o": IOTA}, schedules=0, prose="A copy to a member of a RefUnion in a run that looks for nothing.", **given)
+    yield Case("067_union_copy_run_ran", kernel=union(SMEM)(False), outputs={"o": IOTA}, schedules=0, prose="A copy to a member of a RefUnion in a run that looks for nothing.", **given)
     yield Case("068_copy_outside_last_clean", spec=COPIES, prose="The last page of a table.", **load_outside(3))
     for name, start in (("next", 4), ("negative", -1)):
         yield Case(f"068_copy_outside_{name}_noted", spec=COPIES, prose="A page that the table does not have: hardware gives zeros, and the note says where.",
@@ -128,11 +128,11 @@ def cases():
     yield Case("068_copy_longer_clean", spec=COPIES, kernel=long_box(), inputs={"x": "iota"}, outputs={"o": np.concatenate([IOTA, np.zeros(LANES, np.int32)])},
                prose="A copied box that is longer than the array: what the array does not have is zeros.")
     for how in ("store", "copy"):
-        for name, racy in (("clean", False), ("racy", True)):
+        for name, racy in (("noted", False), ("racy", True)):
             yield Case(f"069_never_written_{how}_{name}", kernel=never_written(how == "copy")(racy), outputs={} if racy else {"o": IOTA},
                        prose="Two blocks store scratch to one output. " + ("What nobody wrote is equal to nothing." if racy else "They store the same values: a note."),
                        findings=(found("UNINIT", "write"), found("RACE_WW", "write", "write")) if racy else (found("SAME_VALUE", "write", "write"),), **given)
-    for name, racy in (("clean", False), ("racy", True)):
+    for name, racy in (("refused", False), ("racy", True)):
         findings = (found("ILLEGAL", "/run_scoped"),) + ((found("RACE_WW", "write", "other"),) if racy else ())
         yield Case(f"070_global_scratch_{name}", kernel=global_scratch(racy), outputs={"o": IOTA}, findings=findings,
                    prose="Scratch in global memory, which no chip's kernel has, is one for all threads." + (" Here they are not ordered." if racy else ""), **given)

@@ -21,6 +21,7 @@ struct PlaceParams {
   ValueKernel kernel;
   std::size_t x, indices, updates;  // elements
   Mark shift;                       // what marks are less by while the kernel has them
+  bool combines = false;
 };
 
 const std::byte* Shifted(const Mark* marks, std::size_t n, Mark shift, std::byte* to) {
@@ -29,13 +30,30 @@ const std::byte* Shifted(const Mark* marks, std::size_t n, Mark shift, std::byte
   return to;
 }
 
+// What an update was combined with is computed, what none met was only moved. The updates' places are those of zeros
+// that are smaller than what is everywhere else.
+void ComputeHits(const PlaceParams& p, const ShadowOperands& operands, std::byte* own) {
+  std::byte* const operand = operands.scratch;
+  std::byte* const updates = operand + Aligned(p.x);
+  std::byte* const hits = own + p.kernel.scratch_bytes;
+  std::fill_n(operand, p.x, std::byte{0xff});
+  std::fill_n(updates, p.updates, std::byte{0});
+  const std::byte* in[] = {operand, operands.in[1], updates};
+  std::byte* results[] = {hits};
+  p.kernel.run(p.kernel.params.get(), {.in = in, .out = results, .scratch = own});
+  Mark* out = operands.out_undefined[0];
+  for (std::size_t i = 0; i < p.x; ++i) {
+    if (hits[i] == std::byte{0}) out[i] = ComputedMark(out[i]);
+  }
+}
+
 // An undefined index may have put its update anywhere.
 void EvalPlace(const PlaceParams& p, const ShadowOperands& operands) {
   Mark* out = operands.out_undefined[0];
   const Mark* indices = operands.in_undefined[1];
   const Mark misplaced = indices == nullptr ? Mark{0} : MergeAll(indices, p.indices);
   if (misplaced != 0) {
-    std::fill_n(out, p.x, misplaced);
+    std::fill_n(out, p.x, ComputedMark(misplaced));
     return;
   }
   std::byte* const for_updates = operands.scratch + Aligned(p.x);
@@ -45,6 +63,7 @@ void EvalPlace(const PlaceParams& p, const ShadowOperands& operands) {
   std::byte* results[] = {reinterpret_cast<std::byte*>(out)};
   p.kernel.run(p.kernel.params.get(), {.in = in, .out = results, .scratch = own});
   for (std::size_t i = 0; i < p.x; ++i) out[i] = static_cast<Mark>(out[i] + p.shift);
+  if (p.combines) ComputeHits(p, operands, own);
 }
 
 }  // namespace
@@ -60,9 +79,12 @@ absl::StatusOr<ShadowKernel> PreparePlace(const OpRow& row, const Instr& op, con
                      .x = Elements(types.in[0]),
                      .indices = Elements(types.in[1]),
                      .updates = Elements(types.in[2]),
-                     .shift = static_cast<Mark>(combines ? 1 : 0)};
+                     .shift = static_cast<Mark>(combines ? 1 : 0),
+                     .combines = combines};
   PALLADION_ASSIGN_OR_RETURN(params.kernel, marks->prepare(op, bytes));
-  const std::size_t scratch = Aligned(params.x) + Aligned(params.updates) + params.kernel.scratch_bytes;
+  params.kernel.scratch_bytes = Aligned(params.kernel.scratch_bytes);
+  const std::size_t hits = combines ? Aligned(params.x) : 0;
+  const std::size_t scratch = Aligned(params.x) + Aligned(params.updates) + params.kernel.scratch_bytes + hits;
   return Bind<EvalPlace>(std::move(params), scratch);
 }
 

@@ -366,7 +366,7 @@ TEST(Shadow, OnlyMovesKeepAnOutputsOwnBytes) {
     Operands operands;
     Revalue(subject, true, random, operands);
     for (const Type& type : subject.types.in) operands.marks.emplace_back(Elements(type), kOwn);
-    const bool may_move = flow == Flow::kMove || flow == Flow::kConvert || flow == Flow::kParts;
+    const bool may_move = flow == Flow::kMove || flow == Flow::kConvert || flow == Flow::kParts || Places(*subject.op.row);
     for (const std::uint8_t mark : Joined(runner->Undefined(operands)))
       EXPECT_TRUE(mark == 0 || mark == ComputedMark(kOwn) || (may_move && mark == kOwn)) << text;
   }
@@ -396,6 +396,5 @@ TEST(Shadow, AWrongRuleIsFoundOut) {
   EXPECT_TRUE(wrong("scatter_add", Flow::kPlace, CheckSound));
   EXPECT_TRUE(wrong("scatter", Flow::kCombine, CheckExact));
 }
-
 }  // namespace
 }  // namespace palladion
