@@ -147,7 +147,8 @@ TEST_F(CommandTest, MemoryThatNoHostHas) {
 
 TEST_F(CommandTest, LoopsAndGridsWithoutEnd) {
   ExpectBodyError(6,
-                  "%r = while(init=0:i32) (%a: i32[]) { return true; } (%a: i32[]) { %b = add(%a, 1:i32) : i32[]; "
+                  "%r = while(init=0:i32) (%a: i32[]) { %t = ge(%a, 0:i32) : bool[]; return %t; } (%a: i32[]) { %b = "
+                  "add(%a, 1:i32) : i32[]; "
                   "return %b; } : i32[] #l;",
                   "kernel @k, line 9 of the kernel text, at k.py:7:3 in k, program (0): the budget of 100000 loop "
                   "iterations is spent");
