@@ -40,7 +40,7 @@ TEST(RunScheduled, AWaitForWhatNobodyWritesIsADeadlockAtOnce) {
     ASSERT_EQ(result.run.outcome, Outcome::kDeadlock) << seed;
     EXPECT_LE(result.run.steps, 12) << seed;
     ASSERT_NE(DeadlockOf(result), nullptr);
-    EXPECT_EQ(0u, DeadlockOf(result)->message.find("no program can go on: program (0) waits for 'n[0]' to change (it "
+    EXPECT_EQ(0u, DeadlockOf(result)->message.find("no program can go on: program (0) waits for 'd[0]' to change (it "
                                                    "holds 0, and nobody has written it); program (1)"))
         << DeadlockOf(result)->message;
     EXPECT_EQ(DeadlockOf(result)->text_line, 11);
@@ -51,10 +51,9 @@ TEST(RunScheduled, ALockThatIsNeverGivenBackNamesWhoHasIt) {
   TestKernel kernel(WordKernel(2, Take("lock") + kSplitUpdate));
   const ScheduledResult result = kernel.RunSeed(0);
   ASSERT_NE(DeadlockOf(result), nullptr);
-  EXPECT_EQ(
-      DeadlockOf(result)->message,
-      "no program can go on: program (1) waits for 'lock[0]' to change (it holds 1, which program (0) wrote last), "
-      "and that one has ended");
+  EXPECT_EQ(DeadlockOf(result)->message,
+            "no program can go on: program (1) waits for 'm[0]' to change (it holds 1, which program (0) wrote last), "
+            "and that one has ended");
 }
 
 TEST(RunScheduled, TwoLocksInOppositeOrdersAreACycle) {
@@ -65,18 +64,17 @@ TEST(RunScheduled, TwoLocksInOppositeOrdersAreACycle) {
   const ScheduledResult result = kernel.Run(first_takes_one);
   ASSERT_NE(DeadlockOf(result), nullptr);
   EXPECT_EQ(result.run.deadlock.cycle, (std::vector<AgentId>{AgentId{0}, AgentId{1}}));
-  EXPECT_EQ(
-      DeadlockOf(result)->message,
-      "no program can go on: program (0) waits for 'lock[0]' to change (it holds 1, which program (1) wrote last); "
-      "program (1) waits for 'n[0]' to change (it holds 1, which program (0) wrote last); each can only be woken "
-      "by the next, and the last by the first");
+  EXPECT_EQ(DeadlockOf(result)->message,
+            "no program can go on: program (0) waits for 'm[0]' to change (it holds 1, which program (1) wrote last); "
+            "program (1) waits for 'd[0]' to change (it holds 1, which program (0) wrote last); each can only be woken "
+            "by the next, and the last by the first");
   EXPECT_LE(result.run.steps, 8);
 }
 
 // A million times round would be a million operations.
 TEST(RunScheduled, WhoWaitsCostsNothing) {
   const std::string works =
-      "    %end = while(init=0:i32) (%i: i32[]) { %m = lt(%i, 20000:i32) : bool[]; return %m; } (%i: i32[]) {\n"
+      "    %end = while(init=0:i32) (%i: i32[]) { %more = lt(%i, 20000:i32) : bool[]; return %more; } (%i: i32[]) {\n"
       "      _ = atomic_rmw{op=add}(%lock.at[0], 1:i32) : i32[];\n      %j = add(%i, 1:i32) : i32[];\n"
       "      return %j; } : i32[];\n    _ = atomic_rmw{op=xchg}(%n.at[0], 1:i32) : i32[];\n";
   TestKernel kernel(WordKernel(8, FirstAndOthers(works, Poll("n", 0))));
@@ -106,7 +104,8 @@ TEST(RunScheduled, WhoIsWokenOftenFallsAsleepAgainAtOnce) {
 TEST(RunScheduled, ABoundedLoopIsNeverPutToSleep) {
   const std::string attempts =
       "    %end = while(init=0:i32) (%i: i32[]) {\n      %s = atomic_rmw{op=add}(%n.at[0], 0:i32) : i32[];\n"
-      "      %g = eq(%s, 0:i32) : bool[];\n      %m = lt(%i, 300:i32) : bool[];\n      %both = and(%g, %m) : bool[];\n"
+      "      %g = eq(%s, 0:i32) : bool[];\n      %more = lt(%i, 300:i32) : bool[];\n      %both = and(%g, %more) : "
+      "bool[];\n"
       "      return %both;\n    } (%i: i32[]) { %j = add(%i, 1:i32) : i32[]; return %j; } : i32[];\n"
       "    _ = swap(%or.at[%p], %end) : i32[];\n";
   TestKernel kernel(WordKernel(2, attempts));
@@ -121,8 +120,8 @@ TEST(RunScheduled, CountsThatNobodyLooksAtAndTurnsThatComeAgainAreNoChange) {
   const std::string count =
       "    %end, _ = while(init=0:i32, init=0:i32) (%i: i32[], %k: i32[]) {\n"
       "      %s = atomic_rmw{op=add}(%n.at[0], 0:i32) : i32[];\n      %g = eq(%s, 0:i32) : bool[];\n"
-      "      return %g;\n    } (%i: i32[], %k: i32[]) { %j = sub(2:i32, %i) : i32[]; %l = add(%k, 1:i32) : i32[];\n"
-      "      return %j, %l; } : i32[], i32[];\n    _ = swap(%or.at[%p], %end) : i32[];\n";
+      "      return %g;\n    } (%i: i32[], %k: i32[]) { %j = sub(2:i32, %i) : i32[]; %next = add(%k, 1:i32) : i32[];\n"
+      "      return %j, %next; } : i32[], i32[];\n    _ = swap(%or.at[%p], %end) : i32[];\n";
   TestKernel kernel(WordKernel(2, count));
   const ScheduledResult result = kernel.RunSeed(0);
   EXPECT_EQ(result.run.outcome, Outcome::kDeadlock);
@@ -164,7 +163,7 @@ TEST(RunLaunch, AProgramThatWaitsAloneIsStuck) {
       "    %end = while(init=0:i32) (%i: i32[]) {\n      %s = get(%n.at[0]) : i32[];\n"
       "      %g = eq(%s, 0:i32) : bool[];\n      return %g;\n    } (%i: i32[]) {\n"
       "      %j = add(%i, 1:i32) : i32[];\n      return %j; } : i32[];\n";
-  const std::string stuck = "program (0) waits for 'n[0]' to change (it holds 0";
+  const std::string stuck = "program (0) waits for 'd[0]' to change (it holds 0";
   {
     TestKernel kernel(WordKernel(3, poll));  // beside the others it waits too
     const LaunchResult result = RunPlain(kernel);
@@ -181,7 +180,7 @@ TEST(RunLaunch, AProgramThatWaitsAloneIsStuck) {
   EXPECT_TRUE(alone->stuck);
   ASSERT_EQ(alone->findings.size(), 1u);
   EXPECT_EQ(alone->findings[0].message,
-            "program (1) waits for 'n[0]' to change (it holds 0) in a loop, and no program runs at the same time");
+            "program (1) waits for 'd[0]' to change (it holds 0) in a loop, and no program runs at the same time");
 }
 
 // A flag that is stored and loaded without atomics: the run ends; that it is a race a check says.
@@ -199,7 +198,7 @@ TEST(RunLaunch, WhoWaitsForAPlainStoreIsNotStuck) {
 TEST(RunLaunch, ALongLoopIsNotStuck) {
   const std::string count =
       "    %end = while(init=0:i32) (%i: i32[]) {\n      %s = get(%n.at[0]) : i32[];\n"
-      "      %m = add(%s, 100000:i32) : i32[];\n      %g = lt(%i, %m) : bool[];\n"
+      "      %more = add(%s, 100000:i32) : i32[];\n      %g = lt(%i, %more) : bool[];\n"
       "      return %g;\n    } (%i: i32[]) {\n"
       "      %j = add(%i, 1:i32) : i32[];\n      return %j; } : i32[];\n"
       "    _ = swap(%or.at[%p], %end) : i32[];\n";

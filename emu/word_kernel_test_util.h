@@ -22,9 +22,9 @@ namespace palladion {
 // A kernel over `programs` programs with a word %n that starts as 0, is input and output, and o[programs].
 inline std::string WordKernel(int programs, const std::string& body) {
   return Cat("pkir 1;\nkernel @k {\n  grid [", programs, "];\n  in %c: i32[1];\n  in %l: i32[1];\n  out %o: i32[",
-             programs, "];\n  out %d: i32[1] alias %c;\n  out %lk: i32[1] alias %l;\n",
+             programs, "];\n  out %d: i32[1] alias %c;\n  out %m: i32[1] alias %l;\n",
              "  body @b (%cr: ref<default,i32[1]>, %kr: ref<default,i32[1]>, %or: ref<default,i32[", programs,
-             "]>, %n: ref<default,i32[1]> as \"n\", %lock: ref<default,i32[1]> as \"lock\") {\n    %p = program_id{axis=0}() : i32[];\n",
+             "]>, %n: ref<default,i32[1]>, %lock: ref<default,i32[1]>) {\n    %p = program_id{axis=0}() : i32[];\n",
              body, "    return;\n  }\n}\n");
 }
 

@@ -54,6 +54,7 @@ std::int64_t Memory::ReportUndefinedOutput(BufferId id, const Site& site) {
   // A place is known by a few bits only: beside bytes of one origin that went elsewhere, those that seem to be back at
   // their own place are no finding of their own.
   const auto elsewhere = [&](DefinedMark mark) {
+    if (parts[ComputedMark(mark)].count != 0) return true;
     for (std::size_t m = kMovedMark; m < parts.size(); ++m) {
       const auto other = static_cast<DefinedMark>(m);
       if (parts[m].count != 0 && !IsInPlace(other) && ComputedMark(other) == ComputedMark(mark)) return true;

@@ -146,10 +146,10 @@ TEST_F(CommandTest, MemoryThatNoHostHas) {
 }
 
 TEST_F(CommandTest, LoopsAndGridsWithoutEnd) {
-  // What each iteration adds up decides when it ends.
   ExpectBodyError(6,
-                  "%r = while(init=0:i32) (%a: i32[]) { %g = ge(%a, 0:i32) : bool[]; return %g; } (%a: i32[]) { %b = "
-                  "add(%a, 1:i32) : i32[]; return %b; } : i32[] #l;",
+                  "%r = while(init=0:i32) (%a: i32[]) { %t = ge(%a, 0:i32) : bool[]; return %t; } (%a: i32[]) { %b = "
+                  "add(%a, 1:i32) : i32[]; "
+                  "return %b; } : i32[] #l;",
                   "kernel @k, line 9 of the kernel text, at k.py:7:3 in k, program (0): the budget of 100000 loop "
                   "iterations is spent");
   ExpectBodyError(6, "%r = scan{length=4611686018427387904}(init=0:i32) (%a: i32[]) { return %a; } : i32[];",
