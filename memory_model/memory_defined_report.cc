@@ -63,7 +63,7 @@ std::int64_t Memory::ReportUndefinedOutput(BufferId id, const Site& site) {
   };
   for (std::size_t m = 1; m < parts.size(); ++m) {
     const auto mark = static_cast<DefinedMark>(m);
-    if (IsInPlace(mark) && elsewhere(mark)) continue;
+    if (mark != kUntouched && IsInPlace(mark) && elsewhere(mark)) continue;
     if (parts[m].count != 0 && !tracking_->origins.IsReported(mark))
       ReportUndefinedElements(buffer, mark, parts[m].first, parts[m].count, site);
   }
