@@ -34,7 +34,8 @@ ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& writ
   for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfX(row), false});
   for (int block = 0; block < blocks_; ++block) {
     cells_.insert(cells_.end(), static_cast<std::size_t>(2 * rows_ * kCellsOfRow + kCellsOfUnion), {0, true});
-    for (const int arrivals : kernel.arrivals) barriers_.push_back({arrivals, 0, 0, std::vector<int>(agents, 0)});
+    for (const int arrivals : kernel.arrivals)
+      barriers_.push_back({arrivals == 0 ? blocks_ : arrivals, 0, 0, std::vector<int>(agents, 0)});
   }
   for (const int arrivals : kernel.arrivals) of_cluster_.push_back(arrivals == 0);
   for (int i = 0; i < this->agents(); ++i) Settle(i);
@@ -154,8 +155,10 @@ void ReferenceMachine::Memory(int agent, const Instr& instr) {
   const bool reads = op.what != What::kStore && op.what != What::kAtomicAdd, writes = op.what != What::kLoad;
   const bool updates = writes && op.what != What::kStore;
   if (listener_ != nullptr) {
-    if (updates) listener_->Acquire(agent, cells);
-    listener_->Touch(agent, updates ? Access::kUpdate : writes ? Access::kWrite : Access::kRead, cells, instr.line);
+    const CellSpan bytes = CellsOf({agent, false}, op);  // both scopes have the same
+    if (updates) listener_->Acquire(agent, bytes);
+    listener_->Touch(agent, updates ? Access::kUpdate : writes ? Access::kWrite : Access::kRead, bytes, instr.line);
+    if (updates) listener_->Release(agent, bytes);
   }
   const Value sum = sums_[static_cast<std::size_t>(agent)];
   if (reads) Add(agent, Read(cells));
@@ -242,7 +245,7 @@ void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
   const bool in = instr.what == What::kCopyIn;
   if (listener_ != nullptr) {
     const int who = agents() + copy.number;
-    const Scoped where{agent, copy.later};
+    const Scoped where{agent, false};  // both scopes have the same bytes
     listener_->Issue(agent, copy.number, !in);
     listener_->Touch(who, Access::kRead, CellsOf(where, in ? Array::kX : Array::kShared, copy.op->row, Part::kRow),
                      copy.line);
