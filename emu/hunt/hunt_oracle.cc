@@ -205,11 +205,11 @@ class Judgement {
 
   void CompareTrial(const Trial& trial, const TraceRecorder& recorder, const std::string& which) {
     ReferenceMachine machine(kernel_, written_);
-    SimpleRaces races(machine.agents(), machine.first_shared_cell(), ProgramsInteract(prepared_->state().program()),
-                      options_.mutation);
+    const bool acquires = kernel_.family == Family::kPrograms && ProgramsInteract(prepared_->state().program());
+    SimpleRaces races(machine.agents(), machine.first_shared_cell(), acquires, options_.mutation);
     machine.ListenWith(&races);
     const bool broken = std::any_of(trial.findings.begin(), trial.findings.end(), [](const Finding& finding) {
-      return kBroken.count(std::string(Code(finding.code))) > 0;
+      return kBroken.count(std::string(Code(finding.code))) > 0 || finding.code == FindingCode::kUseAfterScope;
     });
     if (broken) return;
     const std::string wrong = Follow(recorder.events(), &machine);
