@@ -105,7 +105,7 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
   }
   const absl::Status ran = RunAs(launch, lengths, trial, everything && options_.races);
   if (!ran.ok()) trial.trouble = ran;
-  if (ran.ok() && everything && IsReverse(schedule)) PALLADION_RETURN_IF_ERROR(AskStartOrder(trial));
+  if (trial.trouble.ok() && everything && IsReverse(schedule)) trial.trouble = AskStartOrder(trial);
   if (everything && options_.contracts) {
     for (Finding& finding : inspections.Findings()) trial.findings.push_back(std::move(finding));
   }
