@@ -14,6 +14,7 @@
 #include "semantics/base/status.h"
 #include "semantics/ops/attrs.h"
 #include "semantics/ops/families.h"
+#include "semantics/ops/index_batching.h"
 #include "semantics/ops/inspect.h"
 #include "semantics/ops/shape_common.h"
 #include "semantics/simd/moves.h"
@@ -40,31 +41,6 @@ absl::StatusOr<Dimensions> DimensionsOf(const Instr& op) {
   }
   PALLADION_ASSIGN_OR_RETURN(dims.sizes, IntsAttr(op, "slice_sizes"));
   return dims;
-}
-
-Axes Union(const Axes& a, const Axes& b) {
-  Axes both = a;
-  both.insert(both.end(), b.begin(), b.end());
-  return both;
-}
-
-absl::Status ExpectSorted(const Axes& axes, std::string_view what) {
-  if (std::is_sorted(axes.begin(), axes.end())) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat(what, " must increase; found ", ToString(axes)));
-}
-
-absl::Status ExpectBatching(const Dimensions& dims, const Type& x, const Type& indices) {
-  PALLADION_RETURN_IF_ERROR(
-      ExpectAxes(dims.indices_batching, indices.rank() - 1, "attribute 'start_indices_batching_dims'"));
-  bool same = dims.batching.size() == dims.indices_batching.size();
-  for (std::size_t i = 0; same && i < dims.batching.size(); ++i) {
-    same = x.shape[static_cast<std::size_t>(dims.batching[i])] ==
-           indices.shape[static_cast<std::size_t>(dims.indices_batching[i])];
-  }
-  if (same) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat("batching dimensions ", ToString(dims.batching), " of ", ToString(x), " and ",
-                                        ToString(dims.indices_batching), " of ", ToString(indices),
-                                        " must have the same sizes"));
 }
 
 absl::Status ExpectSlices(const Dimensions& dims, const Type& x) {
@@ -169,7 +145,8 @@ absl::Status VerifyGather(const Instr& op, const VerifyContext& context) {
       ExpectAxes(Union(dims.collapsed, dims.batching), x.rank(), "collapsed and batching dimensions"));
   PALLADION_RETURN_IF_ERROR(
       ExpectAxes(Union(dims.start_map, dims.batching), x.rank(), "'start_index_map' and batching dimensions"));
-  PALLADION_RETURN_IF_ERROR(ExpectBatching(dims, x, indices));
+  PALLADION_RETURN_IF_ERROR(
+      ExpectBatching({dims.batching, dims.indices_batching}, x, indices, "attribute 'start_indices_batching_dims'"));
   PALLADION_RETURN_IF_ERROR(ExpectSlices(dims, x));
   PALLADION_RETURN_IF_ERROR(ModeOf(op).status());
   PALLADION_RETURN_IF_ERROR(FillValue(op, x.dtype).status());

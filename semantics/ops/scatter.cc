@@ -14,6 +14,7 @@
 #include "semantics/base/status.h"
 #include "semantics/ops/attrs.h"
 #include "semantics/ops/families.h"
+#include "semantics/ops/index_batching.h"
 #include "semantics/ops/inspect.h"
 #include "semantics/ops/shape_common.h"
 #include "semantics/simd/elementwise.h"
@@ -39,17 +40,6 @@ absl::StatusOr<Dimensions> DimensionsOf(const Instr& op) {
   return dims;
 }
 
-Axes Union(const Axes& a, const Axes& b) {
-  Axes both = a;
-  both.insert(both.end(), b.begin(), b.end());
-  return both;
-}
-
-absl::Status ExpectSorted(const Axes& axes, std::string_view what) {
-  if (std::is_sorted(axes.begin(), axes.end())) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat(what, " must increase; found ", ToString(axes)));
-}
-
 // What the attributes say of x and the indices.
 absl::Status ExpectDimensions(const Dimensions& dims, const Type& x, const Type& indices) {
   if (indices.rank() == 0 || indices.shape.back() != static_cast<std::int64_t>(dims.start_map.size())) {
@@ -64,17 +54,8 @@ absl::Status ExpectDimensions(const Dimensions& dims, const Type& x, const Type&
       ExpectAxes(Union(dims.inserted, dims.batching), x.rank(), "inserted and batching dimensions"));
   PALLADION_RETURN_IF_ERROR(ExpectAxes(Union(dims.start_map, dims.batching), x.rank(),
                                        "'scatter_dims_to_operand_dims' and batching dimensions"));
-  PALLADION_RETURN_IF_ERROR(
-      ExpectAxes(dims.indices_batching, indices.rank() - 1, "attribute 'scatter_indices_batching_dims'"));
-  bool same = dims.batching.size() == dims.indices_batching.size();
-  for (std::size_t i = 0; same && i < dims.batching.size(); ++i) {
-    same = x.shape[static_cast<std::size_t>(dims.batching[i])] ==
-           indices.shape[static_cast<std::size_t>(dims.indices_batching[i])];
-  }
-  if (same) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat("batching dimensions ", ToString(dims.batching), " of ", ToString(x), " and ",
-                                        ToString(dims.indices_batching), " of ", ToString(indices),
-                                        " must have the same sizes"));
+  return ExpectBatching({dims.batching, dims.indices_batching}, x, indices,
+                        "attribute 'scatter_indices_batching_dims'");
 }
 
 // The updates' dimensions are those of the indices but the last, and the windows'.
