@@ -137,10 +137,27 @@ TEST(Check, OperandsThatDecideAreKept) {
   EXPECT_EQ(0, count("OOB")) << "a random index was used";
 }
 
+// Forwards and backwards the three sums have the same bits; another order has others.
+TEST(Check, AtomicSumsOfFloatsAreNotProvedByTwoOrders) {
+  const std::string text =
+      "pkir 1;\nkernel @k { grid [3]; in %x: f32[3]; in %y: f32[1]; out %o: f32[1] alias %y;\n"
+      " body @b (%xr: ref<default,f32[3]>, %yr: ref<default,f32[1]>, %or: ref<default,f32[1]>) {\n"
+      "  %p = program_id{axis=0}() : i32[];\n  %v = get(%xr.at[%p]) : f32[];\n"
+      "  _ = atomic_rmw{op=add}(%or.at[0], %v) : f32[];\n  return; } }\n";
+  const absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = "triton/h100", .path = ""});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const std::vector<Tensor> inputs = {*TensorFromText(DType::kF32, {3}, "[1e9, 1, -1e9]"),
+                                      *TensorFromText(DType::kF32, {1}, "[0]")};
+  const absl::StatusOr<Report> report = Check(*kernel, inputs);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(Verdict::kClean, report->verdict) << ToText(*report);
+  EXPECT_NE(std::string::npos, report->argument.find("may round otherwise")) << report->argument;
+}
+
 TEST(Check, AVerdictAndItsArgumentAreMadeOfTheSameFacts) {
   const Report clean = CheckOk(StoreNumber("%p"), "triton/h100");
   EXPECT_EQ(Verdict::kProved, clean.verdict);
-  ASSERT_EQ(4u, clean.facts.size());
+  ASSERT_EQ(5u, clean.facts.size());
   for (const ReportedFact& fact : clean.facts) EXPECT_TRUE(fact.shown) << fact.name;
   const Report unasked = CheckOk(StoreNumber("%p"), "triton/h100", {.races = false, .definedness = false});
   EXPECT_EQ(Verdict::kClean, unasked.verdict);

@@ -43,6 +43,13 @@ bool UpdatesAtomically(const Program& program) {
 // Are programs agents of the scheduler? A list of moves means nothing to those that run one after another.
 bool UnderPolicy(bool interact, const Schedule& schedule) { return interact || schedule.moves.has_value(); }
 
+// Sums of floats depend on the order of their terms.
+bool RoundsAtomically(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(), [&](const Step& step) {
+    return step.atomic != AtomicStep::kNone && step.ref.valid() && IsFloat(program.refs[step.ref.index()].dtype);
+  });
+}
+
 bool IsReverse(const Schedule& schedule) {
   return !schedule.moves.has_value() && schedule.policy == PolicyKind::kReverse;
 }
@@ -187,6 +194,7 @@ absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<cons
   trial.printed = std::move(result.printed);
   trial.findings = result.findings;
   trial.findings.insert(trial.findings.end(), grid.findings().begin(), grid.findings().end());
+  trial.facts.Set(Fact::kExactUpdates, !RoundsAtomically(kernel_.state().program()));
   trial.facts.Set(Fact::kNoConflict, sweep && !result.stuck && grid.order_is_no_matter());
   // docs/checks.md: why the reverse order need not be watched.
   trial.every_order_alike = sweep && launch.definedness && result.findings.empty() && grid.order_is_no_matter() &&

@@ -20,6 +20,7 @@ namespace palladion {
 enum class Fact : std::uint8_t {
   kOneOrder,
   kNoInteraction,
+  kExactUpdates,
   kNothingDecides,
   kOrderedArrivals,
   kNoConflict,
