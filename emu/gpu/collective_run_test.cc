@@ -62,5 +62,36 @@ TEST(Collective, WhatABlockThatHasEndedDoesNotGet) {
       << MessageOf(report, "DEADLOCK");
 }
 
+// Two blocks that tell each other by cluster barriers; what the first and the second do at their ends.
+std::string TellEachOther(const std::string& first, const std::string& second) {
+  const std::string barrier =
+      "ref<smem,cluster_barrier{axes=[\"c\"], arrivals=1, orders_tensor_core=false, leader_tracked=false}[1]>";
+  const std::string arrive = "    barrier_arrive(barrier=%b);\n", tell = "    barrier_arrive(barrier=%e);\n";
+  const std::string wait = "    barrier_wait(barrier=%b);\n";
+  const std::string copy =
+      "    copy_gmem_to_smem{oob_mode=zeros}(src=%xr, dst=%s, barrier=%f);\n    barrier_wait(barrier=%f);\n"
+      "    %v = get(%s) : i32[128];\n    _ = swap(%or, %v) : i32[128];\n";
+  return ThreadKernel(
+      "grid=[], grid_names=[], cluster=[2], cluster_names=[\"c\"], threads=none, thread_name=none",
+      Cat("    run_scoped{collective_axes=[]}() (%b: ", barrier, " as \"b\", %e: ", barrier,
+          " as \"e\", %f: ref<smem,barrier{arrivals=1}[1]> as \"f\", %s: ref<smem,i32[128]> as "
+          "\"s\") {\n",
+          EachDoes("c", {arrive + wait + tell + first, arrive + tell + copy + second}), "    return; };\n"));
+}
+
+// Block 0 does not wait for what block 1 tells its second barrier, and may have ended by then. In program order it has
+// not: that is no proof. Where both wait, it is one.
+TEST(ClusterBarrier, AnArrivalThatNobodyWaitsForMayComeAfterTheEndOfItsBlock) {
+  const CheckOptions one{.seeds = 1, .threads = 1}, every{.seeds = 64, .all_seeds = true, .threads = 1};
+  const std::string left = TellEachOther("", "");
+  const Report report = CheckThreads(left, one);
+  EXPECT_EQ(Verdict::kClean, report.verdict) << ToText(report);
+  EXPECT_TRUE(CodesOf(CheckThreads(left, every)).contains("PEER_LIFETIME"));
+  const std::string wait = "    barrier_wait(barrier=%e);\n";
+  const std::string awaited = TellEachOther(wait, "    barrier_wait(barrier=%b);\n" + wait);
+  EXPECT_EQ(Verdict::kProved, CheckThreads(awaited, one).verdict) << ToText(CheckThreads(awaited, one));
+  EXPECT_EQ(Verdict::kProved, CheckThreads(awaited, every).verdict);
+}
+
 }  // namespace
 }  // namespace palladion
