@@ -329,6 +329,22 @@ TEST(Check, ASearchFillsMemoryAsItsSchedulesDo) {
   EXPECT_EQ(2, CheckOk(text, "", {.exhaustive = true, .definedness = false}).schedules);
 }
 
+// Blocks of threads that only write, and the same row, run one after another; a search has them all at once.
+TEST(Check, ASearchComparesTheOrdersOfBlocksThatDoNotInteract) {
+  const std::string text =
+      "pkir 1;\nkernel @k { backend mosaic_gpu; out %o: i32[128] space gmem;\n"
+      " mesh gpu {grid=[2], grid_names=[\"b\"], cluster=[], cluster_names=[], threads=none, thread_name=none};\n"
+      " body @k (%or: ref<gmem,i32[128]> as \"o\") {\n  %b = axis_index{axis=\"b\"}() : i32[];\n"
+      "  %v = broadcast_in_dim{shape=[128], dims=[]}(%b) : i32[128];\n  _ = swap(%or, %v) : i32[128];\n"
+      "  return; } }\n";
+  const Report report = CheckOk(text, "mosaic_gpu/h100", {.exhaustive = true, .races = false});
+  ASSERT_EQ(1u, report.findings.size()) << ToText(report);
+  EXPECT_EQ("NONDET", report.findings[0].code);
+  const Report again = CheckOk(text, "mosaic_gpu/h100", {.replay = report.findings[0].replay, .races = false});
+  ASSERT_EQ(1u, again.findings.size()) << ToText(again);
+  EXPECT_EQ("NONDET", again.findings[0].code);
+}
+
 TEST(Check, AReplayOfOtherInputsIsRefused) {
   absl::StatusOr<PreparedKernel> kernel = PrepareText(kTickets);
   const Report report = CheckOk(kTickets, "", {.seeds = 8});

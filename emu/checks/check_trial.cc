@@ -243,7 +243,8 @@ absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& given, absl::Span<co
   if (IsReverse(trial.schedule)) launch.order = WalkOrder::kReverse;
   ThreadOptions options{
       .scheduled = {.launch = launch, .loop = LoopOf(), .fences = *FencePolicyFromName(options_.proxy)},
-      .races = races};
+      .races = races,
+      .together = trial.schedule.moves.has_value()};
   const auto run = [&](absl::Span<const MutableArray> arrays) {
     return RunThreads(kernel_.state(), inputs_, arrays, options, *MakePolicy(trial.schedule, lengths));
   };
@@ -253,7 +254,8 @@ absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& given, absl::Span<co
     options = {
         .scheduled = {.launch = {.run = launch.run, .order = launch.order, .definedness = true, .fill = launch.fill},
                       .loop = options.scheduled.loop,
-                      .fences = options.scheduled.fences}};
+                      .fences = options.scheduled.fences},
+        .together = options.together};
     trial.trouble = NameEqualWrites(found, options, [&](const ThreadOptions& again) -> absl::Status {
       PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
       options = again;
@@ -292,7 +294,8 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
     const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths);
     const ScheduledOptions options{.launch = launch, .loop = LoopOf(), .fences = *FencePolicyFromName(options_.proxy)};
     if (NeedsThreads(kernel.state().program())) {
-      PALLADION_RETURN_IF_ERROR(RunThreads(kernel.state(), inputs, arrays, {.scheduled = options}, *policy).status());
+      const ThreadOptions threads{.scheduled = options, .together = schedule.moves.has_value()};
+      PALLADION_RETURN_IF_ERROR(RunThreads(kernel.state(), inputs, arrays, threads, *policy).status());
     } else {
       PALLADION_RETURN_IF_ERROR(RunScheduled(kernel.state(), inputs, arrays, options, *policy).status());
     }

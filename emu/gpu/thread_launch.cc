@@ -70,7 +70,8 @@ class ThreadLaunch final : public Explorable {
     }
     if (writes_.has_value()) state_.memory().Observe(&*writes_);
     Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
-    if (!all) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
+    const bool at_once = options_.together && !BlocksInteract(state_.program(), kernel_);
+    if (!all && !at_once) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
     if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
     agents_.emplace(state_, *machine_, options_.scheduled.launch.hooks, kernel_, std::move(residency));
     return absl::OkStatus();
