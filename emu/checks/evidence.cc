@@ -60,8 +60,6 @@ absl::Span<const FactRow> AllFacts() { return kFacts; }
 
 const FactRow& RowOf(Fact fact) { return kFacts[static_cast<std::size_t>(fact)]; }
 
-absl::Span<const ProofRow> AllProofs() { return kProofs; }
-
 const ProofRow& ProofNamed(std::string_view name) {
   return *std::find_if(std::begin(kProofs), std::end(kProofs), [&](const ProofRow& row) { return row.name == name; });
 }

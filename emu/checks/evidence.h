@@ -70,9 +70,9 @@ struct ProofRow {
   FactSet rests_on;
   std::string_view says;
 };
-absl::Span<const ProofRow> AllProofs();
 
-const ProofRow& ProofNamed(std::string_view name);  // one of them
+// One of docs/verdicts.md: "every schedule", "one order", "independent programs", "threads".
+const ProofRow& ProofNamed(std::string_view name);
 
 // The first whose facts are all there; nullptr: there is none.
 const ProofRow* ProofOf(FactSet facts);

@@ -48,7 +48,8 @@ TEST(Suppressions, EitherAccessAndItsCallersCount) {
 }
 
 TEST(Suppressions, UnusedOnesAreListedAndTheFirstReasonStays) {
-  Report report{.kernel = "k", .findings = {FindingAt("OOB", "a.py", 1), FindingAt("NONDET", "a.py", 2)}, .checked = true};
+  Report report{
+      .kernel = "k", .findings = {FindingAt("OOB", "a.py", 1), FindingAt("NONDET", "a.py", 2)}, .checked = true};
   Suppressions::Parse("# a comment\n\nOOB a.py:1 # first\nOOB a.py # second\r\n  SHIFT b.py:3 # for later", "dir/s.txt")
       ->Apply(report);
   EXPECT_EQ("first", report.findings[0].suppressed);

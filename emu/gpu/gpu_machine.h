@@ -210,8 +210,8 @@ class GpuMachine final : public ThreadPort {
     std::size_t users = 0;  // threads that have not left its scope
   };
   std::map<std::pair<BlockId, ObjectName>, GlobalBuffer> globals_;
-  absl::flat_hash_map<std::int32_t, int> pending_;                 // operations under way, by buffer
-  std::vector<BufferId> to_free_;                                  // once nothing is pending there
+  absl::flat_hash_map<std::int32_t, int> pending_;  // operations under way, by buffer
+  std::vector<BufferId> to_free_;                   // once nothing is pending there
   std::map<CollectiveKey, CollectiveId> collectives_;
   std::vector<std::int64_t> queue_objects_;  // by queue: the schedules' object, one for all queues of a thread
   std::function<void(EngineOperation)> spawn_;

@@ -19,8 +19,8 @@ bool NeedsThreads(const Program& program);
 struct ThreadOptions {
   ScheduledOptions scheduled;
   bool races = false;
-  // Blocks that do not interact run one after another; with this they are all there from the start, as a search of every
-  // schedule has them: a list of moves is about all agents.
+  // Blocks that do not interact run one after another; with this they are all there from the start, as a search of
+  // every schedule has them: a list of moves is about all agents.
   bool together = false;
   // The last blocks begin first where launch.order says so, also where some can only begin when others have ended: no
   // chip does that. Else these begin in order whatever launch.order says.

@@ -366,9 +366,9 @@ TEST(Shadow, OnlyMovesKeepAnOutputsOwnBytes) {
     Operands operands;
     Revalue(subject, true, random, operands);
     for (const Type& type : subject.types.in) operands.marks.emplace_back(Elements(type), kOwn);
-    const bool may_move = flow == Flow::kMove || flow == Flow::kConvert || flow == Flow::kParts || Places(*subject.op.row);
+    const bool moves = flow == Flow::kMove || flow == Flow::kConvert || flow == Flow::kParts || Places(*subject.op.row);
     for (const std::uint8_t mark : Joined(runner->Undefined(operands)))
-      EXPECT_TRUE(mark == 0 || mark == ComputedMark(kOwn) || (may_move && mark == kOwn)) << text;
+      EXPECT_TRUE(mark == 0 || mark == ComputedMark(kOwn) || (moves && mark == kOwn)) << text;
   }
 }
 

@@ -20,9 +20,9 @@ bool IsAliased(const Operand& operand, const Kernel& kernel) {
                      [&](const Operand& other) { return other.alias.valid() && other.alias == operand.value; });
 }
 
-// An operand that lies in the memory of a TPU's core, or in a GPU block's shared memory, is fetched at its start, and an
-// output goes back at its end: a block like any other, which no program leaves. That shows where two operands are one
-// array, and for outputs where there are several cores or blocks; elsewhere the array itself does as well.
+// An operand that lies in the memory of a TPU's core, or in a GPU block's shared memory, is fetched at its start, and
+// an output goes back at its end: a block like any other, which no program leaves. That shows where two operands are
+// one array, and for outputs where there are several cores or blocks; elsewhere the array itself does as well.
 bool HasCopyOfItsOwn(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
   const bool tpu = program.target.backend == TargetBackend::kMosaicTpu;
   const bool gpu = program.target.backend == TargetBackend::kMosaicGpu && kernel.launch.mesh.empty();
