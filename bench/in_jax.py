@@ -45,7 +45,7 @@ def call_times() -> dict:
     for name, options, environment in (("run", {}, ""), ("check", {"seeds": 16}, ""), ("callback", {}, "callback")):
         os.environ["PALLADION_TRANSPORT"] = environment
         with palladion.emulate(**options):
-            functions[name] = jax.jit(add_one).lower(x).compile()  # keeps its session, which takes no reports any more
+            functions[name] = jax.jit(add_one).lower(x).compile()  # called after it: its reports are folded, outside of any session
     os.environ["PALLADION_TRANSPORT"] = ""
     functions["interpret=True"] = jax.jit(lambda v: add_one(v, interpret=True))
     times = {name: [] for name in functions}

@@ -20,6 +20,7 @@ constexpr std::size_t kCount = 4096;
 double Low(MathOp op) {
   switch (op) {
     case MathOp::kLog:
+    case MathOp::kLog2:
     case MathOp::kSqrt:
     case MathOp::kRsqrt:
       return 0.001;

@@ -1,9 +1,14 @@
-# How every folder declares its library and its unit tests: warnings as errors, no contraction of a*b+c (the same bits on
+# How every folder declares its library and its unit tests: the same warnings, no contraction of a*b+c (the same bits on
 # every host), and sources found by name so that one more operation is one more file and no list to edit.
+
+# On in every build that tests us: the presets but release, and release as `./dev test` and `./dev build` configure it. Off for
+# users, whose compiler may be newer than any that we tried, and may warn of what is no mistake.
+option(PALLADION_WERROR "Warnings are errors" OFF)
 
 add_library(palladion_flags INTERFACE)
 target_compile_options(palladion_flags INTERFACE
-  -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wnon-virtual-dtor -Werror -ffp-contract=off -fno-math-errno)
+  -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wnon-virtual-dtor $<$<BOOL:${PALLADION_WERROR}>:-Werror>
+  -ffp-contract=off -fno-math-errno)
 # -isystem keeps warnings of Debian's headers out of ours; tests and sources name every header from the repository's root.
 target_include_directories(palladion_flags INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 

@@ -15,6 +15,11 @@ def minimum(x, y):
     return -maximum(-x, -y)
 
 
+def upper_half(wide):
+    """The product in the type `wide`, without its lower half."""
+    return lambda x, y: (np.asarray(x, wide) * np.asarray(y, wide) >> np.array(8 * x.itemsize, wide)).astype(x.dtype)
+
+
 def arithmetic():
     f32 = "f32"
     yield elementwise(
@@ -174,6 +179,19 @@ def bits():
         "Set bits, of negative numbers in two's complement. Oracle: JAX.",
         [("i32", (0, 7, -1, -2147483648))],
         lax("population_count"),
+    )
+    yield elementwise(
+        "mulhi",
+        "The upper half of the product, with its sign. Oracle: NumPy in twice the width.",
+        [("i32", (1 << 30, -1, -2147483648, 123456789, 7)), ("i32", (6, 1, -2147483648, -987654321, 5))],
+        upper_half(np.int64),
+    )
+    yield elementwise(
+        "mulhi",
+        "Without a sign; one operand for all. Oracle: NumPy in twice the width.",
+        [("u8", (255, 200, 3, 128)), ("u8", (255,), ())],
+        upper_half(np.uint16),
+        suffix="_u8",
     )
 
 

@@ -84,6 +84,7 @@ absl::StatusOr<Ran> RunText(const Case& test, const std::string& text, bool obse
   absl::StatusOr<RunResult> result = Run(*kernel, inputs, options);
   if (!result.ok()) return Refused(result.status());
   return Ran{.exit_code = static_cast<int>(ExitCodeOf(result->report)),
+             .error = result->report.error.has_value() ? result->report.error->message : "",
              .report = std::move(result->report),
              .described = kernel->outputs(),
              .outputs = std::move(result->outputs)};

@@ -9,8 +9,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "emu/checks/check_into.h"
+#include "emu/interrupt.h"
 #include "emu/prepared_kernel.h"
+#include "emu/progress.h"
 #include "emu/reports/json.h"
+#include "emu/reports/source_lines.h"
+#include "emu/reports/told.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -58,7 +62,8 @@ struct OptionReader {
     if (name == "proxy") options.proxy = std::string(value);
     if (name == "replay") options.replay = std::string(value);
     if (name == "raise" && value == "all") how.raise_all = true;
-    if (name == "raise" && value != "all" && value != "none")
+    if (name == "raise" && value == "never") how.never_raise = true;
+    if (name == "raise" && value != "all" && value != "none" && value != "never")
       how.raise_codes = absl::StrSplit(absl::string_view(value.data(), value.size()), ',');
     if (name == "fill" || name == "proxy" || name == "replay" || name == "raise") return absl::OkStatus();
     return absl::InvalidArgumentError(Cat("a kernel call has no option '", name, "'"));
@@ -77,23 +82,39 @@ std::string DepositText(const std::vector<std::int64_t>& grid, const Report& rep
   return Cat("{\"grid\": [", absl::StrJoin(grid, ", "), "], \"report\": ", ToJson(report), "}");
 }
 
-std::string FindingText(const ReportedFinding& finding) {
-  std::string text = Cat(finding.severity, "[", finding.code, "]: ", finding.message);
-  if (!finding.source.empty()) Append(&text, " (at ", finding.source, ")");
-  return text;
+// The outputs of a kernel that could not run.
+void Poison(absl::Span<const MutableArray> outputs) {
+  constexpr std::byte kOnes{0xff}, kTrue{1};  // NaN, and a bool that XLA takes for one
+  for (const MutableArray& output : outputs) {
+    std::size_t bytes = StorageBytes(output.dtype);
+    for (const std::int64_t size : output.shape) bytes *= static_cast<std::size_t>(size);
+    std::fill_n(output.data, bytes, output.dtype == DType::kBool ? kTrue : kOnes);
+  }
 }
 
-// OK, or what the caller should raise.
+// OK, or what the caller should raise: the findings as every report tells them.
 absl::Status Raised(const BridgeOptions& how, const Report& report) {
-  std::string text;
-  for (const ReportedFinding& finding : report.findings) {
-    if (!Counts(finding, report)) continue;
-    const bool named = std::find(how.raise_codes.begin(), how.raise_codes.end(), finding.code) != how.raise_codes.end();
-    if (how.raise_all || named) Append(&text, text.empty() ? "" : "\n", FindingText(finding));
+  if (how.never_raise) return absl::OkStatus();
+  ReportDocument told;
+  told.calls.push_back({.report = report,
+                        .replay_before = Cat("palladion.emulate(\"", report.target, "\", replay=\""),
+                        .replay_after = "\")"});
+  std::vector<ReportedFinding>& raised = told.calls[0].report.findings;
+  raised.erase(std::remove_if(raised.begin(), raised.end(),
+                              [&](const ReportedFinding& finding) {
+                                const bool named = std::find(how.raise_codes.begin(), how.raise_codes.end(),
+                                                             finding.code) != how.raise_codes.end();
+                                return !Counts(finding, report) || !(how.raise_all || named);
+                              }),
+               raised.end());
+  if (!raised.empty()) {
+    SourceFiles sources;
+    const TellOptions options{.python = true,
+                              .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
+    return absl::FailedPreconditionError(Cat("kernel @", report.kernel, ":\n", ToText(told, options, {.end = false})));
   }
-  if (!text.empty()) return absl::FailedPreconditionError(Cat("kernel @", report.kernel, ": ", text));
   if (report.error.has_value()) return absl::InternalError(Cat("kernel @", report.kernel, ": ", report.error->message));
-  if (report.interrupted) return absl::CancelledError(Cat("kernel @", report.kernel, ": the check was interrupted"));
+  if (report.interrupted) return absl::CancelledError(Cat("kernel @", report.kernel, ": interrupted"));
   return absl::OkStatus();
 }
 
@@ -108,6 +129,7 @@ std::size_t HashOf(const BridgeRequest& request) {
 
 absl::StatusOr<BridgeOptions> ParseBridgeOptions(std::string_view text) {
   BridgeOptions how;
+  how.options.run.budget_name = "the argument budget";
   for (const absl::string_view part :
        absl::StrSplit(absl::string_view(text.data(), text.size()), ';', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> named = absl::StrSplit(part, absl::MaxSplits('=', 1));
@@ -148,6 +170,20 @@ std::int64_t Bridge::Open() {
 void Bridge::Close(std::int64_t session) {
   const std::lock_guard<std::mutex> lock(sessions_mutex_);
   if (session != kNoSession) sessions_.erase(session);
+}
+
+// A call makes its RunControl before it asks whether it is cancelled, so none is missed.
+void Bridge::Cancel(std::int64_t session) {
+  {
+    const std::lock_guard<std::mutex> lock(sessions_mutex_);
+    if (session != kNoSession) cancelled_.insert(session);
+  }
+  InterruptRuns();
+}
+
+bool Bridge::IsCancelled(std::int64_t session) {
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  return cancelled_.count(session) > 0;
 }
 
 std::string Bridge::Take(std::int64_t session) {
@@ -233,14 +269,14 @@ absl::StatusOr<std::shared_ptr<const Bridge::Kernel>> Bridge::Find(const BridgeR
 absl::Status Bridge::Prepare(const BridgeRequest& request) { return Find(request).status(); }
 
 absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,
-                                   absl::Span<const MutableArray> outputs) const {
+                                   absl::Span<const MutableArray> outputs, RunControl& control) const {
+  CheckOptions options = kernel.how.options;
+  options.run.control = &control;
   if (!kernel.how.check) {
-    absl::StatusOr<Report> report = RunInto(kernel.prepared, inputs, outputs, kernel.how.options.run);
+    absl::StatusOr<Report> report = RunInto(kernel.prepared, inputs, outputs, options.run);
     if (report.ok()) report->strict = kernel.how.options.strict;
     return report;
   }
-  CheckOptions options = kernel.how.options;
-  options.interrupted = [this, before = interrupts_.load()] { return interrupts_.load() != before; };
   return CheckInto(kernel.prepared, inputs, outputs, options);
 }
 
@@ -254,11 +290,17 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
     return kernel.status();
   }
   const PreparedKernel& prepared = (*kernel)->prepared;
-  const absl::StatusOr<Report> report = Run(**kernel, inputs, outputs);
+  const InterruptEavesdropper listener(InterruptEavesdropper::For::kRun);
+  RunControl control(HeardInterrupts());
+  if (IsCancelled(request.session)) return absl::CancelledError(Cat("kernel @", prepared.name(), ": interrupted"));
+  const ShownRun shown(prepared.name(), request.session, control);
+  const absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, control);
   if (!report.ok()) {
     Leave(request.session,
           DepositText(GridOf(prepared), ErrorReport(report.status(), prepared.name(), prepared.target())));
-    return report.status();
+    if (!(*kernel)->how.never_raise) return report.status();
+    Poison(outputs);
+    return absl::OkStatus();
   }
   Leave(request.session, DepositText(GridOf(prepared), *report));
   return Raised((*kernel)->how, *report);

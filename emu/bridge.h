@@ -8,12 +8,12 @@
 //
 // State: kernels, which are immutable and bounded in number and size, and the reports of sessions that are open. A call
 // that fails or is stopped leaves its report and nothing else. Everything here may be used from any thread.
+// While a call is under way, SIGINT and SIGTERM end it early (emu/interrupt.h), and emu/progress.h tells how far it is.
 // What it does not do: let calls on several devices meet. No kernel that runs today reaches another device's memory;
 // one that tries is refused by the name of its primitive.
 #ifndef PALLADION_EMU_BRIDGE_H_
 #define PALLADION_EMU_BRIDGE_H_
 
-#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,7 +37,9 @@ namespace palladion {
 
 // `options` is a list "name=value;name=value" of the fields of palladion_check_options and
 //   check  0: run in program order with the checks that are always on (the default); 1: check
-//   raise  whose findings make the call fail: "none" (the default), "all" that count, or codes, "OOB,RACE_WW"
+//   raise  whose findings make the call fail: "none" (the default), "all" that count, or codes, "OOB,RACE_WW"; "never":
+//   not
+//          even a kernel that cannot run, whose outputs are then poison. The report says what happened
 struct BridgeRequest {
   std::string_view text, kernel, target, options;  // kernel and target as for PrepareText
   std::int64_t session = 0;
@@ -45,7 +48,7 @@ struct BridgeRequest {
 struct BridgeOptions {
   bool check = false;
   CheckOptions options;
-  bool raise_all = false;
+  bool raise_all = false, never_raise = false;
   std::vector<std::string> raise_codes;
 };
 
@@ -62,6 +65,7 @@ class Bridge {
   Bridge() { sessions_.try_emplace(kNoSession); }
   std::int64_t Open();
   void Close(std::int64_t session);            // what waits there is dropped, and so is what its calls leave later
+  void Cancel(std::int64_t session);           // its calls end as interrupted, those that come later too
   std::string Take(std::int64_t session);      // "" where it is not open
   std::int64_t Pending(std::int64_t session);  // calls under way
   // false: calls were still under way when the time was over.
@@ -74,9 +78,6 @@ class Bridge {
   // run, or findings that `raise` names.
   absl::Status Call(const BridgeRequest& request, absl::Span<const ConstArray> inputs,
                     absl::Span<const MutableArray> outputs);
-
-  // Checks under way stop after the schedule that they are in. May be called by a signal handler.
-  void Interrupt() { interrupts_.fetch_add(1); }
 
  private:
   struct Kernel {
@@ -97,7 +98,8 @@ class Bridge {
 
   absl::StatusOr<std::shared_ptr<const Kernel>> Find(const BridgeRequest& request);
   absl::StatusOr<Report> Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,
-                             absl::Span<const MutableArray> outputs) const;
+                             absl::Span<const MutableArray> outputs, RunControl& control) const;
+  bool IsCancelled(std::int64_t session);
   void Leave(std::int64_t session, std::string report);
 
   std::mutex kernels_mutex_;
@@ -109,7 +111,7 @@ class Bridge {
   std::condition_variable call_ended_;
   std::map<std::int64_t, Session> sessions_;
   std::int64_t last_session_ = kNoSession;
-  std::atomic<std::int64_t> interrupts_ = 0;
+  std::set<std::int64_t> cancelled_;
 };
 
 // The one that compiled code reaches, which can be given no object.

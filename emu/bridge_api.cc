@@ -1,11 +1,13 @@
 // The part of the C ABI that calls from compiled programs and their sessions use.
-#include <csignal>
 #include <mutex>
+#include <optional>
 
 #include "absl/strings/str_join.h"
 #include "emu/bridge.h"
 #include "emu/c_api.h"
 #include "emu/c_arrays.h"
+#include "emu/interrupt.h"
+#include "emu/progress.h"
 #include "semantics/base/status.h"
 #include "semantics/base/target_names.h"
 
@@ -14,6 +16,7 @@ namespace {
 using palladion::Bridge;
 using palladion::BridgeRequest;
 using palladion::Guarded;
+using palladion::InterruptEavesdropper;
 using palladion::ProcessBridge;
 using palladion::TextOf;
 
@@ -25,22 +28,15 @@ BridgeRequest RequestOf(const palladion_call_request* request) {
           .session = request->session};
 }
 
-// Who listened for SIGINT before us, and how many want to listen. A signal handler can be given no object.
-struct ::sigaction listened_before;
-int listeners = 0;
-
-void OnInterrupt(int signal, siginfo_t* info, void* context) {
-  ProcessBridge().Interrupt();
-  if ((listened_before.sa_flags & SA_SIGINFO) != 0) {
-    listened_before.sa_sigaction(signal, info, context);
-  } else if (listened_before.sa_handler != SIG_DFL && listened_before.sa_handler != SIG_IGN) {
-    listened_before.sa_handler(signal);
-  }
-}
-
-std::mutex& ListenersMutex() {
-  static std::mutex mutex;
-  return mutex;
+// Sessions that want to listen; a C function has no object to keep it in.
+struct Listening {
+  std::mutex mutex;
+  int sessions = 0;
+  std::optional<InterruptEavesdropper> eavesdropper;
+};
+Listening& ProcessListening() {
+  static Listening* const listening = new Listening;
+  return *listening;
 }
 
 }  // namespace
@@ -76,29 +72,28 @@ int palladion_session_wait(int64_t session, int64_t milliseconds) {
 char* palladion_session_take(int64_t session) { return palladion::CopyText(ProcessBridge().Take(session)); }
 
 void palladion_interrupts_listen(void) {
-  const std::lock_guard<std::mutex> lock(ListenersMutex());
-  ProcessBridge();  // made here, not in a signal handler
-  if (listeners++ > 0) return;
-  struct ::sigaction action = {};
-  action.sa_sigaction = OnInterrupt;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  ::sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, nullptr, &listened_before);
-  const bool handled = (listened_before.sa_flags & SA_SIGINFO) != 0 ||
-                       (listened_before.sa_handler != SIG_DFL && listened_before.sa_handler != SIG_IGN);
-  if (!handled) return;  // nobody to hand it on to: the process ends, or was told to ignore it
-  action.sa_flags = SA_SIGINFO | (listened_before.sa_flags & (SA_RESTART | SA_ONSTACK));
-  ::sigaction(SIGINT, &action, nullptr);
+  Listening& listening = ProcessListening();
+  const std::lock_guard<std::mutex> lock(listening.mutex);
+  if (listening.sessions++ == 0) listening.eavesdropper.emplace(InterruptEavesdropper::For::kSession);
 }
 
 void palladion_interrupts_ignore(void) {
-  const std::lock_guard<std::mutex> lock(ListenersMutex());
-  if (listeners == 0 || --listeners > 0) return;
-  struct ::sigaction now = {};
-  ::sigaction(SIGINT, nullptr, &now);
-  // Whoever has set a handler of their own since then keeps it.
-  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == OnInterrupt)
-    ::sigaction(SIGINT, &listened_before, nullptr);
+  Listening& listening = ProcessListening();
+  const std::lock_guard<std::mutex> lock(listening.mutex);
+  if (listening.sessions > 0 && --listening.sessions == 0) listening.eavesdropper.reset();
 }
 
+int64_t palladion_interrupts_heard(void) { return palladion::HeardInterrupts().load(); }
+
+void palladion_session_cancel(int64_t session) { ProcessBridge().Cancel(session); }
+
+char* palladion_progress(void) { return palladion::CopyText(palladion::RunsUnderWay()); }
+
 char* palladion_targets(void) { return palladion::CopyText(absl::StrJoin(palladion::TargetNames(), "\n")); }
+
+char* palladion_resolve_target(const char* name, const char* backend, char** error) {
+  const absl::StatusOr<palladion::Target> target = palladion::ResolveTarget(TextOf(name), {.backend = TextOf(backend)});
+  if (target.ok()) return palladion::CopyText(palladion::ToString(*target));
+  palladion::SetText(error, palladion::ErrorText(target.status()));
+  return nullptr;
+}

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cmath>
 #include <string>
 #include <thread>
 #include <vector>
@@ -87,13 +88,13 @@ TEST(Bridge, DifferentReportsAreBounded) {
 TEST(Bridge, FindingsFailTheCallWhereTheyAreAsked) {
   Bridge bridge;
   AddCall call;
-  for (const char* goes_on : {"", "raise=none", "raise=RACE_WW"})
+  for (const char* goes_on : {"", "raise=none", "raise=RACE_WW", "raise=never"})
     EXPECT_TRUE(call.Run(bridge, BadKernel(), goes_on, Bridge::kNoSession).ok()) << goes_on;
   bridge.Take(Bridge::kNoSession);
   for (const char* fails : {"raise=all", "raise=RACE_WW,OOB_BLOCK", "check=1;seeds=2;raise=all"}) {
     const absl::Status status = call.Run(bridge, BadKernel(), fails, Bridge::kNoSession);
     EXPECT_EQ(absl::StatusCode::kFailedPrecondition, status.code()) << fails << bridge.Take(Bridge::kNoSession);
-    EXPECT_TRUE(Has(std::string(status.message()), "kernel @add: defect[")) << status;
+    EXPECT_TRUE(Has(std::string(status.message()), "kernel @add:\nerror[")) << status;
     EXPECT_TRUE(Has(bridge.Take(Bridge::kNoSession), "\"verdict\": \"defect\""));  // the report is there all the same
   }
 }
@@ -108,6 +109,11 @@ TEST(Bridge, WhatCannotRunIsAReportToo) {
   EXPECT_TRUE(bridge.Prepare({.text = text}).ok());
   EXPECT_FALSE(bridge.Prepare({.text = text, .target = "abacus"}).ok());
   EXPECT_FALSE(bridge.Call({.text = text}, {}, {}).ok());  // no arrays
+  float o[8] = {};
+  const MutableArray out[] = {{DType::kF32, kShape, reinterpret_cast<std::byte*>(o)}};
+  EXPECT_TRUE(bridge.Call({.text = text, .options = "raise=never"}, {}, out).ok());
+  EXPECT_TRUE(std::isnan(o[0]) && std::isnan(o[7]));
+  EXPECT_TRUE(Has(bridge.Take(Bridge::kNoSession), "\"error\""));
   EXPECT_EQ(0, bridge.Pending(Bridge::kNoSession));
 }
 

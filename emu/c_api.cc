@@ -10,9 +10,12 @@
 #include "emu/checks/check_into.h"
 #include "emu/checks/mutants.h"
 #include "emu/emulate.h"
+#include "emu/interrupt.h"
 #include "emu/machines/chip.h"
 #include "emu/operations.h"
+#include "emu/progress.h"
 #include "emu/reports/json.h"
+#include "emu/reports/report_from_json.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/finding.h"
 #include "semantics/base/status.h"
@@ -39,6 +42,7 @@ palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
                                   .contracts = given.contracts != 0,
                                   .strict = given.strict != 0,
                                   .threads = given.threads};
+  options.run.budget_name = "the argument budget";
   if (given.budget > 0) options.SetBudget(given.budget);
   if (given.replay != nullptr) options.replay = given.replay;
   if (given.fill != nullptr) options.fill = given.fill;
@@ -57,7 +61,10 @@ int Reported(const palladion_program* program, const palladion_array* inputs, si
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in, palladion::ConstArrays(inputs, n_inputs));
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
                                palladion::MutableArrays(outputs, n_outputs));
-    PALLADION_ASSIGN_OR_RETURN(const palladion::Report result, work(in, out));
+    const palladion::InterruptEavesdropper listener(palladion::InterruptEavesdropper::For::kRun);
+    palladion::RunControl control(palladion::HeardInterrupts());
+    const palladion::ShownRun shown(program->kernel.name(), 0, control);
+    PALLADION_ASSIGN_OR_RETURN(const palladion::Report result, work(in, out, control));
     code = palladion::ExitCodeOf(result);
     SetText(report, palladion::ToJson(result));
     return absl::OkStatus();
@@ -86,9 +93,17 @@ palladion_program* palladion_prepare(const char* text, size_t size, const char* 
 
 int palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                   palladion_array* outputs, size_t n_outputs, char** report) {
+  return palladion_run_within(program, inputs, n_inputs, outputs, n_outputs, 0, report);
+}
+
+int palladion_run_within(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                         palladion_array* outputs, size_t n_outputs, int64_t budget, char** report) {
   return Reported(program, inputs, n_inputs, outputs, n_outputs, report,
-                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out) {
-                    return palladion::RunInto(program->kernel, in, out);
+                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
+                      palladion::RunControl& control) {
+                    palladion::RunOptions options{.budget_name = "the argument budget", .control = &control};
+                    if (budget > 0) options.loop_budget = budget;
+                    return palladion::RunInto(program->kernel, in, out, options);
                   });
 }
 
@@ -112,9 +127,13 @@ void palladion_check_defaults(palladion_check_options* options) {
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                     palladion_array* outputs, size_t n_outputs, const palladion_check_options* options, char** report) {
   return Reported(program, inputs, n_inputs, outputs, n_outputs, report,
-                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out) {
-                    return palladion::CheckInto(program->kernel, in, out,
-                                                options == nullptr ? palladion::CheckOptions() : OptionsOf(*options));
+                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
+                      palladion::RunControl& control) {
+                    palladion_check_options given;
+                    palladion_check_defaults(&given);
+                    palladion::CheckOptions how = OptionsOf(options == nullptr ? given : *options);
+                    how.run.control = &control;
+                    return palladion::CheckInto(program->kernel, in, out, how);
                   });
 }
 
@@ -164,6 +183,17 @@ char* palladion_finding_codes(void) {
   return CopyText(json.Close(']').Take());
 }
 
+char* palladion_tell(const char* request, size_t size, char** error) {
+  char* told = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    absl::StatusOr<std::string> text = palladion::TellJson(TextOf(request, size));
+    if (text.ok()) told = CopyText(*text);
+    return text.status();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return told;
+}
+
 char* palladion_chips(void) {
   palladion::JsonWriter json;
   json.Open('[');
@@ -175,6 +205,8 @@ char* palladion_chips(void) {
         .Number(chip.generation)
         .Key("cores")
         .Number(chip.cores)
+        .Key("hbm_bytes")
+        .Number(chip.hbm_bytes)
         .Close('}');
   }
   return CopyText(json.Close(']').Take());

@@ -35,6 +35,10 @@ PALLADION_API palladion_program* palladion_prepare(const char* text, size_t size
 PALLADION_API int palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                                 palladion_array* outputs, size_t n_outputs, char** report);
 
+/* The same with a budget of loop iterations of a program, or steps of a schedule; 0: the default. */
+PALLADION_API int palladion_run_within(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                                       palladion_array* outputs, size_t n_outputs, int64_t budget, char** report);
+
 /* How a kernel is checked. palladion_check_defaults fills it in; texts may be NULL for their default. */
 typedef struct palladion_check_options {
   int64_t seeds;                     /* schedules to try where there is a choice; at least 1 */
@@ -74,6 +78,10 @@ PALLADION_API char* palladion_operations(void);
 /* Every finding code as JSON: a list of objects with code, severity (unless a finding itself says otherwise), rule. */
 PALLADION_API char* palladion_finding_codes(void);
 
+/* Reports as people read them, in the words and the shape of the command: `request` is JSON (emu/reports/
+ * report_from_json.h), the result a text, or JSON where it asks for the parts. NULL on an error, as above. */
+PALLADION_API char* palladion_tell(const char* request, size_t size, char** error);
+
 /* Calls from inside compiled programs, XLA's above all: docs/jax.md. Kernels are found by their text and kept, bounded
  * in number, and reports wait in the session named until they are taken. `options` is a list of name=value, parted by
  * semicolons: emu/bridge.h. Texts may be NULL for "". */
@@ -104,16 +112,29 @@ PALLADION_API int64_t palladion_session_pending(int64_t session);
 PALLADION_API int palladion_session_wait(int64_t session, int64_t milliseconds);
 PALLADION_API void palladion_session_close(int64_t session);
 
-/* Between the two, SIGINT stops checks under way after the schedule that they are in, and then reaches whoever listened
- * before. May be nested. */
+/* Calls of the session that are under way, or begin later, end as interrupted: somebody will not wait for them. */
+PALLADION_API void palladion_session_cancel(int64_t session);
+
+/* Every run, check and call ends early at SIGINT or SIGTERM, where somebody listens for them, who then gets the signal
+ * as always; its report is marked as interrupted. Between these two that costs each of them nothing. May be nested. */
 PALLADION_API void palladion_interrupts_listen(void);
 PALLADION_API void palladion_interrupts_ignore(void);
+PALLADION_API int64_t palladion_interrupts_heard(void); /* so far, by anybody; never less than before */
+
+/* Runs, checks and calls under way, as JSON: a list of objects with kernel, session, seconds (so far), unit
+ * ("schedules", "programs", or "budget" of a run of one program), done, total (0: not known), rate (a second),
+ * seconds_left (-1: not known; of a budget at most so many), text (all of it, for people). */
+PALLADION_API char* palladion_progress(void);
 
 /* The names of all targets, one a line. */
 PALLADION_API char* palladion_targets(void);
 
+/* The full name of the target that `name` means for a kernel that says `backend`: a chip takes that backend. NULL, and
+ * in *error what is accepted, for any other name. Both may be NULL: what a kernel says that says nothing. */
+PALLADION_API char* palladion_resolve_target(const char* name, const char* backend, char** error);
+
 /* Every chip that a target may name, as JSON: a list of objects with name, device_kind, tpu, generation (the major
- * compute capability of a GPU), cores (emu/machines/chip.h). */
+ * compute capability of a GPU), cores, hbm_bytes (emu/machines/chip.h). */
 PALLADION_API char* palladion_chips(void);
 
 PALLADION_API void palladion_free_program(palladion_program* program);

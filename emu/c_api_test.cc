@@ -91,6 +91,14 @@ TEST(CApi, ErrorsAreTexts) {
   EXPECT_EQ(0u, PrepareError(VectorKernel("prng_seed(1:i32);")).find("UNIMPLEMENTED: <text>:9: kernel @k: "));
   EXPECT_EQ(0u, PrepareError(AddKernel(), "sub").find("INVALID_ARGUMENT: no kernel 'sub'"));
   EXPECT_EQ(0u, PrepareError(AddKernel(), nullptr, "cuda").find("INVALID_ARGUMENT: unknown target 'cuda'"));
+  char* full = palladion_resolve_target("h100", "mosaic_gpu", nullptr);
+  EXPECT_EQ("mosaic_gpu/h100", Taken(full));
+  full = palladion_resolve_target(nullptr, nullptr, nullptr);
+  EXPECT_EQ("generic", Taken(full));
+  char* why = nullptr;
+  EXPECT_EQ(nullptr, palladion_resolve_target("h100", "mosaic_tpu", &why));
+  EXPECT_EQ(0u,
+            Taken(why).find("INVALID_ARGUMENT: the target 'h100' does not fit a kernel, which is written for TPUs"));
   char* error = nullptr;
   EXPECT_EQ(nullptr, palladion_prepare(nullptr, 0, nullptr, nullptr, &error));
   EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: "));
@@ -114,7 +122,7 @@ TEST(CApi, TextsOfAText) {
   const std::string chips = Taken(palladion_chips());
   const std::string h100 =
       "{\"name\": \"h100\", \"device_kind\": \"NVIDIA H100 80GB HBM3\", \"tpu\": false, \"generation\": 9, \"cores\": "
-      "132}";
+      "132, \"hbm_bytes\": 85520809984}";
   EXPECT_NE(std::string::npos, chips.find(h100)) << chips;
 }
 
@@ -164,8 +172,25 @@ TEST(CApi, CodesOfFindingsAndBudget) {
       "pkir 1;\nkernel @m { grid [1]; body @b () { run_scoped() (%s: ref<vmem,f32[68719476736]>) { return; }; return; "
       "} }\n");
   EXPECT_EQ(6, palladion_run(program, nullptr, 0, nullptr, 0, &report));
-  EXPECT_EQ(0u, Taken(report).find("{\"message\": \"RESOURCE_EXHAUSTED: kernel @m, line 2"));
+  EXPECT_EQ(0u, Taken(report).find("{\"message\": \"RESOURCE_EXHAUSTED: kernel @m, at line 2 of the kernel text"));
   palladion_free_program(program);
+}
+
+TEST(CApi, AReportIsToldInTheWordsOfTheCommand) {
+  palladion_program* program = Prepare(AddKernel("7:i32"));
+  AddArrays a;
+  char* report = nullptr;
+  ASSERT_EQ(1, palladion_run(program, a.in, 2, a.out, 1, &report));
+  palladion_free_program(program);
+  const std::string request = "{\"form\": \"text\", \"calls\": [{\"report\": " + Taken(report) + "}]}";
+  char* error = nullptr;
+  const std::string told = Taken(palladion_tell(request.data(), request.size(), &error));
+  EXPECT_EQ(nullptr, error);
+  EXPECT_EQ(0u, told.find("error[OOB_BLOCK]: ")) << told;
+  EXPECT_NE(std::string::npos, told.find("not checked (seeds=16 checks it); 1 finding\n")) << told;
+  EXPECT_EQ(nullptr, palladion_tell("{", 1, &error));
+  EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: not a report that can be told: "));
+  EXPECT_EQ(nullptr, palladion_tell(nullptr, 0, nullptr));
 }
 
 // XLA calls out with flush-to-zero and denormals-are-zero set; a caller may also round upwards.

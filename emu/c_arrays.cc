@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "emu/reports/printable.h"
 #include "semantics/base/dtype.h"
 #include "semantics/base/status.h"
 
@@ -49,7 +50,7 @@ void SetText(char** place, const std::string& text) {
 }
 
 std::string ErrorText(const absl::Status& status) {
-  return Cat(absl::StatusCodeToString(status.code()), ": ", status.message());
+  return PrintableLines(Cat(absl::StatusCodeToString(status.code()), ": ", status.message()));
 }
 
 std::string_view TextOf(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }

@@ -19,7 +19,7 @@ namespace palladion {
 
 char* CopyText(std::string_view text);                // for the caller to free with palladion_free_string
 void SetText(char** place, const std::string& text);  // nothing where place is NULL
-std::string ErrorText(const absl::Status& status);    // "INVALID_ARGUMENT: ..."
+std::string ErrorText(const absl::Status& status);    // "INVALID_ARGUMENT: ...", printable
 std::string_view TextOf(const char* text);            // NULL is the empty text
 std::string_view TextOf(const char* text, std::size_t size);
 

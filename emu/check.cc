@@ -16,13 +16,13 @@
 #include "emu/checks/finding_log.h"
 #include "emu/checks/grid_checks.h"
 #include "emu/checks/other_operands.h"
+#include "emu/checks/shorten.h"
 #include "emu/float_environment.h"
 #include "emu/host_memory.h"
 #include "emu/operand_check.h"
 #include "emu/scheduled_launch.h"
 #include "scheduler/parallel_seeds.h"
 #include "scheduler/pct_bound.h"
-#include "scheduler/shrink.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -42,11 +42,14 @@ class Checker {
                .steps = static_cast<std::int64_t>(state.program().steps.size()),
                .checked = true,
                .strict = options_.strict};
-    if (options_.contracts) {
-      for (Finding& finding : StaticFindings(state, &report_.checks)) Add(std::move(finding), nullptr);
-    }
+    for (Finding& finding : options_.contracts ? StaticFindings(state, &report_.checks) : state.always_found())
+      Add(std::move(finding), nullptr);
     absl::Status status = RunSchedules();
-    if (status.ok()) ChallengeEqualValues(runner_, options_, lengths_, log_);
+    if (IsInterrupted(status)) {
+      report_.interrupted = true;
+      status = absl::OkStatus();
+    }
+    if (status.ok() && !report_.interrupted) ChallengeEqualValues(runner_, options_, lengths_, log_);
     if (!status.ok() && log_.entries().empty()) return status;
     if (!status.ok()) report_.error = ErrorReport(status, "", "").error;
     Conclude();
@@ -82,7 +85,9 @@ class Checker {
 
   absl::Status TakeBaseline(Trial trial, Watch watch) {
     baseline_ = std::move(trial);
-    lengths_ = {.steps = std::max<std::int64_t>(1, baseline_.run.steps), .operations = baseline_.run.operations};
+    lengths_ = {.steps = std::max<std::int64_t>(1, baseline_.run.steps),
+                .operations = baseline_.run.operations,
+                .work = baseline_.run.work};
     report_.programs = baseline_.programs;
     report_.printed = baseline_.printed;
     if (watch == Watch::kOutputs) return baseline_.trouble;
@@ -96,6 +101,7 @@ class Checker {
     constexpr std::int64_t kForward = 0;  // and 1, the reverse
     const std::int64_t orders = HasParallelDimension() ? 2 : 1;
     const bool together = options_.threads != 1 && WorthAThread();
+    if (options_.run.control != nullptr) options_.run.control->BeginSchedules(orders);
     absl::Status status;
     ParallelSeeds<absl::StatusOr<Trial>> both(kForward, orders, together ? options_.threads : 1);
     both.Do(
@@ -107,7 +113,7 @@ class Checker {
         [&](std::int64_t order, absl::StatusOr<Trial> trial) {
           status = order == kForward ? TakeForward(std::move(trial)) : TakeReverse(std::move(trial), together);
           if (!status.ok() || order + 1 == orders) return false;
-          if (options_.progress) options_.progress(order + 1, orders);
+          Done(order + 1);
           return !Interrupted();
         });
     return status;
@@ -170,7 +176,7 @@ class Checker {
 
   absl::Status Replay() {
     PALLADION_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options_.replay));
-    PALLADION_RETURN_IF_ERROR(ExpectMadeFor(schedule, runner_.KernelHash(), runner_.InputsHash()));
+    PALLADION_RETURN_IF_ERROR(ExpectMadeFor(schedule, runner_.Origin()));
     PALLADION_RETURN_IF_ERROR(RunBaseline(Watch::kOutputs));
     return RunOne(schedule);
   }
@@ -178,6 +184,8 @@ class Checker {
   // Results are taken in the order of the seeds, so the report does not depend on the number of threads.
   absl::Status RunSeeds() {
     if (ProofOf(Facts()) != nullptr && !log_.AnyForbidsProof() && !options_.all_seeds) return absl::OkStatus();
+    if (options_.run.control != nullptr) options_.run.control->BeginSchedules(options_.seeds);
+    Done(1);
     absl::Status status;
     ParallelSeeds<absl::StatusOr<Trial>> seeds(1, options_.seeds, options_.threads);
     seeds.Do(
@@ -189,7 +197,7 @@ class Checker {
           status = trial.status();
           if (status.ok()) status = Take(*trial, Watch::kEverything);
           if (status.ok()) status = Compare(*trial);
-          if (options_.progress) options_.progress(seed + 1, options_.seeds);
+          Done(seed + 1);
           return status.ok() && !livelock_ && !Interrupted();
         });
     return status;
@@ -208,6 +216,7 @@ class Checker {
       Schedule schedule = runner_.ScheduleOfSeed(0);
       schedule.moves = result.run.moves;
       PALLADION_RETURN_IF_ERROR(RunOne(schedule));
+      Done(report_.schedules);
       return !Interrupted();
     };
     PALLADION_ASSIGN_OR_RETURN(explored_,
@@ -216,13 +225,18 @@ class Checker {
   }
 
   bool Interrupted() {
+    report_.interrupted |= palladion::Interrupted(options_.run.control);
     report_.interrupted |= options_.interrupted && options_.interrupted();
     return report_.interrupted;
   }
 
+  void Done(std::int64_t schedules) const {
+    if (options_.run.control != nullptr) options_.run.control->EndSchedules(schedules);
+  }
+
   // Its findings, and then its trouble.
   absl::Status Take(const Trial& trial, Watch watch) {
-    ++report_.schedules;
+    report_.schedules += IsInterrupted(trial.trouble) ? 0 : 1;
     livelock_ |= trial.run.outcome == Outcome::kBudget;
     if (watch == Watch::kEverything) facts_ &= trial.facts;
     for (const auto& [name, times] : trial.tallies) tallies_[name] += times;
@@ -234,35 +248,8 @@ class Checker {
   void Add(Finding finding, const Trial* trial) {
     std::optional<Schedule> schedule;
     if (trial != nullptr) schedule = trial->schedule;
-    const auto replay = [&] { return trial == nullptr ? "" : ReplayOf(*trial, finding); };
+    const auto replay = [&] { return trial == nullptr ? "" : shortener_.ReplayOf(*trial, finding); };
     log_.Add(finding, schedule, replay);
-  }
-
-  // The schedule's name; where it took a policy's choices to get there, the few of them that matter.
-  std::string ReplayOf(const Trial& trial, const Finding& finding) {
-    Schedule schedule = trial.schedule;
-    const bool worth = finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
-    if (runner_.interact() && !trial.run.moves.empty() && worth) {
-      Shorten(schedule, trial.run, Watch::kEverything, [&](const Trial& again) {
-        return std::any_of(again.findings.begin(), again.findings.end(),
-                           [&](const Finding& found) { return SameFinding(found, finding); });
-      });
-    }
-    return runner_.NameOf(schedule);
-  }
-
-  void Shorten(Schedule& schedule, const LoopResult& run, Watch watch,
-               const std::function<bool(const Trial&)>& shows) const {
-    const absl::StatusOr<Shrunk> shrunk = Shrink(
-        run.moves, run.operations,
-        [&](const std::vector<Move>& moves) -> absl::StatusOr<bool> {
-          Schedule shorter = schedule;
-          shorter.moves = moves;
-          PALLADION_ASSIGN_OR_RETURN(const Trial again, runner_.Run(shorter, watch, lengths_));
-          return shows(again);
-        },
-        kMaxShrinkRuns);
-    if (shrunk.ok() && shrunk->reproduced) schedule.moves = shrunk->moves;
   }
 
   absl::Status Compare(Trial& trial) {
@@ -270,15 +257,14 @@ class Checker {
     if (differs_ || SameOutputs(baseline_, trial)) return absl::OkStatus();
     differs_ = true;  // one pair of schedules tells it
     if (runner_.interact() && !trial.run.moves.empty()) {
-      Shorten(trial.schedule, trial.run, Watch::kOutputs,
-              [&](const Trial& again) { return !SameOutputs(baseline_, again); });
+      shortener_.Shorten(trial.schedule, trial.run, Watch::kOutputs,
+                         [&](const Trial& again) { return !SameOutputs(baseline_, again); });
       PALLADION_ASSIGN_OR_RETURN(trial, runner_.Run(trial.schedule, Watch::kOutputs, lengths_));
     }
-    PALLADION_ASSIGN_OR_RETURN(
-        std::optional<Finding> finding,
-        CompareOutputs(runner_, {baseline_, trial, lengths_, /*unordered=*/log_.AnyUnordered()}));
+    PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> finding,
+                               CompareOutputs(runner_, {baseline_, trial, lengths_, log_.AnyUnordered()}));
     if (!finding.has_value()) return absl::OkStatus();
-    log_.entries().push_back({*std::move(finding), trial.schedule, runner_.NameOf(trial.schedule)});
+    log_.AddDifference(*std::move(finding), trial.schedule, runner_.NameOf(trial.schedule));
     return absl::OkStatus();
   }
 
@@ -308,13 +294,18 @@ class Checker {
   void Argue() {
     const FactSet facts = Facts();
     const ProofRow* proof = ProofOf(facts);
-    const bool whole = options_.replay.empty() && !report_.error.has_value() && !log_.AnyForbidsProof();
+    const bool ended = !report_.error.has_value() && !report_.interrupted;
+    const bool whole = options_.replay.empty() && ended && !log_.AnyForbidsProof();
     report_.proved = proof != nullptr && whole;
     const FactSet sought = proof != nullptr ? proof->rests_on : SoughtProof().rests_on;
     Evidence evidence{.asked = FactSet::All(), .shown = facts};
     evidence.asked.Set(Fact::kNoConflict, options_.races);
     evidence.asked.Set(Fact::kOrderedArrivals, options_.races);
     evidence.asked.Set(Fact::kNothingUndefined, options_.definedness);
+    if (report_.interrupted && report_.schedules == 0) {
+      report_.argument = "the check was interrupted before a schedule came to its end";
+      return;
+    }
     if (options_.replay.empty()) report_.facts = Told(sought, evidence);
     report_.argument = report_.proved && !options_.exhaustive ? std::string(proof->says) : WhatRan();
     const bool counts = std::any_of(report_.findings.begin(), report_.findings.end(),
@@ -345,14 +336,13 @@ class Checker {
                                   : "the programs of this grid have one order, and it ran";
   }
 
-  static constexpr std::int64_t kMaxShrinkRuns = 400;
-
   const PreparedKernel& kernel_;
   const absl::Span<const ConstArray> inputs_;
   const CheckOptions& options_;
   const TrialRunner& runner_;
   Trial baseline_;
   RunLengths lengths_;
+  const Shortener shortener_{runner_, lengths_};
   Explored explored_;
   bool differs_ = false;
   FactSet facts_ = FactSet::All();  // that every watched schedule showed

@@ -31,14 +31,14 @@ struct CheckOptions {
   RunOptions run;
   // The one number that users give for both.
   void SetBudget(std::int64_t budget) { run.loop_budget = step_budget = budget; }
-  std::function<void(std::int64_t done, std::int64_t of)> progress;  // may be empty
-  std::function<bool()> interrupted;                                 // asked between schedules; may be empty
+  std::function<bool()> interrupted;  // asked between schedules, beside run.control; may be empty
 };
 
 // InvalidArgument: inputs that do not fit, seeds below 1, a replay string of another kernel or other inputs.
 // ResourceExhausted: memory or the budget. What the kernel does wrong is in the report. An error after something was
 // found is Report::error, beside what was found. `outputs`: those of seed 0, when not nullptr; none where it did not
 // come to its end.
+// An interrupted check has a report too, of what it knows.
 PALLADION_EXPORT absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                               const CheckOptions& options = {}, std::vector<Tensor>* outputs = nullptr);
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/arrays.h"
+#include "emu/checks/contracts.h"
 #include "emu/float_environment.h"
 #include "emu/host_memory.h"
 #include "emu/launch.h"
@@ -87,6 +88,7 @@ PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> m
       described.shape.push_back(static_cast<std::int64_t>(WordsPerElement(info.type)));
     (info.role == Role::kOut ? outputs_ : inputs_).push_back(std::move(described));
   }
+  always_found_ = DirectAccessFindings(module_->module(), *program_);
   if (program_->wants_threads) threads_ = std::make_unique<simd::Parallel>();
 }
 
@@ -117,8 +119,7 @@ absl::StatusOr<PreparedKernel> PrepareText(std::string_view text, const PrepareO
   PALLADION_ASSIGN_OR_RETURN(const Kernel* kernel, FindKernel(verified->module(), options.kernel));
   const std::size_t limit = options.memory_limit == 0 ? HostMemoryLimit() : options.memory_limit;
   PALLADION_RETURN_IF_ERROR(CheckValues(*kernel, limit));
-  PALLADION_ASSIGN_OR_RETURN(Target target,
-                             options.target.empty() ? TargetOf(*kernel) : TargetFromName(options.target));
+  PALLADION_ASSIGN_OR_RETURN(Target target, TargetOf(*kernel, options.target));
   PALLADION_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                              Prepare(*verified, *kernel, target, {.observable = options.observable}));
   return PreparedKernel(std::make_shared<const PreparedKernelState>(std::move(verified), std::move(program)));

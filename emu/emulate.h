@@ -20,6 +20,7 @@
 #include "emu/export.h"
 #include "emu/report.h"
 #include "semantics/base/dtype.h"
+#include "semantics/base/run_control.h"
 #include "semantics/tensor/tensor.h"
 
 namespace palladion {
@@ -57,10 +58,12 @@ class PALLADION_EXPORT PreparedKernel {
 };
 
 struct RunOptions {
-  // Iterations of all loops of one program together, and programs of the grid; 0: no limit. The default is minutes of
-  // an empty loop.
-  std::int64_t loop_budget = std::int64_t{1} << 34;
+  // Iterations of all loops of one program together, one of much work counting several times (docs/spec/control.md),
+  // and programs of the grid; 0: no limit. With the default, a loop without an end takes less than a minute.
+  std::int64_t loop_budget = std::int64_t{1} << 27;
   std::size_t memory_limit = 0;  // bytes of operands, scratch and values; 0: 7/8 of the host's memory
+  std::string_view budget_name = "RunOptions::loop_budget";  // as the user knows it, for messages
+  RunControl* control = nullptr;                             // outlives the run: its interrupts, and how far it is
 };
 
 struct RunResult {

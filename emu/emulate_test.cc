@@ -71,7 +71,8 @@ TEST(Empty, BlocksOfNoElements) {
       "swap(%orf.at[%p], %s) : i32[]; return; } }\n";
   for (const char* target : kTargets) {
     const RunResult result = RunOk(Prepare(text, target), {Make(DType::kI32, {0, 4}, "[]")});
-    EXPECT_EQ(ExitCode::kClean, ExitCodeOf(result.report)) << ToText(result.report);
+    const bool stores = std::string_view(target).find("tpu") == std::string_view::npos;  // a TPU cannot, to any
+    EXPECT_EQ(stores ? ExitCode::kClean : ExitCode::kDefect, ExitCodeOf(result.report)) << ToText(result.report);
     EXPECT_EQ((std::vector<std::int32_t>{0, 0}), Ints(result.outputs[0])) << target;
   }
 }
@@ -196,8 +197,9 @@ TEST(Memory, TheLimitIsKept) {
       palladion::Run(kernel, {}, {.loop_budget = 0, .memory_limit = 6500}).ok());  // what is freed counts no more
   const absl::Status status = palladion::Run(kernel, {}, {.loop_budget = 0, .memory_limit = 5500}).status();
   EXPECT_EQ(absl::StatusCode::kResourceExhausted, status.code());
-  EXPECT_NE(std::string::npos,
-            std::string(status.message()).find("line 2 of the kernel text, program (0): no memory for 'b': 6000 bytes"))
+  EXPECT_NE(
+      std::string::npos,
+      std::string(status.message()).find("at line 2 of the kernel text, at program (0): no memory for 'b': 6000 bytes"))
       << status;
   EXPECT_FALSE(palladion::Run(Prepare(VectorKernel("")), {Make(DType::kI32, {4}, "iota")},
                               {.loop_budget = 0, .memory_limit = 31})

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "emu/checks/grid_checks.h"
 #include "emu/checks/interaction.h"
 #include "emu/gpu/thread_launch.h"
 #include "emu/launch_state.h"
@@ -28,7 +29,12 @@ absl::Status RunPrograms(LaunchState& state, Frame& frame, AgentPrograms program
 absl::Status RunInProgramOrder(LaunchState& state, SoloSpin* solo) {
   const std::int64_t programs = state.walk().programs();
   const std::int64_t each = state.program().grid_in_agent ? state.FirstCorePrograms() : 1;
+  RunControl* const control = state.frame().control;
+  if (control != nullptr) control->BeginLaunch(programs);
   for (std::int64_t next = 0; next < programs; next += each) {
+    if (Interrupted(control)) return InterruptedStatus();
+    constexpr std::int64_t kTogether = 64;  // are told at once
+    if (control != nullptr && each == 1 && next % kTogether == 0 && next > 0) control->EndPrograms(kTogether);
     if (!state.program().grid_in_agent || next == 0) {
       PALLADION_RETURN_IF_ERROR(RunPrograms(state, state.frame(), {next, next + each}, solo));
     } else {
@@ -55,6 +61,13 @@ absl::StatusOr<std::int64_t> NumberOf(absl::Span<const std::int64_t> index, Laun
                                         "]"));
 }
 
+// A budget that the user gave is of operations too.
+LoopOptions LoopOf(const RunOptions& run) {
+  LoopOptions loop;
+  if (run.loop_budget != RunOptions().loop_budget && run.loop_budget > 0) loop.budget = run.loop_budget;
+  return loop;
+}
+
 // Seed 0, and nothing is judged but what a plain run sees.
 absl::StatusOr<LaunchResult> RunThreadsInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                                absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
@@ -65,8 +78,9 @@ absl::StatusOr<LaunchResult> RunThreadsInOrder(const PreparedKernelState& kernel
             "that thread, which the log begins with its index"));
   }
   const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
-  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,
-                             RunThreads(kernel, inputs, outputs, {.scheduled = {.launch = options}}, *policy));
+  PALLADION_ASSIGN_OR_RETURN(
+      ScheduledResult result,
+      RunThreads(kernel, inputs, outputs, {.scheduled = {.launch = options, .loop = LoopOf(options.run)}}, *policy));
   return std::move(result.launch);
 }
 
@@ -74,10 +88,10 @@ absl::StatusOr<LaunchResult> RunThreadsInOrder(const PreparedKernelState& kernel
 absl::StatusOr<LaunchResult> RunTogetherInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                                 absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
   const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
-  PALLADION_ASSIGN_OR_RETURN(
-      ScheduledResult result,
-      RunScheduled(kernel, inputs, outputs, {.launch = options, .loop = {.resident = ProgramsAtOnce(kernel.program())}},
-                   *policy));
+  LoopOptions loop = LoopOf(options.run);
+  loop.resident = ProgramsAtOnce(kernel.program());
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,
+                             RunScheduled(kernel, inputs, outputs, {.launch = options, .loop = loop}, *policy));
   return std::move(result.launch);
 }
 
@@ -125,15 +139,42 @@ absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::
 
 absl::StatusOr<Report> LaunchKernel(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                     absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
-  PALLADION_ASSIGN_OR_RETURN(LaunchResult result, RunLaunch(kernel, inputs, outputs, options));
+  LaunchOptions asked = options;
+  GridChecks blocks(kernel, inputs, GridChecks::Looks::kRevisits);
+  blocks.Attach(asked);
+  LaunchResult result;
+  if (asked.found_before_error == nullptr) asked.found_before_error = &result.findings;
+  absl::StatusOr<LaunchResult> ran = RunLaunch(kernel, inputs, outputs, asked);
+  const bool interrupted = IsInterrupted(ran.status());
+  if (!ran.ok() && !interrupted && asked.found_before_error->empty()) return ran.status();
+  if (ran.ok()) {
+    result = *std::move(ran);
+    PALLADION_RETURN_IF_ERROR(blocks.Finish({}));
+  }
   Report report{.kernel = kernel.program().kernel_name,
                 .target = ToString(kernel.program().target),
                 .programs = result.programs,
                 .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
-                .printed = std::move(result.printed)};
-  for (const Finding& finding : result.findings) report.findings.push_back(Reported(finding, kernel.module()));
+                .printed = std::move(result.printed),
+                .interrupted = interrupted};
+  if (!ran.ok() && !interrupted) report.error = ErrorReport(ran.status(), "", "").error;
+  const std::vector<Finding>& run_found = ran.ok() ? result.findings : *asked.found_before_error;
+  for (const std::vector<Finding>& found : {kernel.always_found(), run_found, blocks.findings()}) {
+    for (const Finding& finding : found) report.findings.push_back(Reported(finding, kernel.module()));
+  }
   report.verdict = VerdictOf(report);
   return report;
+}
+
+absl::Status EndOf(const Report& report) {
+  if (report.interrupted) return InterruptedStatus();
+  if (!report.error.has_value()) return absl::OkStatus();
+  const auto code = static_cast<ExitCode>(ExitCodeOf(Report{.error = report.error}));
+  const absl::StatusCode status = code == ExitCode::kUnsupported ? absl::StatusCode::kUnimplemented
+                                  : code == ExitCode::kBudget    ? absl::StatusCode::kResourceExhausted
+                                  : code == ExitCode::kInternal  ? absl::StatusCode::kInternal
+                                                                 : absl::StatusCode::kInvalidArgument;
+  return absl::Status(status, ToAbsl(report.error->message));
 }
 
 }  // namespace palladion

@@ -53,13 +53,17 @@ struct LaunchResult {
 absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                        absl::Span<const MutableArray> outputs, const LaunchOptions& options);
 
-// The same as a report.
+// The same as a report. An error after something was found is Report::error; of an interrupted run there is always a
+// report, and its outputs are not whole.
 absl::StatusOr<Report> LaunchKernel(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                     absl::Span<const MutableArray> outputs, const LaunchOptions& options);
 
 // The same with observers, hooks and another order, into outputs of its own. Errors as palladion::Run.
 absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                      const LaunchOptions& options);
+
+// How the run of a report ended: its error, Cancelled where it was interrupted, else OK.
+absl::Status EndOf(const Report& report);
 
 // A finding in the words of a report: places as the user's source lines (report_finding.cc).
 ReportedFinding Reported(const Finding& finding, const Module& module);

@@ -10,6 +10,7 @@
 #include "emu/machines/chip.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/program/view.h"
 #include "semantics/tensor/normalise.h"
 
@@ -38,10 +39,12 @@ LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions&
       arrays_(kernel.program().operand_infos.size()) {
   for (AccessObserver* observer : options.observers) memory_.Observe(observer);
   memory_.SetFill(options.fill);
+  memory_.NameAgents(NamingOf(kernel.program()));
 }
 
 void LaunchState::Equip(Frame& frame) {
   frame.back_edge_budget = options_.run.loop_budget;
+  frame.control = options_.run.control;
   frame.parallel = kernel_.threads();
   frame.hooks = options_.hooks;
   frame.ran = options_.ran.empty() ? nullptr : options_.ran.data();
@@ -131,7 +134,7 @@ void StartPrograms(Frame& frame, AgentPrograms programs) {
   frame.pc = 0;
   frame.first_program = true;
   frame.new_task = false;
-  frame.back_edges = 0;
+  frame.BeginProgram();
   if (frame.shadow != nullptr) frame.shadow->Clear();
   frame.program_number = programs.first;
   frame.end_program = programs.last;
@@ -139,15 +142,19 @@ void StartPrograms(Frame& frame, AgentPrograms programs) {
 }
 
 absl::Status LaunchState::AtStep(const absl::Status& status, const Frame& frame) const {
+  if (IsInterrupted(status)) return status;
   const Program& program = kernel_.program();
   std::string where = Cat("kernel @", program.kernel_name);
   if (frame.pc > 0) {
     const Step& step = program.steps[frame.pc - 1];
-    Append(&where, ", line ", step.text_line, " of the kernel text");
-    if (step.loc.valid()) Append(&where, ", at ", Describe(kernel_.module(), step.loc));
+    Append(&where, ", at ",
+           step.loc.valid() ? Describe(kernel_.module(), step.loc) : PlaceText(kernel_.module(), {}, step.text_line));
   }
-  return absl::Status(status.code(), ToAbsl(Cat(where, ", program (", absl::StrJoin(frame.grid_index, ", "),
-                                                "): ", ToStd(status.message()))));
+  const std::string at = AtAgent(NamingOf(program), frame.grid_index);
+  const std::string advice =
+      IsBudget(status) ? Cat("; raise ", options_.run.budget_name, " if the kernel does end") : std::string();
+  Append(&where, at.empty() ? "" : ",", at);
+  return absl::Status(status.code(), ToAbsl(Cat(where, ": ", ToStd(status.message()), advice)));
 }
 
 absl::Status LaunchState::BindBound(std::size_t i, const ConstArray& array) {
@@ -268,8 +275,8 @@ absl::Status LaunchState::CheckGrid() const {
   }
   const std::int64_t budget = frame_.back_edge_budget;
   if (budget == 0 || programs <= budget) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      Cat(grid, " has more programs than the budget of ", budget, "; raise --budget if it is meant"));
+  return absl::ResourceExhaustedError(Cat(grid, " has more programs than the budget of ", budget, "; raise ",
+                                          options_.run.budget_name, " if it is meant"));
 }
 
 }  // namespace palladion

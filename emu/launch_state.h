@@ -30,6 +30,7 @@ class LaunchState {
   absl::Status Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs);
 
   const Program& program() const { return kernel_.program(); }
+  const Module& module() const { return kernel_.module(); }
   Memory& memory() { return memory_; }
   const GridWalk& walk() const { return walk_; }
   bool tracks_definedness() const { return shadow_rules_ != nullptr; }

@@ -72,7 +72,7 @@ std::vector<OperationDescription> Operations() {
     operations.push_back({.dialect = std::string(row.dialect),
                           .name = std::string(row.name),
                           .spec = std::string(row.spec),
-                          .backends = NamesOf(row.backends),
+                          .backends = NamesOf({static_cast<std::uint8_t>(row.backends.bits | row.later.bits)}),
                           .effect = std::string(NameOf(row.effect)),
                           .unit = std::string(NameOf(row.unit)),
                           .flow = std::string(FlowOf(row)),

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "memory_model/region.h"
+#include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -104,7 +104,7 @@ void ProgramAgent::Restore(const void* saved) {
   spin_ = state.spin;
 }
 
-std::string ProgramAgent::Name() const { return Cat("program (", absl::StrJoin(frame_->grid_index, ", "), ")"); }
+std::string ProgramAgent::Name() const { return AgentName(frame_->grid_index); }
 
 bool ProgramAgent::MayGo(const Step& step, Frame& frame) {
   if (gate_->TakeGrant()) {
@@ -114,7 +114,8 @@ bool ProgramAgent::MayGo(const Step& step, Frame& frame) {
   if (step.loop >= 0) return MayGoRound(step, frame);
   const Footprint footprint = shared_.FootprintOf(step, frame);
   if (footprint.empty()) return true;
-  return gate_->MayGo({.footprint = footprint, .loc = step.loc, .text_line = step.text_line});
+  return gate_->MayGo(
+      {.footprint = footprint, .loc = step.loc, .text_line = step.text_line, .work = WorkOf(step, frame)});
 }
 
 bool ProgramAgent::MayGoRound(const Step& step, Frame& frame) {
@@ -123,6 +124,11 @@ bool ProgramAgent::MayGoRound(const Step& step, Frame& frame) {
       {.footprint = spin_.footprint(), .waits_for = &spinning_, .loc = step.loc, .text_line = step.text_line});
   if (goes) spin_.Wake();
   return goes;
+}
+
+std::int64_t WorkOf(const Step& step, Frame& frame) {
+  constexpr std::int64_t kIterations = 8, kElements = 1024;  // that take about as long as a visible operation
+  return 1 + frame.TakeSpent() / kIterations + step.work / kElements;
 }
 
 void ProgramAgent::Before(const Step& step, Frame& frame) {
@@ -164,7 +170,7 @@ absl::StatusOr<Agent*> ProgramAgents::Next() {
 std::string ProgramAgents::NameOf(AgentId agent) const {
   std::vector<std::int64_t> index(state_.frame().grid_size.size());
   state_.walk().At(first_[agent.index()], absl::MakeSpan(index));
-  return Cat("program (", absl::StrJoin(index, ", "), ")");
+  return AgentName(index);
 }
 
 std::vector<const ProgramAgent*> ProgramAgents::Unfinished() const {

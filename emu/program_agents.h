@@ -83,6 +83,9 @@ class ProgramAgent final : public Agent, private StepHooks {
   bool started_ = false;
 };
 
+// Operation::work of a step: of the loops before it too.
+std::int64_t WorkOf(const Step& step, Frame& frame);
+
 // In program order. Frames of programs that are done serve others, unless their state may be restored (`recorder`).
 class ProgramAgents final : public AgentSource {
  public:
@@ -92,7 +95,11 @@ class ProgramAgents final : public AgentSource {
   ProgramAgents& operator=(const ProgramAgents&) = delete;
 
   absl::StatusOr<Agent*> Next() override;
-  void Retire(Agent* agent) override { free_.push_back(static_cast<ProgramAgent*>(agent)); }
+  void Retire(Agent* agent) override {
+    free_.push_back(static_cast<ProgramAgent*>(agent));
+    RunControl* const control = state_.frame().control;
+    if (control != nullptr && !state_.program().grid_in_agent) control->EndPrograms(1);
+  }
 
   // Programs that have not begun: there was no room.
   std::int64_t not_begun() const { return state_.walk().programs() - next_; }

@@ -120,6 +120,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     case absl::StatusCode::kUnimplemented:
       return ExitCode::kUnsupported;
     case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kCancelled:  // interrupted
       return ExitCode::kBudget;
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kUnknown:

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kFrameBytes = std::size_t{1} << 30;
 
-LoopOptions Fitting(LoopOptions loop, const Program& program) {
+LoopOptions Fitting(LoopOptions loop, const Program& program, const RunOptions& run) {
+  loop.control = run.control;
   const std::size_t each = std::max<std::size_t>(1, program.arena_bytes + program.scratch_bytes);
   loop.resident = std::clamp<std::size_t>(kFrameBytes / each, 2, std::max<std::size_t>(2, loop.resident));
   return loop;
@@ -39,6 +40,7 @@ class ScheduledLaunch final : public Explorable {
       state_.memory().Observe(&*recorder_);
     }
     if (!state_.program().loops.empty()) state_.memory().Observe(&spins_.emplace(state_.memory()));
+    if (options_.run.control != nullptr) options_.run.control->BeginLaunch(state_.walk().programs());
     agents_.emplace(state_, *shared_,
                     ProgramAgent::Watching{.watcher = options_.hooks,
                                            .recorder = recorder_.has_value() ? &*recorder_ : nullptr,
@@ -98,14 +100,16 @@ class ScheduledLaunch final : public Explorable {
     std::string where;
     for (std::size_t i = 0; i < std::min(kShown, running.size()); ++i) {
       const Step& step = StepOf(*running[i]);
-      Append(&where, i == 0 ? ": " : ", ", running[i]->Name(), " at line ", step.text_line, " of the kernel text");
+      Append(&where, i == 0 ? ": " : ", ", running[i]->Name(), " at ",
+             PlaceText(state_.module(), step.loc, step.text_line));
     }
     if (running.size() > kShown) Append(&where, ", ...");
     Finding finding{
         .code = FindingCode::kLivelock,
         .severity = RowOf(FindingCode::kLivelock).severity,
         .message = Cat("after ", run.steps, " operations on shared memory ", running.size(), " programs have not ended",
-                       where, "; their loops change something for ever, or the budget is too small"),
+                       where, "; their loops change something for ever, or the budget is too small: raise ",
+                       options_.run.budget_name),
         .fix = "bound the loop, or let somebody write what it looks for",
         .confidence = Confidence::kPredicted};
     if (!running.empty()) {
@@ -136,7 +140,7 @@ absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, 
                                              Policy& policy) {
   ScheduledLaunch launch(kernel, options.launch);
   PALLADION_RETURN_IF_ERROR(launch.Bind(inputs, outputs, /*search=*/false));
-  const LoopOptions fitting = Fitting(options.loop, kernel.program());
+  const LoopOptions fitting = Fitting(options.loop, kernel.program(), options.launch.run);
   RunLoop loop(launch.agents(), fitting);
   absl::StatusOr<LoopResult> run = loop.Run(policy);
   if (!run.ok()) {
@@ -207,7 +211,7 @@ absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::
                  {.sleep_sets = options.sleep_sets,
                   .snapshots = options.snapshots && copyable,
                   .max_schedules = options.max_schedules,
-                  .loop = Fitting(options.scheduled.loop, kernel.program())},
+                  .loop = Fitting(options.scheduled.loop, kernel.program(), launch_options.run)},
                  seen);
 }
 

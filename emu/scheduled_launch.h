@@ -30,6 +30,7 @@ struct ScheduledResult {
   LoopResult run;
   bool all_fit = true;         // every program, or block, could be under way from the start
   bool arrivals_race = false;  // of threads: an arrival at a barrier could have counted for another phase
+  bool engines = false;        // of threads: they started asynchronous operations
 };
 
 // The same inputs, outputs and errors as RunLaunch. The run depends on the kernel, the inputs, the options and the

@@ -111,7 +111,8 @@ TEST(RunScheduled, ALoopThatChangesSomethingForEverIsALivelock) {
       finding.message,
       "after 5000 operations on shared memory 6 programs have not ended: program (0) at line 12 of the kernel "
       "text, program (1) at line 12 of the kernel text, program (2) at line 12 of the kernel text, program (3) at "
-      "line 12 of the kernel text, ...; their loops change something for ever, or the budget is too small");
+      "line 12 of the kernel text, ...; their loops change something for ever, or the budget is too small: raise "
+      "RunOptions::loop_budget");
   EXPECT_EQ(finding.text_line, 12);
   EXPECT_EQ(finding.confidence, Confidence::kPredicted) << "a larger budget might do";
 }

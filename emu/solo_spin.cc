@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/program/agent_naming.h"
 
 namespace palladion {
 
@@ -44,7 +44,7 @@ bool SoloSpin::MayGo(const Step& step, Frame& frame) {
   const auto no_name = [](AgentId) { return std::string("it"); };
   stuck_ = Finding{.code = FindingCode::kDeadlock,
                    .severity = RowOf(FindingCode::kDeadlock).severity,
-                   .message = Cat("program (", absl::StrJoin(frame.grid_index, ", "), ") waits for ",
+                   .message = Cat(AgentName(NamingOf(frame.program()), frame.grid_index), " waits for ",
                                   spin_.Describe(no_name), " in a loop, and no program runs at the same time"),
                    .loc = step.loc,
                    .text_line = step.text_line,

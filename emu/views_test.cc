@@ -190,7 +190,7 @@ TEST(Views, ASliceThatStartsInsideATileIsIllegal) {
   const std::vector<ReportedFinding>& findings = run.result.report.findings;
   ASSERT_EQ(2u, findings.size());  // the load and the store
   EXPECT_EQ("ILLEGAL", findings[0].code);
-  EXPECT_NE(std::string::npos, findings[0].message.find("a slice of 'x_ref' at program () starts at 13 of dimension 0, "
+  EXPECT_NE(std::string::npos, findings[0].message.find("a slice of 'x_ref' starts at 13 of dimension 0, "
                                                         "which is tiled by 8"))
       << findings[0].message;
   EXPECT_EQ(64, PlacesOf(run)[0]);  // as if it started at 8
@@ -202,9 +202,8 @@ TEST(Views, AnIndexBelowTheFirstIsGuarded) {
   const std::vector<ReportedFinding>& findings = run.result.report.findings;
   ASSERT_EQ(2u, findings.size());
   EXPECT_EQ("OOB", findings[0].code);
-  EXPECT_NE(std::string::npos,
-            findings[0].message.find("index 6..9 into 'x_ref' at program () is out of bounds: dimension "
-                                     "0 of what .at number 2 of the view sees has indices 0..7"))
+  EXPECT_NE(std::string::npos, findings[0].message.find("index 6..9 into 'x_ref' is out of bounds: dimension "
+                                                        "0 of what .at number 2 of the view sees has indices 0..7"))
       << findings[0].message;
   EXPECT_EQ((Ints{14 * 32, 15 * 32, 16 * 32, 17 * 32}), PlacesOf(run));
   const ViewRun walked = RunPlain(chain, "generic");

@@ -28,7 +28,8 @@ void AgentTable::Join(ClockId parent, ClockId child) { Acquire(parent, Agent(chi
 
 ClockId AgentTable::AddOperation(ClockId issuer, std::string name, const CodeSite& site) {
   const ClockId id{next_operation_++};
-  operations_.push_back({id, issuer, std::move(name), Agent(issuer).clock});
+  operations_.push_back(
+      {.id = id, .issuer = issuer, .name = std::move(name), .await = "", .fork = Agent(issuer).clock});
   Tick(issuer, site);
   return id;
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "memory_model/clock.h"
@@ -38,6 +39,9 @@ class AgentTable {
   // An operation that `issuer` starts now. `Fork` is what it knows, `Completion` what is told by whoever waits for its
   // first `halves` halves. Forget it when both halves are done and told: then only who asks keeps it.
   ClockId AddOperation(ClockId issuer, std::string name, const CodeSite& site);
+  // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
+  void SayAwait(ClockId operation, std::string call) { Operation(operation).await = std::move(call); }
+  std::string AwaitOf(ClockId operation) const { return Has(operation) ? Operation(operation).await : ""; }
   static constexpr std::int32_t kMaxOperations = 0x7fffffff - (1 << 28);
   bool NoMoreOperations() const { return next_operation_ - kFirstOperation >= kMaxOperations; }
   static bool IsOperation(ClockId who) { return who.value >= kFirstOperation; }
@@ -89,7 +93,7 @@ class AgentTable {
   struct OperationState {
     ClockId id;
     ClockId issuer;
-    std::string name;
+    std::string name, await;
     ClockBundle fork;
   };
 

@@ -330,6 +330,12 @@ void AsyncEngine::CommitGroup(QueueId queue) {
   q.groups.push_back(std::exchange(q.open, {}));
 }
 
+bool AsyncEngine::IsUncommitted(ClockId operation) const {
+  return std::any_of(queues_.begin(), queues_.end(), [&](const Queue& queue) {
+    return std::find(queue.open.begin(), queue.open.end(), operation) != queue.open.end();
+  });
+}
+
 std::vector<ClockId> AsyncEngine::GroupsBut(QueueId queue, std::size_t may_remain) const {
   const Queue& q = queues_[queue.index()];
   std::vector<ClockId> operations;

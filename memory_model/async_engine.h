@@ -52,6 +52,7 @@ struct Completion {
 
 struct AsyncRequest {
   std::string name = "copy";
+  std::string await;  // the user's words for a wait for it: "plgpu.barrier_wait(b)"
   std::vector<AsyncOperand> sources, destinations;
   AsyncFunction function;      // none: destination i becomes source i
   QueueId queue;               // invalid: of no queue
@@ -111,6 +112,7 @@ class AsyncEngine {
 
   // Groups, which a thread waits for by how many may still be under way.
   void CommitGroup(QueueId queue);
+  bool IsUncommitted(ClockId operation) const;  // it is of a group that nobody has committed
   bool GroupsDone(QueueId queue, std::size_t may_remain, Half half) const;
   // The operations of all groups but the newest `may_remain`.
   std::vector<ClockId> GroupsBut(QueueId queue, std::size_t may_remain) const;

@@ -35,7 +35,7 @@ void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) 
     Report(FindingCode::kBarrierDouble, Severity::kDefect, Confidence::kProved, last_by_, by,
            Cat("barrier ", spec_.name, " completes for the ", completed_ + 1,
                ". time, and nobody has waited for the completion before"),
-           "", "wait for each completion before the arrivals of the next", agents, log);
+           "", Cat(WaitCall(), " for each completion before the arrivals of the next"), agents, log);
   }
   const auto is_past = [&](const Waiter& waiter) { return waiter.ended && waiter.seen < completed_; };
   waiters_.erase(std::remove_if(waiters_.begin(), waiters_.end(), is_past), waiters_.end());
@@ -63,7 +63,9 @@ void Barrier::CheckOrder(const By& by, const AgentTable& agents, FindingLog* log
                agents.NameOf(waiter.who), " has waited for the completion before"),
            Cat("the wait of ", agents.NameOf(waiter.who),
                " came first in this run, but nothing orders the arrival after it"),
-           "let the waiter signal the arriver after its wait", agents, log);
+           Cat("let ", agents.NameOf(waiter.who), " arrive at another barrier after its ", WaitCall(),
+               ", and whoever arrives wait for that"),
+           agents, log);
     if (!ordered) return;
   }
 }
@@ -103,7 +105,7 @@ void Barrier::Wait(ClockId agent, const CodeSite& site, AgentTable* agents, Find
            Cat(agents->NameOf(agent), " waits for completion ", seen + 1, " of barrier ", spec_.name, ", which has ",
                completed_),
            "hardware keeps only whether that number is odd: the wait would hang, or be taken for another one",
-           "let every waiter wait for each completion before the next", *agents, log);
+           Cat(WaitCall(), " once for each completion, in everyone who waits"), *agents, log);
   }
   agents->Acquire(agent, last_);
   waiter.seen = completed_;
@@ -151,6 +153,8 @@ std::string Barrier::Arrivals(std::int64_t units) const {
   return Cat(whole == 0 ? "" : Cat(whole, " "), rest / common, "/", spec_.units / common);
 }
 
+std::string Barrier::WaitCall() const { return Cat("plgpu.barrier_wait(", spec_.python, ")"); }
+
 WaitRecord Barrier::Waiting(ClockId agent, const CodeSite& site, const AgentTable* agents) const {
   return {agent, Cat("barrier ", spec_.name), Cat("completion ", SeenBy(agent, agents) + 1),
           Cat(completed_, " completions and ", Arrivals(arrived_), " of ", spec_.num_arrivals, " arrivals"), site};
@@ -163,7 +167,7 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
     Report(FindingCode::kBarrierPending, Severity::kDefect, Confidence::kProved, last_arrival_, end,
            Cat("barrier ", spec_.name, " ends with ", Arrivals(arrived_), " of ", spec_.num_arrivals,
                " arrivals of completion ", completed_ + 1),
-           "", "make arrivals and num_arrivals agree", agents, log);
+           "", Cat("let as many arrive as num_arrivals of ", spec_.name, " says"), agents, log);
   }
   const auto all_of = [&](const Waiter& waiter) {  // whatever any of its warps has seen
     const std::vector<std::uint64_t>& warps = waiter.by_warp;
@@ -174,7 +178,7 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
   if (most < completed_) {
     Report(FindingCode::kBarrierUnawaited, unawaited, Confidence::kProved, last_by_, end,
            Cat("barrier ", spec_.name, " ends with ", completed_, " completions, and only ", most, " waited for"), "",
-           "wait for the last completion, or do not arrive for it", agents, log);
+           Cat(WaitCall(), " for the last completion, or no arrival for it"), agents, log);
     return;
   }
   for (const Waiter& waiter : waiters_) {
@@ -184,7 +188,7 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
            last_by_, {waiter.who, waiter.site},
            Cat(agents.NameOf(waiter.who), " has waited for barrier ", spec_.name, ", but not for its completion ",
                completed_),
-           "", "let every waiter wait for each completion", agents, log);
+           "", Cat(WaitCall(), " once for each completion, in everyone who waits"), agents, log);
   }
 }
 

@@ -25,7 +25,8 @@ struct BarrierSpec {
   std::string name;  // "full[1]"
   std::int64_t num_arrivals = 1;
   bool orders_tensor_core = false;
-  std::int64_t units = 1;  // that make an arrival: a multicast's part is a share of one
+  std::int64_t units = 1;     // that make an arrival: a multicast's part is a share of one
+  std::string python = name;  // as an argument of a call: "full.at[1]"
 };
 
 class Barrier {
@@ -38,6 +39,7 @@ class Barrier {
               FindingLog* log);
 
   // Is there a completion that the agent has not seen? A wait that can go takes it; so does a test that says yes.
+  std::string WaitCall() const;  // the call that waits for it, for messages: "plgpu.barrier_wait(full.at[1])"
   bool CanWait(ClockId agent, const AgentTable& agents) const { return completed_ > SeenBy(agent, &agents); }
   void Wait(ClockId agent, const CodeSite& site, AgentTable* agents, FindingLog* log);
   WaitRecord Waiting(ClockId agent, const CodeSite& site,

@@ -52,7 +52,7 @@ void CollectiveLog::Report(const Side& first, const Side& second, std::string me
                   .message = std::move(message),
                   .loc = second.site.loc,
                   .text_line = second.site.text_line,
-                  .fix = "let all members make the same ones, in the same order"};
+                  .fix = Cat("let all of them make the same ", name_, ", in the same order")};
   const auto side = [&](const Side& of) {
     return FindingAccess{.kind = AccessKind::kAtomic,
                          .agent = members_[of.member],

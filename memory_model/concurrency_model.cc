@@ -173,8 +173,8 @@ RendezvousId ConcurrencyModel::MakeRendezvous(std::string name, std::vector<Cloc
   return id;
 }
 
-void ConcurrencyModel::Enter(ClockId agent, RendezvousId id, std::string what, const CodeSite& site) {
-  meetings_[id.index()].Enter(agent, std::move(what), site, &agents_, &log_);
+void ConcurrencyModel::Enter(ClockId agent, RendezvousId id, JointWork work, const CodeSite& site) {
+  meetings_[id.index()].Enter(agent, std::move(work), site, &agents_, &log_);
 }
 
 CollectiveId ConcurrencyModel::MakeCollective(std::string name, std::vector<std::string> members) {
@@ -193,6 +193,7 @@ absl::StatusOr<ClockId> ConcurrencyModel::Start(ClockId agent, AsyncRequest requ
   if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
   if (agents_.Crowded()) Sweep();
   const ClockId id = agents_.AddOperation(agent, Cat(request.name, " #", started_++), request.site);
+  agents_.SayAwait(id, request.await);
   if (request.queue.valid()) {
     ClockBundle& queue = queue_clocks_[request.queue.index()];
     if (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier) agents_.Fork(id).Join(queue);

@@ -5,6 +5,7 @@
 #ifndef PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_
 #define PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,6 +47,11 @@ class ConcurrencyModel {
   const AgentTable& agents() const { return agents_; }
   const FenceRule& rule() const { return rule_; }
   const std::vector<Finding>& findings() const { return log_.findings(); }
+
+  // Names places of the code in messages; lines of the kernel text where nobody does.
+  using PlaceNamer = std::function<std::string(const CodeSite&)>;
+  void NamePlaces(PlaceNamer namer) { namer_ = std::move(namer); }
+  std::string PlaceOf(const CodeSite& site) const;
 
   // Without: accesses are neither remembered nor judged, and Start asks for no buffer; all else is as it was. Before
   // the first request. For runs that nobody checks. Memory that no agent writes need not be told of either way.
@@ -96,7 +102,7 @@ class ConcurrencyModel {
   const Semaphore& Of(SemaphoreId id) const { return semaphores_[id.index()]; }
 
   RendezvousId MakeRendezvous(std::string name, std::vector<ClockId> members);
-  void Enter(ClockId agent, RendezvousId id, std::string what, const CodeSite& site);
+  void Enter(ClockId agent, RendezvousId id, JointWork work, const CodeSite& site);
   bool CanLeave(ClockId agent, RendezvousId id) const { return meetings_[id.index()].CanLeave(agent); }
   void Leave(ClockId agent, RendezvousId id) { meetings_[id.index()].Leave(agent, &agents_); }
   const Rendezvous& Of(RendezvousId id) const { return meetings_[id.index()]; }
@@ -158,7 +164,13 @@ class ConcurrencyModel {
   void KeepPast(const Tracked& buffer, const Vantage& vantage);
   std::string WhyUnordered(const Tracked& buffer, const AccessEvent& event, const Vantage& vantage,
                            const AccessConflict& conflict) const;
-  std::string FixFor(FindingCode code, const AccessEvent& event, const AccessConflict& conflict) const;
+  std::string FixFor(FindingCode code, const Tracked& buffer, const AccessEvent& event,
+                     const AccessConflict& conflict) const;
+  std::string AwaitOf(ClockId operation) const;
+  std::string OrderAfterOperation(ClockId operation, ClockId later, const std::string& here) const;
+  std::string OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
+                          const std::string& here) const;
+  std::string At(std::string before, const CodeSite& site) const;
   static AccessSet WholeOf(const Tracked& buffer);
   static AccessSet SetOfOperand(const AsyncOperand& operand, const Tracked& buffer);
   void TouchOperands(ClockId operation, const std::vector<AsyncOperand>& operands, Half half, const CodeSite& site);
@@ -166,6 +178,7 @@ class ConcurrencyModel {
   void Sweep();
 
   FenceRule rule_;
+  PlaceNamer namer_;
   AgentTable agents_;
   FindingLog log_;
   std::vector<std::optional<Tracked>> buffers_;  // by id

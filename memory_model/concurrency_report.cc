@@ -15,8 +15,6 @@ std::string_view Does(AccessKind kind) {
   return kVerbs[static_cast<std::size_t>(kind)];
 }
 
-std::string At(const CodeSite& site) { return site.text_line > 0 ? Cat(" at line ", site.text_line) : ""; }
-
 // Is the place in the one that the memory belongs to?
 bool Inside(const Place& place, const Place& memory) {
   for (std::size_t i = 0; i < kPlaceLevels; ++i) {
@@ -79,32 +77,74 @@ std::string ConcurrencyModel::WhyUnordered(const Tracked& buffer, const AccessEv
   const AgentTable::Heard heard = agents_.LastHeard(vantage.clock, other);
   if (heard.time == 0) return Cat(me, " has never heard of ", you);
   if (!heard.known) return Cat("what ", me, " last heard of ", you, " is from before that access");
-  return Cat("what ", me, " last heard of ", you, " is what it published", At(heard.site), ", before that access");
+  return Cat("what ", me, " last heard of ", you, " is what it published", At(" at ", heard.site),
+             ", before that access");
 }
 
-std::string ConcurrencyModel::FixFor(FindingCode code, const AccessEvent& event, const AccessConflict& conflict) const {
-  const CodeSite here{event.loc, event.text_line}, there{conflict.earlier.loc, conflict.earlier.text_line};
+std::string ConcurrencyModel::PlaceOf(const CodeSite& site) const {
+  return namer_ ? namer_(site) : Cat("line ", site.text_line, " of the kernel text");
+}
+
+// " after the access at kernel.py:7"; "" where the access has no place of its own.
+std::string ConcurrencyModel::At(std::string before, const CodeSite& site) const {
+  if (site.text_line <= 0) return "";
+  return Cat(before, PlaceOf(site));
+}
+
+std::string ConcurrencyModel::AwaitOf(ClockId operation) const {
+  std::string call = agents_.AwaitOf(operation);
+  if (call.empty()) return Cat("wait for the completion of ", agents_.NameOf(operation));
+  return engine_.IsUncommitted(operation) ? Cat("plgpu.commit_smem_to_gmem_group() and ", call) : call;
+}
+
+// A group is awaited by who issued it, a barrier by any thread of its block.
+std::string ConcurrencyModel::OrderAfterOperation(ClockId operation, ClockId later, const std::string& here) const {
+  const ClockId issuer = agents_.IssuerOf(operation), waiter = agents_.IssuerOf(later);
+  if (issuer == waiter || agents_.AwaitOf(operation).empty()) return AwaitOf(operation) + here;
+  return Cat(AwaitOf(operation), " in ", agents_.NameOf(issuer), ", and a barrier from there to ",
+             agents_.NameOf(waiter), here);
+}
+
+std::string ConcurrencyModel::OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
+                                          const std::string& here) const {
+  const ClockId waiter = agents_.IssuerOf(later.who);
+  const std::string one = agents_.NameOf(first.who), other = agents_.NameOf(waiter);
+  const Place &from = agents_.PlaceOf(first.who), &to = agents_.PlaceOf(waiter);
+  const auto same = [&](PlaceLevel level) { return from.at(level) == to.at(level); };
+  if (from.at(PlaceLevel::kBlock) == Place::kNone)
+    return Cat("let ", one, " signal", there, ", and ", other, " wait for that", here);
+  if (first.text_line == later.text_line && first.text_line > 0)
+    return Cat("give each of ", one, " and ", other, " elements of its own, or let only one of them do it");
+  const bool cluster = same(PlaceLevel::kDevice) && same(PlaceLevel::kCluster);
+  if (!cluster) {
+    return Cat("give each block elements of its own, or pl.semaphore_signal in ", one, there,
+               " and pl.semaphore_wait in ", other, here, ", on one semaphore of the grid");
+  }
+  return Cat("plgpu.barrier_arrive in ", one, there, " and plgpu.barrier_wait in ", other, here, ", on one plgpu.",
+             same(PlaceLevel::kBlock) ? "Barrier" : "ClusterBarrier");
+}
+
+std::string ConcurrencyModel::FixFor(FindingCode code, const Tracked& buffer, const AccessEvent& event,
+                                     const AccessConflict& conflict) const {
+  const ClockId earlier = conflict.earlier.who;
+  const bool operation = AgentTable::IsOperation(earlier), issues = AgentTable::IsOperation(event.who);
+  const std::string there = At(" after the access at ", {conflict.earlier.loc, conflict.earlier.text_line});
+  const std::string here =
+      At(issues ? " before the issue at " : " before the access at ", {event.loc, event.text_line});
   switch (code) {
     case FindingCode::kProxy:
     case FindingCode::kProxyWar:
-      return Cat("commit_smem after the access", At(there), " and before the one", At(here));
+      return Cat("plgpu.commit_smem()", there, there.empty() || here.empty() ? "" : " and", here);
     case FindingCode::kBarrierTensorOrder:
-      return "use a barrier with orders_tensor_core";
+      return "plgpu.Barrier(orders_tensor_core=True)";
     case FindingCode::kPeerLifetime:
     case FindingCode::kUseAfterScope:
-      if (AgentTable::IsOperation(conflict.earlier.who)) {
-        return Cat("wait for the completion of ", agents_.NameOf(conflict.earlier.who),
-                   " before the memory's scope ends");
-      }
+      if (operation) return Cat(AwaitOf(earlier), " before the scope of '", buffer.info.name, "' ends");
       return "let a barrier or semaphore order the access within the life of the memory";
     default:
       break;
   }
-  if (AgentTable::IsOperation(conflict.earlier.who)) {
-    return Cat("wait for the completion of ", agents_.NameOf(conflict.earlier.who), " before the access", At(here));
-  }
-  return Cat("let ", agents_.NameOf(conflict.earlier.who), " signal after its access", At(there),
-             ", and wait for that before ", AgentTable::IsOperation(event.who) ? "the issue" : "the access", At(here));
+  return operation ? OrderAfterOperation(earlier, event.who, here) : OrderAgents(conflict.earlier, event, there, here);
 }
 
 void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
@@ -137,7 +177,7 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
   finding.first = side(earlier);
   finding.second = side(event);
   finding.why = WhyUnordered(buffer, event, vantage, conflict);
-  finding.fix = FixFor(sort->code, event, conflict);
+  finding.fix = FixFor(sort->code, buffer, event, conflict);
   log_.Add(std::move(finding));
 }
 
@@ -150,7 +190,7 @@ void ConcurrencyModel::ReportNotAwaited(const AsyncEngine::Record& operation, co
                   .message = Cat("the kernel ends, and nobody has waited for ", read ? "the reads of " : "", name),
                   .loc = site.loc,
                   .text_line = site.text_line,
-                  .fix = "wait for it before the kernel ends"};
+                  .fix = AwaitOf(operation.id) + " before the kernel ends"};
   finding.first = FindingAccess{.kind = read ? AccessKind::kRead : AccessKind::kWrite,
                                 .agent = name,
                                 .loc = site.loc,

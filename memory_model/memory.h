@@ -18,6 +18,7 @@
 #include "memory_model/definedness.h"
 #include "memory_model/origin.h"
 #include "memory_model/undefined_stores.h"
+#include "semantics/base/agent_name.h"
 #include "semantics/machine.h"
 #include "semantics/tensor/copy_box.h"
 #include "semantics/tensor/fill.h"
@@ -43,6 +44,12 @@ class Memory final : public Machine {
 
   // Loads, stores, atomics and the two halves of copies so far: each had its bounds checked.
   std::int64_t accesses() const { return accesses_; }
+
+  // Who runs, for messages. Before the first request.
+  void NameAgents(const AgentNaming& naming) {
+    naming_ = naming;
+    if (tracking_ != nullptr) tracking_->origins.NameAgents(naming);
+  }
 
   // For observers' messages.
   std::string_view NameOf(BufferId id) const { return buffers_[id.index()].name; }
@@ -198,6 +205,7 @@ class Memory final : public Machine {
   std::size_t limit_bytes_;
   std::size_t allocated_bytes_ = 0;  // live and pooled
   Filler filler_;
+  AgentNaming naming_;
   std::unique_ptr<Tracking> tracking_;
   bool keep_pool_ = false;
   bool lends_ = true;

@@ -25,14 +25,15 @@ void Memory::ReportOutside(const Buffer& buffer, const BoxAccess& access, const 
       worst = Cat("dimension ", d, " has indices 0..", size - 1);
     }
   }
-  Report({.code = FindingCode::kOutOfBounds,
-          .severity = Severity::kDefect,
-          .message = Cat(is_store ? "store to '" : "load of '", buffer.name, "'[", absl::StrJoin(box, ", "),
-                         "] at program (", absl::StrJoin(access.site.program, ", "), ") is out of bounds: ", worst,
-                         is_store ? "; the elements outside were not written: mask them or shrink the slice"
-                                  : "; the elements outside read as poison: mask them or shrink the slice"),
-          .loc = access.site.loc,
-          .text_line = access.site.text_line});
+  Report(
+      {.code = FindingCode::kOutOfBounds,
+       .severity = Severity::kDefect,
+       .message = Cat(is_store ? "store to '" : "load of '", buffer.name, "'[", absl::StrJoin(box, ", "), "]",
+                      AtAgent(naming_, access.site.program), " is out of bounds: ", worst,
+                      is_store ? "; the elements outside were not written" : "; the elements outside read as poison"),
+       .loc = access.site.loc,
+       .text_line = access.site.text_line,
+       .fix = "mask the elements outside, or shrink the slice"});
 }
 
 // At least the elements that are not copied.

@@ -22,6 +22,7 @@ bool WindowOutside(absl::Span<const std::int64_t> shape, const BoxAccess& access
 void Memory::TrackDefinedness(bool values_only) {
   tracking_ = std::make_unique<Tracking>();
   tracking_->values_only = values_only;
+  tracking_->origins.NameAgents(naming_);
 }
 
 DefinedMark Memory::Number(OriginKind kind, const Buffer& buffer, const Site* site) {

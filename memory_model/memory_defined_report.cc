@@ -26,12 +26,12 @@ void Memory::ReportUndefined(DefinedMark mark, std::string_view use, const Site&
   const Origins& origins = tracking_->origins;
   if (origins.IsReported(mark)) return;
   Finding finding =
-      origins.FindingOf(mark, Cat(use, " at ", NameOfProgram(site.program)), origins.MetBy(mark, site.program));
+      origins.FindingOf(mark, Cat(use, AtAgent(naming_, site.program)), origins.MetBy(mark, site.program));
   if (origins.Of(mark).kind == OriginKind::kValue) return ReportNote(std::move(finding));
   finding.loc = site.loc;
   finding.text_line = site.text_line;
   finding.second = FindingAccess{.kind = AccessKind::kRead,
-                                 .agent = NameOfProgram(site.program),
+                                 .agent = AgentName(naming_, site.program),
                                  .object = std::string(use),
                                  .box = "",
                                  .loc = site.loc,
@@ -118,7 +118,7 @@ void Memory::ReportUndefinedElements(const Buffer& buffer, DefinedMark mark, std
     finding.loc = store.loc;
     finding.text_line = store.text_line;
     finding.second = FindingAccess{.kind = AccessKind::kWrite,
-                                   .agent = NameOfProgram(store.program),
+                                   .agent = AgentName(naming_, store.program),
                                    .object = buffer.name,
                                    .box = IndexText(buffer.shape, first),
                                    .loc = store.loc,

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 
-#include "absl/strings/str_join.h"
 #include "memory_model/memory.h"
 #include "semantics/base/cat.h"
 
@@ -14,10 +13,10 @@ void Memory::ReportPoint(const Buffer& buffer, const Site& site, std::size_t ele
       {.code = FindingCode::kOutOfBounds,
        .severity = Severity::kDefect,
        .message = Cat(is_store ? "store to '" : "load of '", buffer.name, "' through an index array or view, element ",
-                      element, " of the value at program (", absl::StrJoin(site.program, ", "),
-                      "), is out of bounds of its ref: mask it or correct the index"),
+                      element, " of the value", AtAgent(naming_, site.program), ", is out of bounds of its ref"),
        .loc = site.loc,
-       .text_line = site.text_line});
+       .text_line = site.text_line,
+       .fix = "mask it, or correct the index"});
 }
 
 namespace {

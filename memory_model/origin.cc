@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -37,8 +36,9 @@ FindingCode CodeOf(OriginKind kind) {
   }
 }
 
-std::string WhereFrom(const Origin& origin, const Origins::Program& met) {
-  const std::string read = origin.was_read ? Cat(" that ", NameOfProgram(met), " read") : "";
+// `reader` has met it; `at` says so of what it did, " at program (2)".
+std::string WhereFrom(const Origin& origin, const std::string& reader, const std::string& at) {
+  const std::string read = origin.was_read ? Cat(" that ", reader, " read") : "";
   switch (origin.kind) {
     case OriginKind::kNeverWritten:
       return Cat("an element of '", origin.object, "'", read, " before anybody had written it");
@@ -48,9 +48,9 @@ std::string WhereFrom(const Origin& origin, const Origins::Program& met) {
     case OriginKind::kPadding:
       return Cat("the padding of operand '", origin.object, "'", read, ": its block reaches beyond the array");
     case OriginKind::kMaskedLane:
-      return Cat("a masked-off lane of a load of '", origin.object, "' without other=, in ", NameOfProgram(met));
+      return Cat("a masked-off lane of a load of '", origin.object, "' without other=", at);
     case OriginKind::kOutOfBounds:
-      return Cat("a load of '", origin.object, "' out of bounds, in ", NameOfProgram(met));
+      return Cat("a load of '", origin.object, "' out of bounds", at);
     case OriginKind::kValue:
     case OriginKind::kSeveral:
       break;
@@ -58,16 +58,16 @@ std::string WhereFrom(const Origin& origin, const Origins::Program& met) {
   return "one of more places than are told apart";
 }
 
-std::string FixOf(const Origin& origin) {
+// Programs of a grid accumulate into what they share; threads also read what a copy has not brought yet.
+std::string FixOf(const Origin& origin, const AgentNaming& naming, bool grid) {
+  const std::string_view first = "zeros under pl.when(pl.program_id(axis) == 0) of the axis that it accumulates over";
   switch (origin.kind) {
     case OriginKind::kNeverWritten:
-      return Cat("store to '", origin.object,
-                 "' before it is read: in the first program of the dimension it accumulates over, under pl.when");
+      if (naming.blocks) return Cat("store to '", origin.object, "', or wait for what fills it, before it is read");
+      return Cat("store to '", origin.object, "' before it is read", grid ? ": " : "", grid ? first : "");
     case OriginKind::kOutput:
-      return Cat(
-          "store to every element of '", origin.object,
-          "' before it is read: where it is accumulated into, zeros in the first program of that dimension, under "
-          "pl.when");
+      return Cat("store to every element of '", origin.object, "' before it is read",
+                 naming.blocks || !grid ? "" : ": where it is accumulated into, ", naming.blocks || !grid ? "" : first);
     case OriginKind::kPadding:
       return "mask the elements beyond the array with jnp.where before they reach other elements, or choose a block "
              "that divides the array";
@@ -79,10 +79,6 @@ std::string FixOf(const Origin& origin) {
 }
 
 }  // namespace
-
-std::string NameOfProgram(absl::Span<const std::int64_t> program) {
-  return Cat("program (", absl::StrJoin(program, ", "), ")");
-}
 
 std::uint8_t MovedFrom(std::uint8_t number, std::int64_t element) {
   // Fifteen neighbours have a place each, in an order that the next fifteen do not share: a shift changes some.
@@ -158,15 +154,16 @@ Finding Origins::FindingOf(std::uint8_t mark, const std::string& what, const Pro
   const FindingCode code = CodeOf(origin.kind);
   Finding finding{.code = code,
                   .severity = RowOf(code).severity,
-                  .message = Cat(what, " is undefined: it comes from ", WhereFrom(origin, met)),
+                  .message = Cat(what, " is undefined: it comes from ",
+                                 WhereFrom(origin, AgentName(naming_, met), AtAgent(naming_, met))),
                   .loc = {},
                   .first = std::nullopt,
                   .second = std::nullopt,
                   .why = "",
-                  .fix = FixOf(origin)};
+                  .fix = FixOf(origin, naming_, !met.empty())};
   if (origin.kind == OriginKind::kSeveral) return finding;
   finding.first = FindingAccess{.kind = origin.was_read ? AccessKind::kRead : AccessKind::kAlloc,
-                                .agent = met.empty() ? "" : NameOfProgram(met),
+                                .agent = met.empty() && !origin.was_read ? "" : AgentName(naming_, met),
                                 .object = origin.object,
                                 .box = "",
                                 .loc = origin.was_read ? origin.loc : origin.made,

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "semantics/base/agent_name.h"
 #include "semantics/base/finding.h"
 #include "semantics/machine.h"
 
@@ -53,6 +54,7 @@ class Origins {
   using Program = std::vector<std::int64_t>;
 
   Origins();
+  void NameAgents(const AgentNaming& naming) { naming_ = naming; }  // for messages
 
   // The number of an origin, a new one or an old one's, which this program has met. `told`: what a finding about a
   // kValue says of this program, the first time.
@@ -87,9 +89,8 @@ class Origins {
 
   std::array<Numbered, kMovedMark> numbers_;  // [0] is no origin
   std::vector<std::uint8_t> unread_;
+  AgentNaming naming_;
 };
-
-std::string NameOfProgram(absl::Span<const std::int64_t> program);  // "program (3, 0)"
 
 }  // namespace palladion
 

@@ -11,12 +11,13 @@ std::size_t Rendezvous::IndexOf(ClockId agent) const {
   return static_cast<std::size_t>(std::find(members_.begin(), members_.end(), agent) - members_.begin());
 }
 
-void Rendezvous::Enter(ClockId agent, std::string what, const CodeSite& site, AgentTable* agents, FindingLog* log) {
+void Rendezvous::Enter(ClockId agent, JointWork work, const CodeSite& site, AgentTable* agents, FindingLog* log) {
   ++entered_[IndexOf(agent)];
   gathering_.Join(agents->ClockOf(agent));
   agents->Tick(agent, site);
-  waiting_.push_back({agent, std::move(what), site});
-  if (const Entry& first = waiting_.front(), &mine = waiting_.back(); mine.what != first.what) {
+  waiting_.push_back({agent, std::move(work.what), work.place, site});
+  if (const Entry& first = waiting_.front(), &mine = waiting_.back();
+      mine.what != first.what || mine.place != first.place) {
     Report(first, mine,
            Cat(agents->NameOf(agent), " does ", mine.what, " where ", agents->NameOf(first.who), " does ", first.what),
            *agents, log);
@@ -48,7 +49,7 @@ void Rendezvous::MemberEnds(ClockId agent, const AgentTable& agents, FindingLog*
 void Rendezvous::CheckEnded(const AgentTable& agents, FindingLog* log) const {
   for (std::size_t i = 0; !waiting_.empty() && i < members_.size(); ++i) {
     if (!ended_[i] || entered_[i] > met_) continue;
-    Report(waiting_.front(), {members_[i], "", waiting_.front().site},  // an end has no line of its own
+    Report(waiting_.front(), {members_[i], "", 0, waiting_.front().site},  // an end has no line of its own
            Cat(agents.NameOf(members_[i]), " ends without ", waiting_.front().what, ", for which ",
                agents.NameOf(waiting_.front().who), " waits"),
            agents, log);
@@ -61,11 +62,12 @@ void Rendezvous::Report(const Entry& first, const Entry& second, std::string mes
                    second.site.text_line, (std::int64_t{1} << 34) + id_.value})) {
     return;
   }
-  Finding finding{.code = FindingCode::kCollectiveMismatch,
-                  .message = std::move(message),
-                  .loc = second.site.loc,
-                  .text_line = second.site.text_line,
-                  .fix = "let all members do the same, as often"};
+  Finding finding{
+      .code = FindingCode::kCollectiveMismatch,
+      .message = std::move(message),
+      .loc = second.site.loc,
+      .text_line = second.site.text_line,
+      .fix = Cat("let all of ", name_, " do the same, as often: not in a branch that some of them leave out")};
   const auto side = [&](const Entry& entry) {
     return FindingAccess{.kind = AccessKind::kAtomic,
                          .agent = agents.NameOf(entry.who),

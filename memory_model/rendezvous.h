@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "memory_model/agents.h"
@@ -15,6 +16,13 @@
 namespace palladion {
 
 using RendezvousId = Id<struct RendezvousTag>;
+
+// What members do together, in words. Two places of the kernel are two, though they may have one line of Python.
+struct JointWork {
+  JointWork(std::string words, int where = 0) : what(std::move(words)), place(where) {}
+  std::string what;
+  int place = 0;
+};
 
 class Rendezvous {
  public:
@@ -26,7 +34,7 @@ class Rendezvous {
         ended_(members_.size(), false) {}
 
   // `agent` is a member that is not waiting here. It may go on once CanLeave; then Leave.
-  void Enter(ClockId agent, std::string what, const CodeSite& site, AgentTable* agents, FindingLog* log);
+  void Enter(ClockId agent, JointWork work, const CodeSite& site, AgentTable* agents, FindingLog* log);
   bool CanLeave(ClockId agent) const { return entered_[IndexOf(agent)] <= met_; }
   void Leave(ClockId agent, AgentTable* agents);
   WaitRecord Waiting(ClockId agent, const CodeSite& site, const AgentTable& agents) const;
@@ -40,6 +48,7 @@ class Rendezvous {
   struct Entry {
     ClockId who;
     std::string what;
+    int place = 0;
     CodeSite site;
   };
   std::size_t IndexOf(ClockId agent) const;

@@ -51,7 +51,7 @@ void Semaphore::End(const CodeSite& site, const AgentTable& agents, FindingLog* 
                                  site.text_line > 0 ? " when its scope ends" : " when the kernel ends", ", not 0"),
                   .loc = last.site.loc,
                   .text_line = last.site.text_line,
-                  .fix = "wait for all that is signalled, or signal less"};
+                  .fix = Cat("pl.semaphore_wait(", spec_.python, ", value) for all that is signalled, or signal less")};
   finding.first = FindingAccess{.kind = AccessKind::kAtomic,
                                 .agent = agents.NameOf(last.by),
                                 .object = spec_.name,

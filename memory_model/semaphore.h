@@ -22,6 +22,7 @@ enum class SemaphoreKind : std::uint8_t { kRegular, kDma, kBarrier };  // kDma c
 struct SemaphoreSpec {
   std::string name;  // "send_sem[0]"
   SemaphoreKind kind = SemaphoreKind::kRegular;
+  std::string python = name;  // as an argument of a call: "send_sem.at[0]"
 };
 
 class Semaphore {

@@ -61,7 +61,7 @@ class AgentSource {
   virtual absl::StatusOr<Agent*> Next() = 0;  // nullptr after the last
   // May the next one begin now? It may become true when an agent is retired.
   virtual bool Ready() const { return true; }
-  virtual void Retire(Agent*) {}              // done: its memory may serve the next one
+  virtual void Retire(Agent*) {}  // done: its memory may serve the next one
 };
 
 }  // namespace palladion

@@ -98,6 +98,7 @@ class Explorer {
   absl::Status ToTheEnd(std::vector<Sleeper> sleepers) {
     std::int64_t steps = static_cast<std::int64_t>(stack_.size());
     while (!loop_->candidates().empty()) {
+      if (Interrupted(options_.loop.control)) return InterruptedStatus();
       if (steps++ >= options_.loop.budget) return Visit(Outcome::kBudget);
       Node node{.sleepers = std::move(sleepers)};
       for (const Candidate& candidate : loop_->candidates()) {

@@ -82,6 +82,7 @@ struct Operation {
   const Condition* waits_for = nullptr;  // nullptr: may always go; else outlives the wait
   LocId loc;                             // for messages
   int text_line = 0;
+  std::int64_t work = 1;  // operations that it counts as in the budget, with what its agent did before it
 };
 
 }  // namespace palladion

@@ -16,6 +16,7 @@ namespace palladion {
 struct RunLengths {
   std::int64_t steps = 1;                // visible operations of the whole run
   std::vector<std::int64_t> operations;  // of each agent, by number
+  std::int64_t work = 0;                 // as a budget counts it
 };
 
 std::unique_ptr<Policy> MakeProgramOrder();  // engines first, then whoever runs until it waits, then the lowest number

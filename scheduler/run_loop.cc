@@ -81,6 +81,7 @@ void RunLoop::Retire(std::uint32_t slot) {
   resident = Resident{};
   free_slots_.push_back(slot);
   if (spawned) return;
+  since_end_ = 0;
   --resident_;
   if (policy_ != nullptr) source_.Retire(agent);  // else its state may be restored
 }
@@ -129,6 +130,8 @@ void RunLoop::Begin(std::size_t candidate) {
   }
   ++in_a_row_;
   ++result_.steps;
+  result_.work += resident.operation.work;
+  since_end_ += resident.operation.work;
   running_operations_ = ++resident.operations;
   in_operation_ = true;
   if (resident.operation.waits_for != nullptr) StopWaiting(slot);
@@ -152,7 +155,8 @@ bool RunLoop::MayGo(const Operation& operation) {
   held_ = true;
   if (!admitting_) EndOperation();
   SetOperation(active_slot_, operation);
-  const bool stop = admitting_ || policy_ == nullptr || result_.steps >= options_.budget || TimeToLook();
+  const bool stop = admitting_ || policy_ == nullptr || since_end_ >= options_.budget || TimeToLook() ||
+                    Interrupted(options_.control);
   if (stop || !slots_[active_slot_].ready) return false;
   chosen_ = Ask();
   if (runnable_[chosen_].slot != active_slot_) return false;
@@ -211,7 +215,8 @@ absl::StatusOr<LoopResult> RunLoop::Run(Policy& policy) {
   policy_ = &policy;
   PALLADION_RETURN_IF_ERROR(Admit());
   while (!runnable_.empty()) {
-    if (result_.steps >= options_.budget) return TakeResult(Outcome::kBudget);
+    if (Interrupted(options_.control)) return InterruptedStatus();
+    if (since_end_ >= options_.budget) return TakeResult(Outcome::kBudget);
     if (FoundPartialDeadlock()) return TakeResult(Outcome::kDeadlock);
     if (chosen_ == Choice::kNone) chosen_ = Ask();
     const std::uint32_t slot = runnable_[chosen_].slot;

@@ -14,16 +14,20 @@
 #include "scheduler/agent.h"
 #include "scheduler/policy.h"
 #include "scheduler/wait_graph.h"
+#include "semantics/base/run_control.h"
 
 namespace palladion {
 
 struct LoopOptions {
   std::size_t resident = 1024;  // agents of the source that are under way at the same time, as blocks on a chip
-  std::int64_t budget = std::int64_t{1} << 32;  // visible operations
+  // Visible operations since an agent of the source came to its end, one of much work counting several times. Where
+  // some end now and then, more of them are no livelock.
+  std::int64_t budget = std::int64_t{1} << 24;
   // After so many operations of one agent in a row the others get a turn: an agent that spins on what another one has
   // to write would never let it.
   std::int64_t patience = 1024;
   bool record = true;  // LoopResult::moves and operations
+  RunControl* control = nullptr;
 };
 
 // A choice other than the default one: when `from` had done `operations`, `to` went next. from -1: the first of all.
@@ -39,12 +43,13 @@ struct Move {
 enum class Outcome : std::uint8_t {
   kFinished,
   kDeadlock,  // LoopResult::deadlock; partial too, as soon as it is seen
-  kBudget,    // the budget is spent: a livelock, or a budget that is too small
+  kBudget,    // the budget is spent: a livelock, or a budget that is too small (`work` says what it would have taken)
 };
 
 struct LoopResult {
   Outcome outcome = Outcome::kFinished;
   std::int64_t steps = 0;     // visible operations done
+  std::int64_t work = 0;      // the same as the budget counts them
   std::int64_t switches = 0;  // to another agent
   std::int64_t agents = 0;
   Deadlock deadlock;
@@ -56,8 +61,8 @@ class RunLoop final : private Gate {
  public:
   explicit RunLoop(AgentSource& source, const LoopOptions& options = {});
 
-  // To the end, the policy choosing. An agent's error is returned as it is. Internal: a condition changed without an
-  // operation that conflicts with it.
+  // To the end, the policy choosing. An agent's error is returned as it is. Cancelled: interrupted. Internal: a
+  // condition changed without an operation that conflicts with it.
   absl::StatusOr<LoopResult> Run(Policy& policy);
 
   // One operation at a time, for exhaustive search: Start, then Step(i) for one of the candidates until there is none.
@@ -134,6 +139,7 @@ class RunLoop final : private Gate {
   bool in_operation_ = false;            // running_'s operation has begun, and its effect is not accounted for
   std::size_t chosen_ = Choice::kNone;   // the answer that ended the last Resume
   Footprint touched_;
+  std::int64_t since_end_ = 0;      // work since an agent of the source ended
   bool look_for_deadlock_ = false;  // somebody began to wait or was done since the last look
   std::int64_t looked_at_step_ = 0;
   std::vector<Candidate> others_;  // scratch of AskOthers

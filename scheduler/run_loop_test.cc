@@ -80,6 +80,24 @@ TEST(RunLoop, TheBudgetEndsARun) {
   EXPECT_EQ(writers.log.size(), 50u);
 }
 
+TEST(RunLoop, AnAgentThatEndsBeginsTheBudgetAnew) {
+  Writers writers(10, 40);
+  const LoopResult result = RunWith(writers, MakeProgramOrder(), {.budget = 50});
+  EXPECT_EQ(result.outcome, Outcome::kFinished);
+  EXPECT_EQ(result.steps, 400);
+  EXPECT_EQ(result.work, 400);
+}
+
+TEST(RunLoop, AnInterruptedRunSaysSo) {
+  std::atomic<std::int64_t> interrupts = 0;
+  RunControl control(interrupts);
+  interrupts = 1;
+  Writers writers(2, 100);
+  const std::unique_ptr<Policy> policy = MakeProgramOrder();
+  const absl::StatusOr<LoopResult> result = RunLoop(writers, {.control = &control}).Run(*policy);
+  EXPECT_TRUE(IsInterrupted(result.status())) << result.status();
+}
+
 class PingPong final : public Scenario {
  public:
   explicit PingPong(int rounds) {
@@ -124,7 +142,7 @@ TEST(RunLoop, ACreditIsTakenOnce) {
     ASSERT_EQ(result.deadlock.waits.size(), 1u);
     EXPECT_EQ(result.deadlock.orphans.size(), 1u);
     EXPECT_NE(Describe(result.deadlock)
-                  .find("waits for semaphore 'credit' to hold 1 (it holds 0), which no agent that "
+                  .find("waits for semaphore 'credit' to hold 1 (it holds 0), which nobody that "
                         "is left can signal (done without it: agent 2)"),
               std::string::npos)
         << Describe(result.deadlock);
@@ -233,7 +251,7 @@ TEST(RunLoop, WhatNobodyHoldsIsNoCycle) {
   const Deadlock deadlock = RunWith(held, MakeProgramOrder()).deadlock;
   EXPECT_TRUE(deadlock.cycle.empty());
   EXPECT_EQ(deadlock.orphans, (std::vector<AgentId>{AgentId{0}}));
-  EXPECT_EQ(Describe(deadlock), "agent 0 waits for a word to change; 3 agents are stuck in all");
+  EXPECT_EQ(Describe(deadlock), "agent 0 waits for a word to change; 3 are stuck in all");
 }
 
 TEST(RunLoop, WhoWaitsForItselfIsACycleOfOne) {

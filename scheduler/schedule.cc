@@ -11,10 +11,10 @@
 namespace palladion {
 namespace {
 
-constexpr std::string_view kVersion = "s1";
+constexpr std::string_view kVersion = "s2", kOldVersion = "s1";
 constexpr std::string_view kMoves = "moves";
 
-std::string Hex(std::uint64_t hash) { return absl::StrFormat("%016x", hash); }
+std::string Hex(std::uint32_t hash) { return absl::StrFormat("%08x", hash); }
 
 // agent.operations.to, or start.to for the first choice.
 std::string ToString(const Move& move) {
@@ -86,14 +86,32 @@ absl::Status ParseChoices(std::string_view policy, std::string_view rest, Schedu
   return absl::OkStatus();
 }
 
-absl::Status ParseHash(std::string_view text, std::string_view what, std::uint64_t& hash) {
-  const auto value = ParseNumber<std::uint64_t>(text, 16);
-  if (!value.has_value() || text.size() != 16)
+absl::Status ParseHash(std::string_view text, std::string_view what, std::uint32_t& hash) {
+  const auto value = ParseNumber<std::uint32_t>(text, 16);
+  if (!value.has_value() || text.size() != 8)
     return absl::InvalidArgumentError(
-        Cat("schedule: the hash of the ", what, " must be 16 hexadecimal digits; found '", text, "'"));
+        Cat("schedule: the hash of the ", what, " must be 8 hexadecimal digits; found '", text, "'"));
   hash = *value;
   return absl::OkStatus();
 }
+
+absl::Status ParseWord(std::string_view text, std::string_view what, std::string& word) {
+  if (text.empty()) return absl::InvalidArgumentError(Cat("schedule: the ", what, " is missing"));
+  word = std::string(text);
+  return absl::OkStatus();
+}
+
+// {kernel, target, operations, shapes, inputs, options}
+absl::Status ParseOrigin(absl::Span<const std::string_view> parts, ScheduleOrigin& origin) {
+  PALLADION_RETURN_IF_ERROR(ParseWord(parts[0], "kernel", origin.kernel));
+  PALLADION_RETURN_IF_ERROR(ParseWord(parts[1], "target", origin.target));
+  PALLADION_RETURN_IF_ERROR(ParseHash(parts[2], "operations", origin.operations));
+  PALLADION_RETURN_IF_ERROR(ParseHash(parts[3], "shapes", origin.shapes));
+  PALLADION_RETURN_IF_ERROR(ParseHash(parts[4], "inputs", origin.inputs));
+  return ParseWord(parts[5], "options", origin.options);
+}
+
+std::string OptionsInWords(const std::string& options) { return options == "-" ? "the default options" : options; }
 
 }  // namespace
 
@@ -106,38 +124,56 @@ std::string ToString(const Schedule& schedule) {
   } else {
     Append(&text, RowOf(schedule.policy).name, ":", schedule.seed);
   }
-  return Cat(text, ":", Hex(schedule.kernel), ":", Hex(schedule.inputs));
+  const ScheduleOrigin& origin = schedule.origin;
+  return Cat(text, ":", origin.kernel, ":", origin.target, ":", Hex(origin.operations), ":", Hex(origin.shapes), ":",
+             Hex(origin.inputs), ":", origin.options);
 }
 
 absl::StatusOr<Schedule> ParseSchedule(std::string_view text) {
   const std::vector<std::string_view> parts = Split(text, ':');
+  if (parts[0] == kOldVersion)
+    return absl::InvalidArgumentError(
+        Cat("schedule: '", text.substr(0, 40),
+            "' is of an older version of Palladion, whose strings were bound to lines and names of the kernel; check "
+            "the kernel again and take the string of the new report"));
   if (parts[0] != kVersion)
     return absl::InvalidArgumentError(Cat("schedule: expected '", kVersion, ":...' as a report prints it; found '",
                                           text.substr(0, 40),
                                           "', which is no schedule or one of another version of Palladion"));
-  if (parts.size() != 5)
+  if (parts.size() != 9)
     return absl::InvalidArgumentError(
-        Cat("schedule: expected s1:POLICY:SEED:KERNEL:INPUTS, five parts; found ", parts.size()));
+        Cat("schedule: expected s2:POLICY:SEED:KERNEL:TARGET:OPERATIONS:SHAPES:INPUTS:OPTIONS, nine parts; found ",
+            parts.size()));
   Schedule schedule;
   PALLADION_RETURN_IF_ERROR(ParseChoices(parts[1], parts[2], schedule));
-  PALLADION_RETURN_IF_ERROR(ParseHash(parts[3], "kernel", schedule.kernel));
-  PALLADION_RETURN_IF_ERROR(ParseHash(parts[4], "inputs", schedule.inputs));
+  PALLADION_RETURN_IF_ERROR(ParseOrigin(absl::MakeConstSpan(parts).subspan(3), schedule.origin));
   if (ToString(schedule) != text)
     return absl::InvalidArgumentError(Cat("schedule: '", text, "' should be written '", ToString(schedule), "'"));
   return schedule;
 }
 
-absl::Status ExpectMadeFor(const Schedule& schedule, std::uint64_t kernel, std::uint64_t inputs) {
-  const bool other_kernel = schedule.kernel != kernel, other_inputs = schedule.inputs != inputs;
-  if (!other_kernel && !other_inputs) return absl::OkStatus();
+absl::Status ExpectMadeFor(const Schedule& schedule, const ScheduleOrigin& now) {
+  const ScheduleOrigin& then = schedule.origin;
   std::string what;
-  if (other_kernel) what = Cat("another kernel (", Hex(schedule.kernel), "; this one is ", Hex(kernel), ")");
-  if (other_inputs)
-    Append(&what, what.empty() ? "" : " and ", "other inputs (", Hex(schedule.inputs), "; these are ", Hex(inputs),
-           ")");
-  return absl::InvalidArgumentError(Cat("schedule: it was recorded with ", what,
-                                        ", so it would not replay the same run; give it the kernel text and "
-                                        "the inputs that its report names"));
+  const auto changed = [&](bool differs, const std::string& text) {
+    if (differs) Append(&what, what.empty() ? "" : "; ", text);
+  };
+  const bool other_shapes = then.shapes != now.shapes, other_target = then.target != now.target;
+  changed(other_target, Cat("it was recorded for the target ", then.target, ", and this one is ", now.target));
+  changed(other_shapes, "the grid, or the shapes or types of the operands, are others");
+  // Both go into the operations, too.
+  const bool other_kernel = then.operations != now.operations && !other_shapes && !other_target;
+  changed(other_kernel, then.kernel == now.kernel
+                            ? Cat("the operations of kernel @", now.kernel, " have changed since it was recorded")
+                            : Cat("it was recorded with kernel @", then.kernel, ", and this is @", now.kernel,
+                                  ", which does other operations"));
+  changed(then.inputs != now.inputs && !other_shapes, "the inputs have other values");
+  changed(then.options != now.options, Cat("it was recorded with ", OptionsInWords(then.options), ", and this is with ",
+                                           OptionsInWords(now.options)));
+  if (what.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat("schedule: it would not replay the same run: ", what,
+          "; go back to what it was recorded with, or check again and take the string of the new report"));
 }
 
 std::unique_ptr<Policy> MakePolicy(const Schedule& schedule, const RunLengths& lengths) {

@@ -14,11 +14,15 @@
 namespace palladion::scheduler_test {
 namespace {
 
+ScheduleOrigin Origin(std::uint32_t operations, std::uint32_t shapes, std::uint32_t inputs) {
+  return {.kernel = "add", .target = "triton/h100", .operations = operations, .shapes = shapes, .inputs = inputs};
+}
+
 TEST(Schedule, WrittenAndRead) {
-  const Schedule seed{.policy = PolicyKind::kPct2, .seed = 17, .moves = {}, .kernel = 0x9f86d081884c7d65, .inputs = 1};
-  EXPECT_EQ(ToString(seed), "s1:pct2:17:9f86d081884c7d65:0000000000000001");
-  const Schedule moves{.moves = {{{{}, 0, AgentId{3}}, {AgentId{1}, 2, AgentId{0}}}}, .kernel = 7, .inputs = 8};
-  EXPECT_EQ(ToString(moves), "s1:moves:start.3-1.2.0:0000000000000007:0000000000000008");
+  const Schedule seed{.policy = PolicyKind::kPct2, .seed = 17, .moves = {}, .origin = Origin(0x9f86d081, 2, 1)};
+  EXPECT_EQ(ToString(seed), "s2:pct2:17:add:triton/h100:9f86d081:00000002:00000001:-");
+  const Schedule moves{.moves = {{{{}, 0, AgentId{3}}, {AgentId{1}, 2, AgentId{0}}}}, .origin = Origin(7, 8, 9)};
+  EXPECT_EQ(ToString(moves), "s2:moves:start.3-1.2.0:add:triton/h100:00000007:00000008:00000009:-");
   for (const Schedule& schedule : {seed, moves, Schedule{.moves = std::vector<Move>()}}) {
     const absl::StatusOr<Schedule> read = ParseSchedule(ToString(schedule));
     ASSERT_TRUE(read.ok()) << read.status();
@@ -28,22 +32,25 @@ TEST(Schedule, WrittenAndRead) {
 }
 
 TEST(Schedule, AnythingElseIsRefusedWithAReason) {
-  const std::pair<std::string_view, std::string_view> cases[] = {
-      {"", "expected 's1:...'"},
-      {"s2:pos:1:0000000000000000:0000000000000000", "another version"},
-      {"s1:pos:1:0000000000000000", "five parts; found 4"},
-      {"s1:poss:1:0000000000000000:0000000000000000", "'poss' is no policy; there are program-order"},
-      {"s1:pos:x:0000000000000000:0000000000000000", "the seed must be a decimal number; found 'x'"},
-      {"s1:pos:-1:0000000000000000:0000000000000000", "the seed must be"},
-      {"s1:pos:99999999999999999999:0000000000000000:0000000000000000", "the seed must be"},
-      {"s1:pos:01:0000000000000000:0000000000000000", "should be written 's1:pos:1:"},
-      {"s1:pos:1:000000000000000g:0000000000000000", "hash of the kernel must be 16 hexadecimal digits"},
-      {"s1:pos:1:0000000000000000:00", "hash of the inputs must be"},
-      {"s1:pos:1:0000000000000000:00000000000000AB", "should be written"},
-      {"s1:moves:1.2:0000000000000000:0000000000000000", "a move is AGENT.OPERATIONS.AGENT or start.AGENT"},
-      {"s1:moves:-1.2.3:0000000000000000:0000000000000000", "a move is"},
-      {"s1:moves:1.2.3-:0000000000000000:0000000000000000", "a move is"},
-      {"s1:moves:1.2.99999999999:0000000000000000:0000000000000000", "a move is"},
+  const std::string good = ":k:generic:00000000:00000000:00000000:-";
+  const std::pair<std::string, std::string_view> cases[] = {
+      {"", "expected 's2:...'"},
+      {"s3:pos:1" + good, "another version"},
+      {"s1:pos:1:0000000000000000:0000000000000000", "of an older version of Palladion"},
+      {"s2:pos:1:00000000", "nine parts; found 4"},
+      {"s2:poss:1" + good, "'poss' is no policy; there are program-order"},
+      {"s2:pos:x" + good, "the seed must be a decimal number; found 'x'"},
+      {"s2:pos:-1" + good, "the seed must be"},
+      {"s2:pos:99999999999999999999" + good, "the seed must be"},
+      {"s2:pos:01" + good, "should be written 's2:pos:1:"},
+      {"s2:pos:1:k:generic:0000000g:00000000:00000000:-", "hash of the operations must be 8 hexadecimal digits"},
+      {"s2:pos:1:k:generic:00000000:00:00000000:-", "hash of the shapes must be"},
+      {"s2:pos:1:k:generic:00000000:00000000:000000AB:-", "should be written"},
+      {"s2:pos:1::generic:00000000:00000000:00000000:-", "the kernel is missing"},
+      {"s2:moves:1.2" + good, "a move is AGENT.OPERATIONS.AGENT or start.AGENT"},
+      {"s2:moves:-1.2.3" + good, "a move is"},
+      {"s2:moves:1.2.3-" + good, "a move is"},
+      {"s2:moves:1.2.99999999999" + good, "a move is"},
   };
   for (const auto& [text, reason] : cases) {
     const absl::Status status = ParseSchedule(text).status();
@@ -52,17 +59,19 @@ TEST(Schedule, AnythingElseIsRefusedWithAReason) {
   }
 }
 
-TEST(Schedule, OtherKernelsAndInputsAreNamed) {
-  const Schedule schedule{.kernel = 1, .inputs = 2};
-  EXPECT_TRUE(ExpectMadeFor(schedule, 1, 2).ok());
-  const auto message = [&](std::uint64_t kernel, std::uint64_t inputs) {
-    return std::string(ExpectMadeFor(schedule, kernel, inputs).message());
-  };
-  EXPECT_NE(message(3, 2).find("another kernel (0000000000000001; this one is 0000000000000003)"), std::string::npos);
-  EXPECT_EQ(message(3, 2).find("other inputs"), std::string::npos);
-  EXPECT_NE(message(1, 3).find("other inputs (0000000000000002; these are 0000000000000003)"), std::string::npos);
-  EXPECT_EQ(message(1, 3).find("another kernel"), std::string::npos);
-  EXPECT_NE(message(3, 3).find(") and other inputs"), std::string::npos);
+TEST(Schedule, WhatItWasMadeForIsNamed) {
+  const Schedule schedule{.origin = Origin(1, 2, 3)};
+  EXPECT_TRUE(ExpectMadeFor(schedule, Origin(1, 2, 3)).ok());
+  ScheduleOrigin renamed = Origin(1, 2, 3);
+  renamed.kernel = "sub";
+  EXPECT_TRUE(ExpectMadeFor(schedule, renamed).ok());
+  const auto message = [&](const ScheduleOrigin& now) { return std::string(ExpectMadeFor(schedule, now).message()); };
+  EXPECT_NE(message(Origin(9, 2, 3)).find("the operations of kernel @add have changed"), std::string::npos);
+  EXPECT_EQ(message(Origin(9, 2, 3)).find("inputs"), std::string::npos);
+  EXPECT_NE(message(Origin(9, 9, 9)).find("the shapes or types of the operands, are others"), std::string::npos);
+  EXPECT_EQ(message(Origin(9, 9, 9)).find("have changed"), std::string::npos) << "they follow from the shapes";
+  EXPECT_NE(message(Origin(9, 2, 9)).find("have changed since it was recorded; the inputs have other values"),
+            std::string::npos);
 }
 
 TEST(ScheduleHash, EveryByteAndSizeCounts) {

@@ -148,7 +148,7 @@ std::string Describe(const Deadlock& deadlock) {
       if (wait.holder->valid()) Append(&text, ", and that one has ended");
       return;
     }
-    Append(&text, ", which no agent that is left can signal");
+    Append(&text, ", which nobody that is left can signal");
     for (std::size_t i = 0; i < wait.could_have_names.size(); ++i)
       Append(&text, i == 0 ? " (done without it: " : ", ", wait.could_have_names[i]);
     if (!wait.could_have_names.empty()) Append(&text, ")");
@@ -160,8 +160,8 @@ std::string Describe(const Deadlock& deadlock) {
     for (AgentId id : deadlock.orphans) show(WaitOf(deadlock, id));
   }
   const std::size_t all = deadlock.waits.size();
-  if (all > std::min(shown, kMaxWaits)) Append(&text, "; ", all, " agents are stuck in all");
-  if (deadlock.partial) Append(&text, "; other agents can still go");
+  if (all > std::min(shown, kMaxWaits)) Append(&text, "; ", all, " are stuck in all");
+  if (deadlock.partial) Append(&text, "; others can still go");
   return text;
 }
 

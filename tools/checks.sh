@@ -1,4 +1,5 @@
-# What `./dev test`, `lint`, `fuzz`, `exhaustive` and `coverage` do once everything is installed. Sourced by dev.
+# What `./dev lint`, `fuzz`, `exhaustive` and `coverage` do once everything is installed, and what `test` is made of (tests.sh).
+# Sourced by dev.
 # Every step writes one line "passed failed skipped name" into RESULTS; a step that cannot run at all is a failure there,
 # so nothing that was meant to run can go missing from the last line unseen.
 
@@ -57,22 +58,6 @@ cases_on_every_target() {
   done
 }
 
-run_all_tests() {
-  mkdir -p "$ROOT/build/logs"
-  : >"$RESULTS"
-  if build_or_record release; then
-    ctest_preset release release
-    cases_on_every_target release
-    tests python "$ROOT/build/logs/junit-python.xml" \
-      "$PYTHON" -m pytest python/tests -q -p no:cacheprovider --junitxml="$ROOT/build/logs/junit-python.xml"
-  fi
-  if build_or_record clang-asan; then
-    ctest_preset clang-asan clang-asan -LE release_only
-    cases_on_every_target clang-asan
-  fi
-  report_results
-}
-
 # The tests of the tree itself, for lint; in `test` they are part of the release build's ctest (cmake/PalladionChecks.cmake).
 run_light_checks() {
   check limits python3 tools/limits.py
@@ -81,12 +66,25 @@ run_light_checks() {
   check generated-docs python3 tools/gen_docs.py --check --palladion build/palladion
 }
 
+# A part that cannot run here: a failure where everything must (.ci/run), and told in the last lines anywhere.
+# not_run NAME REASON
+not_run() {
+  say "NOT RUN: $1: $2"
+  if [[ ${PALLADION_TEST_EVERYTHING:-} == 1 ]]; then
+    echo "0 1 0 $1" >>"$RESULTS"
+  else
+    echo "0 0 0 $1 not-run $2" >>"$RESULTS"
+  fi
+}
+
 # The last line is read by machines: nothing may be printed after it.
 report_results() {
   awk '$2 > 0 { print "failed: " $4 " (" $2 ")" }
        $3 > 0 { print "skipped: " $3 " in " $4 }
+       $5 == "not-run" { missing++; name = $4; $1 = $2 = $3 = $4 = $5 = ""; sub(/^ +/, ""); print "not run: " name ": " $0 }
        { passed += $1; failed += $2 }
-       END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }' "$RESULTS"
+       END { printf "%d passed, %d failed%s\n", passed, failed, missing ? ", " missing " not run" : ""; exit failed > 0 || passed == 0 }' \
+    "$RESULTS"
 }
 
 run_lint() {
@@ -102,7 +100,7 @@ run_lint() {
   fi
   files=$(grep '\.cc$' <<<"$files" | grep -Ev '_fuzz\.cc$' || true)
   if [[ -n $files ]]; then
-    check clang-tidy bash -c 'xargs -P "$1" -n 1 clang-tidy-14 --quiet -p build --extra-arg=-Wno-unknown-warning-option' \
+    check clang-tidy bash -c 'xargs -P "$1" -n 1 clang-tidy --quiet -p build --extra-arg=-Wno-unknown-warning-option' \
       _ "$JOBS" <<<"$files"
   fi
   check format command_fmt --check
@@ -143,25 +141,21 @@ run_coverage() {
   local dir=build-coverage binary objects=()
   rm -rf "$dir/profiles"
   LLVM_PROFILE_FILE="$ROOT/$dir/profiles/%p.profraw" ctest --test-dir "$dir" -j "$JOBS" --output-on-failure -LE release_only
-  llvm-profdata-14 merge -sparse "$dir"/profiles/*.profraw -o "$dir/merged.profdata"
+  llvm-profdata merge -sparse "$dir"/profiles/*.profraw -o "$dir/merged.profdata"
   while IFS= read -r binary; do objects+=(-object "$binary"); done < <(find "$dir" -maxdepth 3 -type f -name '*_test' -perm -u+x)
-  llvm-cov-14 report "${objects[@]}" -instr-profile="$dir/merged.profdata" -ignore-filename-regex='_test\.cc$|/usr/'
+  llvm-cov report "${objects[@]}" -instr-profile="$dir/merged.profdata" -ignore-filename-regex='_test\.cc$|/usr/'
 }
 
-# test_jax_versions VERSION...: each in an environment of its own, build/jax-VERSION, which stays for the next time.
-test_jax_versions() {
-  local version dir
-  for version in "$@"; do
-    dir="$ROOT/build/jax-$version"
-    if [[ ! -f $dir/ready ]]; then
-      say "making build/jax-$version"
-      rm -rf "$dir"
-      "$(find_python)" -m venv "$dir"
-      "$dir/bin/python" -m pip install --quiet --disable-pip-version-check "jax==$version" "jaxlib==$version" absl-py "ml_dtypes>=0.5" pytest ||
-        die "pip could not install JAX $version for $("$dir/bin/python" -V)"
-      touch "$dir/ready"
-    fi
-    say "JAX $version"
-    PYTHONPATH="$ROOT/python" "$dir/bin/python" -m pytest -q -p no:cacheprovider python/tests/test_emulate*.py
-  done
+# test_packages ARG...: in an environment of its own, build/packages, which stays until the versions change.
+test_packages() {
+  local dir="$ROOT/build/packages" requirements="$ROOT/python/packages/requirements.txt"
+  if ! cmp -s "$requirements" "$dir/ready"; then
+    say "making build/packages"
+    rm -rf "$dir"
+    "$(find_python)" -m venv "$dir"
+    "$dir/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements" ||
+      die "pip could not install $requirements for $("$dir/bin/python" -V)"
+    cp "$requirements" "$dir/ready"
+  fi
+  PYTHONPATH="$ROOT/python" "$dir/bin/python" python/packages/run_tokamax.py "$@"
 }

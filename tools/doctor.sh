@@ -18,10 +18,14 @@ package_version() {
 row() { printf '%-24s %s\n' "$1" "$2"; }
 
 row system "$( (. /etc/os-release && echo "$PRETTY_NAME") 2>/dev/null || uname -s), $(uname -m)"
+case $(host_debian) in
+  12 | 13) row "" "one of the two Debians that are tested" ;;
+  *) row "" "not Debian 12 or 13, which are tested: PALLADION_NO_APT=1 uses what is installed" ;;
+esac
 row processor "$(sed -n 's/^model name\s*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) cores"
 row commit "$(git describe --always --dirty 2>/dev/null || echo 'not a git checkout')"
 row g++ "$(version_of g++ --version)"
-row clang++ "$(version_of clang++-14 --version)"
+row clang++ "$(version_of clang++ --version)"
 row cmake "$(version_of cmake --version)"
 row ninja "$(version_of ninja --version)"
 row ccache "$(version_of ccache --version)"
@@ -36,6 +40,12 @@ else
   row "SIMD, in use" "build/palladion is not built: ./dev build"
 fi
 echo
+if python=$(find_python); then
+  row "python for .venv" "$("$python" -V) ($python)"
+  row "newest JAX for it" "$("$python" tools/pins.py jax) (python/requirements.txt)"
+else
+  row "python for .venv" "no Python 3.11 or later with venv"
+fi
 if [[ -x .venv/bin/python ]]; then
   row python "$(.venv/bin/python -V) in .venv"
   .venv/bin/python - <<'PY'
@@ -51,3 +61,14 @@ else
   row python "$(find_python || echo 'no Python 3.11 or later with venv') (no .venv yet: ./dev setup)"
   row jax "not found: no .venv"
 fi
+echo
+for release in 12 13; do
+  [[ $(host_debian) != "$release" ]] || continue
+  if obstacle=$(debian_root_obstacle) && [[ -n $obstacle ]]; then
+    row "Debian $release" "can't be tested here: $obstacle"
+  elif [[ -f $(root_folder "$release").ready ]]; then
+    row "Debian $release" "in build/debian-$release/root: ./dev test-debian $release"
+  else
+    row "Debian $release" "can be made here: ./dev test-debian $release"
+  fi
+done

@@ -22,6 +22,7 @@ import sys
 
 import includes
 import links
+import pins
 
 ROOT = includes.ROOT
 BACKENDS = {"mosaic_tpu": "Mosaic TPU", "mosaic_gpu": "Mosaic GPU", "triton": "Triton"}
@@ -105,7 +106,7 @@ def findings(palladion: str) -> str:
         lines += ["", f"## {page['code']}", "", f"*{page['rule']}* ({page['severity']})", "", page["text"].strip(), ""]
         if page["pending"]:
             lines += [f"Not found yet: {page['pending']}.", ""]
-        lines += ["```", page["wrong"].strip(), "```", "", "The fix:", "", "```diff"]
+        lines += ["```pkir", page["wrong"].strip(), "```", "", "The fix:", "", "```diff"]
         lines += [line.removeprefix("  ") for line in page["fix"].rstrip("\n").splitlines()] + ["```"]
     return "\n".join(lines) + "\n"
 
@@ -220,13 +221,15 @@ def spec_pages() -> str:
 
 def dev_commands() -> str:
     text = subprocess.run([os.path.join(ROOT, "dev"), "help"], check=True, capture_output=True, text=True).stdout
-    return "```\n" + text.rstrip("\n") + "\n```\n"
+    return "```console\n$ ./dev help\n" + text.rstrip("\n") + "\n```\n"
 
 
 def python_versions() -> str:
-    with open(os.path.join(ROOT, "python/requirements.txt"), encoding="utf-8") as file:
-        pins = [line.strip().replace("==", " ") for line in file if "==" in line]
-    return ", ".join(pins) + "\n"
+    def told(pin: re.Match) -> str:
+        where = {None: "", "<": " (Python before {})", ">=": " (Python from {})"}[pin["compare"]]
+        return f"{pin['name']} {pin['version']}" + where.format(pin["python"])
+
+    return ", ".join(told(pin) for pin in pins.pins()) + "\n"
 
 
 def argued_findings() -> str:
@@ -298,7 +301,31 @@ BLOCKS = {
     "gpu-corpus": gpu_corpus,
 }
 
-COMMAND_BLOCKS = {"operations": operations, "definedness": definedness, "findings": findings, "gpu-limits": gpu_limits}
+@functools.cache
+def all_commands(palladion: str) -> dict:
+    table = subprocess.run([palladion, "help", "--format=json"], check=True, capture_output=True, text=True).stdout
+    return {command["name"]: command for command in json.loads(table)}
+
+
+def options_of(name: str, palladion: str) -> str:
+    """The options of one command, as `palladion help NAME` has them. What `run` has too is said there."""
+    known = {option["name"]: option["help"] for option in all_commands(palladion)["run"]["options"]}
+    lines = ["| option | |", "|---|---|"]
+    for option in all_commands(palladion)[name]["options"]:
+        choices = option["value"].split("|")
+        value = " or ".join([", ".join(f"`{one}`" for one in choices[:-1]), f"`{choices[-1]}`"]) if len(choices) > 1 else ""
+        letter = f"`-{option['letter']} {option['value']}`, " if option["letter"] else ""
+        spelled = f"--{option['name']}" + (f" {option['value']}" if option["value"] and not value else "")
+        text = "As of `run`." if name != "run" and known.get(option["name"]) == option["help"] else option["help"]
+        # `--format text` or `json`
+        shown = f"`{spelled} {choices[0]}`" + value.removeprefix(f"`{choices[0]}`") if value else f"`{spelled}`"
+        lines.append(f"| {letter}{shown} | {text} |")
+    return "\n".join(lines) + "\n"
+
+
+COMMANDS_WITH_OPTIONS = ("run", "check", "trace", "why", "log", "diff", "mutate", "explain", "show", "ops", "help")
+
+COMMAND_BLOCKS = {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS} | {"operations": operations, "definedness": definedness, "findings": findings, "gpu-limits": gpu_limits}
 
 
 def regenerate(text: str, page: str, blocks: dict, used: set[str]) -> str:

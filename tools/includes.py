@@ -57,6 +57,7 @@ LIBRARIES = [
     (r"gtest/|gmock/", "GoogleTest", r".*_test\.(cc|h)$|.*_test_util\.h$|conformance/"),
     (r"absl/", "Abseil", r""),
     (r"xla/", "XLA's FFI", r"emu/ffi/"),
+    (r"nlohmann/", "nlohmann-json", r"emu/reports/"),
     (r"sleef", "SLEEF", r"(?!)"),
     # Not in both compilers that must build this.
     (r"format$", "<format>", r"(?!)"),

@@ -1,4 +1,5 @@
-# What `./dev` installs: Debian packages that are missing, and a Python environment with pinned versions. Sourced by dev.
+# What `./dev` installs on Debian 12 and 13: Debian packages that are missing, and a Python environment with pinned versions.
+# Sourced by dev. Other systems that have apt-get are tried; what they lack is said by apt-get.
 # Both steps ask first what is there, so a second call costs milliseconds and needs no network.
 
 # The packages of the groups given, one a line.
@@ -12,7 +13,7 @@ setup_packages() {
   local wanted missing=() package
   mapfile -t wanted < <(wanted_packages "$@")
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    die "this is not a Debian system, so ./dev can't install what it needs. Install what these Debian 12 packages hold" \
+    die "this is not a Debian system, so ./dev can't install what it needs. Install what these Debian packages hold" \
       "and set PALLADION_NO_APT=1: ${wanted[*]}"
   fi
   for package in "${wanted[@]}"; do
@@ -32,14 +33,15 @@ setup_packages() {
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } \
     >"$log" 2>&1 </dev/null; then
     tail -n 15 "$log" >&2
-    die "apt-get could not install: ${missing[*]}. Is there a network, and is this Debian 12? The log is build/logs/apt.log."
+    die "apt-get could not install: ${missing[*]}. Is there a network, and is this Debian 12 or 13? The log is" \
+      "build/logs/apt.log."
   fi
 }
 
-# Debian's own interpreter first, because that is the one the pinned versions are tested with.
+# Debian's own interpreter first, because that is the one the pinned versions are tested with: 3.11 in Debian 12, 3.13 in 13.
 find_python() {
   local candidate
-  for candidate in "${PALLADION_VENV_PYTHON:-}" /usr/bin/python3.11 python3.11 python3.12 python3.13 python3.14 python3; do
+  for candidate in "${PALLADION_VENV_PYTHON:-}" /usr/bin/python3 python3.13 python3.12 python3.11 python3.14 python3; do
     [[ -n $candidate ]] && command -v "$candidate" >/dev/null || continue
     "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue
     command -v "$candidate"
@@ -51,8 +53,8 @@ find_python() {
 # The environment is made anew when the requirements or the interpreter change; .venv/requirements.stamp tells.
 setup_venv() {
   local python requirements="$ROOT/python/requirements.txt" stamp="$ROOT/.venv/requirements.stamp" key
-  python=$(find_python) || die "no Python 3.11 or later with the venv module was found. On Debian 12: apt-get install" \
-    "python3-venv; elsewhere set PALLADION_VENV_PYTHON to an interpreter."
+  python=$(find_python) || die "no Python 3.11 or later with the venv module was found. On Debian 12 or 13: apt-get" \
+    "install python3-venv; elsewhere set PALLADION_VENV_PYTHON to an interpreter."
   key="$(cat "$requirements" pyproject.toml tools/link_checkout.py | sha256sum) $ROOT $("$python" -V) $python"
   if [[ ! -f $stamp || $(<"$stamp") != "$key" ]]; then
     say "making .venv with $("$python" -V) and the versions of python/requirements.txt"

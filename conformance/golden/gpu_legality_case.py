@@ -19,7 +19,7 @@ class Case:
         self.name = name
         params = plgpu.CompilerParams(lowering_semantics=semantics)
         self.x = jax.ShapeDtypeStruct(x[1], x[0])
-        self.function = plgpu.kernel(body, out_shape=self.x, compiler_params=params, **mesh)
+        self.function = plgpu.kernel(body, out_type=self.x, compiler_params=params, **mesh)
 
     def traced(self):
         return jax.jit(self.function).trace(self.x)

@@ -117,7 +117,7 @@ def layouts():
         case = Case(f"reduce_{label}", body, x=(dtype, shape), **mesh)
         if scratch is not None:
             params = plgpu.CompilerParams(lowering_semantics=LANE, reduction_scratch_bytes=scratch)
-            case.function = plgpu.kernel(body, out_shape=case.x, compiler_params=params, **mesh)
+            case.function = plgpu.kernel(body, out_type=case.x, compiler_params=params, **mesh)
         return case
     yield reduced("strided_all", (0, 1))
     yield reduced("strided_one", 1)

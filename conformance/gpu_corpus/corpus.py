@@ -32,6 +32,12 @@ OPERATIONS = re.compile(
     r"mgpu_atomic_store|run_scoped|griddepcontrol_\w+|set_max_registers|core_map|mpmd_map|multiple_of|debug_\w+|cond|while|mma)$")
 
 
+def load(ref, **options):
+    """plgpu.load of all of a ref, which has an index until JAX 0.11."""
+    index = ((),) if "idx" in inspect.signature(plgpu.load).parameters else ()
+    return plgpu.load(ref, *index, **options)
+
+
 def ty(*shape, dtype=I32):
     return jax.ShapeDtypeStruct(shape, dtype)
 
@@ -145,10 +151,8 @@ def exported(made, edit=None):
     """The lines of the kernel's text without places, and name -> the lines it stands for."""
     with palladion.target("h100"):
         text = palladion.export(made.function, *made.args)
-    for i, name in enumerate(made.names):
-        text = re.sub(rf"%(refs|args)_{i}\b", f"%{name}", text)
-        text = re.sub(rf"%(refs|args)_{i}_ref\b", f"%{name}_ref", text)
-        text = re.sub(rf'"(refs|args)\[{i}\]"', f'"{name}_ref"', text)
+    for name, wanted in zip(re.findall(r"^  (?:in|out) %(\w+):", text, re.MULTILINE), made.names):
+        text = re.sub(rf"%{name}\b", f"%{wanted}", text)
     files, places, lines, names = {}, {}, [], {}
     for line in text.rstrip("\n").split("\n"):
         if match := FILE.match(line):

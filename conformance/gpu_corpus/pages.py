@@ -9,7 +9,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
-from corpus import F16, F32, I32, LANES, Kernel, kernel, ty
+from corpus import F16, F32, I32, LANES, Kernel, kernel, load, ty
 from fences import TILED
 from pages_matrix import single
 from shared_memory import IOTA, ROW, thread
@@ -192,7 +192,7 @@ def commit_before_load():
     def body(x_ref, y_ref, o_ref, smem, full):
         plgpu.copy_gmem_to_smem(x_ref, smem, full)
         plgpu.barrier_wait(full)
-        value = plgpu.load(smem, ())
+        value = load(smem)
         plgpu.commit_smem()
         plgpu.copy_gmem_to_smem(y_ref, smem, full)
         plgpu.barrier_wait(full)

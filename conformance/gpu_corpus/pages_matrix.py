@@ -6,7 +6,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
-from corpus import Case, F16, F32, found, kernel, ty
+from corpus import Case, F16, F32, found, kernel, load, ty
 from fences import TILED
 
 SPEC = "gpu-order.md#examples"
@@ -118,7 +118,7 @@ def layouts():
     def body(x_ref, o_ref, smem, full):
         plgpu.copy_gmem_to_smem(x_ref, smem, full)
         plgpu.barrier_wait(full)
-        tile = plgpu.load(smem, (), layout=plgpu.Layout.WGMMA).astype(F32)
+        tile = load(smem, layout=plgpu.Layout.WGMMA).astype(F32)
         sums = plgpu.layout_cast(jnp.max(tile, axis=1), plgpu.Layout.WGMMA.reduce(1))
         o_ref[...] = tile - lax.broadcast_in_dim(sums, (64, 64), (0,))
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "emu/arrays.h"
 #include "emu/checks/grid_checks.h"
 #include "emu/checks/ring_check.h"
@@ -10,6 +11,7 @@
 #include "emu/values.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/tensor/element_index.h"
 
 namespace palladion {
@@ -40,9 +42,10 @@ std::optional<Difference> FirstDifference(absl::Span<const Tensor> a, absl::Span
 // The same schedule once more, for its last writer of one element.
 absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner, const Trial& trial,
                                                       const Difference& difference, const RunLengths& lengths) {
-  LastWriter writer(difference.element);
+  const Program& program = runner.kernel().state().program();
+  LastWriter writer(difference.element, NamingOf(program));
   std::size_t operand = 0, output = 0;
-  const std::vector<OperandInfo>& infos = runner.kernel().state().program().operand_infos;
+  const std::vector<OperandInfo>& infos = program.operand_infos;
   for (std::size_t i = 0; i < infos.size(); ++i) {
     if (infos[i].role == Role::kOut && output++ == difference.output) operand = i;
   }
@@ -70,14 +73,15 @@ void JudgeInRing(const RingVerdict& verdict, Finding& finding) {
   }
 }
 
-// Of whom it is said that they have no order. On `generic` nothing says in which order programs run.
-std::string WhoHasNoOrder(const TrialRunner& runner) {
+// Of whom it is said that they have no order: those that there are. On `generic` nothing says in which order programs
+// run.
+std::string WhoHasNoOrder(const TrialRunner& runner, bool engines) {
   const Program& program = runner.kernel().state().program();
   if (program.target.backend == TargetBackend::kGeneric)
     return "no backend is named, so no order of the programs is promised";
   if (!runner.threads()) {
     return program.target.backend == TargetBackend::kTriton
-               ? "blocks of a GPU grid run in any order, and at the same time"
+               ? "programs of a GPU grid run in any order, and at the same time"
                : "programs along a parallel dimension of the grid run in any order";
   }
   const std::vector<TaskDim> dims = GridDims(program, runner.inputs());
@@ -85,10 +89,39 @@ std::string WhoHasNoOrder(const TrialRunner& runner) {
   std::int64_t blocks = 1;
   for (const TaskDim& dim : dims) blocks *= dim.size;
   if (several_threads) blocks /= dims.back().size;
-  std::string who = blocks > 1 ? "blocks of a grid" : "";
-  if (several_threads) Append(&who, who.empty() ? "" : ", ", "threads of a block");
-  return Cat(who, who.empty() ? "asynchronous operations run" : " and asynchronous operations run",
-             " in any order that barriers and semaphores leave");
+  std::vector<std::string> who;
+  if (blocks > 1) who.emplace_back("blocks of a grid");
+  if (several_threads) who.emplace_back("threads of a block");
+  if (engines) who.emplace_back("asynchronous operations");
+  if (who.empty()) who.emplace_back("warps of a thread");
+  const std::string last = who.back();
+  who.pop_back();
+  return Cat(absl::StrJoin(who, ", "), who.empty() ? "" : " and ", last,
+             " run in any order that barriers and semaphores leave");
+}
+
+// Who wrote the element last, where the two schedules do not agree on that.
+std::string LastWriters(const Finding& finding, const ComparedTrials& two) {
+  if (!finding.first.has_value() || !finding.second.has_value()) return "";
+  if (finding.first->agent == finding.second->agent) return "";
+  return Cat("; ", finding.first->agent, " writes it last in ", InWords(two.a.schedule), ", ", finding.second->agent,
+             " in ", InWords(two.b.schedule));
+}
+
+// The accesses without an order that are told beside it: of the output itself they are why, of other memory perhaps.
+void PointTo(const Finding& cause, const std::string& output, Finding& finding) {
+  const std::string object = cause.second.has_value() ? cause.second->object : "";
+  const std::string words = Cat(Code(cause.code), object.empty() ? "" : Cat(" of '", object, "'"));
+  Append(&finding.why, object == output ? "; it follows from the " : "; it can follow from the ", words);
+  finding.fix = Cat("mend the ", words, " first");
+}
+
+// The array by the name that its ref has in the kernel, as in every other finding.
+std::string NameOf(const Program& program, std::size_t output) {
+  for (const OperandInfo& info : program.operand_infos) {
+    if (info.role == Role::kOut && output-- == 0) return program.refs[info.ref.index()].name;
+  }
+  return "";  // cannot happen
 }
 
 }  // namespace
@@ -99,21 +132,27 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
   const std::optional<Difference> difference = FirstDifference(two.a.outputs, two.b.outputs);
   if (!difference.has_value()) return std::optional<Finding>();
   const PreparedKernel& kernel = runner.kernel();
-  const OperandDescription& output = kernel.outputs()[difference->output];
+  const Program& program = kernel.state().program();
+  const std::string name = NameOf(program, difference->output);
+  const std::vector<std::int64_t>& shape = kernel.outputs()[difference->output].shape;
   Finding finding{.code = FindingCode::kNondeterministic,
-                  .message = Cat("output '", output.name, "'", IndexText(output.shape, difference->element), " is ",
+                  .message = Cat("output '", name, "'", IndexText(shape, difference->element), " is ",
                                  ElementText(two.a.outputs[difference->output], difference->element), " in ",
                                  InWords(two.a.schedule), " and ",
                                  ElementText(two.b.outputs[difference->output], difference->element), " in ",
                                  InWords(two.b.schedule), "; ", difference->count, " of its elements differ"),
-                  .why = WhoHasNoOrder(runner)};
+                  .why = WhoHasNoOrder(runner, two.a.engines || two.b.engines)};
+  // Who wrote the element is asked of runs of their own: what they can't tell is left out.
+  if (auto writer = WriterOf(runner, two.a, *difference, two.lengths); writer.ok()) finding.first = *writer;
+  if (auto writer = WriterOf(runner, two.b, *difference, two.lengths); writer.ok()) finding.second = *writer;
+  finding.why += LastWriters(finding, two);
   // On `generic` nothing says in which order programs run, so nothing is broken.
-  if (kernel.state().program().target.backend == TargetBackend::kGeneric) {
+  if (program.target.backend == TargetBackend::kGeneric) {
     finding.code = FindingCode::kGridOrder;
     finding.severity = Severity::kNote;
   }
-  if (two.unordered) {
-    finding.why += ", and accesses of this report have no order";
+  if (two.cause != nullptr) {
+    PointTo(*two.cause, name, finding);
   } else {
     JudgeInRing(AskRing(kernel, runner.inputs(),
                         [&](const PreparedKernel& ring, absl::Span<const Tensor> words, bool second) {
@@ -122,9 +161,6 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
                         }),
                 finding);
   }
-  // Who wrote the element is asked of runs of their own: what they can't tell is left out.
-  if (auto writer = WriterOf(runner, two.a, *difference, two.lengths); writer.ok()) finding.first = *writer;
-  if (auto writer = WriterOf(runner, two.b, *difference, two.lengths); writer.ok()) finding.second = *writer;
   if (finding.second.has_value()) {
     finding.loc = finding.second->loc;
     finding.text_line = finding.second->text_line;

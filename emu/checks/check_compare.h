@@ -17,9 +17,9 @@ struct ComparedTrials {
   const Trial& a;
   const Trial& b;
   const RunLengths& lengths;
-  // The report has accesses without an order: values may be anything, and nobody asks whether they are rounded
-  // otherwise.
-  bool unordered = false;
+  // What the report has of accesses without an order, which the difference follows from: values may be anything, and
+  // nobody asks whether they are rounded otherwise. nullptr: nothing.
+  const Finding* cause = nullptr;
 };
 
 // Nothing where the outputs are the same bits. A NaN equals itself, +0 and -0 differ.

@@ -8,32 +8,15 @@
 #include "emu/checks/clock_races.h"
 #include "emu/checks/grid_checks.h"
 #include "emu/checks/interaction.h"
+#include "emu/checks/replay_origin.h"
 #include "emu/gpu/schedule_choice.h"
 #include "emu/gpu/thread_launch.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ir/printer.h"
 #include "semantics/program/inspections.h"
 
 namespace palladion {
 namespace {
-
-std::uint64_t HashOf(absl::Span<const ConstArray> inputs) {
-  ScheduleHash hash;
-  for (const ConstArray& array : inputs) {
-    std::size_t bytes = StorageBytes(array.dtype);
-    for (std::int64_t size : array.shape) bytes *= static_cast<std::size_t>(size);
-    hash.Add(Name(array.dtype)).Add(absl::MakeSpan(array.data, bytes));
-  }
-  return hash.value();
-}
-
-// The canonical text of this kernel, so that its file's path and layout do not count.
-std::uint64_t HashOf(const PreparedKernelState& kernel) {
-  Module module = kernel.module();
-  std::erase_if(module.kernels, [&](const Kernel& k) { return k.name != kernel.program().kernel_name; });
-  return ScheduleHash().Add(Print(module)).Add(ToString(kernel.program().target)).value();
-}
 
 bool UpdatesAtomically(const Program& program) {
   return std::any_of(program.steps.begin(), program.steps.end(),
@@ -69,8 +52,9 @@ absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, ab
   PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
   runner.interact_ = ProgramsInteract(kernel.state().program());
   runner.threads_ = NeedsThreads(kernel.state().program());
-  for (const Kernel& text : kernel.state().module().kernels) {
-    if (runner.threads_ && text.name == kernel.name()) runner.schedule_choice_ = ScheduleChoice(text);
+  const Module& module = kernel.state().module();
+  for (const Kernel& text : module.kernels) {
+    if (runner.threads_ && text.name == kernel.name()) runner.schedule_choice_ = ScheduleChoice(module, text);
   }
   return runner;
 }
@@ -80,19 +64,13 @@ Schedule TrialRunner::ScheduleOfSeed(std::int64_t seed) const {
   return {.policy = PolicyOfSeed(number), .seed = number, .moves = {}};
 }
 
-std::uint64_t TrialRunner::KernelHash() const {
-  if (!kernel_hash_.has_value()) kernel_hash_ = HashOf(kernel_.state());
-  return *kernel_hash_;
-}
-
-std::uint64_t TrialRunner::InputsHash() const {
-  if (!inputs_hash_.has_value()) inputs_hash_ = HashOf(inputs_);
-  return *inputs_hash_;
+const ScheduleOrigin& TrialRunner::Origin() const {
+  if (!origin_.has_value()) origin_ = OriginOf(kernel_.state(), inputs_, options_);
+  return *origin_;
 }
 
 std::string TrialRunner::NameOf(Schedule schedule) const {
-  schedule.kernel = KernelHash();
-  schedule.inputs = InputsHash();
+  schedule.origin = Origin();
   return ToString(schedule);
 }
 
@@ -163,6 +141,13 @@ bool LeavesArrivalsOfPeers(const Program& program, absl::Span<const Finding> fin
   });
 }
 
+// What a check had seen before its run failed. It cannot run again to see more.
+template <class Checks>
+void TellBefore(const absl::Status& failed, Checks& checks, Trial& trial) {
+  checks.Finish([&](const LaunchOptions&) { return failed; }).IgnoreError();
+  trial.findings.insert(trial.findings.end(), checks.findings().begin(), checks.findings().end());
+}
+
 bool BothWrite(const Finding& finding) { return finding.code == FindingCode::kRaceWriteWrite; }
 
 // As in races.md#findings. Values are compared in a run of their own, which only a kernel with such races pays for;
@@ -187,15 +172,23 @@ absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<cons
                                      bool sweep) const {
   LaunchOptions launch = given;
   launch.order = IsReverse(trial.schedule) ? WalkOrder::kReverse : WalkOrder::kRowMajor;
-  GridChecks grid(kernel_.state(), inputs_);
-  if (sweep) grid.Attach(launch);
-  PALLADION_ASSIGN_OR_RETURN(LaunchResult result, RunLaunch(kernel_.state(), inputs_, outputs, launch));
+  GridChecks grid(kernel_.state(), inputs_, sweep ? GridChecks::Looks::kAll : GridChecks::Looks::kRevisits);
+  const bool watched = sweep || !IsReverse(trial.schedule);
+  if (watched) grid.Attach(launch);
+  absl::StatusOr<LaunchResult> ran = RunLaunch(kernel_.state(), inputs_, outputs, launch);
+  if (!ran.ok()) {
+    if (sweep) TellBefore(ran.status(), grid, trial);
+    return ran.status();
+  }
+  LaunchResult result = *std::move(ran);
   if (sweep) {
     trial.trouble = grid.Finish([&](const LaunchOptions& again) -> absl::Status {
       PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
       return RunLaunch(kernel_.state(), inputs_, MutableArraysOf(unused), again).status();
     });
     for (const CheckTally& tally : grid.tallies()) trial.tallies[tally.name] += tally.times;
+  } else if (watched) {
+    PALLADION_RETURN_IF_ERROR(grid.Finish({}));
   }
   if (result.stuck) trial.run.outcome = Outcome::kDeadlock;
   trial.programs = result.programs;
@@ -222,7 +215,12 @@ absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<
     const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
     return RunScheduled(kernel_.state(), inputs_, arrays, {.launch = options, .loop = LoopOf()}, *policy);
   };
-  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, run(launch, outputs));
+  absl::StatusOr<ScheduledResult> ran = run(launch, outputs);
+  if (!ran.ok()) {
+    if (clocks) TellBefore(ran.status(), races, trial);
+    return ran.status();
+  }
+  ScheduledResult result = *std::move(ran);
   if (clocks) {
     trial.trouble = races.Finish([&](const LaunchOptions& again) -> absl::Status {
       PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
@@ -279,6 +277,7 @@ void TrialRunner::TakeResult(ScheduledResult result, Trial& trial) {
   trial.findings = std::move(result.launch.findings);
   trial.run = std::move(result.run);
   trial.all_fit = result.all_fit;
+  trial.engines = result.engines;
   trial.tallies["deadlocks"] = trial.run.steps;
 }
 

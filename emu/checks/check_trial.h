@@ -32,6 +32,7 @@ struct Trial {
   bool every_order_alike = false;   // programs in order: other orders make the same outputs and findings
   std::vector<NeverRan> never_ran;  // where somebody looked
   bool all_fit = true;              // all that interacts could be under way at once
+  bool engines = false;             // asynchronous operations ran
   LoopResult run;                   // of programs under a policy only
   absl::Status trouble;             // why it did not come to its end, or what is told of a finding is not all
 };
@@ -57,11 +58,10 @@ class TrialRunner {
   const std::string& schedule_choice() const { return schedule_choice_; }
   Fill fill() const { return fill_; }
 
-  // Of the kernel's canonical text and of all its inputs. The first call computes them, so one thread at a time.
-  std::uint64_t KernelHash() const;
-  std::uint64_t InputsHash() const;
+  // What a schedule of this runner is made for. The first call computes it, so one thread at a time.
+  const ScheduleOrigin& Origin() const;
 
-  Schedule ScheduleOfSeed(std::int64_t seed) const;  // without the hashes
+  Schedule ScheduleOfSeed(std::int64_t seed) const;  // without its origin
   std::string NameOf(Schedule schedule) const;       // as a report gives it for a replay; one thread at a time
 
   // `lengths`: of seed 0, for policies that need them. `extra`: what else watches; its observers see every access too.
@@ -96,7 +96,7 @@ class TrialRunner {
   Fill fill_;
   bool interact_ = false, threads_ = false;
   std::string schedule_choice_;
-  mutable std::optional<std::uint64_t> kernel_hash_, inputs_hash_;
+  mutable std::optional<ScheduleOrigin> origin_;
 };
 
 // "program order", "reverse order", or the schedule's policy and seed.

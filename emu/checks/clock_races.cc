@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "memory_model/region.h"
+#include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -59,7 +60,7 @@ ClockId ClockRaces::AgentOf(absl::Span<const std::int64_t> grid_index) {
   for (const std::int64_t index : task_) names.push_back(index == kAnyIndex ? "*" : Cat(index));
   const bool several = std::count(task_.begin(), task_.end(), kAnyIndex) > 0;
   const ClockId agent =
-      model_.agents().Add(Cat(several ? "programs (" : "program (", absl::StrJoin(names, ", "), ")"), Place());
+      model_.agents().Add(several ? Cat("programs (", absl::StrJoin(names, ", "), ")") : AgentName(task_), Place());
   agents_.emplace(task_, agent);
   return agent;
 }

@@ -144,7 +144,7 @@ TEST(ClockRaces, ARaceThatProgramOrderDoesNotHave) {
   EXPECT_EQ("RACE_WW defect", Races(report));
   for (const ReportedFinding& finding : report.findings) {
     if (finding.code != "RACE_WW") continue;
-    EXPECT_EQ(0u, finding.replay.find("s1:moves:")) << finding.replay;
+    EXPECT_EQ(0u, finding.replay.find("s2:moves:")) << finding.replay;
     EXPECT_LE(std::count(finding.replay.begin(), finding.replay.end(), '.'), 4) << "two moves: " << finding.replay;
     EXPECT_EQ("RACE_WW defect", Races(CheckWords(body, {.replay = finding.replay}, "triton/h100", 2)));
   }

@@ -14,21 +14,25 @@ std::vector<Finding> InOrderOfText(Legality& legality) {
   return findings;
 }
 
+const Kernel& KernelOf(const Module& module, const Program& program) {
+  return *std::find_if(module.kernels.begin(), module.kernels.end(),
+                       [&](const Kernel& kernel) { return kernel.name == program.kernel_name; });
+}
+
 }  // namespace
 
-std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& target) {
+std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& target, std::string_view producer) {
   if (target.backend != TargetBackend::kMosaicGpu || kernel.launch.mesh != "gpu") return {};
   Legality legality(kernel, target, nullptr);
+  legality.jax_0_11 = IsFromJax011(producer);
   CheckGpuLimits(legality);
   CheckCapacity(legality);
   return InOrderOfText(legality);
 }
 
 std::vector<Finding> StaticFindings(const PreparedKernelState& kernel, std::vector<CheckTally>* tallies) {
-  const std::vector<Kernel>& kernels = kernel.module().kernels;
-  const auto found = std::find_if(kernels.begin(), kernels.end(),
-                                  [&](const Kernel& k) { return k.name == kernel.program().kernel_name; });
-  Legality legality(*found, kernel.program().target, &kernel.program());
+  Legality legality(KernelOf(kernel.module(), kernel.program()), kernel.program().target, &kernel.program());
+  legality.jax_0_11 = IsFromJax011(kernel.module().producer);
   CheckOperations(legality);
   CheckTpu(legality);
   CheckTriton(legality);
@@ -38,6 +42,13 @@ std::vector<Finding> StaticFindings(const PreparedKernelState& kernel, std::vect
     tallies->push_back({"legality", legality.blocks + legality.operations + legality.accesses});
     tallies->push_back({"capacity", legality.memories});
   }
+  return InOrderOfText(legality);
+}
+
+std::vector<Finding> DirectAccessFindings(const Module& module, const Program& program) {
+  if (program.target.backend != TargetBackend::kMosaicTpu) return {};
+  Legality legality(KernelOf(module, program), program.target, &program);
+  CheckTpuDirectAccess(legality);
   return InOrderOfText(legality);
 }
 

@@ -15,11 +15,15 @@ namespace palladion {
 
 // Those of a kernel over a GPU mesh that was parsed and cannot be prepared, of operations that are not modelled yet:
 // what its target refuses is said all the same. None on other targets.
-std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& target);
+std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& target, std::string_view producer = {});
 
 // ILLEGAL and CAPACITY, in the order of the text; none on `generic`, which has no limits. `tallies`, where it is not
 // nullptr, gets one entry for each check: "legality" counts operands, operations and accesses, "capacity" what is held.
 std::vector<Finding> StaticFindings(const PreparedKernelState& kernel, std::vector<CheckTally>* tallies = nullptr);
+
+// Those of them that are looked for where contracts are not, in plain runs too: a TPU's loads, stores and blocks of
+// HBM, which JAX's own interpreter refuses.
+std::vector<Finding> DirectAccessFindings(const Module& module, const Program& program);
 
 }  // namespace palladion
 

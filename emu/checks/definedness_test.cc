@@ -30,7 +30,7 @@ TEST(Definedness, ScratchNeverWritten) {
     ASSERT_EQ("UNINIT", run.codes()) << target;
     const Finding& finding = run.result.findings[0];
     EXPECT_EQ(
-        "output 'o_ref'[0] (4 of its 4 elements) is undefined: it comes from an element of 'acc' that program () read "
+        "output 'o_ref'[0] (4 of its 4 elements) is undefined: it comes from an element of 'acc' that the program read "
         "before anybody had written it",
         finding.message);
     ASSERT_TRUE(finding.first.has_value() && finding.second.has_value());
@@ -184,7 +184,7 @@ TEST(Definedness, AnOutputReadBeforeItIsWritten) {
   for (const char* target : kTargets) {
     const TrackedRun run = RunTracked(Kernel("  %x1 = get(%xr) : f32[4];\n  addupdate(%or, %x1);\n"), target);
     ASSERT_EQ("UNINIT", run.codes()) << target;
-    EXPECT_NE(std::string::npos, run.result.findings[0].message.find("the output 'o_ref' that program () read"));
+    EXPECT_NE(std::string::npos, run.result.findings[0].message.find("the output 'o_ref' that the program read"));
     EXPECT_EQ(Severity::kDefect, run.result.findings[0].severity);
     EXPECT_EQ(5, run.result.findings[0].second->text_line);
   }
@@ -199,7 +199,7 @@ TEST(Definedness, ABranchOnUndefinedData) {
                  "generic");
   ASSERT_EQ("UNINIT", run.codes());
   EXPECT_EQ(
-      "the predicate of a branch at program () is undefined: it comes from an element of 'acc' that program () read "
+      "the predicate of a branch is undefined: it comes from an element of 'acc' that the program read "
       "before anybody had written it",
       run.result.findings[0].message);
   EXPECT_EQ(7, run.result.findings[0].text_line);
@@ -258,7 +258,7 @@ TEST(Definedness, AMaskedLaneWithoutOther) {
     EXPECT_EQ((std::vector<std::size_t>{3}), run.undefined);
     EXPECT_EQ(
         "output 'o_ref'[3] (1 of its 4 elements) is undefined: it comes from a masked-off lane of a load of 'x_ref' "
-        "without other=, in program ()",
+        "without other=",
         run.result.findings[0].message);
     EXPECT_EQ("", RunTracked(MaskedLoad(", other=0.0:f32"), target).codes()) << target;
   }
@@ -291,7 +291,7 @@ TEST(Definedness, IndicesCountWhereTheirLanesTakePart) {
     EXPECT_EQ("", RunTracked(text("3"), target, options).codes()) << target;
     const TrackedRun run = RunTracked(text("4"), target, options);
     ASSERT_EQ("UNINIT", run.codes()) << target;
-    EXPECT_EQ(0u, run.result.findings[0].message.find("an index into 'x_ref' at program () is undefined"));
+    EXPECT_EQ(0u, run.result.findings[0].message.find("an index into 'x_ref' is undefined"));
   }
 }
 
@@ -308,7 +308,7 @@ TEST(Definedness, ALoopOnUndefinedData) {
       "generic", options);
   ASSERT_EQ("UNINIT", run.codes());
   EXPECT_EQ(3, run.result.findings[0].count);
-  EXPECT_EQ(0u, run.result.findings[0].message.find("the condition of a loop at program ()"));
+  EXPECT_EQ(0u, run.result.findings[0].message.find("the condition of a loop"));
 }
 
 TEST(Definedness, ACheckOfAnOutputNobodyWrote) {

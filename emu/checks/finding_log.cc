@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emu/checks/evidence.h"
+#include "semantics/base/cat.h"
 
 namespace palladion {
 
@@ -34,9 +35,33 @@ void FindingLog::Add(Finding finding, const std::optional<Schedule>& schedule,
   entries_.back().replay = replay();
 }
 
-bool FindingLog::AnyUnordered() const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [](const Entry& entry) { return RowOf(entry.finding.code).denies == Denies::kOrder; });
+void FindingLog::AddDifference(Finding finding, const Schedule& schedule, std::string replay) {
+  const auto told = [&](const Entry& entry) {
+    return finding.code == FindingCode::kGridOrder && entry.finding.code == finding.code && entry.schedule.has_value();
+  };
+  const auto of_it = [&](const Entry& entry) {
+    const std::optional<FindingAccess>&mine = finding.second, &its = entry.finding.second;
+    return told(entry) && mine.has_value() && its.has_value() && mine->object == its->object;
+  };
+  auto at = std::find_if(entries_.begin(), entries_.end(), of_it);
+  if (at == entries_.end()) at = std::find_if(entries_.begin(), entries_.end(), told);
+  if (at == entries_.end()) {
+    entries_.push_back({std::move(finding), schedule, std::move(replay)});
+    return;
+  }
+  Append(&at->finding.message, ", and does: ", finding.message);
+  at->schedule = schedule;
+  at->replay = std::move(replay);
+}
+
+const Finding* FindingLog::AnyUnordered() const {
+  const Finding* worst = nullptr;
+  for (const Entry& entry : entries_) {
+    const Finding& finding = entry.finding;
+    if (RowOf(finding.code).denies != Denies::kOrder) continue;
+    if (worst == nullptr || finding.severity > worst->severity) worst = &finding;
+  }
+  return worst;
 }
 
 bool FindingLog::AnyForbidsProof() const {

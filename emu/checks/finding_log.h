@@ -28,8 +28,13 @@ class FindingLog {
   const std::vector<Entry>& entries() const { return entries_; }
   std::vector<Entry>& entries() { return entries_; }
 
-  // Does any finding, whatever its severity, say that something was not ordered?
-  bool AnyUnordered() const;
+  // That outputs differ between schedules. Where no backend is named and the accesses that do it are known, that is the
+  // same note: theirs says it, and shows it.
+  void AddDifference(Finding finding, const Schedule& schedule, std::string replay);
+
+  // The finding, whatever its severity, that says that something was not ordered: the worst of the first. nullptr:
+  // none.
+  const Finding* AnyUnordered() const;
   // Does any finding forbid that something is proved?
   bool AnyForbidsProof() const;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_join.h"
-#include "memory_model/origin.h"
+#include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/view.h"
@@ -32,23 +32,34 @@ bool HasTasks(absl::Span<const TaskDim> dims) {
 
 namespace {
 
+// Nobody else looks at what other tasks do, so that it counts here.
+std::vector<TaskDim> InOrder(std::vector<TaskDim> dims) {
+  for (TaskDim& dim : dims) dim.parallel = false;
+  return dims;
+}
+
 std::string_view Did(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kAtomic ? "updates" : "writes";
 }
 
 }  // namespace
 
-GridChecks::GridChecks(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs)
-    : kernel_(kernel), dims_(GridDims(kernel.program(), inputs)), sweep_(dims_), blocks_(dims_) {
+GridChecks::GridChecks(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks)
+    : kernel_(kernel),
+      dims_(GridDims(kernel.program(), inputs)),
+      looks_(looks),
+      sweep_(dims_),
+      blocks_(looks == Looks::kAll ? dims_ : InOrder(dims_)) {
   const Program& program = kernel.program();
-  sweeps_ = HasTasks(dims_);
+  sweeps_ = looks == Looks::kAll && HasTasks(dims_);
   for (const OperandInfo& info : program.operand_infos)
     checks_blocks_ |= program.grid_in_agent && info.role == Role::kOut && info.mode == BlockMode::kResident;
 }
 
 void GridChecks::Attach(LaunchOptions& launch) {
   launch_ = launch;
-  launch.tasks_apart = true;
+  if (looks_ == Looks::kRevisits && !checks_blocks_) return;
+  launch.tasks_apart |= looks_ == Looks::kAll;
   if (sweeps_) launch.observers.push_back(&sweep_);
   if (checks_blocks_) launch.observers.push_back(&blocks_);
   launch.bound = [this, bound = launch.bound](Memory& memory, absl::Span<const BufferId> arrays) {
@@ -72,7 +83,11 @@ void GridChecks::WatchOperand(const Memory& memory, std::size_t i, BufferId arra
   const auto known = [&](const Array& other) { return other.buffer == array; };
   if (std::any_of(arrays_.begin(), arrays_.end(), known)) return;
   arrays_.push_back({array, &info});
-  if (info.role == Role::kOut) {
+  if (looks_ == Looks::kRevisits) {
+    if (info.role == Role::kOut && info.mode == BlockMode::kResident && !info.block.empty() && info.alias < 0 &&
+        !info.restored)
+      blocks_.Watch(memory, array, false);
+  } else if (info.role == Role::kOut) {
     sweep_.Watch(memory, array, Sweep::Sharing::kShared);
     const bool fetched =
         info.alias >= 0 && program.operand_infos[static_cast<std::size_t>(info.alias)].mode == BlockMode::kResident;
@@ -98,7 +113,7 @@ std::string GridChecks::NameOf(BufferId buffer) const {
 
 FindingAccess GridChecks::Describe(const WitnessAccess& access, BufferId buffer) const {
   return {.kind = access.kind,
-          .agent = NameOfProgram(access.program),
+          .agent = AgentName(access.program),
           .object = NameOf(buffer),
           .box = access.box,
           .loc = access.loc,
@@ -121,16 +136,18 @@ std::string GridChecks::WhyUnordered(absl::Span<const std::int64_t> a, absl::Spa
     case TargetBackend::kMosaicGpu:
       break;
   }
-  return Cat(which, ": blocks of a GPU grid run in any order, and at the same time");
+  return Cat(which, ": programs of a GPU grid run in any order, and at the same time");
 }
 
 std::string GridChecks::FixFor(const SweepConflict& conflict) const {
   if (conflict.rule == ConflictRule::kInherited)
-    return "initialise it in every program, or make the dimension \"arbitrary\"";
+    return "initialise it in every program, or say \"arbitrary\" for the dimension in dimension_semantics";
   const TargetBackend backend = kernel_.program().target.backend;
   if (backend == TargetBackend::kMosaicTpu || backend == TargetBackend::kGeneric)
-    return "make the dimension \"arbitrary\", or give each of its programs elements of its own";
-  return "give each block elements of its own, use atomics on both sides, or write in one launch and read in the next";
+    return "say \"arbitrary\" for the dimension in dimension_semantics, or give each of its programs elements of its "
+           "own";
+  return "give each program elements of its own, use atomics on both sides, or write in one launch and read in the "
+         "next";
 }
 
 Finding GridChecks::FindingOf(const SweepConflict& conflict, const WitnessAccess& first, const std::string& element,
@@ -190,11 +207,12 @@ Finding GridChecks::OneSided(const SweepConflict& conflict) const {
   return finding;
 }
 
-Finding GridChecks::FindingOf(const Revisit& revisit, const WitnessAccess& first) const {
+Finding GridChecks::FindingOf(const Revisit& revisit, const std::optional<WitnessAccess>& first) const {
   Finding finding{.code = FindingCode::kOutRevisit,
-                  .message = Cat("the block ", revisit.again.box, " of '", NameOf(revisit.buffer), "' was left after ",
-                                 NameOfProgram(first.program), " and goes back to its array again after ",
-                                 NameOfProgram(revisit.again.program), ": the first visit's result is lost"),
+                  .message = Cat("the block ", revisit.again.box, " of '", NameOf(revisit.buffer), "' was left",
+                                 first.has_value() ? Cat(" after ", AgentName(first->program)) : std::string(),
+                                 " and goes back to its array again after ", AgentName(revisit.again.program),
+                                 ": the first visit's result is lost"),
                   .loc = revisit.again.loc,
                   .text_line = revisit.again.text_line,
                   .count = revisit.count,
@@ -204,7 +222,7 @@ Finding GridChecks::FindingOf(const Revisit& revisit, const WitnessAccess& first
                   .fix =
                       "order the grid, or its index map, so that the programs that share a block follow one "
                       "another; or pay for fetching it again, with pl.Buffered(1, revisit=pl.RevisitMode.ANY)"};
-  finding.first = Describe(first, revisit.buffer);
+  if (first.has_value()) finding.first = Describe(*first, revisit.buffer);
   finding.second = Describe(revisit.again, revisit.buffer);
   return finding;
 }
@@ -216,9 +234,9 @@ Finding GridChecks::FindingOf(const StaleFetch& stale) const {
   Finding finding{
       .code = FindingCode::kAlias,
       .message = Cat("the block ", stale.fetch.box, " of '", program.refs[input.ref.index()].name, "' that ",
-                     NameOfProgram(stale.fetch.program), " fetches overlaps the block ", stale.flush.box, " of '",
-                     NameOf(stale.buffer), "' that goes back to the same array after ",
-                     NameOfProgram(stale.flush.program), ": the fetch may see what was there before"),
+                     AgentName(stale.fetch.program), " fetches overlaps the block ", stale.flush.box, " of '",
+                     NameOf(stale.buffer), "' that goes back to the same array after ", AgentName(stale.flush.program),
+                     ": the fetch may see what was there before"),
       .loc = stale.fetch.loc,
       .text_line = stale.fetch.text_line,
       .count = stale.count,
@@ -252,7 +270,7 @@ void GridChecks::Add(Finding finding) {
 }
 
 absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun) {
-  if (sweep_.clock().too_many())
+  if (looks_ == Looks::kAll && sweep_.clock().too_many())
     return absl::ResourceExhaustedError(
         Cat("kernel @", kernel_.program().kernel_name,
             ": its grid has too many programs along parallel dimensions that lie inside sequential ones; put the "
@@ -262,11 +280,15 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   const std::vector<Revisit>& revisits = blocks_.revisits();
   order_is_no_matter_ = true;
   if (conflicts.empty() && revisits.empty()) return absl::OkStatus();
+  if (!rerun) {
+    for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));
+    return absl::OkStatus();
+  }
 
   Witness witness(dims_);
   std::vector<std::string> elements;
   LaunchOptions again = launch_;
-  again.tasks_apart = true;
+  again.tasks_apart |= looks_ == Looks::kAll;
   again.observers = {&witness};
   again.hooks = nullptr;
   again.ran = {};
@@ -284,7 +306,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   if (const absl::Status status = rerun(again); !status.ok()) {
     order_is_no_matter_ = false;
     for (const SweepConflict& conflict : conflicts) Add(OneSided(conflict));
-    for (const Revisit& revisit : revisits) Add(FindingOf(revisit, revisit.again));
+    for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));
     return status;
   }
   for (std::size_t i = 0; i < conflicts.size(); ++i) {
@@ -297,7 +319,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   }
   for (std::size_t i = 0; i < revisits.size(); ++i) {
     const std::optional<WitnessAccess>& first = witness.Answer(conflicts.size() + i);
-    if (first.has_value()) Add(FindingOf(revisits[i], *first));
+    if (first.has_value()) Add(FindingOf(revisits[i], first));
   }
   return absl::OkStatus();
 }

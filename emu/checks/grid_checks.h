@@ -13,6 +13,7 @@
 #ifndef PALLADION_EMU_CHECKS_GRID_CHECKS_H_
 #define PALLADION_EMU_CHECKS_GRID_CHECKS_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -36,14 +37,18 @@ bool HasTasks(absl::Span<const TaskDim> dims);
 
 class GridChecks {
  public:
+  // Revisits: of all this only output blocks that are visited again, which a plain run looks for too; programs run as
+  // they would without it.
+  enum class Looks : std::uint8_t { kAll, kRevisits };
+
   // `kernel` outlives the checks. `inputs` are those of the launch: they hold the bounds of the grid.
-  GridChecks(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs);
+  GridChecks(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks = Looks::kAll);
 
   // Adds what the launch needs to be watched: observers, what they are told once operands are bound, tasks apart.
   void Attach(LaunchOptions& launch);
 
   // After the launch. Calls `rerun`, at most once, with the same launch and another observer. Its errors are returned,
-  // and then the findings name one access each.
+  // and then the findings name one access each; so they do where there is no `rerun`.
   // ResourceExhausted: a grid of more tasks than can be told apart, with parallel dimensions inside sequential ones.
   absl::Status Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun);
 
@@ -69,13 +74,14 @@ class GridChecks {
   Finding FindingOf(const SweepConflict& conflict, const WitnessAccess& first, const std::string& element,
                     bool one_value) const;
   Finding OneSided(const SweepConflict& conflict) const;
-  Finding FindingOf(const Revisit& revisit, const WitnessAccess& first) const;
+  Finding FindingOf(const Revisit& revisit, const std::optional<WitnessAccess>& first) const;
   Finding FindingOf(const StaleFetch& stale) const;
   FindingAccess Describe(const WitnessAccess& access, BufferId buffer) const;
   void Add(Finding finding);
 
   const PreparedKernelState& kernel_;
   std::vector<TaskDim> dims_;
+  const Looks looks_;
   LaunchOptions launch_;  // as it was given, for the second run
   Sweep sweep_;
   BlockChecks blocks_;

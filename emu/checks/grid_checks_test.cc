@@ -104,7 +104,7 @@ TEST(GridChecks, EveryBlockStoresOneElement) {
     EXPECT_EQ(7, finding.first->text_line);
     EXPECT_EQ(7, finding.text_line);
     EXPECT_TRUE(finding.loc.valid() && finding.first->loc == finding.loc);
-    EXPECT_NE(std::string::npos, finding.why.find("grid dimension 0: blocks of a GPU grid run in any order"));
+    EXPECT_NE(std::string::npos, finding.why.find("grid dimension 0: programs of a GPU grid run in any order"));
     EXPECT_FALSE(finding.fix.empty());
     EXPECT_EQ(3, finding.count);
     EXPECT_EQ(2, checked.runs);
@@ -258,6 +258,38 @@ TEST(GridChecks, AnOutputBlockIsVisitedAgain) {
   EXPECT_EQ("program (0, 0)", checked.findings[0].first->agent);
   EXPECT_EQ("", Codes(Check(With(kRevisit, "AT", "%i"), "mosaic_tpu/v5e")));
   EXPECT_EQ("SAME_VALUE note", Codes(Check(With(kRevisit, "AT", "%j"), "generic"))) << "a block is a window there";
+}
+
+// What JAX's own interpreter refuses is said where nothing is checked, too.
+TEST(GridChecks, APlainRunFindsBlocksVisitedAgainAndLoadsOfHbm) {
+  const auto findings = [](const std::string& text) {
+    const absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.target = "mosaic_tpu/v5e"});
+    EXPECT_TRUE(kernel.ok()) << kernel.status();
+    std::vector<Tensor> inputs;
+    for (const OperandDescription& input : kernel->inputs())
+      inputs.push_back(*Tensor::Create(input.dtype, input.shape));
+    const absl::StatusOr<RunResult> result = palladion::Run(*kernel, inputs);
+    EXPECT_TRUE(result.ok()) << result.status();
+    std::string codes;
+    for (const ReportedFinding& finding : result->report.findings) codes += finding.code + " ";
+    return codes;
+  };
+  EXPECT_EQ("OUT_REVISIT ", findings(With(kRevisit, "AT", "%j")));
+  EXPECT_EQ("", findings(With(kRevisit, "AT", "%i")));
+  const std::string hbm =
+      "pkir 1;\nkernel @k {\n  grid [];\n  out %o: f32[8,128] as \"outputs\" space SPACE;\n"
+      "  body @b (%or: ref<SPACE,f32[8,128]> as \"o_ref\") {\n"
+      "    %z = broadcast_in_dim{shape=[8,128], dims=[]}(1.0:f32) : f32[8,128];\n"
+      "    _ = swap(%or, %z) : f32[8,128];\n    return;\n  }\n}\n";
+  EXPECT_EQ("ILLEGAL ", findings(With(With(hbm, "SPACE", "hbm"), "SPACE", "hbm")));
+  EXPECT_EQ("", findings(With(With(hbm, "SPACE", "vmem"), "SPACE", "vmem")));
+  const std::string part =
+      "pkir 1;\nkernel @k {\n  grid [2];\n"
+      "  in %x: f32[16,128] space any block (8,128) map (%i: i32[]) { return %i, 0:i32; };\n"
+      "  out %o: f32[8,128];\n"
+      "  body @b (%xr: ref<any,f32[8,128]> as \"x_ref\", %or: ref<default,f32[8,128]> as \"o_ref\") {\n"
+      "    return;\n  }\n}\n";
+  EXPECT_EQ("ILLEGAL ", findings(part));
 }
 
 // Program i stores into block i of an array, and reads the block DISTANCE before it through an alias.

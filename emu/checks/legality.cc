@@ -37,6 +37,17 @@ std::string_view OnlyElsewhere(const Instr& op, TargetBackend backend, const Ker
 
 }  // namespace
 
+bool IsFromJax011(std::string_view producer) {
+  constexpr std::string_view kJax = "jax 0.";
+  if (!producer.starts_with(kJax)) return producer.starts_with("jax ");
+  int minor = 0;
+  for (const char c : producer.substr(kJax.size())) {
+    if (c < '0' || c > '9' || minor >= 11) break;
+    minor = 10 * minor + (c - '0');
+  }
+  return minor >= 11;
+}
+
 Legality::Legality(const Kernel& kernel, const Target& target, const Program* program)
     : kernel_(kernel), target_(target), program_(program), chip_(FindChip(target.chip)) {
   std::size_t param = 0;
@@ -89,7 +100,12 @@ void Legality::Exceeds(std::string message, std::string fix) {
   Add(FindingCode::kCapacity, {}, kernel_.text_line, Cat("kernel @", kernel_.name, ": ", message), std::move(fix));
 }
 
+// The ref's name in the kernel, as other findings have it: JAX's own label of an array is "args[0]".
 std::string Legality::NameOf(const Operand& operand) const {
+  for (std::size_t i = 0; i < operand_of_.size(); ++i) {
+    const std::string& label = kernel_.values[operand_of_[i].first.index()].label;
+    if (&kernel_.operands[operand_of_[i].second] == &operand && !label.empty()) return label;
+  }
   return operand.label.empty() ? kernel_.values[operand.value.index()].name : operand.label;
 }
 
@@ -135,7 +151,8 @@ void CheckOperations(Legality& legality) {
   ForEachCompiled(legality, legality.kernel().bodies[0].region, [&](const Instr& op) {
     ++legality.operations;
     const std::string_view elsewhere = OnlyElsewhere(op, legality.backend(), legality.kernel());
-    if (op.row->backends.accepts(*backend) && elsewhere.empty()) return;
+    const bool accepted = op.row->backends.accepts(*backend) || (legality.jax_0_11 && op.row->later.accepts(*backend));
+    if (accepted && elsewhere.empty()) return;
     legality.Illegal(op,
                      Cat(op.dialect, op.dialect.empty() ? "" : ".", op.name, " has no lowering on ", legality.target(),
                          elsewhere, ": the kernel would be refused"),

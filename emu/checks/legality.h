@@ -48,6 +48,7 @@ class Legality {
   // The one region of a branch that this target's code has: a branch of lax.platform_dependent; nullopt: all.
   std::optional<std::size_t> RegionOf(const Instr& op) const;
 
+  bool jax_0_11 = false;  // the text is from JAX 0.11 or later, which takes more
   std::int64_t blocks = 0, operations = 0, accesses = 0, memories = 0;  // looked at
   std::vector<Finding> TakeFindings() { return std::move(findings_); }
 
@@ -63,9 +64,15 @@ class Legality {
   std::vector<std::pair<ValueId, std::size_t>> platforms_;   // result of a platform_index -> its value
 };
 
+// Is a text with this `producer` ("jax 0.12.0.1, palladion 0.1") from JAX 0.11 or later? One that names no JAX is
+// judged by the rules of 0.10.
+bool IsFromJax011(std::string_view producer);
+
 // The rules. Each does nothing on a target that it is not about.
-void CheckOperations(Legality& legality);  // operations that the named backend has no lowering for
-void CheckTpu(Legality& legality);         // Mosaic TPU: blocks, accesses, types
+// Operations that the named backend has no lowering for.
+void CheckOperations(Legality& legality);
+void CheckTpu(Legality& legality);              // Mosaic TPU: blocks, accesses, types
+void CheckTpuDirectAccess(Legality& legality);  // of them, only loads, stores and blocks of HBM
 void CheckTriton(Legality& legality);
 void CheckMosaicGpu(Legality& legality);
 void CheckGpuLimits(Legality& legality);  // the tables of gpu_limits.h, on a kernel of Mosaic GPU

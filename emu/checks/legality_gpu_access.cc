@@ -127,7 +127,7 @@ constexpr GpuLimit<ViewSite> kViewLimits[] = {
       "Mosaic GPU, UntilingTransform", "allocate the ref in the shape it is used in"},
      Reshape},
     {{"view.after-transpose", "with warpgroup semantics a transposed ref is neither indexed nor reshaped",
-      "Mosaic GPU lowering, _handle_transforms and memref.subview", "transpose last"},
+      "Mosaic GPU lowering, _handle_transforms and memref.subview", "transpose last", true},
      AfterTranspose},
     {{"view.cluster", "plgpu.cluster_ref names one axis", "Mosaic GPU lowering, _handle_transforms",
       "make the cluster one-dimensional, or use the same block along other axes"},

@@ -118,7 +118,7 @@ constexpr GpuLimit<LayoutSite> kLayoutLimits[] = {
      ReadOfGmem},
     {{"layout.transpose", "with lane semantics a tiled and swizzled ref is read transposed in a transposed layout only",
       "Mosaic GPU, UnswizzleRef and UntilingTransform",
-      "read it in plgpu.Layout.WGMMA_TRANSPOSED, or let wgmma take the transposed ref"},
+      "read it in plgpu.Layout.WGMMA_TRANSPOSED, or let wgmma take the transposed ref", true},
      ReadTransposed},
     {{"reduce.splat", "with lane semantics a value that is the same everywhere is not reduced", kReduce, kCast},
      ReducedSplat},

@@ -114,7 +114,7 @@ constexpr GpuLimit<OpSite> kWarpLimits[] = {
       kOutside},
      ClusterArrive},
     {{"warp.test", "a barrier is tested in a core_map over warps only", "plgpu.barrier_test",
-      "test it in a core_map over plgpu.WarpMesh, or wait with plgpu.barrier_wait"},
+      "test it in a core_map over plgpu.WarpMesh, or wait with plgpu.barrier_wait", true},
      Test},
 };
 

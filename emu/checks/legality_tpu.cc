@@ -112,6 +112,19 @@ void CheckBuffering(Legality& legality, const Operand& operand) {
     legality.Illegal(operand, Cat("lookahead is for emit_pipeline; pallas_call has none on ", legality.target()));
 }
 
+// Says so, too.
+bool IsPartOfHbm(Legality& legality, std::size_t i) {
+  const Operand& operand = legality.kernel().operands[i];
+  const Type& array = legality.kernel().values[operand.value.index()].type;
+  const Space space = TpuSpace(legality.SpaceOf(i));
+  if ((space != Space::kAny && space != Space::kHbm) || IsTrivialWindow(operand, array)) return false;
+  legality.Illegal(operand,
+                   Cat("in ", Name(space), " a block must be its whole array with an index map of zeros on ",
+                       legality.target(), "; found ", BlockText(*operand.block), " of ", ToString(array)),
+                   "leave the block out and copy the part you need");
+  return true;
+}
+
 void CheckBlock(Legality& legality, std::size_t i) {
   const Operand& operand = legality.kernel().operands[i];
   const Type& array = legality.kernel().values[operand.value.index()].type;
@@ -124,11 +137,7 @@ void CheckBlock(Legality& legality, std::size_t i) {
                             Cat("a block in ", Name(space), " must have rank 1 or more on ", legality.target(),
                                 "; found ", ToString(array)),
                             "put the scalar into smem");
-  if ((space == Space::kAny || space == Space::kHbm) && !trivial)
-    return legality.Illegal(operand,
-                            Cat("in ", Name(space), " a block must be its whole array with an index map of zeros on ",
-                                legality.target(), "; found ", BlockText(*operand.block), " of ", ToString(array)),
-                            "leave the block out and copy the part you need");
+  if (IsPartOfHbm(legality, i)) return;
   if (!trivial && legality.program().grid.empty())
     legality.Illegal(operand, "a kernel without a grid cannot have a block that is a part of its array");
   CheckTiles(legality, operand, array);
@@ -220,7 +229,8 @@ void CheckView(Legality& legality, const Access& a, std::string_view ref) {
   }
 }
 
-void CheckAccess(Legality& legality, const Instr& op) {
+// `only_direct`: nothing but that the memory is one that can be loaded and stored.
+void CheckAccess(Legality& legality, const Instr& op, bool only_direct) {
   const bool is_load = op.name == "get" || op.name == "masked_load";
   if (!is_load && op.name != "swap" && op.name != "masked_swap") return;
   ++legality.accesses;
@@ -233,11 +243,11 @@ void CheckAccess(Legality& legality, const Instr& op) {
   const absl::StatusOr<Type> value = ViewType(kernel, info.type, view.transforms, mask != nullptr);
   if (!value.ok() || info.type.element != ElementKind::kData) return;
   const Access access{op, view, TpuSpace(legality.SpaceOf(view.value)), *value, !is_load, mask};
-  CheckView(legality, access, ref);
+  if (!only_direct) CheckView(legality, access, ref);
   if (access.space == Space::kSmem) {
-    CheckScalarMemory(legality, access, ref);
+    if (!only_direct) CheckScalarMemory(legality, access, ref);
   } else if (access.space == Space::kVmem) {
-    CheckVectorMemory(legality, access, ref);
+    if (!only_direct) CheckVectorMemory(legality, access, ref);
   } else {
     legality.Illegal(op,
                      Cat(op.name, " of '", ref, "' in ", Name(access.space),
@@ -262,7 +272,8 @@ void CheckTypes(Legality& legality, const Instr& op) {
                      Cat(op.name, " must be over floats or i32 on ", legality.target(), "; found ", ToString(in(0))),
                      "convert to i32 or f32 first");
   const bool finds = op.name == "argmax" || op.name == "argmin";
-  if (finds && (in(0).dtype != DType::kF32 || op.types[0].dtype != DType::kI32))
+  const bool narrow = finds && legality.jax_0_11 && in(0).dtype == DType::kBF16;
+  if (finds && ((in(0).dtype != DType::kF32 && !narrow) || op.types[0].dtype != DType::kI32))
     legality.Illegal(op,
                      Cat(op.name, " must be of f32, to i32, on ", legality.target(), "; found ", ToString(in(0)),
                          " to ", ToString(op.types[0])),
@@ -333,10 +344,20 @@ void CheckTpu(Legality& legality) {
     CheckOperandType(legality, i);
   }
   ForEachCompiled(legality, kernel.bodies[0].region, [&](const Instr& op) {
-    CheckAccess(legality, op);
+    CheckAccess(legality, op, false);
     CheckTypes(legality, op);
     CheckGather(legality, op);
   });
+}
+
+void CheckTpuDirectAccess(Legality& legality) {
+  if (legality.backend() != TargetBackend::kMosaicTpu) return;
+  const std::vector<Operand>& operands = legality.kernel().operands;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].role == Role::kIn || operands[i].role == Role::kOut) IsPartOfHbm(legality, i);
+  }
+  ForEachCompiled(legality, legality.kernel().bodies[0].region,
+                  [&](const Instr& op) { CheckAccess(legality, op, true); });
 }
 
 }  // namespace palladion

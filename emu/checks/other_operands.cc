@@ -58,7 +58,7 @@ class Path final : public AccessObserver {
 // With random numbers a loop may not end: what takes much longer than with the user's takes another path.
 CheckOptions Bounded(CheckOptions options, const RunLengths& lengths) {
   constexpr std::int64_t kTimes = 16, kLeast = 1 << 14, kIterations = std::int64_t{1} << 26;
-  options.step_budget = std::min(options.step_budget, kLeast + kTimes * lengths.steps);
+  options.step_budget = std::min(options.step_budget, kLeast + kTimes * std::max(lengths.steps, lengths.work));
   options.run.loop_budget = std::min(options.run.loop_budget, kIterations);
   options.replay.clear();
   return options;

@@ -18,11 +18,11 @@ Report RefusalReport(const absl::Status& status, std::string_view text, const Pr
   for (const Kernel& kernel : module->kernels) {
     const bool chosen = options.kernel.empty() ? module->kernels.size() == 1
                                                : kernel.name == options.kernel || "@" + kernel.name == options.kernel;
-    const absl::StatusOr<Target> target = options.target.empty() ? TargetOf(kernel) : TargetFromName(options.target);
+    const absl::StatusOr<Target> target = TargetOf(kernel, options.target);
     if (!chosen || !target.ok()) continue;
     report.kernel = kernel.name;
     report.target = ToString(*target);
-    for (const Finding& finding : StaticFindingsOfParsed(kernel, *target))
+    for (const Finding& finding : StaticFindingsOfParsed(kernel, *target, module->producer))
       report.findings.push_back(Reported(finding, *module));
   }
   return report;

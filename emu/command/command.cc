@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "emu/command/command_common.h"
 #include "emu/command/command_log.h"
+#include "emu/command/command_table.h"
 #include "emu/command/command_why.h"
+#include "emu/command/help.h"
 #include "emu/emulate.h"
 #include "emu/operations.h"
+#include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/simd/target.h"
@@ -16,54 +21,16 @@
 namespace palladion {
 namespace {
 
-constexpr std::string_view kUsage =
-    "usage: palladion COMMAND ...\n"
-    "  run K.pkir [--in NAME=VALUE]... --out DIR [--kernel NAME] [--target TARGET] [--budget N] [--format text|json]\n"
-    "      [--stats] [--trap nan|inf] [--dump REF@LINE] [--program I,J]\n"
-    "      run the kernel on the inputs; each output is written to DIR/NAME.npy. VALUE is FILE.npy, or a text: zeros, "
-    "iota, full(1),\n"
-    "      random(seed=1,lo=-1,hi=1), random_bits(1) or a list [1,2,3] in row-major order\n"
-    "  check K.pkir [--in NAME=VALUE]... [--seeds N] [--all-seeds] [--exhaustive] [--replay SCHEDULE] [--fill FILL] "
-    "[--proxy "
-    "pallas|strict|lax] [--checks LIST] "
-    "[--no-races]\n"
-    "      [--no-definedness] [--no-contracts] [--strict] [--suppressions FILE] [--format text|json|sarif|junit]\n"
-    "      [--output FILE] [--color auto|always|never] [--threads N] [--budget N] [--kernel NAME] [--target TARGET]\n"
-    "      run the kernel under the orders that hardware may choose, and report everything that is wrong with it\n"
-    "  trace K.pkir [--in NAME=VALUE]... [--out TRACE.json] [--page PAGE.html] [--events N] [--no-check]\n"
-    "      record one launch: events for Perfetto, or a page that draws the grid and what each program touches\n"
-    "  why K.pkir [--in NAME=VALUE]... --element 'OUTPUT[I,J]' [--depth N] [--kernel NAME] [--target TARGET] [--budget "
-    "N]\n"
-    "      what made this element, followed back to the inputs\n"
-    "  log K.pkir [--in NAME=VALUE]... [-o FILE] [--program I,J] [--kernel NAME] [--target TARGET] [--budget N]\n"
-    "      one line for each instruction and program, with hashes of what it made and read\n"
-    "  diff A B [--format text|json] the first instruction in which two logs of one kernel differ\n"
-    "  explain [CODE] [--format text|json] [--color auto|always|never]\n"
-    "                                what a finding code means, with a kernel that has it and its fix; or all codes\n"
-    "  show K.pkir [--kernel NAME] [--target TARGET]\n"
-    "                                the kernels of a text: operands, types, target\n"
-    "  print K.pkir                  the text in canonical form\n"
-    "  mutate K.pkir --out DIR [--per-kind N] [--kernel NAME]\n"
-    "      kernels with one mistake each, as files, and their list DIR/mutants.json: what a checker is graded by\n"
-    "  conformance [FILE.case | FOLDER]...\n"
-    "      run conformance cases, by default all that came with this program; one line each and what differs\n"
-    "  ops [--format text|json]      every operation with its backends and status\n"
-    "  doctor                        version, SIMD targets\n"
-    "  help                          this text\n"
-    "exit codes: 0 clean, 1 defect found, 2 outputs differ between schedules, 3 unsupported feature met,\n"
-    "4 usage or malformed input, 5 internal error, 6 budget or a limit spent, or interrupted\n";
-
 void ShowOperands(const std::vector<OperandDescription>& operands, std::string_view role, std::ostream& out) {
   for (const OperandDescription& operand : operands) {
     out << "  " << role << " " << operand.name << ": " << TypeString(operand.dtype, operand.shape);
-    if (!operand.label.empty()) out << "  (" << operand.label << ")";
+    if (!operand.label.empty()) out << "  (" << Printable(operand.label) << ")";
     out << "\n";
   }
 }
 
-absl::StatusOr<ExitCode> CommandShow(absl::Span<const std::string> arguments, const Console& console) {
+absl::StatusOr<ExitCode> CommandShow(const CommandLine& line, const Console& console) {
   std::ostream& out = console.out;
-  PALLADION_ASSIGN_OR_RETURN(CommandLine line, ParseCommandLine(arguments, {"kernel", "target"}));
   PALLADION_ASSIGN_OR_RETURN(std::string path, OneFile(line));
   PALLADION_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   PALLADION_ASSIGN_OR_RETURN(std::vector<std::string> names, KernelNames(text, path));
@@ -78,9 +45,8 @@ absl::StatusOr<ExitCode> CommandShow(absl::Span<const std::string> arguments, co
   return ExitCode::kClean;
 }
 
-absl::StatusOr<ExitCode> CommandPrint(absl::Span<const std::string> arguments, const Console& console) {
+absl::StatusOr<ExitCode> CommandPrint(const CommandLine& line, const Console& console) {
   std::ostream& out = console.out;
-  PALLADION_ASSIGN_OR_RETURN(CommandLine line, ParseCommandLine(arguments, {}));
   PALLADION_ASSIGN_OR_RETURN(std::string path, OneFile(line));
   PALLADION_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   PALLADION_ASSIGN_OR_RETURN(std::string canonical, CanonicalText(text, path));
@@ -88,18 +54,16 @@ absl::StatusOr<ExitCode> CommandPrint(absl::Span<const std::string> arguments, c
   return ExitCode::kClean;
 }
 
-absl::StatusOr<ExitCode> CommandOps(absl::Span<const std::string> arguments, const Console& console) {
+absl::StatusOr<ExitCode> CommandOps(const CommandLine& line, const Console& console) {
   std::ostream& out = console.out;
-  PALLADION_ASSIGN_OR_RETURN(CommandLine line, ParseCommandLine(arguments, {"format"}));
   PALLADION_RETURN_IF_ERROR(NoWords(line));
-  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format", {"text", "json"}));
+  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
   out << (format == "json" ? OperationsJson() : OperationsText());
   return ExitCode::kClean;
 }
 
-absl::StatusOr<ExitCode> CommandDoctor(absl::Span<const std::string> arguments, const Console& console) {
+absl::StatusOr<ExitCode> CommandDoctor(const CommandLine& line, const Console& console) {
   std::ostream& out = console.out;
-  PALLADION_ASSIGN_OR_RETURN(const CommandLine line, ParseCommandLine(arguments, {}));
   PALLADION_RETURN_IF_ERROR(NoWords(line));
   out << "palladion " << PALLADION_VERSION << "\nSIMD targets of this host:";
   for (simd::Target target : simd::HostTargets()) out << " " << simd::Name(target);
@@ -107,9 +71,39 @@ absl::StatusOr<ExitCode> CommandDoctor(absl::Span<const std::string> arguments, 
   return ExitCode::kClean;
 }
 
+absl::StatusOr<ExitCode> CommandCompletion(const CommandLine& line, const Console& console) {
+  const std::string script = line.words.size() == 1 ? CompletionScript(line.words[0]) : "";
+  if (script.empty())
+    return absl::InvalidArgumentError(Cat("completion is for one of the shells bash, zsh and fish; found ",
+                                          line.words.empty() ? "none" : Cat("'", absl::StrJoin(line.words, " "), "'")));
+  console.out << script;
+  return ExitCode::kClean;
+}
+
+absl::Status UnknownCommand(const std::string& word) {
+  if (word == "export")
+    return absl::InvalidArgumentError(
+        "export needs the Python package: python -m palladion export FILE.py:NAME -o K.pkir");
+  std::vector<std::string_view> names;
+  for (const CommandInfo& command : AllCommands()) names.push_back(command.name);
+  const std::string meant = Nearest(word, names);
+  return absl::InvalidArgumentError(Cat(
+      "unknown command '", word, "'", "; ", meant.empty() ? "" : Cat("did you mean ", meant, "? "), "the commands are ",
+      absl::StrJoin(names, ", ", [](std::string* out, std::string_view name) { Append(out, name); })));
+}
+
+absl::StatusOr<ExitCode> CommandHelp(const CommandLine& line, const Console& console) {
+  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
+  if (line.words.size() > 1) return absl::InvalidArgumentError(Cat("expected one command; found ", line.words.size()));
+  const CommandInfo* about = line.words.empty() ? nullptr : FindCommand(line.words[0]);
+  if (!line.words.empty() && about == nullptr) return UnknownCommand(line.words[0]);
+  console.out << (format == "json" ? HelpJson() : about == nullptr ? HelpText() : HelpText(*about));
+  return ExitCode::kClean;
+}
+
 struct Command {
-  std::string_view name;
-  absl::StatusOr<ExitCode> (*run)(absl::Span<const std::string> arguments, const Console& console);
+  std::string_view name;  // a row of AllCommands
+  absl::StatusOr<ExitCode> (*run)(const CommandLine& line, const Console& console);
 };
 constexpr Command kCommands[] = {
     {"run", CommandRun},
@@ -125,16 +119,23 @@ constexpr Command kCommands[] = {
     {"ops", CommandOps},
     {"doctor", CommandDoctor},
     {"conformance", CommandConformance},
+    {"completion", CommandCompletion},
+    {"help", CommandHelp},
 };
 
 absl::StatusOr<ExitCode> Dispatch(const std::vector<std::string>& arguments, const Console& console) {
   PALLADION_RETURN_IF_ERROR(simd::CheckSimdEnvironment());
-  std::string names;
   for (const Command& command : kCommands) {
-    if (command.name == arguments[0]) return command.run(absl::MakeSpan(arguments).subspan(1), console);
-    Append(&names, command.name, ", ");
+    if (command.name != arguments[0]) continue;
+    const CommandInfo* info = FindCommand(command.name);
+    const absl::Span<const std::string> rest = absl::MakeSpan(arguments).subspan(1);
+    // conformance_run, a program of its own, knows its options itself.
+    if (command.name == "conformance")
+      return command.run({.command = info, .words = {rest.begin(), rest.end()}, .flags = {}}, console);
+    PALLADION_ASSIGN_OR_RETURN(const CommandLine line, ParseCommandLine(*info, rest));
+    return command.run(line, console);
   }
-  return absl::InvalidArgumentError(Cat("unknown command '", arguments[0], "'; the commands are ", names, "help"));
+  return UnknownCommand(arguments[0]);
 }
 
 // What a library throws becomes a status; Run has its own message for memory.
@@ -152,17 +153,22 @@ absl::StatusOr<ExitCode> Guarded(const std::vector<std::string>& arguments, cons
 
 ExitCode RunCommand(const std::vector<std::string>& arguments, const Console& console) {
   if (arguments.empty()) {
-    console.err << kUsage;
+    console.err << HelpText();
     return ExitCode::kMalformed;
   }
+  if (arguments[0] == "--version") {
+    console.out << "palladion " << PALLADION_VERSION << "\n";
+    return ExitCode::kClean;
+  }
   const auto asks_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
-  if (arguments[0] == "help" || std::any_of(arguments.begin(), arguments.end(), asks_help)) {
-    console.out << kUsage;
+  if (std::any_of(arguments.begin(), arguments.end(), asks_help)) {
+    const CommandInfo* about = FindCommand(arguments[0]);
+    console.out << (about == nullptr ? HelpText() : HelpText(*about));
     return ExitCode::kClean;
   }
   const absl::StatusOr<ExitCode> code = Guarded(arguments, console);
   if (code.ok()) return *code;
-  console.err << "palladion: " << ToStd(code.status().message()) << "\n";
+  console.err << "palladion: " << PrintableLines(ToStd(code.status().message())) << "\n";
   return ExitCodeOf(code.status());
 }
 

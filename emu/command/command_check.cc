@@ -1,14 +1,17 @@
 // `palladion check`: options in, a report out in one of four formats. Whatever goes wrong once the options are known is
 // also a report, so that who reads files sees it too.
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 
 #include "absl/strings/str_split.h"
 #include "emu/check.h"
 #include "emu/checks/refusal.h"
 #include "emu/checks/suppressions.h"
+#include "emu/command/attended.h"
 #include "emu/command/command_common.h"
-#include "emu/interrupt.h"
-#include "emu/reports/report_file.h"
+#include "emu/command/output_file.h"
+#include "emu/reports/printable.h"
 #include "emu/reports/report_formats.h"
 #include "emu/reports/source_lines.h"
 #include "memory_model/fence_rule.h"
@@ -45,6 +48,7 @@ absl::Status ChooseChecks(const CommandLine& line, CheckOptions& options) {
 
 absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   CheckOptions options;
+  options.run.budget_name = kBudgetFlag;
   PALLADION_ASSIGN_OR_RETURN(options.seeds, PositiveFlag(line, "seeds", options.seeds));
   PALLADION_ASSIGN_OR_RETURN(const std::int64_t budget, PositiveFlag(line, "budget", 1));
   if (line.Has("budget")) options.SetBudget(budget);
@@ -79,17 +83,6 @@ absl::StatusOr<Suppressions> ReadSuppressions(const CommandLine& line) {
   return Suppressions::Parse(text, line.Flag("suppressions"));
 }
 
-// A word as a shell reads it back.
-std::string Quoted(const std::string& word) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./=:,@%+").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 // What --replay is put after: the same kernel, inputs and checks.
 std::string CommandFor(const CommandLine& line) {
   std::string command = "palladion check";
@@ -101,39 +94,16 @@ std::string CommandFor(const CommandLine& line) {
   return command;
 }
 
-// "\r" and the count, on a terminal only; the line is cleared before anything else is printed.
-class ProgressLine {
- public:
-  explicit ProgressLine(const Console& console) : console_(console) {}
-  ~ProgressLine() { Clear(); }
-  void Show(std::int64_t done, std::int64_t of) {
-    if (!console_.err_is_terminal || of < 2) return;
-    const std::int64_t percent = static_cast<std::int64_t>(static_cast<double>(done) / static_cast<double>(of) * 100);
-    if (shown_ == percent) return;
-    shown_ = percent;
-    console_.err << "\rchecked " << done << " of " << of << " schedules (" << percent << " %), Ctrl-C stops\x1b[K"
-                 << std::flush;
-  }
-  void Clear() {
-    if (shown_ >= 0) console_.err << "\r\x1b[K" << std::flush;
-    shown_ = -1;
-  }
-
- private:
-  const Console& console_;
-  std::int64_t shown_ = -1;
-};
-
 class CheckCommand {
  public:
   CheckCommand(const CommandLine& line, const Console& console) : line_(line), console_(console) {}
 
   absl::StatusOr<ExitCode> Run() {
-    PALLADION_ASSIGN_OR_RETURN(format_, ChoiceFlag(line_, "format", {"text", "json", "sarif", "junit"}));
-    PALLADION_ASSIGN_OR_RETURN(color_, ChoiceFlag(line_, "color", {"auto", "always", "never"}));
-    std::optional<ReportFile> file;
+    PALLADION_ASSIGN_OR_RETURN(format_, ChoiceFlag(line_, "format"));
+    PALLADION_ASSIGN_OR_RETURN(color_, ChoiceFlag(line_, "color"));
+    std::optional<OutputFile> file;
     if (line_.Has("output")) {
-      PALLADION_ASSIGN_OR_RETURN(ReportFile opened, ReportFile::Open(line_.Flag("output")));
+      PALLADION_ASSIGN_OR_RETURN(OutputFile opened, OutputFile::Open(line_, "output"));
       file.emplace(std::move(opened));
     }
     absl::StatusOr<Report> checked = Checked();
@@ -142,7 +112,7 @@ class CheckCommand {
     if (file.has_value()) PALLADION_RETURN_IF_ERROR(file->Write(Formatted(report, false)));
     if (report.error.has_value()) {
       if (!file.has_value()) console_.out << Formatted(report, false);
-      console_.err << "palladion: " << report.error->message << "\n";
+      console_.err << "palladion: " << PrintableLines(report.error->message) << "\n";
     } else {
       if (file.has_value()) format_ = "text";
       console_.out << Formatted(report, ColorWanted(color_, console_.out_is_terminal));
@@ -163,10 +133,8 @@ class CheckCommand {
     kernel_text_ = std::move(file.text);
     prepared_ = true;
     PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(line_, file.kernel));
-    ProgressLine progress(console_);
-    const InterruptListener listener;
-    options.progress = [&](std::int64_t done, std::int64_t of) { progress.Show(done, of); };
-    options.interrupted = [&] { return listener.interrupted(); };
+    Attended attended(console_, kernel_name_);
+    options.run.control = attended.control();
     PALLADION_ASSIGN_OR_RETURN(Report report, Check(file.kernel, inputs, options));
     suppressions.Apply(report);
     return report;
@@ -189,15 +157,17 @@ class CheckCommand {
   std::string Formatted(const Report& report, bool color) {
     if (format_ == "json") return ToJson(report) + "\n";
     const std::string path = line_.words.empty() ? "kernel" : line_.words[0];
-    if (format_ == "sarif") return ToSarif(report, path);
-    if (format_ == "junit") return ToJUnit(report, path);
+    if (format_ == "sarif") return ToSarif(report, path, std::filesystem::current_path().string());
+    const TextOptions options{.color = color,
+                              .kernel_text = kernel_text_,
+                              .kernel_path = path,
+                              .command = CommandFor(line_),
+                              .source_line = [&](const std::string& f, int n) { return sources_.Line(f, n); }};
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started_;
+    if (format_ == "junit") return ToJUnit(report, path, options, seconds.count());
     std::string printed;
-    for (const std::string& text : report.printed) Append(&printed, text, "\n");
-    return printed + ToText(report, {.color = color,
-                                     .kernel_text = kernel_text_,
-                                     .kernel_path = path,
-                                     .command = CommandFor(line_),
-                                     .source_line = [&](const std::string& f, int n) { return sources_.Line(f, n); }});
+    for (const std::string& text : report.printed) Append(&printed, PrintableLines(text), "\n");
+    return printed + ToText(report, options);
   }
 
   const CommandLine& line_;
@@ -205,17 +175,12 @@ class CheckCommand {
   std::string format_, color_, kernel_name_, target_, kernel_text_;
   bool prepared_ = false, contracts_ = true;
   SourceFiles sources_;
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
 
-absl::StatusOr<ExitCode> CommandCheck(absl::Span<const std::string> arguments, const Console& console) {
-  PALLADION_ASSIGN_OR_RETURN(
-      const CommandLine line,
-      ParseCommandLine(arguments,
-                       {"in", "kernel", "target", "seeds", "replay", "fill", "proxy", "checks", "suppressions",
-                        "format", "output", "color", "threads", "budget"},
-                       {"all-seeds", "exhaustive", "strict", "no-races", "no-definedness", "no-contracts"}));
+absl::StatusOr<ExitCode> CommandCheck(const CommandLine& line, const Console& console) {
   return CheckCommand(line, console).Run();
 }
 

@@ -66,7 +66,7 @@ TEST_F(CheckCommandTest, AFindingShowsBothPlacesOnce) {
   const int code = Run({"check", file, "--no-races"});
   EXPECT_EQ(2, code) << err_;
   EXPECT_TRUE(Holds(out_,
-                    "error[NONDET]: output 'o'[0] is 3 in program order and 0 in reverse order; 1 of its elements "
+                    "error[NONDET]: output 'o_ref'[0] is 3 in program order and 0 in reverse order; 1 of its elements "
                     "differ\n"
                     "  (1) write of o_ref[0] by program (3)\n"
                     "      at " +
@@ -120,7 +120,7 @@ TEST_F(CheckCommandTest, SuppressedFindingsStayAndDoNotCount) {
     codes += out_.substr(at + 9, out_.find('"', at + 9) - at - 9) + " kern.py:3 # the last one may win\n";
   const std::string list = Write("accepted.txt", codes + "SHIFT other.py:1 # nothing there\n");
   EXPECT_EQ(0, Run({"check", file, "--suppressions", list})) << out_;
-  EXPECT_TRUE(Holds(out_, "suppressed[NONDET]: output 'o'[0]")) << out_;
+  EXPECT_TRUE(Holds(out_, "suppressed[NONDET]: output 'o_ref'[0]")) << out_;
   EXPECT_TRUE(Holds(out_, "  reason: the last one may win\n")) << out_;
   EXPECT_TRUE(Holds(out_, "unused suppression: " + list + ":") && Holds(out_, ": SHIFT other.py:1\n")) << out_;
   EXPECT_TRUE(Holds(out_, " suppressed\n")) << out_;
@@ -164,6 +164,22 @@ TEST_F(CheckCommandTest, AReportFileThatCannotBe) {
   expect("/proc/nothing", "cannot be written: ");
   expect("", "the name is empty");
   expect(std::string(300, 'x'), "File name too long");
+}
+
+// By its own name, another one, or a link of either kind.
+TEST_F(CheckCommandTest, AReportThatWouldOverwriteAnInput) {
+  const std::string file = StoreNumber(), suppressions = Write("s.txt", "");
+  fs::create_symlink(file, Path("soft"));
+  fs::create_hard_link(file, Path("hard"));
+  for (const std::string& path :
+       {file, (directory_ / "." / fs::path(file).filename()).string(), Path("soft"), Path("hard")})
+    ExpectError(4, {"check", file, "--output", path},
+                "--output would overwrite " + path + ", which is the file " + file);
+  ExpectError(4, {"check", file, "--suppressions", suppressions, "--output", suppressions},
+              "which is the file of --suppressions ");
+  ExpectError(4, {"log", file, "-o", file}, "--output would overwrite ");
+  ExpectError(4, {"trace", file, "--page", file}, "--page would overwrite ");
+  ExpectError(4, {"trace", file, "--out", Path("t"), "--page", Path("./t")}, "are the same file");
 }
 
 TEST_F(CheckCommandTest, AFullDiskIsNoPass) {
@@ -226,7 +242,7 @@ TEST_F(CheckCommandTest, WrongOptions) {
   expect({"--replay", "s1:x", "--seeds", "3"}, "--replay runs one schedule, so --seeds does not go with it");
   expect({"--exhaustive", "--seeds", "3"}, "--exhaustive runs every schedule, so --seeds does not go with it");
   expect({"--strict=yes"}, "--strict takes no value; found 'yes'");
-  expect({"--seed", "3"}, "unknown option --seed; known here: --in, ");
+  expect({"--seed", "3"}, "unknown option --seed; did you mean --seeds? known here: --in, ");
   expect({"--in", "x=iota"}, "--in x=iota names no input of kernel @store");
   expect({file}, "expected one file of kernel text; found 2");
   ExpectError(4, {"check"}, "expected one file of kernel text; found 0");

@@ -1,6 +1,7 @@
 #include "emu/command/command_common.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -28,6 +29,32 @@ absl::StatusOr<Tensor> ReadInput(const OperandDescription& input, const std::str
   return absl::Status(tensor.status().code(), ToAbsl(Cat("--in ", input.name, ": ", ToStd(tensor.status().message()))));
 }
 
+// The names of functions without arguments, which are what can be exported; "NAME" where there is none.
+std::vector<std::string> EntriesOf(std::string_view python) {
+  std::vector<std::string> names;
+  constexpr std::string_view kDef = "def ";
+  for (std::size_t at = 0; at < python.size();) {
+    const std::string_view line = python.substr(at, python.find('\n', at) - at);
+    const std::size_t open = line.find("()");
+    if (line.substr(0, kDef.size()) == kDef && open != std::string_view::npos)
+      names.emplace_back(line.substr(kDef.size(), open - kDef.size()));
+    at += line.size() + 1;
+  }
+  return names;
+}
+
+absl::Status IsPython(const std::string& path, std::string_view text) {
+  const std::vector<std::string> names = EntriesOf(text);
+  std::string message =
+      Cat(path, ": expected kernel text; found Python: export the kernel first: python -m palladion export ",
+          Quoted(Cat(path, ":", names.empty() ? "NAME" : names[0])), " -o ",
+          Quoted(std::filesystem::path(path).stem().string() + ".pkir"), "  (");
+  for (std::size_t i = 1; i < names.size(); ++i) Append(&message, i == 1 ? "or " : ", ", names[i]);
+  if (names.size() > 1) message += "; ";
+  return absl::InvalidArgumentError(
+      Cat(message, "a function without arguments that returns (f, args): what f(*args) calls is exported)"));
+}
+
 struct Binding {
   std::string name, value, flag;
   bool used = false;
@@ -47,6 +74,16 @@ absl::StatusOr<std::vector<Binding>> BindingsOf(const CommandLine& line) {
 }
 
 }  // namespace
+
+std::string Quoted(const std::string& word) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_-./=:,@%+").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
 
 bool ColorWanted(std::string_view color, bool is_terminal) {
   if (color != "auto") return color == "always";
@@ -72,6 +109,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, std::string_view w
     text.append(chunk, 0, static_cast<std::size_t>(file.gcount()));
   }
   if (file.bad()) return absl::InvalidArgumentError(Cat(path, ": cannot be read to its end"));
+  if (what == kKernelText && path.ends_with(".py")) return IsPython(path, text);
   return text;
 }
 
@@ -134,8 +172,8 @@ absl::StatusOr<std::int64_t> PositiveFlag(const CommandLine& line, const std::st
   return absl::InvalidArgumentError(Cat("--", flag, " must be 1 or more, below 2^63; found '", text, "'"));
 }
 
-absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::string& flag,
-                                       absl::Span<const std::string_view> choices) {
+absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::string& flag) {
+  const std::vector<std::string_view> choices = line.command->Find(flag)->Choices();
   const std::string value = line.Flag(flag, std::string(choices[0]));
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
   std::string list;

@@ -25,9 +25,11 @@ struct Console {
 // --color=auto|always|never; auto: on a terminal, unless the environment has NO_COLOR (no-color.org) or TERM=dumb.
 bool ColorWanted(std::string_view color, bool is_terminal);
 
+inline constexpr std::string_view kKernelText = "kernel text";
+
 // A text is at most kMaxTextBytes long, so at most one byte more is read, even of a device. InvalidArgument: no file,
-// or one that cannot be read.
-absl::StatusOr<std::string> ReadFile(const std::string& path, std::string_view what = "kernel text");
+// one that cannot be read, or Python where kernel text is expected.
+absl::StatusOr<std::string> ReadFile(const std::string& path, std::string_view what = kKernelText);
 
 absl::StatusOr<std::string> OneFile(const CommandLine& line);  // the one word of the line
 absl::Status NoWords(const CommandLine& line);
@@ -45,17 +47,22 @@ absl::StatusOr<std::vector<Tensor>> ReadInputs(const CommandLine& line, const Pr
 // A whole number of at least 1; `fallback` where the flag is not given.
 absl::StatusOr<std::int64_t> PositiveFlag(const CommandLine& line, const std::string& flag, std::int64_t fallback);
 
-// One of `choices`, the first where the flag is not given.
-absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::string& flag,
-                                       absl::Span<const std::string_view> choices);
+// How --budget is called in messages.
+inline constexpr std::string_view kBudgetFlag = "--budget";
+
+// One of the choices that the table has for the flag, the first where it is not given.
+absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::string& flag);
+
+// A word as a shell reads it back.
+std::string Quoted(const std::string& word);
 
 // The commands with a file of their own.
-absl::StatusOr<ExitCode> CommandRun(absl::Span<const std::string> arguments, const Console& console);
-absl::StatusOr<ExitCode> CommandCheck(absl::Span<const std::string> arguments, const Console& console);
-absl::StatusOr<ExitCode> CommandTrace(absl::Span<const std::string> arguments, const Console& console);
-absl::StatusOr<ExitCode> CommandConformance(absl::Span<const std::string> arguments, const Console& console);
-absl::StatusOr<ExitCode> CommandMutate(absl::Span<const std::string> arguments, const Console& console);
-absl::StatusOr<ExitCode> CommandExplain(absl::Span<const std::string> arguments, const Console& console);
+absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& console);
+absl::StatusOr<ExitCode> CommandCheck(const CommandLine& line, const Console& console);
+absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& console);
+absl::StatusOr<ExitCode> CommandConformance(const CommandLine& line, const Console& console);
+absl::StatusOr<ExitCode> CommandMutate(const CommandLine& line, const Console& console);
+absl::StatusOr<ExitCode> CommandExplain(const CommandLine& line, const Console& console);
 
 }  // namespace palladion
 

@@ -18,7 +18,7 @@ namespace {
 
 TEST_F(CommandTest, WrongWords) {
   const std::string file = Write("add.pkir", AddKernel());
-  ExpectError(4, {"frob"}, "unknown command 'frob'; the commands are run, check, explain, ");
+  ExpectError(4, {"frob"}, "unknown command 'frob'; the commands are run, check, trace, ");
   ExpectError(4, {""}, "unknown command ''");
   ExpectError(4, {"-"}, "unknown command '-'");
   ExpectError(4, {"run"}, "expected one file of kernel text; found 0");
@@ -30,9 +30,33 @@ TEST_F(CommandTest, WrongWords) {
   ExpectError(4, {"ops", file}, "this command takes no file");
 }
 
+TEST_F(CommandTest, AWordThatIsNearlyRightIsAskedAbout) {
+  const std::string file = Write("add.pkir", AddKernel());
+  ExpectError(4, {"chekc", file}, "unknown command 'chekc'; did you mean check? the commands are run, check, ");
+  ExpectError(4, {"check", file, "--sedes", "3"}, "unknown option --sedes; did you mean --seeds? known here: --in, ");
+  ExpectError(4, {"check", file, "--supp=x"}, "unknown option --supp; did you mean --suppressions?");
+  ExpectError(4, {"log", file, "-p", "x"}, "unknown option -p; known here: ");
+  ExpectError(4, {"help", "rum"}, "did you mean run?");
+  ExpectError(4, {"export", "k.py:f"}, "python -m palladion export FILE.py:NAME -o K.pkir");
+  ExpectError(4, {"completion", "csh"}, "one of the shells bash, zsh and fish; found 'csh'");
+  ExpectError(4, {"completion"}, "one of the shells bash, zsh and fish; found none");
+}
+
+TEST_F(CommandTest, APythonFileIsToldHowToExport) {
+  const std::string path = Write("my kernel.py",
+                                 "import jax\n\ndef helper(x):\n  return x\n\ndef double():\n  return f, (x,)\n\n"
+                                 "def main():\n  pass\n");
+  for (const char* command : {"run", "check", "show", "print", "log"})
+    ExpectError(
+        4, {command, path},
+        "my kernel.py: expected kernel text; found Python: export the kernel first: python -m palladion export '" +
+            path + ":double' -o 'my kernel.pkir'  (or main; a function without arguments that returns (f, args)");
+  ExpectError(4, {"run", Write("k.py", "x = 1\n"), "--out", Path("o")}, "k.py:NAME -o k.pkir  (a function without");
+}
+
 TEST_F(CommandTest, WrongOptions) {
   const std::string file = Write("add.pkir", AddKernel());
-  ExpectError(4, {"print", file, "--kernel", "add"}, "unknown option --kernel; this command has none");
+  ExpectError(4, {"print", file, "--kernel", "add"}, "unknown option --kernel; the command print has none");
   ExpectError(4, {"ops", "--json"}, "unknown option --json; known here: --format");
   ExpectError(4, {"ops", "--format", "xml"}, "--format must be text or json; found 'xml'");
   ExpectError(4, {"ops", "--format="}, "--format must be text or json; found ''");
@@ -138,7 +162,7 @@ TEST_F(CommandTest, MemoryThatNoHostHas) {
                   "kernel @k needs ");
   ExpectBodyError(6, "run_scoped() (%s: ref<vmem,f32[68719476736]> as \"acc\") { return; } #l;",
                   "no memory for 'acc': 274877906944 bytes");
-  EXPECT_NE(std::string::npos, err_.find("line 9 of the kernel text, at k.py:7:3 in k, program (0)")) << err_;
+  EXPECT_NE(std::string::npos, err_.find("at k.py:7:3 in k, at program (0)")) << err_;
   const std::string huge =
       "pkir 1;\nkernel @h { grid [1]; in %x: f64[68719476736]; body @b (%r: ref<any,f64[68719476736]>) { return; } }\n";
   ExpectError(6, {"run", Write("h.pkir", huge), "--in", "x=zeros", "--out", Path("out")},
@@ -150,7 +174,7 @@ TEST_F(CommandTest, LoopsAndGridsWithoutEnd) {
                   "%r = while(init=0:i32) (%a: i32[]) { %t = ge(%a, 0:i32) : bool[]; return %t; } (%a: i32[]) { %b = "
                   "add(%a, 1:i32) : i32[]; "
                   "return %b; } : i32[] #l;",
-                  "kernel @k, line 9 of the kernel text, at k.py:7:3 in k, program (0): the budget of 100000 loop "
+                  "kernel @k, at k.py:7:3 in k, at program (0): the budget of 100000 loop "
                   "iterations is spent");
   ExpectBodyError(6, "%r = scan{length=4611686018427387904}(init=0:i32) (%a: i32[]) { return %a; } : i32[];",
                   "the budget of 100000 loop iterations is spent");

@@ -7,10 +7,9 @@
 
 namespace palladion {
 
-absl::StatusOr<ExitCode> CommandExplain(absl::Span<const std::string> arguments, const Console& console) {
-  PALLADION_ASSIGN_OR_RETURN(const CommandLine line, ParseCommandLine(arguments, {"format", "color"}));
-  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format", {"text", "json"}));
-  PALLADION_ASSIGN_OR_RETURN(const std::string color, ChoiceFlag(line, "color", {"auto", "always", "never"}));
+absl::StatusOr<ExitCode> CommandExplain(const CommandLine& line, const Console& console) {
+  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
+  PALLADION_ASSIGN_OR_RETURN(const std::string color, ChoiceFlag(line, "color"));
   if (line.words.size() > 1)
     return absl::InvalidArgumentError(Cat("expected one finding code; found ", line.words.size()));
   if (line.words.empty() || format == "json") {

@@ -9,10 +9,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "emu/command/command_table.h"
 
 namespace palladion {
 
 struct CommandLine {
+  const CommandInfo* command = nullptr;  // whose line it is
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> flags;  // in order; a flag may come more than once
 
@@ -20,11 +22,9 @@ struct CommandLine {
   std::string Flag(std::string_view name, std::string fallback = "") const;  // the last one given
 };
 
-// InvalidArgument: a flag that is neither in `known` (each takes a value) nor in `switches` (none does), a value that
-// is missing or too much, or a flag other than --in that is given twice.
-absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<const std::string> arguments,
-                                             absl::Span<const std::string_view> known,
-                                             absl::Span<const std::string_view> switches = {});
+// InvalidArgument: an option that the command does not have, a value that is missing or too much, or an option that is
+// given twice and may not be.
+absl::StatusOr<CommandLine> ParseCommandLine(const CommandInfo& command, absl::Span<const std::string> arguments);
 
 }  // namespace palladion
 

@@ -6,13 +6,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "emu/command/command_common.h"
 
 namespace palladion {
 
-absl::StatusOr<ExitCode> CommandLog(absl::Span<const std::string> arguments, const Console& console);
-absl::StatusOr<ExitCode> CommandDiff(absl::Span<const std::string> arguments, const Console& console);
+absl::StatusOr<ExitCode> CommandLog(const CommandLine& line, const Console& console);
+absl::StatusOr<ExitCode> CommandDiff(const CommandLine& line, const Console& console);
 
 }  // namespace palladion
 

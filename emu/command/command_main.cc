@@ -5,18 +5,22 @@
 #include <iostream>
 
 #include "emu/command/command.h"
+#include "semantics/base/fd_stream.h"
+#include "semantics/base/unfinished.h"
 
 int main(int argc, char** argv) {
+  palladion::RemoveUnfinishedWhenKilled();
+  static palladion::FdBuffer buffer(STDOUT_FILENO);  // it knows why it could not be written
+  static std::ostream out(&buffer);
+  std::cerr.tie(&out);
   try {
     const palladion::ExitCode code =
         palladion::RunCommand(std::vector<std::string>(argv + 1, argv + argc),
-                              {std::cout, std::cerr, ::isatty(STDOUT_FILENO) != 0, ::isatty(STDERR_FILENO) != 0});
-    std::cout.flush();
-    if (!std::cout) {
-      std::cerr << "palladion: cannot write to standard output\n";
-      return static_cast<int>(palladion::ExitCode::kMalformed);
-    }
-    return static_cast<int>(code);
+                              {out, std::cerr, ::isatty(STDOUT_FILENO) != 0, ::isatty(STDERR_FILENO) != 0});
+    out.flush();
+    if (buffer.status().ok()) return static_cast<int>(code);
+    std::cerr << "palladion: standard output could not be written to its end: " << buffer.status().message() << "\n";
+    return static_cast<int>(palladion::ExitCodeOf(buffer.status()));
   } catch (const std::bad_alloc&) {
     std::cerr << "palladion: out of memory\n";
     return static_cast<int>(palladion::ExitCode::kBudget);

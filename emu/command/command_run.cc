@@ -1,9 +1,9 @@
 // The command `run`.
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "emu/command/attended.h"
 #include "emu/command/command_common.h"
 #include "emu/command/output_directory.h"
 #include "emu/debug/dump.h"
@@ -12,20 +12,13 @@
 #include "emu/debug/trap.h"
 #include "emu/host_memory.h"
 #include "emu/launch.h"
+#include "emu/reports/printable.h"
 #include "emu/reports/source_lines.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
 namespace palladion {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::vector<std::string> OutputNames(const PreparedKernel& kernel) {
-  std::vector<std::string> names;
-  for (const OperandDescription& output : kernel.outputs()) names.push_back(output.name);
-  return names;
-}
 
 // What --stats, --trap, --dump and --program ask for, beside the run itself.
 class Observed {
@@ -38,11 +31,11 @@ class Observed {
     }
     if (line.Has("stats")) stats_ = std::make_unique<RunStats>(kernel);
     if (line.Has("trap")) {
-      PALLADION_ASSIGN_OR_RETURN(const std::string kind, ChoiceFlag(line, "trap", {"nan", "inf"}));
+      PALLADION_ASSIGN_OR_RETURN(const std::string kind, ChoiceFlag(line, "trap"));
       trap_ = std::make_unique<Trap>(kernel, kind == "nan" ? TrapKind::kNaN : TrapKind::kInf);
     }
     if (line.Has("dump")) {
-      PALLADION_ASSIGN_OR_RETURN(Dump dump, Dump::Parse(kernel, line.Flag("dump"), line.Flag("out")));
+      PALLADION_ASSIGN_OR_RETURN(Dump dump, Dump::Parse(kernel, line.Flag("dump")));
       dump_ = std::make_unique<Dump>(std::move(dump));
     }
     for (RunObserver* observer : {static_cast<RunObserver*>(trap_.get()), static_cast<RunObserver*>(stats_.get()),
@@ -52,9 +45,15 @@ class Observed {
     return absl::OkStatus();
   }
 
-  // This outlives the launch.
-  void Attach(LaunchOptions& options) {
+  // This and `output` outlive the launch.
+  void Attach(LaunchOptions& options, OutputDirectory* output) {
     options.only_program = only_;
+    if (dump_ != nullptr && output != nullptr) {
+      dump_->SetKeep([output](const std::string& name, const Tensor& tensor) -> absl::StatusOr<std::string> {
+        PALLADION_RETURN_IF_ERROR(output->Write(name, tensor));
+        return output->PathOf(name);
+      });
+    }
     if (all_.all().empty()) return;
     options.hooks = &all_;
     for (RunObserver* observer : all_.all()) options.observers.push_back(observer);
@@ -100,50 +99,76 @@ class Observed {
   RunObservers all_;
 };
 
-void PrintReport(const CommandLine& line, const KernelFile& file, const Report& report, const Observed& observed,
-                 const Console& console) {
-  for (const std::string& printed : report.printed) console.out << printed << "\n";
+void PrintReport(const KernelFile& file, const Report& report, const Observed& observed, const Console& console) {
+  for (const std::string& printed : report.printed) console.out << PrintableLines(printed) << "\n";
   SourceFiles sources;
   console.out << ToText(report, {.color = ColorWanted("auto", console.out_is_terminal),
                                  .kernel_text = file.text,
                                  .kernel_path = file.path,
                                  .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }})
-              << observed.Text();
-  for (const OperandDescription& output : file.kernel.outputs()) {
-    console.out << "wrote " << (fs::path(line.Flag("out")) / (output.name + ".npy")).string() << "  "
-                << TypeString(output.dtype, output.shape) << "\n";
-  }
+              << PrintableLines(observed.Text());
+}
+
+std::string FileNameOf(const OperandDescription& output) { return output.name + ".npy"; }
+
+// The directory of --out, which has room for every output; nothing without it.
+absl::StatusOr<std::optional<OutputDirectory>> OpenOutput(const CommandLine& line, const PreparedKernel& kernel) {
+  std::optional<OutputDirectory> output;
+  if (!line.Has("out")) return output;
+  PALLADION_ASSIGN_OR_RETURN(OutputDirectory opened, OutputDirectory::Open(line));
+  for (const OperandDescription& one : kernel.outputs()) PALLADION_RETURN_IF_ERROR(opened.Expect(FileNameOf(one)));
+  output.emplace(std::move(opened));
+  return output;
+}
+
+absl::Status WriteOutputs(OutputDirectory& output, const PreparedKernel& kernel, const std::vector<Tensor>& tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    PALLADION_RETURN_IF_ERROR(output.Write(FileNameOf(kernel.outputs()[i]), tensors[i]));
+  return output.Commit();
+}
+
+absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, LaunchOptions options,
+                                 const Console& console) {
+  Attended attended(console, kernel.name());
+  options.run.control = attended.control();
+  return RunWatched(kernel, inputs, options);
 }
 
 }  // namespace
 
-absl::StatusOr<ExitCode> CommandRun(absl::Span<const std::string> arguments, const Console& console) {
-  PALLADION_ASSIGN_OR_RETURN(
-      CommandLine line,
-      ParseCommandLine(arguments, {"in", "out", "kernel", "target", "budget", "format", "trap", "dump", "program"},
-                       {"stats"}));
-  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format", {"text", "json"}));
+absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& console) {
+  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
   LaunchOptions options;
   PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
+  options.run.budget_name = kBudgetFlag;
   PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line, Observed::Asked(line)));
   const PreparedKernel& kernel = file.kernel;
-  if (line.Flag("out").empty()) return absl::InvalidArgumentError("--out DIR says where the outputs go; found none");
+  if (line.Flag("out").empty() && (line.Has("out") || !Observed::Asked(line)))
+    return absl::InvalidArgumentError(
+        "--out DIR says where the outputs go; found none (only with --stats, --trap or --dump can it be left out)");
   PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), HostMemoryLimit()));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, kernel));
   Observed observed;
   PALLADION_RETURN_IF_ERROR(observed.Open(line, kernel.state()));
-  PALLADION_ASSIGN_OR_RETURN(OutputDirectory output, OutputDirectory::Open(line.Flag("out"), OutputNames(kernel)));
-  observed.Attach(options);
-  PALLADION_ASSIGN_OR_RETURN(RunResult result, RunWatched(kernel, inputs, options));
+  PALLADION_ASSIGN_OR_RETURN(std::optional<OutputDirectory> output, OpenOutput(line, kernel));
+  observed.Attach(options, output ? &*output : nullptr);
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, Attend(kernel, inputs, options, console));
   PALLADION_RETURN_IF_ERROR(observed.status());
-  PALLADION_RETURN_IF_ERROR(output.Write(result.outputs));
+  const absl::Status end = EndOf(result.report);  // what was found before it is told all the same
+  if (end.ok() && output.has_value()) PALLADION_RETURN_IF_ERROR(WriteOutputs(*output, kernel, result.outputs));
   if (format == "json") {
     std::string json = ToJson(result.report);
     json.insert(json.rfind('}'), observed.Json());
     console.out << json << "\n";
   } else {
-    PrintReport(line, file, result.report, observed, console);
+    PrintReport(file, result.report, observed, console);
+    for (const OperandDescription& one : kernel.outputs()) {
+      if (end.ok() && output.has_value())
+        console.out << "wrote " << output->PathOf(FileNameOf(one)) << "  " << TypeString(one.dtype, one.shape) << "\n";
+    }
   }
+  if (!end.ok())
+    console.err << "palladion: " << ToStd(end.message()) << (output.has_value() ? "; no outputs were written\n" : "\n");
   const ExitCode code = ExitCodeOf(result.report);
   return code == ExitCode::kClean && observed.trapped() ? ExitCode::kDefect : code;
 }

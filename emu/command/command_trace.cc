@@ -1,11 +1,15 @@
 // palladion trace: one launch in program order, recorded for people to look at.
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "emu/arrays.h"
 #include "emu/check.h"
+#include "emu/command/attended.h"
 #include "emu/command/command_common.h"
+#include "emu/command/output_file.h"
 #include "emu/debug/trace_json.h"
 #include "emu/debug/trace_page.h"
 #include "emu/debug/trace_recorder.h"
@@ -13,12 +17,13 @@
 #include "emu/host_memory.h"
 #include "emu/launch.h"
 #include "emu/operand_check.h"
-#include "emu/reports/report_file.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
 namespace palladion {
 namespace {
+
+namespace fs = std::filesystem;
 
 absl::Status RecordLaunch(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunOptions& run,
                           TraceRecorder& recorder) {
@@ -33,33 +38,37 @@ absl::Status RecordLaunch(const PreparedKernel& kernel, absl::Span<const ConstAr
 
 }  // namespace
 
-absl::StatusOr<ExitCode> CommandTrace(absl::Span<const std::string> arguments, const Console& console) {
-  PALLADION_ASSIGN_OR_RETURN(
-      const CommandLine line,
-      ParseCommandLine(arguments, {"in", "kernel", "target", "out", "page", "events", "budget"}, {"no-check"}));
+absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& console) {
   if (!line.Has("out") && !line.Has("page"))
     return absl::InvalidArgumentError(
         "trace writes files: give --out TRACE.json (for Perfetto), --page PAGE.html, or both");
-  std::vector<std::pair<std::string, ReportFile>> files;
+  if (line.Has("out") && line.Has("page") &&
+      fs::weakly_canonical(line.Flag("out")) == fs::weakly_canonical(line.Flag("page")))
+    return absl::InvalidArgumentError(Cat("--out and --page are the same file ", line.Flag("out"), "; give two"));
+  std::vector<std::pair<std::string, OutputFile>> files;
   for (const char* flag : {"out", "page"}) {
     if (!line.Has(flag)) continue;
-    PALLADION_ASSIGN_OR_RETURN(ReportFile file, ReportFile::Open(line.Flag(flag)));
+    PALLADION_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Open(line, flag));
     files.emplace_back(flag, std::move(file));
   }
   CheckOptions options{.seeds = 1};
   PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
+  options.run.budget_name = kBudgetFlag;
   TraceLimits limits;
   PALLADION_ASSIGN_OR_RETURN(const std::int64_t events, PositiveFlag(line, "events", 200000));
   limits.events = static_cast<std::size_t>(events);
   limits.accesses = limits.flows = 2 * limits.events;
   PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
+  std::optional<Attended> attended(std::in_place, console, file.kernel.name());
+  options.run.control = attended->control();
   TraceRecorder recorder(file.kernel.state(), limits);
   PALLADION_RETURN_IF_ERROR(RecordLaunch(file.kernel, ArraysOf(inputs), options.run, recorder));
   std::optional<Report> report;
   if (!line.Has("no-check")) {
     PALLADION_ASSIGN_OR_RETURN(report, Check(file.kernel, inputs, options));
   }
+  attended.reset();
   for (auto& [flag, target] : files) {
     PALLADION_RETURN_IF_ERROR(
         target.Write(flag == "out" ? TraceJson(recorder, file.kernel.state())

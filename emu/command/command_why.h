@@ -5,12 +5,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "emu/command/command_common.h"
 
 namespace palladion {
 
-absl::StatusOr<ExitCode> CommandWhy(absl::Span<const std::string> arguments, const Console& console);
+absl::StatusOr<ExitCode> CommandWhy(const CommandLine& line, const Console& console);
 
 }  // namespace palladion
 

@@ -15,13 +15,12 @@
 #include "memory_model/origin.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/tensor/npy.h"
 
 namespace palladion {
 namespace {
 
 constexpr std::size_t kMostDumps = 10000;  // files in one directory
-constexpr std::int64_t kShownElements = 8;
+constexpr std::int64_t kShownElements = 8, kShownWithoutFile = 64;
 
 std::string FileName(const std::string& ref, std::size_t number) {
   std::string name = "dump_";
@@ -63,10 +62,8 @@ bool IsAtSource(const Module& module, LocId id, const std::string& file, int lin
 
 }  // namespace
 
-absl::StatusOr<Dump> Dump::Parse(const PreparedKernelState& kernel, const std::string& what,
-                                 const std::string& directory) {
+absl::StatusOr<Dump> Dump::Parse(const PreparedKernelState& kernel, const std::string& what) {
   Dump dump(kernel);
-  dump.directory_ = directory;
   for (absl::string_view part : absl::StrSplit(what, ',')) {
     const std::size_t at = part.rfind('@');
     if (at == absl::string_view::npos || at == 0 || at + 1 == part.size()) {
@@ -185,20 +182,26 @@ void Dump::Write(const Wanted& wanted, RefId id, const Mark& mark, const Agent& 
   const std::string iterations = agent.walk.Iterations();
   Written written{.what = Cat(wanted.ref, " after line ", mark.instr->text_line, " (", OpName(*mark.instr), "), ",
                               NameOfAgent(frame), iterations.empty() ? "" : ", iteration ", iterations),
-                  .path = (std::filesystem::path(directory_) / FileName(wanted.ref, written_.size())).string(),
+                  .path = {},
                   .type = TypeString(tensor.dtype(), tensor.shape()),
                   .first = {}};
-  for (std::int64_t i = 0; i < std::min(kShownElements, tensor.num_elements()); ++i)
-    Append(&written.first, i == 0 ? "" : " ", ElementText(tensor, i));
-  if (tensor.num_elements() > kShownElements) written.first += " ...";
-  status_ = WriteNpy(written.path, tensor);
-  if (status_.ok()) written_.push_back(std::move(written));
+  const std::int64_t shown = std::min(keep_ ? kShownElements : kShownWithoutFile, tensor.num_elements());
+  for (std::int64_t i = 0; i < shown; ++i) Append(&written.first, i == 0 ? "" : " ", ElementText(tensor, i));
+  if (tensor.num_elements() > shown) written.first += " ...";
+  if (keep_) {
+    absl::StatusOr<std::string> path = keep_(FileName(wanted.ref, written_.size()), tensor);
+    status_ = path.status();
+    if (!path.ok()) return;
+    written.path = *std::move(path);
+  }
+  written_.push_back(std::move(written));
 }
 
 std::string Dump::Text() const {
   std::string text = Cat("dumps: ", written_.size(), "\n");
   for (const Written& written : written_)
-    Append(&text, "  ", written.what, ": ", written.type, " = ", written.first, "\n    ", written.path, "\n");
+    Append(&text, "  ", written.what, ": ", written.type, " = ", written.first, "\n",
+           written.path.empty() ? "" : Cat("    ", written.path, "\n"));
   if (left_out_ > 0) Append(&text, "  ", left_out_, " more were left out: a run writes at most ", kMostDumps, "\n");
   return text;
 }
@@ -207,7 +210,8 @@ std::string Dump::Json() const {
   std::string json = "[";
   for (const Written& written : written_) {
     Append(&json, json.size() == 1 ? "" : ", ", "{\"what\": ", JsonString(written.what),
-           ", \"path\": ", JsonString(written.path), ", \"type\": ", JsonString(written.type), "}");
+           ", \"path\": ", written.path.empty() ? "null" : JsonString(written.path),
+           ", \"type\": ", JsonString(written.type), "}");
   }
   return json + "]";
 }

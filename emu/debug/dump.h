@@ -1,11 +1,13 @@
-// --dump REF@LINE: what a ref holds each time execution has passed a line, as .npy files and a line of text each. What
-// lies outside the array is poison. Needs an observable program.
+// --dump REF@LINE: what a ref holds each time execution has passed a line, as a line of text each, and as arrays that
+// somebody keeps. What lies outside the array is poison. Needs an observable program.
 #ifndef PALLADION_EMU_DEBUG_DUMP_H_
 #define PALLADION_EMU_DEBUG_DUMP_H_
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,8 +23,11 @@ class Dump final : public RunObserver {
   // `what` is REF@LINE or REF@FILE:LINE, several with commas. REF is a ref's name, the user's or the text's. LINE is
   // one of the kernel text, or, where no instruction stands on it there, of the user's Python. InvalidArgument: another
   // form, no such ref or line; what there is is listed.
-  static absl::StatusOr<Dump> Parse(const PreparedKernelState& kernel, const std::string& what,
-                                    const std::string& directory);
+  static absl::StatusOr<Dump> Parse(const PreparedKernelState& kernel, const std::string& what);
+
+  // Keeps an array under a name and says where it will be. Without one the text shows more of each array.
+  using Keep = std::function<absl::StatusOr<std::string>(const std::string& name, const Tensor& tensor)>;
+  void SetKeep(Keep keep) { keep_ = std::move(keep); }
 
   // Of writing the files; the run goes on without them.
   const absl::Status& status() const { return status_; }
@@ -41,7 +46,7 @@ class Dump final : public RunObserver {
     std::set<const Instr*> after;
   };
   struct Written {
-    std::string what, path, type, first;  // first: its first elements
+    std::string what, path, type, first;  // path: "" where nobody keeps it; first: its first elements
   };
 
   struct Agent {
@@ -54,7 +59,7 @@ class Dump final : public RunObserver {
   Tensor Contents(RefId id, Frame& frame) const;
 
   const PreparedKernelState* state_;
-  std::string directory_;
+  Keep keep_;
   std::vector<Wanted> wanted_;
   Memory* memory_ = nullptr;
   AgentStates<Agent> agents_;

@@ -10,7 +10,9 @@
 #include "emu/debug/observed.h"
 #include "emu/debug/value_hash.h"
 #include "emu/prepared_kernel.h"
+#include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/status.h"
 
 namespace palladion {
 namespace {
@@ -34,7 +36,7 @@ class LogWriter final : public StepHooks, public AccessObserver {
   void Watch(Memory& memory) { memory_ = &memory; }
 
   void Header(absl::Span<const Tensor> inputs) {
-    out_ << "palladion-log 1\nkernel " << kernel_.name << "\ntarget " << ToString(state_.program().target) << "\n";
+    out_ << "palladion-log 2\nkernel " << kernel_.name << "\ntarget " << ToString(state_.program().target) << "\n";
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const Tensor& tensor = inputs[i];
       out_ << "in " << state_.inputs()[i].name << ":" << TypeString(tensor.dtype(), tensor.shape()) << "="
@@ -43,6 +45,13 @@ class LogWriter final : public StepHooks, public AccessObserver {
     }
     for (const OperandDescription& output : state_.outputs())
       out_ << "out " << output.name << ":" << TypeString(output.dtype, output.shape) << "\n";
+  }
+
+  // What was found, as comments, and the mark without which a log is known to be cut off.
+  void End(const Report& report) {
+    for (const ReportedFinding& finding : report.findings)
+      out_ << "# " << finding.severity << " " << finding.code << ": " << Printable(Field(finding.message)) << "\n";
+    out_ << "end " << records_ << "\n";
   }
 
   void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
@@ -133,6 +142,7 @@ class LogWriter final : public StepHooks, public AccessObserver {
       if (!mark.in[i].slot.valid()) continue;
       operands.push_back(Cat(Named(mark.in[i]), "=", HashOf(mark.in[i], OperandType(kernel_, mark, i), agent, frame)));
     }
+    ++records_;
     std::string program = absl::StrJoin(frame.grid_index, ",");
     if (frame.warp >= 0) Append(&program, "/", frame.warp);
     out_ << Field(std::move(program)) << '\t' << Field(agent.walk.Iterations()) << '\t' << instr.text_line << '\t'
@@ -146,6 +156,7 @@ class LogWriter final : public StepHooks, public AccessObserver {
   std::ostream& out_;
   Memory* memory_ = nullptr;
   AgentStates<Agent> agents_;
+  std::int64_t records_ = 0;
 };
 
 }  // namespace
@@ -161,7 +172,9 @@ absl::StatusOr<RunResult> WriteLog(const PreparedKernel& kernel, absl::Span<cons
     if (options.bound) options.bound(memory, arrays);
   };
   writer.Header(inputs);
-  return RunWatched(kernel, inputs, launch);
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, RunWatched(kernel, inputs, launch));
+  writer.End(result.report);
+  return result;
 }
 
 }  // namespace palladion

@@ -1,6 +1,5 @@
 #include "emu/debug/last_writer.h"
 
-#include "absl/strings/str_join.h"
 #include "memory_model/region.h"
 #include "semantics/base/cat.h"
 #include "semantics/tensor/element_index.h"
@@ -22,7 +21,7 @@ void LastWriter::Record(AccessKind kind, const Site& site) {
   // The site of an engine's access names no program.
   const bool engine = site.program.empty() && !program_.empty();
   writer_ = FindingAccess{.kind = kind,
-                          .agent = engine ? "an engine" : Cat("program (", absl::StrJoin(program_, ", "), ")"),
+                          .agent = engine ? "a copy" : AgentName(naming_, program_),
                           .object = name_,
                           .box = box_,
                           .loc = site.loc,

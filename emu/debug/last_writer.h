@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "memory_model/memory.h"
+#include "semantics/base/agent_name.h"
 
 namespace palladion {
 
 class LastWriter final : public AccessObserver {
  public:
   // `element` counts the array's elements in row-major order.
-  explicit LastWriter(std::int64_t element) : element_(element) {}
+  explicit LastWriter(std::int64_t element, const AgentNaming& naming = {}) : element_(element), naming_(naming) {}
 
   // Before the first program; LaunchOptions::bound.
   void Watch(const Memory& memory, BufferId array);
@@ -32,6 +33,7 @@ class LastWriter final : public AccessObserver {
   void Record(AccessKind kind, const Site& site);
 
   std::int64_t element_;
+  AgentNaming naming_;
   BufferId array_;
   std::string name_, box_;
   std::size_t element_bytes_ = 1;

@@ -111,6 +111,20 @@ TEST(LogDiff, RefusesWhatCannotBeCompared) {
   EXPECT_NE(std::string::npos, ErrorOf("palladion-log 1\n" + add, good).find("names no kernel"));
 }
 
+// Version 1 has no end mark; from version 2 on a log that was cut anywhere is told from a whole one.
+TEST(LogDiff, ALogThatWasCutOffIsRefusedWhereverItWasCut) {
+  const std::string add = Line("0", "-", 5, "add", "1", "2"), mul = Line("0", "-", 6, "mul", "3", "1");
+  const std::string whole = "palladion-log 2\nkernel k\nin x:f32[4]=00000000000000aa\n" + add + mul + "end 2\n";
+  EXPECT_EQ(2, CompareLogs(*Read(whole), *Read(kHeader + add + mul))->compared);
+  for (std::size_t n = std::string("palladion-log 2\n").size(); n < whole.size(); ++n)
+    EXPECT_NE(std::string::npos, ErrorOf(whole.substr(0, n), whole).find(": this log was cut off: ")) << n;
+  std::string lost = whole;
+  lost.erase(lost.find(mul), mul.size());
+  EXPECT_NE(std::string::npos, ErrorOf(lost, whole).find("its last line counts 2 records, and 1 are there"));
+  EXPECT_NE(std::string::npos, ErrorOf(whole + "end 2\n", whole).find("it goes on after its end"));
+  EXPECT_NE(std::string::npos, ErrorOf(whole + "end x\n", whole).find("it goes on after its end"));
+}
+
 class LogCommandTest : public CommandTest {};
 
 // The text with one operation flipped is, to `diff`, a backend that compiles this line wrongly.
@@ -211,8 +225,7 @@ TEST_F(LogCommandTest, Errors) {
 
 TEST_F(LogCommandTest, AFullDiskIsAnError) {
   const std::string file = Write("add.pkir", AddKernel());
-  ExpectError(6, {"log", file, "--in", "x=iota", "--in", "y=iota", "-o", "/dev/full"},
-              "could not be written to its end");
+  ExpectError(6, {"log", file, "--in", "x=iota", "--in", "y=iota", "-o", "/dev/full"}, "cannot be written to its end");
 }
 
 }  // namespace

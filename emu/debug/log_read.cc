@@ -58,16 +58,39 @@ absl::Status ReadRecord(absl::string_view line, std::int64_t number, Instruction
 
 }  // namespace
 
+// How a log of version 2 ends: "end" and the number of its records.
+absl::Status CheckEnd(const InstructionLog& log, const std::string& end, std::int64_t line) {
+  std::size_t records = 0;
+  const auto [rest, error] = std::from_chars(end.data(), end.data() + end.size(), records);
+  if (error != std::errc() || rest != end.data() + end.size())
+    return Malformed(log, line, Cat("'end' is followed by the number of records; found '", end.substr(0, 60), "'"));
+  if (records == log.records.size()) return absl::OkStatus();
+  return Malformed(log, line,
+                   Cat("its last line counts ", records, " records, and ", log.records.size(),
+                       " are there: some were lost; write the log anew"));
+}
+
+absl::Status CutOff(const InstructionLog& log, std::int64_t line) {
+  return absl::InvalidArgumentError(
+      Cat(log.path, ":", line,
+          ": this log was cut off: a log ends with the line 'end' and the number of its records, and "
+          "this one does not; its writer was stopped or the disk was full: write it anew"));
+}
+
 absl::StatusOr<InstructionLog> ReadLog(std::istream& in, const std::string& path) {
   InstructionLog log{.path = path, .kernel = {}, .target = {}, .inputs = {}, .outputs = {}, .records = {}};
   std::string line;
   std::int64_t number = 0;
+  bool has_end = false, ended = false;  // logs of version 1 have no end mark
   while (std::getline(in, line)) {
     ++number;
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (number == 1 && line != "palladion-log 1") {
-      return Malformed(log, number, Cat("expected 'palladion-log 1'; found '", line.substr(0, 60), "'"));
+    if (number == 1) has_end = line == "palladion-log 2";
+    if (number == 1 && !has_end && line != "palladion-log 1") {
+      return Malformed(log, number, Cat("expected 'palladion-log 2'; found '", line.substr(0, 60), "'"));
     }
+    if (has_end && in.eof()) return CutOff(log, number);  // in the middle of a line
+    if (ended) return Malformed(log, number, "it goes on after its end");
     if (number == 1 || line.empty() || line[0] == '#') continue;
     if (line.find('\t') != std::string::npos) {
       PALLADION_RETURN_IF_ERROR(ReadRecord(line, number, log));
@@ -83,12 +106,16 @@ absl::StatusOr<InstructionLog> ReadLog(std::istream& in, const std::string& path
       log.outputs.push_back(rest);
     } else if (key == "target") {
       log.target = rest;
+    } else if (key == "end" && has_end) {
+      PALLADION_RETURN_IF_ERROR(CheckEnd(log, rest, number));
+      ended = true;
     } else {
       return Malformed(log, number, Cat("unknown header '", key.substr(0, 60), "'"));
     }
   }
   if (in.bad()) return absl::InvalidArgumentError(Cat(path, ": cannot be read to its end"));
   if (number == 0) return Malformed(log, 1, "the file is empty");
+  if (has_end && !ended) return CutOff(log, number);
   if (log.kernel.empty()) return Malformed(log, number, "the header names no kernel");
   return log;
 }

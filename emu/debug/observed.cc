@@ -1,9 +1,8 @@
 #include "emu/debug/observed.h"
 
-#include "absl/strings/str_join.h"
-#include "memory_model/origin.h"
 #include "semantics/base/cat.h"
 #include "semantics/ops/value_text.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/program/builder.h"
 
 namespace palladion {
@@ -17,13 +16,7 @@ const Kernel& KernelOf(const PreparedKernelState& state) {
 
 std::string NameOfAgent(const Frame& frame) {
   const std::string warp = frame.warp < 0 ? "" : Cat("warp ", frame.warp, " of ");
-  const std::optional<ThreadMesh>& mesh = frame.program().mesh;
-  if (!mesh.has_value()) return warp + NameOfProgram(frame.grid_index);
-  absl::Span<const std::int64_t> block = frame.grid_index;
-  if (mesh->thread_dim) block.remove_suffix(1);
-  const bool alone = !mesh->thread_dim || frame.grid_size.back() == 1;
-  return Cat(warp, alone ? "" : Cat("thread ", frame.grid_index.back(), " of "), "block (", absl::StrJoin(block, ", "),
-             ")");
+  return warp + AgentName(NamingOf(frame.program()), frame.grid_index);
 }
 
 std::string SourceText(const Module& module, LocId loc) {

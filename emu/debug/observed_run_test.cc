@@ -46,7 +46,7 @@ class ObservedRunTest : public CommandTest {
 TEST_F(ObservedRunTest, TrapNamesWhereANaNIsBorn) {
   const std::string text = Observe(1, RootKernel(), "iota", {"--trap", "nan"});
   ExpectIn(
-      "trap: the first nan is born in program (): sqrt, line 15 of the kernel text, at src/root.py:5:7 in root\n"
+      "trap: the first nan is born in the program: sqrt, line 15 of the kernel text, at src/root.py:5:7 in root\n"
       "  %c[0] = nan\n  of %b[0] = -2.0\n",
       text);
 }
@@ -66,14 +66,14 @@ TEST_F(ObservedRunTest, ANaNOfTheInputIsNotBornInTheKernel) {
 // Kernels mask such elements later, mostly, so it is told and no more.
 TEST_F(ObservedRunTest, WhatNobodyWroteIsToldApart) {
   const std::string read = "    %t0 = get(%tr.at[1 +: 2]) : f32[2];\n";
-  const std::string told = "first in program (): get, line 17 of the kernel text\n  %t0[0] = nan\n";
+  const std::string told = "first in the program: get, line 17 of the kernel text\n  %t0[0] = nan\n";
   const std::string clean = Observe(0, RootKernel(read), "[3,4,5,6]", {"--trap", "nan"});
   ExpectIn("trap: no nan was born\n  one was read where nobody had written", clean);
   ExpectIn(told, clean);
   // What comes of it is not born; what comes of a clean operand after it is.
   const std::string use = "    %t1 = neg(%t0) : f32[2];\n    %n = neg(%a) : f32[4];\n    %t2 = log(%n) : f32[4];\n";
   const std::string both = Observe(1, RootKernel(read + use), "[3,4,5,6]", {"--trap", "nan"});
-  ExpectIn("the first nan is born in program (): log, line 20", both);
+  ExpectIn("the first nan is born in the program: log, line 20", both);
   ExpectIn(told, both);
   const std::string write = "    _ = swap(%tr, %a) : f32[4];\n";
   for (const char* x : {"[3,4,5,6]", "[3,nan,5,6]"}) {
@@ -85,7 +85,7 @@ TEST_F(ObservedRunTest, WhatNobodyWroteIsToldApart) {
 
 TEST_F(ObservedRunTest, TrapInJson) {
   const std::string text = Observe(1, RootKernel(), "iota", {"--trap", "nan", "--format", "json"});
-  ExpectIn("\"trap\": {\"born\": {\"program\": \"program ()\", \"iterations\": \"\", \"op\": \"sqrt\"", text);
+  ExpectIn("\"trap\": {\"born\": {\"program\": \"the program\", \"iterations\": \"\", \"op\": \"sqrt\"", text);
   ExpectIn("\"operands\": [{\"element\": \"%b[0]\", \"value\": \"-2.0\"}]}, \"undefined\": null}}", text);
   ExpectIn("\"trap\": {\"born\": null, \"undefined\": null}}",
            Observe(0, RootKernel(), "[3,4,5,6]", {"--trap", "nan", "--format", "json"}));
@@ -93,11 +93,28 @@ TEST_F(ObservedRunTest, TrapInJson) {
 
 TEST_F(ObservedRunTest, DumpsARefEachTimeALineIsPassed) {
   const std::string text = Observe(0, RootKernel(), "[3,6,11,18]", {"--dump", "y_ref@17,y_ref@18,x@root.py:5"});
-  ExpectIn("dumps: 3\n  x after line 15 (sqrt), program (): f32[4] = 3.0 6.0 11.0 18.0\n", text);
-  ExpectIn("y_ref after line 17 (swap), program (): f32[4] = 1.0 2.0 3.0 4.0\n", text);
+  ExpectIn("dumps: 3\n  x after line 15 (sqrt), the program: f32[4] = 3.0 6.0 11.0 18.0\n", text);
+  ExpectIn("y_ref after line 17 (swap), the program: f32[4] = 1.0 2.0 3.0 4.0\n", text);
   const absl::StatusOr<Tensor> tensor = ReadNpy(Path("out/dump_y_ref_1.npy"));
   ASSERT_TRUE(tensor.ok()) << tensor.status();
   EXPECT_EQ(4.0f, tensor->data<float>()[3]);
+}
+
+TEST_F(ObservedRunTest, WithoutAPlaceForFilesTheTextIsAll) {
+  const std::string file = Write("k.pkir", RootKernel());
+  const std::vector<std::string> run = {"run", file, "--in", "x=[3,6,11,18]"};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), run.begin(), run.end());
+    return Run(words);
+  };
+  EXPECT_EQ(0, with({"--dump", "x@root.py:5", "--stats", "--trap", "nan"})) << err_;
+  ExpectIn("dumps: 1\n  x after line 15 (sqrt), the program: f32[4] = 3.0 6.0 11.0 18.0\ntrap: no nan was born\n",
+           out_);
+  EXPECT_EQ(std::string::npos, out_.find("wrote")) << out_;
+  EXPECT_EQ(0, with({"--dump", "x@root.py:5", "--format", "json"})) << err_;
+  ExpectIn("\"path\": null", out_);
+  EXPECT_EQ(1u, FileCount());
+  ExpectError(4, run, "--out DIR says where the outputs go; found none (only with --stats, --trap or --dump");
 }
 
 TEST_F(ObservedRunTest, DumpOfAWindowOfEachProgram) {

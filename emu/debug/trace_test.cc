@@ -5,6 +5,7 @@
 #include "emu/command/command_test_util.h"
 #include "emu/debug/trace_json.h"
 #include "emu/debug/trace_page.h"
+#include "emu/debug/trace_tracks.h"
 #include "emu/launch.h"
 #include "emu/values.h"
 
@@ -65,6 +66,21 @@ TEST_F(TraceTest, EventsAreNamedByTheirOperation) {
        {"\"name\": \"program (3)\"", "\"name\": \"swap\"", "\"memory\": \"write o_ref[16:24]\"", "\"text_line\": 6"}) {
     EXPECT_NE(std::string::npos, json.find(expected)) << expected << "\n" << json;
   }
+}
+
+TEST(TraceTracks, SlicesOfOneRowNestOrAreApart) {
+  //  0123456789
+  //  aaaaaa      b begins in a and goes on after it; c lies in a
+  //    cc
+  //     bbbbbb
+  const std::vector<TraceSlice> slices = {{0, 6}, {3, 6}, {2, 2}, {9, 1}};
+  const TraceRows nested = NestedRows(slices), separate = SeparateRows(slices);
+  EXPECT_EQ((std::vector<int>{0, 1, 0, 0}), nested.row);
+  EXPECT_EQ(2, nested.count);
+  EXPECT_EQ((std::vector<int>{0, 2, 1, 1}), separate.row);
+  EXPECT_EQ(3, separate.count);
+  // The longest of those that begin together holds the others.
+  EXPECT_EQ((std::vector<int>{0, 0}), NestedRows(std::vector<TraceSlice>{{0, 1}, {0, 5}}).row);
 }
 
 TEST_F(TraceTest, WhatIsPastTheLimitIsCounted) {

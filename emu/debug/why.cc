@@ -16,6 +16,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ops/op_row.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/program/builder.h"
 #include "semantics/tensor/element_index.h"
 
@@ -98,6 +99,7 @@ absl::StatusOr<Explainer::Recording> Explainer::Record(std::int64_t only) const 
   LaunchOptions launch{.run = options_.run, .observers = {&provenance}, .hooks = &provenance};
   launch.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) { provenance.Bound(memory, arrays); };
   PALLADION_ASSIGN_OR_RETURN(RunResult result, RunWatched(prepared_, inputs_, launch));
+  PALLADION_RETURN_IF_ERROR(EndOf(result.report));
   recording.outputs = std::move(result.outputs);
   return recording;
 }
@@ -110,7 +112,7 @@ absl::StatusOr<const ProgramRecord*> Explainer::WithValues(std::size_t program) 
   const ProgramRecord& record = recorded.what->programs()[program];
   if (!record.has_values) {
     return absl::ResourceExhaustedError(
-        Cat(NameOfProgram(record.index), " makes more than ", options_.value_bytes,
+        Cat(AgentName(NamingOf(state_.program()), record.index), " makes more than ", options_.value_bytes,
             " bytes of values, too many to be kept; use smaller shapes or fewer loop iterations"));
   }
   again_[program] = recorded.what;
@@ -128,7 +130,7 @@ std::string Explainer::Place(const ProgramRecord& record, const ProvenanceNode& 
   std::string place = Cat(OpName(*node.instr), ", line ", node.instr->text_line);
   const std::string source = SourceText(state_.module(), node.instr->loc);
   if (!source.empty()) Append(&place, ", at ", source);
-  if (!record.index.empty()) Append(&place, ", ", NameOfProgram(record.index));
+  if (!record.index.empty()) Append(&place, ", ", AgentName(NamingOf(state_.program()), record.index));
   if (!node.iterations.empty()) Append(&place, ", iteration ", node.iterations);
   return place;
 }

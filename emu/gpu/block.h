@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "memory_model/rendezvous.h"
+#include "semantics/base/agent_name.h"
 #include "semantics/base/ids.h"
 #include "semantics/thread_port.h"
 
@@ -34,6 +36,8 @@ struct SharedBuffer {
   bool reached = false;   // by a thread of the block itself, not only by a peer
   bool freed = false;     // another has its bytes, though some may not have left its scope
 };
+
+inline std::string NameOfBlock(absl::Span<const std::int64_t> index) { return AgentName({.blocks = true}, index); }
 
 struct Block {
   static constexpr std::int64_t kAlignment = 1024;

@@ -67,8 +67,12 @@ absl::Status GpuMachine::Start(AsyncStart start) {
     operation.destinations.push_back(buffer_of(part));
     request.destinations.push_back(OperandOf(std::move(part)));
   }
+  if (start.queue == AsyncQueue::kStores) request.await = "plgpu.wait_smem_to_gmem(0)";
+  if (start.queue == AsyncQueue::kMma) request.await = "plgpu.wgmma_wait(0)";
   for (const AsyncArrival& arrival : start.arrivals) {
-    request.completions.push_back({.object = BarrierOf(arrival.barrier), .amount = units_ / arrival.parts});
+    const BarrierId barrier = BarrierOf(arrival.barrier);
+    if (request.await.empty()) request.await = model_.Of(barrier).WaitCall();
+    request.completions.push_back({.object = barrier, .amount = units_ / arrival.parts});
   }
   operation.reads = !request.sources.empty();
   operation.completions = request.completions;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -31,6 +30,7 @@ GpuMachine::GpuMachine(const Program& program, Memory& memory, absl::Span<const 
   for (std::size_t d = block_dims_ - cluster_dims; d < block_dims_; ++d) units_ *= grid_[d];
   if (options.definedness) model_.TrackDefinedness();
   model_.TrackAccesses(options.races);
+  model_.NamePlaces(options.places);
 }
 
 void GpuMachine::Adopt(BufferId array) {
@@ -70,7 +70,7 @@ ThreadId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t
   block_at_[block.index] = id;
   const ThreadId first{static_cast<std::int32_t>(threads_.size())};
   std::vector<ClockId> clocks;
-  const std::string where = Cat("block (", absl::StrJoin(block.index, ", "), ")");
+  const std::string where = NameOfBlock(block.index);
   for (std::int64_t t = 0; t < threads; ++t) {
     block.threads.push_back({static_cast<std::int32_t>(threads_.size())});
     Thread& thread = threads_.emplace_back();
@@ -79,7 +79,9 @@ ThreadId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t
     thread.number = static_cast<std::size_t>(t);
     if (threads > 1 || block_dims_ < grid_.size()) thread.index.push_back(t);
     const Place place = block.place.With(PlaceLevel::kThread, static_cast<std::int32_t>(t));
-    thread.clock = model_.agents().Add(threads == 1 ? where : Cat("thread ", t, " of ", where), place);
+    thread.clock = model_.agents().Add(
+        threads == 1 ? where : AgentName({.blocks = true, .thread_index = true, .many_threads = true}, thread.index),
+        place);
     clocks.push_back(thread.clock);
   }
   block.running = block.threads.size();
@@ -208,8 +210,8 @@ void GpuMachine::Wait(const WaitTarget& target, const Site& site) {
 }
 
 void GpuMachine::Meet(std::string what, const Site& site) {
-  model_.Enter(Current().clock, Of(Current().block).meeting, Cat(what, " at line ", site.text_line),
-               CodeSite::Of(site));
+  model_.Enter(Current().clock, Of(Current().block).meeting,
+               {Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site))), site.text_line}, CodeSite::Of(site));
 }
 
 // The blocks that differ from each other along these dimensions only, and in each the same lane of the same thread: the
@@ -254,7 +256,7 @@ CollectiveId GpuMachine::MakeCollective(const CollectiveKey& key) {
     const auto block = block_at_.find(member);
     const bool begun = block != block_at_.end();
     const ThreadId thread = begun ? Of(block->second).threads[key.thread] : ThreadId{};
-    names.push_back(Cat(warp, begun ? NameOf(thread) : Cat("block (", absl::StrJoin(member, ", "), ")")));
+    names.push_back(Cat(warp, begun ? NameOf(thread) : NameOfBlock(member)));
     ended.push_back(begun && Of(thread).ended);
   }
   const CollectiveId id = model_.MakeCollective("multicast copies", std::move(names));

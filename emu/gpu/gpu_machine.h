@@ -30,6 +30,7 @@ struct GpuOptions {
   FencePolicy policy = FencePolicy::kPallas;
   bool races = false;  // record accesses and judge their order
   bool definedness = false;
+  ConcurrencyModel::PlaceNamer places = {};
 };
 
 // One operation of an engine, for whoever schedules its halves.

@@ -3,7 +3,6 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "emu/gpu/gpu_machine.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -167,7 +166,7 @@ void GpuMachine::EndBlock(BlockId id) {
   for (const auto& [name, shared] : block.live) block.retired.push_back(shared);
   std::vector<ClockId> threads;
   for (const ThreadId thread : block.threads) threads.push_back(Of(thread).clock);
-  const std::string end = Cat("the end of block (", absl::StrJoin(block.index, ", "), ")");
+  const std::string end = Cat("the end of ", NameOfBlock(block.index));
   for (const SharedBuffer& shared : block.retired) {
     // Nobody but a peer can reach it unordered: what the block's own engines still do is NOT_AWAITED.
     if (options_.races && units_ > 1 && !shared.freed) model_.FreeAfter(threads, end, shared.buffer, {});

@@ -10,14 +10,15 @@
 namespace palladion {
 namespace {
 
-std::string ElementName(const SyncRequest& request, std::int64_t element) {
+// "full[1]"; as an argument of a call "full.at[1]".
+std::string ElementName(const SyncRequest& request, std::int64_t element, std::string_view bracket = "[") {
   if (request.shape.empty()) return request.name;
   std::vector<std::int64_t> index(request.shape.size());
   for (std::size_t d = request.shape.size(); d-- > 0;) {
     index[d] = element % request.shape[d];
     element /= request.shape[d];
   }
-  return Cat(request.name, "[", absl::StrJoin(index, ", "), "]");
+  return Cat(request.name, std::string(bracket), absl::StrJoin(index, ", "), "]");
 }
 
 }  // namespace
@@ -45,17 +46,18 @@ SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, 
   array.users = block.valid() ? Of(block).threads.size() : 0;
   std::int64_t count = 1;
   for (const std::int64_t size : request.shape) count *= size;
-  const std::string of =
-      units_ > 1 && block.valid() ? Cat(" of block (", absl::StrJoin(Of(block).index, ", "), ")") : "";
+  const std::string of = units_ > 1 && block.valid() ? Cat(" of ", NameOfBlock(Of(block).index)) : "";
   for (std::int64_t i = 0; i < count; ++i) {
     const std::string text = ElementName(request, i) + of;
+    const std::string python = count == 1 ? request.name : ElementName(request, i, ".at[");
     if (request.kind == SyncKind::kSemaphore) {
-      array.semaphores.push_back(model_.MakeSemaphore({.name = text}));
+      array.semaphores.push_back(model_.MakeSemaphore({.name = text, .python = python}));
     } else {
       array.barriers.push_back(model_.MakeBarrier({.name = text,
                                                    .num_arrivals = Arrivals(request),
                                                    .orders_tensor_core = request.orders_tensor_core,
-                                                   .units = units_}));
+                                                   .units = units_,
+                                                   .python = python}));
     }
   }
   return id;

@@ -83,7 +83,7 @@ TEST(GridDependencies, InputsAreThereAfterTheWait) {
   EXPECT_EQ(Codes{}, CodesOf(check(kLoad + store)));  // it begins when the kernel before has ended
   const Report early = check(kLoad + wait + store);
   EXPECT_EQ(Codes{"RACE_RW"}, CodesOf(early));
-  EXPECT_EQ("block () reads x_ref[0:128]; the kernel before this one writes it, and nothing orders the two",
+  EXPECT_EQ("the block reads x_ref[0:128]; the kernel before this one writes it, and nothing orders the two",
             MessageOf(early, "RACE_RW"));
   EXPECT_EQ(8, early.findings[0].text_line);
 }

@@ -29,10 +29,10 @@ const Instr* FirstDeciding(const Region& region) {
 
 }  // namespace
 
-std::string ScheduleChoice(const Kernel& kernel) {
+std::string ScheduleChoice(const Module& module, const Kernel& kernel) {
   for (const Body& body : kernel.bodies) {
     if (const Instr* op = FirstDeciding(body.region))
-      return Cat("the ", op->name, " at line ", op->text_line, " of the kernel text");
+      return Cat("the ", op->name, " at ", PlaceText(module, op->loc, op->text_line));
   }
   return "";
 }

@@ -10,8 +10,8 @@
 
 namespace palladion {
 
-// "the semaphore_wait at line 12 of the kernel text"; "" where there is no such operation.
-std::string ScheduleChoice(const Kernel& kernel);
+// "the semaphore_wait at kernel.py:12"; "" where there is no such operation. `kernel` is one of `module`.
+std::string ScheduleChoice(const Module& module, const Kernel& kernel);
 
 }  // namespace palladion
 

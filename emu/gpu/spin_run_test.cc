@@ -32,7 +32,7 @@ TEST(Spin, ABarrierThatIsTestedUntilACopyArrives) {
   EXPECT_EQ(Codes{}, CodesOf(run("    copy_gmem_to_smem(src=%xr, dst=%s, barrier=%b.at[0]);\n")));
   const Report never = run("");
   EXPECT_EQ(Codes{"DEADLOCK"}, CodesOf(never)) << ToText(never);
-  EXPECT_TRUE(Has(MessageOf(never, "DEADLOCK"), "block () waits for barrier bar[0] (needs completion 1"))
+  EXPECT_TRUE(Has(MessageOf(never, "DEADLOCK"), "the block waits for barrier bar[0] (needs completion 1"))
       << ToText(never);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_join.h"
+#include "emu/program_agents.h"
 #include "memory_model/access_set.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -148,7 +148,7 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
     return true;
   }
   if (step.loop >= 0) return MayGoRound(step, frame);
-  Operation operation{.loc = step.loc, .text_line = step.text_line};
+  Operation operation{.loc = step.loc, .text_line = step.text_line, .work = WorkOf(step, frame)};
   if (step.waits != nullptr) {
     target_ = step.waits(step.params, step, frame);
     if (target_.kind != WaitTarget::Kind::kNothing) {
@@ -253,6 +253,7 @@ ThreadAgents::Started& ThreadAgents::NextStarted() { return started_.emplace_bac
 void ThreadAgents::Spawn(EngineOperation operation) {
   current_.agent->spin().Changed();
   auto agent = std::make_shared<EngineAgent>(machine_, std::move(operation), *this);
+  engines_ = true;
   NextStarted().engine = agent.get();
   const Operation first = agent->First();
   EngineAgent& engine = *agent;
@@ -303,6 +304,7 @@ absl::Status ThreadAgents::Fork(ThreadId warp, std::int64_t number, std::size_t 
 }
 
 void ThreadAgents::Retire(Agent* agent) {
+  if (state_.frame().control != nullptr) state_.frame().control->EndPrograms(1);
   auto* thread = static_cast<ThreadAgent*>(agent);
   if (machine_.EndThread(thread->thread())) ++free_clusters_;
   free_.push_back(thread);
@@ -361,8 +363,8 @@ std::string ThreadAgents::WhyNotBegun() const {
   std::vector<std::int64_t> index(state_.frame().grid_size.size());
   state_.walk().At(next_, absl::MakeSpan(index));
   if (state_.program().mesh.has_value() && state_.program().mesh->thread_dim) index.pop_back();
-  return Cat("block (", absl::StrJoin(index, ", "), ") cannot begin before another one ends: ", residency_.why,
-             ", and ", residency_.clusters * blocks_, " blocks are there");
+  return Cat(NameOfBlock(index), " cannot begin before another one ends: ", residency_.why, ", and ",
+             residency_.clusters * blocks_, " blocks are there");
 }
 
 }  // namespace palladion

@@ -176,6 +176,7 @@ class ThreadAgents final : public AgentSource {
   std::string NameOf(AgentId other) const;
   void EngineEnds(AgentId engine) { started_[engine.index()].engine = nullptr; }
   SpinWatch* spins() { return spins_.has_value() ? &*spins_ : nullptr; }  // nullptr: no loop of the kernel may wait
+  bool engines() const { return engines_; }  // has any asynchronous operation been started?
   bool all_fit() const { return !residency_.Limits(state_.walk().programs()); }
   // Why the next block is not there yet; "" where all have begun.
   std::string WhyNotBegun() const;
@@ -196,6 +197,7 @@ class ThreadAgents final : public AgentSource {
   std::int64_t threads_ = 1, blocks_ = 1;  // of a block, of a cluster
   Residency residency_;
   std::int64_t free_clusters_;
+  bool engines_ = false;
   std::vector<std::unique_ptr<ThreadAgent>> agents_;
   std::vector<ThreadAgent*> free_;
   std::int64_t next_ = 0;  // program

@@ -12,6 +12,7 @@
 #include "emu/launch_state.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/program/agent_naming.h"
 
 namespace palladion {
 namespace {
@@ -45,7 +46,10 @@ class ThreadLaunch final : public Explorable {
       machine_.emplace(state_.program(), memory, state_.frame().grid_size,
                        GpuOptions{.policy = options_.scheduled.fences,
                                   .races = options_.races,
-                                  .definedness = state_.tracks_definedness()});
+                                  .definedness = state_.tracks_definedness(),
+                                  .places = [&module = state_.module()](const CodeSite& site) {
+                                    return PlaceText(module, site.loc, site.text_line);
+                                  }});
       if (options_.one_value != nullptr) writes_.emplace(memory, *machine_);
       std::vector<BufferId> adopted;
       for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -73,6 +77,7 @@ class ThreadLaunch final : public Explorable {
     const bool at_once = options_.together && !BlocksInteract(state_.program(), kernel_);
     if (!all && !at_once) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
     if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
+    if (plain_.run.control != nullptr) plain_.run.control->BeginLaunch(state_.walk().programs());
     agents_.emplace(state_, *machine_, options_.scheduled.launch.hooks, kernel_, std::move(residency));
     return absl::OkStatus();
   }
@@ -98,7 +103,8 @@ class ThreadLaunch final : public Explorable {
                                       .printed = state_.memory().printed()},
                            .run = std::move(run),
                            .all_fit = agents_->all_fit(),
-                           .arrivals_race = machine_->model().ArrivalsRace()};
+                           .arrivals_race = machine_->model().ArrivalsRace(),
+                           .engines = agents_->engines()};
     std::vector<Finding>& findings = result.launch.findings;
     if (result.run.outcome == Outcome::kDeadlock) findings.push_back(DeadlockFinding(result.run));
     if (result.run.outcome == Outcome::kBudget && fair) findings.push_back(LivelockFinding(result.run));
@@ -111,17 +117,23 @@ class ThreadLaunch final : public Explorable {
     return options;
   }
 
+  std::string_view Kind() const { return NamingOf(state_.program()).many_threads ? "thread" : "block"; }
+
   Finding DeadlockFinding(const LoopResult& run) const {
     const Wait& wait = FirstToTell(run.deadlock);
+    const bool partial = run.deadlock.partial;
     Finding finding{.code = FindingCode::kDeadlock,
                     .severity = RowOf(FindingCode::kDeadlock).severity,
-                    .message = Cat(run.deadlock.partial ? "some threads can never go on: " : "no thread can go on: ",
-                                   Describe(run.deadlock)),
+                    .message = Cat(partial ? "some " : "no ", Kind(),
+                                   partial ? "s can never go on: " : " can go on: ", Describe(run.deadlock)),
                     .loc = wait.loc,
                     .text_line = wait.text_line};
     const std::vector<Wait>& waits = run.deadlock.waits;
     if (std::any_of(waits.begin(), waits.end(), [](const Wait& w) { return w.holder.has_value(); }))
       finding.fix = kSpinFix;
+    else
+      finding.fix = run.deadlock.cycle.size() > 1 ? "let one of them arrive or signal before it waits"
+                                                  : "arrive or signal once for each wait, or wait once less";
     if (const std::string why = agents_->WhyNotBegun(); !why.empty()) {
       Append(&finding.message, "; ", why);
       finding.fix = "launch no more blocks than fit at once, or let none wait for one that begins later";
@@ -130,13 +142,15 @@ class ThreadLaunch final : public Explorable {
   }
 
   Finding LivelockFinding(const LoopResult& run) const {
-    Finding finding{.code = FindingCode::kLivelock,
-                    .severity = RowOf(FindingCode::kLivelock).severity,
-                    .message = Cat("after ", run.steps, " visible operations ", agents_->Unfinished().size(),
-                                   " threads have not ended; their loops change something for ever, or the budget is "
-                                   "too small"),
-                    .fix = "bound the loop, or let somebody write what it looks for",
-                    .confidence = Confidence::kPredicted};
+    Finding finding{
+        .code = FindingCode::kLivelock,
+        .severity = RowOf(FindingCode::kLivelock).severity,
+        .message = Cat("after ", run.steps, " visible operations ", agents_->Unfinished().size(), " ", Kind(),
+                       "s have not ended; their loops change something for ever, or the budget is "
+                       "too small: raise ",
+                       options_.scheduled.launch.run.budget_name),
+        .fix = "bound the loop, or let somebody write what it looks for",
+        .confidence = Confidence::kPredicted};
     for (const ThreadAgent* agent : agents_->Unfinished()) {
       const std::vector<Step>& steps = agent->frame().program().steps;
       const Step& step = steps[std::min(agent->frame().pc, steps.size() - 1)];
@@ -157,7 +171,8 @@ class ThreadLaunch final : public Explorable {
   std::optional<ThreadAgents> agents_;
 };
 
-LoopOptions Unbounded(LoopOptions loop) {
+LoopOptions Unbounded(LoopOptions loop, const RunOptions& run) {
+  loop.control = run.control;
   loop.resident = std::numeric_limits<std::size_t>::max();  // ThreadAgents decides
   return loop;
 }
@@ -171,7 +186,7 @@ absl::StatusOr<ScheduledResult> RunThreads(const PreparedKernelState& kernel, ab
                                            Policy& policy) {
   ThreadLaunch launch(kernel, options);
   PALLADION_RETURN_IF_ERROR(launch.Bind(inputs, outputs, /*all=*/false));
-  RunLoop loop(launch.agents(), Unbounded(options.scheduled.loop));
+  RunLoop loop(launch.agents(), Unbounded(options.scheduled.loop, options.scheduled.launch.run));
   absl::StatusOr<LoopResult> run = loop.Run(policy);
   if (!run.ok()) {
     std::vector<Finding>* found = options.scheduled.launch.found_before_error;
@@ -193,8 +208,8 @@ absl::StatusOr<Explored> ExploreThreads(const PreparedKernelState& kernel, absl:
   const auto seen = [&](Explorable& system, const LoopResult& run) -> absl::StatusOr<bool> {
     return visit(static_cast<ThreadLaunch&>(system).Result(run, /*fair=*/false));
   };
-  return Explore(make, {.snapshots = false, .max_schedules = max_schedules, .loop = Unbounded(options.scheduled.loop)},
-                 seen);
+  const LoopOptions loop = Unbounded(options.scheduled.loop, options.scheduled.launch.run);
+  return Explore(make, {.snapshots = false, .max_schedules = max_schedules, .loop = loop}, seen);
 }
 
 }  // namespace palladion

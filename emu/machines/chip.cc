@@ -5,34 +5,54 @@ namespace {
 
 constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
 
-constexpr Chip Tpu(std::string_view name, std::string_view device_kind, int generation, int cores,
-                   std::int64_t vmem_bytes) {
-  return {.name = name,
-          .device_kind = device_kind,
-          .is_tpu = true,
-          .generation = generation,
-          .cores = cores,
-          .vmem_bytes = vmem_bytes,
-          .smem_bytes = 1 * kMiB,
-          .lanes = 128,
-          .sublanes = 8};
+constexpr std::int64_t kGB = 1'000'000'000;
+
+constexpr Chip Tpu(Chip chip) {
+  chip.is_tpu = true;
+  chip.smem_bytes = 1 * kMiB;
+  chip.lanes = 128;
+  chip.sublanes = 8;
+  return chip;
 }
 
-constexpr Chip Gpu(std::string_view name, std::string_view device_kind, int major, int sms) {
-  return {.name = name, .device_kind = device_kind, .generation = major, .cores = sms, .smem_bytes = 227 * kKiB};
+constexpr Chip Gpu(Chip chip) {
+  chip.smem_bytes = 227 * kKiB;
+  return chip;
 }
 
 constexpr Chip kChips[] = {
     // Two cores act as one device (megacore) on v4 and v5p; v7x has two cores that are devices of their own.
-    Tpu("v4", "TPU v4", 4, 2, 16 * kMiB),
-    Tpu("v5e", "TPU v5 lite", 5, 1, 128 * kMiB),
-    Tpu("v5p", "TPU v5", 5, 2, 64 * kMiB),
-    Tpu("v6e", "TPU v6 lite", 6, 1, 128 * kMiB),
-    Tpu("v7x", "TPU7x", 7, 1, 64 * kMiB),
+    Tpu({.name = "v4",
+         .device_kind = "TPU v4",
+         .generation = 4,
+         .cores = 2,
+         .vmem_bytes = 16 * kMiB,
+         .hbm_bytes = 344 * kGB / 10}),
+    Tpu({.name = "v5e",
+         .device_kind = "TPU v5 lite",
+         .generation = 5,
+         .vmem_bytes = 128 * kMiB,
+         .hbm_bytes = 172 * kGB / 10}),
+    Tpu({.name = "v5p",
+         .device_kind = "TPU v5",
+         .generation = 5,
+         .cores = 2,
+         .vmem_bytes = 64 * kMiB,
+         .hbm_bytes = 103 * kGB}),
+    Tpu({.name = "v6e",
+         .device_kind = "TPU v6 lite",
+         .generation = 6,
+         .vmem_bytes = 128 * kMiB,
+         .hbm_bytes = 344 * kGB / 10}),
+    Tpu({.name = "v7x", .device_kind = "TPU7x", .generation = 7, .vmem_bytes = 64 * kMiB, .hbm_bytes = 103 * kGB}),
     // SMs of the SXM boards.
-    Gpu("h100", "NVIDIA H100 80GB HBM3", 9, 132),
-    Gpu("h200", "NVIDIA H200", 9, 132),
-    Gpu("b200", "NVIDIA B200", 10, 148),
+    Gpu({.name = "h100",
+         .device_kind = "NVIDIA H100 80GB HBM3",
+         .generation = 9,
+         .cores = 132,
+         .hbm_bytes = 81559 * kMiB}),
+    Gpu({.name = "h200", .device_kind = "NVIDIA H200", .generation = 9, .cores = 132, .hbm_bytes = 143771 * kMiB}),
+    Gpu({.name = "b200", .device_kind = "NVIDIA B200", .generation = 10, .cores = 148, .hbm_bytes = 183359 * kMiB}),
 };
 
 }  // namespace

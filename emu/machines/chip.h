@@ -1,6 +1,7 @@
 // The limits of the chips that a target names, one plain row each. Sources: TPUs, jax/_src/pallas/mosaic/tpu_info.py of
-// JAX 0.10.2 (all of it per TensorCore); GPUs, the CUDA C++ Programming Guide, "Compute Capabilities" (9.0 and 10.0).
-// Device kinds: what JAX says on such a chip, as far as its own tables name it. Costs and rates are not here yet.
+// JAX 0.10.2 (all of it per TensorCore); GPUs, the CUDA C++ Programming Guide, "Compute Capabilities" (9.0 and 10.0),
+// memory as nvidia-smi gives it of the SXM boards. Device kinds: what JAX says on such a chip, as far as its own tables
+// name it. Costs and rates are not here yet.
 #ifndef PALLADION_EMU_MACHINES_CHIP_H_
 #define PALLADION_EMU_MACHINES_CHIP_H_
 
@@ -19,6 +20,7 @@ struct Chip {
   int cores = 1;                // TensorCores that one kernel may span (megacore), or SMs
   std::int64_t vmem_bytes = 0;  // TPU: vector memory of one core
   std::int64_t smem_bytes = 0;  // TPU: scalar memory of one core. GPU: shared memory that one block may have
+  std::int64_t hbm_bytes = 0;   // the memory of one device, of all its cores
   int lanes = 0, sublanes = 0;  // TPU: the shape of a vector register of 32-bit elements
 };
 

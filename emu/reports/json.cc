@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "emu/reports/printable.h"
+
 namespace palladion {
 
 std::size_t Utf8Length(std::string_view text, std::size_t i) {
@@ -30,11 +32,11 @@ std::string JsonString(std::string_view text) {
       out += '\\';
       out += c;
       ++i;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
+    } else if (const std::uint32_t code = CodePointAt(text, i, length); IsUnprintable(code)) {
       char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c));
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(code));
       out += escaped;
-      ++i;
+      i += length;
     } else {
       out.append(text, i, length);
       i += length;

@@ -1,4 +1,5 @@
-// Writing JSON: strings quoted as RFC 8259 asks. Bytes that are no UTF-8 are written as U+FFFD.
+// Writing JSON: strings quoted as RFC 8259 asks. Bytes that are no UTF-8 are written as U+FFFD, and what
+// could move a terminal's cursor or turn its writing is escaped though JSON would not ask it.
 #ifndef PALLADION_EMU_REPORTS_JSON_H_
 #define PALLADION_EMU_REPORTS_JSON_H_
 

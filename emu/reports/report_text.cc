@@ -1,62 +1,61 @@
 // A report for people. Short: what is wrong, where, why, what to do; the rule once for each code. Based on the
-// diagnostics of compilers: one line that says it all, then numbered places with the source line and a caret.
+// diagnostics of compilers: one line that says it all, then numbered places with the source line and a caret. What is
+// told, and in which order, is told.h's; here it is written.
 #include <algorithm>
 #include <set>
 
 #include "absl/strings/str_join.h"
 #include "emu/report.h"
-#include "emu/reports/source_lines.h"
+#include "emu/reports/printable.h"
+#include "emu/reports/told.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
 namespace {
 
-constexpr std::size_t kExcerptWidth = 96;
-constexpr std::size_t kParagraphWidth = 110;
-constexpr std::size_t kMaxCallers = 3;
 constexpr std::size_t kMaxNeverRan = 12;
+constexpr std::size_t kLongReport = 10;  // findings; longer ones end with a table of them
 
 enum class Style { kBold, kDim, kError, kWarning, kNote, kGood, kPlace };
 
-std::string_view SeverityWord(std::string_view severity) { return severity == "defect" ? "error" : severity; }
-
 Style StyleOf(std::string_view severity) {
-  if (severity == "defect") return Style::kError;
+  if (severity == "error") return Style::kError;
   return severity == "warning" ? Style::kWarning : Style::kNote;
 }
 
-std::string Plural(std::int64_t n, std::string_view word) { return Cat(n, " ", word, n == 1 ? "" : "s"); }
-
-bool SamePlace(const ReportedAccess& a, const ReportedAccess& b) {
-  return a.source == b.source && a.text_line == b.text_line;
+// Columns of a terminal, as far as characters of one column go.
+std::size_t Columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 class TextReport {
  public:
-  TextReport(const Report& report, const TextOptions& options) : report_(report), options_(options) {}
+  TextReport(const ReportDocument& document, const TellOptions& options, const TextLayout& layout)
+      : document_(document), options_(options), layout_(layout), told_(Tell(document, options)) {}
 
   std::string Text() {
-    for (const char* severity : {"defect", "warning", "note"}) {
-      for (const ReportedFinding& finding : report_.findings) {
-        if (finding.severity == severity && finding.suppressed.empty()) Full(finding);
+    if (layout_.findings) {
+      for (const ToldFinding& finding : told_.findings) {
+        if (finding.suppressed.empty()) {
+          Full(finding);
+        } else {
+          Suppressed(finding);
+        }
       }
     }
-    for (const ReportedFinding& finding : report_.findings) {
-      if (!finding.suppressed.empty()) Suppressed(finding);
+    if (!layout_.end) {
+      text_.resize(text_.empty() ? 0 : text_.size() - 1);  // the empty line
+      return std::move(text_);
     }
-    if (report_.error.has_value()) {
-      Line(Styled(Style::kError, Cat("error[", report_.error->kind, "]")), ": ", report_.error->message);
-      if (!report_.kernel.empty())
-        Line("kernel @", report_.kernel, ": ",
-             report_.findings.empty() ? "nothing can be said" : "nothing more can be said: it did not run");
-    } else if (report_.checked) {
-      Summary();
-    } else {
-      Line("kernel @", report_.kernel, " on ", report_.target, ": ", Plural(report_.programs, "program"),
-           " ran, not checked (palladion check does); ",
-           report_.findings.empty() ? "no findings"
-                                    : Plural(static_cast<std::int64_t>(report_.findings.size()), "finding"));
+    if (told_.findings.size() > kLongReport) FindingTable();
+    if (document_.calls.size() == 1) {
+      One(document_.calls[0]);
+    } else if (!document_.calls.empty()) {
+      Several();
     }
+    if (document_.dropped > 0) Line("and ", Plural(document_.dropped, "call"), " whose reports there was no room for");
+    if (!document_.difference.empty()) Line("differs from the reference: ", Printable(document_.difference));
     return std::move(text_);
   }
 
@@ -73,7 +72,7 @@ class TextReport {
     std::string line(label);
     while (!words.empty()) {
       const std::size_t end = std::min(words.find(' '), words.size());
-      if (line.size() > label.size() && line.size() + end > kParagraphWidth) {
+      if (line.size() > label.size() && line.size() + end > layout_.width) {
         Line(line.substr(0, line.size() - 1));
         line = indent;
       }
@@ -84,144 +83,203 @@ class TextReport {
   }
 
   std::string Styled(Style style, std::string_view text) const {
-    if (!options_.color) return std::string(text);
+    if (!layout_.color) return std::string(text);
     constexpr const char* kCodes[] = {"1", "2", "1;31", "1;33", "1;36", "1;32", "34"};
     return Cat("\x1b[", kCodes[static_cast<int>(style)], "m", text, "\x1b[0m");
   }
 
-  void Full(const ReportedFinding& finding) {
+  // Lines after the first are indented, so that no message can look like the start of another finding.
+  static std::string Indented(std::string_view message) {
+    std::string out;
+    for (const char c : message) out += c == '\n' ? std::string("\n    ") : std::string(1, c);
+    return out;
+  }
+
+  void Full(const ToldFinding& finding) {
     std::string folded;
-    if (finding.count > 1) folded = Styled(Style::kDim, Cat("  (", finding.count, " times, the first is shown)"));
-    const std::string head = Cat(SeverityWord(finding.severity), "[", finding.code, "]");
-    Line(Styled(StyleOf(finding.severity), head), Styled(Style::kBold, Cat(": ", finding.message)), folded);
-    if (finding.first.has_value()) Access(1, *finding.first, nullptr);
-    if (finding.second.has_value()) Access(2, *finding.second, finding.first.has_value() ? &*finding.first : nullptr);
-    if (!finding.first.has_value() && !finding.second.has_value())
-      Place(finding.source, finding.frames, finding.text_line, "  ");
+    if (!finding.repeated.empty()) folded = Styled(Style::kDim, Cat("  (", finding.repeated, ")"));
+    const std::string head = Cat(finding.severity, "[", finding.code, "]");
+    Line(Styled(StyleOf(finding.severity), head), Styled(Style::kBold, Cat(": ", Indented(finding.message))), folded,
+         finding.allowed ? Styled(Style::kDim, "  (allowed)") : "");
+    if (!finding.kernel.empty()) Line("  in kernel ", finding.kernel);
+    for (const ToldPlace& place : finding.places) Place(place);
     Paragraph("  why: ", finding.why);
     Paragraph("  fix: ", finding.fix);
-    if (!finding.confidence.empty() && finding.confidence != "proved") Line("  confidence: ", finding.confidence);
-    if (!finding.replay.empty()) Line("  replay: ", options_.command, " --replay ", finding.replay);
-    if (explained_.insert(finding.code).second && report_.checked)
+    if (!finding.confidence.empty()) Line("  confidence: ", finding.confidence);
+    if (!finding.replay.empty()) Line("  replay: ", finding.replay);
+    if (finding.checked && explained_.insert(finding.code).second)
       Line("  rule: ", finding.rule, Styled(Style::kDim, Cat(" (palladion explain ", finding.code, ")")));
     Line();
   }
 
-  void Access(int number, const ReportedAccess& access, const ReportedAccess* other) {
-    Line("  ", Styled(Style::kBold, Cat("(", number, ")")), " ", access.kind, access.object.empty() ? "" : " of ",
-         access.object, access.box, access.agent.empty() ? "" : " by ", access.agent,
-         other != nullptr && SamePlace(*other, access) ? ", at the same place" : "");
-    if (other == nullptr || !SamePlace(*other, access)) Place(access.source, access.frames, access.text_line, "      ");
-  }
-
-  // Where, the line itself, and who called it.
-  void Place(std::string_view source, const std::vector<SourceFrame>& frames, int text_line, std::string_view indent) {
-    if (frames.empty()) {
-      if (!source.empty()) Line(indent, "at ", Styled(Style::kPlace, source));
-    } else {
-      Line(indent, "at ", Styled(Style::kPlace, FrameText(frames[0])));
+  void Place(const ToldPlace& place) {
+    const std::string indent = place.number > 0 ? "      " : "  ";
+    if (place.number > 0)
+      Line("  ", Styled(Style::kBold, Cat("(", place.number, ")")), " ", place.what,
+           place.same_place ? ", at the same place" : "");
+    if (!place.at.empty()) Line(indent, "at ", Styled(Style::kPlace, place.at));
+    if (!place.text_place.empty()) Line(indent, place.text_place);
+    if (place.line.has_value()) {
+      const std::string digits = Cat(place.line->number);
+      const std::string gutter(std::max<std::size_t>(digits.size(), 4) - digits.size(), ' ');
+      Line(indent, Styled(Style::kDim, Cat(gutter, digits, " | ")), place.line->text);
+      Line(indent, Styled(Style::kDim, Cat(std::string(gutter.size() + digits.size(), ' '), " | ")),
+           std::string(place.line->caret, ' '), Styled(Style::kError, "^"));
     }
-    if (frames.empty() || !PythonLine(frames[0], indent)) {
-      const std::optional<std::string> line = LineOf(options_.kernel_text, text_line);
-      if (text_line > 0)
-        Line(indent, line.has_value() ? Cat(options_.kernel_path, ":", text_line)
-                                      : Cat("line ", text_line, " of the kernel text"));
-      if (line.has_value()) ShowLine(*line, text_line, 0, indent);
-    }
-    for (std::size_t i = 1; i < frames.size() && i <= kMaxCallers; ++i)
-      Line(indent, Styled(Style::kDim, Cat("called from ", FrameText(frames[i]))));
-    if (frames.size() > kMaxCallers + 1)
-      Line(indent, Styled(Style::kDim, Cat("and ", frames.size() - kMaxCallers - 1, " more")));
+    if (!place.folded.empty()) Line(indent, Styled(Style::kDim, place.folded));
+    for (const std::string& caller : place.callers) Line(indent, Styled(Style::kDim, Cat("called from ", caller)));
+    if (place.more_callers > 0) Line(indent, Styled(Style::kDim, Cat("and ", place.more_callers, " more")));
   }
 
-  static std::string FrameText(const SourceFrame& frame) {
-    std::string text = Cat(frame.file, ":", frame.line);
-    if (frame.column > 0) Append(&text, ":", frame.column);
-    if (!frame.function.empty()) Append(&text, " in ", frame.function);
-    return text;
-  }
-
-  bool PythonLine(const SourceFrame& frame, std::string_view indent) {
-    if (!options_.source_line) return false;
-    const std::optional<std::string> line = options_.source_line(frame.file, frame.line);
-    if (!line.has_value()) return false;
-    ShowLine(*line, frame.line, frame.column, indent);
-    return true;
-  }
-
-  void ShowLine(std::string_view line, int number, int column, std::string_view indent) {
-    const Excerpt excerpt = MakeExcerpt(line, column, kExcerptWidth);
-    const std::string digits = Cat(number);
-    const std::string gutter(std::max<std::size_t>(digits.size(), 4) - digits.size(), ' ');
-    Line(indent, Styled(Style::kDim, Cat(gutter, digits, " | ")), excerpt.text);
-    Line(indent, Styled(Style::kDim, Cat(std::string(gutter.size() + digits.size(), ' '), " | ")),
-         std::string(excerpt.caret, ' '), Styled(Style::kError, "^"));
-  }
-
-  void Suppressed(const ReportedFinding& finding) {
-    Line(Styled(Style::kDim, Cat("suppressed[", finding.code, "]: ", finding.message)));
-    if (!finding.source.empty()) Line("  at ", finding.source);
+  void Suppressed(const ToldFinding& finding) {
+    Line(Styled(Style::kDim, Cat("suppressed[", finding.code, "]: ", Indented(finding.message))));
+    if (!finding.of.source.empty()) Line("  at ", Printable(finding.of.source));
     Line("  reason: ", finding.suppressed);
     Line();
   }
 
-  void Summary() {
-    const Verdict verdict = VerdictOf(report_);
-    const bool good = verdict == Verdict::kProved || verdict == Verdict::kClean;
-    const bool doubtful = verdict == Verdict::kWarning || (report_.interrupted && good);
-    const Style style = doubtful ? Style::kWarning : good ? Style::kGood : Style::kError;
-    Line(Styled(style, Cat("verdict: ", Name(verdict), report_.interrupted ? ", stopped early" : "")), Tally());
-    Line("  kernel @", report_.kernel, " on ", report_.target, ": ", Plural(report_.programs, "program"), ", ",
-         Plural(report_.schedules, "schedule"), " tried");
-    Paragraph("  ", report_.argument);
-    if (report_.interrupted) Line("  stopped before the schedules were through: this is what is known so far");
-    if (!report_.checks.empty()) {
-      Line("  looked at: ", absl::StrJoin(report_.checks, ", ", [](std::string* out, const CheckTally& check) {
-             Append(out, check.name, " ", check.times, check.times == 1 ? " time" : " times");
+  // What one report ends with.
+  void One(const ReportedCall& call) {
+    const Report& report = call.report;
+    if (report.error.has_value()) {
+      Line(Styled(Style::kError, Cat("error[", Printable(report.error->kind), "]")), ": ",
+           PrintableLines(report.error->message));
+      if (!report.kernel.empty())
+        Line("kernel @", Printable(report.kernel), ": ",
+             report.findings.empty() ? "nothing can be said" : "nothing more can be said: it did not run");
+    } else if (report.checked) {
+      Summary(call);
+    } else {
+      Line("kernel @", Printable(report.kernel), " on ", Printable(report.target), ": ",
+           Plural(report.programs, "program"), " ran, not checked (",
+           options_.python ? "seeds=16 checks it" : "palladion check does", "); ",
+           report.findings.empty() ? "no findings"
+                                   : Plural(static_cast<std::int64_t>(report.findings.size()), "finding"),
+           Calls(call.count));
+    }
+  }
+
+  static std::string Calls(std::int64_t count) { return count > 1 ? Cat(", ", count, " calls") : ""; }
+
+  void Summary(const ReportedCall& call) {
+    const Report& report = call.report;
+    VerdictLine(report.interrupted);
+    Line("  kernel @", Printable(report.kernel), " on ", Printable(report.target), ": ",
+         Plural(report.programs, "program"), ", ", Plural(report.schedules, "schedule"), " tried", Calls(call.count));
+    Paragraph("  ", Printable(report.argument));
+    if (report.interrupted) Line("  stopped before the schedules were through: this is what is known so far");
+    if (!report.checks.empty()) {
+      Line("  looked at: ", absl::StrJoin(report.checks, ", ", [](std::string* out, const CheckTally& check) {
+             Append(out, Printable(check.name), " ", check.times, check.times == 1 ? " time" : " times");
            }));
     }
     NeverRanLines();
-    for (const std::string& unused : report_.unused_suppressions)
-      Line("  ", Styled(Style::kWarning, "unused suppression"), ": ", unused);
+    for (const std::string& unused : report.unused_suppressions)
+      Line("  ", Styled(Style::kWarning, "unused suppression"), ": ", Printable(unused));
   }
 
-  std::string Tally() const {
-    std::int64_t defects = 0, warnings = 0, notes = 0, suppressed = 0;
-    for (const ReportedFinding& finding : report_.findings) {
-      ++(!finding.suppressed.empty()     ? suppressed
-         : finding.severity == "defect"  ? defects
-         : finding.severity == "warning" ? warnings
-                                         : notes);
+  void VerdictLine(bool interrupted) {
+    const bool good = told_.verdict == Verdict::kProved || told_.verdict == Verdict::kClean;
+    const bool doubtful = told_.verdict == Verdict::kWarning || told_.verdict == Verdict::kRan || (interrupted && good);
+    const Style style = doubtful ? Style::kWarning : good ? Style::kGood : Style::kError;
+    Line(Styled(style, Cat("verdict: ", Name(told_.verdict), interrupted ? ", stopped early" : "")),
+         told_.tally.empty() ? "" : ": ", told_.tally);
+  }
+
+  // What several reports end with: the errors, and a table of the kernels.
+  void Several() {
+    for (const ReportedError& error : told_.errors)
+      Line(Styled(Style::kError, Cat("error[", error.kind, "]")), ": ", Indented(error.message));
+    bool interrupted = false;
+    for (const ReportedCall& call : document_.calls) interrupted |= call.report.interrupted;
+    VerdictLine(interrupted);
+    Rows rows = {{"kernel", "target", "calls", "verdict", "schedules", "findings"}};
+    for (const ToldKernel& kernel : told_.kernels) {
+      const std::string least = kernel.least_schedules == kernel.most_schedules ? "" : Cat(kernel.least_schedules, "-");
+      rows.push_back({"@" + kernel.kernel, kernel.target, Cat(kernel.calls), Name(kernel.verdict),
+                      kernel.most_schedules == 0 ? "not checked" : Cat(least, kernel.most_schedules), kernel.findings});
     }
-    std::vector<std::string> parts;
-    if (defects > 0) parts.push_back(Plural(defects, "defect"));
-    if (warnings > 0) parts.push_back(Plural(warnings, "warning") + (report_.strict ? " (they count: --strict)" : ""));
-    if (notes > 0) parts.push_back(Plural(notes, "note"));
-    if (suppressed > 0) parts.push_back(Cat(suppressed, " suppressed"));
-    return parts.empty() ? "" : ": " + absl::StrJoin(parts, ", ");
+    Table(rows);
+    NeverRanLines();
+  }
+
+  using Rows = std::vector<std::vector<std::string>>;
+
+  void FindingTable() {
+    Line("all ", told_.findings.size(), " findings:");
+    Rows rows = {{"finding", "times", "where"}};
+    for (const ToldFinding& finding : told_.findings)
+      rows.push_back({Cat(finding.suppressed.empty() ? finding.severity : "suppressed", "[", finding.code, "]"),
+                      Cat(finding.times), PlaceOf(finding)});
+    Table(rows);
+    Line();
+  }
+
+  void Table(const Rows& rows) {
+    std::vector<std::size_t> widths(rows[0].size());
+    for (const auto& row : rows) {
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Columns(row[i]));
+    }
+    for (const auto& row : rows) {
+      std::string line = " ";
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        Append(&line, " ", row[i]);
+        if (i + 1 < row.size()) line.append(widths[i] - Columns(row[i]) + 1, ' ');
+      }
+      Line(&row == &rows[0] ? Styled(Style::kDim, line) : line);
+    }
   }
 
   void NeverRanLines() {
-    for (std::size_t i = 0; i < std::min(report_.never_ran.size(), kMaxNeverRan); ++i) {
-      const NeverRan& part = report_.never_ran[i];
-      const std::string place = !part.frames.empty()   ? " at " + FrameText(part.frames[0])
-                                : !part.source.empty() ? " at " + part.source
-                                : part.text_line > 0   ? Cat(" at ", options_.kernel_path, ":", part.text_line)
-                                                       : "";
-      Line("  ", Styled(Style::kWarning, "never ran"), ": ", part.what, place);
+    std::vector<std::string> lines;
+    for (const ReportedCall& call : document_.calls) {
+      for (const NeverRan& part : call.report.never_ran) {
+        std::string line = Cat(": ", Printable(part.what), PlaceOf(part));
+        if (std::find(lines.begin(), lines.end(), line) == lines.end() || document_.calls.size() == 1)
+          lines.push_back(std::move(line));
+      }
     }
-    if (report_.never_ran.size() > kMaxNeverRan)
-      Line("  and ", report_.never_ran.size() - kMaxNeverRan, " more that never ran; --format=json has them all");
+    for (std::size_t i = 0; i < std::min(lines.size(), kMaxNeverRan); ++i)
+      Line("  ", Styled(Style::kWarning, "never ran"), lines[i]);
+    if (lines.size() > kMaxNeverRan)
+      Line("  and ", lines.size() - kMaxNeverRan, " more that never ran; ",
+           options_.python ? "never_ran of each kernel" : "--format=json", " has them all");
   }
 
-  const Report& report_;
-  const TextOptions& options_;
+  std::string PlaceOf(const NeverRan& part) const {
+    if (!part.frames.empty()) {
+      const SourceFrame& frame = part.frames[0];
+      return Cat(" at ", Printable(frame.file), ":", frame.line, frame.column > 0 ? Cat(":", frame.column) : "",
+                 frame.function.empty() ? "" : " in ", Printable(frame.function));
+    }
+    if (!part.source.empty()) return " at " + Printable(part.source);
+    return part.text_line > 0 && !options_.python ? Cat(" at ", Printable(options_.kernel_path), ":", part.text_line)
+                                                  : "";
+  }
+
+  static std::string PlaceOf(const ToldFinding& finding) { return palladion::PlaceOf(finding); }
+
+  const ReportDocument& document_;
+  const TellOptions& options_;
+  const TextLayout& layout_;
+  const Told told_;
   std::set<std::string> explained_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string ToText(const Report& report, const TextOptions& options) { return TextReport(report, options).Text(); }
+std::string ToText(const ReportDocument& document, const TellOptions& options, const TextLayout& layout) {
+  return TextReport(document, options, layout).Text();
+}
+
+std::string ToText(const Report& report, const TextOptions& options) {
+  ReportDocument document;
+  document.calls.push_back({.report = report, .replay_before = options.command + " --replay "});
+  return ToText(
+      document,
+      {.kernel_text = options.kernel_text, .kernel_path = options.kernel_path, .source_line = options.source_line},
+      {.color = options.color});
+}
 
 }  // namespace palladion

@@ -5,6 +5,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "emu/reports/json.h"
+#include "emu/reports/printable.h"
+
 namespace palladion {
 namespace {
 
@@ -20,6 +23,25 @@ std::string ReadSmallFile(const std::string& path) {
 }
 
 bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// Tabs as spaces and what cannot be printed as '?', one column each; `at` goes with its character.
+std::string Shown(std::string_view line, std::size_t* at) {
+  std::string out;
+  std::size_t moved = *at;
+  for (std::size_t i = 0; i < line.size();) {
+    const std::size_t length = Utf8Length(line, i);
+    const std::size_t from = out.size();
+    if (length > 0 && !IsUnprintable(CodePointAt(line, i, length))) {
+      out.append(line, i, length);
+    } else {
+      out += line[i] == '\t' ? ' ' : '?';
+    }
+    i += std::max<std::size_t>(length, 1);
+    if (*at >= i) moved -= std::max<std::size_t>(length, 1) - (out.size() - from);
+  }
+  *at = moved;
+  return out;
+}
 
 }  // namespace
 
@@ -45,11 +67,8 @@ std::optional<std::string> SourceFiles::Line(const std::string& file, int line) 
 
 Excerpt MakeExcerpt(std::string_view line, int column, std::size_t width) {
   Excerpt excerpt{.text = std::string(line.substr(0, line.find_last_not_of(" \t") + 1))};
-  for (char& c : excerpt.text) {
-    if (c == '\t') c = ' ';
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
   std::size_t at = column > 0 ? static_cast<std::size_t>(column) - 1 : excerpt.text.size();
+  excerpt.text = Shown(excerpt.text, &at);
   if (at >= excerpt.text.size()) at = std::min(excerpt.text.find_first_not_of(' '), excerpt.text.size());
   // The text around the column, where the line is longer than fits.
   std::size_t begin = at + 20 > width ? at + 20 - width : 0;

@@ -36,7 +36,7 @@ def __getattr__(name: str) -> object:
     try:
         importlib.import_module("jax")
     except ModuleNotFoundError as error:
-        raise ImportError(f"palladion.{name} needs JAX, which is not installed: pip install 'jax>=0.8,<0.12'") from error
+        raise ImportError(f"palladion.{name} needs JAX, which is not installed: pip install 'jax>=0.8'") from error
     value = getattr(importlib.import_module(f"palladion.{_NEEDS_JAX[name]}"), name)
     globals()[name] = value
     return value

@@ -4,6 +4,7 @@ The process becomes the command, so that signals and exit codes are its own. PAL
 """
 
 import os
+import signal
 import sys
 
 _EXIT_INTERNAL = 5
@@ -26,6 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
         return export_command.main(arguments[1:], "palladion export")
     for path in candidates():
         if os.path.isfile(path):
+            # What Python has ignored for itself would stay so: `palladion ... | head` ends as any command does.
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             try:
                 os.execv(path, ["palladion", *arguments])
             except OSError as error:

@@ -11,6 +11,7 @@ import os
 import numpy as np
 
 from palladion.exporter.scalars import dtype_name
+from palladion.printable import printable
 
 # Results of palladion_run and palladion_check, the exit codes of the command.
 CLEAN, DEFECT, OUTPUTS_DIFFER, UNSUPPORTED, MALFORMED, INTERNAL, BUDGET = 0, 1, 2, 3, 4, 5, 6
@@ -23,7 +24,7 @@ class PalladionError(RuntimeError):
     """The library refused a kernel or its inputs. `code` is the exit code of the command, `report` its JSON or None."""
 
     def __init__(self, message: str, code: int = INTERNAL, report: dict | None = None):
-        super().__init__(message)
+        super().__init__(printable(message))
         self.code = code
         self.report = report
 
@@ -68,9 +69,9 @@ def load():
     text_out = ctypes.POINTER(ctypes.c_void_p)
     library.palladion_prepare.restype = ctypes.c_void_p
     library.palladion_prepare.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, text_out]
-    library.palladion_run.restype = ctypes.c_int
-    library.palladion_run.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
-                                      ctypes.c_size_t, text_out]
+    library.palladion_run_within.restype = ctypes.c_int
+    library.palladion_run_within.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
+                                             ctypes.c_size_t, ctypes.c_int64, text_out]
     library.palladion_check_defaults.restype = None
     library.palladion_check_defaults.argtypes = [ctypes.POINTER(_CheckOptions)]
     library.palladion_check.restype = ctypes.c_int
@@ -86,17 +87,21 @@ def load():
             ("palladion_session_pending", ctypes.c_int64, [ctypes.c_int64]),
             ("palladion_session_wait", ctypes.c_int, [ctypes.c_int64, ctypes.c_int64]),
             ("palladion_session_close", None, [ctypes.c_int64]),
+            ("palladion_session_cancel", None, [ctypes.c_int64]),
             ("palladion_interrupts_listen", None, []),
+            ("palladion_interrupts_heard", ctypes.c_int64, []),
+            ("palladion_progress", ctypes.c_void_p, []),
             ("palladion_interrupts_ignore", None, []),
             ("palladion_finding_codes", ctypes.c_void_p, []),
             ("palladion_targets", ctypes.c_void_p, []),
+            ("palladion_resolve_target", ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_char_p, text_out]),
             ("palladion_chips", ctypes.c_void_p, []),
             ("palladion_operations", ctypes.c_void_p, [])):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     library.palladion_mutants.restype = ctypes.c_void_p
     library.palladion_mutants.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, text_out]
-    for function in (library.palladion_kernels, library.palladion_canonical):
+    for function in (library.palladion_kernels, library.palladion_canonical, library.palladion_tell):
         function.restype = ctypes.c_void_p
         function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, text_out]
     library.palladion_free_program.restype = None
@@ -135,9 +140,15 @@ class Program:
         if not self._program:
             raise PalladionError(error or "the kernel was refused without a message", _code_of(error))
 
-    def run(self, inputs, outputs) -> tuple:
-        """Fills `outputs` (C-contiguous arrays of the right shape and type); returns (exit code, report)."""
-        return self._called(inputs, outputs, (CLEAN, DEFECT), self._library.palladion_run)
+    def run(self, inputs, outputs, budget: int | None = None) -> tuple:
+        """Fills `outputs` (C-contiguous arrays of the right shape and type); returns (exit code, report).
+
+        The report of a run that did not come to its end has an error, or is marked as interrupted.
+        """
+        def call(program, ins, n_ins, outs, n_outs, message):
+            return self._library.palladion_run_within(program, ins, n_ins, outs, n_outs, budget or 0, message)
+
+        return self._called(inputs, outputs, (CLEAN, DEFECT), call)
 
     def check(self, inputs, outputs=(), **options) -> tuple:
         """As `run`, under the orders that hardware may choose; `outputs` get those of the first, or are left out.
@@ -162,12 +173,13 @@ class Program:
         given = [np.ascontiguousarray(a) if np.ndim(a) else np.asarray(a) for a in inputs]
         ins = (_Array * max(len(given), 1))(*[_described(a, keep) for a in given])
         outs = (_Array * max(len(outputs), 1))(*[_described(a, keep) for a in outputs])
-        code = call(self._program, ins, len(given), outs, len(outputs), ctypes.byref(message))
-        text = _take_text(self._library, message)
         try:
-            report = json.loads(text) if text else {}
-        except ValueError:
-            report = {"message": text}
+            code = call(self._program, ins, len(given), outs, len(outputs), ctypes.byref(message))
+        except KeyboardInterrupt as interrupt:  # on the main thread, as soon as the library has returned
+            interrupt.report = _report_of(_take_text(self._library, message))
+            raise
+        text = _take_text(self._library, message)
+        report = _report_of(text)
         if code not in good and "verdict" not in report:
             raise PalladionError(report.get("message") or text or RESULT_NAMES.get(code, f"exit code {code}"), code, report)
         return code, report
@@ -176,6 +188,13 @@ class Program:
         if getattr(self, "_program", None):
             self._library.palladion_free_program(self._program)
             self._program = None
+
+
+def _report_of(text) -> dict:
+    try:
+        return json.loads(text) if text else {}
+    except ValueError:
+        return {"message": text}
 
 
 def call_request(text: str, target: str, options: str, session: int) -> _CallRequest:
@@ -210,6 +229,32 @@ def take_session(session: int) -> dict:
     return json.loads(text) if text else {"calls": [], "dropped": 0}
 
 
+def progress() -> list:
+    """The runs under way: objects with kernel, session, seconds, unit, done, total, rate, seconds_left, text."""
+    library = load()
+    return json.loads(_take_text(library, ctypes.c_void_p(library.palladion_progress())))
+
+
+class Listening:
+    """While it is entered, SIGINT and SIGTERM end kernels early and then reach whoever listened before."""
+
+    def __init__(self):
+        self._library = load()
+
+    def __enter__(self):
+        self._library.palladion_interrupts_listen()
+        self._before = self._library.palladion_interrupts_heard()
+        return self
+
+    def __exit__(self, *_):
+        self._library.palladion_interrupts_ignore()
+
+    @property
+    def interrupted(self) -> bool:
+        """A signal came since it was entered."""
+        return self._library.palladion_interrupts_heard() != self._before
+
+
 @functools.cache
 def targets() -> tuple:
     """The names of all targets."""
@@ -218,8 +263,19 @@ def targets() -> tuple:
 
 
 @functools.cache
+def resolved_target(name: str | None, backend: str | None = None) -> str:
+    """The full name of the target that `name` means for a kernel that says `backend`; PalladionError with all that is accepted."""
+    library, message = load(), ctypes.c_void_p()
+    texts = [None if text is None else text.encode() for text in (name, backend)]
+    full = ctypes.c_void_p(library.palladion_resolve_target(*texts, ctypes.byref(message)))
+    if not full.value:
+        raise PalladionError(_take_text(library, message).partition(": ")[2], MALFORMED)
+    return _take_text(library, full)
+
+
+@functools.cache
 def chips() -> tuple:
-    """Every chip that a target may name: objects with name, device_kind, tpu, generation, cores."""
+    """Every chip that a target may name: objects with name, device_kind, tpu, generation, cores, hbm_bytes."""
     library = load()
     return tuple(json.loads(_take_text(library, ctypes.c_void_p(library.palladion_chips()))))
 
@@ -262,6 +318,17 @@ def kernel_names(text: str) -> list:
 def canonical(text: str) -> str:
     """The text as the library prints it."""
     return _text_of_text("palladion_canonical", text)
+
+
+def tell(request: dict) -> str:
+    """A report in the words of the command: emu/reports/report_from_json.h."""
+    library, encoded = load(), json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
+    message = ctypes.c_void_p()
+    pointer = ctypes.c_void_p(library.palladion_tell(encoded, len(encoded), ctypes.byref(message)))
+    error = _take_text(library, message)
+    if error:
+        raise PalladionError(error, _code_of(error))
+    return _take_text(library, pointer)
 
 
 def mutants(text: str, kernel: str | None = None, per_kind: int = 0) -> list:

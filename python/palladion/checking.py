@@ -1,13 +1,16 @@
 """`palladion.check`: a function's kernels under the orders that hardware may choose, and its results against a reference."""
 
+import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
-from palladion import running
-from palladion.report import Difference, KernelReport, Report
+from palladion import probes, running
+from palladion.progress import Progress, checked
+from palladion.report import Difference, KernelReport, Report, call_around
 
 # JAX's own tolerances of comparisons in tests, by type; what is not here (integers, bool) is compared exactly.
 _TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e-2, "complex64": 1e-6, "complex128": 1e-15,
@@ -17,28 +20,51 @@ _TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e
 def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int = 64, target: str | None = None,
           rtol: float | None = None, atol: float | None = None, exhaustive: bool = False, replay: str | None = None, fill: str = "nan",
           races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False,
-          proxy: str = "pallas", all_seeds: bool = False) -> Report:
-    """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with.
+          proxy: str = "pallas", all_seeds: bool = False, budget: int | None = None,
+          progress: bool | Callable[[Progress], object] | None = None) -> Report:
+    """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with. `target` is as for `palladion.run`.
 
     With `reference`, `reference(*args)` is computed by JAX and compared with the results: |result - expected| must be at most
     atol + rtol |expected|; both are the tolerance of the type in JAX's own tests where they are not given, 0 for integers.
+    budget: loop iterations of one program, and steps of a schedule (docs/checks.md); None: less than a minute of them. progress: None
+    shows how far it is on a terminal and in a notebook, a function is called with a palladion.progress.Progress.
     A check stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
     """
     options = {"seeds": _whole("seeds", seeds), "exhaustive": bool(exhaustive), "fill": fill, "races": bool(races),
                "definedness": bool(definedness), "contracts": bool(contracts), "strict": bool(strict), "proxy": proxy,
                "all_seeds": bool(all_seeds)}
+    if budget is not None:
+        options["budget"] = running.whole("budget", budget)
     if replay is not None:
         options["replay"] = replay
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and (reference is None or not value >= 0):
             raise ValueError(f"{name} must be 0 or more, and needs a reference; found {value!r}")
-    execution = running.execute(f, args, target, check=options)
-    report = Report(execution.results, [KernelReport(one.report) for one in execution.runs])
+    target = probes.given(target)
+    execution = running.execute(f, args, target, how=running.How(check=options, progress=checked(progress)))
+    again = _replay_call(f, target, options)
+    report = Report(execution.results, [_kernel_report(one, again) for one in execution.runs])
     if reference is not None:
         with jax.default_device(jax.devices("cpu")[0]):
             expected = jax.block_until_ready(jax.jit(lambda *a: reference(*a))(*args))
         report.difference = first_difference(execution.results, expected, rtol, atol)
     return report
+
+
+def _kernel_report(one, again) -> KernelReport:
+    report = KernelReport(one.report, again)
+    sizes = re.match(r"\[([^\]]*)\]", one.grid)
+    report.grid = tuple(int(size) if size.isdigit() else -1 for size in sizes[1].split(",") if size) if sizes else ()
+    return report
+
+
+def _replay_call(f, target, options) -> tuple:
+    """What a schedule is put between to see a finding again."""
+    defaults = {name: parameter.default for name, parameter in inspect.signature(check).parameters.items()}
+    kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy")}
+    name = getattr(f, "__name__", "f")
+    return call_around("palladion.check", [name if name.isidentifier() else "f", "*args"],
+                       {name: value for name, value in kept.items() if value != defaults[name]})
 
 
 def _whole(name, value) -> int:

@@ -8,9 +8,10 @@ import importlib.util
 import os
 import sys
 
+from palladion import _library, probes
 from palladion.exporter.errors import ExportError
 from palladion.interception import export
-from palladion.whole_file import write_whole
+from palladion.whole_file import check_is_no_input, write_whole
 
 EXIT_USAGE = 4  # usage or malformed input, as for the command `palladion`
 EXIT_UNSUPPORTED = 3
@@ -55,15 +56,18 @@ def main(arguments: list[str] | None = None, program: str = "palladion-export") 
     parser = Parser(prog=program, description=__doc__.splitlines()[0])
     parser.add_argument("target", metavar="FILE.py:NAME", help="NAME() returns (f, args)")
     parser.add_argument("-o", "--output", metavar="K.pkir", help="write to this file instead of standard output")
+    parser.add_argument("--target", dest="chip", metavar="CHIP", help="answer what kernels ask about the chip (h100, v5p) as this one")
     options = parser.parse_args(arguments)
     try:
-        function, args = load_entry(options.target)
-        text = export(function, *args)
+        with probes.of_target(probes.given(options.chip)):
+            function, args = load_entry(options.target)
+            text = export(function, *args)
         if options.output:
+            check_is_no_input(options.output, [options.target.rpartition(":")[0]])
             write_whole(options.output, text)
         else:
             sys.stdout.write(text)
-    except UsageError as error:
+    except (UsageError, _library.PalladionError) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return EXIT_USAGE
     except ExportError as error:

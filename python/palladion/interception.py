@@ -12,7 +12,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from palladion import jax_versions, lowering, probes
+from palladion import jax_programs, jax_versions, lowering, probes
+from palladion.carriers import is_key
 from palladion.exporter.errors import ExportError
 from palladion.exporter.gpu_pipeline import gpu_call_text
 from palladion.exporter.mpmd import mpmd_map_text
@@ -35,16 +36,29 @@ def lower_with(function, args, rule_of):
             raise ours from error
 
 
+def call_place(context) -> str:
+    """`file.py:12` of the user's call that a lowering rule was asked for, or ""."""
+    place = TextFile().locations.as_caller(jax_versions.call_traceback(context))
+    return place[2] if place else ""
+
+
 def write_kernel(file: TextFile, primitive_name: str, context, params):
-    """Writes the kernel that a lowering rule was asked for; returns its KernelInfo."""
+    """Writes the kernel that a lowering rule was asked for; returns its KernelInfo. ExportError also for arrays that are no values."""
+    for role, avals in (("operand", context.avals_in), ("result", context.avals_out)):
+        for number, aval in enumerate(avals):
+            if jax_programs.is_extended(aval.dtype) and not is_key(aval.dtype):
+                raise ExportError(f"{role} {number} of the kernel is {aval.str_short()}: semaphores that outlive a kernel's call are not "
+                                  "supported; start and await what they count in one kernel, with the semaphore in scratch_shapes",
+                                  call_place(context))
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
 
 
-def export(f: Callable, *args: Any) -> str:
+def export(f: Callable, *args: Any, target: str | None = None) -> str:
     """The text of every kernel that the lowering of `f(*args)` reaches, in the order of lowering.
 
     `args` may be arrays or jax.ShapeDtypeStruct. Raises ExportError, with the user's file and line, for a kernel that kernel
-    text cannot express, and for an `f` without kernels.
+    text cannot express, and for an `f` without kernels. `target` answers what kernels ask about the chip, as `palladion.target` around
+    the call does; the text is for any.
     """
     file = TextFile()
 
@@ -54,7 +68,8 @@ def export(f: Callable, *args: Any) -> str:
             return jax_versions.lower_function(lambda *_: [_zeros(aval) for aval in context.avals_out])(context, *nodes)
         return rule
 
-    lower_with(f, args, rule_of)
+    with probes.of_target(probes.given(target)):
+        lower_with(f, args, rule_of)
     if not file.kernels:
         raise ExportError(f"no kernel was found in {getattr(f, '__name__', f)!r}: nothing it lowers to calls pallas_call")
     return file.text()
@@ -62,7 +77,7 @@ def export(f: Callable, *args: Any) -> str:
 
 def _zeros(aval):
     """A stand-in for a kernel's result while nothing runs."""
-    if jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended):
+    if is_key(aval.dtype):
         return jax.random.wrap_key_data(
             jnp.zeros(aval.shape + aval.dtype._impl.key_shape, jnp.uint32), impl=aval.dtype._impl.name)
     return jnp.zeros(aval.shape, aval.dtype)

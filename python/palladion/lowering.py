@@ -7,7 +7,7 @@ then the rule that was there before. The rules are in JAX's table while anybody 
 import contextlib
 import threading
 
-from palladion import jax_versions
+from palladion import jax_lines, jax_versions
 
 
 class _Asked(threading.local):
@@ -20,7 +20,7 @@ class _Table:
         self.lock = threading.Lock()
         self.holders = 0
         self.put_back = None
-        self.claim = None  # (name, context, nodes, params) -> results, or None for a kernel of somebody else
+        self.claim = None  # (name, context, nodes, params, the rule that was there) -> results, or None for a kernel of somebody else
 
 
 _asked, _table = _Asked(), _Table()
@@ -30,7 +30,7 @@ def _rule(name, fallback):
     def rule(context, *nodes, **params):
         if _asked.answers:
             return _asked.answers[-1](name)(context, *nodes, **params)
-        results = _table.claim(name, context, nodes, params) if _table.claim is not None else None
+        results = _table.claim(name, context, nodes, params, fallback) if _table.claim is not None else None
         return fallback(context, *nodes, **params) if results is None else results
     return rule
 
@@ -39,7 +39,7 @@ def hold():
     """Puts the rules in place; `release` as often."""
     with _table.lock:
         if _table.holders == 0:
-            _table.put_back = jax_versions.register_kernel_rules("cpu", _rule)
+            _table.put_back = jax_lines.with_own_lines(jax_versions.register_kernel_rules("cpu", _rule))
         _table.holders += 1
 
 

@@ -1,10 +1,10 @@
-"""What kernels ask about the chip while Python traces them, answered for a chip that is not there: `palladion.target`.
+"""What programs ask about the chip while Python traces them, answered for a chip that is not there: `palladion.target`.
 
-Answered in the thread that asks: JAX's abstract device (`jax.sharding.get_abstract_mesh().abstract_device`, `pltpu.get_tpu_info()`);
-of every device `device_kind`, and `core_count` and `compute_capability` (GPUs) or `num_cores` (TPUs); `cuda_versions`, where this machine
-has no CUDA. The numbers are those of the machine descriptions. What a device says of its platform stays: it computes on the CPU.
-Not answered: all else that a driver knows (clocks, memory, topology); under `jax.set_mesh` and inside `shard_map` the abstract
-device, which there is the mesh's own.
+Answered in the thread that asks, to all but JAX's own placing of programs (jax_devices.py): of every device what `Chip.of_device` says, of
+its client `platform` and `platform_version`, and so `jax.default_backend()`; `jax.devices("gpu")` and its kin, which are the CPU's
+devices; JAX's abstract device, in meshes too, and so `pltpu.get_tpu_info()`; `cuda_versions`, where this machine has no CUDA.
+The numbers are those of the machine descriptions. How many devices and processes there are, and where programs run, stays.
+Not answered: all else that a driver knows (clocks, topology, occupied memory).
 """
 
 import contextlib
@@ -16,12 +16,14 @@ import threading
 
 import jax
 
-from palladion import _library, jax_versions
+from palladion import _library, jax_devices, jax_versions
 from palladion.exporter.errors import ExportError
 
 # CUDA 12.9.1: the first whose ptxas the shipped kernels trust again (attention_mgpu refuses causal masks from 12.8.0 on before it).
 _CUDA_RUNTIME_VERSION = 12091
-_GPU_ONLY, _TPU_ONLY = ("core_count", "compute_capability"), ("num_cores",)
+_GPU_ONLY = ("core_count", "compute_capability", "device_vendor")
+_TPU_ONLY = ("num_cores", "coords", "core_on_chip")
+_OF_BOTH = ("platform", "device_kind", "slice_index", "memory_stats")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,12 +35,27 @@ class Chip:
     tpu: bool
     generation: int  # of a TPU, or the major compute capability
     cores: int  # SMs of a GPU; TensorCores of a TPU that one kernel may span
+    hbm_bytes: int
 
-    def attributes(self) -> dict:
-        """What a JAX device of this chip has."""
+    @property
+    def platform(self) -> str:
+        return "tpu" if self.tpu else "gpu"
+
+    def stands_for(self, backend: str) -> bool:
+        """Whether JAX on this chip has the backend of this name."""
+        return backend in (("tpu",) if self.tpu else ("gpu", "cuda"))
+
+    def of_device(self, device: jax.Device) -> dict:
+        """What a JAX device of this chip has. The devices lie in a line; each has its memory to itself, and nothing is in it."""
+        stats = {"bytes_limit": self.hbm_bytes, "bytes_in_use": 0, "peak_bytes_in_use": 0, "largest_alloc_size": 0, "num_allocs": 0}
+        known = {"platform": self.platform, "device_kind": self.device_kind, "slice_index": 0, "memory_stats": lambda: dict(stats)}
         if self.tpu:
-            return {"device_kind": self.device_kind, "num_cores": self.cores}
-        return {"device_kind": self.device_kind, "core_count": self.cores, "compute_capability": f"{self.generation}.0"}
+            return known | {"num_cores": self.cores, "coords": [device.id, 0, 0], "core_on_chip": 0}
+        return known | {"core_count": self.cores, "compute_capability": f"{self.generation}.0", "device_vendor": "NVIDIA Corporation"}
+
+    def of_client(self) -> dict:
+        version = f"TFRT {self.device_kind}" if self.tpu else f"cuda {_CUDA_RUNTIME_VERSION // 10 * 10}"
+        return {"platform": self.platform, "platform_version": f"PJRT C API\n{version}"}
 
 
 @functools.cache
@@ -48,7 +65,8 @@ def _chips() -> dict:
 
 class _Asked(threading.local):
     def __init__(self):
-        self.chips = []  # of this thread, the innermost last; None: answers as without a target
+        self.targets = []  # of this thread, [name, Chip or None], the one entered last is the last
+        self.outermost = None  # the context of the first: what it found is put back by the last that leaves
 
 
 class _Held:
@@ -61,62 +79,65 @@ class _Held:
 
 
 _asked, _held = _Asked(), _Held()
+_compiled_for = jax_devices.chip_context()
 
 
 def current() -> Chip | None:
     """The chip that answers in this thread."""
-    return _asked.chips[-1] if _asked.chips else None
+    return _asked.targets[-1][1] if _asked.targets else None
 
 
-def target(chip: str) -> contextlib.AbstractContextManager[Chip]:
+def given(target: str | None) -> str | None:
+    """The target to run on where the user gives this one: it, else that of the `target` or `emulate` around; PalladionError for none."""
+    if target is not None:
+        _library.resolved_target(target)
+        return target
+    return _asked.targets[-1][0] if _asked.targets else None
+
+
+def target(chip: str) -> contextlib.AbstractContextManager[Chip | None]:
     """`with palladion.target("h100"):` kernels that this thread traces are told that they are on this chip.
 
-    A chip, or a target with one ("mosaic_gpu/h100"). For kernels that ask the device for its number of cores, its kind or its compute
-    capability, or JAX for CUDA's version. Where and how kernels run is not changed by it; `palladion.emulate("h100")` does both.
+    A chip, or a target with one ("mosaic_gpu/h100"); with "generic" nothing is answered. For programs that ask the device for its
+    platform, its number of cores, its kind, ..., or JAX for CUDA's version. It is the target of what Palladion runs meanwhile with no
+    target of its own. Where all else runs is not changed by it.
     """
-    name = chip.rpartition("/")[2]
-    if (chip != name and chip not in _library.targets()) or name not in _chips():
-        raise _library.PalladionError(f"no chip {chip!r} is known; give one of {', '.join(_chips())}", _library.MALFORMED)
-    return _answering(_chips()[name])
+    return of_target(given(chip))
 
 
 def of_target(name: str | None) -> contextlib.AbstractContextManager:
-    """As `target`; nothing where `name` is None or has no chip ("generic")."""
-    chip = _chips().get((name or "").rpartition("/")[2])
-    return contextlib.nullcontext() if chip is None else _answering(chip)
+    """As `target`; nothing where `name` is None."""
+    return contextlib.nullcontext() if name is None else _answering(name)
 
 
 @contextlib.contextmanager
-def _answering(chip: Chip):
+def _answering(name: str):
+    chip = _chips().get(name.rpartition("/")[2])
     _hold()
-    _asked.chips.append(chip)
+    mine, context = [name, chip], _compiled_for(name)
+    context.__enter__()
+    if not _asked.targets:
+        _asked.outermost = context
+    _asked.targets.append(mine)
     try:
-        platform = "tpu" if chip.tpu else "cuda"
-        with jax_versions.abstract_device(chip.device_kind, chip.cores, platform):
-            yield chip
+        yield chip
     finally:
-        _asked.chips.pop()
+        # Coroutines of one thread may leave in another order than they entered: who is left last answers, and then nobody.
+        _asked.targets[:] = [one for one in _asked.targets if one is not mine]
+        if _asked.targets:
+            _compiled_for(_asked.targets[-1][0]).__enter__()
+        else:
+            _asked.outermost.__exit__(None, None, None)
         _release()
-
-
-@contextlib.contextmanager
-def _unasked():
-    """In this thread nobody answers meanwhile."""
-    _asked.chips.append(None)
-    try:
-        yield
-    finally:
-        _asked.chips.pop()
 
 
 def _hold():
     with _held.lock:
         if _held.holders == 0:
             with contextlib.ExitStack() as undo:
-                undo.callback(jax_versions.answer_device_attributes(("device_kind", *_GPU_ONLY, *_TPU_ONLY), _answer))
-                # JAX keeps a mesh's abstract device for good: it has to be that of the real devices.
-                undo.callback(jax_versions.make_abstract_meshes_in(_unasked))
-                undo.callback(jax_versions.replace_missing_cuda_versions(_CudaVersions()))
+                undo.callback(jax_devices.answer_attributes(_answers()))
+                undo.callback(jax_devices.answer_backends(lambda name: (chip := current()) is not None and chip.stands_for(name)))
+                undo.callback(jax_devices.replace_missing_cuda_versions(_CudaVersions()))
                 _held.undo = undo.pop_all()
         _held.holders += 1
 
@@ -128,9 +149,18 @@ def _release():
             _held.undo.close()
 
 
-def _answer(name: str):
-    chip = current()
-    return None if chip is None else chip.attributes().get(name)
+def _answers() -> list:
+    def asked_of(facts):
+        """A function of the object that was asked: None where no chip answers, or where that chip has no such thing."""
+        def make(name):
+            return lambda one: facts(chip, one).get(name) if (chip := current()) is not None else None
+        return make
+
+    device, client = asked_of(Chip.of_device), asked_of(lambda chip, _: chip.of_client())
+    abstract = asked_of(lambda chip, _: {"abstract_device": jax_devices.abstract_device(chip.device_kind, chip.cores, chip.platform)})
+    return [*((jax.Device, name, device(name)) for name in (*_OF_BOTH, *_GPU_ONLY, *_TPU_ONLY)),
+            *((jax_devices.client_class(), name, client(name)) for name in ("platform", "platform_version")),
+            (jax_devices.abstract_mesh_class(), "abstract_device", abstract("abstract_device"))]
 
 
 class _CudaVersions:

@@ -9,7 +9,6 @@ import collections
 import dataclasses
 import difflib
 import importlib.util
-import json
 import os
 import warnings
 
@@ -17,11 +16,8 @@ import pytest
 
 from palladion import _library
 from palladion.bridge import targets
-from palladion.bridge.params import ON_DEFECT, Params
-from palladion.finding_text import call_text
-from palladion.report import VERDICTS, DefectError, plain
-from palladion.sarif import log_of
-from palladion.version import VERSION
+from palladion.bridge.params import ON_DEFECT, ON_UNSUPPORTED, Params
+from palladion.report import VERDICTS, DefectError, as_calls, many, tell
 from palladion.whole_file import check_writable, write_whole
 
 _MARKER = """palladion(target=None, *, seeds=None, allow=(), on_defect=None, **options): run the Pallas kernels of this test in Palladion; \
@@ -46,7 +42,8 @@ class _Plan:
         raised = ()
         if self.params.on_defect == "raise":
             raised = tuple(row["code"] for row in _library.finding_codes() if row["code"] not in self.allow)
-        return dataclasses.replace(self.params, on_defect="collect", raise_codes=raised)
+        unsupported = "raise" if self.params.on_unsupported == "skip" else self.params.on_unsupported  # the test is skipped, no kernel
+        return dataclasses.replace(self.params, on_defect="collect", on_unsupported=unsupported, raise_codes=raised)
 
 
 _PLAN = pytest.StashKey[_Plan]()
@@ -59,10 +56,12 @@ _DEFECT = pytest.StashKey[DefectError]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("palladion", "Pallas kernels in Palladion")
     group.addoption("--palladion", metavar="TARGET", help="run the Pallas kernels of every test in Palladion, on a chip (h100, v5p), "
-                    f"a full target (mosaic_tpu/v5p) or {AUTO}: what each kernel says")
+                    f"a full name (mosaic_tpu/v5p), generic, or {AUTO}: what each kernel says")
     group.addoption("--palladion-seeds", metavar="N", type=int, help="check each kernel under N schedules; else it runs in program order")
     group.addoption("--palladion-on-defect", choices=ON_DEFECT, help="raise (the default): the kernel call fails, and the test with it; "
                     "warn: a warning; collect: only in reports")
+    group.addoption("--palladion-on-unsupported", choices=ON_UNSUPPORTED, help="a kernel that Palladion cannot run: raise (the default): an "
+                    "error of its test; jax: JAX's own interpreter runs it; skip: the test is skipped")
     group.addoption("--palladion-sarif", metavar="FILE", help="write the findings of all tests to FILE, as SARIF")
 
 
@@ -85,7 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _command_line(config: pytest.Config) -> dict:
     given = {name: config.getoption(f"palladion{suffix}") for name, suffix in
-             (("target", ""), ("seeds", "_seeds"), ("on_defect", "_on_defect"))}
+             (("target", ""), ("seeds", "_seeds"), ("on_defect", "_on_defect"), ("on_unsupported", "_on_unsupported"))}
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -109,7 +108,7 @@ def _plan_of(options: dict, where: str) -> _Plan:
         message = str(error).replace("Params.__init__()", "the marker palladion")
         raise pytest.UsageError(f"palladion, {where}: {message}") from error
     if importlib.util.find_spec("jax") is None:
-        raise pytest.UsageError(f"palladion, {where}: JAX is not installed: pip install 'jax>=0.8,<0.12'")
+        raise pytest.UsageError(f"palladion, {where}: JAX is not installed: pip install 'jax>=0.8'")
     return plan
 
 
@@ -193,6 +192,8 @@ def pytest_runtest_call(item: pytest.Item):
             result = yield
     except Exception as error:
         _record(item, session.report, plan)
+        if plan.params.on_unsupported == "skip" and _is_unsupported(error):
+            raise _skipped(item, str(error)) from error
         if _is_from_a_kernel(error):
             _conclude(item, session.report, plan, error)
         raise
@@ -202,6 +203,17 @@ def pytest_runtest_call(item: pytest.Item):
     _record(item, session.report, plan)
     _conclude(item, session.report, plan)
     return result
+
+
+def _is_unsupported(error: Exception) -> bool:
+    from palladion.bridge.elsewhere import is_unsupported
+
+    return is_unsupported(error)
+
+
+def _skipped(item: pytest.Item, reason: str) -> BaseException:
+    item.stash[_ENTRY]["skipped"] = True
+    return pytest.skip.Exception(f"Palladion cannot run a kernel of this test: {reason}", _use_item_location=True)
 
 
 def _is_from_a_kernel(error: Exception) -> bool:
@@ -215,13 +227,16 @@ def _record(item: pytest.Item, report, plan: _Plan) -> None:
     findings = sum(plan.counts(f, call) for call in report.calls for f in call.findings)
     item.user_properties += [("palladion_verdict", report.verdict), ("palladion_findings", str(findings)),
                              ("palladion_kernels", str(report.count))]
-    item.stash[_TEXT] = _text_of(report.calls, plan)
+    item.stash[_TEXT] = _text_of(report.calls, plan) if report.calls else ""
     item.stash[_ENTRY] = {"test": item.nodeid, "path": str(item.path), "allow": sorted(plan.allow), "verdict": report.verdict,
-                          "counting": findings, "kernels": report.count, "dropped": report.dropped, "calls": plain(report.calls)}
+                          "counting": findings, "kernels": report.count, "dropped": report.dropped, "calls": as_calls(report.calls)}
+    if report.elsewhere:
+        item.stash[_TEXT] = "\n\n".join(filter(None, (item.stash[_TEXT], *map(str, report.elsewhere))))
+    item.stash[_ENTRY] |= {"ran": report.ran, "skipped": False}
 
 
 def _text_of(calls: list, plan: _Plan) -> str:
-    return "\n\n".join(call_text(call, plan.allow) for call in calls)
+    return tell(calls, replay=plan.params.replay_call("@pytest.mark.palladion"), allow=sorted(plan.allow)).rstrip("\n")
 
 
 def _conclude(item: pytest.Item, report, plan: _Plan, cause: Exception | None = None) -> None:
@@ -229,6 +244,8 @@ def _conclude(item: pytest.Item, report, plan: _Plan, cause: Exception | None = 
     __tracebackhide__ = True
     for call in report.calls:
         if call.error is not None and call.exit_code != _library.DEFECT:
+            if plan.params.on_unsupported == "skip" and call.exit_code == _library.UNSUPPORTED:
+                raise _skipped(item, f"kernel {call.kernel}: {call.error.message}") from cause
             raise _library.PalladionError(f"kernel {call.kernel}: {call.error.message}", call.exit_code) from cause
     counting = [call for call in report.calls if any(plan.counts(f, call) for f in call.findings)]
     if counting and plan.params.on_defect == "raise":
@@ -240,7 +257,7 @@ def _conclude(item: pytest.Item, report, plan: _Plan, cause: Exception | None = 
         from palladion.running import PalladionWarning
 
         for call in warned:
-            warnings.warn_explicit(call_text(call, plan.allow), PalladionWarning, str(item.path), (item.reportinfo()[1] or 0) + 1)
+            warnings.warn_explicit(_text_of([call], plan), PalladionWarning, str(item.path), (item.reportinfo()[1] or 0) + 1)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -270,9 +287,10 @@ class _AllTests:
 
     def pytest_sessionfinish(self) -> None:
         if self.sarif:
-            log = log_of(sorted(self.tests, key=lambda test: test["test"]), _library.finding_codes(), VERSION, str(self.config.rootpath))
+            tests = sorted(self.tests, key=lambda test: test["test"])
+            log = _library.tell({"form": "sarif", "tests": tests, "root": str(self.config.rootpath)})
             try:
-                write_whole(self.sarif, json.dumps(log, indent=1) + "\n")
+                write_whole(self.sarif, log)
             except OSError as error:
                 raise pytest.UsageError(f"--palladion-sarif: cannot write {self.sarif!r}: {error.strerror}") from error
 
@@ -280,7 +298,7 @@ class _AllTests:
         if not self.tests and self.config.getoption("palladion") is None and not self.sarif:
             return
         terminalreporter.write_sep("-", "Palladion")
-        terminalreporter.write_line(summary_of(self.tests))
+        terminalreporter.write_line(summary_of(self.tests) + elsewhere_of(self.tests))
         if self.sarif:
             terminalreporter.write_line(f"findings: {os.path.relpath(self.sarif)}")
 
@@ -290,11 +308,14 @@ def summary_of(tests: list) -> str:
     verdicts = collections.Counter(test["verdict"] for test in tests if test["kernels"])
     by_verdict = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
     kernels, counting = sum(test["kernels"] for test in tests), sum(test["counting"] for test in tests)
-    line = f"{_many(kernels, 'kernel call')} in {_many(verdicts.total(), 'test')}" + (f": {by_verdict}" if by_verdict else "")
+    line = f"{many(kernels, 'kernel call')} in {many(verdicts.total(), 'test')}" + (f": {by_verdict}" if by_verdict else "")
     without = len(tests) - verdicts.total()
-    return f"{line}; {_many(counting, 'finding')} that count" + ("s" if counting == 1 else "") + (
-        f"; {_many(without, 'test')} ran no kernel" if without else "")
+    return f"{line}; {many(counting, 'finding')} that count" + ("s" if counting == 1 else "") + (
+        f"; {many(without, 'test')} ran no kernel" if without else "")
 
 
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+def elsewhere_of(tests: list) -> str:
+    """What the line of `summary_of` ends with: what did not run in Palladion."""
+    in_jax, skipped = sum(test["ran"]["jax"] for test in tests), sum(test["skipped"] for test in tests)
+    return (f"; {in_jax} kernel call{'s' * (in_jax != 1)} ran in JAX's interpreter, not checked" if in_jax else "") + (
+        f"; {skipped} test{'s' * (skipped != 1)} skipped, with a kernel that Palladion cannot run" if skipped else "")

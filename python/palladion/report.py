@@ -1,6 +1,12 @@
-"""What a check says, as attributes with the names of docs/report.schema.json."""
+"""What a check says, as attributes with the names of docs/report.schema.json; as text in the command's words, which the library finds."""
 
 import dataclasses
+import json
+import linecache
+import os
+
+from palladion import _library
+from palladion.printable import one_line, printable
 
 
 class Fields:
@@ -11,22 +17,59 @@ class Fields:
             setattr(self, name, _wrapped(value))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+        members = ", ".join(f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
+        return one_line(f"{type(self).__name__}({members})", 160)
 
 
 class Finding(Fields):
     """code, severity, message, rule, source, count, first and second (accesses or None), why, fix, confidence, replay, ..."""
 
+    def __init__(self, members: dict, call: "KernelReport | None" = None):
+        super().__init__(members)
+        self._call = call
+
     def __str__(self) -> str:
-        return f"{self.severity}[{self.code}]: {self.message}" + (f" (at {self.source})" if self.source else "")
+        return tell([self._alone()], "findings").rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<Finding {one_line(f'{self.severity}[{self.code}]: {self.message}')}>"
+
+    def _repr_html_(self) -> str:
+        from palladion.bridge import picture
+
+        return picture.finding_html(self._alone())
+
+    def _alone(self) -> "KernelReport":
+        """A report of nothing else."""
+        alone = KernelReport({"kernel": "", "target": "", "verdict": "", "findings": [plain(self)]}, getattr(self._call, "_replay", ()))
+        alone.grid = getattr(self._call, "grid", ())
+        return alone
 
 
 class KernelReport(Fields):
-    """One kernel in one call: verdict, kernel, target, schedules, argument, findings, checks, never_ran, ..."""
+    """One kernel in one call: verdict, kernel, target, schedules, argument, findings, checks, never_ran, ...
 
-    def __init__(self, members: dict):
-        super().__init__({k: v for k, v in members.items() if k != "findings"})
-        self.findings = [Finding(f) for f in members["findings"]]
+    `replay` are the texts before and after a schedule, in a line that shows a finding again.
+    """
+
+    def __init__(self, members: dict, replay: tuple = ()):
+        super().__init__({name: value for name, value in members.items() if name != "findings"})
+        self.findings = [Finding(f, self) for f in members["findings"]]
+        self._replay = replay
+
+    def __str__(self) -> str:
+        return tell([self]).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<KernelReport {one_line(f'@{self.kernel} on {self.target}: {self.verdict}, {many(len(self.findings), _FINDING)}')}>"
+
+    def _repr_html_(self) -> str:
+        from palladion.bridge import picture
+
+        return picture.report_html([self])
+
+
+_FINDING = "finding"  # in texts that are inside of others
 
 
 def _wrapped(value):
@@ -35,13 +78,8 @@ def _wrapped(value):
     return [_wrapped(v) for v in value] if isinstance(value, list) else value
 
 
-def tried(call: KernelReport) -> str:
-    """How much was tried, to stand behind the verdict; of a call that was not checked, how to check it."""
-    if call.error is not None:
-        return ""
-    if not call.checked:
-        return ", not checked (seeds=16 checks it)" if call.verdict == "ran" else ""
-    return f", {call.schedules} schedule{'s' * (call.schedules != 1)}"
+def many(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 @dataclasses.dataclass
@@ -63,8 +101,40 @@ class Difference:
 def plain(value):
     """An object of a report as JSON has it."""
     if isinstance(value, Fields):
-        return {name: plain(member) for name, member in vars(value).items()}
+        return {name: plain(member) for name, member in vars(value).items() if not name.startswith("_")}
     return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+def as_calls(reports, replay: tuple = ()) -> list:
+    """KernelReports as `_library.tell` takes them; `replay` where it is to be another than the reports' own."""
+    return [{"report": plain(report), "count": getattr(report, "count", 1), "grid": list(getattr(report, "grid", ())),
+             "replay": list(replay or report._replay)} for report in reports]
+
+
+def tell(reports, form: str = "text", *, replay: tuple = (), **more) -> str:
+    """KernelReports in the words and the shape of the command: emu/reports/report_from_json.h has the forms, and what `more` may hold."""
+    calls = as_calls(reports, replay)
+    return _library.tell({"form": form, "calls": calls, "lines": _lines_of(calls), **more})
+
+
+def _lines_of(calls) -> dict:
+    """Lines of what Python knows and no file has: the cells of notebooks."""
+    lines = {}
+    for call in calls:
+        for finding in call["report"]["findings"]:
+            for part in (finding, finding.get("first"), finding.get("second")):
+                for frame in (part or {}).get("frames", ()):
+                    text = "" if os.path.exists(frame["file"]) else linecache.getline(frame["file"], frame["line"])
+                    if text:
+                        lines.setdefault(frame["file"], {})[str(frame["line"])] = text.rstrip("\r\n")
+    return lines
+
+
+def call_around(callee: str, arguments, options: dict) -> tuple:
+    """(before, after) of a schedule in a Python call: palladion.check(f, *args, target="h100", replay="...")."""
+    shown = [json.dumps(value) if isinstance(value, str) else repr(value) for value in options.values()]
+    given = [*arguments, *(f"{name}={value}" for name, value in zip(options, shown))]
+    return f'{callee}({", ".join(given)}{", " if given else ""}replay="', '")'
 
 
 # The worst of several kernels' verdicts, which is the last of these, is that of all.
@@ -75,11 +145,11 @@ class DefectError(AssertionError):
     """A check found something that counts; `report` says what."""
 
     def __init__(self, report: object, text: str | None = None):
-        super().__init__(str(report) if text is None else text)
+        super().__init__(printable(report if text is None else text))
         self.report = report
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class Report:
     """What a check of a function says. `kernels` has one report for each kernel call, in the order of execution."""
 
@@ -115,11 +185,14 @@ class Report:
         return self
 
     def __str__(self) -> str:
-        lines = []
-        for kernel in self.kernels:
-            lines.append(f"kernel {kernel.kernel} on {kernel.target}: {kernel.verdict}{tried(kernel)}")
-            lines += [f"  {finding}" for finding in kernel.findings]
-            lines += [f"  stopped by an error: {kernel.error.message}"] if kernel.error else []
-        if self.difference is not None:
-            lines.append(f"differs from the reference: {self.difference}")
-        return "\n".join(lines)
+        difference = "" if self.difference is None else str(self.difference)
+        return tell(self.kernels, difference=difference).rstrip("\n")
+
+    def __repr__(self) -> str:
+        found = f"{self.verdict}, {many(len(self.kernels), 'kernel call')}, {many(len(self.findings), _FINDING)}"
+        return f"<Report {found}{'' if self.difference is None else ', differs from the reference'}>"
+
+    def _repr_html_(self) -> str:
+        from palladion.bridge import picture
+
+        return picture.report_html(self.kernels, difference="" if self.difference is None else str(self.difference))

@@ -5,9 +5,8 @@ works on NumPy arrays only: it never touches jax, which could wait for the very 
 """
 
 import dataclasses
+import functools
 import os
-import shutil
-import tempfile
 import threading
 import time
 import warnings
@@ -19,14 +18,23 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, jax_versions, probes
+from palladion import _library, jax_programs, jax_versions, probes, progress as progress_line
+from palladion.bridge.session_report import SessionReport
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
 from palladion.exporter.errors import ExportError
 from palladion.exporter.writer import TextFile
 from palladion.interception import lower_with, write_kernel
+from palladion.latest import set_latest
+from palladion.printable import printable
+from palladion.report import KernelReport
+from palladion.whole_file import remove_parts_of_dead_programs, whole_folder
+
 
 class PalladionWarning(UserWarning):
     """A kernel ran and has a defect; the text is its findings."""
+
+    def __init__(self, message: str):
+        super().__init__(printable(message))
 
 
 @dataclasses.dataclass
@@ -35,7 +43,7 @@ class KernelRun:
 
     name: str
     grid: str
-    code: int  # 0 clean, 1 defect; of a check also 2, outputs differ, and 6, stopped early
+    code: int  # 0 clean, 1 defect, 6 stopped early; of a check also 2, outputs differ
     report: dict
     prepare_seconds: float  # of the first run of a kernel call, 0 in the later ones
     run_seconds: float
@@ -55,13 +63,15 @@ def _program(text, target):
 class _Session:
     """What the callbacks of one run share. Callbacks may come from several threads of XLA."""
 
-    def __init__(self, target, out, check, program):
+    def __init__(self, target, out, how, program):
         self.target = target
         self.out = out
-        self.check = check  # the options of a check, None for a plain run
+        self.check = how.check
+        self.budget = how.budget
         self.program = program  # (text, target) -> what runs it
         self.runs = []
         self.error = None
+        self.listening = None  # while the compiled function runs
         self.lock = threading.Lock()
 
 
@@ -72,32 +82,61 @@ class _KernelCall:
         self.session, self.text, self.info = session, text, info
         self.in_types, self.out_avals = in_types, out_avals
         self.program = None
+        self.counts = True
+
+    def again(self) -> "_KernelCall":
+        """The same on another device of a partitioned program: for its results alone."""
+        call = _KernelCall(self.session, self.text, self.info, self.in_types, self.out_avals)
+        call.counts = False
+        return call
 
     def __call__(self, *arrays):
         with self.session.lock:
             try:
                 return self._run(arrays)
-            except Exception as error:
+            except BaseException as error:  # Ctrl-C too, where XLA calls on the main thread: it would make it an error of its own
                 if self.session.error is None:
                     self.session.error = error
                 raise
 
     def _run(self, arrays):
         start = time.perf_counter()
+        if self.session.listening.interrupted:  # since the function began; no kernel was under way then
+            raise _library.PalladionError(f"kernel {self.info.name}: interrupted", _library.BUDGET)
         if self.program is None:
             self.program = self.session.program(self.text, self.session.target)
         prepared = time.perf_counter()
         inputs = [np.asarray(a).view(t) for a, t in zip(arrays, self.in_types)]
         outputs = [np.zeros(shape, dtype) for shape, dtype in self.out_avals]
-        if self.session.check is None:
-            code, report = self.program.run(inputs, outputs)
-        else:
-            code, report = self.program.check(inputs, outputs, **self.session.check)
-        done = time.perf_counter()
-        self.session.runs.append(KernelRun(self.info.name, self.info.grid, code, report, prepared - start, done - prepared))
+        try:
+            if self.session.check is None or not self.counts:
+                code, report = self.program.run(inputs, outputs, self.session.budget)
+            else:
+                code, report = self.program.check(inputs, outputs, **self.session.check)
+        except KeyboardInterrupt as interrupt:
+            if "verdict" in getattr(interrupt, "report", ()):
+                self._keep(_library.BUDGET, interrupt.report, start, prepared)
+            raise
+        if not self.counts:
+            return tuple(output.view(carrier_dtype(output.dtype)) for output in outputs)
+        self._keep(code, report, start, prepared)
+        self._raise_if_cut_short(code, report)
         if self.session.out is not None:
             _write_call(self.session.out, len(self.session.runs) - 1, self.text, self.info, inputs, outputs)
         return tuple(output.view(carrier_dtype(output.dtype)) for output in outputs)
+
+
+    def _keep(self, code, report, start, prepared):
+        self.session.runs.append(
+            KernelRun(self.info.name, self.info.grid, code, report, prepared - start, time.perf_counter() - prepared))
+
+    def _raise_if_cut_short(self, code, report):
+        """A check that ends by an error has a report to give, and a first schedule whose outputs are there."""
+        if report.get("interrupted"):
+            raise _library.PalladionError(f"kernel {self.info.name}: interrupted", _library.BUDGET, report)
+        if report.get("error") and self.session.check is None:
+            told = str(KernelReport(report)) if report["findings"] else report["error"]["message"]
+            raise _library.PalladionError(told, code, report)
 
 
 # A primitive of our own, so that JAX converts the operands and results around the callback.
@@ -121,14 +160,26 @@ def _kernel_lowering(context, *operands, call):
 mlir.register_lowering(_kernel_p, _kernel_lowering, platform="cpu")
 
 
-def execute(f, args, target=None, out=None, repeats=1, check=None, program=None) -> Execution:
+@dataclasses.dataclass
+class How:
+    """How kernels are run. check: the options of a check, None for a plain run. progress: as in palladion.check."""
+
+    check: dict | None = None
+    budget: int | None = None
+    progress: object = False
+
+
+def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -> Execution:
     """Runs `f(*args)` with its kernels in Palladion. Raises PalladionError where the library refuses a kernel.
 
     `program(text, target)` makes what runs a kernel, a _library.Program where it is not given.
-    With `check`, a dictionary of options, kernels are checked and go on with the outputs of the first schedule.
+    With `how.check` kernels are checked and go on with the outputs of the first schedule. However it ends, what its kernels did is what
+    `palladion.last_report` gives.
     With `repeats` the compiled function runs that often and the runs of the fastest time are returned, for measurements.
     """
-    session = _Session(target, out, check, program or _program)
+    target = probes.given(target)
+    how = how or How()
+    session = _Session(target, out, how, program or _program)
 
     def rule_of(name):
         def rule(context, *nodes, **params):
@@ -137,17 +188,19 @@ def execute(f, args, target=None, out=None, repeats=1, check=None, program=None)
             call = _KernelCall(session, file.text(), info, [storage(a)[1] for a in context.avals_in],
                                [storage(a) for a in context.avals_out])
 
-            def around(*values):
-                results = _kernel_p.bind(*[to_carrier(v) for v in values], call=call)
+            def around(which, *values):
+                results = _kernel_p.bind(*[to_carrier(v) for v in values], call=which)
                 return [from_carrier(r, aval) for r, aval in zip(results, context.avals_out)]
 
-            return jax_versions.lower_function(around)(context, *nodes)
+            return jax_programs.lower_once(context, nodes, functools.partial(around, call),
+                                           lambda: functools.partial(around, call.again()))
         return rule
 
     with jax.default_device(jax.devices("cpu")[0]):
         with probes.of_target(target):
             compiled = lower_with(f, args, rule_of).compile()
-        executions = [_run_once(compiled, args, session) for _ in range(repeats)]
+        with progress_line.Shown(how.progress):
+            executions = [_run_once(compiled, args, session) for _ in range(repeats)]
     fastest = min(executions, key=lambda execution: sum(one.run_seconds for one in execution.runs))
     if not fastest.runs:
         raise ExportError(f"no kernel was run by {getattr(f, '__name__', f)!r}")
@@ -157,35 +210,70 @@ def execute(f, args, target=None, out=None, repeats=1, check=None, program=None)
 
 
 def _run_once(compiled, args, session) -> Execution:
-    session.runs = []
+    session.runs, session.error = [], None
     start = time.perf_counter()
     try:
-        results = jax.block_until_ready(compiled(*args))
+        with _library.Listening() as session.listening:
+            results = jax.block_until_ready(compiled(*args))
     except Exception:
         if session.error is not None:
-            raise session.error from None
+            raise _with_findings(session.error, session.runs) from None
         raise
+    finally:
+        set_latest(_report_of(session.runs))
     return Execution(results, session.runs, time.perf_counter() - start)
 
 
-def run(f: Callable, *args: Any, target: str | None = None) -> Any:
-    """`f(*args)` with its kernels in Palladion. A kernel with a defect gives a PalladionWarning and its results."""
-    execution = execute(f, args, target)
+def _report_of(runs) -> SessionReport:
+    report = SessionReport()
+    report.add({"dropped": 0, "calls": [{"count": 1, "call": {"grid": (), "report": one.report}} for one in runs]})
+    return report
+
+
+def _with_findings(error, runs):
+    """What earlier kernels did wrong is told with the error of a later one."""
+    earlier = [str(KernelReport(one.report)) for one in runs
+               if one.report is not getattr(error, "report", None) and one.report.get("findings")]
+    if earlier:
+        error.args = (f"{error.args[0]}\nfound before that:\n" + "\n".join(earlier), *error.args[1:])
+    return error
+
+
+def run(f: Callable, *args: Any, target: str | None = None, budget: int | None = None,
+        progress: bool | Callable[[progress_line.Progress], object] | None = None) -> Any:
+    """`f(*args)` with its kernels in Palladion. A kernel with a defect gives a PalladionWarning and its results.
+
+    target: a chip ("h100"), a full name ("triton/h100"), or None: that of the `palladion.target` or `emulate` around, else what each
+    kernel says. budget: iterations of all loops of one program together (docs/spec/control.md); None: less than a minute of them. progress: None
+    shows how far long kernels are on a terminal and in a notebook, a function is called with a palladion.progress.Progress.
+    """
+    execution = execute(f, args, target, how=How(budget=whole("budget", budget), progress=progress_line.checked(progress)))
     _warn(execution)
     return execution.results
 
 
-def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None) -> Any:
-    """As `run`; also writes `out/03_name/{kernel.pkir,in_*.npy,out_*.npy}` for each kernel in the order of execution.
+def whole(name, value) -> int | None:
+    """A whole number of at least 1, or None."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise ValueError(f"{name} must be a whole number of at least 1, or None; found {value!r}")
+    return value
+
+
+def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None, budget: int | None = None,
+           progress: bool | Callable[[progress_line.Progress], object] | None = None) -> Any:
+    """As `run`, `target` too; also writes `out/03_name/{kernel.pkir,in_*.npy,out_*.npy}` for each kernel in the order of execution.
 
     The arrays are named after the kernel's operands, PRNG keys are their words. `out` must be a new or an empty folder.
     Kernels that do not depend on each other may run, and so be numbered, in any order.
     """
     out = os.fspath(out)
+    if os.path.isdir(out):
+        remove_parts_of_dead_programs(out)
     if os.path.isdir(out) and os.listdir(out):
         raise FileExistsError(f"the folder {out!r} is not empty; give a new one")
     os.makedirs(out, exist_ok=True)
-    execution = execute(f, args, target, out)
+    how = How(budget=whole("budget", budget), progress=progress_line.checked(progress))
+    execution = execute(f, args, target, out, how=how)
     _warn(execution)
     return execution.results
 
@@ -193,24 +281,14 @@ def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None =
 def _warn(execution):
     for one in execution.runs:
         if one.code == _library.DEFECT:
-            warnings.warn(f"kernel {one.name}: {_findings(one.report)}", PalladionWarning, stacklevel=3)
-
-
-def _findings(report) -> str:
-    return "; ".join(f"{f['code']}: {f['message']}" + (f" (at {f['source']})" if f["source"] else "") for f in report["findings"])
+            warnings.warn(str(KernelReport(one.report)), PalladionWarning, stacklevel=3)
 
 
 def _write_call(out, number, text, info, inputs, outputs):
-    """One folder, written under another name first: a full disk leaves no half-written one."""
-    temporary = tempfile.mkdtemp(prefix=".part-", dir=out)
-    try:
-        with open(os.path.join(temporary, "kernel.pkir"), "w", encoding="utf-8") as stream:
+    """One folder, whole or not there."""
+    with whole_folder(os.path.join(out, f"{number:02d}_{info.name}")) as folder:
+        with open(os.path.join(folder, "kernel.pkir"), "w", encoding="utf-8") as stream:
             stream.write(text)
         for role, names, arrays in (("in", info.inputs, inputs), ("out", info.outputs, outputs)):
             for name, array in zip(names, arrays):
-                np.save(os.path.join(temporary, f"{role}_{name}.npy"), array)
-        os.chmod(temporary, 0o755)
-        os.rename(temporary, os.path.join(out, f"{number:02d}_{info.name}"))
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+                np.save(os.path.join(folder, f"{role}_{name}.npy"), array)

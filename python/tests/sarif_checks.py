@@ -16,6 +16,7 @@ _CLASSES = {
     "defaultConfiguration": sarif_om.ReportingConfiguration, "invocations": sarif_om.Invocation,
     "toolExecutionNotifications": sarif_om.Notification, "results": sarif_om.Result, "locations": sarif_om.Location,
     "relatedLocations": sarif_om.Location, "physicalLocation": sarif_om.PhysicalLocation, "region": sarif_om.Region,
+    "codeFlows": sarif_om.CodeFlow, "threadFlows": sarif_om.ThreadFlow, "location": sarif_om.Location, "description": sarif_om.Message,
     "artifactLocation": sarif_om.ArtifactLocation, "logicalLocations": sarif_om.LogicalLocation, "suppressions": sarif_om.Suppression,
 }
 _BAGS = {"properties", "partialFingerprints"}
@@ -27,6 +28,9 @@ def hold_against_model(node, kind=sarif_om.SarifLog):
     assert set(node) <= set(fields), (kind, set(node) - set(fields))
     assert {name for name, required in fields.items() if required} <= set(node), kind
     for key, value in node.items():
+        if key == "originalUriBaseIds":  # by any name
+            hold_against_model(value["%SRCROOT%"], sarif_om.ArtifactLocation)
+            continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, dict) and key not in _BAGS:
-                hold_against_model(child, _CLASSES[key])
+                hold_against_model(child, sarif_om.ThreadFlowLocation if kind is sarif_om.ThreadFlow and key == "locations" else _CLASSES[key])

@@ -14,6 +14,7 @@ F16, F32, I8, I32 = jnp.float16, jnp.float32, jnp.int8, jnp.int32
 M, N = hopper_matmul_mgpu.MatmulDimension
 TILES = {"tile_m": 64, "tile_n": 64, "tile_k": 64, "max_concurrent_steps": 2}
 BLOCKS = {"block_m": 64, "block_n": 64, "block_k": 64, "max_concurrent_steps": 2, "grid_block_n": 1}
+AUTO = (jax.sharding.AxisType.Auto,)  # from 0.12 an axis is Explicit unless it says so
 BACKWARD = {"block_q_dkv": 64, "block_kv_dkv": 64, "block_q_dq": 64, "block_kv_dq": 64}
 
 
@@ -70,9 +71,9 @@ def blackwell_ragged():
 
 def on_devices(function, args, specs, count=2):
     """Traced for `count` devices, which need not be there."""
-    mesh = jax.sharding.AbstractMesh((count,), ("x",))
+    mesh = jax.sharding.AbstractMesh((count,), ("x",), axis_types=AUTO)
     if count == 1:
-        mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("x",))
+        mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("x",), axis_types=AUTO)
     return jax.jit(jax.shard_map(function, mesh=mesh, in_specs=specs[:-1], out_specs=specs[-1], check_vma=False)), args, "h100"
 
 

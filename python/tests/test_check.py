@@ -77,7 +77,7 @@ def test_a_racy_kernel():
         for access in (finding.first, finding.second):
             assert access.kind in ("read", "write") and access.agent and access.object
             assert os.path.basename(__file__) in access.source
-        assert str(finding).startswith(f"defect[{finding.code}]: ")
+        assert str(finding).startswith(f"error[{finding.code}]: ")
     with pytest.raises(palladion.DefectError, match="RACE_"):
         found.raise_if_defect()
 

@@ -67,7 +67,7 @@ def test_a_target_that_does_not_fit(target):
 
 
 @pytest.mark.parametrize("options, error, message", [
-    ({"target": "x99"}, palladion.PalladionError, "unknown target 'x99'; give one of the chips h100"),
+    ({"target": "x99"}, palladion.PalladionError, "unknown target 'x99'; give a chip .h100"),
     ({"seeds": 0}, ValueError, "at least 1"), ({"seeds": 2.5}, ValueError, "whole number"),
     ({"on_defect": "ignore"}, ValueError, "raise, warn, collect"), ({"fill": "zero"}, ValueError, "give seeds"),
     ({"seeds": 2, "fill": "one"}, ValueError, "random:SEED"), ({"seed": 2}, TypeError, "seed")])

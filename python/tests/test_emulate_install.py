@@ -4,6 +4,7 @@ teaches with, written anew: addition, iota, a blocked matmul with an accumulator
 
 import dataclasses
 import functools
+import inspect
 import warnings
 
 import jax
@@ -117,9 +118,23 @@ def test_under_the_context_managers_of_jax():
     assert palladion.last_report().count == 1
 
 
+HAS_ON_RACE = "on_race" in inspect.signature(pltpu.InterpretParams).parameters  # from JAX 0.12 it raises unless told to warn
+
+
+def test_detect_races_raises_where_jax_raises():
+    palladion.install(claim="tpu_interpret")
+    try:
+        jax.block_until_ready(row_sum(jnp.ones((32, 128)), pltpu.InterpretParams(detect_races=True)))
+        raised = False
+    except jax.errors.JaxRuntimeError as error:
+        raised = "RACE_WW" in str(error)
+    assert raised == HAS_ON_RACE and palladion.last_report().races_found
+
+
 def test_detect_races_reports_and_goes_on():
     palladion.install(claim="tpu_interpret")
-    row_sum(jnp.ones((32, 128)), pltpu.InterpretParams(detect_races=True))
+    warns = {"on_race": "warn"} if HAS_ON_RACE else {}
+    row_sum(jnp.ones((32, 128)), pltpu.InterpretParams(detect_races=True, **warns))
     assert palladion.last_report().races_found
     np.testing.assert_array_equal(row_sum(jnp.ones((32, 128)), TPU), 4)
     assert not palladion.last_report().races_found
@@ -139,6 +154,36 @@ def test_reads_out_of_bounds_raise_where_jax_raises():
     assert np.isnan(result[7]) and result[0] == 1
     jax.block_until_ready(past_the_end(jnp.ones(8), True))
     assert palladion.last_report().verdict == "defect"
+
+
+def revisiting(x, interpret):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    block = pl.BlockSpec((8, 128), lambda i, j: (j, 0))
+    return pl.pallas_call(kernel, grid=(2, 2), in_specs=[block], out_specs=block, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+                          compiler_params=pltpu.CompilerParams(), interpret=interpret)(x)
+
+
+def loading_hbm(x, interpret):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    where = pl.BlockSpec(memory_space=pl.ANY)
+    return pl.pallas_call(kernel, in_specs=[where], out_specs=where, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+                          compiler_params=pltpu.CompilerParams(), interpret=interpret)(x)
+
+
+@pytest.mark.parametrize("options", [{}, {"detect_races": True}, {"uninitialized_memory": "zero"}, {"out_of_bounds_reads": "uninitialized"}])
+@pytest.mark.parametrize("wrong, code", [(revisiting, "OUT_REVISIT"), (loading_hbm, "ILLEGAL")])
+def test_what_jax_refuses_whatever_its_parameters_are(wrong, code, options):
+    palladion.install(claim="tpu_interpret")
+    with pytest.raises(jax.errors.JaxRuntimeError, match=code):
+        jax.block_until_ready(wrong(jnp.ones((16, 128)), pltpu.InterpretParams(**options)))
+    for seeds in (None, 2):
+        with palladion.emulate("v5p", seeds=seeds, on_defect="collect") as session:
+            wrong(jnp.ones((16, 128)), False)
+        assert code in {finding.code for finding in session.report.findings}
 
 
 def test_what_is_not_claimed_goes_where_it_went():
@@ -183,10 +228,10 @@ def test_values_without_a_meaning_stay_with_jax():
     two = pltpu.InterpretParams(**{name: 2 for name in ("num_cores_or_threads", "num_cores_per_device")
                                    if name in pltpu.InterpretParams.__dataclass_fields__})
     palladion.install(claim=EVERYTHING)
-    before = palladion.last_report()
     with pytest.warns(palladion.PalladionWarning, match="num_cores.*no meaning in Palladion, so JAX's interpreter runs"):
         np.testing.assert_array_equal(add(A, B, two), A + B)
-    assert palladion.last_report() is before
+    report = palladion.last_report()
+    assert report.ran == {"palladion": 0, "jax": 1, "skipped": 0} and "num_cores" in report.elsewhere[0].reason
     for name, value in (("buffer_bounds", "padded"), ("grid_point_recorder", print), ("a_field_of_tomorrow", 1)):
         fields = dataclasses.make_dataclass("InterpretParams", [(name, object)])
         with pytest.raises(jax_params.NoMeaning, match=name):
@@ -196,7 +241,8 @@ def test_values_without_a_meaning_stay_with_jax():
 def test_the_tables_know_every_field_of_this_jax():
     """A field that JAX adds is to be thought about: until then it leaves the kernel to JAX."""
     for params in [TPU] + ([InterpretGPUParams()] if InterpretGPUParams else []):
-        assert jax_params.translated(params) == Params(on_defect="warn", raise_codes=("OOB",))
+        always = ("ILLEGAL", "OUT_REVISIT") if params is TPU else ()
+        assert jax_params.translated(params) == Params(on_defect="warn", raise_codes=(*always, "OOB"))
 
 
 def test_wrong_options():

@@ -1,6 +1,7 @@
 """palladion.emulate where a process of its own is needed: 8 devices, Ctrl-C, no JAX, a JAX that is not known."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -83,16 +84,45 @@ def test_the_package_without_jax():
     assert "PalladionError True" in done.stdout and "palladion.emulate needs JAX" in done.stdout and "pip install" in done.stdout
 
 
-def test_a_jax_that_is_not_known():
-    for version in ((0, 7, 2), (0, 12, 0)):
-        done = python(f"""
-            import jax
-            jax.__version_info__, jax.__version__ = {version}, "{'.'.join(map(str, version))}"
-            import palladion
-            palladion.emulate
-        """)
-        assert done.returncode == 1
-        assert f"needs JAX 0.8 to 0.11, found {'.'.join(map(str, version))}" in done.stderr and "pip install" in done.stderr
+def pretending(version) -> str:
+    text = ".".join(map(str, version))
+    return f"import jax, jax.experimental.pallas; jax.__version_info__, jax.__version__ = {version}, '{text}'\n"
+
+
+def test_a_jax_that_is_too_old():
+    done = python(pretending((0, 7, 2)) + "import palladion; palladion.emulate")
+    assert done.returncode == 1
+    assert "needs JAX 0.8 or later, found 0.7.2" in done.stderr and "pip install 'jax>=0.8'" in done.stderr
+
+
+def test_a_jax_newer_than_palladion_knows_is_tried():
+    """With one warning; what it has changed is refused by its name and line, and told for what it is."""
+    done = python(pretending((0, 99, 1)) + textwrap.dedent("""
+        import jax.numpy as jnp
+        from jax.experimental import pallas as pl
+        import palladion
+        from palladion.exporter import kernel
+
+        def double(x_ref, o_ref):
+            o_ref[...] = jnp.sin(x_ref[...])
+
+        x = jnp.arange(8.0)
+        call = pl.pallas_call(double, out_shape=jax.ShapeDtypeStruct((8,), jnp.float32))
+        with palladion.emulate():
+            assert jnp.allclose(call(x), jnp.sin(x))
+        for change in (lambda: kernel.HANDLERS.update(sin=kernel.HANDLERS["copy"]), lambda: kernel.HANDLERS.pop("sin")):
+            change()
+            try:
+                palladion.export(call, x)
+            except palladion.ExportError as error:
+                print(error)
+    """))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("JAX 0.99.1 is newer than the newest that this Palladion knows, 0.12") == 1
+    newer = "; this JAX \\(0.99.1\\) is newer than Palladion knows \\(0.12\\)$"
+    parameter, primitive = done.stdout.splitlines()
+    assert re.search(r"<string>:\d+: sin: its parameter 'accuracy' .* is not known to Palladion's exporter" + newer, parameter)
+    assert re.search(r"<string>:\d+: the primitive 'sin' is not known.*" + newer, primitive)
 
 
 def test_importing_the_package_does_not_start_jax():

@@ -226,7 +226,7 @@ def test_run_scoped_and_run_state():
     assert re.match(r'%\d+ = run_scoped\{collective_axes=\[\]\}\(\) \(%scratch_ref: ref<vmem,f32\[8,128\]> as "scratch_ref", '
                     r'%flag_ref: ref<smem,i32\[1\]> as "flag_ref"\) \{$', head)
     state = next(line for line in lines if "run_state" in line)
-    assert re.match(r"%\d+ = run_state\(%\d+\) \(%\d+: ref<default,f32\[8,128\]>\) \{$", state), state
+    assert re.match(r'%\d+ = run_state\(%\d+\) \(%ref_ref: ref<default,f32\[8,128\]> as "ref"\) \{$', state), state
     assert "backend mosaic_tpu;" in lines  # told by the memory spaces
 
 

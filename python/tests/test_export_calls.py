@@ -183,8 +183,8 @@ def test_a_function_without_kernels_is_an_error():
 
 
 def test_an_unknown_parameter_is_an_error():
-    from palladion.exporter.errors import ExportError
+    from palladion.exporter.parameters import check_parameters
     from palladion.exporter.value_ops import VALUE_OPS
 
-    with pytest.raises(ExportError, match="its parameter 'colour'"):
-        VALUE_OPS["add"].attributes({"colour": 3})
+    with pytest.raises(palladion.ExportError, match="its parameter 'colour' .here 3. is not known"):
+        check_parameters({"colour": 3}, VALUE_OPS["add"])

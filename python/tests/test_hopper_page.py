@@ -25,10 +25,10 @@ def printed(program, folder):
 
 
 def test_the_pipeline_is_wrong_as_the_page_says_and_right_when_mended(tmp_path):
-    (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    said = re.findall(r"^defect\[.*$", PAGE, re.MULTILINE)
+    (program,) = re.findall(r"^```python.*?\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    said = re.findall(r"^error\[.*$", PAGE, re.MULTILINE)
     wrong = printed(program, tmp_path)
     assert len(said) == 2 and all(line in wrong for line in said), wrong
     assert EARLY in program
     right = printed(program.replace(EARLY, MENDED), tmp_path)
-    assert "proved" in right and "defect[" not in right, right
+    assert "proved" in right and "error[" not in right, right

@@ -129,6 +129,13 @@ def test_cmake_configures_and_installs_from_the_source_distribution(sdist, tmp_p
     assert len(installed_files) == len(built) + len(tracked("conformance/cases"))
 
 
+def test_the_library_shows_nothing_of_abseil():
+    """Another Abseil in the same process, of another wheel, must not meet ours."""
+    shown = subprocess.run(["nm", "-DC", "--defined-only", BUILD / "libpalladion.so"], check=True, capture_output=True, text=True).stdout
+    names = [line.split(" ", 2)[2] for line in shown.splitlines()]
+    assert "palladion_prepare" in names and not [name for name in names if name.startswith(("absl::", "vtable for absl", "typeinfo for absl"))]
+
+
 def test_a_prebuilt_folder_without_the_library_is_an_error(tmp_path):
     done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, "-DSKBUILD=2", f"-DPALLADION_PREBUILT={tmp_path}"], capture_output=True, text=True,
                           check=False)

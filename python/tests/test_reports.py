@@ -6,6 +6,7 @@ SARIF schema itself is in no package that can be installed here, so the part tha
 import json
 import os
 import pathlib
+import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
@@ -206,7 +207,31 @@ def test_the_sarif_schema_refuses_what_is_wrong(tmp_path, change):
 def test_sarif_places_are_uris(tmp_path):
     log = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "sarif")[1])
     places = [r["locations"][0]["physicalLocation"] for r in log["runs"][0]["results"]]
-    assert {"artifactLocation": {"uri": "dir%20with%20space/k%22ern%3C%26%3E.py"}, "region": {"startLine": 6, "startColumn": 5}} in places
+    assert {"artifactLocation": {"uri": "dir%20with%20space/k%22ern%3C%26%3E.py", "uriBaseId": "%SRCROOT%"},
+            "region": {"startLine": 6, "startColumn": 5}} in places
+
+
+def test_sarif_paths_below_the_folder_are_relative_and_others_are_not(tmp_path):
+    for path, expected in ((f"{tmp_path}/a/k.py", {"uri": "a/k.py", "uriBaseId": "%SRCROOT%"}), ("./k.py", {"uri": "k.py", "uriBaseId": "%SRCROOT%"}),
+                           ("/elsewhere/k.py", {"uri": "file:///elsewhere/k.py"})):
+        log = json.loads(check(tmp_path, RACE.replace('dir with space/k\\"ern<&>.py', path), ["--in", "x=iota"], "sarif")[1])
+        SARIF.validate(log)
+        assert expected in [r["locations"][0]["physicalLocation"]["artifactLocation"] for r in log["runs"][0]["results"]]
+    assert list(log["runs"][0]["originalUriBaseIds"]) == ["%SRCROOT%"]
+
+
+def test_sarif_tells_both_sides_of_a_race_as_threads(tmp_path):
+    log = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "sarif")[1])
+    (race,) = [r for r in log["runs"][0]["results"] if r["ruleId"] == "RACE_WW"]
+    (flow,) = race["codeFlows"]
+    assert [thread["id"] for thread in flow["threadFlows"]] == ["1", "2"]
+    for number, thread in enumerate(flow["threadFlows"], 1):
+        assert thread["message"]["text"].startswith("program (")
+        calls, access = thread["locations"]
+        assert calls["location"]["physicalLocation"]["region"]["startLine"] == 20 and calls["nestingLevel"] == 0
+        assert access["location"]["message"]["text"].startswith(f"({number}) write of o_ref[") and access["executionOrder"] == number
+    assert race["properties"]["fix"] and race["message"]["text"].endswith(f"Fix: {race['properties']['fix']}")
+    assert all(rule["helpUri"].endswith(rule["id"].lower()) for rule in log["runs"][0]["tool"]["driver"]["rules"])
 
 
 def test_fingerprints_survive_moved_lines(tmp_path):
@@ -234,6 +259,42 @@ def test_junit_counts_what_it_holds(tmp_path, name, text, options):
         assert int(suite.get(attribute)) == int(root.get(attribute)) == len(suite.findall(f"testcase/{tag}"))
     assert int(suite.get("tests")) == int(root.get("tests")) == len(cases)
     assert (code == 0) == (not suite.findall("testcase/failure") and not suite.findall("testcase/error"))
-    assert {child.tag for case in cases for child in case} <= {"failure", "error", "skipped", "system-out"}
+    assert {child.tag for case in cases for child in case} <= {"properties", "failure", "error", "skipped", "system-out"}
     assert all(child.get("message") and (child.get("type") or child.tag == "skipped") for case in cases for child in case
-               if child.tag != "system-out")
+               if child.tag not in ("system-out", "properties"))
+    assert all(float(part.get("time")) >= 0 for part in (root, suite, *cases)) and float(suite.get("time")) == float(root.get("time"))
+    told = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
+    assert set(told) == {"palladion.version", "palladion.kernel", "palladion.target", "palladion.verdict", "palladion.schedules"}
+    assert cases[0].find("system-out").text.startswith(f"verdict: {told['palladion.verdict']}\n")
+
+
+# ---- what is not fit for a terminal or for XML
+
+WILD = "\x1b[31mred\x07\x0c\r\x7f\u009b2J\u202e\u2066\ufffe<&>'"
+WILD_KERNEL = RACE.replace("o_ref", WILD).replace('fn "body"', f'fn "{WILD}"').replace("& \\\"quoted\\\"", WILD)
+
+
+def strings(value) -> list:
+    if isinstance(value, (dict, list)):
+        return [text for part in (value.values() if isinstance(value, dict) else value) for text in strings(part)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit"])
+@pytest.mark.parametrize("color", ["always", "never"])
+def test_control_bytes_of_a_kernel_never_leave_raw(tmp_path, form, color):
+    code, out = check(tmp_path, WILD_KERNEL, ["--in", "x=iota", f"--color={color}"], form)
+    assert code == 1 and "red" in out
+    ours = re.sub("\x1b\\[[0-9;]+m", "", out) if form == "text" and color == "always" else out
+    assert not [c for c in ours if c != "\n" and (ord(c) < 32 or 0x7f <= ord(c) <= 0x9f or c in "\u202e\u2066")]
+    if form == "junit":
+        assert "\\x1b[31mred" in "".join(ElementTree.fromstring(out).itertext())
+    elif form != "text":
+        assert [text for text in strings(json.loads(out)) if WILD in text]
+
+
+def test_an_error_that_quotes_the_kernel_is_escaped(tmp_path):
+    (tmp_path / "k.pkir").write_text(WILD_KERNEL.replace("get(", "no_such_operation("))
+    done = subprocess.run([COMMAND, "run", "k.pkir", "--in", f"{WILD.replace(chr(0), '')}=iota", "--out", "o"], cwd=tmp_path, capture_output=True,
+                          text=True, check=False)
+    assert done.returncode in (3, 4) and done.stderr and not [c for c in done.stderr if c != "\n" and not c.isprintable() and ord(c) < 0xa0]

@@ -111,7 +111,7 @@ def test_a_defect_is_a_warning_with_its_line_and_the_results_are_there():
     def f(x):
         return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((2,), x.dtype), grid=(1,))(x)
 
-    with pytest.warns(palladion.PalladionWarning, match=r"OOB: .*x_ref.* \(at .*test_run\.py:\d+"):
+    with pytest.warns(palladion.PalladionWarning, match=r"^error\[OOB\]: .*x_ref.*\n  at .*test_run\.py:\d+"):
         result = palladion.run(f, np.float32([1, 2, 3]))
     np.testing.assert_array_equal(result, np.float32([3, np.nan]))
 

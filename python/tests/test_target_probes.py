@@ -24,6 +24,7 @@ def asked() -> dict:
     device = jax.devices()[0]
     abstract = jax.sharding.get_abstract_mesh().abstract_device
     return {
+        "platform": device.platform, "backend": jax.default_backend(), "client": backend.get_backend().platform,
         "kind": device.device_kind, "local": jax.local_devices()[0].device_kind, "default": backend.get_default_device().device_kind,
         "core_count": getattr(device, "core_count", None), "num_cores": getattr(device, "num_cores", None),
         "capability": getattr(device, "compute_capability", None),
@@ -31,14 +32,16 @@ def asked() -> dict:
     }
 
 
-BEFORE = asked()
+BEFORE, COUNT = asked(), jax.device_count()
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     yield
     assert asked() == BEFORE
-    assert not {"core_count", "num_cores", "compute_capability"} & set(vars(jax.Device))
+    assert not {"core_count", "num_cores", "compute_capability", "coords", "core_on_chip"} & set(vars(jax.Device))
+    assert jax.extend.backend.get_backend is jax._src.xla_bridge.get_backend and hasattr(backend.get_backend, "cache_clear")
+    assert jax.devices()[0].memory_stats() is None and backend.get_backend().platform_version == "cpu"
     assert probes.current() is None
 
 
@@ -49,7 +52,8 @@ def test_gpus(name):
         found = asked()
         assert found.pop("cuda").cuda_runtime_get_version() == 12091
     kind = chip["device_kind"]
-    assert found == {"kind": kind, "local": kind, "default": kind, "core_count": chip["cores"], "num_cores": None,
+    assert found == {"platform": "gpu", "backend": "gpu", "client": "gpu",
+                     "kind": kind, "local": kind, "default": kind, "core_count": chip["cores"], "num_cores": None,
                      "capability": f"{chip['generation']}.0", "abstract": (kind, chip["cores"])}
     assert answers.name == chip["name"]
 
@@ -64,7 +68,9 @@ def test_tpus(name):
     chip = CHIPS[name.rpartition("/")[2]]
     with palladion.target(name):
         info, found = pltpu.get_tpu_info(), asked()
+        assert jax.devices()[0].memory_stats()["bytes_limit"] == info.hbm_capacity_bytes * info.num_cores
     assert (info.generation, info.num_cores) == (chip["generation"], chip["cores"])
+    assert (found["platform"], found["backend"], found["client"]) == ("tpu", "tpu", "tpu")
     assert found["num_cores"] == chip["cores"] and found["core_count"] is None and found["capability"] is None
 
 
@@ -137,7 +143,7 @@ def test_cuda_versions_in_modules_that_import_it():
 def test_meshes_keep_the_devices_that_they_have():
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("a_mesh_of_this_test",))
     with palladion.target("h100"):
-        assert mesh.abstract_mesh.abstract_device.device_kind == BEFORE["kind"]
+        assert vars(mesh.abstract_mesh)["abstract_device"].device_kind == BEFORE["kind"]
         double = jax.jit(jax.shard_map(lambda x: x * 2, mesh=mesh, in_specs=jax.P(), out_specs=jax.P()))
         assert double(jnp.float32(2)) == 4
         with jax.set_mesh(mesh):
@@ -154,13 +160,27 @@ def test_programs_compute_as_before():
         assert float(jax.jit(jax.grad(lambda x: jnp.sum(jnp.sin(x) @ x.T)))(x).sum()) != 0
         assert jax.vmap(lambda row: jax.lax.scan(lambda c, v: (c + v, c), 0.0, row)[0])(x).tolist() == [3.0, 12.0]
         assert jax.random.uniform(jax.random.key(0), (2,)).shape == (2,)
-        assert jax.devices()[0].platform == "cpu"
+        lowered = jax.jit(jnp.sin).lower(x)
+        assert lowered.compile()(x).tolist() == jnp.sin(x).tolist() and "cpu" in str(lowered.compile().input_shardings).lower()
+        assert jax.device_put(x, jax.devices()[0]).tolist() == x.tolist()
+        picked = jax.jit(lambda v: jax.lax.platform_dependent(v, cpu=lambda v: v + 1, default=lambda v: v + 2))(x)
+        assert picked.tolist() == (x + 1).tolist()
+        exported = jax.export.export(jax.jit(jnp.sin))(x)
+        assert exported.platforms == ("cpu",)
+        assert (jax.device_count(), jax.process_count(), jax.local_device_count()) == (COUNT, 1, COUNT)
 
 
-@pytest.mark.parametrize("name", ["h300", "generic", "mosaic_gpu/v5e", "triton/", "x/h100"])
+@pytest.mark.parametrize("name", ["h300", "mosaic_gpu/v5e", "triton/", "x/h100"])
 def test_unknown_chips(name):
-    with pytest.raises(palladion.PalladionError, match="no chip .* is known; give one of v4, .*h100"):
+    with pytest.raises(palladion.PalladionError, match=r"unknown target '.*'; give a chip \(h100, .*generic, triton/h100"):
         palladion.target(name)
+
+
+def test_generic_answers_nothing():
+    with palladion.target("h100"):
+        with palladion.target("generic") as chip:
+            assert chip is None and asked()["kind"] == BEFORE["kind"] and jax.default_backend() == "cpu"
+        assert jax.default_backend() == "gpu"
 
 
 def add_the_cores(x):

@@ -23,4 +23,33 @@ std::string Describe(const Module& module, LocId id) {
   return out;
 }
 
+namespace {
+
+// Python that JAX writes into kernels for its users.
+bool IsJax(const std::string& file) { return file.find("/jax/_src/") != std::string::npos; }
+
+std::string FileAndLine(const Module& module, const Loc& loc) {
+  const std::string& file = module.files[loc.file.index()];
+  return Cat(file.substr(file.rfind('/') + 1), ":", loc.line);
+}
+
+}  // namespace
+
+std::string PlaceText(const Module& module, LocId id, int text_line) {
+  if (!id.valid() || id.index() >= module.locs.size()) {
+    // Instructions around the user's own, such as the scope of a kernel's scratch, have no line of Python.
+    return module.locs.empty() ? Cat("line ", text_line, " of the kernel text")
+                               : "a step that JAX put around the kernel";
+  }
+  const Loc& innermost = module.locs[id.index()];
+  std::size_t frames = 0;  // a hand-made module may link frames in a ring
+  for (; id.valid() && id.index() < module.locs.size() && frames < module.locs.size(); ++frames) {
+    const Loc& loc = module.locs[id.index()];
+    if (!IsJax(module.files[loc.file.index()]))
+      return Cat(FileAndLine(module, loc), frames == 0 ? "" : Cat(" (in JAX's ", FileAndLine(module, innermost), ")"));
+    id = loc.via;
+  }
+  return Cat("JAX's ", FileAndLine(module, innermost));
+}
+
 }  // namespace palladion

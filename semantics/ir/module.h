@@ -208,6 +208,11 @@ struct Module {
 // "file.py:12:3 in kernel (called from file.py:30)", innermost frame first; "" for an invalid id.
 std::string Describe(const Module& module, LocId id);
 
+// A place within a sentence: "kernel.py:7", the innermost line of the user's own Python; where JAX's Python wrote the
+// instruction for the user, "kernel.py:7 (in JAX's pipeline.py:231)"; without any, "line 12 of the kernel text", or in
+// a text that has places "a step that JAX put around the kernel".
+std::string PlaceText(const Module& module, LocId id, int text_line);
+
 }  // namespace palladion
 
 #endif  // PALLADION_SEMANTICS_IR_MODULE_H_

@@ -32,7 +32,7 @@ void ExpectCanonical(std::string_view lines) {
 
 TEST(KernelTextTest, ExampleOfTheSpecificationRoundTrips) {
   const std::string spec = ReadFile(std::filesystem::path(PALLADION_SOURCE_DIR) / "docs/spec/kernel-text.md");
-  const std::size_t begin = spec.find("```\npkir 1;") + 4;
+  const std::size_t begin = spec.find("```pkir\npkir 1;") + 8;
   const std::string text = spec.substr(begin, spec.find("```", begin) - begin);
   const absl::StatusOr<Module> module = Parse(text);
   ASSERT_TRUE(module.ok()) << module.status();

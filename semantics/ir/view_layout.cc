@@ -86,7 +86,10 @@ absl::Status ApplyCollapseBatch(Shape* shape) {
   }
   std::int64_t columns = shape->back();
   for (std::size_t i = 0; i + 2 < shape->size(); ++i) columns *= (*shape)[i];  // at most the ref's elements
-  *shape = {(*shape)[shape->size() - 2], columns};
+  const std::int64_t rows = (*shape)[shape->size() - 2];
+  shape->resize(2);  // g++ 14 takes an assignment of {rows, columns} for one past the end of the list
+  (*shape)[0] = rows;
+  (*shape)[1] = columns;
   return absl::OkStatus();
 }
 

@@ -166,7 +166,7 @@ void EvalDot(const DotParams& p, const ValueOperands& operands) {
   for (std::size_t i = 0; i < p.a.batch.size(); ++i) {
     simd::Dot(p.a.At(operands.in[0], i), p.b.At(operands.in[1], i), p.shape, p.out_dtype,
               operands.out[0] + i * p.out_bytes, absl::MakeSpan(operands.scratch, p.scratch_bytes),
-              simd::ActiveTarget(), operands.parallel);
+              simd::ActiveTarget(), {operands.parallel, operands.control});
   }
 }
 
@@ -184,8 +184,11 @@ absl::StatusOr<ValueKernel> PrepareDotGeneral(const Instr& op, const ValueTypes&
   const bool wants_threads = threads > 1 && simd::WorthSharing(params.shape);
   params.scratch_bytes = simd::DotScratchBytes(params.shape, wants_threads ? threads : 1);
   const std::size_t scratch = params.scratch_bytes;
+  const double work =
+      static_cast<double>(params.a.batch.size()) * simd::WorkOf(params.shape) / simd::kMultiplyAddsOfElement;
   ValueKernel kernel = Bind<EvalDot>(std::move(params), scratch);
   kernel.wants_threads = wants_threads;
+  kernel.work = work;
   return kernel;
 }
 

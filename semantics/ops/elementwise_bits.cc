@@ -1,4 +1,8 @@
-// Operations on the bits of integers and truth values: and, or, xor, not, shifts, clz, population_count.
+// Operations on the bits of integers and truth values: and, or, xor, not, shifts, clz, population_count; and mulhi, the
+// upper half of a product.
+#include <cstdint>
+#include <type_traits>
+
 #include "semantics/ops/elementwise_common.h"
 #include "semantics/ops/families.h"
 #include "semantics/ops/inspect.h"
@@ -8,6 +12,50 @@ namespace {
 
 using simd::BinaryOp;
 using simd::UnaryOp;
+
+// The upper half of the double-width product, of 8 to 64 bits; `kA` and `kB` say which operand is one element for all.
+template <class T, bool kA, bool kB>
+void MulHi(const void* a, const void* b, void* out, std::size_t n) {
+  using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+  const T *x = static_cast<const T*>(a), *y = static_cast<const T*>(b);
+  T* product = static_cast<T*>(out);
+  for (std::size_t i = 0; i < n; ++i) {
+    product[i] = static_cast<T>((Wide{x[kA ? 0 : i]} * Wide{y[kB ? 0 : i]}) >> (8 * sizeof(T)));
+  }
+}
+
+template <class T>
+simd::BinaryFn MulHiOf(simd::Form form) {
+  if (form == simd::Form::kSV) return MulHi<T, true, false>;
+  return form == simd::Form::kVS ? MulHi<T, false, true> : MulHi<T, false, false>;
+}
+
+simd::BinaryFn FindMulHi(DType dtype, simd::Form form) {
+  switch (dtype) {
+    case DType::kI8:
+      return MulHiOf<std::int8_t>(form);
+    case DType::kI16:
+      return MulHiOf<std::int16_t>(form);
+    case DType::kI32:
+      return MulHiOf<std::int32_t>(form);
+    case DType::kI64:
+      return MulHiOf<std::int64_t>(form);
+    case DType::kU8:
+      return MulHiOf<std::uint8_t>(form);
+    case DType::kU16:
+      return MulHiOf<std::uint16_t>(form);
+    case DType::kU32:
+      return MulHiOf<std::uint32_t>(form);
+    case DType::kU64:
+      return MulHiOf<std::uint64_t>(form);
+    default:
+      return nullptr;
+  }
+}
+
+absl::StatusOr<ValueKernel> PrepareMulHi(const Instr& op, const ValueTypes& types) {
+  return BinaryKernel(op, types, FindMulHi(types.in[0].dtype, FormOf(types)));
+}
 
 constexpr OpRow kRows[] = {
     {.name = "and",
@@ -60,6 +108,12 @@ constexpr OpRow kRows[] = {
      .prepare = PrepareUnary<UnaryOp::kPopulationCount>,
      .flow = Flow::kElementwise,
      .backends = kTpuTriton},
+    {.name = "mulhi",
+     .spec = "elementwise.md#mulhi",
+     .verify = VerifyInts<2>,
+     .prepare = PrepareMulHi,
+     .flow = Flow::kElementwise,
+     .backends = kTpu},
 };
 
 }  // namespace

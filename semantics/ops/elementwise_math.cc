@@ -83,13 +83,14 @@ absl::StatusOr<ValueKernel> PrepareInlineAsm(const Instr& op, const ValueTypes& 
 }
 
 template <MathOp kOp>
-constexpr OpRow Function(std::string_view name, std::string_view spec, Backends backends) {
+constexpr OpRow Function(std::string_view name, std::string_view spec, Backends backends, Backends later = kNoBackend) {
   return {.name = name,
           .spec = spec,
           .verify = VerifyFloats<1>,
           .prepare = PrepareMath<kOp>,
           .flow = Flow::kElementwise,
           .backends = backends,
+          .later = later,
           .unit = Unit::kTranscendental};
 }
 
@@ -98,10 +99,11 @@ constexpr OpRow kRows[] = {
     Function<MathOp::kExp2>("exp2", "elementwise.md#exp2", kAllBackends),
     Function<MathOp::kExpm1>("expm1", "elementwise.md#expm1", kTriton),
     Function<MathOp::kLog>("log", "elementwise.md#log", kAllBackends),
+    Function<MathOp::kLog2>("log2", "elementwise.md#log2", kAllBackends),
     Function<MathOp::kLog1p>("log1p", "elementwise.md#log1p", kTpuTriton),
     Function<MathOp::kLogistic>("logistic", "elementwise.md#logistic", kAllBackends),
     Function<MathOp::kTanh>("tanh", "elementwise.md#tanh", kAllBackends),
-    Function<MathOp::kSqrt>("sqrt", "elementwise.md#sqrt", kTpuTriton),
+    Function<MathOp::kSqrt>("sqrt", "elementwise.md#sqrt", kTpuTriton, kGpu),
     Function<MathOp::kRsqrt>("rsqrt", "elementwise.md#rsqrt", kAllBackends),
     Function<MathOp::kCbrt>("cbrt", "elementwise.md#cbrt", kTriton),
     Function<MathOp::kSin>("sin", "elementwise.md#sin", kAllBackends),

@@ -194,7 +194,8 @@ constexpr OpRow kRows[] = {
      .verify = VerifyReducePrecision,
      .prepare = PrepareReducePrecision,
      .flow = Flow::kElementwise,
-     .backends = kNoBackend},
+     .backends = kNoBackend,
+     .later = kTpu},
 };
 
 }  // namespace

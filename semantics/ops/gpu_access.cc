@@ -7,6 +7,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/ops/attrs.h"
 #include "semantics/program/frame_shadow.h"
 
 namespace palladion {
@@ -44,7 +45,8 @@ SyncElement ElementOf(const ViewPlan& view, const Step& step, Frame& frame) {
            .message = Cat("index ", box.start[d], " of '", info.name, "', which has ", info.buffer_shape[d],
                           " along dimension ", d, "; what the operation would do there is not done"),
            .loc = step.loc,
-           .text_line = step.text_line});
+           .text_line = step.text_line,
+           .fix = "correct the index"});
       return {};
     }
     element = element * info.buffer_shape[d] + box.start[d];
@@ -55,6 +57,17 @@ SyncElement ElementOf(const ViewPlan& view, const Step& step, Frame& frame) {
 
 void UseIndices(const ViewPlan& view, const Step& step, Frame& frame) {
   if (frame.shadow != nullptr) frame.shadow->UseIndices(view, {}, step, frame);
+}
+
+absl::Status ExpectPredicate(const Instr& op, const VerifyContext& context) {
+  PALLADION_ASSIGN_OR_RETURN(const Type predicate, OperandType(op, context, "predicate"));
+  return ExpectSameType(predicate, Type{.dtype = DType::kBool}, "the predicate");
+}
+
+bool IsTrue(SlotId predicate, std::string_view what, const Step& step, Frame& frame) {
+  if (!predicate.valid()) return true;
+  if (frame.shadow != nullptr) frame.shadow->Use(predicate, what, step, frame);
+  return ReadIndex(frame.slot(predicate), DType::kBool, 0) != 0;
 }
 
 AsyncPart PartOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame) {

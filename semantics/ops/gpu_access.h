@@ -28,6 +28,11 @@ SyncElement ElementOf(const ViewPlan& view, const Step& step, Frame& frame);
 // Definedness: what is undefined in the indices of a view decides what is touched.
 void UseIndices(const ViewPlan& view, const Step& step, Frame& frame);
 
+// The operand predicate= is one truth value.
+absl::Status ExpectPredicate(const Instr& op, const VerifyContext& context);
+// Its value; true where there is none, an invalid slot. Definedness: it decides what happens.
+bool IsTrue(SlotId predicate, std::string_view what, const Step& step, Frame& frame);
+
 // A view as one side of an asynchronous operation. `outside`: what lies outside the array. An index that reaches
 // outside the array is legal there, so only the array bounds it; with kError the view's own levels do.
 AsyncPart PartOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame);

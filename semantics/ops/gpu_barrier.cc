@@ -14,7 +14,9 @@ namespace palladion {
 namespace {
 
 absl::Status VerifyBarrier(const Instr& op, const VerifyContext& context) {
-  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 1));
+  const bool predicated = op.name == "barrier_arrive" && FindOperand(op, "predicate") != nullptr;
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, predicated ? 2 : 1));
+  if (predicated) PALLADION_RETURN_IF_ERROR(ExpectPredicate(op, context));
   PALLADION_ASSIGN_OR_RETURN(const Type barrier, OperandType(op, context, "barrier"));
   PALLADION_RETURN_IF_ERROR(ExpectSync(barrier, {ElementKind::kBarrier, ElementKind::kClusterBarrier}, "one barrier"));
   if (op.name != "barrier_test") return ExpectResults(op, 0);
@@ -23,12 +25,15 @@ absl::Status VerifyBarrier(const Instr& op, const VerifyContext& context) {
 
 struct BarrierParams {
   ViewPlan barrier;
+  SlotId predicate;  // invalid: always
 };
 
-// gpu-barriers.md#barrier_arrive: one arrival, which publishes what the thread did before. It waits for nothing.
+// gpu-barriers.md#barrier_arrive: one arrival, which publishes what the thread did before. It waits for nothing. With
+// a false predicate it is nothing.
 absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const BarrierParams*>(params);
   UseIndices(p.barrier, step, frame);
+  if (!IsTrue(p.predicate, "the predicate of an arrival", step, frame)) return absl::OkStatus();
   const SyncElement barrier = ElementOf(p.barrier, step, frame);
   if (barrier.array.valid()) frame.port->Arrive(barrier, frame.site(step));
   return absl::OkStatus();
@@ -62,6 +67,9 @@ absl::Status RunTest(const void* params, const Step& step, Frame& frame) {
 absl::Status LowerBarrier(const Instr& op, Builder& builder) {
   BarrierParams params;
   PALLADION_ASSIGN_OR_RETURN(params.barrier, builder.PlanView(*FindOperand(op, "barrier")));
+  if (const Arg* predicate = FindOperand(op, "predicate")) {
+    PALLADION_ASSIGN_OR_RETURN(params.predicate, builder.In(*predicate));
+  }
   builder.program().uses_port = true;
   if (op.name == "barrier_arrive") {
     builder.Emit(RunArrive, std::move(params));

@@ -36,15 +36,13 @@ absl::Status VerifyCopy(const Instr& op, const VerifyContext& context, Space fro
   PALLADION_ASSIGN_OR_RETURN(const Type src, OperandType(op, context, "src"));
   PALLADION_ASSIGN_OR_RETURN(const Type dst, OperandType(op, context, "dst"));
   PALLADION_RETURN_IF_ERROR(ExpectSameType(dst, src, "the destination"));
-  if (FindOperand(op, "predicate") == nullptr) return absl::OkStatus();
-  PALLADION_ASSIGN_OR_RETURN(const Type predicate, OperandType(op, context, "predicate"));
-  return ExpectSameType(predicate, Type{.dtype = DType::kBool}, "the predicate");
+  return FindOperand(op, "predicate") == nullptr ? absl::OkStatus() : ExpectPredicate(op, context);
 }
 
 struct CopyParams {
   ViewPlan src, dst, barrier;
-  bool has_barrier = false;
   SlotId predicate;  // invalid: always
+  bool predicated_arrival = false;
   Outside outside = Outside::kZero;
   std::vector<std::size_t> axes;  // of a multicast: grid dimensions
   bool commit_group = false;
@@ -53,9 +51,7 @@ struct CopyParams {
 };
 
 bool Takes(const CopyParams& p, const Step& step, Frame& frame) {
-  if (!p.predicate.valid()) return true;
-  if (frame.shadow != nullptr) frame.shadow->Use(p.predicate, "the predicate of a copy", step, frame);
-  return ReadIndex(frame.slot(p.predicate), DType::kBool, 0) != 0;
+  return IsTrue(p.predicate, "the predicate of a copy", step, frame);
 }
 
 absl::Status PlanPredicate(const Instr& op, Builder& builder, CopyParams* params) {
@@ -74,6 +70,11 @@ absl::Status VerifyLoad(const Instr& op, const VerifyContext& context) {
         "machine");
   }
   PALLADION_RETURN_IF_ERROR(VerifyCopy(op, context, Space::kGmem, Space::kSmem));
+  if (FindOperand(op, "barrier") == nullptr) {
+    return absl::UnimplementedError(
+        "copy_gmem_to_smem is not supported without a barrier: that is cp.async, of GPUs before Hopper, which are not "
+        "modelled; give it a barrier, as Hopper and later GPUs need");
+  }
   if (HasAttr(op, "oob_mode")) {
     PALLADION_ASSIGN_OR_RETURN(const std::string mode, StringAttr(op, "oob_mode"));
     if (mode != "zeros" && mode != "undefined" && mode != "promise_in_bounds") {
@@ -153,7 +154,8 @@ absl::Status StartMulticast(const CopyParams& p, AsyncStart start, const SyncEle
 }
 
 // gpu-copies.md#copy_gmem_to_smem: an engine reads the source and writes the destination some time later; then the
-// barrier gets one arrival. With a false predicate nothing is moved, and the barrier gets its arrival all the same.
+// barrier gets one arrival. With a false predicate nothing is moved, and the barrier gets its arrival all the same, or
+// with predicated_arrival none.
 absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
   for (const ViewPlan* view : {&p.src, &p.dst, &p.barrier}) UseIndices(*view, step, frame);
@@ -169,6 +171,8 @@ absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
     if (!p.axes.empty() && barrier.array.valid()) {
       return StartMulticast(p, std::move(start), barrier, step, frame);
     }
+  } else if (p.predicated_arrival) {
+    return absl::OkStatus();
   }
   if (barrier.array.valid()) start.arrivals.push_back({barrier});
   return frame.port->Start(std::move(start));
@@ -194,6 +198,7 @@ absl::Status LowerCopyIn(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(params.dst, builder.PlanView(*FindOperand(op, "dst")));
   PALLADION_ASSIGN_OR_RETURN(params.barrier, builder.PlanView(*FindOperand(op, "barrier")));
   PALLADION_RETURN_IF_ERROR(PlanPredicate(op, builder, &params));
+  params.predicated_arrival = BoolAttrOr(op, "predicated_arrival", false);
   PALLADION_RETURN_IF_ERROR(ReadAxes(op, builder, &params));
   if (HasAttr(op, "oob_mode")) {
     PALLADION_ASSIGN_OR_RETURN(const std::string mode, StringAttr(op, "oob_mode"));

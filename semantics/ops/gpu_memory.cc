@@ -107,7 +107,9 @@ absl::Status LowerAtomicStore(const Instr& op, Builder& builder) {
 // ---- async_prefetch
 
 absl::Status VerifyPrefetch(const Instr& op, const VerifyContext& context) {
-  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 1));
+  const bool predicated = FindOperand(op, "predicate") != nullptr;
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, predicated ? 2 : 1));
+  if (predicated) PALLADION_RETURN_IF_ERROR(ExpectPredicate(op, context));
   PALLADION_RETURN_IF_ERROR(ExpectResults(op, 0));
   return ExpectMemory(op, context, "ref", {Space::kGmem}).status();
 }

@@ -16,6 +16,7 @@
 #include "semantics/ops/mma.h"
 #include "semantics/ops/ref_access.h"
 #include "semantics/program/frame_shadow.h"
+#include "semantics/simd/dot.h"
 
 namespace palladion {
 namespace {
@@ -120,8 +121,10 @@ absl::Status LowerWgmma(const Instr& op, Builder& builder) {
   const Type &acc = params.acc.type, &left = params.a.type, &right = params.b.type;
   params.mma = std::make_shared<const Mma>(acc.shape[0], acc.shape[1], left.shape[1], Multiplied(left.dtype),
                                            Multiplied(right.dtype), acc.dtype);
+  const double products = static_cast<double>(NumElements(acc.shape)) * static_cast<double>(left.shape[1]);
   builder.program().uses_port = true;
   builder.Emit(RunWgmma, std::move(params));
+  builder.SetWork(products / simd::kMultiplyAddsOfElement);
   builder.program().steps.back().waits = WaitsToIssue;
   return absl::OkStatus();
 }

@@ -93,6 +93,7 @@ struct OpRow {
   bool named_refs = false;
   std::string_view written = {};
   Backends backends = kAllBackends;
+  Backends later = kNoBackend;  // that accept it besides since JAX 0.11
   Unit unit = Unit::kVector;
   OpStatus status = OpStatus::kImplemented;
   std::string_view reason = {};  // when unsupported: what is missing, for users

@@ -1,7 +1,7 @@
 // Primitives that at least one backend accepts and Palladion does not run yet: each a row with its reason, so that a
-// kernel that uses one is refused by name and line. Based on: the lowering rules of JAX 0.10.2's three Pallas backends.
-// Dialects tell names apart that JAX uses twice: `sc` is SparseCore, `mgpu` is Mosaic GPU. SparseCore counts as Mosaic
-// TPU.
+// kernel that uses one is refused by name and line. Based on: the lowering rules of the three Pallas backends of JAX
+// 0.8 to 0.12. Dialects tell names apart that JAX uses twice: `sc` is SparseCore, `mgpu` is Mosaic GPU. SparseCore
+// counts as Mosaic TPU.
 #include <string_view>
 
 #include "absl/types/span.h"
@@ -37,7 +37,8 @@ constexpr std::string_view kNested = "nested meshes and pipelines as single oper
 constexpr std::string_view kOpaque = "opaque code: no meaning outside its compiler";
 constexpr std::string_view kCompilerInternal =
     "a detail of the compiler that kernels do not write themselves: not modelled yet";
-constexpr std::string_view kNewer = "newer than the pinned JAX";
+constexpr std::string_view kBeforeHopper = "GPUs before Hopper (cp.async, Ampere's mma): not modelled";
+constexpr std::string_view kConvolution = "convolutions and the greatest k elements: not modelled yet";
 
 constexpr OpRow kRows[] = {
     Later("", "dma_start", "unsupported.md#dma_start", kTpu, Effect::kReadsWrites, Unit::kMemory, kAsyncCopies),
@@ -105,11 +106,19 @@ constexpr OpRow kRows[] = {
           Unit::kNone, kCompilerInternal),
     Later("", "einshape_lo", "unsupported.md#einshape_lo", kTpu, Effect::kPure, Unit::kVector, kCompilerInternal),
     Later("", "dim_as_value", "unsupported.md#dim_as_value", kTpu, Effect::kPure, Unit::kScalar, kCompilerInternal),
-    Later("", "mma", "unsupported.md#mma", kGpu, Effect::kPure, Unit::kMatrix, kNewer),
+    Later("", "mma", "unsupported.md#mma", kGpu, Effect::kPure, Unit::kMatrix, kBeforeHopper),
     Later("", "wait_gmem_to_smem", "unsupported.md#wait_gmem_to_smem", kGpu, Effect::kSynchronises, Unit::kMemory,
-          kNewer),
-    Later("", "matmul_lhs_fifo", "unsupported.md#matmul_lhs_fifo", kTpu, Effect::kReadsWrites, Unit::kMatrix, kNewer),
-    Later("", "matmul_pop_fifo", "unsupported.md#matmul_pop_fifo", kTpu, Effect::kReads, Unit::kMatrix, kNewer),
+          kBeforeHopper),
+    Later("", "matmul_lhs_fifo", "unsupported.md#matmul_lhs_fifo", kTpu, Effect::kReadsWrites, Unit::kMatrix, kMma),
+    Later("", "matmul_pop_fifo", "unsupported.md#matmul_pop_fifo", kTpu, Effect::kReads, Unit::kMatrix, kMma),
+    Later("", "conv", "unsupported.md#conv", kTpu, Effect::kPure, Unit::kMatrix, kConvolution),
+    Later("", "conv_general_dilated", "unsupported.md#conv_general_dilated", kTpu, Effect::kPure, Unit::kMatrix,
+          kConvolution),
+    Later("", "top_k", "unsupported.md#top_k", kTpu, Effect::kPure, Unit::kVector, kConvolution),
+    Later("", "approx_top_k", "unsupported.md#approx_top_k", kTpu, Effect::kPure, Unit::kVector, kConvolution),
+    Later("", "has_memory_space", "unsupported.md#has_memory_space", kTpu, Effect::kPure, Unit::kNone,
+          kCompilerInternal),
+    Later("sc", "scan_count", "unsupported.md#sc.scan_count", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace palladion {
 namespace simd {
 class Parallel;
 }
+class RunControl;  // semantics/base/run_control.h
 
 // The operands' and results' memory for one execution: each a dense array of its type's storage, aligned for one
 // element. An operand may lie inside a buffer (a load that was borrowed), so wider alignment must not be assumed.
@@ -24,6 +25,8 @@ struct ValueOperands {
   std::byte* const* out;
   std::byte* scratch;                  // ValueKernel::scratch_bytes of it, 64-byte aligned, contents arbitrary
   simd::Parallel* parallel = nullptr;  // host threads that may share the operation, when there are any
+  // A long operation may look whether the run is interrupted, and then leave its results as they are.
+  const RunControl* control = nullptr;
 };
 
 struct ValueTypes {
@@ -37,6 +40,7 @@ struct ValueKernel {
   std::shared_ptr<const void> params;
   std::size_t scratch_bytes = 0;
   bool wants_threads = false;  // large enough to be shared by host threads
+  double work = 0;             // how long it takes, in elements; 0: as many as its largest operand or result has
   // Elementwise kernels only: the same on n consecutive elements of every operand that is not of rank 0. No scratch.
   void (*strip)(const void* params, const ValueOperands& operands, std::size_t n) = nullptr;
 };

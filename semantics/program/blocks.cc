@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/program/frame_shadow.h"
 
 namespace palladion {
@@ -35,17 +36,23 @@ bool WhollyOutside(const BlockDim& dim, std::int64_t start, std::int64_t size) {
   return dim.size > 0 && (start >= size + high || start + dim.size <= -low);
 }
 
+// The ref's name in the kernel.
+std::string NameOf(const OperandInfo& info, const Frame& frame) {
+  return info.ref.valid() ? frame.program().refs[info.ref.index()].name : info.name;
+}
+
 void ReportBlockOutOfBounds(const OperandInfo& info, const Step& step, Frame& frame) {
   std::vector<std::int64_t> index;
   for (std::size_t d = 0; d < info.index.size(); ++d) index.push_back(MapResult(info, d, frame));
-  frame.machine().Report({.code = FindingCode::kBlockOutOfBounds,
-                          .severity = Severity::kDefect,
-                          .message = Cat("the block of operand '", info.name, "' at program (",
-                                         absl::StrJoin(frame.grid_index, ", "), ") lies wholly outside its array ",
-                                         ToString(info.type), ": the index map returned (", absl::StrJoin(index, ", "),
-                                         "); at least one element must be inside: correct the index map or the grid"),
-                          .loc = step.loc,
-                          .text_line = step.text_line});
+  frame.machine().Report(
+      {.code = FindingCode::kBlockOutOfBounds,
+       .severity = Severity::kDefect,
+       .message = Cat("the block of operand '", NameOf(info, frame), "'",
+                      AtAgent(NamingOf(frame.program()), frame.grid_index), " lies wholly outside its array ",
+                      ToString(info.type), ": the index map returned (", absl::StrJoin(index, ", "), ")"),
+       .loc = step.loc,
+       .text_line = step.text_line,
+       .fix = "let at least one element of the block be inside: correct the index map or the grid"});
 }
 
 // grid.md#index-type: hardware computes blocks in i32. False: said.
@@ -58,9 +65,9 @@ bool ExpectIndexType(const OperandInfo& info, std::size_t d, const Step& step, F
   const std::string value = is_u64 ? Cat(static_cast<std::uint64_t>(index)) : Cat(index);
   frame.machine().Report({.code = FindingCode::kIndexType,
                           .severity = Severity::kDefect,
-                          .message = Cat("the index map of operand '", info.name, "' returned ", value,
-                                         " for dimension ", d, " at program (", absl::StrJoin(frame.grid_index, ", "),
-                                         "); a block index must be one that an i32 holds"),
+                          .message = Cat("the index map of operand '", NameOf(info, frame), "' returned ", value,
+                                         " for dimension ", d, AtAgent(NamingOf(frame.program()), frame.grid_index),
+                                         "; a block index must be one that an i32 holds"),
                           .loc = step.loc,
                           .text_line = step.text_line});
   return false;
@@ -97,7 +104,7 @@ bool SameBlock(const OperandInfo& info, Frame& frame) {
 void UseIndex(const OperandInfo& info, const Step& step, Frame& frame) {
   if (frame.shadow == nullptr) return;
   for (SlotId slot : info.index)
-    frame.shadow->Use(slot, Cat("the block index of operand '", info.name, "'"), step, frame);
+    frame.shadow->Use(slot, Cat("the block index of operand '", NameOf(info, frame), "'"), step, frame);
 }
 
 // All elements of a ref, in its own order.

@@ -58,15 +58,6 @@ absl::Status RunJump(const void* params, const Step&, Frame& frame) {
   return absl::OkStatus();
 }
 
-absl::Status RunLoopJump(const void* params, const Step&, Frame& frame) {
-  if (++frame.back_edges > frame.back_edge_budget && frame.back_edge_budget > 0) {
-    return absl::ResourceExhaustedError(Cat("the budget of ", frame.back_edge_budget,
-                                            " loop iterations is spent; raise --budget if the kernel does end"));
-  }
-  frame.pc = *static_cast<const JumpParams*>(params)->to.target;
-  return frame.back_edges == frame.pause_at ? PauseStatus() : absl::OkStatus();
-}
-
 struct MoveParams {
   std::size_t bytes;
 };
@@ -216,6 +207,7 @@ void Builder::AppendStep(Step step, std::shared_ptr<const void> owned, const std
   }
   if (owned != nullptr) program_.owned.push_back(std::move(owned));
   program_.steps.push_back(step);
+  if (step.visible) SetWork(views_.elements);
 }
 
 void Builder::EmitValue(ValueKernel kernel, const std::vector<SlotId>& in, const std::vector<SlotId>& out,
@@ -223,7 +215,9 @@ void Builder::EmitValue(ValueKernel kernel, const std::vector<SlotId>& in, const
   program_.scratch_bytes = std::max(program_.scratch_bytes, kernel.scratch_bytes);
   program_.wants_threads |= kernel.wants_threads;
   const void* params = kernel.params.get();
+  const double work = kernel.work > 0 ? kernel.work : LargestOf(in, out);
   AppendStep({.value = kernel.run, .params = params, .op = op}, std::move(kernel.params), in, out);
+  SetWork(work);
 }
 
 void Builder::EmitMove(SlotId from, SlotId to, const Type& type) {
@@ -231,8 +225,6 @@ void Builder::EmitMove(SlotId from, SlotId to, const Type& type) {
 }
 
 void Builder::EmitJump(const Label& label) { Emit(RunJump, JumpParams{label}); }
-
-void Builder::EmitLoopJump(const Label& label) { Emit(RunLoopJump, JumpParams{label}); }
 
 void Builder::NumberLoop(std::vector<SlotId> carries) {
   program_.steps.back().loop = static_cast<std::int32_t>(program_.loops.size());

@@ -87,6 +87,7 @@ class Builder {
   void EmitValue(ValueKernel kernel, const std::vector<SlotId>& in, const std::vector<SlotId>& out,
                  const Instr* op = nullptr);
   void EmitMove(SlotId from, SlotId to, const Type& type);
+  void SetWork(double work);  // of the last step: Step::work
   void Bind(const Label& label) {
     FlushStrips();
     *label.target = program_.steps.size();
@@ -123,6 +124,7 @@ class Builder {
   struct Views {
     RefId ref;  // of the first
     bool several = false;
+    double elements = 0;  // of all
     void Add(RefId other) {
       several |= ref.valid() && ref != other;
       ref = other;
@@ -136,6 +138,7 @@ class Builder {
     std::vector<ValueId> defined;
   };
 
+  double LargestOf(const std::vector<SlotId>& in, const std::vector<SlotId>& out) const;  // in elements
   void AppendStep(Step step, std::shared_ptr<const void> owned, const std::vector<SlotId>& in,
                   const std::vector<SlotId>& out);
   // A value of the group under construction whose memory is not decided yet.

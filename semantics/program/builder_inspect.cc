@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
 #include "semantics/ops/inspect.h"
 #include "semantics/ops/op_row.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/program/builder.h"
 
 namespace palladion {
@@ -44,10 +44,11 @@ absl::Status RunExpectAlive(const void* params, const Step& step, Frame& frame) 
   const Step* ended = frame.ref(ref).ended;
   if (ended == nullptr) return absl::OkStatus();
   const std::string& name = frame.program().refs[ref.index()].name;
-  const std::string agent = Cat("program (", absl::StrJoin(frame.grid_index, ", "), ")");
+  const std::string agent = AgentName(NamingOf(frame.program()), frame.grid_index);
   frame.machine().Report({.code = FindingCode::kUseAfterScope,
                           .severity = Severity::kDefect,
-                          .message = Cat("'", name, "' is used at ", agent, " after freeze has ended its life"),
+                          .message = Cat("'", name, "' is used", AtAgent(NamingOf(frame.program()), frame.grid_index),
+                                         " after freeze has ended its life"),
                           .loc = step.loc,
                           .text_line = step.text_line,
                           .first = FindingAccess{AccessKind::kFree, agent, name, "", ended->loc, ended->text_line},

@@ -129,7 +129,9 @@ void Builder::FlushStrips() {
     EmitValue(std::move(op.kernel), in, {op.out.slot}, op.op);
     program_.steps.back().inspected = op.inspected;
   } else {
+    const double work = static_cast<double>(group.elements) * static_cast<double>(group.ops.size());
     Emit(RunStrips, StripParams{group.elements, std::move(group.ops), parts, inside_bytes});
+    SetWork(work);
   }
   current_ = now;
   for (const Range& range : pending_frees_) memory_.Free(range.offset, range.bytes);

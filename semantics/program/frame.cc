@@ -1,4 +1,5 @@
 // The step loop. Operands are fetched here once for every value operation, so no operation repeats it.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -22,7 +23,7 @@ void RunValue(const Step& step, Frame& frame) {
   std::byte* out[kMaxInlineOperands];
   for (std::size_t i = 0; i < step.n_in; ++i) in[i] = frame.slot(frame.in(step, i));
   for (std::size_t i = 0; i < step.n_out; ++i) out[i] = frame.slot(frame.out(step, i));
-  step.value(step.params, {in, out, frame.scratch(), frame.parallel});
+  step.value(step.params, {in, out, frame.scratch(), frame.parallel, frame.control});
 }
 
 // Most operations: the loops over operands, unrolled.
@@ -31,7 +32,7 @@ void RunOneResult(const Step& step, Frame& frame) {
   const std::byte* in[kIn];
   for (int i = 0; i < kIn; ++i) in[i] = frame.slot(frame.in(step, i));
   std::byte* out = frame.slot(frame.out(step, 0));
-  step.value(step.params, {in, &out, frame.scratch(), frame.parallel});
+  step.value(step.params, {in, &out, frame.scratch(), frame.parallel, frame.control});
 }
 
 // concatenate, split and friends of many operands.
@@ -40,7 +41,7 @@ void RunWideValue(const Step& step, Frame& frame) {
   std::vector<std::byte*> out(step.n_out);
   for (std::size_t i = 0; i < step.n_in; ++i) in[i] = frame.slot(frame.in(step, i));
   for (std::size_t i = 0; i < step.n_out; ++i) out[i] = frame.slot(frame.out(step, i));
-  step.value(step.params, {in.data(), out.data(), frame.scratch(), frame.parallel});
+  step.value(step.params, {in.data(), out.data(), frame.scratch(), frame.parallel, frame.control});
 }
 
 inline void RunAnyValue(const Step& step, Frame& frame) {
@@ -92,9 +93,22 @@ absl::Status Frame::RunPlain() {
       PALLADION_RETURN_IF_ERROR(step.fn(step.params, step, *this));
     } else {
       RunAnyValue(step, *this);
+      if (step.work != 0 && Interrupted(control)) return InterruptedStatus();
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status Frame::Look() {
+  constexpr std::int64_t kEvery = std::int64_t{1} << 12;
+  const bool bounded = back_edge_budget > 0;
+  if (bounded && spent > back_edge_budget)
+    return BudgetStatus(Cat("the budget of ", back_edge_budget, " loop iterations is spent"));
+  look_at = spent + kEvery;
+  if (bounded) look_at = std::min(look_at, back_edge_budget + 1);
+  if (control == nullptr) return absl::OkStatus();
+  control->Spent(spent, back_edge_budget);
+  return control->interrupted() ? InterruptedStatus() : absl::OkStatus();
 }
 
 // While nothing is undefined the shadow costs one test.
@@ -109,7 +123,7 @@ inline absl::Status Frame::RunCheckedStep(const Step& step) {
   if (shadow != nullptr && shadow->any())
     shadow->RunValue(static_cast<std::size_t>(&step - program_->steps.data()), *this);
   if (inspects) inspections->MarkResults(step, *this);
-  return absl::OkStatus();
+  return step.work != 0 && Interrupted(control) ? InterruptedStatus() : absl::OkStatus();
 }
 
 absl::Status PauseStatus() {

@@ -11,7 +11,7 @@ struct Frame::Saved {
   std::vector<RefState> refs;
   std::vector<std::int64_t> grid_index;
   std::size_t pc = 0;
-  std::int64_t program_number = 0, end_program = 0, back_edges = 0;
+  std::int64_t program_number = 0, end_program = 0, back_edges = 0, spent = 0;
   bool first_program = true, new_task = false;
 };
 
@@ -24,6 +24,7 @@ std::shared_ptr<const Frame::Saved> Frame::Save() const {
                                        .program_number = program_number,
                                        .end_program = end_program,
                                        .back_edges = back_edges,
+                                       .spent = spent,
                                        .first_program = first_program,
                                        .new_task = new_task});
 }
@@ -37,6 +38,8 @@ void Frame::Restore(const Saved& saved) {
   program_number = saved.program_number;
   end_program = saved.end_program;
   back_edges = saved.back_edges;
+  spent = charged_ = saved.spent;
+  look_at = 0;
   first_program = saved.first_program;
   new_task = saved.new_task;
 }
@@ -49,6 +52,7 @@ void Frame::CopyTo(Frame& other) const {
   other.grid_size = grid_size;
   other.walk = walk;
   other.back_edge_budget = back_edge_budget;
+  other.control = control;
 }
 
 }  // namespace palladion

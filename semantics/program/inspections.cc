@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
 #include "semantics/machine.h"
 #include "semantics/ops/value_text.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/program/frame_shadow.h"
 #include "semantics/tensor/element_index.h"
 
@@ -19,10 +19,10 @@ Finding FindingOf(const Inspected& op, const Inspector& inspector, const std::by
   const bool is_scalar = inspector.type.shape.empty();
   return {.code = inspector.code,
           .severity = inspector.severity,
-          .message = Cat(
-              op.op, ": ", is_scalar ? "" : Cat("element ", IndexText(inspector.type.shape, element), " of "), "the ",
-              inspector.name, is_scalar ? "" : Cat(", ", ToString(inspector.type), ","), " is ", ValueText(scalar, x),
-              " at program (", absl::StrJoin(frame.grid_index, ", "), "); it ", inspector.rule),
+          .message =
+              Cat(op.op, ": ", is_scalar ? "" : Cat("element ", IndexText(inspector.type.shape, element), " of "),
+                  "the ", inspector.name, is_scalar ? "" : Cat(", ", ToString(inspector.type), ","), " is ",
+                  ValueText(scalar, x), AtAgent(NamingOf(frame.program()), frame.grid_index), "; it ", inspector.rule),
           .loc = op.loc,
           .text_line = op.text_line};
 }

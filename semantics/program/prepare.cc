@@ -4,6 +4,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/base/target_names.h"
 #include "semantics/ops/gpu_scope.h"
 #include "semantics/ops/op_row.h"
 #include "semantics/program/blocks.h"
@@ -139,7 +140,9 @@ class KernelPreparer {
   // The next program of the walk; falls through after the last.
   static absl::Status RunNextProgram(const void* params, const Step&, Frame& frame) {
     frame.first_program = false;
-    frame.back_edges = 0;
+    frame.BeginProgram();
+    if (frame.control != nullptr) frame.control->EndPrograms(1);
+    if (Interrupted(frame.control)) return InterruptedStatus();
     if (frame.program_number + 1 >= frame.end_program) return absl::OkStatus();
     if (frame.tasks_apart) {
       frame.new_task = frame.walk->NewTask(frame.program_number + 1, frame.grid_index);
@@ -356,11 +359,9 @@ class KernelPreparer {
 
 }  // namespace
 
-absl::StatusOr<Target> TargetOf(const Kernel& kernel) {
-  if (kernel.backend.empty()) return Target{};
-  std::string chip = kernel.arch;
-  if (chip.empty() || chip.starts_with("sm_")) chip = kernel.backend == "mosaic_tpu" ? "v5e" : "h100";
-  return TargetFromName(Cat(kernel.backend, "/", chip));
+absl::StatusOr<Target> TargetOf(const Kernel& kernel, std::string_view name) {
+  const std::string_view chip = kernel.arch.starts_with("sm_") ? "" : std::string_view(kernel.arch);
+  return ResolveTarget(name, {.kernel = kernel.name, .backend = kernel.backend, .chip = chip});
 }
 
 absl::StatusOr<std::shared_ptr<const Program>> Prepare(const VerifiedModule& module, const Kernel& kernel,

@@ -4,6 +4,7 @@
 #define PALLADION_SEMANTICS_PROGRAM_PREPARE_H_
 
 #include <memory>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "semantics/base/target.h"
@@ -12,8 +13,8 @@
 
 namespace palladion {
 
-// What the kernel itself says: its backend and chip, else generic.
-absl::StatusOr<Target> TargetOf(const Kernel& kernel);
+// The target that `name` means for this kernel (ResolveTarget); "": what the kernel itself says, else generic.
+absl::StatusOr<Target> TargetOf(const Kernel& kernel, std::string_view name = "");
 
 // Unimplemented, with the place in the text and the user's line, where the target or an operation is not done.
 absl::StatusOr<std::shared_ptr<const Program>> Prepare(const VerifiedModule& module, const Kernel& kernel,

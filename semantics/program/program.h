@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "semantics/base/ids.h"
+#include "semantics/base/run_control.h"
 #include "semantics/base/target.h"
 #include "semantics/ir/module.h"
 #include "semantics/machine.h"
@@ -66,6 +68,9 @@ struct Step {
   // It leaves something behind that no access to memory shows: a print, an allocation, an arrival.
   bool lasting = false;
   std::int32_t loop = -1;  // of the step that goes on with a loop or leaves it: in Program::loops
+  // How long it takes: elements, or so many multiply-adds that take as long as one; 0 where it is no more than any
+  // step.
+  std::uint32_t work = 0;
 };
 
 // A loop whose end depends on a condition (`while`). Each time round, it may be as it was before: then it waits.
@@ -207,8 +212,11 @@ class Frame {
   bool first_program = true;           // of this agent
   bool tasks_apart = false;            // a check: programs that have no order find none of each other's blocks
   bool new_task = false;               // tasks_apart: this program's index along a parallel dimension is another
-  std::int64_t back_edges = 0;         // loop iterations of this program so far: the budget counts these
+  std::int64_t back_edges = 0;         // loop iterations of this program so far
+  std::int64_t spent = 0;              // the same, one of much work counting several times: the budget is of these
   std::int64_t back_edge_budget = 0;   // 0: none
+  std::int64_t look_at = 0;            // `spent` at which Look is due
+  RunControl* control = nullptr;       // nullptr: nobody ends the run or asks how far it is
   std::int64_t pause_at = 0;           // so many, and Run returns PauseStatus() at the head of a loop; 0: never
   simd::Parallel* parallel = nullptr;  // host threads for large operations
   std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
@@ -222,6 +230,12 @@ class Frame {
   // Runs from `pc` to the end of the steps, to the first error, or to a step that the hooks hold back.
   absl::Status Run();
   bool done() const { return pc == program_->steps.size(); }
+
+  // At the head of a loop, now and then: is the budget spent, is the run interrupted?
+  absl::Status Look();
+  void BeginProgram() { back_edges = spent = charged_ = look_at = 0; }
+  // What loops have spent since the last time.
+  std::int64_t TakeSpent() { return spent - std::exchange(charged_, spent); }
 
   // All that changes while a program runs, and back: for searches that return to a choice. Not the shadow.
   struct Saved;
@@ -244,6 +258,7 @@ class Frame {
   Machine* machine_;
   std::unique_ptr<std::byte[], Free> arena_;
   std::byte* scratch_;
+  std::int64_t charged_ = 0;
   std::vector<std::byte*> slots_;
   std::vector<RefState> refs_;
 };

@@ -33,7 +33,7 @@ void Look(const StripOp& op, const std::byte* const* in, std::size_t first, std:
 
 // Elements [first, last), with the part's own strips at `inside`.
 void RunRange(const StripParams& p, std::size_t first, std::size_t last, std::size_t inside, Frame& frame) {
-  for (; first < last; first += kStripElements) {
+  for (; first < last && !Interrupted(frame.control); first += kStripElements) {
     const std::size_t n = std::min(kStripElements, last - first);
     for (const StripOp& op : p.ops) {
       const std::byte* in[kMaxStripOperands];
@@ -84,7 +84,7 @@ void MarkStrip(const StripOp& op, std::size_t first, std::size_t n, Frame& frame
 // As RunRange, with each operation's rule after it: a select needs its predicate's strip while it is there.
 void RunShadowed(const StripParams& p, std::size_t step, Frame& frame) {
   FrameShadow& shadow = *frame.shadow;
-  for (std::size_t first = 0; first < p.elements; first += kStripElements) {
+  for (std::size_t first = 0; first < p.elements && !Interrupted(frame.control); first += kStripElements) {
     const std::size_t n = std::min(kStripElements, p.elements - first);
     for (std::size_t k = 0; k < p.ops.size(); ++k) {
       const StripOp& op = p.ops[k];
@@ -109,6 +109,9 @@ bool AnyUndefined(const StripParams& p, const FrameShadow& shadow) {
   });
 }
 
+// Strips that were left out are nobody's results.
+absl::Status EndOf(const Frame& frame) { return Interrupted(frame.control) ? InterruptedStatus() : absl::OkStatus(); }
+
 }  // namespace
 
 absl::Status RunStrips(const void* params, const Step& step, Frame& frame) {
@@ -121,13 +124,13 @@ absl::Status RunStrips(const void* params, const Step& step, Frame& frame) {
     for (const StripOp& op : p.ops) frame.shadow->SetDefined(op.out.slot);  // the values of an earlier turn
     if (inspects || AnyUndefined(p, *frame.shadow)) {
       RunShadowed(p, static_cast<std::size_t>(&step - frame.program().steps.data()), frame);
-      return absl::OkStatus();
+      return EndOf(frame);
     }
   }
   const std::size_t parts = frame.parallel == nullptr || inspects ? 1 : std::min(p.parts, frame.parallel->threads());
   if (parts == 1) {
     RunRange(p, 0, p.elements, 0, frame);
-    return absl::OkStatus();
+    return EndOf(frame);
   }
   const std::size_t strips = (p.elements + kStripElements - 1) / kStripElements;
   frame.parallel->For(parts, [&](std::size_t part) {
@@ -135,7 +138,7 @@ absl::Status RunStrips(const void* params, const Step& step, Frame& frame) {
     const std::size_t last = std::min(p.elements, strips * (part + 1) / parts * kStripElements);
     RunRange(p, first, last, part * p.inside_bytes, frame);
   });
-  return absl::OkStatus();
+  return EndOf(frame);
 }
 
 }  // namespace palladion

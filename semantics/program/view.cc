@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/program/agent_naming.h"
 
 namespace palladion {
 namespace {
@@ -18,14 +18,16 @@ std::int64_t ReadAs(const std::byte* memory, std::int64_t element) {
   return static_cast<std::int64_t>(value);
 }
 
-void ReportGuard(const ViewGuard& guard, std::int64_t value, bool outside, const std::string& name, const Site& site,
-                 Machine& machine) {
+void ReportGuard(const ViewGuard& guard, std::int64_t value, const ViewPlan& plan, const Step& step, Frame& frame) {
+  const bool outside = value < 0 || value + guard.reach >= guard.size;
+  const std::string& name = frame.program().refs[plan.ref.index()].name;
+  const Site site = frame.site(step);
   const std::string slice = guard.reach == 0 ? Cat(value) : Cat(value, "..", value + guard.reach);
   Finding finding{.code = outside ? FindingCode::kOutOfBounds : FindingCode::kIllegal,
                   .severity = Severity::kDefect,
                   .loc = site.loc,
                   .text_line = site.text_line};
-  const std::string program = Cat(" at program (", absl::StrJoin(site.program, ", "), ")");
+  const std::string program = AtAgent(NamingOf(frame.program()), site.program);
   if (outside) {
     finding.message = Cat("index ", slice, " into '", name, "'", program, " is out of bounds: dimension ",
                           guard.dimension, " of what .at number ", guard.level, " of the view sees has indices 0..",
@@ -39,7 +41,7 @@ void ReportGuard(const ViewGuard& guard, std::int64_t value, bool outside, const
                           FloorDiv(value, guard.tile) * guard.tile);
     finding.fix = Cat("start the slice at a multiple of ", guard.tile, ", or choose a smaller tile");
   }
-  machine.Report(std::move(finding));
+  frame.machine().Report(std::move(finding));
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ void CheckGuards(const ViewPlan& plan, bool bounds, const Step& step, Frame& fra
     const std::int64_t value = start.slot.valid() ? ReadPlace(frame.slot(start.slot), start.dtype, 0) : start.constant;
     const bool outside = value < 0 || value + guard.reach >= guard.size;
     if (outside ? !bounds : value % guard.tile == 0) continue;
-    ReportGuard(guard, value, outside, frame.program().refs[plan.ref.index()].name, frame.site(step), frame.machine());
+    ReportGuard(guard, value, plan, step, frame);
   }
 }
 

@@ -168,6 +168,7 @@ absl::Status Builder::PlanWalk(const Arg& view, ViewPlan& plan) {
 
 absl::Status Builder::PlanPlace(const Arg& view, ViewPlan& plan) {
   views_.Add(plan.ref);
+  views_.elements += static_cast<double>(NumElements(plan.type.shape));
   for (const Transform& t : view.transforms) {
     if (t.kind != Transform::Kind::kCluster) continue;
     PALLADION_ASSIGN_OR_RETURN(const ClusterPlace place, ParseCluster(t));

@@ -96,11 +96,12 @@ class BlockedDot {
     gather_ = scratch + layout.gather;
   }
 
-  void Run() {
+  void Run(const RunControl* control) {
     for (std::size_t column = 0; column < shape_.n; column += kColumnBlock) {
       for (std::size_t row = 0; row < shape_.m; row += kRowBlock) {
         std::size_t depth = 0;
         do {
+          if (Interrupted(control)) return;
           MultiplyBlock(row, column, depth);
           depth += kDepthBlock;
         } while (depth < shape_.k);
@@ -232,10 +233,6 @@ DotProduct ProductOf(DType a, DType b) {
   return Precision(a) + Precision(b) <= kDoublePrecision ? DotProduct::kExact : DotProduct::kFused;
 }
 
-double WorkOf(const DotShape& shape) {
-  return static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-}
-
 // How the output is cut for several threads: into bands of rows or of columns, whichever there are more of.
 struct Split {
   std::size_t parts;
@@ -258,10 +255,11 @@ DotShape PartShape(const DotShape& shape, const Split& split) {
 
 template <typename T>
 void RunParts(const DotKernels<T>& kernels, const DotOperand& a, const DotOperand& b, const DotShape& shape,
-              DType out_dtype, std::byte* out, std::byte* scratch, Parallel* parallel) {
+              DType out_dtype, std::byte* out, std::byte* scratch, DotHelp help) {
+  Parallel* const parallel = help.parallel;
   const Split split = SplitOf(shape, parallel != nullptr ? parallel->threads() : 1);
   if (split.parts == 1) {
-    BlockedDot<T>(kernels, a, b, shape, out_dtype, out, shape.n, scratch).Run();
+    BlockedDot<T>(kernels, a, b, shape, out_dtype, out, shape.n, scratch).Run(help.control);
     return;
   }
   const std::size_t scratch_stride = RoundUp(LayOut(PartShape(shape, split)).total, kAlignment);
@@ -279,11 +277,15 @@ void RunParts(const DotKernels<T>& kernels, const DotOperand& a, const DotOperan
     }
     std::byte* part_out = out + first * (split.by_rows ? shape.n : 1) * StorageBytes(out_dtype);
     BlockedDot<T>(kernels, part_a, part_b, part_shape, out_dtype, part_out, shape.n, scratch + part * scratch_stride)
-        .Run();
+        .Run(help.control);
   });
 }
 
 }  // namespace
+
+double WorkOf(DotShape shape) {
+  return static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+}
 
 bool WorthSharing(DotShape shape) {
   constexpr double kWorthwhile = 4e6;  // multiply-adds: some tens of microseconds, far more than waking a thread
@@ -297,21 +299,21 @@ std::size_t DotScratchBytes(DotShape shape, std::size_t threads) {
 }
 
 void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, DType out_dtype, void* out,
-         absl::Span<std::byte> scratch, Target target, Parallel* parallel) {
+         absl::Span<std::byte> scratch, Target target, DotHelp help) {
   // Lanes run across n. A matrix times a vector is turned around; its output is the same bytes.
   if (shape.n == 1 && shape.m > 1) {
-    return Dot(b, a, {1, shape.m, shape.k}, out_dtype, out, scratch, target, parallel);
+    return Dot(b, a, {1, shape.m, shape.k}, out_dtype, out, scratch, target, help);
   }
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(scratch.data());
   std::byte* aligned = scratch.data() + (RoundUp(address, kAlignment) - address);
   std::byte* out_bytes = static_cast<std::byte*>(out);
   if (IsFloat(a.dtype) || IsFloat(b.dtype) || IsFloat(out_dtype)) {
     const DotKernels<double>& kernels = DoubleDotKernels(target, ProductOf(a.dtype, b.dtype));
-    RunParts(kernels, a, b, shape, out_dtype, out_bytes, aligned, parallel);
+    RunParts(kernels, a, b, shape, out_dtype, out_bytes, aligned, help);
   } else if (Info(out_dtype).bits <= 32) {
-    RunParts(Int32DotKernels(target), a, b, shape, out_dtype, out_bytes, aligned, parallel);
+    RunParts(Int32DotKernels(target), a, b, shape, out_dtype, out_bytes, aligned, help);
   } else {
-    RunParts(ScalarInt64DotKernels(), a, b, shape, out_dtype, out_bytes, aligned, parallel);
+    RunParts(ScalarInt64DotKernels(), a, b, shape, out_dtype, out_bytes, aligned, help);
   }
 }
 

@@ -19,6 +19,7 @@
 
 #include "absl/types/span.h"
 #include "semantics/base/dtype.h"
+#include "semantics/base/run_control.h"
 #include "semantics/simd/parallel.h"
 #include "semantics/simd/target.h"
 
@@ -39,6 +40,16 @@ struct DotShape {
   std::size_t k;
 };
 
+double WorkOf(DotShape shape);  // multiply-adds
+// So many take as long as an elementwise operation on one element.
+inline constexpr double kMultiplyAddsOfElement = 16;
+
+// Who helps, and who may say that the result is not wanted any more: what is in `out` is then anything.
+struct DotHelp {
+  Parallel* parallel = nullptr;
+  const RunControl* control = nullptr;
+};
+
 // Large enough that Dot splits it over the threads it is given.
 bool WorthSharing(DotShape shape);
 
@@ -48,9 +59,9 @@ std::size_t DotScratchBytes(DotShape shape, std::size_t threads = 1);
 
 // Writes the m x n elements of `out`, row-major, of type `out_dtype`. `scratch` has at least
 // DotScratchBytes(shape, parallel's threads) bytes, any alignment; nothing is allocated. `out` overlaps neither
-// operand. With `parallel`, a large product is computed on its threads; the bits are the same.
+// operand. With `help.parallel`, a large product is computed on its threads; the bits are the same.
 void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, DType out_dtype, void* out,
-         absl::Span<std::byte> scratch, Target target = ActiveTarget(), Parallel* parallel = nullptr);
+         absl::Span<std::byte> scratch, Target target = ActiveTarget(), DotHelp help = {});
 
 }  // namespace palladion::simd
 

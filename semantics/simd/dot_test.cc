@@ -84,7 +84,8 @@ std::vector<std::byte> RunDot(const Operand& a, const Operand& b, DotShape shape
   const std::size_t scratch_bytes = DotScratchBytes(shape, parallel != nullptr ? parallel->threads() : 1);
   std::vector<std::byte> out(out_bytes + kCanaryBytes, kCanary);
   std::vector<std::byte> scratch(scratch_bytes + kCanaryBytes, kCanary);
-  Dot(a.View(), b.View(), shape, out_dtype, out.data(), absl::MakeSpan(scratch).first(scratch_bytes), target, parallel);
+  Dot(a.View(), b.View(), shape, out_dtype, out.data(), absl::MakeSpan(scratch).first(scratch_bytes), target,
+      {parallel});
   const auto untouched = [](std::byte byte) { return byte == kCanary; };
   EXPECT_TRUE(std::all_of(out.begin() + out_bytes, out.end(), untouched)) << "wrote beyond the output";
   EXPECT_TRUE(std::all_of(scratch.begin() + scratch_bytes, scratch.end(), untouched)) << "wrote beyond the scratch";

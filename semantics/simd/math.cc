@@ -8,8 +8,8 @@ namespace palladion::simd {
 namespace {
 
 constexpr std::array<std::string_view, kMathOpCount> kNames = {
-    "exp", "exp2", "expm1", "log",  "log1p", "logistic", "tanh",  "sqrt",  "rsqrt", "cbrt", "sin",  "cos",
-    "tan", "asin", "acos",  "atan", "sinh",  "cosh",     "asinh", "acosh", "atanh", "erf",  "erfc", "erf_inv",
+    "exp", "exp2", "expm1", "log",  "log2", "log1p", "logistic", "tanh",  "sqrt",  "rsqrt", "cbrt", "sin",     "cos",
+    "tan", "asin", "acos",  "atan", "sinh", "cosh",  "asinh",    "acosh", "atanh", "erf",   "erfc", "erf_inv",
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ enum class MathOp : std::uint8_t {
   kExp2,
   kExpm1,
   kLog,
+  kLog2,
   kLog1p,
   kLogistic,
   kTanh,

@@ -229,6 +229,8 @@ inline constexpr double kLn2 = 0x1.62e42fefa39efp-1;
 inline constexpr double kLn2Hi = 0x1.62e42fefa3800p-1;
 inline constexpr double kLn2Lo = 0x1.ef35793c76730p-45;
 inline constexpr double kLn2Lo2 = 0x1.f97b57a079a19p-103;
+inline constexpr double kInvLn2 = 0x1.71547652b82fep+0;
+inline constexpr double kInvLn2Lo = 0x1.777d0ffda0d24p-56;
 // (log(1 + r) - r) / r^2; weight |r| on [-0.00388186, 0.00388186]: error 2^-72.5
 alignas(64) inline constexpr double kLogPoly6[7] = {
     -0x1.0000000000000p-1, 0x1.5555555555556p-2, -0x1.0000000000001p-2, 0x1.99999998d7693p-3,

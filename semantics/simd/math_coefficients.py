@@ -131,6 +131,8 @@ def log_tables():
   constant("kLn2Hi", hi)
   constant("kLn2Lo", ln2 - hi)
   constant("kLn2Lo2", ln2 - hi - mp.mpf(float(ln2 - hi)))
+  constant("kInvLn2", 1 / ln2)
+  constant("kInvLn2Lo", 1 / ln2 - mp.mpf(float(1 / ln2)))
 
   def q(r):
     return (mp.log1p(r) - r) / r**2

@@ -37,6 +37,8 @@ DoubleFn Approximate(MathOp op) {
       return [](double x) { return std::expm1(x); };
     case MathOp::kLog:
       return [](double x) { return std::log(x); };
+    case MathOp::kLog2:
+      return [](double x) { return std::log2(x); };
     case MathOp::kLog1p:
       return [](double x) { return std::log1p(x); };
     case MathOp::kLogistic:

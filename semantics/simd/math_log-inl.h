@@ -94,6 +94,20 @@ HWY_INLINE V Log(D d, V x) {
   }
 }
 
+// e + log(m) / ln2: exact for powers of two, whose m is 1, and near 1, where e is 0.
+template <class D, class V>
+HWY_INLINE V Log2(D d, V x) {
+  const auto tiny = hn::Lt(x, hn::Set(d, 0x1p-1022));
+  const V scaled = hn::IfThenElse(tiny, hn::Mul(x, hn::Set(d, 0x1p54)), x);
+  const auto [e, m, index] = SplitForLog(d, scaled);
+  const Pair<V> y = LogPair(d, m, hn::Zero(d));
+  const Pair<V> scaled_hi = TwoProd(y.hi, hn::Set(d, kInvLn2));
+  const V rest = hn::Add(hn::Mul(y.hi, hn::Set(d, kInvLn2Lo)), hn::Mul(y.lo, hn::Set(d, kInvLn2)));
+  const V exponent = hn::Sub(e, hn::IfThenElseZero(tiny, hn::Set(d, 54.0)));
+  const Pair<V> sum = TwoSum(exponent, scaled_hi.hi);
+  return LogSpecial(d, x, hn::Add(sum.hi, hn::Add(sum.lo, hn::Add(scaled_hi.lo, rest))));
+}
+
 }  // namespace palladion::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -1,4 +1,4 @@
-// log, log1p, asinh, acosh, atanh: what is made from the core of math_log-inl.h.
+// log, log2, log1p, asinh, acosh, atanh: what is made from the core of math_log-inl.h.
 #include "semantics/simd/math_find.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +16,15 @@ struct LogKernel {
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     return Log<kNarrow>(d, x);
+  }
+};
+
+struct Log2Kernel {
+  static constexpr MathOp kOp = MathOp::kLog2;
+  static constexpr Symmetry kSymmetry = Symmetry::kNone;
+  template <bool kNarrow, class D, class V>
+  static HWY_INLINE V Eval(D d, V x) {
+    return Log2(d, x);
   }
 };
 
@@ -98,6 +107,8 @@ UnaryFn FindLogFamily(MathOp op, DType dtype) {
   switch (op) {
     case MathOp::kLog:
       return FindFor<LogKernel>(dtype);
+    case MathOp::kLog2:
+      return FindFor<Log2Kernel>(dtype);
     case MathOp::kLog1p:
       return FindFor<Log1pKernel>(dtype);
     case MathOp::kAsinh:

@@ -124,6 +124,9 @@ inline void MpfrCompute(MathOp op, mpfr_ptr y, mpfr_ptr x) {
     case MathOp::kLog:
       mpfr_log(y, x, kNear);
       return;
+    case MathOp::kLog2:
+      mpfr_log2(y, x, kNear);
+      return;
     case MathOp::kLog1p:
       mpfr_log1p(y, x, kNear);
       return;

@@ -7,15 +7,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/base/system_error.h"
+#include "semantics/base/whole_file.h"
 #include "semantics/tensor/normalise.h"
 #include "semantics/tensor/npy_header.h"
 
@@ -31,7 +32,6 @@ class FileDescriptor {
     if (fd_ >= 0) ::close(fd_);
   }
   int get() const { return fd_; }
-  int Close() { return ::close(std::exchange(fd_, -1)); }
 
  private:
   int fd_;
@@ -42,14 +42,17 @@ absl::Status WithPath(const std::string& path, const absl::Status& status) {
   return status.ok() ? status : absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
 }
 
-absl::Status SystemError(const char* doing, int error) {
-  const std::string what = absl::StrCat("cannot ", doing, ": ", std::strerror(error));
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG || error == ENOMEM || error == EMFILE) {
-    return absl::ResourceExhaustedError(absl::StrCat(what, "; make room or choose another place"));
-  }
-  if (error == EIO) return absl::InternalError(absl::StrCat(what, "; the disk reports a fault"));
-  return absl::InvalidArgumentError(absl::StrCat(what, "; check the path and its permissions"));
+// The system's message with what was done and what to do.
+absl::Status Advised(const char* doing, const absl::Status& status) {
+  if (status.ok()) return status;
+  const std::string_view remedy = status.code() == absl::StatusCode::kResourceExhausted
+                                      ? "make room or choose another place"
+                                  : status.code() == absl::StatusCode::kInternal ? "the disk reports a fault"
+                                                                                 : "check the path and its permissions";
+  return absl::Status(status.code(), ToAbsl(Cat("cannot ", doing, ": ", ToStd(status.message()), "; ", remedy)));
 }
+
+absl::Status SystemError(const char* doing, int error) { return Advised(doing, SystemStatus(error)); }
 
 // Fortran order: the first index runs fastest. Walks the destination in its own order, so writes are sequential.
 void TransposeFromFortran(const std::byte* src, std::byte* dst, const std::vector<std::int64_t>& shape,
@@ -71,32 +74,6 @@ void TransposeFromFortran(const std::byte* src, std::byte* dst, const std::vecto
       index[d] = 0;
     }
   }
-}
-
-absl::Status WriteFully(int fd, const void* data, std::size_t n) {
-  const char* p = static_cast<const char*>(data);
-  while (n > 0) {
-    const ::ssize_t done = ::write(fd, p, n);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return SystemError("write", done == 0 ? EIO : errno);
-    p += done;
-    n -= static_cast<std::size_t>(done);
-  }
-  return absl::OkStatus();
-}
-
-// Where a write to `path` lands; refuses what a rename would destroy.
-absl::StatusOr<std::string> WriteTarget(const std::string& path) {
-  struct ::stat info;
-  if (::stat(path.c_str(), &info) != 0) return path;  // new, or an error that creating the file will report
-  if (!S_ISREG(info.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot write: it is ",
-                                                   S_ISDIR(info.st_mode) ? "a folder" : "not a regular file",
-                                                   "; name a file that does not exist or may be replaced"));
-  }
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
-  if (real == nullptr) return SystemError("write", errno);
-  return std::string(real.get());
 }
 
 // The bytes of a file's elements: as in memory, but ml_dtypes keeps sub-byte integers with clear upper bits.
@@ -170,24 +147,20 @@ absl::StatusOr<Tensor> ReadFile(const std::string& path, std::optional<DType> de
 }
 
 absl::Status WriteFile(const std::string& path, const Tensor& tensor) {
-  PALLADION_ASSIGN_OR_RETURN(const std::string target, WriteTarget(path));
-  std::string temporary;
-  int raw_fd = -1;
-  for (int attempt = 0; raw_fd < 0 && attempt < 100; ++attempt) {
-    temporary = absl::StrCat(target, ".", ::getpid(), ".", attempt, ".tmp");
-    raw_fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (raw_fd < 0 && errno != EEXIST) return SystemError("write", errno);
+  struct ::stat info;
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot write: it is ",
+                                                   S_ISDIR(info.st_mode) ? "a folder" : "not a regular file",
+                                                   "; name a file that does not exist or may be replaced"));
   }
-  if (raw_fd < 0) return SystemError("write", EEXIST);
-  FileDescriptor fd(raw_fd);
-  const std::string header = NpyHeaderFor(tensor.dtype(), tensor.shape());
-  const auto write = [&fd](const void* data, std::size_t n) { return WriteFully(fd.get(), data, n); };
-  absl::Status status = write(header.data(), header.size());
-  if (status.ok()) status = WriteElements(tensor, write);
-  if (fd.Close() != 0 && status.ok()) status = SystemError("write", errno);
-  if (status.ok() && ::rename(temporary.c_str(), target.c_str()) != 0) status = SystemError("write", errno);
-  if (!status.ok()) ::unlink(temporary.c_str());
-  return status;
+  const auto write_all = [&] {
+    PALLADION_ASSIGN_OR_RETURN(WholeFile file, WholeFile::Open(path));
+    PALLADION_RETURN_IF_ERROR(file.Write(NpyHeaderFor(tensor.dtype(), tensor.shape())));
+    PALLADION_RETURN_IF_ERROR(
+        WriteElements(tensor, [&file](const void* data, std::size_t n) { return file.Write(data, n); }));
+    return file.Commit();
+  };
+  return Advised("write", write_all());
 }
 
 }  // namespace

@@ -23,9 +23,9 @@ absl::StatusOr<Tensor> ReadNpy(const std::string& path, std::optional<DType> dec
 // The same from bytes in memory; errors do not name a file.
 absl::StatusOr<Tensor> ParseNpy(std::string_view file, std::optional<DType> declared = std::nullopt);
 
-// Writes to a new file beside `path` and renames it, so that `path` is either as before or complete; a symbolic link is
-// followed. InvalidArgument: the folder is missing or not writable, or `path` is a folder or device. ResourceExhausted:
-// disk full, quota or file size limit.
+// The file is written whole or not at all (semantics/base/whole_file.h); a symbolic link is followed. InvalidArgument:
+// the folder is missing or not writable, or `path` is a folder or device. ResourceExhausted: disk full, quota or file
+// size limit.
 absl::Status WriteNpy(const std::string& path, const Tensor& tensor);
 
 // The same as bytes in memory.

@@ -1,9 +1,13 @@
 """How the kernels of a program are emulated, as one value that JAX keeps in its traces and in the key of its caches."""
 
 import dataclasses
+import json
 import re
 
+from palladion.report import call_around
+
 ON_DEFECT = ("raise", "warn", "collect")
+ON_UNSUPPORTED = ("raise", "jax", "skip")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -13,14 +17,17 @@ class Params:
     target: "mosaic_tpu/v5p", a chip ("h100", "v5p"), or None for what the kernel says.
     seeds: None runs each kernel in program order, with the checks that are always on; a number checks it under so many schedules.
     on_defect: "raise" makes the kernel call fail; "warn" and "collect" let the program go on.
+    on_unsupported: of a kernel that Palladion does not have all of: "raise" an error of the call; "jax" has JAX's own interpreter run it;
+        "skip" leaves it out, and its results are poison.
     strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
     raise_codes: with "warn" or "collect", findings that make the call fail all the same.
-    session: which report the calls go to; set by `emulate`.
+    session: which report the calls go to (channels.py); set by `emulate`.
     """
 
     target: str | None = None
     seeds: int | None = None
     on_defect: str = "raise"
+    on_unsupported: str = "raise"
     strict: bool = False
     fill: str = "nan"
     proxy: str = "pallas"
@@ -37,6 +44,8 @@ class Params:
     def __post_init__(self):
         if self.on_defect not in ON_DEFECT:
             raise ValueError(f"on_defect must be one of {', '.join(ON_DEFECT)}; found {self.on_defect!r}")
+        if self.on_unsupported not in ON_UNSUPPORTED:
+            raise ValueError(f"on_unsupported must be one of {', '.join(ON_UNSUPPORTED)}; found {self.on_unsupported!r}")
         for name in ("seeds", "budget"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
@@ -57,8 +66,15 @@ class Params:
         """Kernels are checked under several schedules, not only run."""
         return self.seeds is not None or self.exhaustive or self.replay is not None
 
-    def options_text(self) -> str:
-        """The options of a kernel call (emu/bridge.h)."""
+    def replay_call(self, callee: str = "palladion.emulate") -> tuple:
+        """What a schedule is put between to see a finding again: the same target and checks."""
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        kept = {name: getattr(self, name) for name in ("fill", "proxy", "strict", "races", "definedness", "contracts", "budget")}
+        arguments = [] if self.target is None else [json.dumps(self.target)]
+        return call_around(callee, arguments, {name: value for name, value in kept.items() if value != defaults[name]})
+
+    def options_text(self, may_fail: bool = True) -> str:
+        """The options of a kernel call (emu/bridge.h). One that may not fail is only told of in the report."""
         given = {"strict": int(self.strict)}
         if self.checks:
             given |= {"check": 1, "exhaustive": int(self.exhaustive), "all_seeds": int(self.all_seeds), "races": int(self.races),
@@ -69,5 +85,5 @@ class Params:
                 given["replay"] = self.replay
         if self.budget is not None:
             given["budget"] = self.budget
-        given["raise"] = "all" if self.on_defect == "raise" else ",".join(self.raise_codes) or "none"
+        given["raise"] = "never" if not may_fail else "all" if self.on_defect == "raise" else ",".join(self.raise_codes) or "none"
         return ";".join(f"{name}={value}" for name, value in given.items())

@@ -12,13 +12,15 @@ from typing import Any
 
 import jax
 
-from palladion import jax_versions, lowering
-from palladion.bridge import jax_params, targets, transport
+from palladion import jax_programs, jax_versions, lowering, probes
+from palladion._library import UNSUPPORTED, PalladionError
+from palladion.bridge import elsewhere, jax_params, targets, transport
+from palladion.bridge.channels import OUTSIDE, channels
 from palladion.bridge.params import Params
 from palladion.exporter.errors import ExportError
 from palladion.exporter.kernel import alias_pairs
 from palladion.exporter.writer import TextFile
-from palladion.interception import write_kernel
+from palladion.interception import call_place, write_kernel
 from palladion.running import PalladionWarning
 
 
@@ -38,6 +40,10 @@ class _Rules:
 
 
 _rules = _Rules()
+_OTHER_THREAD = ("Only interpret mode is supported on CPU backend (no GPU, no TPU). palladion.emulate is active, but not in this thread: it holds for "
+                 "the thread that entered it, for threads that are started inside it (threading, concurrent.futures, asyncio.to_thread), and not "
+                 "for those of C code or that were there before. Enter palladion.emulate in this thread, or use palladion.install")
+_NO_SESSION = -1  # reports that are left there are dropped
 
 
 def register():
@@ -46,7 +52,7 @@ def register():
         if not _rules.undo:
             lowering.hold()
             lowering.set_claim(_answer)
-            _rules.undo = (lowering.release, jax_versions.register_kernel_rules("gpu", _refusal("gpu")),
+            _rules.undo = (lowering.release, jax_programs.keep_runtime_tokens(), jax_versions.register_kernel_rules("gpu", _refusal("gpu")),
                            jax_versions.register_kernel_rules("tpu", _refusal("tpu")))
 
 
@@ -78,12 +84,14 @@ def uninstall() -> None:
     jax.clear_caches()
 
 
-def _claimed(interpret) -> Params | None:
+def _claimed(context, name, interpret) -> Params | None:
     emulating = jax_versions.interpret_configuration()
     if isinstance(emulating, Params):  # also for a kernel function that was made before, or in another `emulate`
         return emulating
     claim = jax_params.claim_of(interpret)
     if claim is None or (claim not in _rules.installed.claim and claim != "palladion"):
+        if claim == "bare" and channels.any_open():
+            raise ValueError(_OTHER_THREAD)
         return None
     if claim == "palladion":
         return interpret
@@ -92,13 +100,64 @@ def _claimed(interpret) -> Params | None:
     try:
         return jax_params.translated(interpret)
     except jax_params.NoMeaning as error:
-        warnings.warn(f"{error} has no meaning in Palladion, so JAX's interpreter runs this kernel", PalladionWarning, stacklevel=3)
+        reason = f"{error} has no meaning in Palladion"
+        warnings.warn(f"{reason}, so JAX's interpreter runs this kernel", PalladionWarning, stacklevel=3)
+        elsewhere.tells(context, OUTSIDE, elsewhere.Elsewhere(name, elsewhere.JAX, reason))
         return None
 
 
-def _answer(name, context, nodes, params):
-    how = _claimed(params.get("interpret"))
-    return None if how is None else transport.lowered(context, nodes, _call_of(name, context, params, how))
+def _answer(name, context, nodes, params, fallback):
+    how = _claimed(context, params.get("name") or name, params.get("interpret"))
+    if how is None:
+        return None
+    if jax_programs.is_for_export(context):
+        raise _no_export(context)
+    jax_programs.keep_alive(context, _NotForFiles(call_place(context)))
+    try:
+        call = _call_of(name, context, params, how)
+    except (ExportError, PalladionError) as error:
+        if how.on_unsupported == "raise" or not elsewhere.is_unsupported(error):
+            raise
+        return _elsewhere(context, nodes, params, how, error, fallback)
+    return transport.lowered(context, nodes, call, lambda: _silent(context, call, how))
+
+
+class _NotForFiles:
+    """Belongs to each compiled program with a kernel of ours, and so is met by whoever writes it to a file."""
+
+    def __init__(self, place: str):
+        self.place = place
+
+    def __reduce__(self):
+        raise ExportError("a compiled program with a kernel that Palladion emulates cannot be serialized: it calls the Palladion of this "
+                          "process, which no other has. Compile it outside of palladion.emulate, or where it is to run", self.place)
+
+
+def _elsewhere(context, nodes, params, how: Params, error, fallback):
+    """A kernel that Palladion cannot run, as `on_unsupported` says."""
+    where = elsewhere.JAX if how.on_unsupported == "jax" else elsewhere.SKIPPED
+    kernel = params.get("name") or jax_versions.function_name(params["jaxpr"] if "jaxpr" in params else params["jaxprs"][0])
+    elsewhere.tells(context, how.session, elsewhere.Elsewhere(kernel, where, str(error)))
+    if where == elsewhere.SKIPPED:
+        return elsewhere.skipped(context, nodes)
+    try:
+        return fallback(context, *nodes, **{**params, "interpret": True})
+    except Exception as of_jax:  # whatever JAX says, the user is told both
+        raise PalladionError(f"{error}\nJAX's own interpreter, asked by on_unsupported='jax' as interpret=True, refuses it too: "
+                             f"{type(of_jax).__name__}: {of_jax}\nJAX may run it outside of emulate, with the interpreter of its chip "
+                             "(pltpu.InterpretParams)", UNSUPPORTED) from error
+
+
+def _may_fail(context, how: Params) -> bool:
+    """A call that fails on one of several devices leaves the others waiting for it, and XLA ends the process. The session's end tells."""
+    return how.session == OUTSIDE or not jax_programs.is_one_of_several(context)
+
+
+def _silent(context, call: transport.KernelCall, how: Params) -> transport.KernelCall:
+    """The same results from one schedule, and no report. Outside of a session it fails where the other fails, for the same reason."""
+    one = dataclasses.replace(how, seeds=1, exhaustive=False, all_seeds=False) if how.checks and how.session != OUTSIDE else how
+    options = one.options_text(_may_fail(context, how))
+    return transport.KernelCall(call.text, call.target, options, _NO_SESSION, call.in_avals, call.out_avals, call.aliases)
 
 
 def _call_of(name, context, params, how: Params) -> transport.KernelCall:
@@ -106,8 +165,9 @@ def _call_of(name, context, params, how: Params) -> transport.KernelCall:
     info = write_kernel(file, name, context, params)
     bounds = len(context.avals_in) - _operand_count(name, params) if name == "pallas_call" else 0
     aliases = [(bounds + source, out) for source, out in alias_pairs(params["input_output_aliases"])]
-    target = targets.resolve(how.target, info.name, info.backend)
-    call = transport.KernelCall(file.text(), target, how.options_text(), how.session, context.avals_in, context.avals_out, aliases)
+    target = probes.given(how.target) or ""
+    options = how.options_text(_may_fail(context, how))
+    call = transport.KernelCall(file.text(), target, options, how.session, context.avals_in, context.avals_out, aliases)
     call.prepare()  # now, so that what cannot run is an error of the call that asks for it
     return call
 
@@ -118,12 +178,20 @@ def _operand_count(name, params) -> int:
     return mapping.num_index_operands + mapping.num_inputs
 
 
+def _no_export(context) -> ExportError:
+    return ExportError("jax.export meets a kernel that Palladion emulates: what it would write calls the Palladion of this process, which no "
+                       "other has. Export the program outside of palladion.emulate, for the platform that it is for, or with interpret=True",
+                       call_place(context))
+
+
 def _refusal(platform):
     def make(name, fallback):
         def rule(context, *nodes, **params):
             if isinstance(params.get("interpret"), Params):
+                if jax_programs.is_for_export(context):
+                    raise _no_export(context)
                 raise ExportError(f"Palladion emulates on the CPU, and this program is compiled for platform {platform}. Put its arrays there: "
-                                  "run it under `with jax.default_device(jax.devices('cpu')[0])`, or set JAX_PLATFORMS=cpu")
+                                  "run it under `with jax.default_device(jax.devices('cpu')[0])`, or set JAX_PLATFORMS=cpu", call_place(context))
             if fallback is None:
                 raise NotImplementedError(f"JAX has no rule for {name} on platform {platform}")
             return fallback(context, *nodes, **params)

@@ -1,35 +1,57 @@
 """`palladion.emulate`: a stretch of a program whose kernels run in Palladion, and its report.
 
-JAX's interpret configuration, which is thread-local and part of jit's key, holds the parameters with the number of the session:
-a function that was compiled before is compiled anew, and each call in compiled code knows whose it is.
+JAX's interpret configuration, which is thread-local and part of jit's key, holds the parameters with the session's number (channels.py):
+each call in compiled code knows whose it is, and what an `emulate` with equal parameters compiled before is not compiled again.
 """
 
+import contextlib
+import dataclasses
+import functools
 import threading
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
-from palladion import _library, jax_versions, probes
-from palladion.bridge import rules, targets
+from palladion import _library, jax_programs, jax_versions, probes, progress as progress_line
+from palladion.bridge import rules, targets, transport
+from palladion.bridge.channels import channels, left_at
 from palladion.bridge.params import Params
 from palladion.bridge.session_report import SessionReport
+from palladion.bridge.threads import Inheritance, PlainThread
+from palladion.latest import latest, set_latest
 from palladion.running import PalladionWarning
 
 _WAIT_MILLISECONDS = 200  # between two looks at Python's signals
-_OUTSIDE = 0  # the session of calls that belong to none
 
 
-class _Latest:
-    """The report that `last_report` gives."""
+class _Open:
+    """The sessions that are open, by their number; and in each thread those that were entered there, the innermost last."""
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.report = None
+        self.by_number = {}
+        self.here = threading.local()
+
+    def entered(self) -> list:
+        if not hasattr(self.here, "sessions"):
+            self.here.sessions = []
+        return self.here.sessions
+
+    def current(self) -> "Session | None":
+        """The session that the calls of this thread go to."""
+        params = jax_versions.interpret_configuration()
+        return self.by_number.get(params.session) if isinstance(params, Params) else None
 
 
-_latest = _Latest()
+_open = _Open()
+_inheritance = Inheritance(_open.current)
+
+_OVERLAP = ("two palladion.emulate of one thread overlapped and neither was inside the other, as where coroutines of one event loop each have "
+            "one and await in it; their reports may have each other's calls. Have one emulate around all of them (around asyncio.run), or run "
+            "each in a thread of its own (asyncio.to_thread)")
 
 
 class Session:
@@ -38,49 +60,65 @@ class Session:
     A session can be entered once.
     """
 
-    def __init__(self, params: Params):
+    def __init__(self, params: Params, progress: object = None):
+        self._progress = progress_line.checked(progress)
         targets.check_name(params.target)
         self._asked = params
         self.params = None
         self._report = SessionReport()
-        self._number = None
+        self._open = self._cancelled = False
+        self._lock = threading.Lock()
+        self._started = 0  # threads and tasks of executors that were started here and have not ended
 
     @property
     def report(self) -> SessionReport:
         """What the kernels did, as far as their calls have ended."""
-        if self._number is not None:
-            self._report.add(_library.take_session(self._number))
+        if self._open:
+            taken, told = left_at(self.params.session)
+            self._report.add(taken)
+            self._report.add_elsewhere(told)
         return self._report
 
     def __enter__(self):
         if self.params is not None:
             raise RuntimeError("a session can be entered once; make a new one with palladion.emulate(...)")
         rules.register()
-        self._number = _library.load().palladion_session_open()
-        self.params = Params(**{**vars(self._asked), "session": self._number})
+        self.params = channels.take(dataclasses.replace(self._asked, target=probes.given(self._asked.target)))
+        self._report = SessionReport(replay=self.params.replay_call())
+        self._open = True
+        _open.by_number[self.params.session] = self
+        _open.entered().append(self)
         self._before = jax_versions.swap_interpret_configuration(self.params)
         self._probes = probes.of_target(self.params.target)
         self._probes.__enter__()
-        self._listens = threading.current_thread() is threading.main_thread()
-        if self._listens:
-            _library.load().palladion_interrupts_listen()
+        _inheritance.hold()
+        self._listening = _library.Listening().__enter__()
+        self._shown = progress_line.Shown(self._progress, self.params.session).__enter__()
         return self
 
     def __exit__(self, kind, error, traceback):
         unanswered = None if error is None else probes.explained(error)
-        self._probes.__exit__(None, None, None)
-        jax_versions.restore_interpret_configuration(self._before)
-        failed = None
+        overlapped = not self._leave_thread()
+        failed, settled = None, False
         try:
-            failed = settle(self._number)
+            if error is not None and not isinstance(error, Exception):  # Ctrl-C: nobody waits for what has not begun
+                self._cancel()
+            failed = settle(self.params.session)
+            settled = True
         finally:
-            if self._listens:
-                _library.load().palladion_interrupts_ignore()
-            report = self.report
-            _library.load().palladion_session_close(self._number)
-            self._number = None
-            with _latest.lock:
-                _latest.report = report
+            if not settled:
+                self._cancel()
+                _library.load().palladion_session_wait(self.params.session, _WAIT_MILLISECONDS)
+            self._shown.__exit__()
+            self._listening.__exit__()
+            self._close()
+        number = self.params.session
+        if number in transport.interrupted_sessions:
+            transport.interrupted_sessions.discard(number)
+            if not isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt from error
+        if overlapped and error is None:
+            raise RuntimeError(_OVERLAP)
         if unanswered is not None:
             raise unanswered from error
         # What the program met is JAX's error about a call that we made fail: ours says more.
@@ -93,6 +131,63 @@ class Session:
             raise failed
         return False
 
+    def _leave_thread(self) -> bool:
+        """Puts this thread back as it was. False: another session was entered or left meanwhile, and is not inside this one."""
+        entered = _open.entered()
+        self._probes.__exit__(None, None, None)
+        if entered and entered[-1] is self:
+            entered.pop()
+            jax_versions.restore_interpret_configuration(self._before)
+            return True
+        if self in entered:  # the one that was entered after it puts back what this one found
+            entered[entered.index(self) + 1]._before = self._before
+            entered.remove(self)
+        return False
+
+    def _close(self):
+        report = self.report
+        _inheritance.release()
+        with self._lock:
+            self._open = False
+            left = self._started
+        del _open.by_number[self.params.session]
+        if left:
+            warnings.warn(f"{left} of the threads and tasks that were started inside palladion.emulate still run; what their kernels do from "
+                          "now on is not in its report. Wait for them (join, result, await) before it ends", PalladionWarning, stacklevel=3)
+        else:
+            self._release_number()
+        set_latest(report)
+
+    def _release_number(self):
+        (channels.drop if self._cancelled else channels.give_back)(self.params)
+
+    @contextlib.contextmanager
+    def _within(self):
+        """In this thread, which was started inside the session, kernels run as in it (threads.py)."""
+        before = jax_versions.swap_interpret_configuration(self.params)
+        try:
+            with probes.of_target(self.params.target):
+                yield
+        finally:
+            jax_versions.restore_interpret_configuration(before)
+            settle()  # the report is to have what is dispatched here, and what failed is told there
+
+    def _begun(self):
+        with self._lock:
+            self._started += 1
+
+    def _ended(self):
+        with self._lock:
+            self._started -= 1
+            last = not self._started and not self._open
+        if last:
+            self._release_number()
+
+    def _cancel(self):
+        """Calls under way end, and none begins. The number is given to no other session: it stays cancelled."""
+        self._cancelled = True
+        _library.load().palladion_session_cancel(self.params.session)
+
     def _conclude(self):
         if self.params.on_defect == "raise":
             self._report.raise_if_defect()
@@ -100,52 +195,70 @@ class Session:
             warn_of(self._report, stacklevel=4)
 
 
-def emulate(target: str | None = None, *, seeds: int | None = None, on_defect: str = "raise", **options: Any) -> Session:
-    """`with palladion.emulate("h100", seeds=16) as session:` the kernels that this thread calls run in Palladion.
+def emulate(target: str | None = None, *, seeds: int | None = None, on_defect: str = "raise",
+            progress: bool | Callable[[progress_line.Progress], object] | None = None, **options: Any) -> Session:
+    """`with palladion.emulate("h100", seeds=16) as session:` the kernels that this thread calls run in Palladion, and those of threads that it
+    starts meanwhile.
 
-    Every kernel, whatever its `interpret` is: JAX lets its configuration win. Options are the fields of palladion.Params. At the end it
+    Every kernel, whatever its `interpret` is: JAX lets its configuration win. Without a target it is that of the `palladion.target` or
+    `emulate` around, else what each kernel says. Options are the fields of palladion.Params. At the end it
     waits for what is still computed, and then `session.report` is complete; with on_defect="raise" it raises DefectError, or
-    PalladionError for a kernel that cannot run.
+    PalladionError for a kernel that cannot run. progress: None shows how far long kernels are on a terminal and in a notebook, a function
+    is called with a palladion.progress.Progress.
     """
-    return Session(Params(target=target, seeds=seeds, on_defect=on_defect, **options))
+    return Session(Params(target=target, seeds=seeds, on_defect=on_defect, **options), progress)
 
 
 def warn_of(report: SessionReport, stacklevel):
     for call in report.calls:
         if call.exit_code not in (_library.CLEAN, _library.BUDGET) or call.verdict == "warning":
-            findings = [str(finding) for finding in call.findings] + ([call.error.message] if call.error else [])
-            warnings.warn(f"kernel {call.kernel}: {'; '.join(findings)}", PalladionWarning, stacklevel=stacklevel)
+            warnings.warn(str(call), PalladionWarning, stacklevel=stacklevel)
 
 
 def last_report() -> SessionReport | None:
-    """The report of the kernels that ran last: of the last `emulate` that ended, or of calls outside of any since then.
+    """The report of the kernels that ran last: of the last `emulate`, `run`, `record` or `check` that ended, or of calls outside of any
+    since then. It is there after an error and after Ctrl-C, too.
 
     It waits for what this thread has started. None where nothing ran yet.
     """
-    failed = settle(_OUTSIDE)
-    taken = _library.take_session(_OUTSIDE)
-    with _latest.lock:
-        if taken["calls"] or taken["dropped"]:
-            _latest.report = SessionReport()
-            _latest.report.add(taken)
-        elif failed is not None:  # not a kernel's, so that no report tells of it
-            raise failed
-        return _latest.report
+    failed = settle(*channels.outside())
+    taken = channels.take_outside()
+    if taken:
+        report = SessionReport()
+        for calls, told in taken:
+            report.add(calls)
+            report.add_elsewhere(told)
+        set_latest(report)
+    elif failed is not None:  # not a kernel's, so that no report tells of it
+        raise failed
+    return latest()
 
 
-@jax.jit
-def _next(x):
-    return x + 1
+@functools.cache
+def _mark(device):
+    """A small computation on `device`, and its argument. It is compiled in a thread of its own, because in this one a mesh may be set."""
+    made = []
+
+    def make():
+        zero = jax.device_put(np.float32(0), device)
+        made.append((jax.jit(lambda x: x + 1).lower(zero).compile(), zero))
+
+    thread = PlainThread(target=make)
+    thread.start()
+    thread.join()
+    return made[0]
 
 
-def settle(session: int):
+def settle(*sessions: int):
     """Waits until what this thread has dispatched is through, results that nobody kept too; returns the error of what failed, or None.
 
     Computations of one thread start in the order of dispatch on each device, so that a small one behind them is the end of the queue.
     """
-    failed = jax_versions.wait_for_effects()
+    failed = jax_programs.wait_for_effects()
     for device in jax.local_devices(backend="cpu"):
-        jax.block_until_ready(_next(jax.device_put(np.float32(0), device)))
-    while not _library.load().palladion_session_wait(session, _WAIT_MILLISECONDS):
-        pass
+        compiled, zero = _mark(device)
+        jax.block_until_ready(compiled(zero))
+    for session in sessions:
+        while not _library.load().palladion_session_wait(session, _WAIT_MILLISECONDS):
+            pass
     return failed

@@ -1,11 +1,13 @@
 """What the kernels of a session did: `session.report` and `palladion.last_report()`."""
 
+import dataclasses
+import html
 from collections.abc import Iterable
 
 from palladion import _library
 from palladion.bridge import picture
 from palladion.bridge.jax_params import RACE_CODES
-from palladion.report import VERDICTS, DefectError, Finding, KernelReport, tried
+from palladion.report import VERDICTS, DefectError, Finding, KernelReport, call_around, many, tell
 
 
 class SessionReport:
@@ -13,23 +15,41 @@ class SessionReport:
 
     calls: one KernelReport for each different call, in the order they first ended, with `count` and `grid` besides.
     dropped: calls whose reports there was no room for; 0 in any but huge programs.
+    replay: what a schedule is put between in a line that shows a finding again, where it is not the target alone.
+    elsewhere: one Elsewhere (kernel, where, reason, count) for each kernel that Palladion did not run (on_unsupported).
     """
 
-    def __init__(self, calls: Iterable[KernelReport] = (), dropped: int = 0):
+    def __init__(self, calls: Iterable[KernelReport] = (), dropped: int = 0, replay: tuple = ()):
         self.calls = list(calls)
         self.dropped = dropped
+        self._replay = replay
+        self.elsewhere = []
+
+    def add_elsewhere(self, told: list) -> None:
+        """What `elsewhere.take` gives."""
+        for one in told:
+            same = [known for known in self.elsewhere if dataclasses.replace(known, count=one.count) == one]
+            self.elsewhere = [known for known in self.elsewhere if known not in same]
+            self.elsewhere.append(dataclasses.replace(one, count=one.count + sum(known.count for known in same)))
+
+    @property
+    def ran(self) -> dict:
+        """How many kernel calls ran where: {"palladion": 3, "jax": 1, "skipped": 0}."""
+        by = {where: sum(one.count for one in self.elsewhere if one.where == where) for where in ("jax", "skipped")}
+        return {"palladion": self.count, **by}
 
     def add(self, taken: dict) -> None:
         """What `_library.take_session` gives."""
         self.dropped += taken["dropped"]
         for entry in taken["calls"]:
-            call = KernelReport(entry["call"]["report"])
+            report = entry["call"]["report"]
+            call = KernelReport(report, self._replay or call_around("palladion.emulate", [f'"{report["target"]}"'], {}))
             call.count, call.grid = entry["count"], tuple(entry["call"]["grid"])
             self.calls.append(call)
 
     @property
     def count(self) -> int:
-        """How many kernel calls there were."""
+        """How many kernel calls there were in Palladion."""
         return sum(call.count for call in self.calls) + self.dropped
 
     @property
@@ -49,8 +69,8 @@ class SessionReport:
 
     @property
     def ok(self) -> bool:
-        """Kernels ran, nothing that counts was found, and everything was tried."""
-        return bool(self.calls) and not self.dropped and all(call.exit_code == 0 for call in self.calls)
+        """Kernels ran, all of them in Palladion, nothing that counts was found, and everything was tried."""
+        return bool(self.calls) and not self.dropped and not self.elsewhere and all(call.exit_code == 0 for call in self.calls)
 
     def raise_if_defect(self) -> "SessionReport":
         """PalladionError for a kernel that could not run, DefectError for one that is wrong; returns the report otherwise.
@@ -59,24 +79,24 @@ class SessionReport:
         """
         for call in self.calls:
             if call.error is not None and call.exit_code != _library.DEFECT:
-                found = "".join(f"\n  {finding}" for finding in call.findings)
+                found = "\n\n" + tell([call], "findings") if call.findings else ""
                 raise _library.PalladionError(f"kernel {call.kernel}: {call.error.message}{found}", call.exit_code)
         if any(call.exit_code not in (_library.CLEAN, _library.BUDGET) for call in self.calls):
             raise DefectError(self)
         return self
 
     def __str__(self) -> str:
+        calls = [self._calls_text()] if self.calls or not self.elsewhere else []
+        return "\n".join(calls + [str(one) for one in self.elsewhere])
+
+    def _calls_text(self) -> str:
         if not self.calls:
             return "no kernel ran"
-        lines = []
-        for call in self.calls:
-            times = f" ({call.count} calls)" if call.count > 1 else ""
-            lines.append(f"kernel {call.kernel} on {call.target}: {call.verdict}{tried(call)}{times}")
-            lines += [f"  {finding}" for finding in call.findings]
-            lines += [f"  {call.error.message}"] if call.error else []
-        if self.dropped:
-            lines.append(f"and {self.dropped} calls whose reports there was no room for")
-        return "\n".join(lines)
+        return tell(self.calls, dropped=self.dropped).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<SessionReport {self.verdict}, {many(self.count, 'kernel call')}, {many(len(self.findings), 'finding')}>"
 
     def _repr_html_(self) -> str:
-        return picture.report_html(self)
+        elsewhere = "".join(f"<div>{html.escape(str(one))}</div>" for one in self.elsewhere)
+        return picture.report_html(self.calls, dropped=self.dropped) + elsewhere

@@ -6,16 +6,19 @@ function of the library, and leave the same report. PALLADION_TRANSPORT=callback
 
 import functools
 import os
+from collections.abc import Callable
 
 import jax
 import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, jax_versions
+from palladion import _library, jax_programs, jax_versions
 from palladion.carriers import carried_name, carrier_dtype, from_carrier, storage, to_carrier
 
 CUSTOM_CALL = "palladion_call"
+
+interrupted_sessions = set()  # whose Ctrl-C came while a callback ran on the main thread: the session raises it at its end
 
 
 class KernelCall:
@@ -36,7 +39,11 @@ class KernelCall:
         """The callback: NumPy arrays in and out; it never touches jax."""
         inputs = [np.asarray(a).view(storage(aval)[1]) for a, aval in zip(arrays, self.in_avals)]
         outputs = [np.empty(*storage(aval)) for aval in self.out_avals]
-        _library.call(self.request, inputs, outputs)
+        try:
+            _library.call(self.request, inputs, outputs)
+        except KeyboardInterrupt:  # on the main thread; JAX makes it an error of its own
+            interrupted_sessions.add(self.session)
+            raise
         return tuple(output.view(carrier_dtype(output.dtype)) for output in outputs)
 
 
@@ -76,9 +83,12 @@ def _lowering(context, *operands, call):
 mlir.register_lowering(_call_p, _lowering, platform="cpu")
 
 
-def lowered(context, nodes, call: KernelCall):
-    def around(*values):
-        results = _call_p.bind(*[to_carrier(v) for v in values], call=call)
-        return [from_carrier(r, aval) for r, aval in zip(results, call.out_avals)]
+def lowered(context, nodes, call: KernelCall, silent: Callable[[], KernelCall]):
+    """The call in a lowering. In a program that XLA partitions, each device runs the kernel on the whole arrays, the first one as `call`
+    and the others as `silent()`, which leaves no report; in shard_map over all axes each device has a call of its own.
+    """
+    def run(which, *values):
+        results = _call_p.bind(*[to_carrier(v) for v in values], call=which)
+        return [from_carrier(r, aval) for r, aval in zip(results, which.out_avals)]
 
-    return jax_versions.lower_function(around)(context, *nodes)
+    return jax_programs.lower_once(context, nodes, functools.partial(run, call), lambda: functools.partial(run, silent()))

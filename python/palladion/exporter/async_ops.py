@@ -13,7 +13,7 @@ from palladion import jax_versions
 from palladion.exporter.attributes import Word, attr_text, word_of_enum
 from palladion.exporter.control_ops import closed_function, labels_of
 from palladion.exporter.errors import ExportError
-from palladion.exporter.memory_ops import check_parameters, unflatten
+from palladion.exporter.parameters import knows, unflatten, unknown
 from palladion.exporter.views import view_text
 
 
@@ -36,6 +36,9 @@ def _axes(value):
     return [str(v) for v in value] if isinstance(value, (tuple, list)) else str(value)
 
 
+_UNWRITTEN = ("has_barrier", "has_user_predicate")  # the operands tell
+
+
 def _attributes(params, skipped):
     attrs = {}
     for name, value in params.items():
@@ -54,10 +57,14 @@ class RefsFirst:
     known: tuple = ()
     name: str | None = None
     present: object = None  # params -> names of the operands that this equation has
+    arrival_with_copy: bool = False  # a false predicate may keep the barrier from its arrival too
+
+    @property
+    def parameters(self) -> frozenset:
+        return frozenset((*self.trees.values(), *self.known))
 
     def __call__(self, writer, eqn, env):
         params = eqn.params
-        check_parameters(eqn, (*self.trees.values(), *self.known))
         operands = self.operands if self.present is None else self.present(params)
         atoms = dict(zip(operands, eqn.invars))
         leaves = list(eqn.invars[len(operands):])
@@ -70,9 +77,12 @@ class RefsFirst:
             del leaves[:tree.num_leaves]
             texts[operand] = view_text(atoms[operand], transforms, read)
         args = [f"{operand}={texts.get(operand) or read(atom)}" for operand, atom in atoms.items()]
-        if leaves:  # copy_smem_to_gmem keeps its predicate last
+        attrs = _attributes(params, {*self.trees.values(), *_UNWRITTEN})
+        if leaves:  # the predicate is last
             args += [f"predicate={read(leaf)}" for leaf in leaves]
-        writer.emit_equation(eqn, env, self.name, attrs=_attributes(params, set(self.trees.values())), args=args)
+            if self.arrival_with_copy and jax_versions.arrival_has_predicate():
+                attrs["predicated_arrival"] = True
+        writer.emit_equation(eqn, env, self.name, attrs=attrs, args=args)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,8 +94,11 @@ class OneTree:
     known: tuple = ()
     name: str | None = None
 
+    @property
+    def parameters(self) -> frozenset:
+        return frozenset((self.tree, *self.known))
+
     def __call__(self, writer, eqn, env):
-        check_parameters(eqn, (self.tree, *self.known))
         entries = unflatten(eqn.params[self.tree], eqn.invars)
         if len(entries) != len(self.operands):
             raise ExportError(f"it has {len(entries)} operands; expected {', '.join(self.operands)}")
@@ -107,8 +120,8 @@ class OneTree:
         writer.emit_equation(eqn, env, self.name, attrs=attrs, args=args)
 
 
+@knows("args_tree")
 def _signal_parallel(writer, eqn, env):
-    check_parameters(eqn, ("args_tree",))
     refs, transforms, incs, device_ids = unflatten(eqn.params["args_tree"], eqn.invars)
     read, args = writer.reader(env), []
     for ref, chain, inc, device_id in zip(refs, transforms, incs, device_ids):
@@ -118,23 +131,55 @@ def _signal_parallel(writer, eqn, env):
     writer.emit_equation(eqn, env, args=args)
 
 
-def _plain(known=(), name=None):
+def _plain(known=(), name=None, hint=""):
+    @knows(*known)
     def handler(writer, eqn, env):
-        check_parameters(eqn, known)
-        writer.emit_equation(eqn, env, name, attrs=_attributes(eqn.params, ()))
+        writer.emit_equation(eqn, env, name, attrs=_attributes(eqn.params, ()), hint=hint)
     return handler
 
 
+def _counted(*known, name=None):
+    """How many are left or kept: an operand until JAX 0.10, the parameter `n` from 0.11."""
+    @knows("n", *known)
+    def handler(writer, eqn, env):
+        args = [f"{int(eqn.params['n'])}:i32"] if "n" in eqn.params else None
+        writer.emit_equation(eqn, env, name, attrs=_attributes(eqn.params, ("n",)), args=args)
+    return handler
+
+
+@knows("wait_n")
 def _accumulator_deref(writer, eqn, env):
-    check_parameters(eqn, ("wait_n",))
     wait = eqn.params.get("wait_n", 0)  # releases without the parameter wait for all
     writer.emit_equation(eqn, env, "wgmma_accumulator_deref", attrs={"wait_n": attribute(wait)})
 
 
+_ARRIVE, _WAIT = (RefsFirst(("barrier",), {"barrier": "transforms_treedef"}, name=name) for name in ("barrier_arrive", "barrier_wait"))
+
+
+@knows("transforms_treedef")
+def _arrive_and_wait(writer, eqn, env):
+    _ARRIVE(writer, eqn, env)
+    _WAIT(writer, eqn, env)
+
+
+@knows("tree", "optimized")
+def _mosaic_gpu_store(writer, eqn, env):
+    """A swap whose result nobody has."""
+    ref, value, *leaves = eqn.invars
+    view = view_text(ref, unflatten(eqn.params["tree"], leaves), writer.reader(env))
+    writer.emit("swap", args=[view, writer.read(env, value)], results=["_"], types=[writer.type_of(value.aval, env)],
+                loc=writer.location(eqn))
+
+
+@knows()
 def _accumulator_store(writer, eqn, env):
     """JAX gives it a result, for its own discharge of refs; no kernel reads it."""
-    check_parameters(eqn, ())
     writer.emit_equation(eqn.replace(outvars=[]), env, "wgmma_accumulator_store", args=[writer.read(env, v) for v in eqn.invars])
+
+
+def _copy_operands(params):
+    """A copy without a barrier is by cp.async, of GPUs before Hopper (JAX 0.11)."""
+    return ("src", "dst", "barrier") if params.get("has_barrier", True) else ("src", "dst")
 
 
 def _tcgen05_operands(params):
@@ -160,14 +205,13 @@ def mesh_attributes(mesh, file) -> tuple:
             "grid": list(mesh.grid), "grid_names": [file.axis(n) for n in mesh.grid_names], "cluster": list(mesh.cluster),
             "cluster_names": [file.axis(n) for n in mesh.cluster_names], "threads": mesh.num_threads,
             "thread_name": None if mesh.thread_name is None else file.axis(mesh.thread_name)}
-    raise ExportError(f"a mesh of Python type {kind} is not known to the exporter")
+    raise unknown(f"a mesh of Python type {kind} is not known to the exporter")
 
 
+@knows("jaxpr", "debug_info", "mesh", "compiler_params", "interpret", "debug", "cost_estimate", "name", "metadata")
 def _core_map(writer, eqn, env):
     """A nested mesh: four warps of one warpgroup. The body uses the refs around it."""
     params = eqn.params
-    check_parameters(eqn, ("jaxpr", "debug_info", "mesh", "compiler_params", "interpret", "debug", "cost_estimate", "name",
-                           "metadata"))
     inner = jax_versions.open_jaxpr(params["jaxpr"])
     outer = dict(zip(inner.constvars, (writer.read(env, v) for v in eqn.invars)))
     kind, attrs = mesh_attributes(params["mesh"], writer.file)
@@ -176,11 +220,11 @@ def _core_map(writer, eqn, env):
     writer.emit_equation(eqn, env, "core_map", attrs={"mesh": Word(kind), **attrs}, args=[], functions=[function])
 
 
+@knows("jaxprs", "meshes", "external_meshes", "grid_mappings", "out_avals", "input_output_aliases", "compiler_params", "interpret",
+       "debug", "cost_estimate", "name", "metadata")
 def _warp_map(writer, eqn, env):
     """mpmd_map inside a kernel: a nested mesh of warps like core_map's, with what the body uses as its operands."""
     params = eqn.params
-    check_parameters(eqn, ("jaxprs", "meshes", "external_meshes", "out_avals", "input_output_aliases", "compiler_params", "interpret",
-                           "debug", "cost_estimate", "name", "metadata"))
     if len(params["jaxprs"]) != 1 or params["out_avals"]:
         raise ExportError(f"inside a kernel it has {len(params['jaxprs'])} functions and {len(params['out_avals'])} results; expected one "
                           "function, over plgpu.WarpMesh, that returns nothing")
@@ -196,11 +240,10 @@ def _warp_map(writer, eqn, env):
     writer.emit_equation(eqn, env, "core_map", attrs={"mesh": Word(kind), **attrs}, args=[], functions=[lines])
 
 
+@knows("flat_arg_types", "flat_ret_ty", "pytree_ret_ty", "pytree_args", "pytree_ref_transforms", "mgpu_fn")
 def _inline_mgpu(writer, eqn, env):
     """A Python function that writes MLIR. Only its name and its operands can be written; nothing can run it."""
     params = eqn.params
-    check_parameters(eqn, ("flat_arg_types", "flat_ret_ty", "pytree_ret_ty", "pytree_args", "pytree_ref_transforms",
-                           "mgpu_fn"))
     count = len(params["flat_arg_types"])
     chains = unflatten(params["pytree_ref_transforms"], eqn.invars[count:])
     args = [view_text(atom, chain, writer.reader(env)) for atom, chain in zip(eqn.invars, chains)]
@@ -224,7 +267,7 @@ ASYNC_OPS = {
     "semaphore_signal": OneTree(("ref", "transforms", "inc", "device_id", "core_index"),
                                 known=("device_id_type", "memory_scope")),
     "semaphore_wait": OneTree(("ref", "transforms", "value", "decrement"), known=("memory_scope",)),
-    "get_barrier_semaphore": _plain(),
+    "get_barrier_semaphore": _plain(("tag",)),
     "prng_seed": _plain(),
     "prng_random_bits": _plain(("shape",)),
     "prng_split": _plain(),
@@ -235,18 +278,19 @@ ASYNC_OPS = {
     # Mosaic GPU
     "copy_gmem_to_smem": RefsFirst(("src", "dst", "barrier"), {**_SRC_DST, "barrier": "barrier_transforms_treedef"},
                                    ("collective_axes", "leader_tracked", "partitioned_axis", "oob_mode", "oob_fill_mode",
-                                    "has_barrier", "has_user_predicate")),
+                                    "has_barrier", "has_user_predicate"), present=_copy_operands, arrival_with_copy=True),
     "copy_smem_to_gmem": RefsFirst(("src", "dst"), _SRC_DST, ("has_user_predicate", "commit_group", "reduction_op")),
     "async_store_smem": RefsFirst(("src", "ref", "barrier", "cluster_idx"),
                                   {"ref": "ref_transforms_treedef", "barrier": "barrier_transforms_treedef"},
                                   ("cluster_dim", "optimized", "atomic")),
     "async_prefetch": RefsFirst(("ref",), {"ref": "ref_transforms_treedef"},
-                                ("collective_axes", "leader_tracked", "partitioned_axis")),
-    "barrier_arrive": RefsFirst(("barrier",), _BARRIER),
+                                ("collective_axes", "leader_tracked", "partitioned_axis", "has_user_predicate")),
+    "barrier_arrive": RefsFirst(("barrier",), _BARRIER, ("has_user_predicate",)),
+    "barrier_arrive_and_wait": _arrive_and_wait,
     "barrier_test": RefsFirst(("barrier",), _BARRIER),
     "barrier_wait": RefsFirst(("barrier",), _BARRIER),
-    "wait_smem_to_gmem": _plain(("wait_read_only",)),
-    "wait_gmem_to_smem": _plain(("wait_read_only",)),
+    "wait_smem_to_gmem": _counted("wait_read_only"),
+    "wait_gmem_to_smem": _counted(),
     "commit_group": _plain(),
     "commit_smem": _plain(),
     "commit_tmem": _plain(),
@@ -255,21 +299,22 @@ ASYNC_OPS = {
                            {"acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree"}),
     "wgmma": RefsFirst(("acc", "a", "b"),
                        {"acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree"}),
-    "wgmma_wait": _plain(),
-    "wgmma_accumulator_deref_p": _accumulator_deref,
-    "wgmma_accumulator_store_p": _accumulator_store,
+    "wgmma_wait": _counted(),
+    "wgmma_accumulator_deref": _accumulator_deref,
+    "wgmma_accumulator_store": _accumulator_store,
     "tcgen05_mma": RefsFirst((), {
         "acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree",
         "barrier": "barrier_transforms_tree", "a_scale": "a_scale_transforms_tree", "b_scale": "b_scale_transforms_tree",
         "a_sparse_metadata": "a_sparse_metadata_transforms_tree"},
         ("collective_axis", "arrive", "scaled", "sparse"), present=_tcgen05_operands),
-    "tcgen05_commit_arrive": RefsFirst(("barrier",), {"barrier": "barrier_transforms_tree"}, ("collective_axis",)),
-    "set_max_registers_p": _plain(("action",), "set_max_registers"),
+    "tcgen05_commit_arrive": RefsFirst(("barrier",), {"barrier": "barrier_transforms_tree"}, ("collective_axis", "has_user_predicate")),
+    "set_max_registers": _counted("action"),
     "griddepcontrol_wait": _plain(),
     "griddepcontrol_launch_dependents": _plain(),
-    "inline_mgpu_p": _inline_mgpu,
+    "inline_mgpu": _inline_mgpu,
     "print_layout": RefsFirst(("x",), {"x": "transforms_tree"}, ("fmt",)),
     "load": RefsFirst(("src",), {"src": "tree"}, ("optimized",), name="mgpu.load"),
+    "store": _mosaic_gpu_store,
     "async_load": RefsFirst(("src",), {"src": "tree"}, ("reduce",), name="async_load_tmem"),
     "async_store_tmem": RefsFirst(("ref", "value"), {"ref": "tree"}),
     "async_copy_scales_to_tmem": RefsFirst(("smem", "tmem"), _SMEM_TMEM, ("collective_axis",)),
@@ -278,12 +323,12 @@ ASYNC_OPS = {
     "semaphore_signal_parallel": _signal_parallel,
     "semaphore_signal_multicast": OneTree(("ref", "transforms", "inc"), known=("collective_axes",)),
     "try_cluster_cancel": RefsFirst(("result", "barrier"), {"result": "result_transforms_tree",
-                                                            "barrier": "barrier_transforms_tree"}),
+                                                            "barrier": "barrier_transforms_tree"}, ("collective_axes",)),
     "query_cluster_cancel": RefsFirst(("result",), {"result": "transforms_tree"}, ("grid_names",)),
-    "mgpu_atomic_store": OneTree(("ref", "transforms", "value"), known=("atomic_type",), name="atomic_store"),
+    "mgpu_atomic_store": OneTree(("ref", "transforms", "value"), known=("atomic_type", "optimized"), name="atomic_store"),
     "multimem_store": RefsFirst(("source", "ref"), {"ref": "transforms_tree"}, ("collective_axes",)),
     "multimem_load_reduce": RefsFirst(("ref",), {"ref": "tree"}, ("collective_axes", "reduction_op")),
-    "get_global": _plain(("what",)),
+    "get_global": _plain(("what",), hint="global_ref"),
     "core_map": _core_map,
     "mpmd_map": _warp_map,
 }

@@ -10,13 +10,14 @@ import jax
 
 from palladion import jax_versions
 from palladion.exporter.errors import ExportError
-from palladion.exporter.memory_ops import check_parameters, unflatten
+from palladion.exporter.parameters import knows, unflatten
+from palladion.exporter.ref_names import parameter_names, pipeline_names
 from palladion.exporter.types import is_ref, type_text
 from palladion.exporter.views import stored_view_text, view_text
 
 
+@knows("branches", "linear", "branches_platforms")
 def _cond(writer, eqn, env):
-    check_parameters(eqn, ("branches", "linear", "branches_platforms"))
     index, *operands = eqn.invars
     texts = [writer.read(env, v) for v in operands]
     with writer.inside(eqn):
@@ -24,9 +25,9 @@ def _cond(writer, eqn, env):
     writer.emit_equation(eqn, env, "cond", args=[writer.read(env, index)], functions=branches)
 
 
+@knows("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr")
 def _while(writer, eqn, env):
     params = eqn.params
-    check_parameters(eqn, ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"))
     texts = [writer.read(env, v) for v in eqn.invars]
     cond_n, body_n = params["cond_nconsts"], params["body_nconsts"]
     cond_consts, body_consts, init = texts[:cond_n], texts[cond_n:cond_n + body_n], texts[cond_n + body_n:]
@@ -36,10 +37,10 @@ def _while(writer, eqn, env):
     writer.emit_equation(eqn, env, "while", args=[f"init={t}" for t in init], functions=functions)
 
 
+@knows("jaxpr", "length", "reverse", "unroll", "num_consts", "num_carry", "linear", "_split_transpose", "ft_in",
+       "ft_out")
 def _scan(writer, eqn, env):
     params = eqn.params
-    check_parameters(eqn, ("jaxpr", "length", "reverse", "unroll", "num_consts", "num_carry", "linear",
-                           "_split_transpose", "ft_in", "ft_out"))
     texts = [writer.read(env, v) for v in eqn.invars]
     num_consts, num_carry = jax_versions.scan_groups(params)
     consts, init, xs = texts[:num_consts], texts[num_consts:num_consts + num_carry], texts[num_consts + num_carry:]
@@ -50,12 +51,14 @@ def _scan(writer, eqn, env):
     writer.emit_equation(eqn, env, "scan", attrs=attrs, args=args, functions=[function])
 
 
+@knows("jaxpr", "collective_axes", "ref_transforms", "alloc_only_in_parallel")
 def _run_scoped(writer, eqn, env):
     params = eqn.params
-    check_parameters(eqn, ("jaxpr", "collective_axes", "ref_transforms", "alloc_only_in_parallel"))
     inner = jax_versions.open_jaxpr(params["jaxpr"])
     outer = dict(zip(inner.constvars, (writer.read(env, v) for v in eqn.invars)))
     labels = labels_of(inner, len(inner.invars))
+    users_names = {**pipeline_names(inner, labels), **writer.users_names}
+    labels = [users_names.get(label, label) for label in labels]
     with writer.inside(eqn):
         function = closed_function(writer, inner, outer, labels)
     axes = params.get("collective_axes") or ()
@@ -64,16 +67,16 @@ def _run_scoped(writer, eqn, env):
 
 
 def labels_of(jaxpr, count):
-    """The user's names of the last `count` parameters, "" where JAX kept none. Constants stand before the named ones."""
-    names = jax_versions.argument_names(jaxpr)[-count:] if count else ()
-    return [""] * (count - len(names)) + [n if n.isidentifier() else "" for n in names]
+    """The user's names of the last `count` parameters, "" where nobody knows them. Constants stand before the named ones."""
+    names = (jax_versions.argument_names(jaxpr) or parameter_names(jaxpr))[-count:] if count else ()
+    return [""] * (count - len(names)) + list(names)
 
 
 def closed_function(writer, inner, outer, labels):
     """A function of all parameters of `inner`; its constants are the outer values `outer` (variable -> text)."""
-    from palladion.exporter.writer import parameter_text, parameters_text, ref_name
+    from palladion.exporter.writer import own_name, parameter_text, parameters_text, ref_name
 
-    names = [writer.fresh(ref_name(label)) for label in labels]
+    names = [writer.fresh(ref_name(label) or own_name(v.aval)) for v, label in zip(inner.invars, labels)]
     params = parameters_text([parameter_text(n, v.aval, label) for n, v, label in zip(names, inner.invars, labels)])
 
     def build(body):
@@ -84,9 +87,9 @@ def closed_function(writer, inner, outer, labels):
     return writer.region(build, params)
 
 
+@knows("jaxpr", "which_linear", "is_initialized")
 def _run_state(writer, eqn, env):
     params = eqn.params
-    check_parameters(eqn, ("jaxpr", "which_linear", "is_initialized"))
     inner = jax_versions.open_jaxpr(params["jaxpr"])
     operands = iter(eqn.invars)
     args, leading, own = [], [], []
@@ -123,9 +126,9 @@ class _State:
 
     def region(self, writer, build):
         """`build(writer, names of own refs, environment)` writes the body and returns the results' texts."""
-        from palladion.exporter.writer import parameter_text, parameters_text, ref_name
+        from palladion.exporter.writer import own_name, parameter_text, parameters_text, ref_name
 
-        names = [writer.fresh(ref_name(label)) for label in self.labels]
+        names = [writer.fresh(ref_name(label) or own_name(v.aval)) for v, label in zip(self.own, self.labels)]
         texts = [parameter_text(n, v.aval, label) for n, v, label in zip(names, self.own, self.labels)]
         environment = {**self.outer, **dict(zip(self.own, names))}
         return writer.region(lambda body: build(body, names, environment), parameters_text(texts))
@@ -175,8 +178,8 @@ def _bind_results(env, eqn, texts):
 
 
 def _call(parameter, known):
+    @knows(*known)
     def handler(writer, eqn, env):
-        check_parameters(eqn, known)
         texts = [writer.read(env, v) for v in eqn.invars]
         with writer.inside(eqn):
             results = writer.inline(eqn.params[parameter], texts)
@@ -184,10 +187,17 @@ def _call(parameter, known):
     return handler
 
 
+@knows("jaxpr", "call_jaxpr")
+def _eval_jaxpr(writer, eqn, env):
+    """From JAX 0.11 it is what closed_call was, and its parameter has that one's name."""
+    [parameter] = eqn.params
+    _call(parameter, (parameter,))(writer, eqn, env)
+
+
+@knows("jaxpr", "ref_treedefs", "program_ids_treedef")
 def _jaxpr_call(writer, eqn, env):
     """A traced function called with views of refs and with program ids of its own."""
     params = eqn.params
-    check_parameters(eqn, ("jaxpr", "ref_treedefs", "program_ids_treedef"))
     leaves, args = list(eqn.invars), []
     for tree in params["ref_treedefs"]:
         ref = unflatten(tree, leaves[:tree.num_leaves])
@@ -204,8 +214,8 @@ def _jaxpr_call(writer, eqn, env):
     _bind_results(env, eqn, results)
 
 
+@knows("axis")
 def _program_id(writer, eqn, env):
-    check_parameters(eqn, ("axis",))
     axis = eqn.params["axis"]
     if writer.program_ids is not None and eqn.primitive.name == "program_id" and writer.program_ids[axis] is not None:
         _bind_results(env, eqn, [writer.program_ids[axis]])
@@ -223,10 +233,10 @@ def _contents(writer, eqn, env, atom):
     return value
 
 
+@knows("fmt", "ordered", "partitioned", "in_tree", "static_args", "np_printoptions", "has_placeholders",
+       "logging_record", "skip_format_check")
 def _debug_print(writer, eqn, env):
     params = eqn.params
-    check_parameters(eqn, ("fmt", "ordered", "partitioned", "in_tree", "static_args", "np_printoptions",
-                           "has_placeholders", "logging_record", "skip_format_check"))
     args = [_contents(writer, eqn, env, v) for v in eqn.invars]
     fmt = params["fmt"]
     if params.get("has_placeholders", True) and "in_tree" in params:
@@ -259,9 +269,9 @@ def _positional_format(params, operand_count):
     return text
 
 
+@knows("err_tree", "debug")
 def _check(writer, eqn, env):
     """JAX's operand is the error flag (true: the check failed); kernel text has the condition that must hold."""
-    check_parameters(eqn, ("err_tree", "debug"))
     error = unflatten(eqn.params["err_tree"], eqn.invars)
     messages = []
     for tree in error._metadata.values():
@@ -290,7 +300,7 @@ CONTROL_OPS = {
     "pjit": _call("jaxpr", _JIT_PARAMETERS),
     "closed_call": _call("call_jaxpr", ("call_jaxpr", "name")),
     "core_call": _call("call_jaxpr", ("call_jaxpr", "name")),
-    "eval_jaxpr": _call("jaxpr", ("jaxpr",)),
+    "eval_jaxpr": _eval_jaxpr,
     "custom_jvp_call": _call("call_jaxpr", ("call_jaxpr", "jvp_jaxpr_fun", "jvp_jaxpr_thunk", "num_consts",
                                             "symbolic_zeros")),
     "custom_vjp_call": _call("call_jaxpr", ("call_jaxpr", "fwd_jaxpr_thunk", "bwd", "num_consts", "out_trees",

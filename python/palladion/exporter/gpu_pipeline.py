@@ -4,35 +4,37 @@ Its refs are the whole arrays in GMEM; the pipeline's copies, barriers and slots
 plgpu.Mesh. What JAX's lowering refuses, and older releases, are written with blocks (kernel.py).
 """
 
-from palladion import jax_versions
+from palladion import jax_gpu_calls, jax_versions
 from palladion.exporter import kernel as plain
 from palladion.exporter.attributes import map_text
+from palladion.exporter.parameters import check_parameters
 from palladion.exporter.types import array_type, is_ref
 from palladion.exporter.writer import TextFile, parameter_text, parameters_text, ref_name
 
 
 def gpu_call_text(file: TextFile, params, in_avals, traceback):
     """Writes the kernel of one pallas_call into `file` and returns its KernelInfo; for all but Mosaic GPU as pallas_call_text does."""
+    check_parameters(params, plain.pallas_call_text)
     backend = plain.infer_backend(params.get("compiler_params"), params.get("mesh"), params["jaxpr"])
     if any(plain.backend_of_class(t) == "mosaic_gpu" for block in params["grid_mapping"].block_mappings for t in block.transforms):
         backend = backend or "mosaic_gpu"  # nobody else has tiles and swizzles
     pipelined = None
     if backend == "mosaic_gpu" and params.get("mesh") is None:
-        pipelined = jax_versions.gpu_pipeline(params, plain.compiler_params_of(params.get("compiler_params"))[1])
+        pipelined = jax_gpu_calls.gpu_pipeline(params, plain.compiler_params_of(params.get("compiler_params"))[1])
     if pipelined is None:
         return plain.pallas_call_text(file, params, in_avals, traceback)
     jaxpr, parallel = pipelined
     kernel = plain.KernelText(file, params.get("name") or jax_versions.function_name(params["jaxpr"]), traceback)
     kernel.info.backend = backend
     kernel.lines.append(f"backend {backend};")
-    kernel.lines += plain.params_line(params.get("compiler_params"))
+    kernel.lines += plain.params_line(params.get("compiler_params"), "mosaic_gpu")
     kernel.lines += plain.note_lines(params.get("cost_estimate"), params.get("metadata"))
-    labels = _operands(kernel, params)
+    names_of_refs = _operands(kernel, params)
     sizes, names = _grid(params["grid_mapping"], parallel)
     mesh = {"grid": sizes, "grid_names": names, "cluster": [], "cluster_names": [], "threads": None, "thread_name": None}
     kernel.lines.append(f"mesh gpu {map_text(mesh)};")
     kernel.info.grid = str([int(size) for size in params["grid_mapping"].grid])
-    kernel.lines += plain.with_prefix(f"body @{kernel.name} ", _body(kernel, jaxpr, labels, names))
+    kernel.lines += plain.with_prefix(f"body @{kernel.name} ", _body(kernel, jaxpr, names_of_refs, names))
     kernel.finish()
     return kernel.info
 
@@ -46,11 +48,13 @@ def _grid(mapping, parallel):
 
 
 def _operands(kernel, params):
-    """Writes the operands' lines; returns the user's names of their refs."""
+    """Writes the operands' lines; returns the user's names of their refs, and those of scratch that JAX calls otherwise."""
     mapping = params["grid_mapping"]
     blocks, count = mapping.block_mappings, mapping.num_inputs
     refs = jax_versions.open_jaxpr(params["jaxpr"]).invars
-    labels = [label.removesuffix(".ref") for label in plain.ref_labels(params["jaxpr"], len(refs))[:len(blocks)]]  # of one with a view
+    labels = plain.ref_labels(params["jaxpr"], len(refs))
+    scratch = {f"scratch_refs[{n}]": label for n, label in enumerate(labels[len(blocks):]) if label}
+    labels = [label.removesuffix(".ref") for label in labels[:len(blocks)]]  # of one with a view
     inputs = [kernel.operand(label, f"in{i}") for i, label in enumerate(labels[:count])]
     aliases = {out: source for source, out in plain.alias_pairs(params["input_output_aliases"])}
     for position, block in enumerate(blocks):
@@ -59,14 +63,16 @@ def _operands(kernel, params):
         alias = f" alias {inputs[aliases[out]]}" if out in aliases else ""
         kernel.lines.append(f"{'in' if out < 0 else 'out'} {name}: {array_type(block.array_aval)}{plain.as_label(str(block.origin or ''))} "
                             f"space gmem{alias}{kernel.place(block.index_map_jaxpr)}")
-    return labels
+    return labels, scratch
 
 
-def _body(kernel, jaxpr, labels, axes):
+def _body(kernel, jaxpr, names_of_refs, axes):
     """The function, whose program ids are the indices along the grid of blocks."""
+    labels, scratch = names_of_refs
     writer = kernel.writer()
+    writer.users_names = scratch
     inner = jax_versions.open_jaxpr(jaxpr)
-    names = [writer.fresh(ref_name(label)) for label in labels]
+    names = [writer.fresh(ref_name(label) or "gmem_ref") for label in labels]
     params = [parameter_text(name, v.aval, label if is_ref(v.aval) else "") for name, v, label in zip(names, inner.invars, labels)]
 
     def build(body):

@@ -1,7 +1,7 @@
 """One kernel call as a `kernel` of kernel text: operands, grid, blocks, compiler parameters, body.
 
 Input: the parameters of JAX's pallas_call and mpmd_map. Based on: JAX's GridMapping and BlockMapping, whose fields are the
-same from 0.8 to 0.11. Shape-polymorphic grids and blocks are refused.
+same from 0.8 to 0.12. Shape-polymorphic grids and blocks are refused.
 """
 
 import dataclasses
@@ -11,11 +11,12 @@ import numpy as np
 
 from palladion import jax_versions
 from palladion.exporter.async_ops import ASYNC_OPS, mesh_attributes
-from palladion.exporter.attributes import attr_text, map_text, string_text
+from palladion.exporter.attributes import Word, attr_text, map_text, string_text, word_of_enum
 from palladion.exporter.control_ops import CONTROL_OPS
 from palladion.exporter.errors import ExportError
 from palladion.exporter.memory_ops import MEMORY_OPS
 from palladion.exporter.names import Names, sanitized
+from palladion.exporter.parameters import check_parameters, knows, unknown
 from palladion.exporter.types import array_type, is_ref, space_name, type_text
 from palladion.exporter.value_ops import VALUE_OPS
 from palladion.exporter.views import block_view_text
@@ -63,9 +64,15 @@ def infer_backend(params, mesh, jaxpr) -> str:
     return next((backend for backend in map(_backend_of_space, spaces) if backend), "")
 
 
-def params_line(params) -> list:
-    """Every field of the compiler parameters that is not its default."""
+# What kernel text means where it says nothing; JAX's own default has changed since (Mosaic GPU's to Warpgroup, in 0.11).
+_TEXT_DEFAULTS = {"lowering_semantics": "lane"}
+
+
+def params_line(params, backend="") -> list:
+    """Every field of the compiler parameters that is not the default, which is JAX's where _TEXT_DEFAULTS has none."""
     _, params = compiler_params_of(params)
+    if params is None and backend == "mosaic_gpu":
+        params = jax_versions.default_gpu_params()
     if params is None:
         return []
     if dataclasses.is_dataclass(params):
@@ -73,6 +80,8 @@ def params_line(params) -> list:
         for field in dataclasses.fields(params):
             value = getattr(params, field.name)
             default = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+            if field.name in _TEXT_DEFAULTS:
+                value, default = word_of_enum(value), Word(_TEXT_DEFAULTS[field.name])
             if value is not default and not _equal(value, default):
                 fields[field.name] = value
     else:
@@ -163,7 +172,7 @@ def _block_dim(dim) -> str:
         return f"el({int(size)},{int(low)},{int(high)})"
     if kind in ("BoundedSlice", "Indirect"):
         return f"{'bs' if kind == 'BoundedSlice' else 'ind'}({int(size)})"
-    raise ExportError(f"a block dimension of Python type {kind} is not known to the exporter")
+    raise unknown(f"a block dimension of Python type {kind} is not known to the exporter")
 
 
 def _is_whole_array(mapping) -> bool:
@@ -174,14 +183,25 @@ def _is_whole_array(mapping) -> bool:
     return not mapping.transforms and all(jax_versions.is_literal(o) and int(o.val) == 0 for o in outputs)
 
 
+_BUFFERING = ("buffer_count", "use_lookahead", "revisit")
+
+
+def _buffering(mode) -> dict:
+    """The fields of a pl.Buffered that are not their defaults."""
+    given = {f.name: getattr(mode, f.name) for f in dataclasses.fields(mode) if getattr(mode, f.name) != f.default}
+    if "prefetched_count" in given:
+        raise ExportError("pl.Buffered with prefetched_count is for buffers that the kernel fills itself before pltpu.emit_pipeline; "
+                          "the blocks of a grid have none")
+    for name in set(given) - set(_BUFFERING):
+        raise unknown(f"the field {name!r} of {type(mode).__name__} (here {given[name]!r}) is not known to the exporter")
+    return given
+
+
 def block_text(kernel: KernelText, mapping, grid_rank: int) -> list:
     """The lines of ` block (...) map (...) {...}`, [""] for the whole array."""
     buffered = ""
     if mapping.pipeline_mode is not None:
-        mode = mapping.pipeline_mode
-        fields = {f.name: getattr(mode, f.name) for f in dataclasses.fields(mode)}
-        defaults = {f.name: f.default for f in dataclasses.fields(mode)}
-        buffered = f" buffered {map_text({k: v for k, v in fields.items() if v != defaults[k]})}"
+        buffered = f" buffered {map_text(_buffering(mapping.pipeline_mode))}"
     if _is_whole_array(mapping) and not buffered:
         return [""]
     writer = Writer(kernel.file, Names(kernel.names.taken), HANDLERS, kernel.caller)
@@ -217,11 +237,14 @@ def axis_name(name) -> str:
     return "" if name is None or type(name) is object else str(name)
 
 
+@knows("jaxpr", "grid_mapping", "mesh", "input_output_aliases", "debug", "interpret", "compiler_params", "cost_estimate", "out_avals",
+       "metadata", "name", "backend", "kernel_arg_transforms")  # the last is for JAX's interpreter: the jaxpr has them
 def pallas_call_text(file: TextFile, params, in_avals, traceback):
     """Writes the kernel of one pallas_call into `file` and returns its KernelInfo.
 
     `in_avals` are those of all operands of the call, `traceback` is where it was made.
     """
+    check_parameters(params, pallas_call_text)
     jaxpr, mapping = params["jaxpr"], params["grid_mapping"]
     if jax_versions.open_jaxpr(jaxpr).constvars:
         raise ExportError("the kernel closes over array constants; pass them as operands")
@@ -230,7 +253,7 @@ def pallas_call_text(file: TextFile, params, in_avals, traceback):
     backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr)
     kernel.info.backend = backend
     kernel.lines += [f"backend {backend};"] if backend else []
-    kernel.lines += params_line(params.get("compiler_params"))
+    kernel.lines += params_line(params.get("compiler_params"), backend)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
     _operands(kernel, params, mapping, refs, in_avals)
     labels = ref_labels(jaxpr, len(refs))

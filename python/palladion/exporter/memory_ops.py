@@ -1,40 +1,26 @@
 """Primitives that read and write refs: their operands are trees, flattened into the equation's operands by JAX."""
 
-import jax
 import numpy as np
 
 from palladion import jax_versions
 from palladion.exporter.attributes import Word, word_of_enum
 from palladion.exporter.errors import ExportError
+from palladion.exporter.parameters import knows, unflatten
 from palladion.exporter.scalars import dtype_name, literal_text
 from palladion.exporter.types import element_text
 from palladion.exporter.views import view_text
 
 
-def check_parameters(eqn, known):
-    unknown = set(eqn.params) - set(known)
-    if unknown:
-        name = sorted(unknown)[0]
-        raise ExportError(f"its parameter {name!r} (here {eqn.params[name]!r}) is not known to Palladion's exporter")
-
-
-def unflatten(tree, leaves):
-    try:
-        return jax.tree_util.tree_unflatten(tree, leaves)
-    except Exception as error:
-        raise ExportError(f"its operands do not fit the tree that JAX recorded for them ({error})") from None
-
-
+@knows("tree")
 def _get(writer, eqn, env):
-    check_parameters(eqn, ("tree",))
     ref, *leaves = eqn.invars
     view = view_text(ref, unflatten(eqn.params["tree"], leaves), writer.reader(env))
     writer.emit_equation(eqn, env, "get", args=[view])
 
 
 def _store(name):
+    @knows("tree")
     def handler(writer, eqn, env):
-        check_parameters(eqn, ("tree",))
         ref, value, *leaves = eqn.invars
         view = view_text(ref, unflatten(eqn.params["tree"], leaves), writer.reader(env))
         writer.emit_equation(eqn, env, name, args=[view, writer.read(env, value)])
@@ -59,9 +45,9 @@ def _as_type(writer, eqn, env, atom):
     return converted
 
 
+@knows("args_tree", "cache_modifier", "eviction_policy", "is_volatile")
 def _masked_load(writer, eqn, env):
     params = eqn.params
-    check_parameters(eqn, ("args_tree", "cache_modifier", "eviction_policy", "is_volatile"))
     ref, transforms, mask, other = unflatten(params["args_tree"], eqn.invars)
     attrs = {}
     for name in ("cache_modifier", "eviction_policy"):
@@ -76,8 +62,8 @@ def _masked_load(writer, eqn, env):
     writer.emit_equation(eqn, env, "masked_load", attrs=attrs, args=args)
 
 
+@knows("args_tree", "eviction_policy")
 def _masked_swap(writer, eqn, env):
-    check_parameters(eqn, ("args_tree", "eviction_policy"))
     ref, transforms, value, mask = unflatten(eqn.params["args_tree"], eqn.invars)
     policy = eqn.params.get("eviction_policy")
     attrs = {} if policy is None else {"eviction_policy": str(policy)}
@@ -88,8 +74,8 @@ def _masked_swap(writer, eqn, env):
 _ATOMIC_WORDS = {"xchg", "add", "max", "min", "and", "or", "xor"}
 
 
+@knows("args_tree", "atomic_type")
 def _atomic_rmw(writer, eqn, env):
-    check_parameters(eqn, ("args_tree", "atomic_type"))
     ref, transforms, value, mask = unflatten(eqn.params["args_tree"], eqn.invars)
     op = word_of_enum(eqn.params["atomic_type"])
     if op.text not in _ATOMIC_WORDS:
@@ -98,25 +84,25 @@ def _atomic_rmw(writer, eqn, env):
     writer.emit_equation(eqn, env, "atomic_rmw", attrs={"op": op}, args=args + _named("mask", writer, env, mask))
 
 
+@knows()
 def _atomic_cas(writer, eqn, env):
-    check_parameters(eqn, ())
     writer.emit_equation(eqn, env, "atomic_cas")
 
 
+@knows("memory_space", "kind", "pin")
 def _new_ref(writer, eqn, env):
-    check_parameters(eqn, ("memory_space", "kind"))
     if eqn.params.get("kind") is not None:
         raise ExportError(f"its parameter kind = {eqn.params['kind']!r} is not supported; expected None")
     writer.emit_equation(eqn, env, "new_ref")
 
 
+@knows("ty", "memory_space", "kind", "pin")
 def _empty_ref(writer, eqn, env):
-    check_parameters(eqn, ("ty", "memory_space", "kind"))
     writer.emit_equation(eqn, env, "empty_ref")
 
 
+@knows()
 def _freeze(writer, eqn, env):
-    check_parameters(eqn, ())
     writer.emit_equation(eqn, env, "freeze")
 
 

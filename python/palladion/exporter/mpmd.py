@@ -1,19 +1,23 @@
 """JAX's mpmd_map (pl.kernel, plgpu.kernel, core_map) as a `kernel` of kernel text: whole arrays, a mesh, one body per mesh.
 
-Based on: JAX 0.9.2 to 0.11.
+Based on: JAX 0.9.2 to 0.12.
 """
 
 from palladion import jax_versions
 from palladion.exporter.async_ops import mesh_attributes
 from palladion.exporter.attributes import map_text
 from palladion.exporter.errors import ExportError
-from palladion.exporter.kernel import (KernelText, alias_pairs, as_label, infer_backend, note_lines, params_line, ref_labels,
-                                       with_prefix)
+from palladion.exporter.kernel import (KernelText, alias_pairs, as_label, infer_backend, note_lines, params_line, with_prefix)
+from palladion.exporter.parameters import check_parameters, knows
+from palladion.exporter.ref_names import body_labels
 from palladion.exporter.types import array_type, is_ref, space_name, type_text
 
 
+@knows("jaxprs", "meshes", "external_meshes", "out_avals", "input_output_aliases", "compiler_params", "interpret", "debug",
+       "cost_estimate", "name", "metadata", "grid_mappings")
 def mpmd_map_text(file, params, in_avals, traceback):
     """Writes the kernel into `file` and returns its KernelInfo; parameters as for pallas_call_text."""
+    check_parameters(params, mpmd_map_text)
     jaxprs, meshes = params["jaxprs"], params["meshes"]
     external = tuple(params.get("external_meshes") or ())
     kernel = KernelText(file, params.get("name") or jax_versions.function_name(jaxprs[0]), traceback)
@@ -22,13 +26,14 @@ def mpmd_map_text(file, params, in_avals, traceback):
     backend = infer_backend(params.get("compiler_params"), meshes[0], jaxprs[0])
     kernel.info.backend = backend
     kernel.lines += [f"backend {backend};"] if backend else []
-    kernel.lines += params_line(params.get("compiler_params"))
+    kernel.lines += params_line(params.get("compiler_params"), backend)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
-    _operands(kernel, params, refs, in_avals)
+    labels = _labels(jaxprs[0], params, len(in_avals))
+    _operands(kernel, params, refs, labels, in_avals)
     written = [mesh_attributes(mesh, file) for mesh in (*meshes, *external)]
     for position, jaxpr in enumerate(jaxprs):
         kind = f" on {written[position][0]}" if len(jaxprs) > 1 else ""
-        function = kernel.writer().function(jaxpr, labels=ref_labels(jaxpr, len(refs)))
+        function = kernel.writer().function(jaxpr, labels=_labels(jaxpr, params, len(in_avals)))
         kernel.lines += with_prefix(f"body @{kernel.name}{f'.{position}' if position else ''}{kind} ", function)
     kernel.info.grid = str([int(size) for mesh in meshes for size in mesh.shape.values()])
     kernel.lines.insert(kernel.launch_at, _mesh_line(written))
@@ -46,9 +51,14 @@ def _mesh_line(written) -> str:
     return f"mesh mpmd {map_text(dict(written))};"
 
 
-def _operands(kernel, params, refs, in_avals):
+def _labels(jaxpr, params, num_in):
+    num_out = len(params["out_avals"])
+    aliases = {out: source for source, out in alias_pairs(params["input_output_aliases"])}
+    return body_labels(jaxpr, num_in, num_out, aliases)
+
+
+def _operands(kernel, params, refs, labels, in_avals):
     num_in, num_out = len(in_avals), len(params["out_avals"])
-    labels = ref_labels(params["jaxprs"][0], len(refs))
     names = [kernel.operand(label, f"in{i}") for i, label in enumerate(labels[:num_in])]
     for position, (name, aval) in enumerate(zip(names, in_avals)):
         kernel.lines.append(f"in {name}: {array_type(aval)}{_space(refs[position])};")

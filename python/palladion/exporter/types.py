@@ -3,7 +3,7 @@
 import enum
 
 from palladion.exporter.attributes import attrs_text
-from palladion.exporter.errors import ExportError
+from palladion.exporter.parameters import unknown
 from palladion.exporter.scalars import dims_text, dtype_name
 
 SPACES = frozenset((
@@ -24,7 +24,7 @@ def space_name(memory_space) -> str:
     name = (name if isinstance(name, str) else getattr(inner, "name", str(inner))).lower()
     name = _RENAMED_SPACES.get(name, name)
     if name not in SPACES:
-        raise ExportError(f"memory space {memory_space!r} is not known; expected one of {', '.join(sorted(SPACES))}")
+        raise unknown(f"memory space {memory_space!r} is not known; expected one of {', '.join(sorted(SPACES))}")
     return name
 
 
@@ -85,5 +85,5 @@ def type_text(aval) -> str:
     if type(aval).__name__ == "AbstractToken":
         return "token"
     if not hasattr(aval, "shape") or not hasattr(aval, "dtype"):
-        raise ExportError(f"a value of JAX type {type(aval).__name__} has no kernel-text type")
+        raise unknown(f"a value of JAX type {type(aval).__name__} has no kernel-text type")
     return array_type(aval)

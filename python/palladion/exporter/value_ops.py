@@ -1,7 +1,7 @@
 """The table of primitives that compute values: which of JAX's parameters are written, under which names; which must have
 their default; which have no meaning for a kernel. A parameter that is in none of the three is an error.
 
-Based on: docs/spec/kernel-text.md ("Instructions") and JAX 0.8 to 0.11.
+Based on: docs/spec/kernel-text.md ("Instructions") and JAX 0.8 to 0.12.
 """
 
 import dataclasses
@@ -12,7 +12,8 @@ import numpy as np
 from palladion import jax_versions
 from palladion.exporter.attributes import Word, word_of_enum
 from palladion.exporter.errors import ExportError
-from palladion.exporter.scalars import dtype_name
+from palladion.exporter.parameters import knows
+from palladion.exporter.scalars import dtype_name, literal_text
 from palladion.exporter.types import array_type
 
 
@@ -105,6 +106,10 @@ class ValueOp:
     name: str | None = None
     elementwise: bool = False  # operands of the results' shape, or of rank 0
 
+    @property
+    def parameters(self) -> frozenset:
+        return frozenset((*self.written, *self.defaults, *self.ignored))
+
     def attributes(self, params) -> dict:
         attrs = {}
         for parameter, target in self.written.items():
@@ -117,8 +122,6 @@ class ValueOp:
         for parameter, value in params.items():
             if parameter in self.written or parameter in self.ignored:
                 continue
-            if parameter not in self.defaults:
-                raise ExportError(f"its parameter {parameter!r} (here {value!r}) is not known to Palladion's exporter")
             if not _is_default(value, self.defaults[parameter]):
                 raise ExportError(
                     f"its parameter {parameter} = {value!r} is not supported; expected {self.defaults[parameter]!r}")
@@ -148,8 +151,8 @@ def _of_shape(writer, eqn, env, atom):
 def _is_default(value, default) -> bool:
     if value is default or value is None:
         return True
-    if default is None and getattr(getattr(value, "mesh", None), "empty", False):
-        return True  # a sharding over no devices, as forward-mode differentiation makes
+    if default is None and hasattr(value, "mesh") and all(axes in (None, ()) for axes in value.spec):
+        return True  # a sharding that parts nothing: forward-mode differentiation and values made inside shard_map have one
     try:
         return bool(value == default)
     except Exception:  # a value that cannot be compared is not the default
@@ -160,6 +163,7 @@ def _op(name=None, ignored=(), defaults=None, elementwise=False, **written):
     return ValueOp(written, defaults or {}, frozenset(ignored), name, elementwise)
 
 
+@knows("axis_name")
 def _axis_index(writer, eqn, env):
     writer.emit_equation(eqn, env, attrs={"axis": writer.file.axis(eqn.params["axis_name"])})
 
@@ -170,6 +174,7 @@ def _scatter(name, update_jaxpr):
                    name)
 
 
+@knows("new_sizes", "dimensions", "sharding", "out_sharding")
 def _reshape(writer, eqn, env):
     """`dimensions` is the order in which the operand's dimensions are read: a transpose before."""
     [x], order = eqn.invars, eqn.params.get("dimensions")
@@ -183,16 +188,49 @@ def _reshape(writer, eqn, env):
     writer.emit_equation(eqn, env, attrs=attrs, args=[text])
 
 
+@knows()
+def _one_minus_square(writer, eqn, env):
+    """(1 + x)(1 - x), as all of JAX's lowerings write it."""
+    aval, x = eqn.outvars[0].aval, _of_shape(writer, eqn, env, eqn.invars[0])
+    one, types = literal_text(1, aval.dtype), [array_type(aval)]
+    factors = [writer.fresh(), writer.fresh()]
+    for name, factor in zip(("add", "sub"), factors):
+        writer.emit(name, args=[one, x], results=[factor], types=types, loc=writer.location(eqn))
+    writer.emit_equation(eqn, env, "mul", args=factors)
+
+
+@knows("ty", "dim")
+def _tpu_bitcast(writer, eqn, env):
+    """Along the second minor dimension; along the last one (JAX 0.12) it is the bitcast of NumPy's views."""
+    [x], to = eqn.invars, _bitcast_type(eqn.params["ty"])
+    before, after = x.aval.shape, eqn.outvars[0].aval.shape
+    if eqn.params.get("dim", len(before) - 2) != len(before) - 1:
+        writer.emit_equation(eqn, env, "tpu.bitcast", attrs={"to": to})
+    elif before == after:
+        writer.emit_equation(eqn, env, "bitcast_convert_type", attrs={"to": to})
+    elif before[-1] > after[-1]:
+        split, shape = writer.fresh(), [*after, before[-1] // after[-1]]
+        writer.emit("reshape", attrs={"shape": shape}, args=[writer.read(env, x)], results=[split],
+                    types=[array_type(x.aval, shape)], loc=writer.location(eqn))
+        writer.emit_equation(eqn, env, "bitcast_convert_type", attrs={"to": to}, args=[split])
+    else:
+        wide, shape = writer.fresh(), [*before, after[-1] // before[-1]]
+        writer.emit("bitcast_convert_type", attrs={"to": to}, args=[writer.read(env, x)], results=[wide],
+                    types=[array_type(eqn.outvars[0].aval, shape)], loc=writer.location(eqn))
+        writer.emit_equation(eqn, env, "reshape", attrs={"shape": list(after)}, args=[wide])
+
+
 _SHARDING = {"sharding": None, "out_sharding": None}
 _NOTHING = {"accuracy": None, "out_dtype": None, **_SHARDING}
 
 _ELEMENTWISE = (
     "add sub mul div rem max min pow atan2 nextafter and or xor shift_left shift_right_logical shift_right_arithmetic "
-    "eq ne lt le gt ge lt_to le_to neg abs sign floor ceil not is_finite exp exp2 expm1 log log1p logistic tanh sqrt rsqrt cbrt sin cos "
-    "tan asin acos atan sinh cosh asinh acosh atanh erf erfc erf_inv square clz population_count clamp select_n"
+    "eq ne lt le gt ge lt_to le_to neg abs sign floor ceil not is_finite exp exp2 expm1 log log1p log2 logistic tanh sqrt rsqrt cbrt "
+    "sin cos tan asin acos atan sinh cosh asinh acosh atanh erf erfc erf_inv square clz population_count mulhi clamp select_n"
 ).split()
 
 _REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor".split()
+_GPU_REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min".split()  # plgpu.sum, ...: `accumulator_ilp` says how, not what
 _CUMULATIVE = "cumsum cumprod cummax cummin cumlogsumexp".split()
 
 _RESHAPE = _op(new_sizes=("shape", _ints), defaults={"dimensions": None, **_SHARDING})
@@ -201,11 +239,12 @@ _SCATTERS = "add sub mul min max".split()
 VALUE_OPS = {
     **{name: _op(defaults=_NOTHING, elementwise=True) for name in _ELEMENTWISE},
     **{name: _op(axes=("axes", _ints), defaults=_SHARDING) for name in _REDUCTIONS},
+    **{f"mosaic_gpu_{name}": _op(name, axes=("axes", _ints), ignored=("accumulator_ilp",)) for name in _GPU_REDUCTIONS},
     **{name: _op(axis="axis", reverse="reverse") for name in _CUMULATIVE},
+    "one_minus_square": _one_minus_square,
     "add_any": _op(elementwise=True),
     "stop_gradient": _op(),
     "copy": _op(),
-    "copy_p": _op("copy"),
     "round": _op(rounding_method=("rounding_method", int)),
     "integer_pow": _op(y="y"),
     "reciprocal": _op("tpu.reciprocal", approx="approx", full_range="full_range"),
@@ -240,7 +279,7 @@ VALUE_OPS = {
     "platform_index": _op(platforms=("platforms", lambda ps: [None if p is None else list(p) for p in ps])),
     "roll": _op("tpu.roll", axis="axis", stride="stride", stride_axis="stride_axis"),
     "repeat": _op("tpu.repeat", repeats="repeats", axis="axis"),
-    "bitcast": _op("tpu.bitcast", ty=("to", _bitcast_type)),
+    "bitcast": _tpu_bitcast,
     "stochastic_round": _op("tpu.stochastic_round", target_dtype=("to", _dtype_word)),
     "pack_elementwise": _op("tpu.pack_elementwise", packed_dtype=("to", _dtype_word)),
     "unpack_elementwise": _op("tpu.unpack_elementwise", index="index", packed_dtype=("packed", _dtype_word),
@@ -260,11 +299,12 @@ VALUE_OPS = {
     "threefry2x32": _op(elementwise=True),
     "iota_2x32_shape": _op(shape=("shape", _ints)),
     "layout_cast": _op(new_layout=("layout", str)),
+    "relayout": _op("layout_cast", dst_layout=("layout", str)),
     "reshard": _op("copy", ignored=("dst_sharding", "concrete_mesh")),
     "stage": _op("copy", ignored=("name",)),
     "delay": _op(),
-    "debug_barrier_p": _op("debug_barrier"),
-    "elementwise_inline_asm_p": _op("triton.elementwise_inline_asm", asm="asm", constraints="constraints", pack="pack",
+    "debug_barrier": _op(),
+    "elementwise_inline_asm": _op("triton.elementwise_inline_asm", asm="asm", constraints="constraints", pack="pack",
                                     ignored=("result_shape_dtypes",)),
 }
 

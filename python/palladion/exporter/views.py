@@ -8,6 +8,7 @@ import numpy as np
 from palladion import jax_versions
 from palladion.exporter.attributes import attrs_text
 from palladion.exporter.errors import ExportError
+from palladion.exporter.parameters import unknown
 from palladion.exporter.scalars import dense_text, dtype_name
 
 
@@ -59,6 +60,9 @@ def _peer(transform, read) -> str:
 
 
 def _device_text(device_id, read) -> str:
+    """One index along the one axis of a mesh; JAX 0.12's kernels name the axis. Nothing runs on several devices yet."""
+    if isinstance(device_id, dict) and len(device_id) == 1:
+        [device_id] = device_id.values()
     if isinstance(device_id, (tuple, list, dict)):
         raise ExportError("a peer device given as a tuple or a dict of mesh coordinates cannot be written yet")
     return read(device_id)
@@ -71,7 +75,22 @@ def _alias(transform, read) -> str:
     return f".alias{attrs_text(attrs)}"
 
 
-_WRITERS = {
+def _assumption(transform, read) -> str:
+    """pltpu.annotate (JAX 0.12). What cannot change a result is nothing here; what JAX does not check is refused."""
+    given = transform.assumption
+    for name in ("no_store", "no_hazard_no_deps"):
+        if getattr(given, name):
+            raise ExportError(f"pltpu.annotate with {name} is a promise that no machine here checks; leave it out")
+    return ""
+
+
+def _refused_view(why: str):
+    def write(transform, read):
+        raise ExportError(f"the view {type(transform).__name__} of a ref is not supported: {why}")
+    return write
+
+
+VIEWS = {
     "NDIndexer": _at,
     "BitcastTransform": lambda t, read: f".bitcast({dtype_name(t.dtype)})",
     "RefBitcaster": lambda t, read: f".bitcast({dtype_name(t.dtype)})",
@@ -94,6 +113,11 @@ _WRITERS = {
     "CollapseLeadingBatchDimensionsTransform": lambda t, read: ".collapse_batch",
     "ExpandLeadingBatchDimensionsTransform": lambda t, read: f".expand_batch{ints_text(t.batch_shape)}",
     "IdentityTransform": lambda t, read: "",
+    "AccessAssumptionTransform": _assumption,
+    "MemorySpaceCastTransform": lambda t, read: "",  # the ref is what it was
+    "SelectTransform": _refused_view("it joins several refs, and stands here under another view"),
+    "Im2ColTransform": _refused_view("copies of windows (plgpu.im2col_ref) are not modelled yet"),
+    "SharedMemRefSliceTransform": _refused_view("SparseCores are not modelled yet"),
 }
 
 
@@ -105,9 +129,9 @@ def chain_text(transforms, read) -> str:
     """`read(atom)` gives the text of a value."""
     text = ""
     for transform in transforms or ():
-        writer = _WRITERS.get(type(transform).__name__)
+        writer = VIEWS.get(type(transform).__name__)
         if writer is None:
-            raise ExportError(f"the ref transform {type(transform).__name__} is not known to the exporter")
+            raise unknown(f"the ref transform {type(transform).__name__} is not known to the exporter")
         text += writer(transform, read)
     return text
 

@@ -13,8 +13,9 @@ from palladion.exporter.attributes import attrs_text
 from palladion.exporter.errors import ExportError
 from palladion.exporter.locations import Locations
 from palladion.exporter.names import Names, sanitized
+from palladion.exporter.parameters import check_parameters, refused
 from palladion.exporter.scalars import dense_text, literal_text
-from palladion.exporter.types import array_type, is_ref, type_text
+from palladion.exporter.types import array_type, is_ref, space_name, type_text
 
 INDENT = "  "
 LINE = 100  # a longer list of parameters is broken
@@ -59,6 +60,7 @@ class Writer:
         self.lines = []
         self.used = frozenset()  # variables of the jaxpr being written that something reads
         self.program_ids = None  # what program_id means inside a jaxpr_call, else None
+        self.users_names = {}  # of refs that JAX's Python calls otherwise
 
     # Values.
 
@@ -100,8 +102,8 @@ class Writer:
             text = function[-1]
         self.lines.append(text + tail + ";")
 
-    def emit_equation(self, eqn, env, name=None, *, attrs=None, args=None, functions=(), types=None):
-        """The instruction of an equation: its results are bound in `env`."""
+    def emit_equation(self, eqn, env, name=None, *, attrs=None, args=None, functions=(), types=None, hint=""):
+        """The instruction of an equation: its results are bound in `env`. `hint` is what a result may be called in reports."""
         if args is None:
             args = [self.read(env, v) for v in eqn.invars]
         results, result_types = [], []
@@ -109,9 +111,9 @@ class Writer:
             if jax_versions.is_dropped(variable) or variable not in self.used:
                 results.append("_")
             else:
-                results.append(self.fresh())
+                results.append(self.fresh(hint))
             result_types.append(types[position] if types else self.type_of(variable.aval, env))
-        self.emit(name or eqn.primitive.name, attrs=attrs, args=args, results=results, types=result_types,
+        self.emit(name or jax_versions.primitive_name(eqn.primitive), attrs=attrs, args=args, results=results, types=result_types,
                   functions=functions, loc=self.location(eqn))
         for variable, text in zip(eqn.outvars, results):
             if text != "_":
@@ -154,12 +156,12 @@ class Writer:
         self.used = outside
 
     def _equation(self, eqn, env):
-        handler = self.handlers.get(eqn.primitive.name)
+        name = jax_versions.primitive_name(eqn.primitive)
+        handler = self.handlers.get(name)
         try:
             if handler is None:
-                raise ExportError(
-                    f"the primitive {eqn.primitive.name!r} is not known to Palladion's exporter; no kernel text can be "
-                    "written for it")
+                raise refused(name)
+            check_parameters(eqn.params, handler)
             handler(self, eqn, env)
         except ExportError as error:
             if error.where:
@@ -170,7 +172,7 @@ class Writer:
     def region(self, build, params="") -> list:
         """Lines of `(params) { ... return ...; }`; `build(writer)` writes the body and returns the results' texts."""
         inner = Writer(self.file, self.names, self.handlers, self.caller)
-        inner.program_ids = self.program_ids
+        inner.program_ids, inner.users_names = self.program_ids, self.users_names
         results = build(inner)
         inner.lines.append(f"return {', '.join(results)};" if results else "return;")
         head = f"{params} {{" if params else "{"
@@ -181,7 +183,7 @@ class Writer:
         inner = jax_versions.open_jaxpr(jaxpr)
         own = inner.invars[len(leading):]
         labels = labels if labels is not None else ("",) * len(own)
-        params = [self.fresh(ref_name(label) if is_ref(v.aval) else "") for v, label in zip(own, labels)]
+        params = [self.fresh(ref_name(label) or own_name(v.aval) if is_ref(v.aval) else "") for v, label in zip(own, labels)]
         texts = [parameter_text(name, v.aval, label if is_ref(v.aval) else "")
                  for name, v, label in zip(params, own, labels)]
         return self.region(lambda w: w.inline(jaxpr, list(leading) + params), parameters_text(texts))
@@ -196,6 +198,11 @@ def ref_name(label: str) -> str:
     """The name of the ref that the user calls `label`: it ends in `_ref`, which the operand's own name does not."""
     name = sanitized(label)
     return name if not name or name.endswith("_ref") else name + "_ref"
+
+
+def own_name(aval) -> str:
+    """The name of a ref for which nobody has one: `smem_ref`, after its memory."""
+    return f"{space_name(aval.memory_space)}_ref" if is_ref(aval) else ""
 
 
 def parameters_text(texts) -> str:

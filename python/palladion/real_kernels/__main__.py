@@ -8,6 +8,7 @@ import sys
 import time
 
 from palladion.real_kernels import check_command, table
+from palladion.whole_file import check_writable, write_whole
 
 
 def main() -> int:
@@ -38,8 +39,7 @@ def main() -> int:
         rows.append(table.run_case(case, options.target))
         print(table.format_line(table.cells(rows[-1])), flush=True)
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as stream:
-            json.dump([dataclasses.asdict(row) | {"ok": row.ok, "ratio": row.ratio} for row in rows], stream, indent=1)
+        write_whole(options.json, json.dumps([dataclasses.asdict(row) | {"ok": row.ok, "ratio": row.ratio} for row in rows], indent=1))
     good = sum(row.ok for row in rows)
     ratios = [row.ratio for row in rows if row.ratio is not None]
     print(f"{good} of {len(rows)} ok, {time.perf_counter() - start:.0f} s"

@@ -7,6 +7,7 @@ import time
 
 from palladion.real_kernels import checks, mutation
 from palladion.real_kernels.findings import ARGUED
+from palladion.whole_file import write_whole
 
 
 REPEATS = 3  # of each run and check, for their times
@@ -59,9 +60,7 @@ def recorded(kernels, outcomes) -> dict:
 def _record(kernels, outcomes, path):
     chosen = sample(kernels)
     score = {"all": recorded(kernels, outcomes), "sample": recorded(chosen, mutation.score(chosen, SAMPLE_PER_KIND))}
-    with open(path, "w", encoding="utf-8") as stream:
-        json.dump(score, stream, indent=1)
-        stream.write("\n")
+    write_whole(path, json.dumps(score, indent=1) + "\n")
 
 
 # What the tests hold the recorded score against: one mutant of each kind of each kernel of `--quick`.

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from palladion import _library, running
+from palladion import _library, jax_versions, running
 from palladion.real_kernels.findings import ARGUED
 
 SEEDS = 64
@@ -36,7 +36,7 @@ class _Recorder:
     def __init__(self, case, program, text, seeds, repeats, kept):
         self.case, self.program, self.text, self.seeds, self.repeats, self.kept = case, program, text, seeds, repeats, kept
 
-    def run(self, inputs, outputs):
+    def run(self, inputs, outputs, budget=None):
         ran, checked_in = [], []
         for _ in range(self.repeats):
             start = time.perf_counter()
@@ -75,4 +75,5 @@ def unargued(kernels) -> list:
 def unused(kernels, argued=ARGUED) -> list:
     """The entries about these cases that no finding meets any more."""
     met = {argument_for(one.case.name, one.name, finding) for one in kernels for finding in one.report["findings"]}
-    return [entry for entry in argued if entry not in met and any(one.case.name.startswith(entry.case) for one in kernels)]
+    return [entry for entry in argued if entry not in met and any(one.case.name.startswith(entry.case) for one in kernels)
+            and not (entry.until and jax_versions.is_from(entry.until))]

@@ -1,0 +1,20 @@
+// What a replay string says of the run that it replays: of the kernel what it computes, not how its source looks, so
+// that comments, moved lines and other names of values, refs and the kernel itself change nothing.
+// What it does not see through: names that mean something to the kernel (axes of a mesh), and instructions in another
+// order.
+#ifndef PALLADION_EMU_CHECKS_REPLAY_ORIGIN_H_
+#define PALLADION_EMU_CHECKS_REPLAY_ORIGIN_H_
+
+#include "absl/types/span.h"
+#include "emu/check.h"
+#include "emu/prepared_kernel.h"
+#include "scheduler/schedule.h"
+
+namespace palladion {
+
+ScheduleOrigin OriginOf(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                        const CheckOptions& options);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECKS_REPLAY_ORIGIN_H_

@@ -1,0 +1,39 @@
+#include "emu/checks/shorten.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "emu/checks/finding_log.h"
+#include "scheduler/shrink.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+
+void Shortener::Shorten(Schedule& schedule, const LoopResult& run, Watch watch,
+                        const std::function<bool(const Trial&)>& shows) const {
+  constexpr std::int64_t kMaxRuns = 400;
+  const absl::StatusOr<Shrunk> shrunk = Shrink(
+      run.moves, run.operations,
+      [&](const std::vector<Move>& moves) -> absl::StatusOr<bool> {
+        Schedule shorter = schedule;
+        shorter.moves = moves;
+        PALLADION_ASSIGN_OR_RETURN(const Trial again, runner.Run(shorter, watch, lengths));
+        return shows(again);
+      },
+      kMaxRuns);
+  if (shrunk.ok() && shrunk->reproduced) schedule.moves = shrunk->moves;
+}
+
+std::string Shortener::ReplayOf(const Trial& trial, const Finding& finding) const {
+  Schedule schedule = trial.schedule;
+  const bool worth = finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
+  if (runner.interact() && !trial.run.moves.empty() && worth) {
+    Shorten(schedule, trial.run, Watch::kEverything, [&](const Trial& again) {
+      return std::any_of(again.findings.begin(), again.findings.end(),
+                         [&](const Finding& found) { return SameFinding(found, finding); });
+    });
+  }
+  return runner.NameOf(schedule);
+}
+
+}  // namespace palladion

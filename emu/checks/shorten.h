@@ -1,0 +1,27 @@
+// A schedule with the few choices of its policy that matter for what was found.
+// What it does not do: look for the fewest; it tries a bounded number of runs, and an interrupted one ends it.
+#ifndef PALLADION_EMU_CHECKS_SHORTEN_H_
+#define PALLADION_EMU_CHECKS_SHORTEN_H_
+
+#include <functional>
+#include <string>
+
+#include "emu/checks/check_trial.h"
+
+namespace palladion {
+
+struct Shortener {
+  const TrialRunner& runner;
+  const RunLengths& lengths;
+
+  // Of a run that showed something: the moves of `schedule` become those that still show it.
+  void Shorten(Schedule& schedule, const LoopResult& run, Watch watch,
+               const std::function<bool(const Trial&)>& shows) const;
+
+  // The name of the trial's schedule; where it took a policy's choices to get to the finding, of the shortened one.
+  std::string ReplayOf(const Trial& trial, const Finding& finding) const;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECKS_SHORTEN_H_

@@ -1,0 +1,209 @@
+#include "emu/command/command_table.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/str_split.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+// Options that several commands have.
+constexpr Option kIn = {
+    "in", "NAME=VALUE",
+    "An input; once for each. NAME is the operand's name in the text or the user's own (`x` or `args[0]`). VALUE is a "
+    "`.npy` file, or a text: `zeros`, `iota`, `full(1)`, `random(seed=1,lo=-1,hi=1)`, `random_bits(1)`, or a list "
+    "`[1,2,3]` in row-major order. A PRNG key is u32 with a last dimension of its words.",
+    0, true};
+constexpr Option kKernel = {"kernel", "NAME", "Which kernel, where the text has several."};
+constexpr Option kTarget = {"target", "TARGET",
+                            "Another machine than the kernel's own, in [one word](python.md#targets): a chip (`h100`, "
+                            "`v5p`), which takes the kernel's backend, a full name (`triton/h100`), or `generic`; a "
+                            "wrong one is answered with the list."};
+constexpr Option kBudget = {"budget", "N",
+                            "The most iterations of all loops of one program together, [one of much work counting "
+                            "several times](spec/control.md), and the most programs of the grid (default 2^27). A "
+                            "kernel that does not end is an error with the loop's line, within about a minute by "
+                            "default."};
+constexpr Option kFormat = {"format", "text|json", "For people, or for programs."};
+constexpr Option kColor = {"color", "auto|always|never",
+                           "Colours in the text; `auto` is on a terminal, unless `NO_COLOR` is set."};
+
+constexpr Option kRun[] = {
+    kIn,
+    {"out", "DIR",
+     "Where the outputs go: `DIR/NAME.npy`, one for each output of the kernel. DIR is made if it is missing, before "
+     "the kernel runs. Only with `--stats`, `--trap` or `--dump` can it be left out; then no file is written."},
+    kKernel,
+    kTarget,
+    kBudget,
+    {"format", "text|json", "The report for people, or [one line of JSON](reports.md#json)."},
+    {"stats", "",
+     "What the launch moved and computed, after the report: bytes of each memory space, what each operand's array was "
+     "read and written, blocks fetched, kept from the last program and flushed, and a table of operations."},
+    {"trap", "nan|inf",
+     "Names the first result element, in program order, that is one although nothing it was made of is: program, line, "
+     "element, the elements it was made of. The run goes on; exit code 1. NaNs that the inputs bring are not born "
+     "here. The first that is read where nobody wrote (memory, padding, a lane masked off without `other`) is told "
+     "apart: "
+     "kernels mask most of these later."},
+    {"dump", "REF@LINE",
+     "What a ref holds each time execution has passed a line, as `DIR/dump_REF_N.npy` and a short text; without "
+     "`--out` as a longer text. REF is a name of the ref, the user's or the text's; LINE is a line of the kernel text, "
+     "or of "
+     "the user's Python where no instruction stands on it there, or `FILE:LINE`. Several with commas."},
+    {"program", "I,J", "Only this program of the grid: what others would have left in memory or written is not there."},
+};
+
+constexpr Option kCheck[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    {"budget", "N",
+     "As of `run`; and a schedule in which N operations on shared memory were done since a program or thread came to "
+     "its "
+     "end is a [LIVELOCK](findings.md#livelock) (default 2^24), after which no other schedule is tried."},
+    {"seeds", "N",
+     "How many schedules to try where the kernel leaves a choice (default 64, at least 1). Where nothing else can "
+     "happen fewer run, and the report says why they suffice."},
+    {"all-seeds", "", "Go on after [a proof](verdicts.md#when-a-check-stops)."},
+    {"exhaustive", "", "Every schedule, where they are few."},
+    {"replay", "SCHEDULE",
+     "One schedule, [as a finding names it](schedules.md#schedule-strings). Where it does not apply any more, the "
+     "message "
+     "says what has changed."},
+    {"fill", "FILL", "What memory that nobody wrote holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."},
+    {"proxy", "pallas|strict|lax",
+     "On a GPU, where asynchronous accesses of shared memory need a fence ([memory model](memory-model.md))."},
+    {"checks", "LIST",
+     "Only these of `bounds`, `races`, `definedness`, `contracts`, with commas; bounds are always checked."},
+    {"no-races", "", "All checks but `races`."},
+    {"no-definedness", "", "All checks but `definedness`."},
+    {"no-contracts", "", "All checks but `contracts`."},
+    {"strict", "", "Warnings fail the check too."},
+    {"suppressions", "FILE",
+     "Findings that were looked at and accepted: [how it is written](reports.md#suppressions)."},
+    {"format", "text|json|sarif|junit", "[The formats](reports.md)."},
+    {"output", "FILE",
+     "The report goes to FILE in the chosen format, and standard output has it as text. FILE is known to be writable "
+     "before the check starts, and is [replaced whole or not at all](#files)."},
+    kColor,
+    {"threads", "N", "Host threads (default: all). The report does not depend on it."},
+};
+
+constexpr Option kTrace[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"out", "TRACE.json", "Chrome trace events, for Perfetto."},
+    {"page", "PAGE.html", "One self-contained page that draws the grid and what each program touches."},
+    {"events", "N", "At most so many events."},
+    {"no-check", "", "Without the findings of a check."},
+};
+
+constexpr Option kWhy[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"element", "OUTPUT[I,J]",
+     "The element: an output by its name in the text or the user's own, and an index from 0."},
+    {"depth", "N", "How many steps back (default 12)."},
+};
+
+constexpr Option kLog[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"output", "FILE", "Where the log goes; without it, to the standard output.", 'o'},
+    {"program", "I,J", "Only this program of the grid. What other programs would have left in memory is not there."},
+};
+
+constexpr Option kMutate[] = {
+    {"out", "DIR", "Where `NAME.pkir` of each mutant goes."},
+    {"per-kind", "N", "At most so many of each kind, spread evenly over the text (default: all)."},
+    kKernel,
+};
+
+constexpr Option kShow[] = {kKernel, kTarget};
+constexpr Option kFormatOnly[] = {kFormat};
+constexpr Option kExplain[] = {kFormat, kColor};
+
+constexpr CommandInfo kCommands[] = {
+    {"run", "K.pkir", "run the kernel on its inputs and write its outputs", kRun},
+    {"check", "K.pkir", "run it under the orders that hardware may choose, and report everything that is wrong",
+     kCheck},
+    {"trace", "K.pkir", "record one launch: events for Perfetto, or a page that draws the grid", kTrace},
+    {"why", "K.pkir", "what made one element of an output, followed back to the inputs", kWhy},
+    {"log", "K.pkir", "one line for each instruction and program, with hashes of what it made and read", kLog},
+    {"diff", "A B", "the first instruction in which two logs of one kernel differ", kFormatOnly},
+    {"explain", "[CODE]", "what a finding code means, with a kernel that has it and its fix; or all codes", kExplain},
+    {"show", "K.pkir", "the kernels of a text: operands, types, target", kShow},
+    {"print", "K.pkir", "the text in canonical form", {}},
+    {"mutate", "K.pkir", "kernels with one mistake each, as files: what a checker is graded by", kMutate},
+    {"conformance", "[FILE.case|FOLDER]...", "run conformance cases, by default all that came with the program", {}},
+    {"ops", "", "every operation with its backends and status", kFormatOnly},
+    {"doctor", "", "version and SIMD targets", {}},
+    {"completion", "bash|zsh|fish", "a script that completes commands and options in this shell", {}},
+    {"help", "[COMMAND]", "all commands, or one with its options", kFormatOnly},
+};
+
+// Levenshtein's, of short words.
+std::size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t corner = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = corner + (a[i] != b[j] ? 1 : 0);
+      corner = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::vector<std::string_view> Option::Choices() const {
+  std::vector<std::string_view> choices;
+  if (value.find('|') == std::string_view::npos) return choices;
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::size_t bar = std::min(rest.find('|'), rest.size());
+    choices.push_back(rest.substr(0, bar));
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return choices;
+}
+
+const Option* CommandInfo::Find(std::string_view option) const {
+  const auto found = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == option; });
+  return found == options.end() ? nullptr : &*found;
+}
+
+absl::Span<const CommandInfo> AllCommands() { return kCommands; }
+
+const CommandInfo* FindCommand(std::string_view name) {
+  for (const CommandInfo& command : kCommands) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+std::string Nearest(std::string_view word, absl::Span<const std::string_view> names) {
+  std::string nearest;
+  if (word.empty() || word.size() > 40) return nearest;
+  // A word that is cut short is near too: --definedness for --no-definedness is not, --supp for --suppressions is.
+  std::size_t least = std::min<std::size_t>(3, word.size());
+  for (const std::string_view name : names) {
+    const bool begun = word.size() >= 3 && name.substr(0, word.size()) == word;
+    const std::size_t distance = begun ? 1 : Distance(word, name);
+    if (distance < least) least = distance, nearest = std::string(name);
+  }
+  return nearest;
+}
+
+}  // namespace palladion

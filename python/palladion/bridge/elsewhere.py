@@ -1,0 +1,109 @@
+"""Kernels that Palladion cannot run, where `on_unsupported` says what becomes of them: they go to JAX's interpreter, or are skipped.
+
+A compiled program tells of each such call when it makes it (a Python callback), so that a session has those of functions that were compiled
+before it, too. What it does not catch: an operation that JAX's interpreter does not have either; that is JAX's error.
+"""
+
+import collections
+import dataclasses
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import mlir
+
+from palladion import _library, jax_programs, jax_versions
+from palladion.carriers import is_key
+from palladion.exporter.errors import ExportError
+
+JAX, SKIPPED = "jax", "skipped"
+
+
+@dataclasses.dataclass(frozen=True)
+class Elsewhere:
+    """A kernel that Palladion did not run: `where` is "jax" (JAX's interpreter ran it) or "skipped" (its results are poison)."""
+
+    kernel: str
+    where: str
+    reason: str
+    count: int = 1
+
+    def __str__(self) -> str:
+        times = f" ({self.count} calls)" if self.count > 1 else ""
+        did = "JAX's interpreter ran it, nothing was checked" if self.where == JAX else "skipped, its results are poison"
+        return f"kernel {self.kernel}: {did}{times}: {self.reason}"
+
+
+class _Notes:
+    """What was told and not yet taken, by the number of the session."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.told = collections.defaultdict(collections.Counter)
+
+    def add(self, session: int, note: Elsewhere):
+        with self.lock:
+            self.told[session][note] += 1
+
+    def take(self, session: int) -> list:
+        with self.lock:
+            told = self.told.pop(session, {})
+        return [dataclasses.replace(note, count=count) for note, count in told.items()]
+
+
+_notes = _Notes()
+
+
+def take(session: int) -> list:
+    """The Elsewhere of a session since the last time, equal calls counted."""
+    return _notes.take(session)
+
+
+def is_unsupported(error: Exception) -> bool:
+    """The kernel has something that Palladion does not have, and nothing else is wrong."""
+    return isinstance(error, ExportError) or (isinstance(error, _library.PalladionError) and error.code == _library.UNSUPPORTED)
+
+
+_note_p = Primitive("palladion_note")
+
+
+@_note_p.def_abstract_eval
+def _note_abstract_eval(*, session, note):
+    return jax.core.ShapedArray((), np.int32)
+
+
+def _note_lowering(context, *, session, note):
+    def tell():
+        _notes.add(session, note)
+        return (np.int32(0),)
+
+    return jax_versions.emit_python_callback(context, tell, (), (), context.avals_out, has_side_effect=True)
+
+
+mlir.register_lowering(_note_p, _note_lowering, platform="cpu")
+
+
+def tells(context, session: int, note: Elsewhere):
+    """Adds to the program that is lowered that it tells of this call."""
+    def tell():
+        return [_note_p.bind(session=session, note=note)]
+
+    plain = context.replace(avals_in=(), avals_out=[jax.core.ShapedArray((), np.int32)])
+    jax_programs.lower_once(plain, (), tell)
+
+
+def skipped(context, nodes):
+    """Results of a kernel that does not run: NaN, the number with all bits set, True."""
+    return jax_versions.lower_function(lambda *_: [_poison(aval) for aval in context.avals_out])(context, *nodes)
+
+
+def _poison(aval):
+    if is_key(aval.dtype):
+        words = jnp.full(aval.shape + aval.dtype._impl.key_shape, 0xFFFFFFFF, jnp.uint32)
+        return jax.random.wrap_key_data(words, impl=aval.dtype._impl.name)
+    if jnp.issubdtype(aval.dtype, jnp.floating):
+        return jnp.full(aval.shape, jnp.nan, aval.dtype)
+    value = True if aval.dtype == bool else -1 if jnp.issubdtype(aval.dtype, jnp.signedinteger) else jnp.iinfo(aval.dtype).max
+    return jnp.full(aval.shape, value, aval.dtype)

@@ -1,0 +1,125 @@
+"""palladion.emulate: kernels that Palladion does not have all of, and what goes to files; each refusal has the user's line."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental import pallas as pl
+from jax.experimental import serialize_executable
+from jax.experimental.pallas import tpu as pltpu
+
+import palladion
+
+X = np.ones((8, 128), np.float32)
+HERE = r"test_emulate_unsupported\.py:\d+"
+
+
+def double_kernel(x_ref, y_ref):
+    y_ref[...] = x_ref[...] * 2
+
+
+def calling_back(x_ref, y_ref):
+    jax.debug.callback(lambda v: None, x_ref[0, 0])
+    y_ref[...] = x_ref[...] * 3
+
+
+def random_numbers(x_ref, y_ref):
+    pltpu.prng_seed(3)
+    y_ref[...] = x_ref[...]
+
+
+def call(kernel, x):
+    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+def both(kernel):
+    return jax.jit(lambda x: call(kernel, call(double_kernel, x)))
+
+
+def test_jax_runs_what_palladion_does_not():
+    function = both(calling_back)
+    for calls in (1, 2):  # the second time nothing is compiled, and it is told all the same
+        with palladion.emulate(on_unsupported="jax") as session:
+            for _ in range(calls):
+                np.testing.assert_array_equal(function(X), X * 6)
+        report = session.report
+        assert report.ran == {"palladion": calls, "jax": calls, "skipped": 0}
+        [one] = report.elsewhere
+        assert (one.kernel, one.where, one.count) == ("calling_back", "jax", calls) and "debug_callback" in one.reason
+        assert not report.ok and report.verdict == "ran"
+        assert "kernel calling_back: JAX's interpreter ran it, nothing was checked" in str(report) and "double_kernel" in str(report)
+
+
+def test_a_skipped_kernel_gives_poison():
+    def many(x_ref, *refs):
+        random_numbers(x_ref, refs[0])
+
+    types = (jnp.float32, jnp.bfloat16, jnp.int32, jnp.uint8, jnp.bool_)
+    with palladion.emulate(on_unsupported="skip") as session:
+        results = pl.pallas_call(many, out_shape=[jax.ShapeDtypeStruct((8, 128), t) for t in types])(X)
+        double = call(double_kernel, X)
+    for result, expected in zip(results, (np.nan, np.nan, -1, 255, True)):
+        np.testing.assert_array_equal(np.asarray(result).astype(np.float32), np.full((8, 128), expected, np.float32))
+    np.testing.assert_array_equal(double, X * 2)
+    assert session.report.ran == {"palladion": 1, "jax": 0, "skipped": 1} and not session.report.ok
+    assert "kernel many: skipped, its results are poison" in str(session.report) and "prng_seed" in str(session.report)
+
+
+def test_what_neither_can_run_says_both():
+    with pytest.raises(palladion.PalladionError, match=rf"(?s)prng_seed.*{HERE}.*JAX's own interpreter.*refuses it too.*prng_seed") as caught:
+        with palladion.emulate(on_unsupported="jax"):
+            call(random_numbers, X)
+    assert caught.value.code == 3
+
+
+def test_other_errors_are_errors_all_the_same():
+    with pytest.raises(palladion.PalladionError, match="does not fit"):
+        with palladion.emulate("h100", on_unsupported="skip"):
+            pl.pallas_call(double_kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), compiler_params=pltpu.CompilerParams())(X)
+    with pytest.raises(ValueError, match="on_unsupported must be one of raise, jax, skip; found 'ignore'"):
+        palladion.emulate(on_unsupported="ignore")
+
+
+def test_installed():
+    palladion.install(on_unsupported="jax")
+    try:
+        np.testing.assert_array_equal(call(calling_back, X), X * 3)
+        assert palladion.last_report().ran == {"palladion": 0, "jax": 1, "skipped": 0}
+    finally:
+        palladion.uninstall()
+
+
+@pytest.mark.parametrize("platform", ["cpu", "tpu"])
+def test_jax_export_is_refused_by_line(platform):
+    with palladion.emulate("v5p"):
+        with pytest.raises(palladion.ExportError, match=rf"{HERE}: jax\.export meets a kernel that Palladion emulates.*outside of palladion\.emulate"):
+            jax.export.export(jax.jit(lambda x: call(double_kernel, x)), platforms=(platform,))(X)
+
+
+@pytest.mark.parametrize("transport", ["", "callback"])
+def test_a_compiled_program_is_not_serialized(transport, monkeypatch):
+    monkeypatch.setenv("PALLADION_TRANSPORT", transport)
+    with palladion.emulate():
+        compiled = jax.jit(lambda x: call(double_kernel, x)).lower(X).compile()
+        with pytest.raises(palladion.ExportError, match=rf"{HERE}: a compiled program with a kernel .* cannot be serialized"):
+            serialize_executable.serialize(compiled)
+        np.testing.assert_array_equal(compiled(X), X * 2)
+
+
+def start(x_ref, y_ref, sem):
+    pltpu.make_async_copy(x_ref, y_ref, sem).start()
+
+
+def starting(x):
+    anywhere = pl.BlockSpec(memory_space=pl.ANY)
+    return pl.pallas_call(start, in_specs=[anywhere], out_specs=[anywhere, pl.BlockSpec(memory_space=pltpu.SEMAPHORE)],
+                          out_shape=[jax.ShapeDtypeStruct(x.shape, x.dtype), pltpu.SemaphoreType.DMA(())])(x)[0]
+
+
+def test_a_semaphore_as_a_result_is_refused_by_line():
+    message = rf"{HERE}: result 1 of the kernel is dma_sem\[\]: semaphores that outlive a kernel's call are not supported"
+    with pytest.raises(palladion.ExportError, match=message):
+        with palladion.emulate("v5p"):
+            starting(X)
+    with pytest.raises(palladion.ExportError, match=message):
+        palladion.export(starting, X)

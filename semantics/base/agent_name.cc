@@ -1,0 +1,24 @@
+#include "semantics/base/agent_name.h"
+
+#include "absl/strings/str_join.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+
+std::string AgentName(const AgentNaming& naming, absl::Span<const std::int64_t> grid_index) {
+  std::string thread;
+  if (naming.thread_index && !grid_index.empty()) {
+    if (naming.many_threads) thread = Cat("thread ", grid_index.back());
+    grid_index.remove_suffix(1);
+  }
+  if (grid_index.empty()) return !thread.empty() ? thread : naming.blocks ? "the block" : "the program";
+  return Cat(thread, thread.empty() ? "" : " of ", naming.blocks ? "block (" : "program (",
+             absl::StrJoin(grid_index, ", "), ")");
+}
+
+std::string AtAgent(const AgentNaming& naming, absl::Span<const std::int64_t> grid_index) {
+  const bool alone = grid_index.size() == 1 && naming.thread_index && !naming.many_threads;
+  return grid_index.empty() || alone ? "" : Cat(" at ", AgentName(naming, grid_index));
+}
+
+}  // namespace palladion

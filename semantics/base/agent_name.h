@@ -1,0 +1,29 @@
+// Who runs, in the words of messages: a program of a grid, a block of a GPU launch, one of its threads. Made of the
+// place in the grid alone; warps and operations of engines put their own words before it.
+#ifndef PALLADION_SEMANTICS_BASE_AGENT_NAME_H_
+#define PALLADION_SEMANTICS_BASE_AGENT_NAME_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/types/span.h"
+
+namespace palladion {
+
+// What the grid of a launch counts.
+struct AgentNaming {
+  bool blocks = false;        // blocks, of a launch over a mesh; else programs
+  bool thread_index = false;  // the last dimension counts the threads of a block
+  bool many_threads = false;  // and there are several
+};
+
+// "program (3, 0)", "block (2)", "thread 1 of block (2)"; without a grid "the program", "the block", "thread 1".
+std::string AgentName(const AgentNaming& naming, absl::Span<const std::int64_t> grid_index);
+inline std::string AgentName(absl::Span<const std::int64_t> program) { return AgentName(AgentNaming(), program); }
+
+// " at program (3, 0)", to be put after what is done; "" where there is only one who could.
+std::string AtAgent(const AgentNaming& naming, absl::Span<const std::int64_t> grid_index);
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_BASE_AGENT_NAME_H_

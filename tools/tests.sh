@@ -1,0 +1,138 @@
+# What `./dev test`, `test-debian` and `test-jax-versions` run. Sourced by dev.
+
+run_all_tests() {
+  begin_results
+  # Mirrors are waited for while processors work.
+  prepare_newest_jax >"$ROOT/build/logs/debian-early.log" 2>&1 </dev/null &
+  test_release
+  if build_or_record clang-asan; then
+    ctest_preset clang-asan clang-asan -LE release_only
+    cases_on_every_target clang-asan
+  fi
+  test_newest_jax
+  report_results
+}
+
+run_release_tests() {
+  begin_results
+  test_release
+  report_results
+}
+
+run_python_tests() {
+  begin_results
+  if build_or_record release palladion palladion_shared conformance_run; then
+    # Left out is what asks nothing of JAX, and what needs more than was built.
+    python_tests -n "$JOBS" --dist loadfile --ignore=python/tests/test_trace_page.py --ignore=python/tests/test_packaging.py \
+      --ignore=python/tests/test_mutation_score.py
+  fi
+  report_results
+}
+
+begin_results() {
+  mkdir -p "$ROOT/build/logs"
+  : >"$RESULTS"
+}
+
+test_release() {
+  build_or_record release || return 0
+  ctest_preset release release
+  cases_on_every_target release
+  python_tests
+}
+
+# python_tests [PYTEST-ARG...]
+python_tests() {
+  tests python "$ROOT/build/logs/junit-python.xml" \
+    "$PYTHON" -m pytest python/tests -q -p no:cacheprovider --junitxml="$ROOT/build/logs/junit-python.xml" "$@"
+}
+
+# The newest JAX needs a newer Python than Debian 12's. On Debian 13 it is the one that everything ran with, and Debian 12 has
+# the older one.
+other_debian() { if [[ $(host_debian) == 13 ]]; then echo 12; else echo 13; fi; }
+
+# What fails here is tried again, and told, by test_newest_jax.
+prepare_newest_jax() {
+  local other
+  other=$(other_debian)
+  [[ -z $(debian_root_obstacle) ]] && prepare_debian "$other" && in_debian "$other" ./dev setup build || true
+}
+
+test_newest_jax() {
+  local other obstacle
+  other=$(other_debian)
+  obstacle=$(debian_root_obstacle)
+  if [[ -n $obstacle ]]; then
+    not_run "debian-$other" "$obstacle"
+  else
+    test_in_debian "$other" python
+  fi
+}
+
+# test_in_debian RELEASE PART: `./dev test PART` there; its results count here.
+test_in_debian() {
+  local release=$1 part=$2 name="debian-$1" log="$ROOT/build/logs/debian-$1.log" results started=$SECONDS status=0
+  results="$(root_folder "$release")/src/build/logs/results.txt"
+  if ! prepare_debian "$release"; then
+    echo "0 1 0 $name" >>"$RESULTS"
+    return 0
+  fi
+  rm -f "$results"
+  say "tests on Debian $release (log: build/logs/debian-$release.log)"
+  in_debian "$release" ./dev test "$part" >"$log" 2>&1 </dev/null || status=$?
+  if [[ -s $results ]]; then
+    awk -v name="$name" '{ $4 = name "-" $4; print }' "$results" >>"$RESULTS"
+    if ((status != 0)); then tail -n 60 "$log" >&2; fi
+  else
+    tail -n 40 "$log" >&2
+    echo "0 1 0 $name" >>"$RESULTS"
+  fi
+  say "tests on Debian $release: $(tail -n 1 "$log") in $((SECONDS - started)) s"
+}
+
+# `./dev test-debian`: both commands of README.md as somebody types them who has that Debian, but for the sanitizers, which are
+# compiled by clang. The outcome is recorded in docs/contributing.md.
+test_debian() {
+  local release=$1
+  begin_results
+  prepare_debian "$release" || exit 1
+  check "debian-$release-run" in_debian "$release" ./dev run
+  test_in_debian "$release" release
+  in_debian "$release" ./dev doctor >"$ROOT/build/logs/debian-$release-doctor.log" 2>&1 || true
+  python3 tools/debian_record.py "$release" "$RESULTS" "$ROOT/build/logs/debian-$release-doctor.log"
+  report_results
+}
+
+# test_jax_versions VERSION...: each in an environment of its own, build/jax-VERSION, which stays for the next time. Those from
+# 0.11 need Python 3.12: where this system's is older they run on Debian 13.
+test_jax_versions() {
+  local version elsewhere=() python
+  python=$(find_python)
+  [[ $* != all ]] || set -- 0.8.0 0.9.2 0.10.2 0.11.2 0.12.0.1
+  for version in "$@"; do
+    if [[ $(printf '%s\n' 0.11 "$version" | sort -V | head -n 1) == 0.11 ]] &&
+      ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then
+      elsewhere+=("$version")
+    else
+      test_jax_version "$version" "$python"
+    fi
+  done
+  ((${#elsewhere[@]})) || return 0
+  say "JAX ${elsewhere[*]} needs Python 3.12 or later, which Debian 13 has"
+  prepare_debian 13 || exit 1
+  in_debian 13 ./dev test-jax-versions "${elsewhere[@]}"
+}
+
+test_jax_version() {
+  local version=$1 python=$2 dir="$ROOT/build/jax-$1"
+  if [[ ! -f $dir/ready ]]; then
+    say "making build/jax-$version"
+    rm -rf "$dir"
+    "$python" -m venv "$dir"
+    "$dir/bin/python" -m pip install --quiet --disable-pip-version-check "jax==$version" "jaxlib==$version" absl-py "ml_dtypes>=0.5" pytest ||
+      die "pip could not install JAX $version for $("$dir/bin/python" -V)"
+    touch "$dir/ready"
+  fi
+  say "JAX $version"
+  PYTHONPATH="$ROOT/python" "$dir/bin/python" -m pytest -q -p no:cacheprovider python/tests/test_emulate*.py
+}
