@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "memory_model/access_history.h"
-#include "memory_model/agents.h"
-#include "memory_model/barrier.h"
 #include "memory_model/concurrency_model.h"
+#include "memory_model/order/access_history.h"
+#include "memory_model/order/agents.h"
+#include "memory_model/sync/barrier.h"
 
 namespace palladion::bench {
 namespace {

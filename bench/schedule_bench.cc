@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "scheduler/coroutine_agent.h"
-#include "scheduler/parallel_seeds.h"
-#include "scheduler/portfolio.h"
+#include "scheduler/policies/portfolio.h"
 #include "scheduler/run_loop.h"
+#include "scheduler/search/parallel_seeds.h"
 
 namespace palladion::bench {
 namespace {

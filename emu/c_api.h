@@ -62,7 +62,7 @@ PALLADION_API int palladion_check(const palladion_program* program, const pallad
                                   char** report);
 
 /* The mutants of a kernel, as JSON: a list of objects with name, mutation, line, what, text, refused
- * (emu/checks/mutants.h). At most per_kind of each kind, 0: all. `kernel` as for palladion_prepare. NULL on an error,
+ * (emu/mutation/mutants.h). At most per_kind of each kind, 0: all. `kernel` as for palladion_prepare. NULL on an error,
  * as above. */
 PALLADION_API char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, char** error);
 
@@ -84,7 +84,7 @@ PALLADION_API char* palladion_tell(const char* request, size_t size, char** erro
 
 /* Calls from inside compiled programs, XLA's above all: docs/jax.md. Kernels are found by their text and kept, bounded
  * in number, and reports wait in the session named until they are taken. `options` is a list of name=value, parted by
- * semicolons: emu/bridge.h. Texts may be NULL for "". */
+ * semicolons: emu/bridge/bridge.h. Texts may be NULL for "". */
 typedef struct palladion_call_request {
   const char* text;
   size_t size;

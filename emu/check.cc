@@ -7,6 +7,9 @@
 #include <new>
 #include <utility>
 
+#include "emu/agents/float_environment.h"
+#include "emu/agents/host_memory.h"
+#include "emu/agents/operand_check.h"
 #include "emu/arrays.h"
 #include "emu/checks/check_compare.h"
 #include "emu/checks/check_trial.h"
@@ -14,15 +17,12 @@
 #include "emu/checks/coverage.h"
 #include "emu/checks/evidence.h"
 #include "emu/checks/finding_log.h"
-#include "emu/checks/grid_checks.h"
 #include "emu/checks/other_operands.h"
 #include "emu/checks/shorten.h"
-#include "emu/float_environment.h"
-#include "emu/host_memory.h"
-#include "emu/operand_check.h"
-#include "emu/scheduled_launch.h"
-#include "scheduler/parallel_seeds.h"
-#include "scheduler/pct_bound.h"
+#include "emu/launch/grid_checks.h"
+#include "emu/launch/scheduled_launch.h"
+#include "scheduler/policies/pct_bound.h"
+#include "scheduler/search/parallel_seeds.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "emu/values.h"
-#include "scheduler/schedule.h"
+#include "scheduler/policies/schedule.h"
 
 namespace palladion {
 namespace {

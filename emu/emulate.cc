@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "emu/agents/float_environment.h"
+#include "emu/agents/host_memory.h"
+#include "emu/agents/operand_check.h"
+#include "emu/agents/prepared_kernel.h"
 #include "emu/arrays.h"
 #include "emu/checks/contracts.h"
-#include "emu/float_environment.h"
-#include "emu/host_memory.h"
-#include "emu/launch.h"
-#include "emu/operand_check.h"
-#include "emu/prepared_kernel.h"
+#include "emu/launch/launch.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/parser.h"
 #include "semantics/ir/printer.h"
+#include "semantics/prepare/prepare.h"
 #include "semantics/program/frame_shadow.h"
-#include "semantics/program/prepare.h"
 
 namespace palladion {
 namespace {

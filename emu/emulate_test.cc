@@ -8,7 +8,7 @@
 #include <cstring>
 #include <thread>
 
-#include "emu/kernel_test_util.h"
+#include "emu/testing/kernel_test_util.h"
 #include "emu/values.h"
 
 namespace palladion {

@@ -3,8 +3,8 @@
 #include "absl/strings/str_join.h"
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
-#include "semantics/ops/op_row.h"
-#include "semantics/ops/shadow.h"
+#include "semantics/registry/op_row.h"
+#include "semantics/registry/shadow.h"
 
 namespace palladion {
 namespace {

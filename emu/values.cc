@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "emu/float_environment.h"
+#include "emu/agents/float_environment.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/literal.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "memory_model/async_engine.h"
 #include "memory_model/concurrency_test_util.h"
+#include "memory_model/engine/async_engine.h"
 
 namespace palladion {
 namespace {

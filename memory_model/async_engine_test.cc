@@ -1,6 +1,6 @@
 // Asynchronous operations in every order of their halves: which orders there are is worked out a second time from the
 // rules, what memory holds is worked out with plain arrays, and what is found must not depend on the order.
-#include "memory_model/async_engine.h"
+#include "memory_model/engine/async_engine.h"
 
 #include <gtest/gtest.h>
 

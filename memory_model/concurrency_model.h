@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "memory_model/access_history.h"
-#include "memory_model/agents.h"
-#include "memory_model/arena_past.h"
-#include "memory_model/async_engine.h"
-#include "memory_model/barrier.h"
-#include "memory_model/collective.h"
-#include "memory_model/fence_rule.h"
-#include "memory_model/finding_log.h"
-#include "memory_model/places.h"
-#include "memory_model/rendezvous.h"
-#include "memory_model/semaphore.h"
+#include "memory_model/engine/async_engine.h"
+#include "memory_model/order/access_history.h"
+#include "memory_model/order/agents.h"
+#include "memory_model/order/arena_past.h"
+#include "memory_model/order/fence_rule.h"
+#include "memory_model/order/places.h"
+#include "memory_model/sync/barrier.h"
+#include "memory_model/sync/collective.h"
+#include "memory_model/sync/finding_log.h"
+#include "memory_model/sync/rendezvous.h"
+#include "memory_model/sync/semaphore.h"
 
 namespace palladion {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "memory_model/bytes/memory.h"
 #include "memory_model/concurrency_model.h"
-#include "memory_model/memory.h"
 
 namespace palladion::concurrency_test {
 

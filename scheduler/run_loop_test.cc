@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/policies.h"
+#include "scheduler/policies/policies.h"
 #include "scheduler/scenario_test_util.h"
 
 namespace palladion::scheduler_test {

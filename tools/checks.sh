@@ -116,7 +116,7 @@ run_fuzzers() {
     [[ -x $binary && ($1 == all || $1 == "$(basename "$binary")") ]] || continue
     found=1
     say "fuzzing $(basename "$binary") for $2 seconds"
-    "$binary" -dict=semantics/ir/parse_fuzz.dict -max_total_time="$2" -max_len=65536 -timeout=25 -rss_limit_mb=1024 -print_final_stats=1 \
+    "$binary" -dict=semantics/registry/parse_fuzz.dict -max_total_time="$2" -max_len=65536 -timeout=25 -rss_limit_mb=1024 -print_final_stats=1 \
       -artifact_prefix=build-clang-asan/fuzz/ "build-clang-asan/fuzz/corpus/$(basename "$binary")" conformance/fuzz_seeds conformance/cases
   done
   ((found)) || die "there is no fuzz target '$1'; there are: $(cd build-clang-asan/fuzz && echo *_fuzz)"

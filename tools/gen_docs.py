@@ -81,15 +81,15 @@ def operations(palladion: str) -> str:
 
 
 def definedness(palladion: str) -> str:
-    """The rules from the table of semantics/ops/shadow.cc; which operation has which, from the registry."""
-    with open(os.path.join(ROOT, "semantics/ops/shadow.cc"), encoding="utf-8") as file:
+    """The rules from the table of semantics/ops/flow/shadow.cc; which operation has which, from the registry."""
+    with open(os.path.join(ROOT, "semantics/ops/flow/shadow.cc"), encoding="utf-8") as file:
         joined = re.sub(r'"\s*\n\s*"', "", file.read())  # a literal over several lines
     rules = re.findall(r'\{Flow::k\w+,\s*"(\w+)",\s*"([^"]+)"\}', joined)
     members = collections.defaultdict(list)
     for row in all_operations(palladion):
         members[row["flow"]].append(f"`{full_name(row)}`")
     if unknown := set(members) - {name for name, _ in rules} - {""}:
-        raise SystemExit(f"semantics/ops/shadow.cc has no words for the flow {', '.join(sorted(unknown))}")
+        raise SystemExit(f"semantics/ops/flow/shadow.cc has no words for the flow {', '.join(sorted(unknown))}")
     lines = ["| flow | rule | operations |", "|---|---|---|"]
     lines += [f"| {name} | {rule} | {', '.join(sorted(members[name])) or 'none'} |" for name, rule in rules]
     return "\n".join(lines) + "\n"
@@ -112,7 +112,7 @@ def findings(palladion: str) -> str:
 
 
 def gpu_limits(palladion: str) -> str:
-    """The tables of emu/checks/legality_gpu_*.cc, as `palladion explain` has them; a section for each family of names."""
+    """The tables of emu/legality/legality_gpu_*.cc, as `palladion explain` has them; a section for each family of names."""
     pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
     families = collections.defaultdict(list)
     for limit in next(page for page in pages if page["code"] == "ILLEGAL")["limits"]:
@@ -134,8 +134,8 @@ def dtypes() -> str:
 
 
 def policies() -> str:
-    """From the table of scheduler/portfolio.cc, and the cycle of seeds in it."""
-    with open(os.path.join(ROOT, "scheduler/portfolio.cc"), encoding="utf-8") as file:
+    """From the table of scheduler/policies/portfolio.cc, and the cycle of seeds in it."""
+    with open(os.path.join(ROOT, "scheduler/policies/portfolio.cc"), encoding="utf-8") as file:
         text = re.sub(r'"\s*\n\s*"', "", file.read())  # a literal over several lines
     rows = re.findall(r'\{PolicyKind::k(\w+),\s*"([\w-]+)",\s*"([^"]+)",\s*"([^"]+)"', text)
     seeds = {}

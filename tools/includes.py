@@ -9,39 +9,85 @@ from typing import NamedTuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# Longest prefix wins. A part is what an arrow connects.
+# Every folder is a part, but simd, which is one with its tables. Longest prefix wins.
 PARTS = {
-    "semantics/base/": "semantics/base",
-    "semantics/tensor/": "semantics/tensor",
-    "semantics/machine.": "semantics/machine.h",
-    "semantics/thread_port.": "semantics/machine.h",
-    "semantics/simd/": "semantics/simd",
-    "semantics/": "semantics",
-    "memory_model/": "memory_model",
-    "scheduler/": "scheduler",
-    "emu/": "emu",
-    "python/": "python",
-    "conformance/": "conformance",
-    "bench/": "bench",
+    f"{folder}/": folder
+    for folder in """
+        semantics/base semantics/tensor semantics/port semantics/simd semantics/ir semantics/registry semantics/program
+        semantics/ops semantics/ops/value semantics/ops/shape semantics/ops/flow semantics/ops/tpu semantics/ops/ref
+        semantics/ops/gpu semantics/ops/control semantics/prepare
+        memory_model memory_model/sets memory_model/bytes memory_model/order memory_model/sync memory_model/engine
+        memory_model/sweep
+        scheduler scheduler/policies scheduler/search
+        emu emu/agents emu/gpu emu/launch emu/machines emu/legality emu/checks emu/mutation emu/watch emu/reports emu/debug
+        emu/bridge emu/ffi emu/command emu/hunt emu/testing
+        python conformance bench
+    """.split()
 }
 
-_PORT = {"semantics/base", "semantics/tensor", "semantics/machine.h"}
-_ALL_BELOW_EMU = _PORT | {"semantics/simd", "semantics", "memory_model", "scheduler"}
+_PORT = {"semantics/base", "semantics/tensor", "semantics/port"}
+_VALUES = _PORT | {"semantics/simd", "semantics/ir", "semantics/registry", "semantics/ops"}
+_STEPS = _VALUES | {"semantics/program"}
+_MEMORY = _PORT | {"memory_model", "memory_model/sets", "memory_model/bytes", "memory_model/order", "memory_model/sync",
+                   "memory_model/engine", "memory_model/sweep"}
+_WHO = {"semantics/base", "scheduler", "scheduler/policies", "scheduler/search"}
+# The emulator below its own folders: what a kernel is once it is prepared, memory, schedules.
+_BELOW = _STEPS | {"semantics/prepare"} | _MEMORY | _WHO | {"emu/machines", "emu.h"}
+_RUN = _BELOW | {"emu/agents", "emu/gpu", "emu/launch", "emu/legality"}
+_TOLD = _RUN | {"emu/watch", "emu/reports", "emu/checks"}
 
-# One direction only. "emu" on the right of conformance, bench and python means emu/public_headers.txt.
+# One direction only; the order of the lines is that of the arrows, from below. "emu.h" is the headers of emu/ itself, which its
+# folders may see; its sources are above all but the faces. "emu" on the right of conformance, bench and python means
+# emu/public_headers.txt.
 ALLOWED = {
     "semantics/base": set(),
     "semantics/tensor": {"semantics/base"},
-    "semantics/machine.h": {"semantics/base", "semantics/tensor"},
+    "semantics/port": {"semantics/base", "semantics/tensor"},
     "semantics/simd": {"semantics/base", "semantics/tensor"},
-    "semantics": _PORT | {"semantics/simd"},
-    "memory_model": _PORT,
-    "scheduler": _PORT | {"memory_model"},
-    "emu": _ALL_BELOW_EMU,
-    "python": {"semantics/base", "emu"},
-    "conformance": {"semantics/base", "emu"},
-    "bench": {"semantics/base", "semantics/tensor", "semantics/simd", "memory_model", "scheduler", "emu"},
+    "semantics/ir": {"semantics/base", "semantics/tensor"},
+    "semantics/registry": _PORT | {"semantics/ir"},
+    "semantics/program": _PORT | {"semantics/simd", "semantics/ir", "semantics/registry"},
+    "semantics/ops": _PORT | {"semantics/ir", "semantics/registry"},
+    "semantics/ops/value": _VALUES,
+    "semantics/ops/shape": _VALUES | {"semantics/ops/value"},
+    "semantics/ops/tpu": _VALUES | {"semantics/ops/value", "semantics/ops/shape"},
+    "semantics/ops/flow": _VALUES | {"semantics/ops/value", "semantics/ops/shape"},
+    "semantics/ops/ref": _STEPS,
+    "semantics/ops/gpu": _STEPS | {"semantics/ops/ref"},
+    "semantics/ops/control": _STEPS | {"semantics/ops/ref", "semantics/ops/gpu"},
+    "semantics/prepare": _STEPS | {"semantics/ops/ref", "semantics/ops/gpu", "semantics/ops/control"},
+    "memory_model/sets": _PORT,
+    "memory_model/bytes": _PORT | {"memory_model/sets"},
+    "memory_model/order": _PORT | {"memory_model/sets"},
+    "memory_model/sync": _PORT | {"memory_model/sets", "memory_model/order"},
+    "memory_model/engine": _PORT | {"memory_model/sets", "memory_model/order", "memory_model/sync"},
+    "memory_model/sweep": _PORT | {"memory_model/sets", "memory_model/bytes"},
+    "memory_model": _MEMORY,
+    "scheduler": {"semantics/base"},
+    "scheduler/policies": {"semantics/base", "scheduler"},
+    "scheduler/search": {"semantics/base", "scheduler", "scheduler/policies"},
+    "emu/machines": _PORT,
+    "emu.h": {"semantics/base", "semantics/tensor"},
+    "emu/legality": _STEPS | {"emu/machines", "emu.h"},
+    "emu/agents": _BELOW | {"emu/legality"},
+    "emu/gpu": _BELOW | {"emu/legality", "emu/agents", "semantics/ops/gpu"},
+    "emu/launch": _RUN,
+    "emu/watch": _RUN,
+    "emu/reports": _RUN | {"emu/watch"},
+    "emu/checks": _TOLD,
+    "emu/mutation": _TOLD,
+    "emu/debug": _TOLD,
+    "emu": _TOLD | {"emu/mutation", "emu/debug"},
+    "emu/bridge": _TOLD | {"emu/mutation", "emu/debug"},
+    "emu/ffi": _TOLD | {"emu/bridge"},
+    "emu/command": _TOLD | {"emu/mutation", "emu/debug", "emu/bridge"},
+    "emu/hunt": _TOLD,
+    "emu/testing": _TOLD,
+    "python": {"semantics/base", "emu.h"},
+    "conformance": {"semantics/base", "emu.h"},
+    "bench": _MEMORY | _WHO | {"semantics/simd", "emu.h"},
 }
+ALLOWED = {part: parts - {part} for part, parts in ALLOWED.items()}
 PUBLIC_ONLY = {"python", "conformance", "bench"}
 with open(os.path.join(ROOT, "emu/public_headers.txt"), encoding="utf-8") as _file:
     PUBLIC_HEADERS = {line.strip() for line in _file if line.strip() and not line.startswith("#")}
@@ -100,7 +146,37 @@ def all_includes() -> list[Include]:
 
 def part_of(path: str) -> str | None:
     best = max((prefix for prefix in PARTS if path.startswith(prefix)), key=len, default=None)
+    if best == "emu/" and path.endswith(".h"):
+        return "emu.h"
     return PARTS[best] if best else None
+
+
+def may_see(source: str) -> set[str]:
+    """The parts that this file may include; a test sees all that stands beside its folder too."""
+    part = part_of(source)
+    allowed = ALLOWED[part]
+    if not TEST_OR_TOOL.match(source) or part in PUBLIC_ONLY:
+        return allowed
+    above = part.split("/")[0].removesuffix(".h")
+    return set().union(allowed, *({other} | ALLOWED[other] for other in ALLOWED if other.split("/")[0] == above))
+
+
+def circle() -> list[str] | None:
+    """Parts each of which may include the next and the last the first; None where there is no such circle."""
+    path, done = [], set()
+
+    def follow(part: str) -> list[str] | None:
+        if part in path:
+            return path[path.index(part) :] + [part]
+        if part in done:
+            return None
+        path.append(part)
+        found = next(filter(None, (follow(other) for other in sorted(ALLOWED[part]))), None)
+        path.pop()
+        done.add(part)
+        return found
+
+    return next(filter(None, (follow(part) for part in ALLOWED)), None)
 
 
 def library_of(target: str) -> str | None:
@@ -123,8 +199,8 @@ def complaint(include: Include) -> str | None:
         return "only tests and tools may include this header"
     if target == source:
         return None
-    if target not in ALLOWED[source]:
+    if target not in may_see(include.source):
         return f"{source} may not include {target}"
-    if source in PUBLIC_ONLY and target == "emu" and include.target not in PUBLIC_HEADERS:
+    if source in PUBLIC_ONLY and target == "emu.h" and include.target not in PUBLIC_HEADERS:
         return f"{source} may include emu's public headers (emu/public_headers.txt) only"
     return None

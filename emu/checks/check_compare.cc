@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/arrays.h"
-#include "emu/checks/grid_checks.h"
 #include "emu/checks/ring_check.h"
-#include "emu/debug/last_writer.h"
+#include "emu/launch/grid_checks.h"
 #include "emu/values.h"
+#include "emu/watch/last_writer.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/agent_naming.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "emu/operand_check.h"
+#include "emu/agents/operand_check.h"
 #include "semantics/base/status.h"
 
 namespace palladion {

@@ -11,13 +11,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "emu/agents/prepared_kernel.h"
 #include "emu/check.h"
 #include "emu/checks/evidence.h"
-#include "emu/launch.h"
-#include "emu/prepared_kernel.h"
-#include "emu/scheduled_launch.h"
+#include "emu/launch/launch.h"
+#include "emu/launch/scheduled_launch.h"
+#include "scheduler/policies/schedule.h"
 #include "scheduler/run_loop.h"
-#include "scheduler/schedule.h"
 
 namespace palladion {
 

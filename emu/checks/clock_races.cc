@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "memory_model/region.h"
+#include "memory_model/sets/region.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"

@@ -24,11 +24,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "emu/launch.h"
-#include "emu/prepared_kernel.h"
-#include "memory_model/access_observer.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/launch/launch.h"
+#include "memory_model/bytes/access_observer.h"
 #include "memory_model/concurrency_model.h"
-#include "memory_model/written_values.h"
+#include "memory_model/sweep/written_values.h"
 
 namespace palladion {
 

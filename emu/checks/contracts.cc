@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "emu/checks/legality.h"
+#include "emu/legality/legality.h"
 
 namespace palladion {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "emu/prepared_kernel.h"
+#include "emu/agents/prepared_kernel.h"
 #include "emu/report.h"
 #include "semantics/base/finding.h"
 #include "semantics/base/target.h"

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "emu/emulate.h"
-#include "emu/kernel_test_util.h"
-#include "emu/launch.h"
+#include "emu/launch/launch.h"
+#include "emu/testing/kernel_test_util.h"
 #include "emu/values.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/inspections.h"

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "emu/launch.h"
-#include "emu/prepared_kernel.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/launch/launch.h"
 #include "emu/report.h"
-#include "memory_model/access_observer.h"
+#include "memory_model/bytes/access_observer.h"
 
 namespace palladion {
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "emu/kernel_test_util.h"
-#include "emu/launch.h"
+#include "emu/launch/launch.h"
+#include "emu/testing/kernel_test_util.h"
 #include "emu/values.h"
 
 namespace palladion {

@@ -11,9 +11,9 @@
 #include <cstring>
 
 #include "emu/checks/definedness_test_util.h"
-#include "emu/launch.h"
-#include "emu/random_evaluator_test_util.h"
-#include "emu/random_program_test_util.h"
+#include "emu/launch/launch.h"
+#include "emu/testing/random_evaluator_test_util.h"
+#include "emu/testing/random_program_test_util.h"
 
 namespace palladion {
 namespace {

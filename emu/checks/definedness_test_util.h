@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "emu/launch.h"
+#include "emu/launch/launch.h"
 #include "emu/values.h"
 
 namespace palladion {

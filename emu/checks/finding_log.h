@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/schedule.h"
+#include "scheduler/policies/schedule.h"
 #include "semantics/base/finding.h"
 
 namespace palladion {

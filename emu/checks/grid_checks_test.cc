@@ -1,5 +1,5 @@
 // Races between programs, revisited blocks and stale fetches on small kernels, each with its clean twin.
-#include "emu/checks/grid_checks.h"
+#include "emu/launch/grid_checks.h"
 
 #include <gtest/gtest.h>
 

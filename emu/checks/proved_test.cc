@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "emu/checks/interaction.h"
-#include "emu/scheduled_launch.h"
+#include "emu/launch/interaction.h"
+#include "emu/launch/scheduled_launch.h"
 #include "emu/values.h"
-#include "memory_model/sweep.h"
-#include "scheduler/random.h"
+#include "memory_model/sweep/sweep.h"
+#include "scheduler/policies/random.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {

@@ -1,10 +1,10 @@
 #include "emu/checks/refusal.h"
 
+#include "emu/agents/float_environment.h"
 #include "emu/checks/contracts.h"
-#include "emu/float_environment.h"
-#include "emu/launch.h"
+#include "emu/launch/launch.h"
 #include "semantics/ir/parser.h"
-#include "semantics/program/prepare.h"
+#include "semantics/prepare/prepare.h"
 
 namespace palladion {
 

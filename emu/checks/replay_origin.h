@@ -6,9 +6,9 @@
 #define PALLADION_EMU_CHECKS_REPLAY_ORIGIN_H_
 
 #include "absl/types/span.h"
+#include "emu/agents/prepared_kernel.h"
 #include "emu/check.h"
-#include "emu/prepared_kernel.h"
-#include "scheduler/schedule.h"
+#include "scheduler/policies/schedule.h"
 
 namespace palladion {
 

@@ -3,11 +3,11 @@
 #include <cstring>
 #include <memory>
 
-#include "emu/prepared_kernel.h"
+#include "emu/agents/prepared_kernel.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/program/prepare.h"
-#include "semantics/program/ring_module.h"
+#include "semantics/prepare/prepare.h"
+#include "semantics/prepare/ring_module.h"
 
 namespace palladion {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "emu/checks/finding_log.h"
-#include "scheduler/shrink.h"
+#include "scheduler/search/shrink.h"
 #include "semantics/base/status.h"
 
 namespace palladion {

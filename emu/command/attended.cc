@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "emu/progress.h"
+#include "emu/bridge/progress.h"
 
 namespace palladion {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "emu/bridge/interrupt.h"
 #include "emu/command/command_common.h"
-#include "emu/interrupt.h"
 
 namespace palladion {
 

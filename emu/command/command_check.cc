@@ -14,7 +14,7 @@
 #include "emu/reports/printable.h"
 #include "emu/reports/report_formats.h"
 #include "emu/reports/source_lines.h"
-#include "memory_model/fence_rule.h"
+#include "memory_model/order/fence_rule.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 

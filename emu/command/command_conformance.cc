@@ -10,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
+#include "emu/bridge/interrupt.h"
 #include "emu/command/command_common.h"
-#include "emu/interrupt.h"
 #include "semantics/base/cat.h"
 
 extern char** environ;  // POSIX declares it nowhere

@@ -13,8 +13,8 @@
 #include "emu/command/output_file.h"
 #include "emu/debug/instruction_log.h"
 #include "emu/debug/log_diff.h"
-#include "emu/debug/program_filter.h"
 #include "emu/reports/printable.h"
+#include "emu/watch/program_filter.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 

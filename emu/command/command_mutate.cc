@@ -1,7 +1,7 @@
 // `palladion mutate`: the mutants of a kernel as files, and a list of them.
-#include "emu/checks/mutants.h"
 #include "emu/command/command_common.h"
 #include "emu/command/output_directory.h"
+#include "emu/mutation/mutants.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 

@@ -3,17 +3,17 @@
 #include <memory>
 #include <optional>
 
+#include "emu/agents/host_memory.h"
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
 #include "emu/command/output_directory.h"
 #include "emu/debug/dump.h"
-#include "emu/debug/program_filter.h"
 #include "emu/debug/run_stats.h"
 #include "emu/debug/trap.h"
-#include "emu/host_memory.h"
-#include "emu/launch.h"
+#include "emu/launch/launch.h"
 #include "emu/reports/printable.h"
 #include "emu/reports/source_lines.h"
+#include "emu/watch/program_filter.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 

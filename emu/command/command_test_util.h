@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "emu/command/command.h"
-#include "emu/kernel_test_util.h"
+#include "emu/testing/kernel_test_util.h"
 
 namespace palladion {
 

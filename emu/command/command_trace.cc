@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "emu/agents/float_environment.h"
+#include "emu/agents/host_memory.h"
+#include "emu/agents/operand_check.h"
 #include "emu/arrays.h"
 #include "emu/check.h"
 #include "emu/command/attended.h"
@@ -13,10 +16,7 @@
 #include "emu/debug/trace_json.h"
 #include "emu/debug/trace_page.h"
 #include "emu/debug/trace_recorder.h"
-#include "emu/float_environment.h"
-#include "emu/host_memory.h"
-#include "emu/launch.h"
-#include "emu/operand_check.h"
+#include "emu/launch/launch.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 

@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "emu/reports/json.h"
 #include "emu/values.h"
-#include "memory_model/origin.h"
+#include "memory_model/bytes/origin.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 

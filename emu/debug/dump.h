@@ -12,8 +12,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "emu/debug/agent_states.h"
-#include "emu/debug/observed.h"
+#include "emu/watch/agent_states.h"
+#include "emu/watch/observed.h"
 #include "semantics/tensor/tensor.h"
 
 namespace palladion {

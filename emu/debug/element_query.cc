@@ -3,7 +3,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "emu/prepared_kernel.h"
+#include "emu/agents/prepared_kernel.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/tensor/element_index.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "semantics/base/status.h"
-#include "semantics/machine.h"
+#include "semantics/port/machine.h"
 
 namespace palladion {
 namespace {

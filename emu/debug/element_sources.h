@@ -1,5 +1,5 @@
 // Which elements of its operands one element of a value operation's result was made of. Based on the rules of
-// definedness (semantics/ops/shadow.h), which are tested against the operations themselves: marks that number the
+// definedness (semantics/registry/shadow.h), which are tested against the operations themselves: marks that number the
 // elements of an operand go in, and the mark that comes out names the first one that matters. What they do not see:
 // that a value does not matter (0 * x is made of x too).
 #ifndef PALLADION_EMU_DEBUG_ELEMENT_SOURCES_H_
@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "semantics/ops/shadow.h"
+#include "semantics/registry/shadow.h"
 
 namespace palladion {
 

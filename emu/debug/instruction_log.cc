@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "emu/checks/access_text.h"
-#include "emu/debug/agent_states.h"
-#include "emu/debug/observed.h"
-#include "emu/debug/value_hash.h"
-#include "emu/prepared_kernel.h"
+#include "emu/agents/prepared_kernel.h"
 #include "emu/reports/printable.h"
+#include "emu/watch/access_text.h"
+#include "emu/watch/agent_states.h"
+#include "emu/watch/observed.h"
+#include "emu/watch/value_hash.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 

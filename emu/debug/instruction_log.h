@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/emulate.h"
-#include "emu/launch.h"
+#include "emu/launch/launch.h"
 
 namespace palladion {
 

@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "absl/strings/str_split.h"
-#include "emu/debug/value_hash.h"
-#include "emu/kernel_test_util.h"
+#include "emu/testing/kernel_test_util.h"
 #include "emu/values.h"
+#include "emu/watch/value_hash.h"
 #include "semantics/base/cat.h"
 #include "semantics/simd/target.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "emu/debug/element_query.h"
-#include "semantics/ops/attrs.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/registry/attrs.h"
+#include "semantics/registry/op_row.h"
 #include "semantics/tensor/element_index.h"
 
 namespace palladion {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "emu/debug/agent_states.h"
-#include "emu/debug/observed.h"
+#include "emu/watch/agent_states.h"
+#include "emu/watch/observed.h"
 
 namespace palladion {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "emu/reports/json.h"
-#include "memory_model/region.h"
+#include "memory_model/sets/region.h"
 #include "semantics/base/cat.h"
-#include "semantics/ops/op_row.h"
 #include "semantics/program/builder.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {

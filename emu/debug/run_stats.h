@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "emu/debug/observed.h"
+#include "emu/watch/observed.h"
 
 namespace palladion {
 

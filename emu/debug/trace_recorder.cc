@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "memory_model/region.h"
+#include "memory_model/sets/region.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/blocks.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "emu/prepared_kernel.h"
-#include "memory_model/memory.h"
+#include "emu/agents/prepared_kernel.h"
+#include "memory_model/bytes/memory.h"
 
 namespace palladion {
 

@@ -6,7 +6,7 @@
 #include "emu/debug/trace_json.h"
 #include "emu/debug/trace_page.h"
 #include "emu/debug/trace_tracks.h"
-#include "emu/launch.h"
+#include "emu/launch/launch.h"
 #include "emu/values.h"
 
 namespace palladion {

@@ -6,10 +6,10 @@
 
 #include "emu/debug/element_sources.h"
 #include "emu/reports/json.h"
-#include "memory_model/origin.h"
+#include "memory_model/bytes/origin.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/registry/op_row.h"
 #include "semantics/tensor/element.h"
 #include "semantics/tensor/element_index.h"
 

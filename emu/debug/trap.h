@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "emu/debug/agent_states.h"
-#include "emu/debug/observed.h"
+#include "emu/watch/agent_states.h"
+#include "emu/watch/observed.h"
 
 namespace palladion {
 

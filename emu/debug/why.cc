@@ -11,13 +11,13 @@
 #include "emu/debug/element_query.h"
 #include "emu/debug/element_sources.h"
 #include "emu/debug/provenance.h"
-#include "emu/launch.h"
-#include "memory_model/origin.h"
+#include "emu/launch/launch.h"
+#include "memory_model/bytes/origin.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ops/op_row.h"
 #include "semantics/program/agent_naming.h"
 #include "semantics/program/builder.h"
+#include "semantics/registry/op_row.h"
 #include "semantics/tensor/element_index.h"
 
 namespace palladion {

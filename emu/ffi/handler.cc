@@ -13,8 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "emu/bridge.h"
-#include "emu/c_arrays.h"
+#include "emu/bridge/bridge.h"
+#include "emu/bridge/c_arrays.h"
 #include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/dtype.h"

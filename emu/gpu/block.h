@@ -11,10 +11,10 @@
 #include <tuple>
 #include <vector>
 
-#include "memory_model/rendezvous.h"
+#include "memory_model/sync/rendezvous.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/ids.h"
-#include "semantics/thread_port.h"
+#include "semantics/port/thread_port.h"
 
 namespace palladion {
 

@@ -2,9 +2,9 @@
 // blocks that cannot be there. Beside each a kernel that only looks like it.
 #include <gtest/gtest.h>
 
+#include "emu/agents/prepared_kernel.h"
 #include "emu/gpu/residency.h"
 #include "emu/gpu/thread_test_util.h"
-#include "emu/prepared_kernel.h"
 
 namespace palladion {
 namespace {

@@ -19,10 +19,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/gpu/block.h"
+#include "memory_model/bytes/memory.h"
 #include "memory_model/concurrency_model.h"
-#include "memory_model/memory.h"
+#include "semantics/port/thread_port.h"
 #include "semantics/program/program.h"
-#include "semantics/thread_port.h"
 
 namespace palladion {
 

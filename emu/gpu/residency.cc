@@ -5,11 +5,11 @@
 #include <map>
 #include <vector>
 
-#include "emu/checks/gpu_shared_memory.h"
+#include "emu/legality/gpu_shared_memory.h"
 #include "emu/machines/chip.h"
 #include "semantics/base/cat.h"
-#include "semantics/ops/gpu_scope.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "semantics/base/cat.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "semantics/ops/op_row.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "emu/program_agents.h"
-#include "memory_model/access_set.h"
+#include "emu/agents/program_agents.h"
+#include "memory_model/sets/access_set.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/frame_shadow.h"

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "emu/agents/launch_state.h"
+#include "emu/agents/spin.h"
 #include "emu/gpu/gpu_machine.h"
 #include "emu/gpu/residency.h"
 #include "emu/gpu/signal_reach.h"
-#include "emu/launch_state.h"
-#include "emu/spin.h"
-#include "memory_model/access_observer.h"
-#include "memory_model/written_values.h"
+#include "memory_model/bytes/access_observer.h"
+#include "memory_model/sweep/written_values.h"
 #include "scheduler/agent.h"
 
 namespace palladion {

@@ -4,7 +4,7 @@
 #define PALLADION_EMU_HUNT_HUNT_DRESS_H_
 
 #include "emu/hunt/hunt_kernel.h"
-#include "scheduler/random.h"
+#include "scheduler/policies/random.h"
 
 namespace palladion::hunt {
 

@@ -8,9 +8,9 @@
 #include "emu/arrays.h"
 #include "emu/check.h"
 #include "emu/checks/check_trial.h"
-#include "emu/checks/interaction.h"
 #include "emu/hunt/hunt_trace.h"
 #include "emu/hunt/reference_machine.h"
+#include "emu/launch/interaction.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::hunt {

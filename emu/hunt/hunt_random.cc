@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "emu/hunt/hunt_dress.h"
-#include "scheduler/random.h"
+#include "scheduler/policies/random.h"
 
 namespace palladion::hunt {
 namespace {

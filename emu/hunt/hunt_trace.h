@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "emu/hunt/reference_machine.h"
-#include "emu/launch.h"
-#include "memory_model/access_observer.h"
+#include "emu/launch/launch.h"
+#include "memory_model/bytes/access_observer.h"
 #include "semantics/program/program.h"
 
 namespace palladion::hunt {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_split.h"
-#include "emu/checks/gpu_limits.h"
+#include "emu/legality/gpu_limits.h"
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 

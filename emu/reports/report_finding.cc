@@ -1,5 +1,5 @@
 // A finding in the words of a report: what the module's tables know is looked up here, so that a report needs none.
-#include "emu/launch.h"
+#include "emu/launch/launch.h"
 
 namespace palladion {
 namespace {

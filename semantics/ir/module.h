@@ -18,7 +18,7 @@
 
 namespace palladion {
 
-struct OpRow;  // semantics/ops/op_row.h
+struct OpRow;  // semantics/registry/op_row.h
 
 // One frame of the user's Python.
 // `via` is the caller's; the innermost frame is where a kernel's text points.

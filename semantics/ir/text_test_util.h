@@ -9,7 +9,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/ir/parser.h"
 #include "semantics/ir/printer.h"
-#include "semantics/ir/verifier.h"
+#include "semantics/registry/verifier.h"
 
 namespace palladion {
 

@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "semantics/machine.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/port/machine.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 

@@ -3,7 +3,7 @@
 #define PALLADION_SEMANTICS_OPS_GPU_FAMILIES_H_
 
 #include "absl/types/span.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 

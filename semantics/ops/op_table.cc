@@ -5,7 +5,7 @@
 
 #include "semantics/ops/families.h"
 #include "semantics/ops/gpu_families.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {

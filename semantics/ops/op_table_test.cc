@@ -8,7 +8,7 @@
 #include <string>
 
 #include "semantics/base/cat.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 

@@ -6,7 +6,7 @@
 
 #include "absl/types/span.h"
 #include "semantics/ops/families.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ir/verifier.h"
-#include "semantics/ops/op_row.h"
+#include "semantics/registry/op_row.h"
+#include "semantics/registry/verifier.h"
 
 namespace palladion {
 namespace {

@@ -1,7 +1,7 @@
 // Builder: operands of accesses that are broadcast to the shape of the access.
 #include "semantics/base/status.h"
-#include "semantics/ops/shadow.h"
 #include "semantics/program/builder.h"
+#include "semantics/registry/shadow.h"
 #include "semantics/tensor/copy_box.h"
 
 namespace palladion {

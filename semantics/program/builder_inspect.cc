@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "semantics/base/cat.h"
-#include "semantics/ops/inspect.h"
-#include "semantics/ops/op_row.h"
 #include "semantics/program/agent_naming.h"
 #include "semantics/program/builder.h"
+#include "semantics/registry/inspect.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "absl/status/statusor.h"
 #include "semantics/ir/module.h"
-#include "semantics/ops/shadow.h"
 #include "semantics/program/program.h"
 #include "semantics/program/view.h"
+#include "semantics/registry/shadow.h"
 
 namespace palladion {
 

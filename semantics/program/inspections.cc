@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "semantics/base/cat.h"
-#include "semantics/machine.h"
-#include "semantics/ops/value_text.h"
+#include "semantics/port/machine.h"
 #include "semantics/program/agent_naming.h"
 #include "semantics/program/frame_shadow.h"
+#include "semantics/registry/value_text.h"
 #include "semantics/tensor/element_index.h"
 
 namespace palladion {

@@ -1,5 +1,5 @@
-// What the inspectors of one run found (semantics/ops/inspect.h), by place: attached to the frames of a checked run.
-// Where a number leaves a result undefined, the result is marked, and the machine tells where it matters.
+// What the inspectors of one run found (semantics/registry/inspect.h), by place: attached to the frames of a checked
+// run. Where a number leaves a result undefined, the result is marked, and the machine tells where it matters.
 #ifndef PALLADION_SEMANTICS_PROGRAM_INSPECTIONS_H_
 #define PALLADION_SEMANTICS_PROGRAM_INSPECTIONS_H_
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "semantics/base/finding.h"
-#include "semantics/ops/inspect.h"
 #include "semantics/program/program.h"
+#include "semantics/registry/inspect.h"
 
 namespace palladion {
 

@@ -16,10 +16,10 @@
 #include "semantics/base/run_control.h"
 #include "semantics/base/target.h"
 #include "semantics/ir/module.h"
-#include "semantics/machine.h"
-#include "semantics/ops/value_kernel.h"
+#include "semantics/port/machine.h"
+#include "semantics/port/thread_port.h"
 #include "semantics/program/grid_walk.h"
-#include "semantics/thread_port.h"
+#include "semantics/registry/value_kernel.h"
 
 namespace palladion {
 
@@ -29,8 +29,8 @@ using RefId = Id<struct RefTag>;    // one ref: Program::refs
 class Frame;
 class FrameShadow;    // frame_shadow.h: which elements of the frame's values are undefined
 class Inspections;    // inspections.h: what values break
-struct Inspected;     // semantics/ops/inspect.h
-struct ShadowKernel;  // semantics/ops/shadow.h
+struct Inspected;     // semantics/registry/inspect.h
+struct ShadowKernel;  // semantics/registry/shadow.h
 struct Step;
 
 using StepFn = absl::Status (*)(const void* params, const Step& step, Frame& frame);

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "semantics/ops/value_kernel.h"
 #include "semantics/program/program.h"
+#include "semantics/registry/value_kernel.h"
 
 namespace palladion {
 

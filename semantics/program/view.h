@@ -9,8 +9,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "semantics/port/thread_port.h"
 #include "semantics/program/program.h"
-#include "semantics/thread_port.h"
 
 namespace palladion {
 

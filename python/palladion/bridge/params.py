@@ -74,7 +74,7 @@ class Params:
         return call_around(callee, arguments, {name: value for name, value in kept.items() if value != defaults[name]})
 
     def options_text(self, may_fail: bool = True) -> str:
-        """The options of a kernel call (emu/bridge.h). One that may not fail is only told of in the report."""
+        """The options of a kernel call (emu/bridge/bridge.h). One that may not fail is only told of in the report."""
         given = {"strict": int(self.strict)}
         if self.checks:
             given |= {"check": 1, "exhaustive": int(self.exhaustive), "all_seeds": int(self.all_seeds), "races": int(self.races),

@@ -1,0 +1,53 @@
+// What a launch is told, and what it tells when it has ended.
+#ifndef PALLADION_EMU_AGENTS_LAUNCH_OPTIONS_H_
+#define PALLADION_EMU_AGENTS_LAUNCH_OPTIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/emulate.h"
+#include "memory_model/bytes/memory.h"
+
+namespace palladion {
+
+struct LaunchOptions {
+  RunOptions run;
+  WalkOrder order = WalkOrder::kRowMajor;
+  std::vector<AccessObserver*> observers;  // of every request to memory
+  StepHooks* hooks = nullptr;              // over the shoulder of every program
+  absl::Span<std::uint8_t> ran;            // one for each step, set to 1 when it runs; empty: nobody asks
+  // A TPU core's blocks are fetched and flushed anew wherever the index along a parallel dimension changes, as if each
+  // such index ran on a core of its own: no order of them, and no number of cores, lets more be seen. Scratch that was
+  // left by another is undefined (with `definedness`, except on `generic`).
+  bool tasks_apart = false;
+  bool definedness = false;          // follow undefined elements, and report where they matter
+  Fill fill;                         // what memory that nobody wrote holds
+  Inspections* contracts = nullptr;  // made for the kernel's program: what values break; nullptr: not looked for
+  // The one program that runs, in row-major order only: what others would have left in memory is not there.
+  std::optional<std::vector<std::int64_t>> only_program;
+  // Gets what was found before the launch failed; nullptr: it is lost with it.
+  std::vector<Finding>* found_before_error = nullptr;
+  // Called when all operands have their memory, before the first program: the buffer of each operand, in the order of
+  // Program::operand_infos (invalid for bounds; of a resident block it is its array's).
+  std::function<void(Memory& memory, absl::Span<const BufferId> arrays)> bound;
+  // The same after the last program.
+  std::function<void(Memory& memory, absl::Span<const BufferId> arrays)> finished;
+};
+
+struct LaunchResult {
+  std::int64_t programs = 0;
+  std::int64_t accesses = 0;            // each had its bounds checked
+  std::int64_t definedness_checks = 0;  // branches, indices and output elements that were looked at
+  std::vector<Finding> findings;
+  std::vector<std::string> printed;
+  bool stuck = false;  // a program waits for ever: a finding says so, and those after it did not run
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_AGENTS_LAUNCH_OPTIONS_H_

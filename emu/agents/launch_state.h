@@ -1,0 +1,94 @@
+// What every way of running a launch shares: operands become buffers, the grid becomes a walk, an agent gets a frame.
+// Arrays of the caller are used in place where the kernel cannot spoil them.
+#ifndef PALLADION_EMU_AGENTS_LAUNCH_STATE_H_
+#define PALLADION_EMU_AGENTS_LAUNCH_STATE_H_
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/agents/launch_options.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/agents/scratch_of_tasks.h"
+#include "emu/emulate.h"
+#include "memory_model/bytes/memory.h"
+#include "semantics/program/frame_shadow.h"
+#include "semantics/program/program.h"
+
+namespace palladion {
+
+class LaunchState {
+ public:
+  // All three outlive the launch; its memory is what options.run.memory_limit leaves beside the operands.
+  LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options);
+
+  // Gives every operand its memory and settles the grid; outputs are poison. InvalidArgument: a grid bound that is
+  // negative or too large. ResourceExhausted: more programs than the budget, no memory for scratch.
+  absl::Status Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs);
+
+  const Program& program() const { return kernel_.program(); }
+  const Module& module() const { return kernel_.module(); }
+  Memory& memory() { return memory_; }
+  const GridWalk& walk() const { return walk_; }
+  bool tracks_definedness() const { return shadow_rules_ != nullptr; }
+
+  // From here on the walk is row-major, whatever the options say.
+  void WalkInOrder();
+
+  // Where one agent is a TPU core: the programs of the first core. On a chip with two cores, each walks a part of the
+  // leading parallel dimensions; else these are all.
+  std::int64_t FirstCorePrograms() const;
+
+  // Operands are bound in it. There is one, enough for agents that run one after another.
+  Frame& frame() { return frame_; }
+
+  // When every agent has come to its end: LaunchOptions::finished, and what of the outputs is undefined goes to the
+  // memory's findings. How often definedness was looked at, in all.
+  std::int64_t Finish();
+
+  // One more, for an agent that runs while others do. Scratch operands are its own, as a block's are.
+  absl::StatusOr<std::unique_ptr<Frame>> NewFrame();
+
+  // An error of a step, with the step's place: it is the one before the frame's program counter.
+  absl::Status AtStep(const absl::Status& status, const Frame& frame) const;
+
+ private:
+  absl::Status BindBound(std::size_t i, const ConstArray& array);
+  void BindInput(std::size_t i, const ConstArray& array);
+  void BindOutput(std::size_t i, const MutableArray& array, absl::Span<const ConstArray> inputs);
+  absl::StatusOr<BufferId> AllocScratch(std::size_t i);
+  void Attach(std::size_t i, BufferId buffer);
+  void Equip(Frame& frame);
+  void KeepScratchApart();
+  AllocRequest RequestFor(std::size_t i) const;
+  Site DeclaredAt(std::size_t i) const;
+  absl::Status ResolveGrid();
+  absl::Status CheckGrid() const;
+
+  const PreparedKernelState& kernel_;
+  const LaunchOptions& options_;
+  Memory memory_;
+  Frame frame_;
+  GridWalk walk_;
+  std::vector<BufferId> arrays_;
+  std::vector<std::pair<std::size_t, std::int64_t>> bounds_;
+  std::vector<std::vector<std::byte>> copies_;
+  const ShadowRules* shadow_rules_ = nullptr;  // while definedness is tracked
+  std::vector<std::unique_ptr<FrameShadow>> shadows_;
+  std::unique_ptr<ScratchOfTasks> scratch_of_tasks_;
+};
+
+// Programs of a grid as numbers of its walk: the n-th agent's are [first, last).
+struct AgentPrograms {
+  std::int64_t first = 0, last = 0;
+};
+
+// Puts the frame before the first of the programs.
+void StartPrograms(Frame& frame, AgentPrograms programs);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_AGENTS_LAUNCH_STATE_H_

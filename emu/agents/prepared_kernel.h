@@ -1,0 +1,46 @@
+// What a PreparedKernel holds: the text's module (for messages), the program, and its operands as arrays.
+#ifndef PALLADION_EMU_AGENTS_PREPARED_KERNEL_H_
+#define PALLADION_EMU_AGENTS_PREPARED_KERNEL_H_
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "emu/emulate.h"
+#include "semantics/base/finding.h"
+#include "semantics/program/program.h"
+#include "semantics/registry/verifier.h"
+#include "semantics/simd/parallel.h"
+
+namespace palladion {
+
+class ShadowRules;  // semantics/program/frame_shadow.h
+
+class PreparedKernelState {
+ public:
+  PreparedKernelState(std::shared_ptr<const VerifiedModule> module, std::shared_ptr<const Program> program);
+
+  const Module& module() const { return module_->module(); }
+  const Program& program() const { return *program_; }
+  const std::vector<OperandDescription>& inputs() const { return inputs_; }
+  const std::vector<OperandDescription>& outputs() const { return outputs_; }
+  // What a plain run says too, and is known before it (contracts.h).
+  std::vector<Finding> always_found() const { return always_found_; }
+  // How undefined elements flow through the program; made at the first call.
+  absl::StatusOr<const ShadowRules*> shadow_rules() const;
+  simd::Parallel* threads() const { return threads_.get(); }  // nullptr where no operation is large enough
+
+ private:
+  std::shared_ptr<const VerifiedModule> module_;
+  std::shared_ptr<const Program> program_;
+  std::vector<OperandDescription> inputs_, outputs_;
+  std::vector<Finding> always_found_;
+  mutable std::once_flag shadow_once_;
+  mutable absl::StatusOr<std::shared_ptr<const ShadowRules>> shadow_rules_;
+  std::unique_ptr<simd::Parallel> threads_;  // runs of one kernel take turns with them
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_AGENTS_PREPARED_KERNEL_H_

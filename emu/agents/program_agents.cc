@@ -1,0 +1,184 @@
+#include "emu/agents/program_agents.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "memory_model/sets/region.h"
+#include "semantics/base/agent_name.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+
+// ---- what others can see
+
+SharedMemory::SharedMemory(LaunchState& state) {
+  for (const OperandInfo& info : state.program().operand_infos) {
+    if (info.role != Role::kOut && !info.written) continue;
+    const BufferId array = state.frame().ref(info.mode == BlockMode::kResident ? info.array : info.ref).buffer;
+    if (!array.valid()) continue;
+    if (array.index() >= shared_.size()) shared_.resize(array.index() + 1);
+    shared_[array.index()] = true;
+  }
+}
+
+Footprint SharedMemory::FootprintOf(const Step& step, Frame& frame) const {
+  if (step.own_memory) return {};
+  if (!step.ref.valid()) return Footprint::Everything();
+  const BufferId buffer = frame.ref(step.ref).buffer;
+  if (!Has(buffer)) return {};
+  return step.only_reads ? Footprint::Reads(buffer.value) : Footprint::Writes(buffer.value);
+}
+
+// From the first byte to the last: what lies between counts too.
+void TouchRecorder::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+  if (!shared_.Has(access.buffer) || reach.empty || reach.none_copied) return;
+  const absl::Span<const std::int64_t> shape = memory_.ShapeOf(access.buffer);
+  auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer));
+  std::int64_t first = 0, last = bytes - 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    const Range& range = reach.copy[d];
+    const std::int64_t a = access.start[d] + range.begin * access.step[d];
+    const std::int64_t b = access.start[d] + (range.end - 1) * access.step[d];
+    first += std::min(a, b) * bytes;
+    last += std::max(a, b) * bytes;
+    bytes *= shape[d];
+  }
+  touched_.Add({.object = access.buffer.value, .first = first, .last = last, .writes = kind != AccessKind::kRead});
+}
+
+void TouchRecorder::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+  if (!shared_.Has(access.buffer)) return;
+  Touch touch{.object = access.buffer.value, .writes = kind != AccessKind::kRead};
+  std::int64_t first = touch.last, last = -1;
+  for (std::size_t p = 0; p < access.offset.size(); ++p) {
+    if (!Touches(access, p)) continue;
+    first = std::min(first, access.offset[p]);
+    last = std::max(last, access.offset[p] + static_cast<std::int64_t>(access.piece_bytes) - 1);
+  }
+  if (last < 0) return;
+  touch.first = first, touch.last = last;
+  touched_.Add(touch);
+}
+
+// ---- one program
+
+ProgramAgent::ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared,
+                           const Watching& watching, std::function<std::string(AgentId)> name_of)
+    : state_(state),
+      frame_(std::move(frame)),
+      shared_(shared),
+      watching_(watching),
+      spin_(watching.spins, &frame_->program()),
+      spinning_(spin_, std::move(name_of)) {
+  frame_->hooks = this;
+}
+
+void ProgramAgent::Start(AgentPrograms programs, AgentId id) {
+  StartPrograms(*frame_, programs);
+  spin_.Start(id);
+  started_ = false;
+}
+
+absl::Status ProgramAgent::Resume(Gate& gate) {
+  gate_ = &gate;
+  if (watching_.spins != nullptr) watching_.spins->SetCurrent(&spin_, spin_.agent());
+  if (started_) state_.memory().ResumeProgram(frame_->grid_index);
+  started_ = true;
+  const absl::Status status = frame_->Run();
+  return status.ok() ? status : state_.AtStep(status, *frame_);
+}
+
+struct ProgramAgent::Saved {
+  std::shared_ptr<const Frame::Saved> frame;
+  Spin spin;
+};
+
+absl::StatusOr<std::shared_ptr<const void>> ProgramAgent::Save() const {
+  return std::shared_ptr<const void>(std::make_shared<const Saved>(Saved{frame_->Save(), spin_}));
+}
+
+void ProgramAgent::Restore(const void* saved) {
+  const auto& state = *static_cast<const Saved*>(saved);
+  frame_->Restore(*state.frame);
+  spin_ = state.spin;
+}
+
+std::string ProgramAgent::Name() const { return AgentName(frame_->grid_index); }
+
+bool ProgramAgent::MayGo(const Step& step, Frame& frame) {
+  if (gate_->TakeGrant()) {
+    spin_.Wake();
+    return true;
+  }
+  if (step.loop >= 0) return MayGoRound(step, frame);
+  const Footprint footprint = shared_.FootprintOf(step, frame);
+  if (footprint.empty()) return true;
+  return gate_->MayGo(
+      {.footprint = footprint, .loc = step.loc, .text_line = step.text_line, .work = WorkOf(step, frame)});
+}
+
+bool ProgramAgent::MayGoRound(const Step& step, Frame& frame) {
+  if (watching_.spins == nullptr || !spin_.MustWait(step, frame)) return true;
+  const bool goes = gate_->MayGo(
+      {.footprint = spin_.footprint(), .waits_for = &spinning_, .loc = step.loc, .text_line = step.text_line});
+  if (goes) spin_.Wake();
+  return goes;
+}
+
+std::int64_t WorkOf(const Step& step, Frame& frame) {
+  constexpr std::int64_t kIterations = 8, kElements = 1024;  // that take about as long as a visible operation
+  return 1 + frame.TakeSpent() / kIterations + step.work / kElements;
+}
+
+void ProgramAgent::Before(const Step& step, Frame& frame) {
+  if (watching_.watcher != nullptr) watching_.watcher->Before(step, frame);
+}
+
+void ProgramAgent::After(const Step& step, Frame& frame) {
+  if (watching_.watcher != nullptr) watching_.watcher->After(step, frame);
+  if (watching_.spins != nullptr) watching_.spins->Settle();
+  if (step.lasting) spin_.Changed();
+  if (watching_.recorder != nullptr && step.visible && !shared_.FootprintOf(step, frame).empty())
+    gate_->Touched(watching_.recorder->Take());
+}
+
+// ---- all of them
+
+absl::StatusOr<Agent*> ProgramAgents::Next() {
+  const std::int64_t programs = state_.walk().programs();
+  if (next_ == programs) return nullptr;
+  const std::int64_t each = state_.program().grid_in_agent ? state_.FirstCorePrograms() : 1;
+  const AgentPrograms mine{next_, next_ == 0 || each == 1 ? next_ + each : programs};
+  ProgramAgent* agent = nullptr;
+  if (free_.empty()) {
+    PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());
+    agents_.push_back(std::make_unique<ProgramAgent>(state_, std::move(frame), shared_, watching_,
+                                                     [this](AgentId id) { return NameOf(id); }));
+    agent = agents_.back().get();
+  } else {
+    agent = free_.back();
+    free_.pop_back();
+  }
+  agent->Start(mine, AgentId{static_cast<std::int32_t>(first_.size())});
+  first_.push_back(mine.first);
+  next_ = mine.last;
+  return agent;
+}
+
+// As ProgramAgent::Name, also of one that is done.
+std::string ProgramAgents::NameOf(AgentId agent) const {
+  std::vector<std::int64_t> index(state_.frame().grid_size.size());
+  state_.walk().At(first_[agent.index()], absl::MakeSpan(index));
+  return AgentName(index);
+}
+
+std::vector<const ProgramAgent*> ProgramAgents::Unfinished() const {
+  std::vector<const ProgramAgent*> unfinished;
+  for (const std::unique_ptr<ProgramAgent>& agent : agents_) {
+    if (!agent->done()) unfinished.push_back(agent.get());
+  }
+  return unfinished;
+}
+
+}  // namespace palladion

@@ -1,0 +1,122 @@
+// The programs of a grid as agents of the scheduler: each a frame that is resumed, over memory that all share.
+#ifndef PALLADION_EMU_AGENTS_PROGRAM_AGENTS_H_
+#define PALLADION_EMU_AGENTS_PROGRAM_AGENTS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emu/agents/launch_state.h"
+#include "emu/agents/spin.h"
+#include "memory_model/bytes/access_observer.h"
+#include "scheduler/agent.h"
+
+namespace palladion {
+
+// Which memory others can see: the arrays that some program writes. What is private, or never written, is the same in
+// every order, so nobody need be asked about it.
+class SharedMemory {
+ public:
+  explicit SharedMemory(LaunchState& state);
+
+  bool Has(BufferId buffer) const {
+    return buffer.valid() && buffer.index() < shared_.size() && shared_[buffer.index()];
+  }
+  // Empty: nobody else can see it.
+  Footprint FootprintOf(const Step& step, Frame& frame) const;
+
+ private:
+  std::vector<bool> shared_;  // by buffer
+};
+
+// What an operation really touched, in bytes: keeps exhaustive search small.
+class TouchRecorder final : public AccessObserver {
+ public:
+  TouchRecorder(const Memory& memory, const SharedMemory& shared) : memory_(memory), shared_(shared) {}
+  Footprint Take() { return std::exchange(touched_, {}); }
+
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+
+ private:
+  const Memory& memory_;
+  const SharedMemory& shared_;
+  Footprint touched_;
+};
+
+class ProgramAgent final : public Agent, private StepHooks {
+ public:
+  // `spins`: of kernels whose loops may wait; else nullptr.
+  struct Watching {
+    StepHooks* watcher = nullptr;
+    TouchRecorder* recorder = nullptr;
+    SpinWatch* spins = nullptr;
+  };
+  ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared, const Watching& watching,
+               std::function<std::string(AgentId)> name_of);
+
+  void Start(AgentPrograms programs, AgentId id);
+  const Frame& frame() const { return *frame_; }
+
+  absl::Status Resume(Gate& gate) override;
+  bool done() const override { return frame_->done(); }
+  std::string Name() const override;
+  absl::StatusOr<std::shared_ptr<const void>> Save() const override;
+  void Restore(const void* saved) override;
+
+ private:
+  struct Saved;
+  bool MayGo(const Step& step, Frame& frame) override;
+  void Before(const Step& step, Frame& frame) override;
+  void After(const Step& step, Frame& frame) override;
+  bool MayGoRound(const Step& step, Frame& frame);
+
+  LaunchState& state_;
+  std::unique_ptr<Frame> frame_;
+  const SharedMemory& shared_;
+  const Watching watching_;
+  Spin spin_;
+  SpinCondition spinning_;
+  Gate* gate_ = nullptr;
+  bool started_ = false;
+};
+
+// Operation::work of a step: of the loops before it too.
+std::int64_t WorkOf(const Step& step, Frame& frame);
+
+// In program order. Frames of programs that are done serve others, unless their state may be restored (`recorder`).
+class ProgramAgents final : public AgentSource {
+ public:
+  ProgramAgents(LaunchState& state, const SharedMemory& shared, const ProgramAgent::Watching& watching)
+      : state_(state), shared_(shared), watching_(watching) {}
+  ProgramAgents(const ProgramAgents&) = delete;
+  ProgramAgents& operator=(const ProgramAgents&) = delete;
+
+  absl::StatusOr<Agent*> Next() override;
+  void Retire(Agent* agent) override {
+    free_.push_back(static_cast<ProgramAgent*>(agent));
+    RunControl* const control = state_.frame().control;
+    if (control != nullptr && !state_.program().grid_in_agent) control->EndPrograms(1);
+  }
+
+  // Programs that have not begun: there was no room.
+  std::int64_t not_begun() const { return state_.walk().programs() - next_; }
+  std::string NameOf(AgentId agent) const;
+  // Those that have not ended, in the order in which they started.
+  std::vector<const ProgramAgent*> Unfinished() const;
+
+ private:
+  LaunchState& state_;
+  const SharedMemory& shared_;
+  const ProgramAgent::Watching watching_;
+  std::vector<std::int64_t> first_;  // by agent: its first program
+  std::vector<std::unique_ptr<ProgramAgent>> agents_;
+  std::vector<ProgramAgent*> free_;
+  std::int64_t next_ = 0;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_AGENTS_PROGRAM_AGENTS_H_

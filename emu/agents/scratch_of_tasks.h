@@ -1,0 +1,35 @@
+// Scratch is a core's or a block's own: what programs of another index along a parallel dimension left there is
+// undefined for the next. Tells memory so where such an index changes; the bytes stay, so results are those of one
+// core.
+#ifndef PALLADION_EMU_AGENTS_SCRATCH_OF_TASKS_H_
+#define PALLADION_EMU_AGENTS_SCRATCH_OF_TASKS_H_
+
+#include <utility>
+#include <vector>
+
+#include "memory_model/bytes/memory.h"
+#include "memory_model/sweep/sweep.h"
+
+namespace palladion {
+
+class ScratchOfTasks final : public AccessObserver {
+ public:
+  ScratchOfTasks(std::vector<TaskDim> dims, Memory& memory, std::vector<BufferId> scratch)
+      : clock_(std::move(dims)), memory_(memory), scratch_(std::move(scratch)) {}
+
+  void BeginProgram(absl::Span<const std::int64_t> grid_index) override {
+    if (!clock_.Begin(grid_index) || clock_.begun() == 1) return;
+    for (const BufferId buffer : scratch_) memory_.SetUndefined(buffer);
+  }
+  void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override {}
+  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+
+ private:
+  TaskClock clock_;
+  Memory& memory_;
+  std::vector<BufferId> scratch_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_AGENTS_SCRATCH_OF_TASKS_H_

@@ -1,0 +1,314 @@
+#include "emu/bridge/bridge.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/bridge/interrupt.h"
+#include "emu/bridge/progress.h"
+#include "emu/checks/check_into.h"
+#include "emu/reports/json.h"
+#include "emu/reports/source_lines.h"
+#include "emu/reports/told.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+namespace {
+
+absl::Status BadOption(std::string_view name, std::string_view value, std::string_view expected) {
+  return absl::InvalidArgumentError(
+      Cat("the option ", name, " of a kernel call must be ", expected, "; found '", value, "'"));
+}
+
+struct OptionReader {
+  BridgeOptions& how;
+
+  absl::Status Flag(std::string_view name, std::string_view value, bool& place) const {
+    if (value != "0" && value != "1") return BadOption(name, value, "0 or 1");
+    place = value == "1";
+    return absl::OkStatus();
+  }
+
+  template <class Number>
+  absl::Status Whole(std::string_view name, std::string_view value, Number least, Number& place) const {
+    if (!absl::SimpleAtoi(absl::string_view(value.data(), value.size()), &place) || place < least)
+      return BadOption(name, value, Cat("a whole number of at least ", least));
+    return absl::OkStatus();
+  }
+
+  absl::Status Set(std::string_view name, std::string_view value) const {
+    CheckOptions& options = how.options;
+    if (name == "check") return Flag(name, value, how.check);
+    if (name == "all_seeds") return Flag(name, value, options.all_seeds);
+    if (name == "exhaustive") return Flag(name, value, options.exhaustive);
+    if (name == "races") return Flag(name, value, options.races);
+    if (name == "definedness") return Flag(name, value, options.definedness);
+    if (name == "contracts") return Flag(name, value, options.contracts);
+    if (name == "strict") return Flag(name, value, options.strict);
+    if (name == "seeds") return Whole<std::int64_t>(name, value, 1, options.seeds);
+    if (name == "threads") return Whole(name, value, 0, options.threads);
+    if (name == "budget") {
+      PALLADION_RETURN_IF_ERROR(Whole<std::int64_t>(name, value, 1, options.run.loop_budget));
+      options.SetBudget(options.run.loop_budget);
+      return absl::OkStatus();
+    }
+    if (name == "fill") options.fill = std::string(value);
+    if (name == "proxy") options.proxy = std::string(value);
+    if (name == "replay") options.replay = std::string(value);
+    if (name == "raise" && value == "all") how.raise_all = true;
+    if (name == "raise" && value == "never") how.never_raise = true;
+    if (name == "raise" && value != "all" && value != "none" && value != "never")
+      how.raise_codes = absl::StrSplit(absl::string_view(value.data(), value.size()), ',');
+    if (name == "fill" || name == "proxy" || name == "replay" || name == "raise") return absl::OkStatus();
+    return absl::InvalidArgumentError(Cat("a kernel call has no option '", name, "'"));
+  }
+};
+
+// Sizes of the grid for a picture; -1 where an operand holds it.
+std::vector<std::int64_t> GridOf(const PreparedKernel& kernel) {
+  std::vector<std::int64_t> sizes;
+  for (const GridDim& dim : kernel.state().program().grid) sizes.push_back(dim.bound.valid() ? -1 : dim.size);
+  return sizes;
+}
+
+// {"grid": [..], "report": {..}}
+std::string DepositText(const std::vector<std::int64_t>& grid, const Report& report) {
+  return Cat("{\"grid\": [", absl::StrJoin(grid, ", "), "], \"report\": ", ToJson(report), "}");
+}
+
+// The outputs of a kernel that could not run.
+void Poison(absl::Span<const MutableArray> outputs) {
+  constexpr std::byte kOnes{0xff}, kTrue{1};  // NaN, and a bool that XLA takes for one
+  for (const MutableArray& output : outputs) {
+    std::size_t bytes = StorageBytes(output.dtype);
+    for (const std::int64_t size : output.shape) bytes *= static_cast<std::size_t>(size);
+    std::fill_n(output.data, bytes, output.dtype == DType::kBool ? kTrue : kOnes);
+  }
+}
+
+// OK, or what the caller should raise: the findings as every report tells them.
+absl::Status Raised(const BridgeOptions& how, const Report& report) {
+  if (how.never_raise) return absl::OkStatus();
+  ReportDocument told;
+  told.calls.push_back({.report = report,
+                        .replay_before = Cat("palladion.emulate(\"", report.target, "\", replay=\""),
+                        .replay_after = "\")"});
+  std::vector<ReportedFinding>& raised = told.calls[0].report.findings;
+  raised.erase(std::remove_if(raised.begin(), raised.end(),
+                              [&](const ReportedFinding& finding) {
+                                const bool named = std::find(how.raise_codes.begin(), how.raise_codes.end(),
+                                                             finding.code) != how.raise_codes.end();
+                                return !Counts(finding, report) || !(how.raise_all || named);
+                              }),
+               raised.end());
+  if (!raised.empty()) {
+    SourceFiles sources;
+    const TellOptions options{.python = true,
+                              .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
+    return absl::FailedPreconditionError(Cat("kernel @", report.kernel, ":\n", ToText(told, options, {.end = false})));
+  }
+  if (report.error.has_value()) return absl::InternalError(Cat("kernel @", report.kernel, ": ", report.error->message));
+  if (report.interrupted) return absl::CancelledError(Cat("kernel @", report.kernel, ": interrupted"));
+  return absl::OkStatus();
+}
+
+std::size_t HashOf(const BridgeRequest& request) {
+  const std::hash<std::string_view> hash;
+  std::size_t sum = hash(request.text);
+  for (const std::string_view part : {request.kernel, request.target, request.options}) sum = sum * 31 + hash(part);
+  return sum;
+}
+
+}  // namespace
+
+absl::StatusOr<BridgeOptions> ParseBridgeOptions(std::string_view text) {
+  BridgeOptions how;
+  how.options.run.budget_name = "the argument budget";
+  for (const absl::string_view part :
+       absl::StrSplit(absl::string_view(text.data(), text.size()), ';', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> named = absl::StrSplit(part, absl::MaxSplits('=', 1));
+    PALLADION_RETURN_IF_ERROR(
+        OptionReader{how}.Set({named.first.data(), named.first.size()}, {named.second.data(), named.second.size()}));
+  }
+  return how;
+}
+
+// Counts a call of a session while it lives.
+class Bridge::Underway {
+ public:
+  Underway(Bridge& bridge, std::int64_t session) : bridge_(bridge), session_(session) { Add(1); }
+  ~Underway() {
+    Add(-1);
+    bridge_.call_ended_.notify_all();
+  }
+  Underway(const Underway&) = delete;
+  Underway& operator=(const Underway&) = delete;
+
+ private:
+  void Add(std::int64_t n) const {
+    const std::lock_guard<std::mutex> lock(bridge_.sessions_mutex_);
+    if (const auto found = bridge_.sessions_.find(session_); found != bridge_.sessions_.end())
+      found->second.pending += n;
+  }
+
+  Bridge& bridge_;
+  std::int64_t session_;
+};
+
+std::int64_t Bridge::Open() {
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  sessions_.try_emplace(++last_session_);
+  return last_session_;
+}
+
+void Bridge::Close(std::int64_t session) {
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  if (session != kNoSession) sessions_.erase(session);
+}
+
+// A call makes its RunControl before it asks whether it is cancelled, so none is missed.
+void Bridge::Cancel(std::int64_t session) {
+  {
+    const std::lock_guard<std::mutex> lock(sessions_mutex_);
+    if (session != kNoSession) cancelled_.insert(session);
+  }
+  InterruptRuns();
+}
+
+bool Bridge::IsCancelled(std::int64_t session) {
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  return cancelled_.count(session) > 0;
+}
+
+std::string Bridge::Take(std::int64_t session) {
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return "";
+  Session& taken = found->second;
+  std::string json = "{\"calls\": [";
+  for (const Deposit& deposit : taken.deposits)
+    Append(&json, json.back() == '[' ? "" : ", ", "{\"count\": ", deposit.count, ", \"call\": ", deposit.report, "}");
+  Append(&json, "], \"dropped\": ", taken.dropped, "}");
+  taken.by_report.clear();
+  taken.deposits.clear();
+  taken.dropped = 0;
+  return json;
+}
+
+std::int64_t Bridge::Pending(std::int64_t session) {
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  const auto found = sessions_.find(session);
+  return found == sessions_.end() ? 0 : found->second.pending;
+}
+
+bool Bridge::Wait(std::int64_t session, std::int64_t milliseconds) {
+  std::unique_lock<std::mutex> lock(sessions_mutex_);
+  return call_ended_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] {
+    const auto found = sessions_.find(session);
+    return found == sessions_.end() || found->second.pending == 0;
+  });
+}
+
+void Bridge::Leave(std::int64_t session, std::string report) {
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return;
+  Session& left = found->second;
+  if (const auto known = left.by_report.find(report); known != left.by_report.end()) {
+    ++known->second->count;
+    return;
+  }
+  if (left.deposits.size() >= kMaxReports) {
+    ++left.dropped;
+    return;
+  }
+  left.deposits.push_back({std::move(report), 1});
+  left.by_report.emplace(left.deposits.back().report, &left.deposits.back());
+}
+
+absl::StatusOr<std::shared_ptr<const Bridge::Kernel>> Bridge::Find(const BridgeRequest& request) {
+  const std::size_t hash = HashOf(request);
+  {
+    const std::lock_guard<std::mutex> lock(kernels_mutex_);
+    for (auto [it, end] = by_hash_.equal_range(hash); it != end; ++it) {
+      const Kernel& known = **it->second;
+      if (known.text != request.text || known.kernel != request.kernel || known.target != request.target ||
+          known.options != request.options)
+        continue;
+      kernels_.splice(kernels_.begin(), kernels_, it->second);
+      return kernels_.front();
+    }
+  }
+  PALLADION_ASSIGN_OR_RETURN(BridgeOptions how, ParseBridgeOptions(request.options));
+  PALLADION_ASSIGN_OR_RETURN(
+      PreparedKernel prepared,
+      PrepareText(request.text, {.kernel = std::string(request.kernel), .target = std::string(request.target)}));
+  auto made = std::make_shared<const Kernel>(Kernel{std::string(request.text), std::string(request.kernel),
+                                                    std::string(request.target), std::string(request.options),
+                                                    std::move(prepared), std::move(how)});
+  const std::lock_guard<std::mutex> lock(kernels_mutex_);
+  kernels_.push_front(made);
+  by_hash_.emplace(hash, kernels_.begin());
+  text_bytes_ += made->text.size();
+  while (kernels_.size() > 1 && (kernels_.size() > kMaxKernels || text_bytes_ > kMaxTextBytes)) {
+    const auto last = std::prev(kernels_.end());
+    text_bytes_ -= (*last)->text.size();
+    const auto entry = std::find_if(by_hash_.begin(), by_hash_.end(), [&](const auto& e) { return e.second == last; });
+    by_hash_.erase(entry);
+    kernels_.erase(last);
+  }
+  return made;
+}
+
+absl::Status Bridge::Prepare(const BridgeRequest& request) { return Find(request).status(); }
+
+absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,
+                                   absl::Span<const MutableArray> outputs, RunControl& control) const {
+  CheckOptions options = kernel.how.options;
+  options.run.control = &control;
+  if (!kernel.how.check) {
+    absl::StatusOr<Report> report = RunInto(kernel.prepared, inputs, outputs, options.run);
+    if (report.ok()) report->strict = kernel.how.options.strict;
+    return report;
+  }
+  return CheckInto(kernel.prepared, inputs, outputs, options);
+}
+
+absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstArray> inputs,
+                          absl::Span<const MutableArray> outputs) {
+  const Underway underway(*this, request.session);
+  const absl::StatusOr<std::shared_ptr<const Kernel>> kernel = Find(request);
+  if (!kernel.ok()) {
+    Leave(request.session,
+          DepositText({}, ErrorReport(kernel.status(), std::string(request.kernel), std::string(request.target))));
+    return kernel.status();
+  }
+  const PreparedKernel& prepared = (*kernel)->prepared;
+  const InterruptEavesdropper listener(InterruptEavesdropper::For::kRun);
+  RunControl control(HeardInterrupts());
+  if (IsCancelled(request.session)) return absl::CancelledError(Cat("kernel @", prepared.name(), ": interrupted"));
+  const ShownRun shown(prepared.name(), request.session, control);
+  const absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, control);
+  if (!report.ok()) {
+    Leave(request.session,
+          DepositText(GridOf(prepared), ErrorReport(report.status(), prepared.name(), prepared.target())));
+    if (!(*kernel)->how.never_raise) return report.status();
+    Poison(outputs);
+    return absl::OkStatus();
+  }
+  Leave(request.session, DepositText(GridOf(prepared), *report));
+  return Raised((*kernel)->how, *report);
+}
+
+Bridge& ProcessBridge() {
+  static Bridge* const bridge = new Bridge;  // never destroyed: XLA's threads may still call when the process ends
+  return *bridge;
+}
+
+}  // namespace palladion

@@ -1,0 +1,122 @@
+// Kernel calls that come from inside compiled programs (XLA's), where a call brings nothing but buffers and attributes:
+// prepared kernels are found by their text, and reports wait here until whoever opened the session takes them.
+//
+//   Bridge& bridge = ProcessBridge();
+//   std::int64_t session = bridge.Open();
+//   bridge.Call({.text = text, .target = "triton/h100", .options = "check=1;seeds=16", .session = session}, in, out);
+//   bridge.Take(session);                     // JSON: the calls since the last time, equal ones folded
+//
+// State: kernels, which are immutable and bounded in number and size, and the reports of sessions that are open. A call
+// that fails or is stopped leaves its report and nothing else. Everything here may be used from any thread.
+// While a call is under way, SIGINT and SIGTERM end it early (emu/bridge/interrupt.h), and emu/bridge/progress.h tells
+// how far it is. What it does not do: let calls on several devices meet. No kernel that runs today reaches another
+// device's memory; one that tries is refused by the name of its primitive.
+#ifndef PALLADION_EMU_BRIDGE_BRIDGE_H_
+#define PALLADION_EMU_BRIDGE_BRIDGE_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/check.h"
+#include "emu/emulate.h"
+
+namespace palladion {
+
+// `options` is a list "name=value;name=value" of the fields of palladion_check_options and
+//   check  0: run in program order with the checks that are always on (the default); 1: check
+//   raise  whose findings make the call fail: "none" (the default), "all" that count, or codes, "OOB,RACE_WW"; "never":
+//   not
+//          even a kernel that cannot run, whose outputs are then poison. The report says what happened
+struct BridgeRequest {
+  std::string_view text, kernel, target, options;  // kernel and target as for PrepareText
+  std::int64_t session = 0;
+};
+
+struct BridgeOptions {
+  bool check = false;
+  CheckOptions options;
+  bool raise_all = false, never_raise = false;
+  std::vector<std::string> raise_codes;
+};
+
+// InvalidArgument: an option that is not known, or a value that is none.
+absl::StatusOr<BridgeOptions> ParseBridgeOptions(std::string_view text);
+
+class Bridge {
+ public:
+  static constexpr std::size_t kMaxKernels = 512;                     // prepared, of all sessions together
+  static constexpr std::size_t kMaxTextBytes = std::size_t{1} << 28;  // of those
+  static constexpr std::size_t kMaxReports = 4096;                    // different ones of one session that wait
+  static constexpr std::int64_t kNoSession = 0;                       // always open: calls outside of any session
+
+  Bridge() { sessions_.try_emplace(kNoSession); }
+  std::int64_t Open();
+  void Close(std::int64_t session);            // what waits there is dropped, and so is what its calls leave later
+  void Cancel(std::int64_t session);           // its calls end as interrupted, those that come later too
+  std::string Take(std::int64_t session);      // "" where it is not open
+  std::int64_t Pending(std::int64_t session);  // calls under way
+  // false: calls were still under way when the time was over.
+  bool Wait(std::int64_t session, std::int64_t milliseconds);
+
+  // What is wrong with the kernel, the target or the options, before anything runs. The kernel is kept.
+  absl::Status Prepare(const BridgeRequest& request);
+
+  // Runs the kernel and leaves its report. A status that is not OK is what the caller should raise: that nothing could
+  // run, or findings that `raise` names.
+  absl::Status Call(const BridgeRequest& request, absl::Span<const ConstArray> inputs,
+                    absl::Span<const MutableArray> outputs);
+
+ private:
+  struct Kernel {
+    std::string text, kernel, target, options;
+    PreparedKernel prepared;
+    BridgeOptions how;
+  };
+  struct Deposit {
+    std::string report;
+    std::int64_t count = 0;
+  };
+  struct Session {
+    std::list<Deposit> deposits;
+    std::unordered_map<std::string_view, Deposit*> by_report;  // of `deposits`
+    std::int64_t dropped = 0, pending = 0;
+  };
+  class Underway;
+
+  absl::StatusOr<std::shared_ptr<const Kernel>> Find(const BridgeRequest& request);
+  absl::StatusOr<Report> Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,
+                             absl::Span<const MutableArray> outputs, RunControl& control) const;
+  bool IsCancelled(std::int64_t session);
+  void Leave(std::int64_t session, std::string report);
+
+  std::mutex kernels_mutex_;
+  std::list<std::shared_ptr<const Kernel>> kernels_;  // the one used last is first
+  std::unordered_multimap<std::size_t, std::list<std::shared_ptr<const Kernel>>::iterator> by_hash_;
+  std::size_t text_bytes_ = 0;
+
+  std::mutex sessions_mutex_;
+  std::condition_variable call_ended_;
+  std::map<std::int64_t, Session> sessions_;
+  std::int64_t last_session_ = kNoSession;
+  std::set<std::int64_t> cancelled_;
+};
+
+// The one that compiled code reaches, which can be given no object.
+Bridge& ProcessBridge();
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_BRIDGE_BRIDGE_H_

@@ -1,0 +1,217 @@
+#include "emu/c_api.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "emu/bridge/c_arrays.h"
+#include "emu/bridge/interrupt.h"
+#include "emu/bridge/progress.h"
+#include "emu/check.h"
+#include "emu/checks/check_into.h"
+#include "emu/emulate.h"
+#include "emu/machines/chip.h"
+#include "emu/mutation/mutants.h"
+#include "emu/operations.h"
+#include "emu/reports/json.h"
+#include "emu/reports/report_from_json.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/finding.h"
+#include "semantics/base/status.h"
+
+struct palladion_program {
+  palladion::PreparedKernel kernel;
+};
+
+namespace {
+
+using palladion::Cat;
+using palladion::CopyText;
+using palladion::ErrorText;
+using palladion::Guarded;
+using palladion::SetText;
+using palladion::TextOf;
+
+palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
+  palladion::CheckOptions options{.seeds = given.seeds,
+                                  .all_seeds = given.all_seeds != 0,
+                                  .exhaustive = given.exhaustive != 0,
+                                  .races = given.races != 0,
+                                  .definedness = given.definedness != 0,
+                                  .contracts = given.contracts != 0,
+                                  .strict = given.strict != 0,
+                                  .threads = given.threads};
+  options.run.budget_name = "the argument budget";
+  if (given.budget > 0) options.SetBudget(given.budget);
+  if (given.replay != nullptr) options.replay = given.replay;
+  if (given.fill != nullptr) options.fill = given.fill;
+  if (given.proxy != nullptr) options.proxy = given.proxy;
+  return options;
+}
+
+// Calls `work` with the arrays; its report, or its error, goes to *report as JSON, and the exit code is the result.
+template <class Work>
+int Reported(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+             const palladion_array* outputs, size_t n_outputs, char** report, const Work& work) {
+  palladion::ExitCode code = palladion::ExitCode::kClean;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    if (program == nullptr)
+      return absl::InvalidArgumentError("no program: palladion_prepare gives one, or says what is wrong");
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in, palladion::ConstArrays(inputs, n_inputs));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
+                               palladion::MutableArrays(outputs, n_outputs));
+    const palladion::InterruptEavesdropper listener(palladion::InterruptEavesdropper::For::kRun);
+    palladion::RunControl control(palladion::HeardInterrupts());
+    const palladion::ShownRun shown(program->kernel.name(), 0, control);
+    PALLADION_ASSIGN_OR_RETURN(const palladion::Report result, work(in, out, control));
+    code = palladion::ExitCodeOf(result);
+    SetText(report, palladion::ToJson(result));
+    return absl::OkStatus();
+  });
+  if (status.ok()) return static_cast<int>(code);
+  SetText(report, Cat("{\"message\": ", palladion::JsonString(ErrorText(status)), "}"));
+  return static_cast<int>(palladion::ExitCodeOf(status));
+}
+
+}  // namespace
+
+palladion_program* palladion_prepare(const char* text, size_t size, const char* kernel, const char* target,
+                                     char** error) {
+  palladion_program* program = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    absl::StatusOr<palladion::PreparedKernel> prepared = palladion::PrepareText(
+        TextOf(text, size),
+        {.kernel = kernel == nullptr ? "" : kernel, .target = target == nullptr ? "" : target, .path = ""});
+    if (!prepared.ok()) return prepared.status();
+    program = new palladion_program{*std::move(prepared)};
+    return absl::OkStatus();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return program;
+}
+
+int palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                  palladion_array* outputs, size_t n_outputs, char** report) {
+  return palladion_run_within(program, inputs, n_inputs, outputs, n_outputs, 0, report);
+}
+
+int palladion_run_within(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                         palladion_array* outputs, size_t n_outputs, int64_t budget, char** report) {
+  return Reported(program, inputs, n_inputs, outputs, n_outputs, report,
+                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
+                      palladion::RunControl& control) {
+                    palladion::RunOptions options{.budget_name = "the argument budget", .control = &control};
+                    if (budget > 0) options.loop_budget = budget;
+                    return palladion::RunInto(program->kernel, in, out, options);
+                  });
+}
+
+void palladion_check_defaults(palladion_check_options* options) {
+  if (options == nullptr) return;
+  const palladion::CheckOptions defaults;
+  *options = {.seeds = defaults.seeds,
+              .exhaustive = defaults.exhaustive ? 1 : 0,
+              .replay = nullptr,
+              .fill = nullptr,
+              .races = defaults.races ? 1 : 0,
+              .definedness = defaults.definedness ? 1 : 0,
+              .contracts = defaults.contracts ? 1 : 0,
+              .strict = defaults.strict ? 1 : 0,
+              .threads = defaults.threads,
+              .budget = 0,
+              .proxy = nullptr,
+              .all_seeds = defaults.all_seeds ? 1 : 0};
+}
+
+int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                    palladion_array* outputs, size_t n_outputs, const palladion_check_options* options, char** report) {
+  return Reported(program, inputs, n_inputs, outputs, n_outputs, report,
+                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
+                      palladion::RunControl& control) {
+                    palladion_check_options given;
+                    palladion_check_defaults(&given);
+                    palladion::CheckOptions how = OptionsOf(options == nullptr ? given : *options);
+                    how.run.control = &control;
+                    return palladion::CheckInto(program->kernel, in, out, how);
+                  });
+}
+
+char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, char** error) {
+  char* list = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    const absl::StatusOr<std::vector<palladion::Mutant>> mutants = palladion::Mutants(
+        TextOf(text, size), "<text>", {.kernel = kernel == nullptr ? "" : kernel, .per_kind = per_kind});
+    if (mutants.ok()) list = CopyText(palladion::MutantsJson(*mutants, true));
+    return mutants.status();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return list;
+}
+
+char* palladion_kernels(const char* text, size_t size, char** error) {
+  char* names = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    absl::StatusOr<std::vector<std::string>> found = palladion::KernelNames(TextOf(text, size));
+    if (found.ok()) names = CopyText(absl::StrJoin(*found, "\n"));
+    return found.status();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return names;
+}
+
+char* palladion_canonical(const char* text, size_t size, char** error) {
+  char* canonical = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    absl::StatusOr<std::string> printed = palladion::CanonicalText(TextOf(text, size));
+    if (printed.ok()) canonical = CopyText(*printed);
+    return printed.status();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return canonical;
+}
+
+char* palladion_operations(void) { return CopyText(palladion::OperationsJson()); }
+
+char* palladion_finding_codes(void) {
+  palladion::JsonWriter json;
+  json.Open('[');
+  for (const palladion::CodeRow& row : palladion::AllCodes()) {
+    json.Open('{').Key("code").String(row.name).Key("severity").String(palladion::Name(row.severity));
+    json.Key("rule").String(row.rule).Close('}');
+  }
+  return CopyText(json.Close(']').Take());
+}
+
+char* palladion_tell(const char* request, size_t size, char** error) {
+  char* told = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    absl::StatusOr<std::string> text = palladion::TellJson(TextOf(request, size));
+    if (text.ok()) told = CopyText(*text);
+    return text.status();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return told;
+}
+
+char* palladion_chips(void) {
+  palladion::JsonWriter json;
+  json.Open('[');
+  for (const palladion::Chip& chip : palladion::AllChips()) {
+    json.Open('{').Key("name").String(chip.name).Key("device_kind").String(chip.device_kind);
+    json.Key("tpu")
+        .Bool(chip.is_tpu)
+        .Key("generation")
+        .Number(chip.generation)
+        .Key("cores")
+        .Number(chip.cores)
+        .Key("hbm_bytes")
+        .Number(chip.hbm_bytes)
+        .Close('}');
+  }
+  return CopyText(json.Close(']').Take());
+}
+
+void palladion_free_program(palladion_program* program) { delete program; }
+
+void palladion_free_string(char* text) { std::free(text); }

@@ -1,0 +1,232 @@
+// The C ABI: errors come back as text and code, never as a crash; the caller's floating-point environment is given
+// back.
+#include "emu/c_api.h"
+
+#include <gtest/gtest.h>
+#include <xmmintrin.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "emu/testing/kernel_test_util.h"
+
+namespace palladion {
+namespace {
+
+// Takes the text over.
+std::string Taken(char* text) {
+  std::string copy = text == nullptr ? "(null)" : text;
+  palladion_free_string(text);
+  return copy;
+}
+
+palladion_program* Prepare(const std::string& text, const char* kernel = nullptr, const char* target = nullptr) {
+  char* error = nullptr;
+  palladion_program* program = palladion_prepare(text.data(), text.size(), kernel, target, &error);
+  EXPECT_NE(nullptr, program) << Taken(error);
+  return program;
+}
+
+std::string PrepareError(const std::string& text, const char* kernel = nullptr, const char* target = nullptr) {
+  char* error = nullptr;
+  EXPECT_EQ(nullptr, palladion_prepare(text.data(), text.size(), kernel, target, &error));
+  return Taken(error);
+}
+
+struct AddArrays {
+  std::int64_t shape[1] = {8};
+  float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[8] = {1, 1, 1, 1, 1, 1, 1, 1}, o[8] = {};
+  palladion_array in[2] = {{x, shape, 1, "f32"}, {y, shape, 1, "f32"}};
+  palladion_array out[1] = {{o, shape, 1, "f32"}};
+  std::size_t n_in = 2, n_out = 1;
+};
+
+TEST(CApi, RunsAKernel) {
+  palladion_program* program = Prepare(AddKernel(), "add", "triton/h100");
+  AddArrays arrays;
+  char* report = nullptr;
+  EXPECT_EQ(0, palladion_run(program, arrays.in, 2, arrays.out, 1, &report));
+  EXPECT_EQ(0u, Taken(report).find("{\"verdict\": \"ran\", \"kernel\": \"add\", \"target\": \"triton/h100\""));
+  EXPECT_EQ(8.0f, arrays.o[7]);
+  EXPECT_EQ(7.0f, arrays.x[7]);
+  EXPECT_EQ(0, palladion_run(program, arrays.in, 2, arrays.out, 1, nullptr));  // a report that is not wanted
+  palladion_free_program(program);
+}
+
+TEST(CApi, ChecksAKernel) {
+  palladion_program* program = Prepare(AddKernel());
+  AddArrays arrays;
+  char* report = nullptr;
+  EXPECT_EQ(0, palladion_check(program, arrays.in, 2, arrays.out, 1, nullptr, &report));
+  EXPECT_NE(std::string::npos, Taken(report).find("\"checked\": true"));
+  EXPECT_EQ(8.0f, arrays.o[7]);
+  EXPECT_EQ(0, palladion_check(program, arrays.in, 2, nullptr, 0, nullptr, nullptr));  // outputs that are not wanted
+  palladion_check_options options;
+  palladion_check_defaults(&options);
+  EXPECT_EQ(64, options.seeds);
+  options.seeds = 0;
+  EXPECT_EQ(4, palladion_check(program, arrays.in, 2, arrays.out, 1, &options, &report));
+  EXPECT_NE(std::string::npos, Taken(report).find("seeds must be at least 1"));
+  EXPECT_EQ(4, palladion_check(program, arrays.in, 1, arrays.out, 1, nullptr, &report));
+  EXPECT_NE("(null)", Taken(report));
+  arrays.out[0].dtype = "i32";
+  EXPECT_EQ(4, palladion_check(program, arrays.in, 2, arrays.out, 1, nullptr, &report));
+  EXPECT_NE("(null)", Taken(report));
+  EXPECT_EQ(4, palladion_check(nullptr, arrays.in, 2, nullptr, 0, nullptr, nullptr));
+  palladion_free_program(program);
+}
+
+TEST(CApi, MutantsOfAText) {
+  const std::string text = AddKernel();
+  char* error = nullptr;
+  const std::string list = Taken(palladion_mutants(text.data(), text.size(), nullptr, 0, &error));
+  EXPECT_NE(std::string::npos, list.find("\"name\": \"drop_store_0\""));
+  EXPECT_EQ(nullptr, palladion_mutants("pkir", 4, nullptr, 0, &error));
+  EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: "));
+}
+
+TEST(CApi, ErrorsAreTexts) {
+  EXPECT_EQ(0u, PrepareError("").find("INVALID_ARGUMENT: <text>:1:1: "));
+  EXPECT_EQ(0u, PrepareError(VectorKernel("prng_seed(1:i32);")).find("UNIMPLEMENTED: <text>:9: kernel @k: "));
+  EXPECT_EQ(0u, PrepareError(AddKernel(), "sub").find("INVALID_ARGUMENT: no kernel 'sub'"));
+  EXPECT_EQ(0u, PrepareError(AddKernel(), nullptr, "cuda").find("INVALID_ARGUMENT: unknown target 'cuda'"));
+  char* full = palladion_resolve_target("h100", "mosaic_gpu", nullptr);
+  EXPECT_EQ("mosaic_gpu/h100", Taken(full));
+  full = palladion_resolve_target(nullptr, nullptr, nullptr);
+  EXPECT_EQ("generic", Taken(full));
+  char* why = nullptr;
+  EXPECT_EQ(nullptr, palladion_resolve_target("h100", "mosaic_tpu", &why));
+  EXPECT_EQ(0u,
+            Taken(why).find("INVALID_ARGUMENT: the target 'h100' does not fit a kernel, which is written for TPUs"));
+  char* error = nullptr;
+  EXPECT_EQ(nullptr, palladion_prepare(nullptr, 0, nullptr, nullptr, &error));
+  EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: "));
+  EXPECT_EQ(nullptr, palladion_prepare("x", 1, nullptr, nullptr, nullptr));  // an error that is not wanted
+  EXPECT_EQ(nullptr, palladion_kernels("x", 1, &error));
+  EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: "));
+  EXPECT_EQ(nullptr, palladion_canonical("x", 1, &error));
+  EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: "));
+  palladion_free_program(nullptr);
+  palladion_free_string(nullptr);
+}
+
+TEST(CApi, TextsOfAText) {
+  const std::string text = AddKernel() + "kernel @second { grid [0]; body @b () { return; } }\n";
+  char* error = nullptr;
+  EXPECT_EQ("add\nsecond", Taken(palladion_kernels(text.data(), text.size(), &error)));
+  const std::string canonical = Taken(palladion_canonical(text.data(), text.size(), &error));
+  EXPECT_EQ(canonical, Taken(palladion_canonical(canonical.data(), canonical.size(), &error)));
+  EXPECT_EQ(0u, Taken(palladion_operations()).find("[\n{\"dialect\": "));
+  EXPECT_EQ(0u, Taken(palladion_finding_codes()).find("[{\"code\": \"OOB\", \"severity\": \"defect\", \"rule\": "));
+  const std::string chips = Taken(palladion_chips());
+  const std::string h100 =
+      "{\"name\": \"h100\", \"device_kind\": \"NVIDIA H100 80GB HBM3\", \"tpu\": false, \"generation\": 9, \"cores\": "
+      "132, \"hbm_bytes\": 85520809984}";
+  EXPECT_NE(std::string::npos, chips.find(h100)) << chips;
+}
+
+TEST(CApi, ArraysThatDoNotFit) {
+  palladion_program* program = Prepare(AddKernel());
+  const auto expect = [&](auto spoil, const std::string& message) {
+    AddArrays a;
+    spoil(a);
+    char* report = nullptr;
+    EXPECT_EQ(4, palladion_run(program, a.in, a.n_in, a.out, a.n_out, &report));
+    const std::string text = Taken(report);
+    EXPECT_NE(std::string::npos, text.find(message)) << text;
+    EXPECT_EQ(0u, text.find("{\"message\": \"INVALID_ARGUMENT: ")) << text;
+    EXPECT_EQ(0.0f, a.o[7]);
+  };
+  std::int64_t four[] = {4}, square[] = {2, 4}, negative[] = {-8};
+  expect([](AddArrays& a) { a.n_in = 1; }, "the kernel has 2 inputs; found 1");
+  expect([](AddArrays& a) { a.n_out = 0; }, "the kernel has 1 outputs; found 0");
+  expect([&](AddArrays& a) { a.in[1].shape = four; }, "operand 'y' (args[1]) must be f32[8]; found f32[4]");
+  expect([&](AddArrays& a) { a.out[0].shape = square, a.out[0].rank = 2; },
+         "operand 'o' (outputs) must be f32[8]; found f32[2,4]");
+  expect([&](AddArrays& a) { a.in[0].shape = negative; }, "found f32[-8]");
+  expect([](AddArrays& a) { a.in[0].rank = -1; }, "must have a rank of 0 or more and as many sizes; found rank -1");
+  expect([](AddArrays& a) { a.in[0].shape = nullptr; }, "found rank 1 and no sizes");
+  expect([](AddArrays& a) { a.in[0].dtype = "float"; }, "unknown dtype 'float'");
+  expect([](AddArrays& a) { a.in[0].dtype = nullptr; }, "unknown dtype ''");
+  expect([](AddArrays& a) { a.in[0].dtype = "i32"; }, "must be f32[8]; found i32[8]");
+  expect([](AddArrays& a) { a.in[0].data = nullptr; }, "operand 'x' (args[0]) has no data: the pointer is null");
+  expect([](AddArrays& a) { a.out[0].data = nullptr; }, "operand 'o' (outputs) has no data: the pointer is null");
+  AddArrays a;
+  char* report = nullptr;
+  EXPECT_EQ(4, palladion_run(program, nullptr, 2, a.out, 1, &report));
+  EXPECT_NE(std::string::npos, Taken(report).find("expected 2 arrays; found the null pointer"));
+  EXPECT_EQ(4, palladion_run(nullptr, a.in, 2, a.out, 1, &report));
+  EXPECT_NE(std::string::npos, Taken(report).find("no program"));
+  palladion_free_program(program);
+}
+
+TEST(CApi, CodesOfFindingsAndBudget) {
+  palladion_program* program = Prepare(AddKernel("7:i32"));
+  AddArrays a;
+  char* report = nullptr;
+  EXPECT_EQ(1, palladion_run(program, a.in, 2, a.out, 1, &report));
+  EXPECT_EQ(0u, Taken(report).find("{\"verdict\": \"defect\""));
+  palladion_free_program(program);
+  program = Prepare(
+      "pkir 1;\nkernel @m { grid [1]; body @b () { run_scoped() (%s: ref<vmem,f32[68719476736]>) { return; }; return; "
+      "} }\n");
+  EXPECT_EQ(6, palladion_run(program, nullptr, 0, nullptr, 0, &report));
+  EXPECT_EQ(0u, Taken(report).find("{\"message\": \"RESOURCE_EXHAUSTED: kernel @m, at line 2 of the kernel text"));
+  palladion_free_program(program);
+}
+
+TEST(CApi, AReportIsToldInTheWordsOfTheCommand) {
+  palladion_program* program = Prepare(AddKernel("7:i32"));
+  AddArrays a;
+  char* report = nullptr;
+  ASSERT_EQ(1, palladion_run(program, a.in, 2, a.out, 1, &report));
+  palladion_free_program(program);
+  const std::string request = "{\"form\": \"text\", \"calls\": [{\"report\": " + Taken(report) + "}]}";
+  char* error = nullptr;
+  const std::string told = Taken(palladion_tell(request.data(), request.size(), &error));
+  EXPECT_EQ(nullptr, error);
+  EXPECT_EQ(0u, told.find("error[OOB_BLOCK]: ")) << told;
+  EXPECT_NE(std::string::npos, told.find("not checked (seeds=16 checks it); 1 finding\n")) << told;
+  EXPECT_EQ(nullptr, palladion_tell("{", 1, &error));
+  EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: not a report that can be told: "));
+  EXPECT_EQ(nullptr, palladion_tell(nullptr, 0, nullptr));
+}
+
+// XLA calls out with flush-to-zero and denormals-are-zero set; a caller may also round upwards.
+TEST(CApi, TheCallersFloatingPointEnvironmentDoesNotMatter) {
+  const std::string text =
+      "pkir 1;\nkernel @tiny { grid [1]; in %x: f32[4]; out %o: f32[4]; body @b (%xr: ref<default,f32[4]>, %r: "
+      "ref<default,f32[4]>) {\n"
+      "  %v = get(%xr) : f32[4]; %h = mul(%v, 0.5:f32) : f32[4]; %s = add(%h, 1e-45:f32) : f32[4]; _ = swap(%r, %s) : "
+      "f32[4]; return; } }\n";
+  std::int64_t shape[] = {4};
+  float x[4] = {1.1754944e-38f, 2e-45f, 1.0f, 1.0000001f};
+  const auto run = [&](unsigned mode) {
+    std::vector<float> o(4);
+    palladion_array in[] = {{x, shape, 1, "f32"}}, out[] = {{o.data(), shape, 1, "f32"}};
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(mode);
+    char* error = nullptr;
+    palladion_program* program = palladion_prepare(text.data(), text.size(), nullptr, nullptr, &error);
+    const unsigned after_prepare = _mm_getcsr();
+    const int code = program == nullptr ? -1 : palladion_run(program, in, 1, out, 1, nullptr);
+    const unsigned after_run = _mm_getcsr();
+    _mm_setcsr(before);
+    EXPECT_EQ(0, code) << Taken(error);
+    EXPECT_EQ(mode, after_prepare);
+    EXPECT_EQ(mode, after_run);
+    palladion_free_program(program);
+    return o;
+  };
+  const std::vector<float> expected = run(0x1f80);
+  EXPECT_EQ(5.877473e-39f, expected[0]);
+  EXPECT_NE(0.0f, expected[1]);
+  for (const unsigned mode : {0x1f80u | 0x8040u, 0x1f80u | 0x4000u, 0x1f80u | 0xe040u}) {  // FTZ and DAZ; upwards; all
+    const std::vector<float> found = run(mode);
+    EXPECT_EQ(0, std::memcmp(expected.data(), found.data(), 16)) << std::hex << mode;
+  }
+}
+
+}  // namespace
+}  // namespace palladion

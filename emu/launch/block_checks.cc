@@ -1,0 +1,150 @@
+#include "emu/launch/block_checks.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace palladion {
+
+void BlockChecks::Watch(const Memory& memory, BufferId array, bool aliased) {
+  const absl::Span<const std::int64_t> shape = memory.ShapeOf(array);
+  watched_.push_back({.id = array,
+                      .aliased = aliased,
+                      .shape = {shape.begin(), shape.end()},
+                      .element_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(array)),
+                      .data = memory.DataOf(array),
+                      .flushed = BoxList(std::max(1, static_cast<int>(shape.size())))});
+}
+
+BlockChecks::Watched* BlockChecks::Find(BufferId id) {
+  for (Watched& watched : watched_) {
+    if (watched.id == id) return &watched;
+  }
+  return nullptr;
+}
+
+// A task may be on a core of its own: what other tasks flushed is no revisit, and the sweep's business.
+void BlockChecks::BeginProgram(absl::Span<const std::int64_t> grid_index) {
+  ++step_;
+  if (!clock_.Begin(grid_index)) return;
+  for (Watched& watched : watched_) {
+    watched.flushed.clear();
+    watched.owners.reset();
+    watched.recent.clear();
+  }
+}
+
+void BlockChecks::StartCopy(const CopyRequest& request) {
+  from_ = request.source.buffer;
+  to_ = request.destination.buffer;
+}
+
+void BlockChecks::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+  if (access.buffer != from_ && access.buffer != to_) return;
+  const bool flush = kind == AccessKind::kWrite && access.buffer == to_;
+  const bool fetch = kind == AccessKind::kRead && access.buffer == from_;
+  const BufferId block = from_, to = to_;
+  if (kind == AccessKind::kWrite) from_ = to_ = BufferId();  // the second half of the copy
+  Watched* watched = Find(access.buffer);
+  ElementBox box;
+  if (watched == nullptr || ExtentOf(access, reach, &box) == Extent::kNothing) return;
+  ++copies_;
+  // What an output flushed is complete when it fetches its own block again.
+  const bool own = fetch && watched->flushes == to;
+  if (flush) watched->flushes = block;
+  if (flush && watched->aliased) RecordFlush(*watched, access, reach, value);
+  if (flush && !watched->aliased) CheckRevisit(*watched, access, box);
+  if (fetch && watched->aliased && !own) CheckFetch(*watched, access, reach);
+}
+
+WitnessAccess BlockChecks::AccessOf(AccessKind kind, const BoxAccess& access, const ElementBox& box) const {
+  const absl::Span<const std::int64_t> program = clock_.program();
+  return {.kind = kind,
+          .program = {program.begin(), program.end()},
+          .box = ToString(box),
+          .loc = access.site.loc,
+          .text_line = access.site.text_line};
+}
+
+void BlockChecks::CheckRevisit(Watched& watched, const BoxAccess& access, const ElementBox& box) {
+  std::int64_t element = -1;
+  ElementBox overlap;
+  if (watched.owners == nullptr) {
+    if (watched.flushed.Meets(box, &overlap)) {
+      element = 0;
+      for (std::size_t d = 0; d < watched.shape.size(); ++d) element = element * watched.shape[d] + overlap.low[d];
+    } else if (!watched.flushed.Add(box)) {
+      std::int64_t elements = 1;
+      for (std::int64_t size : watched.shape) elements *= size;
+      watched.owners = std::make_unique<UnitOwners>(elements);
+      for (std::size_t i = 0; i < watched.flushed.size(); ++i) {
+        VisitRuns(watched.flushed.At(i), watched.shape, [&](std::int64_t first, std::int64_t last) {
+          watched.owners->Overwrite(first, last, UnitOwners::kSeveral);
+        });
+      }
+    }
+  }
+  if (watched.owners != nullptr) {
+    VisitRuns(box, watched.shape, [&](std::int64_t first, std::int64_t last) {
+      if (element < 0) element = watched.owners->FirstInherited(first, last, UnitOwners::kFirstTask);
+      watched.owners->Overwrite(first, last, UnitOwners::kSeveral);
+    });
+  }
+  if (element < 0) return;
+  for (Revisit& known : revisits_) {
+    if (known.buffer != watched.id) continue;
+    ++known.count;
+    return;
+  }
+  revisits_.push_back({.buffer = watched.id,
+                       .byte = element * watched.element_bytes,
+                       .again = AccessOf(AccessKind::kWrite, access, box)});
+}
+
+// Called before the bytes move, so the array still has the old ones.
+void BlockChecks::RecordFlush(Watched& watched, const BoxAccess& access, const BoxReach& reach,
+                              const std::byte* value) {
+  Flush flush{.step = step_};
+  ExtentOf(access, reach, &flush.box);
+  flush.access = AccessOf(AccessKind::kWrite, access, flush.box);
+  const auto bytes = static_cast<std::size_t>(watched.element_bytes);
+  VisitElements(access, reach, watched.shape, [&](std::int64_t element, std::int64_t lane) {
+    const std::byte* old = watched.data + element * watched.element_bytes;
+    if (std::memcmp(old, value + lane * watched.element_bytes, bytes) != 0) flush.changed.push_back(element);
+  });
+  std::sort(flush.changed.begin(), flush.changed.end());
+  std::vector<Flush>& recent = watched.recent;
+  recent.erase(std::remove_if(recent.begin(), recent.end(), [&](const Flush& old) { return old.step + 1 < step_; }),
+               recent.end());
+  if (!flush.changed.empty()) recent.push_back(std::move(flush));
+}
+
+// The fetch for this step i + 1 started before the body of step i: the flushes of steps i and i - 1 are not before it.
+void BlockChecks::CheckFetch(Watched& watched, const BoxAccess& access, const BoxReach& reach) {
+  ElementBox box;
+  ExtentOf(access, reach, &box);
+  for (const Flush& flush : watched.recent) {
+    if (flush.step + 2 < step_) continue;
+    bool meets = true;
+    for (std::size_t d = 0; d < watched.shape.size(); ++d)
+      meets &= box.low[d] < flush.box.high[d] && flush.box.low[d] < box.high[d];
+    std::int64_t element = -1;
+    if (meets) {
+      VisitElements(access, reach, watched.shape, [&](std::int64_t e, std::int64_t) {
+        if (element < 0 && std::binary_search(flush.changed.begin(), flush.changed.end(), e)) element = e;
+      });
+    }
+    if (element < 0) continue;
+    for (StaleFetch& known : stale_) {
+      if (known.buffer != watched.id || known.fetch.text_line != access.site.text_line) continue;
+      ++known.count;
+      return;
+    }
+    stale_.push_back({.buffer = watched.id,
+                      .byte = element * watched.element_bytes,
+                      .flush = flush.access,
+                      .fetch = AccessOf(AccessKind::kRead, access, box)});
+    return;
+  }
+}
+
+}  // namespace palladion

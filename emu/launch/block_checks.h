@@ -1,0 +1,90 @@
+// What goes wrong with the blocks that a TPU core keeps: an output block that is left and visited again (OUT_REVISIT),
+// and a block of an aliased input that is fetched while a flush of the same memory may be under way (ALIAS). Based on:
+// the order in which a pipeline with two buffers for each operand starts and awaits its copies: the fetch for program
+// i + 1 starts before the body of program i, the flush of program i - 1 is awaited after it.
+//
+// Limits: programs run one after another, row-major. A fetch counts only where the flush changed a byte that it reads.
+#ifndef PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_
+#define PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "memory_model/bytes/memory.h"
+#include "memory_model/sets/region.h"
+#include "memory_model/sweep/sweep.h"
+#include "memory_model/sweep/witness.h"
+
+namespace palladion {
+
+// A block was flushed to a place of its array to which the same core had flushed before, not just now.
+struct Revisit {
+  BufferId buffer;
+  std::int64_t byte = 0;  // one that both flushes write
+  WitnessAccess again;    // the later flush
+  std::int64_t count = 1;
+};
+
+// The fetch of a block read what a flush wrote that hardware need not have completed, or begun.
+struct StaleFetch {
+  BufferId buffer;
+  std::int64_t byte = 0;
+  WitnessAccess flush, fetch;
+  std::int64_t count = 1;
+};
+
+class BlockChecks final : public AccessObserver {
+ public:
+  explicit BlockChecks(std::vector<TaskDim> dims) : clock_(std::move(dims)) {}
+
+  // Before the first program. `aliased`: a block of an input is fetched from the same array; else it is the array of an
+  // output alone.
+  void Watch(const Memory& memory, BufferId array, bool aliased);
+
+  const std::vector<Revisit>& revisits() const { return revisits_; }
+  const std::vector<StaleFetch>& stale_fetches() const { return stale_; }
+  std::int64_t copies() const { return copies_; }  // that were looked at
+
+  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
+  void StartCopy(const CopyRequest& request) override;
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+
+ private:
+  struct Flush {
+    std::int64_t step = 0;              // of the program that was left
+    ElementBox box;                     // around `changed`
+    std::vector<std::int64_t> changed;  // elements that it gave other bytes, ascending
+    WitnessAccess access;
+  };
+  struct Watched {
+    BufferId id;
+    bool aliased = false;
+    BufferId flushes;  // the block that was flushed last: of the one output
+    std::vector<std::int64_t> shape;
+    std::int64_t element_bytes = 1;
+    const std::byte* data = nullptr;
+    BoxList flushed;                     // by the core so far
+    std::unique_ptr<UnitOwners> owners;  // instead, when the list has become too long
+    std::vector<Flush> recent;           // aliased: of this step and the last
+  };
+
+  Watched* Find(BufferId id);
+  void CheckRevisit(Watched& watched, const BoxAccess& access, const ElementBox& box);
+  void RecordFlush(Watched& watched, const BoxAccess& access, const BoxReach& reach, const std::byte* value);
+  void CheckFetch(Watched& watched, const BoxAccess& access, const BoxReach& reach);
+  WitnessAccess AccessOf(AccessKind kind, const BoxAccess& access, const ElementBox& box) const;
+
+  TaskClock clock_;
+  std::vector<Watched> watched_;
+  std::vector<Revisit> revisits_;
+  std::vector<StaleFetch> stale_;
+  BufferId from_, to_;  // of the copy under way
+  std::int64_t step_ = 0, copies_ = 0;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_

@@ -1,0 +1,333 @@
+#include "emu/launch/grid_checks.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_join.h"
+#include "semantics/base/agent_name.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/program/view.h"
+#include "semantics/tensor/element_index.h"
+
+namespace palladion {
+
+std::vector<TaskDim> GridDims(const Program& program, absl::Span<const ConstArray> inputs) {
+  std::vector<TaskDim> dims;
+  for (std::size_t d = 0; d < program.grid.size(); ++d) {
+    dims.push_back({.size = program.grid[d].size, .parallel = program.dim_order[d] == DimOrder::kParallel});
+    if (program.grid_bound[d] < 0) continue;
+    std::size_t input = 0;
+    for (int i = 0; i < program.grid_bound[d]; ++i) {
+      const Role role = program.operand_infos[static_cast<std::size_t>(i)].role;
+      input += role == Role::kBound || role == Role::kPrefetch || role == Role::kIn;
+    }
+    dims[d].size = ReadIndex(inputs[input].data, inputs[input].dtype, 0);
+  }
+  return dims;
+}
+
+bool HasTasks(absl::Span<const TaskDim> dims) {
+  return std::any_of(dims.begin(), dims.end(), [](const TaskDim& dim) { return dim.parallel && dim.size > 1; });
+}
+
+namespace {
+
+// Nobody else looks at what other tasks do, so that it counts here.
+std::vector<TaskDim> InOrder(std::vector<TaskDim> dims) {
+  for (TaskDim& dim : dims) dim.parallel = false;
+  return dims;
+}
+
+std::string_view Did(AccessKind kind) {
+  return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kAtomic ? "updates" : "writes";
+}
+
+}  // namespace
+
+GridChecks::GridChecks(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks)
+    : kernel_(kernel),
+      dims_(GridDims(kernel.program(), inputs)),
+      looks_(looks),
+      sweep_(dims_),
+      blocks_(looks == Looks::kAll ? dims_ : InOrder(dims_)) {
+  const Program& program = kernel.program();
+  sweeps_ = looks == Looks::kAll && HasTasks(dims_);
+  for (const OperandInfo& info : program.operand_infos)
+    checks_blocks_ |= program.grid_in_agent && info.role == Role::kOut && info.mode == BlockMode::kResident;
+}
+
+void GridChecks::Attach(LaunchOptions& launch) {
+  launch_ = launch;
+  if (looks_ == Looks::kRevisits && !checks_blocks_) return;
+  launch.tasks_apart |= looks_ == Looks::kAll;
+  if (sweeps_) launch.observers.push_back(&sweep_);
+  if (checks_blocks_) launch.observers.push_back(&blocks_);
+  launch.bound = [this, bound = launch.bound](Memory& memory, absl::Span<const BufferId> arrays) {
+    if (bound) bound(memory, arrays);
+    Bound(memory, arrays);
+  };
+}
+
+void GridChecks::Bound(const Memory& memory, absl::Span<const BufferId> arrays) {
+  for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
+    if (arrays[i].valid()) WatchOperand(memory, i, arrays[i]);
+  }
+}
+
+// What nobody writes cannot be in conflict. A block's own memory is its core's; so is a whole array in a core's memory,
+// and scratch: on hardware that is undefined at first, and only `generic` hands it from program to program.
+void GridChecks::WatchOperand(const Memory& memory, std::size_t i, BufferId array) {
+  const Program& program = kernel_.program();
+  const OperandInfo& info = program.operand_infos[i];
+  const bool tpu = program.target.backend == TargetBackend::kMosaicTpu;
+  const auto known = [&](const Array& other) { return other.buffer == array; };
+  if (std::any_of(arrays_.begin(), arrays_.end(), known)) return;
+  arrays_.push_back({array, &info});
+  if (looks_ == Looks::kRevisits) {
+    if (info.role == Role::kOut && info.mode == BlockMode::kResident && !info.block.empty() && info.alias < 0 &&
+        !info.restored)
+      blocks_.Watch(memory, array, false);
+  } else if (info.role == Role::kOut) {
+    sweep_.Watch(memory, array, Sweep::Sharing::kShared);
+    const bool fetched =
+        info.alias >= 0 && program.operand_infos[static_cast<std::size_t>(info.alias)].mode == BlockMode::kResident;
+    const bool revisited = info.alias < 0 && !info.restored;  // and must not be
+    if (checks_blocks_ && info.mode == BlockMode::kResident && !info.block.empty() && (revisited || fetched))
+      blocks_.Watch(memory, array, fetched);
+  } else if (info.role == Role::kScratch) {
+    if (program.target.backend == TargetBackend::kGeneric) sweep_.Watch(memory, array, Sweep::Sharing::kOwn);
+  } else if (info.written && info.mode != BlockMode::kResident) {
+    const bool own = tpu && info.mode == BlockMode::kWhole;
+    sweep_.Watch(memory, array, own ? Sweep::Sharing::kOwn : Sweep::Sharing::kShared);
+  }
+}
+
+const OperandInfo& GridChecks::OperandOf(BufferId buffer) const {
+  const auto is = [&](const Array& array) { return array.buffer == buffer; };
+  return *std::find_if(arrays_.begin(), arrays_.end(), is)->operand;
+}
+
+std::string GridChecks::NameOf(BufferId buffer) const {
+  return kernel_.program().refs[OperandOf(buffer).ref.index()].name;
+}
+
+FindingAccess GridChecks::Describe(const WitnessAccess& access, BufferId buffer) const {
+  return {.kind = access.kind,
+          .agent = AgentName(access.program),
+          .object = NameOf(buffer),
+          .box = access.box,
+          .loc = access.loc,
+          .text_line = access.text_line};
+}
+
+std::string GridChecks::WhyUnordered(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const {
+  std::vector<std::size_t> differ;
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    if (dims_[d].parallel && a[d] != b[d]) differ.push_back(d);
+  }
+  const std::string which =
+      Cat("they differ in grid dimension", differ.size() > 1 ? "s " : " ", absl::StrJoin(differ, ", "));
+  switch (kernel_.program().target.backend) {
+    case TargetBackend::kMosaicTpu:
+      return Cat(which, ", which is parallel: its programs run in any order, and on several cores");
+    case TargetBackend::kGeneric:
+      return Cat(which, ", whose programs have no order unless dimension_semantics says \"arbitrary\"");
+    case TargetBackend::kTriton:
+    case TargetBackend::kMosaicGpu:
+      break;
+  }
+  return Cat(which, ": programs of a GPU grid run in any order, and at the same time");
+}
+
+std::string GridChecks::FixFor(const SweepConflict& conflict) const {
+  if (conflict.rule == ConflictRule::kInherited)
+    return "initialise it in every program, or say \"arbitrary\" for the dimension in dimension_semantics";
+  const TargetBackend backend = kernel_.program().target.backend;
+  if (backend == TargetBackend::kMosaicTpu || backend == TargetBackend::kGeneric)
+    return "say \"arbitrary\" for the dimension in dimension_semantics, or give each of its programs elements of its "
+           "own";
+  return "give each program elements of its own, use atomics on both sides, or write in one launch and read in the "
+         "next";
+}
+
+Finding GridChecks::FindingOf(const SweepConflict& conflict, const WitnessAccess& first, const std::string& element,
+                              bool one_value) const {
+  const bool generic = kernel_.program().target.backend == TargetBackend::kGeneric;
+  const bool write_write = conflict.rule == ConflictRule::kWriteWrite;
+  const bool inherited = conflict.rule == ConflictRule::kInherited;
+  Finding finding;
+  finding.code = write_write ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite;
+  if (generic || inherited) finding.code = FindingCode::kGridOrder;
+  if (write_write && one_value) finding.code = FindingCode::kSameValue;
+  finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
+  const WitnessAccess second{.kind = conflict.kind,
+                             .program = conflict.program,
+                             .box = conflict.box,
+                             .loc = conflict.loc,
+                             .text_line = conflict.text_line};
+  finding.first = Describe(first, conflict.buffer);
+  finding.second = Describe(second, conflict.buffer);
+  finding.message = Cat("'", NameOf(conflict.buffer), "'", element, ": ", finding.second->agent, " ", Did(second.kind),
+                        inherited ? " what " : " it, ", finding.first->agent,
+                        inherited ? " left there" : Cat(" ", Did(first.kind), " it too"));
+  if (finding.code == FindingCode::kSameValue) {
+    finding.message += ", and every write stores the same bytes";
+  } else {
+    Append(&finding.message,
+           generic ? "; another order of the two may give another result" : "; the two have no order");
+  }
+  finding.loc = conflict.loc;
+  finding.text_line = conflict.text_line;
+  finding.count = conflict.count;
+  finding.why = WhyUnordered(first.program, conflict.program);
+  finding.fix = FixFor(conflict);
+  return finding;
+}
+
+// Where the other access could not be asked for.
+Finding GridChecks::OneSided(const SweepConflict& conflict) const {
+  const bool generic = kernel_.program().target.backend == TargetBackend::kGeneric;
+  Finding finding{
+      .code = conflict.rule == ConflictRule::kWriteWrite ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite,
+      .loc = conflict.loc,
+      .text_line = conflict.text_line,
+      .count = conflict.count,
+      .why = "the run that asks who else touches it did not come to its end",
+      .fix = FixFor(conflict)};
+  if (generic || conflict.rule == ConflictRule::kInherited) finding.code = FindingCode::kGridOrder;
+  finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
+  finding.second = Describe({.kind = conflict.kind,
+                             .program = conflict.program,
+                             .box = conflict.box,
+                             .loc = conflict.loc,
+                             .text_line = conflict.text_line},
+                            conflict.buffer);
+  finding.message = Cat("'", NameOf(conflict.buffer), "': ", finding.second->agent, " ", Did(conflict.kind),
+                        " elements that another program, which has no order with it, touches too");
+  return finding;
+}
+
+Finding GridChecks::FindingOf(const Revisit& revisit, const std::optional<WitnessAccess>& first) const {
+  Finding finding{.code = FindingCode::kOutRevisit,
+                  .message = Cat("the block ", revisit.again.box, " of '", NameOf(revisit.buffer), "' was left",
+                                 first.has_value() ? Cat(" after ", AgentName(first->program)) : std::string(),
+                                 " and goes back to its array again after ", AgentName(revisit.again.program),
+                                 ": the first visit's result is lost"),
+                  .loc = revisit.again.loc,
+                  .text_line = revisit.again.text_line,
+                  .count = revisit.count,
+                  .why =
+                      "an output block is never read from its array: its memory holds nothing when it is visited "
+                      "again, and goes back whole",
+                  .fix =
+                      "order the grid, or its index map, so that the programs that share a block follow one "
+                      "another; or pay for fetching it again, with pl.Buffered(1, revisit=pl.RevisitMode.ANY)"};
+  if (first.has_value()) finding.first = Describe(*first, revisit.buffer);
+  finding.second = Describe(revisit.again, revisit.buffer);
+  return finding;
+}
+
+Finding GridChecks::FindingOf(const StaleFetch& stale) const {
+  const OperandInfo& output = OperandOf(stale.buffer);
+  const Program& program = kernel_.program();
+  const OperandInfo& input = program.operand_infos[static_cast<std::size_t>(output.alias)];
+  Finding finding{
+      .code = FindingCode::kAlias,
+      .message = Cat("the block ", stale.fetch.box, " of '", program.refs[input.ref.index()].name, "' that ",
+                     AgentName(stale.fetch.program), " fetches overlaps the block ", stale.flush.box, " of '",
+                     NameOf(stale.buffer), "' that goes back to the same array after ", AgentName(stale.flush.program),
+                     ": the fetch may see what was there before"),
+      .loc = stale.fetch.loc,
+      .text_line = stale.fetch.text_line,
+      .count = stale.count,
+      .why =
+          "a pipeline starts the fetch for the next program before the body of this one, and awaits the flush of the "
+          "last one after it",
+      .fix = "keep what later programs need in scratch, or do not alias the input with the output"};
+  finding.first = Describe(stale.flush, stale.buffer);
+  finding.second = Describe(stale.fetch, stale.buffer);
+  finding.second->object = program.refs[input.ref.index()].name;
+  return finding;
+}
+
+// One pair of places is one finding, whichever of the two came later and whatever else is wrong between them. That an
+// array depends on the order at all is one note.
+void GridChecks::Add(Finding finding) {
+  const auto same = [](const FindingAccess& a, const FindingAccess& b) {
+    return a.object == b.object && a.loc == b.loc && a.text_line == b.text_line && a.kind == b.kind;
+  };
+  for (Finding& known : findings_) {
+    if (!known.first.has_value() || !finding.first.has_value()) continue;
+    const bool equal = same(*known.first, *finding.first) && same(*known.second, *finding.second);
+    const bool mirrored = same(*known.first, *finding.second) && same(*known.second, *finding.first);
+    const bool note = finding.code == FindingCode::kGridOrder && known.code == finding.code &&
+                      finding.severity == Severity::kNote && known.first->object == finding.first->object;
+    if (!equal && !mirrored && !note) continue;
+    if (finding.severity > known.severity) known = std::move(finding);
+    return;
+  }
+  findings_.push_back(std::move(finding));
+}
+
+absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun) {
+  if (looks_ == Looks::kAll && sweep_.clock().too_many())
+    return absl::ResourceExhaustedError(
+        Cat("kernel @", kernel_.program().kernel_name,
+            ": its grid has too many programs along parallel dimensions that lie inside sequential ones; put the "
+            "parallel dimensions first, or check a smaller grid"));
+  for (const StaleFetch& stale : blocks_.stale_fetches()) Add(FindingOf(stale));
+  const std::vector<SweepConflict>& conflicts = sweep_.conflicts();
+  const std::vector<Revisit>& revisits = blocks_.revisits();
+  order_is_no_matter_ = true;
+  if (conflicts.empty() && revisits.empty()) return absl::OkStatus();
+  if (!rerun) {
+    for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));
+    return absl::OkStatus();
+  }
+
+  Witness witness(dims_);
+  std::vector<std::string> elements;
+  LaunchOptions again = launch_;
+  again.tasks_apart |= looks_ == Looks::kAll;
+  again.observers = {&witness};
+  again.hooks = nullptr;
+  again.ran = {};
+  again.definedness = true;  // what is undefined is equal to nothing
+  again.bound = [&](Memory& memory, absl::Span<const BufferId>) {
+    for (const SweepConflict& conflict : conflicts) {
+      witness.Ask(memory, conflict);
+      if (conflict.rule == ConflictRule::kWriteWrite) witness.WatchValues(memory, conflict.buffer);
+      const auto bytes = static_cast<std::int64_t>(memory.ElementBytesOf(conflict.buffer));
+      elements.push_back(IndexText(memory.ShapeOf(conflict.buffer), conflict.byte / bytes));
+    }
+    for (const Revisit& revisit : revisits)
+      witness.AskFirstWriter(memory, revisit.buffer, revisit.byte, revisit.again.program);
+  };
+  if (const absl::Status status = rerun(again); !status.ok()) {
+    order_is_no_matter_ = false;
+    for (const SweepConflict& conflict : conflicts) Add(OneSided(conflict));
+    for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));
+    return status;
+  }
+  for (std::size_t i = 0; i < conflicts.size(); ++i) {
+    const std::optional<WitnessAccess>& first = witness.Answer(i);
+    const BufferId buffer = conflicts[i].buffer;
+    const bool one_value = witness.OneValue(buffer);
+    order_is_no_matter_ &= first.has_value() && conflicts[i].rule == ConflictRule::kWriteWrite && one_value &&
+                           !witness.StoredUndefined(buffer);
+    if (first.has_value()) Add(FindingOf(conflicts[i], *first, elements[i], one_value));
+  }
+  for (std::size_t i = 0; i < revisits.size(); ++i) {
+    const std::optional<WitnessAccess>& first = witness.Answer(conflicts.size() + i);
+    if (first.has_value()) Add(FindingOf(revisits[i], first));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<CheckTally> GridChecks::tallies() const {
+  std::vector<CheckTally> tallies = {{.name = "races between programs", .times = sweep_.accesses()}};
+  if (checks_blocks_) tallies.push_back({.name = "block residency", .times = blocks_.copies()});
+  return tallies;
+}
+
+}  // namespace palladion

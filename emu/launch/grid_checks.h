@@ -1,0 +1,95 @@
+// What is wrong between the programs of a grid: races of programs that have no order (docs/spec/races.md), output
+// blocks that are left and visited again, blocks fetched while their memory is flushed. One launch with this watching
+// finds whether; where something is, the same launch runs once more and finds the two accesses of each.
+//
+//   GridChecks grid(kernel, inputs);
+//   LaunchOptions launch = ...;
+//   grid.Attach(launch);
+//   RunLaunch(kernel, inputs, outputs, launch);
+//   grid.Finish([&](const LaunchOptions& again) { return RunLaunch(kernel, inputs, outputs, again).status(); });
+//
+// Limits: programs must run one after another, as RunLaunch has them, and must not interact (interaction.h): what their
+// atomics order is not known here (clock_races.h).
+#ifndef PALLADION_EMU_LAUNCH_GRID_CHECKS_H_
+#define PALLADION_EMU_LAUNCH_GRID_CHECKS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/launch/block_checks.h"
+#include "emu/launch/launch.h"
+#include "emu/report.h"
+#include "memory_model/sweep/sweep.h"
+#include "memory_model/sweep/witness.h"
+
+namespace palladion {
+
+// The grid of a launch; `inputs` hold its bounds.
+std::vector<TaskDim> GridDims(const Program& program, absl::Span<const ConstArray> inputs);
+// Are some of its programs without an order?
+bool HasTasks(absl::Span<const TaskDim> dims);
+
+class GridChecks {
+ public:
+  // Revisits: of all this only output blocks that are visited again, which a plain run looks for too; programs run as
+  // they would without it.
+  enum class Looks : std::uint8_t { kAll, kRevisits };
+
+  // `kernel` outlives the checks. `inputs` are those of the launch: they hold the bounds of the grid.
+  GridChecks(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks = Looks::kAll);
+
+  // Adds what the launch needs to be watched: observers, what they are told once operands are bound, tasks apart.
+  void Attach(LaunchOptions& launch);
+
+  // After the launch. Calls `rerun`, at most once, with the same launch and another observer. Its errors are returned,
+  // and then the findings name one access each; so they do where there is no `rerun`.
+  // ResourceExhausted: a grid of more tasks than can be told apart, with parallel dimensions inside sequential ones.
+  absl::Status Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun);
+
+  // After Finish: whatever order its programs have, is this what each of them finds in memory? Then nobody reads what
+  // another task writes, and where several write one element, they all store the same bytes, defined ones.
+  bool order_is_no_matter() const { return order_is_no_matter_; }
+  const std::vector<Finding>& findings() const { return findings_; }
+  std::vector<CheckTally> tallies() const;  // "races", and on TPU "block residency"
+
+ private:
+  // The operand that a buffer belongs to; of an input and the output that shares its memory, the output.
+  struct Array {
+    BufferId buffer;
+    const OperandInfo* operand = nullptr;
+  };
+
+  void Bound(const Memory& memory, absl::Span<const BufferId> arrays);
+  void WatchOperand(const Memory& memory, std::size_t i, BufferId array);
+  const OperandInfo& OperandOf(BufferId buffer) const;
+  std::string NameOf(BufferId buffer) const;
+  std::string WhyUnordered(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
+  std::string FixFor(const SweepConflict& conflict) const;
+  Finding FindingOf(const SweepConflict& conflict, const WitnessAccess& first, const std::string& element,
+                    bool one_value) const;
+  Finding OneSided(const SweepConflict& conflict) const;
+  Finding FindingOf(const Revisit& revisit, const std::optional<WitnessAccess>& first) const;
+  Finding FindingOf(const StaleFetch& stale) const;
+  FindingAccess Describe(const WitnessAccess& access, BufferId buffer) const;
+  void Add(Finding finding);
+
+  const PreparedKernelState& kernel_;
+  std::vector<TaskDim> dims_;
+  const Looks looks_;
+  LaunchOptions launch_;  // as it was given, for the second run
+  Sweep sweep_;
+  BlockChecks blocks_;
+  bool sweeps_ = false, checks_blocks_ = false, order_is_no_matter_ = false;
+  std::vector<Array> arrays_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_LAUNCH_GRID_CHECKS_H_

@@ -1,0 +1,25 @@
+// Can the programs of a kernel see each other's effects while they run? Where they cannot, what each does is fixed by
+// the inputs, and two orders of the programs and the sweep of their accesses suffice; where they can, schedules are
+// tried.
+#ifndef PALLADION_EMU_LAUNCH_INTERACTION_H_
+#define PALLADION_EMU_LAUNCH_INTERACTION_H_
+
+#include <string>
+
+#include "semantics/program/program.h"
+
+namespace palladion {
+
+// Conservative for kernels without a data race: true too often, never too seldom. Programs that run at the same time
+// interact through arrays that some program updates atomically, if
+//   - the update is a compare-and-swap or an exchange, or its old value is used, or
+//   - the array is also read without an atomic (it may be polled).
+// What is read while another program writes it without atomics is a race, and the sweep's to find.
+bool ProgramsInteract(const Program& program);
+
+// Through what, for a report: "the old value of the atomic at line 7 of the kernel text"; "" when they do not.
+std::string WhyProgramsInteract(const Program& program);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_LAUNCH_INTERACTION_H_

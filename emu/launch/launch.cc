@@ -1,0 +1,180 @@
+#include "emu/launch/launch.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "emu/agents/launch_state.h"
+#include "emu/agents/solo_spin.h"
+#include "emu/launch/grid_checks.h"
+#include "emu/launch/interaction.h"
+#include "emu/launch/thread_launch.h"
+#include "scheduler/policies/portfolio.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion {
+namespace {
+
+// Runs programs one after another. Where a kernel has loops that may wait, `solo` is there.
+absl::Status RunPrograms(LaunchState& state, Frame& frame, AgentPrograms programs, SoloSpin* solo) {
+  StartPrograms(frame, programs);
+  const absl::Status status = solo == nullptr ? frame.Run() : solo->Run(frame);
+  return status.ok() ? status : state.AtStep(status, frame);
+}
+
+// In program order at most one agent is under way, so they share a frame: each program is one, or the whole walk is. A
+// second core has its own, since its blocks and its scratch are.
+absl::Status RunInProgramOrder(LaunchState& state, SoloSpin* solo) {
+  const std::int64_t programs = state.walk().programs();
+  const std::int64_t each = state.program().grid_in_agent ? state.FirstCorePrograms() : 1;
+  RunControl* const control = state.frame().control;
+  if (control != nullptr) control->BeginLaunch(programs);
+  for (std::int64_t next = 0; next < programs; next += each) {
+    if (Interrupted(control)) return InterruptedStatus();
+    constexpr std::int64_t kTogether = 64;  // are told at once
+    if (control != nullptr && each == 1 && next % kTogether == 0 && next > 0) control->EndPrograms(kTogether);
+    if (!state.program().grid_in_agent || next == 0) {
+      PALLADION_RETURN_IF_ERROR(RunPrograms(state, state.frame(), {next, next + each}, solo));
+    } else {
+      PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<Frame> core, state.NewFrame());
+      return RunPrograms(state, *core, {next, programs}, solo);
+    }
+    if (solo != nullptr && solo->stuck().has_value()) break;
+  }
+  return absl::OkStatus();
+}
+
+// Of the walk, which is row-major.
+absl::StatusOr<std::int64_t> NumberOf(absl::Span<const std::int64_t> index, LaunchState& state) {
+  const std::vector<std::int64_t>& size = state.frame().grid_size;
+  std::int64_t number = 0;
+  bool inside = index.size() == size.size();
+  for (std::size_t d = 0; inside && d < size.size(); ++d) {
+    inside = index[d] >= 0 && index[d] < size[d];
+    number = number * size[d] + index[d];
+  }
+  if (inside) return number;
+  return absl::InvalidArgumentError(Cat("kernel @", state.program().kernel_name, " has no program (",
+                                        absl::StrJoin(index, ", "), "); its grid is [", absl::StrJoin(size, ", "),
+                                        "]"));
+}
+
+// A budget that the user gave is of operations too.
+LoopOptions LoopOf(const RunOptions& run) {
+  LoopOptions loop;
+  if (run.loop_budget != RunOptions().loop_budget && run.loop_budget > 0) loop.budget = run.loop_budget;
+  return loop;
+}
+
+// Seed 0, and nothing is judged but what a plain run sees.
+absl::StatusOr<LaunchResult> RunThreadsInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                               absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+  if (options.only_program.has_value()) {
+    return absl::UnimplementedError(
+        Cat("kernel @", kernel.program().kernel_name,
+            ": --program: threads wait for each other, so none runs alone; leave it out and look at the lines of "
+            "that thread, which the log begins with its index"));
+  }
+  const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
+  PALLADION_ASSIGN_OR_RETURN(
+      ScheduledResult result,
+      RunThreads(kernel, inputs, outputs, {.scheduled = {.launch = options, .loop = LoopOf(options.run)}}, *policy));
+  return std::move(result.launch);
+}
+
+// Programs that wait for each other in loops: seed 0 of a check.
+absl::StatusOr<LaunchResult> RunTogetherInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                                absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+  const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
+  LoopOptions loop = LoopOf(options.run);
+  loop.resident = ProgramsAtOnce(kernel.program());
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,
+                             RunScheduled(kernel, inputs, outputs, {.launch = options, .loop = loop}, *policy));
+  return std::move(result.launch);
+}
+
+}  // namespace
+
+absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                       absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+  if (NeedsThreads(kernel.program())) return RunThreadsInOrder(kernel, inputs, outputs, options);
+  const bool may_wait = !kernel.program().loops.empty();
+  if (may_wait && !options.only_program.has_value() && ProgramsInteract(kernel.program()))
+    return RunTogetherInOrder(kernel, inputs, outputs, options);
+  LaunchState state(kernel, options);
+  PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
+  std::optional<SoloSpin> solo;
+  if (may_wait) solo.emplace(state, options.hooks);
+  SoloSpin* const spin = may_wait ? &*solo : nullptr;
+  std::int64_t programs = state.walk().programs();
+  absl::Status ran;
+  if (options.only_program.has_value()) {
+    PALLADION_ASSIGN_OR_RETURN(const std::int64_t only, NumberOf(*options.only_program, state));
+    ran = RunPrograms(state, state.frame(), {only, only + 1}, spin);
+    programs = 1;
+  } else {
+    ran = RunInProgramOrder(state, spin);
+  }
+  if (!ran.ok()) {
+    if (options.found_before_error != nullptr) *options.found_before_error = state.memory().findings();
+    return ran;
+  }
+  const bool stuck = spin != nullptr && spin->stuck().has_value();
+  const std::int64_t checks = stuck ? 0 : state.Finish();
+  const bool watched = options.hooks != nullptr || !options.observers.empty() || options.contracts != nullptr;
+  if (stuck && !watched && !options.only_program.has_value() && !kernel.program().grid_in_agent) {
+    return RunTogetherInOrder(kernel, inputs, outputs, options);  // another program may write what it looks at
+  }
+  LaunchResult result{.programs = programs,
+                      .accesses = state.memory().accesses(),
+                      .definedness_checks = checks,
+                      .findings = state.memory().findings(),
+                      .printed = state.memory().printed(),
+                      .stuck = stuck};
+  if (stuck) result.findings.push_back(*spin->stuck());
+  return result;
+}
+
+absl::StatusOr<Report> LaunchKernel(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                    absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+  LaunchOptions asked = options;
+  GridChecks blocks(kernel, inputs, GridChecks::Looks::kRevisits);
+  blocks.Attach(asked);
+  LaunchResult result;
+  if (asked.found_before_error == nullptr) asked.found_before_error = &result.findings;
+  absl::StatusOr<LaunchResult> ran = RunLaunch(kernel, inputs, outputs, asked);
+  const bool interrupted = IsInterrupted(ran.status());
+  if (!ran.ok() && !interrupted && asked.found_before_error->empty()) return ran.status();
+  if (ran.ok()) {
+    result = *std::move(ran);
+    PALLADION_RETURN_IF_ERROR(blocks.Finish({}));
+  }
+  Report report{.kernel = kernel.program().kernel_name,
+                .target = ToString(kernel.program().target),
+                .programs = result.programs,
+                .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
+                .printed = std::move(result.printed),
+                .interrupted = interrupted};
+  if (!ran.ok() && !interrupted) report.error = ErrorReport(ran.status(), "", "").error;
+  const std::vector<Finding>& run_found = ran.ok() ? result.findings : *asked.found_before_error;
+  for (const std::vector<Finding>& found : {kernel.always_found(), run_found, blocks.findings()}) {
+    for (const Finding& finding : found) report.findings.push_back(Reported(finding, kernel.module()));
+  }
+  report.verdict = VerdictOf(report);
+  return report;
+}
+
+absl::Status EndOf(const Report& report) {
+  if (report.interrupted) return InterruptedStatus();
+  if (!report.error.has_value()) return absl::OkStatus();
+  const auto code = static_cast<ExitCode>(ExitCodeOf(Report{.error = report.error}));
+  const absl::StatusCode status = code == ExitCode::kUnsupported ? absl::StatusCode::kUnimplemented
+                                  : code == ExitCode::kBudget    ? absl::StatusCode::kResourceExhausted
+                                  : code == ExitCode::kInternal  ? absl::StatusCode::kInternal
+                                                                 : absl::StatusCode::kInvalidArgument;
+  return absl::Status(status, ToAbsl(report.error->message));
+}
+
+}  // namespace palladion

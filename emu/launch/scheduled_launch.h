@@ -1,0 +1,72 @@
+// A launch whose programs run at the same time, under a policy: each program of the grid, or each core of a TPU, is an
+// agent with a frame of its own, and at every operation on memory that some program writes the policy says who goes
+// next. For kernels whose programs see each other's effects while they run (interaction.h); the others need two orders.
+// Limits: copies of blocks are complete when they are asked for; memory is sequentially consistent.
+#ifndef PALLADION_EMU_LAUNCH_SCHEDULED_LAUNCH_H_
+#define PALLADION_EMU_LAUNCH_SCHEDULED_LAUNCH_H_
+
+#include <functional>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/launch/launch.h"
+#include "memory_model/order/fence_rule.h"
+#include "scheduler/policy.h"
+#include "scheduler/run_loop.h"
+#include "scheduler/search/explore.h"
+
+namespace palladion {
+
+struct ScheduledOptions {
+  LaunchOptions launch;  // of the hooks, Before and After are called
+  // `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
+  LoopOptions loop;
+  FencePolicy fences = FencePolicy::kPallas;  // of threads of a GPU block
+};
+
+struct ScheduledResult {
+  LaunchResult launch;  // findings include DEADLOCK and LIVELOCK
+  LoopResult run;
+  bool all_fit = true;         // every program, or block, could be under way from the start
+  bool arrivals_race = false;  // of threads: an arrival at a barrier could have counted for another phase
+  bool engines = false;        // of threads: they started asynchronous operations
+};
+
+// The same inputs, outputs and errors as RunLaunch. The run depends on the kernel, the inputs, the options and the
+// policy alone.
+absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                             absl::Span<const MutableArray> outputs, const ScheduledOptions& options,
+                                             Policy& policy);
+
+// How many programs of a kernel whose loops may wait for each other are under way at once: at most as many as the chip
+// has room for, where it is known. Registers and shared memory, which the compiler hands out, are not counted.
+std::size_t ProgramsAtOnce(const Program& program);
+
+// Would the kernel hang if the last blocks, or programs, began first? A note then. For a kernel that ends in order and
+// whose blocks do not all fit; the outputs are nobody's.
+absl::StatusOr<std::optional<Finding>> StartOrderNote(const PreparedKernelState& kernel,
+                                                      absl::Span<const ConstArray> inputs,
+                                                      absl::Span<const MutableArray> outputs,
+                                                      const ScheduledOptions& options);
+
+struct ExhaustiveOptions {
+  ScheduledOptions scheduled = {.loop = {.budget = 10'000}};  // visible operations of one schedule
+  std::int64_t max_schedules = 100'000;
+  bool sleep_sets = true;
+  // Back to a choice by copies of frames and memory; without, and with observers, hooks or definedness, which cannot be
+  // copied, each schedule runs from the start.
+  bool snapshots = true;
+};
+
+// Every schedule of a small kernel, of those that differ only in the order of operations that do not conflict one.
+// `visit` sees the end of each, with the outputs in the caller's arrays, and returns false to stop. Not all are fair,
+// so one whose budget is spent has no LIVELOCK: the search is not complete then. ResourceExhausted: more programs than
+// may be resident.
+absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                       absl::Span<const MutableArray> outputs, const ExhaustiveOptions& options,
+                                       const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_LAUNCH_SCHEDULED_LAUNCH_H_

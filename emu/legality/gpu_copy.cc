@@ -1,0 +1,78 @@
+#include "emu/legality/gpu_copy.h"
+
+#include <algorithm>
+
+#include "semantics/ir/view_type.h"
+
+namespace palladion {
+
+bool CopySite::partitioned() const {
+  const Attr* attr = Find(op.attrs, "leader_tracked");
+  return leader_tracked && ToString(*attr).find("axis") != std::string::npos;
+}
+
+Shape CopySite::Slice() const {
+  Shape squeezed, kept;
+  for (const GmemDim& dim : dims) (dim.squeezed ? squeezed : kept).push_back(dim.squeezed ? 1 : dim.size);
+  const Shape tiled = TiledShape(kept, smem.tile);
+  squeezed.insert(squeezed.end(), tiled.begin(), tiled.end());
+  return squeezed;
+}
+
+namespace {
+
+// One .at on what the indices before it left of the array.
+void ApplyIndices(const std::vector<Index>& indices, const Kernel& kernel, CopySite& site) {
+  std::size_t next = 0;
+  for (std::size_t axis = 0; axis < site.dims.size(); ++axis) {
+    GmemDim& dim = site.dims[axis];
+    if (dim.squeezed) continue;
+    if (next == indices.size()) break;
+    const Index& index = indices[next++];
+    if (index.stride != 1) site.strided = &index;
+    if (index.kind == Index::Kind::kSlice) {
+      const std::optional<std::int64_t> size = LiteralInt(index.size);
+      site.followed = site.followed && size.has_value();
+      dim.size = size.value_or(dim.size);
+    } else if (index.kind == Index::Kind::kPoint) {
+      const Type type = TypeOfArg(kernel, index.start);
+      if (type.shape.empty()) {
+        dim.squeezed = true;
+      } else if (!site.gather.has_value()) {
+        site.gather = type;
+        site.gather_axis = axis;
+        dim.size = type.shape[0];
+      } else {
+        site.followed = false;
+      }
+    } else if (index.kind == Index::Kind::kRef) {
+      site.followed = false;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<CopySite> CopySiteOf(const GpuScope& scope, const Instr& op) {
+  const bool to_smem = op.name == "copy_gmem_to_smem";
+  const Arg* gmem = ArgNamed(op, to_smem ? "src" : "dst");
+  const Arg* smem = ArgNamed(op, to_smem ? "dst" : "src");
+  const Kernel& kernel = *scope.facts->kernel;
+  if (gmem == nullptr || smem == nullptr || !IsRefArg(kernel, *gmem) || !IsRefArg(kernel, *smem)) return std::nullopt;
+  CopySite site{
+      .scope = scope, .op = op, .to_smem = to_smem, .gmem = GpuViewOf(kernel, *gmem), .smem = GpuViewOf(kernel, *smem)};
+  for (const std::int64_t extent : site.gmem.ref.shape) site.dims.push_back({extent, extent, false});
+  for (const Transform& transform : site.gmem.rest) {
+    site.followed = site.followed && transform.kind == Transform::Kind::kAt;
+    if (site.followed) ApplyIndices(transform.indices, kernel, site);
+  }
+  site.axes = NamesOf(op.attrs, "collective_axes");
+  for (std::size_t i = 0; i < scope.facts->cluster_names.size() && i < scope.facts->cluster.size(); ++i) {
+    if (std::find(site.axes.begin(), site.axes.end(), scope.facts->cluster_names[i]) != site.axes.end())
+      site.collective *= scope.facts->cluster[i];
+  }
+  site.leader_tracked = IsGiven(op.attrs, "leader_tracked");
+  return site;
+}
+
+}  // namespace palladion

@@ -1,0 +1,137 @@
+#include "emu/legality/gpu_limits.h"
+
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+// Walks the body once and asks every table about what it is for.
+class LimitWalk {
+ public:
+  LimitWalk(Legality& legality, const GpuFacts& facts) : legality_(legality), facts_(facts), scope_{.facts = &facts} {}
+
+  void Launch() {
+    JudgeKernel(MeshLimits());
+    JudgeKernel(RegisterLimits());
+    for (const Operand& operand : facts_.kernel->operands) {
+      const Type& type = facts_.kernel->values[operand.value.index()].type;
+      if (!IsBarrier(type)) continue;
+      const BarrierSite site{facts_, type};
+      for (const GpuLimit<BarrierSite>& limit : BarrierLimits()) {
+        const std::optional<std::string> found = limit.found(site);
+        if (found.has_value()) legality_.Illegal(operand, MessageOf(limit.text, *found), std::string(limit.text.fix));
+      }
+    }
+  }
+
+  void Walk(const Region& region) {
+    for (const Param& param : region.params) Define(param.value);
+    for (const Instr& op : region.body) {
+      Look(op);
+      const bool enters = op.name == "core_map" && scope_.warp == nullptr && WordOf(op.attrs, "mesh") == "warp";
+      if (enters) {
+        scope_.warp = &op;
+        scope_.defined_in_warp.assign(facts_.kernel->values.size(), false);
+      }
+      for (const Region& inner : op.regions) Walk(inner);
+      if (enters) scope_.warp = nullptr;
+      for (const ValueId result : op.results) Define(result);
+    }
+  }
+
+ private:
+  static bool IsBarrier(const Type& type) {
+    return type.element == ElementKind::kBarrier || type.element == ElementKind::kClusterBarrier;
+  }
+
+  void Define(ValueId value) {
+    if (scope_.warp != nullptr && value.valid()) scope_.defined_in_warp[value.index()] = true;
+  }
+
+  void JudgeKernel(absl::Span<const GpuLimit<KernelSite>> limits) {
+    const KernelSite site{facts_};
+    for (const GpuLimit<KernelSite>& limit : limits) {
+      const std::optional<std::string> found = limit.found(site);
+      if (found.has_value()) legality_.Illegal(MessageOf(limit.text, *found), std::string(limit.text.fix));
+    }
+  }
+
+  void Look(const Instr& op) {
+    const OpSite site{scope_, op};
+    Judge(legality_, op, OperationLimits(), site);
+    Judge(legality_, op, WarpLimits(), site);
+    if (op.name == "run_scoped" || op.name == "run_state") LookAtAllocations(op);
+    LookAtViews(op);
+    if (op.name == "copy_gmem_to_smem" || op.name == "copy_smem_to_gmem") CheckCopy(legality_, scope_, op);
+    if (op.name == "wgmma_ref" || op.name == "wgmma") CheckWgmma(legality_, scope_, op);
+  }
+
+  void LookAtAllocations(const Instr& op) {
+    if (op.regions.empty()) return;
+    for (const Param& param : op.regions[0].params) {
+      const ValueInfo& value = facts_.kernel->values[param.value.index()];
+      if (!value.type.is_ref()) continue;
+      ++legality_.memories;
+      Judge(legality_, op, AllocationLimits(), AllocatedRefSite{facts_, op, value});
+      if (IsBarrier(value.type)) Judge(legality_, op, BarrierLimits(), BarrierSite{facts_, value.type});
+    }
+  }
+
+  static bool IsAccess(const Instr& op) {
+    return op.name == "get" || op.name == "swap" || op.name == "load" || op.name == "masked_load" ||
+           op.name == "masked_swap" || op.name == "addupdate" || op.name == "atomic_rmw" || op.name == "atomic_cas" ||
+           op.name == "atomic_store";
+  }
+
+  void LookAtViews(const Instr& op) {
+    bool first = true;  // of an access: the ref that is read or written
+    for (const Arg& arg : op.args) {
+      if (!IsRefArg(*facts_.kernel, arg)) continue;
+      const GpuView view = GpuViewOf(*facts_.kernel, arg);
+      Judge(legality_, op, ViewLimits(), ViewSite{facts_, op, view});
+      if (first && IsAccess(op)) {
+        ++legality_.accesses;
+        Judge(legality_, op, AccessLimits(), AccessSite{scope_, op, view});
+      }
+      first = false;
+    }
+  }
+
+  Legality& legality_;
+  const GpuFacts& facts_;
+  GpuScope scope_;
+};
+
+}  // namespace
+
+std::string MessageOf(const LimitText& text, std::string_view found) {
+  return Cat(text.rule, "; found ", found, " [", text.name, "]");
+}
+
+std::vector<LimitText> AllGpuLimits() {
+  std::vector<LimitText> texts;
+  ListLimits(MeshLimits(), texts);
+  ListLimits(BarrierLimits(), texts);
+  ListLimits(AllocationLimits(), texts);
+  ListLimits(RegisterLimits(), texts);
+  ListLimits(ViewLimits(), texts);
+  ListLimits(AccessLimits(), texts);
+  ListCopyLimits(texts);
+  ListWgmmaLimits(texts);
+  ListLayoutLimits(texts);
+  ListLimits(WarpLimits(), texts);
+  ListLimits(OperationLimits(), texts);
+  return texts;
+}
+
+void CheckGpuLimits(Legality& legality) {
+  const Kernel& kernel = legality.kernel();
+  if (kernel.bodies.size() != 1) return;
+  const GpuFacts facts = GpuFactsOf(kernel, legality.chip());
+  LimitWalk walk(legality, facts);
+  walk.Launch();
+  walk.Walk(kernel.bodies[0].region);
+  CheckLayouts(legality, facts);
+}
+
+}  // namespace palladion

@@ -1,0 +1,110 @@
+// The limits of a GPU kernel, each a row: its name, the rule in a sentence, where it is from, what to do, and a
+// function that says what a kernel has instead. `palladion explain ILLEGAL` lists them, docs/spec/gpu-limits.md is made
+// of them, and a finding carries the name. What is known from the text alone; values are the machine's to judge. Does
+// not catch: what ptxas refuses (registers of one thread), most layouts of values, what inline_mgpu does.
+#ifndef PALLADION_EMU_LEGALITY_GPU_LIMITS_H_
+#define PALLADION_EMU_LEGALITY_GPU_LIMITS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "emu/legality/gpu_facts.h"
+#include "emu/legality/legality.h"
+
+namespace palladion {
+
+struct LimitText {
+  std::string_view name;    // "copy.minor-bytes"
+  std::string_view rule;    // a sentence without its full stop
+  std::string_view source;  // where the rule stands
+  std::string_view fix;
+  bool until_jax_0_10 = false;  // JAX 0.11 has lifted it
+};
+
+// `Site` is what the rule is about: a copy, an allocation, ...
+template <class Site>
+struct GpuLimit {
+  LimitText text;
+  std::optional<std::string> (*found)(const Site& site);  // what breaks the rule, none where nothing does
+};
+
+// Where the walk over the body stands.
+struct GpuScope {
+  const GpuFacts* facts = nullptr;
+  const Instr* warp = nullptr;          // the core_map over warps that the instruction is in
+  std::vector<bool> defined_in_warp{};  // by value
+};
+
+// ---- what rules are about
+
+struct KernelSite {
+  const GpuFacts& facts;
+};
+struct AllocatedRefSite {  // one parameter of run_scoped or run_state
+  const GpuFacts& facts;
+  const Instr& op;
+  const ValueInfo& value;
+};
+struct BarrierSite {  // one group of barriers, whoever allocates it
+  const GpuFacts& facts;
+  const Type& type;
+};
+struct OpSite {
+  const GpuScope& scope;
+  const Instr& op;
+};
+struct ViewSite {  // one ref operand of any operation
+  const GpuFacts& facts;
+  const Instr& op;
+  const GpuView& view;
+};
+struct AccessSite {  // get, swap, mgpu.load and the like: the ref that is read or written
+  const GpuScope& scope;
+  const Instr& op;
+  const GpuView& view;
+};
+
+// ---- the tables, one for each file legality_gpu_*.cc
+absl::Span<const GpuLimit<KernelSite>> MeshLimits();
+absl::Span<const GpuLimit<KernelSite>> RegisterLimits();
+absl::Span<const GpuLimit<AllocatedRefSite>> AllocationLimits();
+absl::Span<const GpuLimit<BarrierSite>> BarrierLimits();
+absl::Span<const GpuLimit<OpSite>> OperationLimits();  // semaphores, operations of other generations
+absl::Span<const GpuLimit<OpSite>> WarpLimits();
+absl::Span<const GpuLimit<ViewSite>> ViewLimits();
+absl::Span<const GpuLimit<AccessSite>> AccessLimits();
+// A copy and a matrix product have much to look up, which their files keep to themselves.
+void CheckCopy(Legality& legality, const GpuScope& scope, const Instr& op);
+void CheckWgmma(Legality& legality, const GpuScope& scope, const Instr& op);
+void ListCopyLimits(std::vector<LimitText>& texts);
+void ListWgmmaLimits(std::vector<LimitText>& texts);
+// Layouts of values: the whole body at once.
+void CheckLayouts(Legality& legality, const GpuFacts& facts);
+void ListLayoutLimits(std::vector<LimitText>& texts);
+
+std::vector<LimitText> AllGpuLimits();
+
+// "rule; found so and so [name]".
+std::string MessageOf(const LimitText& text, std::string_view found);
+
+template <class Site>
+void Judge(Legality& legality, const Instr& op, absl::Span<const GpuLimit<Site>> limits, const Site& site) {
+  for (const GpuLimit<Site>& limit : limits) {
+    if (limit.text.until_jax_0_10 && legality.jax_0_11) continue;
+    const std::optional<std::string> found = limit.found(site);
+    if (found.has_value())
+      legality.Illegal(op, op.name + ": " + MessageOf(limit.text, *found), std::string(limit.text.fix));
+  }
+}
+
+template <class Site>
+void ListLimits(absl::Span<const GpuLimit<Site>> limits, std::vector<LimitText>& texts) {
+  for (const GpuLimit<Site>& limit : limits) texts.push_back(limit.text);
+}
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_LEGALITY_GPU_LIMITS_H_

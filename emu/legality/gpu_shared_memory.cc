@@ -1,0 +1,96 @@
+#include "emu/legality/gpu_shared_memory.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "emu/legality/gpu_facts.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+constexpr std::int64_t kBarrierBytes = 8, kReductionBytes = 2048;
+
+std::int64_t Aligned(std::int64_t bytes) {
+  return (bytes + kSharedMemoryAlignment - 1) / kSharedMemoryAlignment * kSharedMemoryAlignment;
+}
+
+struct Held {
+  std::int64_t bytes = 0;
+  std::vector<SharedMemoryPart> parts;
+  std::map<std::string, std::int64_t> barriers;  // groups, by what they are
+  std::map<std::string, std::int64_t> barrier_bytes;
+
+  void Add(std::string what, std::int64_t more) {
+    bytes += Aligned(more);
+    parts.push_back({std::move(what), Aligned(more)});
+  }
+  void Nest(Held inner) {
+    bytes += inner.bytes;
+    parts.insert(parts.end(), inner.parts.begin(), inner.parts.end());
+    for (const auto& [kind, groups] : inner.barriers) barriers[kind] += groups;
+    barrier_bytes.merge(inner.barrier_bytes);
+  }
+  void Or(Held other) {
+    for (const auto& [kind, groups] : other.barriers) barriers[kind] = std::max(barriers[kind], groups);
+    barrier_bytes.merge(other.barrier_bytes);
+    if (other.bytes <= bytes) return;
+    bytes = other.bytes;
+    parts = std::move(other.parts);
+  }
+};
+
+class Estimate {
+ public:
+  explicit Estimate(const Kernel& kernel)
+      : kernel_(kernel), reduction_(IntOf(kernel.params, "reduction_scratch_bytes").value_or(kReductionBytes)) {}
+
+  Held Of(const Region& region) const {
+    Held most;
+    for (const Instr& op : region.body) {
+      Held here;
+      for (const Region& inner : op.regions) here.Or(Of(inner));
+      if (op.name == "run_scoped" && !op.regions.empty()) here.Nest(Allocated(op.regions[0]));
+      if (op.name == "reduce_sum" || op.name == "reduce_max" || op.name == "reduce_min")
+        here.Add("scratch of reductions", reduction_);
+      most.Or(std::move(here));
+    }
+    return most;
+  }
+
+ private:
+  Held Allocated(const Region& region) const {
+    Held held;
+    for (const Param& param : region.params) {
+      const ValueInfo& value = kernel_.values[param.value.index()];
+      const Type& type = value.type;
+      if (!type.is_ref() || type.space != Space::kSmem) continue;
+      if (type.element == ElementKind::kData) {
+        const std::string& name = value.label.empty() ? value.name : value.label;
+        held.Add(Cat("'", name, "' (", ToString(type), ")"), (NumElements(type.shape) * Info(type.dtype).bits + 7) / 8);
+      } else {
+        const std::int64_t count = NumElements(type.shape);
+        const std::string kind = Cat(Name(type.element), type.attrs, "[", count, "]");
+        held.barriers[kind] += 1;
+        held.barrier_bytes[kind] = count * kBarrierBytes;
+      }
+    }
+    return held;
+  }
+
+  const Kernel& kernel_;
+  const std::int64_t reduction_;
+};
+
+}  // namespace
+
+std::vector<SharedMemoryPart> SharedMemoryOfScopes(const Kernel& kernel) {
+  Held held = Estimate(kernel).Of(kernel.bodies[0].region);
+  std::int64_t barriers = 0;
+  for (const auto& [kind, groups] : held.barriers) barriers += groups * held.barrier_bytes[kind];
+  if (barriers > 0) held.parts.push_back({"barriers", barriers});
+  return std::move(held.parts);
+}
+
+}  // namespace palladion

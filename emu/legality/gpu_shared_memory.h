@@ -1,0 +1,28 @@
+// How much shared memory a GPU kernel's scopes hold at once, as Mosaic GPU lays it out. Based on: JAX 0.10.2,
+// jax/_src/pallas/mosaic_gpu/lowering.py (_estimate_resources): nested scopes add up, scopes after one another and
+// branches take the largest; every array begins at a multiple of 1024 bytes; barriers, 8 bytes each, have a place of
+// their own that equal groups of later scopes use again; a reduction needs scratch. Not counted: the profiler's buffer.
+#ifndef PALLADION_EMU_LEGALITY_GPU_SHARED_MEMORY_H_
+#define PALLADION_EMU_LEGALITY_GPU_SHARED_MEMORY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "semantics/ir/module.h"
+
+namespace palladion {
+
+inline constexpr std::int64_t kSharedMemoryAlignment = 1024;
+
+struct SharedMemoryPart {
+  std::string what;
+  std::int64_t bytes = 0;
+};
+
+// What is held where most is held.
+std::vector<SharedMemoryPart> SharedMemoryOfScopes(const Kernel& kernel);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_LEGALITY_GPU_SHARED_MEMORY_H_

@@ -1,0 +1,163 @@
+#include "emu/legality/legality.h"
+
+#include <algorithm>
+
+#include "semantics/base/cat.h"
+#include "semantics/registry/op_row.h"
+
+namespace palladion {
+namespace {
+
+std::optional<Backend> BackendOf(TargetBackend backend) {
+  switch (backend) {
+    case TargetBackend::kMosaicTpu:
+      return Backend::kMosaicTpu;
+    case TargetBackend::kMosaicGpu:
+      return Backend::kMosaicGpu;
+    case TargetBackend::kTriton:
+      return Backend::kTriton;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Rows say what a backend has for any of its cores and semantics. Why a kernel of pallas_call cannot have it all the
+// same.
+std::string_view OnlyElsewhere(const Instr& op, TargetBackend backend, const Kernel& kernel) {
+  constexpr std::string_view kSparse[] = {"addupdate", "cumsum", "rev", "sort"};
+  constexpr std::string_view kWarpgroup[] = {"concatenate", "reduce_prod"};
+  const auto is_one_of = [&](absl::Span<const std::string_view> names) {
+    return op.dialect.empty() && std::find(names.begin(), names.end(), op.name) != names.end();
+  };
+  if (backend == TargetBackend::kMosaicTpu && is_one_of(kSparse)) return " except on SparseCores";
+  const bool lanes = Find(kernel.params, "lowering_semantics") == nullptr;  // the default
+  if (backend == TargetBackend::kMosaicGpu && lanes && is_one_of(kWarpgroup)) return " except with warpgroup semantics";
+  return "";
+}
+
+}  // namespace
+
+bool IsFromJax011(std::string_view producer) {
+  constexpr std::string_view kJax = "jax 0.";
+  if (!producer.starts_with(kJax)) return producer.starts_with("jax ");
+  int minor = 0;
+  for (const char c : producer.substr(kJax.size())) {
+    if (c < '0' || c > '9' || minor >= 11) break;
+    minor = 10 * minor + (c - '0');
+  }
+  return minor >= 11;
+}
+
+Legality::Legality(const Kernel& kernel, const Target& target, const Program* program)
+    : kernel_(kernel), target_(target), program_(program), chip_(FindChip(target.chip)) {
+  std::size_t param = 0;
+  for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
+    if (kernel.operands[i].role != Role::kBound)
+      operand_of_.emplace_back(kernel.bodies[0].region.params[param++].value, i);
+  }
+  ForEachInstr(kernel.bodies[0].region, [&](const Instr& op) {
+    if (op.name != "platform_index" || op.row == nullptr || op.row->prepare == nullptr) return;
+    const absl::StatusOr<ValueKernel> chosen = op.row->prepare(op, {.in = {}, .out = op.types, .target = target});
+    if (!chosen.ok()) return;
+    std::int32_t index = 0;
+    auto* out = reinterpret_cast<std::byte*>(&index);
+    chosen->run(chosen->params.get(), {.in = nullptr, .out = &out, .scratch = nullptr});
+    platforms_.emplace_back(op.results[0], static_cast<std::size_t>(index));
+  });
+}
+
+std::optional<std::size_t> Legality::RegionOf(const Instr& op) const {
+  if (op.regions.size() < 2 || op.args.empty() || op.args[0].kind != Arg::Kind::kValue) return std::nullopt;
+  for (const auto& [value, index] : platforms_) {
+    if (value == op.args[0].value) return std::min(index, op.regions.size() - 1);
+  }
+  return std::nullopt;
+}
+
+void Legality::Add(FindingCode code, LocId loc, int text_line, std::string message, std::string fix) {
+  findings_.push_back({.code = code,
+                       .severity = RowOf(code).severity,
+                       .message = std::move(message),
+                       .loc = loc,
+                       .text_line = text_line,
+                       .fix = std::move(fix)});
+}
+
+void Legality::Illegal(const Operand& operand, std::string message, std::string fix) {
+  Add(FindingCode::kIllegal, operand.loc, operand.text_line, Cat("operand '", NameOf(operand), "': ", message),
+      std::move(fix));
+}
+
+void Legality::Illegal(const Instr& op, std::string message, std::string fix) {
+  Add(FindingCode::kIllegal, op.loc, op.text_line, std::move(message), std::move(fix));
+}
+
+void Legality::Illegal(std::string message, std::string fix) {
+  Add(FindingCode::kIllegal, {}, kernel_.text_line, Cat("kernel @", kernel_.name, ": ", message), std::move(fix));
+}
+
+void Legality::Exceeds(std::string message, std::string fix) {
+  Add(FindingCode::kCapacity, {}, kernel_.text_line, Cat("kernel @", kernel_.name, ": ", message), std::move(fix));
+}
+
+// The ref's name in the kernel, as other findings have it: JAX's own label of an array is "args[0]".
+std::string Legality::NameOf(const Operand& operand) const {
+  for (std::size_t i = 0; i < operand_of_.size(); ++i) {
+    const std::string& label = kernel_.values[operand_of_[i].first.index()].label;
+    if (&kernel_.operands[operand_of_[i].second] == &operand && !label.empty()) return label;
+  }
+  return operand.label.empty() ? kernel_.values[operand.value.index()].name : operand.label;
+}
+
+Space Legality::SpaceOf(std::size_t operand) const {
+  if (kernel_.operands[operand].role == Role::kPrefetch) return Space::kSmem;
+  if (kernel_.operands[operand].space.has_value()) return *kernel_.operands[operand].space;
+  for (const auto& [param, index] : operand_of_) {
+    if (index == operand) return kernel_.values[param.index()].type.space;
+  }
+  return Space::kDefault;
+}
+
+Space Legality::SpaceOf(ValueId ref) const {
+  for (const auto& [param, index] : operand_of_) {
+    if (param == ref) return SpaceOf(index);
+  }
+  return kernel_.values[ref.index()].type.space;
+}
+
+std::optional<std::size_t> Legality::BlockRankOf(ValueId ref) const {
+  for (const auto& [param, index] : operand_of_) {
+    if (param != ref) continue;
+    const std::optional<BlockSpec>& block = kernel_.operands[index].block;
+    return block.has_value() ? block->dims.size() : kernel_.values[ref.index()].type.shape.size();
+  }
+  return std::nullopt;
+}
+
+bool IsTrivialWindow(const Operand& operand, const Type& array) {
+  if (!operand.block.has_value()) return true;
+  for (std::size_t d = 0; d < operand.block->dims.size(); ++d) {
+    if (operand.block->dims[d].size != array.shape[d]) return false;
+  }
+  return std::all_of(operand.block->map.results.begin(), operand.block->map.results.end(), [](const Arg& result) {
+    return result.kind == Arg::Kind::kLiteral && std::all_of(result.literal.bytes.begin(), result.literal.bytes.end(),
+                                                             [](std::byte b) { return b == std::byte{0}; });
+  });
+}
+
+void CheckOperations(Legality& legality) {
+  const std::optional<Backend> backend = BackendOf(legality.backend());
+  if (!backend.has_value()) return;
+  ForEachCompiled(legality, legality.kernel().bodies[0].region, [&](const Instr& op) {
+    ++legality.operations;
+    const std::string_view elsewhere = OnlyElsewhere(op, legality.backend(), legality.kernel());
+    const bool accepted = op.row->backends.accepts(*backend) || (legality.jax_0_11 && op.row->later.accepts(*backend));
+    if (accepted && elsewhere.empty()) return;
+    legality.Illegal(op,
+                     Cat(op.dialect, op.dialect.empty() ? "" : ".", op.name, " has no lowering on ", legality.target(),
+                         elsewhere, ": the kernel would be refused"),
+                     "use operations that the backend has (docs/operations.md)");
+  });
+}
+
+}  // namespace palladion

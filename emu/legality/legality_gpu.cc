@@ -1,0 +1,148 @@
+// The rules of the GPU backends. Triton: lower_jaxpr_to_triton_module, `_check_tensor_size`, the lowerings of
+// dot_general, concatenate, split, atomics; Triton's own TensorSizeTrait, which says it of every value. Mosaic GPU:
+// lower_pipelined_jaxpr_to_module and `_check_block_mappings`; its other rules are the tables of gpu_limits.h.
+#include <algorithm>
+
+#include "emu/legality/legality.h"
+#include "semantics/base/cat.h"
+#include "semantics/ir/view_type.h"
+
+namespace palladion {
+namespace {
+
+constexpr std::int64_t kMaxTritonElements = std::int64_t{1} << 20;  // Triton: TRITON_MAX_TENSOR_NUMEL
+
+void CheckOperandKinds(Legality& legality, bool scratch_too) {
+  for (const Operand& operand : legality.kernel().operands) {
+    ++legality.blocks;
+    if (operand.role == Role::kBound)
+      legality.Illegal(operand, Cat("a grid that is known only at run time has no lowering on ", legality.target()),
+                       "make the grid static");
+    if (operand.role == Role::kPrefetch)
+      legality.Illegal(operand, Cat("scalar prefetch has no lowering on ", legality.target()),
+                       "pass it as an input and read it in the kernel");
+    if (operand.role == Role::kScratch && scratch_too)
+      legality.Illegal(operand, Cat("scratch memory has no lowering on ", legality.target()),
+                       "keep the value in a loop carry, or add an output for it");
+  }
+}
+
+bool IsAccess(const Instr& op) {
+  return op.name == "get" || op.name == "swap" || op.name == "masked_load" || op.name == "masked_swap" ||
+         op.name == "addupdate" || op.name == "atomic_rmw" || op.name == "atomic_cas";
+}
+
+// ---- Triton
+
+// False: said.
+bool CheckTensorSize(Legality& legality, const Instr& op, const Type& type) {
+  if (!type.is_array()) return true;
+  const std::int64_t n = NumElements(type.shape);
+  if ((n & (n - 1)) != 0) {
+    legality.Illegal(op,
+                     Cat(op.name, ": the number of elements of every array must be a power of two on ",
+                         legality.target(), "; found ", n, " in ", ToString(type)),
+                     "pad to a power of two and mask");
+    return false;
+  }
+  if (n <= kMaxTritonElements) return true;
+  legality.Illegal(op,
+                   Cat(op.name, ": an array has at most ", kMaxTritonElements, " elements on ", legality.target(),
+                       "; found ", n, " in ", ToString(type)),
+                   "use smaller blocks");
+  return false;
+}
+
+void CheckTritonDot(Legality& legality, const Instr& op, const Type& a, const Type& b) {
+  if (a.rank() != 2 || b.rank() != 2)
+    legality.Illegal(op,
+                     Cat("dot_general must be of two matrices on ", legality.target(), "; found ", ToString(a), " and ",
+                         ToString(b)),
+                     "use a grid dimension or a loop for the batch");
+  if (IsUnsigned(a.dtype) || IsUnsigned(b.dtype))
+    legality.Illegal(op,
+                     Cat("dot_general takes no unsigned operands on ", legality.target(), "; found ", ToString(a),
+                         " and ", ToString(b)),
+                     "convert to a signed type first");
+}
+
+void CheckTritonAtomic(Legality& legality, const Instr& op, const Type& value) {
+  const Attr* attr = Find(op.attrs, "op");
+  const auto* word = attr == nullptr ? nullptr : std::get_if<AttrIdent>(&attr->value);
+  const bool adds = op.name == "addupdate" || (word != nullptr && word->name == "add");
+  const bool ok = Info(value.dtype).bits >= 32 || (value.dtype == DType::kF16 && adds);
+  if (!ok)
+    legality.Illegal(op, Cat(op.name, " must be of 32-bit or 64-bit elements (or add f16) on ", legality.target(),
+                             "; found ", ToString(value)));
+}
+
+void CheckTritonOp(Legality& legality, const Instr& op) {
+  const Kernel& kernel = legality.kernel();
+  for (const Type& type : op.types) {
+    if (!CheckTensorSize(legality, op, type)) return;
+  }
+  if (op.name == "dot_general")
+    CheckTritonDot(legality, op, TypeOfArg(kernel, op.args[0]), TypeOfArg(kernel, op.args[1]));
+  const Attr* reverse = op.name == "cumsum" ? Find(op.attrs, "reverse") : nullptr;
+  if (reverse != nullptr && reverse->value == Attr{true}.value)
+    legality.Illegal(op, Cat("cumsum runs forward only on ", legality.target()), "turn the array, or sum backward");
+  if (op.name == "concatenate") {
+    const bool ok = op.args.size() == 2 && TypeOfArg(kernel, op.args[0]).shape.back() == 1 &&
+                    TypeOfArg(kernel, op.args[1]).shape.back() == 1 && op.types[0].shape.back() == 2;
+    if (!ok)
+      legality.Illegal(op,
+                       Cat("concatenate joins two arrays of shape [..., 1] along the last dimension on ",
+                           legality.target(), "; found a result of ", ToString(op.types[0])),
+                       "store the parts into slices of a ref");
+  }
+  if (!IsAccess(op) || op.args[0].kind != Arg::Kind::kValue) return;
+  ++legality.accesses;
+  const Arg& view = op.args[0];
+  if (view.transforms.size() > 1)
+    legality.Illegal(op,
+                     Cat(op.name, ": a ref is indexed at most once on ", legality.target(), "; found a chain of ",
+                         view.transforms.size()),
+                     "put all indices into one .at");
+  const bool masked = std::any_of(op.args.begin(), op.args.end(), [](const Arg& arg) { return arg.name == "mask"; });
+  const absl::StatusOr<Type> value = ViewType(kernel, kernel.values[view.value.index()].type, view.transforms, masked);
+  if (!value.ok()) return;
+  if (op.types.empty()) CheckTensorSize(legality, op, *value);
+  if (op.name == "addupdate" || op.name == "atomic_rmw" || op.name == "atomic_cas")
+    CheckTritonAtomic(legality, op, *value);
+}
+
+// ---- Mosaic GPU
+
+void CheckMosaicGpuBlock(Legality& legality, std::size_t i) {
+  const Operand& operand = legality.kernel().operands[i];
+  if (!operand.block.has_value()) return;
+  const Type& array = legality.kernel().values[operand.value.index()].type;
+  if (legality.SpaceOf(i) == Space::kGmem && !IsTrivialWindow(operand, array))
+    legality.Illegal(operand,
+                     Cat("in gmem a block must be its whole array with an index map of zeros on ", legality.target()),
+                     "leave the block out and slice the ref");
+  const std::vector<BlockDim>& dims = operand.block->dims;
+  if (std::any_of(dims.begin(), dims.end(), [](const BlockDim& d) { return d.kind == BlockDim::Kind::kElement; }))
+    legality.Illegal(operand, Cat("pl.Element dimensions of a block have no lowering on ", legality.target()),
+                     "use blocked dimensions");
+  if (operand.block->buffered.has_value())
+    legality.Illegal(operand, Cat("a pipeline mode of one block has no lowering on ", legality.target()),
+                     "use max_concurrent_steps of the compiler parameters");
+}
+
+}  // namespace
+
+void CheckTriton(Legality& legality) {
+  if (legality.backend() != TargetBackend::kTriton) return;
+  CheckOperandKinds(legality, true);
+  ForEachInstr(legality.kernel().bodies[0].region, [&](const Instr& op) { CheckTritonOp(legality, op); });
+}
+
+void CheckMosaicGpu(Legality& legality) {
+  if (legality.backend() != TargetBackend::kMosaicGpu) return;
+  CheckOperandKinds(legality, false);
+  for (std::size_t i = 0; i < legality.kernel().operands.size(); ++i) CheckMosaicGpuBlock(legality, i);
+  CheckGpuLimits(legality);
+}
+
+}  // namespace palladion

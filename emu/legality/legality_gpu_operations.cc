@@ -1,0 +1,132 @@
+// Operations that the chip's generation does not have, and rules of single operations. Sources: PTX, "Target
+// Architecture" of the instructions; JAX 0.10.2, jax/_src/pallas/mosaic_gpu/primitives.py (semaphore_signal,
+// set_max_registers) and lowering.py (get_global).
+#include <algorithm>
+
+#include "emu/legality/gpu_limits.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+constexpr std::int64_t kFewestRegisters = 24, kMostRegisters = 256, kRegisterStep = 8;
+constexpr int kHopper = 9, kBlackwell = 10;
+
+constexpr std::string_view kTensorCore5[] = {"tcgen05_mma",
+                                             "tcgen05_commit_arrive",
+                                             "commit_tmem",
+                                             "async_load_tmem",
+                                             "async_store_tmem",
+                                             "wait_load_tmem",
+                                             "async_copy_smem_to_tmem",
+                                             "async_copy_scales_to_tmem",
+                                             "async_copy_sparse_metadata_to_tmem"};
+constexpr std::string_view kLaunchControl[] = {"try_cluster_cancel", "query_cluster_cancel"};
+constexpr std::string_view kProducts[] = {"wgmma", "wgmma_ref", "wgmma_wait", "wgmma_accumulator_deref",
+                                          "wgmma_accumulator_store"};
+
+bool IsOneOf(const Instr& op, absl::Span<const std::string_view> names) {
+  return op.dialect.empty() && std::find(names.begin(), names.end(), op.name) != names.end();
+}
+
+const Chip* ChipOf(const OpSite& site) { return site.scope.facts->chip; }
+
+std::optional<std::string> TensorMemory(const OpSite& site) {
+  if (!IsOneOf(site.op, kTensorCore5) || ChipOf(site) == nullptr || ChipOf(site)->generation >= kBlackwell)
+    return std::nullopt;
+  return Cat("the target's chip ", ChipOf(site)->name);
+}
+
+std::optional<std::string> LaunchControl(const OpSite& site) {
+  if (!IsOneOf(site.op, kLaunchControl) || ChipOf(site) == nullptr || ChipOf(site)->generation >= kBlackwell)
+    return std::nullopt;
+  return Cat("the target's chip ", ChipOf(site)->name);
+}
+
+std::optional<std::string> Wgmma(const OpSite& site) {
+  if (!IsOneOf(site.op, kProducts) || ChipOf(site) == nullptr || ChipOf(site)->generation == kHopper)
+    return std::nullopt;
+  return Cat("the target's chip ", ChipOf(site)->name);
+}
+
+std::optional<std::string> RegisterCount(const OpSite& site) {
+  if (site.op.name != "set_max_registers" || site.op.args.empty()) return std::nullopt;
+  const std::optional<std::int64_t> count = LiteralInt(site.op.args[0]);
+  if (!count.has_value()) return "a number known only at run time";
+  if (*count >= kFewestRegisters && *count <= kMostRegisters && *count % kRegisterStep == 0) return std::nullopt;
+  return Cat(*count);
+}
+
+std::optional<std::string> State(const OpSite& site) {
+  if (site.op.name != "run_state") return std::nullopt;
+  if (site.op.args.empty()) return "no ref of its own";
+  const bool uninitialized = std::any_of(site.op.args.begin(), site.op.args.end(),
+                                         [](const Arg& arg) { return arg.kind == Arg::Kind::kNone; });
+  return uninitialized ? std::optional<std::string>("a ref without a first value") : std::nullopt;
+}
+
+// ---- semaphores
+
+std::optional<std::string> CoreIndex(const OpSite& site) {
+  if (site.op.name != "semaphore_signal" || ArgNamed(site.op, "core_index") == nullptr) return std::nullopt;
+  return "a core_index";
+}
+
+std::optional<std::string> Scope(const OpSite& site) {
+  if (site.op.name != "semaphore_signal" || ArgNamed(site.op, "device_id") == nullptr) return std::nullopt;
+  if (WordOf(site.op.attrs, "memory_scope") != "gpu") return std::nullopt;
+  return "memory_scope='gpu' with a device_id";
+}
+
+std::optional<std::string> OneSemaphore(const OpSite& site) {
+  if (!site.op.name.starts_with("semaphore_")) return std::nullopt;
+  const Kernel& kernel = *site.scope.facts->kernel;
+  for (const Arg& arg : site.op.args) {
+    if (arg.name != "ref" || !IsRefArg(kernel, arg)) continue;
+    const GpuView view = GpuViewOf(kernel, arg);
+    if (view.shape.has_value() && !view.shape->empty()) return Cat("semaphores of shape ", ToString(*view.shape));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> GlobalSemaphores(const OpSite& site) {
+  if (site.op.name != "get_global" || site.op.types.empty()) return std::nullopt;
+  const ElementKind element = site.op.types[0].element;
+  if (element == ElementKind::kSem || element == ElementKind::kBarrierSem) return std::nullopt;
+  return ToString(site.op.types[0]);
+}
+
+constexpr std::string_view kChooseTarget = "use what the chip has, or choose another target";
+
+constexpr GpuLimit<OpSite> kOperationLimits[] = {
+    {{"machine.tcgen05", "tcgen05 and tensor memory are Blackwell's (sm_100 and later)", "PTX, tcgen05", kChooseTarget},
+     TensorMemory},
+    {{"machine.cluster-launch-control", "cluster launch control is Blackwell's (sm_100 and later)",
+      "PTX, clusterlaunchcontrol", kChooseTarget},
+     LaunchControl},
+    {{"machine.wgmma", "wgmma is Hopper's (sm_90a) alone", "PTX, wgmma", kChooseTarget}, Wgmma},
+    {{"registers.count", "a thread asks for a multiple of 8 registers, from 24 to 256, known at compile time",
+      "PTX, setmaxnreg", "give another number"},
+     RegisterCount},
+    {{"state.refs", "run_state has at least one ref of its own, and each has a first value",
+      "Mosaic GPU lowering, run_state", "begin with plgpu.ACC.init, or use pl.run_scoped"},
+     State},
+    {{"semaphore.core-index", "a GPU has no cores to name", "Mosaic GPU lowering, semaphore_signal",
+      "leave core_index out"},
+     CoreIndex},
+    {{"semaphore.scope", "memory_scope='gpu' reaches the own device only", "Mosaic GPU lowering, semaphore_signal",
+      "give memory_scope='sys'"},
+     Scope},
+    {{"semaphore.one", "one operation is on one semaphore, of shape ()", "pl.semaphore_signal, pl.semaphore_wait",
+      "index the ref"},
+     OneSemaphore},
+    {{"semaphore.global", "pl.get_global allocates semaphores only", "Mosaic GPU lowering, get_global",
+      "pass other memory as an operand"},
+     GlobalSemaphores},
+};
+
+}  // namespace
+
+absl::Span<const GpuLimit<OpSite>> OperationLimits() { return kOperationLimits; }
+
+}  // namespace palladion

@@ -1,0 +1,172 @@
+// The places in a kernel's launch: index maps, the order of the grid, the sizes of blocks.
+// A block's size is also a size of its ref and of what is computed from it. All equal sizes of the body shrink
+// together, as if the user had changed the number that they share; where that makes no kernel (a reshape that folds the
+// size into another one), the verifier says so and the mutant is none.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "emu/mutation/mutation_sites.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+std::string NameOf(const Kernel& kernel, const Operand& operand) {
+  return operand.label.empty() ? kernel.values[operand.value.index()].name : operand.label;
+}
+
+bool SameArg(const Arg& a, const Arg& b) {
+  if (a.kind != b.kind) return false;
+  if (a.kind == Arg::Kind::kValue) return a.value == b.value;
+  return a.kind == Arg::Kind::kLiteral && a.literal.bytes == b.literal.bytes;
+}
+
+void AddSwapSites(Kernel& kernel, Operand& operand, std::vector<MutationSite>& sites) {
+  std::vector<Arg>& results = operand.block->map.results;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (std::size_t j = i + 1; j < results.size(); ++j) {
+      if (SameArg(results[i], results[j])) continue;
+      sites.push_back(
+          {.mutation = Mutation::kSwapIndex,
+           .line = operand.text_line,
+           .what = Cat("the index map of '", NameOf(kernel, operand), "' has its results ", i, " and ", j, " swapped"),
+           .apply = [&results, i, j] { std::swap(results[i], results[j]); }});
+    }
+  }
+}
+
+// The words of dimension_semantics; vmap's dimensions, in front, have none.
+void AddParallelSites(Kernel& kernel, std::vector<MutationSite>& sites) {
+  if (kernel.backend != "mosaic_tpu") return;
+  const std::vector<GridDim>& grid = kernel.launch.grid;
+  const Attr* found = Find(kernel.params, "dimension_semantics");
+  const AttrList* given = found == nullptr ? nullptr : std::get_if<AttrList>(&found->value);
+  const AttrList words =
+      given != nullptr && !given->empty() ? *given : AttrList(grid.size(), Attr{std::string("arbitrary")});
+  const std::size_t skip = grid.size() - std::min(grid.size(), words.size());
+  for (std::size_t d = skip; d < grid.size(); ++d) {
+    const std::string* word = std::get_if<std::string>(&words[d - skip].value);
+    if (word == nullptr || *word != "arbitrary" || (!grid[d].bound.valid() && grid[d].size < 2)) continue;
+    sites.push_back({.mutation = Mutation::kMakeParallel,
+                     .line = kernel.text_line,
+                     .what = Cat("dimension ", d, " of the grid is parallel"),
+                     .apply = [&kernel, words, at = d - skip] {
+                       AttrList changed = words;
+                       changed[at].value = std::string("parallel");
+                       std::erase_if(kernel.params,
+                                     [](const AttrEntry& entry) { return entry.first == "dimension_semantics"; });
+                       kernel.params.emplace_back("dimension_semantics", Attr{std::move(changed)});
+                     }});
+  }
+}
+
+// Changes one size to another wherever a body has it.
+class Resizer {
+ public:
+  Resizer(Kernel& kernel, std::int64_t from, std::int64_t to) : kernel_(kernel), from_(from), to_(to) {}
+
+  void Resize() {
+    for (Operand& operand : kernel_.operands) {
+      const bool scratch = operand.role == Role::kScratch;
+      if (scratch && operand.value.valid()) ResizeShape(kernel_.values[operand.value.index()].type.shape);
+      if (!operand.block.has_value()) continue;
+      for (BlockDim& dim : operand.block->dims) Change(dim.size);
+    }
+    std::size_t param = 0;
+    for (const Operand& operand : kernel_.operands) {
+      if (operand.role == Role::kBound) continue;
+      const ValueId id = kernel_.bodies[0].region.params[param++].value;
+      const bool whole = operand.role != Role::kScratch && !operand.block.has_value();
+      if (!whole) ResizeShape(kernel_.values[id.index()].type.shape);
+    }
+    ResizeRegion(kernel_.bodies[0].region);
+  }
+
+ private:
+  void Change(std::int64_t& size) const {
+    if (size == from_) size = to_;
+  }
+  void ResizeShape(Shape& shape) const {
+    for (std::int64_t& size : shape) Change(size);
+  }
+  void ResizeRegion(Region& region) {
+    for (Instr& instr : region.body) {
+      for (Type& type : instr.types) ResizeShape(type.shape);
+      for (const ValueId id : instr.results) {
+        if (id.valid()) ResizeShape(kernel_.values[id.index()].type.shape);
+      }
+      for (AttrEntry& entry : instr.attrs) ResizeAttr(entry);
+      for (Arg& arg : instr.args) ResizeView(arg);
+      for (Region& inner : instr.regions) {
+        for (const Param& param : inner.params) ResizeShape(kernel_.values[param.value.index()].type.shape);
+        ResizeRegion(inner);
+      }
+    }
+  }
+  void ResizeAttr(AttrEntry& entry) const {
+    AttrList* list = std::get_if<AttrList>(&entry.second.value);
+    const bool sizes = entry.first == "shape" || entry.first == "sizes" || entry.first == "limit";
+    if (!sizes || list == nullptr) return;
+    for (Attr& attr : *list) {
+      if (auto* size = std::get_if<std::int64_t>(&attr.value)) Change(*size);
+    }
+  }
+  void ResizeView(Arg& arg) const {
+    for (Transform& transform : arg.transforms) {
+      if (transform.kind == Transform::Kind::kReshape) ResizeShape(transform.ints);
+      for (Index& index : transform.indices) {
+        if (index.kind != Index::Kind::kSlice || index.size.kind != Arg::Kind::kLiteral) continue;
+        std::array<std::byte, 8>& bytes = index.size.literal.bytes;
+        std::int32_t size = 0;
+        std::memcpy(&size, bytes.data(), sizeof(size));
+        if (size != from_) continue;
+        size = static_cast<std::int32_t>(to_);
+        std::memcpy(bytes.data(), &size, sizeof(size));
+      }
+    }
+  }
+
+  Kernel& kernel_;
+  std::int64_t from_, to_;
+};
+
+// By 8 where that leaves a size the backends still accept, else by 1; 0 where both divide the array.
+std::int64_t Smaller(std::int64_t size, std::int64_t array) {
+  if (size % 8 == 0 && size > 8 && array % (size - 8) != 0) return size - 8;
+  return size > 1 && array % (size - 1) != 0 ? size - 1 : 0;
+}
+
+void AddShrinkSites(Kernel& kernel, std::vector<MutationSite>& sites) {
+  std::vector<std::int64_t> done;
+  for (const Operand& operand : kernel.operands) {
+    if (!operand.block.has_value() || kernel.bodies.size() != 1) continue;
+    const Shape& array = kernel.values[operand.value.index()].type.shape;
+    for (std::size_t d = 0; d < operand.block->dims.size() && d < array.size(); ++d) {
+      const BlockDim& dim = operand.block->dims[d];
+      const std::int64_t smaller = Smaller(dim.size, array[d]);
+      if (dim.kind != BlockDim::Kind::kBlocked || smaller == 0) continue;
+      if (std::find(done.begin(), done.end(), dim.size) != done.end()) continue;
+      done.push_back(dim.size);
+      sites.push_back({.mutation = Mutation::kShrinkBlock,
+                       .line = operand.text_line,
+                       .what = Cat("blocks have ", smaller, " elements where they had ", dim.size, ", as dimension ", d,
+                                   " of '", NameOf(kernel, operand), "'"),
+                       .apply = [&kernel, from = dim.size, smaller] { Resizer(kernel, from, smaller).Resize(); }});
+    }
+  }
+}
+
+}  // namespace
+
+void AddBlockSites(Kernel& kernel, std::vector<MutationSite>& sites) {
+  for (Operand& operand : kernel.operands) {
+    if (operand.block.has_value()) AddSwapSites(kernel, operand, sites);
+  }
+  AddParallelSites(kernel, sites);
+  AddShrinkSites(kernel, sites);
+}
+
+}  // namespace palladion

@@ -1,0 +1,290 @@
+// The places where a kernel synchronises: waits, arrivals, fences, asynchronous copies and products, slots and
+// barriers. An instruction that moves keeps its operands defined; one whose mutant would be the same text has none. Not
+// here: conditions of synchronisation (a cond that is always taken), and wgmma products that are missing or done twice,
+// which are mistakes of arithmetic.
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "emu/mutation/mutation_sites.h"
+#include "semantics/base/cat.h"
+#include "semantics/ir/printer.h"
+
+namespace palladion {
+namespace {
+
+bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool HasResult(const Instr& instr) {
+  return std::any_of(instr.results.begin(), instr.results.end(), [](ValueId id) { return id.valid(); });
+}
+
+bool IsProduct(const Instr& instr) { return instr.name == "wgmma_ref"; }
+
+bool IsSync(const Instr& instr) {
+  return !HasResult(instr) &&
+         (IsProduct(instr) || IsOneOf(instr.name, {"barrier_arrive", "barrier_wait", "commit_smem", "commit_group",
+                                                   "wait_smem_to_gmem", "copy_gmem_to_smem", "copy_smem_to_gmem",
+                                                   "wgmma_wait", "semaphore_signal", "semaphore_wait"}));
+}
+
+// What another thread or an engine can see, or that waits: crossing anything else changes nothing.
+bool TouchesMemory(const Instr& instr) {
+  return !instr.regions.empty() || IsSync(instr) ||
+         IsOneOf(instr.name, {"get", "swap", "addupdate", "masked_load", "masked_swap", "load",
+                              "wgmma_accumulator_deref", "wgmma_accumulator_store", "barrier_test", "semaphore_read"});
+}
+
+// Of a literal i32 that is no index into bytes of its own.
+std::int64_t ValueOf(const Literal& literal) {
+  std::int32_t value = 0;
+  std::memcpy(&value, literal.bytes.data(), sizeof(value));
+  return value;
+}
+
+void Set(Literal& literal, std::int64_t to) {
+  const auto value = static_cast<std::int32_t>(to);
+  std::memcpy(literal.bytes.data(), &value, sizeof(value));
+}
+
+Arg LiteralArg(std::int64_t value, const Type& type) {
+  Arg arg;
+  arg.kind = Arg::Kind::kLiteral;
+  arg.literal = {.dtype = type.dtype, .weak = type.weak};
+  Set(arg.literal, value);
+  return arg;
+}
+
+bool Uses(const Arg& arg, ValueId id);
+
+bool Uses(const Transform& transform, ValueId id) {
+  return Uses(transform.peer, id) ||
+         std::any_of(transform.indices.begin(), transform.indices.end(),
+                     [&](const Index& index) { return Uses(index.start, id) || Uses(index.size, id); });
+}
+
+bool Uses(const Arg& arg, ValueId id) {
+  if (arg.kind == Arg::Kind::kValue && arg.value == id) return true;
+  return std::any_of(arg.transforms.begin(), arg.transforms.end(), [&](const Transform& t) { return Uses(t, id); }) ||
+         std::any_of(arg.select.begin(), arg.select.end(), [&](const Arg& one) { return Uses(one, id); });
+}
+
+bool UsesResultOf(const Instr& instr, const Instr& earlier) {
+  return std::any_of(earlier.results.begin(), earlier.results.end(), [&](ValueId id) {
+    return id.valid() &&
+           std::any_of(instr.args.begin(), instr.args.end(), [&](const Arg& arg) { return Uses(arg, id); });
+  });
+}
+
+class SyncFinder {
+ public:
+  SyncFinder(const Module& module, Kernel& kernel, std::vector<MutationSite>& sites)
+      : module_(module), kernel_(kernel), sites_(sites) {}
+
+  void Find() {
+    for (Body& body : kernel_.bodies) {
+      std::size_t param = 0;
+      for (Operand& operand : kernel_.operands) {
+        if (operand.role == Role::kBound || param >= body.region.params.size()) continue;
+        const ValueId id = body.region.params[param++].value;
+        if (operand.role == Role::kScratch) FindArrivals({id, operand.value}, operand.text_line);
+      }
+      VisitRegion(body.region);
+    }
+  }
+
+ private:
+  void VisitRegion(Region& region) {
+    const std::size_t outside = in_scope_.size();
+    for (const Param& param : region.params) in_scope_.push_back(param.value);
+    for (std::size_t i = 0; i < region.body.size(); ++i) {
+      Instr& instr = region.body[i];
+      if (IsSync(instr)) {
+        FindOrder(region, i);
+        FindOtherBarrier(instr);
+      }
+      if (IsSync(instr) || IsOneOf(instr.name, {"get", "swap", "load"})) FindSlots(region, i);
+      FindWaitCount(instr);
+      for (Region& inner : instr.regions) {
+        if (instr.name == "run_scoped") {
+          for (const Param& param : inner.params) FindArrivals({param.value}, instr.text_line);
+        }
+        VisitRegion(inner);
+      }
+    }
+    in_scope_.resize(outside);
+  }
+
+  void Add(Mutation mutation, const Instr& instr, std::string_view what, std::function<void()> apply) {
+    sites_.push_back({.mutation = mutation,
+                      .line = instr.text_line,
+                      .what = Cat("`", Print(module_, kernel_, instr), "` ", what),
+                      .apply = std::move(apply)});
+  }
+
+  void AddMove(Mutation mutation, Region& region, std::size_t from, std::size_t to, std::string_view where) {
+    if (Print(module_, kernel_, region.body[from]) == Print(module_, kernel_, region.body[to])) return;
+    Add(mutation, region.body[from], Cat(where, " `", region.body[to].name, "`"), [&region, from, to] {
+      const auto at = [&](std::size_t i) { return region.body.begin() + static_cast<std::ptrdiff_t>(i); };
+      if (from < to) {
+        std::rotate(at(from), at(from + 1), at(to + 1));
+      } else {
+        std::rotate(at(to), at(from), at(from + 1));
+      }
+    });
+  }
+
+  void FindOrder(Region& region, std::size_t i) {
+    Instr& instr = region.body[i];
+    if (!IsProduct(instr)) {
+      Add(Mutation::kDropSync, instr, "is gone",
+          [&region, i] { region.body.erase(region.body.begin() + static_cast<std::ptrdiff_t>(i)); });
+      Add(Mutation::kRepeatSync, instr, "is there twice", [&region, i] {
+        Instr again = region.body[i];
+        region.body.insert(region.body.begin() + static_cast<std::ptrdiff_t>(i), std::move(again));
+      });
+    }
+    for (std::size_t j = i + 1; j < region.body.size(); ++j) {
+      if (!IsSync(region.body[j])) continue;
+      AddMove(Mutation::kSwapSync, region, i, j, "stands behind");
+      break;
+    }
+    for (std::size_t j = i + 1; j < region.body.size(); ++j) {
+      if (!TouchesMemory(region.body[j])) continue;
+      if (!IsSync(region.body[j])) AddMove(Mutation::kMoveSync, region, i, j, "stands behind");
+      break;
+    }
+    for (std::size_t j = i; j-- > 0 && !UsesResultOf(instr, region.body[j]);) {
+      if (!TouchesMemory(region.body[j])) continue;
+      if (!IsSync(region.body[j])) AddMove(Mutation::kMoveSync, region, i, j, "stands before");
+      break;
+    }
+  }
+
+  // The first index of an array of barriers or of slots in shared memory.
+  void FindSlots(Region& region, std::size_t at) {
+    Instr& instr = region.body[at];
+    for (Arg& arg : instr.args) {
+      if (arg.kind != Arg::Kind::kValue || !arg.value.valid()) continue;
+      const Type& type = kernel_.values[arg.value.index()].type;
+      if (!type.is_ref() || type.space != Space::kSmem || type.rank() == 0 || type.shape[0] < 2) continue;
+      const auto indexed = std::find_if(arg.transforms.begin(), arg.transforms.end(), [](const Transform& t) {
+        return t.kind != Transform::Kind::kUnswizzle && t.kind != Transform::Kind::kUntile;
+      });
+      if (indexed == arg.transforms.end() || indexed->kind != Transform::Kind::kAt || indexed->indices.empty())
+        continue;
+      Index& index = indexed->indices[0];
+      if (index.kind != Index::Kind::kPoint) continue;
+      const std::int64_t slots = type.shape[0];
+      const std::string what = Cat("takes the next of ", slots, arg.name.empty() ? "" : " for its ", arg.name);
+      if (index.start.kind == Arg::Kind::kLiteral && index.start.literal.dtype == DType::kI32) {
+        Add(Mutation::kNextSlot, instr, what,
+            [&index, slots] { Set(index.start.literal, (ValueOf(index.start.literal) + 1) % slots); });
+      } else if (index.start.kind == Arg::Kind::kValue && index.start.transforms.empty() &&
+                 kernel_.values[index.start.value.index()].type.shape.empty()) {
+        Add(Mutation::kNextSlot, instr, what, [this_kernel = &kernel_, &region, at, &index, slots] {
+          InsertNext(*this_kernel, region, at, index.start, slots);
+        });
+      }
+    }
+  }
+
+  static ValueId Computed(Kernel& kernel, std::string_view op, const Arg& left, std::int64_t right, Instr& made) {
+    const Type type = kernel.values[left.value.index()].type;
+    const ValueId id{static_cast<std::int32_t>(kernel.values.size())};
+    kernel.values.push_back({.name = Cat("next_", op), .type = type, .label = ""});
+    made.name = op;
+    made.args = {left, LiteralArg(right, type)};
+    made.results = {id};
+    made.types = {type};
+    return id;
+  }
+
+  static void InsertNext(Kernel& kernel, Region& region, std::size_t at, Arg& start, std::int64_t slots) {
+    Instr add, rem;
+    add.loc = rem.loc = region.body[at].loc;
+    Arg sum = start;
+    sum.value = Computed(kernel, "add", start, 1, add);
+    start.value = Computed(kernel, "rem", sum, slots, rem);  // before the insertions, which move the instruction
+    const auto here = region.body.insert(region.body.begin() + static_cast<std::ptrdiff_t>(at), std::move(rem));
+    region.body.insert(here, std::move(add));
+  }
+
+  void FindOtherBarrier(Instr& instr) {
+    for (Arg& arg : instr.args) {
+      if (arg.kind != Arg::Kind::kValue || !arg.value.valid()) continue;
+      const Type& type = kernel_.values[arg.value.index()].type;
+      if (type.element != ElementKind::kBarrier && type.element != ElementKind::kClusterBarrier) continue;
+      std::vector<ValueId> same;
+      std::copy_if(in_scope_.begin(), in_scope_.end(), std::back_inserter(same),
+                   [&](ValueId id) { return id.valid() && kernel_.values[id.index()].type == type; });
+      const auto own = std::find(same.begin(), same.end(), arg.value);
+      if (own == same.end() || same.size() < 2) continue;
+      const ValueId other = own + 1 == same.end() ? same.front() : own[1];
+      Add(Mutation::kOtherBarrier, instr, Cat("takes %", kernel_.values[other.index()].name),
+          [&arg, other] { arg.value = other; });
+    }
+  }
+
+  // `ids` are the names of one array of barriers.
+  void FindArrivals(const std::vector<ValueId>& ids, int line) {
+    if (!ids[0].valid()) return;
+    const ValueInfo& info = kernel_.values[ids[0].index()];
+    if (info.type.element != ElementKind::kBarrier && info.type.element != ElementKind::kClusterBarrier) return;
+    constexpr std::string_view kKey = "arrivals=";
+    const std::size_t found = info.type.attrs.find(kKey);
+    if (found == std::string::npos) return;
+    const std::size_t begin = found + kKey.size();
+    const std::size_t end = std::min(info.type.attrs.find_first_of(",}", begin), info.type.attrs.size());
+    std::int64_t arrivals = 0;
+    std::from_chars(info.type.attrs.data() + begin, info.type.attrs.data() + end, arrivals);
+    for (const std::int64_t to : {arrivals + 1, arrivals - 1}) {
+      if (to < 1) continue;
+      sites_.push_back({.mutation = Mutation::kArrivals,
+                        .line = line,
+                        .what = Cat("a phase of `%", info.name, "` takes ", to, " arrivals, not ", arrivals),
+                        .apply = [&kernel = kernel_, ids, begin, end, to] {
+                          for (const ValueId id : ids) {
+                            if (id.valid()) {
+                              kernel.values[id.index()].type.attrs.replace(begin, end - begin, std::to_string(to));
+                            }
+                          }
+                        }});
+    }
+  }
+
+  void FindWaitCount(Instr& instr) {
+    const auto add = [&](std::int64_t count, auto set) {
+      for (const std::int64_t to : {count + 1, count - 1}) {
+        if (to >= 0) Add(Mutation::kWaitCount, instr, Cat("leaves ", to, " under way"), [set, to] { set(to); });
+      }
+    };
+    if (IsOneOf(instr.name, {"wgmma_wait", "wait_smem_to_gmem"}) && !instr.args.empty() &&
+        instr.args[0].kind == Arg::Kind::kLiteral && instr.args[0].literal.dtype == DType::kI32) {
+      Literal& literal = instr.args[0].literal;
+      add(ValueOf(literal), [&literal](std::int64_t to) { Set(literal, to); });
+    }
+    for (AttrEntry& entry : instr.attrs) {
+      if (entry.first != "wait_n") continue;
+      if (auto* count = std::get_if<std::int64_t>(&entry.second.value)) {
+        add(*count, [count](std::int64_t to) { *count = to; });
+      }
+    }
+  }
+
+  const Module& module_;
+  Kernel& kernel_;
+  std::vector<MutationSite>& sites_;
+  std::vector<ValueId> in_scope_;  // parameters of the regions around
+};
+
+}  // namespace
+
+void AddSyncSites(const Module& module, Kernel& kernel, std::vector<MutationSite>& sites) {
+  SyncFinder(module, kernel, sites).Find();
+}
+
+}  // namespace palladion

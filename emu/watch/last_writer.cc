@@ -1,0 +1,49 @@
+#include "emu/watch/last_writer.h"
+
+#include "memory_model/sets/region.h"
+#include "semantics/base/cat.h"
+#include "semantics/tensor/element_index.h"
+
+namespace palladion {
+void LastWriter::Watch(const Memory& memory, BufferId array) {
+  array_ = array;
+  name_ = std::string(memory.NameOf(array));
+  element_bytes_ = memory.ElementBytesOf(array);
+  index_ = IndexOfElement(memory.ShapeOf(array), element_);
+  box_ = IndexText(memory.ShapeOf(array), element_);
+}
+
+void LastWriter::BeginProgram(absl::Span<const std::int64_t> grid_index) {
+  program_.assign(grid_index.begin(), grid_index.end());
+}
+
+void LastWriter::Record(AccessKind kind, const Site& site) {
+  // The site of an engine's access names no program.
+  const bool engine = site.program.empty() && !program_.empty();
+  writer_ = FindingAccess{.kind = kind,
+                          .agent = engine ? "a copy" : AgentName(naming_, program_),
+                          .object = name_,
+                          .box = box_,
+                          .loc = site.loc,
+                          .text_line = site.text_line};
+}
+
+void LastWriter::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+  if (kind == AccessKind::kRead || access.buffer != array_ || reach.empty || reach.none_copied) return;
+  if (HoldsElement(access, reach, index_)) Record(kind, access.site);
+}
+
+void LastWriter::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+  if (kind == AccessKind::kRead || access.buffer != array_) return;
+  const std::int64_t first = element_ * static_cast<std::int64_t>(element_bytes_);
+  const std::int64_t last = first + static_cast<std::int64_t>(element_bytes_);
+  for (std::size_t p = 0; p < access.offset.size(); ++p) {
+    const std::int64_t offset = access.offset[p];
+    if (offset >= last || offset + static_cast<std::int64_t>(access.piece_bytes) <= first) continue;
+    if (!Touches(access, p)) continue;
+    Record(kind, access.site);
+    return;
+  }
+}
+
+}  // namespace palladion

@@ -1,0 +1,47 @@
+// Who wrote one element of an array last: for findings that name an element, whose launch is run again with this
+// observer. What it does not see: which operation computed the value (that is `palladion why`).
+#ifndef PALLADION_EMU_WATCH_LAST_WRITER_H_
+#define PALLADION_EMU_WATCH_LAST_WRITER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory_model/bytes/memory.h"
+#include "semantics/base/agent_name.h"
+
+namespace palladion {
+
+class LastWriter final : public AccessObserver {
+ public:
+  // `element` counts the array's elements in row-major order.
+  explicit LastWriter(std::int64_t element, const AgentNaming& naming = {}) : element_(element), naming_(naming) {}
+
+  // Before the first program; LaunchOptions::bound.
+  void Watch(const Memory& memory, BufferId array);
+
+  // Its last writer; nothing if nobody wrote it.
+  const std::optional<FindingAccess>& writer() const { return writer_; }
+
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
+  void ResumeProgram(absl::Span<const std::int64_t> grid_index) override { BeginProgram(grid_index); }
+
+ private:
+  void Record(AccessKind kind, const Site& site);
+
+  std::int64_t element_;
+  AgentNaming naming_;
+  BufferId array_;
+  std::string name_, box_;
+  std::size_t element_bytes_ = 1;
+  std::vector<std::int64_t> index_;
+  std::vector<std::int64_t> program_;  // whose the writes are: a flush is done under the next program's index
+  std::optional<FindingAccess> writer_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_WATCH_LAST_WRITER_H_

@@ -1,0 +1,44 @@
+// Whoever checks or records what a run does to memory: races, contracts, traces. Memory calls its observers at every
+// request, after its bounds are known and before its bytes move, so a store's old contents can still be seen. What
+// they do not see: values, and which element of a value comes from where.
+#ifndef PALLADION_MEMORY_MODEL_BYTES_ACCESS_OBSERVER_H_
+#define PALLADION_MEMORY_MODEL_BYTES_ACCESS_OBSERVER_H_
+
+#include <cstddef>
+
+#include "memory_model/sets/box.h"
+#include "semantics/base/finding.h"
+#include "semantics/port/machine.h"
+
+namespace palladion {
+
+class AccessObserver {
+ public:
+  virtual ~AccessObserver() = default;
+
+  // Asked once, by Memory::Observe: are accesses that have a mask all that it wants to be called for?
+  virtual bool only_masked() const { return false; }
+
+  // A program starts, or one that others had interrupted goes on; what follows is its own.
+  virtual void BeginProgram(absl::Span<const std::int64_t> /*grid_index*/) {}
+  virtual void ResumeProgram(absl::Span<const std::int64_t> /*grid_index*/) {}
+  virtual void Alloc(BufferId) {}
+  virtual void Free(BufferId) {}
+  virtual void Poison(BufferId) {}  // what it held is gone; new memory is poisoned before it is allocated
+
+  // The elements inside the array are those of `reach.copy`; none is touched where reach.empty or reach.none_copied.
+  // `value` is what a store writes, row-major over the access's value; nullptr for a read. An engine that fills a whole
+  // buffer says so when its bytes are there already.
+  virtual void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) = 0;
+
+  // Offsets below zero touch nothing. `value` as above; of an atomic, its operand.
+  virtual void Points(AccessKind kind, const PointAccess& access, const std::byte* value) = 0;
+
+  // An engine's copy: its two accesses follow as Box calls, and are the engine's from here to the next WaitCopies.
+  virtual void StartCopy(const CopyRequest&) {}
+  virtual void WaitCopies() {}
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_BYTES_ACCESS_OBSERVER_H_

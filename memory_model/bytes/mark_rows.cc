@@ -1,0 +1,60 @@
+#include "memory_model/bytes/mark_rows.h"
+
+#include <algorithm>
+
+namespace palladion {
+namespace {
+
+// MergeMarks in two instructions: less one, 0 is the largest.
+constexpr DefinedMark Merge(DefinedMark a, DefinedMark b) {
+  return static_cast<DefinedMark>(std::min(static_cast<DefinedMark>(a - 1), static_cast<DefinedMark>(b - 1)) + 1);
+}
+
+}  // namespace
+
+std::size_t CountMarks(const DefinedMark* marks, std::size_t n) {
+  constexpr std::size_t kPart = 255;  // as many as a byte counts
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < n; i += kPart) {
+    std::uint8_t part = 0;
+    const std::size_t end = std::min(n, i + kPart);
+    for (std::size_t j = i; j < end; ++j) part = static_cast<std::uint8_t>(part + (marks[j] != 0 ? 1 : 0));
+    count += part;
+  }
+  return count;
+}
+
+void StoreMarks(DefinedMark* to, const DefinedMark* value, const std::uint8_t* lanes, const DefinedMark* unsure,
+                std::size_t n) {
+  if (value == nullptr) {
+    for (std::size_t i = 0; i < n && lanes != nullptr; ++i) to[i] = lanes[i] != 0 ? DefinedMark{0} : to[i];
+    if (lanes == nullptr) std::fill_n(to, n, DefinedMark{0});
+  } else {
+    for (std::size_t i = 0; i < n && lanes != nullptr; ++i) to[i] = lanes[i] != 0 ? value[i] : to[i];
+    if (lanes == nullptr) std::copy_n(value, n, to);
+  }
+  for (std::size_t i = 0; i < n && unsure != nullptr; ++i)
+    to[i] = unsure[i] != 0 ? Merge(ComputedMark(unsure[i]), to[i]) : to[i];
+}
+
+void MaskMarks(DefinedMark* marks, const std::uint8_t* lanes, const DefinedMark* other, DefinedMark other_of_all,
+               const DefinedMark* unsure, std::size_t n) {
+  if (other == nullptr) {
+    for (std::size_t i = 0; i < n; ++i) marks[i] = lanes[i] != 0 ? marks[i] : other_of_all;
+  } else {
+    for (std::size_t i = 0; i < n; ++i) marks[i] = lanes[i] != 0 ? marks[i] : other[i];
+  }
+  for (std::size_t i = 0; i < n && unsure != nullptr; ++i) marks[i] = Merge(marks[i], ComputedMark(unsure[i]));
+}
+
+bool ReplaceMarks(DefinedMark* marks, DefinedMark from, DefinedMark to, std::size_t n) {
+  std::uint8_t found = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool is = marks[i] == from;
+    found = static_cast<std::uint8_t>(found | (is ? 1 : 0));
+    marks[i] = is ? to : marks[i];
+  }
+  return found != 0;
+}
+
+}  // namespace palladion

@@ -1,0 +1,145 @@
+#include "memory_model/bytes/memory.h"
+
+#include <algorithm>
+#include <new>
+
+#include "semantics/base/cat.h"
+
+namespace palladion {
+Memory::~Memory() {
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.owned) ::operator delete[](buffer.data, std::align_val_t{kAlignment});
+  }
+  DrainPool();
+}
+
+Memory::Buffer Memory::MakeBuffer(const AllocRequest& request) const {
+  Buffer buffer{.name = request.name, .dtype = request.dtype, .words = request.words_per_element};
+  buffer.element_bytes = StorageBytes(request.dtype) * request.words_per_element;
+  buffer.shape.assign(request.shape.begin(), request.shape.end());
+  buffer.stride.resize(buffer.shape.size());
+  auto stride = static_cast<std::int64_t>(buffer.element_bytes);
+  for (std::size_t d = buffer.shape.size(); d-- > 0;) {
+    buffer.stride[d] = stride;
+    stride *= buffer.shape[d];
+  }
+  buffer.bytes = static_cast<std::size_t>(stride);
+  buffer.is_output = request.is_output;
+  buffer.made = request.loc;
+  buffer.made_line = request.text_line;
+  buffer.defined =
+      BufferDefinedness(buffer.bytes / std::max<std::size_t>(1, buffer.element_bytes), buffer.element_bytes);
+  return buffer;
+}
+
+BufferId Memory::Add(Buffer buffer) {
+  if (!free_ids_.empty()) {
+    const BufferId id = free_ids_.back();
+    free_ids_.pop_back();
+    Of(id) = std::move(buffer);
+    return id;
+  }
+  buffers_.push_back(std::move(buffer));
+  return BufferId{static_cast<std::int32_t>(buffers_.size() - 1)};
+}
+
+BufferId Memory::Adopt(const AllocRequest& request, std::byte* data) {
+  Buffer buffer = MakeBuffer(request);
+  buffer.data = data;
+  return Add(std::move(buffer));
+}
+
+std::byte* Memory::Allocate(std::size_t bytes) {
+  const std::size_t size = BlockBytes(bytes);
+  if (auto found = pool_.find(size); found != pool_.end()) {
+    std::byte* data = found->second;
+    pool_.erase(found);
+    return data;
+  }
+  if (size > limit_bytes_ - allocated_bytes_ && !keep_pool_) DrainPool();
+  if (size > limit_bytes_ - allocated_bytes_) return nullptr;
+  auto* data = static_cast<std::byte*>(::operator new[](size, std::align_val_t{kAlignment}, std::nothrow));
+  if (data != nullptr) allocated_bytes_ += size;
+  return data;
+}
+
+void Memory::DrainPool() {
+  for (const auto& [bytes, data] : pool_) {
+    ::operator delete[](data, std::align_val_t{kAlignment});
+    allocated_bytes_ -= bytes;
+  }
+  pool_.clear();
+}
+
+// What a kernel prints is kept until the run ends, so a print in a long loop needs an end too.
+void Memory::Print(std::string line) {
+  constexpr std::size_t kLineCost = 64;
+  printed_bytes_ += line.size() + kLineCost;
+  if (printed_bytes_ <= kMaxPrintedBytes) {
+    printed_.push_back(std::move(line));
+    return;
+  }
+  if (dropped_lines_++ > 0) printed_.pop_back();
+  printed_.push_back(
+      Cat("... ", dropped_lines_, " more lines; a run keeps the first ", kMaxPrintedBytes, " bytes of debug_print"));
+}
+
+void Memory::BeginProgram(absl::Span<const std::int64_t> grid_index) {
+  if (tracking_ != nullptr) tracking_->program.assign(grid_index.begin(), grid_index.end());
+  for (AccessObserver* observer : observers_) observer->BeginProgram(grid_index);
+}
+
+void Memory::ResumeProgram(absl::Span<const std::int64_t> grid_index) {
+  if (tracking_ != nullptr) tracking_->program.assign(grid_index.begin(), grid_index.end());
+  for (AccessObserver* observer : observers_) observer->ResumeProgram(grid_index);
+}
+
+void Memory::WaitCopies() {
+  for (AccessObserver* observer : observers_) observer->WaitCopies();
+}
+
+absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {
+  Buffer buffer = MakeBuffer(request);
+  buffer.data = Allocate(buffer.bytes);
+  if (buffer.data == nullptr) {
+    return absl::ResourceExhaustedError(Cat("no memory for '", buffer.name, "': ", buffer.bytes, " bytes on top of ",
+                                            allocated_bytes_, " of scratch; use smaller shapes or a larger host"));
+  }
+  buffer.owned = true;
+  const BufferId id = Add(std::move(buffer));
+  Poison(id);
+  for (AccessObserver* observer : observers_) observer->Alloc(id);
+  return id;
+}
+
+void Memory::Free(BufferId id) {
+  for (AccessObserver* observer : observers_) observer->Free(id);
+  Buffer& buffer = Of(id);
+  if (buffer.owned) pool_.emplace(BlockBytes(buffer.bytes), buffer.data);
+  buffer = Buffer{};
+  free_ids_.push_back(id);
+}
+
+void Memory::FillPoison(const Buffer& buffer, std::byte* at, std::size_t elements) {
+  filler_(buffer.dtype, at, elements * buffer.words);
+}
+
+void Memory::Poison(BufferId id) {
+  FillPoison(Of(id), Of(id).data, Of(id).bytes / Of(id).element_bytes);
+  if (tracking_ != nullptr) SetUndefined(id);
+  for (AccessObserver* observer : observers_) observer->Poison(id);
+}
+
+// Of two at one place the worse is told: a copy may be worth a note for its source, and wrong in its destination.
+void Memory::Report(Finding finding) {
+  for (Finding& known : findings_) {
+    if (!SameFinding(known, finding)) continue;
+    const std::int64_t count = known.count + 1;
+    if (finding.severity > known.severity) known = std::move(finding);
+    known.count = count;
+    return;
+  }
+  findings_.push_back(std::move(finding));
+}
+
+}  // namespace palladion

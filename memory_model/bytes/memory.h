@@ -1,0 +1,216 @@
+// The memory of one run: buffers, and the one door through which every access goes: first its bounds, then the bytes.
+// An element outside is never clamped and never lands in a neighbour: it is a finding, a load gives poison there and a
+// store is dropped. It knows which bytes are undefined when it is told to (TrackDefinedness). What it does not know
+// yet: races, engines that are slower than their request.
+#ifndef PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_
+#define PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/definedness.h"
+#include "memory_model/bytes/origin.h"
+#include "memory_model/bytes/undefined_stores.h"
+#include "memory_model/sets/box.h"
+#include "semantics/base/agent_name.h"
+#include "semantics/port/machine.h"
+#include "semantics/tensor/copy_box.h"
+#include "semantics/tensor/fill.h"
+
+namespace palladion {
+
+class Memory final : public Machine {
+ public:
+  // Alloc fails once the allocations that live together would hold more bytes than the limit.
+  explicit Memory(std::size_t limit_bytes = ~std::size_t{0}) : limit_bytes_(limit_bytes) {}
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() override;
+
+  // An array that the caller owns and keeps alive; it is read, and written by stores.
+  BufferId Adopt(const AllocRequest& request, std::byte* data);
+
+  // From now on sees every request, or all that have a mask; it outlives the memory. Observers are called in the order
+  // of this call, those of masks last.
+  void Observe(AccessObserver* observer) {
+    (observer->only_masked() ? mask_observers_ : observers_).push_back(observer);
+  }
+
+  // Loads, stores, atomics and the two halves of copies so far: each had its bounds checked.
+  std::int64_t accesses() const { return accesses_; }
+
+  // Who runs, for messages. Before the first request.
+  void NameAgents(const AgentNaming& naming) {
+    naming_ = naming;
+    if (tracking_ != nullptr) tracking_->origins.NameAgents(naming);
+  }
+
+  // For observers' messages.
+  std::string_view NameOf(BufferId id) const { return buffers_[id.index()].name; }
+  absl::Span<const std::int64_t> ShapeOf(BufferId id) const { return buffers_[id.index()].shape; }
+  std::size_t ElementBytesOf(BufferId id) const { return buffers_[id.index()].element_bytes; }
+  DType DTypeOf(BufferId id) const { return buffers_[id.index()].dtype; }  // of a word: keys have several
+  std::byte* DataOf(BufferId id) { return buffers_[id.index()].data; }
+  const std::byte* DataOf(BufferId id) const { return buffers_[id.index()].data; }
+
+  // What new memory, padding and masked-off lanes hold. Before the first request.
+  void SetFill(Fill fill) { filler_ = Filler(fill); }
+  Filler& filler() { return filler_; }
+
+  // From here on accesses say which elements are undefined (their `defined`). Before the first request. `values_only`:
+  // what memory gives counts as defined; results for which hardware promises nothing are followed.
+  void TrackDefinedness(bool values_only = false);
+  void SetUndefined(BufferId buffer);  // an adopted output, before anybody writes it
+  DefinedMark MarkOf(BufferId buffer, std::size_t element) const {
+    return buffers_[buffer.index()].defined.At(element);
+  }
+  // What of an output is undefined at the end, as findings; the number of elements that were looked at. `site` is where
+  // the output is declared.
+  std::int64_t ReportUndefinedOutput(BufferId buffer, const Site& site);
+
+  const std::vector<std::string>& printed() const {
+    return printed_;
+  }  // the first kMaxPrintedBytes; then one line says so
+  const std::vector<Finding>& findings() const { return findings_; }
+
+  // A program that others had interrupted goes on: what happens from here is its again.
+  void ResumeProgram(absl::Span<const std::int64_t> grid_index);
+
+  // All bytes, allocations, findings and prints, and back to them: for searches that return to a choice. Not what
+  // observers know, and not while definedness is tracked. Every allocation is at the place where it was, so borrowed
+  // values stay valid; from the first Save on, freed memory is kept.
+  struct Saved;
+  std::shared_ptr<const Saved> Save();
+  void Restore(const Saved& saved);
+
+  // From now on loads copy: another agent may write between a load and the use of its value.
+  void NeverLend() { lends_ = false; }
+
+  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
+  absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
+  void Free(BufferId buffer) override;
+  void Poison(BufferId buffer) override;
+  void Load(const BoxAccess& access, std::byte* value) override;
+  void Load(const PointAccess& access, std::byte* value) override;
+  void Store(const BoxAccess& access, const std::byte* value) override;
+  void Store(const PointAccess& access, const std::byte* value) override;
+  void Atomic(const PointAccess& access, AtomicFn fn, const std::byte* operand, const std::byte* compare,
+              std::byte* old) override;
+  const std::byte* Borrow(const BoxAccess& access) override;
+  void StartCopy(const CopyRequest& request) override;
+  void WaitCopies() override;  // a copy is complete when its request returns: the promptest engine
+  void Print(std::string line) override;
+  void Report(Finding finding) override;
+  std::uint8_t MarkOfValue(const Finding& finding, const Site& site) override;
+  void ReportUndefined(std::uint8_t mark, std::string_view use, const Site& site) override;
+
+ private:
+  struct Buffer {
+    std::string name;
+    DType dtype = DType::kF32;
+    std::size_t words = 1;
+    std::size_t element_bytes = 4;
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> stride;  // bytes
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    bool owned = false;
+    bool is_output = false;
+    LocId made;
+    int made_line = 0;
+    BufferDefinedness defined;
+    std::vector<StoreNumber> stored_by;  // of an output's elements: what left them undefined; empty: nothing did
+  };
+
+  // While definedness is tracked.
+  struct Tracking {
+    Origins origins;
+    bool values_only = false;
+    std::vector<DefinedMark> marks;         // of the last load: Definedness::undefined
+    std::vector<DefinedMark> in_place;      // of a store to an output
+    std::vector<std::int64_t> program;      // under way
+    const Buffer* engine_source = nullptr;  // during an engine's copy: its accesses are not the kernel's
+    std::vector<StoreNumber> copied;        // of that copy's elements: who stored them in its source; empty: nobody
+    UndefinedStores stores;
+  };
+
+  static constexpr std::size_t kAlignment = 64;
+  static std::size_t BlockBytes(std::size_t bytes) { return bytes < kAlignment ? kAlignment : bytes; }
+  Buffer MakeBuffer(const AllocRequest& request) const;
+  static Buffer CopyOf(const Buffer& buffer);  // but for its definedness
+  BufferId Add(Buffer buffer);
+  Buffer& Of(BufferId id) { return buffers_[id.index()]; }
+  std::byte* Allocate(std::size_t bytes);
+  void DrainPool();
+  void FillPoison(const Buffer& buffer, std::byte* at, std::size_t elements);
+  void PoisonOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, const BoxLayout& layout,
+                     std::byte* value);
+  void ReportOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, bool is_store);
+  static bool AnyLaneOutside(const BoxAccess& access, const BoxReach& reach, std::size_t elements);
+  static void StoreLanes(const std::byte* value, std::int64_t first, std::byte* to, absl::Span<const CopyDim> dims,
+                         std::size_t element_bytes, const std::uint8_t* lanes);
+  void ReportPoint(const Buffer& buffer, const Site& site, std::size_t element, bool is_store);
+  const std::byte* WhereDense(const BoxAccess& access, const BoxReach& reach) const;
+  void FillMasked(const Buffer& buffer, const Mask& mask, std::size_t elements, std::byte* value);
+  void Copy(const BoxAccess& source, const BoxAccess& destination);
+  void Announce(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+    ++accesses_;
+    for (AccessObserver* observer : observers_) observer->Box(kind, access, reach, value);
+    if (access.mask.lanes == nullptr) return;
+    for (AccessObserver* observer : mask_observers_) observer->Box(kind, access, reach, value);
+  }
+  void Announce(AccessKind kind, const PointAccess& access, const std::byte* value) {
+    ++accesses_;
+    for (AccessObserver* observer : observers_) observer->Points(kind, access, value);
+    if (access.mask.lanes == nullptr) return;
+    for (AccessObserver* observer : mask_observers_) observer->Points(kind, access, value);
+  }
+
+  // memory_defined.cc; only while definedness is tracked.
+  DefinedMark Number(OriginKind kind, const Buffer& buffer, const Site* site);
+  void DefineLoad(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, std::size_t elements);
+  void DefineLoad(const Buffer& buffer, const PointAccess& access, bool all_inside);
+  void DefineStore(Buffer& buffer, const BoxAccess& access, const BoxReach& reach);
+  void DefineStore(Buffer& buffer, const PointAccess& access);
+  void DefineAtomic(Buffer& buffer, const PointAccess& access);
+  DefinedMark OutsideMark(const Buffer& buffer, const PointAccess& access, std::int64_t offset);
+  void MarkMasked(const Buffer& buffer, const Mask& mask, const Site& site, std::size_t elements);
+  void FinishLoad(Definedness& defined, const Site& site, std::size_t elements);
+  const DefinedMark* MarksInPlace(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach);
+  void CopyStores(const Buffer& source, const BoxAccess& access, const BoxReach& reach, std::size_t elements);
+  class Moves;
+  class StoreRecord;
+  void ForgetStores();
+  void ReportNote(Finding finding);
+  void ReportUndefinedElements(const Buffer& buffer, DefinedMark mark, std::int64_t first, std::int64_t count,
+                               const Site& site);
+
+  std::vector<Buffer> buffers_;
+  std::vector<AccessObserver*> observers_, mask_observers_;
+  std::int64_t accesses_ = 0;
+  std::vector<BufferId> free_ids_;
+  std::multimap<std::size_t, std::byte*>
+      pool_;  // freed memory by size: kernels allocate the same scopes again and again
+  std::vector<Finding> findings_;
+  static constexpr std::size_t kMaxPrintedBytes = std::size_t{1} << 26;
+  std::vector<std::string> printed_;
+  std::size_t printed_bytes_ = 0;
+  std::size_t dropped_lines_ = 0;
+  std::size_t limit_bytes_;
+  std::size_t allocated_bytes_ = 0;  // live and pooled
+  Filler filler_;
+  AgentNaming naming_;
+  std::unique_ptr<Tracking> tracking_;
+  bool keep_pool_ = false;
+  bool lends_ = true;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_

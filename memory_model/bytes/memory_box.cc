@@ -1,0 +1,226 @@
+// Memory: accesses that are boxes, and copies between them.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_join.h"
+#include "memory_model/bytes/memory.h"
+#include "semantics/base/cat.h"
+#include "semantics/tensor/copy_box.h"
+
+namespace palladion {
+
+void Memory::ReportOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, bool is_store) {
+  std::vector<std::string> box;
+  std::string worst;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+    const bool windowed = access.lower[d] != std::numeric_limits<std::int64_t>::min();
+    const std::int64_t origin = windowed ? access.lower[d] : 0;
+    const std::int64_t size = windowed ? access.upper[d] - access.lower[d] : buffer.shape[d];
+    const std::int64_t first = access.start[d] - origin;
+    const std::int64_t last = first + (access.count[d] - 1) * access.step[d];
+    box.push_back(first == last ? Cat(first) : Cat(first, "..", last));
+    if (!reach.legal[d].all(access.count[d]) && worst.empty()) {
+      worst = Cat("dimension ", d, " has indices 0..", size - 1);
+    }
+  }
+  Report(
+      {.code = FindingCode::kOutOfBounds,
+       .severity = Severity::kDefect,
+       .message = Cat(is_store ? "store to '" : "load of '", buffer.name, "'[", absl::StrJoin(box, ", "), "]",
+                      AtAgent(naming_, access.site.program), " is out of bounds: ", worst,
+                      is_store ? "; the elements outside were not written" : "; the elements outside read as poison"),
+       .loc = access.site.loc,
+       .text_line = access.site.text_line,
+       .fix = "mask the elements outside, or shrink the slice"});
+}
+
+// At least the elements that are not copied.
+void Memory::PoisonOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach,
+                           const BoxLayout& layout, std::byte* value) {
+  if (access.outside == Outside::kZero) {
+    std::memset(value, 0, layout.elements * buffer.element_bytes);
+    return;
+  }
+  if (access.value_rank != 1 || reach.none_copied) return FillPoison(buffer, value, layout.elements);
+  const Range inside = reach.copy[access.order[0]];
+  FillPoison(buffer, value, static_cast<std::size_t>(inside.begin));
+  FillPoison(buffer, value + static_cast<std::size_t>(inside.end) * buffer.element_bytes,
+             layout.elements - static_cast<std::size_t>(inside.end));
+}
+
+void Memory::Load(const BoxAccess& access, std::byte* value) {
+  const Buffer& buffer = Of(access.buffer);
+  const BoxReach reach = ReachOf(buffer.shape, access);
+  if (reach.empty) return;
+  Announce(AccessKind::kRead, access, reach, nullptr);
+  const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
+  if (!reach.all_copied) PoisonOutside(buffer, access, reach, layout, value);
+  if (!reach.none_copied) {
+    const std::byte* from = buffer.data;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+      from += (access.start[d] + reach.copy[d].begin * access.step[d]) * buffer.stride[d];
+    }
+    std::array<CopyDim, kMaxBoxRank> dims;
+    std::byte* to = value;
+    for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j) {
+      const std::size_t d = access.order[j];
+      dims[j] = {reach.copy[d].end - reach.copy[d].begin, access.step[d] * buffer.stride[d], layout.stride[j]};
+      to += reach.copy[d].begin * layout.stride[j];
+    }
+    CopyBox(from, to, absl::MakeSpan(dims.data(), static_cast<std::size_t>(access.value_rank)), buffer.element_bytes);
+  }
+  if (!reach.all_legal && AnyLaneOutside(access, reach, layout.elements)) ReportOutside(buffer, access, reach, false);
+  if (access.mask.lanes != nullptr) FillMasked(buffer, access.mask, layout.elements, value);
+  if (tracking_ != nullptr) DefineLoad(buffer, access, reach, layout.elements);
+}
+
+// Is a lane that takes part outside the legal box? Rows of lanes go at once.
+bool Memory::AnyLaneOutside(const BoxAccess& access, const BoxReach& reach, std::size_t elements) {
+  if (access.mask.lanes == nullptr) return true;
+  const auto named = static_cast<std::size_t>(access.value_rank);
+  bool outer_outside = false;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+    const auto end = access.order.begin() + access.value_rank;
+    if (std::find(access.order.begin(), end, d) == end) outer_outside |= !reach.legal[d].contains(0);
+  }
+  const auto any = [&](std::size_t first, std::size_t count) {
+    return std::any_of(access.mask.lanes + first, access.mask.lanes + first + count,
+                       [](std::uint8_t lane) { return lane != 0; });
+  };
+  if (named == 0 || outer_outside) return outer_outside && any(0, elements);
+  const std::size_t last = access.order[named - 1];
+  const auto row = static_cast<std::size_t>(access.count[last]);
+  const auto begin = static_cast<std::size_t>(reach.legal[last].begin),
+             end = static_cast<std::size_t>(reach.legal[last].end);
+  std::array<std::int64_t, kMaxBoxRank> index{};
+  for (std::size_t e = 0; e < elements; e += row) {
+    bool outside = false;
+    for (std::size_t j = 0; j + 1 < named; ++j) outside |= !reach.legal[access.order[j]].contains(index[j]);
+    if (outside ? any(e, row) : any(e, begin) || any(e + end, row - end)) return true;
+    for (std::size_t j = named - 1; j-- > 0;) {
+      if (++index[j] < access.count[access.order[j]]) break;
+      index[j] = 0;
+    }
+  }
+  return false;
+}
+
+void Memory::Store(const BoxAccess& access, const std::byte* value) {
+  Buffer& buffer = Of(access.buffer);
+  const BoxReach reach = ReachOf(buffer.shape, access);
+  if (reach.empty) return;
+  Announce(AccessKind::kWrite, access, reach, value);
+  const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
+  if (!reach.all_legal && AnyLaneOutside(access, reach, layout.elements)) ReportOutside(buffer, access, reach, true);
+  if (reach.none_copied) return;
+  if (tracking_ != nullptr) DefineStore(buffer, access, reach);
+  std::byte* to = buffer.data;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+    to += (access.start[d] + reach.copy[d].begin * access.step[d]) * buffer.stride[d];
+  }
+  std::array<CopyDim, kMaxBoxRank> dims;
+  std::int64_t first = 0;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j) {
+    const std::size_t d = access.order[j];
+    dims[j] = {reach.copy[d].end - reach.copy[d].begin, layout.stride[j], access.step[d] * buffer.stride[d]};
+    first += reach.copy[d].begin * layout.stride[j];
+  }
+  const auto box = absl::MakeSpan(dims.data(), static_cast<std::size_t>(access.value_rank));
+  if (access.mask.lanes == nullptr) return CopyBox(value + first, to, box, buffer.element_bytes);
+  StoreLanes(value, first, to, box, buffer.element_bytes, access.mask.lanes);
+}
+
+namespace {
+
+// The runs of lanes that the mask admits in one row. The row is dense in the value; `to_stride` is in bytes.
+void StoreRow(const std::byte* value, std::byte* to, std::int64_t to_stride, std::size_t count,
+              std::size_t element_bytes, const std::uint8_t* lanes) {
+  for (std::size_t i = 0; i < count;) {
+    if (lanes[i] == 0) {
+      ++i;
+      continue;
+    }
+    std::size_t end = i + 1;
+    if (to_stride == static_cast<std::int64_t>(element_bytes)) {
+      const void* zero = std::memchr(lanes + end, 0, count - end);
+      end = zero == nullptr ? count : static_cast<std::size_t>(static_cast<const std::uint8_t*>(zero) - lanes);
+    }
+    std::memcpy(to + static_cast<std::int64_t>(i) * to_stride, value + i * element_bytes, (end - i) * element_bytes);
+    i = end;
+  }
+}
+
+}  // namespace
+
+// The lanes of a box that the mask admits. The last dimension of the box is dense in the value.
+void Memory::StoreLanes(const std::byte* value, std::int64_t first, std::byte* to, absl::Span<const CopyDim> dims,
+                        std::size_t element_bytes, const std::uint8_t* lanes) {
+  const std::size_t lane = static_cast<std::size_t>(first) / element_bytes;
+  if (dims.size() <= 1) {
+    const std::size_t count = dims.empty() ? 1 : static_cast<std::size_t>(dims[0].count);
+    StoreRow(value + first, to, dims.empty() ? 0 : dims[0].destination_stride, count, element_bytes, lanes + lane);
+    return;
+  }
+  for (std::int64_t i = 0; i < dims[0].count; ++i) {
+    StoreLanes(value, first + i * dims[0].source_stride, to + i * dims[0].destination_stride, dims.subspan(1),
+               element_bytes, lanes);
+  }
+}
+
+const std::byte* Memory::Borrow(const BoxAccess& access) {
+  if (!lends_) return nullptr;
+  const BoxReach reach = ReachOf(Of(access.buffer).shape, access);
+  const std::byte* at = WhereDense(access, reach);
+  if (at != nullptr) {
+    Announce(AccessKind::kRead, access, reach, nullptr);
+    if (tracking_ != nullptr) DefineLoad(Of(access.buffer), access, reach, LayoutOf(access, 1).elements);
+  }
+  return at;
+}
+
+const std::byte* Memory::WhereDense(const BoxAccess& access, const BoxReach& reach) const {
+  const Buffer& buffer = buffers_[access.buffer.index()];
+  if (reach.empty || !reach.all_copied || access.mask.lanes != nullptr) return nullptr;
+  const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
+  const std::byte* at = buffer.data;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) at += access.start[d] * buffer.stride[d];
+  for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j) {
+    const std::size_t d = access.order[j];
+    if (layout.count[j] != 1 && access.step[d] * buffer.stride[d] != layout.stride[j]) return nullptr;
+  }
+  return at;
+}
+
+// The destination or the source is a block's own memory, whole: it serves as the value of the other side's access.
+void Memory::StartCopy(const CopyRequest& request) {
+  for (AccessObserver* observer : observers_) observer->StartCopy(request);
+  if (tracking_ == nullptr) return Copy(request.source, request.destination);
+  BoxAccess source = request.source, destination = request.destination;
+  Definedness defined;
+  source.defined = destination.defined = &defined;
+  tracking_->engine_source = &Of(source.buffer);
+  Copy(source, destination);
+  tracking_->engine_source = nullptr;
+}
+
+void Memory::Copy(const BoxAccess& source, const BoxAccess& destination) {
+  if (const std::byte* whole = Borrow(source)) {
+    Store(destination, whole);
+    return;
+  }
+  const BoxReach reach = ReachOf(Of(destination.buffer).shape, destination);
+  if (const std::byte* target = WhereDense(destination, reach); target != nullptr) {
+    Load(source, const_cast<std::byte*>(target));
+    Announce(AccessKind::kWrite, destination, reach, target);
+    if (tracking_ != nullptr) DefineStore(Of(destination.buffer), destination, reach);
+  } else {
+    const BoxLayout layout = LayoutOf(source, Of(source.buffer).element_bytes);
+    std::vector<std::byte> value(layout.elements * Of(source.buffer).element_bytes);
+    Load(source, value.data());
+    Store(destination, value.data());
+  }
+}
+
+}  // namespace palladion

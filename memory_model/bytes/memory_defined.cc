@@ -1,0 +1,342 @@
+// Memory: which elements of accesses are undefined, and where that came from. Rules: docs/spec/definedness.md.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "memory_model/bytes/memory.h"
+#include "memory_model/sets/region.h"
+
+namespace palladion {
+namespace {
+
+// A block with no element in its array is a finding of its own, so its data need not be another.
+bool WindowOutside(absl::Span<const std::int64_t> shape, const BoxAccess& access) {
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (access.lower[d] >= shape[d] || access.upper[d] <= 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Memory::TrackDefinedness(bool values_only) {
+  tracking_ = std::make_unique<Tracking>();
+  tracking_->values_only = values_only;
+  tracking_->origins.NameAgents(naming_);
+}
+
+DefinedMark Memory::Number(OriginKind kind, const Buffer& buffer, const Site* site) {
+  if (tracking_->values_only) return 0;
+  Origin origin{.kind = kind, .object = buffer.name, .made = buffer.made, .made_line = buffer.made_line};
+  if (site == nullptr) return tracking_->origins.Number(std::move(origin), {});
+  origin.was_read = tracking_->engine_source == nullptr;
+  origin.loc = site->loc;
+  origin.text_line = site->text_line;
+  return tracking_->origins.Number(std::move(origin), site->program);
+}
+
+std::uint8_t Memory::MarkOfValue(const Finding& finding, const Site& site) {
+  if (tracking_ == nullptr) return 0;
+  return tracking_->origins.Number({.kind = OriginKind::kValue,
+                                    .was_read = true,
+                                    .loc = finding.loc,
+                                    .text_line = finding.text_line,
+                                    .code = finding.code},
+                                   site.program, finding.message);
+}
+
+void Memory::SetUndefined(BufferId id) {
+  Buffer& buffer = Of(id);
+  buffer.stored_by.clear();
+  if (buffer.is_output) {
+    buffer.defined.SetAll(tracking_->values_only ? DefinedMark{0} : kUntouched);
+  } else {
+    buffer.defined.SetAll(Number(OriginKind::kNeverWritten, buffer, nullptr));
+  }
+}
+
+// ---- the bytes of an output that nobody wrote: which of them are where they were
+
+class Memory::Moves {
+ public:
+  Moves(Memory& memory, const Buffer& buffer, const Site& site) : memory_(memory), buffer_(buffer), site_(site) {}
+
+  // Does one of n marks need Read or Store?
+  static bool Any(const DefinedMark* marks, std::size_t n) {
+    return std::any_of(marks, marks + n, [](DefinedMark mark) { return mark >= kMovedMark; });
+  }
+
+  // The mark of a value whose element the kernel reads here.
+  DefinedMark Read(DefinedMark mark, std::int64_t element) {
+    if (!IsInPlace(mark)) return mark;
+    return MovedFrom(mark == kUntouched ? Untouched() : ComputedMark(mark), element);
+  }
+
+  // The same, of one that is computed with.
+  DefinedMark Use(DefinedMark mark) { return mark == kUntouched ? Untouched() : ComputedMark(mark); }
+
+  // The mark that the element has after it was stored here. A block's copy to its array has each in its place.
+  DefinedMark Store(DefinedMark mark, std::int64_t element) {
+    if (mark < kMovedMark || IsInPlace(mark)) return mark;
+    const std::uint8_t number = ComputedMark(mark);
+    const Origin& origin = memory_.tracking_->origins.Of(number);
+    const bool own = origin.kind != OriginKind::kOutput || origin.object == buffer_.name;
+    return own && MovedFrom(number, element) == mark ? InPlaceOf(mark) : number;
+  }
+
+ private:
+  std::uint8_t Untouched() {
+    if (untouched_ == 0) untouched_ = memory_.Number(OriginKind::kOutput, buffer_, &site_);
+    return untouched_;
+  }
+
+  Memory& memory_;
+  const Buffer& buffer_;
+  const Site& site_;
+  std::uint8_t untouched_ = 0;
+};
+
+// Who stores what is undefined in an output.
+class Memory::StoreRecord {
+ public:
+  StoreRecord(Memory& memory, Buffer& buffer, const Site& site)
+      : tracking_(*memory.tracking_), buffer_(buffer), site_(site) {
+    if (tracking_.stores.crowded()) memory.ForgetStores();
+  }
+
+  // What an engine stores somebody stored in its source before. `lane` is the element's number in the value.
+  void Element(std::int64_t element, std::size_t lane, DefinedMark mark) {
+    if (mark == 0 || mark == kUntouched) return;
+    if (buffer_.stored_by.empty()) buffer_.stored_by.resize(buffer_.bytes / buffer_.element_bytes);
+    StoreNumber number = tracking_.engine_source == nullptr || tracking_.copied.empty() ? 0 : tracking_.copied[lane];
+    buffer_.stored_by[static_cast<std::size_t>(element)] = number != 0 ? number : Own(mark);
+  }
+
+ private:
+  StoreNumber Own(DefinedMark mark) {
+    StoreNumber& number = own_[mark];
+    if (number == 0) {
+      number = tracking_.stores.Add({.mark = mark,
+                                     .loc = site_.loc,
+                                     .text_line = site_.text_line,
+                                     .program = {site_.program.begin(), site_.program.end()},
+                                     .met = tracking_.origins.MetBy(mark, site_.program)});
+    }
+    return number;
+  }
+
+  Tracking& tracking_;
+  Buffer& buffer_;
+  const Site& site_;
+  std::array<StoreNumber, 256> own_{};
+};
+
+void Memory::ForgetStores() {
+  std::vector<std::vector<StoreNumber>*> elements{&tracking_->copied};
+  for (Buffer& buffer : buffers_) elements.push_back(&buffer.stored_by);
+  tracking_->stores.Forget(elements);
+}
+
+// ---- loads
+
+// Masked-off lanes, over what the load's marks are so far. A lane of which nobody knows whether it takes part is the
+// mask's.
+void Memory::MarkMasked(const Buffer& buffer, const Mask& mask, const Site& site, std::size_t elements) {
+  const bool none_off = std::memchr(mask.lanes, 0, elements) == nullptr;
+  const DefinedMark masked =
+      none_off || mask.other != nullptr ? DefinedMark{0} : Number(OriginKind::kMaskedLane, buffer, &site);
+  MaskMarks(tracking_->marks.data(), mask.lanes, mask.other_undefined, masked, mask.lanes_undefined, elements);
+}
+
+// The first time that the kernel reads undefined data is part of where it comes from.
+void Memory::FinishLoad(Definedness& defined, const Site& site, std::size_t elements) {
+  DefinedMark* marks = tracking_->marks.data();
+  defined = {CountMarks(marks, elements) != 0, marks};
+  if (!defined.any || tracking_->engine_source != nullptr) return;
+  for (const DefinedMark mark : tracking_->origins.unread()) {
+    if (std::memchr(marks, mark, elements) != nullptr)
+      ReplaceMarks(marks, mark, tracking_->origins.ReadAt(mark, site), elements);
+  }
+}
+
+// What an engine carries has been stored by whoever stored it in its source.
+void Memory::CopyStores(const Buffer& source, const BoxAccess& access, const BoxReach& reach, std::size_t elements) {
+  std::vector<StoreNumber>& copied = tracking_->copied;
+  copied.clear();
+  if (source.stored_by.empty()) return;
+  copied.resize(elements);
+  VisitElements(access, reach, source.shape, [&](std::int64_t element, std::int64_t lane) {
+    copied[static_cast<std::size_t>(lane)] = source.stored_by[static_cast<std::size_t>(element)];
+  });
+}
+
+void Memory::DefineLoad(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, std::size_t elements) {
+  if (access.defined == nullptr) return;
+  const Mask& mask = access.mask;
+  const bool may_be_masked = mask.lanes != nullptr && (mask.other == nullptr || mask.other_undefined != nullptr ||
+                                                       mask.lanes_undefined != nullptr);
+  if (buffer.defined.all_defined() && reach.all_copied && !may_be_masked) {
+    *access.defined = {};
+    return;
+  }
+  std::vector<DefinedMark>& marks = tracking_->marks;
+  marks.resize(std::max(marks.size(), elements));
+  if (!reach.all_copied) {
+    const bool error =
+        WindowOutside(buffer.shape, access) || (!reach.all_legal && AnyLaneOutside(access, reach, elements));
+    const DefinedMark outside =
+        access.outside == Outside::kZero && !error
+            ? DefinedMark{0}
+            : Number(error ? OriginKind::kOutOfBounds : OriginKind::kPadding, buffer, &access.site);
+    std::fill_n(marks.begin(), elements, outside);
+  }
+  buffer.defined.LoadBox(buffer.shape, access, reach, marks.data());
+  if (tracking_->engine_source == nullptr && Moves::Any(marks.data(), elements)) {
+    Moves moves(*this, buffer, access.site);
+    VisitElements(access, reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
+      marks[static_cast<std::size_t>(lane)] = moves.Read(marks[static_cast<std::size_t>(lane)], element);
+    });
+  }
+  if (tracking_->engine_source == &buffer) CopyStores(buffer, access, reach, elements);
+  if (mask.lanes != nullptr) MarkMasked(buffer, mask, access.site, elements);
+  FinishLoad(*access.defined, access.site, elements);
+}
+
+DefinedMark Memory::OutsideMark(const Buffer& buffer, const PointAccess& access, std::int64_t offset) {
+  return Number(offset == PointAccess::kPadding ? OriginKind::kPadding : OriginKind::kOutOfBounds, buffer,
+                &access.site);
+}
+
+void Memory::DefineLoad(const Buffer& buffer, const PointAccess& access, bool all_inside) {
+  if (access.defined == nullptr) return;
+  const Mask& mask = access.mask;
+  if (buffer.defined.all_defined() && all_inside && mask.lanes == nullptr) {
+    *access.defined = {};
+    return;
+  }
+  const std::size_t pieces = access.pieces_per_element, elements = access.offset.size() / pieces;
+  std::vector<DefinedMark>& marks = tracking_->marks;
+  marks.resize(std::max(marks.size(), elements));
+  std::fill_n(marks.begin(), elements, DefinedMark{0});
+  const bool only_outside = buffer.defined.all_defined() && pieces == 1;
+  Moves moves(*this, buffer, access.site);
+  for (std::size_t e = 0; e < elements; ++e) {
+    if (only_outside && access.offset[e] >= 0) continue;
+    if (mask.lanes != nullptr && mask.lanes[e] == 0) continue;
+    for (std::size_t p = e * pieces; p < (e + 1) * pieces; ++p) {
+      const std::int64_t offset = access.offset[p];
+      const DefinedMark mark = offset >= 0
+                                   ? buffer.defined.LoadPiece(static_cast<std::size_t>(offset), access.piece_bytes)
+                                   : OutsideMark(buffer, access, offset);
+      marks[e] = MergeMarks(marks[e], mark);
+    }
+    if (IsInPlace(marks[e]))
+      marks[e] = moves.Read(marks[e], access.offset[e * pieces] / static_cast<std::int64_t>(buffer.element_bytes));
+  }
+  if (mask.lanes != nullptr) MarkMasked(buffer, mask, access.site, elements);
+  FinishLoad(*access.defined, access.site, elements);
+}
+
+// ---- stores
+
+namespace {
+
+// With the lanes of which nobody knows whether they take part.
+BoxAccess WithoutMask(const BoxAccess& access) {
+  BoxAccess all = access;
+  all.mask.lanes = nullptr;
+  return all;
+}
+
+}  // namespace
+
+// The marks of a value that is stored to an output, as they are in their new places.
+const DefinedMark* Memory::MarksInPlace(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach) {
+  const DefinedMark* marks = access.defined->undefined;
+  const std::size_t elements = LayoutOf(access, 1).elements;
+  if (!Moves::Any(marks, elements)) return marks;
+  Moves moves(*this, buffer, access.site);
+  std::vector<DefinedMark>& in_place = tracking_->in_place;
+  in_place.assign(marks, marks + elements);
+  VisitElements(WithoutMask(access), reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
+    in_place[static_cast<std::size_t>(lane)] = moves.Store(in_place[static_cast<std::size_t>(lane)], element);
+  });
+  return in_place.data();
+}
+
+void Memory::DefineStore(Buffer& buffer, const BoxAccess& access, const BoxReach& reach) {
+  const bool any = access.defined != nullptr && access.defined->any;
+  const DefinedMark* marks = !any                ? nullptr
+                             : !buffer.is_output ? access.defined->undefined
+                                                 : MarksInPlace(buffer, access, reach);
+  const bool stored = buffer.defined.StoreBox(buffer.shape, access, reach, marks);
+  const Mask& mask = access.mask;
+  if (!stored || !buffer.is_output || (!any && mask.lanes_undefined == nullptr)) return;
+  StoreRecord record(*this, buffer, access.site);
+  VisitElements(WithoutMask(access), reach, buffer.shape, [&](std::int64_t element, std::int64_t at) {
+    const auto lane = static_cast<std::size_t>(at);
+    const DefinedMark unsure = mask.lanes_undefined == nullptr ? DefinedMark{0} : mask.lanes_undefined[lane];
+    if (mask.lanes != nullptr && mask.lanes[lane] == 0 && unsure == 0) return;
+    record.Element(element, lane, MergeMarks(ComputedMark(unsure), any ? marks[lane] : DefinedMark{0}));
+  });
+}
+
+void Memory::DefineStore(Buffer& buffer, const PointAccess& access) {
+  const bool any = access.defined != nullptr && access.defined->any;
+  const Mask& mask = access.mask;
+  if (!any && mask.lanes_undefined == nullptr && buffer.defined.all_defined()) return;
+  const std::size_t pieces = access.pieces_per_element, elements = access.offset.size() / pieces;
+  Moves moves(*this, buffer, access.site);
+  StoreRecord record(*this, buffer, access.site);
+  for (std::size_t e = 0; e < elements; ++e) {
+    DefinedMark mark = mask.lanes_undefined == nullptr ? DefinedMark{0} : ComputedMark(mask.lanes_undefined[e]);
+    if (mask.lanes != nullptr && mask.lanes[e] == 0 && mark == 0) continue;
+    if (any) mark = MergeMarks(mark, access.defined->undefined[e]);
+    const auto element_bytes = static_cast<std::int64_t>(buffer.element_bytes);
+    if (buffer.is_output) mark = moves.Store(mark, access.offset[e * pieces] / element_bytes);
+    for (std::size_t p = e * pieces; p < (e + 1) * pieces; ++p) {
+      if (access.offset[p] < 0) continue;
+      buffer.defined.StorePiece(static_cast<std::size_t>(access.offset[p]), access.piece_bytes, mark);
+      if (buffer.is_output) record.Element(access.offset[p] / element_bytes, e, mark);
+    }
+  }
+}
+
+// The lanes one after another, as the atomic itself goes: a later lane may find what an earlier one left.
+void Memory::DefineAtomic(Buffer& buffer, const PointAccess& access) {
+  if (access.defined == nullptr) return;
+  const Mask& mask = access.mask;
+  const bool any = access.defined->any;
+  const DefinedMark* operand = access.defined->undefined;
+  const std::size_t pieces = access.pieces_per_element, elements = access.offset.size() / pieces;
+  const bool all_inside =
+      std::all_of(access.offset.begin(), access.offset.end(), [](std::int64_t offset) { return offset >= 0; });
+  if (!any && buffer.defined.all_defined() && all_inside && mask.lanes == nullptr) return;
+  Moves moves(*this, buffer, access.site);
+  StoreRecord record(*this, buffer, access.site);
+  // The operand's marks may be those of the last load.
+  std::vector<DefinedMark> old(elements, 0);
+  for (std::size_t e = 0; e < elements; ++e) {
+    const absl::Span<const std::int64_t> offset = access.offset.subspan(e * pieces, pieces);
+    const DefinedMark unsure = mask.lanes_undefined == nullptr ? DefinedMark{0} : ComputedMark(mask.lanes_undefined[e]);
+    if (mask.lanes != nullptr && mask.lanes[e] == 0 && unsure == 0) {
+      old[e] = Number(OriginKind::kMaskedLane, buffer, &access.site);
+      continue;
+    }
+    for (const std::int64_t at : offset) {
+      old[e] = MergeMarks(old[e], at >= 0 ? buffer.defined.LoadPiece(static_cast<std::size_t>(at), access.piece_bytes)
+                                          : OutsideMark(buffer, access, at));
+    }
+    old[e] = MergeMarks(moves.Use(old[e]), unsure);
+    if (*std::min_element(offset.begin(), offset.end()) < 0) continue;
+    const DefinedMark after = any ? MergeMarks(old[e], ComputedMark(operand[e])) : old[e];
+    for (const std::int64_t at : offset) {
+      buffer.defined.StorePiece(static_cast<std::size_t>(at), access.piece_bytes, after);
+      if (buffer.is_output) record.Element(at / static_cast<std::int64_t>(buffer.element_bytes), e, after);
+    }
+  }
+  tracking_->marks.assign(old.begin(), old.end());
+  FinishLoad(*access.defined, access.site, elements);
+}
+
+}  // namespace palladion

@@ -1,0 +1,76 @@
+// Memory as a value: for exhaustive search, which returns to each choice once for every way on.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "memory_model/bytes/memory.h"
+
+namespace palladion {
+
+struct Memory::Saved {
+  std::vector<Buffer> buffers;
+  std::vector<std::vector<std::byte>> contents;  // of each buffer
+  std::vector<BufferId> free_ids;
+  std::vector<Finding> findings;
+  std::vector<std::string> printed;
+  std::size_t printed_bytes = 0, dropped_lines = 0;
+};
+
+Memory::Buffer Memory::CopyOf(const Buffer& buffer) {
+  return {.name = buffer.name,
+          .dtype = buffer.dtype,
+          .words = buffer.words,
+          .element_bytes = buffer.element_bytes,
+          .shape = buffer.shape,
+          .stride = buffer.stride,
+          .data = buffer.data,
+          .bytes = buffer.bytes,
+          .owned = buffer.owned,
+          .is_output = buffer.is_output,
+          .made = buffer.made,
+          .made_line = buffer.made_line,
+          .defined = {},
+          .stored_by = {}};
+}
+
+std::shared_ptr<const Memory::Saved> Memory::Save() {
+  keep_pool_ = true;
+  auto saved = std::make_shared<Saved>(Saved{.buffers = {},
+                                             .contents = {},
+                                             .free_ids = free_ids_,
+                                             .findings = findings_,
+                                             .printed = printed_,
+                                             .printed_bytes = printed_bytes_,
+                                             .dropped_lines = dropped_lines_});
+  for (const Buffer& buffer : buffers_) {
+    saved->buffers.push_back(CopyOf(buffer));
+    saved->contents.emplace_back(buffer.data, buffer.data + buffer.bytes);
+  }
+  return saved;
+}
+
+void Memory::Restore(const Saved& saved) {
+  // Every block that was ever allocated is owned by a buffer or pooled; those that no saved buffer owns are free.
+  std::map<std::byte*, std::size_t> blocks;
+  for (const auto& [bytes, data] : pool_) blocks.emplace(data, bytes);
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.owned) blocks.emplace(buffer.data, BlockBytes(buffer.bytes));
+  }
+  for (const Buffer& buffer : saved.buffers) {
+    if (buffer.owned) blocks.erase(buffer.data);
+  }
+  pool_.clear();
+  for (const auto& [data, bytes] : blocks) pool_.emplace(bytes, data);
+  buffers_.clear();
+  for (std::size_t i = 0; i < saved.buffers.size(); ++i) {
+    buffers_.push_back(CopyOf(saved.buffers[i]));
+    std::copy(saved.contents[i].begin(), saved.contents[i].end(), buffers_[i].data);
+  }
+  free_ids_ = saved.free_ids;
+  findings_ = saved.findings;
+  printed_ = saved.printed;
+  printed_bytes_ = saved.printed_bytes;
+  dropped_lines_ = saved.dropped_lines;
+}
+
+}  // namespace palladion

@@ -1,0 +1,174 @@
+#include "memory_model/bytes/origin.h"
+
+#include <algorithm>
+
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+// The numbers of one kind of origin; the last one is "several".
+struct Range {
+  std::size_t first, several;
+};
+constexpr Range RangeOf(OriginKind kind) {
+  switch (kind) {
+    case OriginKind::kOutput:
+      return {1, 8};
+    case OriginKind::kValue:
+      return {96, 127};
+    default:
+      return {9, 95};
+  }
+}
+
+bool SamePlace(const Origin& a, const Origin& b) {
+  return a.kind == b.kind && a.was_read == b.was_read && a.text_line == b.text_line && a.loc == b.loc &&
+         a.made_line == b.made_line && a.made == b.made && a.object == b.object && a.code == b.code;
+}
+
+FindingCode CodeOf(OriginKind kind) {
+  switch (kind) {
+    case OriginKind::kPadding:
+      return FindingCode::kPaddingLeak;
+    default:
+      return FindingCode::kUninitialised;
+  }
+}
+
+// `reader` has met it; `at` says so of what it did, " at program (2)".
+std::string WhereFrom(const Origin& origin, const std::string& reader, const std::string& at) {
+  const std::string read = origin.was_read ? Cat(" that ", reader, " read") : "";
+  switch (origin.kind) {
+    case OriginKind::kNeverWritten:
+      return Cat("an element of '", origin.object, "'", read, " before anybody had written it");
+    case OriginKind::kOutput:
+      return Cat("an element of the output '", origin.object, "'", read, origin.was_read ? " before" : ", as if",
+                 " anybody had written it");
+    case OriginKind::kPadding:
+      return Cat("the padding of operand '", origin.object, "'", read, ": its block reaches beyond the array");
+    case OriginKind::kMaskedLane:
+      return Cat("a masked-off lane of a load of '", origin.object, "' without other=", at);
+    case OriginKind::kOutOfBounds:
+      return Cat("a load of '", origin.object, "' out of bounds", at);
+    case OriginKind::kValue:
+    case OriginKind::kSeveral:
+      break;
+  }
+  return "one of more places than are told apart";
+}
+
+// Programs of a grid accumulate into what they share; threads also read what a copy has not brought yet.
+std::string FixOf(const Origin& origin, const AgentNaming& naming, bool grid) {
+  const std::string_view first = "zeros under pl.when(pl.program_id(axis) == 0) of the axis that it accumulates over";
+  switch (origin.kind) {
+    case OriginKind::kNeverWritten:
+      if (naming.blocks) return Cat("store to '", origin.object, "', or wait for what fills it, before it is read");
+      return Cat("store to '", origin.object, "' before it is read", grid ? ": " : "", grid ? first : "");
+    case OriginKind::kOutput:
+      return Cat("store to every element of '", origin.object, "' before it is read",
+                 naming.blocks || !grid ? "" : ": where it is accumulated into, ", naming.blocks || !grid ? "" : first);
+    case OriginKind::kPadding:
+      return "mask the elements beyond the array with jnp.where before they reach other elements, or choose a block "
+             "that divides the array";
+    case OriginKind::kMaskedLane:
+      return "give the load an other=, or mask what is computed from it";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::uint8_t MovedFrom(std::uint8_t number, std::int64_t element) {
+  // Fifteen neighbours have a place each, in an order that the next fifteen do not share: a shift changes some.
+  const auto group = static_cast<std::uint64_t>(element) / kInPlace;
+  std::uint64_t turn = group * 0x9e3779b97f4a7c15;  // splitmix64's steps
+  turn = (turn ^ (turn >> 30)) * 0xbf58476d1ce4e5b9;
+  const std::uint64_t place = (static_cast<std::uint64_t>(element) + (turn >> 32)) % kInPlace;
+  return static_cast<std::uint8_t>(kMovedMark | (number - 1) << 4 | place);
+}
+
+Origins::Origins() {
+  for (const OriginKind kind : {OriginKind::kOutput, OriginKind::kSeveral, OriginKind::kValue}) {
+    Numbered& several = numbers_[RangeOf(kind).several];
+    several.origin.was_read = true;
+    if (kind == OriginKind::kValue) several.origin.kind = kind;
+  }
+}
+
+std::uint8_t Origins::Number(Origin origin, absl::Span<const std::int64_t> program, std::string_view told) {
+  const Range range = RangeOf(origin.kind);
+  std::size_t i = range.first;
+  for (; i < range.several; ++i) {
+    Numbered& numbered = numbers_[i];
+    if (numbered.met.empty()) {  // not given to anybody yet
+      if (!origin.was_read) unread_.push_back(static_cast<std::uint8_t>(i));
+      numbered.origin = std::move(origin);
+      break;
+    }
+    if (SamePlace(numbered.origin, origin)) break;
+  }
+  if (i == range.several && numbers_[i].met.empty()) numbers_[i].origin.code = origin.code;
+  Meet(numbers_[i], program, told);
+  return static_cast<std::uint8_t>(i);
+}
+
+void Origins::Meet(Numbered& numbered, absl::Span<const std::int64_t> program, std::string_view told) {
+  constexpr std::size_t kMostPrograms = 4096;  // more than run at one time
+  if (!numbered.met.empty() && numbered.last == program) return;
+  numbered.last.assign(program.begin(), program.end());
+  if (numbered.met.size() == kMostPrograms) numbered.met.clear();
+  numbered.met.try_emplace(numbered.last, told);
+}
+
+std::uint8_t Origins::ReadAt(std::uint8_t mark, const Site& site) {
+  if (Of(mark).was_read) return mark;
+  Origin origin = Of(mark);
+  origin.was_read = true;
+  origin.loc = site.loc;
+  origin.text_line = site.text_line;
+  return Number(std::move(origin), site.program);
+}
+
+Origins::Program Origins::MetBy(std::uint8_t mark, absl::Span<const std::int64_t> program) const {
+  const Numbered& numbered = numbers_[ComputedMark(mark)];
+  Program own(program.begin(), program.end());
+  return numbered.met.count(own) != 0 ? own : numbered.last;
+}
+
+Finding Origins::FindingOfValue(const Numbered& numbered, const std::string& what, const Program& met) const {
+  const auto told = numbered.met.find(met);
+  const std::string& why = told != numbered.met.end() ? told->second : numbered.met.at(numbered.last);
+  return {.code = numbered.origin.code,
+          .severity = Severity::kNote,
+          .message = Cat(why, "; ", what, " depends on the result"),
+          .loc = numbered.origin.loc,
+          .text_line = numbered.origin.text_line};
+}
+
+Finding Origins::FindingOf(std::uint8_t mark, const std::string& what, const Program& met) const {
+  const Numbered& numbered = numbers_[ComputedMark(mark)];
+  const Origin& origin = numbered.origin;
+  if (origin.kind == OriginKind::kValue) return FindingOfValue(numbered, what, met);
+  const FindingCode code = CodeOf(origin.kind);
+  Finding finding{.code = code,
+                  .severity = RowOf(code).severity,
+                  .message = Cat(what, " is undefined: it comes from ",
+                                 WhereFrom(origin, AgentName(naming_, met), AtAgent(naming_, met))),
+                  .loc = {},
+                  .first = std::nullopt,
+                  .second = std::nullopt,
+                  .why = "",
+                  .fix = FixOf(origin, naming_, !met.empty())};
+  if (origin.kind == OriginKind::kSeveral) return finding;
+  finding.first = FindingAccess{.kind = origin.was_read ? AccessKind::kRead : AccessKind::kAlloc,
+                                .agent = met.empty() && !origin.was_read ? "" : AgentName(naming_, met),
+                                .object = origin.object,
+                                .box = "",
+                                .loc = origin.was_read ? origin.loc : origin.made,
+                                .text_line = origin.was_read ? origin.text_line : origin.made_line};
+  return finding;
+}
+
+}  // namespace palladion

@@ -1,0 +1,97 @@
+// Where undefined data came from. A mark (Definedness in semantics/port/machine.h) is the number of an origin here, so
+// the first run already knows it. The numbers 1 to 8 are of outputs that nobody had written, the next 87 of other
+// memory, the last 32 of results for which hardware promises nothing; any more are one, "several places". A result that
+// several go into gets the smallest: what nobody wrote comes before what hardware does not promise.
+//
+// Bytes of an output that were never written and only moved have marks of their own (kMovedMark), which hold the place
+// that they come from. A place is told from another by four bits, so of two elements one in fifteen looks the same.
+#ifndef PALLADION_MEMORY_MODEL_BYTES_ORIGIN_H_
+#define PALLADION_MEMORY_MODEL_BYTES_ORIGIN_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "semantics/base/agent_name.h"
+#include "semantics/base/finding.h"
+#include "semantics/port/machine.h"
+
+namespace palladion {
+
+enum class OriginKind : std::uint8_t {
+  kNeverWritten,  // scratch
+  kOutput,        // an output, or a block of one, that nobody had written there
+  kPadding,       // of a block
+  kMaskedLane,    // of a load without `other`
+  kOutOfBounds,   // what a load outside gave; a finding of its own
+  kValue,         // the result of an operation, for which hardware promises nothing
+  kSeveral,       // too many to tell apart
+};
+
+struct Origin {
+  OriginKind kind = OriginKind::kSeveral;
+  std::string object;  // the buffer by the user's name
+  LocId made;          // where its memory was asked for
+  int made_line = 0;
+  bool was_read = false;  // by the kernel: not yet while only an engine has moved it
+  LocId loc;              // where it was read; of a kValue, the operation
+  int text_line = 0;
+  FindingCode code = FindingCode::kUninitialised;  // of a kValue
+};
+
+// The mark of what nobody has written to an output, in its place. In place, too, are bytes that somebody read and
+// stored back: kMovedMark, the output, and this place.
+inline constexpr std::uint8_t kUntouched = 0xff;
+inline constexpr std::uint8_t kInPlace = 0x0f;
+constexpr bool IsInPlace(std::uint8_t mark) { return mark >= kMovedMark && (mark & kInPlace) == kInPlace; }
+constexpr std::uint8_t InPlaceOf(std::uint8_t mark) { return mark | kInPlace; }
+std::uint8_t MovedFrom(std::uint8_t number, std::int64_t element);  // the number of an output's origin
+
+class Origins {
+ public:
+  using Program = std::vector<std::int64_t>;
+
+  Origins();
+  void NameAgents(const AgentNaming& naming) { naming_ = naming; }  // for messages
+
+  // The number of an origin, a new one or an old one's, which this program has met. `told`: what a finding about a
+  // kValue says of this program, the first time.
+  std::uint8_t Number(Origin origin, absl::Span<const std::int64_t> program, std::string_view told = "");
+
+  // The same undefined data, read by the kernel at a place: where it was first read is part of where it comes from.
+  std::uint8_t ReadAt(std::uint8_t mark, const Site& site);
+
+  // Those that the kernel has not read yet.
+  const std::vector<std::uint8_t>& unread() const { return unread_; }
+
+  const Origin& Of(std::uint8_t mark) const { return numbers_[ComputedMark(mark)].origin; }
+
+  // The program that met the origin, for data that `program` uses now: itself, or the last that did.
+  Program MetBy(std::uint8_t mark, absl::Span<const std::int64_t> program) const;
+
+  // Whether undefined data of this origin was reported when it came to be.
+  bool IsReported(std::uint8_t mark) const { return Of(mark).kind == OriginKind::kOutOfBounds; }
+
+  // A finding about it, all but its message and second access; `what` begins the message: "the predicate of a branch".
+  // `met` is the program that met it.
+  Finding FindingOf(std::uint8_t mark, const std::string& what, const Program& met) const;
+
+ private:
+  struct Numbered {
+    Origin origin;
+    std::map<Program, std::string> met;
+    Program last;
+  };
+  static void Meet(Numbered& numbered, absl::Span<const std::int64_t> program, std::string_view told);
+  Finding FindingOfValue(const Numbered& numbered, const std::string& what, const Program& met) const;
+
+  std::array<Numbered, kMovedMark> numbers_;  // [0] is no origin
+  std::vector<std::uint8_t> unread_;
+  AgentNaming naming_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_BYTES_ORIGIN_H_

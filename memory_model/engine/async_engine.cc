@@ -1,0 +1,375 @@
+#include "memory_model/engine/async_engine.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+// The part of 0..n that a chunk has.
+struct Part {
+  std::int64_t begin, end;
+};
+Part PartOf(std::int64_t n, int chunk, int chunks) { return {n * chunk / chunks, n * (chunk + 1) / chunks}; }
+
+// What an access of the operand touches, as its buffer counts.
+std::size_t PlacesOf(const AsyncOperand& operand) {
+  if (const auto* points = std::get_if<AsyncPoints>(&operand.where)) {
+    return points->offset.size() / points->pieces_per_element;
+  }
+  const auto& box = std::get<BoxAccess>(operand.where);
+  std::int64_t n = 1;
+  for (int j = 0; j < box.value_rank; ++j) n *= box.count[box.order[static_cast<std::size_t>(j)]];
+  return static_cast<std::size_t>(n);
+}
+
+std::size_t ElementsOf(const AsyncOperand& operand) {
+  return operand.elements != 0 ? operand.elements : PlacesOf(operand);
+}
+
+// Do the chunks of the two have the same elements?
+bool SameChunks(const AsyncOperand& from, const AsyncOperand& to) {
+  const auto *a = std::get_if<BoxAccess>(&from.where), *b = std::get_if<BoxAccess>(&to.where);
+  if (a == nullptr || b == nullptr) return a == b;
+  if (from.elements != 0 || to.elements != 0) return false;
+  const auto rows = [](const BoxAccess& box) { return box.value_rank == 0 ? 0 : box.count[box.order[0]]; };
+  return rows(*a) == rows(*b);
+}
+
+// A function needs all of its operands, and so does a copy between operands that are torn differently.
+bool ByChunk(const AsyncRequest& request) {
+  if (request.function != nullptr || request.destinations.empty()) return false;
+  for (std::size_t i = 0; i < request.sources.size(); ++i) {
+    if (!SameChunks(request.sources[i], request.destinations[i])) return false;
+  }
+  return true;
+}
+
+// One chunk of an operand's value, from or to memory.
+class Mover {
+ public:
+  Mover(const AsyncRequest& request, int chunk, bool load, bool tracked, Machine* memory)
+      : site_{request.site.loc, request.site.text_line, request.program},
+        chunk_(chunk),
+        chunks_(request.chunks),
+        load_(load),
+        tracked_(tracked),
+        memory_(memory) {}
+
+  void Move(const AsyncOperand& operand, AsyncValue* value) const {
+    const std::size_t places = PlacesOf(operand);
+    if (const auto* box = std::get_if<BoxAccess>(&operand.where)) return MoveBox(*box, places, operand, value);
+    const auto& points = std::get<AsyncPoints>(operand.where);
+    const Part part = PartOf(static_cast<std::int64_t>(places), chunk_, chunks_);
+    if (part.begin == part.end) return;
+    PointAccess access;
+    access.buffer = points.buffer;
+    const auto first = static_cast<std::size_t>(part.begin), count = static_cast<std::size_t>(part.end - part.begin);
+    const std::size_t pieces = points.pieces_per_element;
+    access.offset = absl::MakeConstSpan(points.offset).subspan(first * pieces, count * pieces);
+    access.piece_bytes = points.piece_bytes;
+    access.pieces_per_element = pieces;
+    Go(&access, {first, count}, operand, value);
+  }
+
+ private:
+  struct Places {
+    std::size_t first, count;
+  };
+
+  void MoveBox(BoxAccess box, std::size_t places, const AsyncOperand& operand, AsyncValue* value) const {
+    if (chunks_ == 1 || box.value_rank == 0 || operand.elements != 0) {
+      if (chunk_ == 0) Go(&box, {0, places}, operand, value);
+      return;
+    }
+    const std::size_t d = box.order[0];
+    const Part rows = PartOf(box.count[d], chunk_, chunks_);
+    if (rows.begin == rows.end) return;
+    const std::size_t row = places / static_cast<std::size_t>(box.count[d]);
+    box.start[d] += rows.begin * box.step[d];
+    box.count[d] = rows.end - rows.begin;
+    Go(&box, {static_cast<std::size_t>(rows.begin) * row, static_cast<std::size_t>(box.count[d]) * row}, operand,
+       value);
+  }
+
+  // Marks are by element in a value, and by place in an access.
+  template <class Access>
+  void Go(Access* access, const Places& part, const AsyncOperand& operand, AsyncValue* value) const {
+    if (part.count == 0) return;
+    const std::size_t places = PlacesOf(operand), elements = ElementsOf(operand), unit = places / elements;
+    std::byte* const at = value->bytes.data() + part.first * (value->bytes.size() / places);
+    access->site = site_;
+    Definedness defined;
+    if (tracked_) access->defined = &defined;
+    if (!load_) {
+      std::vector<std::uint8_t> spread;
+      if (!value->marks.empty()) defined = {true, value->marks.data() + part.first};
+      if (!value->marks.empty() && unit != 1) {
+        spread.resize(part.count);
+        for (std::size_t i = 0; i < part.count; ++i) spread[i] = value->marks[(part.first + i) / unit];
+        defined.undefined = spread.data();
+      }
+      if (operand.reduce == nullptr) return memory_->Store(*access, at);
+      return Reduce(*access, operand.reduce, at, {part.count, value->bytes.size() / places, unit});
+    }
+    memory_->Load(*access, at);
+    if (!defined.any) return;
+    value->marks.resize(elements, 0);
+    for (std::size_t i = 0; i < part.count; ++i) {
+      std::uint8_t& mark = value->marks[(part.first + i) / unit];
+      mark = MergeMarks(mark, defined.undefined[i]);
+    }
+  }
+
+  struct Sizes {
+    std::size_t places, place_bytes, unit;  // so many places are one element
+  };
+
+  void Reduce(const PointAccess& access, AtomicFn reduce, const std::byte* operand, const Sizes&) const {
+    memory_->Atomic(access, reduce, operand, nullptr, nullptr);
+  }
+
+  // Nothing comes between the load and the store: a half, or a chunk of it, is one step of the run.
+  void Reduce(const BoxAccess& access, AtomicFn reduce, const std::byte* operand, const Sizes& sizes) const {
+    std::vector<std::byte> value(sizes.places * sizes.place_bytes);
+    Definedness old;
+    BoxAccess load = access;  // of what is outside the store will tell
+    load.outside = Outside::kPad;
+    std::fill_n(load.lower.begin(), load.rank, std::numeric_limits<std::int64_t>::min());
+    std::fill_n(load.upper.begin(), load.rank, std::numeric_limits<std::int64_t>::max());
+    if (tracked_) load.defined = &old;
+    memory_->Load(load, value.data());
+    std::vector<std::uint8_t> marks;
+    if (old.any || (tracked_ && access.defined->any)) {
+      marks.assign(sizes.places, 0);
+      for (std::size_t e = 0; e < sizes.places; ++e) {
+        marks[e] = ComputedMark(MergeMarks(old.any ? old.undefined[e] : std::uint8_t{0},
+                                           access.defined->any ? access.defined->undefined[e] : std::uint8_t{0}));
+      }
+      *access.defined = {true, marks.data()};
+    }
+    for (std::size_t at = 0; at < value.size(); at += sizes.place_bytes * sizes.unit) {
+      reduce(&value[at], operand + at, nullptr, &value[at]);
+    }
+    memory_->Store(access, value.data());
+  }
+
+  Site site_;
+  int chunk_, chunks_;
+  bool load_, tracked_;
+  Machine* memory_;
+};
+
+}  // namespace
+
+QueueId AsyncEngine::AddQueue(QueueOrder order) {
+  queues_.push_back({.order = order});
+  return QueueId{static_cast<std::int32_t>(queues_.size() - 1)};
+}
+
+absl::Status AsyncEngine::Check(const AsyncRequest& request) {
+  const auto fail = [&](std::string_view what) {
+    return absl::InvalidArgumentError(ToAbsl(Cat("asynchronous ", request.name, ": ", what)));
+  };
+  for (const auto* operands : {&request.sources, &request.destinations}) {
+    for (const AsyncOperand& operand : *operands) {
+      const auto* box = std::get_if<BoxAccess>(&operand.where);
+      if (box != nullptr && box->mask.lanes != nullptr) return fail("a masked operand; give its places instead");
+    }
+  }
+  for (const AsyncOperand& source : request.sources) {
+    if (source.reduce != nullptr) return fail("a source that reduces");
+  }
+  if (request.function == nullptr) {
+    if (request.sources.size() != request.destinations.size()) {
+      return fail(Cat(request.sources.size(), " sources and ", request.destinations.size(),
+                      " destinations without a function between them"));
+    }
+    for (std::size_t i = 0; i < request.sources.size(); ++i) {
+      const AsyncOperand &from = request.sources[i], &to = request.destinations[i];
+      if (from.bytes != to.bytes) {
+        return fail(Cat("source ", i, " has ", from.bytes, " bytes and its destination ", to.bytes));
+      }
+      if (ElementsOf(from) != ElementsOf(to)) {
+        return fail(Cat("source ", i, " has ", ElementsOf(from), " elements and its destination ", ElementsOf(to)));
+      }
+    }
+  }
+  for (const Completion& completion : request.completions) {
+    if (completion.after == Half::kRead && request.sources.empty()) return fail("told of reading, and reads nothing");
+  }
+  if (request.after_earlier && !request.queue.valid()) return fail("waits for earlier ones, and is in no queue");
+  if (request.chunks < 1) return fail("less than one chunk");
+  return absl::OkStatus();
+}
+
+void AsyncEngine::Start(ClockId id, ClockId issuer, AsyncRequest request) {
+  Operation& operation = operations_.emplace_back();
+  operation.record = {id, issuer, request.must_await, request.site};
+  operation.request = std::move(request);
+  AsyncRequest& kept = operation.request;
+  for (auto* operands : {&kept.sources, &kept.destinations}) {
+    for (AsyncOperand& operand : *operands) {  // what the issuer's frame lent
+      if (auto* box = std::get_if<BoxAccess>(&operand.where)) box->site = {}, box->defined = nullptr;
+    }
+  }
+  for (const AsyncOperand& source : kept.sources)
+    operation.values.push_back({std::vector<std::byte>(source.bytes), {}});
+  // A write half without destinations is the moment of its completions.
+  const auto chunks = static_cast<std::size_t>(kept.chunks);
+  operation.read.assign(kept.sources.empty() ? 0 : chunks, false);
+  operation.written.assign(kept.destinations.empty() ? 1 : chunks, false);
+  operation.by_chunk = ByChunk(kept);
+  operation.reads_left = static_cast<int>(operation.read.size());
+  operation.writes_left = static_cast<int>(operation.written.size());
+  if (!kept.queue.valid()) return;
+  queues_[kept.queue.index()].open.push_back(id);
+  queues_[kept.queue.index()].under_way.push_back(id);
+}
+
+const AsyncEngine::Operation* AsyncEngine::Find(ClockId id) const {
+  const auto before = [](const Operation& operation, ClockId other) { return operation.record.id < other; };
+  const auto at = std::lower_bound(operations_.begin(), operations_.end(), id, before);
+  return at == operations_.end() || at->record.id != id ? nullptr : &*at;
+}
+
+bool AsyncEngine::Done(ClockId id, Half half) const {
+  const Operation* operation = Find(id);
+  return operation == nullptr || operation->done(half);
+}
+
+std::vector<AsyncEngine::Record> AsyncEngine::Unfinished() const {
+  std::vector<Record> records;
+  for (const Operation& operation : operations_) records.push_back(operation.record);
+  return records;
+}
+
+bool AsyncEngine::MayGo(const Operation& operation, Half half) const {
+  const QueueId queue = operation.request.queue;
+  if (!queue.valid()) return true;
+  const Queue& mine = queues_[queue.index()];
+  const QueueOrder order = mine.order;
+  const bool wholly = order == QueueOrder::kSerial || operation.request.after_earlier;
+  if (!wholly && order == QueueOrder::kNone) return true;
+  for (const ClockId id : mine.under_way) {
+    if (id == operation.record.id) break;
+    if (wholly || !Find(id)->done(half)) return false;
+  }
+  return true;
+}
+
+bool AsyncEngine::CanPerform(const PendingHalf& which) const {
+  const Operation* operation = Find(which.operation);
+  if (operation == nullptr || !MayGo(*operation, which.half)) return false;
+  const auto chunk = static_cast<std::size_t>(which.chunk);
+  if (which.half == Half::kRead) return chunk < operation->read.size() && !operation->read[chunk];
+  const bool ready = operation->reads_left == 0 || (operation->by_chunk && operation->read[chunk]);
+  return ready && chunk < operation->written.size() && !operation->written[chunk];
+}
+
+std::vector<PendingHalf> AsyncEngine::Pending() const {
+  std::vector<PendingHalf> pending;
+  for (const Operation& operation : operations_) {
+    if (operation.reads_left > 0 && MayGo(operation, Half::kRead)) {
+      for (std::size_t c = 0; c < operation.read.size(); ++c) {
+        if (!operation.read[c]) pending.push_back({operation.record.id, Half::kRead, static_cast<int>(c)});
+      }
+    }
+    if (operation.writes_left == 0 || !MayGo(operation, Half::kWrite)) continue;
+    for (std::size_t c = 0; c < operation.written.size(); ++c) {
+      const bool ready = operation.reads_left == 0 || (operation.by_chunk && operation.read[c]);
+      if (!operation.written[c] && ready) pending.push_back({operation.record.id, Half::kWrite, static_cast<int>(c)});
+    }
+  }
+  return pending;
+}
+
+AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* memory) {
+  auto& operation = const_cast<Operation&>(*Find(which.operation));
+  const AsyncRequest& request = operation.request;
+  const auto chunk = static_cast<std::size_t>(which.chunk);
+  if (which.half == Half::kRead) {
+    const Mover mover(request, which.chunk, true, tracked_, memory);
+    for (std::size_t i = 0; i < request.sources.size(); ++i) mover.Move(request.sources[i], &operation.values[i]);
+    operation.read[chunk] = true;
+    --operation.reads_left;
+  } else {
+    if (request.function != nullptr && operation.results.empty()) {
+      for (const AsyncOperand& destination : request.destinations) {
+        operation.results.push_back({std::vector<std::byte>(destination.bytes), {}});
+      }
+      request.function(operation.values, &operation.results);
+    }
+    auto& results = request.function != nullptr ? operation.results : operation.values;
+    const Mover mover(request, which.chunk, false, tracked_, memory);
+    for (std::size_t i = 0; i < request.destinations.size(); ++i) mover.Move(request.destinations[i], &results[i]);
+    operation.written[chunk] = true;
+    --operation.writes_left;
+  }
+  Performed performed{.ends_half = operation.done(which.half), .due = {}, .site = request.site};
+  for (const Completion& completion : request.completions) {
+    if (performed.ends_half && completion.after == which.half) performed.due.push_back(completion);
+  }
+  if (operation.done()) {
+    finished_.push_back(operation.record);
+    if (request.queue.valid()) {
+      std::vector<ClockId>& under_way = queues_[request.queue.index()].under_way;
+      under_way.erase(std::find(under_way.begin(), under_way.end(), which.operation));
+    }
+    operations_.erase(std::find_if(operations_.begin(), operations_.end(),
+                                   [&](const Operation& o) { return o.record.id == which.operation; }));
+  }
+  return performed;
+}
+
+void AsyncEngine::CommitGroup(QueueId queue) {
+  Queue& q = queues_[queue.index()];
+  q.groups.push_back(std::exchange(q.open, {}));
+}
+
+bool AsyncEngine::IsUncommitted(ClockId operation) const {
+  return std::any_of(queues_.begin(), queues_.end(), [&](const Queue& queue) {
+    return std::find(queue.open.begin(), queue.open.end(), operation) != queue.open.end();
+  });
+}
+
+std::vector<ClockId> AsyncEngine::GroupsBut(QueueId queue, std::size_t may_remain) const {
+  const Queue& q = queues_[queue.index()];
+  std::vector<ClockId> operations;
+  for (std::size_t i = 0; i + may_remain < q.groups.size(); ++i) {
+    operations.insert(operations.end(), q.groups[i].begin(), q.groups[i].end());
+  }
+  return operations;
+}
+
+bool AsyncEngine::GroupsDone(QueueId queue, std::size_t may_remain, Half half) const {
+  const Queue& q = queues_[queue.index()];
+  for (std::size_t i = 0; i + may_remain < q.groups.size(); ++i) {
+    for (const ClockId id : q.groups[i]) {
+      if (!Done(id, half)) return false;
+    }
+  }
+  return true;
+}
+
+void AsyncEngine::DropGroupsBut(QueueId queue, std::size_t may_remain) {
+  std::deque<std::vector<ClockId>>& groups = queues_[queue.index()].groups;
+  while (groups.size() > may_remain) groups.pop_front();
+}
+
+void AsyncEngine::Forget(const std::vector<ClockId>& gone) {
+  const auto is_gone = [&](ClockId id) { return std::binary_search(gone.begin(), gone.end(), id); };
+  finished_.erase(
+      std::remove_if(finished_.begin(), finished_.end(), [&](const Record& record) { return is_gone(record.id); }),
+      finished_.end());
+  for (Queue& queue : queues_) {
+    queue.open.erase(std::remove_if(queue.open.begin(), queue.open.end(), is_gone), queue.open.end());
+    for (auto& group : queue.groups) group.erase(std::remove_if(group.begin(), group.end(), is_gone), group.end());
+    while (!queue.groups.empty() && queue.groups.front().empty()) queue.groups.pop_front();
+  }
+}
+
+}  // namespace palladion

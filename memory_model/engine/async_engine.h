@@ -1,0 +1,155 @@
+// Operations that run beside their issuer: DMA, TMA, multicast, matrix units, remote copies. Each has lists of sources
+// and destinations, a pure function between them, a queue, and completions. It takes place in two halves, reading and
+// writing, each in one piece or torn into chunks; what may happen next is a list from which the scheduler chooses.
+// Values know which of their elements are undefined, where the run tracks that. Based on what the hardware documents
+// promise: nothing about the order of halves, but for a queue that says so. What it does not know: where bytes lie
+// (Machine moves them), clocks and races (ConcurrencyModel), time.
+#ifndef PALLADION_MEMORY_MODEL_ENGINE_ASYNC_ENGINE_H_
+#define PALLADION_MEMORY_MODEL_ENGINE_ASYNC_ENGINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "memory_model/order/fence_rule.h"
+#include "memory_model/sync/barrier.h"
+#include "memory_model/sync/semaphore.h"
+#include "semantics/port/machine.h"
+#include "semantics/port/thread_port.h"
+
+namespace palladion {
+
+using QueueId = Id<struct QueueTag>;
+
+enum class Half : std::uint8_t { kRead = 1, kWrite = 2 };  // numbers: the times of an operation's clock
+
+enum class QueueOrder : std::uint8_t {
+  kNone,    // a TPU's DMAs
+  kHalves,  // reads happen in the order of issue, and so do writes; that orders no accesses (groups of TMA stores)
+  kSerial,  // each operation is complete, and visible to the next, before that begins (wgmma, one accumulator)
+};
+
+struct AsyncOperand {
+  std::variant<BoxAccess, AsyncPoints> where;  // no mask; the site's program is not kept
+  std::size_t bytes = 0;                       // of its value
+  Proxy proxy = Proxy::kAsync;
+  AtomicFn reduce = nullptr;  // of a destination: each element becomes reduce(what it was, the value's)
+  std::size_t elements = 0;   // of its value, where several places of `where`, bytes of a union, are one; 0: one is one
+};
+
+// After one half: an arrival at a barrier, or a signal to a semaphore, which may be another place's.
+struct Completion {
+  Half after = Half::kWrite;
+  std::variant<BarrierId, SemaphoreId> object;
+  std::int64_t amount = 1;  // arrivals; what the semaphore counts
+};
+
+struct AsyncRequest {
+  std::string name = "copy";
+  std::string await;  // the user's words for a wait for it: "plgpu.barrier_wait(b)"
+  std::vector<AsyncOperand> sources, destinations;
+  AsyncFunction function;      // none: destination i becomes source i
+  QueueId queue;               // invalid: of no queue
+  bool after_earlier = false;  // waits for all earlier operations of its queue, and tells of them (a commit)
+  std::vector<Completion> completions;
+  Half must_await = Half::kWrite;  // what a kernel has to wait for before it ends; of a store, the read half
+  int chunks = 1;                  // pieces of a half, at most
+  CodeSite site;
+  std::vector<std::int64_t> program;  // the issuer's index in the grid, for messages
+};
+
+// One choice of the scheduler.
+struct PendingHalf {
+  ClockId operation;
+  Half half = Half::kRead;
+  int chunk = 0;
+  friend bool operator==(const PendingHalf& a, const PendingHalf& b) {
+    return a.operation == b.operation && a.half == b.half && a.chunk == b.chunk;
+  }
+};
+
+class AsyncEngine {
+ public:
+  QueueId AddQueue(QueueOrder order);
+  QueueOrder OrderOf(QueueId queue) const { return queues_[queue.index()].order; }
+
+  // From here on values carry marks, as the machine's memory does then too. Before the first operation.
+  void TrackDefinedness() { tracked_ = true; }
+
+  // InvalidArgument: masks; a source that reduces; a completion after a half that there is not; sizes that do not fit
+  // without a function.
+  static absl::Status Check(const AsyncRequest& request);
+  void Start(ClockId operation, ClockId issuer, AsyncRequest request);
+
+  bool CanPerform(const PendingHalf& half) const;  // is it one of Pending()?
+  // In the order of issue, then reads before writes, then chunks.
+  std::vector<PendingHalf> Pending() const;
+
+  // Moves the bytes of one of Pending().
+  struct Performed {
+    bool ends_half = false;
+    std::vector<Completion> due;  // now
+    CodeSite site;
+  };
+  Performed Perform(const PendingHalf& half, Machine* memory);
+
+  bool Done(ClockId operation, Half half) const;
+
+  // What is kept of an operation that is done, until it is forgotten.
+  struct Record {
+    ClockId id, issuer;
+    Half must_await = Half::kWrite;
+    CodeSite site;
+  };
+  const std::vector<Record>& finished() const { return finished_; }
+  std::vector<Record> Unfinished() const;
+
+  // Groups, which a thread waits for by how many may still be under way.
+  void CommitGroup(QueueId queue);
+  bool IsUncommitted(ClockId operation) const;  // it is of a group that nobody has committed
+  bool GroupsDone(QueueId queue, std::size_t may_remain, Half half) const;
+  // The operations of all groups but the newest `may_remain`.
+  std::vector<ClockId> GroupsBut(QueueId queue, std::size_t may_remain) const;
+  // Whoever waits for the groups of the queue has been told of all but the newest: it need not be told again.
+  void DropGroupsBut(QueueId queue, std::size_t may_remain);
+
+  // Operations that are done and that nobody will ask about any more, sorted.
+  void Forget(const std::vector<ClockId>& gone);
+
+ private:
+  struct Queue {
+    QueueOrder order = QueueOrder::kNone;
+    std::vector<ClockId> under_way;           // in the order of issue
+    std::vector<ClockId> open;                // of the group that is not committed
+    std::deque<std::vector<ClockId>> groups;  // oldest first
+  };
+
+  struct Operation {
+    Record record;
+    AsyncRequest request;
+    std::vector<AsyncValue> values, results;
+    std::vector<bool> read, written;  // chunks; a half that reads nothing has none
+    int reads_left = 0, writes_left = 0;
+    bool by_chunk = false;  // a chunk can be written once it has been read
+    bool done(Half half) const { return half == Half::kRead ? reads_left == 0 : writes_left == 0; }
+    bool done() const { return reads_left == 0 && writes_left == 0; }
+  };
+
+  const Operation* Find(ClockId operation) const;
+  bool MayGo(const Operation& operation, Half half) const;
+
+  std::deque<Operation> operations_;  // under way, by id
+  std::vector<Record> finished_;
+  std::vector<Queue> queues_;
+  bool tracked_ = false;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_ENGINE_ASYNC_ENGINE_H_

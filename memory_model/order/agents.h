@@ -1,0 +1,115 @@
+// Whoever has a clock: agents, and asynchronous operations, each a component of its own that is never given again. An
+// agent's clock ticks when it publishes what it did (an arrival, a signal, an issue, a fence), so that what it does
+// later is not taken for published. Operations that nobody can ask about any more are forgotten, in rounds whose number
+// grows with the logarithm of what lives; so clocks stay as small as what is in flight.
+#ifndef PALLADION_MEMORY_MODEL_ORDER_AGENTS_H_
+#define PALLADION_MEMORY_MODEL_ORDER_AGENTS_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "memory_model/order/clock.h"
+#include "memory_model/order/places.h"
+#include "semantics/port/machine.h"
+
+namespace palladion {
+
+// A line of the kernel, without the program that is there: what may be kept.
+struct CodeSite {
+  LocId loc;
+  int text_line = 0;
+  static CodeSite Of(const Site& site) { return {site.loc, site.text_line}; }
+};
+
+class AgentTable {
+ public:
+  // The machine has proxies (GPUs); without, bundles hold the generic clock alone.
+  explicit AgentTable(bool proxies = true) : proxies_(proxies) {}
+
+  // `name` is for messages: "thread 1 (block 3, 0)".
+  ClockId Add(std::string name, const Place& place);
+  // A child that starts now, and its end: what each does is ordered by it.
+  ClockId Spawn(ClockId parent, std::string name, const Place& place, const CodeSite& site);
+  void Join(ClockId parent, ClockId child);
+  ClockId ParentOf(ClockId agent) const { return Agent(agent).parent; }  // invalid: nobody spawned it
+
+  // An operation that `issuer` starts now. `Fork` is what it knows, `Completion` what is told by whoever waits for its
+  // first `halves` halves. Forget it when both halves are done and told: then only who asks keeps it.
+  ClockId AddOperation(ClockId issuer, std::string name, const CodeSite& site);
+  // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
+  void SayAwait(ClockId operation, std::string call) { Operation(operation).await = std::move(call); }
+  std::string AwaitOf(ClockId operation) const { return Has(operation) ? Operation(operation).await : ""; }
+  static constexpr std::int32_t kMaxOperations = 0x7fffffff - (1 << 28);
+  bool NoMoreOperations() const { return next_operation_ - kFirstOperation >= kMaxOperations; }
+  static bool IsOperation(ClockId who) { return who.value >= kFirstOperation; }
+  const ClockBundle& Fork(ClockId operation) const { return Operation(operation).fork; }
+  ClockBundle& Fork(ClockId operation) { return Operation(operation).fork; }
+  ClockId IssuerOf(ClockId who) const { return IsOperation(who) ? Operation(who).issuer : who; }
+  ClockBundle Completion(ClockId operation, std::uint32_t halves) const;
+
+  const ClockBundle& ClockOf(ClockId agent) const { return Agent(agent).clock; }
+  std::uint32_t NowOf(ClockId agent) const { return Agent(agent).now; }
+  // Has a wait of the agent's own told it of what it did at this time?
+  bool RoundTrip(ClockId agent, std::uint32_t time) const { return time <= Agent(agent).echoed; }
+
+  // After the clock has been handed to a barrier, a semaphore or an operation.
+  void Tick(ClockId agent, const CodeSite& site);
+  void Acquire(ClockId agent, const ClockBundle& told);
+  void Commit(ClockId agent, ClockPart to, const CodeSite& site);
+
+  std::string NameOf(ClockId who) const;    // of an operation that is forgotten, only that it was one
+  const Place& PlaceOf(ClockId who) const;  // of an operation: its issuer's
+
+  // What `agent` last heard of `other`: the line of the publication, where it is remembered.
+  struct Heard {
+    std::uint32_t time = 0;
+    CodeSite site;
+    bool known = false;
+  };
+  Heard LastHeard(const ClockBundle& clock, ClockId other) const;
+
+  // Is it time to forget? Then `live` is every operation that some history or pending half still holds, sorted.
+  bool Crowded() const { return operations_.size() >= next_sweep_; }
+  void Sweep(const std::vector<ClockId>& live);
+  std::size_t operations() const { return operations_.size(); }
+  // Does any agent know of the operation's first `halves` halves?
+  bool KnownToAny(ClockId operation, std::uint32_t halves) const;
+
+ private:
+  static constexpr std::int32_t kFirstOperation = 1 << 28;  // after all agents, so that clocks keep them apart
+  static constexpr std::size_t kRemembered = 8;
+  struct AgentState {
+    std::string name;
+    Place place;
+    ClockId parent;
+    ClockBundle clock;
+    std::uint32_t now = 1;
+    std::uint32_t echoed = 0;
+    std::array<CodeSite, kRemembered> published;  // at time t: entry t modulo the size
+  };
+  struct OperationState {
+    ClockId id;
+    ClockId issuer;
+    std::string name, await;
+    ClockBundle fork;
+  };
+
+  AgentState& Agent(ClockId id) { return agents_[id.index()]; }
+  const AgentState& Agent(ClockId id) const { return agents_[id.index()]; }
+  bool Has(ClockId operation) const;
+  OperationState& Operation(ClockId id);
+  const OperationState& Operation(ClockId id) const { return const_cast<AgentTable*>(this)->Operation(id); }
+
+  bool proxies_;
+  std::vector<AgentState> agents_;
+  std::vector<OperationState> operations_;  // by id
+  std::int32_t next_operation_ = kFirstOperation;
+  std::size_t next_sweep_ = 64;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_ORDER_AGENTS_H_

@@ -1,0 +1,69 @@
+// What was done to bytes of shared memory before others were given them. A later scope has the bytes of an earlier one:
+// a plain access of those bytes is as invisible to asynchronous units as one of the later scope's own, until a fence
+// lies between. Uses are kept in the terms of the allocation that they were made to, and told in the terms of the one
+// that gets the bytes. Based on Mosaic GPU's layout of scopes, a stack in which nothing is cleared. What it does not
+// keep: whose bytes nobody is given again. What it does not see: where two allocations are swizzled differently, a part
+// of a kilobyte of one is taken to lie where it would without a swizzle.
+#ifndef PALLADION_MEMORY_MODEL_ORDER_ARENA_PAST_H_
+#define PALLADION_MEMORY_MODEL_ORDER_ARENA_PAST_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "memory_model/order/fence_rule.h"
+#include "memory_model/sets/access_set.h"
+
+namespace palladion {
+
+// Where an allocation lies in its arena.
+struct ArenaLayout {
+  std::vector<std::int64_t> shape;
+  std::int64_t element_bytes = 1;
+  std::int64_t offset = 0;  // bytes
+
+  std::int64_t end() const;
+  friend bool operator==(const ArenaLayout& a, const ArenaLayout& b) {
+    return a.shape == b.shape && a.element_bytes == b.element_bytes && a.offset == b.offset;
+  }
+};
+
+// The arena of one block.
+class ArenaPast {
+ public:
+  struct Use {
+    AccessEvent event;
+    AccessSet set;
+    std::string object;  // what its bytes were then, by the user's name
+  };
+
+  // An allocation has ended, and this is what was done to it.
+  void Add(ArenaLayout layout, std::vector<Use> uses);
+  // Another gets its bytes: what was done to those. From here on that is the new one's to remember.
+  std::vector<Use> Take(const ArenaLayout& layout);
+
+  template <class F>
+  void ForEachEvent(const F& f) const {
+    for (const Piece& piece : pieces_) {
+      for (const Use& use : piece.past->uses) f(use.event);
+    }
+  }
+
+ private:
+  struct Past {
+    ArenaLayout layout;
+    std::vector<Use> uses;
+  };
+  // Bytes of the arena that nobody has been given since.
+  struct Piece {
+    std::shared_ptr<const Past> past;
+    std::int64_t begin = 0, end = 0;
+  };
+
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_ORDER_ARENA_PAST_H_

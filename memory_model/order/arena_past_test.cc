@@ -1,0 +1,197 @@
+// Bytes that several allocations have had, one after another: what each is told of those before it.
+#include "memory_model/order/arena_past.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "memory_model/concurrency_test_util.h"
+
+namespace palladion {
+namespace {
+
+using Codes = std::set<std::string>;
+using concurrency_test::Script;
+
+AccessSet Rows(std::int32_t first, std::int32_t count, std::int32_t width) {
+  AccessBox box;
+  box.rank = 2;
+  box.dim[0] = {first, count, 1};
+  box.dim[1] = {0, width, 1};
+  return AccessSet::Of(box);
+}
+
+ArenaPast::Use UseAt(std::int32_t line, AccessSet set) {
+  return {AccessEvent{.who = ClockId{0}, .time = 1, .kind = AccessKind::kWrite, .text_line = line}, std::move(set),
+          "s"};
+}
+
+TEST(ArenaPast, TheSameLayoutGetsTheSameSets) {
+  ArenaPast past;
+  past.Add({{4, 8}, 4, 1024}, {UseAt(1, Rows(1, 2, 8))});
+  const auto uses = past.Take({{4, 8}, 4, 1024});
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_TRUE(uses[0].set.is_box);
+  EXPECT_TRUE(Same(uses[0].set.box, Rows(1, 2, 8).box));
+  EXPECT_TRUE(past.Take({{4, 8}, 4, 1024}).empty());  // it has been told, and remembers
+}
+
+TEST(ArenaPast, WhoGetsAPartIsToldOfThatPart) {
+  ArenaPast past;
+  past.Add({{4, 8}, 4, 0}, {UseAt(1, Rows(0, 1, 8)), UseAt(2, Rows(1, 3, 8))});  // bytes 0 to 32, 32 to 128
+  const auto middle = past.Take({{64}, 1, 48});
+  ASSERT_EQ(middle.size(), 1u);
+  EXPECT_EQ(middle[0].event.text_line, 2);
+  EXPECT_TRUE(middle[0].set.is_box);
+  EXPECT_EQ(Describe(middle[0].set.box), "[0:64]");
+  const auto rest = past.Take({{8, 8}, 2, 0});  // 16 bytes a row; rows 3 to 6 have been given
+  ASSERT_EQ(rest.size(), 3u);
+  EXPECT_EQ(Describe(rest[0].set.box), "[0:2, 0:8]");
+  EXPECT_EQ(Describe(rest[1].set.box), "[2, 0:8]");
+  EXPECT_EQ(rest[2].event.text_line, 2);
+  EXPECT_EQ(Describe(rest[2].set.box), "[7, 0:8]");
+}
+
+// Random allocations and uses of a small arena, against a note of each byte.
+TEST(ArenaPast, AgreesWithANoteOfEachByte) {
+  std::mt19937 random(5);
+  const auto below = [&](int n) { return static_cast<std::int32_t>(random() % static_cast<unsigned>(n)); };
+  for (int trial = 0; trial < 300; ++trial) {
+    ArenaPast past;
+    std::map<std::int64_t, std::set<std::int32_t>> lines;  // by byte of the arena
+    for (std::int32_t line = 1; line < 12; ++line) {
+      const ArenaLayout layout{{1 + below(4), 1 + below(6)}, 1 + below(4), below(40)};
+      std::map<std::int64_t, std::set<std::int32_t>> told;
+      std::vector<ArenaPast::Use> uses = past.Take(layout);
+      for (const ArenaPast::Use& use : uses) {
+        std::vector<ByteRange> ranges = use.set.ranges;
+        if (use.set.is_box) {
+          ForEachRun(use.set.box, layout.shape, layout.element_bytes, [&](std::int64_t begin, std::int64_t end) {
+            ranges.push_back({begin, end});
+          });
+        }
+        for (const ByteRange& range : ranges) {
+          for (std::int64_t at = range.begin; at < range.end; ++at) {
+            told[layout.offset + at].insert(use.event.text_line);
+          }
+        }
+      }
+      decltype(told) expected;
+      for (const auto& [at, by] : lines) {
+        if (at >= layout.offset && at < layout.end() && !by.empty()) expected[at] = by;
+      }
+      EXPECT_EQ(told, expected) << "trial " << trial << ", line " << line;
+      const std::int32_t rows = static_cast<std::int32_t>(layout.shape[0]), first = below(rows);
+      const std::int32_t count = 1 + below(rows - first), width = static_cast<std::int32_t>(layout.shape[1]);
+      uses.push_back(UseAt(line, Rows(first, count, width)));
+      const std::int64_t row = layout.shape[1] * layout.element_bytes;
+      for (std::int64_t at = first * row; at < (first + count) * row; ++at) lines[layout.offset + at].insert(line);
+      past.Add(layout, std::move(uses));
+    }
+  }
+}
+
+// A fence may stand anywhere between the use of the earlier memory and the copy into the later.
+TEST(ArenaPast, AFenceIsAskedForAcrossAllocations) {
+  for (const bool fence : {false, true}) {
+    Script s;
+    const auto gmem = s.Buffer("gmem", {4, 8}, ProxySpace::kGlobal);
+    const auto a = s.Thread("a");
+    const BufferId first{100}, second{101};
+    const TrackedBuffer tile{.name = "first", .shape = {4, 8}, .space = ProxySpace::kShared, .arena = 3, .offset = 0};
+    s.model.Adopt(first, tile);
+    s.model.Touch(a, first, AccessKind::kWrite, Rows(1, 1, 8), {LocId{}, 10});
+    s.model.Free(a, first, {LocId{}, 11});
+    TrackedBuffer half = tile;
+    half.name = "second";
+    half.shape = {2, 8};
+    s.model.Adopt(second, half);
+    if (fence) s.model.Commit(a, ClockPart::kAsyncSmem, {LocId{}, 12});
+    AsyncRequest copy = s.Copy(gmem, {0, 2}, gmem, {2, 2});
+    std::get<BoxAccess>(copy.destinations[0].where).buffer = second;
+    std::get<BoxAccess>(copy.destinations[0].where).start[0] = 0;
+    copy.site = {LocId{}, 13};
+    ASSERT_TRUE(s.model.Start(a, copy).ok());
+    EXPECT_EQ(s.Codes(), fence ? Codes{} : Codes{"PROXY"});
+    if (fence) continue;
+    const Finding& found = *s.Find(FindingCode::kProxy);
+    EXPECT_EQ(found.message,
+              "copy #0 issued by a writes second[1, 0:8]; a writes 'first' of an earlier scope, which had the same "
+              "bytes, before, with no fence between");
+    EXPECT_EQ(found.first->object, "first");
+    EXPECT_EQ(found.first->text_line, 10);
+    s.model.EndArena(3);
+  }
+}
+
+// What a history tells of its uses, boxes and granules alike, is what was done.
+TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
+  std::mt19937 random(9);
+  const std::vector<std::int64_t> shape = {100, 16};  // too many rows for slots: granules
+  AccessHistory history(shape, 4);
+  const ClockBundle nothing;
+  std::map<std::int32_t, std::set<std::int64_t>> done, told;  // by line: bytes
+  for (std::int32_t line = 1; line <= 200; ++line) {
+    const AccessEvent event{.who = ClockId{line}, .time = 1, .kind = AccessKind::kRead, .text_line = line};
+    AccessBox box;
+    box.rank = 2;
+    for (std::size_t d = 0; d < 2; ++d) {
+      const auto start = static_cast<std::int32_t>(random() % 16);
+      box.dim[d] = {start, 1 + static_cast<std::int32_t>(random() % std::min(3u, static_cast<unsigned>(16 - start))),
+                    1};
+    }
+    std::vector<AccessConflict> conflicts;
+    history.Apply(event, AccessSet::Of(box), {nothing, ClockPart::kGeneric, {}}, &conflicts);
+    ForEachRun(box, shape, 4, [&](std::int64_t begin, std::int64_t end) {
+      for (; begin < end; ++begin) done[line].insert(begin);
+    });
+  }
+  EXPECT_GT(history.granules(), 0u);
+  const auto tell = [&told](const AccessEvent& event, std::int64_t begin, std::int64_t end) {
+    for (; begin < end; ++begin) told[event.text_line].insert(begin);
+  };
+  history.ForEachUse([&](const AccessEvent& event, const AccessSet& set) {
+    for (const ByteRange& range : set.ranges) tell(event, range.begin, range.end);
+    if (set.is_box) {
+      ForEachRun(set.box, shape, 4, [&](std::int64_t begin, std::int64_t end) { tell(event, begin, end); });
+    }
+  });
+  EXPECT_EQ(told, done);
+}
+
+// Operations that only the past of some bytes holds are not forgotten: who gets those bytes asks about them.
+TEST(ArenaPast, OperationsOfThePastAreRemembered) {
+  Script s;
+  const auto gmem = s.Buffer("gmem", {4, 8}, ProxySpace::kGlobal);
+  const auto one = s.Buffer("one", {4, 8}, ProxySpace::kShared), two = s.Buffer("two", {2, 8}, ProxySpace::kShared);
+  const auto three = s.Buffer("three", {4, 8}, ProxySpace::kShared);
+  const auto a = s.Thread("a");
+  const auto full = s.model.MakeBarrier({"full"});
+  const auto begin = [&](BufferId id, std::int64_t rows) {
+    s.model.Adopt(id, {.name = "s", .shape = {rows, 8}, .space = ProxySpace::kShared, .arena = 0, .offset = 0});
+  };
+  const auto load = [&](BufferId id, std::int64_t rows) {
+    AsyncRequest copy = s.Copy(gmem, {0, rows}, id, {0, rows});
+    copy.completions.push_back({Half::kWrite, full, 1});
+    ASSERT_TRUE(s.model.Start(a, copy).ok());
+    while (!s.model.Pending().empty()) s.model.Perform(s.model.Pending()[0], &s.memory);
+    s.model.Wait(a, full, {});
+  };
+  begin(one, 4);
+  load(one, 4);
+  s.model.Free(a, one, {});
+  begin(two, 2);
+  for (int i = 0; i < 300; ++i) load(two, 2);
+  s.model.Free(a, two, {});
+  begin(three, 4);
+  load(three, 4);
+  EXPECT_EQ(s.Codes(), Codes{});
+}
+
+}  // namespace
+}  // namespace palladion

@@ -1,0 +1,143 @@
+// Happens-before, as vector clocks: who knows what of whom. Sparse, because a run may have a hundred thousand programs
+// and as many asynchronous operations, and each of them hears of a few. Based on FastTrack (Flanagan and Freund, PLDI
+// 2009): an access is one epoch, and only clocks are vectors. What they do not know: orders that a run did not show.
+#ifndef PALLADION_MEMORY_MODEL_ORDER_CLOCK_H_
+#define PALLADION_MEMORY_MODEL_ORDER_CLOCK_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "semantics/base/ids.h"
+
+namespace palladion {
+
+// A component of clocks: an agent, or an asynchronous operation, which has one of its own. None is ever given twice.
+using ClockId = Id<struct ClockTag>;
+
+struct Epoch {
+  ClockId who;
+  std::uint32_t time = 0;  // 0: before anything it did
+  friend bool operator==(const Epoch& a, const Epoch& b) { return a.who == b.who && a.time == b.time; }
+};
+
+class VectorClock {
+ public:
+  std::uint32_t TimeOf(ClockId who) const {
+    const Epoch* entry = entries_.data();
+    const std::size_t n = entries_.size();
+    // Where all know of all, an agent's place is its number.
+    if (who.index() < n && entry[who.index()].who == who) return entry[who.index()].time;
+    for (const Epoch* end = entry + n; entry != end; ++entry) {
+      if (!(entry->who < who)) return entry->who == who ? entry->time : 0;
+    }
+    return 0;
+  }
+  bool Covers(const Epoch& epoch) const { return epoch.time <= TimeOf(epoch.who); }
+  bool Covers(const VectorClock& other) const;
+
+  // To at least this.
+  void Raise(const Epoch& epoch) {
+    if (epoch.who.index() < entries_.size()) {
+      Epoch& entry = entries_.data()[epoch.who.index()];
+      if (entry.who == epoch.who) {
+        entry.time = std::max(entry.time, epoch.time);
+        return;
+      }
+    }
+    RaiseSlow(epoch);
+  }
+  void Join(const VectorClock& other);
+  void Clear() { entries_.clear(); }
+  friend void swap(VectorClock& a, VectorClock& b) { a.entries_.swap(b.entries_); }
+
+  // Without the components for which gone(who) holds: those that nobody will ask about again.
+  template <class Gone>
+  void Forget(const Gone& gone) {
+    entries_.erase(std::remove_if(entries_.begin(), entries_.end(), [&](const Epoch& e) { return gone(e.who); }),
+                   entries_.end());
+  }
+
+  std::size_t size() const { return entries_.size(); }
+  bool empty() const { return entries_.empty(); }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+
+ private:
+  void RaiseSlow(const Epoch& epoch);
+  void JoinSlow(const VectorClock& other);
+
+  absl::InlinedVector<Epoch, 4> entries_;  // by component
+};
+
+inline void VectorClock::Join(const VectorClock& other) {
+  const std::size_t n = other.entries_.size();
+  if (n == entries_.size()) {  // those who talk to each other know of the same few
+    Epoch* mine = entries_.data();
+    const Epoch* theirs = other.entries_.data();
+    std::size_t i = 0;
+    for (; i < n && mine[i].who == theirs[i].who; ++i) mine[i].time = std::max(mine[i].time, theirs[i].time);
+    if (i == n) return;
+  }
+  JoinSlow(other);
+}
+
+// What is known is not one thing: a write that another thread can see may not be visible to the units that access
+// memory asynchronously. A bundle has a clock for each way to look; `generic` covers all others.
+enum class ClockPart : std::uint8_t { kGeneric, kAsyncSmem, kAsyncGmem, kTensorCore };
+inline constexpr std::size_t kClockParts = 4;
+
+class ClockBundle {
+ public:
+  const VectorClock& operator[](ClockPart part) const { return parts_[static_cast<std::size_t>(part)]; }
+
+  void Join(const ClockBundle& other) {
+    parts_[0].Join(other.parts_[0]);
+    if (!other.plain_) JoinMore(other, kClockParts);
+  }
+  // As a barrier carries it that does not order the tensor core.
+  void JoinWithoutTensorCore(const ClockBundle& other) {
+    parts_[0].Join(other.parts_[0]);
+    if (!other.plain_) JoinMore(other, kClockParts - 1);
+  }
+  void Raise(const Epoch& epoch) {
+    for (VectorClock& part : parts_) part.Raise(epoch);
+    plain_ = false;
+  }
+  void RaiseGeneric(const Epoch& epoch) { parts_[0].Raise(epoch); }
+  // A fence: what is known generically is from here on visible this way too.
+  void Commit(ClockPart to) {
+    parts_[static_cast<std::size_t>(to)].Join(parts_[0]);
+    plain_ = false;
+  }
+  void Clear() {
+    parts_[0].Clear();
+    if (!plain_) ClearMore();
+  }
+  friend void swap(ClockBundle& a, ClockBundle& b) {
+    swap(a.parts_[0], b.parts_[0]);
+    if (a.plain_ && b.plain_) return;
+    for (std::size_t i = 1; i < kClockParts; ++i) swap(a.parts_[i], b.parts_[i]);
+    std::swap(a.plain_, b.plain_);
+  }
+  template <class Gone>
+  void Forget(const Gone& gone) {
+    for (VectorClock& part : parts_) part.Forget(gone);
+  }
+
+ private:
+  static_assert(static_cast<std::size_t>(ClockPart::kTensorCore) == kClockParts - 1);
+
+  void JoinMore(const ClockBundle& other, std::size_t parts);
+  void ClearMore();
+
+  bool plain_ = true;  // nothing but the generic clock
+  std::array<VectorClock, kClockParts> parts_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_ORDER_CLOCK_H_

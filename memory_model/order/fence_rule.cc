@@ -1,0 +1,40 @@
+#include "memory_model/order/fence_rule.h"
+
+namespace palladion {
+namespace {
+
+constexpr std::string_view kNames[] = {"pallas", "strict", "lax"};
+
+}  // namespace
+
+std::string_view Name(FencePolicy policy) { return kNames[static_cast<std::size_t>(policy)]; }
+
+std::optional<FencePolicy> FencePolicyFromName(std::string_view name) {
+  for (const FencePolicy policy : {FencePolicy::kPallas, FencePolicy::kStrict, FencePolicy::kLax}) {
+    if (Name(policy) == name) return policy;
+  }
+  return std::nullopt;
+}
+
+std::optional<FenceRule::Verdict> FenceRule::Judge(const AccessEvent& first, AccessKind second, ProxySpace space,
+                                                   bool same_agent, bool round_trip) const {
+  if (!Conflict(first.kind, second)) return std::nullopt;
+  if (space == ProxySpace::kTensor) {
+    return Verdict{FindingCode::kBarrierTensorOrder, Severity::kDefect, Confidence::kProved};
+  }
+  if (first.writes()) return Verdict{FindingCode::kProxy, Severity::kDefect, Confidence::kProved};
+  const bool one_thread = same_agent && !round_trip;
+  switch (policy_) {
+    case FencePolicy::kPallas:
+      if (one_thread) return Verdict{FindingCode::kProxy, Severity::kDefect, Confidence::kProved};
+      return Verdict{FindingCode::kProxyWar, Severity::kNote, Confidence::kPolicyDependent};
+    case FencePolicy::kStrict:
+      return Verdict{FindingCode::kProxy, Severity::kDefect,
+                     one_thread ? Confidence::kProved : Confidence::kPolicyDependent};
+    case FencePolicy::kLax:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace palladion

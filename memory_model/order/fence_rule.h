@@ -1,0 +1,112 @@
+// When one access is ordered before another, given what the later one's agent knows; and the fence rule: what of the
+// order that is there the asynchronous units may not see. Hardware's own documents leave part of that open, so the rule
+// is a named policy. Based on the documentation of Pallas for GPUs and on PTX's proxies; where they do not decide, a
+// finding says that it depends on the policy.
+#ifndef PALLADION_MEMORY_MODEL_ORDER_FENCE_RULE_H_
+#define PALLADION_MEMORY_MODEL_ORDER_FENCE_RULE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "memory_model/order/clock.h"
+#include "semantics/base/finding.h"
+
+namespace palladion {
+
+// How an access goes to memory. TMEM has a way of its own.
+enum class Proxy : std::uint8_t { kGeneric, kAsync, kTensorCore };
+
+// Only what the fence rule tells apart. kPlain: memory without proxies (TPU, Triton).
+enum class ProxySpace : std::uint8_t { kPlain, kShared, kGlobal, kTensor };
+
+// One access, without what it touched.
+struct AccessEvent {
+  ClockId who;
+  std::uint32_t time = 0;
+  AccessKind kind = AccessKind::kRead;
+  Proxy proxy = Proxy::kGeneric;
+  LocId loc;
+  std::int32_t text_line = 0;
+
+  Epoch epoch() const { return {who, time}; }
+  bool writes() const { return kind != AccessKind::kRead; }
+  bool lifetime() const { return kind == AccessKind::kAlloc || kind == AccessKind::kFree; }
+  friend bool operator==(const AccessEvent& a, const AccessEvent& b) {
+    return a.who == b.who && a.time == b.time && a.kind == b.kind && a.proxy == b.proxy && a.loc == b.loc &&
+           a.text_line == b.text_line;
+  }
+};
+
+// Two accesses of one byte that need an order.
+inline bool Conflict(AccessKind a, AccessKind b) {
+  if (a == AccessKind::kRead && b == AccessKind::kRead) return false;
+  return !(a == AccessKind::kAtomic && b == AccessKind::kAtomic);
+}
+// Whatever conflicts with `earlier` conflicts with `later` too.
+inline bool AtLeastAsStrong(AccessKind later, AccessKind earlier) {
+  return later == earlier || (later != AccessKind::kRead && later != AccessKind::kAtomic);
+}
+
+enum class Ordering : std::uint8_t { kOrdered, kUnfenced, kUnordered };
+
+// Where an access looks back from.
+struct Vantage {
+  const ClockBundle& clock;
+  ClockPart part;  // what must be visible to it
+  ClockId self;    // whose access it is: an operation is not in the clock that it starts with
+
+  Ordering Order(const AccessEvent& earlier) const {
+    if (part != ClockPart::kGeneric) return OrderThere(earlier);
+    const bool known = earlier.who == self || clock[ClockPart::kGeneric].Covers(earlier.epoch());
+    return known ? Ordering::kOrdered : Ordering::kUnordered;
+  }
+
+ private:
+  Ordering OrderThere(const AccessEvent& earlier) const {
+    if (earlier.who == self && earlier.proxy != Proxy::kGeneric) return Ordering::kOrdered;
+    if (!clock[ClockPart::kGeneric].Covers(earlier.epoch())) return Ordering::kUnordered;
+    if (earlier.lifetime()) return Ordering::kOrdered;
+    // An asynchronous access whose completion is known needs no fence; one to TMEM has to come the tensor core's way.
+    const Proxy fenced = part == ClockPart::kTensorCore ? Proxy::kTensorCore : Proxy::kGeneric;
+    if (earlier.proxy != fenced || clock[part].Covers(earlier.epoch())) return Ordering::kOrdered;
+    return Ordering::kUnfenced;
+  }
+};
+
+enum class FencePolicy : std::uint8_t { kPallas, kStrict, kLax };
+std::string_view Name(FencePolicy policy);                              // "pallas", "strict", "lax"
+std::optional<FencePolicy> FencePolicyFromName(std::string_view name);  // of --proxy
+
+class FenceRule {
+ public:
+  explicit FenceRule(FencePolicy policy = FencePolicy::kPallas) : policy_(policy) {}
+  FencePolicy policy() const { return policy_; }
+
+  // What must be visible to an access of this kind. No fence of Pallas covers global memory, so there the order of
+  // threads is all one can ask for.
+  static ClockPart PartFor(Proxy proxy, ProxySpace space) {
+    if (proxy == Proxy::kTensorCore) return ClockPart::kTensorCore;
+    return proxy == Proxy::kAsync && space == ProxySpace::kShared ? ClockPart::kAsyncSmem : ClockPart::kGeneric;
+  }
+
+  struct Verdict {
+    FindingCode code;
+    Severity severity;
+    Confidence confidence;
+  };
+  // Of a conflicting pair that is ordered but unfenced; nullopt: allowed. `round_trip`: both are of one agent, and a
+  // wait of its own has told it of the first.
+  std::optional<Verdict> Judge(const AccessEvent& first, AccessKind second, ProxySpace space, bool same_agent,
+                               bool round_trip) const;
+
+  // Does a wgmma that returns leave only itself in flight?
+  bool WgmmaCompletesEarlier() const { return policy_ != FencePolicy::kStrict; }
+
+ private:
+  FencePolicy policy_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_ORDER_FENCE_RULE_H_

@@ -1,0 +1,74 @@
+// The second look at conflicts that a sweep found: the same launch runs again with this observer, which is told one
+// byte for each conflict and says who else touched it, and whether all that was written there is the same. What it
+// does not see: accesses that are in conflict at other bytes only.
+#ifndef PALLADION_MEMORY_MODEL_SWEEP_WITNESS_H_
+#define PALLADION_MEMORY_MODEL_SWEEP_WITNESS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/memory.h"
+#include "memory_model/sets/region.h"
+#include "memory_model/sweep/sweep.h"
+#include "memory_model/sweep/written_values.h"
+
+namespace palladion {
+
+struct WitnessAccess {
+  AccessKind kind = AccessKind::kRead;
+  std::vector<std::int64_t> program;
+  std::string box;
+  LocId loc;
+  int text_line = 0;
+};
+
+class Witness final : public AccessObserver {
+ public:
+  explicit Witness(std::vector<TaskDim> dims) : clock_(std::move(dims)) {}
+
+  // Before the first program; the memory must be bound as in the first run. Questions are numbered from 0.
+  void Ask(const Memory& memory, const SweepConflict& conflict);
+  // Who wrote the byte first in the task of `program`.
+  void AskFirstWriter(const Memory& memory, BufferId buffer, std::int64_t byte, absl::Span<const std::int64_t> program);
+  // Compares all that is written to the buffer.
+  void WatchValues(const Memory& memory, BufferId buffer) { values_.Watch(memory, buffer); }
+
+  // The other access: the earliest that is in conflict with it; of inherited memory, the latest write before it.
+  // Nothing where there is none: what the sweep found was no conflict of this kind.
+  const std::optional<WitnessAccess>& Answer(std::size_t question) const { return questions_[question].answer; }
+  // Did every write to each element that several tasks wrote store the same bytes?
+  bool OneValue(BufferId buffer) const { return values_.AreEqual(buffer); }
+  // Did a write to the buffer store undefined elements, or under an undefined mask? Where definedness is tracked.
+  bool StoredUndefined(BufferId buffer) const { return values_.AnyUndefined(buffer); }
+
+  void BeginProgram(absl::Span<const std::int64_t> grid_index) override { clock_.Begin(grid_index); }
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+
+ private:
+  struct Question {
+    BufferId buffer;
+    std::int64_t byte = 0;
+    std::vector<std::int64_t> index;  // of its element
+    std::vector<std::int64_t> program;
+    AccessKind kind = AccessKind::kWrite;  // of the later access
+    int text_line = 0;
+    KindSet wanted = 0;
+    bool same_task = false, latest = false;
+    bool closed = false;           // the later access has come
+    std::uint32_t written_by = 0;  // the task that wrote the byte last: what it reads there is its own
+    std::optional<WitnessAccess> answer;
+  };
+  void Consider(Question& question, AccessKind kind, const Site& site, const std::string& box);
+
+  TaskClock clock_;
+  std::vector<Question> questions_;
+  WrittenValues values_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_SWEEP_WITNESS_H_

@@ -1,0 +1,98 @@
+#include "memory_model/sweep/written_values.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "memory_model/sets/region.h"
+
+namespace palladion {
+namespace {
+
+// Is what the lane stores undefined, or whether it stores at all?
+template <class Access>
+bool IsUndefined(const Access& access, std::size_t lane) {
+  const Definedness* defined = access.defined;
+  if (defined != nullptr && defined->any && defined->undefined[lane] != 0) return true;
+  return access.mask.lanes_undefined != nullptr && access.mask.lanes_undefined[lane] != 0;
+}
+
+}  // namespace
+
+void WrittenValues::Watch(const Memory& memory, BufferId id) {
+  const auto known = [&](const Buffer& buffer) { return buffer.id == id; };
+  if (std::any_of(buffers_.begin(), buffers_.end(), known)) return;
+  Buffer buffer{.id = id, .element_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(id))};
+  std::size_t elements = 1;
+  for (std::int64_t size : memory.ShapeOf(id)) {
+    buffer.shape.push_back(size);
+    elements *= static_cast<std::size_t>(size);
+  }
+  const std::size_t bytes = elements * memory.ElementBytesOf(id);
+  buffer.first.resize(bytes);
+  buffer.written.resize(bytes);
+  buffer.writer.resize(elements);
+  buffer.several.resize(elements);
+  buffer.varied.resize(elements);
+  buffers_.push_back(std::move(buffer));
+}
+
+bool WrittenValues::AreEqual(BufferId id) const {
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.id != id) continue;
+    for (std::size_t e = 0; e < buffer.varied.size(); ++e) {
+      if (buffer.varied[e] != 0 && buffer.several[e] != 0) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+bool WrittenValues::AnyUndefined(BufferId id) const {
+  return std::any_of(buffers_.begin(), buffers_.end(),
+                     [&](const Buffer& buffer) { return buffer.id == id && buffer.undefined; });
+}
+
+void WrittenValues::Box(std::uint32_t writer, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
+                        const std::byte* value) {
+  if (kind == AccessKind::kRead || reach.empty || reach.none_copied) return;
+  for (Buffer& buffer : buffers_) {
+    if (buffer.id != access.buffer) continue;
+    buffer.undefined |= (access.defined != nullptr && access.defined->any) || access.mask.lanes_undefined != nullptr;
+    const std::int64_t bytes = buffer.element_bytes;
+    VisitElements(access, reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
+      const bool equals_nothing = kind == AccessKind::kAtomic || IsUndefined(access, static_cast<std::size_t>(lane));
+      Compare(buffer, writer, element * bytes, {value + lane * bytes, static_cast<std::size_t>(bytes)}, equals_nothing);
+    });
+  }
+}
+
+void WrittenValues::Points(std::uint32_t writer, AccessKind kind, const PointAccess& access, const std::byte* value) {
+  if (kind == AccessKind::kRead) return;
+  const auto piece = static_cast<std::int64_t>(access.piece_bytes);
+  for (Buffer& buffer : buffers_) {
+    if (buffer.id != access.buffer) continue;
+    buffer.undefined |= (access.defined != nullptr && access.defined->any) || access.mask.lanes_undefined != nullptr;
+    for (std::size_t p = 0; p < access.offset.size(); ++p) {
+      if (!Touches(access, p)) continue;
+      const bool equals_nothing = kind == AccessKind::kAtomic || IsUndefined(access, p / access.pieces_per_element);
+      Compare(buffer, writer, access.offset[p],
+              {value + static_cast<std::int64_t>(p) * piece, static_cast<std::size_t>(piece)}, equals_nothing);
+    }
+  }
+}
+
+void WrittenValues::Compare(Buffer& buffer, std::uint32_t writer, std::int64_t byte, absl::Span<const std::byte> value,
+                            bool equals_nothing) {
+  const auto element = static_cast<std::size_t>(byte / buffer.element_bytes);
+  const auto at = static_cast<std::size_t>(byte);
+  if (buffer.writer[element] == 0) buffer.writer[element] = writer;
+  if (buffer.writer[element] != writer) buffer.several[element] = 1;
+  for (std::size_t b = 0; b < value.size(); ++b) {
+    if (buffer.written[at + b] != 0 && buffer.first[at + b] != value[b]) buffer.varied[element] = 1;
+    if (buffer.written[at + b] == 0) buffer.first[at + b] = value[b];
+    buffer.written[at + b] = 1;
+  }
+  if (equals_nothing) buffer.varied[element] = 1;
+}
+
+}  // namespace palladion

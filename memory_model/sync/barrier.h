@@ -1,0 +1,111 @@
+// A barrier: so many arrivals complete a phase, and who waits for it learns what the arrivers knew. Phases are counted
+// in full; hardware keeps one bit, so what goes wrong there (two completions without a wait between them, a waiter that
+// misses a phase) is found by comparing counts. Both are also found where the run went well by luck: a completion that
+// is not ordered after the wait for the one before it. Warps of a thread begin with what the thread has seen; what all
+// of them have seen at their end, it has seen. Based on mbarrier as Pallas uses it (three rules: no two
+// completions without a wait, as many waits as completions, who waits once waits for each phase). Not here: transaction
+// bytes, which Pallas counts itself, and cluster barriers, which are several of these.
+#ifndef PALLADION_MEMORY_MODEL_SYNC_BARRIER_H_
+#define PALLADION_MEMORY_MODEL_SYNC_BARRIER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "memory_model/order/agents.h"
+#include "memory_model/sync/finding_log.h"
+#include "memory_model/sync/wait_record.h"
+
+namespace palladion {
+
+using BarrierId = Id<struct BarrierTag>;
+
+struct BarrierSpec {
+  std::string name;  // "full[1]"
+  std::int64_t num_arrivals = 1;
+  bool orders_tensor_core = false;
+  std::int64_t units = 1;     // that make an arrival: a multicast's part is a share of one
+  std::string python = name;  // as an argument of a call: "full.at[1]"
+};
+
+class Barrier {
+ public:
+  Barrier(BarrierId id, BarrierSpec spec) : id_(id), spec_(std::move(spec)) {}
+
+  // `clock` is what the arriver knows: an agent's clock (it ticks afterwards), or an operation's completion. `amount`
+  // is in units.
+  void Arrive(ClockId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site, const AgentTable& agents,
+              FindingLog* log);
+
+  // Is there a completion that the agent has not seen? A wait that can go takes it; so does a test that says yes.
+  std::string WaitCall() const;  // the call that waits for it, for messages: "plgpu.barrier_wait(full.at[1])"
+  bool CanWait(ClockId agent, const AgentTable& agents) const { return completed_ > SeenBy(agent, &agents); }
+  void Wait(ClockId agent, const CodeSite& site, AgentTable* agents, FindingLog* log);
+  WaitRecord Waiting(ClockId agent, const CodeSite& site,
+                     const AgentTable* agents = nullptr) const;  // nullptr: no warp
+
+  // Warps of the thread have ended: what each has seen.
+  void Join(ClockId thread, absl::Span<const ClockId> warps, const AgentTable& agents);
+
+  // Its scope ends. Where the block ends with it nobody gets the barrier's memory, so that a last completion
+  // which nobody waited for, or not all, is a note then: hardware tolerates it, and kernels that JAX ships leave some.
+  enum class Ends : std::uint8_t { kScope, kBlock };
+  void End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
+
+  // Could an arrival have counted for the phase before the one it came to, had it come earlier? Then what waits learn
+  // depends on the schedule.
+  bool arrivals_race() const { return arrivals_race_; }
+
+  // Without the operations for which gone(who) holds (AgentTable::Sweep).
+  template <class Gone>
+  void Forget(const Gone& gone) {
+    gathering_.Forget(gone);
+    last_.Forget(gone);
+  }
+
+  const BarrierSpec& spec() const { return spec_; }
+  std::uint64_t completed() const { return completed_; }
+  std::int64_t arrived() const { return arrived_; }  // units, in the phase under way
+
+ private:
+  struct Waiter {
+    ClockId who;
+    std::uint64_t seen = 0;  // completions
+    std::uint32_t time = 0;  // of the last wait
+    CodeSite site;
+    // A warp that has ended stays until the next completion: that has to come after its wait.
+    bool ended = false;
+    // Of a thread whose warps have seen different completions: by warp. It has seen what all of them have.
+    std::vector<std::uint64_t> by_warp;
+  };
+  struct By {
+    ClockId who;
+    CodeSite site;
+  };
+
+  const Waiter* Find(ClockId agent) const;
+  std::uint64_t SeenBy(ClockId agent, const AgentTable* agents) const;
+  Waiter& WaiterOf(ClockId agent);
+  std::string Arrivals(std::int64_t units) const;  // "1 1/2"
+  void CheckWarps(const Waiter& waiter, const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
+  void Complete(const By& by, const AgentTable& agents, FindingLog* log);
+  void CheckOrder(const By& by, const AgentTable& agents, FindingLog* log) const;
+  void Report(FindingCode code, Severity severity, Confidence confidence, const By& first, const By& second,
+              std::string message, std::string why, std::string fix, const AgentTable& agents, FindingLog* log) const;
+
+  BarrierId id_;
+  BarrierSpec spec_;
+  std::uint64_t completed_ = 0;
+  std::uint64_t forgiven_ = 0;  // completions that a finding told of: nobody need see them
+  std::int64_t arrived_ = 0;
+  bool arrivals_race_ = false;
+  ClockBundle gathering_, last_;
+  By last_by_;  // whose arrival completed the last phase
+  By last_arrival_;
+  std::vector<Waiter> waiters_;  // in the order of their first waits
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_SYNC_BARRIER_H_

@@ -1,0 +1,246 @@
+// Barriers beyond single arrivals and single threads: fractions of arrivals, tests, ends, warps. That the phases are
+// right otherwise: synchronisation_exhaustive_test.cc.
+#include "memory_model/sync/barrier.h"
+
+#include <gtest/gtest.h>
+
+#include "memory_model/concurrency_test_util.h"
+
+namespace palladion {
+namespace {
+
+using concurrency_test::Script;
+using Codes = std::set<std::string>;
+
+constexpr CodeSite Line(int line) { return {LocId{}, line}; }
+
+TEST(BarrierUnits, FractionsAddUpToArrivals) {
+  Script s;
+  const auto a = s.Thread("a"), b = s.Thread("b");
+  const auto bar = s.model.MakeBarrier({.name = "bar", .num_arrivals = 2, .units = 4});
+  const auto has = [&] { return s.model.Waiting(a, bar, {}).has; };
+  EXPECT_EQ(has(), "0 completions and 0 of 2 arrivals");
+  s.model.Arrive(b, bar, Line(1), 1);
+  EXPECT_EQ(has(), "0 completions and 1/4 of 2 arrivals");
+  s.model.Arrive(b, bar, Line(2), 1);
+  EXPECT_EQ(has(), "0 completions and 1/2 of 2 arrivals");
+  s.model.Arrive(b, bar, Line(3), 4);
+  EXPECT_EQ(has(), "0 completions and 1 1/2 of 2 arrivals");
+  EXPECT_FALSE(s.model.CanWait(a, bar));
+  s.model.Arrive(b, bar, Line(4), 2);
+  ASSERT_TRUE(s.model.CanWait(a, bar));
+  s.model.Wait(a, bar, Line(5));
+  EXPECT_EQ(has(), "1 completions and 0 of 2 arrivals");
+  s.model.Arrive(a, bar, Line(6), 7);
+  s.model.End(bar, Line(7));
+  ASSERT_NE(s.Find(FindingCode::kBarrierPending), nullptr);
+  EXPECT_EQ(s.Find(FindingCode::kBarrierPending)->message, "barrier bar ends with 1 3/4 of 2 arrivals of completion 2");
+  EXPECT_EQ(s.Codes(), Codes{"BAR_PENDING"});
+}
+
+// Four blocks each load a quarter for all: everybody's barrier completes once, after all four.
+TEST(BarrierUnits, PartsOfAMulticast) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    Script s;
+    const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal);
+    std::vector<BufferId> smem;
+    std::vector<BarrierId> full;
+    std::vector<ClockId> block;
+    for (int i = 0; i < 4; ++i) {
+      block.push_back(s.Thread("block"));
+      smem.push_back(s.Buffer("smem", {4}, ProxySpace::kShared));
+      full.push_back(s.model.MakeBarrier({.name = "full", .units = 4}));
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto row = static_cast<std::int64_t>(i);
+      AsyncRequest part = s.Copy(gmem, {row, 1}, smem[0], {row, 1});
+      for (std::size_t to = 1; to < 4; ++to) part.destinations.push_back(s.Operand(smem[to], {row, 1}));
+      part.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
+        for (AsyncValue& value : *out) value = in[0];
+      };
+      for (const BarrierId barrier : full) part.completions.push_back({Half::kWrite, barrier, 1});
+      s.Start(block[i], part);
+      s.Wait(block[i], full[i]);
+      s.Read(block[i], smem[i], {0, 4});
+    }
+    s.Run(seed);
+    EXPECT_EQ(s.Codes(), Codes{});
+    for (std::size_t i = 1; i <= 4; ++i) EXPECT_EQ(s.DataOf(i), (std::vector<float>{1, 1, 1, 1}));
+  }
+}
+
+TEST(BarrierTest, ATestThatSaysYesIsAWait) {
+  Script s;
+  const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared);
+  const auto a = s.Thread("a"), b = s.Thread("b");
+  const auto bar = s.model.MakeBarrier({"bar"});
+  EXPECT_FALSE(s.model.Test(a, bar, Line(1)));
+  s.model.Touch(b, smem, AccessKind::kWrite, s.SetOfRows(smem, {0, 4}), Line(2));
+  s.model.Arrive(b, bar, Line(3));
+  EXPECT_TRUE(s.model.Test(a, bar, Line(4)));
+  EXPECT_FALSE(s.model.Test(a, bar, Line(5)));  // the phase has been seen
+  s.model.Touch(a, smem, AccessKind::kRead, s.SetOfRows(smem, {0, 4}), Line(6));
+  s.model.End(Line(7));
+  EXPECT_EQ(s.Codes(), Codes{});
+}
+
+// What is left unawaited when the scope ends: a defect, and a note where the block ends with it. Pending arrivals, and
+// two completions that one waiter has left out, are a defect in both.
+TEST(BarrierEnd, ANoteWhereTheBlockEndsToo) {
+  for (const Barrier::Ends ends : {Barrier::Ends::kScope, Barrier::Ends::kBlock}) {
+    const Severity severity = ends == Barrier::Ends::kScope ? Severity::kDefect : Severity::kNote;
+    Script s;
+    const auto a = s.Thread("a"), b = s.Thread("b");
+    const auto nobody = s.model.MakeBarrier({"nobody"}), one = s.model.MakeBarrier({"one"}),
+               two = s.model.MakeBarrier({"two"}), half = s.model.MakeBarrier({"half", 2});
+    s.model.Arrive(a, nobody, Line(1));
+    s.model.Arrive(a, half, Line(2));
+    for (int completion = 0; completion < 3; ++completion) {  // b leaves out the last, or the last two
+      for (const BarrierId barrier : {one, two}) {
+        s.model.Arrive(a, barrier, Line(3));
+        s.model.Wait(a, barrier, Line(4));
+        if (completion == 0 || (completion == 1 && barrier == one)) s.model.Wait(b, barrier, Line(5));
+      }
+    }
+    for (const BarrierId barrier : {nobody, one, two, half}) s.model.End(barrier, Line(11), ends);
+    int last = 0;
+    for (const Finding& finding : s.model.findings()) {
+      const bool at_end = finding.code == FindingCode::kBarrierUnawaited ||
+                          (finding.code == FindingCode::kBarrierPhaseSkip &&
+                           finding.message.find("but not for its completion") != std::string::npos);
+      const bool harmless = at_end && finding.first->object != "two";
+      EXPECT_EQ(finding.severity, harmless ? severity : Severity::kDefect) << finding.message;
+      last += at_end ? 1 : 0;
+    }
+    EXPECT_EQ(last, 3);
+    EXPECT_EQ(s.Codes().count("BAR_PENDING"), 1u);
+  }
+}
+
+// A thread, then its four warps, then the thread: `waits` says how often each warp waits, of completions that come one
+// at a time, each once all waiters of the one before have waited.
+struct Warps {
+  Script s;
+  ClockId thread, other;
+  BarrierId bar;
+  int line = 0;
+
+  Warps() {
+    thread = s.Thread("thread 0", Place().With(PlaceLevel::kBlock, 0).With(PlaceLevel::kThread, 0));
+    other = s.Thread("other");
+    bar = s.model.MakeBarrier({"bar"});
+  }
+  CodeSite Next() { return Line(++line); }
+  // What the arriver has to know before it arrives again.
+  void Tell(ClockId waiter) {
+    const auto seen = s.model.MakeSemaphore({"seen"});
+    s.model.Signal(waiter, seen, Next());
+    s.model.Wait(other, seen, 1);
+  }
+  void ArriveAndWait(const std::vector<ClockId>& waiters) {
+    s.model.Arrive(other, bar, Next());
+    for (const ClockId waiter : waiters) {
+      ASSERT_TRUE(s.model.CanWait(waiter, bar));
+      s.model.Wait(waiter, bar, Next());
+      Tell(waiter);
+    }
+  }
+  std::vector<ClockId> Fork() {
+    std::vector<ClockId> warps;
+    for (int w = 0; w < 4; ++w) {
+      warps.push_back(s.model.agents().Spawn(thread, "warp " + std::to_string(w) + " of thread 0",
+                                             s.model.agents().PlaceOf(thread).With(PlaceLevel::kWarp, w), Next()));
+    }
+    return warps;
+  }
+};
+
+TEST(BarrierWarps, EvenWarpsAdvanceTheirThread) {
+  Warps w;
+  w.ArriveAndWait({w.thread});
+  for (int mesh = 0; mesh < 3; ++mesh) {
+    const auto warps = w.Fork();
+    for (const ClockId warp : warps) EXPECT_FALSE(w.s.model.CanWait(warp, w.bar));  // the thread's phase is theirs
+    w.ArriveAndWait(warps);
+    w.ArriveAndWait(warps);
+    w.s.model.JoinWarps(w.thread, warps);
+    EXPECT_FALSE(w.s.model.CanWait(w.thread, w.bar));
+    w.ArriveAndWait({w.thread});
+  }
+  w.s.model.End(w.Next());
+  EXPECT_EQ(w.s.Codes(), Codes{});
+}
+
+// One warp is the one that waits, mesh after mesh: it goes on where it was.
+TEST(BarrierWarps, OneWarpMayWaitAlone) {
+  Warps w;
+  for (int mesh = 0; mesh < 3; ++mesh) {
+    const auto warps = w.Fork();
+    w.ArriveAndWait({warps[1]});
+    w.ArriveAndWait({warps[1]});
+    w.s.model.JoinWarps(w.thread, warps);
+  }
+  w.s.model.End(w.Next());
+  EXPECT_EQ(w.s.Codes(), Codes{});
+}
+
+TEST(BarrierWarps, TheThreadWaitsAfterUnevenWarps) {
+  for (const int even : {0, 1}) {  // completions that all warps have waited for
+    Warps w;
+    const auto warps = w.Fork();
+    if (even == 1) w.ArriveAndWait(warps);
+    w.ArriveAndWait({warps[0]});
+    w.s.model.JoinWarps(w.thread, warps);
+    EXPECT_EQ(w.s.Codes(), Codes{});
+    ASSERT_TRUE(w.s.model.CanWait(w.thread, w.bar));
+    w.s.model.Wait(w.thread, w.bar, Line(99));
+    EXPECT_EQ(w.s.Codes(), Codes{"BAR_PHASE_SKIP"});
+    const Finding& found = *w.s.Find(FindingCode::kBarrierPhaseSkip);
+    EXPECT_EQ(found.text_line, 99);
+    EXPECT_EQ(found.message,
+              std::string("thread 0 waits for barrier bar, of which its warps have seen different "
+                          "completions (warp 0: ") +
+                  (even == 1 ? "2, warp 1: 1, warp 2: 1, warp 3: 1)" : "1, warp 1: 0, warp 2: 0, warp 3: 0)"));
+    w.s.model.End(w.Next());
+    EXPECT_EQ(w.s.model.findings().size(), 1u);
+  }
+}
+
+// The others catch up in the next mesh: then the thread has seen what all of them have.
+TEST(BarrierWarps, UnevenWarpsMayCatchUp) {
+  Warps w;
+  auto warps = w.Fork();
+  w.ArriveAndWait({warps[0]});
+  w.s.model.JoinWarps(w.thread, warps);
+  warps = w.Fork();
+  EXPECT_FALSE(w.s.model.CanWait(warps[0], w.bar));
+  for (std::size_t i = 1; i < 4; ++i) w.s.model.Wait(warps[i], w.bar, w.Next());
+  for (std::size_t i = 1; i < 4; ++i) w.Tell(warps[i]);
+  w.s.model.JoinWarps(w.thread, warps);
+  EXPECT_FALSE(w.s.model.CanWait(w.thread, w.bar));
+  w.ArriveAndWait({w.thread});
+  w.s.model.End(w.Next());
+  EXPECT_EQ(w.s.Codes(), Codes{});
+}
+
+// A warp that has ended has waited all the same: the next completion has to come after its wait.
+TEST(BarrierWarps, TheNextCompletionComesAfterTheWaitsOfEndedWarps) {
+  for (const bool told : {true, false}) {
+    Warps w;
+    const auto warps = w.Fork();
+    w.s.model.Arrive(w.other, w.bar, w.Next());
+    for (const ClockId warp : warps) w.s.model.Wait(warp, w.bar, w.Next());
+    w.s.model.JoinWarps(w.thread, warps);
+    if (told) w.Tell(w.thread);
+    w.s.model.Arrive(w.other, w.bar, w.Next());
+    w.s.model.Wait(w.thread, w.bar, w.Next());
+    w.s.model.End(w.Next());
+    EXPECT_EQ(w.s.Codes(), told ? Codes{} : Codes{"BAR_DOUBLE"});
+    if (!told) {
+      EXPECT_EQ(w.s.model.findings()[0].confidence, Confidence::kPredicted);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace palladion

@@ -1,0 +1,71 @@
+// Where several agents must meet and do the same: a collective allocation, a collective copy. Whoever enters says in
+// words what it does; all go on, ordered after each other, once the last has entered. A difference is a finding, and so
+// is somebody who ends without ever having come.
+#ifndef PALLADION_MEMORY_MODEL_SYNC_RENDEZVOUS_H_
+#define PALLADION_MEMORY_MODEL_SYNC_RENDEZVOUS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "memory_model/order/agents.h"
+#include "memory_model/sync/finding_log.h"
+#include "memory_model/sync/wait_record.h"
+
+namespace palladion {
+
+using RendezvousId = Id<struct RendezvousTag>;
+
+// What members do together, in words. Two places of the kernel are two, though they may have one line of Python.
+struct JointWork {
+  JointWork(std::string words, int where = 0) : what(std::move(words)), place(where) {}
+  std::string what;
+  int place = 0;
+};
+
+class Rendezvous {
+ public:
+  Rendezvous(RendezvousId id, std::string name, std::vector<ClockId> members)
+      : id_(id),
+        name_(std::move(name)),
+        members_(std::move(members)),
+        entered_(members_.size(), 0),
+        ended_(members_.size(), false) {}
+
+  // `agent` is a member that is not waiting here. It may go on once CanLeave; then Leave.
+  void Enter(ClockId agent, JointWork work, const CodeSite& site, AgentTable* agents, FindingLog* log);
+  bool CanLeave(ClockId agent) const { return entered_[IndexOf(agent)] <= met_; }
+  void Leave(ClockId agent, AgentTable* agents);
+  WaitRecord Waiting(ClockId agent, const CodeSite& site, const AgentTable& agents) const;
+
+  // The agent ends: nobody will meet it any more.
+  void MemberEnds(ClockId agent, const AgentTable& agents, FindingLog* log);
+
+  std::int64_t met() const { return met_; }  // how often all have
+
+ private:
+  struct Entry {
+    ClockId who;
+    std::string what;
+    int place = 0;
+    CodeSite site;
+  };
+  std::size_t IndexOf(ClockId agent) const;
+  void CheckEnded(const AgentTable& agents, FindingLog* log) const;
+  void Report(const Entry& first, const Entry& second, std::string message, const AgentTable& agents,
+              FindingLog* log) const;
+
+  RendezvousId id_;
+  std::string name_;
+  std::vector<ClockId> members_;
+  std::vector<std::int64_t> entered_;  // by member: how often
+  std::vector<bool> ended_;            // by member
+  std::vector<Entry> waiting_;         // of the meeting under way
+  std::int64_t met_ = 0;
+  ClockBundle gathering_, last_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_SYNC_RENDEZVOUS_H_

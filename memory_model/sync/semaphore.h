@@ -1,0 +1,65 @@
+// A counting semaphore. Each signal is a credit with what its signaller knew, and a wait learns only from the credits
+// it consumes, the oldest first: that an older credit happened to be there orders nothing. So a race that a spare
+// credit hides is found in every schedule. What it does not see: that a wait might have been satisfied by another
+// credit in another schedule (completions of two copies on one semaphore): other schedules show that.
+#ifndef PALLADION_MEMORY_MODEL_SYNC_SEMAPHORE_H_
+#define PALLADION_MEMORY_MODEL_SYNC_SEMAPHORE_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "memory_model/order/agents.h"
+#include "memory_model/sync/finding_log.h"
+#include "memory_model/sync/wait_record.h"
+
+namespace palladion {
+
+using SemaphoreId = Id<struct SemaphoreTag>;
+
+enum class SemaphoreKind : std::uint8_t { kRegular, kDma, kBarrier };  // kDma counts bytes
+
+struct SemaphoreSpec {
+  std::string name;  // "send_sem[0]"
+  SemaphoreKind kind = SemaphoreKind::kRegular;
+  std::string python = name;  // as an argument of a call: "send_sem.at[0]"
+};
+
+class Semaphore {
+ public:
+  Semaphore(SemaphoreId id, SemaphoreSpec spec) : id_(id), spec_(std::move(spec)) {}
+
+  // `clock` is what the signaller knows: an agent's clock (it ticks afterwards), or an operation's completion. Nothing
+  // happens for an amount below 1.
+  void Signal(ClockId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site);
+
+  bool CanWait(std::int64_t value) const { return count_ >= value; }
+  // A wait that can go. Without `decrement` the credits stay, and the next wait finds the same ones.
+  void Wait(ClockId agent, std::int64_t value, bool decrement, AgentTable* agents);
+  // The count, and all that its credits tell: a value that was read needed every one of them.
+  std::int64_t Read(ClockId agent, AgentTable* agents) const;
+  WaitRecord Waiting(ClockId agent, std::int64_t value, const CodeSite& site) const;
+
+  // Its scope, or the kernel, ends.
+  void End(const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
+
+  const SemaphoreSpec& spec() const { return spec_; }
+  std::int64_t count() const { return count_; }
+
+ private:
+  struct Credit {
+    std::int64_t left = 0;
+    ClockBundle clock;
+    ClockId by;
+    CodeSite site;
+  };
+
+  SemaphoreId id_;
+  SemaphoreSpec spec_;
+  std::int64_t count_ = 0;
+  std::deque<Credit> credits_;  // oldest first
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_MEMORY_MODEL_SYNC_SEMAPHORE_H_

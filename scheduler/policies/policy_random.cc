@@ -1,0 +1,32 @@
+// Random walk, and the one that mostly stays. Sticky 0 finds what a late engine breaks; random walk finds little by
+// itself where there are many operations, but everything in the end.
+#include "scheduler/policies/policies.h"
+#include "scheduler/policies/random.h"
+
+namespace palladion {
+namespace {
+
+class Sticky final : public Policy {
+ public:
+  Sticky(std::uint64_t seed, int switch_per_mille)
+      : random_(seed), switch_per_mille_(static_cast<std::uint64_t>(switch_per_mille)) {}
+
+  std::size_t Choose(const Choice& choice) override {
+    const bool stay = choice.current != Choice::kNone && !random_.Chance(switch_per_mille_);
+    return stay ? choice.current : static_cast<std::size_t>(random_.Below(choice.candidates.size()));
+  }
+
+ private:
+  Random random_;
+  std::uint64_t switch_per_mille_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> MakeRandomWalk(std::uint64_t seed) { return MakeSticky(seed, 1000); }
+
+std::unique_ptr<Policy> MakeSticky(std::uint64_t seed, int switch_per_mille) {
+  return std::make_unique<Sticky>(seed, switch_per_mille);
+}
+
+}  // namespace palladion

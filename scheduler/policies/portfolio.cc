@@ -1,0 +1,94 @@
+#include "scheduler/policies/portfolio.h"
+
+#include <array>
+#include <cstddef>
+
+namespace palladion {
+namespace {
+
+constexpr PolicyRow kRows[] = {
+    {PolicyKind::kProgramOrder, "program-order", "the lowest number, until it waits; engines at once",
+     "what is wrong in every order"},
+    {PolicyKind::kEnginesLate, "engines-late", "anyone, until it waits; engines only when nobody else can go",
+     "a copy that nobody waits for, a slot that is filled again too early"},
+    {PolicyKind::kReverse, "reverse", "the highest number, until it waits", "programs that count on program order"},
+    {PolicyKind::kPos, "pos", "a random priority for each operation, drawn again when a conflicting one is done",
+     "the best single choice: splits of read and write, two orders of a conflict"},
+    {PolicyKind::kPct1, "pct1", "random priorities of agents", "a whole agent before another", 1, true},
+    {PolicyKind::kSticky1, "sticky1", "whoever runs; anyone with a chance of 1 %", "bugs of one switch in long runs"},
+    {PolicyKind::kPct2, "pct2", "random priorities, one lowered at a random operation", "bugs of depth 2, with a bound",
+     2, true},
+    {PolicyKind::kSticky10, "sticky10", "whoever runs; anyone with a chance of 10 %", "bugs of several switches"},
+    {PolicyKind::kPosEnginesLate, "pos-engines-late", "pos, and engines only when nobody else can go",
+     "a missing wait together with an unlucky order"},
+    {PolicyKind::kPct3, "pct3", "random priorities, two lowered at random operations", "bugs of depth 3, with a bound",
+     3, true},
+    {PolicyKind::kUrw, "urw", "agents in proportion to the operations they have left", "deadlocks of opposite orders",
+     0, true},
+    {PolicyKind::kStarveOne, "starve-one", "everyone but one, for intervals that grow", "an agent that is left behind"},
+    {PolicyKind::kEnginesFirst, "engines-first", "engines at once, else anyone",
+     "a destination that is still in use when its copy starts"},
+    {PolicyKind::kRandomWalk, "random-walk", "anyone at every operation", "in the end everything, but slowly"},
+    {PolicyKind::kSticky0, "sticky0", "whoever runs, until it waits; then anyone", "as engines-late, without engines"},
+};
+
+constexpr std::array kCycle = {
+    PolicyKind::kPos,       PolicyKind::kPct1,           PolicyKind::kSticky1, PolicyKind::kPct2,
+    PolicyKind::kSticky10,  PolicyKind::kPosEnginesLate, PolicyKind::kPct3,    PolicyKind::kUrw,
+    PolicyKind::kStarveOne, PolicyKind::kEnginesFirst,
+};
+
+}  // namespace
+
+absl::Span<const PolicyRow> AllPolicies() { return kRows; }
+
+const PolicyRow& RowOf(PolicyKind kind) { return kRows[static_cast<std::size_t>(kind)]; }
+
+std::optional<PolicyKind> PolicyFromName(std::string_view name) {
+  for (const PolicyRow& row : kRows) {
+    if (row.name == name) return row.kind;
+  }
+  return std::nullopt;
+}
+
+PolicyKind PolicyOfSeed(std::uint64_t seed) {
+  constexpr std::array kFirst = {PolicyKind::kProgramOrder, PolicyKind::kEnginesLate, PolicyKind::kReverse};
+  if (seed < kFirst.size()) return kFirst[seed];
+  return kCycle[(seed - kFirst.size()) % kCycle.size()];
+}
+
+std::unique_ptr<Policy> MakePolicy(PolicyKind kind, std::uint64_t seed, const RunLengths& lengths) {
+  switch (kind) {
+    case PolicyKind::kProgramOrder:
+      return MakeProgramOrder();
+    case PolicyKind::kEnginesLate:
+      return MakeEnginesLate(MakeSticky(seed, 0));
+    case PolicyKind::kReverse:
+      return MakeReverse();
+    case PolicyKind::kPos:
+      return MakePos(seed);
+    case PolicyKind::kPct1:
+    case PolicyKind::kPct2:
+    case PolicyKind::kPct3:
+      return MakePct(seed, RowOf(kind).pct_depth, lengths.steps);
+    case PolicyKind::kSticky1:
+      return MakeSticky(seed, 10);
+    case PolicyKind::kSticky10:
+      return MakeSticky(seed, 100);
+    case PolicyKind::kPosEnginesLate:
+      return MakeEnginesLate(MakePos(seed));
+    case PolicyKind::kUrw:
+      return MakeUrw(seed, lengths);
+    case PolicyKind::kStarveOne:
+      return MakeStarveOne(seed);
+    case PolicyKind::kEnginesFirst:
+      return MakeEnginesFirst(MakeRandomWalk(seed));
+    case PolicyKind::kRandomWalk:
+      return MakeRandomWalk(seed);
+    case PolicyKind::kSticky0:
+      return MakeSticky(seed, 0);
+  }
+  return nullptr;
+}
+
+}  // namespace palladion

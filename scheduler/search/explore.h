@@ -1,0 +1,50 @@
+// Every schedule of a small system. Depth first over the choices; with sleep sets (Godefroid, LNCS 1032, 1996) of
+// schedules that differ only in the order of operations that do not conflict one is run. Back to a choice by snapshots
+// where every agent can be copied, else by running again from the start.
+// Limits: agents that spin have no end of schedules; what is explored is then cut at the budget, and not complete.
+#ifndef PALLADION_SCHEDULER_SEARCH_EXPLORE_H_
+#define PALLADION_SCHEDULER_SEARCH_EXPLORE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "scheduler/run_loop.h"
+
+namespace palladion {
+
+// Agents together with what they share.
+class Explorable {
+ public:
+  virtual ~Explorable() = default;
+  virtual AgentSource& agents() = 0;
+  // A copy of what the agents share, and back.
+  virtual absl::StatusOr<std::shared_ptr<const void>> Save() const {
+    return absl::UnimplementedError("what these agents share cannot be copied");
+  }
+  virtual void Restore(const void* /*saved*/) {}
+};
+
+struct ExploreOptions {
+  bool sleep_sets = true;
+  bool snapshots = true;  // false: run again from the start
+  std::int64_t max_schedules = 1'000'000;
+  LoopOptions loop = {.budget = 10'000};  // of each schedule
+};
+
+struct Explored {
+  std::int64_t schedules = 0;  // run to their end
+  std::int64_t pruned = 0;     // given up because every way on has been seen
+  bool complete = false;       // nothing was cut: not by max_schedules, a budget, or `visit`
+};
+
+// `make` gives the system in its first state; with snapshots it is called once. `visit` sees the end of each schedule
+// and returns false to stop. ResourceExhausted: more agents than may be resident.
+absl::StatusOr<Explored> Explore(const std::function<absl::StatusOr<std::unique_ptr<Explorable>>()>& make,
+                                 const ExploreOptions& options,
+                                 const std::function<absl::StatusOr<bool>(Explorable&, const LoopResult&)>& visit);
+
+}  // namespace palladion
+
+#endif  // PALLADION_SCHEDULER_SEARCH_EXPLORE_H_

@@ -1,0 +1,138 @@
+#include "semantics/ops/gpu/gpu_access.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/program/frame_shadow.h"
+#include "semantics/registry/attrs.h"
+
+namespace palladion {
+
+const Arg* FindOperand(const Instr& op, std::string_view name) {
+  for (const Arg& arg : op.args) {
+    if (arg.name == name && arg.kind != Arg::Kind::kNone) return &arg;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<Type> OperandType(const Instr& op, const VerifyContext& context, std::string_view name) {
+  const Arg* arg = FindOperand(op, name);
+  if (arg == nullptr) return absl::InvalidArgumentError(Cat("expected an operand ", name, "="));
+  return context.in[static_cast<std::size_t>(arg - op.args.data())];
+}
+
+absl::Status ExpectSync(const Type& type, std::initializer_list<ElementKind> kinds, std::string_view what) {
+  const bool known = type.is_ref() && std::find(kinds.begin(), kinds.end(), type.element) != kinds.end();
+  if (!known) return absl::InvalidArgumentError(Cat("expected ", what, "; found ", ToString(type)));
+  if (NumElements(type.shape) == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat("expected one of the ", NumElements(type.shape), " that the ref holds; index it with .at[...]"));
+}
+
+SyncElement ElementOf(const ViewPlan& view, const Step& step, Frame& frame) {
+  BoxAccess box;
+  ResolveBox(view, step, frame, box);
+  const RefInfo& info = frame.program().refs[view.ref.index()];
+  std::int64_t element = 0;
+  for (std::size_t d = 0; d < info.buffer_shape.size(); ++d) {
+    if (box.start[d] < 0 || box.start[d] >= info.buffer_shape[d]) {
+      frame.machine().Report(
+          {.code = FindingCode::kOutOfBounds,
+           .message = Cat("index ", box.start[d], " of '", info.name, "', which has ", info.buffer_shape[d],
+                          " along dimension ", d, "; what the operation would do there is not done"),
+           .loc = step.loc,
+           .text_line = step.text_line,
+           .fix = "correct the index"});
+      return {};
+    }
+    element = element * info.buffer_shape[d] + box.start[d];
+  }
+  const SyncElement own = {frame.ref(view.ref).sync, element};
+  return view.peer.empty() ? own : frame.port->PeerSync(own, PeerOf(view, frame), frame.site(step));
+}
+
+void UseIndices(const ViewPlan& view, const Step& step, Frame& frame) {
+  if (frame.shadow != nullptr) frame.shadow->UseIndices(view, {}, step, frame);
+}
+
+absl::Status ExpectPredicate(const Instr& op, const VerifyContext& context) {
+  PALLADION_ASSIGN_OR_RETURN(const Type predicate, OperandType(op, context, "predicate"));
+  return ExpectSameType(predicate, Type{.dtype = DType::kBool}, "the predicate");
+}
+
+bool IsTrue(SlotId predicate, std::string_view what, const Step& step, Frame& frame) {
+  if (!predicate.valid()) return true;
+  if (frame.shadow != nullptr) frame.shadow->Use(predicate, what, step, frame);
+  return ReadIndex(frame.slot(predicate), DType::kBool, 0) != 0;
+}
+
+AsyncPart PartOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame) {
+  AsyncPart part;
+  part.bytes = ByteSize(view.type);
+  if (!view.affine) {
+    PointAccess points;
+    ResolvePoints(view, step, frame, points);
+    part.where = AsyncPoints{
+        points.buffer, {points.offset.begin(), points.offset.end()}, points.piece_bytes, points.pieces_per_element};
+    return part;
+  }
+  if (view.unit != 1) part.elements = static_cast<std::size_t>(NumElements(view.type.shape));
+  BoxAccess box;
+  ResolveBox(view, step, frame, box);
+  if (outside != Outside::kError) {
+    box.outside = outside;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(box.rank); ++d) {
+      box.lower[d] = std::numeric_limits<std::int64_t>::min();
+      box.upper[d] = std::numeric_limits<std::int64_t>::max();
+    }
+  }
+  part.where = box;
+  return part;
+}
+
+namespace {
+
+// Does the box have elements, and none of them in an array of this shape?
+bool IsWhollyOutside(const BoxAccess& box, const Shape& shape) {
+  bool outside = false;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(box.rank); ++d) {
+    if (box.count[d] == 0) return false;
+    const std::int64_t step = std::max<std::int64_t>(1, box.step[d]);
+    const std::int64_t skipped = box.start[d] >= 0 ? 0 : (step - 1 - box.start[d]) / step;
+    outside |= skipped >= box.count[d] || box.start[d] + skipped * step >= shape[d];
+  }
+  return outside;
+}
+
+}  // namespace
+
+void NoteWhollyOutside(const AsyncPart& part, const ViewPlan& view, std::string_view what, const Step& step,
+                       Frame& frame) {
+  const RefInfo& info = frame.program().refs[view.ref.index()];
+  const auto* box = std::get_if<BoxAccess>(&part.where);
+  if (box == nullptr || !IsWhollyOutside(*box, info.buffer_shape)) return;
+  frame.machine().Report(
+      {.code = FindingCode::kOutOfBounds,
+       .severity = Severity::kNote,
+       .message = Cat("the copy is of '", info.name, "'", DescribeBox(*box),
+                      ", which lies wholly outside the array of shape ", ToString(info.buffer_shape), ": ", what),
+       .loc = step.loc,
+       .text_line = step.text_line,
+       .why = "what of a copy lies outside the array is no error on hardware; a whole one is often a wrong index",
+       .fix = "check the index, or give the copy a predicate"});
+}
+
+std::string DescribeBox(const BoxAccess& box) {
+  std::string text = "[";
+  for (std::size_t d = 0; d < static_cast<std::size_t>(box.rank); ++d) {
+    Append(&text, d == 0 ? "" : ", ", box.start[d], ":", box.start[d] + (box.count[d] - 1) * box.step[d] + 1,
+           box.step[d] == 1 ? "" : Cat(":", box.step[d]));
+  }
+  return text + "]";
+}
+
+}  // namespace palladion

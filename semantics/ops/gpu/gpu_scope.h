@@ -1,0 +1,33 @@
+// What scopes need on a GPU: barriers and semaphores of a scope, and the meeting of a block's threads at its start.
+#ifndef PALLADION_SEMANTICS_OPS_GPU_GPU_SCOPE_H_
+#define PALLADION_SEMANTICS_OPS_GPU_GPU_SCOPE_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "semantics/program/builder.h"
+
+namespace palladion {
+
+// A ref that holds barriers or semaphores: the step that makes them. InvalidArgument: attributes of its type that are
+// none. Unimplemented: semaphores of another machine.
+absl::StatusOr<RefId> DefineSync(ValueId value, Sharing sharing, Builder& builder);
+
+// A ref of a scope, data or not: the step that makes it (scope.cc).
+absl::StatusOr<RefId> DefineScoped(ValueId value, Sharing sharing, Builder& builder);
+
+// The scope that is all of a GPU kernel's body, where plgpu.kernel puts its scratch_types; nullptr: there is none.
+const Instr* ScratchScopeOf(const Kernel& kernel);
+bool IsGlobalData(const Type& type);  // a ref to global memory that holds numbers
+
+// What is shared where a scope's collective_axes are these: the threads of the block, or nothing.
+absl::StatusOr<Sharing> SharingOf(const Instr& op, const Builder& builder);
+
+// All threads of the block come to the scope before one goes on.
+void EmitMeeting(Builder& builder);
+
+// The thread leaves the scope of barriers or semaphores.
+void EmitLeaveSync(RefId ref, Builder& builder);
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_OPS_GPU_GPU_SCOPE_H_

@@ -1,0 +1,290 @@
+// Semaphores. Spec: docs/spec/gpu-semaphores.md. Counts, and what a wait learns from whose signal, are the machine's
+// (memory_model/sync/semaphore.h). Based on: semaphore_signal and its kin in JAX's Mosaic GPU backend. Limits: one
+// device, whose number is 0; a TPU's semaphores are not modelled yet.
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/ops/families.h"
+#include "semantics/ops/gpu/gpu_access.h"
+#include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/ops/gpu_families.h"
+#include "semantics/program/builder.h"
+#include "semantics/program/frame_shadow.h"
+#include "semantics/registry/attrs.h"
+
+namespace palladion {
+namespace {
+
+absl::Status ExpectInteger(const Type& type, std::string_view what) {
+  if (type.is_array() && type.shape.empty() && IsInteger(type.dtype)) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat(what, " must be an integer; found ", ToString(type)));
+}
+
+// Operands come in groups that begin with ref=, each a semaphore; inc=, value= and device_id= are integers.
+absl::Status VerifySemaphores(const Instr& op, const VerifyContext& context) {
+  if (op.args.empty() || op.args[0].name != "ref") return absl::InvalidArgumentError("expected an operand ref=");
+  for (std::size_t i = 0; i < op.args.size(); ++i) {
+    const Arg& arg = op.args[i];
+    if (arg.kind == Arg::Kind::kNone) continue;
+    if (arg.name == "ref") {
+      PALLADION_RETURN_IF_ERROR(
+          ExpectSync(context.in[i], {ElementKind::kSem, ElementKind::kBarrierSem}, "one semaphore"));
+    } else if (arg.name == "inc" || arg.name == "value" || arg.name == "device_id") {
+      PALLADION_RETURN_IF_ERROR(ExpectInteger(context.in[i], Cat(arg.name, "=")));
+    } else if (arg.name == "decrement") {
+      PALLADION_RETURN_IF_ERROR(ExpectSameType(context.in[i], Type{.dtype = DType::kBool}, "decrement="));
+    } else if (arg.name == "core_index") {
+      if (context.kernel.backend != "mosaic_tpu")
+        return absl::InvalidArgumentError("core_index= names a TPU's core, and a GPU has none: leave it out");
+      PALLADION_RETURN_IF_ERROR(ExpectInteger(context.in[i], "core_index="));
+    } else {
+      return absl::InvalidArgumentError(
+          Cat("expected ref=, inc=, value=, decrement= or device_id=; found ", arg.name, "="));
+    }
+  }
+  if (HasAttr(op, "memory_scope")) {
+    const absl::StatusOr<std::string> scope = StringAttr(op, "memory_scope");
+    PALLADION_RETURN_IF_ERROR(scope.status());
+    if (*scope != "gpu" && *scope != "sys") {
+      return absl::InvalidArgumentError(Cat("memory_scope must be gpu or sys; found ", *scope));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status VerifyNoResult(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectResults(op, 0));
+  return VerifySemaphores(op, context);
+}
+
+absl::Status VerifyWait(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(OperandType(op, context, "value").status());
+  return VerifyNoResult(op, context);
+}
+
+absl::Status VerifyRead(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(VerifySemaphores(op, context));
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 1));
+  return ExpectType(op, 0, Type{.dtype = DType::kI32});
+}
+
+struct Number {
+  SlotId slot;
+  DType dtype = DType::kI32;
+  std::int64_t Read(Frame& frame) const { return ReadIndex(frame.slot(slot), dtype, 0); }
+};
+
+absl::StatusOr<Number> PlanNumber(const Arg& arg, Builder& builder) {
+  PALLADION_ASSIGN_OR_RETURN(const SlotId slot, builder.In(arg));
+  return Number{slot, builder.TypeOf(arg).dtype};
+}
+
+absl::Status ExpectGpu(const Builder& builder) {
+  if (builder.target().backend != TargetBackend::kMosaicTpu) return absl::OkStatus();
+  return absl::UnimplementedError("semaphores of a TPU are not modelled yet");
+}
+
+// ---- signals
+
+struct Signal {
+  ViewPlan semaphore;
+  Number amount;
+  std::vector<Number> device;  // its number, or its coordinates; none: this one
+};
+
+struct SignalParams {
+  std::vector<Signal> signals;
+};
+
+// One device is all there is: any other one would never hear.
+absl::Status ExpectThisDevice(const Signal& signal, const Step& step, Frame& frame) {
+  for (const Number& coordinate : signal.device) {
+    if (frame.shadow != nullptr) frame.shadow->Use(coordinate.slot, "the device of a signal", step, frame);
+    const std::int64_t device = coordinate.Read(frame);
+    if (device == 0) continue;
+    return absl::UnimplementedError(
+        Cat("a signal to device ", device, ": kernels run on one device, whose number is 0; others are not modelled"));
+  }
+  return absl::OkStatus();
+}
+
+// gpu-semaphores.md#semaphore_signal, gpu-semaphores.md#semaphore_signal_parallel,
+// gpu-semaphores.md#semaphore_signal_multicast: each count grows by the amount, after all that the thread did before.
+absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
+  for (const Signal& signal : static_cast<const SignalParams*>(params)->signals) {
+    UseIndices(signal.semaphore, step, frame);
+    if (frame.shadow != nullptr) frame.shadow->Use(signal.amount.slot, "the amount of a signal", step, frame);
+    PALLADION_RETURN_IF_ERROR(ExpectThisDevice(signal, step, frame));
+    const SyncElement semaphore = ElementOf(signal.semaphore, step, frame);
+    const std::int64_t amount = signal.amount.Read(frame);
+    if (amount < 0) {
+      frame.machine().Report(
+          {.code = FindingCode::kIllegal,
+           .message = Cat("a semaphore is signalled by ", amount, "; counts have no sign, so the signal is left out"),
+           .loc = step.loc,
+           .text_line = step.text_line,
+           .fix = "signal by 0 or more; only a wait makes a count smaller"});
+    } else if (semaphore.array.valid()) {
+      frame.port->Signal(semaphore, amount, frame.site(step));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LowerSignals(const Instr& op, Builder& builder) {
+  PALLADION_RETURN_IF_ERROR(ExpectGpu(builder));
+  SignalParams params;
+  for (const Arg& arg : op.args) {
+    if (arg.kind == Arg::Kind::kNone) continue;
+    if (arg.name == "ref") {
+      Signal& signal = params.signals.emplace_back();
+      PALLADION_ASSIGN_OR_RETURN(signal.semaphore, builder.PlanView(arg));
+      continue;
+    }
+    PALLADION_ASSIGN_OR_RETURN(const Number number, PlanNumber(arg, builder));
+    if (arg.name == "inc") params.signals.back().amount = number;
+    if (arg.name == "device_id") params.signals.back().device.push_back(number);
+  }
+  for (const Signal& signal : params.signals) {
+    if (!signal.amount.slot.valid()) return absl::InvalidArgumentError("expected an operand inc= for each ref=");
+  }
+  builder.program().uses_port = true;
+  builder.Emit(RunSignals, std::move(params));
+  return absl::OkStatus();
+}
+
+// ---- semaphore_wait
+
+struct WaitParams {
+  ViewPlan semaphore;
+  Number value;
+  SlotId decrement;  // invalid: it does
+};
+
+WaitTarget WaitsForCount(const void* params, const Step& step, Frame& frame) {
+  const auto& p = *static_cast<const WaitParams*>(params);
+  const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
+  if (!semaphore.array.valid()) return {};
+  WaitTarget target{.kind = WaitTarget::Kind::kSemaphore, .object = semaphore};
+  target.value = static_cast<std::uint32_t>(p.value.Read(frame));  // counts are compared without a sign
+  target.decrement = !p.decrement.valid() || ReadIndex(frame.slot(p.decrement), DType::kBool, 0) != 0;
+  return target;
+}
+
+// gpu-semaphores.md#semaphore_wait: until the count is at least `value`, which is then subtracted unless decrement is
+// false; then the thread knows what the signals published.
+absl::Status RunWait(const void* params, const Step& step, Frame& frame) {
+  const auto& p = *static_cast<const WaitParams*>(params);
+  UseIndices(p.semaphore, step, frame);
+  if (frame.shadow != nullptr) {
+    frame.shadow->Use(p.value.slot, "what a semaphore is waited for", step, frame);
+    if (p.decrement.valid()) frame.shadow->Use(p.decrement, "whether a wait decrements", step, frame);
+  }
+  frame.port->Wait(WaitsForCount(params, step, frame), frame.site(step));
+  return absl::OkStatus();
+}
+
+absl::Status LowerWait(const Instr& op, Builder& builder) {
+  PALLADION_RETURN_IF_ERROR(ExpectGpu(builder));
+  WaitParams params;
+  PALLADION_ASSIGN_OR_RETURN(params.semaphore, builder.PlanView(*FindOperand(op, "ref")));
+  PALLADION_ASSIGN_OR_RETURN(params.value, PlanNumber(*FindOperand(op, "value"), builder));
+  if (const Arg* decrement = FindOperand(op, "decrement")) {
+    PALLADION_ASSIGN_OR_RETURN(params.decrement, builder.In(*decrement));
+  }
+  builder.program().uses_port = true;
+  builder.Emit(RunWait, std::move(params));
+  builder.program().steps.back().waits = WaitsForCount;
+  return absl::OkStatus();
+}
+
+// ---- semaphore_read
+
+struct ReadParams {
+  ViewPlan semaphore;
+};
+
+// gpu-semaphores.md#semaphore_read: the count now; the thread knows what every signal in it published.
+absl::Status RunRead(const void* params, const Step& step, Frame& frame) {
+  const auto& p = *static_cast<const ReadParams*>(params);
+  UseIndices(p.semaphore, step, frame);
+  const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
+  const auto count = static_cast<std::int32_t>(semaphore.array.valid() ? frame.port->Read(semaphore, frame.site(step))
+                                                                       : std::int64_t{0});
+  std::memcpy(frame.slot(frame.out(step, 0)), &count, sizeof(count));
+  return absl::OkStatus();
+}
+
+WaitTarget LooksAtCount(const void* params, const Step& step, Frame& frame) {
+  const SyncElement semaphore = ElementOf(static_cast<const ReadParams*>(params)->semaphore, step, frame);
+  if (!semaphore.array.valid()) return {};
+  return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore};
+}
+
+absl::Status LowerRead(const Instr& op, Builder& builder) {
+  PALLADION_RETURN_IF_ERROR(ExpectGpu(builder));
+  ReadParams params;
+  PALLADION_ASSIGN_OR_RETURN(params.semaphore, builder.PlanView(*FindOperand(op, "ref")));
+  builder.program().uses_port = true;
+  builder.Emit(RunRead, std::move(params), {}, {builder.Result(op, 0)});
+  builder.program().steps.back().polls = LooksAtCount;
+  return absl::OkStatus();
+}
+
+// ---- get_global
+
+absl::Status VerifyGlobal(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 0));
+  PALLADION_RETURN_IF_ERROR(ExpectResults(op, 1));
+  const Type& type = op.types[0];
+  const bool semaphores =
+      type.is_ref() && (type.element == ElementKind::kSem || type.element == ElementKind::kBarrierSem);
+  if (semaphores) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("expected a ref of semaphores; found ", ToString(type)));
+}
+
+// gpu-semaphores.md#get_global: what every thread of every block gets at this place of the kernel is the same.
+absl::Status LowerGlobal(const Instr& op, Builder& builder) {
+  if (!op.results[0].valid()) return absl::OkStatus();
+  return DefineSync(op.results[0], Sharing::kGrid, builder).status();
+}
+
+constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower, Effect effect,
+                    Backends backends = kGpu, Signals signals = Signals::kMay, Chooses chooses = Chooses::kNever) {
+  return {.dialect = "",
+          .name = name,
+          .spec = spec,
+          .verify = verify,
+          .lower = lower,
+          .effect = effect,
+          .signals = signals,
+          .chooses = chooses,
+          .named_refs = true,
+          .backends = backends,
+          .unit = Unit::kControl};
+}
+
+constexpr Effect kSync = Effect::kSynchronises;
+
+constexpr OpRow kRows[] = {
+    Row("semaphore_signal", "gpu-semaphores.md#semaphore_signal", VerifyNoResult, LowerSignals, kSync, kTpuGpu),
+    Row("semaphore_signal_parallel", "gpu-semaphores.md#semaphore_signal_parallel", VerifyNoResult, LowerSignals,
+        kSync),
+    Row("semaphore_signal_multicast", "gpu-semaphores.md#semaphore_signal_multicast", VerifyNoResult, LowerSignals,
+        kSync),
+    Row("semaphore_wait", "gpu-semaphores.md#semaphore_wait", VerifyWait, LowerWait, kSync, kTpuGpu, Signals::kNever,
+        Chooses::kAlways),
+    Row("semaphore_read", "gpu-semaphores.md#semaphore_read", VerifyRead, LowerRead, kSync, kTpuGpu, Signals::kNever,
+        Chooses::kAlways),
+    Row("get_global", "gpu-semaphores.md#get_global", VerifyGlobal, LowerGlobal, Effect::kAllocates),
+};
+
+}  // namespace
+
+absl::Span<const OpRow> SemaphoreOps() { return kRows; }
+
+}  // namespace palladion

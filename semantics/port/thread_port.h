@@ -1,0 +1,176 @@
+// What a thread of a GPU block may ask of its machine beyond loads and stores: barriers, semaphores, fences, operations
+// that engines perform, memory that all threads of a block share, warps. Whoever implements ThreadPort (emu/gpu) knows
+// which thread asks; an operation knows neither schedules nor clocks. A wait never blocks here: the step that waits
+// says for what (WaitTarget), whoever schedules lets it begin when that is there, and then the wait takes it. Based on:
+// the Pallas primitives of JAX's Mosaic GPU backend. Limits: one device.
+#ifndef PALLADION_SEMANTICS_PORT_THREAD_PORT_H_
+#define PALLADION_SEMANTICS_PORT_THREAD_PORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "semantics/base/ids.h"
+#include "semantics/port/machine.h"
+
+namespace palladion {
+
+using SyncId = Id<struct SyncTag>;  // an array of barriers, or of semaphores, at one place
+
+struct SyncElement {
+  SyncId array;
+  std::int64_t element = 0;  // row-major
+};
+
+// Who has one: each thread its own, the threads of a block one together, or the whole grid.
+enum class Sharing : std::uint8_t { kThread, kBlock, kGrid };
+
+// Registers are the thread's own, whatever the sharing; so is global memory that a thread asks for alone.
+enum class MemoryKind : std::uint8_t { kRegisters, kShared, kGlobal };
+
+// Where in the kernel something is allocated: with its occurrence the name by which threads, and blocks of a cluster,
+// mean the same object.
+struct AllocationSite {
+  std::int64_t step = 0;  // of the program
+  Sharing sharing = Sharing::kThread;
+};
+
+enum class SyncKind : std::uint8_t { kBarrier, kClusterBarrier, kSemaphore };
+
+struct SyncRequest {
+  std::string name;  // the user's
+  SyncKind kind = SyncKind::kBarrier;
+  std::vector<std::int64_t> shape;
+  std::int64_t num_arrivals = 1;
+  bool orders_tensor_core = false;
+  // Of a cluster barrier: the grid dimensions of each axis, several for a composite one.
+  std::vector<std::vector<std::size_t>> axes;
+  Site site;
+};
+
+// Along one dimension of the cluster, another block than the thread's own.
+struct PeerCoordinate {
+  std::size_t grid_dim = 0;
+  std::int64_t index = 0;
+};
+
+enum class Fence : std::uint8_t {
+  kSharedToAsync,      // commit_smem: what is known of shared memory is visible to asynchronous accesses from here on
+  kPrerequisiteGrids,  // what the kernels before this one wrote is known
+};
+
+// In which order an operation's halves may take place, and by what it is waited for.
+enum class AsyncQueue : std::uint8_t {
+  kNone,    // by barriers
+  kStores,  // groups of the thread's copies to global memory
+  kMma,     // groups of the warpgroup's wgmma, one after another
+};
+
+// A place list of a gather or scatter, as in PointAccess.
+struct AsyncPoints {
+  BufferId buffer;
+  std::vector<std::int64_t> offset;
+  std::size_t piece_bytes = 1;
+  std::size_t pieces_per_element = 1;
+};
+
+struct AsyncPart {
+  std::variant<BoxAccess, AsyncPoints> where;  // no mask
+  std::size_t bytes = 0;                       // of its value
+  AtomicFn reduce = nullptr;                   // a destination: each element becomes reduce(itself, the value's)
+  bool in_registers = false;                   // an accumulator: no proxy lies between it and its thread
+  std::size_t elements = 0;  // of its value, where several places of `where`, bytes of a union, are one; 0: one is one
+};
+
+// A value of an operation under way: row-major, with the marks of Definedness; no marks: every element is defined.
+struct AsyncValue {
+  std::vector<std::byte> bytes;
+  std::vector<std::uint8_t> marks;
+};
+
+// The values of all sources to the values of all destinations, whose bytes have their size already and whose marks are
+// to be set: none for a value that is defined throughout.
+using AsyncFunction = std::function<void(const std::vector<AsyncValue>&, std::vector<AsyncValue>*)>;
+
+// A share of one arrival at a barrier when all has been written.
+struct AsyncArrival {
+  SyncElement barrier;
+  std::int64_t parts = 1;  // 1/parts of an arrival
+};
+
+struct AsyncStart {
+  std::string_view name;  // the primitive's
+  std::vector<AsyncPart> sources, destinations;
+  AsyncFunction function;  // empty: destination i becomes source i
+  AsyncQueue queue = AsyncQueue::kNone;
+  std::vector<AsyncArrival> arrivals;
+  bool await_read = false;  // what must be awaited before the kernel ends: reading alone, or all of it
+  Site site;
+};
+
+struct WaitTarget {
+  enum class Kind : std::uint8_t {
+    kNothing,
+    kBarrier,    // the next phase of `object`
+    kSemaphore,  // `object` to hold `value`
+    kGroups,     // at most `value` groups of `queue` under way
+    kMeeting,    // all threads of the block at the same collective operation
+    kWarps,      // the end of the warps that the thread forked
+  };
+  Kind kind = Kind::kNothing;
+  SyncElement object;
+  std::int64_t value = 0;
+  bool decrement = true;    // kSemaphore
+  bool reads_only = false;  // kGroups: only their reading
+  AsyncQueue queue = AsyncQueue::kNone;
+};
+
+class ThreadPort {
+ public:
+  virtual ~ThreadPort() = default;
+
+  // New memory or barriers; of what is shared, the first thread makes it and the others find it. ResourceExhausted when
+  // there is not enough memory.
+  virtual absl::StatusOr<BufferId> Alloc(const AllocRequest& request, MemoryKind kind, const AllocationSite& site) = 0;
+  virtual absl::StatusOr<SyncId> Alloc(const SyncRequest& request, const AllocationSite& site) = 0;
+  // The thread leaves the scope in which it came by these; they end when the last one has left.
+  virtual void Leave(BufferId buffer, const Site& site) = 0;
+  virtual void Leave(SyncId array, const Site& site) = 0;
+
+  // The same allocation of another block of the cluster. A finding, and the thread's own, where there is none.
+  virtual BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) = 0;
+  virtual SyncElement PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) = 0;
+
+  // A collective operation: from here the thread waits for kMeeting. `what` is the same for all who meet.
+  virtual void Meet(std::string what, const Site& site) = 0;
+  // A collective copy along grid dimensions: every block along them must issue the same; nobody waits.
+  virtual void Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) = 0;
+
+  virtual void Arrive(SyncElement barrier, const Site& site) = 0;
+  virtual bool Test(SyncElement barrier, const Site& site) = 0;  // true: the phase counts as waited for
+  virtual void Signal(SyncElement semaphore, std::int64_t amount, const Site& site) = 0;
+  virtual std::int64_t Read(SyncElement semaphore, const Site& site) = 0;
+  virtual void Make(Fence fence, const Site& site) = 0;
+
+  // Whatever the target says is there.
+  virtual void Wait(const WaitTarget& target, const Site& site) = 0;
+
+  virtual absl::Status Start(AsyncStart operation) = 0;
+  virtual void CommitGroup(AsyncQueue queue, const Site& site) = 0;
+  // Does a wgmma wait for all earlier ones of its warpgroup? As the fence policy says.
+  virtual bool MmaCompletesEarlier() const = 0;
+
+  // The warpgroup becomes warps, which run from step `first` on until a step ends them; the thread waits for kWarps.
+  virtual absl::Status ForkWarps(std::size_t first, std::int64_t count, const Site& site) = 0;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_PORT_THREAD_PORT_H_

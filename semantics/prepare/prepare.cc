@@ -1,0 +1,374 @@
+#include "semantics/prepare/prepare.h"
+
+#include <algorithm>
+
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/base/target_names.h"
+#include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/program/blocks.h"
+#include "semantics/program/builder.h"
+#include "semantics/program/frame_shadow.h"
+#include "semantics/program/thread_mesh.h"
+#include "semantics/registry/op_row.h"
+
+namespace palladion {
+namespace {
+
+bool IsAliased(const Operand& operand, const Kernel& kernel) {
+  return operand.alias.valid() ||
+         std::any_of(kernel.operands.begin(), kernel.operands.end(),
+                     [&](const Operand& other) { return other.alias.valid() && other.alias == operand.value; });
+}
+
+// An operand that lies in the memory of a TPU's core, or in a GPU block's shared memory, is fetched at its start, and
+// an output goes back at its end: a block like any other, which no program leaves. That shows where two operands are
+// one array, and for outputs where there are several cores or blocks; elsewhere the array itself does as well.
+bool HasCopyOfItsOwn(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
+  const bool tpu = program.target.backend == TargetBackend::kMosaicTpu;
+  const bool gpu = program.target.backend == TargetBackend::kMosaicGpu && kernel.launch.mesh.empty();
+  if ((!tpu && !gpu) || operand.role == Role::kScratch) return false;
+  const bool in_core = operand.role == Role::kPrefetch || space == Space::kDefault || space == Space::kSmem ||
+                       (tpu && space == Space::kVmem);
+  const std::vector<DimOrder>& order = program.dim_order;
+  const bool several =
+      operand.role == Role::kOut && std::find(order.begin(), order.end(), DimOrder::kParallel) != order.end();
+  return in_core && (several || IsAliased(operand, kernel));
+}
+
+BlockMode ModeOf(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
+  const Target& target = program.target;
+  if (!operand.block.has_value())
+    return HasCopyOfItsOwn(operand, space, kernel, program) ? BlockMode::kResident : BlockMode::kWhole;
+  if (target.backend == TargetBackend::kGeneric || target.backend == TargetBackend::kTriton) return BlockMode::kView;
+  // ANY, HBM and GMEM refs are the array itself, reached by the kernel's own copies.
+  const bool in_place = space == Space::kAny || space == Space::kHbm || space == Space::kGmem;
+  return in_place ? BlockMode::kView : BlockMode::kResident;
+}
+
+// grid.md#residency: an output whose block may be visited again at any time.
+bool IsRestored(const Operand& operand, const Program& program) {
+  if (program.target.backend != TargetBackend::kMosaicTpu || operand.role != Role::kOut || !operand.block.has_value() ||
+      !operand.block->buffered.has_value())
+    return false;
+  const Attr* revisit = Find(*operand.block->buffered, "revisit");
+  return revisit != nullptr && revisit->value == Attr{AttrIdent{"any"}}.value;
+}
+
+// Does any instruction write the ref `value`? Views keep the ref's own value id, so a look at the first operand is
+// enough.
+bool Writes(const Region& region, ValueId value) {
+  for (const Instr& op : region.body) {
+    const bool writes = op.row->effect == Effect::kWrites || op.row->effect == Effect::kReadsWrites;
+    for (const Arg& arg : op.args) {
+      const bool refers = arg.kind == Arg::Kind::kValue && arg.value == value;
+      // A ref handed to a call may be written there under another name.
+      const bool here = writes && (!op.row->named_refs || arg.name == op.row->written);
+      if (refers && (here || op.row->effect == Effect::kControl)) return true;
+    }
+    for (const Region& inner : op.regions) {
+      if (Writes(inner, value)) return true;
+    }
+  }
+  return false;
+}
+
+// Does it have operations that ask the machine of GPU blocks, or objects that only that has?
+bool AsksMachine(const Region& region) {
+  return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
+    const bool asks = op.row->backends.bits == kGpu.bits && op.row->named_refs;
+    return asks || std::any_of(op.regions.begin(), op.regions.end(), AsksMachine);
+  });
+}
+
+// Why a launch over a mesh cannot run where there are no threads of GPU blocks.
+std::string OfAnotherMachine(const Launch& launch, const Target& target) {
+  if (launch.mesh == "gpu" || launch.mesh == "warp")
+    return Cat("a launch over a mesh of kind '", launch.mesh, "' runs on a target mosaic_gpu/CHIP; the target is ",
+               ToString(target));
+  const std::string_view cores = launch.mesh == "tensorcore"      ? "TensorCores (pltpu.TensorCoreMesh)"
+                                 : launch.mesh.starts_with("sc_") ? "subcores of a SparseCore (plsc)"
+                                                                  : "several kinds of cores";
+  return Cat("a launch over a mesh of ", cores,
+             " is not modelled yet: use pallas_call with a grid, of which a TensorCore "
+             "runs the programs");
+}
+
+class KernelPreparer {
+ public:
+  KernelPreparer(const Module& module, const Kernel& kernel, const Target& target, const ProgramOptions& options)
+      : module_(module), kernel_(kernel), builder_(module, kernel, target, options) {
+    program().grid_in_agent = target.backend == TargetBackend::kMosaicTpu;
+  }
+
+  // Where the first operation of the first body stands: a kernel has no line of its own.
+  std::string PlaceOfBody() const {
+    for (const Instr& op : kernel_.bodies[0].region.body) {
+      if (op.loc.valid()) return Cat(", whose body begins at ", Describe(module_, op.loc));
+    }
+    return "";
+  }
+
+  absl::StatusOr<Program> Run() {
+    PALLADION_RETURN_IF_ERROR(CheckSupported());
+    PALLADION_RETURN_IF_ERROR(DescribeGrid());
+    for (const Operand& operand : kernel_.operands) PALLADION_RETURN_IF_ERROR(DescribeOperand(operand));
+    const Label head, end;
+    EmitForBlocks(RunAllocBlock, BlockMode::kResident);
+    if (EmitForBlocks(RunFetchIfNew, BlockMode::kResident, Role::kPrefetch)) EmitWait();  // index maps read them
+    builder_.Bind(head);
+    PALLADION_RETURN_IF_ERROR(LowerMaps());
+    EmitForBlocks(RunFlushIfLeft, BlockMode::kResident, Role::kOut);
+    builder_.Emit(RunBeginProgram, OperandParams{0});  // what is flushed before is the last program's
+    EmitForBlocks(RunBindWindow, BlockMode::kView);
+    EmitForBlocks(RunFetchIfNew, BlockMode::kResident, Role::kIn);
+    EmitForBlocks(RunFetchIfNew, BlockMode::kResident, Role::kOut);
+    EmitWait();
+    PALLADION_RETURN_IF_ERROR(builder_.LowerRegion(kernel_.bodies[0].region, {}));
+    if (program().grid_in_agent) builder_.Emit(RunNextProgram, NextParams{head});
+    EmitForBlocks(RunFlush, BlockMode::kResident, Role::kOut);
+    EmitWait();
+    EmitForBlocks(RunFreeBlock, BlockMode::kResident);
+    return std::move(builder_).Finish();
+  }
+
+ private:
+  struct NextParams {
+    Label head;
+  };
+
+  // The next program of the walk; falls through after the last.
+  static absl::Status RunNextProgram(const void* params, const Step&, Frame& frame) {
+    frame.first_program = false;
+    frame.BeginProgram();
+    if (frame.control != nullptr) frame.control->EndPrograms(1);
+    if (Interrupted(frame.control)) return InterruptedStatus();
+    if (frame.program_number + 1 >= frame.end_program) return absl::OkStatus();
+    if (frame.tasks_apart) {
+      frame.new_task = frame.walk->NewTask(frame.program_number + 1, frame.grid_index);
+    }
+    frame.walk->At(++frame.program_number, absl::MakeSpan(frame.grid_index));
+    if (frame.shadow != nullptr) frame.shadow->Clear();
+    frame.pc = *static_cast<const NextParams*>(params)->head.target;
+    return absl::OkStatus();
+  }
+
+  Program& program() { return builder_.program(); }
+
+  absl::Status CheckSupported() const {
+    if (!kernel_.launch.mesh.empty() && builder_.target().backend != TargetBackend::kMosaicGpu) {
+      return absl::UnimplementedError(
+          Cat("kernel @", kernel_.name, PlaceOfBody(), ": ", OfAnotherMachine(kernel_.launch, builder_.target())));
+    }
+    if (kernel_.bodies.size() != 1)
+      return absl::UnimplementedError(Cat("kernel @", kernel_.name, ": several bodies (MPMD) are not modelled yet"));
+    return absl::OkStatus();
+  }
+
+  absl::Status DescribeGrid() {
+    if (!kernel_.launch.mesh.empty()) {
+      PALLADION_ASSIGN_OR_RETURN(MeshLaunch launch, ReadMesh(kernel_.launch));
+      for (const std::int64_t size : launch.sizes) program().grid.push_back({.size = size});
+      program().mesh = std::move(launch.mesh);
+      program().grid_bound.assign(program().grid.size(), -1);
+      program().dim_order.assign(program().grid.size(), DimOrder::kParallel);
+      return absl::OkStatus();
+    }
+    program().grid = kernel_.launch.grid;
+    for (const GridDim& dim : kernel_.launch.grid) {
+      int operand = -1;
+      for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
+        if (dim.bound.valid() && kernel_.operands[i].value == dim.bound) operand = static_cast<int>(i);
+      }
+      program().grid_bound.push_back(operand);
+    }
+    DescribeOrder();
+    return absl::OkStatus();
+  }
+
+  // TPU dimensions are ordered unless dimension_semantics says "parallel" (or one of its cores' kinds); blocks of a GPU
+  // grid never are. On `generic` what the kernel says counts, and no word means any order.
+  void DescribeOrder() {
+    const bool tpu = builder_.target().backend == TargetBackend::kMosaicTpu;
+    program().dim_order.assign(kernel_.launch.grid.size(), tpu ? DimOrder::kSequential : DimOrder::kParallel);
+    const Attr* attr = Find(kernel_.params, "dimension_semantics");
+    const AttrList* words = attr == nullptr ? nullptr : std::get_if<AttrList>(&attr->value);
+    if (words == nullptr || (!tpu && builder_.target().backend != TargetBackend::kGeneric)) return;
+    // vmap puts its dimensions in front and says nothing of them.
+    const std::size_t skip = program().dim_order.size() - std::min(program().dim_order.size(), words->size());
+    for (std::size_t d = skip; d < program().dim_order.size(); ++d) {
+      const std::string* word = std::get_if<std::string>(&(*words)[d - skip].value);
+      const bool parallel = word != nullptr && word->ends_with("parallel");
+      program().dim_order[d] = parallel ? DimOrder::kParallel : DimOrder::kSequential;
+    }
+  }
+
+  std::string NameOf(const Operand& operand) const {
+    return operand.label.empty() ? kernel_.values[operand.value.index()].name : operand.label;
+  }
+
+  absl::Status DescribeOperand(const Operand& operand) {
+    OperandInfo info{.role = operand.role, .name = NameOf(operand), .type = builder_.TypeOf(operand.value)};
+    if (operand.role != Role::kBound) {
+      const ValueId param = kernel_.bodies[0].region.params[next_param_++].value;
+      const ValueInfo& shown = kernel_.values[param.index()];
+      const std::string ref_name = shown.label.empty() ? info.name : shown.label;
+      if (operand.role == Role::kScratch) info.type = shown.type;
+      if (operand.role == Role::kScratch && builder_.target().backend == TargetBackend::kMosaicGpu &&
+          AsksMachine(kernel_.bodies[0].region)) {
+        info.mode = BlockMode::kScoped;
+        builder_.SetPlace(operand.loc, operand.text_line);
+        PALLADION_ASSIGN_OR_RETURN(info.ref, DefineScoped(param, Sharing::kThread, builder_));
+        program().operand_infos.push_back(std::move(info));
+        return absl::OkStatus();
+      }
+      if (shown.type.element != ElementKind::kData) {
+        return absl::UnimplementedError(
+            Cat("operand '", info.name, "' is a ", Name(shown.type.element),
+                ": semaphores and barriers need the asynchronous machine, which is not modelled yet"));
+      }
+      info.mode = ModeOf(operand, operand.space.value_or(shown.type.space), kernel_, program());
+      info.restored = IsRestored(operand, program());
+      info.written =
+          Writes(kernel_.bodies[0].region, param) || (operand.role == Role::kPrefetch && MapsWrite(prefetch_.size()));
+      PALLADION_RETURN_IF_ERROR(DescribeBlock(operand, shown.type, ref_name, info));
+      builder_.DefineRef(param, info.ref);
+      if (operand.role == Role::kPrefetch) prefetch_.push_back(info.ref);
+    }
+    if (operand.alias.valid()) {
+      for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
+        if (kernel_.operands[i].value == operand.alias) info.alias = static_cast<int>(i);
+      }
+    }
+    program().operand_infos.push_back(std::move(info));
+    return absl::OkStatus();
+  }
+
+  // Does an index map write the prefetch operand of that number?
+  bool MapsWrite(std::size_t prefetch) const {
+    const std::size_t parameter = kernel_.launch.grid.size() + prefetch;
+    return std::any_of(kernel_.operands.begin(), kernel_.operands.end(), [&](const Operand& operand) {
+      return operand.block.has_value() && Writes(operand.block->map, operand.block->map.params[parameter].value);
+    });
+  }
+
+  absl::Status DescribeBlock(const Operand& operand, const Type& ref_type, const std::string& name, OperandInfo& info) {
+    RefInfo array = builder_.WholeRef(info.type, name);
+    if (info.mode == BlockMode::kWhole) {
+      info.ref = builder_.NewRef(std::move(array));
+      return absl::OkStatus();
+    }
+    if (operand.block.has_value()) {
+      info.block = operand.block->dims;
+      array.kept.clear();
+    }
+    for (std::size_t d = 0; d < info.block.size(); ++d) {
+      const BlockDim& dim = info.block[d];
+      if (dim.kind == BlockDim::Kind::kBoundedSlice || dim.kind == BlockDim::Kind::kIndirect) {
+        return absl::UnimplementedError(Cat("operand '", info.name,
+                                            "': BoundedSlice and Indirect block dimensions belong to emit_pipeline "
+                                            "and SparseCore; pallas_call itself refuses them"));
+      }
+      array.window[d] = dim.size;
+      if (dim.kind != BlockDim::Kind::kSqueezed) array.kept.push_back(static_cast<int>(d));
+    }
+    array.outside = Outside::kPad;
+    if (builder_.target().backend == TargetBackend::kTriton) {
+      array.outside = Outside::kError;
+      array.bounded_by_window = false;
+    }
+    if (info.mode == BlockMode::kView) {
+      info.ref = builder_.NewRef(std::move(array));
+      return absl::OkStatus();
+    }
+    info.array = builder_.NewRef(std::move(array));
+    info.ref = builder_.NewRef(builder_.WholeRef(ref_type, name));
+    info.current = builder_.NewSlot(Type{.dtype = DType::kI64, .shape = {info.type.rank()}});
+    return absl::OkStatus();
+  }
+
+  // Every map's parameters are the same grid indices, so they share slots.
+  absl::Status LowerMaps() {
+    const std::size_t rank = kernel_.launch.grid.size();
+    std::vector<SlotId> grid_slots;
+    for (std::size_t d = 0; d < rank; ++d) {
+      grid_slots.push_back(builder_.NewSlot(Type{.dtype = DType::kI32}));
+      builder_.Emit(RunGridIndex, GridIndexParams{d}, {}, {grid_slots.back()});
+    }
+    for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
+      if (!kernel_.operands[i].block.has_value()) continue;
+      const Region& map = kernel_.operands[i].block->map;
+      for (std::size_t d = 0; d < rank; ++d) builder_.DefineAs(map.params[d].value, grid_slots[d]);
+      for (std::size_t p = 0; p < prefetch_.size() && rank + p < map.params.size(); ++p) {
+        builder_.DefineRef(map.params[rank + p].value, prefetch_[p]);
+      }
+      std::vector<SlotId> index;
+      for (const Arg& result : map.results) {
+        const Type type = builder_.TypeOf(result);
+        index.push_back(builder_.NewSlot(type));
+        program().operand_infos[i].index_dtype.push_back(type.dtype);
+      }
+      program().operand_infos[i].index = index;
+      PALLADION_RETURN_IF_ERROR(builder_.LowerRegion(map, index));
+    }
+    return absl::OkStatus();
+  }
+
+  struct GridIndexParams {
+    std::size_t axis;
+  };
+
+  static absl::Status RunGridIndex(const void* params, const Step& step, Frame& frame) {
+    const auto value = static_cast<std::int32_t>(frame.grid_index[static_cast<const GridIndexParams*>(params)->axis]);
+    *reinterpret_cast<std::int32_t*>(frame.slot(frame.out(step, 0))) = value;
+    return absl::OkStatus();
+  }
+
+  // Only resident blocks are copied, so only they are waited for.
+  void EmitWait() {
+    for (const OperandInfo& info : program().operand_infos) {
+      if (info.mode != BlockMode::kResident) continue;
+      builder_.EmitVisible(RunWaitCopies, OperandParams{0});
+      return;
+    }
+  }
+
+  // False: there is none.
+  bool EmitForBlocks(StepFn fn, BlockMode mode, std::optional<Role> role = std::nullopt) {
+    bool any = false;
+    for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {
+      const OperandInfo& info = program().operand_infos[i];
+      if (info.mode != mode || (role.has_value() && info.role != *role)) continue;
+      any = true;
+      builder_.SetPlace(kernel_.operands[i].loc, kernel_.operands[i].text_line);
+      if (mode == BlockMode::kResident) {
+        builder_.EmitVisible(fn, OperandParams{i});
+      } else {
+        builder_.Emit(fn, OperandParams{i});
+      }
+    }
+    return any;
+  }
+
+  const Module& module_;
+  const Kernel& kernel_;
+  Builder builder_;
+  std::vector<RefId> prefetch_;
+  std::size_t next_param_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Target> TargetOf(const Kernel& kernel, std::string_view name) {
+  const std::string_view chip = kernel.arch.starts_with("sm_") ? "" : std::string_view(kernel.arch);
+  return ResolveTarget(name, {.kernel = kernel.name, .backend = kernel.backend, .chip = chip});
+}
+
+absl::StatusOr<std::shared_ptr<const Program>> Prepare(const VerifiedModule& module, const Kernel& kernel,
+                                                       const Target& target, const ProgramOptions& options) {
+  KernelPreparer preparer(module.module(), kernel, target, options);
+  PALLADION_ASSIGN_OR_RETURN(Program program, preparer.Run());
+  return std::make_shared<const Program>(std::move(program));
+}
+
+}  // namespace palladion

@@ -1,0 +1,279 @@
+// Operands, launch, blocks and bodies: what pallas_call's GridMapping and BlockMapping require of each other.
+#include "semantics/base/cat.h"
+#include "semantics/ir/view_type.h"
+#include "semantics/registry/verifier_state.h"
+
+namespace palladion {
+namespace {
+
+absl::Status Invalid(const std::string& message) { return absl::InvalidArgumentError(message); }
+
+bool IsIntegerScalar(const Type& type) { return type.is_array() && IsInteger(type.dtype) && type.shape.empty(); }
+bool IsOneInteger(const Type& type) {
+  return type.is_array() && IsInteger(type.dtype) && (type.shape.empty() || type.shape == Shape{1});
+}
+
+// The shape a program sees of its block: squeezed dimensions are gone.
+Shape WindowShape(const Operand& operand, const Type& array) {
+  if (!operand.block.has_value()) return array.shape;
+  Shape shape;
+  for (const BlockDim& dim : operand.block->dims) {
+    if (dim.kind != BlockDim::Kind::kSqueezed) shape.push_back(dim.size);
+  }
+  return shape;
+}
+
+// Of what `buffered` says, this alone changes what a kernel computes: another word must not be taken for its absence.
+absl::Status CheckRevisit(const BlockSpec& block) {
+  const Attr* revisit = block.buffered.has_value() ? Find(*block.buffered, "revisit") : nullptr;
+  if (revisit == nullptr || std::holds_alternative<AttrNone>(revisit->value)) return absl::OkStatus();
+  for (const char* word : {"immediate", "any"}) {
+    if (revisit->value == Attr{AttrIdent{word}}.value) return absl::OkStatus();
+  }
+  return Invalid(Cat("expected `revisit` to be immediate or any, found ", ToString(*revisit)));
+}
+
+}  // namespace
+
+std::string KernelVerifier::NameOf(const Operand& operand) const {
+  const ValueInfo& info = kernel_.values[operand.value.index()];
+  return Cat(Name(operand.role), " %", info.name, operand.label.empty() ? "" : Cat(" (", operand.label, ")"));
+}
+
+const Operand* KernelVerifier::FindOperand(ValueId value) const {
+  for (const Operand& operand : kernel_.operands) {
+    if (operand.value == value) return &operand;
+  }
+  return nullptr;
+}
+
+absl::Status KernelVerifier::CheckValues() const {
+  for (const ValueInfo& info : kernel_.values) {
+    for (const DynamicDim& dim : info.type.dynamic) {
+      const Operand* bound = FindOperand(dim.operand);
+      if (bound == nullptr || bound->role != Role::kBound) {
+        return At(kernel_.text_line, {}, Cat("%", info.name),
+                  Invalid("expected a dimension that names a `bound` operand, found another value"));
+      }
+    }
+    PALLADION_RETURN_IF_ERROR(At(kernel_.text_line, {}, Cat("%", info.name), CheckType(info.type)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelVerifier::CheckOperandType(const Operand& operand) const {
+  const Type& type = TypeOf(operand.value);
+  switch (operand.role) {
+    case Role::kBound:
+      if (!IsOneInteger(type))
+        return Invalid(Cat("expected one integer as a bound of the grid, i32[] or i32[1], found ", ToString(type)));
+      return absl::OkStatus();
+    case Role::kScratch:
+      if (!type.is_ref())
+        return Invalid(
+            Cat("expected a ref as scratch, found ", ToString(type), "; write ref<vmem,", ToString(type), ">"));
+      return absl::OkStatus();
+    case Role::kPrefetch:
+    case Role::kIn:
+    case Role::kOut:
+      break;
+  }
+  const bool synchronisation = type.is_ref() && type.element != ElementKind::kData;
+  if (!type.is_array() && !type.is_key() && !synchronisation) {
+    return Invalid(Cat("expected an array, found ", ToString(type), "; the body's parameter is the ref"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelVerifier::CheckAlias(const Operand& operand) const {
+  if (!operand.alias.valid()) return absl::OkStatus();
+  const Operand* input = FindOperand(operand.alias);
+  if (operand.role != Role::kOut || input == nullptr || (input->role != Role::kIn && input->role != Role::kPrefetch)) {
+    return Invalid("expected `alias` on an out operand with the name of an in or prefetch operand");
+  }
+  const Type& out = TypeOf(operand.value);
+  const Type& in = TypeOf(input->value);
+  if (out.kind != in.kind || out.dtype != in.dtype || out.shape != in.shape || out.key_impl != in.key_impl) {
+    return Invalid(
+        Cat("expected the type of the input that it shares memory with, ", ToString(in), ", found ", ToString(out)));
+  }
+  for (const Operand& other : kernel_.operands) {
+    if (&other == &operand) break;
+    if (other.alias == operand.alias)
+      return Invalid(Cat("expected one output in the memory of an input, found ", NameOf(other), " there too"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelVerifier::CheckLaunch() const {
+  const Launch& launch = kernel_.launch;
+  if (launch.grid.size() > static_cast<std::size_t>(kMaxRank)) {
+    return absl::ResourceExhaustedError(Cat("the grid has more than ", kMaxRank, " dimensions"));
+  }
+  for (const GridDim& dim : launch.grid) {
+    if (dim.size < 0) return Invalid(Cat("expected grid sizes 0 or more, found ", dim.size));
+    if (!dim.bound.valid()) continue;
+    const Operand* bound = FindOperand(dim.bound);
+    if (bound == nullptr || bound->role != Role::kBound)
+      return Invalid("expected a grid dimension that names a `bound` operand, found another value");
+  }
+  if (!launch.names.empty() && launch.names.size() != launch.grid.size()) {
+    return Invalid(Cat("expected ", launch.grid.size(), " grid names, one for each dimension, found ",
+                       launch.names.size(), "; write none for an unnamed one"));
+  }
+  std::vector<bool> seen(launch.grid.size(), false);
+  for (const std::int64_t axis : launch.vmapped) {
+    const bool ok = axis >= 0 && axis < static_cast<std::int64_t>(seen.size()) && !seen[static_cast<std::size_t>(axis)];
+    if (!ok)
+      return Invalid(
+          Cat("expected different grid dimensions in `vmapped`, each in [0, ", seen.size(), "), found ", axis));
+    seen[static_cast<std::size_t>(axis)] = true;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelVerifier::CheckBlockDims(const Operand& operand) const {
+  const Type& array = TypeOf(operand.value);
+  const std::vector<BlockDim>& dims = operand.block->dims;
+  if (dims.size() != array.shape.size()) {
+    return Invalid(Cat("expected ", array.rank(), " block dimensions, one for each of ", ToString(array), ", found ",
+                       dims.size(), "; write sq for one that the program does not see"));
+  }
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i].low < 0 || dims[i].high < 0 || dims[i].size < 0 || dims[i].low > kMaxElements ||
+        dims[i].high > kMaxElements || dims[i].size > kMaxElements) {
+      return Invalid(
+          Cat("expected block sizes and paddings from 0 to ", kMaxElements, ", found another in dimension ", i));
+    }
+    if (dims[i].size == 0 && array.shape[i] != 0) {
+      return Invalid(Cat("expected a block size of 1 or more in dimension ", i, " of ", ToString(array), ", found 0"));
+    }
+  }
+  return CheckLimits(WindowShape(operand, array)).status();
+}
+
+absl::Status KernelVerifier::CheckMapParams(const Region& map) const {
+  const std::size_t rank = kernel_.launch.grid.size();
+  std::vector<const Operand*> prefetch;
+  for (const Operand& operand : kernel_.operands) {
+    if (operand.role == Role::kPrefetch) prefetch.push_back(&operand);
+  }
+  if (map.params.size() != rank + prefetch.size()) {
+    return Invalid(Cat("expected an index map with ", rank, " grid indices and ", prefetch.size(),
+                       " prefetch refs as parameters, found ", map.params.size(), " parameters"));
+  }
+  for (std::size_t i = 0; i < map.params.size(); ++i) {
+    const ValueId value = map.params[i].value;
+    if (!InRange(value)) return Invalid("expected a value of this kernel, found an id out of range");
+    const Type& type = TypeOf(value);
+    if (i < rank) {
+      if (!IsIntegerScalar(type) || type.dtype != DType::kI32)
+        return Invalid(Cat("expected i32[] as parameter ", i, " of the index map, found ", ToString(type)));
+    } else {
+      PALLADION_RETURN_IF_ERROR(CheckBodyParam(*prefetch[i - rank], map.params[i]));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelVerifier::CheckMapResults(const Operand& operand) const {
+  const Region& map = operand.block->map;
+  if (map.results.size() != operand.block->dims.size()) {
+    return Invalid(Cat("expected an index map with ", operand.block->dims.size(),
+                       " results, one for each dimension of the array, found ", map.results.size()));
+  }
+  for (std::size_t i = 0; i < map.results.size(); ++i) {
+    const Type type = TypeOfArg(kernel_, map.results[i]);
+    if (operand.block->dims[i].kind == BlockDim::Kind::kIndirect) continue;
+    if (!IsIntegerScalar(type))
+      return Invalid(Cat("expected an integer scalar as result ", i, " of the index map, found ", ToString(type)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelVerifier::CheckBlock(const Operand& operand) {
+  if (operand.role != Role::kIn && operand.role != Role::kOut)
+    return Invalid("expected `block` on an in or out operand only");
+  if (TypeOf(operand.value).is_ref())
+    return Invalid(Cat("expected an array under `block`, found ", ToString(TypeOf(operand.value))));
+  if (!kernel_.launch.mesh.empty())
+    return absl::UnimplementedError("a block under a mesh; only whole arrays are known there");
+  if (!operand.block->view.empty()) {
+    return absl::UnimplementedError("a block's view needs the GPU machine's layouts, which are not modelled yet");
+  }
+  PALLADION_RETURN_IF_ERROR(CheckBlockDims(operand));
+  PALLADION_RETURN_IF_ERROR(CheckRevisit(*operand.block));
+  return CheckMapParams(operand.block->map);
+}
+
+absl::Status KernelVerifier::CheckOperand(const Operand& operand) {
+  PALLADION_RETURN_IF_ERROR(CheckLoc(operand.loc));
+  PALLADION_RETURN_IF_ERROR(CheckOperandType(operand));
+  PALLADION_RETURN_IF_ERROR(CheckAlias(operand));
+  return operand.block.has_value() ? CheckBlock(operand) : absl::OkStatus();
+}
+
+absl::Status KernelVerifier::CheckBodyParam(const Operand& operand, const Param& param) const {
+  if (!InRange(param.value)) return Invalid("expected a value of this kernel, found an id out of range");
+  const Type& found = TypeOf(param.value);
+  const Type& array = TypeOf(operand.value);
+  Type expected = array;
+  expected.kind = TypeKind::kRef;
+  expected.weak = false;
+  expected.space = array.is_ref() ? array.space : found.space;
+  expected.attrs = array.is_ref() ? array.attrs : found.attrs;
+  expected.shape = WindowShape(operand, array);
+  if (found == expected) return absl::OkStatus();
+  return Invalid(Cat("expected ", ToString(expected), " as parameter %", kernel_.values[param.value.index()].name,
+                     ", which stands for ", NameOf(operand), operand.block.has_value() ? " and its block" : "",
+                     ", found ", ToString(found)));
+}
+
+absl::Status KernelVerifier::CheckBodies() {
+  if (kernel_.bodies.empty()) {
+    return At(kernel_.text_line, {}, "", Invalid("expected a `body`, found none; write body @name () { return; }"));
+  }
+  for (Body& body : kernel_.bodies) {
+    std::size_t next = 0;
+    const int line = body.region.text_line;
+    const std::string what = Cat("body @", body.name);
+    std::size_t refs = 0;
+    for (const Operand& operand : kernel_.operands) refs += operand.role == Role::kBound ? 0 : 1;
+    if (body.region.params.size() != refs) {
+      return At(
+          line, {}, what,
+          Invalid(Cat("expected ", refs, " parameters, one for each prefetch, in, out and scratch operand, found ",
+                      body.region.params.size())));
+    }
+    for (const Operand& operand : kernel_.operands) {
+      if (operand.role == Role::kBound) continue;
+      PALLADION_RETURN_IF_ERROR(At(line, {}, what, CheckBodyParam(operand, body.region.params[next++])));
+    }
+    PALLADION_RETURN_IF_ERROR(CheckRegion(body.region, {}));
+    if (!body.region.results.empty()) {
+      return At(line, {}, what,
+                Invalid(Cat("expected `return;` without values, found ", body.region.results.size(),
+                            "; outputs are written with swap")));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelVerifier::Run() {
+  for (const Operand& operand : kernel_.operands) {
+    PALLADION_RETURN_IF_ERROR(At(operand.text_line, {}, "", Define(operand.value)));
+    state_[operand.value.index()] = State::kOperand;
+  }
+  scope_.clear();
+  PALLADION_RETURN_IF_ERROR(CheckValues());
+  PALLADION_RETURN_IF_ERROR(At(kernel_.text_line, {}, "launch", CheckLaunch()));
+  for (Operand& operand : kernel_.operands) {
+    PALLADION_RETURN_IF_ERROR(At(operand.text_line, operand.loc, NameOf(operand), CheckOperand(operand)));
+    if (!operand.block.has_value()) continue;
+    PALLADION_RETURN_IF_ERROR(CheckRegion(operand.block->map, operand.loc));
+    PALLADION_RETURN_IF_ERROR(At(operand.text_line, operand.loc, NameOf(operand), CheckMapResults(operand)));
+  }
+  return CheckBodies();
+}
+
+}  // namespace palladion
