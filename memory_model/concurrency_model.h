@@ -122,6 +122,7 @@ class ConcurrencyModel {
   void TrackDefinedness() { engine_.TrackDefinedness(); }  // before the first; Memory's own follows the marks
   QueueId MakeQueue(QueueOrder order);
   absl::StatusOr<ClockId> Start(ClockId agent, AsyncRequest request);
+  const AsyncRequest& RequestOf(ClockId operation) const { return engine_.RequestOf(operation); }  // while under way
   std::vector<PendingHalf> Pending() const { return engine_.Pending(); }
   bool CanPerform(const PendingHalf& half) const { return engine_.CanPerform(half); }
   void Perform(const PendingHalf& half, Machine* memory);

@@ -7,6 +7,17 @@
 #include "semantics/base/status.h"
 
 namespace palladion {
+namespace {
+
+std::vector<BufferId> BuffersOf(const AsyncRequest& request) {
+  std::vector<BufferId> buffers;
+  for (const auto* operands : {&request.sources, &request.destinations}) {
+    for (const AsyncOperand& operand : *operands) buffers.push_back(operand.buffer());
+  }
+  return buffers;
+}
+
+}  // namespace
 
 QueueId GpuMachine::MakeQueueOf(ThreadId id, AsyncQueue queue) {
   if (queue == AsyncQueue::kNone) return {};
@@ -41,45 +52,18 @@ bool GpuMachine::Awaits(ThreadId thread, AsyncQueue kind, QueueId queue) const {
   return std::find(queues.begin(), queues.end(), queue) != queues.end();
 }
 
-AsyncOperand GpuMachine::OperandOf(AsyncPart part) const {
-  return {.where = std::move(part.where),
-          .bytes = part.bytes,
-          .proxy = part.in_registers ? Proxy::kGeneric : Proxy::kAsync,
-          .reduce = part.reduce,
-          .elements = part.elements};
+Completion GpuMachine::ArrivalAt(SyncElement barrier, std::int64_t shares) {
+  return {.object = BarrierOf(barrier), .amount = units_ / shares};
 }
 
-absl::Status GpuMachine::Start(AsyncStart start) {
-  AsyncRequest request{.name = std::string(start.name), .site = CodeSite::Of(start.site)};
-  request.function = std::move(start.function);
-  request.queue = MakeQueueOf(current_, start.queue);
-  request.must_await = start.await_read ? Half::kRead : Half::kWrite;
-  request.program.assign(start.site.program.begin(), start.site.program.end());
-  EngineOperation operation{.name = request.name, .queue = request.queue, .site = request.site};
-  const auto buffer_of = [](const AsyncPart& part) {
-    return std::visit([](const auto& where) { return where.buffer; }, part.where);
-  };
-  for (AsyncPart& part : start.sources) {
-    operation.sources.push_back(buffer_of(part));
-    request.sources.push_back(OperandOf(std::move(part)));
+absl::Status GpuMachine::Start(AsyncRequest request) {
+  if (request.await.empty() && !request.completions.empty()) {
+    request.await = model_.Of(std::get<BarrierId>(request.completions[0].object)).WaitCall();
   }
-  for (AsyncPart& part : start.destinations) {
-    operation.destinations.push_back(buffer_of(part));
-    request.destinations.push_back(OperandOf(std::move(part)));
-  }
-  if (start.queue == AsyncQueue::kStores) request.await = "plgpu.wait_smem_to_gmem(0)";
-  if (start.queue == AsyncQueue::kMma) request.await = "plgpu.wgmma_wait(0)";
-  for (const AsyncArrival& arrival : start.arrivals) {
-    const BarrierId barrier = BarrierOf(arrival.barrier);
-    if (request.await.empty()) request.await = model_.Of(barrier).WaitCall();
-    request.completions.push_back({.object = barrier, .amount = units_ / arrival.parts});
-  }
-  operation.reads = !request.sources.empty();
-  operation.completions = request.completions;
-  PALLADION_ASSIGN_OR_RETURN(operation.id, model_.Start(Current().clock, std::move(request)));
-  for (const BufferId buffer : operation.sources) ++pending_[buffer.value];
-  for (const BufferId buffer : operation.destinations) ++pending_[buffer.value];
-  spawn_(std::move(operation));
+  const std::vector<BufferId> touched = BuffersOf(request);
+  PALLADION_ASSIGN_OR_RETURN(const ClockId operation, model_.Start(Current().clock, std::move(request)));
+  for (const BufferId buffer : touched) ++pending_[buffer.value];
+  spawn_(operation);
   return absl::OkStatus();
 }
 
@@ -92,21 +76,18 @@ bool GpuMachine::CanPerform(ClockId operation, Half half) const {
 }
 
 void GpuMachine::Perform(ClockId operation, Half half) {
+  std::vector<BufferId> done_with;
+  if (half == Half::kWrite) done_with = BuffersOf(model_.RequestOf(operation));
   performing_ = true;
   model_.Perform({.operation = operation, .half = half}, &memory_);
   performing_ = false;
-}
-
-void GpuMachine::Done(const EngineOperation& operation) {
-  for (const auto* buffers : {&operation.sources, &operation.destinations}) {
-    for (const BufferId buffer : *buffers) {
-      if (--pending_[buffer.value] > 0) continue;
-      pending_.erase(buffer.value);
-      const auto waiting = std::find(to_free_.begin(), to_free_.end(), buffer);
-      if (waiting == to_free_.end()) continue;
-      to_free_.erase(waiting);
-      FreeMemory(buffer);
-    }
+  for (const BufferId buffer : done_with) {
+    if (--pending_[buffer.value] > 0) continue;
+    pending_.erase(buffer.value);
+    const auto waiting = std::find(to_free_.begin(), to_free_.end(), buffer);
+    if (waiting == to_free_.end()) continue;
+    to_free_.erase(waiting);
+    FreeMemory(buffer);
   }
 }
 

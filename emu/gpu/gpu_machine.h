@@ -33,17 +33,6 @@ struct GpuOptions {
   ConcurrencyModel::PlaceNamer places = {};
 };
 
-// One operation of an engine, for whoever schedules its halves.
-struct EngineOperation {
-  ClockId id;
-  std::string name;
-  bool reads = false;
-  QueueId queue;
-  std::vector<BufferId> sources, destinations;
-  std::vector<Completion> completions;
-  CodeSite site;
-};
-
 class GpuMachine final : public ThreadPort {
  public:
   // All outlive it. `grid`: the launch's sizes, of every dimension.
@@ -83,11 +72,10 @@ class GpuMachine final : public ThreadPort {
   bool Sees(ThreadId thread, SyncId array) const;  // is the array its block's, its cluster's or the grid's?
   bool Awaits(ThreadId thread, AsyncQueue kind, QueueId queue) const;  // does a wait for its groups look there?
 
-  // Called for every operation that is started.
-  void OnStart(std::function<void(EngineOperation)> spawn) { spawn_ = std::move(spawn); }
+  // Called for every operation that is started: somebody has to schedule its halves.
+  void OnStart(std::function<void(ClockId operation)> spawn) { spawn_ = std::move(spawn); }
   bool CanPerform(ClockId operation, Half half) const;
   void Perform(ClockId operation, Half half);
-  void Done(const EngineOperation& operation);     // both halves have been performed
   bool performing() const { return performing_; }  // the accesses of now are an engine's
 
   // The kernel has come to its end.
@@ -117,7 +105,9 @@ class GpuMachine final : public ThreadPort {
   std::int64_t Read(SyncElement semaphore, const Site& site) override;
   void Make(Fence fence, const Site& site) override;
   void Wait(const WaitTarget& target, const Site& site) override;
-  absl::Status Start(AsyncStart operation) override;
+  QueueId QueueOf(AsyncQueue queue) override { return MakeQueueOf(current_, queue); }
+  Completion ArrivalAt(SyncElement barrier, std::int64_t shares) override;
+  absl::Status Start(AsyncRequest request) override;
   void CommitGroup(AsyncQueue queue, const Site& site) override;
   bool MmaCompletesEarlier() const override { return model_.rule().WgmmaCompletesEarlier(); }
   absl::Status ForkWarps(std::size_t first, std::int64_t count, const Site& site) override;
@@ -189,7 +179,6 @@ class GpuMachine final : public ThreadPort {
   QueueId MakeQueueOf(ThreadId thread, AsyncQueue queue);
   std::vector<QueueId> QueuesOf(ThreadId thread, AsyncQueue queue) const;
   std::int64_t QueueObject(ThreadId thread, AsyncQueue queue) const;
-  AsyncOperand OperandOf(AsyncPart part) const;
 
   const Program& program_;
   Memory& memory_;
@@ -215,7 +204,7 @@ class GpuMachine final : public ThreadPort {
   std::vector<BufferId> to_free_;                   // once nothing is pending there
   std::map<CollectiveKey, CollectiveId> collectives_;
   std::vector<std::int64_t> queue_objects_;  // by queue: the schedules' object, one for all queues of a thread
-  std::function<void(EngineOperation)> spawn_;
+  std::function<void(ClockId)> spawn_;
   std::function<absl::Status(ThreadId, std::int64_t, std::size_t)> fork_;
   ThreadId current_;
   bool performing_ = false;

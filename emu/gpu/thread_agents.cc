@@ -182,29 +182,30 @@ void ThreadAgent::After(const Step& step, Frame& frame) {
 
 // ---- an engine
 
-EngineAgent::EngineAgent(GpuMachine& machine, EngineOperation operation, ThreadAgents& all)
+EngineAgent::EngineAgent(GpuMachine& machine, ClockId operation, ThreadAgents& all)
     : machine_(machine),
-      operation_(std::move(operation)),
+      operation_(operation),
       all_(all),
-      half_(operation_.reads ? Half::kRead : Half::kWrite),
+      half_(request().sources.empty() ? Half::kWrite : Half::kRead),
       condition_(*this) {}
 
 bool EngineAgent::HalfCondition::MaySignal(AgentId other) const {
-  return agent_.all_.MaySignal(agent_.operation_.queue, other);
+  return agent_.all_.MaySignal(agent_.request().queue, other);
 }
 
 Operation EngineAgent::Next() const {
-  Operation next{.loc = operation_.site.loc, .text_line = operation_.site.text_line};
-  if (operation_.queue.valid()) {
+  const AsyncRequest& asked = request();
+  Operation next{.loc = asked.site.loc, .text_line = asked.site.text_line};
+  if (asked.queue.valid()) {
     next.waits_for = &condition_;
-    next.footprint.Add({.object = machine_.ObjectOf(operation_.queue)});
+    next.footprint.Add({.object = machine_.ObjectOf(asked.queue)});
   }
   if (half_ == Half::kRead) {
-    for (const BufferId buffer : operation_.sources) next.footprint.Add({.object = buffer.value, .writes = false});
+    for (const AsyncOperand& from : asked.sources) next.footprint.Add({.object = from.buffer().value, .writes = false});
     return next;
   }
-  for (const BufferId buffer : operation_.destinations) next.footprint.Add({.object = buffer.value});
-  for (const Completion& completion : operation_.completions) {
+  for (const AsyncOperand& to : asked.destinations) next.footprint.Add({.object = to.buffer().value});
+  for (const Completion& completion : asked.completions) {
     next.footprint.Add({.object = GpuMachine::ObjectOf(completion)});
   }
   return next;
@@ -213,9 +214,8 @@ Operation EngineAgent::Next() const {
 absl::Status EngineAgent::Resume(Gate& gate) {
   if (all_.spins() != nullptr) all_.spins()->SetCurrent(nullptr, id_);
   while (gate.TakeGrant() || gate.MayGo(Next())) {
-    machine_.Perform(operation_.id, half_);
+    machine_.Perform(operation_, half_);
     if (half_ == Half::kWrite) {
-      machine_.Done(operation_);
       all_.EngineEnds(id_);
       done_ = true;
       break;
@@ -236,7 +236,7 @@ ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* w
       free_clusters_(residency_.clusters),
       reach_(kernel) {
   if (!state.program().loops.empty()) state.memory().Observe(&spins_.emplace(state.memory()));
-  machine.OnStart([this](EngineOperation operation) { Spawn(std::move(operation)); });
+  machine.OnStart([this](ClockId operation) { Spawn(operation); });
   machine.OnFork([this](ThreadId warp, std::int64_t number, std::size_t first) { return Fork(warp, number, first); });
   const Program& program = state.program();
   if (!program.mesh.has_value()) return;
@@ -250,9 +250,9 @@ ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* w
 // take one here too.
 ThreadAgents::Started& ThreadAgents::NextStarted() { return started_.emplace_back(); }
 
-void ThreadAgents::Spawn(EngineOperation operation) {
+void ThreadAgents::Spawn(ClockId operation) {
   current_.agent->spin().Changed();
-  auto agent = std::make_shared<EngineAgent>(machine_, std::move(operation), *this);
+  auto agent = std::make_shared<EngineAgent>(machine_, operation, *this);
   engines_ = true;
   NextStarted().engine = agent.get();
   const Operation first = agent->First();
@@ -320,13 +320,13 @@ std::vector<const ThreadAgent*> ThreadAgents::Unfinished() const {
 
 bool ThreadAgents::MaySignal(QueueId queue, AgentId other) const {
   const EngineAgent* engine = started_[other.index()].engine;
-  return engine != nullptr && engine->queue() == queue;
+  return engine != nullptr && engine->request().queue == queue;
 }
 
 bool ThreadAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const {
   const Started& started = started_[other.index()];
   if (target.kind == WaitTarget::Kind::kGroups) {
-    return started.engine != nullptr && machine_.Awaits(waiter, target.queue, started.engine->queue());
+    return started.engine != nullptr && machine_.Awaits(waiter, target.queue, started.engine->request().queue);
   }
   if (target.kind == WaitTarget::Kind::kMeeting) {
     return started.thread.valid() && machine_.SameBlock(waiter, started.thread);
@@ -334,7 +334,7 @@ bool ThreadAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentId 
   if (target.kind == WaitTarget::Kind::kWarps)
     return started.thread.valid() && machine_.IsWarpOf(started.thread, waiter);
   if (started.engine != nullptr) {
-    const std::vector<Completion>& completions = started.engine->completions();
+    const std::vector<Completion>& completions = started.engine->request().completions;
     return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
       return GpuMachine::ObjectOf(completion) == machine_.ObjectOf(target.object);
     });

@@ -123,22 +123,21 @@ class ThreadAgent final : public Agent, private StepHooks {
 // One operation of an engine: its reading, then its writing.
 class EngineAgent final : public Agent {
  public:
-  EngineAgent(GpuMachine& machine, EngineOperation operation, ThreadAgents& all);
+  EngineAgent(GpuMachine& machine, ClockId operation, ThreadAgents& all);
   Operation First() { return Next(); }
-  QueueId queue() const { return operation_.queue; }
-  const std::vector<Completion>& completions() const { return operation_.completions; }
+  const AsyncRequest& request() const { return machine_.model().RequestOf(operation_); }  // while it is under way
   void SetId(AgentId id) { id_ = id; }
 
   absl::Status Resume(Gate& gate) override;
   bool done() const override { return done_; }
-  std::string Name() const override { return machine_.model().agents().NameOf(operation_.id); }
+  std::string Name() const override { return machine_.model().agents().NameOf(operation_); }
   bool engine() const override { return true; }
 
  private:
   class HalfCondition final : public Condition {
    public:
     explicit HalfCondition(const EngineAgent& agent) : agent_(agent) {}
-    bool Ready() const override { return agent_.machine_.CanPerform(agent_.operation_.id, agent_.half_); }
+    bool Ready() const override { return agent_.machine_.CanPerform(agent_.operation_, agent_.half_); }
     std::string Describe() const override { return "the operations before it in its queue"; }
     bool MaySignal(AgentId other) const override;
 
@@ -149,7 +148,7 @@ class EngineAgent final : public Agent {
   Operation Next() const;
 
   GpuMachine& machine_;
-  EngineOperation operation_;
+  ClockId operation_;
   ThreadAgents& all_;
   AgentId id_;
   Half half_;
@@ -189,7 +188,7 @@ class ThreadAgents final : public AgentSource {
     const EngineAgent* engine = nullptr;  // while it is under way
   };
   Started& NextStarted();
-  void Spawn(EngineOperation operation);
+  void Spawn(ClockId operation);
   LaunchState& state_;
   GpuMachine& machine_;
   StepHooks* watcher_;

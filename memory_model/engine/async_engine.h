@@ -1,5 +1,4 @@
-// Operations that run beside their issuer: DMA, TMA, multicast, matrix units, remote copies. Each has lists of sources
-// and destinations, a pure function between them, a queue, and completions. It takes place in two halves, reading and
+// Operations that run beside their issuer (semantics/port/async.h). Each takes place in two halves, reading and
 // writing, each in one piece or torn into chunks; what may happen next is a list from which the scheduler chooses.
 // Values know which of their elements are undefined, where the run tracks that. Based on what the hardware documents
 // promise: nothing about the order of halves, but for a queue that says so. What it does not know: where bytes lie
@@ -7,12 +6,8 @@
 #ifndef PALLADION_MEMORY_MODEL_ENGINE_ASYNC_ENGINE_H_
 #define PALLADION_MEMORY_MODEL_ENGINE_ASYNC_ENGINE_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
-#include <string>
-#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,48 +15,14 @@
 #include "memory_model/order/fence_rule.h"
 #include "memory_model/sync/barrier.h"
 #include "memory_model/sync/semaphore.h"
-#include "semantics/port/machine.h"
-#include "semantics/port/thread_port.h"
+#include "semantics/port/async.h"
 
 namespace palladion {
-
-using QueueId = Id<struct QueueTag>;
-
-enum class Half : std::uint8_t { kRead = 1, kWrite = 2 };  // numbers: the times of an operation's clock
 
 enum class QueueOrder : std::uint8_t {
   kNone,    // a TPU's DMAs
   kHalves,  // reads happen in the order of issue, and so do writes; that orders no accesses (groups of TMA stores)
   kSerial,  // each operation is complete, and visible to the next, before that begins (wgmma, one accumulator)
-};
-
-struct AsyncOperand {
-  std::variant<BoxAccess, AsyncPoints> where;  // no mask; the site's program is not kept
-  std::size_t bytes = 0;                       // of its value
-  Proxy proxy = Proxy::kAsync;
-  AtomicFn reduce = nullptr;  // of a destination: each element becomes reduce(what it was, the value's)
-  std::size_t elements = 0;   // of its value, where several places of `where`, bytes of a union, are one; 0: one is one
-};
-
-// After one half: an arrival at a barrier, or a signal to a semaphore, which may be another place's.
-struct Completion {
-  Half after = Half::kWrite;
-  std::variant<BarrierId, SemaphoreId> object;
-  std::int64_t amount = 1;  // arrivals; what the semaphore counts
-};
-
-struct AsyncRequest {
-  std::string name = "copy";
-  std::string await;  // the user's words for a wait for it: "plgpu.barrier_wait(b)"
-  std::vector<AsyncOperand> sources, destinations;
-  AsyncFunction function;      // none: destination i becomes source i
-  QueueId queue;               // invalid: of no queue
-  bool after_earlier = false;  // waits for all earlier operations of its queue, and tells of them (a commit)
-  std::vector<Completion> completions;
-  Half must_await = Half::kWrite;  // what a kernel has to wait for before it ends; of a store, the read half
-  int chunks = 1;                  // pieces of a half, at most
-  CodeSite site;
-  std::vector<std::int64_t> program;  // the issuer's index in the grid, for messages
 };
 
 // One choice of the scheduler.
@@ -100,6 +61,7 @@ class AsyncEngine {
   Performed Perform(const PendingHalf& half, Machine* memory);
 
   bool Done(ClockId operation, Half half) const;
+  const AsyncRequest& RequestOf(ClockId operation) const { return Find(operation)->request; }  // while it is under way
 
   // What is kept of an operation that is done, until it is forgotten.
   struct Record {

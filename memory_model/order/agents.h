@@ -17,13 +17,6 @@
 
 namespace palladion {
 
-// A line of the kernel, without the program that is there: what may be kept.
-struct CodeSite {
-  LocId loc;
-  int text_line = 0;
-  static CodeSite Of(const Site& site) { return {site.loc, site.text_line}; }
-};
-
 class AgentTable {
  public:
   // The machine has proxies (GPUs); without, bundles hold the generic clock alone.

@@ -11,11 +11,9 @@
 
 #include "memory_model/order/clock.h"
 #include "semantics/base/finding.h"
+#include "semantics/port/async.h"
 
 namespace palladion {
-
-// How an access goes to memory. TMEM has a way of its own.
-enum class Proxy : std::uint8_t { kGeneric, kAsync, kTensorCore };
 
 // Only what the fence rule tells apart. kPlain: memory without proxies (TPU, Triton).
 enum class ProxySpace : std::uint8_t { kPlain, kShared, kGlobal, kTensor };

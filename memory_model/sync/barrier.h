@@ -19,8 +19,6 @@
 
 namespace palladion {
 
-using BarrierId = Id<struct BarrierTag>;
-
 struct BarrierSpec {
   std::string name;  // "full[1]"
   std::int64_t num_arrivals = 1;

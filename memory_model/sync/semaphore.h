@@ -15,8 +15,6 @@
 
 namespace palladion {
 
-using SemaphoreId = Id<struct SemaphoreTag>;
-
 enum class SemaphoreKind : std::uint8_t { kRegular, kDma, kBarrier };  // kDma counts bytes
 
 struct SemaphoreSpec {

@@ -28,6 +28,13 @@ struct Site {
   absl::Span<const std::int64_t> program;  // its index in the grid
 };
 
+// A line of the kernel, without the program that is there: what may be kept.
+struct CodeSite {
+  LocId loc;
+  int text_line = 0;
+  static CodeSite Of(const Site& site) { return {site.loc, site.text_line}; }
+};
+
 // What an element outside the array, but inside the ref's window, is.
 enum class Outside : std::uint8_t {
   kPad,    // padding: loads give poison, stores are dropped (blocks, except on Triton)

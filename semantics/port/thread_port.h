@@ -6,18 +6,16 @@
 #ifndef PALLADION_SEMANTICS_PORT_THREAD_PORT_H_
 #define PALLADION_SEMANTICS_PORT_THREAD_PORT_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "semantics/base/ids.h"
+#include "semantics/port/async.h"
 #include "semantics/port/machine.h"
 
 namespace palladion {
@@ -66,53 +64,11 @@ enum class Fence : std::uint8_t {
   kPrerequisiteGrids,  // what the kernels before this one wrote is known
 };
 
-// In which order an operation's halves may take place, and by what it is waited for.
+// Which of an agent's queues an operation is of.
 enum class AsyncQueue : std::uint8_t {
   kNone,    // by barriers
   kStores,  // groups of the thread's copies to global memory
   kMma,     // groups of the warpgroup's wgmma, one after another
-};
-
-// A place list of a gather or scatter, as in PointAccess.
-struct AsyncPoints {
-  BufferId buffer;
-  std::vector<std::int64_t> offset;
-  std::size_t piece_bytes = 1;
-  std::size_t pieces_per_element = 1;
-};
-
-struct AsyncPart {
-  std::variant<BoxAccess, AsyncPoints> where;  // no mask
-  std::size_t bytes = 0;                       // of its value
-  AtomicFn reduce = nullptr;                   // a destination: each element becomes reduce(itself, the value's)
-  bool in_registers = false;                   // an accumulator: no proxy lies between it and its thread
-  std::size_t elements = 0;  // of its value, where several places of `where`, bytes of a union, are one; 0: one is one
-};
-
-// A value of an operation under way: row-major, with the marks of Definedness; no marks: every element is defined.
-struct AsyncValue {
-  std::vector<std::byte> bytes;
-  std::vector<std::uint8_t> marks;
-};
-
-// The values of all sources to the values of all destinations, whose bytes have their size already and whose marks are
-// to be set: none for a value that is defined throughout.
-using AsyncFunction = std::function<void(const std::vector<AsyncValue>&, std::vector<AsyncValue>*)>;
-
-// A share of one arrival at a barrier when all has been written.
-struct AsyncArrival {
-  SyncElement barrier;
-  std::int64_t parts = 1;  // 1/parts of an arrival
-};
-
-struct AsyncStart {
-  std::string_view name;  // the primitive's
-  std::vector<AsyncPart> sources, destinations;
-  AsyncFunction function;  // empty: destination i becomes source i
-  AsyncQueue queue = AsyncQueue::kNone;
-  std::vector<AsyncArrival> arrivals;
-  bool await_read = false;  // what must be awaited before the kernel ends: reading alone, or all of it
-  Site site;
 };
 
 struct WaitTarget {
@@ -162,7 +118,10 @@ class ThreadPort {
   // Whatever the target says is there.
   virtual void Wait(const WaitTarget& target, const Site& site) = 0;
 
-  virtual absl::Status Start(AsyncStart operation) = 0;
+  // The agent's own queue of that kind; an invalid id of none. A share of one arrival at the barrier, as a completion.
+  virtual QueueId QueueOf(AsyncQueue queue) = 0;
+  virtual Completion ArrivalAt(SyncElement barrier, std::int64_t shares) = 0;
+  virtual absl::Status Start(AsyncRequest request) = 0;
   virtual void CommitGroup(AsyncQueue queue, const Site& site) = 0;
   // Does a wgmma wait for all earlier ones of its warpgroup? As the fence policy says.
   virtual bool MmaCompletesEarlier() const = 0;

@@ -70,17 +70,17 @@ bool IsTrue(SlotId predicate, std::string_view what, const Step& step, Frame& fr
   return ReadIndex(frame.slot(predicate), DType::kBool, 0) != 0;
 }
 
-AsyncPart PartOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame) {
-  AsyncPart part;
-  part.bytes = ByteSize(view.type);
+AsyncOperand OperandOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame) {
+  AsyncOperand operand;
+  operand.bytes = ByteSize(view.type);
   if (!view.affine) {
     PointAccess points;
     ResolvePoints(view, step, frame, points);
-    part.where = AsyncPoints{
+    operand.where = AsyncPoints{
         points.buffer, {points.offset.begin(), points.offset.end()}, points.piece_bytes, points.pieces_per_element};
-    return part;
+    return operand;
   }
-  if (view.unit != 1) part.elements = static_cast<std::size_t>(NumElements(view.type.shape));
+  if (view.unit != 1) operand.elements = static_cast<std::size_t>(NumElements(view.type.shape));
   BoxAccess box;
   ResolveBox(view, step, frame, box);
   if (outside != Outside::kError) {
@@ -90,8 +90,8 @@ AsyncPart PartOf(const ViewPlan& view, Outside outside, const Step& step, Frame&
       box.upper[d] = std::numeric_limits<std::int64_t>::max();
     }
   }
-  part.where = box;
-  return part;
+  operand.where = box;
+  return operand;
 }
 
 namespace {
@@ -110,10 +110,10 @@ bool IsWhollyOutside(const BoxAccess& box, const Shape& shape) {
 
 }  // namespace
 
-void NoteWhollyOutside(const AsyncPart& part, const ViewPlan& view, std::string_view what, const Step& step,
+void NoteWhollyOutside(const AsyncOperand& operand, const ViewPlan& view, std::string_view what, const Step& step,
                        Frame& frame) {
   const RefInfo& info = frame.program().refs[view.ref.index()];
-  const auto* box = std::get_if<BoxAccess>(&part.where);
+  const auto* box = std::get_if<BoxAccess>(&operand.where);
   if (box == nullptr || !IsWhollyOutside(*box, info.buffer_shape)) return;
   frame.machine().Report(
       {.code = FindingCode::kOutOfBounds,

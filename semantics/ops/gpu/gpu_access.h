@@ -35,11 +35,11 @@ bool IsTrue(SlotId predicate, std::string_view what, const Step& step, Frame& fr
 
 // A view as one side of an asynchronous operation. `outside`: what lies outside the array. An index that reaches
 // outside the array is legal there, so only the array bounds it; with kError the view's own levels do.
-AsyncPart PartOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame);
+AsyncOperand OperandOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame);
 
 // Where no element of a copy's side in global memory lies inside its array: the note OOB. `what` becomes of it: "zeros
 // arrive". Not for places of index arrays: each of those outside is a finding of its own.
-void NoteWhollyOutside(const AsyncPart& part, const ViewPlan& view, std::string_view what, const Step& step,
+void NoteWhollyOutside(const AsyncOperand& operand, const ViewPlan& view, std::string_view what, const Step& step,
                        Frame& frame);
 
 // "[0:64, 128:192]", for messages and comparisons.

@@ -112,15 +112,15 @@ bool TakePart(std::int64_t i, std::int64_t n, BoxAccess* box) {
 
 // gpu-copies.md#copy_gmem_to_smem, collective_axes: each block along the axes issues its part of the copy, and that
 // goes to all of them; a block's barrier gets one arrival when all parts have landed there.
-absl::Status StartMulticast(const CopyParams& p, AsyncStart start, const SyncElement& barrier, const Step& step,
+absl::Status StartMulticast(const CopyParams& p, AsyncRequest request, const SyncElement& barrier, const Step& step,
                             Frame& frame) {
   const Site site = frame.site(step);
   const std::vector<std::vector<PeerCoordinate>> peers = PeersAlong(p.axes, frame);
   const auto n = static_cast<std::int64_t>(peers.size());
   std::int64_t mine = 0;
   for (const std::size_t axis : p.axes) mine = mine * frame.grid_size[axis] + frame.grid_index[axis];
-  auto* source = std::get_if<BoxAccess>(&start.sources[0].where);
-  auto* destination = std::get_if<BoxAccess>(&start.destinations[0].where);
+  auto* source = std::get_if<BoxAccess>(&request.sources[0].where);
+  auto* destination = std::get_if<BoxAccess>(&request.destinations[0].where);
   if (source == nullptr || destination == nullptr) {
     return absl::UnimplementedError("a multicast copy by index arrays: hardware has none");
   }
@@ -133,24 +133,25 @@ absl::Status StartMulticast(const CopyParams& p, AsyncStart start, const SyncEle
   const bool even = TakePart(mine, n, &from) && TakePart(mine, n, &to);
   if (even) *source = from, *destination = to;
   const auto parts = static_cast<std::size_t>(even ? n : 1);
-  for (auto* sides : {&start.sources, &start.destinations}) (*sides)[0].bytes /= parts, (*sides)[0].elements /= parts;
-  const AsyncPart part = start.destinations[0];
+  for (auto* sides : {&request.sources, &request.destinations})
+    (*sides)[0].bytes /= parts, (*sides)[0].elements /= parts;
+  const AsyncOperand sent = request.destinations[0];
   const BufferId mine_there = destination->buffer;
-  start.destinations.clear();  // and with it what `destination` points to
-  if (!even && mine != 0) start.sources.clear();
+  request.destinations.clear();  // and with it what `destination` points to
+  if (!even && mine != 0) request.sources.clear();
   for (std::int64_t i = 0; i < n; ++i) {
     const std::vector<PeerCoordinate>& peer = peers[static_cast<std::size_t>(i)];
     const SyncElement tells = frame.port->PeerSync(barrier, peer, site);
-    const BufferId buffer = start.sources.empty() ? BufferId{} : frame.port->PeerBuffer(mine_there, peer, site);
+    const BufferId buffer = request.sources.empty() ? BufferId{} : frame.port->PeerBuffer(mine_there, peer, site);
     if (i != mine && tells.array == barrier.array) continue;  // a block that is not there gets nothing
-    start.arrivals.push_back({tells, n});
-    if (start.sources.empty()) continue;
-    std::get<BoxAccess>(start.destinations.emplace_back(part).where).buffer = buffer;
+    request.completions.push_back(frame.port->ArrivalAt(tells, n));
+    if (request.sources.empty()) continue;
+    std::get<BoxAccess>(request.destinations.emplace_back(sent).where).buffer = buffer;
   }
-  start.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
+  request.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
     for (AsyncValue& value : *out) value = in[0];
   };
-  return frame.port->Start(std::move(start));
+  return frame.port->Start(std::move(request));
 }
 
 // gpu-copies.md#copy_gmem_to_smem: an engine reads the source and writes the destination some time later; then the
@@ -159,23 +160,24 @@ absl::Status StartMulticast(const CopyParams& p, AsyncStart start, const SyncEle
 absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
   for (const ViewPlan* view : {&p.src, &p.dst, &p.barrier}) UseIndices(*view, step, frame);
-  AsyncStart start{.name = "copy_gmem_to_smem", .site = frame.site(step)};
+  AsyncRequest request{.name = "copy_gmem_to_smem"};
+  request.At(frame.site(step));
   const SyncElement barrier = ElementOf(p.barrier, step, frame);
   if (Takes(p, step, frame)) {
-    start.sources.push_back(PartOf(p.src, p.outside, step, frame));
-    start.destinations.push_back(PartOf(p.dst, Outside::kError, step, frame));
+    request.sources.push_back(OperandOf(p.src, p.outside, step, frame));
+    request.destinations.push_back(OperandOf(p.dst, Outside::kError, step, frame));
     if (p.outside != Outside::kError) {
       const bool zeros = p.outside == Outside::kZero;
-      NoteWhollyOutside(start.sources[0], p.src, zeros ? "zeros arrive" : "undefined data arrives", step, frame);
+      NoteWhollyOutside(request.sources[0], p.src, zeros ? "zeros arrive" : "undefined data arrives", step, frame);
     }
     if (!p.axes.empty() && barrier.array.valid()) {
-      return StartMulticast(p, std::move(start), barrier, step, frame);
+      return StartMulticast(p, std::move(request), barrier, step, frame);
     }
   } else if (p.predicated_arrival) {
     return absl::OkStatus();
   }
-  if (barrier.array.valid()) start.arrivals.push_back({barrier});
-  return frame.port->Start(std::move(start));
+  if (barrier.array.valid()) request.completions.push_back(frame.port->ArrivalAt(barrier, 1));
+  return frame.port->Start(std::move(request));
 }
 
 absl::Status ReadAxes(const Instr& op, const Builder& builder, CopyParams* params) {
@@ -231,13 +233,16 @@ absl::Status RunCopyOut(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
   for (const ViewPlan* view : {&p.src, &p.dst}) UseIndices(*view, step, frame);
   if (Takes(p, step, frame)) {
-    AsyncStart start{.name = "copy_smem_to_gmem", .queue = AsyncQueue::kStores, .await_read = true};
-    start.site = frame.site(step);
-    start.sources.push_back(PartOf(p.src, Outside::kError, step, frame));
-    start.destinations.push_back(PartOf(p.dst, Outside::kZero, step, frame));
-    start.destinations[0].reduce = p.reduce;
-    NoteWhollyOutside(start.destinations[0], p.dst, "nothing is written", step, frame);
-    PALLADION_RETURN_IF_ERROR(frame.port->Start(std::move(start)));
+    AsyncRequest request{.name = "copy_smem_to_gmem",
+                         .await = "plgpu.wait_smem_to_gmem(0)",
+                         .queue = frame.port->QueueOf(AsyncQueue::kStores),
+                         .must_await = Half::kRead};
+    request.At(frame.site(step));
+    request.sources.push_back(OperandOf(p.src, Outside::kError, step, frame));
+    request.destinations.push_back(OperandOf(p.dst, Outside::kZero, step, frame));
+    request.destinations[0].reduce = p.reduce;
+    NoteWhollyOutside(request.destinations[0], p.dst, "nothing is written", step, frame);
+    PALLADION_RETURN_IF_ERROR(frame.port->Start(std::move(request)));
   }
   if (p.commit_group) frame.port->CommitGroup(AsyncQueue::kStores, frame.site(step));
   return absl::OkStatus();

@@ -48,8 +48,8 @@ struct StoreParams {
   AtomicFn reduce = nullptr;
 };
 
-BufferId& BufferOf(AsyncPart& part) {
-  return std::visit([](auto& where) -> BufferId& { return where.buffer; }, part.where);
+BufferId& BufferOf(AsyncOperand& operand) {
+  return std::visit([](auto& where) -> BufferId& { return where.buffer; }, operand.where);
 }
 
 // The value as it is now, for when the engine writes it.
@@ -71,19 +71,22 @@ absl::Status RunStore(const void* params, const Step& step, Frame& frame) {
   for (const ViewPlan* view : {&p.ref, &p.barrier}) UseIndices(*view, step, frame);
   if (frame.shadow != nullptr) frame.shadow->Use(p.index, "the block of a store", step, frame);
   const std::vector<PeerCoordinate> peer = {{p.axis, ReadIndex(frame.slot(p.index), p.index_dtype, 0)}};
-  AsyncStart start{.name = "async_store_smem", .site = site};
-  AsyncPart& there = start.destinations.emplace_back(PartOf(p.ref, Outside::kError, step, frame));
+  AsyncRequest request{.name = "async_store_smem"};
+  request.At(site);
+  AsyncOperand& there = request.destinations.emplace_back(OperandOf(p.ref, Outside::kError, step, frame));
   there.reduce = p.reduce;
-  there.in_registers = true;
+  there.proxy = Proxy::kGeneric;
   const BufferId here = BufferOf(there);
   BufferOf(there) = frame.port->PeerBuffer(here, peer, site);
   const bool own = peer[0].index == frame.grid_index[p.axis];
   if (!own && BufferOf(there) == here) return absl::OkStatus();  // a block that is not there gets nothing
   const SyncElement barrier = ElementOf(p.barrier, step, frame);
-  if (barrier.array.valid()) start.arrivals.push_back({frame.port->PeerSync(barrier, peer, site)});
-  start.function = [value = ValueOf(p.value, there.bytes, frame)](const std::vector<AsyncValue>&,
-                                                                  std::vector<AsyncValue>* out) { (*out)[0] = value; };
-  return frame.port->Start(std::move(start));
+  if (barrier.array.valid()) {
+    request.completions.push_back(frame.port->ArrivalAt(frame.port->PeerSync(barrier, peer, site), 1));
+  }
+  request.function = [value = ValueOf(p.value, there.bytes, frame)](
+                         const std::vector<AsyncValue>&, std::vector<AsyncValue>* out) { (*out)[0] = value; };
+  return frame.port->Start(std::move(request));
 }
 
 absl::Status LowerStore(const Instr& op, Builder& builder) {

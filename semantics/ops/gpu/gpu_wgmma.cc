@@ -80,25 +80,26 @@ absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
   UseIndices(p.b, step, frame);
   const Site site = frame.site(step);
   frame.port->Wait(WaitsToIssue(params, step, frame), site);
-  AsyncStart start{.name = "wgmma", .queue = AsyncQueue::kMma, .site = site};
-  AsyncPart acc = PartOf(p.acc, Outside::kError, step, frame);
-  acc.in_registers = true;
-  start.destinations.push_back(acc);
-  start.sources.push_back(std::move(acc));
-  start.sources.push_back(PartOf(p.b, Outside::kError, step, frame));
+  AsyncRequest request{.name = "wgmma", .await = "plgpu.wgmma_wait(0)", .queue = frame.port->QueueOf(AsyncQueue::kMma)};
+  request.At(site);
+  AsyncOperand acc = OperandOf(p.acc, Outside::kError, step, frame);
+  acc.proxy = Proxy::kGeneric;
+  request.destinations.push_back(acc);
+  request.sources.push_back(std::move(acc));
+  request.sources.push_back(OperandOf(p.b, Outside::kError, step, frame));
   if (p.value.valid()) {
-    start.function = [mma = p.mma, a = CaptureValue(p, frame)](const std::vector<AsyncValue>& in,
-                                                               std::vector<AsyncValue>* out) {
+    request.function = [mma = p.mma, a = CaptureValue(p, frame)](const std::vector<AsyncValue>& in,
+                                                                 std::vector<AsyncValue>* out) {
       mma->Run(a, in[1], in[0], &out->front());
     };
   } else {
     UseIndices(p.a, step, frame);
-    start.sources.push_back(PartOf(p.a, Outside::kError, step, frame));
-    start.function = [mma = p.mma](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
+    request.sources.push_back(OperandOf(p.a, Outside::kError, step, frame));
+    request.function = [mma = p.mma](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
       mma->Run(in[2], in[1], in[0], &out->front());
     };
   }
-  PALLADION_RETURN_IF_ERROR(frame.port->Start(std::move(start)));
+  PALLADION_RETURN_IF_ERROR(frame.port->Start(std::move(request)));
   frame.port->CommitGroup(AsyncQueue::kMma, site);
   return absl::OkStatus();
 }
