@@ -5,33 +5,16 @@
 #include <utility>
 
 #include "emu/arrays.h"
-#include "emu/checks/clock_races.h"
+#include "emu/checks/race_check.h"
 #include "emu/checks/replay_origin.h"
 #include "emu/gpu/schedule_choice.h"
-#include "emu/launch/grid_checks.h"
 #include "emu/launch/interaction.h"
-#include "emu/launch/thread_launch.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/inspections.h"
 
 namespace palladion {
 namespace {
-
-bool UpdatesAtomically(const Program& program) {
-  return std::any_of(program.steps.begin(), program.steps.end(),
-                     [](const Step& step) { return step.atomic != AtomicStep::kNone; });
-}
-
-// Are programs agents of the scheduler? A list of moves means nothing to those that run one after another.
-bool UnderPolicy(bool interact, const Schedule& schedule) { return interact || schedule.moves.has_value(); }
-
-// Sums of floats depend on the order of their terms.
-bool RoundsAtomically(const Program& program) {
-  return std::any_of(program.steps.begin(), program.steps.end(), [&](const Step& step) {
-    return step.atomic != AtomicStep::kNone && step.ref.valid() && IsFloat(program.refs[step.ref.index()].dtype);
-  });
-}
 
 bool IsReverse(const Schedule& schedule) {
   return !schedule.moves.has_value() && schedule.policy == PolicyKind::kReverse;
@@ -117,157 +100,73 @@ absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
   return absl::OkStatus();
 }
 
+// A list of moves means nothing to programs that run one after another.
+AgentKind TrialRunner::AgentsOf(const Schedule& schedule) const {
+  if (!interact_ && !schedule.moves.has_value()) return AgentKind::kInOrder;
+  return threads_ ? AgentKind::kThreads : AgentKind::kPrograms;
+}
+
+ScheduledOptions TrialRunner::OptionsOf(const LaunchOptions& launch, const Schedule& schedule) const {
+  ScheduledOptions options{.launch = launch,
+                           .loop = LoopOf(),
+                           .fences = *FencePolicyFromName(options_.proxy),
+                           .together = schedule.moves.has_value()};
+  // Programs under a policy are put in order by the policy.
+  if (IsReverse(schedule) && AgentsOf(schedule) != AgentKind::kPrograms) options.launch.order = WalkOrder::kReverse;
+  return options;
+}
+
 absl::Status TrialRunner::RunAs(const LaunchOptions& launch, const RunLengths& lengths, Trial& trial,
                                 bool races) const {
-  const std::vector<MutableArray> outputs = MutableArraysOf(trial.outputs);
-  if (UnderPolicy(interact_, trial.schedule)) return RunUnderPolicy(launch, outputs, lengths, trial, races);
-  PALLADION_RETURN_IF_ERROR(RunInOrder(launch, outputs, trial, races));
+  const AgentKind agents = AgentsOf(trial.schedule);
+  PALLADION_RETURN_IF_ERROR(RunAs(agents, launch, lengths, trial, races));
   const Program& program = kernel_.state().program();
   const bool several = std::count(program.dim_order.begin(), program.dim_order.end(), DimOrder::kParallel) > 0;
-  if (trial.run.outcome != Outcome::kDeadlock || !several || program.grid_in_agent) return absl::OkStatus();
+  if (agents != AgentKind::kInOrder || trial.run.outcome != Outcome::kDeadlock || !several || program.grid_in_agent)
+    return absl::OkStatus();
   // Alone it waits for ever; beside others, which may write without atomics what it looks at, perhaps not.
   trial = Trial{.schedule = trial.schedule, .outputs = std::move(trial.outputs)};
-  return RunUnderPolicy(launch, MutableArraysOf(trial.outputs), lengths, trial, races);
+  return RunAs(AgentKind::kPrograms, launch, lengths, trial, races);
 }
 
-namespace {
-
-// Another block of the cluster may have arrived at a barrier that its own block did not wait for: in another schedule
-// that block has ended by then. On the safe side: not every arrival at such a barrier is a peer's.
-bool LeavesArrivalsOfPeers(const Program& program, absl::Span<const Finding> findings) {
-  if (!program.mesh.has_value() || program.mesh->cluster_dims == 0) return false;
-  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.code == FindingCode::kBarrierUnawaited || finding.code == FindingCode::kBarrierPending;
-  });
-}
-
-// What a check had seen before its run failed. It cannot run again to see more.
-template <class Checks>
-void TellBefore(const absl::Status& failed, Checks& checks, Trial& trial) {
-  checks.Finish([&](const LaunchOptions&) { return failed; }).IgnoreError();
-  trial.findings.insert(trial.findings.end(), checks.findings().begin(), checks.findings().end());
-}
-
-bool BothWrite(const Finding& finding) { return finding.code == FindingCode::kRaceWriteWrite; }
-
-// As in races.md#findings. Values are compared in a run of their own, which only a kernel with such races pays for;
-// where it fails, the races stay what they are.
-absl::Status NameEqualWrites(std::vector<Finding>& found, ThreadOptions options,
-                             const std::function<absl::Status(const ThreadOptions& again)>& run) {
-  std::vector<std::string> one_value;
-  options.one_value = &one_value;
-  PALLADION_RETURN_IF_ERROR(run(options));
-  for (Finding& finding : found) {
-    if (!BothWrite(finding) || std::count(one_value.begin(), one_value.end(), finding.second->object) == 0) continue;
-    finding.code = FindingCode::kSameValue;
-    finding.severity = RowOf(finding.code).severity;
-    finding.message += "; every write stores the same bytes";
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status TrialRunner::RunInOrder(const LaunchOptions& given, absl::Span<const MutableArray> outputs, Trial& trial,
-                                     bool sweep) const {
-  LaunchOptions launch = given;
-  launch.order = IsReverse(trial.schedule) ? WalkOrder::kReverse : WalkOrder::kRowMajor;
-  GridChecks grid(kernel_.state(), inputs_, sweep ? GridChecks::Looks::kAll : GridChecks::Looks::kRevisits);
-  const bool watched = sweep || !IsReverse(trial.schedule);
-  if (watched) grid.Attach(launch);
-  absl::StatusOr<LaunchResult> ran = RunLaunch(kernel_.state(), inputs_, outputs, launch);
+absl::Status TrialRunner::RunAs(AgentKind agents, const LaunchOptions& launch, const RunLengths& lengths, Trial& trial,
+                                bool races) const {
+  ScheduledOptions options = OptionsOf(launch, trial.schedule);
+  if (agents == AgentKind::kPrograms) options.launch.order = launch.order;
+  const std::unique_ptr<RaceCheck> check = MakeRaceCheck(
+      kernel_.state(), inputs_, {.agents = agents, .judges = races, .backwards = IsReverse(trial.schedule)});
+  check->Attach(options);
+  const Running running{kernel_.state(), inputs_, agents};
+  absl::StatusOr<ScheduledResult> ran =
+      RunOnce(running, MutableArraysOf(trial.outputs), options, *MakePolicy(trial.schedule, lengths));
   if (!ran.ok()) {
-    if (sweep) TellBefore(ran.status(), grid, trial);
-    return ran.status();
-  }
-  LaunchResult result = *std::move(ran);
-  if (sweep) {
-    trial.trouble = grid.Finish([&](const LaunchOptions& again) -> absl::Status {
-      PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-      return RunLaunch(kernel_.state(), inputs_, MutableArraysOf(unused), again).status();
-    });
-    for (const CheckTally& tally : grid.tallies()) trial.tallies[tally.name] += tally.times;
-  } else if (watched) {
-    PALLADION_RETURN_IF_ERROR(grid.Finish({}));
-  }
-  if (result.stuck) trial.run.outcome = Outcome::kDeadlock;
-  trial.programs = result.programs;
-  trial.accesses = result.accesses;
-  trial.printed = std::move(result.printed);
-  trial.findings = result.findings;
-  trial.findings.insert(trial.findings.end(), grid.findings().begin(), grid.findings().end());
-  trial.facts.Set(Fact::kExactUpdates, !RoundsAtomically(kernel_.state().program()));
-  trial.facts.Set(Fact::kNoConflict, sweep && !result.stuck && grid.order_is_no_matter());
-  // docs/checks.md: why the reverse order need not be watched.
-  trial.every_order_alike = sweep && launch.definedness && result.findings.empty() && grid.order_is_no_matter() &&
-                            !UpdatesAtomically(kernel_.state().program());
-  if (launch.definedness) trial.tallies["definedness"] = result.definedness_checks;
-  return absl::OkStatus();
-}
-
-absl::Status TrialRunner::RunUnderPolicy(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
-                                         const RunLengths& lengths, Trial& trial, bool clocks) const {
-  if (threads_) return RunThreadsOf(given, outputs, lengths, trial, clocks);
-  LaunchOptions launch = given;
-  ClockRaces races(kernel_.state());
-  if (clocks) races.Attach(launch);
-  const auto run = [&](const LaunchOptions& options, absl::Span<const MutableArray> arrays) {
-    const std::unique_ptr<Policy> policy = MakePolicy(trial.schedule, lengths);
-    return RunScheduled(kernel_.state(), inputs_, arrays, {.launch = options, .loop = LoopOf()}, *policy);
-  };
-  absl::StatusOr<ScheduledResult> ran = run(launch, outputs);
-  if (!ran.ok()) {
-    if (clocks) TellBefore(ran.status(), races, trial);
+    for (Finding& finding : check->FoundBefore(ran.status())) trial.findings.push_back(std::move(finding));
     return ran.status();
   }
   ScheduledResult result = *std::move(ran);
-  if (clocks) {
-    trial.trouble = races.Finish([&](const LaunchOptions& again) -> absl::Status {
-      PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-      return run(again, MutableArraysOf(unused)).status();
-    });
-    trial.tallies["races between programs"] = races.accesses();
-  }
+  trial.trouble = check->Finish(result, [&](const ScheduledOptions& again) -> absl::Status {
+    PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
+    return RunOnce(running, MutableArraysOf(unused), again, *MakePolicy(trial.schedule, lengths)).status();
+  });
+  trial.facts = check->evidence().facts;
+  trial.every_order_alike = check->evidence().every_order_alike;
+  trial.tallies = check->evidence().tallies;
   if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
+  if (agents == AgentKind::kThreads) trial.facts.Set(Fact::kNothingDecides, schedule_choice_.empty());
+  if (agents != AgentKind::kInOrder) trial.tallies["deadlocks"] = result.run.steps;
   TakeResult(std::move(result), trial);
-  trial.findings.insert(trial.findings.end(), races.findings().begin(), races.findings().end());
-  trial.facts.Set(Fact::kNoConflict, clocks);
   return absl::OkStatus();
 }
 
-absl::Status TrialRunner::RunThreadsOf(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
-                                       const RunLengths& lengths, Trial& trial, bool races) const {
-  LaunchOptions launch = given;
-  if (IsReverse(trial.schedule)) launch.order = WalkOrder::kReverse;
-  ThreadOptions options{
-      .scheduled = {.launch = launch, .loop = LoopOf(), .fences = *FencePolicyFromName(options_.proxy)},
-      .races = races,
-      .together = trial.schedule.moves.has_value()};
-  const auto run = [&](absl::Span<const MutableArray> arrays) {
-    return RunThreads(kernel_.state(), inputs_, arrays, options, *MakePolicy(trial.schedule, lengths));
-  };
-  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, run(outputs));
-  std::vector<Finding>& found = result.launch.findings;
-  if (std::any_of(found.begin(), found.end(), BothWrite)) {
-    options = {
-        .scheduled = {.launch = {.run = launch.run, .order = launch.order, .definedness = true, .fill = launch.fill},
-                      .loop = options.scheduled.loop,
-                      .fences = options.scheduled.fences},
-        .together = options.together};
-    trial.trouble = NameEqualWrites(found, options, [&](const ThreadOptions& again) -> absl::Status {
-      PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-      options = again;
-      return run(MutableArraysOf(unused)).status();
-    });
+absl::StatusOr<ScheduledResult> TrialRunner::RunOnce(const Running& running, absl::Span<const MutableArray> outputs,
+                                                     const ScheduledOptions& options, Policy& policy) {
+  if (running.agents != AgentKind::kInOrder) {
+    return RunScheduled(running.kernel, running.inputs, outputs, options, policy);
   }
-  if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
-  trial.facts.Set(Fact::kNoConflict, races);
-  trial.facts.Set(Fact::kNothingDecides, schedule_choice_.empty());
-  const bool left = LeavesArrivalsOfPeers(kernel_.state().program(), found);
-  trial.facts.Set(Fact::kOrderedArrivals, races && !result.arrivals_race && !left);
-  TakeResult(std::move(result), trial);
-  if (races) trial.tallies["races between threads"] = trial.accesses;
-  return absl::OkStatus();
+  ScheduledResult result;
+  PALLADION_ASSIGN_OR_RETURN(result.launch, RunLaunch(running.kernel, running.inputs, outputs, options.launch));
+  if (result.launch.stuck) result.run.outcome = Outcome::kDeadlock;
+  return result;
 }
 
 void TrialRunner::TakeResult(ScheduledResult result, Trial& trial) {
@@ -278,29 +177,16 @@ void TrialRunner::TakeResult(ScheduledResult result, Trial& trial) {
   trial.run = std::move(result.run);
   trial.all_fit = result.all_fit;
   trial.engines = result.engines;
-  trial.tallies["deadlocks"] = trial.run.steps;
 }
 
 absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& kernel,
                                                        absl::Span<const ConstArray> inputs, const Schedule& schedule,
                                                        const RunLengths& lengths) const {
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
-  LaunchOptions launch{.run = options_.run, .fill = fill_};
-  // As Run does it: programs under a policy are put in order by the policy.
-  if (IsReverse(schedule) && (threads_ || !interact_)) launch.order = WalkOrder::kReverse;
-  const std::vector<MutableArray> arrays = MutableArraysOf(outputs);
-  if (UnderPolicy(interact_, schedule)) {
-    const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths);
-    const ScheduledOptions options{.launch = launch, .loop = LoopOf(), .fences = *FencePolicyFromName(options_.proxy)};
-    if (NeedsThreads(kernel.state().program())) {
-      const ThreadOptions threads{.scheduled = options, .together = schedule.moves.has_value()};
-      PALLADION_RETURN_IF_ERROR(RunThreads(kernel.state(), inputs, arrays, threads, *policy).status());
-    } else {
-      PALLADION_RETURN_IF_ERROR(RunScheduled(kernel.state(), inputs, arrays, options, *policy).status());
-    }
-  } else {
-    PALLADION_RETURN_IF_ERROR(RunLaunch(kernel.state(), inputs, arrays, launch).status());
-  }
+  const ScheduledOptions options = OptionsOf({.run = options_.run, .fill = fill_}, schedule);
+  const Running running{kernel.state(), inputs, AgentsOf(schedule)};
+  PALLADION_RETURN_IF_ERROR(
+      RunOnce(running, MutableArraysOf(outputs), options, *MakePolicy(schedule, lengths)).status());
   return outputs;
 }
 

@@ -14,6 +14,7 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/check.h"
 #include "emu/checks/evidence.h"
+#include "emu/checks/race_check.h"
 #include "emu/launch/launch.h"
 #include "emu/launch/scheduled_launch.h"
 #include "scheduler/policies/schedule.h"
@@ -77,13 +78,20 @@ class TrialRunner {
   TrialRunner(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options)
       : kernel_(kernel), inputs_(inputs), options_(options) {}
 
+  // What one launch of a trial is of.
+  struct Running {
+    const PreparedKernelState& kernel;
+    absl::Span<const ConstArray> inputs;
+    AgentKind agents;
+  };
+
+  AgentKind AgentsOf(const Schedule& schedule) const;
+  ScheduledOptions OptionsOf(const LaunchOptions& launch, const Schedule& schedule) const;
   absl::Status RunAs(const LaunchOptions& launch, const RunLengths& lengths, Trial& trial, bool races) const;
-  absl::Status RunInOrder(const LaunchOptions& launch, absl::Span<const MutableArray> outputs, Trial& trial,
-                          bool sweep) const;
-  absl::Status RunUnderPolicy(const LaunchOptions& launch, absl::Span<const MutableArray> outputs,
-                              const RunLengths& lengths, Trial& trial, bool clocks) const;
-  absl::Status RunThreadsOf(const LaunchOptions& given, absl::Span<const MutableArray> outputs,
-                            const RunLengths& lengths, Trial& trial, bool races) const;
+  absl::Status RunAs(AgentKind agents, const LaunchOptions& launch, const RunLengths& lengths, Trial& trial,
+                     bool races) const;
+  static absl::StatusOr<ScheduledResult> RunOnce(const Running& running, absl::Span<const MutableArray> outputs,
+                                                 const ScheduledOptions& options, Policy& policy);
   LoopOptions LoopOf() const {
     return {.resident = ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "emu/launch/thread_launch.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -28,6 +27,8 @@ bool RunsOneProgramAtATime(const Program& program) {
 }
 
 }  // namespace
+
+bool NeedsThreads(const Program& program) { return program.uses_port || program.mesh.has_value(); }
 
 bool ProgramsInteract(const Program& program) { return !WhyProgramsInteract(program).empty(); }
 

@@ -10,6 +10,9 @@
 
 namespace palladion {
 
+// Are its agents threads of GPU blocks, over a machine of their own?
+bool NeedsThreads(const Program& program);
+
 // Conservative for kernels without a data race: true too often, never too seldom. Programs that run at the same time
 // interact through arrays that some program updates atomically, if
 //   - the update is a compare-and-swap or an exchange, or its old value is used, or

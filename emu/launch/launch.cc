@@ -9,7 +9,7 @@
 #include "emu/agents/solo_spin.h"
 #include "emu/launch/grid_checks.h"
 #include "emu/launch/interaction.h"
-#include "emu/launch/thread_launch.h"
+#include "emu/launch/scheduled_launch.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -68,9 +68,9 @@ LoopOptions LoopOf(const RunOptions& run) {
   return loop;
 }
 
-// Seed 0, and nothing is judged but what a plain run sees.
-absl::StatusOr<LaunchResult> RunThreadsInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                               absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+// Agents that wait for each other: seed 0 of a check, and nothing is judged but what a plain run sees.
+absl::StatusOr<LaunchResult> RunTogetherInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                                absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
   if (options.only_program.has_value()) {
     return absl::UnimplementedError(
         Cat("kernel @", kernel.program().kernel_name,
@@ -78,31 +78,24 @@ absl::StatusOr<LaunchResult> RunThreadsInOrder(const PreparedKernelState& kernel
             "that thread, which the log begins with its index"));
   }
   const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
-  PALLADION_ASSIGN_OR_RETURN(
-      ScheduledResult result,
-      RunThreads(kernel, inputs, outputs, {.scheduled = {.launch = options, .loop = LoopOf(options.run)}}, *policy));
+  ScheduledOptions scheduled{.launch = options, .loop = LoopOf(options.run)};
+  scheduled.loop.resident = ProgramsAtOnce(kernel.program());
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, RunScheduled(kernel, inputs, outputs, scheduled, *policy));
   return std::move(result.launch);
 }
 
-// Programs that wait for each other in loops: seed 0 of a check.
-absl::StatusOr<LaunchResult> RunTogetherInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                                absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
-  const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
-  LoopOptions loop = LoopOf(options.run);
-  loop.resident = ProgramsAtOnce(kernel.program());
-  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,
-                             RunScheduled(kernel, inputs, outputs, {.launch = options, .loop = loop}, *policy));
-  return std::move(result.launch);
+// Do programs need each other to come to their end? Else the plain loop runs them one after another.
+bool RunTogether(const Program& program, const LaunchOptions& options) {
+  if (NeedsThreads(program)) return true;
+  return !program.loops.empty() && !options.only_program.has_value() && ProgramsInteract(program);
 }
 
 }  // namespace
 
 absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                        absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
-  if (NeedsThreads(kernel.program())) return RunThreadsInOrder(kernel, inputs, outputs, options);
+  if (RunTogether(kernel.program(), options)) return RunTogetherInOrder(kernel, inputs, outputs, options);
   const bool may_wait = !kernel.program().loops.empty();
-  if (may_wait && !options.only_program.has_value() && ProgramsInteract(kernel.program()))
-    return RunTogetherInOrder(kernel, inputs, outputs, options);
   LaunchState state(kernel, options);
   PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
   std::optional<SoloSpin> solo;

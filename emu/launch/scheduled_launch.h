@@ -1,12 +1,14 @@
-// A launch whose programs run at the same time, under a policy: each program of the grid, or each core of a TPU, is an
-// agent with a frame of its own, and at every operation on memory that some program writes the policy says who goes
-// next. For kernels whose programs see each other's effects while they run (interaction.h); the others need two orders.
-// Limits: copies of blocks are complete when they are asked for; memory is sequentially consistent.
+// A launch whose agents run at the same time, under a policy: each program of the grid, each core of a TPU, each thread
+// of a GPU block is an agent with a frame of its own, and at every operation that others can see the policy says who
+// goes next. For kernels whose programs see each other's effects while they run (interaction.h); the others need two
+// orders. Limits: copies of blocks are complete when they are asked for; memory is sequentially consistent.
 #ifndef PALLADION_EMU_LAUNCH_SCHEDULED_LAUNCH_H_
 #define PALLADION_EMU_LAUNCH_SCHEDULED_LAUNCH_H_
 
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -22,7 +24,17 @@ struct ScheduledOptions {
   LaunchOptions launch;  // of the hooks, Before and After are called
   // `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
   LoopOptions loop;
-  FencePolicy fences = FencePolicy::kPallas;  // of threads of a GPU block
+  // Of threads of GPU blocks:
+  FencePolicy fences = FencePolicy::kPallas;
+  bool races = false;  // accesses are judged by what orders them
+  // Blocks that do not interact run one after another; with this they are all there from the start, as a search of
+  // every schedule has them: a list of moves is about all agents.
+  bool together = false;
+  // The last blocks begin first where launch.order says so, also where some can only begin when others have ended: no
+  // chip does that. Else these begin in order whatever launch.order says.
+  bool begin_backwards = false;
+  // Gets the names of the arrays of the call of which whoever wrote an element wrote the same bytes; nullptr: unasked.
+  std::vector<std::string>* one_value = nullptr;
 };
 
 struct ScheduledResult {

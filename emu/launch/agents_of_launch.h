@@ -1,0 +1,66 @@
+// Who runs in a launch under a policy, and the memory they share: the one driver (scheduled_launch.cc) binds operands,
+// runs the loop and tells the result; here is what differs between programs that are agents of their own and the
+// threads of GPU blocks. A TPU's cores, warps and engines are agents of one of the two.
+#ifndef PALLADION_EMU_LAUNCH_AGENTS_OF_LAUNCH_H_
+#define PALLADION_EMU_LAUNCH_AGENTS_OF_LAUNCH_H_
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "emu/agents/launch_state.h"
+#include "emu/launch/scheduled_launch.h"
+#include "scheduler/agent.h"
+#include "scheduler/run_loop.h"
+
+namespace palladion {
+
+class AgentsOfLaunch {
+ public:
+  virtual ~AgentsOfLaunch() = default;
+
+  // Operands have their memory: before anything is written there. Then, once the grid is known, the agents are made.
+  // `search`: every schedule is tried, so all agents are there from the start.
+  virtual void Bound(Memory& /*memory*/, absl::Span<const BufferId> /*arrays*/) {}
+  virtual void Make(bool search) = 0;
+
+  virtual AgentSource& source() = 0;
+  virtual LoopOptions Fitting(LoopOptions loop) const = 0;  // with as many agents at once as there is room for
+  virtual bool copyable() const { return false; }           // for a search: may memory and agents be copied?
+
+  // Every agent has come to its end. Found: by whoever watches them besides memory.
+  virtual void End() {}
+  virtual std::vector<Finding> Found() const { return {}; }
+  virtual void Tell(ScheduledResult& result, const LoopOptions& loop) const = 0;  // what only these agents know
+
+  // For messages: "program", and what the budget counts; what to do about a deadlock; why some have not begun, ""
+  // where all have, and what to do about that.
+  virtual std::string_view kind() const = 0;
+  virtual std::string_view counted() const = 0;
+  virtual std::string FixOf(const Deadlock& deadlock) const = 0;
+  virtual std::string WhyNotBegun() const = 0;
+  virtual std::string_view begin_fix() const = 0;
+  // Agents that have not ended, with the step that each is at; a nameless one is told by its place alone.
+  struct Unfinished {
+    std::string name;
+    const Step* step = nullptr;
+  };
+  virtual std::vector<Unfinished> unfinished() const = 0;
+};
+
+// The step that a frame is at; of one that has ended, the last.
+inline const Step& StepAt(const Frame& frame) {
+  const std::vector<Step>& steps = frame.program().steps;
+  return steps[std::min(frame.pc, steps.size() - 1)];
+}
+
+// Both outlive the agents.
+std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(LaunchState& state, const ScheduledOptions& options);
+std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(LaunchState& state, const ScheduledOptions& options);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_LAUNCH_AGENTS_OF_LAUNCH_H_

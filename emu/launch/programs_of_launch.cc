@@ -1,0 +1,79 @@
+// Programs of a grid, or cores of a TPU, as agents: each a frame over memory that all share.
+#include <algorithm>
+#include <optional>
+
+#include "emu/agents/program_agents.h"
+#include "emu/launch/agents_of_launch.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+constexpr std::size_t kFrameBytes = std::size_t{1} << 30;
+
+class Programs final : public AgentsOfLaunch {
+ public:
+  Programs(LaunchState& state, const ScheduledOptions& options) : state_(state), options_(options) {}
+
+  void Make(bool search) override {
+    shared_.emplace(state_);
+    if (search) {
+      recorder_.emplace(state_.memory(), *shared_);
+      state_.memory().Observe(&*recorder_);
+    }
+    if (!state_.program().loops.empty()) state_.memory().Observe(&spins_.emplace(state_.memory()));
+    agents_.emplace(state_, *shared_,
+                    ProgramAgent::Watching{.watcher = options_.launch.hooks,
+                                           .recorder = recorder_.has_value() ? &*recorder_ : nullptr,
+                                           .spins = spins_.has_value() ? &*spins_ : nullptr});
+  }
+
+  AgentSource& source() override { return *agents_; }
+  bool copyable() const override {
+    const LaunchOptions& launch = options_.launch;
+    return launch.observers.empty() && launch.hooks == nullptr && !launch.definedness && launch.contracts == nullptr;
+  }
+
+  LoopOptions Fitting(LoopOptions loop) const override {
+    const Program& program = state_.program();
+    const std::size_t each = std::max<std::size_t>(1, program.arena_bytes + program.scratch_bytes);
+    loop.resident = std::clamp<std::size_t>(kFrameBytes / each, 2, std::max<std::size_t>(2, loop.resident));
+    return loop;
+  }
+
+  void Tell(ScheduledResult& result, const LoopOptions& loop) const override {
+    result.all_fit = static_cast<std::size_t>(result.launch.programs) <= loop.resident;
+  }
+
+  std::string_view kind() const override { return "program"; }
+  std::string_view counted() const override { return "operations on shared memory"; }
+  std::string FixOf(const Deadlock&) const override { return std::string(kSpinFix); }
+  std::string_view begin_fix() const override {
+    return "launch no more programs than fit at once, or let none wait for one that begins later";
+  }
+  std::string WhyNotBegun() const override {
+    if (agents_->not_begun() == 0) return "";
+    return Cat(agents_->not_begun(), " programs have not begun, for there is room for as many as are there");
+  }
+  std::vector<Unfinished> unfinished() const override {
+    std::vector<Unfinished> all;
+    for (const ProgramAgent* agent : agents_->Unfinished()) all.push_back({agent->Name(), &StepAt(agent->frame())});
+    return all;
+  }
+
+ private:
+  LaunchState& state_;
+  const ScheduledOptions& options_;
+  std::optional<SharedMemory> shared_;
+  std::optional<TouchRecorder> recorder_;
+  std::optional<SpinWatch> spins_;
+  std::optional<ProgramAgents> agents_;
+};
+
+}  // namespace
+
+std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(LaunchState& state, const ScheduledOptions& options) {
+  return std::make_unique<Programs>(state, options);
+}
+
+}  // namespace palladion

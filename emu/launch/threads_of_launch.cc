@@ -1,0 +1,121 @@
+// The threads of GPU blocks as agents, over a GpuMachine.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "emu/gpu/gpu_machine.h"
+#include "emu/gpu/thread_agents.h"
+#include "emu/launch/agents_of_launch.h"
+#include "semantics/base/cat.h"
+#include "semantics/program/agent_naming.h"
+
+namespace palladion {
+namespace {
+
+const Kernel& KernelOf(const LaunchState& state) {
+  const std::vector<Kernel>& kernels = state.module().kernels;
+  return *std::find_if(kernels.begin(), kernels.end(),
+                       [&](const Kernel& kernel) { return kernel.name == state.program().kernel_name; });
+}
+
+// Is it one that begins before the kernel before it has ended?
+bool MayOverlap(const Region& region) {
+  return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
+    return op.name == "griddepcontrol_wait" || std::any_of(op.regions.begin(), op.regions.end(), MayOverlap);
+  });
+}
+
+class Threads final : public AgentsOfLaunch {
+ public:
+  Threads(LaunchState& state, const ScheduledOptions& options)
+      : state_(state), kernel_(KernelOf(state)), options_(options) {}
+
+  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override {
+    machine_.emplace(state_.program(), memory, state_.frame().grid_size,
+                     GpuOptions{.policy = options_.fences,
+                                .races = options_.races,
+                                .definedness = state_.tracks_definedness(),
+                                .places = [&module = state_.module()](const CodeSite& site) {
+                                  return PlaceText(module, site.loc, site.text_line);
+                                }});
+    if (options_.one_value != nullptr) writes_.emplace(memory, *machine_);
+    std::vector<BufferId> adopted;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      const OperandInfo& info = state_.program().operand_infos[i];
+      const bool is_input = info.role == Role::kIn || info.role == Role::kPrefetch;
+      const bool before = is_input && options_.races && MayOverlap(kernel_.bodies[0].region);
+      // What nobody writes has no races. An output may be an input's memory.
+      if (!arrays[i].valid() || (info.role != Role::kOut && !info.written && !before)) continue;
+      if (writes_.has_value() && (info.role == Role::kOut || info.written)) writes_->Watch(arrays[i]);
+      if (std::find(adopted.begin(), adopted.end(), arrays[i]) != adopted.end()) continue;
+      adopted.push_back(arrays[i]);
+      machine_->Adopt(arrays[i]);
+      if (before) machine_->WrittenBefore(arrays[i]);
+    }
+  }
+
+  void Make(bool search) override {
+    if (options_.races) {
+      accesses_.emplace(state_.memory(), *machine_);
+      state_.memory().Observe(&*accesses_);
+    }
+    if (writes_.has_value()) state_.memory().Observe(&*writes_);
+    Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
+    const bool at_once = options_.together && !BlocksInteract(state_.program(), kernel_);
+    if (!search && !at_once) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
+    if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
+    agents_.emplace(state_, *machine_, options_.launch.hooks, kernel_, std::move(residency));
+  }
+
+  AgentSource& source() override { return *agents_; }
+  LoopOptions Fitting(LoopOptions loop) const override {
+    loop.resident = std::numeric_limits<std::size_t>::max();  // ThreadAgents decides
+    return loop;
+  }
+
+  void End() override { machine_->End({}); }
+  std::vector<Finding> Found() const override { return machine_->model().findings(); }
+  void Tell(ScheduledResult& result, const LoopOptions&) const override {
+    if (writes_.has_value()) *options_.one_value = writes_->OfOneValue();
+    result.all_fit = agents_->all_fit();
+    result.arrivals_race = machine_->model().ArrivalsRace();
+    result.engines = agents_->engines();
+  }
+
+  std::string_view kind() const override { return NamingOf(state_.program()).many_threads ? "thread" : "block"; }
+  std::string_view counted() const override { return "visible operations"; }
+  std::string FixOf(const Deadlock& deadlock) const override {
+    const std::vector<Wait>& waits = deadlock.waits;
+    if (std::any_of(waits.begin(), waits.end(), [](const Wait& w) { return w.holder.has_value(); }))
+      return std::string(kSpinFix);
+    return deadlock.cycle.size() > 1 ? "let one of them arrive or signal before it waits"
+                                     : "arrive or signal once for each wait, or wait once less";
+  }
+  std::string WhyNotBegun() const override { return agents_->WhyNotBegun(); }
+  std::string_view begin_fix() const override {
+    return "launch no more blocks than fit at once, or let none wait for one that begins later";
+  }
+  std::vector<Unfinished> unfinished() const override {
+    std::vector<Unfinished> all;
+    for (const ThreadAgent* agent : agents_->Unfinished()) all.push_back({"", &StepAt(agent->frame())});
+    return all;
+  }
+
+ private:
+  LaunchState& state_;
+  const Kernel& kernel_;
+  const ScheduledOptions& options_;
+  std::optional<GpuMachine> machine_;
+  std::optional<ThreadAccesses> accesses_;
+  std::optional<ThreadWrites> writes_;
+  std::optional<ThreadAgents> agents_;
+};
+
+}  // namespace
+
+std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(LaunchState& state, const ScheduledOptions& options) {
+  return std::make_unique<Threads>(state, options);
+}
+
+}  // namespace palladion
