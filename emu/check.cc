@@ -16,7 +16,7 @@
 #include "emu/checks/contracts.h"
 #include "emu/checks/coverage.h"
 #include "emu/checks/evidence.h"
-#include "emu/checks/finding_log.h"
+#include "emu/checks/check_log.h"
 #include "emu/checks/other_operands.h"
 #include "emu/checks/shorten.h"
 #include "emu/launch/grid_checks.h"
@@ -281,7 +281,7 @@ class Checker {
   }
 
   void Conclude() {
-    for (const FindingLog::Entry& entry : log_.entries()) {
+    for (const CheckLog::Entry& entry : log_.entries()) {
       report_.findings.push_back(Reported(entry.finding, kernel_.state().module()));
       report_.findings.back().replay = entry.replay;
     }
@@ -347,7 +347,7 @@ class Checker {
   bool differs_ = false;
   FactSet facts_ = FactSet::All();  // that every watched schedule showed
   bool livelock_ = false;           // one spends the whole budget: no more are tried
-  FindingLog log_;
+  CheckLog log_;
   std::map<std::string, std::int64_t> tallies_;
   Report report_;
 };

@@ -146,9 +146,9 @@ void BecomesARace(const TrialRunner& runner, std::string_view added, Finding& fi
 }  // namespace
 
 void ChallengeEqualValues(const TrialRunner& runner, const CheckOptions& options, const RunLengths& lengths,
-                          FindingLog& log) {
+                          CheckLog& log) {
   std::map<std::string, absl::StatusOr<std::vector<Finding>>> answers;  // by schedule
-  for (FindingLog::Entry& entry : log.entries()) {
+  for (CheckLog::Entry& entry : log.entries()) {
     if (entry.finding.code != FindingCode::kSameValue || !entry.schedule.has_value()) continue;
     const auto [at, is_new] = answers.try_emplace(runner.NameOf(*entry.schedule), absl::UnknownError(""));
     if (is_new) at->second = Search(runner.kernel(), runner.inputs(), options, *entry.schedule, lengths).Run();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "emu/checks/finding_log.h"
+#include "emu/checks/check_log.h"
 #include "scheduler/search/shrink.h"
 #include "semantics/base/status.h"
 

@@ -20,8 +20,8 @@ std::size_t CountInit(const Instr& loop) {
 // What its regions return is what it gives; run_state's results are what its refs hold.
 bool ReturnsOfRegions(const Instr& instr) { return !instr.regions.empty() && instr.name != "run_state"; }
 
-AccessBox BoxOf(const BoxAccess& access, const Memory& memory) {
-  AccessBox box;
+ValueBox BoxOf(const BoxAccess& access, const Memory& memory) {
+  ValueBox box;
   const auto rank = static_cast<std::size_t>(access.rank);
   box.start.assign(access.start.begin(), access.start.begin() + access.rank);
   box.count.assign(access.count.begin(), access.count.begin() + access.rank);
@@ -42,7 +42,7 @@ std::size_t CountLanes(const BoxAccess& access) {
 
 }  // namespace
 
-std::int64_t AccessBox::ValueAt(const std::vector<std::int64_t>& index) const {
+std::int64_t ValueBox::ValueAt(const std::vector<std::int64_t>& index) const {
   std::vector<std::int64_t> at(start.size());
   for (std::size_t d = 0; d < start.size(); ++d) {
     const std::int64_t distance = index[d] - start[d];
@@ -55,7 +55,7 @@ std::int64_t AccessBox::ValueAt(const std::vector<std::int64_t>& index) const {
   return element;
 }
 
-std::vector<std::int64_t> AccessBox::IndexAt(std::int64_t element) const {
+std::vector<std::int64_t> ValueBox::IndexAt(std::int64_t element) const {
   std::vector<std::int64_t> index = start;
   for (std::size_t j = order.size(); j-- > 0;) {
     const std::size_t d = order[j];

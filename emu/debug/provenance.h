@@ -52,7 +52,7 @@ struct ProgramRecord {
 };
 
 // A box or a list of places, without what only the access itself needed.
-struct AccessBox {
+struct ValueBox {
   std::vector<std::int64_t> start, count, step, size;  // per buffer dimension; size: of the buffer
   std::vector<std::uint8_t> order;                     // value dimension -> buffer dimension
 
@@ -69,9 +69,9 @@ struct RecordedAccess {
   std::size_t program = 0;  // Provenance::programs
   std::int32_t node = -1;   // of the program; -1: an engine's, or the launch's own
   LocId loc;
-  AccessBox box;
+  ValueBox box;
   std::size_t source = 0;  // kCopy: the memory it reads
-  AccessBox source_box;
+  ValueBox source_box;
   std::vector<std::int64_t> offsets;  // where it is a list of places: bytes, row-major over the value; else empty
   bool is_points = false;
   std::size_t piece_bytes = 1, pieces_per_element = 1;

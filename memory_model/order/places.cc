@@ -6,12 +6,6 @@
 
 namespace palladion {
 
-Place Place::UpTo(PlaceLevel level) const {
-  Place up = *this;
-  for (std::size_t i = static_cast<std::size_t>(level) + 1; i < kPlaceLevels; ++i) up.number[i] = kNone;
-  return up;
-}
-
 Place Place::With(PlaceLevel level, std::int32_t value) const {
   Place changed = *this;
   changed.number[static_cast<std::size_t>(level)] = value;

@@ -1,8 +1,8 @@
 // What a check has found in all of its schedules: one entry for findings that are the same, with the schedule that
 // shows it. One rule for what is the same: SameFinding, and that a race is a race although its writers stored the same
 // bytes in some schedule.
-#ifndef PALLADION_EMU_CHECKS_FINDING_LOG_H_
-#define PALLADION_EMU_CHECKS_FINDING_LOG_H_
+#ifndef PALLADION_EMU_CHECKS_CHECK_LOG_H_
+#define PALLADION_EMU_CHECKS_CHECK_LOG_H_
 
 #include <functional>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace palladion {
 
-class FindingLog {
+class CheckLog {
  public:
   struct Entry {
     Finding finding;
@@ -48,4 +48,4 @@ bool SameButForTheValue(const Finding& race, Finding same);
 
 }  // namespace palladion
 
-#endif  // PALLADION_EMU_CHECKS_FINDING_LOG_H_
+#endif  // PALLADION_EMU_CHECKS_CHECK_LOG_H_

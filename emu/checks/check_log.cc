@@ -1,4 +1,4 @@
-#include "emu/checks/finding_log.h"
+#include "emu/checks/check_log.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@ bool SameButForTheValue(const Finding& race, Finding same) {
   return SameFinding(race, same);
 }
 
-void FindingLog::Add(Finding finding, const std::optional<Schedule>& schedule,
+void CheckLog::Add(Finding finding, const std::optional<Schedule>& schedule,
                      const std::function<std::string()>& replay) {
   for (Entry& known : entries_) {
     if (SameFinding(known.finding, finding)) {
@@ -35,7 +35,7 @@ void FindingLog::Add(Finding finding, const std::optional<Schedule>& schedule,
   entries_.back().replay = replay();
 }
 
-void FindingLog::AddDifference(Finding finding, const Schedule& schedule, std::string replay) {
+void CheckLog::AddDifference(Finding finding, const Schedule& schedule, std::string replay) {
   const auto told = [&](const Entry& entry) {
     return finding.code == FindingCode::kGridOrder && entry.finding.code == finding.code && entry.schedule.has_value();
   };
@@ -54,7 +54,7 @@ void FindingLog::AddDifference(Finding finding, const Schedule& schedule, std::s
   at->replay = std::move(replay);
 }
 
-const Finding* FindingLog::AnyUnordered() const {
+const Finding* CheckLog::AnyUnordered() const {
   const Finding* worst = nullptr;
   for (const Entry& entry : entries_) {
     const Finding& finding = entry.finding;
@@ -64,7 +64,7 @@ const Finding* FindingLog::AnyUnordered() const {
   return worst;
 }
 
-bool FindingLog::AnyForbidsProof() const {
+bool CheckLog::AnyForbidsProof() const {
   return std::any_of(entries_.begin(), entries_.end(),
                      [](const Entry& entry) { return ForbidsProof(entry.finding.code, entry.finding.severity); });
 }
