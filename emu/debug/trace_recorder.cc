@@ -57,12 +57,24 @@ std::string TraceRecorder::NameOf(const Step& step) const {
   const auto operand = [&] {
     return kernel_.program().operand_infos[static_cast<const OperandParams*>(step.params)->operand].name;
   };
-  if (step.fn == RunFetchIfNew) return Cat("fetch ", operand());
-  if (step.fn == RunFlush || step.fn == RunFlushIfLeft) return Cat("flush ", operand());
-  if (step.fn == RunWaitCopies) return "wait for copies";
-  if (step.fn == RunAllocBlock) return Cat("alloc ", operand());
-  if (step.fn == RunFreeBlock) return Cat("free ", operand());
-  if (step.fn == RunBindWindow) return Cat("block of ", operand());
+  switch (step.kind) {
+    case StepKind::kFetch:
+      return Cat("fetch ", operand());
+    case StepKind::kFlush:
+      return Cat("flush ", operand());
+    case StepKind::kWaitCopies:
+      return "wait for copies";
+    case StepKind::kAllocBlock:
+      return Cat("alloc ", operand());
+    case StepKind::kFreeBlock:
+      return Cat("free ", operand());
+    case StepKind::kBindWindow:
+      return Cat("block of ", operand());
+    case StepKind::kOperation:
+    case StepKind::kMark:
+    case StepKind::kStrips:
+      break;
+  }
   const auto found = name_of_line_.find(step.text_line);
   return found == name_of_line_.end() ? "step" : found->second;
 }

@@ -114,21 +114,22 @@ class KernelPreparer {
     PALLADION_RETURN_IF_ERROR(DescribeGrid());
     for (const Operand& operand : kernel_.operands) PALLADION_RETURN_IF_ERROR(DescribeOperand(operand));
     const Label head, end;
-    EmitForBlocks(RunAllocBlock, BlockMode::kResident);
-    if (EmitForBlocks(RunFetchIfNew, BlockMode::kResident, Role::kPrefetch)) EmitWait();  // index maps read them
+    EmitForBlocks({StepKind::kAllocBlock, RunAllocBlock}, BlockMode::kResident);
+    if (EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kPrefetch))
+      EmitWait();  // index maps read them
     builder_.Bind(head);
     PALLADION_RETURN_IF_ERROR(LowerMaps());
-    EmitForBlocks(RunFlushIfLeft, BlockMode::kResident, Role::kOut);
+    EmitForBlocks({StepKind::kFlush, RunFlushIfLeft}, BlockMode::kResident, Role::kOut);
     builder_.Emit(RunBeginProgram, OperandParams{0});  // what is flushed before is the last program's
-    EmitForBlocks(RunBindWindow, BlockMode::kView);
-    EmitForBlocks(RunFetchIfNew, BlockMode::kResident, Role::kIn);
-    EmitForBlocks(RunFetchIfNew, BlockMode::kResident, Role::kOut);
+    EmitForBlocks({StepKind::kBindWindow, RunBindWindow}, BlockMode::kView);
+    EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kIn);
+    EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kOut);
     EmitWait();
     PALLADION_RETURN_IF_ERROR(builder_.LowerRegion(kernel_.bodies[0].region, {}));
     if (program().grid_in_agent) builder_.Emit(RunNextProgram, NextParams{head});
-    EmitForBlocks(RunFlush, BlockMode::kResident, Role::kOut);
+    EmitForBlocks({StepKind::kFlush, RunFlush}, BlockMode::kResident, Role::kOut);
     EmitWait();
-    EmitForBlocks(RunFreeBlock, BlockMode::kResident);
+    EmitForBlocks({StepKind::kFreeBlock, RunFreeBlock}, BlockMode::kResident);
     return std::move(builder_).Finish();
   }
 
@@ -328,13 +329,23 @@ class KernelPreparer {
   void EmitWait() {
     for (const OperandInfo& info : program().operand_infos) {
       if (info.mode != BlockMode::kResident) continue;
-      builder_.EmitVisible(RunWaitCopies, OperandParams{0});
+      EmitVisibleBlock({StepKind::kWaitCopies, RunWaitCopies}, 0);
       return;
     }
   }
 
+  struct BlockStep {
+    StepKind kind;
+    StepFn fn;
+  };
+
+  void EmitVisibleBlock(const BlockStep& step, std::size_t operand) {
+    builder_.EmitAs(step.kind, step.fn, OperandParams{operand});
+    program().steps.back().visible = true;
+  }
+
   // False: there is none.
-  bool EmitForBlocks(StepFn fn, BlockMode mode, std::optional<Role> role = std::nullopt) {
+  bool EmitForBlocks(const BlockStep& step, BlockMode mode, std::optional<Role> role = std::nullopt) {
     bool any = false;
     for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {
       const OperandInfo& info = program().operand_infos[i];
@@ -342,9 +353,9 @@ class KernelPreparer {
       any = true;
       builder_.SetPlace(kernel_.operands[i].loc, kernel_.operands[i].text_line);
       if (mode == BlockMode::kResident) {
-        builder_.EmitVisible(fn, OperandParams{i});
+        EmitVisibleBlock(step, i);
       } else {
-        builder_.Emit(fn, OperandParams{i});
+        builder_.EmitAs(step.kind, step.fn, OperandParams{i});
       }
     }
     return any;

@@ -80,6 +80,11 @@ class Builder {
     Emit(fn, std::move(params));
     program_.steps.back().visible = true;
   }
+  template <class P>
+  void EmitAs(StepKind kind, StepFn fn, P params) {
+    Emit(fn, std::move(params));
+    program_.steps.back().kind = kind;
+  }
   void SetPlace(LocId loc, int text_line) {
     place_loc_ = loc, place_line_ = text_line;
   }  // of steps outside instructions

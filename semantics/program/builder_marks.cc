@@ -12,7 +12,9 @@ absl::Status RunMark(const void*, const Step&, Frame&) { return absl::OkStatus()
 
 }  // namespace
 
-const Mark* MarkOf(const Step& step) { return step.fn == RunMark ? static_cast<const Mark*>(step.params) : nullptr; }
+const Mark* MarkOf(const Step& step) {
+  return step.kind == StepKind::kMark ? static_cast<const Mark*>(step.params) : nullptr;
+}
 
 absl::Status Builder::MarkOperand(const Arg& arg, std::vector<MarkedValue>& marked) {
   MarkedValue operand;
@@ -41,7 +43,7 @@ absl::Status Builder::MarkInstr(const Instr& op, bool finished) {
       mark.out.push_back({result, result.valid() ? slot_of_[result.index()] : SlotId{}});
     }
   }
-  Emit(RunMark, std::move(mark));
+  EmitAs(StepKind::kMark, RunMark, std::move(mark));
   return absl::OkStatus();
 }
 
@@ -57,7 +59,7 @@ absl::Status Builder::MarkRegion(const Region& region, bool entered) {
   } else {
     for (const Arg& result : region.results) PALLADION_RETURN_IF_ERROR(MarkOperand(result, mark.in));
   }
-  Emit(RunMark, std::move(mark));
+  EmitAs(StepKind::kMark, RunMark, std::move(mark));
   return absl::OkStatus();
 }
 

@@ -130,7 +130,7 @@ void Builder::FlushStrips() {
     program_.steps.back().inspected = op.inspected;
   } else {
     const double work = static_cast<double>(group.elements) * static_cast<double>(group.ops.size());
-    Emit(RunStrips, StripParams{group.elements, std::move(group.ops), parts, inside_bytes});
+    EmitAs(StepKind::kStrips, RunStrips, StripParams{group.elements, std::move(group.ops), parts, inside_bytes});
     SetWork(work);
   }
   current_ = now;

@@ -49,7 +49,7 @@ absl::StatusOr<std::shared_ptr<const ShadowRules>> ShadowRules::Prepare(const Pr
   };
   for (const Step& step : program.steps) {
     rules->first_.push_back(rules->rules_.size());
-    if (step.fn == RunStrips) {
+    if (step.kind == StepKind::kStrips) {
       for (const StripOp& op : static_cast<const StripParams*>(step.params)->ops)
         PALLADION_RETURN_IF_ERROR(add(*op.op));
     } else if (step.value != nullptr && step.op != nullptr) {

@@ -43,6 +43,19 @@ enum class AtomicStep : std::uint8_t {
   kSees,    // uses what it finds: compare-and-swap, exchange, or a result that is used
 };
 
+// What a step is, for whoever looks on.
+enum class StepKind : std::uint8_t {
+  kOperation,   // of an instruction of the text
+  kMark,        // mark.h
+  kStrips,      // several instructions, strip by strip (strips.h)
+  kAllocBlock,  // of resident blocks (blocks.h), as are those after it; its parameters are OperandParams
+  kFreeBlock,
+  kBindWindow,
+  kFetch,
+  kFlush,
+  kWaitCopies,
+};
+
 struct Step {
   // A value operation when `value` is set, else anything that needs the frame.
   void (*value)(const void* params, const ValueOperands& operands) = nullptr;
@@ -52,6 +65,7 @@ struct Step {
   std::uint32_t n_in = 0, n_out = 0;  // a text may have 2^22 operands in one instruction
   std::int32_t text_line = 0;
   LocId loc;
+  StepKind kind = StepKind::kOperation;
   bool visible = false;  // others can see its effect: memory, copies, prints
   // Value operations: how undefined elements flow through. By the rule of `op`, in the module that was prepared; else
   // by `shadow`; with neither, element for element.
