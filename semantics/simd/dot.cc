@@ -77,15 +77,16 @@ bool HasLongRuns(const std::int64_t* offset, std::size_t count) {
 template <typename T>
 class BlockedDot {
  public:
-  BlockedDot(const DotKernels<T>& kernels, const DotOperand& a, const DotOperand& b, DotShape shape, DType out_dtype,
-             std::byte* out, std::size_t out_stride, std::byte* scratch)
+  BlockedDot(const DotKernels<T>& kernels, const DotOperand& a, const DotOperand& b, DotShape shape,
+             const DotResult& result, std::size_t out_stride, std::byte* scratch)
       : kernels_(kernels),
         a_{static_cast<const std::byte*>(a.data), a.dtype, StorageBytes(a.dtype), a.outer_offset, a.k_offset},
         b_{static_cast<const std::byte*>(b.data), b.dtype, StorageBytes(b.dtype), b.k_offset, b.outer_offset},
         shape_(shape),
-        out_dtype_(out_dtype),
-        out_bytes_(StorageBytes(out_dtype)),
-        out_(out),
+        out_dtype_(result.dtype),
+        out_bytes_(StorageBytes(result.dtype)),
+        out_(static_cast<std::byte*>(result.data)),
+        addend_(static_cast<const std::byte*>(result.addend)),
         out_stride_(out_stride),
         panel_width_(kernels.lanes * kernels.vectors),
         a_stride_(BlockStride(shape.k)) {
@@ -137,10 +138,9 @@ class BlockedDot {
       T* sums = c + i * width;
       kernels_.multiply({a_block_ + i * a_stride_, a_stride_, b_panel_, sums, chunk, depths, vectors, depth > 0});
       if (!last) continue;
-      for (std::size_t r = 0; r < chunk; ++r) {
-        kernels_.round(out_dtype_, sums + r * width, columns,
-                       out_ + ((row + i + r) * out_stride_ + column) * out_bytes_);
-      }
+      const std::size_t at = ((row + i) * out_stride_ + column) * out_bytes_;
+      const std::byte* addend = addend_ == nullptr ? nullptr : addend_ + at;
+      kernels_.round(out_dtype_, {sums, width, chunk, columns, out_ + at, addend, out_stride_});
     }
   }
 
@@ -203,6 +203,7 @@ class BlockedDot {
   const DType out_dtype_;
   const std::size_t out_bytes_;
   std::byte* const out_;
+  const std::byte* const addend_;
   const std::size_t out_stride_;  // elements from one row to the next
   const std::size_t panel_width_;
   const std::size_t a_stride_;
@@ -255,11 +256,11 @@ DotShape PartShape(const DotShape& shape, const Split& split) {
 
 template <typename T>
 void RunParts(const DotKernels<T>& kernels, const DotOperand& a, const DotOperand& b, const DotShape& shape,
-              DType out_dtype, std::byte* out, std::byte* scratch, DotHelp help) {
+              const DotResult& result, std::byte* scratch, DotHelp help) {
   Parallel* const parallel = help.parallel;
   const Split split = SplitOf(shape, parallel != nullptr ? parallel->threads() : 1);
   if (split.parts == 1) {
-    BlockedDot<T>(kernels, a, b, shape, out_dtype, out, shape.n, scratch).Run(help.control);
+    BlockedDot<T>(kernels, a, b, shape, result, shape.n, scratch).Run(help.control);
     return;
   }
   const std::size_t scratch_stride = RoundUp(LayOut(PartShape(shape, split)).total, kAlignment);
@@ -275,8 +276,10 @@ void RunParts(const DotKernels<T>& kernels, const DotOperand& a, const DotOperan
       part_b.outer_offset += first;
       part_shape.n = std::min(split.band, shape.n - first);
     }
-    std::byte* part_out = out + first * (split.by_rows ? shape.n : 1) * StorageBytes(out_dtype);
-    BlockedDot<T>(kernels, part_a, part_b, part_shape, out_dtype, part_out, shape.n, scratch + part * scratch_stride)
+    const std::size_t at = first * (split.by_rows ? shape.n : 1) * StorageBytes(result.dtype);
+    DotResult part_result{result.dtype, static_cast<std::byte*>(result.data) + at};
+    if (result.addend != nullptr) part_result.addend = static_cast<const std::byte*>(result.addend) + at;
+    BlockedDot<T>(kernels, part_a, part_b, part_shape, part_result, shape.n, scratch + part * scratch_stride)
         .Run(help.control);
   });
 }
@@ -298,22 +301,21 @@ std::size_t DotScratchBytes(DotShape shape, std::size_t threads) {
   return split.parts * RoundUp(LayOut(PartShape(shape, split)).total, kAlignment) + kAlignment;
 }
 
-void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, DType out_dtype, void* out,
+void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, const DotResult& result,
          absl::Span<std::byte> scratch, Target target, DotHelp help) {
   // Lanes run across n. A matrix times a vector is turned around; its output is the same bytes.
   if (shape.n == 1 && shape.m > 1) {
-    return Dot(b, a, {1, shape.m, shape.k}, out_dtype, out, scratch, target, help);
+    return Dot(b, a, {1, shape.m, shape.k}, result, scratch, target, help);
   }
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(scratch.data());
   std::byte* aligned = scratch.data() + (RoundUp(address, kAlignment) - address);
-  std::byte* out_bytes = static_cast<std::byte*>(out);
-  if (IsFloat(a.dtype) || IsFloat(b.dtype) || IsFloat(out_dtype)) {
+  if (IsFloat(a.dtype) || IsFloat(b.dtype) || IsFloat(result.dtype)) {
     const DotKernels<double>& kernels = DoubleDotKernels(target, ProductOf(a.dtype, b.dtype));
-    RunParts(kernels, a, b, shape, out_dtype, out_bytes, aligned, help);
-  } else if (Info(out_dtype).bits <= 32) {
-    RunParts(Int32DotKernels(target), a, b, shape, out_dtype, out_bytes, aligned, help);
+    RunParts(kernels, a, b, shape, result, aligned, help);
+  } else if (Info(result.dtype).bits <= 32) {
+    RunParts(Int32DotKernels(target), a, b, shape, result, aligned, help);
   } else {
-    RunParts(ScalarInt64DotKernels(), a, b, shape, out_dtype, out_bytes, aligned, help);
+    RunParts(ScalarInt64DotKernels(), a, b, shape, result, aligned, help);
   }
 }
 

@@ -57,11 +57,25 @@ bool WorthSharing(DotShape shape);
 // about 1.5 MiB a thread at most.
 std::size_t DotScratchBytes(DotShape shape, std::size_t threads = 1);
 
-// Writes the m x n elements of `out`, row-major, of type `out_dtype`. `scratch` has at least
-// DotScratchBytes(shape, parallel's threads) bytes, any alignment; nothing is allocated. `out` overlaps neither
-// operand. With `help.parallel`, a large product is computed on its threads; the bits are the same.
-void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, DType out_dtype, void* out,
+// Where the m x n elements go, row-major.
+struct DotResult {
+  DType dtype;
+  void* data;
+  // Where `dtype` is a float: elements of it as in `data`. Each sum is added to its element, in double, before the one
+  // rounding. May be `data` itself.
+  const void* addend = nullptr;
+};
+
+// `scratch` has at least DotScratchBytes(shape, parallel's threads) bytes, any alignment; nothing is allocated. The
+// result overlaps neither operand. With `help.parallel`, a large product is computed on its threads; the bits are the
+// same.
+void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, const DotResult& result,
          absl::Span<std::byte> scratch, Target target = ActiveTarget(), DotHelp help = {});
+
+inline void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, DType out_dtype, void* out,
+                absl::Span<std::byte> scratch, Target target = ActiveTarget(), DotHelp help = {}) {
+  Dot(a, b, shape, DotResult{out_dtype, out}, scratch, target, help);
+}
 
 }  // namespace palladion::simd
 

@@ -24,6 +24,18 @@ struct DotTile {
   bool accumulate;  // false: c starts as +0
 };
 
+// Rows of sums that become elements. Strides in elements.
+template <typename T>
+struct DotRounding {
+  const T* sums;
+  std::size_t sums_stride;
+  std::size_t rows;
+  std::size_t columns;
+  void* out;
+  const void* addend;      // DotResult's; nullptr: none
+  std::size_t out_stride;  // of the addend too
+};
+
 // T is the accumulator: double, or an unsigned integer for sums modulo 2^32 or 2^64.
 template <typename T>
 struct DotKernels {
@@ -36,8 +48,8 @@ struct DotKernels {
   void (*transpose)(DType dtype, const void* src, const std::int64_t* row_offset, std::size_t rows, std::size_t cols,
                     T* dst, std::size_t dst_stride);
   void (*multiply)(const DotTile<T>& tile);
-  // The sums of one row become `count` elements of `dtype` at `out`.
-  void (*round)(DType dtype, const T* sums, std::size_t count, void* out);
+  // Sums become elements of `dtype`.
+  void (*round)(DType dtype, const DotRounding<T>& part);
 };
 
 inline constexpr std::size_t kMaxPanelBytes = 256;

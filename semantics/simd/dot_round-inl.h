@@ -1,5 +1,6 @@
-// For each SIMD target: the one rounding of the contraction's sums to the output type. Included by dot_simd.cc once for
-// each target. Same values as Element<D>::FromDouble, whose method for the 16-bit types and narrower this follows.
+// For each SIMD target: the one rounding of the contraction's sums, with what they are added to, to the output type.
+// Included by dot_simd.cc once for each target. Same values as Element<D>::FromDouble, whose method for the 16-bit
+// types and narrower this follows.
 #include "semantics/simd/dot_kernels.h"
 #include "semantics/simd/dot_tables.h"
 
@@ -11,23 +12,34 @@
 #endif
 
 #include "hwy/highway.h"
+#include "semantics/simd/dot_pack-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace palladion::simd::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_STATIC_TARGET
 namespace hn = hwy::HWY_NAMESPACE;
 
-HWY_INLINE void RoundToF32(const double* HWY_RESTRICT sums, std::size_t count, float* HWY_RESTRICT out) {
-  const hn::ScalableTag<double> d;
-  const hn::Rebind<float, decltype(d)> df;
-  std::size_t j = 0;
-  for (; j + hn::MaxLanes(d) <= count; j += hn::MaxLanes(d)) {
-    const auto value = hn::DemoteTo(df, hn::LoadU(d, sums + j));
-    const auto quiet = hn::BitCast(df, hn::Set(hn::Rebind<std::uint32_t, decltype(d)>(), 0x7fc00000u));
-    hn::StoreU(hn::IfThenElse(hn::Eq(value, value), value, quiet), df, out + j);
+// Rounds of vectors, by the output's type: `operator()` writes the elements of one vector of sums.
+class RoundToF64 {
+ public:
+  using Load = LoadF64;
+  HWY_INLINE void operator()(hn::Vec<Doubles> value, double* out) const {
+    const hn::Rebind<std::uint64_t, Doubles> bits;
+    const auto quiet = hn::BitCast(Doubles(), hn::Set(bits, 0x7ff8000000000000u));
+    hn::StoreU(hn::IfThenElse(hn::Eq(value, value), value, quiet), Doubles(), out);
   }
-  ScalarDoubleDotKernels(DotProduct::kExact).round(DType::kF32, sums + j, count - j, out + j);
-}
+};
+
+class RoundToF32 {
+ public:
+  using Load = LoadF32;
+  HWY_INLINE void operator()(hn::Vec<Doubles> sum, float* out) const {
+    const hn::Rebind<float, Doubles> df;
+    const auto value = hn::DemoteTo(df, sum);
+    const auto quiet = hn::BitCast(df, hn::Set(hn::Rebind<std::uint32_t, Doubles>(), 0x7fc00000u));
+    hn::StoreU(hn::IfThenElse(hn::Eq(value, value), value, quiet), df, out);
+  }
+};
 
 // Element<D>::FromDouble for the types of at most 16 bits, whose codes fit a 64-bit lane: a normal result is rounded by
 // adding half a step less one, plus the low kept bit, to the bits; a subnormal one by adding the number whose last
@@ -66,35 +78,73 @@ class RoundToFormat {
   const int shift_;
 };
 
-template <typename Storage>
-HWY_INLINE void RoundToCodes(DType dtype, const FloatFormat& format, const double* HWY_RESTRICT sums, std::size_t count,
-                             Storage* HWY_RESTRICT out) {
-  const hn::ScalableTag<double> d;
-  const hn::Rebind<Storage, decltype(d)> ds;
-  const RoundToFormat round(format);
-  std::size_t j = 0;
-  for (; j + hn::MaxLanes(d) <= count; j += hn::MaxLanes(d)) {
-    hn::StoreU(hn::TruncateTo(ds, round(hn::LoadU(d, sums + j))), ds, out + j);
+template <class LoadOf>
+class RoundToCodes {
+ public:
+  using Load = LoadOf;
+  HWY_INLINE explicit RoundToCodes(const FloatFormat& format) : round_(format) {}
+  HWY_INLINE void operator()(hn::Vec<Doubles> sum, typename Load::Storage* out) const {
+    const hn::Rebind<typename Load::Storage, Doubles> ds;
+    hn::StoreU(hn::TruncateTo(ds, round_(sum)), ds, out);
   }
-  ScalarDoubleDotKernels(DotProduct::kExact).round(dtype, sums + j, count - j, out + j);
+
+ private:
+  RoundToFormat round_;
+};
+
+// Codes of eight bits have no loader here: their addends are the plain loops' business.
+struct CodesOfEightBits {
+  using Storage = std::uint8_t;
+};
+
+template <bool kAdds, class Round>
+HWY_INLINE void RoundRows(DType dtype, const DotRounding<double>& part, const Round& round) {
+  using Storage = typename Round::Load::Storage;
+  const std::size_t whole = part.columns / kDoubleLanes * kDoubleLanes;
+  const auto* addend = static_cast<const Storage*>(part.addend);
+  auto* out = static_cast<Storage*>(part.out);
+  for (std::size_t r = 0; r < part.rows; ++r) {
+    const double* HWY_RESTRICT sums = part.sums + r * part.sums_stride;
+    for (std::size_t j = 0; j < whole; j += kDoubleLanes) {
+      auto sum = hn::LoadU(Doubles(), sums + j);
+      if constexpr (kAdds) sum = hn::Add(typename Round::Load()(addend + r * part.out_stride + j), sum);
+      round(sum, out + r * part.out_stride + j);
+    }
+  }
+  if (whole == part.columns) return;
+  DotRounding<double> rest = part;
+  rest.sums += whole;
+  rest.columns -= whole;
+  rest.out = out + whole;
+  if (kAdds) rest.addend = addend + whole;
+  ScalarDoubleDotKernels(DotProduct::kExact).round(dtype, rest);
 }
 
-inline void RoundDoubles(DType dtype, const double* sums, std::size_t count, void* out) {
-  if (dtype == DType::kF32) return RoundToF32(sums, count, static_cast<float*>(out));
+template <class Round>
+HWY_INLINE void RoundOrAdd(DType dtype, const DotRounding<double>& part, const Round& round) {
+  if (part.addend != nullptr) return RoundRows<true>(dtype, part, round);
+  RoundRows<false>(dtype, part, round);
+}
+
+inline void RoundDoubles(DType dtype, const DotRounding<double>& part) {
+  if (dtype == DType::kF32) return RoundOrAdd(dtype, part, RoundToF32());
+  if (dtype == DType::kF64) return RoundOrAdd(dtype, part, RoundToF64());
   const FloatFormat* format = RoundingFormat(dtype);
-  if (format == nullptr) return ScalarDoubleDotKernels(DotProduct::kExact).round(dtype, sums, count, out);
-  if (dtype == DType::kF16 || dtype == DType::kBF16) {
-    return RoundToCodes(dtype, *format, sums, count, static_cast<std::uint16_t*>(out));
+  const bool narrow = dtype != DType::kF16 && dtype != DType::kBF16;
+  if (format == nullptr || (narrow && part.addend != nullptr)) {
+    return ScalarDoubleDotKernels(DotProduct::kExact).round(dtype, part);
   }
-  RoundToCodes(dtype, *format, sums, count, static_cast<std::uint8_t*>(out));
+  if (dtype == DType::kF16) return RoundOrAdd(dtype, part, RoundToCodes<LoadF16>(*format));
+  if (dtype == DType::kBF16) return RoundOrAdd(dtype, part, RoundToCodes<LoadBF16>(*format));
+  RoundRows<false>(dtype, part, RoundToCodes<CodesOfEightBits>(*format));
 }
 
-inline void RoundInt32(DType dtype, const std::uint32_t* sums, std::size_t count, void* out) {
-  if (dtype == DType::kI32 || dtype == DType::kU32) {
-    __builtin_memcpy(out, sums, count * sizeof(std::uint32_t));
-    return;
+inline void RoundInt32(DType dtype, const DotRounding<std::uint32_t>& part) {
+  if (dtype != DType::kI32 && dtype != DType::kU32) return ScalarInt32DotKernels().round(dtype, part);
+  for (std::size_t r = 0; r < part.rows; ++r) {
+    __builtin_memcpy(static_cast<std::uint32_t*>(part.out) + r * part.out_stride, part.sums + r * part.sums_stride,
+                     part.columns * sizeof(std::uint32_t));
   }
-  ScalarInt32DotKernels().round(dtype, sums, count, out);
 }
 
 #endif

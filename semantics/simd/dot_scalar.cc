@@ -77,17 +77,29 @@ void Multiply(const DotTile<T>& tile) {
 }
 
 template <typename T>
-void Round(DType dtype, const T* sums, std::size_t count, void* out) {
+void Round(DType dtype, const DotRounding<T>& part) {
   VisitDType(dtype, [&](auto tag) {
     constexpr DType kDType = decltype(tag)::value;
-    StorageOf<kDType>* to = static_cast<StorageOf<kDType>*>(out);
-    for (std::size_t j = 0; j < count; ++j) {
-      if constexpr (std::is_same_v<T, double>) {
-        to[j] = Element<kDType>::FromDouble(sums[j]);
-      } else if constexpr (kDType == DType::kBool) {
-        to[j] = sums[j] != 0 ? 1 : 0;
-      } else if constexpr (!Element<kDType>::kIsFloat) {
-        to[j] = Element<kDType>::Wrap(sums[j]);
+    for (std::size_t r = 0; r < part.rows; ++r) {
+      const T* sums = part.sums + r * part.sums_stride;
+      StorageOf<kDType>* to = static_cast<StorageOf<kDType>*>(part.out) + r * part.out_stride;
+      if constexpr (std::is_same_v<T, double> && Element<kDType>::kIsFloat) {
+        if (part.addend != nullptr) {
+          const auto* addend = static_cast<const StorageOf<kDType>*>(part.addend) + r * part.out_stride;
+          for (std::size_t j = 0; j < part.columns; ++j) {
+            to[j] = Element<kDType>::FromDouble(Element<kDType>::ToDouble(addend[j]) + sums[j]);
+          }
+          continue;
+        }
+      }
+      for (std::size_t j = 0; j < part.columns; ++j) {
+        if constexpr (std::is_same_v<T, double>) {
+          to[j] = Element<kDType>::FromDouble(sums[j]);
+        } else if constexpr (kDType == DType::kBool) {
+          to[j] = sums[j] != 0 ? 1 : 0;
+        } else if constexpr (!Element<kDType>::kIsFloat) {
+          to[j] = Element<kDType>::Wrap(sums[j]);
+        }
       }
     }
   });

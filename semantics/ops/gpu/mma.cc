@@ -25,7 +25,6 @@ Mma::Mma(std::int64_t m, std::int64_t n, std::int64_t k, DType a, DType b, DType
       a_(a),
       b_(b),
       acc_(acc),
-      product_(IsInteger(acc) ? acc : DType::kF64),
       a_row_(Multiples(m, k)),
       a_k_(Multiples(k, 1)),
       b_column_(Multiples(n, 1)),
@@ -33,31 +32,27 @@ Mma::Mma(std::int64_t m, std::int64_t n, std::int64_t k, DType a, DType b, DType
 
 void Mma::Run(const AsyncValue& a, const AsyncValue& b, const AsyncValue& acc, AsyncValue* out) const {
   const simd::DotShape shape{static_cast<std::size_t>(m_), static_cast<std::size_t>(n_), static_cast<std::size_t>(k_)};
-  const std::size_t product_bytes = shape.m * shape.n * StorageBytes(product_);
   const std::size_t scratch_bytes = simd::DotScratchBytes(shape);
-  const std::unique_ptr<std::byte[]> memory(new std::byte[product_bytes + scratch_bytes]);
+  const std::unique_ptr<std::byte[]> scratch(new std::byte[scratch_bytes]);
+  const bool adds = IsFloat(acc_);
   simd::Dot({a.bytes.data(), a_, a_row_.data(), a_k_.data()}, {b.bytes.data(), b_, b_column_.data(), b_k_.data()},
-            shape, product_, memory.get(), absl::MakeSpan(memory.get() + product_bytes, scratch_bytes));
-  Add(acc.bytes.data(), memory.get(), out->bytes.data());
+            shape, {acc_, out->bytes.data(), adds ? acc.bytes.data() : nullptr},
+            absl::MakeSpan(scratch.get(), scratch_bytes));
+  if (!adds) AddIntegers(acc.bytes.data(), out->bytes.data());
   MarkUndefined(a, b, acc, out);
 }
 
-void Mma::Add(const std::byte* acc, const std::byte* product, std::byte* out) const {
+void Mma::AddIntegers(const std::byte* acc, std::byte* out) const {
   const auto count = static_cast<std::size_t>(m_ * n_);
   VisitDType(acc_, [&](auto tag) {
     using E = Element<decltype(tag)::value>;
-    using T = typename E::Storage;
-    const T* before = reinterpret_cast<const T*>(acc);
-    T* after = reinterpret_cast<T*>(out);
-    if constexpr (E::kIsFloat) {
-      const auto* sum = reinterpret_cast<const double*>(product);
-      for (std::size_t i = 0; i < count; ++i) after[i] = E::FromDouble(E::ToDouble(before[i]) + sum[i]);
-    } else {
-      const T* sum = reinterpret_cast<const T*>(product);
-      for (std::size_t i = 0; i < count; ++i) {
-        using Wide = std::uint64_t;
-        after[i] = static_cast<T>(static_cast<Wide>(before[i]) + static_cast<Wide>(sum[i]));
-      }
+    if constexpr (!E::kIsFloat) {
+      using T = typename E::Storage;
+      using Wide = std::uint64_t;
+      const T* before = reinterpret_cast<const T*>(acc);
+      T* sum = reinterpret_cast<T*>(out);
+      for (std::size_t i = 0; i < count; ++i)
+        sum[i] = static_cast<T>(static_cast<Wide>(before[i]) + static_cast<Wide>(sum[i]));
     }
   });
 }

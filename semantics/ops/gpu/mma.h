@@ -21,11 +21,11 @@ class Mma {
   void Run(const AsyncValue& a, const AsyncValue& b, const AsyncValue& acc, AsyncValue* out) const;
 
  private:
-  void Add(const std::byte* acc, const std::byte* product, std::byte* out) const;
+  void AddIntegers(const std::byte* acc, std::byte* out) const;  // out has the product
   void MarkUndefined(const AsyncValue& a, const AsyncValue& b, const AsyncValue& acc, AsyncValue* out) const;
 
   std::int64_t m_, n_, k_;
-  DType a_, b_, acc_, product_;
+  DType a_, b_, acc_;
   // Offsets of rows and columns, as simd::Dot takes them.
   std::vector<std::int64_t> a_row_, a_k_, b_column_, b_k_;
 };
