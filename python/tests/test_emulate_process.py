@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def python(code, *arguments, **environment):
-    return subprocess.run([sys.executable, *arguments, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=300,
+    return subprocess.run([sys.executable, *arguments, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=600,
                           env={**os.environ, **environment}, check=False)
 
 
@@ -63,7 +63,7 @@ def test_ctrl_c_leaves_jax_usable():
         assert process.stdout.readline() == "started\n", process.stderr.read()
         time.sleep(5)  # it has to be compiled; too early an interrupt would stop that
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=600)
     finally:
         process.kill()
     assert out == "interrupted True\nusable\n", out + err

@@ -50,7 +50,7 @@ def backend(call: str, folder, *arguments):
     """One of the build backend's functions, in a process of its own, from the root as pip calls it."""
     program = f"import scikit_build_core.build as b, sys, json; print(b.{call}(sys.argv[1], *map(json.loads, sys.argv[2:])))"
     done = subprocess.run([sys.executable, "-c", program, str(folder), *map(json.dumps, arguments)], cwd=ROOT, capture_output=True, text=True,
-                          timeout=300, check=False)
+                          timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / done.stdout.splitlines()[-1]
 
@@ -79,7 +79,7 @@ def installed(wheel, tmp_path_factory):
 
 def run(installed, command, *arguments, cwd, **options):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PALLADION_") and k != "PYTHONPATH"}
-    return subprocess.run([installed / command, *map(str, arguments)], cwd=cwd, env=clean, capture_output=True, text=True, timeout=120,
+    return subprocess.run([installed / command, *map(str, arguments)], cwd=cwd, env=clean, capture_output=True, text=True, timeout=600,
                           check=False, **options)
 
 

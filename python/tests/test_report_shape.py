@@ -85,7 +85,7 @@ def by_the_command(folder, text, x, target, *options):
     np.save(folder / "x.npy", x)
     name = re.search(r"\bin %(\w+)", text)[1]
     return subprocess.run([COMMAND, "check", "k.pkir", "--in", f"{name}=x.npy", "--target", target, *options], cwd=folder,
-                          capture_output=True, text=True, timeout=120, check=False).stdout
+                          capture_output=True, text=True, timeout=600, check=False).stdout
 
 
 @pytest.mark.parametrize("f, x, target", CASES)

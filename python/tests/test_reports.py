@@ -84,7 +84,7 @@ def check(folder, text, options, form):
     (folder / "k.pkir").write_bytes(text.encode("utf-8", "surrogatepass"))
     (folder / "suppressions").write_text("OOB @k # seen\nNONDET @k # seen\nRACE_WW k*.py:6 # seen\nSHIFT a.py # unused\n")
     done = subprocess.run([COMMAND, "check", "k.pkir", *options, "--format", form], cwd=folder, capture_output=True, text=True,
-                          timeout=120, check=False)
+                          timeout=600, check=False)
     return done.returncode, done.stdout
 
 

@@ -31,7 +31,7 @@ def _browser(page: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess
     browser = shutil.which("chromium-headless-shell")
     assert browser, "chromium-headless-shell is missing: run ./dev setup"
     command = [browser, "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--window-size=1200,900", *arguments]
-    return subprocess.run([*command, f"file://{page}#5"], capture_output=True, text=True, timeout=120, check=True)
+    return subprocess.run([*command, f"file://{page}#5"], capture_output=True, text=True, timeout=600, check=True)
 
 
 def _colors(png: bytes) -> set:

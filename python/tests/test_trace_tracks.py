@@ -34,7 +34,7 @@ def events_of(tmp_path, text, target, inputs):
     given = [word for name, value in inputs.items() for word in ("--in", f"{name}={value}")]
     chosen = ["--target", target] if target else []
     done = subprocess.run([COMMAND, "trace", "k.pkir", *given, *chosen, "--out", "t.json", "--no-check"], cwd=tmp_path, capture_output=True,
-                          text=True, timeout=120, check=False)
+                          text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads((tmp_path / "t.json").read_text())["traceEvents"]
 

@@ -66,9 +66,9 @@ def test_a_signal_leaves_the_old_outputs_or_the_new_ones(kernel, tmp_path, numbe
         process.send_signal(number)
         process.communicate()
         values = last_values(out)
-        assert len(values) == 1 and values <= before | {attempt + 2}
-        if number != signal.SIGKILL:
-            assert parts(tmp_path) == []
+        assert values <= before | {attempt + 2}
+        if number != signal.SIGKILL:  # that alone can come between two renames (docs/command.md)
+            assert len(values) == 1 and parts(tmp_path) == []
     assert start("run", kernel, "--in", "x=full(9)", "--out", out, cwd=tmp_path).wait() == 0
     assert parts(tmp_path) == [] and last_values(out) == {9}
 
