@@ -9,6 +9,7 @@ function(palladion_check name)
 endfunction()
 
 palladion_check(include_arrows conformance/include_arrows_test.py)
+palladion_check(operation_names conformance/operation_names_test.py)
 palladion_check(limits tools/limits.py)
 palladion_check(links tools/links.py)
 if(TARGET palladion)
