@@ -4,6 +4,7 @@
 #include <map>
 
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {
@@ -67,11 +68,11 @@ class RegionWalk {
 
   // "" where the region runs whenever the instruction does.
   static std::string WhatIs(const Instr& op, std::size_t r) {
-    if (op.name == "scan") return "body of scan";
-    if (op.name == "while") return r == 1 ? "body of while" : "";
-    if (op.name != "cond") return "";
+    const Loops loops = op.row->loops;
+    if (loops == Loops::kTurns || (loops == Loops::kWhile && r == 1)) return Cat("body of ", op.name);
+    if (loops != Loops::kBranch) return "";
     const bool is_when = op.regions.size() == 2 && op.results.empty() && op.regions[1 - r].body.empty();
-    return is_when ? "body of when" : Cat("branch ", r, " of cond");
+    return is_when ? "body of when" : Cat("branch ", r, " of ", op.name);
   }
 
   // Of the lines that are the region's alone, at least one has steps, and none ran.

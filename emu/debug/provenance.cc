@@ -18,7 +18,9 @@ std::size_t CountInit(const Instr& loop) {
 }
 
 // What its regions return is what it gives; run_state's results are what its refs hold.
-bool ReturnsOfRegions(const Instr& instr) { return !instr.regions.empty() && instr.name != "run_state"; }
+bool ReturnsOfRegions(const Instr& instr) {
+  return !instr.regions.empty() && instr.row->allocates != Allocates::kState;
+}
 
 ValueBox BoxOf(const BoxAccess& access, const Memory& memory) {
   ValueBox box;
@@ -296,7 +298,7 @@ void Provenance::BindParams(const Mark& mark, Agent& agent) {
   }
   const Instr& instr = *mark.instr;
   const MarkWalk::Level& level = agent.walk.levels().back();
-  const bool loop = IsLoop(instr);
+  const bool loop = IsLoop(*instr.row);
   const std::size_t carries = loop ? CountInit(instr) : 0;
   for (std::size_t i = 0; i < region.params.size(); ++i) {
     if (loop && i < carries) {
@@ -323,18 +325,18 @@ void Provenance::BindParams(const Mark& mark, Agent& agent) {
 
 void Provenance::Leave(const Mark& mark, Agent& agent) {
   if (mark.instr == nullptr) return;
-  const bool condition = mark.instr->name == "while" && mark.region == mark.instr->regions.data();
+  const bool condition = mark.instr->row->loops == Loops::kWhile && mark.region == mark.instr->regions.data();
   if (condition) return;
   Open& open = agent.open.back();
   open.returned.clear();
   for (const Arg& result : mark.region->results) open.returned.push_back(agent.SourceOf(result));
-  if (mark.instr->name == "scan") open.turns.push_back(open.returned);
+  if (mark.instr->row->loops == Loops::kTurns) open.turns.push_back(open.returned);
 }
 
 void Provenance::FinishControl(const Mark& mark, Agent& agent) {
   const Instr& instr = *mark.instr;
   const Open& open = agent.open.back();
-  const std::size_t carries = IsLoop(instr) ? CountInit(instr) : instr.results.size();
+  const std::size_t carries = IsLoop(*instr.row) ? CountInit(instr) : instr.results.size();
   for (std::size_t i = 0; i < instr.results.size(); ++i) {
     if (i < carries) {
       agent.Define(instr.results[i], open.returned.empty() ? agent.SourceOf(instr.args[i]) : open.returned[i]);

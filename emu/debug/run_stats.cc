@@ -49,7 +49,7 @@ void CountScopes(const Region& region, const Kernel& kernel, std::map<std::strin
     for (const Region& inner : instr.regions) {
       std::map<std::string, std::int64_t> bytes;
       CountScopes(inner, kernel, bytes);
-      if (instr.name == "run_scoped" || instr.name == "run_state") {
+      if (HasScope(*instr.row)) {
         for (const Param& param : inner.params) {
           const Type& type = kernel.values[param.value.index()].type;
           bytes[std::string(Name(type.space))] += BytesOf(type);

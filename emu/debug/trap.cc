@@ -135,9 +135,9 @@ void Trap::After(const Step& step, Frame& frame) {
   agents_.After(step, frame, [&](const Mark& mark, Agent& agent) {
     if (mark.kind == Mark::Kind::kBegin) {
       agent.open.emplace_back();
-      if (mark.instr->name == "wgmma_ref") BeginProduct(mark, agent, frame);
+      if (mark.instr->row->access == RefAccess::kProduct) BeginProduct(mark, agent, frame);
     } else if (mark.kind == Mark::Kind::kFinish) {
-      for (std::size_t i = 0; mark.instr->name == "wgmma_ref" && i < mark.instr->args.size(); ++i) {
+      for (std::size_t i = 0; mark.instr->row->access == RefAccess::kProduct && i < mark.instr->args.size(); ++i) {
         if (!mark.in[i].slot.valid()) continue;  // a, where it is a value
         const Bytes bad = BadElements(OperandType(kernel_, mark, i), frame.slot(mark.in[i].slot));
         if (!bad.empty()) products_[mark.instr->text_line].read_holds = true;

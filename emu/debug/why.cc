@@ -214,9 +214,9 @@ absl::Status Explainer::Written(const RecordedAccess& access, std::int64_t numbe
   PALLADION_ASSIGN_OR_RETURN(const ProgramRecord* record, WithValues(access.program));
   const ProvenanceNode& node = record->nodes[static_cast<std::size_t>(access.node)];
   Say(level, Cat(to, ": written by ", Place(*record, node)));
-  const std::string& op = node.instr->name;
-  std::vector<std::size_t> operands = {op == "atomic_cas" ? 2u : op == "new_ref" ? 0u : 1u};
-  if (op == "run_state") {
+  const OpRow& row = *node.instr->row;
+  std::vector<std::size_t> operands = {row.stored};
+  if (row.allocates == Allocates::kState) {
     std::size_t nth = 0;
     for (std::int64_t other : node.access)
       nth += other < number && whole_->accesses()[static_cast<std::size_t>(other)].kind == access.kind;
@@ -228,7 +228,7 @@ absl::Status Explainer::Written(const RecordedAccess& access, std::int64_t numbe
   for (std::size_t operand : operands) {
     if (operand < node.in.size()) PALLADION_RETURN_IF_ERROR(Value(access.program, node.in[operand], value, level + 1));
   }
-  const bool updates = op == "addupdate" || access.kind == RecordedAccess::Kind::kAtomic;
+  const bool updates = row.access == RefAccess::kAdd || access.kind == RecordedAccess::Kind::kAtomic;
   return updates ? InMemory(access.memory, index, number, level + 1) : absl::OkStatus();
 }
 
@@ -269,11 +269,12 @@ absl::Status Explainer::Loaded(std::size_t program, const ProgramRecord& record,
   for (std::int64_t number : node.access) {
     const RecordedAccess& access = whole_->accesses()[static_cast<std::size_t>(number)];
     if (access.kind != RecordedAccess::Kind::kRead && access.kind != RecordedAccess::Kind::kAtomic) continue;
-    if (node.instr->name == "run_state" && reads++ != static_cast<std::size_t>(result)) continue;
+    if (node.instr->row->allocates == Allocates::kState && reads++ != static_cast<std::size_t>(result)) continue;
     if (!access.lanes.empty() && access.lanes[static_cast<std::size_t>(element)] == 0) {
       for (std::size_t i = 0; i < node.in.size(); ++i) {
-        const bool is_swap = node.instr->name == "swap" || node.instr->name == "masked_swap";
-        if (node.instr->args[i].name != "other" && !(is_swap && i == 1)) continue;
+        const OpRow& row = *node.instr->row;
+        const bool is_stored = row.access == RefAccess::kStore && i == row.stored;
+        if (node.instr->args[i].name != "other" && !is_stored) continue;
         Say(level, "a lane masked off: its value is the operand's");
         const Type operand = TypeOfSource(record, node.in[i]);
         return Value(program, node.in[i],
@@ -315,7 +316,8 @@ absl::Status Explainer::ByEngine(const RecordedAccess& access, const std::string
   const std::vector<std::int64_t>& reads = access.sources;
   if (reads.empty()) return absl::OkStatus();
   PALLADION_RETURN_IF_ERROR(Read(reads[0], value, level + 1));
-  if (node.instr->name != "wgmma_ref") return reads.size() > 1 ? Read(reads[1], value, level + 1) : absl::OkStatus();
+  const bool multiplies = node.instr->row->access == RefAccess::kProduct;
+  if (!multiplies) return reads.size() > 1 ? Read(reads[1], value, level + 1) : absl::OkStatus();
   if (reads.size() < 2 || access.box.order.empty() || !Deeper(level + 1)) return absl::OkStatus();
   const std::int64_t n = access.box.count[access.box.order.back()];
   const std::int64_t k = whole_->accesses()[static_cast<std::size_t>(reads[1])].elements / n;

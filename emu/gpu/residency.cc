@@ -28,15 +28,15 @@ struct Uses {
 };
 
 void AddUse(const Instr& op, const Arg& arg, Uses* use) {
-  if (op.name == "async_prefetch") return;
-  const bool stores = op.name == "swap" || op.name == "masked_swap";
+  if (op.row->access == RefAccess::kPrefetch) return;
+  const bool stores = op.row->access == RefAccess::kStore;
   const bool named = op.row->named_refs;
   switch (op.row->effect) {
     case Effect::kReads:
       use->read = true;
       break;
     case Effect::kReadsWrites:
-      if (op.name.starts_with("atomic_") || op.name == "addupdate") use->updated = true;
+      if (op.row->access == RefAccess::kAtomic || op.row->access == RefAccess::kAdd) use->updated = true;
       if (stores || (named && arg.name == op.row->written)) use->written = true;
       if ((stores && !op.results.empty() && op.results[0].valid()) || (named && arg.name != op.row->written)) {
         use->read = true;
@@ -65,7 +65,8 @@ void FindUses(const Region& region, const std::map<std::int32_t, std::size_t>& a
 
 bool HasGridObject(const Region& region) {
   for (const Instr& op : region.body) {
-    if (op.name == "get_global" || std::any_of(op.regions.begin(), op.regions.end(), HasGridObject)) return true;
+    if (op.row->allocates == Allocates::kGrid) return true;
+    if (std::any_of(op.regions.begin(), op.regions.end(), HasGridObject)) return true;
   }
   return false;
 }

@@ -8,8 +8,17 @@
 namespace palladion {
 namespace {
 
-bool Decides(const Instr& op) {
-  if (op.row->chooses != Chooses::kReducing) return op.row->chooses == Chooses::kAlways;
+bool MayDecide(const Instr& op) {
+  switch (op.row->decides) {
+    case Decides::kNever:
+      return false;
+    case Decides::kAlways:
+      return true;
+    case Decides::kUnsaid:
+      return op.row->effect == Effect::kSynchronises;
+    case Decides::kReducing:
+      break;
+  }
   for (const std::string_view name : {"reduction_op", "atomic"}) {
     const Attr* reduction = Find(op.attrs, name);
     if (reduction != nullptr && !std::holds_alternative<AttrNone>(reduction->value)) return true;
@@ -19,7 +28,7 @@ bool Decides(const Instr& op) {
 
 const Instr* FirstDeciding(const Region& region) {
   for (const Instr& op : region.body) {
-    if (Decides(op)) return &op;
+    if (MayDecide(op)) return &op;
     for (const Region& inner : op.regions) {
       if (const Instr* found = FirstDeciding(inner)) return found;
     }

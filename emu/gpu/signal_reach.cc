@@ -21,9 +21,10 @@ class Walk {
     for (std::size_t i = region.body.size(); i-- > 0;) {
       const Instr& op = region.body[i];
       const bool contains = Contains(op);
-      const bool again = op.name == "while" || op.name == "scan";
+      const Loops loops = op.row->loops;
+      const bool again = loops != Loops::kOnce && loops != Loops::kBranch && loops != Loops::kWarps;
       // A warp ends where its region does; in a call the object has another name.
-      const bool inside = Names(op) || (op.name != "core_map" && (reach || (again && contains)));
+      const bool inside = Names(op) || (loops != Loops::kWarps && (reach || (again && contains)));
       for (const palladion::Region& inner : op.regions) Region(inner, inside);
       reach = reach || contains;
       bool& here = at_[op.text_line];

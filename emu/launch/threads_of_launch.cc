@@ -9,6 +9,7 @@
 #include "emu/launch/agents_of_launch.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/agent_naming.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {
@@ -22,7 +23,7 @@ const Kernel& KernelOf(const LaunchState& state) {
 // Is it one that begins before the kernel before it has ended?
 bool MayOverlap(const Region& region) {
   return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
-    return op.name == "griddepcontrol_wait" || std::any_of(op.regions.begin(), op.regions.end(), MayOverlap);
+    return MayWaitFor(*op.row, Waits::kLaunch) || std::any_of(op.regions.begin(), op.regions.end(), MayOverlap);
   });
 }
 

@@ -7,6 +7,7 @@
 #include "emu/legality/gpu_shared_memory.h"
 #include "emu/legality/legality.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {
@@ -58,10 +59,10 @@ std::int64_t Scoped(const Region& region, const Kernel& kernel, const BytesOf& b
   std::int64_t most = 0, here = 0;
   for (const Instr& op : region.body) {
     std::int64_t own = 0;
-    if (op.name == "run_scoped" || op.name == "run_state") {
+    if (HasScope(RowOf(op))) {
       for (const Param& param : op.regions[0].params) own += bytes_of(kernel.values[param.value.index()].type);
     }
-    if (op.name == "empty_ref" || op.name == "new_ref") here += bytes_of(op.types[0]);
+    if (RowOf(op).allocates == Allocates::kRef) here += bytes_of(op.types[0]);
     for (const Region& inner : op.regions) most = std::max(most, here + own + Scoped(inner, kernel, bytes_of));
     most = std::max(most, here + own);
   }

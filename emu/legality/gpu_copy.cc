@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emu/legality/rule_rows.h"
 #include "semantics/ir/view_type.h"
 
 namespace palladion {
@@ -54,7 +55,8 @@ void ApplyIndices(const std::vector<Index>& indices, const Kernel& kernel, CopyS
 }  // namespace
 
 std::optional<CopySite> CopySiteOf(const GpuScope& scope, const Instr& op) {
-  const bool to_smem = op.name == "copy_gmem_to_smem";
+  static const RuleRows kCopyIn("copy_gmem_to_smem");
+  const bool to_smem = kCopyIn.Has(op);
   const Arg* gmem = ArgNamed(op, to_smem ? "src" : "dst");
   const Arg* smem = ArgNamed(op, to_smem ? "dst" : "src");
   const Kernel& kernel = *scope.facts->kernel;

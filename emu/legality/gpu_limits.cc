@@ -1,5 +1,6 @@
 #include "emu/legality/gpu_limits.h"
 
+#include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -28,7 +29,8 @@ class LimitWalk {
     for (const Param& param : region.params) Define(param.value);
     for (const Instr& op : region.body) {
       Look(op);
-      const bool enters = op.name == "core_map" && scope_.warp == nullptr && WordOf(op.attrs, "mesh") == "warp";
+      const bool enters =
+          RowOf(op).loops == Loops::kWarps && scope_.warp == nullptr && WordOf(op.attrs, "mesh") == "warp";
       if (enters) {
         scope_.warp = &op;
         scope_.defined_in_warp.assign(facts_.kernel->values.size(), false);
@@ -60,10 +62,12 @@ class LimitWalk {
     const OpSite site{scope_, op};
     Judge(legality_, op, OperationLimits(), site);
     Judge(legality_, op, WarpLimits(), site);
-    if (op.name == "run_scoped" || op.name == "run_state") LookAtAllocations(op);
+    static const RuleRows kCopies("copy_gmem_to_smem", "copy_smem_to_gmem");
+    static const RuleRows kProducts("wgmma_ref", "wgmma");
+    if (HasScope(RowOf(op))) LookAtAllocations(op);
     LookAtViews(op);
-    if (op.name == "copy_gmem_to_smem" || op.name == "copy_smem_to_gmem") CheckCopy(legality_, scope_, op);
-    if (op.name == "wgmma_ref" || op.name == "wgmma") CheckWgmma(legality_, scope_, op);
+    if (kCopies.Has(op)) CheckCopy(legality_, scope_, op);
+    if (kProducts.Has(op)) CheckWgmma(legality_, scope_, op);
   }
 
   void LookAtAllocations(const Instr& op) {
@@ -78,9 +82,9 @@ class LimitWalk {
   }
 
   static bool IsAccess(const Instr& op) {
-    return op.name == "get" || op.name == "swap" || op.name == "load" || op.name == "masked_load" ||
-           op.name == "masked_swap" || op.name == "addupdate" || op.name == "atomic_rmw" || op.name == "atomic_cas" ||
-           op.name == "atomic_store";
+    const RefAccess access = RowOf(op).access;
+    return access == RefAccess::kLoad || access == RefAccess::kStore || access == RefAccess::kAdd ||
+           access == RefAccess::kAtomic;
   }
 
   void LookAtViews(const Instr& op) {

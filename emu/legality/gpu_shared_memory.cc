@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "emu/legality/gpu_facts.h"
+#include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {
@@ -47,13 +49,13 @@ class Estimate {
       : kernel_(kernel), reduction_(IntOf(kernel.params, "reduction_scratch_bytes").value_or(kReductionBytes)) {}
 
   Held Of(const Region& region) const {
+    static const RuleRows kReductions("reduce_sum", "reduce_max", "reduce_min");
     Held most;
     for (const Instr& op : region.body) {
       Held here;
       for (const Region& inner : op.regions) here.Or(Of(inner));
-      if (op.name == "run_scoped" && !op.regions.empty()) here.Nest(Allocated(op.regions[0]));
-      if (op.name == "reduce_sum" || op.name == "reduce_max" || op.name == "reduce_min")
-        here.Add("scratch of reductions", reduction_);
+      if (RowOf(op).allocates == Allocates::kScope && !op.regions.empty()) here.Nest(Allocated(op.regions[0]));
+      if (kReductions.Has(op)) here.Add("scratch of reductions", reduction_);
       most.Or(std::move(here));
     }
     return most;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
@@ -24,14 +25,11 @@ std::optional<Backend> BackendOf(TargetBackend backend) {
 // Rows say what a backend has for any of its cores and semantics. Why a kernel of pallas_call cannot have it all the
 // same.
 std::string_view OnlyElsewhere(const Instr& op, TargetBackend backend, const Kernel& kernel) {
-  constexpr std::string_view kSparse[] = {"addupdate", "cumsum", "rev", "sort"};
-  constexpr std::string_view kWarpgroup[] = {"concatenate", "reduce_prod"};
-  const auto is_one_of = [&](absl::Span<const std::string_view> names) {
-    return op.dialect.empty() && std::find(names.begin(), names.end(), op.name) != names.end();
-  };
-  if (backend == TargetBackend::kMosaicTpu && is_one_of(kSparse)) return " except on SparseCores";
+  static const RuleRows kSparse("addupdate", "cumsum", "rev", "sort");
+  static const RuleRows kWarpgroup("concatenate", "reduce_prod");
+  if (backend == TargetBackend::kMosaicTpu && kSparse.Has(op)) return " except on SparseCores";
   const bool lanes = Find(kernel.params, "lowering_semantics") == nullptr;  // the default
-  if (backend == TargetBackend::kMosaicGpu && lanes && is_one_of(kWarpgroup)) return " except with warpgroup semantics";
+  if (backend == TargetBackend::kMosaicGpu && lanes && kWarpgroup.Has(op)) return " except with warpgroup semantics";
   return "";
 }
 
@@ -56,7 +54,8 @@ Legality::Legality(const Kernel& kernel, const Target& target, const Program* pr
       operand_of_.emplace_back(kernel.bodies[0].region.params[param++].value, i);
   }
   ForEachInstr(kernel.bodies[0].region, [&](const Instr& op) {
-    if (op.name != "platform_index" || op.row == nullptr || op.row->prepare == nullptr) return;
+    static const RuleRows kPlatform("platform_index");
+    if (!kPlatform.Has(op) || op.row == nullptr || op.row->prepare == nullptr) return;
     const absl::StatusOr<ValueKernel> chosen = op.row->prepare(op, {.in = {}, .out = op.types, .target = target});
     if (!chosen.ok()) return;
     std::int32_t index = 0;

@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "emu/legality/legality.h"
+#include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {
@@ -28,8 +30,10 @@ void CheckOperandKinds(Legality& legality, bool scratch_too) {
 }
 
 bool IsAccess(const Instr& op) {
-  return op.name == "get" || op.name == "swap" || op.name == "masked_load" || op.name == "masked_swap" ||
-         op.name == "addupdate" || op.name == "atomic_rmw" || op.name == "atomic_cas";
+  const RefAccess access = RowOf(op).access;
+  const bool is_access = access == RefAccess::kLoad || access == RefAccess::kStore || access == RefAccess::kAdd ||
+                         access == RefAccess::kAtomic;
+  return is_access && !RowOf(op).named_refs;  // the ref is the first operand
 }
 
 // ---- Triton
@@ -69,7 +73,7 @@ void CheckTritonDot(Legality& legality, const Instr& op, const Type& a, const Ty
 void CheckTritonAtomic(Legality& legality, const Instr& op, const Type& value) {
   const Attr* attr = Find(op.attrs, "op");
   const auto* word = attr == nullptr ? nullptr : std::get_if<AttrIdent>(&attr->value);
-  const bool adds = op.name == "addupdate" || (word != nullptr && word->name == "add");
+  const bool adds = RowOf(op).access == RefAccess::kAdd || (word != nullptr && word->name == "add");
   const bool ok = Info(value.dtype).bits >= 32 || (value.dtype == DType::kF16 && adds);
   if (!ok)
     legality.Illegal(op, Cat(op.name, " must be of 32-bit or 64-bit elements (or add f16) on ", legality.target(),
@@ -81,12 +85,14 @@ void CheckTritonOp(Legality& legality, const Instr& op) {
   for (const Type& type : op.types) {
     if (!CheckTensorSize(legality, op, type)) return;
   }
-  if (op.name == "dot_general")
-    CheckTritonDot(legality, op, TypeOfArg(kernel, op.args[0]), TypeOfArg(kernel, op.args[1]));
-  const Attr* reverse = op.name == "cumsum" ? Find(op.attrs, "reverse") : nullptr;
+  static const RuleRows kDot("dot_general");
+  static const RuleRows kCumulativeSum("cumsum");
+  static const RuleRows kConcatenate("concatenate");
+  if (kDot.Has(op)) CheckTritonDot(legality, op, TypeOfArg(kernel, op.args[0]), TypeOfArg(kernel, op.args[1]));
+  const Attr* reverse = kCumulativeSum.Has(op) ? Find(op.attrs, "reverse") : nullptr;
   if (reverse != nullptr && reverse->value == Attr{true}.value)
     legality.Illegal(op, Cat("cumsum runs forward only on ", legality.target()), "turn the array, or sum backward");
-  if (op.name == "concatenate") {
+  if (kConcatenate.Has(op)) {
     const bool ok = op.args.size() == 2 && TypeOfArg(kernel, op.args[0]).shape.back() == 1 &&
                     TypeOfArg(kernel, op.args[1]).shape.back() == 1 && op.types[0].shape.back() == 2;
     if (!ok)
@@ -107,7 +113,7 @@ void CheckTritonOp(Legality& legality, const Instr& op) {
   const absl::StatusOr<Type> value = ViewType(kernel, kernel.values[view.value.index()].type, view.transforms, masked);
   if (!value.ok()) return;
   if (op.types.empty()) CheckTensorSize(legality, op, *value);
-  if (op.name == "addupdate" || op.name == "atomic_rmw" || op.name == "atomic_cas")
+  if (RowOf(op).access == RefAccess::kAdd || RowOf(op).access == RefAccess::kAtomic)
     CheckTritonAtomic(legality, op, *value);
 }
 

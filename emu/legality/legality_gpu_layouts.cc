@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
@@ -50,14 +51,22 @@ Layout LayoutNamed(std::string_view text) {
   return name == "WG_SPLAT" ? Layout::kSplat : Layout::kUnknown;
 }
 
-bool IsRead(const Instr& op) { return op.name == "get" || (op.name == "load" && op.dialect == "mgpu"); }
+bool IsRead(const Instr& op) {
+  return RowOf(op).access == RefAccess::kLoad && RowOf(op).backends.accepts(Backend::kMosaicGpu);
+}
+
+bool IsCast(const Instr& op) {
+  static const RuleRows kCasts("layout_cast");
+  return kCasts.Has(op);
+}
 
 // ---- the rules
 
 constexpr std::int64_t kWarps = 4, kLanes = 32, kReductionBytes = 2048;
 
 bool IsReduction(const Instr& op) {
-  return op.name == "reduce_sum" || op.name == "reduce_max" || op.name == "reduce_min";
+  static const RuleRows kReductions("reduce_sum", "reduce_max", "reduce_min");
+  return kReductions.Has(op);
 }
 
 std::optional<std::string> ReducedSplat(const LayoutSite& site) {
@@ -154,7 +163,7 @@ class LayoutWalk {
 
   void Walk(const Region& region) {
     for (const Instr& op : region.body) {
-      if (op.name != "layout_cast" || op.args.empty() || op.args[0].kind != Arg::Kind::kValue) continue;
+      if (!IsCast(op) || op.args.empty() || op.args[0].kind != Arg::Kind::kValue) continue;
       cast_[op.args[0].value.index()] = true;
       if (WordOf(op.attrs, "layout").find("TRANSPOSED") != std::string::npos)
         cast_transposed_[op.args[0].value.index()] = true;
@@ -168,11 +177,11 @@ class LayoutWalk {
 
  private:
   void Step(const Instr& op) {
-    if (op.name == "core_map") return;  // scalars
-    if (op.name == "while" || op.name == "scan") return Loop(op);
+    if (RowOf(op).loops == Loops::kWarps) return;  // scalars
+    if (IsLoop(RowOf(op))) return Loop(op);
     for (const Region& inner : op.regions) Walk(inner);
     if (IsReduction(op)) Reduction(op);
-    if (op.name == "run_scoped" && op.regions.size() == 1) {
+    if (RowOf(op).allocates == Allocates::kScope && op.regions.size() == 1) {
       for (std::size_t i = 0; i < op.results.size() && i < op.regions[0].results.size(); ++i)
         Set(op.results[i], Of(op.regions[0].results[i]));
     } else if (op.results.size() == 1) {
@@ -195,7 +204,7 @@ class LayoutWalk {
 
   // A cast right behind a read is the layout of the read.
   void ReadAndCast(const Instr& read, const Instr& cast) {
-    if (!IsRead(read) || cast.name != "layout_cast" || read.args.empty() || cast.args.empty()) return;
+    if (!IsRead(read) || !IsCast(cast) || read.args.empty() || cast.args.empty()) return;
     if (!IsRefArg(*facts_.kernel, read.args[0]) || cast.args[0].kind != Arg::Kind::kValue) return;
     if (read.results.size() != 1 || read.results[0] != cast.args[0].value) return;
     const Layout layout = LayoutNamed(WordOf(cast.attrs, "layout"));
@@ -225,12 +234,12 @@ class LayoutWalk {
   Layout Result(const Instr& op) const {
     const bool array = op.types.size() == 1 && op.types[0].is_array() && !op.types[0].shape.empty();
     if (!array || op.args.empty()) return Layout::kUnknown;
-    if (op.name == "layout_cast") return LayoutNamed(WordOf(op.attrs, "layout"));
+    if (IsCast(op)) return LayoutNamed(WordOf(op.attrs, "layout"));
     if (IsRead(op)) return Read(op);
-    if (op.name == "broadcast_in_dim") return IsArray(op.args[0]) ? Layout::kUnknown : Layout::kSplat;
+    static const RuleRows kBroadcasts("broadcast_in_dim");
+    if (kBroadcasts.Has(op)) return IsArray(op.args[0]) ? Layout::kUnknown : Layout::kSplat;
     if (IsReduction(op)) return Reduced(op);
-    const OpRow* row = FindOp(op.dialect, op.name);
-    return row != nullptr && row->flow == Flow::kElementwise ? Common(op) : Layout::kUnknown;
+    return RowOf(op).flow == Flow::kElementwise ? Common(op) : Layout::kUnknown;
   }
 
   // A value that is cast is read in that layout, so its other uses are not followed.

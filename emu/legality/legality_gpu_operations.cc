@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -12,45 +13,34 @@ namespace {
 constexpr std::int64_t kFewestRegisters = 24, kMostRegisters = 256, kRegisterStep = 8;
 constexpr int kHopper = 9, kBlackwell = 10;
 
-constexpr std::string_view kTensorCore5[] = {"tcgen05_mma",
-                                             "tcgen05_commit_arrive",
-                                             "commit_tmem",
-                                             "async_load_tmem",
-                                             "async_store_tmem",
-                                             "wait_load_tmem",
-                                             "async_copy_smem_to_tmem",
-                                             "async_copy_scales_to_tmem",
-                                             "async_copy_sparse_metadata_to_tmem"};
-constexpr std::string_view kLaunchControl[] = {"try_cluster_cancel", "query_cluster_cancel"};
-constexpr std::string_view kProducts[] = {"wgmma", "wgmma_ref", "wgmma_wait", "wgmma_accumulator_deref",
-                                          "wgmma_accumulator_store"};
-
-bool IsOneOf(const Instr& op, absl::Span<const std::string_view> names) {
-  return op.dialect.empty() && std::find(names.begin(), names.end(), op.name) != names.end();
-}
-
 const Chip* ChipOf(const OpSite& site) { return site.scope.facts->chip; }
 
 std::optional<std::string> TensorMemory(const OpSite& site) {
-  if (!IsOneOf(site.op, kTensorCore5) || ChipOf(site) == nullptr || ChipOf(site)->generation >= kBlackwell)
+  static const RuleRows kTensorCore5("tcgen05_mma", "tcgen05_commit_arrive", "commit_tmem", "async_load_tmem",
+                                     "async_store_tmem", "wait_load_tmem", "async_copy_smem_to_tmem",
+                                     "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem");
+  if (!kTensorCore5.Has(site.op) || ChipOf(site) == nullptr || ChipOf(site)->generation >= kBlackwell)
     return std::nullopt;
   return Cat("the target's chip ", ChipOf(site)->name);
 }
 
 std::optional<std::string> LaunchControl(const OpSite& site) {
-  if (!IsOneOf(site.op, kLaunchControl) || ChipOf(site) == nullptr || ChipOf(site)->generation >= kBlackwell)
+  static const RuleRows kLaunchControl("try_cluster_cancel", "query_cluster_cancel");
+  if (!kLaunchControl.Has(site.op) || ChipOf(site) == nullptr || ChipOf(site)->generation >= kBlackwell)
     return std::nullopt;
   return Cat("the target's chip ", ChipOf(site)->name);
 }
 
 std::optional<std::string> Wgmma(const OpSite& site) {
-  if (!IsOneOf(site.op, kProducts) || ChipOf(site) == nullptr || ChipOf(site)->generation == kHopper)
-    return std::nullopt;
+  static const RuleRows kProducts("wgmma", "wgmma_ref", "wgmma_wait", "wgmma_accumulator_deref",
+                                  "wgmma_accumulator_store");
+  if (!kProducts.Has(site.op) || ChipOf(site) == nullptr || ChipOf(site)->generation == kHopper) return std::nullopt;
   return Cat("the target's chip ", ChipOf(site)->name);
 }
 
 std::optional<std::string> RegisterCount(const OpSite& site) {
-  if (site.op.name != "set_max_registers" || site.op.args.empty()) return std::nullopt;
+  static const RuleRows kAsks("set_max_registers");
+  if (!kAsks.Has(site.op) || site.op.args.empty()) return std::nullopt;
   const std::optional<std::int64_t> count = LiteralInt(site.op.args[0]);
   if (!count.has_value()) return "a number known only at run time";
   if (*count >= kFewestRegisters && *count <= kMostRegisters && *count % kRegisterStep == 0) return std::nullopt;
@@ -58,7 +48,7 @@ std::optional<std::string> RegisterCount(const OpSite& site) {
 }
 
 std::optional<std::string> State(const OpSite& site) {
-  if (site.op.name != "run_state") return std::nullopt;
+  if (RowOf(site.op).allocates != Allocates::kState) return std::nullopt;
   if (site.op.args.empty()) return "no ref of its own";
   const bool uninitialized = std::any_of(site.op.args.begin(), site.op.args.end(),
                                          [](const Arg& arg) { return arg.kind == Arg::Kind::kNone; });
@@ -67,19 +57,26 @@ std::optional<std::string> State(const OpSite& site) {
 
 // ---- semaphores
 
+bool IsSignal(const Instr& op) {
+  static const RuleRows kSignals("semaphore_signal");
+  return kSignals.Has(op);
+}
+
 std::optional<std::string> CoreIndex(const OpSite& site) {
-  if (site.op.name != "semaphore_signal" || ArgNamed(site.op, "core_index") == nullptr) return std::nullopt;
+  if (!IsSignal(site.op) || ArgNamed(site.op, "core_index") == nullptr) return std::nullopt;
   return "a core_index";
 }
 
 std::optional<std::string> Scope(const OpSite& site) {
-  if (site.op.name != "semaphore_signal" || ArgNamed(site.op, "device_id") == nullptr) return std::nullopt;
+  if (!IsSignal(site.op) || ArgNamed(site.op, "device_id") == nullptr) return std::nullopt;
   if (WordOf(site.op.attrs, "memory_scope") != "gpu") return std::nullopt;
   return "memory_scope='gpu' with a device_id";
 }
 
 std::optional<std::string> OneSemaphore(const OpSite& site) {
-  if (!site.op.name.starts_with("semaphore_")) return std::nullopt;
+  static const RuleRows kOfSemaphores("semaphore_signal", "semaphore_signal_parallel", "semaphore_signal_multicast",
+                                      "semaphore_wait", "semaphore_read");
+  if (!kOfSemaphores.Has(site.op)) return std::nullopt;
   const Kernel& kernel = *site.scope.facts->kernel;
   for (const Arg& arg : site.op.args) {
     if (arg.name != "ref" || !IsRefArg(kernel, arg)) continue;
@@ -90,7 +87,7 @@ std::optional<std::string> OneSemaphore(const OpSite& site) {
 }
 
 std::optional<std::string> GlobalSemaphores(const OpSite& site) {
-  if (site.op.name != "get_global" || site.op.types.empty()) return std::nullopt;
+  if (RowOf(site.op).allocates != Allocates::kGrid || site.op.types.empty()) return std::nullopt;
   const ElementKind element = site.op.types[0].element;
   if (element == ElementKind::kSem || element == ElementKind::kBarrierSem) return std::nullopt;
   return ToString(site.op.types[0]);

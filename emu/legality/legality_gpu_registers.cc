@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -13,6 +14,32 @@ namespace {
 constexpr std::int64_t kRegisters = 65536, kFewest = 24;
 
 using Known = std::optional<std::int64_t>;
+
+struct OfNumbers {
+  const OpRow* row;
+  Known (*value)(std::int64_t a, std::int64_t b);
+};
+
+// The operations on two scalars that are followed.
+absl::Span<const OfNumbers> KnownOfTwo() {
+  using Int = std::int64_t;
+  static const OfNumbers kKnown[] = {
+      {RuleRow("eq"), [](Int a, Int b) -> Known { return a == b; }},
+      {RuleRow("ne"), [](Int a, Int b) -> Known { return a != b; }},
+      {RuleRow("lt"), [](Int a, Int b) -> Known { return a < b; }},
+      {RuleRow("le"), [](Int a, Int b) -> Known { return a <= b; }},
+      {RuleRow("gt"), [](Int a, Int b) -> Known { return a > b; }},
+      {RuleRow("ge"), [](Int a, Int b) -> Known { return a >= b; }},
+      {RuleRow("add"), [](Int a, Int b) -> Known { return a + b; }},
+      {RuleRow("sub"), [](Int a, Int b) -> Known { return a - b; }},
+      {RuleRow("mul"), [](Int a, Int b) -> Known { return a * b; }},
+      {RuleRow("and"), [](Int a, Int b) -> Known { return a & b; }},
+      {RuleRow("or"), [](Int a, Int b) -> Known { return a | b; }},
+      {RuleRow("div"), [](Int a, Int b) -> Known { return b == 0 ? Known() : a / b; }},
+      {RuleRow("rem"), [](Int a, Int b) -> Known { return b == 0 ? Known() : a % b; }},
+  };
+  return kKnown;
+}
 
 // One thread's way through the body; scalars are known or not.
 class ThreadWalk {
@@ -27,8 +54,9 @@ class ThreadWalk {
 
  private:
   void Step(const Instr& op) {
-    if (op.name == "set_max_registers" && !op.args.empty()) last_ = LiteralInt(op.args[0]);
-    if (op.name == "cond" && !op.args.empty()) return Branch(op);
+    static const RuleRows kAsks("set_max_registers");
+    if (kAsks.Has(op) && !op.args.empty()) last_ = LiteralInt(op.args[0]);
+    if (RowOf(op).loops == Loops::kBranch && !op.args.empty()) return Branch(op);
     for (const Region& region : op.regions) Walk(region);
     if (op.results.size() == 1 && op.results[0].valid()) values_[op.results[0].index()] = Value(op);
   }
@@ -57,33 +85,25 @@ class ThreadWalk {
   }
 
   Known Value(const Instr& op) const {
-    if (op.name == "axis_index") return WordOf(op.attrs, "axis") == facts_.thread_name ? Known(thread_) : std::nullopt;
-    if (op.name == "convert_element_type" && op.args.size() == 1) return Of(op.args[0]);
-    if (op.name == "select_n" && op.args.size() == 3) {
+    static const RuleRows kAxis("axis_index");
+    static const RuleRows kConversion("convert_element_type");
+    if (kAxis.Has(op)) return WordOf(op.attrs, "axis") == facts_.thread_name ? Known(thread_) : std::nullopt;
+    if (kConversion.Has(op) && op.args.size() == 1) return Of(op.args[0]);
+    if (RowOf(op).flow == Flow::kSelect && op.args.size() == 3) {
       const Known which = Of(op.args[0]);
       return which.has_value() ? Of(op.args[*which != 0 ? 2 : 1]) : std::nullopt;
     }
     if (op.args.size() != 2) return std::nullopt;
     const Known a = Of(op.args[0]), b = Of(op.args[1]);
-    return a.has_value() && b.has_value() ? OfTwo(op.name, *a, *b) : std::nullopt;
+    return a.has_value() && b.has_value() ? OfTwo(op, *a, *b) : std::nullopt;
   }
 
-  static Known OfTwo(std::string_view name, std::int64_t a, std::int64_t b) {
+  static Known OfTwo(const Instr& op, std::int64_t a, std::int64_t b) {
     constexpr std::int64_t kSmall = std::int64_t{1} << 30;  // no result overflows
     if (std::max(std::abs(a), std::abs(b)) > kSmall) return std::nullopt;
-    if (name == "eq") return a == b;
-    if (name == "ne") return a != b;
-    if (name == "lt") return a < b;
-    if (name == "le") return a <= b;
-    if (name == "gt") return a > b;
-    if (name == "ge") return a >= b;
-    if (name == "add") return a + b;
-    if (name == "sub") return a - b;
-    if (name == "mul") return a * b;
-    if (name == "and") return a & b;
-    if (name == "or") return a | b;
-    if (name == "div" && b != 0) return a / b;
-    if (name == "rem" && b != 0) return a % b;
+    for (const OfNumbers& known : KnownOfTwo()) {
+      if (known.row == &RowOf(op)) return known.value(a, b);
+    }
     return std::nullopt;
   }
 

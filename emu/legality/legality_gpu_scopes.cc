@@ -4,13 +4,14 @@
 #include "absl/strings/str_join.h"
 #include "emu/legality/gpu_limits.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {
 
 constexpr std::int64_t kMinRowsOfProduct = 64, kMinColumnsOfProduct = 8;
 
-bool IsScope(const AllocatedRefSite& site) { return site.op.name == "run_scoped"; }
+bool IsScope(const AllocatedRefSite& site) { return RowOf(site.op).allocates == Allocates::kScope; }
 
 bool IsSemaphore(const Type& type) {
   return type.element == ElementKind::kSem || type.element == ElementKind::kBarrierSem;

@@ -4,48 +4,26 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
 namespace {
 
-// Warpgroup operations: of all lanes of the warpgroup together, or with a barrier among its warps.
-constexpr std::string_view kOfWarpgroups[] = {"run_scoped",
-                                              "run_state",
-                                              "commit_smem",
-                                              "commit_tmem",
-                                              "async_load_tmem",
-                                              "async_store_tmem",
-                                              "wait_load_tmem",
-                                              "wgmma",
-                                              "wgmma_ref",
-                                              "wgmma_wait",
-                                              "wgmma_accumulator_deref",
-                                              "wgmma_accumulator_store",
-                                              "mma",
-                                              "set_max_registers",
-                                              "async_store_smem",
-                                              "atomic_store",
-                                              "multimem_store",
-                                              "multimem_load_reduce",
-                                              "try_cluster_cancel",
-                                              "query_cluster_cancel",
-                                              "semaphore_signal_parallel",
-                                              "semaphore_read",
-                                              "get_global",
-                                              "layout_cast"};
-
-bool IsWarpMap(const Instr& op) { return op.name == "core_map" || op.name == "mpmd_map"; }
-
 std::optional<std::string> Operation(const OpSite& site) {
-  if (site.scope.warp == nullptr || !site.op.dialect.empty()) return std::nullopt;
-  if (std::find(std::begin(kOfWarpgroups), std::end(kOfWarpgroups), site.op.name) == std::end(kOfWarpgroups))
-    return std::nullopt;
-  return site.op.name;
+  // Of all lanes of the warpgroup together, or with a barrier among its warps.
+  static const RuleRows kOfWarpgroups("run_scoped", "run_state", "commit_smem", "commit_tmem", "async_load_tmem",
+                                      "async_store_tmem", "wait_load_tmem", "wgmma", "wgmma_ref", "wgmma_wait",
+                                      "wgmma_accumulator_deref", "wgmma_accumulator_store", "mma", "set_max_registers",
+                                      "async_store_smem", "atomic_store", "multimem_store", "multimem_load_reduce",
+                                      "try_cluster_cancel", "query_cluster_cancel", "semaphore_signal_parallel",
+                                      "semaphore_read", "get_global", "layout_cast");
+  return site.scope.warp != nullptr && kOfWarpgroups.Has(site.op) ? std::optional(site.op.name) : std::nullopt;
 }
 
 std::optional<std::string> Nested(const OpSite& site) {
-  if (site.scope.warp == nullptr || !IsWarpMap(site.op)) return std::nullopt;
+  static const RuleRows kMaps("core_map", "mpmd_map");
+  if (site.scope.warp == nullptr || !kMaps.Has(site.op)) return std::nullopt;
   return site.op.name;
 }
 
@@ -69,7 +47,8 @@ std::optional<std::string> Closure(const OpSite& site) {
 }
 
 std::optional<std::string> Axis(const OpSite& site) {
-  if (site.scope.warp == nullptr || site.op.name != "axis_index") return std::nullopt;
+  static const RuleRows kIndices("axis_index");
+  if (site.scope.warp == nullptr || !kIndices.Has(site.op)) return std::nullopt;
   const std::string axis = WordOf(site.op.attrs, "axis");
   const std::vector<std::string> axes = NamesOf(site.scope.warp->attrs, "axes");
   if (std::find(axes.begin(), axes.end(), axis) != axes.end()) return std::nullopt;
@@ -77,7 +56,8 @@ std::optional<std::string> Axis(const OpSite& site) {
 }
 
 std::optional<std::string> ClusterArrive(const OpSite& site) {
-  if (site.scope.warp == nullptr || site.op.name != "barrier_arrive") return std::nullopt;
+  static const RuleRows kArrivals("barrier_arrive");
+  if (site.scope.warp == nullptr || !kArrivals.Has(site.op)) return std::nullopt;
   const Kernel& kernel = *site.scope.facts->kernel;
   const Arg* barrier = ArgNamed(site.op, "barrier");
   if (barrier == nullptr || !IsRefArg(kernel, *barrier)) return std::nullopt;
@@ -87,7 +67,8 @@ std::optional<std::string> ClusterArrive(const OpSite& site) {
 }
 
 std::optional<std::string> Test(const OpSite& site) {
-  if (site.scope.warp != nullptr || site.op.name != "barrier_test") return std::nullopt;
+  static const RuleRows kTests("barrier_test");
+  if (site.scope.warp != nullptr || !kTests.Has(site.op)) return std::nullopt;
   return "a test by the whole warpgroup";
 }
 

@@ -4,9 +4,11 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/legality/legality.h"
+#include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/attrs.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {
@@ -231,8 +233,8 @@ void CheckView(Legality& legality, const Access& a, std::string_view ref) {
 
 // `only_direct`: nothing but that the memory is one that can be loaded and stored.
 void CheckAccess(Legality& legality, const Instr& op, bool only_direct) {
-  const bool is_load = op.name == "get" || op.name == "masked_load";
-  if (!is_load && op.name != "swap" && op.name != "masked_swap") return;
+  const bool is_load = RowOf(op).access == RefAccess::kLoad;
+  if ((!is_load && RowOf(op).access != RefAccess::kStore) || RowOf(op).named_refs) return;
   ++legality.accesses;
   const Kernel& kernel = legality.kernel();
   const Arg& view = op.args[0];
@@ -266,22 +268,24 @@ void CheckTypes(Legality& legality, const Instr& op) {
         op, Cat(op.name, ": there are no 64-bit numbers on ", legality.target(), "; found ", ToString(type)),
         "use 32-bit types");
   }
-  const bool reduces = op.name == "reduce_sum" || op.name == "reduce_max" || op.name == "reduce_min";
-  if (reduces && !IsFloat(in(0).dtype) && in(0).dtype != DType::kI32)
+  static const RuleRows kReductions("reduce_sum", "reduce_max", "reduce_min");
+  static const RuleRows kFinds("argmax", "argmin");
+  static const RuleRows kJoins("reduce_and", "reduce_or");
+  static const RuleRows kDot("dot_general");
+  if (kReductions.Has(op) && !IsFloat(in(0).dtype) && in(0).dtype != DType::kI32)
     legality.Illegal(op,
                      Cat(op.name, " must be over floats or i32 on ", legality.target(), "; found ", ToString(in(0))),
                      "convert to i32 or f32 first");
-  const bool finds = op.name == "argmax" || op.name == "argmin";
+  const bool finds = kFinds.Has(op);
   const bool narrow = finds && legality.jax_0_11 && in(0).dtype == DType::kBF16;
   if (finds && ((in(0).dtype != DType::kF32 && !narrow) || op.types[0].dtype != DType::kI32))
     legality.Illegal(op,
                      Cat(op.name, " must be of f32, to i32, on ", legality.target(), "; found ", ToString(in(0)),
                          " to ", ToString(op.types[0])),
                      "convert to f32 first");
-  const bool joins = op.name == "reduce_and" || op.name == "reduce_or";
-  if (joins && !IsBool(in(0).dtype))
+  if (kJoins.Has(op) && !IsBool(in(0).dtype))
     legality.Illegal(op, Cat(op.name, " must be over bool on ", legality.target(), "; found ", ToString(in(0))));
-  if (op.name == "dot_general" && (IsUnsigned(in(0).dtype) || IsUnsigned(in(1).dtype)))
+  if (kDot.Has(op) && (IsUnsigned(in(0).dtype) || IsUnsigned(in(1).dtype)))
     legality.Illegal(op,
                      Cat("dot_general takes no unsigned operands on ", legality.target(), "; found ", ToString(in(0)),
                          " and ", ToString(in(1))),
@@ -291,7 +295,8 @@ void CheckTypes(Legality& legality, const Instr& op) {
 // `_gather_lowering_rule`: along one axis, by an index for each element of the result, as jnp.take_along_axis writes
 // it.
 void CheckGather(Legality& legality, const Instr& op) {
-  if (op.name != "gather") return;
+  static const RuleRows kGathers("gather");
+  if (!kGathers.Has(op)) return;
   const Type x = TypeOfArg(legality.kernel(), op.args[0]), indices = TypeOfArg(legality.kernel(), op.args[1]);
   const Shape& shape = op.types[0].shape;
   const auto ints = [&](std::string_view name) {

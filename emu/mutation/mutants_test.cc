@@ -1,6 +1,7 @@
 // Every kind of mutant of one small kernel: the line that changes and what it becomes.
 #include "emu/mutation/mutants.h"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
@@ -152,6 +153,39 @@ TEST(Mutants, OfSynchronisation) {
   for (const auto& [name, mutant] : found) {
     EXPECT_EQ(CanonicalText(mutant.text).value_or(""), mutant.text) << name;
     EXPECT_NE(mutant.text, CanonicalText(kSync).value_or("")) << name;
+  }
+}
+
+// What synchronises is asked of the rows, so no signal and no asynchronous store is left out.
+constexpr std::string_view kSignals = R"(pkir 1;
+kernel @signals {
+  backend mosaic_gpu;
+  in %x: f32[128] space gmem;
+  out %o: f32[128] space gmem;
+  mesh gpu {grid=[], grid_names=[], cluster=[2], cluster_names=["c"], threads=none, thread_name=none};
+  body @signals (%xr: ref<gmem,f32[128]> as "x", %or: ref<gmem,f32[128]> as "o") {
+    run_scoped{collective_axes=[]}() (%s: ref<smem,f32[128]>, %b: ref<smem,barrier{arrivals=1}[1]>) {
+      %all = get_global{what="Ref<gmem>{semaphore[]}"}() : ref<gmem,sem[]>;
+      %v = get(%xr) : f32[128];
+      async_store_smem{cluster_dim="c", optimized=true, atomic=none}(src=%v, ref=%s, barrier=%b.at[0], cluster_idx=0:~i32);
+      semaphore_signal_parallel(ref=%all, inc=1:i32, device_id=none);
+      semaphore_signal_multicast{collective_axes=["d"]}(ref=%all, inc=1:i32);
+      griddepcontrol_wait();
+      return;
+    };
+    return;
+  }
+}
+)";
+
+TEST(Mutants, EverySignalAndAsynchronousStoreIsAPlace) {
+  const std::map<std::string, Mutant> found = ByName(kSignals);
+  for (const std::string_view op :
+       {"async_store_smem", "semaphore_signal_parallel", "semaphore_signal_multicast", "griddepcontrol_wait"}) {
+    const bool is_there = std::any_of(found.begin(), found.end(), [&](const auto& one) {
+      return one.second.mutation == Mutation::kDropSync && one.second.what.find(op) != std::string::npos;
+    });
+    EXPECT_TRUE(is_there) << op;
   }
 }
 

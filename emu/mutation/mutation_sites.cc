@@ -7,6 +7,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/ir/printer.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {
@@ -16,8 +17,12 @@ bool HasResult(const Instr& instr) {
 }
 
 bool IsStore(const Instr& instr) {
-  return instr.name == "swap" || instr.name == "masked_swap" || instr.name == "addupdate";
+  const RefAccess access = RowOf(instr).access;
+  return access == RefAccess::kStore || access == RefAccess::kAdd;
 }
+
+// Of a ref that is its first operand.
+bool IsRead(const Instr& instr) { return RowOf(instr).access == RefAccess::kLoad && !RowOf(instr).named_refs; }
 
 Arg* NamedArg(Instr& instr, std::string_view name) {
   for (Arg& arg : instr.args) {
@@ -55,8 +60,8 @@ class Finder {
       MarkConstant(instr);
       FindMask(instr);
       if (IsStore(instr) && !HasResult(instr)) FindStore(region, i, in_branch);
-      if (instr.name == "get" || instr.name == "masked_load") FindRead(region, i);
-      for (Region& inner : instr.regions) VisitRegion(inner, in_branch || instr.name == "cond");
+      if (IsRead(instr)) FindRead(region, i);
+      for (Region& inner : instr.regions) VisitRegion(inner, in_branch || RowOf(instr).loops == Loops::kBranch);
     }
   }
 
@@ -90,7 +95,7 @@ class Finder {
         std::erase_if(instr.args, [](const Arg& arg) { return arg.name == "mask" || arg.name == "other"; });
       });
     }
-    if (instr.name != "select_n" || instr.args.size() != 3) return;
+    if (RowOf(instr).flow != Flow::kSelect || instr.args.size() != 3) return;
     // The side that the mask guards is the one that is no constant; both cases may be values.
     const std::size_t kept = IsConstant(instr.args[2]) ? 1 : 2;
     Add(Mutation::kDropMask, instr, Cat("always takes case ", kept - 1),

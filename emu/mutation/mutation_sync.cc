@@ -10,32 +10,27 @@
 #include "emu/mutation/mutation_sites.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/printer.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 namespace {
-
-bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 bool HasResult(const Instr& instr) {
   return std::any_of(instr.results.begin(), instr.results.end(), [](ValueId id) { return id.valid(); });
 }
 
-bool IsProduct(const Instr& instr) { return instr.name == "wgmma_ref"; }
+bool IsProduct(const Instr& instr) { return RowOf(instr).access == RefAccess::kProduct; }
 
+// A wait, an arrival, a fence, an asynchronous copy or product.
 bool IsSync(const Instr& instr) {
-  return !HasResult(instr) &&
-         (IsProduct(instr) || IsOneOf(instr.name, {"barrier_arrive", "barrier_wait", "commit_smem", "commit_group",
-                                                   "wait_smem_to_gmem", "copy_gmem_to_smem", "copy_smem_to_gmem",
-                                                   "wgmma_wait", "semaphore_signal", "semaphore_wait"}));
+  return RowOf(instr).asks_port == AsksPort::kAlways && !HasResult(instr) && instr.regions.empty();
 }
 
 // What another thread or an engine can see, or that waits: crossing anything else changes nothing.
 bool TouchesMemory(const Instr& instr) {
-  return !instr.regions.empty() || IsSync(instr) ||
-         IsOneOf(instr.name, {"get", "swap", "addupdate", "masked_load", "masked_swap", "load",
-                              "wgmma_accumulator_deref", "wgmma_accumulator_store", "barrier_test", "semaphore_read"});
+  const OpRow& row = RowOf(instr);
+  return !instr.regions.empty() || row.asks_port == AsksPort::kAlways ||
+         (row.access != RefAccess::kNone && row.access != RefAccess::kPrefetch);
 }
 
 // Of a literal i32 that is no index into bytes of its own.
@@ -106,10 +101,11 @@ class SyncFinder {
         FindOrder(region, i);
         FindOtherBarrier(instr);
       }
-      if (IsSync(instr) || IsOneOf(instr.name, {"get", "swap", "load"})) FindSlots(region, i);
+      const RefAccess access = RowOf(instr).access;
+      if (IsSync(instr) || access == RefAccess::kLoad || access == RefAccess::kStore) FindSlots(region, i);
       FindWaitCount(instr);
       for (Region& inner : instr.regions) {
-        if (instr.name == "run_scoped") {
+        if (RowOf(instr).allocates == Allocates::kScope) {
           for (const Param& param : inner.params) FindArrivals({param.value}, instr.text_line);
         }
         VisitRegion(inner);
@@ -262,8 +258,10 @@ class SyncFinder {
         if (to >= 0) Add(Mutation::kWaitCount, instr, Cat("leaves ", to, " under way"), [set, to] { set(to); });
       }
     };
-    if (IsOneOf(instr.name, {"wgmma_wait", "wait_smem_to_gmem"}) && !instr.args.empty() &&
-        instr.args[0].kind == Arg::Kind::kLiteral && instr.args[0].literal.dtype == DType::kI32) {
+    const OpRow& row = RowOf(instr);
+    const bool counts = row.waits == Waits::kEngine && row.effect == Effect::kSynchronises;
+    if (counts && !instr.args.empty() && instr.args[0].kind == Arg::Kind::kLiteral &&
+        instr.args[0].literal.dtype == DType::kI32) {
       Literal& literal = instr.args[0].literal;
       add(ValueOf(literal), [&literal](std::int64_t to) { Set(literal, to); });
     }

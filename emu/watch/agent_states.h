@@ -11,6 +11,7 @@
 
 #include "emu/watch/mark_walk.h"
 #include "semantics/program/mark.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
 
@@ -54,7 +55,7 @@ class AgentStates {
  private:
   using Key = std::pair<std::vector<std::int64_t>, std::int64_t>;
 
-  static bool IsFork(const Instr& instr) { return instr.dialect.empty() && instr.name == "core_map"; }
+  static bool IsFork(const Instr& instr) { return instr.row->loops == Loops::kWarps; }
 
   State& Begin(const Key& key, const State& as) { return states_.insert_or_assign(key, as).first->second; }
   State& BeginWarp(const Key& key) {

@@ -1,10 +1,9 @@
 #include "emu/watch/mark_walk.h"
 
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion {
-
-bool IsLoop(const Instr& instr) { return instr.dialect.empty() && (instr.name == "scan" || instr.name == "while"); }
 
 void MarkWalk::Pass(const Mark& mark) {
   switch (mark.kind) {
@@ -17,7 +16,7 @@ void MarkWalk::Pass(const Mark& mark) {
         return;
       }
       levels_.back().region = static_cast<std::size_t>(mark.region - mark.instr->regions.data());
-      if (IsLoop(*mark.instr)) ++levels_.back().entered[levels_.back().region];
+      if (IsLoop(*mark.instr->row)) ++levels_.back().entered[levels_.back().region];
       return;
     case Mark::Kind::kLeave:
       return;
@@ -30,7 +29,7 @@ void MarkWalk::Pass(const Mark& mark) {
 std::string MarkWalk::Iterations() const {
   std::string text;
   for (const Level& level : levels_) {
-    if (!IsLoop(*level.instr) || level.entered[level.region] == 0) continue;
+    if (!IsLoop(*level.instr->row) || level.entered[level.region] == 0) continue;
     Append(&text, text.empty() ? "" : ".", level.entered[level.region] - 1);
   }
   return text;

@@ -33,8 +33,6 @@ class MarkWalk {
   std::vector<Level> levels_;
 };
 
-bool IsLoop(const Instr& instr);  // scan or while
-
 }  // namespace palladion
 
 #endif  // PALLADION_EMU_WATCH_MARK_WALK_H_

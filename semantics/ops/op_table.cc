@@ -42,4 +42,10 @@ const OpRow* FindOp(std::string_view dialect, std::string_view name) {
   return found != rows.end() && Key(*found) == wanted ? &*found : nullptr;
 }
 
+const OpRow& RowOf(const Instr& op) {
+  static constexpr OpRow kUnknown;
+  const OpRow* row = op.row != nullptr ? op.row : FindOp(op.dialect, op.name);
+  return row != nullptr ? *row : kUnknown;
+}
+
 }  // namespace palladion

@@ -51,13 +51,60 @@ TEST(OpTable, WhoeverSynchronisesSaysHow) {
   for (const OpRow& row : AllOps()) {
     SCOPED_TRACE(FullName(row));
     const bool later = row.status == OpStatus::kUnsupported;
-    if (row.effect != Effect::kSynchronises && !later) continue;
+    EXPECT_TRUE(later || !MeetsOthers(row) || row.waits != Waits::kUnsaid);
+    if (row.effect != Effect::kSynchronises && row.asks_port != AsksPort::kAlways && !later) continue;
     EXPECT_NE(row.signals, Signals::kUnsaid);
-    EXPECT_NE(row.chooses, Chooses::kUnsaid);
+    EXPECT_NE(row.decides, Decides::kUnsaid);
     if (later && row.effect == Effect::kSynchronises) {
       EXPECT_EQ(row.signals, Signals::kMay) << "until it is done";
-      EXPECT_EQ(row.chooses, Chooses::kAlways) << "until it is done";
+      EXPECT_EQ(row.decides, Decides::kAlways) << "until it is done";
     }
+  }
+}
+
+TEST(OpTable, WhatIsUnsaidOfASynchronisingOperationIsTheWorst) {
+  OpRow row{.effect = Effect::kSynchronises};
+  EXPECT_TRUE(MayWaitFor(row, Waits::kLaunch));
+  EXPECT_TRUE(MayWaitFor(row, Waits::kSignal));
+  row.waits = Waits::kSignal;
+  EXPECT_FALSE(MayWaitFor(row, Waits::kLaunch));
+  EXPECT_TRUE(MayWaitFor(row, Waits::kSignal));
+  EXPECT_FALSE(MayWaitFor({}, Waits::kSignal)) << "an operation on values";
+}
+
+TEST(OpTable, OperationsOnValuesHaveToDoWithNobody) {
+  for (const OpRow& row : AllOps()) {
+    SCOPED_TRACE(FullName(row));
+    if (row.prepare == nullptr) {
+      EXPECT_EQ(row.in_ring, InRing::kByFlow) << "said of operations on values only";
+      continue;
+    }
+    EXPECT_EQ(row.effect, Effect::kPure);
+    EXPECT_EQ(row.asks_port, AsksPort::kNever);
+    EXPECT_EQ(row.access, RefAccess::kNone);
+    EXPECT_EQ(row.allocates, Allocates::kNothing);
+    EXPECT_EQ(row.loops, Loops::kUnsaid);
+  }
+}
+
+TEST(OpTable, ControlSaysHowItRunsItsRegions) {
+  for (const OpRow& row : AllOps()) {
+    SCOPED_TRACE(FullName(row));
+    if (row.status != OpStatus::kImplemented) continue;
+    EXPECT_EQ(row.loops == Loops::kUnsaid, row.effect != Effect::kControl);
+  }
+}
+
+// A row that is said to read or write says how: groups of operations (loads, stores, atomics) are asked of the rows.
+TEST(OpTable, WhoeverReadsOrWritesSaysHow) {
+  for (const OpRow& row : AllOps()) {
+    SCOPED_TRACE(FullName(row));
+    if (row.status != OpStatus::kImplemented) continue;
+    const bool touches =
+        row.effect == Effect::kReads || row.effect == Effect::kWrites || row.effect == Effect::kReadsWrites;
+    EXPECT_EQ(row.access != RefAccess::kNone || row.allocates == Allocates::kEnds, touches);
+    EXPECT_TRUE(row.effect != Effect::kAllocates || row.allocates != Allocates::kNothing);
+    EXPECT_TRUE(row.access != RefAccess::kAtomic || row.decides == Decides::kAlways);
   }
 }
 

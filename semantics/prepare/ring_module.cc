@@ -16,17 +16,6 @@ namespace {
 
 constexpr DType kWord = DType::kU64;
 
-// Operations that mean the same in the ring, or only move words. max and min are here for their algebra: on words, too,
-// they are associative, commutative and idempotent, so they do not make orders differ.
-constexpr std::string_view kSame[] = {"add",         "add_any",       "sub",
-                                      "mul",         "neg",           "square",
-                                      "dot_general", "iota",          "reduce_sum",
-                                      "cumsum",      "max",           "min",
-                                      "reduce_max",  "reduce_min",    "cummax",
-                                      "cummin",      "copy",          "stage",
-                                      "reshard",     "stop_gradient", "optimization_barrier",
-                                      "select_n",    "layout_cast",   "convert_element_type"};
-
 // Scatters move, and combine by what is the ring's own.
 bool Moves(const OpRow& row) {
   return row.flow == Flow::kMove || row.flow == Flow::kSelect || row.flow == Flow::kPlace || row.flow == Flow::kCombine;
@@ -124,14 +113,22 @@ class Rewriter {
     const bool result = std::any_of(op.types.begin(), op.types.end(), is_float);
     const bool operand = std::any_of(op.args.begin(), op.args.end(), [&](const Arg& a) { return is_float(TypeOf(a)); });
     if (!result && !operand) return true;
-    if (op.name == "convert_element_type") return result;  // into floats a word is kept; out of them it is hashed
-    if (op.name == "integer_pow") {
-      const Attr* power = Find(op.attrs, "y");
-      const auto* y = power == nullptr ? nullptr : std::get_if<std::int64_t>(&power->value);
-      return y != nullptr && *y >= 0;
+    switch (op.row->in_ring) {
+      case InRing::kSame:
+        return true;
+      case InRing::kIntoFloats:  // into floats a word is kept; out of them it is hashed
+        return result;
+      case InRing::kPower: {
+        const Attr* power = Find(op.attrs, "y");
+        const auto* y = power == nullptr ? nullptr : std::get_if<std::int64_t>(&power->value);
+        return y != nullptr && *y >= 0;
+      }
+      case InRing::kByFlow:
+        return Moves(*op.row);
+      case InRing::kHash:
+        return false;
     }
-    const bool same = op.dialect.empty() && std::find(std::begin(kSame), std::end(kSame), op.name) != std::end(kSame);
-    return same || (Moves(*op.row) && op.name.find("bitcast") == std::string::npos);
+    return false;
   }
 
   // A backend may lack the operation on u64: Triton has no maximum of them.

@@ -257,7 +257,11 @@ absl::Status Builder::LowerInstr(const Instr& op) {
   const Instr* outer = std::exchange(current_, &op);
   const Views outer_views = std::exchange(views_, {});
   absl::Status status = MarkInstr(op, false);
+  program_.uses_port = program_.uses_port || op.row->asks_port == AsksPort::kAlways;
+  const bool asked = program_.uses_port;
   if (status.ok()) status = op.row->prepare != nullptr ? LowerValueOp(op) : op.row->lower(op, *this);
+  if (status.ok() && op.regions.empty() && op.row->asks_port == AsksPort::kNever && program_.uses_port != asked)
+    status = absl::InternalError(Cat(op.name, " asks the port, and its row says that it never does"));
   if (status.ok()) status = MarkInstr(op, true);
   if (!status.ok()) status = AtInstr(status, op);
   for (SlotId slot : temporaries_) FreeSlot(slot);

@@ -60,7 +60,7 @@ absl::Status RunExpectAlive(const void* params, const Step& step, Frame& frame) 
 
 bool Builder::Freezes(const Region& region) {
   return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
-    return op.name == "freeze" || std::any_of(op.regions.begin(), op.regions.end(), Freezes);
+    return op.row->allocates == Allocates::kEnds || std::any_of(op.regions.begin(), op.regions.end(), Freezes);
   });
 }
 

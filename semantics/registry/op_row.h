@@ -65,13 +65,40 @@ enum class Flow : std::uint8_t {
   kAll
 };
 
-// May an operation bring about what somebody waits for, at a barrier or semaphore that it names? kUnsaid: perhaps.
+// ---- What others decide by: no one outside the registry and the operations knows an operation by its name. Of what
+// synchronises, kUnsaid is the answer that proves least; OpTable.* tests that nothing of the kind is left unsaid.
+
+// Does a step of it ask the machine's port (Program::uses_port)? kMay: where it names another block's memory, or
+// allocates what others see.
+enum class AsksPort : std::uint8_t { kNever, kMay, kAlways };
+// May it stand still until others have done something: signalled at the barrier or semaphore that it names, ended
+// asynchronous operations of its own thread, come to allocate together, ended as warps that it began, or ended as a
+// kernel launched before.
+enum class Waits : std::uint8_t { kUnsaid, kNever, kSignal, kEngine, kMeeting, kWarps, kLaunch };
+// May it bring about what somebody waits for, at a barrier or semaphore that it names?
 enum class Signals : std::uint8_t { kUnsaid, kNever, kMay };
 // Is its result, or what it leaves, another where others came first? kReducing: where it reduces into its destination.
-// kUnsaid: no more than of a plain access, whose races are found.
-enum class Chooses : std::uint8_t { kUnsaid, kNever, kReducing, kAlways };
-// kMask: the defined element that decides the result whatever the other operand is.
-enum class Decides : std::uint8_t { kZero, kOnes };
+// kUnsaid of what does not synchronise: no more than of a plain access, whose races are found.
+enum class Decides : std::uint8_t { kUnsaid, kNever, kReducing, kAlways };
+// What it makes: the refs that its region begins with (kState: whose first values are its operands), the ref that it
+// gives (kGrid: one for all blocks), or an end to the ref that it names.
+enum class Allocates : std::uint8_t { kNothing, kScope, kState, kRef, kGrid, kEnds };
+// What it does with the memory of the first ref that it names. kStore: gives what was there before, where somebody
+// asks. kAdd: adds to it. kPrefetch: nothing that anybody sees. kCopy and kProduct: an engine does it, to the ref that
+// is `written`. kAccumulator: an accumulator of matrix units, as a whole.
+enum class RefAccess : std::uint8_t { kNone, kLoad, kStore, kAdd, kAtomic, kPrefetch, kCopy, kProduct, kAccumulator };
+// How often it runs the regions that it has: each once, the one that its first operand says, its one region a number of
+// times, the second while the first is true, or its one region in every warp. kUnsaid: in any way.
+enum class Loops : std::uint8_t { kUnsaid, kOnce, kBranch, kTurns, kWhile, kWarps };
+// Of an operation on values, what stands for it where floats are words of a ring (semantics/prepare/ring_module.h): a
+// hash of its operands; itself, as the ring has it or because it only moves words; itself where its result is floats;
+// or itself where its exponent is not negative. max and min are the same for their algebra: on words, too, they are
+// associative, commutative and idempotent, so they do not make orders differ. kByFlow: itself where its `flow` moves or
+// chooses, else a hash.
+enum class InRing : std::uint8_t { kByFlow, kHash, kSame, kIntoFloats, kPower };
+
+// kMask: the defined element that settles the result whatever the other operand is.
+enum class Absorbs : std::uint8_t { kZero, kOnes };
 
 enum class OpStatus : std::uint8_t { kImplemented, kUnsupported };
 
@@ -84,10 +111,17 @@ struct OpRow {
   LowerFn lower = nullptr;
   InspectFn inspect = nullptr;  // nullptr: nothing that a number could break
   Effect effect = Effect::kPure;
-  Signals signals = Signals::kUnsaid;  // said of whatever synchronises, as is the next
-  Chooses chooses = Chooses::kUnsaid;
+  AsksPort asks_port = AsksPort::kNever;
+  Waits waits = Waits::kUnsaid;  // said of whatever synchronises or asks the port, as are the next two
+  Signals signals = Signals::kUnsaid;
+  Decides decides = Decides::kUnsaid;
+  Allocates allocates = Allocates::kNothing;
+  RefAccess access = RefAccess::kNone;
+  std::uint8_t stored = 1;           // the operand that kStore, kAdd, kAtomic or a new ref puts into memory
+  Loops loops = Loops::kUnsaid;      // said of all control
   Flow flow = Flow::kAll;            // value operations
-  Decides decides = Decides::kZero;  // kMask
+  InRing in_ring = InRing::kByFlow;  // value operations
+  Absorbs absorbs = Absorbs::kZero;  // kMask
   std::uint8_t moved = 0;  // kMove: the first so many operands are moved, the others say where; 0: all are moved
   // Views of refs may stand in any operand, by name; the one of this name is written. Else only the first may.
   bool named_refs = false;
@@ -99,8 +133,23 @@ struct OpRow {
   std::string_view reason = {};  // when unsupported: what is missing, for users
 };
 
+// Has it to do with other agents? Then what is unsaid of it is the worst.
+constexpr bool MeetsOthers(const OpRow& row) {
+  return row.effect == Effect::kSynchronises || row.asks_port != AsksPort::kNever;
+}
+constexpr bool MayWaitFor(const OpRow& row, Waits what) {
+  return row.waits == what || (row.waits == Waits::kUnsaid && MeetsOthers(row));
+}
+constexpr bool IsLoop(const OpRow& row) { return row.loops == Loops::kTurns || row.loops == Loops::kWhile; }
+// Its region begins with refs that live as long as it runs.
+constexpr bool HasScope(const OpRow& row) {
+  return row.allocates == Allocates::kScope || row.allocates == Allocates::kState;
+}
+
 absl::Span<const OpRow> AllOps();
 const OpRow* FindOp(std::string_view dialect, std::string_view name);  // nullptr when there is none
+// Of an instruction that the verifier may not have seen yet; of an unknown one, a row that says nothing.
+const OpRow& RowOf(const Instr& op);
 
 }  // namespace palladion
 

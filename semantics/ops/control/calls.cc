@@ -54,6 +54,7 @@ constexpr OpRow CallRow(std::string_view name, std::string_view spec, Backends b
           .verify = VerifyCall,
           .lower = LowerCall,
           .effect = Effect::kControl,
+          .loops = Loops::kOnce,
           .backends = backends,
           .unit = Unit::kControl};
 }

@@ -140,8 +140,8 @@ ShadowKernel PrepareMask(const OpRow& row, const ValueTypes& types) {
   return BindStrip<EvalMask>(
       MaskParams{.n = Elements(types.out[0]),
                  .bytes = StorageBytes(dtype),
-                 .decides = row.decides == Decides::kZero ? std::byte{0} : one,
-                 .any_decides = row.decides == Decides::kZero || IsBool(dtype) || Info(dtype).bits >= 8,
+                 .decides = row.absorbs == Absorbs::kZero ? std::byte{0} : one,
+                 .any_decides = row.absorbs == Absorbs::kZero || IsBool(dtype) || Info(dtype).bits >= 8,
                  .is_broadcast = {IsBroadcast(types, 0), IsBroadcast(types, 1)}});
 }
 

@@ -70,7 +70,6 @@ absl::Status LowerBarrier(const Instr& op, Builder& builder) {
   if (const Arg* predicate = FindOperand(op, "predicate")) {
     PALLADION_ASSIGN_OR_RETURN(params.predicate, builder.In(*predicate));
   }
-  builder.program().uses_port = true;
   if (op.name == "barrier_arrive") {
     builder.Emit(RunArrive, std::move(params));
   } else if (op.name == "barrier_test") {
@@ -100,30 +99,32 @@ absl::Status RunFence(const void* params, const Step& step, Frame& frame) {
 }
 
 absl::Status LowerCommitSmem(const Instr&, Builder& builder) {
-  builder.program().uses_port = true;
   builder.Emit(RunFence, FenceParams{Fence::kSharedToAsync});
   return absl::OkStatus();
 }
 
 constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower,
-                    Signals signals = Signals::kNever, Chooses chooses = Chooses::kNever) {
+                    Waits waits = Waits::kNever, Signals signals = Signals::kNever, Decides decides = Decides::kNever) {
   return {.dialect = "",
           .name = name,
           .spec = spec,
           .verify = verify,
           .lower = lower,
           .effect = Effect::kSynchronises,
+          .asks_port = AsksPort::kAlways,
+          .waits = waits,
           .signals = signals,
-          .chooses = chooses,
+          .decides = decides,
           .named_refs = true,
           .backends = kGpu,
           .unit = Unit::kControl};
 }
 
 constexpr OpRow kRows[] = {
-    Row("barrier_arrive", "gpu-barriers.md#barrier_arrive", VerifyBarrier, LowerBarrier, Signals::kMay),
-    Row("barrier_wait", "gpu-barriers.md#barrier_wait", VerifyBarrier, LowerBarrier),
-    Row("barrier_test", "gpu-barriers.md#barrier_test", VerifyBarrier, LowerBarrier, Signals::kNever, Chooses::kAlways),
+    Row("barrier_arrive", "gpu-barriers.md#barrier_arrive", VerifyBarrier, LowerBarrier, Waits::kNever, Signals::kMay),
+    Row("barrier_wait", "gpu-barriers.md#barrier_wait", VerifyBarrier, LowerBarrier, Waits::kSignal),
+    Row("barrier_test", "gpu-barriers.md#barrier_test", VerifyBarrier, LowerBarrier, Waits::kNever, Signals::kNever,
+        Decides::kAlways),
     Row("commit_smem", "gpu-barriers.md#commit_smem", VerifyCommitSmem, LowerCommitSmem),
 };
 

@@ -68,7 +68,6 @@ absl::Status RunFence(const void* params, const Step& step, Frame& frame) {
 
 // gpu-control.md#inline_mgpu: what commit_smem does.
 absl::Status LowerInline(const Instr&, Builder& builder) {
-  builder.program().uses_port = true;
   builder.Emit(RunFence, FenceParams{Fence::kSharedToAsync});
   return absl::OkStatus();
 }
@@ -82,7 +81,6 @@ absl::Status VerifyGridControl(const Instr& op, const VerifyContext& context) {
 
 // gpu-control.md#griddepcontrol_wait: from here on the thread knows what the kernels before this one wrote.
 absl::Status LowerGridWait(const Instr&, Builder& builder) {
-  builder.program().uses_port = true;
   builder.Emit(RunFence, FenceParams{Fence::kPrerequisiteGrids});
   return absl::OkStatus();
 }
@@ -94,8 +92,9 @@ constexpr OpRow kRows[] = {
      .verify = VerifyRegisters,
      .lower = LowerNothing,
      .effect = Effect::kSynchronises,
+     .waits = Waits::kNever,
      .signals = Signals::kNever,
-     .chooses = Chooses::kNever,
+     .decides = Decides::kNever,
      .backends = kGpu,
      .unit = Unit::kControl},
     {.dialect = "",
@@ -113,8 +112,10 @@ constexpr OpRow kRows[] = {
      .verify = VerifyInline,
      .lower = LowerInline,
      .effect = Effect::kSynchronises,
+     .asks_port = AsksPort::kAlways,
+     .waits = Waits::kNever,
      .signals = Signals::kMay,
-     .chooses = Chooses::kAlways,
+     .decides = Decides::kAlways,
      .named_refs = true,
      .backends = kGpu,
      .unit = Unit::kControl},
@@ -124,8 +125,10 @@ constexpr OpRow kRows[] = {
      .verify = VerifyGridControl,
      .lower = LowerGridWait,
      .effect = Effect::kSynchronises,
+     .asks_port = AsksPort::kAlways,
+     .waits = Waits::kLaunch,
      .signals = Signals::kNever,
-     .chooses = Chooses::kNever,
+     .decides = Decides::kNever,
      .backends = kGpu,
      .unit = Unit::kControl},
     {.dialect = "",
@@ -134,8 +137,9 @@ constexpr OpRow kRows[] = {
      .verify = VerifyGridControl,
      .lower = LowerNothing,
      .effect = Effect::kSynchronises,
+     .waits = Waits::kNever,
      .signals = Signals::kNever,
-     .chooses = Chooses::kNever,
+     .decides = Decides::kNever,
      .backends = kGpu,
      .unit = Unit::kControl},
 };

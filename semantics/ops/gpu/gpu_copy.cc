@@ -211,7 +211,6 @@ absl::Status LowerCopyIn(const Instr& op, Builder& builder) {
   params.from = builder.program().refs[params.src.ref.index()].name;
   params.to = builder.program().refs[params.dst.ref.index()].name;
   params.tells = builder.program().refs[params.barrier.ref.index()].name;
-  builder.program().uses_port = true;
   builder.Emit(RunCopyIn, std::move(params));
   return absl::OkStatus();
 }
@@ -259,7 +258,6 @@ absl::Status LowerCopyOut(const Instr& op, Builder& builder) {
     PALLADION_ASSIGN_OR_RETURN(const std::string name, StringAttr(op, "reduction_op"));
     PALLADION_ASSIGN_OR_RETURN(params.reduce, FindAtomic(name, params.dst.type.dtype));
   }
-  builder.program().uses_port = true;
   builder.Emit(RunCopyOut, std::move(params));
   return absl::OkStatus();
 }
@@ -281,7 +279,6 @@ absl::Status RunCommitGroup(const void*, const Step& step, Frame& frame) {
 }
 
 absl::Status LowerCommitGroup(const Instr&, Builder& builder) {
-  builder.program().uses_port = true;
   builder.Emit(RunCommitGroup, NoParams{});
   return absl::OkStatus();
 }
@@ -323,21 +320,40 @@ absl::Status LowerWaitStores(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(params.count, builder.In(op.args[0]));
   params.dtype = builder.TypeOf(op.args[0]).dtype;
   params.reads_only = BoolAttrOr(op, "wait_read_only", false);
-  builder.program().uses_port = true;
   builder.Emit(RunWaitStores, std::move(params));
   builder.program().steps.back().waits = WaitsForStores;
   return absl::OkStatus();
 }
 
-constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower, Effect effect) {
+constexpr OpRow Copy(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower) {
   return {.dialect = "",
           .name = name,
           .spec = spec,
           .verify = verify,
           .lower = lower,
-          .effect = effect,
-          .signals = effect == Effect::kSynchronises ? Signals::kNever : Signals::kMay,
-          .chooses = effect == Effect::kSynchronises ? Chooses::kNever : Chooses::kReducing,
+          .effect = Effect::kReadsWrites,
+          .asks_port = AsksPort::kAlways,
+          .waits = Waits::kNever,
+          .signals = Signals::kMay,
+          .decides = Decides::kReducing,
+          .access = RefAccess::kCopy,
+          .named_refs = true,
+          .written = "dst",
+          .backends = kGpu,
+          .unit = Unit::kMemory};
+}
+
+constexpr OpRow Groups(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower, Waits waits) {
+  return {.dialect = "",
+          .name = name,
+          .spec = spec,
+          .verify = verify,
+          .lower = lower,
+          .effect = Effect::kSynchronises,
+          .asks_port = AsksPort::kAlways,
+          .waits = waits,
+          .signals = Signals::kNever,
+          .decides = Decides::kNever,
           .named_refs = true,
           .written = "dst",
           .backends = kGpu,
@@ -345,11 +361,10 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verif
 }
 
 constexpr OpRow kRows[] = {
-    Row("copy_gmem_to_smem", "gpu-copies.md#copy_gmem_to_smem", VerifyLoad, LowerCopyIn, Effect::kReadsWrites),
-    Row("copy_smem_to_gmem", "gpu-copies.md#copy_smem_to_gmem", VerifyStore, LowerCopyOut, Effect::kReadsWrites),
-    Row("commit_group", "gpu-copies.md#commit_group", VerifyCommitGroup, LowerCommitGroup, Effect::kSynchronises),
-    Row("wait_smem_to_gmem", "gpu-copies.md#wait_smem_to_gmem", VerifyWaitStores, LowerWaitStores,
-        Effect::kSynchronises),
+    Copy("copy_gmem_to_smem", "gpu-copies.md#copy_gmem_to_smem", VerifyLoad, LowerCopyIn),
+    Copy("copy_smem_to_gmem", "gpu-copies.md#copy_smem_to_gmem", VerifyStore, LowerCopyOut),
+    Groups("commit_group", "gpu-copies.md#commit_group", VerifyCommitGroup, LowerCommitGroup, Waits::kNever),
+    Groups("wait_smem_to_gmem", "gpu-copies.md#wait_smem_to_gmem", VerifyWaitStores, LowerWaitStores, Waits::kEngine),
 };
 
 }  // namespace

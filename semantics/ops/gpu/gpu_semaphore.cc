@@ -152,7 +152,6 @@ absl::Status LowerSignals(const Instr& op, Builder& builder) {
   for (const Signal& signal : params.signals) {
     if (!signal.amount.slot.valid()) return absl::InvalidArgumentError("expected an operand inc= for each ref=");
   }
-  builder.program().uses_port = true;
   builder.Emit(RunSignals, std::move(params));
   return absl::OkStatus();
 }
@@ -196,7 +195,6 @@ absl::Status LowerWait(const Instr& op, Builder& builder) {
   if (const Arg* decrement = FindOperand(op, "decrement")) {
     PALLADION_ASSIGN_OR_RETURN(params.decrement, builder.In(*decrement));
   }
-  builder.program().uses_port = true;
   builder.Emit(RunWait, std::move(params));
   builder.program().steps.back().waits = WaitsForCount;
   return absl::OkStatus();
@@ -229,7 +227,6 @@ absl::Status LowerRead(const Instr& op, Builder& builder) {
   PALLADION_RETURN_IF_ERROR(ExpectGpu(builder));
   ReadParams params;
   PALLADION_ASSIGN_OR_RETURN(params.semaphore, builder.PlanView(*FindOperand(op, "ref")));
-  builder.program().uses_port = true;
   builder.Emit(RunRead, std::move(params), {}, {builder.Result(op, 0)});
   builder.program().steps.back().polls = LooksAtCount;
   return absl::OkStatus();
@@ -253,34 +250,49 @@ absl::Status LowerGlobal(const Instr& op, Builder& builder) {
   return DefineSync(op.results[0], Sharing::kGrid, builder).status();
 }
 
-constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower, Effect effect,
-                    Backends backends = kGpu, Signals signals = Signals::kMay, Chooses chooses = Chooses::kNever) {
+constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower) {
   return {.dialect = "",
           .name = name,
           .spec = spec,
           .verify = verify,
           .lower = lower,
-          .effect = effect,
-          .signals = signals,
-          .chooses = chooses,
+          .effect = Effect::kSynchronises,
+          .asks_port = AsksPort::kAlways,
+          .waits = Waits::kNever,
+          .signals = Signals::kMay,
+          .decides = Decides::kNever,
           .named_refs = true,
-          .backends = backends,
+          .backends = kGpu,
           .unit = Unit::kControl};
 }
 
-constexpr Effect kSync = Effect::kSynchronises;
+// Who sees a count may see another where others came first, and so may who takes from it.
+constexpr OpRow Looks(OpRow row, Waits waits) {
+  row.waits = waits;
+  row.signals = Signals::kNever;
+  row.decides = Decides::kAlways;
+  return row;
+}
+
+constexpr OpRow OnTpuToo(OpRow row) {
+  row.backends = kTpuGpu;
+  return row;
+}
+
+constexpr OpRow Global(OpRow row) {
+  row.effect = Effect::kAllocates;
+  row.asks_port = AsksPort::kMay;  // not where nobody uses what it gives
+  row.allocates = Allocates::kGrid;
+  return row;
+}
 
 constexpr OpRow kRows[] = {
-    Row("semaphore_signal", "gpu-semaphores.md#semaphore_signal", VerifyNoResult, LowerSignals, kSync, kTpuGpu),
-    Row("semaphore_signal_parallel", "gpu-semaphores.md#semaphore_signal_parallel", VerifyNoResult, LowerSignals,
-        kSync),
-    Row("semaphore_signal_multicast", "gpu-semaphores.md#semaphore_signal_multicast", VerifyNoResult, LowerSignals,
-        kSync),
-    Row("semaphore_wait", "gpu-semaphores.md#semaphore_wait", VerifyWait, LowerWait, kSync, kTpuGpu, Signals::kNever,
-        Chooses::kAlways),
-    Row("semaphore_read", "gpu-semaphores.md#semaphore_read", VerifyRead, LowerRead, kSync, kTpuGpu, Signals::kNever,
-        Chooses::kAlways),
-    Row("get_global", "gpu-semaphores.md#get_global", VerifyGlobal, LowerGlobal, Effect::kAllocates),
+    OnTpuToo(Row("semaphore_signal", "gpu-semaphores.md#semaphore_signal", VerifyNoResult, LowerSignals)),
+    Row("semaphore_signal_parallel", "gpu-semaphores.md#semaphore_signal_parallel", VerifyNoResult, LowerSignals),
+    Row("semaphore_signal_multicast", "gpu-semaphores.md#semaphore_signal_multicast", VerifyNoResult, LowerSignals),
+    OnTpuToo(Looks(Row("semaphore_wait", "gpu-semaphores.md#semaphore_wait", VerifyWait, LowerWait), Waits::kSignal)),
+    OnTpuToo(Looks(Row("semaphore_read", "gpu-semaphores.md#semaphore_read", VerifyRead, LowerRead), Waits::kNever)),
+    Global(Row("get_global", "gpu-semaphores.md#get_global", VerifyGlobal, LowerGlobal)),
 };
 
 }  // namespace

@@ -104,7 +104,6 @@ absl::Status LowerStore(const Instr& op, Builder& builder) {
     PALLADION_ASSIGN_OR_RETURN(const std::string name, StringAttr(op, "atomic"));
     PALLADION_ASSIGN_OR_RETURN(params.reduce, FindAtomic(name, params.ref.type.dtype));
   }
-  builder.program().uses_port = true;
   builder.Emit(RunStore, std::move(params));
   return absl::OkStatus();
 }
@@ -116,8 +115,11 @@ constexpr OpRow kRows[] = {
      .verify = VerifyStore,
      .lower = LowerStore,
      .effect = Effect::kReadsWrites,
+     .asks_port = AsksPort::kAlways,
+     .waits = Waits::kNever,
      .signals = Signals::kMay,
-     .chooses = Chooses::kReducing,
+     .decides = Decides::kReducing,
+     .access = RefAccess::kCopy,
      .named_refs = true,
      .written = "ref",
      .backends = kGpu,

@@ -59,7 +59,6 @@ absl::Status RunEndWarp(const void*, const Step&, Frame& frame) {
 // gpu-warps.md#core_map: the region runs once in each warp, and the thread goes on when all have come to its end.
 absl::Status LowerCoreMap(const Instr& op, Builder& builder) {
   const Label first, after;
-  builder.program().uses_port = true;
   builder.EmitVisible(RunFork, ForkParams{first});
   builder.EmitVisible(RunJoin, ForkParams{});
   builder.program().steps.back().waits = WaitsForWarps;
@@ -80,6 +79,11 @@ constexpr OpRow kRows[] = {
      .verify = VerifyCoreMap,
      .lower = LowerCoreMap,
      .effect = Effect::kControl,
+     .asks_port = AsksPort::kAlways,
+     .waits = Waits::kWarps,
+     .signals = Signals::kMay,
+     .decides = Decides::kNever,
+     .loops = Loops::kWarps,
      .backends = kGpu,
      .unit = Unit::kControl},
 };

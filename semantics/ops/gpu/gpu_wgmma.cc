@@ -123,7 +123,6 @@ absl::Status LowerWgmma(const Instr& op, Builder& builder) {
   params.mma = std::make_shared<const Mma>(acc.shape[0], acc.shape[1], left.shape[1], Multiplied(left.dtype),
                                            Multiplied(right.dtype), acc.dtype);
   const double products = static_cast<double>(NumElements(acc.shape)) * static_cast<double>(left.shape[1]);
-  builder.program().uses_port = true;
   builder.Emit(RunWgmma, std::move(params));
   builder.SetWork(products / simd::kMultiplyAddsOfElement);
   builder.program().steps.back().waits = WaitsToIssue;
@@ -164,7 +163,6 @@ absl::Status LowerWgmmaWait(const Instr& op, Builder& builder) {
   WgmmaWaitParams params;
   PALLADION_ASSIGN_OR_RETURN(params.count, builder.In(op.args[0]));
   params.dtype = builder.TypeOf(op.args[0]).dtype;
-  builder.program().uses_port = true;
   builder.Emit(RunWgmmaWait, std::move(params));
   builder.program().steps.back().waits = WaitsForWgmma;
   return absl::OkStatus();
@@ -213,7 +211,6 @@ absl::Status LowerDeref(const Instr& op, Builder& builder) {
   DerefParams params;
   PALLADION_ASSIGN_OR_RETURN(params.access.view, builder.PlanView(op.args[0]));
   params.may_remain = IntAttrOr(op, "wait_n", -1);
-  builder.program().uses_port = true;
   builder.Emit(RunDeref, std::move(params), {}, {builder.Result(op, 0)});
   builder.program().steps.back().waits = WaitsToRead;
   return absl::OkStatus();
@@ -249,6 +246,11 @@ constexpr OpRow kRows[] = {
      .verify = VerifyWgmma,
      .lower = LowerWgmma,
      .effect = Effect::kReadsWrites,
+     .asks_port = AsksPort::kAlways,
+     .waits = Waits::kEngine,
+     .signals = Signals::kNever,
+     .decides = Decides::kNever,
+     .access = RefAccess::kProduct,
      .named_refs = true,
      .written = "acc",
      .backends = kGpu,
@@ -259,8 +261,10 @@ constexpr OpRow kRows[] = {
      .verify = VerifyWgmmaWait,
      .lower = LowerWgmmaWait,
      .effect = Effect::kSynchronises,
+     .asks_port = AsksPort::kAlways,
+     .waits = Waits::kEngine,
      .signals = Signals::kNever,
-     .chooses = Chooses::kNever,
+     .decides = Decides::kNever,
      .backends = kGpu,
      .unit = Unit::kMatrix},
     {.dialect = "",
@@ -269,6 +273,11 @@ constexpr OpRow kRows[] = {
      .verify = VerifyDeref,
      .lower = LowerDeref,
      .effect = Effect::kReads,
+     .asks_port = AsksPort::kAlways,
+     .waits = Waits::kEngine,
+     .signals = Signals::kNever,
+     .decides = Decides::kNever,
+     .access = RefAccess::kAccumulator,
      .backends = kGpu,
      .unit = Unit::kMatrix},
     {.dialect = "",
@@ -277,6 +286,7 @@ constexpr OpRow kRows[] = {
      .verify = VerifyAccumulatorStore,
      .lower = LowerAccumulatorStore,
      .effect = Effect::kWrites,
+     .access = RefAccess::kAccumulator,
      .backends = kGpu,
      .unit = Unit::kMatrix},
 };

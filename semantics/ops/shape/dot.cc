@@ -198,6 +198,7 @@ constexpr OpRow kRows[] = {
      .verify = VerifyDotGeneral,
      .prepare = PrepareDotGeneral,
      .flow = Flow::kDot,
+     .in_ring = InRing::kSame,
      .backends = kTpuTriton,
      .unit = Unit::kMatrix},
 };

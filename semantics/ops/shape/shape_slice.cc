@@ -311,7 +311,7 @@ constexpr OpRow kRows[] = {
      .prepare = PreparePad,
      .flow = Flow::kMove,
      .backends = kTpu},
-    {.name = "iota", .spec = "shape.md#iota", .verify = VerifyIota, .prepare = PrepareIota},
+    {.name = "iota", .spec = "shape.md#iota", .verify = VerifyIota, .prepare = PrepareIota, .in_ring = InRing::kSame},
 };
 
 }  // namespace

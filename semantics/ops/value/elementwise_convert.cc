@@ -129,12 +129,14 @@ constexpr OpRow kRows[] = {
      .verify = VerifyConvert,
      .prepare = PrepareConvert,
      .inspect = InspectConversion,
-     .flow = Flow::kConvert},
+     .flow = Flow::kConvert,
+     .in_ring = InRing::kIntoFloats},
     {.name = "bitcast_convert_type",
      .spec = "elementwise.md#bitcast_convert_type",
      .verify = VerifyBitcast,
      .prepare = PrepareBitcast,
-     .flow = Flow::kParts},
+     .flow = Flow::kParts,
+     .in_ring = InRing::kHash},
 };
 
 }  // namespace
