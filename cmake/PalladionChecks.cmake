@@ -9,11 +9,8 @@ function(palladion_check name)
 endfunction()
 
 palladion_check(include_arrows conformance/include_arrows_test.py)
-<<<<<<< HEAD
 palladion_check(one_definition conformance/one_definition_test.py)
-=======
 palladion_check(operation_names conformance/operation_names_test.py)
->>>>>>> w-rows
 palladion_check(limits tools/limits.py)
 palladion_check(links tools/links.py)
 if(TARGET palladion)
