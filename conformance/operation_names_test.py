@@ -30,7 +30,7 @@ ALLOWED = [
     ("emu/mutation/mutation_sites.cc", "add", "makes an instruction"),
     ("emu/mutation/mutation_sync.cc", "add rem", "makes instructions"),
     ("emu/values.cc", "iota random_bits", "fillings of arrays, on the command line"),
-    ("memory_model/engine/async_engine.h", "copy", "what an engine's operation is called in messages"),
+    ("semantics/port/async.h", "copy", "what an engine's operation is called in messages"),
     ("semantics/ir/parser_view.cc", "bitcast reshape transpose tile", "transforms of views"),
     ("semantics/ir/type.cc", "barrier", "a kind of element"),
     ("semantics/prepare/ring_module.cc", "hash", "makes an instruction"),
