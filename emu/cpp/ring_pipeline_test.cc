@@ -2,6 +2,9 @@
 // the code between the marks, and what is found without a wait.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "emu/cpp/kernel_test_util.h"
 
 // [shown]
@@ -90,6 +93,24 @@ TEST(RingPipeline, RunsWithoutACheck) {
   EXPECT_EQ(86, ValuesOf<float>(result->outputs[0])[5]);
 }
 
+// The one block of output that the page has.
+std::string OutputOf(const std::string& page) {
+  std::ifstream file(std::string(PALLADION_SOURCE_DIR) + "/" + page);
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string all = text.str(), mark = "```output\n";
+  const std::size_t from = all.find(mark) + mark.size();
+  return all.substr(from, all.find("```", from) - from);
+}
+
+// The first finding of a report in text, its files named from the root of the source.
+std::string BeginningOf(std::string text) {
+  text.resize(text.find("\n\n") + 1);
+  const std::string root = std::string(PALLADION_SOURCE_DIR) + "/";
+  for (std::size_t at = text.find(root); at != std::string::npos; at = text.find(root)) text.erase(at, root.size());
+  return text;
+}
+
 int load_line = 0, wait_line = 0;
 
 FunctionKernel With(const KernelFunction& produce, const KernelFunction& consume) {
@@ -122,6 +143,7 @@ TEST(RingPipeline, AMissingWaitIsARace) {
   EXPECT_EQ("slots", race->second->object);
   EXPECT_NE(std::string::npos, race->fix.find("ctx.wait(full.at(")) << race->fix;
   ExpectReplays(kernel, {Tiles()}, *race);
+  EXPECT_EQ(OutputOf("docs/cpp-kernels.md"), BeginningOf(ToText(report)));
 }
 
 void ProduceThatWaitsAlways(KernelContext& ctx) {
