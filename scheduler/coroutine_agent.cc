@@ -1,5 +1,7 @@
 #include "scheduler/coroutine_agent.h"
 
+#include <cxxabi.h>
+
 #include <boost/coroutine2/coroutine.hpp>
 #include <boost/coroutine2/fixedsize_stack.hpp>
 #include <cstddef>
@@ -32,6 +34,22 @@ void Arrive(void* fake_stack, StackBounds* from) {
     __sanitizer_finish_switch_fiber(fake_stack, from == nullptr ? nullptr : &from->bottom,
                                     from == nullptr ? nullptr : &from->size);
 }
+
+// What the C++ runtime knows of exceptions under way is a thread's, and would have to be a stack's: a body may be held
+// inside a `catch`, or in a destructor that an exception calls, while others throw and catch theirs. (Itanium C++ ABI,
+// 2.2.2; Boost.Context leaves it alone.)
+class ExceptionsUnderWay {
+ public:
+  // The thread's for the ones kept here: on the way to the stack that they are of, and back.
+  void Swap() { std::swap(*reinterpret_cast<Globals*>(abi::__cxa_get_globals()), kept_); }
+
+ private:
+  struct Globals {
+    void* caught = nullptr;
+    unsigned int uncaught = 0;
+  };
+  Globals kept_;
+};
 
 // Remembers where the stack is.
 class StackAllocator {
@@ -102,9 +120,11 @@ class CoroutineAgent::Stack final : public AgentContext {
  private:
   void Switch() {
     void* fake_stack = nullptr;
+    exceptions_.Swap();
     LeaveFor(&fake_stack, own_);
     resume_();
     Arrive(fake_stack, nullptr);
+    exceptions_.Swap();
   }
 
   // On the coroutine's stack. What the body throws belongs to whoever resumed it: a test's failure, out of memory.
@@ -126,6 +146,7 @@ class CoroutineAgent::Stack final : public AgentContext {
   Gate* gate_ = nullptr;
   Coroutine::pull_type* hold_ = nullptr;
   StackBounds own_, caller_;
+  ExceptionsUnderWay exceptions_;
   std::exception_ptr error_;
   bool started_ = false, done_ = false, stopped_ = false;
   Coroutine::push_type resume_;

@@ -19,7 +19,7 @@ PARTS = {
         memory_model memory_model/sets memory_model/bytes memory_model/order memory_model/sync memory_model/engine
         memory_model/sweep
         scheduler scheduler/policies scheduler/search
-        emu emu/agents emu/gpu emu/launch emu/machines emu/legality emu/checks emu/mutation emu/watch emu/reports emu/debug
+        emu emu/agents emu/gpu emu/launch emu/machines emu/legality emu/checks emu/cpp emu/mutation emu/watch emu/reports emu/debug
         emu/bridge emu/ffi emu/command emu/hunt emu/testing
         python conformance bench
     """.split()
@@ -75,6 +75,7 @@ ALLOWED = {
     "emu/watch": _RUN,
     "emu/reports": _RUN | {"emu/watch"},
     "emu/checks": _TOLD,
+    "emu/cpp": _TOLD,
     "emu/mutation": _TOLD,
     "emu/debug": _TOLD,
     "emu": _TOLD | {"emu/mutation", "emu/debug"},

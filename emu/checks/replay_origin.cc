@@ -71,16 +71,6 @@ Module OnlyKernel(const PreparedKernelState& kernel) {
   return module;
 }
 
-std::uint64_t HashOfInputs(absl::Span<const ConstArray> inputs) {
-  ScheduleHash hash;
-  for (const ConstArray& array : inputs) {
-    std::size_t bytes = StorageBytes(array.dtype);
-    for (std::int64_t size : array.shape) bytes *= static_cast<std::size_t>(size);
-    hash.Add(Name(array.dtype)).Add(absl::MakeSpan(array.data, bytes));
-  }
-  return hash.value();
-}
-
 std::uint64_t HashOfShapes(const Program& program) {
   ScheduleHash hash;
   for (const OperandInfo& info : program.operand_infos) {
@@ -92,8 +82,19 @@ std::uint64_t HashOfShapes(const Program& program) {
   return hash.value();
 }
 
-// What a string of a schedule cannot hold becomes "_".
-std::string Word(std::string text) {
+}  // namespace
+
+std::uint64_t HashOfInputs(absl::Span<const ConstArray> inputs) {
+  ScheduleHash hash;
+  for (const ConstArray& array : inputs) {
+    std::size_t bytes = StorageBytes(array.dtype);
+    for (std::int64_t size : array.shape) bytes *= static_cast<std::size_t>(size);
+    hash.Add(Name(array.dtype)).Add(absl::MakeSpan(array.data, bytes));
+  }
+  return hash.value();
+}
+
+std::string OriginWord(std::string text) {
   for (char& c : text) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '/' || c == '-';
     if (!plain) c = '_';
@@ -104,19 +105,17 @@ std::string Word(std::string text) {
 std::string OptionsText(const CheckOptions& options) {
   const CheckOptions defaults;
   std::string text;
-  if (options.fill != defaults.fill) Append(&text, "fill=", Word(options.fill));
-  if (options.proxy != defaults.proxy) Append(&text, text.empty() ? "" : ",", "proxy=", Word(options.proxy));
+  if (options.fill != defaults.fill) Append(&text, "fill=", OriginWord(options.fill));
+  if (options.proxy != defaults.proxy) Append(&text, text.empty() ? "" : ",", "proxy=", OriginWord(options.proxy));
   return text.empty() ? "-" : text;
 }
-
-}  // namespace
 
 ScheduleOrigin OriginOf(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                         const CheckOptions& options) {
   Module plain = OnlyKernel(kernel);
   const Plain renamed(plain);
-  return {.kernel = Word(kernel.program().kernel_name),
-          .target = Word(ToString(kernel.program().target)),
+  return {.kernel = OriginWord(kernel.program().kernel_name),
+          .target = OriginWord(ToString(kernel.program().target)),
           .options = OptionsText(options),
           .operations = Folded(ScheduleHash().Add(Print(plain)).value()),
           .shapes = Folded(HashOfShapes(kernel.program())),

@@ -5,6 +5,9 @@
 #ifndef PALLADION_EMU_CHECKS_REPLAY_ORIGIN_H_
 #define PALLADION_EMU_CHECKS_REPLAY_ORIGIN_H_
 
+#include <cstdint>
+#include <string>
+
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/check.h"
@@ -14,6 +17,11 @@ namespace palladion {
 
 ScheduleOrigin OriginOf(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                         const CheckOptions& options);
+
+// The parts of it that any kernel has.
+std::uint64_t HashOfInputs(absl::Span<const ConstArray> inputs);
+std::string OriginWord(std::string text);  // what a string of a schedule cannot hold becomes "_"
+std::string OptionsText(const CheckOptions& options);
 
 }  // namespace palladion
 

@@ -134,7 +134,7 @@ class Reader:
         how = getattr(self, f"_{block.language}", None) if block.skipped is None else self._not_run
         if how is None:
             raise Wrong(f"{block}: a block of {block.language or 'no language'} does not run by itself; say what it is (python, console, sh, "
-                        "output, pkir, diff, case), or `no-run` and why (docs/contributing.md)")
+                        "output, pkir, diff, case, cpp), or `no-run` and why (docs/contributing.md)")
         how(block)
 
     def _not_run(self, block):
@@ -171,6 +171,15 @@ class Reader:
         tool = ROOT / "tools" / (pathlib.Path(block.page).stem.replace("-", "_") + ".py")
         if not tool.is_file():
             raise Wrong(f"{block}: there is no {tool.relative_to(ROOT)}, which would print it")
+
+    def _cpp(self, block):
+        """C++ that a test compiles and runs: it stands in that test's source, word for word."""
+        if not block.option("from"):
+            raise Wrong(f"{block}: C++ needs from=FILE, the test that it is a part of")
+        source = ROOT / block.option("from")
+        if not source.is_file() or block.text not in source.read_text(encoding="utf-8"):
+            raise Wrong(f"{block}: this is not in {block.option('from')} as it stands here")
+        self.printed = None  # what it prints the test compares
 
     def _text(self, block):
         """What a reader puts into a file."""

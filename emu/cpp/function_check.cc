@@ -1,0 +1,244 @@
+#include "emu/cpp/function_check.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "emu/arrays.h"
+#include "emu/checks/check_trial.h"
+#include "emu/checks/replay_origin.h"
+#include "emu/launch/launch.h"
+#include "emu/values.h"
+#include "emu/watch/last_writer.h"
+#include "scheduler/policies/pct_bound.h"
+#include "scheduler/search/shrink.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/tensor/element_index.h"
+
+namespace palladion {
+namespace {
+
+// What a function does is not seen: the same string may be of another function of the same shape.
+ScheduleOrigin OriginOf(const FunctionKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options) {
+  ScheduleHash shape, arrays;
+  shape.Add("C++").Add(kernel.threads.size());
+  for (const std::int64_t size : kernel.grid) shape.Add(static_cast<std::uint64_t>(size));
+  const auto add = [&arrays](std::string_view name, DType dtype, const std::vector<std::int64_t>& sizes) {
+    arrays.Add(name).Add(Name(dtype));
+    for (const std::int64_t size : sizes) arrays.Add(static_cast<std::uint64_t>(size));
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) add(kernel.inputs[i], inputs[i].dtype(), inputs[i].shape());
+  for (const KernelOutput& output : kernel.outputs) add(output.name, output.dtype, output.shape);
+  return {.kernel = OriginWord(kernel.name),
+          .target = "generic",
+          .options = OptionsText(options),
+          .operations = Folded(shape.value()),
+          .shapes = Folded(arrays.value()),
+          .inputs = Folded(HashOfInputs(ArraysOf(inputs)))};
+}
+
+Schedule ScheduleOfSeed(std::int64_t seed) {
+  const auto number = static_cast<std::uint64_t>(seed);
+  return {.policy = PolicyOfSeed(number), .seed = number, .moves = {}};
+}
+
+struct Difference {
+  std::size_t output = 0;
+  std::int64_t element = 0, count = 0;
+};
+
+std::optional<Difference> FirstDifference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].BitwiseEquals(b[i])) continue;
+    const std::size_t bytes = StorageBytes(a[i].dtype());
+    Difference found{.output = i};
+    for (std::int64_t e = a[i].num_elements(); e-- > 0;) {
+      const std::size_t at = static_cast<std::size_t>(e) * bytes;
+      if (std::memcmp(a[i].bytes() + at, b[i].bytes() + at, bytes) == 0) continue;
+      found.element = e;
+      ++found.count;
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+FunctionCheck::FunctionCheck(const FunctionKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options,
+                             Fill fill)
+    : kernel_(kernel),
+      inputs_(inputs),
+      options_(options),
+      watched_{.run = options.run,
+               .step_budget = options.step_budget,
+               .fill = fill,
+               .fences = *FencePolicyFromName(options.proxy),
+               .races = options.races,
+               .definedness = options.definedness},
+      origin_(OriginOf(kernel, inputs, options)) {}
+
+absl::Status FunctionCheck::Run() {
+  report_ = {.kernel = kernel_.name, .target = "generic", .checked = true, .strict = options_.strict};
+  report_.programs = static_cast<std::int64_t>(kernel_.threads.size());
+  for (const std::int64_t size : kernel_.grid) report_.programs *= size;
+  absl::Status status = RunSchedules();
+  if (IsInterrupted(status)) {
+    report_.interrupted = true;
+    status = absl::OkStatus();
+  }
+  if (!status.ok() && log_.entries().empty()) return status;
+  if (!status.ok()) report_.error = ErrorReport(status, "", "").error;
+  Conclude();
+  return absl::OkStatus();
+}
+
+absl::Status FunctionCheck::RunSchedules() {
+  const bool replays = !options_.replay.empty();
+  // A replay shows its own schedule; the other says how long runs are, and what the outputs are compared with.
+  if (replays) return Replay();
+  PALLADION_ASSIGN_OR_RETURN(Trial first, Try(ScheduleOfSeed(0)));
+  baseline_ = first.ran;
+  report_.printed = baseline_.printed;
+  lengths_ = {.steps = std::max<std::int64_t>(1, baseline_.run.steps),
+              .operations = baseline_.run.operations,
+              .work = baseline_.run.work};
+  PALLADION_RETURN_IF_ERROR(Take(first));
+  if (options_.run.control != nullptr) options_.run.control->BeginSchedules(options_.seeds);
+  for (std::int64_t seed = 1; seed < options_.seeds && !livelock_ && !Interrupted(); ++seed) {
+    if (options_.run.control != nullptr) options_.run.control->EndSchedules(seed);
+    PALLADION_ASSIGN_OR_RETURN(const Trial trial, Try(ScheduleOfSeed(seed)));
+    PALLADION_RETURN_IF_ERROR(Take(trial));
+    Compare(trial);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FunctionCheck::Replay() {
+  PALLADION_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options_.replay));
+  PALLADION_RETURN_IF_ERROR(ExpectMadeFor(schedule, origin_));
+  FunctionOptions outputs_only = watched_;
+  outputs_only.races = outputs_only.definedness = false;
+  PALLADION_ASSIGN_OR_RETURN(baseline_, Ran(ScheduleOfSeed(0), outputs_only));
+  PALLADION_RETURN_IF_ERROR(baseline_.trouble);
+  report_.printed = baseline_.printed;
+  lengths_ = {.steps = std::max<std::int64_t>(1, baseline_.run.steps),
+              .operations = baseline_.run.operations,
+              .work = baseline_.run.work};
+  PALLADION_ASSIGN_OR_RETURN(const Trial trial, Try(schedule));
+  PALLADION_RETURN_IF_ERROR(Take(trial));
+  Compare(trial);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FunctionRun> FunctionCheck::Ran(const Schedule& schedule, const FunctionOptions& options) {
+  const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths_);
+  return RunFunctions(kernel_, inputs_, options, places_, *policy);
+}
+
+absl::StatusOr<FunctionCheck::Trial> FunctionCheck::Try(const Schedule& schedule) {
+  PALLADION_ASSIGN_OR_RETURN(FunctionRun ran, Ran(schedule, watched_));
+  return Trial{schedule, std::move(ran)};
+}
+
+// Its findings, and then its trouble.
+absl::Status FunctionCheck::Take(const Trial& trial) {
+  const FunctionRun& ran = trial.ran;
+  report_.schedules += IsInterrupted(ran.trouble) ? 0 : 1;
+  livelock_ |= ran.run.outcome == Outcome::kBudget;
+  tallies_["bounds"] += ran.accesses;
+  tallies_["deadlocks"] += ran.run.steps;
+  if (options_.races) tallies_["races"] += ran.raced;
+  if (options_.definedness) tallies_["definedness"] += ran.accesses + ran.definedness;
+  for (const Finding& finding : ran.findings)
+    log_.Add(finding, trial.schedule, [&] { return ReplayOf(trial, finding); });
+  return ran.trouble;
+}
+
+// The moves of the schedule that it takes to see the finding.
+std::string FunctionCheck::ReplayOf(const Trial& trial, const Finding& finding) {
+  constexpr std::int64_t kMaxRuns = 400;
+  Schedule shorter = trial.schedule;
+  const bool worth = finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
+  if (trial.ran.run.moves.empty() || !worth) return NameOf(shorter);
+  const auto shows = [&](const std::vector<Move>& moves) -> absl::StatusOr<bool> {
+    Schedule schedule = trial.schedule;
+    schedule.moves = moves;
+    PALLADION_ASSIGN_OR_RETURN(const FunctionRun again, Ran(schedule, watched_));
+    return std::any_of(again.findings.begin(), again.findings.end(),
+                       [&](const Finding& found) { return SameFinding(found, finding); });
+  };
+  const absl::StatusOr<Shrunk> shrunk = Shrink(trial.ran.run.moves, trial.ran.run.operations, shows, kMaxRuns);
+  if (shrunk.ok() && shrunk->reproduced) shorter.moves = shrunk->moves;
+  return NameOf(shorter);
+}
+
+std::optional<FindingAccess> FunctionCheck::WriterOf(const Schedule& schedule, std::size_t output,
+                                                     std::int64_t element) {
+  LastWriter writer(element, {.blocks = true, .thread_index = true, .many_threads = kernel_.threads.size() > 1});
+  FunctionOptions options = watched_;
+  options.races = options.definedness = false;
+  options.bound = [&](Memory& memory, absl::Span<const BufferId> outputs) {
+    memory.Observe(&writer);
+    writer.Watch(memory, outputs[output]);
+  };
+  return Ran(schedule, options).ok() ? writer.writer() : std::nullopt;
+}
+
+void FunctionCheck::Compare(const Trial& trial) {
+  if (differs_ || trial.ran.run.outcome != Outcome::kFinished || baseline_.run.outcome != Outcome::kFinished) return;
+  const std::optional<Difference> difference = FirstDifference(baseline_.outputs, trial.ran.outputs);
+  if (!difference.has_value()) return;
+  differs_ = true;  // one pair of schedules tells it
+  const auto& [output, element, count] = *difference;
+  const Schedule first = ScheduleOfSeed(0);
+  const KernelOutput& declared = kernel_.outputs[output];
+  Finding finding{.code = FindingCode::kNondeterministic,
+                  .severity = RowOf(FindingCode::kNondeterministic).severity,
+                  .message = Cat("output '", declared.name, "'", IndexText(declared.shape, element), " is ",
+                                 ElementText(baseline_.outputs[output], element), " in ", InWords(first), " and ",
+                                 ElementText(trial.ran.outputs[output], element), " in ", InWords(trial.schedule), "; ",
+                                 count, " of its elements differ"),
+                  .first = WriterOf(first, output, element),
+                  .second = WriterOf(trial.schedule, output, element),
+                  .why =
+                      "blocks, threads and asynchronous operations run in any order that barriers, semaphores and "
+                      "atomics leave"};
+  if (finding.second.has_value()) finding.loc = finding.second->loc;
+  if (const Finding* cause = log_.AnyUnordered(); cause != nullptr)
+    finding.fix = Cat("mend the ", Code(cause->code), " first");
+  log_.AddDifference(std::move(finding), trial.schedule, NameOf(trial.schedule));
+}
+
+std::string FunctionCheck::NameOf(Schedule schedule) const {
+  schedule.origin = origin_;
+  return ToString(schedule);
+}
+
+bool FunctionCheck::Interrupted() {
+  report_.interrupted |= palladion::Interrupted(options_.run.control);
+  report_.interrupted |= options_.interrupted && options_.interrupted();
+  return report_.interrupted;
+}
+
+void FunctionCheck::Conclude() {
+  for (const FindingLog::Entry& entry : log_.entries()) {
+    report_.findings.push_back(Reported(entry.finding, places_.module()));
+    report_.findings.back().replay = entry.replay;
+  }
+  for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
+  report_.argument = Argument();
+  report_.verdict = VerdictOf(report_);
+}
+
+std::string FunctionCheck::Argument() const {
+  const std::string schedules = Cat(report_.schedules, report_.schedules == 1 ? " schedule" : " schedules");
+  if (report_.interrupted && report_.schedules == 0) return "the check was interrupted before a schedule ended";
+  if (!options_.replay.empty()) return "one schedule was replayed, beside program order";
+  if (livelock_) return Cat("the check stopped after ", schedules, ", at one that does not end");
+  return Cat(PctSentence(baseline_.run.agents, lengths_.steps, report_.schedules),
+             "; not proved: what a C++ function decides by is not known");
+}
+
+}  // namespace palladion

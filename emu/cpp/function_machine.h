@@ -1,0 +1,127 @@
+// What all threads of one run of a FunctionKernel share: memory, the GPU machine over it, the places of the source, and
+// what the handles of KernelMemory, KernelBarrier and KernelSemaphore stand for. It is the machine of kernel text,
+// asked through the same port; there is no program, only the shape of the launch.
+#ifndef PALLADION_EMU_CPP_FUNCTION_MACHINE_H_
+#define PALLADION_EMU_CPP_FUNCTION_MACHINE_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "emu/cpp/code_places.h"
+#include "emu/cpp/function_launch.h"
+#include "emu/gpu/gpu_machine.h"
+#include "emu/kernel.h"
+#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/memory.h"
+#include "semantics/program/program.h"
+#include "semantics/tensor/fill.h"
+
+namespace palladion {
+
+// What threads do to memory, told to the model; what engines do was judged when it was asked for. An atomic update
+// learns what the element's earlier ones told (emu/checks/clock_races.h says it of programs).
+class FunctionAccesses final : public AccessObserver {
+ public:
+  FunctionAccesses(const Memory& memory, GpuMachine& machine) : memory_(memory), machine_(machine) {}
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Free(BufferId buffer) override;
+  std::int64_t accesses() const { return accesses_; }
+
+ private:
+  const Memory& memory_;
+  GpuMachine& machine_;
+  std::map<std::pair<std::int32_t, std::int64_t>, std::shared_ptr<const ClockBundle>> told_;  // by buffer and offset
+  std::int64_t accesses_ = 0;
+};
+
+class FunctionMachine {
+ public:
+  // The kernel and the places outlive it, and so do the arrays of Bind.
+  FunctionMachine(const FunctionKernel& kernel, const FunctionOptions& options, CodePlaces& places);
+  FunctionMachine(const FunctionMachine&) = delete;
+  FunctionMachine& operator=(const FunctionMachine&) = delete;
+
+  // Inputs fit the kernel, outputs are of its types.
+  void Bind(absl::Span<const Tensor> inputs, std::vector<Tensor>& outputs);
+  // After the last thread has ended.
+  void Finish();
+
+  const FunctionKernel& kernel() const { return kernel_; }
+  std::int64_t threads() const { return static_cast<std::int64_t>(kernel_.threads.size()); }
+  Memory& memory() { return memory_; }
+  GpuMachine& gpu() { return gpu_; }
+  CodePlaces& places() { return places_; }
+  bool definedness() const { return options_.definedness; }
+
+  // What handles stand for.
+  struct Object {
+    BufferId buffer;
+    std::string name;
+    MemoryKind kind = MemoryKind::kGlobal;
+    std::int64_t block = -1;  // whose it is; -1: the grid's
+    bool is_input = false;
+    std::optional<CodeSite> left = {};  // where its thread gave it back
+  };
+  struct SyncObject {
+    SyncId array;
+    std::string name;
+    std::int64_t count = 1;
+    std::int64_t block = -1;
+  };
+  KernelMemory HandleOf(Object object);
+  std::uint64_t run() const { return run_; }
+  std::vector<Object>& objects() { return objects_; }
+  std::vector<SyncObject>& syncs() { return syncs_; }
+  std::optional<KernelMemory> ArrayOf(std::string_view name) const;
+
+  // Everyone who allocates by one name means the same object. The type that was given to the name before, where it is
+  // another one than `type`.
+  struct Named {
+    AllocationSite site;
+    std::string differs = {};
+  };
+  Named NameOf(const std::string& name, const std::string& type, KernelScope scope);
+
+  // The first error of a function ends the run.
+  void Fail(absl::Status status) {
+    if (failed_.ok()) failed_ = std::move(status);
+  }
+  const absl::Status& failed() const { return failed_; }
+
+  std::vector<Finding> Findings() const;
+  std::int64_t definedness_checks() const { return checks_; }
+  std::int64_t raced_accesses() const { return accesses_.accesses(); }
+
+ private:
+  static std::vector<std::int64_t> GridOf(const FunctionKernel& kernel);
+  static Program ShapeOf(const FunctionKernel& kernel);
+  AllocRequest RequestFor(const std::string& name, const Tensor& array, bool is_output) const;
+
+  const FunctionKernel& kernel_;
+  const FunctionOptions& options_;
+  CodePlaces& places_;
+  const Program program_;  // without steps
+  Memory memory_;
+  GpuMachine gpu_;
+  FunctionAccesses accesses_;
+  const std::uint64_t run_;
+  std::vector<Object> objects_;
+  std::vector<SyncObject> syncs_;
+  std::map<std::string, std::int32_t, std::less<>> arrays_;
+  std::vector<BufferId> outputs_;
+  std::map<std::string, std::pair<std::int64_t, std::string>> names_;
+  absl::Status failed_;
+  std::int64_t checks_ = 0;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CPP_FUNCTION_MACHINE_H_
