@@ -7,31 +7,31 @@ namespace palladion {
 
 // ---- an engine
 
-FunctionEngine::FunctionEngine(FunctionMachine& machine, RunningThread& running, FunctionAgents& all,
-                               EngineOperation operation)
+FunctionEngine::FunctionEngine(FunctionMachine& machine, RunningThread& running, FunctionAgents& all, ClockId operation)
     : machine_(machine),
       running_(running),
       all_(all),
-      operation_(std::move(operation)),
-      half_(operation_.reads ? Half::kRead : Half::kWrite) {}
+      operation_(operation),
+      half_(request().sources.empty() ? Half::kWrite : Half::kRead) {}
 
 bool FunctionEngine::HalfReady::MaySignal(AgentId other) const {
   const FunctionEngine* engine = agent_.all_.EngineOf(other);
-  return engine != nullptr && engine->operation_.queue == agent_.operation_.queue;
+  return engine != nullptr && engine->request().queue == agent_.request().queue;
 }
 
 Operation FunctionEngine::Next() const {
-  Operation next{.loc = operation_.site.loc};
-  if (operation_.queue.valid()) {
+  const AsyncRequest& asked = request();
+  Operation next{.loc = asked.site.loc};
+  if (asked.queue.valid()) {
     next.waits_for = &ready_;
-    next.footprint.Add({.object = machine_.gpu().ObjectOf(operation_.queue)});
+    next.footprint.Add({.object = machine_.gpu().ObjectOf(asked.queue)});
   }
   if (half_ == Half::kRead) {
-    for (const BufferId buffer : operation_.sources) next.footprint.Add({.object = buffer.value, .writes = false});
+    for (const AsyncOperand& from : asked.sources) next.footprint.Add({.object = from.buffer().value, .writes = false});
     return next;
   }
-  for (const BufferId buffer : operation_.destinations) next.footprint.Add({.object = buffer.value});
-  for (const Completion& completion : operation_.completions)
+  for (const AsyncOperand& to : asked.destinations) next.footprint.Add({.object = to.buffer().value});
+  for (const Completion& completion : asked.completions)
     next.footprint.Add({.object = GpuMachine::ObjectOf(completion)});
   return next;
 }
@@ -39,9 +39,8 @@ Operation FunctionEngine::Next() const {
 absl::Status FunctionEngine::Resume(Gate& gate) {
   running_ = {};
   while (gate.TakeGrant() || gate.MayGo(Next())) {
-    machine_.gpu().Perform(operation_.id, half_);
+    machine_.gpu().Perform(operation_, half_);
     if (half_ == Half::kWrite) {
-      machine_.gpu().Done(operation_);
       all_.EngineEnds(id_);
       done_ = true;
       break;
@@ -55,12 +54,12 @@ absl::Status FunctionEngine::Resume(Gate& gate) {
 
 FunctionAgents::FunctionAgents(FunctionMachine& machine) : machine_(machine), threads_in_all_(machine.threads()) {
   for (const std::int64_t size : machine.kernel().grid) threads_in_all_ *= size;
-  machine.gpu().OnStart([this](EngineOperation operation) { Spawn(std::move(operation)); });
+  machine.gpu().OnStart([this](ClockId operation) { Spawn(operation); });
 }
 
 // Numbers are the run loop's, which counts agents in the order in which they come to be.
-void FunctionAgents::Spawn(EngineOperation operation) {
-  auto agent = std::make_shared<FunctionEngine>(machine_, running_, *this, std::move(operation));
+void FunctionAgents::Spawn(ClockId operation) {
+  auto agent = std::make_shared<FunctionEngine>(machine_, running_, *this, operation);
   engines_ = true;
   started_.push_back({.thread = {}, .engine = agent.get()});
   FunctionEngine& engine = *agent;
@@ -104,11 +103,11 @@ void FunctionAgents::Retire(Agent* agent) {
 bool FunctionAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const {
   const Started& started = started_[other.index()];
   if (target.kind == WaitTarget::Kind::kGroups)
-    return started.engine != nullptr && machine_.gpu().Awaits(waiter, target.queue, started.engine->operation().queue);
+    return started.engine != nullptr && machine_.gpu().Awaits(waiter, target.queue, started.engine->request().queue);
   if (target.kind == WaitTarget::Kind::kMeeting)
     return started.thread.valid() && machine_.gpu().SameBlock(waiter, started.thread);
   if (started.engine != nullptr) {
-    const std::vector<Completion>& completions = started.engine->operation().completions;
+    const std::vector<Completion>& completions = started.engine->request().completions;
     return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
       return GpuMachine::ObjectOf(completion) == machine_.gpu().ObjectOf(target.object);
     });

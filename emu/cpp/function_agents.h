@@ -21,21 +21,21 @@ class FunctionAgents;
 // One operation of an engine: its reading, then its writing.
 class FunctionEngine final : public Agent {
  public:
-  FunctionEngine(FunctionMachine& machine, RunningThread& running, FunctionAgents& all, EngineOperation operation);
+  FunctionEngine(FunctionMachine& machine, RunningThread& running, FunctionAgents& all, ClockId operation);
   Operation Next() const;
   void SetId(AgentId id) { id_ = id; }
-  const EngineOperation& operation() const { return operation_; }
+  const AsyncRequest& request() const { return machine_.gpu().model().RequestOf(operation_); }  // while under way
 
   absl::Status Resume(Gate& gate) override;
   bool done() const override { return done_; }
-  std::string Name() const override { return machine_.gpu().model().agents().NameOf(operation_.id); }
+  std::string Name() const override { return machine_.gpu().model().agents().NameOf(operation_); }
   bool engine() const override { return true; }
 
  private:
   class HalfReady final : public Condition {
    public:
     explicit HalfReady(const FunctionEngine& agent) : agent_(agent) {}
-    bool Ready() const override { return agent_.machine_.gpu().CanPerform(agent_.operation_.id, agent_.half_); }
+    bool Ready() const override { return agent_.machine_.gpu().CanPerform(agent_.operation_, agent_.half_); }
     std::string Describe() const override { return "the operations before it in its queue"; }
     bool MaySignal(AgentId other) const override;
 
@@ -46,7 +46,7 @@ class FunctionEngine final : public Agent {
   FunctionMachine& machine_;
   RunningThread& running_;
   FunctionAgents& all_;
-  EngineOperation operation_;
+  ClockId operation_;
   AgentId id_;
   Half half_;
   HalfReady ready_{*this};
@@ -85,7 +85,7 @@ class FunctionAgents final : public AgentSource {
     std::unique_ptr<CoroutineAgent> agent;
     AgentId id;
   };
-  void Spawn(EngineOperation operation);
+  void Spawn(ClockId operation);
 
   FunctionMachine& machine_;
   RunningThread running_;

@@ -223,7 +223,7 @@ bool FunctionCheck::Interrupted() {
 }
 
 void FunctionCheck::Conclude() {
-  for (const FindingLog::Entry& entry : log_.entries()) {
+  for (const CheckLog::Entry& entry : log_.entries()) {
     report_.findings.push_back(Reported(entry.finding, places_.module()));
     report_.findings.back().replay = entry.replay;
   }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "emu/checks/finding_log.h"
+#include "emu/checks/check_log.h"
 #include "emu/cpp/function_launch.h"
 #include "emu/kernel.h"
 #include "scheduler/policies/schedule.h"
@@ -54,7 +54,7 @@ class FunctionCheck {
   RunLengths lengths_;
   FunctionRun baseline_;
   bool differs_ = false, livelock_ = false;
-  FindingLog log_;
+  CheckLog log_;
   std::map<std::string, std::int64_t> tallies_;
   Report report_;
 };

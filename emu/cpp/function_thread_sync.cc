@@ -23,21 +23,26 @@ void FunctionThread::ExpectCopy(const KernelMemory& from, const KernelMemory& to
 
 void FunctionThread::Copy(const KernelMemory& from, const KernelMemory& to, const KernelBarrier* arrives) {
   ExpectCopy(from, to, arrives != nullptr);
-  AsyncStart start{.name = "copy_async"};
-  if (arrives != nullptr)
-    start.arrivals.push_back({ElementOf(*arrives, "barrier")});
-  else
-    start.queue = AsyncQueue::kStores, start.await_read = true;
+  SyncElement barrier;
+  if (arrives != nullptr) barrier = ElementOf(*arrives, "barrier");
   if (!Ask(Footprint::Everything(), Answer::kNone)) return;
   const Object source = ObjectOf(from), destination = ObjectOf(to);
   const bool usable = Usable(source);
   if (!Usable(destination) || !usable) return;
   std::size_t bytes = StorageBytes(from.dtype());
   for (const std::int64_t size : from.shape()) bytes *= static_cast<std::size_t>(size);
-  start.site = site_;
-  start.sources.push_back({.where = BoxOf(from, source), .bytes = bytes});
-  start.destinations.push_back({.where = BoxOf(to, destination), .bytes = bytes});
-  if (const absl::Status started = gpu().Start(std::move(start)); !started.ok()) Refuse(started);
+  AsyncRequest request{.name = "copy_async"};
+  request.At(site_);
+  if (arrives != nullptr) {
+    request.completions.push_back(gpu().ArrivalAt(barrier, 1));
+  } else {
+    request.await = "ctx.wait_copies(0)";
+    request.queue = gpu().QueueOf(AsyncQueue::kStores);
+    request.must_await = Half::kRead;
+  }
+  request.sources.push_back({.where = BoxOf(from, source), .bytes = bytes});
+  request.destinations.push_back({.where = BoxOf(to, destination), .bytes = bytes});
+  if (const absl::Status started = gpu().Start(std::move(request)); !started.ok()) Refuse(started);
 }
 
 void FunctionThread::copy_async(const KernelMemory& from, const KernelMemory& to, KernelBarrier arrives,
