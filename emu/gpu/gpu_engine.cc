@@ -16,8 +16,7 @@ QueueId GpuMachine::MakeQueueOf(ThreadId id, AsyncQueue queue) {
   QueueId& mine = queue == AsyncQueue::kMma ? owner.mma : owner.stores[lane];
   if (mine.valid()) return mine;
   mine = model_.MakeQueue(queue == AsyncQueue::kMma ? QueueOrder::kSerial : QueueOrder::kHalves);
-  queue_objects_.resize(mine.index() + 1);
-  queue_objects_[mine.index()] = QueueObject(id, queue);
+  queue_objects_[mine.value] = QueueObject(id, queue);
   return mine;
 }
 
@@ -77,6 +76,8 @@ absl::Status GpuMachine::Start(AsyncStart start) {
   operation.reads = !request.sources.empty();
   operation.completions = request.completions;
   PALLADION_ASSIGN_OR_RETURN(operation.id, model_.Start(Current().clock, std::move(request)));
+  operation.cluster = Of(Current().block).cluster;
+  ++clusters_.at(operation.cluster).under_way;
   for (const BufferId buffer : operation.sources) ++pending_[buffer.value];
   for (const BufferId buffer : operation.destinations) ++pending_[buffer.value];
   spawn_(std::move(operation));
@@ -108,6 +109,7 @@ void GpuMachine::Done(const EngineOperation& operation) {
       FreeMemory(buffer);
     }
   }
+  if (--clusters_.at(operation.cluster).under_way == 0) RetireIfIdle(operation.cluster);
 }
 
 }  // namespace palladion

@@ -94,6 +94,7 @@ class ThreadLaunch final : public Explorable {
   ScheduledResult Result(LoopResult run, bool fair) {
     const bool finished = run.outcome == Outcome::kFinished;
     const std::int64_t checks = finished ? state_.Finish() : 0;
+    if (finished && options_.at_end) options_.at_end(*machine_);
     if (finished) machine_->End({});
     if (writes_.has_value()) *options_.one_value = writes_->OfOneValue();
     ScheduledResult result{.launch = {.programs = state_.walk().programs(),

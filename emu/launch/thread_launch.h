@@ -13,6 +13,8 @@
 
 namespace palladion {
 
+class GpuMachine;
+
 // Does the kernel run this way?
 bool NeedsThreads(const Program& program);
 
@@ -27,6 +29,8 @@ struct ThreadOptions {
   bool begin_backwards = false;
   // Gets the names of the arrays of the call of which whoever wrote an element wrote the same bytes; nullptr: unasked.
   std::vector<std::string>* one_value = nullptr;
+  // Shown the machine once every block has ended: what is left there, for tests.
+  std::function<void(const GpuMachine&)> at_end = nullptr;
 };
 
 absl::StatusOr<ScheduledResult> RunThreads(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
