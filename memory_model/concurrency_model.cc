@@ -106,19 +106,18 @@ AccessSet ConcurrencyModel::WholeOf(const Tracked& buffer) {
 }
 
 BarrierId ConcurrencyModel::MakeBarrier(BarrierSpec spec) {
-  const BarrierId id{static_cast<std::int32_t>(barriers_.size())};
-  barriers_.emplace_back(id, std::move(spec));
-  barrier_ended_.push_back(false);
+  const BarrierId id = barriers_.Next();
+  barriers_.Add(id, std::move(spec));
   return id;
 }
 
 void ConcurrencyModel::Arrive(ClockId agent, BarrierId id, const CodeSite& site, std::int64_t amount) {
-  barriers_[id.index()].Arrive(agent, agents_.ClockOf(agent), amount, site, agents_, &log_);
+  barriers_[id].Arrive(agent, agents_.ClockOf(agent), amount, site, agents_, &log_);
   agents_.Tick(agent, site);
 }
 
 void ConcurrencyModel::Wait(ClockId agent, BarrierId id, const CodeSite& site) {
-  barriers_[id.index()].Wait(agent, site, &agents_, &log_);
+  barriers_[id].Wait(agent, site, &agents_, &log_);
 }
 
 bool ConcurrencyModel::Test(ClockId agent, BarrierId id, const CodeSite& site) {
@@ -129,62 +128,62 @@ bool ConcurrencyModel::Test(ClockId agent, BarrierId id, const CodeSite& site) {
 
 void ConcurrencyModel::JoinWarps(ClockId thread, absl::Span<const ClockId> warps) {
   for (const ClockId warp : warps) agents_.Join(thread, warp);
-  for (std::size_t i = 0; i < barriers_.size(); ++i) {
-    if (!barrier_ended_[i]) barriers_[i].Join(thread, warps, agents_);
-  }
+  barriers_.ForEach([&](BarrierId, Barrier& barrier) {
+    if (!barrier.ended()) barrier.Join(thread, warps, agents_);
+  });
 }
 
 void ConcurrencyModel::End(BarrierId id, const CodeSite& site, Barrier::Ends ends) {
-  if (barrier_ended_[id.index()]) return;
-  barrier_ended_[id.index()] = true;
-  barriers_[id.index()].End(ends, site, agents_, &log_);
+  Barrier* const barrier = barriers_.Find(id);
+  if (barrier == nullptr || barrier->ended()) return;
+  barrier->End(ends, site, agents_, &log_);
 }
 
 bool ConcurrencyModel::ArrivalsRace() const {
-  return std::any_of(barriers_.begin(), barriers_.end(),
-                     [](const Barrier& barrier) { return barrier.arrivals_race(); });
+  bool race = arrivals_raced_;
+  barriers_.ForEach([&](BarrierId, const Barrier& barrier) { race |= barrier.arrivals_race(); });
+  return race;
 }
 
 SemaphoreId ConcurrencyModel::MakeSemaphore(SemaphoreSpec spec) {
-  const SemaphoreId id{static_cast<std::int32_t>(semaphores_.size())};
-  semaphores_.emplace_back(id, std::move(spec));
-  semaphore_ended_.push_back(false);
+  const SemaphoreId id = semaphores_.Next();
+  semaphores_.Add(id, std::move(spec));
   return id;
 }
 
 void ConcurrencyModel::End(SemaphoreId id, const CodeSite& site) {
-  if (semaphore_ended_[id.index()]) return;
-  semaphore_ended_[id.index()] = true;
-  semaphores_[id.index()].End(site, agents_, &log_);
+  Semaphore* const semaphore = semaphores_.Find(id);
+  if (semaphore != nullptr && !semaphore->ended()) semaphore->End(site, agents_, &log_);
 }
 
 void ConcurrencyModel::Signal(ClockId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount) {
-  semaphores_[id.index()].Signal(agent, agents_.ClockOf(agent), amount, site);
+  semaphores_[id].Signal(agent, agents_.ClockOf(agent), amount, site);
   agents_.Tick(agent, site);
 }
 
 void ConcurrencyModel::Wait(ClockId agent, SemaphoreId id, std::int64_t value, bool decrement) {
-  semaphores_[id.index()].Wait(agent, value, decrement, &agents_);
+  semaphores_[id].Wait(agent, value, decrement, &agents_);
 }
 
 RendezvousId ConcurrencyModel::MakeRendezvous(std::string name, std::vector<ClockId> members) {
-  const RendezvousId id{static_cast<std::int32_t>(meetings_.size())};
-  meetings_.emplace_back(id, std::move(name), std::move(members));
+  const RendezvousId id = meetings_.Next();
+  for (const ClockId member : members) meetings_of_[member.value].push_back(id);
+  meetings_.Add(id, std::move(name), std::move(members));
   return id;
 }
 
 void ConcurrencyModel::Enter(ClockId agent, RendezvousId id, JointWork work, const CodeSite& site) {
-  meetings_[id.index()].Enter(agent, std::move(work), site, &agents_, &log_);
+  meetings_[id].Enter(agent, std::move(work), site, &agents_, &log_);
 }
 
 CollectiveId ConcurrencyModel::MakeCollective(std::string name, std::vector<std::string> members) {
-  const CollectiveId id{static_cast<std::int32_t>(collectives_.size())};
-  collectives_.emplace_back(id, std::move(name), std::move(members));
+  const CollectiveId id = collectives_.Next();
+  collectives_.Add(id, std::move(name), std::move(members));
   return id;
 }
 
 QueueId ConcurrencyModel::MakeQueue(QueueOrder order) {
-  queue_clocks_.emplace_back();
+  queue_clocks_.Add();
   return engine_.AddQueue(order);
 }
 
@@ -195,7 +194,7 @@ absl::StatusOr<ClockId> ConcurrencyModel::Start(ClockId agent, AsyncRequest requ
   const ClockId id = agents_.AddOperation(agent, Cat(request.name, " #", started_++), request.site);
   agents_.SayAwait(id, request.await);
   if (request.queue.valid()) {
-    ClockBundle& queue = queue_clocks_[request.queue.index()];
+    ClockBundle& queue = queue_clocks_[request.queue];
     if (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier) agents_.Fork(id).Join(queue);
     queue.Join(agents_.Completion(id, 2));
   }
@@ -246,10 +245,10 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
   const ClockBundle told = agents_.Completion(half.operation, static_cast<std::uint32_t>(half.half));
   for (const Completion& completion : performed.due) {
     if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) {
-      barriers_[barrier->index()].Arrive(half.operation, told, completion.amount, performed.site, agents_, &log_);
+      barriers_[*barrier].Arrive(half.operation, told, completion.amount, performed.site, agents_, &log_);
     } else {
       const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
-      semaphores_[semaphore.index()].Signal(half.operation, told, completion.amount, performed.site);
+      semaphores_[semaphore].Signal(half.operation, told, completion.amount, performed.site);
     }
   }
 }
@@ -262,53 +261,110 @@ void ConcurrencyModel::AwaitGroups(ClockId agent, QueueId queue, std::size_t may
 }
 
 void ConcurrencyModel::AgentEnds(ClockId agent) {
-  for (Rendezvous& meeting : meetings_) meeting.MemberEnds(agent, agents_, &log_);
+  const auto meetings = meetings_of_.find(agent.value);
+  if (meetings == meetings_of_.end()) return;
+  for (const RendezvousId id : meetings->second) {
+    if (Rendezvous* meeting = meetings_.Find(id); meeting != nullptr) meeting->MemberEnds(agent, agents_, &log_);
+  }
 }
 
 void ConcurrencyModel::End(const CodeSite& site) {
-  for (std::size_t i = 0; i < barriers_.size(); ++i) End(BarrierId{static_cast<std::int32_t>(i)}, site);
-  for (std::size_t i = 0; i < semaphores_.size(); ++i) End(SemaphoreId{static_cast<std::int32_t>(i)}, site);
+  barriers_.ForEach([&](BarrierId id, const Barrier&) { End(id, site); });
+  semaphores_.ForEach([&](SemaphoreId id, const Semaphore&) { End(id, site); });
+  agents_.NoteKnown();
   for (const auto& records : {engine_.finished(), engine_.Unfinished()}) {
     for (const AsyncEngine::Record& record : records) {
-      if (!agents_.KnownToAny(record.id, static_cast<std::uint32_t>(record.must_await))) {
-        ReportNotAwaited(record, site);
-      }
+      if (!agents_.KnownNow(record.id, static_cast<std::uint32_t>(record.must_await))) ReportNotAwaited(record, site);
     }
   }
 }
 
-// What no history holds and nobody will wait for is forgotten by everybody.
-void ConcurrencyModel::Sweep() {
+// ---- what has ended
+
+void ConcurrencyModel::Retire(ClockId agent) {
+  meetings_of_.erase(agent.value);
+  agents_.Retire(agent);
+  if (agents_.Crowded()) Sweep();
+}
+
+void ConcurrencyModel::Retire(BarrierId id) {
+  const Barrier* const barrier = barriers_.Find(id);
+  if (barrier == nullptr) return;
+  arrivals_raced_ |= barrier->arrivals_race();
+  barriers_.Retire(id);
+}
+
+void ConcurrencyModel::Retire(QueueId id) {
+  engine_.Retire(id);
+  queue_clocks_.Retire(id);
+}
+
+ConcurrencyModel::Kept ConcurrencyModel::kept() const {
+  const auto known = std::count_if(buffers_.begin(), buffers_.end(), [](const auto& b) { return b.has_value(); });
+  return {.agents = agents_.agents(),
+          .ended_agents = agents_.ended(),
+          .operations = agents_.operations(),
+          .barriers = barriers_.live(),
+          .semaphores = semaphores_.live(),
+          .meetings = meetings_.live(),
+          .collectives = collectives_.live(),
+          .queues = engine_.queues(),
+          .buffers = static_cast<std::size_t>(known),
+          .arenas = arenas_.size()};
+}
+
+// Whoever a finding may name: sorted, some more than once. Agents that live are known anyway.
+std::vector<ClockId> ConcurrencyModel::Remembered(std::size_t* looked) const {
   std::vector<ClockId> remembered;
+  const auto remember = [&](ClockId who) {
+    ++*looked;
+    if (!who.valid() || (!remembered.empty() && remembered.back() == who)) return;
+    remembered.push_back(who);
+  };
   for (const std::optional<Tracked>& buffer : buffers_) {
     if (!buffer.has_value()) continue;
-    buffer->history.ForEachEvent([&](const AccessEvent& event) {
-      if (AgentTable::IsOperation(event.who)) remembered.push_back(event.who);
-    });
+    buffer->history.ForEachEvent([&](const AccessEvent& event) { remember(event.who); });
+    if (buffer->freed.has_value()) remember(buffer->freed->who);
   }
-  for (const auto& [arena, past] : arenas_) {
-    past.ForEachEvent([&](const AccessEvent& event) {
-      if (AgentTable::IsOperation(event.who)) remembered.push_back(event.who);
-    });
-  }
+  for (const auto& [arena, past] : arenas_) past.ForEachEvent([&](const AccessEvent& event) { remember(event.who); });
+  barriers_.ForEach([&](BarrierId, const Barrier& barrier) { barrier.ForEachAgent(remember); });
+  semaphores_.ForEach([&](SemaphoreId, const Semaphore& semaphore) { semaphore.ForEachAgent(remember); });
+  meetings_.ForEach([&](RendezvousId, const Rendezvous& meeting) { meeting.ForEachAgent(remember); });
   std::sort(remembered.begin(), remembered.end());
+  return remembered;
+}
+
+// What no history holds and nobody will wait for is forgotten by everybody.
+void ConcurrencyModel::Sweep() {
+  std::size_t looked = buffers_.size();
+  const std::vector<ClockId> remembered = Remembered(&looked);
+  agents_.NoteKnown();
+  const std::vector<ClockId> in_groups = engine_.InGroups();
   std::vector<ClockId> gone, live = remembered;
   for (const AsyncEngine::Record& record : engine_.finished()) {
     const bool kept = std::binary_search(remembered.begin(), remembered.end(), record.id) ||
-                      !agents_.KnownToAny(record.id, static_cast<std::uint32_t>(record.must_await));
+                      !agents_.KnownNow(record.id, static_cast<std::uint32_t>(record.must_await));
     (kept ? live : gone).push_back(record.id);
+    if (!kept) continue;
+    live.push_back(record.issuer);
+    const bool asked =
+        agents_.Lives(record.issuer) || std::binary_search(in_groups.begin(), in_groups.end(), record.id);
+    if (!asked) agents_.DropFork(record.id);
   }
-  for (const AsyncEngine::Record& record : engine_.Unfinished()) live.push_back(record.id);
+  for (const AsyncEngine::Record& record : engine_.Unfinished()) {
+    live.push_back(record.id);
+    live.push_back(record.issuer);
+  }
   std::sort(gone.begin(), gone.end());
   std::sort(live.begin(), live.end());
   live.erase(std::unique(live.begin(), live.end()), live.end());
   engine_.Forget(gone);
-  agents_.Sweep(live);
+  agents_.Sweep(live, looked);
   const auto forgotten = [&](ClockId who) {
     return AgentTable::IsOperation(who) && !std::binary_search(live.begin(), live.end(), who);
   };
-  for (ClockBundle& clock : queue_clocks_) clock.Forget(forgotten);
-  for (Barrier& barrier : barriers_) barrier.Forget(forgotten);
+  queue_clocks_.ForEach([&](QueueId, ClockBundle& clock) { clock.Forget(forgotten); });
+  barriers_.ForEach([&](BarrierId, Barrier& barrier) { barrier.Forget(forgotten); });
 }
 
 }  // namespace palladion

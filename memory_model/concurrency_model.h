@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "memory_model/engine/async_engine.h"
 #include "memory_model/order/access_history.h"
@@ -24,6 +25,7 @@
 #include "memory_model/sync/finding_log.h"
 #include "memory_model/sync/rendezvous.h"
 #include "memory_model/sync/semaphore.h"
+#include "semantics/base/live_table.h"
 
 namespace palladion {
 
@@ -81,39 +83,39 @@ class ConcurrencyModel {
 
   BarrierId MakeBarrier(BarrierSpec spec);
   void Arrive(ClockId agent, BarrierId id, const CodeSite& site, std::int64_t amount = 1);  // in the barrier's units
-  bool CanWait(ClockId agent, BarrierId id) const { return barriers_[id.index()].CanWait(agent, agents_); }
+  bool CanWait(ClockId agent, BarrierId id) const { return barriers_[id].CanWait(agent, agents_); }
   void Wait(ClockId agent, BarrierId id, const CodeSite& site);
   bool Test(ClockId agent, BarrierId id, const CodeSite& site);  // a wait, if it can go: did it?
   WaitRecord Waiting(ClockId agent, BarrierId id, const CodeSite& site) const {
-    return barriers_[id.index()].Waiting(agent, site, &agents_);
+    return barriers_[id].Waiting(agent, site, &agents_);
   }
   void End(BarrierId id, const CodeSite& site, Barrier::Ends ends = Barrier::Ends::kScope);
   bool ArrivalsRace() const;  // of any barrier so far: Barrier::arrivals_race
   // The warps that the thread has spawned have ended. All of them, in order: barriers look at what each has seen.
   void JoinWarps(ClockId thread, absl::Span<const ClockId> warps);
-  const Barrier& Of(BarrierId id) const { return barriers_[id.index()]; }
+  const Barrier& Of(BarrierId id) const { return barriers_[id]; }
 
   SemaphoreId MakeSemaphore(SemaphoreSpec spec);
   void Signal(ClockId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount = 1);
-  bool CanWait(SemaphoreId id, std::int64_t value) const { return semaphores_[id.index()].CanWait(value); }
+  bool CanWait(SemaphoreId id, std::int64_t value) const { return semaphores_[id].CanWait(value); }
   void Wait(ClockId agent, SemaphoreId id, std::int64_t value, bool decrement = true);
-  std::int64_t Read(ClockId agent, SemaphoreId id) { return semaphores_[id.index()].Read(agent, &agents_); }
+  std::int64_t Read(ClockId agent, SemaphoreId id) { return semaphores_[id].Read(agent, &agents_); }
   void End(SemaphoreId id, const CodeSite& site);  // its scope ends
-  const Semaphore& Of(SemaphoreId id) const { return semaphores_[id.index()]; }
+  const Semaphore& Of(SemaphoreId id) const { return semaphores_[id]; }
 
   RendezvousId MakeRendezvous(std::string name, std::vector<ClockId> members);
   void Enter(ClockId agent, RendezvousId id, JointWork work, const CodeSite& site);
-  bool CanLeave(ClockId agent, RendezvousId id) const { return meetings_[id.index()].CanLeave(agent); }
-  void Leave(ClockId agent, RendezvousId id) { meetings_[id.index()].Leave(agent, &agents_); }
-  const Rendezvous& Of(RendezvousId id) const { return meetings_[id.index()]; }
+  bool CanLeave(ClockId agent, RendezvousId id) const { return meetings_[id].CanLeave(agent); }
+  void Leave(ClockId agent, RendezvousId id) { meetings_[id].Leave(agent, &agents_); }
+  const Rendezvous& Of(RendezvousId id) const { return meetings_[id]; }
 
   // Collective operations that nobody waits in. Members are numbers, from 0.
   CollectiveId MakeCollective(std::string name, std::vector<std::string> members);
   void Enter(CollectiveId id, std::size_t member, std::string what, const CodeSite& site) {
-    collectives_[id.index()].Enter(member, std::move(what), site, &log_);
+    collectives_[id].Enter(member, std::move(what), site, &log_);
   }
   void MemberEnds(CollectiveId id, std::size_t member, const CodeSite& site) {
-    collectives_[id.index()].MemberEnds(member, site, &log_);
+    collectives_[id].MemberEnds(member, site, &log_);
   }
 
   // Asynchronous operations. Start checks what it will touch against what the issuer knows now; Perform is for one of
@@ -133,6 +135,24 @@ class ConcurrencyModel {
   void AwaitGroups(ClockId agent, QueueId queue, std::size_t may_remain, Half half);
 
   void AgentEnds(ClockId agent);
+
+  // What has ended is retired, and its memory goes: an agent that nobody will ask what it knew, a barrier or semaphore
+  // after its End at which nothing that is under way will arrive, a meeting and a collective whose members have all
+  // ended, a queue that nobody will wait for. Ids are not given again. What an agent did stays in the histories.
+  void Retire(ClockId agent);
+  void Retire(BarrierId id);
+  void Retire(SemaphoreId id) { semaphores_.Retire(id); }
+  void Retire(RendezvousId id) { meetings_.Retire(id); }
+  void Retire(CollectiveId id) { collectives_.Retire(id); }
+  void Retire(QueueId id);
+
+  // What is kept, for tests: bounded by what is alive, and by what histories remember.
+  struct Kept {
+    std::size_t agents = 0, ended_agents = 0, operations = 0, barriers = 0, semaphores = 0, meetings = 0,
+                collectives = 0, queues = 0, buffers = 0, arenas = 0;
+  };
+  Kept kept() const;
+
   // The kernel ends, at `site`: what is left over.
   void End(const CodeSite& site);
 
@@ -177,6 +197,7 @@ class ConcurrencyModel {
   void TouchOperands(ClockId operation, const std::vector<AsyncOperand>& operands, Half half, const CodeSite& site);
   void ReportNotAwaited(const AsyncEngine::Record& operation, const CodeSite& end);
   void Sweep();
+  std::vector<ClockId> Remembered(std::size_t* looked) const;
 
   FenceRule rule_;
   PlaceNamer namer_;
@@ -184,14 +205,14 @@ class ConcurrencyModel {
   FindingLog log_;
   std::vector<std::optional<Tracked>> buffers_;  // by id
   std::map<std::int32_t, ArenaPast> arenas_;
-  std::vector<Barrier> barriers_;
-  std::vector<bool> barrier_ended_;
-  std::vector<Semaphore> semaphores_;
-  std::vector<bool> semaphore_ended_;
-  std::vector<Rendezvous> meetings_;
-  std::vector<CollectiveLog> collectives_;
+  LiveTable<BarrierId, Barrier> barriers_;
+  LiveTable<SemaphoreId, Semaphore> semaphores_;
+  LiveTable<RendezvousId, Rendezvous> meetings_;
+  absl::flat_hash_map<std::int32_t, std::vector<RendezvousId>> meetings_of_;  // by agent
+  LiveTable<CollectiveId, CollectiveLog> collectives_;
   AsyncEngine engine_;
-  std::vector<ClockBundle> queue_clocks_;  // what a serial operation, or a commit, of the queue follows
+  LiveTable<QueueId, ClockBundle> queue_clocks_;  // what a serial operation, or a commit, of the queue follows
+  bool arrivals_raced_ = false;                   // at a barrier that has been retired
   std::int64_t started_ = 0;
   bool tracks_accesses_ = true;
   std::vector<AccessConflict> conflicts_;  // of one access: memory is kept

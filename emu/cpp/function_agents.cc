@@ -105,14 +105,14 @@ bool FunctionAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentI
   if (target.kind == WaitTarget::Kind::kGroups)
     return started.engine != nullptr && machine_.gpu().Awaits(waiter, target.queue, started.engine->request().queue);
   if (target.kind == WaitTarget::Kind::kMeeting)
-    return started.thread.valid() && machine_.gpu().SameBlock(waiter, started.thread);
+    return started.thread.valid() && machine_.gpu().SameBlock(waiter, machine_.gpu().IndexOf(started.thread));
   if (started.engine != nullptr) {
     const std::vector<Completion>& completions = started.engine->request().completions;
     return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
       return GpuMachine::ObjectOf(completion) == machine_.gpu().ObjectOf(target.object);
     });
   }
-  return started.thread.valid() && machine_.gpu().Sees(started.thread, target.object.array);
+  return started.thread.valid() && machine_.gpu().Sees(machine_.gpu().IndexOf(started.thread), target.object.array);
 }
 
 }  // namespace palladion

@@ -36,7 +36,7 @@ void FunctionThread::Copy(const KernelMemory& from, const KernelMemory& to, cons
   if (arrives != nullptr) {
     request.completions.push_back(gpu().ArrivalAt(barrier, 1));
   } else {
-    request.await = "ctx.wait_copies(0)";
+    request.await = "ctx.wait_copies()";
     request.queue = gpu().QueueOf(AsyncQueue::kStores);
     request.must_await = Half::kRead;
   }

@@ -44,6 +44,7 @@ struct Block {
 
   std::vector<std::int64_t> index;  // of the grid, without the thread
   std::int64_t cluster = 0;         // its number
+  std::int64_t number = 0;          // in the grid, row-major
   Place place;
   std::vector<ThreadId> threads;
   std::size_t running = 0;
@@ -53,6 +54,7 @@ struct Block {
   std::vector<SharedBuffer> retired;  // their scope is over; nobody has their bytes yet
   std::map<ObjectName, SyncId> syncs;
   std::vector<std::pair<SyncId, CodeSite>> left;  // their scope is over; nobody has their bytes yet
+  std::vector<SyncId> arrays;                     // of barriers and semaphores, that have not been retired
 
   // Where the next allocation begins. What peers alone have reached comes later, wherever it lies.
   std::int64_t Top() const {

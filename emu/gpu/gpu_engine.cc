@@ -27,8 +27,7 @@ QueueId GpuMachine::MakeQueueOf(ThreadId id, AsyncQueue queue) {
   QueueId& mine = queue == AsyncQueue::kMma ? owner.mma : owner.stores[lane];
   if (mine.valid()) return mine;
   mine = model_.MakeQueue(queue == AsyncQueue::kMma ? QueueOrder::kSerial : QueueOrder::kHalves);
-  queue_objects_.resize(mine.index() + 1);
-  queue_objects_[mine.index()] = QueueObject(id, queue);
+  queue_objects_[mine.value] = QueueObject(id, queue);
   return mine;
 }
 
@@ -62,6 +61,8 @@ absl::Status GpuMachine::Start(AsyncRequest request) {
   }
   const std::vector<BufferId> touched = BuffersOf(request);
   PALLADION_ASSIGN_OR_RETURN(const ClockId operation, model_.Start(Current().clock, std::move(request)));
+  cluster_of_[operation.value] = Of(Current().block).cluster;
+  ++clusters_.at(Of(Current().block).cluster).under_way;
   for (const BufferId buffer : touched) ++pending_[buffer.value];
   spawn_(operation);
   return absl::OkStatus();
@@ -89,6 +90,11 @@ void GpuMachine::Perform(ClockId operation, Half half) {
     to_free_.erase(waiting);
     FreeMemory(buffer);
   }
+  if (half == Half::kRead) return;
+  const auto of = cluster_of_.find(operation.value);
+  const std::int64_t cluster = of->second;
+  cluster_of_.erase(of);
+  if (--clusters_.at(cluster).under_way == 0) RetireIfIdle(cluster);
 }
 
 }  // namespace palladion

@@ -57,35 +57,47 @@ void GpuMachine::WrittenBefore(BufferId array) {
   model_.Touch(before_, array, AccessKind::kWrite, SetOf(shape, bytes, whole, ReachOf(shape, whole)), {});
 }
 
-ThreadId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
-  const BlockId id{static_cast<std::int32_t>(blocks_.size())};
-  Block& block = blocks_.emplace_back();
-  block.index.assign(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(block_dims_));
+std::int64_t GpuMachine::NumberOf(absl::Span<const std::int64_t> index) const {
   std::int64_t number = 0;
   for (std::size_t d = 0; d < block_dims_; ++d) number = number * grid_[d] + index[d];
-  block.cluster = number / units_;
+  return number;
+}
+
+// A block of one thread is called by its block alone.
+std::string GpuMachine::NameOf(absl::Span<const std::int64_t> index) const {
+  if (block_dims_ == grid_.size() || grid_.back() == 1) return NameOfBlock(index.first(block_dims_));
+  return AgentName({.blocks = true, .thread_index = true, .many_threads = true}, index);
+}
+
+ThreadId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
+  const BlockId id = blocks_.Next();
+  Block& block = blocks_.Add();
+  block.index.assign(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(block_dims_));
+  block.number = NumberOf(index);
+  block.cluster = block.number / units_;
   block.place = Place{}
                     .With(PlaceLevel::kCluster, static_cast<std::int32_t>(block.cluster))
-                    .With(PlaceLevel::kBlock, static_cast<std::int32_t>(number % units_));
-  block_at_[block.index] = id;
-  const ThreadId first{static_cast<std::int32_t>(threads_.size())};
+                    .With(PlaceLevel::kBlock, static_cast<std::int32_t>(block.number % units_));
+  block_at_[block.number] = id;
+  if (begun_.size() <= static_cast<std::size_t>(block.number))
+    begun_.resize(static_cast<std::size_t>(block.number) + 1);
+  begun_[static_cast<std::size_t>(block.number)] = true;
+  clusters_[block.cluster].blocks.push_back(id);
+  const ThreadId first = threads_.Next();
   std::vector<ClockId> clocks;
-  const std::string where = NameOfBlock(block.index);
   for (std::int64_t t = 0; t < threads; ++t) {
-    block.threads.push_back({static_cast<std::int32_t>(threads_.size())});
-    Thread& thread = threads_.emplace_back();
+    block.threads.push_back(threads_.Next());
+    Thread& thread = threads_.Add();
     thread.block = id;
     thread.index = block.index;
     thread.number = static_cast<std::size_t>(t);
     if (threads > 1 || block_dims_ < grid_.size()) thread.index.push_back(t);
     const Place place = block.place.With(PlaceLevel::kThread, static_cast<std::int32_t>(t));
-    thread.clock = model_.agents().Add(
-        threads == 1 ? where : AgentName({.blocks = true, .thread_index = true, .many_threads = true}, thread.index),
-        place);
+    thread.clock = model_.agents().Add(NameOf(thread.index), place);
     clocks.push_back(thread.clock);
   }
   block.running = block.threads.size();
-  block.meeting = model_.MakeRendezvous(Cat("the threads of ", where), std::move(clocks));
+  block.meeting = model_.MakeRendezvous(Cat("the threads of ", NameOfBlock(block.index)), std::move(clocks));
   return first;
 }
 
@@ -93,15 +105,15 @@ bool GpuMachine::EndThread(ThreadId id) {
   Block& block = Of(Of(id).block);
   model_.AgentEnds(Of(id).clock);
   Of(id).ended = true;
-  if (units_ > 1) EndCollectives(Of(id));
+  Cluster& cluster = clusters_.at(block.cluster);
+  if (units_ > 1) EndCollectives(Of(id), collectives_);
+  if (units_ > 1) EndCollectives(Of(id), cluster.collectives);
   if (--block.running > 0) return false;
   // Blocks of a cluster may look at each other's memory until all have come to their end.
-  std::size_t ended = 0;
-  for (const Block& other : blocks_) ended += other.cluster == block.cluster && other.running == 0;
-  if (ended < static_cast<std::size_t>(units_)) return false;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    if (blocks_[b].cluster == block.cluster) EndBlock({static_cast<std::int32_t>(b)});
-  }
+  if (++cluster.ended < units_) return false;
+  for (const BlockId other : cluster.blocks) EndBlock(other);
+  cluster.over = true;
+  RetireIfIdle(block.cluster);
   return true;
 }
 
@@ -150,7 +162,7 @@ std::string GpuMachine::DescribeWait(ThreadId id, const WaitTarget& target) cons
 }
 
 std::int64_t GpuMachine::ObjectOf(SyncElement element) const {
-  const SyncArray& array = syncs_[element.array.index()];
+  const SyncArray& array = syncs_[element.array];
   const auto i = static_cast<std::size_t>(element.element);
   return array.barriers.empty() ? kSemaphoreObjects + array.semaphores[i].value
                                 : kBarrierObjects + array.barriers[i].value;
@@ -221,9 +233,19 @@ void GpuMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string
   const std::vector<std::int64_t>& mine = Of(me.block).index;
   CollectiveKey key{mine, me.number, LaneOf(me)};
   for (const std::size_t d : grid_dims) key.group[d] = -1;
-  const auto [at, added] = collectives_.try_emplace(key);
+  Collectives& all = InCluster(key) ? ClusterOf(me.block).collectives : collectives_;
+  const auto [at, added] = all.try_emplace(key);
   if (added) at->second = MakeCollective(key);
   model_.Enter(at->second, *MemberOf(key, mine), std::move(what), CodeSite::Of(site));
+}
+
+bool GpuMachine::InCluster(const CollectiveKey& key) const {
+  std::int64_t inner = 1;  // blocks of the dimensions from d on
+  for (std::size_t d = key.group.size(); d-- > 0;) {
+    inner *= grid_[d];
+    if (key.group[d] < 0 && inner > units_) return false;
+  }
+  return true;
 }
 
 // The number of the block with this index among those of the key; none: it is not of them.
@@ -253,11 +275,14 @@ CollectiveId GpuMachine::MakeCollective(const CollectiveKey& key) {
   std::vector<std::string> names;
   std::vector<bool> ended;
   for (const std::vector<std::int64_t>& member : members) {
-    const auto block = block_at_.find(member);
-    const bool begun = block != block_at_.end();
-    const ThreadId thread = begun ? Of(block->second).threads[key.thread] : ThreadId{};
-    names.push_back(Cat(warp, begun ? NameOf(thread) : NameOfBlock(member)));
-    ended.push_back(begun && Of(thread).ended);
+    const std::int64_t number = NumberOf(member);
+    const auto block = block_at_.find(number);
+    const bool begun = HasBegun(number);
+    const bool there = block != block_at_.end();  // else it has been retired, if it has begun
+    std::vector<std::int64_t> index = member;
+    if (block_dims_ < grid_.size()) index.push_back(static_cast<std::int64_t>(key.thread));
+    names.push_back(Cat(warp, begun ? NameOf(index) : NameOfBlock(member)));
+    ended.push_back(begun && (!there || Of(Of(block->second).threads[key.thread]).ended));
   }
   const CollectiveId id = model_.MakeCollective("multicast copies", std::move(names));
   for (std::size_t m = 0; m < ended.size(); ++m) {
@@ -266,8 +291,8 @@ CollectiveId GpuMachine::MakeCollective(const CollectiveKey& key) {
   return id;
 }
 
-void GpuMachine::EndCollectives(const Thread& thread) {
-  for (auto& [key, collective] : collectives_) {
+void GpuMachine::EndCollectives(const Thread& thread, const Collectives& all) {
+  for (const auto& [key, collective] : all) {
     if (key.thread != thread.number) continue;
     const std::optional<std::size_t> member = MemberOf(key, Of(thread.block).index);
     if (member.has_value()) model_.MemberEnds(collective, *member, {});
@@ -283,8 +308,8 @@ void GpuMachine::Make(Fence fence, const Site& site) {
 absl::Status GpuMachine::ForkWarps(std::size_t first, std::int64_t count, const Site& site) {
   const ThreadId parent = current_;
   for (std::int64_t w = 0; w < count; ++w) {
-    const ThreadId id{static_cast<std::int32_t>(threads_.size())};
-    Thread& warp = threads_.emplace_back();
+    const ThreadId id = threads_.Next();
+    Thread& warp = threads_.Add();
     warp.block = Of(parent).block;
     warp.index = Of(parent).index;
     warp.parent = parent;
@@ -302,14 +327,61 @@ absl::Status GpuMachine::ForkWarps(std::size_t first, std::int64_t count, const 
 
 void GpuMachine::JoinWarps() {
   std::vector<ClockId> warps;
-  for (const ThreadId warp : std::exchange(Current().warps, {})) {
-    warps.push_back(Of(warp).clock);
-    model_.agents().Join(Current().clock, Of(warp).clock);
-  }
+  const std::vector<ThreadId> ended = std::exchange(Current().warps, {});
+  for (const ThreadId warp : ended) warps.push_back(Of(warp).clock);
   model_.JoinWarps(Current().clock, warps);
+  for (const ThreadId warp : ended) RetireThread(warp);
 }
 
 void GpuMachine::EndWarp(ThreadId warp) { --Of(Of(warp).parent).warps_running; }
+
+// ---- what has ended
+
+// Its operations have landed: nothing can ask for a block of it any more.
+void GpuMachine::RetireIfIdle(std::int64_t number) {
+  const auto at = clusters_.find(number);
+  Cluster& cluster = at->second;
+  if (cluster.under_way > 0) return;
+  for (const SyncId sync : std::exchange(cluster.ended_syncs, {})) RetireSync(sync);
+  if (!cluster.over) return;
+  for (const auto& [key, collective] : cluster.collectives) model_.Retire(collective);
+  for (const BlockId block : cluster.blocks) RetireBlock(block);
+  clusters_.erase(at);
+}
+
+void GpuMachine::RetireBlock(BlockId id) {
+  Block& block = Of(id);
+  for (const SyncId sync : std::vector<SyncId>(block.arrays)) RetireSync(sync);
+  for (const ThreadId thread : block.threads) RetireThread(thread);
+  model_.Retire(block.meeting);
+  block_at_.erase(block.number);
+  blocks_.Retire(id);
+}
+
+void GpuMachine::RetireThread(ThreadId id) {
+  Thread& thread = Of(id);
+  thread.stores.push_back(thread.mma);
+  for (const QueueId queue : thread.stores) {
+    if (!queue.valid()) continue;
+    queue_objects_.erase(queue.value);
+    model_.Retire(queue);
+  }
+  model_.Retire(thread.clock);
+  threads_.Retire(id);
+}
+
+GpuMachine::Kept GpuMachine::kept() const {
+  std::size_t collectives = collectives_.size();
+  for (const auto& [number, cluster] : clusters_) collectives += cluster.collectives.size();
+  return {.threads = threads_.live(),
+          .blocks = blocks_.live(),
+          .clusters = clusters_.size(),
+          .syncs = syncs_.live(),
+          .queues = queue_objects_.size(),
+          .collectives = collectives,
+          .globals = globals_.size(),
+          .names = names_.size()};
+}
 
 void GpuMachine::End(const Site& site) { model_.End(CodeSite::Of(site)); }
 

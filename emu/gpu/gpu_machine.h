@@ -1,5 +1,7 @@
 // The machine of a launch over threads: ThreadPort over the launch's memory and a ConcurrencyModel. It knows the blocks
 // that are under way, what each has allocated and which barriers that stands for, and in whose name the model is asked.
+// A cluster is retired with all that it had once its blocks have ended and nothing that they started is under way; a
+// warp when it is joined; barriers and semaphores, where a cluster is one block, soon after their scope.
 // Based on: the execution model of Pallas' Mosaic GPU backend. Limits: one device; the bytes of shared memory are a
 // stack, as the backend lays them out.
 #ifndef PALLADION_EMU_GPU_GPU_MACHINE_H_
@@ -21,6 +23,7 @@
 #include "emu/gpu/block.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/concurrency_model.h"
+#include "semantics/base/live_table.h"
 #include "semantics/port/thread_port.h"
 #include "semantics/program/program.h"
 
@@ -46,12 +49,17 @@ class GpuMachine final : public ThreadPort {
 
   // A block begins: the index of its first thread in the grid, and how many it has. Its threads are numbered in order.
   ThreadId AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads);
-  void SetCurrent(ThreadId thread) { current_ = thread; }  // who asks, from here on
+  void SetCurrent(ThreadId thread) {  // who asks, from here on
+    current_ = thread;
+    current_clock_ = Of(thread).clock;
+  }
   // It has come to its end. True: it was the last of its cluster, whose memory is gone now.
   bool EndThread(ThreadId thread);
 
   std::string NameOf(ThreadId thread) const { return model_.agents().NameOf(Of(thread).clock); }
-  ClockId CurrentClock() const { return Of(current_).clock; }
+  // The same of any thread of the grid, by its index: it may have been retired, or not begun yet.
+  std::string NameOf(absl::Span<const std::int64_t> index) const;
+  ClockId CurrentClock() const { return current_clock_; }
 
   // May a thread that waits for the target go on, and what it waits for in words.
   bool CanWait(ThreadId thread, const WaitTarget& target) const;
@@ -64,12 +72,15 @@ class GpuMachine final : public ThreadPort {
   void EndWarp(ThreadId warp);  // it has come to its end
 
   // Who could bring about what a thread waits for.
-  const SyncRequest& RequestOf(SyncId array) const { return syncs_[array.index()].request; }
+  const SyncRequest& RequestOf(SyncId array) const { return syncs_[array].request; }
   const Semaphore& CountOf(SyncElement element) const { return model_.Of(SemaphoreOf(element)); }
-  bool OfGrid(SyncId array) const { return !syncs_[array.index()].block.valid(); }
-  bool SameBlock(ThreadId a, ThreadId b) const { return Of(a).block == Of(b).block; }
-  bool IsWarpOf(ThreadId warp, ThreadId thread) const { return Of(warp).parent == thread; }
-  bool Sees(ThreadId thread, SyncId array) const;  // is the array its block's, its cluster's or the grid's?
+  bool Lives(SyncElement element) const { return syncs_.Has(element.array); }
+  bool OfGrid(SyncId array) const { return !syncs_[array].block.valid(); }
+  const std::vector<std::int64_t>& IndexOf(ThreadId thread) const { return Of(thread).index; }
+  // Of a thread of the grid by its index, which may have been retired: is it of the thread's block, is the array its
+  // block's, its cluster's or the grid's?
+  bool SameBlock(ThreadId thread, absl::Span<const std::int64_t> index) const;
+  bool Sees(absl::Span<const std::int64_t> index, SyncId array) const;
   bool Awaits(ThreadId thread, AsyncQueue kind, QueueId queue) const;  // does a wait for its groups look there?
 
   // Called for every operation that is started: somebody has to schedule its halves.
@@ -88,7 +99,13 @@ class GpuMachine final : public ThreadPort {
   std::int64_t ObjectOf(SyncElement element) const;
   std::int64_t ObjectOf(ThreadId thread, const WaitTarget& target) const;
   static std::int64_t ObjectOf(const Completion& completion);
-  std::int64_t ObjectOf(QueueId queue) const { return queue_objects_[queue.index()]; }
+  std::int64_t ObjectOf(QueueId queue) const { return queue_objects_.at(queue.value); }
+
+  // What is kept, for tests: bounded by what is alive.
+  struct Kept {
+    std::size_t threads = 0, blocks = 0, clusters = 0, syncs = 0, queues = 0, collectives = 0, globals = 0, names = 0;
+  };
+  Kept kept() const;
 
   // ThreadPort, for the current thread.
   absl::StatusOr<BufferId> Alloc(const AllocRequest& request, MemoryKind kind, const AllocationSite& site) override;
@@ -148,13 +165,29 @@ class GpuMachine final : public ThreadPort {
     std::size_t users = 0;
     bool ended = false;
   };
+  using Collectives = std::map<CollectiveKey, CollectiveId>;
+  struct Cluster {
+    std::vector<BlockId> blocks;      // that have begun
+    std::int64_t ended = 0;           // of these, all of whose threads have ended
+    std::int64_t under_way = 0;       // operations
+    std::vector<SyncId> ended_syncs;  // an operation under way may still tell them
+    Collectives collectives;          // among its blocks
+    bool over = false;
+  };
 
-  Thread& Of(ThreadId id) { return threads_[id.index()]; }
-  const Thread& Of(ThreadId id) const { return threads_[id.index()]; }
-  Block& Of(BlockId id) { return blocks_[id.index()]; }
-  const Block& Of(BlockId id) const { return blocks_[id.index()]; }
+  Thread& Of(ThreadId id) { return threads_[id]; }
+  const Thread& Of(ThreadId id) const { return threads_[id]; }
+  Block& Of(BlockId id) { return blocks_[id]; }
+  const Block& Of(BlockId id) const { return blocks_[id]; }
+  Cluster& ClusterOf(BlockId id) { return clusters_.at(Of(id).cluster); }
+  std::int64_t NumberOf(absl::Span<const std::int64_t> index) const;  // of the block
   Thread& Current() { return Of(current_); }
-  BlockId PeerOf(BlockId block, absl::Span<const PeerCoordinate> where);
+  std::int64_t PeerNumber(BlockId block, absl::Span<const PeerCoordinate> where) const;
+  BlockId PeerOf(BlockId block, absl::Span<const PeerCoordinate> where) const;
+  std::string WhyNoPeer(BlockId block, absl::Span<const PeerCoordinate> where) const;
+  bool HasBegun(std::int64_t block) const {
+    return block >= 0 && static_cast<std::size_t>(block) < begun_.size() && begun_[static_cast<std::size_t>(block)];
+  }
   ObjectName NextName(const AllocationSite& site);
 
   absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, MemoryKind kind, const Place& place);
@@ -169,9 +202,14 @@ class GpuMachine final : public ThreadPort {
   void Release(BufferId buffer);
   void FreeMemory(BufferId buffer);
   void EndBlock(BlockId block);
+  void RetireIfIdle(std::int64_t cluster);
+  void RetireBlock(BlockId block);
+  void RetireThread(ThreadId thread);
+  void RetireSync(SyncId id);
+  bool InCluster(const CollectiveKey& key) const;  // are all of its blocks of one cluster?
   CollectiveId MakeCollective(const CollectiveKey& key);
   std::optional<std::size_t> MemberOf(const CollectiveKey& key, absl::Span<const std::int64_t> index) const;
-  void EndCollectives(const Thread& thread);
+  void EndCollectives(const Thread& thread, const Collectives& all);
   void JoinWarps();
   void ReportPeer(std::string_view what, const Site& site);
   BarrierId BarrierOf(SyncElement element) const;
@@ -188,10 +226,12 @@ class GpuMachine final : public ThreadPort {
   ClockId before_;          // the kernel before this one, where they may overlap
   std::int64_t units_ = 1;  // of one arrival: a multicast's part is a share of one
   std::size_t block_dims_;  // of the grid: all but the thread's
-  std::vector<Thread> threads_;
-  std::vector<Block> blocks_;
-  std::map<std::vector<std::int64_t>, BlockId> block_at_;
-  std::vector<SyncArray> syncs_;
+  LiveTable<ThreadId, Thread> threads_;
+  LiveTable<BlockId, Block> blocks_;
+  absl::flat_hash_map<std::int64_t, Cluster> clusters_;  // by number
+  absl::flat_hash_map<std::int64_t, BlockId> block_at_;  // by number
+  std::vector<bool> begun_;                              // blocks, by number
+  LiveTable<SyncId, SyncArray> syncs_;
   std::map<ObjectName, SyncId> grid_syncs_;
   absl::flat_hash_map<std::int32_t, std::pair<BlockId, ObjectName>> names_;  // of shared buffers
   // Global memory that several threads have: of a block, or, with no block, of the grid.
@@ -199,14 +239,19 @@ class GpuMachine final : public ThreadPort {
     BufferId buffer;
     std::size_t users = 0;  // threads that have not left its scope
   };
-  std::map<std::pair<BlockId, ObjectName>, GlobalBuffer> globals_;
-  absl::flat_hash_map<std::int32_t, int> pending_;  // operations under way, by buffer
-  std::vector<BufferId> to_free_;                   // once nothing is pending there
-  std::map<CollectiveKey, CollectiveId> collectives_;
-  std::vector<std::int64_t> queue_objects_;  // by queue: the schedules' object, one for all queues of a thread
+  using GlobalName = std::pair<BlockId, ObjectName>;
+  std::map<GlobalName, GlobalBuffer> globals_;
+  absl::flat_hash_map<std::int32_t, GlobalName> global_of_;     // by buffer
+  absl::flat_hash_map<std::int32_t, int> pending_;              // operations under way, by buffer
+  absl::flat_hash_map<std::int32_t, std::int64_t> cluster_of_;  // of who started it, by operation under way
+  std::vector<BufferId> to_free_;                               // once nothing is pending there
+  Collectives collectives_;                                     // among blocks of several clusters
+  // By queue: the schedules' object, one for all queues of a thread.
+  absl::flat_hash_map<std::int32_t, std::int64_t> queue_objects_;
   std::function<void(ClockId)> spawn_;
   std::function<absl::Status(ThreadId, std::int64_t, std::size_t)> fork_;
   ThreadId current_;
+  ClockId current_clock_;
   bool performing_ = false;
 };
 

@@ -74,17 +74,19 @@ absl::StatusOr<BufferId> GpuMachine::AllocGlobal(const AllocRequest& request, co
     return made.status();
   }
   at->second = {*made, Of(block).threads.size()};
+  global_of_[made->value] = at->first;
   return *made;
 }
 
 // False: it is no such memory. The grid's stays until the kernel ends.
 bool GpuMachine::LeaveGlobal(BufferId buffer, const Site& site) {
-  const auto at =
-      std::find_if(globals_.begin(), globals_.end(), [&](const auto& entry) { return entry.second.buffer == buffer; });
-  if (at == globals_.end()) return false;
+  const auto named = global_of_.find(buffer.value);
+  if (named == global_of_.end()) return false;
+  const auto at = globals_.find(named->second);
   const BlockId block = at->first.first;
   if (!block.valid() || --at->second.users > 0) return true;
   globals_.erase(at);
+  global_of_.erase(named);
   std::vector<ClockId> threads;
   for (const ThreadId thread : Of(block).threads) threads.push_back(Of(thread).clock);
   if (options_.races) model_.FreeAfter(threads, "the end of its scope", buffer, CodeSite::Of(site));
@@ -162,7 +164,9 @@ void GpuMachine::EndBlock(BlockId id) {
   Block& block = Of(id);
   if (std::exchange(block.ended, true)) return;
   EndLeft(block, Barrier::Ends::kBlock);
-  for (const auto& [name, sync] : block.syncs) EndSync(sync, {}, Barrier::Ends::kBlock);
+  std::vector<SyncId> syncs;
+  for (const auto& [name, sync] : block.syncs) syncs.push_back(sync);
+  for (const SyncId sync : syncs) EndSync(sync, {}, Barrier::Ends::kBlock);
   for (const auto& [name, shared] : block.live) block.retired.push_back(shared);
   std::vector<ClockId> threads;
   for (const ThreadId thread : block.threads) threads.push_back(Of(thread).clock);
@@ -180,11 +184,24 @@ void GpuMachine::EndBlock(BlockId id) {
   }
 }
 
-BlockId GpuMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where) {
+// -1: there is no such block.
+std::int64_t GpuMachine::PeerNumber(BlockId block, absl::Span<const PeerCoordinate> where) const {
   std::vector<std::int64_t> index = Of(block).index;
   for (const PeerCoordinate& coordinate : where) index[coordinate.grid_dim] = coordinate.index;
-  const auto found = block_at_.find(index);
+  for (std::size_t d = 0; d < block_dims_; ++d) {
+    if (index[d] < 0 || index[d] >= grid_[d]) return -1;
+  }
+  return NumberOf(index);
+}
+
+BlockId GpuMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where) const {
+  const auto found = block_at_.find(PeerNumber(block, where));
   return found == block_at_.end() ? BlockId{} : found->second;
+}
+
+// What is wrong with a peer that cannot be reached.
+std::string GpuMachine::WhyNoPeer(BlockId block, absl::Span<const PeerCoordinate> where) const {
+  return Cat("of a block that ", HasBegun(PeerNumber(block, where)) ? "has come to its end" : "is not in its cluster");
 }
 
 void GpuMachine::ReportPeer(std::string_view what, const Site& site) {
@@ -205,8 +222,7 @@ BufferId GpuMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate
   if (peer == mine) return buffer;
   const std::string object(memory_.NameOf(buffer));
   if (!peer.valid() || Of(peer).ended || Of(peer).running == 0) {
-    ReportPeer(Cat("'", object, "' of a block that ", peer.valid() ? "has come to its end" : "is not in its cluster"),
-               site);
+    ReportPeer(Cat("'", object, "' ", WhyNoPeer(mine, where)), site);
     return buffer;
   }
   if (const auto found = Of(peer).live.find(name); found != Of(peer).live.end()) return found->second.buffer;

@@ -38,12 +38,13 @@ std::int64_t GpuMachine::Arrivals(const SyncRequest& request) const {
 
 SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block) {
   if (block.valid()) EndLeft(Of(block), Barrier::Ends::kScope);
-  const SyncId id{static_cast<std::int32_t>(syncs_.size())};
-  SyncArray& array = syncs_.emplace_back();
+  const SyncId id = syncs_.Next();
+  SyncArray& array = syncs_.Add();
   array.request = request;
   array.block = block;
   array.name = name;
   array.users = block.valid() ? Of(block).threads.size() : 0;
+  if (block.valid()) Of(block).arrays.push_back(id);
   std::int64_t count = 1;
   for (const std::int64_t size : request.shape) count *= size;
   const std::string of = units_ > 1 && block.valid() ? Cat(" of ", NameOfBlock(Of(block).index)) : "";
@@ -81,7 +82,7 @@ absl::StatusOr<SyncId> GpuMachine::Alloc(const SyncRequest& request, const Alloc
   const ObjectName name = NextName(site);
   if (site.sharing == Sharing::kThread && Of(block).threads.size() > 1) {
     const SyncId own = MakeSync(request, name, block);
-    syncs_[own.index()].users = 1;
+    syncs_[own].users = 1;
     return own;
   }
   const auto [at, added] = Of(block).syncs.try_emplace(name);
@@ -89,16 +90,36 @@ absl::StatusOr<SyncId> GpuMachine::Alloc(const SyncRequest& request, const Alloc
   return at->second;
 }
 
-bool GpuMachine::Sees(ThreadId thread, SyncId id) const {
-  const BlockId owner = syncs_[id.index()].block;
-  return !owner.valid() || Of(owner).cluster == Of(Of(thread).block).cluster;
+bool GpuMachine::SameBlock(ThreadId thread, absl::Span<const std::int64_t> index) const {
+  return Of(Of(thread).block).number == NumberOf(index);
+}
+
+bool GpuMachine::Sees(absl::Span<const std::int64_t> index, SyncId id) const {
+  const BlockId owner = syncs_[id].block;
+  return !owner.valid() || Of(owner).cluster == NumberOf(index) / units_;
 }
 
 void GpuMachine::EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends) {
-  SyncArray& array = syncs_[id.index()];
+  SyncArray& array = syncs_[id];
   if (std::exchange(array.ended, true)) return;
   for (const BarrierId barrier : array.barriers) model_.End(barrier, site, ends);
   for (const SemaphoreId semaphore : array.semaphores) model_.End(semaphore, site);
+  // Peers may come to it by its name, and operations under way may tell it.
+  if (units_ > 1 || !array.block.valid()) return;
+  Cluster& cluster = ClusterOf(array.block);
+  cluster.under_way > 0 ? cluster.ended_syncs.push_back(id) : RetireSync(id);
+}
+
+void GpuMachine::RetireSync(SyncId id) {
+  if (!syncs_.Has(id)) return;
+  const SyncArray& array = syncs_[id];
+  Block& block = Of(array.block);
+  const auto named = block.syncs.find(array.name);
+  if (named != block.syncs.end() && named->second == id) block.syncs.erase(named);
+  block.arrays.erase(std::find(block.arrays.begin(), block.arrays.end(), id));
+  for (const BarrierId barrier : array.barriers) model_.Retire(barrier);
+  for (const SemaphoreId semaphore : array.semaphores) model_.Retire(semaphore);
+  syncs_.Retire(id);
 }
 
 void GpuMachine::EndLeft(Block& block, Barrier::Ends ends) {
@@ -106,20 +127,18 @@ void GpuMachine::EndLeft(Block& block, Barrier::Ends ends) {
 }
 
 void GpuMachine::Leave(SyncId id, const Site& site) {
-  SyncArray& array = syncs_[id.index()];
+  SyncArray& array = syncs_[id];
   if (array.users > 0 && --array.users > 0) return;
   if (array.block.valid()) Of(array.block).left.emplace_back(id, CodeSite::Of(site));
 }
 
 SyncElement GpuMachine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) {
-  const SyncArray& array = syncs_[element.array.index()];
+  const SyncArray& array = syncs_[element.array];
   const BlockId peer = PeerOf(array.block, where);
   if (peer == array.block) return element;
   const std::string& object = array.request.name;
   if (!peer.valid() || Of(peer).ended || Of(peer).running == 0) {
-    ReportPeer(
-        Cat("barrier '", object, "' of a block that ", peer.valid() ? "has come to its end" : "is not in its cluster"),
-        site);
+    ReportPeer(Cat("barrier '", object, "' ", WhyNoPeer(array.block, where)), site);
     return element;
   }
   const ObjectName name = array.name;
@@ -130,16 +149,16 @@ SyncElement GpuMachine::PeerSync(SyncElement element, absl::Span<const PeerCoord
 }
 
 BarrierId GpuMachine::BarrierOf(SyncElement element) const {
-  return syncs_[element.array.index()].barriers[static_cast<std::size_t>(element.element)];
+  return syncs_[element.array].barriers[static_cast<std::size_t>(element.element)];
 }
 
 SemaphoreId GpuMachine::SemaphoreOf(SyncElement element) const {
-  return syncs_[element.array.index()].semaphores[static_cast<std::size_t>(element.element)];
+  return syncs_[element.array].semaphores[static_cast<std::size_t>(element.element)];
 }
 
 void GpuMachine::Arrive(SyncElement barrier, const Site& site) {
   const ClockId clock = Current().clock;
-  const SyncArray& array = syncs_[barrier.array.index()];
+  const SyncArray& array = syncs_[barrier.array];
   if (array.request.kind != SyncKind::kClusterBarrier) {
     return model_.Arrive(clock, BarrierOf(barrier), CodeSite::Of(site), units_);
   }

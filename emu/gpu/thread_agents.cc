@@ -102,6 +102,7 @@ absl::Status ThreadAgent::Resume(Gate& gate) {
   const absl::Status status = frame_->Run();
   if (is_warp_ && frame_->done()) {
     machine_.EndWarp(thread_);
+    all_.Ends(id());
     current_.free_warps.push_back(this);
   }
   return status.ok() ? status : state_.AtStep(status, *frame_);
@@ -117,6 +118,8 @@ std::string ThreadAgent::WaitCondition::NameOf(AgentId other) const { return age
 
 // Of a barrier: has its next phase come? Of a semaphore: its count.
 std::int64_t ThreadAgent::Look(const WaitTarget& target) const {
+  const bool sync = target.kind == WaitTarget::Kind::kBarrier || target.kind == WaitTarget::Kind::kSemaphore;
+  if (sync && !machine_.Lives(target.object)) return -1;  // a loop polled it, and has left its scope since
   if (target.kind == WaitTarget::Kind::kSemaphore) return machine_.CountOf(target.object).count();
   return machine_.CanWait(thread_, target) ? 1 : 0;
 }
@@ -216,7 +219,7 @@ absl::Status EngineAgent::Resume(Gate& gate) {
   while (gate.TakeGrant() || gate.MayGo(Next())) {
     machine_.Perform(operation_, half_);
     if (half_ == Half::kWrite) {
-      all_.EngineEnds(id_);
+      all_.Ends(id_);
       done_ = true;
       break;
     }
@@ -248,13 +251,18 @@ ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* w
 
 // Numbers are the run loop's: it counts agents in the order in which they come to be. Whatever else is spawned has to
 // take one here too.
-ThreadAgents::Started& ThreadAgents::NextStarted() { return started_.emplace_back(); }
+AgentId ThreadAgents::Add(const Started& started, const Live& live) {
+  const AgentId id{static_cast<std::int32_t>(started_.size())};
+  started_.push_back(started);
+  live_[id.value] = live;
+  return id;
+}
 
 void ThreadAgents::Spawn(ClockId operation) {
   current_.agent->spin().Changed();
   auto agent = std::make_shared<EngineAgent>(machine_, operation, *this);
   engines_ = true;
-  NextStarted().engine = agent.get();
+  Add({}, {.engine = agent.get()});
   const Operation first = agent->First();
   EngineAgent& engine = *agent;
   engine.SetId(current_.gate->Spawn(std::move(agent), first));
@@ -279,8 +287,7 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
   if (next_ % threads_ == 0) first_ = machine_.AddBlock(index, threads_);
   const std::int64_t thread = threads_ == 1 ? 0 : index.back();  // whatever the order of the walk
   agent->Begin({first_.value + static_cast<std::int32_t>(thread)}, next_);
-  NextStarted() = {.agent = agent, .thread = agent->thread()};
-  agent->SetId(LastStarted());
+  agent->SetId(Add({.program = static_cast<std::int32_t>(next_)}, {.agent = agent}));
   ++next_;
   return agent;
 }
@@ -296,8 +303,8 @@ absl::Status ThreadAgents::Fork(ThreadId warp, std::int64_t number, std::size_t 
   current_.free_warps.pop_back();
   current_.agent->spin().Changed();
   agent->BeginWarp(warp, number, first, *current_.agent);
-  NextStarted() = {.agent = agent, .thread = warp};
-  agent->SetId(LastStarted());
+  const std::int32_t program = started_[current_.agent->id().index()].program;
+  agent->SetId(Add({.program = program, .warp = static_cast<std::int32_t>(number)}, {.agent = agent}));
   const auto owned_here = [](Agent*) {};
   current_.gate->Spawn(std::shared_ptr<Agent>(agent, owned_here), {.footprint = Footprint::Everything()});
   return absl::OkStatus();
@@ -306,6 +313,7 @@ absl::Status ThreadAgents::Fork(ThreadId warp, std::int64_t number, std::size_t 
 void ThreadAgents::Retire(Agent* agent) {
   if (state_.frame().control != nullptr) state_.frame().control->EndPrograms(1);
   auto* thread = static_cast<ThreadAgent*>(agent);
+  live_.erase(thread->id().value);
   if (machine_.EndThread(thread->thread())) ++free_clusters_;
   free_.push_back(thread);
 }
@@ -319,43 +327,53 @@ std::vector<const ThreadAgent*> ThreadAgents::Unfinished() const {
 }
 
 bool ThreadAgents::MaySignal(QueueId queue, AgentId other) const {
-  const EngineAgent* engine = started_[other.index()].engine;
-  return engine != nullptr && engine->request().queue == queue;
+  const auto live = live_.find(other.value);
+  return live != live_.end() && live->second.engine != nullptr && live->second.engine->request().queue == queue;
+}
+
+bool ThreadAgents::MaySignal(ThreadId waiter, const WaitTarget& target, const EngineAgent& engine) const {
+  if (target.kind == WaitTarget::Kind::kGroups) return machine_.Awaits(waiter, target.queue, engine.request().queue);
+  if (target.kind == WaitTarget::Kind::kMeeting || target.kind == WaitTarget::Kind::kWarps) return false;
+  const std::vector<Completion>& completions = engine.request().completions;
+  return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
+    return GpuMachine::ObjectOf(completion) == machine_.ObjectOf(target.object);
+  });
 }
 
 bool ThreadAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const {
+  const auto at = live_.find(other.value);
+  Live live = at == live_.end() ? Live{} : at->second;
+  if (live.agent != nullptr && live.agent->done()) live.agent = nullptr;  // searches retire nobody
+  if (live.engine != nullptr) return MaySignal(waiter, target, *live.engine);
   const Started& started = started_[other.index()];
-  if (target.kind == WaitTarget::Kind::kGroups) {
-    return started.engine != nullptr && machine_.Awaits(waiter, target.queue, started.engine->request().queue);
-  }
-  if (target.kind == WaitTarget::Kind::kMeeting) {
-    return started.thread.valid() && machine_.SameBlock(waiter, started.thread);
-  }
-  if (target.kind == WaitTarget::Kind::kWarps)
-    return started.thread.valid() && machine_.IsWarpOf(started.thread, waiter);
-  if (started.engine != nullptr) {
-    const std::vector<Completion>& completions = started.engine->request().completions;
-    return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
-      return GpuMachine::ObjectOf(completion) == machine_.ObjectOf(target.object);
-    });
-  }
-  if (!started.thread.valid()) return false;
+  if (target.kind == WaitTarget::Kind::kGroups || started.program < 0) return false;
+  const std::vector<std::int64_t> index = IndexOf(other);
+  if (target.kind == WaitTarget::Kind::kMeeting) return machine_.SameBlock(waiter, index);
+  if (target.kind == WaitTarget::Kind::kWarps) return started.warp >= 0 && machine_.IndexOf(waiter) == index;
   const SyncRequest& request = machine_.RequestOf(target.object.array);
   const SyncObject object{request.site.text_line, request.name};
-  const bool live = started.agent->thread() == started.thread && !started.agent->done();
-  if (live && next_ < state_.walk().programs() && machine_.OfGrid(target.object.array) &&
+  if (live.agent != nullptr && next_ < state_.walk().programs() && machine_.OfGrid(target.object.array) &&
       reach_.MayComeFromStart(object)) {
     return true;  // its end lets another block begin
   }
-  if (!machine_.Sees(started.thread, target.object.array)) return false;
-  if (!live) return reach_.MayComeFromStart(object);
-  const Frame& frame = started.agent->frame();
+  if (!machine_.Sees(index, target.object.array)) return false;
+  if (live.agent == nullptr) return reach_.MayComeFromStart(object);
+  const Frame& frame = live.agent->frame();
   return reach_.MayCome(frame.program().steps[frame.pc].text_line, object);
 }
 
+std::vector<std::int64_t> ThreadAgents::IndexOf(AgentId agent) const {
+  std::vector<std::int64_t> index(state_.frame().grid_size.size());
+  state_.walk().At(started_[agent.index()].program, absl::MakeSpan(index));
+  return index;
+}
+
+// Also of one that has ended, whose thread the machine has retired.
 std::string ThreadAgents::NameOf(AgentId other) const {
-  const ThreadId thread = started_[other.index()].thread;
-  return thread.valid() ? machine_.NameOf(thread) : "";
+  const Started& started = started_[other.index()];
+  if (started.program < 0) return "";
+  const std::string thread = machine_.NameOf(IndexOf(other));
+  return started.warp < 0 ? thread : Cat("warp ", started.warp, " of ", thread);
 }
 
 std::string ThreadAgents::WhyNotBegun() const {

@@ -3,11 +3,13 @@
 #ifndef PALLADION_EMU_GPU_THREAD_AGENTS_H_
 #define PALLADION_EMU_GPU_THREAD_AGENTS_H_
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
 #include "emu/gpu/gpu_machine.h"
@@ -71,7 +73,9 @@ class ThreadAgent final : public Agent, private StepHooks {
 
   // A warp that `parent` has forked: it begins with the values of its thread, at the step.
   void BeginWarp(ThreadId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent);
+  bool is_warp() const { return is_warp_; }
   void SetId(AgentId id) { spin_.Start(id); }  // once it has begun
+  AgentId id() const { return spin_.agent(); }
 
   // Puts the agent at the start of that thread, which is the launch's n-th program.
   void Begin(ThreadId thread, std::int64_t program);
@@ -173,7 +177,7 @@ class ThreadAgents final : public AgentSource {
   bool MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const;
   bool MaySignal(QueueId queue, AgentId other) const;
   std::string NameOf(AgentId other) const;
-  void EngineEnds(AgentId engine) { started_[engine.index()].engine = nullptr; }
+  void Ends(AgentId agent) { live_.erase(agent.value); }                  // an engine's operation is done, or a warp
   SpinWatch* spins() { return spins_.has_value() ? &*spins_ : nullptr; }  // nullptr: no loop of the kernel may wait
   bool engines() const { return engines_; }  // has any asynchronous operation been started?
   bool all_fit() const { return !residency_.Limits(state_.walk().programs()); }
@@ -181,13 +185,19 @@ class ThreadAgents final : public AgentSource {
   std::string WhyNotBegun() const;
 
  private:
-  // Whoever the run loop started, by number. A thread's agent may be another thread's by now.
-  struct Started {
+  // Whoever the run loop started and is under way: a thread or a warp, or an engine's operation.
+  struct Live {
     const ThreadAgent* agent = nullptr;
-    ThreadId thread;
-    const EngineAgent* engine = nullptr;  // while it is under way
+    const EngineAgent* engine = nullptr;
   };
-  Started& NextStarted();
+  // Whoever it ever started, by number: what it is called when it has ended.
+  struct Started {
+    std::int32_t program = -1;  // of a thread; of a warp, its thread's; of an engine's operation, -1
+    std::int32_t warp = -1;
+  };
+  AgentId Add(const Started& started, const Live& live);
+  std::vector<std::int64_t> IndexOf(AgentId agent) const;  // in the grid, of a thread or warp
+  bool MaySignal(ThreadId waiter, const WaitTarget& target, const EngineAgent& engine) const;
   void Spawn(ClockId operation);
   LaunchState& state_;
   GpuMachine& machine_;
@@ -200,13 +210,13 @@ class ThreadAgents final : public AgentSource {
   std::vector<std::unique_ptr<ThreadAgent>> agents_;
   std::vector<ThreadAgent*> free_;
   std::int64_t next_ = 0;  // program
-  AgentId LastStarted() const { return AgentId{static_cast<std::int32_t>(started_.size()) - 1}; }
   absl::Status Fork(ThreadId warp, std::int64_t number, std::size_t first);
 
   ThreadId first_;  // of the block that begins
   CurrentGate current_;
   std::vector<std::unique_ptr<ThreadAgent>> warps_;
-  std::vector<Started> started_;
+  absl::flat_hash_map<std::int32_t, Live> live_;  // by AgentId
+  std::deque<Started> started_;                   // the same; eight bytes are what an agent that has ended costs
   mutable SignalReach reach_;
 };
 

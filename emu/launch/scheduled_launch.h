@@ -20,6 +20,8 @@
 
 namespace palladion {
 
+class GpuMachine;  // emu/gpu/gpu_machine.h
+
 struct ScheduledOptions {
   LaunchOptions launch;  // of the hooks, Before and After are called
   // `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
@@ -35,6 +37,8 @@ struct ScheduledOptions {
   bool begin_backwards = false;
   // Gets the names of the arrays of the call of which whoever wrote an element wrote the same bytes; nullptr: unasked.
   std::vector<std::string>* one_value = nullptr;
+  // Shown the machine once every block has ended: what is left there, for tests.
+  std::function<void(const GpuMachine&)> at_end = nullptr;
 };
 
 struct ScheduledResult {

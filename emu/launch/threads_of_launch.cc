@@ -75,7 +75,10 @@ class Threads final : public AgentsOfLaunch {
     return loop;
   }
 
-  void End() override { machine_->End({}); }
+  void End() override {
+    if (options_.at_end) options_.at_end(*machine_);
+    machine_->End({});
+  }
   std::vector<Finding> Found() const override { return machine_->model().findings(); }
   void Tell(ScheduledResult& result, const LoopOptions&) const override {
     if (writes_.has_value()) *options_.one_value = writes_->OfOneValue();

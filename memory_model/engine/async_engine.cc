@@ -166,8 +166,9 @@ class Mover {
 }  // namespace
 
 QueueId AsyncEngine::AddQueue(QueueOrder order) {
-  queues_.push_back({.order = order});
-  return QueueId{static_cast<std::int32_t>(queues_.size() - 1)};
+  const QueueId id = queues_.Next();
+  queues_.Add().order = order;
+  return id;
 }
 
 absl::Status AsyncEngine::Check(const AsyncRequest& request) {
@@ -207,7 +208,7 @@ absl::Status AsyncEngine::Check(const AsyncRequest& request) {
 }
 
 void AsyncEngine::Start(ClockId id, ClockId issuer, AsyncRequest request) {
-  Operation& operation = operations_.emplace_back();
+  Operation& operation = operations_[id];
   operation.record = {id, issuer, request.must_await, request.site};
   operation.request = std::move(request);
   AsyncRequest& kept = operation.request;
@@ -226,14 +227,16 @@ void AsyncEngine::Start(ClockId id, ClockId issuer, AsyncRequest request) {
   operation.reads_left = static_cast<int>(operation.read.size());
   operation.writes_left = static_cast<int>(operation.written.size());
   if (!kept.queue.valid()) return;
-  queues_[kept.queue.index()].open.push_back(id);
-  queues_[kept.queue.index()].under_way.push_back(id);
+  Queue& queue = queues_[kept.queue];
+  queue.open.push_back(id);
+  queue.under_way.push_back(id);
+  if (operation.reads_left > 0) queue.to_read.push_back(id);
+  queue.to_write.push_back(id);
 }
 
 const AsyncEngine::Operation* AsyncEngine::Find(ClockId id) const {
-  const auto before = [](const Operation& operation, ClockId other) { return operation.record.id < other; };
-  const auto at = std::lower_bound(operations_.begin(), operations_.end(), id, before);
-  return at == operations_.end() || at->record.id != id ? nullptr : &*at;
+  const auto at = operations_.find(id);
+  return at == operations_.end() ? nullptr : &at->second;
 }
 
 bool AsyncEngine::Done(ClockId id, Half half) const {
@@ -243,22 +246,20 @@ bool AsyncEngine::Done(ClockId id, Half half) const {
 
 std::vector<AsyncEngine::Record> AsyncEngine::Unfinished() const {
   std::vector<Record> records;
-  for (const Operation& operation : operations_) records.push_back(operation.record);
+  for (const auto& [id, operation] : operations_) records.push_back(operation.record);
   return records;
 }
 
 bool AsyncEngine::MayGo(const Operation& operation, Half half) const {
   const QueueId queue = operation.request.queue;
   if (!queue.valid()) return true;
-  const Queue& mine = queues_[queue.index()];
-  const QueueOrder order = mine.order;
-  const bool wholly = order == QueueOrder::kSerial || operation.request.after_earlier;
-  if (!wholly && order == QueueOrder::kNone) return true;
-  for (const ClockId id : mine.under_way) {
-    if (id == operation.record.id) break;
-    if (wholly || !Find(id)->done(half)) return false;
+  const Queue& mine = queues_[queue];
+  if (mine.order == QueueOrder::kSerial || operation.request.after_earlier) {
+    return mine.under_way.front() == operation.record.id;
   }
-  return true;
+  if (mine.order == QueueOrder::kNone) return true;
+  const std::deque<ClockId>& left = half == Half::kRead ? mine.to_read : mine.to_write;
+  return left.empty() || !(left.front() < operation.record.id);
 }
 
 bool AsyncEngine::CanPerform(const PendingHalf& which) const {
@@ -272,7 +273,7 @@ bool AsyncEngine::CanPerform(const PendingHalf& which) const {
 
 std::vector<PendingHalf> AsyncEngine::Pending() const {
   std::vector<PendingHalf> pending;
-  for (const Operation& operation : operations_) {
+  for (const auto& [id, operation] : operations_) {
     if (operation.reads_left > 0 && MayGo(operation, Half::kRead)) {
       for (std::size_t c = 0; c < operation.read.size(); ++c) {
         if (!operation.read[c]) pending.push_back({operation.record.id, Half::kRead, static_cast<int>(c)});
@@ -313,31 +314,46 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
   for (const Completion& completion : request.completions) {
     if (performed.ends_half && completion.after == which.half) performed.due.push_back(completion);
   }
+  const auto leave = [&](std::deque<ClockId>& order) {
+    order.erase(std::find(order.begin(), order.end(), which.operation));
+  };
+  if (request.queue.valid() && performed.ends_half) {
+    Queue& queue = queues_[request.queue];
+    leave(which.half == Half::kRead ? queue.to_read : queue.to_write);
+    if (operation.done()) leave(queue.under_way);
+  }
   if (operation.done()) {
     finished_.push_back(operation.record);
-    if (request.queue.valid()) {
-      std::vector<ClockId>& under_way = queues_[request.queue.index()].under_way;
-      under_way.erase(std::find(under_way.begin(), under_way.end(), which.operation));
-    }
-    operations_.erase(std::find_if(operations_.begin(), operations_.end(),
-                                   [&](const Operation& o) { return o.record.id == which.operation; }));
+    operations_.erase(which.operation);
   }
   return performed;
 }
 
 void AsyncEngine::CommitGroup(QueueId queue) {
-  Queue& q = queues_[queue.index()];
+  Queue& q = queues_[queue];
   q.groups.push_back(std::exchange(q.open, {}));
 }
 
 bool AsyncEngine::IsUncommitted(ClockId operation) const {
-  return std::any_of(queues_.begin(), queues_.end(), [&](const Queue& queue) {
-    return std::find(queue.open.begin(), queue.open.end(), operation) != queue.open.end();
+  bool open = false;
+  queues_.ForEach([&](QueueId, const Queue& queue) {
+    open |= std::find(queue.open.begin(), queue.open.end(), operation) != queue.open.end();
   });
+  return open;
+}
+
+std::vector<ClockId> AsyncEngine::InGroups() const {
+  std::vector<ClockId> operations;
+  queues_.ForEach([&](QueueId, const Queue& queue) {
+    operations.insert(operations.end(), queue.open.begin(), queue.open.end());
+    for (const auto& group : queue.groups) operations.insert(operations.end(), group.begin(), group.end());
+  });
+  std::sort(operations.begin(), operations.end());
+  return operations;
 }
 
 std::vector<ClockId> AsyncEngine::GroupsBut(QueueId queue, std::size_t may_remain) const {
-  const Queue& q = queues_[queue.index()];
+  const Queue& q = queues_[queue];
   std::vector<ClockId> operations;
   for (std::size_t i = 0; i + may_remain < q.groups.size(); ++i) {
     operations.insert(operations.end(), q.groups[i].begin(), q.groups[i].end());
@@ -346,7 +362,7 @@ std::vector<ClockId> AsyncEngine::GroupsBut(QueueId queue, std::size_t may_remai
 }
 
 bool AsyncEngine::GroupsDone(QueueId queue, std::size_t may_remain, Half half) const {
-  const Queue& q = queues_[queue.index()];
+  const Queue& q = queues_[queue];
   for (std::size_t i = 0; i + may_remain < q.groups.size(); ++i) {
     for (const ClockId id : q.groups[i]) {
       if (!Done(id, half)) return false;
@@ -356,7 +372,7 @@ bool AsyncEngine::GroupsDone(QueueId queue, std::size_t may_remain, Half half) c
 }
 
 void AsyncEngine::DropGroupsBut(QueueId queue, std::size_t may_remain) {
-  std::deque<std::vector<ClockId>>& groups = queues_[queue.index()].groups;
+  std::deque<std::vector<ClockId>>& groups = queues_[queue].groups;
   while (groups.size() > may_remain) groups.pop_front();
 }
 
@@ -365,11 +381,11 @@ void AsyncEngine::Forget(const std::vector<ClockId>& gone) {
   finished_.erase(
       std::remove_if(finished_.begin(), finished_.end(), [&](const Record& record) { return is_gone(record.id); }),
       finished_.end());
-  for (Queue& queue : queues_) {
+  queues_.ForEach([&](QueueId, Queue& queue) {
     queue.open.erase(std::remove_if(queue.open.begin(), queue.open.end(), is_gone), queue.open.end());
     for (auto& group : queue.groups) group.erase(std::remove_if(group.begin(), group.end(), is_gone), group.end());
     while (!queue.groups.empty() && queue.groups.front().empty()) queue.groups.pop_front();
-  }
+  });
 }
 
 }  // namespace palladion

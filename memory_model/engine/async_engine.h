@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,6 +16,7 @@
 #include "memory_model/order/fence_rule.h"
 #include "memory_model/sync/barrier.h"
 #include "memory_model/sync/semaphore.h"
+#include "semantics/base/live_table.h"
 #include "semantics/port/async.h"
 
 namespace palladion {
@@ -38,7 +40,9 @@ struct PendingHalf {
 class AsyncEngine {
  public:
   QueueId AddQueue(QueueOrder order);
-  QueueOrder OrderOf(QueueId queue) const { return queues_[queue.index()].order; }
+  QueueOrder OrderOf(QueueId queue) const { return queues_[queue].order; }
+  void Retire(QueueId queue) { queues_.Retire(queue); }  // nothing of it is under way, and nobody will wait for it
+  std::size_t queues() const { return queues_.live(); }
 
   // From here on values carry marks, as the machine's memory does then too. Before the first operation.
   void TrackDefinedness() { tracked_ = true; }
@@ -81,13 +85,16 @@ class AsyncEngine {
   // Whoever waits for the groups of the queue has been told of all but the newest: it need not be told again.
   void DropGroupsBut(QueueId queue, std::size_t may_remain);
 
+  // Of all queues: who may still be asked what it told. Sorted.
+  std::vector<ClockId> InGroups() const;
   // Operations that are done and that nobody will ask about any more, sorted.
   void Forget(const std::vector<ClockId>& gone);
 
  private:
   struct Queue {
     QueueOrder order = QueueOrder::kNone;
-    std::vector<ClockId> under_way;           // in the order of issue
+    std::deque<ClockId> under_way;            // in the order of issue
+    std::deque<ClockId> to_read, to_write;    // the same, of those whose half is not done
     std::vector<ClockId> open;                // of the group that is not committed
     std::deque<std::vector<ClockId>> groups;  // oldest first
   };
@@ -106,9 +113,9 @@ class AsyncEngine {
   const Operation* Find(ClockId operation) const;
   bool MayGo(const Operation& operation, Half half) const;
 
-  std::deque<Operation> operations_;  // under way, by id
+  std::map<ClockId, Operation> operations_;  // under way
   std::vector<Record> finished_;
-  std::vector<Queue> queues_;
+  LiveTable<QueueId, Queue> queues_;
   bool tracked_ = false;
 };
 

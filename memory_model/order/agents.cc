@@ -8,28 +8,54 @@
 namespace palladion {
 
 ClockId AgentTable::Add(std::string name, const Place& place) {
-  const ClockId id{static_cast<std::int32_t>(agents_.size())};
-  AgentState& agent = agents_.emplace_back();
+  const ClockId id = agents_.Next();
+  AgentState& agent = agents_.Add();
   agent.name = std::move(name);
   agent.place = place;
-  agent.clock.RaiseGeneric({id, agent.now});
+  clocks_.Add().RaiseGeneric({id, agent.now});
   return id;
 }
 
 ClockId AgentTable::Spawn(ClockId parent, std::string name, const Place& place, const CodeSite& site) {
   const ClockId child = Add(std::move(name), place);
   Agent(child).parent = parent;
-  Acquire(child, Agent(parent).clock);
+  Acquire(child, clocks_[parent]);
   Tick(parent, site);
   return child;
 }
 
-void AgentTable::Join(ClockId parent, ClockId child) { Acquire(parent, Agent(child).clock); }
+void AgentTable::Join(ClockId parent, ClockId child) { Acquire(parent, clocks_[child]); }
+
+// What it knew of operations counts for NOT_AWAITED.
+void AgentTable::Retire(ClockId id) {
+  if (!clocks_.Has(id)) return;
+  NoteKnownTo(clocks_[id]);
+  clocks_.Retire(id);
+  ended_.push_back(id);
+}
+
+void AgentTable::NoteKnownTo(const ClockBundle& clock) {
+  const VectorClock& generic = clock[ClockPart::kGeneric];
+  for (auto entry = generic.end(); entry != generic.begin();) {  // operations come last
+    --entry;
+    if (!IsOperation(entry->who)) break;
+    if (!Has(entry->who)) continue;
+    OperationState& operation = Operation(entry->who);
+    operation.known = std::max(operation.known, entry->time);
+  }
+}
+
+void AgentTable::NoteKnown() {
+  clocks_.ForEach([&](ClockId, const ClockBundle& clock) { NoteKnownTo(clock); });
+}
 
 ClockId AgentTable::AddOperation(ClockId issuer, std::string name, const CodeSite& site) {
   const ClockId id{next_operation_++};
-  operations_.push_back(
-      {.id = id, .issuer = issuer, .name = std::move(name), .await = "", .fork = Agent(issuer).clock});
+  operations_.push_back({.id = id,
+                         .issuer = issuer,
+                         .name = std::move(name),
+                         .await = "",
+                         .fork = std::make_shared<ClockBundle>(clocks_[issuer])});
   Tick(issuer, site);
   return id;
 }
@@ -53,17 +79,17 @@ void AgentTable::Tick(ClockId id, const CodeSite& site) {
   AgentState& agent = Agent(id);
   agent.published[agent.now % kRemembered] = site;
   ++agent.now;
-  agent.clock.RaiseGeneric({id, agent.now});
+  clocks_[id].RaiseGeneric({id, agent.now});
 }
 
 void AgentTable::Acquire(ClockId id, const ClockBundle& told) {
   AgentState& agent = Agent(id);
   agent.echoed = std::max(agent.echoed, told[ClockPart::kGeneric].TimeOf(id));
-  agent.clock.Join(told);
+  clocks_[id].Join(told);
 }
 
 void AgentTable::Commit(ClockId id, ClockPart to, const CodeSite& site) {
-  Agent(id).clock.Commit(to);
+  clocks_[id].Commit(to);
   Tick(id, site);
 }
 
@@ -95,18 +121,31 @@ AgentTable::Heard AgentTable::LastHeard(const ClockBundle& clock, ClockId other)
 }
 
 bool AgentTable::KnownToAny(ClockId operation, std::uint32_t halves) const {
-  return std::any_of(agents_.begin(), agents_.end(), [&](const AgentState& agent) {
-    return agent.clock[ClockPart::kGeneric].Covers(Epoch{operation, halves});
+  if (Has(operation) && KnownNow(operation, halves)) return true;
+  bool known = false;
+  clocks_.ForEach([&](ClockId, const ClockBundle& clock) {
+    known |= clock[ClockPart::kGeneric].Covers(Epoch{operation, halves});
   });
+  return known;
 }
 
-void AgentTable::Sweep(const std::vector<ClockId>& live) {
-  const auto gone = [&](ClockId who) { return IsOperation(who) && !std::binary_search(live.begin(), live.end(), who); };
+// What is left, or what was looked at, has to grow by a share of itself before it is time again.
+void AgentTable::Sweep(const std::vector<ClockId>& live, std::size_t looked) {
+  constexpr std::size_t kLeast = 64, kLookedPerSweep = 16;
+  const auto holds = [&](ClockId who) { return std::binary_search(live.begin(), live.end(), who); };
+  const auto gone = [&](ClockId who) { return IsOperation(who) && !holds(who); };
   operations_.erase(std::remove_if(operations_.begin(), operations_.end(),
                                    [&](const OperationState& state) { return gone(state.id); }),
                     operations_.end());
-  for (AgentState& agent : agents_) agent.clock.Forget(gone);
-  next_sweep_ = std::max<std::size_t>(64, 2 * operations_.size());
+  clocks_.ForEach([&](ClockId, ClockBundle& clock) { clock.Forget(gone); });
+  const auto is_forgotten = [&](ClockId agent) {
+    if (holds(agent)) return false;
+    agents_.Retire(agent);
+    return true;
+  };
+  ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_forgotten), ended_.end());
+  const std::size_t left = operations_.size() + ended_.size();
+  next_sweep_ = left + std::max({kLeast, left, looked / kLookedPerSweep});
 }
 
 }  // namespace palladion

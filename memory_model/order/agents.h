@@ -1,18 +1,22 @@
 // Whoever has a clock: agents, and asynchronous operations, each a component of its own that is never given again. An
 // agent's clock ticks when it publishes what it did (an arrival, a signal, an issue, a fence), so that what it does
 // later is not taken for published. Operations that nobody can ask about any more are forgotten, in rounds whose number
-// grows with the logarithm of what lives; so clocks stay as small as what is in flight.
+// grows with the logarithm of what lives; so clocks stay as small as what is in flight. An agent that has been retired
+// has no clock any more; who it was is known until a round in which nobody remembers it. Its component stays in the
+// clocks of those who have heard of it: what it did is ordered as before.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_AGENTS_H_
 #define PALLADION_MEMORY_MODEL_ORDER_AGENTS_H_
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "memory_model/order/clock.h"
 #include "memory_model/order/places.h"
+#include "semantics/base/live_table.h"
 #include "semantics/port/machine.h"
 
 namespace palladion {
@@ -28,6 +32,9 @@ class AgentTable {
   ClockId Spawn(ClockId parent, std::string name, const Place& place, const CodeSite& site);
   void Join(ClockId parent, ClockId child);
   ClockId ParentOf(ClockId agent) const { return Agent(agent).parent; }  // invalid: nobody spawned it
+  // It has ended, and nobody will ask what it knew.
+  void Retire(ClockId agent);
+  bool Lives(ClockId agent) const { return clocks_.Has(agent); }
 
   // An operation that `issuer` starts now. `Fork` is what it knows, `Completion` what is told by whoever waits for its
   // first `halves` halves. Forget it when both halves are done and told: then only who asks keeps it.
@@ -38,12 +45,13 @@ class AgentTable {
   static constexpr std::int32_t kMaxOperations = 0x7fffffff - (1 << 28);
   bool NoMoreOperations() const { return next_operation_ - kFirstOperation >= kMaxOperations; }
   static bool IsOperation(ClockId who) { return who.value >= kFirstOperation; }
-  const ClockBundle& Fork(ClockId operation) const { return Operation(operation).fork; }
-  ClockBundle& Fork(ClockId operation) { return Operation(operation).fork; }
+  const ClockBundle& Fork(ClockId operation) const { return *Operation(operation).fork; }
+  ClockBundle& Fork(ClockId operation) { return *Operation(operation).fork; }
+  void DropFork(ClockId operation) { Operation(operation).fork.reset(); }  // nobody will ask for it, or its completion
   ClockId IssuerOf(ClockId who) const { return IsOperation(who) ? Operation(who).issuer : who; }
   ClockBundle Completion(ClockId operation, std::uint32_t halves) const;
 
-  const ClockBundle& ClockOf(ClockId agent) const { return Agent(agent).clock; }
+  const ClockBundle& ClockOf(ClockId agent) const { return clocks_[agent]; }
   std::uint32_t NowOf(ClockId agent) const { return Agent(agent).now; }
   // Has a wait of the agent's own told it of what it did at this time?
   bool RoundTrip(ClockId agent, std::uint32_t time) const { return time <= Agent(agent).echoed; }
@@ -64,12 +72,18 @@ class AgentTable {
   };
   Heard LastHeard(const ClockBundle& clock, ClockId other) const;
 
-  // Is it time to forget? Then `live` is every operation that some history or pending half still holds, sorted.
-  bool Crowded() const { return operations_.size() >= next_sweep_; }
-  void Sweep(const std::vector<ClockId>& live);
+  // Is it time to forget? Then `live` is whoever some history, object of synchronisation or pending half still holds,
+  // agents and operations, sorted; and `looked` is how many places had to be looked at for that.
+  bool Crowded() const { return operations_.size() + ended_.size() >= next_sweep_; }
+  void Sweep(const std::vector<ClockId>& live, std::size_t looked);
   std::size_t operations() const { return operations_.size(); }
-  // Does any agent know of the operation's first `halves` halves?
+  std::size_t agents() const { return clocks_.live(); }
+  std::size_t ended() const { return ended_.size(); }  // whose names are still known
+  // Does any agent know of the operation's first `halves` halves, or did one that has been retired?
   bool KnownToAny(ClockId operation, std::uint32_t halves) const;
+  // The same for all operations at once, of what is known when this is called: then KnownNow(operation, halves).
+  void NoteKnown();
+  bool KnownNow(ClockId operation, std::uint32_t halves) const { return Operation(operation).known >= halves; }
 
  private:
   static constexpr std::int32_t kFirstOperation = 1 << 28;  // after all agents, so that clocks keep them apart
@@ -78,7 +92,6 @@ class AgentTable {
     std::string name;
     Place place;
     ClockId parent;
-    ClockBundle clock;
     std::uint32_t now = 1;
     std::uint32_t echoed = 0;
     std::array<CodeSite, kRemembered> published;  // at time t: entry t modulo the size
@@ -87,17 +100,22 @@ class AgentTable {
     ClockId id;
     ClockId issuer;
     std::string name, await;
-    ClockBundle fork;
+    // Written only while the operation starts, so that copies share it. nullptr: nobody can ask, its issuer is gone.
+    std::shared_ptr<ClockBundle> fork;
+    std::uint32_t known = 0;  // so many halves some agent knows of
   };
 
-  AgentState& Agent(ClockId id) { return agents_[id.index()]; }
-  const AgentState& Agent(ClockId id) const { return agents_[id.index()]; }
+  AgentState& Agent(ClockId id) { return agents_[id]; }
+  const AgentState& Agent(ClockId id) const { return agents_[id]; }
+  void NoteKnownTo(const ClockBundle& clock);
   bool Has(ClockId operation) const;
   OperationState& Operation(ClockId id);
   const OperationState& Operation(ClockId id) const { return const_cast<AgentTable*>(this)->Operation(id); }
 
   bool proxies_;
-  std::vector<AgentState> agents_;
+  LiveTable<ClockId, AgentState> agents_;  // the ended ones too, while somebody remembers them
+  LiveTable<ClockId, ClockBundle> clocks_;
+  std::vector<ClockId> ended_;
   std::vector<OperationState> operations_;  // by id
   std::int32_t next_operation_ = kFirstOperation;
   std::size_t next_sweep_ = 64;

@@ -160,7 +160,8 @@ WaitRecord Barrier::Waiting(ClockId agent, const CodeSite& site, const AgentTabl
           Cat(completed_, " completions and ", Arrivals(arrived_), " of ", spec_.num_arrivals, " arrivals"), site};
 }
 
-void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log) const {
+void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log) {
+  ended_ = true;
   const By end{{}, site};
   const Severity unawaited = ends == Ends::kBlock ? Severity::kNote : Severity::kDefect;
   if (arrived_ > 0) {

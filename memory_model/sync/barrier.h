@@ -49,7 +49,8 @@ class Barrier {
   // Its scope ends. Where the block ends with it nobody gets the barrier's memory, so that a last completion
   // which nobody waited for, or not all, is a note then: hardware tolerates it, and kernels that JAX ships leave some.
   enum class Ends : std::uint8_t { kScope, kBlock };
-  void End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
+  void End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log);
+  bool ended() const { return ended_; }
 
   // Could an arrival have counted for the phase before the one it came to, had it come earlier? Then what waits learn
   // depends on the schedule.
@@ -60,6 +61,14 @@ class Barrier {
   void Forget(const Gone& gone) {
     gathering_.Forget(gone);
     last_.Forget(gone);
+  }
+
+  // f(who) for everybody whom a finding may name.
+  template <class F>
+  void ForEachAgent(const F& f) const {
+    f(last_by_.who);
+    f(last_arrival_.who);
+    for (const Waiter& waiter : waiters_) f(waiter.who);
   }
 
   const BarrierSpec& spec() const { return spec_; }
@@ -97,7 +106,7 @@ class Barrier {
   std::uint64_t completed_ = 0;
   std::uint64_t forgiven_ = 0;  // completions that a finding told of: nobody need see them
   std::int64_t arrived_ = 0;
-  bool arrivals_race_ = false;
+  bool arrivals_race_ = false, ended_ = false;
   ClockBundle gathering_, last_;
   By last_by_;  // whose arrival completed the last phase
   By last_arrival_;

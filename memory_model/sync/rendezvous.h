@@ -42,6 +42,12 @@ class Rendezvous {
   // The agent ends: nobody will meet it any more.
   void MemberEnds(ClockId agent, const AgentTable& agents, FindingLog* log);
 
+  // f(who) for everybody whom a finding may name.
+  template <class F>
+  void ForEachAgent(const F& f) const {
+    for (const ClockId member : members_) f(member);
+  }
+
   std::int64_t met() const { return met_; }  // how often all have
 
  private:

@@ -38,7 +38,8 @@ WaitRecord Semaphore::Waiting(ClockId agent, std::int64_t value, const CodeSite&
   return {agent, Cat("semaphore ", spec_.name), Cat(value, unit), Cat(count_, unit), site};
 }
 
-void Semaphore::End(const CodeSite& site, const AgentTable& agents, FindingLog* log) const {
+void Semaphore::End(const CodeSite& site, const AgentTable& agents, FindingLog* log) {
+  ended_ = true;
   if (count_ == 0) return;
   const Credit& last = credits_.back();
   if (!log->IsNew({FindingCode::kSemaphoreLeak, last.site.loc, site.loc, last.site.text_line, site.text_line,

@@ -39,7 +39,14 @@ class Semaphore {
   WaitRecord Waiting(ClockId agent, std::int64_t value, const CodeSite& site) const;
 
   // Its scope, or the kernel, ends.
-  void End(const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
+  void End(const CodeSite& site, const AgentTable& agents, FindingLog* log);
+  bool ended() const { return ended_; }
+
+  // f(who) for everybody whom a finding may name.
+  template <class F>
+  void ForEachAgent(const F& f) const {
+    for (const Credit& credit : credits_) f(credit.by);
+  }
 
   const SemaphoreSpec& spec() const { return spec_; }
   std::int64_t count() const { return count_; }
@@ -55,6 +62,7 @@ class Semaphore {
   SemaphoreId id_;
   SemaphoreSpec spec_;
   std::int64_t count_ = 0;
+  bool ended_ = false;
   std::deque<Credit> credits_;  // oldest first
 };
 

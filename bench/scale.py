@@ -1,0 +1,242 @@
+"""How time and memory grow with a launch: programs, blocks, threads, clusters, copies in flight, loop iterations, bytes.
+
+    ./dev bench scale [--filter X] [--json FILE] [--no-docs]
+
+Each kernel is made in several sizes, each four times the one before, and run by `palladion run` and `palladion check --seeds 1` in
+a process of its own. What counts is the processor time and the peak of resident memory for one unit (a block, an iteration, a
+kilobyte), without what the same kernel of one unit takes, over the same at the smallest size: 1 is linear. Then these ratios become
+a part of docs/benchmarks.md. Exit code 1 when a kernel failed or none was chosen. What this does not show: other schedules than
+the first, and host threads.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+
+import measured_part  # noqa: E402
+
+AIM = 1.25  # of time and of memory for one unit, at the largest size over the smallest
+
+PROGRAMS = """pkir 1;
+kernel @programs {{
+  backend triton;
+  in %x: i32[{n},32];
+  grid [{n}];
+  out %o: i32[{n},32];
+  body @programs (%xr: ref<default,i32[{n},32]>, %or: ref<default,i32[{n},32]>) {{
+    %p = program_id{{axis=0}}() : i32[];
+    %v = get(%xr.at[%p, *]) : i32[32];
+    %w = add(%v, 1:i32) : i32[32];
+    _ = swap(%or.at[%p, *], %w) : i32[32];
+    return;
+  }}
+}}
+"""
+
+_MESH = """pkir 1;
+kernel @k {{
+  backend mosaic_gpu;
+  in %x: i32[{rows},{columns}] space gmem;
+  out %o: i32[{rows},{columns}] space gmem;
+  mesh gpu {{grid=[{grid}], grid_names=[{grid_name}], cluster=[{cluster}], cluster_names=[{cluster_name}], threads={threads}, {thread_name}}};
+  body @k (%xr: ref<gmem,i32[{rows},{columns}]> as "x_ref", %or: ref<gmem,i32[{rows},{columns}]> as "o_ref") {{
+{body}
+    return;
+  }}
+}}
+"""  # fmt: skip
+
+
+def mesh(body: str, rows, columns=32, grid="", cluster="", threads="") -> str:
+    return _MESH.format(
+        rows=rows, columns=columns, grid=grid, grid_name='"i"' if grid else "", cluster=cluster, cluster_name='"c"' if cluster else "",
+        threads=threads or "none", thread_name='thread_name="wg"' if threads else "thread_name=none", body=body)
+
+
+_SCOPE = """    run_scoped{collective_axes=[]}() (%s: ref<smem,i32[32]> as "s", %b: ref<smem,barrier{arrivals=1}[1]> as "b") {
+      copy_gmem_to_smem{oob_mode=zeros}(src=%xr.at[%i, *], dst=%s, barrier=%b.at[0]);
+      barrier_wait(barrier=%b.at[0]);
+      copy_smem_to_gmem{commit_group=true}(src=%s, dst=%or.at[%i, *]);
+      wait_smem_to_gmem{wait_read_only=false}(0:i32);
+      return;
+    };"""
+
+
+def programs(n: int) -> str:
+    return PROGRAMS.format(n=n)
+
+
+def blocks(n: int) -> str:
+    return mesh('    %i = axis_index{axis="i"}() : i32[];\n' + _SCOPE, n, grid=n)
+
+
+def threads(n: int) -> str:
+    body = """    %i = axis_index{axis="i"}() : i32[];
+    run_scoped{collective_axes=["wg"]}() (%s: ref<smem,i32[32]> as "s", %full: ref<smem,barrier{arrivals=1}[1]> as "full", %ready: ref<smem,barrier{arrivals=1}[1]> as "ready") {
+      %wg = axis_index{axis="wg"}() : i32[];
+      cond(%wg) {
+        copy_gmem_to_smem{oob_mode=zeros}(src=%xr.at[%i, *], dst=%s, barrier=%full.at[0]);
+        barrier_wait(barrier=%full.at[0]);
+        %v = get(%s) : i32[32];
+        %w = add(%v, %v) : i32[32];
+        _ = swap(%s, %w) : i32[32];
+        commit_smem();
+        barrier_arrive(barrier=%ready);
+        return;
+      } {
+        barrier_wait(barrier=%ready);
+        copy_smem_to_gmem{commit_group=true}(src=%s, dst=%or.at[%i, *]);
+        wait_smem_to_gmem{wait_read_only=false}(0:i32);
+        return;
+      };
+      return;
+    };"""  # fmt: skip
+    return mesh(body, n, grid=n, threads="2")
+
+
+def clusters(n: int) -> str:
+    body = """    %j = axis_index{axis="i"}() : i32[];
+    %c = axis_index{axis="c"}() : i32[];
+    %j2 = mul(%j, 2:i32) : i32[];
+    %i = add(%j2, %c) : i32[];
+    run_scoped{collective_axes=[]}() (%all: ref<smem,cluster_barrier{axes=["c"], arrivals=1, orders_tensor_core=false, leader_tracked=false}[1]> as "all", %s: ref<smem,i32[32]> as "s", %b: ref<smem,barrier{arrivals=1}[1]> as "b") {
+      copy_gmem_to_smem{collective_axes=["c"], leader_tracked=none, oob_mode=zeros}(src=%xr.at[%j, *], dst=%s, barrier=%b);
+      barrier_wait(barrier=%b);
+      %v = get(%s) : i32[32];
+      _ = swap(%or.at[%i, *], %v) : i32[32];
+      commit_smem();
+      barrier_arrive(barrier=%all);
+      barrier_wait(barrier=%all);
+      return;
+    };"""  # fmt: skip
+    return mesh(body, 2 * n, grid=n, cluster="2")
+
+
+def in_flight(n: int) -> str:
+    body = f"""    run_scoped{{collective_axes=[]}}() (%s: ref<smem,i32[{n},4]> as "s", %b: ref<smem,barrier{{arrivals={n}}}[1]> as "b") {{
+      _ = scan{{length={n}, reverse=false}}(init=0:i32) (%i: i32[]) {{
+        copy_gmem_to_smem{{oob_mode=zeros}}(src=%xr.at[%i, *], dst=%s.at[%i, *], barrier=%b.at[0]);
+        %next = add(%i, 1:i32) : i32[];
+        return %next;
+      }} : i32[];
+      barrier_wait(barrier=%b.at[0]);
+      return;
+    }};"""
+    return mesh(body, n, columns=4)
+
+
+def iterations(n: int) -> str:
+    inner = _SCOPE.replace("\n", "\n  ")
+    body = f"""    _ = scan{{length={n}, reverse=false}}(init=0:i32) (%i: i32[]) {{
+  {inner}
+      %next = add(%i, 1:i32) : i32[];
+      return %next;
+    }} : i32[];"""
+    return mesh(body, n)
+
+
+def operand(kilobytes: int) -> str:
+    return mesh("    %v = get(%xr) : i32[{n},256];\n    _ = swap(%or, %v) : i32[{n},256];".replace("{n}", str(kilobytes)), kilobytes, columns=256)
+
+
+@dataclasses.dataclass
+class Case:
+    unit: str
+    text: object  # of a size
+    sizes: tuple
+    note: str = ""
+
+
+CASES = {
+    "programs": Case("program of a plain grid", programs, (1 << 14, 1 << 16, 1 << 18, 1 << 20)),
+    "blocks": Case("block: copy, wait, store", blocks, (1 << 14, 1 << 16, 1 << 18, 1 << 20)),
+    "threads": Case("block of two threads with a barrier", threads, (1 << 13, 1 << 15, 1 << 17, 1 << 19)),
+    "clusters": Case("cluster of two blocks, multicast and barrier", clusters, (1 << 12, 1 << 14, 1 << 16, 1 << 18)),
+    "copies in flight": Case("copy of one block, all under way at once", in_flight, (1 << 8, 1 << 10, 1 << 12)),
+    "loop iterations": Case("iteration with a scope, copy, wait, store", iterations, (1 << 14, 1 << 16, 1 << 18)),
+    "operand bytes": Case("kilobyte, copied by one block", operand, (1 << 12, 1 << 14, 1 << 16)),
+}
+
+
+def measure_once(what: str, text: str) -> tuple:
+    """(seconds of the processor, bytes at the peak) of one process."""
+    with tempfile.TemporaryDirectory(prefix="palladion-") as folder:
+        path = os.path.join(folder, "k.pkir")
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        command = [os.path.join(ROOT, "build/palladion"), what, path, "--in", "x=iota"]
+        command += ["--out", folder] if what == "run" else ["--seeds", "1", "--no-contracts"]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([os.path.join(ROOT, "build/bench/peak_memory"), *command], capture_output=True, text=True, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        raise RuntimeError(f"{what} of\n{text}\nended with {done.returncode}\n{done.stderr}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, int(done.stdout)
+
+
+def measure(name: str, case: Case) -> list:
+    rows = []
+    for what in ("run", "check"):
+        base = measure_once(what, case.text(1))
+        row = {"name": name, "unit": case.unit, "what": what, "sizes": []}
+        for size in case.sizes:
+            found = min(measure_once(what, case.text(size)) for _ in range(3 if size == case.sizes[0] else 1))
+            row["sizes"].append({"size": size, "seconds": (found[0] - base[0]) / size, "bytes": (found[1] - base[1]) / size})
+        for of in ("seconds", "bytes"):
+            row[of] = row["sizes"][-1][of] / row["sizes"][0][of]
+        rows.append(row)
+        print(line(row), flush=True)
+    return rows
+
+
+def line(row: dict) -> str:
+    return f"{row['name']:18} {row['what']:6}" + "".join(
+        f"  {s['size']}: {s['seconds'] * 1e6:.2f} us {s['bytes']:.0f} B" for s in row["sizes"])
+
+
+def curve(row: dict, of: str) -> str:
+    first = row["sizes"][0][of]
+    return ", ".join(f"{size[of] / first:.2f}" for size in row["sizes"][1:])
+
+
+def page_lines(rows: list) -> list:
+    lines = ["| what | for each | sizes | microseconds | time at 4, 16, … times the size | bytes | memory at these | |", "|---" * 8 + "|"]
+    for row in rows:
+        first, last = row["sizes"][0], row["sizes"][-1]
+        met = "met" if row["seconds"] <= AIM and row["bytes"] <= AIM else "missed"
+        lines.append(f"| {row['name']}, {row['what']} | {row['unit']} | {first['size']} … {last['size']} | {first['seconds'] * 1e6:.2f} | "
+                     f"{curve(row, 'seconds')} | {first['bytes']:.0f} | {curve(row, 'bytes')} | {met} |")
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--filter", default="", help="only the kernels whose name contains this")
+    parser.add_argument("--json", metavar="FILE", help="also write all numbers as JSON")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
+    options = parser.parse_args()
+    rows = [row for name, case in CASES.items() if options.filter in name for row in measure(name, case)]
+    if not rows:
+        print(f"no kernel has {options.filter!r} in its name", file=sys.stderr)
+        return 1
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as stream:
+            json.dump(rows, stream, indent=1)
+    if not options.no_docs and not options.filter:
+        text = "\n".join([f"{measured_part.host_sentence()} Aim for one unit at the largest size over the smallest: at most {AIM:g}.", "",
+                          *page_lines(rows)]) + "\n"
+        measured_part.write(os.path.join(ROOT, "docs/benchmarks.md"), "scale", text)
+    print("\n".join(page_lines(rows)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

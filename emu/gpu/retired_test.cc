@@ -1,0 +1,118 @@
+// What has ended is gone: after so many blocks as after a few, nothing of them is left in the machine and its model but
+// what histories remember. No time is measured: whoever keeps something for each block, or looks at all of them, keeps
+// count of them too.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "emu/agents/prepared_kernel.h"
+#include "emu/gpu/gpu_machine.h"
+#include "emu/gpu/thread_test_util.h"
+#include "emu/launch/scheduled_launch.h"
+#include "scheduler/policies/portfolio.h"
+
+namespace palladion {
+namespace {
+
+struct Left {
+  GpuMachine::Kept machine;
+  ConcurrencyModel::Kept model;
+  int looks = 0;
+};
+
+Left RunAndLook(const std::string& text, bool races, std::uint64_t seed) {
+  const absl::StatusOr<PreparedKernel> kernel =
+      PrepareText(text, {.kernel = "", .target = "mosaic_gpu/h100", .path = ""});
+  EXPECT_TRUE(kernel.ok()) << kernel.status() << "\n" << text;
+  if (!kernel.ok()) return {};
+  std::vector<std::int32_t> x(128, 7), o(128);
+  const std::vector<std::int64_t> shape = {128};
+  const std::vector<ConstArray> inputs = {{DType::kI32, shape, reinterpret_cast<const std::byte*>(x.data())}};
+  const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
+  Left left;
+  ScheduledOptions options{.races = races, .at_end = [&](const GpuMachine& machine) {
+                          left = {machine.kept(), machine.model().kept(), left.looks + 1};
+                        }};
+  const auto run = RunScheduled(kernel->state(), inputs, outputs, options, *MakePolicy(PolicyOfSeed(seed), seed, {}));
+  EXPECT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(left.looks, 1);
+  return left;
+}
+
+void ExpectNothing(const Left& left) {
+  EXPECT_EQ(left.machine.threads, 0u);
+  EXPECT_EQ(left.machine.blocks, 0u);
+  EXPECT_EQ(left.machine.clusters, 0u);
+  EXPECT_EQ(left.machine.syncs, 0u);
+  EXPECT_EQ(left.machine.queues, 0u);
+  EXPECT_EQ(left.machine.collectives, 0u);
+  EXPECT_EQ(left.machine.globals, 0u);
+  EXPECT_EQ(left.machine.names, 0u);
+  EXPECT_EQ(left.model.agents, 0u);
+  EXPECT_EQ(left.model.barriers, 0u);
+  EXPECT_EQ(left.model.semaphores, 0u);
+  EXPECT_EQ(left.model.meetings, 0u);
+  EXPECT_EQ(left.model.collectives, 0u);
+  EXPECT_EQ(left.model.queues, 0u);
+  EXPECT_EQ(left.model.arenas, 0u);
+  EXPECT_LE(left.model.buffers, 1u);       // the output
+  EXPECT_LE(left.model.operations, 400u);  // until the next round of forgetting
+  EXPECT_LE(left.model.ended_agents, 400u);
+}
+
+std::string Scope(bool stores) {
+  return Cat(
+      "    run_scoped{collective_axes=[]}() (%s: ref<smem,i32[128]> as \"s\", %b: ref<smem,barrier{arrivals=1}[1]> as "
+      "\"b\") {\n"
+      "      copy_gmem_to_smem{oob_mode=zeros}(src=%xr, dst=%s, barrier=%b.at[0]);\n"
+      "      barrier_wait(barrier=%b.at[0]);\n",
+      stores ? "      copy_smem_to_gmem{commit_group=true}(src=%s, dst=%or);\n"
+               "      wait_smem_to_gmem{wait_read_only=false}(0:i32);\n"
+             : "",
+      "      return;\n    };\n");
+}
+
+// Blocks that all stored the same elements would race, and histories remember each.
+TEST(Retired, Blocks) {
+  for (const bool races : {false, true}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      for (const int blocks : {4, 1000}) {
+        SCOPED_TRACE(Cat(blocks, " blocks, seed ", seed));
+        ExpectNothing(RunAndLook(ThreadKernel(Grid(blocks), Scope(!races)), races, seed));
+      }
+    }
+  }
+}
+
+TEST(Retired, ScopesOfALoop) {
+  const std::string loop = Cat("    _ = scan{length=1000, reverse=false}(init=0:i32) (%i: i32[]) {\n", Scope(true),
+                               "      %n = add(%i, 1:i32) : i32[];\n      return %n;\n    } : i32[];\n");
+  const std::string mesh = "grid=[], grid_names=[], cluster=[], cluster_names=[], threads=none, thread_name=none";
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    ExpectNothing(RunAndLook(ThreadKernel(mesh, loop), true, seed));
+  }
+}
+
+TEST(Retired, Clusters) {
+  const std::string body =
+      "    run_scoped{collective_axes=[]}() (%all: ref<smem,cluster_barrier{axes=[\"c\"], arrivals=1, "
+      "orders_tensor_core=false, leader_tracked=false}[1]> as \"all\", %s: ref<smem,i32[128]> as \"s\", "
+      "%b: ref<smem,barrier{arrivals=1}[1]> as \"b\") {\n"
+      "      copy_gmem_to_smem{collective_axes=[\"c\"], leader_tracked=none, oob_mode=zeros}"
+      "(src=%xr, dst=%s, barrier=%b);\n"
+      "      barrier_wait(barrier=%b);\n      barrier_arrive(barrier=%all);\n      barrier_wait(barrier=%all);\n"
+      "      return;\n    };\n";
+  for (const int blocks : {2, 500}) {
+    const std::string mesh = Cat("grid=[", blocks,
+                                 "], grid_names=[\"b\"], cluster=[2], cluster_names=[\"c\"], "
+                                 "threads=none, thread_name=none");
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      ExpectNothing(RunAndLook(ThreadKernel(mesh, body), true, seed));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace palladion
