@@ -59,6 +59,8 @@ absl::Status GpuMachine::Start(AsyncStart start) {
   const auto buffer_of = [](const AsyncPart& part) {
     return std::visit([](const auto& where) { return where.buffer; }, part.where);
   };
+  request.sources.reserve(start.sources.size());
+  request.destinations.reserve(start.destinations.size());
   for (AsyncPart& part : start.sources) {
     operation.sources.push_back(buffer_of(part));
     request.sources.push_back(OperandOf(std::move(part)));

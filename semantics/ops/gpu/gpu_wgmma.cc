@@ -83,18 +83,19 @@ absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
   AsyncStart start{.name = "wgmma", .queue = AsyncQueue::kMma, .site = site};
   AsyncPart acc = PartOf(p.acc, Outside::kError, step, frame);
   acc.in_registers = true;
+  start.sources.reserve(3);
   start.destinations.push_back(acc);
   start.sources.push_back(std::move(acc));
   start.sources.push_back(PartOf(p.b, Outside::kError, step, frame));
   if (p.value.valid()) {
-    start.function = [mma = p.mma, a = CaptureValue(p, frame)](const std::vector<AsyncValue>& in,
+    start.function = [mma = p.mma.get(), a = CaptureValue(p, frame)](const std::vector<AsyncValue>& in,
                                                                std::vector<AsyncValue>* out) {
       mma->Run(a, in[1], in[0], &out->front());
     };
   } else {
     UseIndices(p.a, step, frame);
     start.sources.push_back(PartOf(p.a, Outside::kError, step, frame));
-    start.function = [mma = p.mma](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
+    start.function = [mma = p.mma.get()](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
       mma->Run(in[2], in[1], in[0], &out->front());
     };
   }
