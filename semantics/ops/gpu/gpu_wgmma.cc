@@ -89,7 +89,7 @@ absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
   start.sources.push_back(PartOf(p.b, Outside::kError, step, frame));
   if (p.value.valid()) {
     start.function = [mma = p.mma.get(), a = CaptureValue(p, frame)](const std::vector<AsyncValue>& in,
-                                                               std::vector<AsyncValue>* out) {
+                                                                     std::vector<AsyncValue>* out) {
       mma->Run(a, in[1], in[0], &out->front());
     };
   } else {
