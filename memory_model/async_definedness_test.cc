@@ -136,6 +136,22 @@ TEST_F(Undefined, AFunctionTakesAndGivesMarks) {
   EXPECT_EQ(Marks(out), "uu..");
 }
 
+// Whose memory the second value may have.
+TEST_F(Undefined, AValueBeginsWithoutMarks) {
+  const BufferId a = Buffer("a", 2, false), b = Buffer("b", 2, true), to = Buffer("to", 2, true);
+  Start(s.Copy(a, {0, 2}, to, {0, 2}));
+  PerformAll();
+  EXPECT_EQ(Marks(to), "uuuu");
+  AsyncRequest defined = s.Copy(b, {0, 2}, to, {0, 2});
+  defined.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
+    EXPECT_TRUE(in[0].marks.empty() && (*out)[0].marks.empty());
+    (*out)[0].bytes = in[0].bytes;
+  };
+  Start(defined);
+  PerformAll();
+  EXPECT_EQ(Marks(to), "....");
+}
+
 TEST_F(Undefined, AReductionIsUndefinedWhereEitherIs) {
   const BufferId from = Buffer("from", 3, false), to = Buffer("to", 3, false);
   Define(from, {1, 2});

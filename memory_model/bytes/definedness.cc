@@ -138,7 +138,8 @@ bool BufferDefinedness::StoreBox(absl::Span<const std::int64_t> shape, const Box
       const std::size_t before = CountMarks(to, row.count);
       StoreMarks(to, value == nullptr ? nullptr : value + row.value, lanes == nullptr ? nullptr : lanes + row.value,
                  unsure == nullptr ? nullptr : unsure + row.value, row.count);
-      const std::size_t after = CountMarks(to, row.count);
+      const std::size_t after =
+          value == nullptr && lanes == nullptr && unsure == nullptr ? 0 : CountMarks(to, row.count);
       undefined_ += after - before;
       stored += after;
       return;

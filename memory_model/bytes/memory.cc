@@ -124,8 +124,18 @@ void Memory::FillPoison(const Buffer& buffer, std::byte* at, std::size_t element
   filler_(buffer.dtype, at, elements * buffer.words);
 }
 
+void Memory::FillAll(Buffer& buffer) {
+  buffer.unfilled = false;
+  FillPoison(buffer, buffer.data, buffer.bytes / buffer.element_bytes);
+}
+
 void Memory::Poison(BufferId id) {
-  FillPoison(Of(id), Of(id).data, Of(id).bytes / Of(id).element_bytes);
+  Buffer& buffer = Of(id);
+  if (fills_late_ && buffer.owned) {
+    buffer.unfilled = true;
+  } else {
+    FillAll(buffer);
+  }
   if (tracking_ != nullptr) SetUndefined(id);
   for (AccessObserver* observer : observers_) observer->Poison(id);
 }

@@ -56,11 +56,14 @@ class Memory final : public Machine {
   absl::Span<const std::int64_t> ShapeOf(BufferId id) const { return buffers_[id.index()].shape; }
   std::size_t ElementBytesOf(BufferId id) const { return buffers_[id.index()].element_bytes; }
   DType DTypeOf(BufferId id) const { return buffers_[id.index()].dtype; }  // of a word: keys have several
-  std::byte* DataOf(BufferId id) { return buffers_[id.index()].data; }
-  const std::byte* DataOf(BufferId id) const { return buffers_[id.index()].data; }
+  std::byte* DataOf(BufferId id) { return Touched(id).data; }
+  const std::byte* DataOf(BufferId id) const { return const_cast<Memory*>(this)->DataOf(id); }
 
   // What new memory, padding and masked-off lanes hold. Before the first request.
-  void SetFill(Fill fill) { filler_ = Filler(fill); }
+  void SetFill(Fill fill) {
+    filler_ = Filler(fill);
+    fills_late_ = fill.kind != Fill::Kind::kRandom;  // whose numbers go on in the order of allocations
+  }
   Filler& filler() { return filler_; }
 
   // From here on accesses say which elements are undefined (their `defined`). Before the first request. `values_only`:
@@ -121,6 +124,7 @@ class Memory final : public Machine {
     std::byte* data = nullptr;
     std::size_t bytes = 0;
     bool owned = false;
+    bool unfilled = false;  // its fill is written when somebody touches it: blocks without work never do
     bool is_output = false;
     LocId made;
     int made_line = 0;
@@ -146,6 +150,12 @@ class Memory final : public Machine {
   static Buffer CopyOf(const Buffer& buffer);  // but for its definedness
   BufferId Add(Buffer buffer);
   Buffer& Of(BufferId id) { return buffers_[id.index()]; }
+  Buffer& Touched(BufferId id) {  // to read or write its bytes
+    Buffer& buffer = Of(id);
+    if (buffer.unfilled) FillAll(buffer);
+    return buffer;
+  }
+  void FillAll(Buffer& buffer);
   std::byte* Allocate(std::size_t bytes);
   void DrainPool();
   void FillPoison(const Buffer& buffer, std::byte* at, std::size_t elements);
@@ -205,6 +215,7 @@ class Memory final : public Machine {
   std::size_t limit_bytes_;
   std::size_t allocated_bytes_ = 0;  // live and pooled
   Filler filler_;
+  bool fills_late_ = true;
   AgentNaming naming_;
   std::unique_ptr<Tracking> tracking_;
   bool keep_pool_ = false;

@@ -51,7 +51,7 @@ void Memory::PoisonOutside(const Buffer& buffer, const BoxAccess& access, const 
 }
 
 void Memory::Load(const BoxAccess& access, std::byte* value) {
-  const Buffer& buffer = Of(access.buffer);
+  const Buffer& buffer = Touched(access.buffer);
   const BoxReach reach = ReachOf(buffer.shape, access);
   if (reach.empty) return;
   Announce(AccessKind::kRead, access, reach, nullptr);
@@ -108,7 +108,7 @@ bool Memory::AnyLaneOutside(const BoxAccess& access, const BoxReach& reach, std:
 }
 
 void Memory::Store(const BoxAccess& access, const std::byte* value) {
-  Buffer& buffer = Of(access.buffer);
+  Buffer& buffer = Touched(access.buffer);
   const BoxReach reach = ReachOf(buffer.shape, access);
   if (reach.empty) return;
   Announce(AccessKind::kWrite, access, reach, value);
@@ -171,7 +171,7 @@ void Memory::StoreLanes(const std::byte* value, std::int64_t first, std::byte* t
 
 const std::byte* Memory::Borrow(const BoxAccess& access) {
   if (!lends_) return nullptr;
-  const BoxReach reach = ReachOf(Of(access.buffer).shape, access);
+  const BoxReach reach = ReachOf(Touched(access.buffer).shape, access);
   const std::byte* at = WhereDense(access, reach);
   if (at != nullptr) {
     Announce(AccessKind::kRead, access, reach, nullptr);
@@ -210,7 +210,7 @@ void Memory::Copy(const BoxAccess& source, const BoxAccess& destination) {
     Store(destination, whole);
     return;
   }
-  const BoxReach reach = ReachOf(Of(destination.buffer).shape, destination);
+  const BoxReach reach = ReachOf(Touched(destination.buffer).shape, destination);
   if (const std::byte* target = WhereDense(destination, reach); target != nullptr) {
     Load(source, const_cast<std::byte*>(target));
     Announce(AccessKind::kWrite, destination, reach, target);

@@ -105,7 +105,7 @@ bool Gather(absl::Span<const std::int64_t> offset, const std::byte* data, std::s
 
 void Memory::Load(const PointAccess& access, std::byte* value) {
   Announce(AccessKind::kRead, access, nullptr);
-  const Buffer& buffer = Of(access.buffer);
+  const Buffer& buffer = Touched(access.buffer);
   const std::size_t elements = access.offset.size() / access.pieces_per_element;
   const bool whole = access.piece_bytes == buffer.element_bytes && access.pieces_per_element == 1;
   const bool all_inside = Gather(access.offset, buffer.data, access.piece_bytes, value);
@@ -139,7 +139,7 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
 
 void Memory::Store(const PointAccess& access, const std::byte* value) {
   Announce(AccessKind::kWrite, access, value);
-  Buffer& buffer = Of(access.buffer);
+  Buffer& buffer = Touched(access.buffer);
   if (tracking_ != nullptr) DefineStore(buffer, access);
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
     const std::size_t element = p / access.pieces_per_element;
@@ -156,7 +156,7 @@ void Memory::Store(const PointAccess& access, const std::byte* value) {
 void Memory::Atomic(const PointAccess& access, AtomicFn fn, const std::byte* operand, const std::byte* compare,
                     std::byte* old) {
   Announce(AccessKind::kAtomic, access, operand);
-  Buffer& buffer = Of(access.buffer);
+  Buffer& buffer = Touched(access.buffer);
   if (tracking_ != nullptr) DefineAtomic(buffer, access);
   const std::size_t pieces = access.pieces_per_element, piece = access.piece_bytes, bytes = piece * pieces;
   for (std::size_t e = 0; e < access.offset.size() / pieces; ++e) {

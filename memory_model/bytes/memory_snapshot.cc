@@ -42,7 +42,8 @@ std::shared_ptr<const Memory::Saved> Memory::Save() {
                                              .printed = printed_,
                                              .printed_bytes = printed_bytes_,
                                              .dropped_lines = dropped_lines_});
-  for (const Buffer& buffer : buffers_) {
+  for (Buffer& buffer : buffers_) {
+    if (buffer.unfilled) FillAll(buffer);
     saved->buffers.push_back(CopyOf(buffer));
     saved->contents.emplace_back(buffer.data, buffer.data + buffer.bytes);
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace palladion {
@@ -291,6 +292,35 @@ TEST_F(MemoryTest, NewMemoryIsPoisonedAgainAndAgain) {
     Store(Box(*t, {0}, {3}, {1}), {1, 2, 3});
     memory_.Free(*t);
   }
+}
+
+// However it is touched first.
+TEST_F(MemoryTest, NewMemoryIsPoisonWhereNobodyWrote) {
+  shape_ = {3};
+  const auto make = [&] { return *memory_.Alloc({.name = "x", .dtype = DType::kF32, .shape = shape_}); };
+  const BufferId stored = make(), shown = make(), target = make();
+  Store(Box(stored, {1}, {1}, {1}), {5});
+  EXPECT_EQ((Floats{-1, 5, -1}), Load(Box(stored, {0}, {3}, {1}), 3));
+  EXPECT_TRUE(std::isnan(*reinterpret_cast<const float*>(std::as_const(memory_).DataOf(shown))));
+  Floats data = Iota(3);
+  const BufferId source = Adopt(data, {3});
+  memory_.StartCopy({.source = Box(source, {0}, {2}, {1}), .destination = Box(target, {1}, {2}, {1})});
+  EXPECT_EQ((Floats{-1, 0, 1}), Load(Box(target, {0}, {3}, {1}), 3));
+}
+
+// The numbers of a random fill go by the order of allocations.
+TEST(MemoryFill, RandomMemoryDoesNotKnowWhoLooksFirst) {
+  const std::int64_t shape[] = {4};
+  std::vector<std::vector<std::byte>> seen[2];
+  for (const int first : {0, 1}) {
+    Memory memory;
+    memory.SetFill({.kind = Fill::Kind::kRandom, .seed = 3});
+    const BufferId made[] = {*memory.Alloc({.name = "x", .dtype = DType::kI32, .shape = shape}),
+                             *memory.Alloc({.name = "y", .dtype = DType::kI32, .shape = shape})};
+    seen[first].resize(2);
+    for (const int i : {first, 1 - first}) seen[first][i].assign(memory.DataOf(made[i]), memory.DataOf(made[i]) + 16);
+  }
+  EXPECT_EQ(seen[0], seen[1]);
 }
 
 TEST_F(MemoryTest, ACopyWhoseSourceIsPartlyPadding) {

@@ -217,8 +217,8 @@ void AsyncEngine::Start(ClockId id, ClockId issuer, AsyncRequest request) {
       if (auto* box = std::get_if<BoxAccess>(&operand.where)) box->site = {}, box->defined = nullptr;
     }
   }
-  for (const AsyncOperand& source : kept.sources)
-    operation.values.push_back({std::vector<std::byte>(source.bytes), {}});
+  operation.values.reserve(kept.sources.size());
+  for (const AsyncOperand& source : kept.sources) operation.values.push_back(NewValue(source.bytes));
   // A write half without destinations is the moment of its completions.
   const auto chunks = static_cast<std::size_t>(kept.chunks);
   operation.read.assign(kept.sources.empty() ? 0 : chunks, false);
@@ -232,6 +232,26 @@ void AsyncEngine::Start(ClockId id, ClockId issuer, AsyncRequest request) {
   queue.under_way.push_back(id);
   if (operation.reads_left > 0) queue.to_read.push_back(id);
   queue.to_write.push_back(id);
+}
+
+// A half writes all bytes of a value, and so does a function.
+AsyncValue AsyncEngine::NewValue(std::size_t bytes) {
+  std::vector<AsyncValue>& spare = spare_.values;
+  const auto fits =
+      std::find_if(spare.begin(), spare.end(), [&](const auto& one) { return one.bytes.size() == bytes; });
+  if (fits == spare.end()) return {std::vector<std::byte>(bytes), {}};
+  std::swap(*fits, spare.back());
+  AsyncValue value = std::move(spare.back());
+  spare.pop_back();
+  value.marks.clear();
+  return value;
+}
+
+void AsyncEngine::Keep(std::vector<AsyncValue>* values) {
+  constexpr std::size_t kMost = 16;
+  for (AsyncValue& value : *values) {
+    if (spare_.values.size() < kMost) spare_.values.push_back(std::move(value));
+  }
 }
 
 const AsyncEngine::Operation* AsyncEngine::Find(ClockId id) const {
@@ -300,7 +320,7 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
   } else {
     if (request.function != nullptr && operation.results.empty()) {
       for (const AsyncOperand& destination : request.destinations) {
-        operation.results.push_back({std::vector<std::byte>(destination.bytes), {}});
+        operation.results.push_back(NewValue(destination.bytes));
       }
       request.function(operation.values, &operation.results);
     }
@@ -324,6 +344,8 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
   }
   if (operation.done()) {
     finished_.push_back(operation.record);
+    Keep(&operation.values);
+    Keep(&operation.results);
     operations_.erase(which.operation);
   }
   return performed;

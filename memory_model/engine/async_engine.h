@@ -11,6 +11,7 @@
 #include <map>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "memory_model/order/fence_rule.h"
@@ -103,18 +104,30 @@ class AsyncEngine {
     Record record;
     AsyncRequest request;
     std::vector<AsyncValue> values, results;
-    std::vector<bool> read, written;  // chunks; a half that reads nothing has none
+    absl::InlinedVector<bool, 2> read, written;  // chunks; a half that reads nothing has none
     int reads_left = 0, writes_left = 0;
     bool by_chunk = false;  // a chunk can be written once it has been read
     bool done(Half half) const { return half == Half::kRead ? reads_left == 0 : writes_left == 0; }
     bool done() const { return reads_left == 0 && writes_left == 0; }
   };
 
+  // Values of operations that are done, for the next ones of their sizes. A copy of an engine begins without.
+  struct Spare {
+    Spare() = default;
+    Spare(const Spare&) {}
+    Spare& operator=(const Spare&) { return *this; }
+    std::vector<AsyncValue> values;
+  };
+
+  AsyncValue NewValue(std::size_t bytes);  // its bytes hold anything
+  void Keep(std::vector<AsyncValue>* values);
+
   const Operation* Find(ClockId operation) const;
   bool MayGo(const Operation& operation, Half half) const;
 
   std::map<ClockId, Operation> operations_;  // under way
   std::vector<Record> finished_;
+  Spare spare_;
   LiveTable<QueueId, Queue> queues_;
   bool tracked_ = false;
 };

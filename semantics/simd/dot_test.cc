@@ -133,6 +133,59 @@ TEST(Dot, RandomShapesTypesAndLayouts) {
   }
 }
 
+// Each element of the addend and its sum, as doubles, rounded once.
+std::vector<std::byte> AddedTo(const std::vector<std::byte>& addend, const std::vector<std::byte>& sums, DType dtype) {
+  std::vector<std::byte> out = addend;
+  VisitDType(dtype, [&](auto tag) {
+    using E = Element<decltype(tag)::value>;
+    if constexpr (E::kIsFloat) {
+      typename E::Storage element;
+      for (std::size_t i = 0; i < out.size() / sizeof element; ++i) {
+        double sum;
+        std::memcpy(&sum, sums.data() + i * sizeof sum, sizeof sum);
+        std::memcpy(&element, out.data() + i * sizeof element, sizeof element);
+        element = E::FromDouble(E::ToDouble(element) + sum);
+        std::memcpy(out.data() + i * sizeof element, &element, sizeof element);
+      }
+    }
+  });
+  return out;
+}
+
+// The result beside the addend, and in its place.
+void ExpectAdded(DType in, DType out_dtype, DotShape shape, Data data, Random& random) {
+  const Operand a = MakeOperand(in, Layout::kRowMajor, shape.m, shape.k, data, random);
+  const Operand b = MakeOperand(in, Layout::kTransposed, shape.n, shape.k, data, random);
+  const std::vector<std::byte> addend = MakeOperand(out_dtype, Layout::kRowMajor, shape.m, shape.n, data, random).data;
+  const std::vector<std::byte> expected = AddedTo(addend, ThreeLoops(a, b, shape, DType::kF64), out_dtype);
+  for (const Target target : HostTargets()) {
+    SCOPED_TRACE(testing::Message() << Name(target) << ": " << palladion::Name(in) << " -> "
+                                    << palladion::Name(out_dtype) << ", m " << shape.m << ", n " << shape.n);
+    std::vector<std::byte> out(addend.size()), in_place = addend, scratch(DotScratchBytes(shape));
+    Dot(a.View(), b.View(), shape, {out_dtype, out.data(), addend.data()}, absl::MakeSpan(scratch), target);
+    Dot(a.View(), b.View(), shape, {out_dtype, in_place.data(), in_place.data()}, absl::MakeSpan(scratch), target);
+    ASSERT_TRUE(out == expected);
+    ASSERT_TRUE(in_place == expected);
+  }
+}
+
+TEST(Dot, AddsBeforeTheOneRounding) {
+  constexpr DType kIn[] = {DType::kF16, DType::kBF16, DType::kF32, DType::kF64, DType::kF8E4M3FN, DType::kI8};
+  constexpr DotShape kShapes[] = {{64, 128, 64}, {5, 37, 11}, {3, 1, 20}, {1, 9, 300}, {40, 19, 0}};
+  Random random(25);
+  for (const DTypeInfo& out : AllDTypes()) {
+    if (!IsFloat(out.dtype)) continue;
+    for (const DType in : kIn) {
+      for (const DotShape& shape : kShapes) {
+        for (const Data data : {Data::kModerate, Data::kAnyBits, Data::kSpecial}) {
+          ExpectAdded(in, out.dtype, shape, data, random);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 // Sizes on both sides of every block size.
 TEST(Dot, ManyBlocks) {
   constexpr DotShape kShapes[] = {{259, 67, 40},   {33, 530, 40}, {20, 40, 530},
@@ -204,6 +257,37 @@ std::uint64_t DotBits(const std::vector<double>& a, const std::vector<double>& b
     bits = found;
   }
   return bits;
+}
+
+// Where the double that is rounded lies between two elements, on a tie and off it by a last place.
+TEST(Dot, AddendsOnTies) {
+  for (const double sum : {0x1p-11, 0x1p-11 + 0x1p-40, 0x3p-11, -0x1p-12, 0x1p-25, 0x1p-26, -0x1p-12 - 0x1p-50}) {
+    const Operand a = Vector<DType::kF64>({sum}), b = Vector<DType::kF64>({1});
+    for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF32}) {
+      VisitDType(dtype, [&](auto tag) {
+        using E = Element<decltype(tag)::value>;
+        if constexpr (E::kIsFloat) {
+          const std::vector<double> befores{1, -1, 0x1p-24, 0, 65504, std::numeric_limits<double>::quiet_NaN()};
+          for (const double before : befores) {
+            const typename E::Storage addend = E::FromDouble(before);
+            const typename E::Storage expected = E::FromDouble(E::ToDouble(addend) + sum);
+            for (const Target target : HostTargets()) {
+              // As many columns as fill vectors: the one column of b eight times.
+              constexpr std::size_t kColumns = 8;
+              Operand columns = b;
+              columns.outer_offset.assign(kColumns, 0);
+              std::vector<typename E::Storage> in(kColumns, addend), out(kColumns);
+              std::vector<std::byte> scratch(DotScratchBytes({1, kColumns, 1}));
+              Dot(a.View(), columns.View(), {1, kColumns, 1}, {dtype, out.data(), in.data()}, absl::MakeSpan(scratch),
+                  target);
+              for (const typename E::Storage found : out)
+                EXPECT_EQ(std::memcmp(&found, &expected, sizeof found), 0) << Name(target);
+            }
+          }
+        }
+      });
+    }
+  }
 }
 
 constexpr double kInf = std::numeric_limits<double>::infinity();

@@ -84,18 +84,19 @@ absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
   request.At(site);
   AsyncOperand acc = OperandOf(p.acc, Outside::kError, step, frame);
   acc.proxy = Proxy::kGeneric;
+  request.sources.reserve(3);
   request.destinations.push_back(acc);
   request.sources.push_back(std::move(acc));
   request.sources.push_back(OperandOf(p.b, Outside::kError, step, frame));
   if (p.value.valid()) {
-    request.function = [mma = p.mma, a = CaptureValue(p, frame)](const std::vector<AsyncValue>& in,
-                                                                 std::vector<AsyncValue>* out) {
+    request.function = [mma = p.mma.get(), a = CaptureValue(p, frame)](const std::vector<AsyncValue>& in,
+                                                                       std::vector<AsyncValue>* out) {
       mma->Run(a, in[1], in[0], &out->front());
     };
   } else {
     UseIndices(p.a, step, frame);
     request.sources.push_back(OperandOf(p.a, Outside::kError, step, frame));
-    request.function = [mma = p.mma](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
+    request.function = [mma = p.mma.get()](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
       mma->Run(in[2], in[1], in[0], &out->front());
     };
   }
