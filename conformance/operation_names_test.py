@@ -23,6 +23,7 @@ ALLOWED = [
     ("emu/bridge/bridge.cc", "check", "an option of the Python bridge"),
     ("emu/command/command.cc", "check log", "commands"),
     ("emu/command/command_table.cc", "check log", "commands"),
+    ("emu/cpp/function_thread_sync.cc", "barrier", "a word of a message"),
     ("emu/gpu/gpu_machine.cc", "wgmma", "a word of a message"),
     ("emu/legality/legality_gpu.cc", "add", "the kind of an atomic, an attribute"),
     ("emu/legality/legality_gpu_copies.cc", "add min max", "the reduction of a copy, an attribute"),

@@ -113,6 +113,26 @@ TEST(GridChecks, EveryBlockStoresOneElement) {
   EXPECT_EQ("", BothOrders(With(With(kStore, "AT", "%p"), "VALUE", "%p"), "triton/h100"));
 }
 
+// What an index map reads is its own program's, the first one's too.
+TEST(GridChecks, AnIndexMapReadsWhatAnotherProgramWrites) {
+  const std::string text = R"(pkir 1;
+kernel @mapped {
+  grid [2];
+  prefetch %t: i32[2];
+  in %x: i32[4] block (2) map (%i: i32[], %tr: ref<smem,i32[2]>) { %b = get(%tr.at[%i]) : i32[]; return %b; };
+  out %o: i32[2] alias %t;
+  body @mapped (%tr: ref<smem,i32[2]>, %xr: ref<default,i32[2]>, %or: ref<default,i32[2]>) {
+    %i = program_id{axis=0}() : i32[];
+    _ = swap(%or.at[1], %i) : i32[];
+    return;
+  }
+}
+)";
+  const Checked checked = Check(text, "generic");
+  ASSERT_EQ(Codes(checked), "GRID_ORDER note");
+  EXPECT_NE(checked.findings[0].first->agent, checked.findings[0].second->agent);
+}
+
 TEST(GridChecks, TheSameValueDoesNoHarm) {
   const std::string text = With(With(kStore, "AT", "2"), "VALUE", "5:i32");
   EXPECT_EQ("SAME_VALUE note", BothOrders(text, "triton/h100"));

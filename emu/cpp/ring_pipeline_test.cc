@@ -106,8 +106,12 @@ std::string OutputOf(const std::string& page) {
 // The first finding of a report in text, its files named from the root of the source.
 std::string BeginningOf(std::string text) {
   text.resize(text.find("\n\n") + 1);
-  const std::string root = std::string(PALLADION_SOURCE_DIR) + "/";
-  for (std::size_t at = text.find(root); at != std::string::npos; at = text.find(root)) text.erase(at, root.size());
+  const std::string here = "emu/cpp/";  // before it, whatever the compiler was told of the folder
+  for (std::size_t at = text.find(here); at != std::string::npos; at = text.find(here, at + here.size())) {
+    const std::size_t start = text.rfind(' ', at) + 1;
+    text.erase(start, at - start);
+    at = start;
+  }
   return text;
 }
 

@@ -122,7 +122,8 @@ FindingAccess GridChecks::Describe(const WitnessAccess& access, BufferId buffer)
 
 std::string GridChecks::WhyUnordered(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const {
   std::vector<std::size_t> differ;
-  for (std::size_t d = 0; d < dims_.size(); ++d) {
+  if (a.size() != b.size()) return "one of them has not begun";  // index maps of a core's first program
+  for (std::size_t d = 0; d < a.size(); ++d) {
     if (dims_[d].parallel && a[d] != b[d]) differ.push_back(d);
   }
   const std::string which =

@@ -16,7 +16,8 @@ TaskClock::TaskClock(std::vector<TaskDim> dims) : dims_(std::move(dims)) {
 }
 
 bool TaskClock::SameTask(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const {
-  for (std::size_t d = 0; d < dims_.size(); ++d) {
+  if (a.size() != b.size()) return false;  // index maps read prefetched arrays before the first program begins
+  for (std::size_t d = 0; d < a.size(); ++d) {
     if (dims_[d].parallel && a[d] != b[d]) return false;
   }
   return true;

@@ -12,6 +12,7 @@
 #include "memory_model/order/agents.h"
 #include "memory_model/sync/finding_log.h"
 #include "memory_model/sync/wait_record.h"
+#include "semantics/port/async.h"
 
 namespace palladion {
 

@@ -118,9 +118,13 @@ class KernelPreparer {
     if (EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kPrefetch))
       EmitWait();  // index maps read them
     builder_.Bind(head);
+    // A block is flushed once the next index is known, and is the last program's; where none is, what index maps read is
+    // the program's own.
+    const bool flushes = HasResidentOutput();
+    if (!flushes) builder_.Emit(RunBeginProgram, OperandParams{0});
     PALLADION_RETURN_IF_ERROR(LowerMaps());
     EmitForBlocks({StepKind::kFlush, RunFlushIfLeft}, BlockMode::kResident, Role::kOut);
-    builder_.Emit(RunBeginProgram, OperandParams{0});  // what is flushed before is the last program's
+    if (flushes) builder_.Emit(RunBeginProgram, OperandParams{0});
     EmitForBlocks({StepKind::kBindWindow, RunBindWindow}, BlockMode::kView);
     EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kIn);
     EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kOut);
@@ -332,6 +336,13 @@ class KernelPreparer {
       EmitVisibleBlock({StepKind::kWaitCopies, RunWaitCopies}, 0);
       return;
     }
+  }
+
+  bool HasResidentOutput() {
+    const std::vector<OperandInfo>& infos = program().operand_infos;
+    return std::any_of(infos.begin(), infos.end(), [](const OperandInfo& info) {
+      return info.mode == BlockMode::kResident && info.role == Role::kOut;
+    });
   }
 
   struct BlockStep {
