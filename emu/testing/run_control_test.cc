@@ -29,15 +29,16 @@ std::vector<Tensor> InputsOf(const PreparedKernel& kernel) {
   return inputs;
 }
 
-// Presses Ctrl-C, as it were, as soon as `run` has shown that it is under way.
-Report Interrupted(const std::function<absl::StatusOr<Report>(RunControl*)>& run) {
+// Presses Ctrl-C, as it were, as soon as `run` has shown that it is under way: that its loops have spent more than
+// this.
+Report Interrupted(const std::function<absl::StatusOr<Report>(RunControl*)>& run, std::int64_t spent = 0) {
   std::atomic<std::int64_t> interrupts = 0;
   std::atomic<bool> over = false;
   RunControl control(interrupts);
   std::thread presses([&] {
     for (;;) {
       const RunControl::Counts counts = control.counts();
-      if (over || counts.spent > 0 || counts.programs_done > 0 || counts.schedules_done > 1) break;
+      if (over || counts.spent > spent || counts.programs_done > 0 || counts.schedules_done > 1) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     interrupts.fetch_add(1);
@@ -58,14 +59,17 @@ Report InterruptedRun(const std::string& text, const std::string& target) {
   });
 }
 
-Report InterruptedCheck(const std::string& text, const std::string& target, CheckOptions options) {
+Report InterruptedCheck(const std::string& text, const std::string& target, CheckOptions options,
+                        std::int64_t spent = 0) {
   const PreparedKernel kernel = Prepared(text, target);
   options.run.loop_budget = 0;
   options.step_budget = std::int64_t{1} << 62;
-  return Interrupted([&](RunControl* control) {
-    options.run.control = control;
-    return Check(kernel, InputsOf(kernel), options);
-  });
+  return Interrupted(
+      [&](RunControl* control) {
+        options.run.control = control;
+        return Check(kernel, InputsOf(kernel), options);
+      },
+      spent);
 }
 
 void ExpectCutShort(const Report& report) {
@@ -127,7 +131,8 @@ TEST(Interrupted, ThreadsOfABlock) {
                    "      _ = swap(%or.at[1], %n) : i32[];\n      %g = ne(%v, 5:i32) : bool[];\n      return %g; } () "
                    "{ return; };\n");
   ExpectCutShort(InterruptedRun(text, "mosaic_gpu/h100"));
-  const Report checked = InterruptedCheck(text, "mosaic_gpu/h100", {.seeds = 64});
+  // Both threads have had their turns by then, also where each step takes long.
+  const Report checked = InterruptedCheck(text, "mosaic_gpu/h100", {.seeds = 64}, /*spent=*/20'000);
   ExpectCutShort(checked);
   EXPECT_EQ(1u, CodesOf(checked).count("RACE_WW")) << "known by then: " << ToText(checked);
 }

@@ -11,7 +11,8 @@ TaskClock::TaskClock(std::vector<TaskDim> dims) : dims_(std::move(dims)) {
     if (dim.size <= 1) continue;
     returns_ |= dim.parallel && sequential;
     sequential |= !dim.parallel;
-    if (dim.parallel) tasks_ = std::min(tasks_ * dim.size, std::int64_t{1} << 62);
+    constexpr std::int64_t kMany = std::int64_t{1} << 62;
+    if (dim.parallel) tasks_ = dim.size > kMany / tasks_ ? kMany : tasks_ * dim.size;
   }
 }
 
