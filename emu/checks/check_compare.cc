@@ -17,31 +17,9 @@
 namespace palladion {
 namespace {
 
-struct Difference {
-  std::size_t output = 0;
-  std::int64_t element = 0;
-  std::int64_t count = 0;  // of elements that differ
-};
-
-std::optional<Difference> FirstDifference(absl::Span<const Tensor> a, absl::Span<const Tensor> b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i].BitwiseEquals(b[i])) continue;
-    const std::size_t bytes = StorageBytes(a[i].dtype());
-    Difference found{.output = i};
-    for (std::int64_t e = a[i].num_elements(); e-- > 0;) {
-      const std::size_t at = static_cast<std::size_t>(e) * bytes;
-      if (std::memcmp(a[i].bytes() + at, b[i].bytes() + at, bytes) == 0) continue;
-      found.element = e;
-      ++found.count;
-    }
-    return found;
-  }
-  return std::nullopt;
-}
-
 // The same schedule once more, for its last writer of one element.
 absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner, const Trial& trial,
-                                                      const Difference& difference, const RunLengths& lengths) {
+                                                      const OutputDifference& difference, const RunLengths& lengths) {
   const Program& program = runner.kernel().state().program();
   LastWriter writer(difference.element, NamingOf(program));
   std::size_t operand = 0, output = 0;
@@ -126,10 +104,26 @@ std::string NameOf(const Program& program, std::size_t output) {
 
 }  // namespace
 
+std::optional<OutputDifference> FirstDifference(absl::Span<const Tensor> a, absl::Span<const Tensor> b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].BitwiseEquals(b[i])) continue;
+    const std::size_t bytes = StorageBytes(a[i].dtype());
+    OutputDifference found{.output = i};
+    for (std::int64_t e = a[i].num_elements(); e-- > 0;) {
+      const std::size_t at = static_cast<std::size_t>(e) * bytes;
+      if (std::memcmp(a[i].bytes() + at, b[i].bytes() + at, bytes) == 0) continue;
+      found.element = e;
+      ++found.count;
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
 bool SameOutputs(const Trial& a, const Trial& b) { return !FirstDifference(a.outputs, b.outputs).has_value(); }
 
 absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner, const ComparedTrials& two) {
-  const std::optional<Difference> difference = FirstDifference(two.a.outputs, two.b.outputs);
+  const std::optional<OutputDifference> difference = FirstDifference(two.a.outputs, two.b.outputs);
   if (!difference.has_value()) return std::optional<Finding>();
   const PreparedKernel& kernel = runner.kernel();
   const Program& program = kernel.state().program();

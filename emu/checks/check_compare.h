@@ -3,12 +3,22 @@
 #ifndef PALLADION_EMU_CHECKS_CHECK_COMPARE_H_
 #define PALLADION_EMU_CHECKS_CHECK_COMPARE_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "absl/status/statusor.h"
 #include "emu/checks/check_trial.h"
 
 namespace palladion {
+
+struct OutputDifference {
+  std::size_t output = 0;
+  std::int64_t element = 0;  // the first that differs
+  std::int64_t count = 0;    // of elements that differ
+};
+// In bits, of the first output that differs; nullopt: there is none. The same outputs of two runs of one kernel.
+std::optional<OutputDifference> FirstDifference(absl::Span<const Tensor> a, absl::Span<const Tensor> b);
 
 // Any difference in bits?
 bool SameOutputs(const Trial& a, const Trial& b);

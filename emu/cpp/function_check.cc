@@ -1,10 +1,10 @@
 #include "emu/cpp/function_check.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "emu/arrays.h"
+#include "emu/checks/check_compare.h"
 #include "emu/checks/check_trial.h"
 #include "emu/checks/replay_origin.h"
 #include "emu/launch/launch.h"
@@ -41,27 +41,6 @@ ScheduleOrigin OriginOf(const FunctionKernel& kernel, absl::Span<const Tensor> i
 Schedule ScheduleOfSeed(std::int64_t seed) {
   const auto number = static_cast<std::uint64_t>(seed);
   return {.policy = PolicyOfSeed(number), .seed = number, .moves = {}};
-}
-
-struct Difference {
-  std::size_t output = 0;
-  std::int64_t element = 0, count = 0;
-};
-
-std::optional<Difference> FirstDifference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i].BitwiseEquals(b[i])) continue;
-    const std::size_t bytes = StorageBytes(a[i].dtype());
-    Difference found{.output = i};
-    for (std::int64_t e = a[i].num_elements(); e-- > 0;) {
-      const std::size_t at = static_cast<std::size_t>(e) * bytes;
-      if (std::memcmp(a[i].bytes() + at, b[i].bytes() + at, bytes) == 0) continue;
-      found.element = e;
-      ++found.count;
-    }
-    return found;
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -188,7 +167,7 @@ std::optional<FindingAccess> FunctionCheck::WriterOf(const Schedule& schedule, s
 
 void FunctionCheck::Compare(const Trial& trial) {
   if (differs_ || trial.ran.run.outcome != Outcome::kFinished || baseline_.run.outcome != Outcome::kFinished) return;
-  const std::optional<Difference> difference = FirstDifference(baseline_.outputs, trial.ran.outputs);
+  const std::optional<OutputDifference> difference = FirstDifference(baseline_.outputs, trial.ran.outputs);
   if (!difference.has_value()) return;
   differs_ = true;  // one pair of schedules tells it
   const auto& [output, element, count] = *difference;
