@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "emu/testing/kernel_test_util.h"
 #include "emu/values.h"
