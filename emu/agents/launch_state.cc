@@ -130,6 +130,21 @@ std::int64_t LaunchState::FirstCorePrograms() const {
   return split ? walk_.FirstHalf() : walk_.programs();
 }
 
+AgentPrograms LaunchState::ProgramsOfAgent(std::int64_t first) const {
+  const std::int64_t programs = walk_.programs();
+  if (!program().grid_in_agent) return {first, first + 1};
+  if (!options_.tasks_apart) return {first, first == 0 ? FirstCorePrograms() : programs};
+  const std::vector<DimOrder>& order = program().dim_order;
+  std::int64_t each = 1;
+  bool inner = false;  // past the leading parallel dimensions
+  for (std::size_t d = 0; d < order.size(); ++d) {
+    if (inner && order[d] == DimOrder::kParallel && frame_.grid_size[d] > 1) return {first, programs};
+    inner |= order[d] != DimOrder::kParallel;
+    if (inner) each *= frame_.grid_size[d];
+  }
+  return {first, first + each};
+}
+
 void StartPrograms(Frame& frame, AgentPrograms programs) {
   frame.pc = 0;
   frame.first_program = true;

@@ -20,6 +20,11 @@
 
 namespace palladion {
 
+// Programs of a grid as numbers of its walk: the n-th agent's are [first, last).
+struct AgentPrograms {
+  std::int64_t first = 0, last = 0;
+};
+
 class LaunchState {
  public:
   // All three outlive the launch; its memory is what options.run.memory_limit leaves beside the operands.
@@ -41,6 +46,10 @@ class LaunchState {
   // Where one agent is a TPU core: the programs of the first core. On a chip with two cores, each walks a part of the
   // leading parallel dimensions; else these are all.
   std::int64_t FirstCorePrograms() const;
+
+  // The programs of the agent that begins with this one: one; where agents are cores, a core's; with tasks apart, those
+  // of one index along the leading parallel dimensions, or all where others are parallel too.
+  AgentPrograms ProgramsOfAgent(std::int64_t first) const;
 
   // Operands are bound in it. There is one, enough for agents that run one after another.
   Frame& frame() { return frame_; }
@@ -79,11 +88,6 @@ class LaunchState {
   const ShadowRules* shadow_rules_ = nullptr;  // while definedness is tracked
   std::vector<std::unique_ptr<FrameShadow>> shadows_;
   std::unique_ptr<ScratchOfTasks> scratch_of_tasks_;
-};
-
-// Programs of a grid as numbers of its walk: the n-th agent's are [first, last).
-struct AgentPrograms {
-  std::int64_t first = 0, last = 0;
 };
 
 // Puts the frame before the first of the programs.

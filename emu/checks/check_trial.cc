@@ -111,6 +111,9 @@ ScheduledOptions TrialRunner::OptionsOf(const LaunchOptions& launch, const Sched
                            .loop = LoopOf(),
                            .fences = *FencePolicyFromName(options_.proxy),
                            .together = schedule.moves.has_value()};
+  // Whichever core a task runs on, and whenever: it has a core of its own.
+  const bool cores = AgentsOf(schedule) == AgentKind::kThreads && kernel_.state().program().grid_in_agent;
+  options.launch.tasks_apart |= cores && options_.races;
   // Programs under a policy are put in order by the policy.
   if (IsReverse(schedule) && AgentsOf(schedule) != AgentKind::kPrograms) options.launch.order = WalkOrder::kReverse;
   return options;

@@ -130,7 +130,11 @@ class RacesOfThreads final : public RaceCheck {
     const LaunchOptions& launch = options_.launch;
     ScheduledOptions again = options_;
     // What is undefined is equal to nothing.
-    again.launch = {.run = launch.run, .order = launch.order, .definedness = true, .fill = launch.fill};
+    again.launch = {.run = launch.run,
+                    .order = launch.order,
+                    .tasks_apart = launch.tasks_apart,
+                    .definedness = true,
+                    .fill = launch.fill};
     again.races = false;
     std::vector<std::string> one_value;
     again.one_value = &one_value;

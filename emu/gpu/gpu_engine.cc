@@ -55,6 +55,10 @@ Completion GpuMachine::ArrivalAt(SyncElement barrier, std::int64_t shares) {
   return {.object = BarrierOf(barrier), .amount = units_ / shares};
 }
 
+Completion GpuMachine::SignalAt(SyncElement semaphore, std::int64_t amount) {
+  return {.object = SemaphoreOf(semaphore), .amount = amount};
+}
+
 absl::Status GpuMachine::Start(AsyncRequest request) {
   if (request.await.empty() && !request.completions.empty()) {
     request.await = model_.Of(std::get<BarrierId>(request.completions[0].object)).WaitCall();

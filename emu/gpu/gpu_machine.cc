@@ -65,6 +65,7 @@ std::int64_t GpuMachine::NumberOf(absl::Span<const std::int64_t> index) const {
 
 // A block of one thread is called by its block alone.
 std::string GpuMachine::NameOf(absl::Span<const std::int64_t> index) const {
+  if (program_.grid_in_agent) return index.empty() ? "the core" : "the core from " + AgentName(index) + " on";
   if (block_dims_ == grid_.size() || grid_.back() == 1) return NameOfBlock(index.first(block_dims_));
   return AgentName({.blocks = true, .thread_index = true, .many_threads = true}, index);
 }

@@ -124,6 +124,7 @@ class GpuMachine final : public ThreadPort {
   void Wait(const WaitTarget& target, const Site& site) override;
   QueueId QueueOf(AsyncQueue queue) override { return MakeQueueOf(current_, queue); }
   Completion ArrivalAt(SyncElement barrier, std::int64_t shares) override;
+  Completion SignalAt(SyncElement semaphore, std::int64_t amount) override;
   absl::Status Start(AsyncRequest request) override;
   void CommitGroup(AsyncQueue queue, const Site& site) override;
   bool MmaCompletesEarlier() const override { return model_.rule().WgmmaCompletesEarlier(); }

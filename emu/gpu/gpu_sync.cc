@@ -51,8 +51,10 @@ SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, 
   for (std::int64_t i = 0; i < count; ++i) {
     const std::string text = ElementName(request, i) + of;
     const std::string python = count == 1 ? request.name : ElementName(request, i, ".at[");
-    if (request.kind == SyncKind::kSemaphore) {
-      array.semaphores.push_back(model_.MakeSemaphore({.name = text, .python = python}));
+    if (request.kind == SyncKind::kSemaphore || request.kind == SyncKind::kDmaSemaphore) {
+      const bool dma = request.kind == SyncKind::kDmaSemaphore;
+      const SemaphoreKind kind = dma ? SemaphoreKind::kDma : SemaphoreKind::kRegular;
+      array.semaphores.push_back(model_.MakeSemaphore({.name = text, .kind = kind, .python = python}));
     } else {
       array.barriers.push_back(model_.MakeBarrier({.name = text,
                                                    .num_arrivals = Arrivals(request),

@@ -75,9 +75,9 @@ ThreadAgent::ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_pt
   frame_->port = &machine;
 }
 
-void ThreadAgent::Begin(ThreadId thread, std::int64_t program) {
+void ThreadAgent::Begin(ThreadId thread, AgentPrograms programs) {
   thread_ = thread;
-  StartPrograms(*frame_, {program, program + 1});
+  StartPrograms(*frame_, programs);
   started_ = false;
 }
 
@@ -286,9 +286,10 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
   state_.walk().At(next_, absl::MakeSpan(index));
   if (next_ % threads_ == 0) first_ = machine_.AddBlock(index, threads_);
   const std::int64_t thread = threads_ == 1 ? 0 : index.back();  // whatever the order of the walk
-  agent->Begin({first_.value + static_cast<std::int32_t>(thread)}, next_);
+  const AgentPrograms programs = state_.ProgramsOfAgent(next_);
+  agent->Begin({first_.value + static_cast<std::int32_t>(thread)}, programs);
   agent->SetId(Add({.program = static_cast<std::int32_t>(next_)}, {.agent = agent}));
-  ++next_;
+  next_ = programs.last;
   return agent;
 }
 
@@ -311,7 +312,8 @@ absl::Status ThreadAgents::Fork(ThreadId warp, std::int64_t number, std::size_t 
 }
 
 void ThreadAgents::Retire(Agent* agent) {
-  if (state_.frame().control != nullptr) state_.frame().control->EndPrograms(1);
+  RunControl* const control = state_.frame().control;
+  if (control != nullptr && !state_.program().grid_in_agent) control->EndPrograms(1);
   auto* thread = static_cast<ThreadAgent*>(agent);
   live_.erase(thread->id().value);
   if (machine_.EndThread(thread->thread())) ++free_clusters_;

@@ -77,8 +77,8 @@ class ThreadAgent final : public Agent, private StepHooks {
   void SetId(AgentId id) { spin_.Start(id); }  // once it has begun
   AgentId id() const { return spin_.agent(); }
 
-  // Puts the agent at the start of that thread, which is the launch's n-th program.
-  void Begin(ThreadId thread, std::int64_t program);
+  // Puts the agent at the start of that thread, which is one program of the launch; of a TPU's core, several.
+  void Begin(ThreadId thread, AgentPrograms programs);
   const Frame& frame() const { return *frame_; }
   ThreadId thread() const { return thread_; }
   Spin& spin() { return spin_; }

@@ -63,7 +63,10 @@ class Threads final : public AgentsOfLaunch {
     }
     if (writes_.has_value()) state_.memory().Observe(&*writes_);
     Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
-    const bool at_once = options_.together && !BlocksInteract(state_.program(), kernel_);
+    // A TPU's cores wait for nobody yet: one after another is enough.
+    const bool cores = state_.program().grid_in_agent;
+    if (cores) residency = {};
+    const bool at_once = cores || (options_.together && !BlocksInteract(state_.program(), kernel_));
     if (!search && !at_once) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
     if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
     agents_.emplace(state_, *machine_, options_.launch.hooks, kernel_, std::move(residency));
@@ -87,7 +90,10 @@ class Threads final : public AgentsOfLaunch {
     result.engines = agents_->engines();
   }
 
-  std::string_view kind() const override { return NamingOf(state_.program()).many_threads ? "thread" : "block"; }
+  std::string_view kind() const override {
+    if (state_.program().grid_in_agent) return "core";
+    return NamingOf(state_.program()).many_threads ? "thread" : "block";
+  }
   std::string_view counted() const override { return "visible operations"; }
   std::string FixOf(const Deadlock& deadlock) const override {
     const std::vector<Wait>& waits = deadlock.waits;

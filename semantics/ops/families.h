@@ -24,6 +24,7 @@ absl::Span<const OpRow> GpuWarpOps();      // gpu_warps.cc
 absl::Span<const OpRow> GpuWgmmaOps();     // gpu_wgmma.cc
 absl::Span<const OpRow> GpuControlOps();   // gpu_control.cc
 absl::Span<const OpRow> GpuCopyOps();      // gpu_copy.cc
+absl::Span<const OpRow> TpuCopyOps();      // tpu/tpu_copy.cc
 absl::Span<const OpRow> GpuMemoryOps();    // gpu_memory.cc
 absl::Span<const OpRow> IdentityOps();     // elementwise_identity.cc
 absl::Span<const OpRow> JoinOps();         // shape_join.cc

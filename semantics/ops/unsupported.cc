@@ -27,7 +27,6 @@ constexpr OpRow Later(std::string_view dialect, std::string_view name, std::stri
           .reason = reason};
 }
 
-constexpr std::string_view kAsyncCopies = "asynchronous copies: not modelled yet";
 constexpr std::string_view kGpuMemory = "Mosaic GPU's own memory operations: not modelled yet";
 constexpr std::string_view kSemaphores = "semaphores: not modelled yet";
 constexpr std::string_view kMma = "MMA instructions: not modelled yet";
@@ -42,8 +41,6 @@ constexpr std::string_view kBeforeHopper = "GPUs before Hopper (cp.async, Ampere
 constexpr std::string_view kConvolution = "convolutions and the greatest k elements: not modelled yet";
 
 constexpr OpRow kRows[] = {
-    Later("", "dma_start", "unsupported.md#dma_start", kTpu, Effect::kReadsWrites, Unit::kMemory, kAsyncCopies),
-    Later("", "dma_wait", "unsupported.md#dma_wait", kTpu, Effect::kSynchronises, Unit::kMemory, kAsyncCopies),
     Later("", "multimem_store", "unsupported.md#multimem_store", kGpu, Effect::kWrites, Unit::kMemory, kGpuMemory),
     Later("", "multimem_load_reduce", "unsupported.md#multimem_load_reduce", kGpu, Effect::kReads, Unit::kMemory,
           kGpuMemory),

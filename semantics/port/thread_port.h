@@ -40,7 +40,7 @@ struct AllocationSite {
   Sharing sharing = Sharing::kThread;
 };
 
-enum class SyncKind : std::uint8_t { kBarrier, kClusterBarrier, kSemaphore };
+enum class SyncKind : std::uint8_t { kBarrier, kClusterBarrier, kSemaphore, kDmaSemaphore };
 
 struct SyncRequest {
   std::string name;  // the user's
@@ -121,6 +121,7 @@ class ThreadPort {
   // The agent's own queue of that kind; an invalid id of none. A share of one arrival at the barrier, as a completion.
   virtual QueueId QueueOf(AsyncQueue queue) = 0;
   virtual Completion ArrivalAt(SyncElement barrier, std::int64_t shares) = 0;
+  virtual Completion SignalAt(SyncElement semaphore, std::int64_t amount) = 0;
   virtual absl::Status Start(AsyncRequest request) = 0;
   virtual void CommitGroup(AsyncQueue queue, const Site& site) = 0;
   // Does a wgmma wait for all earlier ones of its warpgroup? As the fence policy says.

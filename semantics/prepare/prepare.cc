@@ -73,11 +73,14 @@ bool Writes(const Region& region, ValueId value) {
   return false;
 }
 
-// Does it have operations that ask the machine of GPU blocks, or objects that only that has?
-bool AsksMachine(const Region& region) {
-  return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
-    const bool asks = op.row->backends.bits == kGpu.bits && op.row->named_refs;
-    return asks || std::any_of(op.regions.begin(), op.regions.end(), AsksMachine);
+// Does it have operations that ask the machine of GPU blocks, or objects that only that has? Of a TPU's cores, any that
+// asks the port.
+bool AsksMachine(const Region& region, TargetBackend backend) {
+  return std::any_of(region.body.begin(), region.body.end(), [&](const Instr& op) {
+    const bool asks = backend == TargetBackend::kMosaicTpu ? op.row->asks_port == AsksPort::kAlways
+                                                           : op.row->backends.bits == kGpu.bits && op.row->named_refs;
+    return asks || std::any_of(op.regions.begin(), op.regions.end(),
+                               [&](const Region& inner) { return AsksMachine(inner, backend); });
   });
 }
 
@@ -118,8 +121,8 @@ class KernelPreparer {
     if (EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kPrefetch))
       EmitWait();  // index maps read them
     builder_.Bind(head);
-    // A block is flushed once the next index is known, and is the last program's; where none is, what index maps read is
-    // the program's own.
+    // A block is flushed once the next index is known, and is the last program's; where none is, what index maps read
+    // is the program's own.
     const bool flushes = HasResidentOutput();
     if (!flushes) builder_.Emit(RunBeginProgram, OperandParams{0});
     PALLADION_RETURN_IF_ERROR(LowerMaps());
@@ -219,8 +222,9 @@ class KernelPreparer {
       const ValueInfo& shown = kernel_.values[param.index()];
       const std::string ref_name = shown.label.empty() ? info.name : shown.label;
       if (operand.role == Role::kScratch) info.type = shown.type;
-      if (operand.role == Role::kScratch && builder_.target().backend == TargetBackend::kMosaicGpu &&
-          AsksMachine(kernel_.bodies[0].region)) {
+      const TargetBackend backend = builder_.target().backend;
+      const bool may_ask = backend == TargetBackend::kMosaicGpu || backend == TargetBackend::kMosaicTpu;
+      if (operand.role == Role::kScratch && may_ask && AsksMachine(kernel_.bodies[0].region, backend)) {
         info.mode = BlockMode::kScoped;
         builder_.SetPlace(operand.loc, operand.text_line);
         PALLADION_ASSIGN_OR_RETURN(info.ref, DefineScoped(param, Sharing::kThread, builder_));

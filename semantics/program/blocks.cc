@@ -139,19 +139,26 @@ absl::Status RunAllocBlock(const void* params, const Step& step, Frame& frame) {
   const RefId ref = InfoOf(params, frame).ref;
   const RefInfo& info = frame.program().refs[ref.index()];
   RefState& state = frame.ref(ref);
-  PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.machine().Alloc({.name = info.name,
-                                                                  .dtype = info.dtype,
-                                                                  .words_per_element = info.words_per_element,
-                                                                  .shape = info.buffer_shape,
-                                                                  .is_output = InfoOf(params, frame).role == Role::kOut,
-                                                                  .loc = step.loc,
-                                                                  .text_line = step.text_line}));
+  const AllocRequest request{.name = info.name,
+                             .dtype = info.dtype,
+                             .words_per_element = info.words_per_element,
+                             .shape = info.buffer_shape,
+                             .is_output = InfoOf(params, frame).role == Role::kOut,
+                             .loc = step.loc,
+                             .text_line = step.text_line};
+  if (frame.port != nullptr) {
+    const AllocationSite site{&step - frame.program().steps.data(), Sharing::kThread};
+    PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.port->Alloc(request, MemoryKind::kShared, site));
+  } else {
+    PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.machine().Alloc(request));
+  }
   for (std::size_t d = 0; d < info.buffer_shape.size(); ++d) state.origin[d] = 0;
   return absl::OkStatus();
 }
 
-absl::Status RunFreeBlock(const void* params, const Step&, Frame& frame) {
-  frame.machine().Free(frame.ref(InfoOf(params, frame).ref).buffer);
+absl::Status RunFreeBlock(const void* params, const Step& step, Frame& frame) {
+  const BufferId buffer = frame.ref(InfoOf(params, frame).ref).buffer;
+  frame.port != nullptr ? frame.port->Leave(buffer, frame.site(step)) : frame.machine().Free(buffer);
   return absl::OkStatus();
 }
 

@@ -96,6 +96,20 @@ Arg WholeView(ValueId ref) {
   return arg;
 }
 
+MemoryKind MemoryKindOf(Space space) {
+  switch (space) {
+    case Space::kSmem:
+    case Space::kVmem:
+      return MemoryKind::kShared;
+    case Space::kGmem:
+    case Space::kHbm:
+    case Space::kAny:
+      return MemoryKind::kGlobal;
+    default:
+      return MemoryKind::kRegisters;
+  }
+}
+
 absl::StatusOr<RefId> DefineBuffer(ValueId value, Builder& builder, Sharing sharing = Sharing::kThread) {
   const Type& type = builder.TypeOf(value);
   if (type.element != ElementKind::kData) return DefineSync(value, sharing, builder);
@@ -104,9 +118,7 @@ absl::StatusOr<RefId> DefineBuffer(ValueId value, Builder& builder, Sharing shar
   if (info.places_of_byte > 1) info.window[0] = info.buffer_shape[0] *= info.places_of_byte;
   const RefId ref = builder.NewRef(std::move(info));
   builder.DefineRef(value, ref);
-  const MemoryKind kind = type.space == Space::kSmem   ? MemoryKind::kShared
-                          : type.space == Space::kGmem ? MemoryKind::kGlobal
-                                                       : MemoryKind::kRegisters;
+  const MemoryKind kind = MemoryKindOf(type.space);
   builder.EmitVisible(RunAlloc, AllocParams{ref, kind, sharing});
   builder.program().steps.back().own_memory = true;
   return ref;

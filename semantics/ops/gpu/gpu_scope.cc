@@ -113,8 +113,11 @@ absl::StatusOr<RefId> DefineSync(ValueId value, Sharing sharing, Builder& builde
     case ElementKind::kBarrierSem:
       params.request.kind = SyncKind::kSemaphore;
       break;
-    default:
-      return absl::UnimplementedError(Cat("a ", Name(type.element), " needs a TPU, which is not modelled yet"));
+    case ElementKind::kDmaSem:
+      params.request.kind = SyncKind::kDmaSemaphore;
+      break;
+    case ElementKind::kData:
+      return absl::InternalError("a ref of numbers is no object of synchronisation");
   }
   params.ref = builder.NewRef(builder.WholeRef(type, params.request.name));
   const RefId ref = params.ref;
