@@ -137,6 +137,7 @@ void StartPrograms(Frame& frame, AgentPrograms programs) {
   frame.BeginProgram();
   if (frame.shadow != nullptr) frame.shadow->Clear();
   frame.program_number = programs.first;
+  frame.agent = AgentOfProgram(programs.first);
   frame.end_program = programs.last;
   frame.walk->At(programs.first, absl::MakeSpan(frame.grid_index));
 }

@@ -48,19 +48,19 @@ ClockRaces::Shared* ClockRaces::Find(BufferId id) {
   return at == shared_.end() ? nullptr : &*at;
 }
 
-ClockId ClockRaces::AgentOf(absl::Span<const std::int64_t> grid_index) {
+AgentId ClockRaces::TaskOf(absl::Span<const std::int64_t> index) {
   const std::vector<DimOrder>& order = kernel_.program().dim_order;
-  task_.assign(grid_index.begin(), grid_index.end());
+  task_.assign(index.begin(), index.end());
   for (std::size_t d = 0; d < task_.size(); ++d) {
     if (order[d] != DimOrder::kParallel) task_[d] = kAnyIndex;
   }
   const auto known = agents_.find(task_);
   if (known != agents_.end()) return known->second;
   std::vector<std::string> names;
-  for (const std::int64_t index : task_) names.push_back(index == kAnyIndex ? "*" : Cat(index));
+  for (const std::int64_t at : task_) names.push_back(at == kAnyIndex ? "*" : Cat(at));
   const bool several = std::count(task_.begin(), task_.end(), kAnyIndex) > 0;
-  const ClockId agent =
-      model_.agents().Add(several ? Cat("programs (", absl::StrJoin(names, ", "), ")") : AgentName(task_), Place());
+  const AgentId agent = model_.agents().Add(
+      several ? Cat("programs (", absl::StrJoin(names, ", "), ")") : AgentName(task_), Place(), AgentRole::kProgram);
   agents_.emplace(task_, agent);
   return agent;
 }

@@ -68,8 +68,7 @@ class TraceRecorder final : public StepHooks, public AccessObserver {
 
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
-  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
-  void ResumeProgram(absl::Span<const std::int64_t> grid_index) override;
+  void Running(const RunningAgent& now) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void StartCopy(const CopyRequest& request) override;
@@ -83,6 +82,8 @@ class TraceRecorder final : public StepHooks, public AccessObserver {
   };
 
   std::string NameOf(const Step& step) const;
+  void Begin(absl::Span<const std::int64_t> index);
+  void Resume(absl::Span<const std::int64_t> index);
   void Record(TraceAccess access, BufferId buffer);
   void EngineEvent(const TraceAccess& access);
   void Follow(const TraceAccess& access, BufferId buffer);

@@ -26,8 +26,7 @@ class LastWriter final : public AccessObserver {
 
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
-  void ResumeProgram(absl::Span<const std::int64_t> grid_index) override { BeginProgram(grid_index); }
+  void Running(const RunningAgent& now) override;
 
  private:
   void Record(AccessKind kind, const Site& site);
