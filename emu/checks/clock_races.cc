@@ -15,13 +15,9 @@ namespace palladion {
 void ClockRaces::Attach(LaunchOptions& launch) {
   launch_ = launch;
   launch.observers.push_back(this);
-  launch.bound = [this, bound = launch.bound](Memory& memory, absl::Span<const BufferId> arrays) {
-    if (bound) bound(memory, arrays);
-    Bound(memory, arrays);
-  };
 }
 
-void ClockRaces::Bound(const Memory& memory, absl::Span<const BufferId> arrays) {
+void ClockRaces::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
   const Program& program = kernel_.program();
   for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
     const OperandInfo& info = program.operand_infos[i];
@@ -127,7 +123,6 @@ absl::Status ClockRaces::Finish(const std::function<absl::Status(const LaunchOpt
     again.compare_values_ = true;
     LaunchOptions launch = launch_;
     launch.observers.clear();
-    launch.hooks = nullptr;
     launch.contracts = nullptr;
     launch.definedness = true;  // what is undefined is equal to nothing
     again.Attach(launch);

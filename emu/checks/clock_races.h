@@ -32,7 +32,7 @@
 
 namespace palladion {
 
-class ClockRaces final : public AccessObserver {
+class ClockRaces final : public RunObserver {
  public:
   // The kernel outlives the object.
   explicit ClockRaces(const PreparedKernelState& kernel) : kernel_(kernel) {}
@@ -61,7 +61,7 @@ class ClockRaces final : public AccessObserver {
     absl::flat_hash_map<std::int64_t, std::shared_ptr<const ClockBundle>> told;
   };
 
-  void Bound(const Memory& memory, absl::Span<const BufferId> arrays);
+  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
   Shared* Find(BufferId id);
   std::uint32_t Writer() const { return static_cast<std::uint32_t>(current_.value) + 1; }
   bool OneValue(const std::string& name) const;

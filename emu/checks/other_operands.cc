@@ -16,7 +16,7 @@ namespace palladion {
 namespace {
 
 // Which accesses a run makes, in order.
-class Path final : public AccessObserver {
+class Path final : public RunObserver {
  public:
   std::uint64_t value() const { return hash_.value(); }
 

@@ -35,6 +35,7 @@ class RunStats final : public RunObserver {
   std::string Text() const;
   std::string Json() const;  // an object
 
+  bool watches_steps() const override { return true; }
   void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
   void After(const Step& step, Frame& frame) override;
   void Running(const RunningAgent& now) override;

@@ -45,7 +45,7 @@ TraceRecorder::TraceRecorder(const PreparedKernelState& kernel, const TraceLimit
   programs_.emplace_back();  // what happens before the first program
 }
 
-void TraceRecorder::Bound(const Memory& memory, absl::Span<const BufferId> arrays) {
+void TraceRecorder::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     // An aliased pair is one buffer: shown at its output, which comes later.

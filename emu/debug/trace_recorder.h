@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
+#include "emu/agents/run_observer.h"
 #include "memory_model/bytes/memory.h"
 
 namespace palladion {
@@ -54,18 +55,17 @@ struct TraceFlow {
   std::int64_t from = 0, to = 0;  // events
 };
 
-class TraceRecorder final : public StepHooks, public AccessObserver {
+class TraceRecorder final : public RunObserver {
  public:
   TraceRecorder(const PreparedKernelState& kernel, const TraceLimits& limits);
-
-  // LaunchOptions::bound.
-  void Bound(const Memory& memory, absl::Span<const BufferId> arrays);
 
   const std::vector<TraceProgram>& programs() const { return programs_; }
   const std::vector<TraceEvent>& events() const { return events_; }
   const std::vector<TraceFlow>& flows() const { return flows_; }
   std::int64_t dropped() const { return dropped_; }  // events and accesses past the limits
 
+  bool watches_steps() const override { return true; }
+  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
   void Running(const RunningAgent& now) override;

@@ -16,8 +16,9 @@ namespace palladion {
 namespace {
 
 // And over the shoulder: which frame says that it is whose.
-class Listener final : public StepHooks, public AccessObserver {
+class Listener final : public RunObserver {
  public:
+  bool watches_steps() const override { return true; }
   void Running(const RunningAgent& now) override {
     if (now.begins) begun.push_back(now.id);
     current_ = now.id;
@@ -30,7 +31,6 @@ class Listener final : public StepHooks, public AccessObserver {
   void Box(AccessKind, const BoxAccess& access, const BoxReach&, const std::byte*) override {
     if (!access.site.program.empty()) EXPECT_EQ(index[current_].front(), access.site.program.front());
   }
-  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
 
   std::vector<AgentId> begun;
   std::map<AgentId, std::vector<std::int64_t>> index, seen;
@@ -47,7 +47,7 @@ void RunWith(Listener& listener, const std::string& text, const std::string& tar
   const std::vector<std::int64_t> shape = {128};
   const std::vector<ConstArray> inputs = {{DType::kI32, shape, reinterpret_cast<const std::byte*>(x.data())}};
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
-  const LaunchOptions launch{.observers = {&listener}, .hooks = &listener};
+  const LaunchOptions launch{.observers = {&listener}};
   absl::Status status;
   if (scheduled) {
     const ScheduledOptions options{.launch = launch, .races = true};

@@ -18,7 +18,7 @@ class LastWriter final : public AccessObserver {
   // `element` counts the array's elements in row-major order.
   explicit LastWriter(std::int64_t element, const AgentNaming& naming = {}) : element_(element), naming_(naming) {}
 
-  // Before the first program; LaunchOptions::bound.
+  // Before the first program.
   void Watch(const Memory& memory, BufferId array);
 
   // Its last writer; nothing if nobody wrote it.
