@@ -42,10 +42,13 @@ class LaunchState {
   // leading parallel dimensions; else these are all.
   std::int64_t FirstCorePrograms() const;
 
+  // Whoever watches steps; nullptr: nobody.
+  StepHooks* watchers() { return watchers_.empty() ? nullptr : &watchers_; }
+
   // Operands are bound in it. There is one, enough for agents that run one after another.
   Frame& frame() { return frame_; }
 
-  // When every agent has come to its end: LaunchOptions::finished, and what of the outputs is undefined goes to the
+  // When every agent has come to its end: whoever observes is told, and what of the outputs is undefined goes to the
   // memory's findings. How often definedness was looked at, in all.
   std::int64_t Finish();
 
@@ -70,6 +73,7 @@ class LaunchState {
 
   const PreparedKernelState& kernel_;
   const LaunchOptions& options_;
+  StepWatchers watchers_;
   Memory memory_;
   Frame frame_;
   GridWalk walk_;

@@ -118,8 +118,8 @@ class KernelPreparer {
     if (EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kPrefetch))
       EmitWait();  // index maps read them
     builder_.Bind(head);
-    // A block is flushed once the next index is known, and is the last program's; where none is, what index maps read is
-    // the program's own.
+    // A block is flushed once the next index is known, and is the last program's; where none is, what index maps read
+    // is the program's own.
     const bool flushes = HasResidentOutput();
     if (!flushes) builder_.Emit(RunBeginProgram, OperandParams{0});
     PALLADION_RETURN_IF_ERROR(LowerMaps());
@@ -153,6 +153,7 @@ class KernelPreparer {
       frame.new_task = frame.walk->NewTask(frame.program_number + 1, frame.grid_index);
     }
     frame.walk->At(++frame.program_number, absl::MakeSpan(frame.grid_index));
+    frame.agent = AgentOfProgram(frame.program_number);
     if (frame.shadow != nullptr) frame.shadow->Clear();
     frame.pc = *static_cast<const NextParams*>(params)->head.target;
     return absl::OkStatus();
