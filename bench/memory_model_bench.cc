@@ -22,12 +22,12 @@ constexpr CodeSite kLine = {LocId{}, 1};
 void Ring(benchmark::State& state) {
   const auto slots = static_cast<std::int32_t>(state.range(0)), reads = static_cast<std::int32_t>(state.range(1));
   AgentTable agents;
-  const ClockId producer = agents.Add("producer", {}), consumer = agents.Add("consumer", {});
+  const AgentId producer = agents.Add("producer", {}), consumer = agents.Add("consumer", {});
   AccessHistory history(Shape{slots, 128, 64}, 2);
   std::vector<AccessConflict> conflicts;
   ClockBundle full, free;
   AccessSet set = AccessSet::Of(AccessBox{3, {Progression{0, 1, 1}, Progression{0, 128, 1}, Progression{0, 64, 1}}});
-  const auto touch = [&](ClockId who, AccessKind kind) {
+  const auto touch = [&](AgentId who, AccessKind kind) {
     const AccessEvent event{.who = who, .time = agents.NowOf(who), .kind = kind, .text_line = 1};
     history.Apply(event, set, {agents.ClockOf(who), ClockPart::kGeneric, who}, &conflicts);
   };
@@ -59,7 +59,7 @@ BENCHMARK(Ring)->Args({2, 1})->Args({4, 1})->Args({4, 16})->Args({32, 1});
 // The same ring through barriers and the model that a machine composes.
 void RingOfBarriers(benchmark::State& state) {
   ConcurrencyModel model;
-  const ClockId producer = model.agents().Add("producer", {}), consumer = model.agents().Add("consumer", {});
+  const AgentId producer = model.agents().Add("producer", {}), consumer = model.agents().Add("consumer", {});
   const BufferId buffer{0};
   model.Adopt(buffer, {"ring", Shape{4, 128, 64}, 2, ProxySpace::kShared, {}});
   std::vector<BarrierId> full, free;
@@ -89,7 +89,7 @@ BENCHMARK(RingOfBarriers);
 // One write of everything, then single elements here and there: granules.
 void Scattered(benchmark::State& state) {
   AgentTable agents;
-  const ClockId producer = agents.Add("producer", {}), consumer = agents.Add("consumer", {});
+  const AgentId producer = agents.Add("producer", {}), consumer = agents.Add("consumer", {});
   AccessHistory history(Shape{128, 64}, 2);
   std::vector<AccessConflict> conflicts;
   for (auto _ : state) {

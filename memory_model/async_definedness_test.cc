@@ -49,7 +49,7 @@ class Undefined : public testing::Test {
   }
 
   Script s;
-  ClockId core;
+  AgentId core;
 
  private:
   std::size_t Elements(BufferId id) const {
@@ -195,7 +195,7 @@ TEST_F(Undefined, SeveralPlacesAreOneElement) {
 TEST(NotTracked, NoMarks) {
   Script s;
   s.memory.TrackDefinedness();  // and would answer
-  const ClockId core = s.Thread("core");
+  const AgentId core = s.Thread("core");
   const auto from = s.Buffer("from", {4}, ProxySpace::kPlain), to = s.Buffer("to", {4}, ProxySpace::kPlain);
   s.memory.SetUndefined(from);
   AsyncRequest copy = s.Copy(from, {2, 4}, to, {0, 4});
@@ -209,7 +209,7 @@ TEST(NotTracked, NoMarks) {
 TEST(AsyncMessages, AFindingOfMemoryNamesTheIssuersProgramAndLine) {
   for (const bool points : {false, true}) {
     Script s;
-    const ClockId core = s.Thread("core");
+    const AgentId core = s.Thread("core");
     const auto from = s.Buffer("from", {4}, ProxySpace::kPlain), to = s.Buffer("to", {4}, ProxySpace::kPlain);
     AsyncRequest copy = s.Copy(from, {2, 4}, to, {0, 4});
     std::get<BoxAccess>(copy.sources[0].where).outside = Outside::kError;

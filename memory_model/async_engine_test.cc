@@ -81,7 +81,7 @@ Outcome RunOnce(const std::vector<CopyOf>& copies, std::optional<QueueOrder> ord
   Script s(FencePolicy::kPallas, false);
   std::vector<BufferId> buffers;
   for (int i = 0; i < 3; ++i) buffers.push_back(s.Buffer("b", {1}, ProxySpace::kPlain));
-  const ClockId core = s.Thread("core");
+  const AgentId core = s.Thread("core");
   const QueueId queue = order.has_value() ? s.model.MakeQueue(*order) : QueueId{};
   const SemaphoreId done = s.model.MakeSemaphore({"done"});
   for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -156,7 +156,7 @@ TEST(AsyncEngine, TornCopiesMoveEachChunkOnce) {
   while (true) {
     Script s(FencePolicy::kPallas, false);
     const auto from = s.Buffer("from", {5, 3}, ProxySpace::kPlain), to = s.Buffer("to", {7, 3}, ProxySpace::kPlain);
-    const ClockId core = s.Thread("core");
+    const AgentId core = s.Thread("core");
     AsyncRequest request = s.Copy(from, {0, 5}, to, {1, 5});
     request.chunks = 2;
     ASSERT_TRUE(s.model.Start(core, request).ok());
@@ -181,7 +181,7 @@ TEST(AsyncEngine, TornCopiesBetweenShapesReadFirst) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     Script s(FencePolicy::kPallas, false);
     const auto from = s.Buffer("from", {3, 4}, ProxySpace::kPlain), to = s.Buffer("to", {2, 6}, ProxySpace::kPlain);
-    const ClockId core = s.Thread("core");
+    const AgentId core = s.Thread("core");
     AsyncRequest copy = s.Copy(from, {0, 3}, to, {0, 2});
     copy.chunks = 3;
     s.Start(core, copy);
@@ -194,7 +194,7 @@ TEST(AsyncEngine, AFunctionOfAllItsSourcesAndPlaceLists) {
   Script s(FencePolicy::kPallas, false);
   const auto a = s.Buffer("a", {4}, ProxySpace::kPlain), b = s.Buffer("b", {4}, ProxySpace::kPlain),
              out = s.Buffer("out", {6}, ProxySpace::kPlain);
-  const ClockId core = s.Thread("core");
+  const AgentId core = s.Thread("core");
   AsyncRequest request;
   request.name = "add";
   request.sources = {s.Operand(a, {0, 2}), {AsyncPoints{b, {12, 4}, 4, 1}, 8}};
@@ -231,7 +231,7 @@ TEST(AsyncEngine, ReductionsCommute) {
         Script s;
         const auto smem = s.Buffer("smem", {4, 3}, ProxySpace::kShared),
                    out = s.Buffer("out", {5, 3}, ProxySpace::kGlobal);
-        const ClockId a = s.Thread("a"), b = s.Thread("b");
+        const AgentId a = s.Thread("a"), b = s.Thread("b");
         AsyncRequest reduce = s.Copy(smem, {0, 4}, out, {1, 4});
         reduce.chunks = 3;
         reduce.must_await = Half::kRead;
@@ -243,7 +243,7 @@ TEST(AsyncEngine, ReductionsCommute) {
         }
         AsyncRequest other = reduce;
         if (also == Also::kCopy) other.destinations[0].reduce = nullptr;
-        for (const ClockId t : {a, b}) {
+        for (const AgentId t : {a, b}) {
           reduce.queue = other.queue = s.model.MakeQueue(QueueOrder::kHalves);
           s.Start(t, t == a ? reduce : other);
           s.CommitGroup(t, reduce.queue);
@@ -266,7 +266,7 @@ TEST(AsyncEngine, AReductionOutsideItsRef) {
   for (const Outside outside : {Outside::kPad, Outside::kError}) {
     Script s;
     const auto smem = s.Buffer("smem", {4, 2}, ProxySpace::kShared), out = s.Buffer("out", {3, 2}, ProxySpace::kGlobal);
-    const ClockId a = s.Thread("a");
+    const AgentId a = s.Thread("a");
     AsyncRequest reduce = s.Copy(smem, {0, 4}, out, {1, 4});
     reduce.destinations[0].reduce = Add;
     std::get<BoxAccess>(reduce.destinations[0].where).outside = outside;
@@ -282,7 +282,7 @@ TEST(AsyncEngine, ACommitTellsOfAllEarlierOnesOfItsQueueOnly) {
   for (const bool own : {true, false}) {
     Script s;
     const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared), other = s.Buffer("other", {4}, ProxySpace::kShared);
-    const ClockId a = s.Thread("a");
+    const AgentId a = s.Thread("a");
     const auto mine = s.model.MakeQueue(QueueOrder::kNone), others = s.model.MakeQueue(QueueOrder::kNone);
     const auto bar = s.model.MakeBarrier({"bar"});
     AsyncRequest copy = s.Copy(smem, {0, 4}, other, {0, 4});
@@ -306,7 +306,7 @@ TEST(AsyncEngine, NotAwaitedAtExit) {
     for (const Half awaited : {Half::kRead, Half::kWrite}) {
       Script s;
       const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared), gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal);
-      const ClockId a = s.Thread("a");
+      const AgentId a = s.Thread("a");
       const auto queue = s.model.MakeQueue(QueueOrder::kHalves);
       AsyncRequest store = s.Copy(smem, {0, 4}, gmem, {0, 4});
       store.queue = queue;
@@ -324,7 +324,7 @@ TEST(AsyncEngine, NotAwaitedAtExit) {
 TEST(AsyncEngine, RefusesWhatItCannotDo) {
   Script s;
   const auto a = s.Buffer("a", {4}, ProxySpace::kPlain), b = s.Buffer("b", {4}, ProxySpace::kPlain);
-  const ClockId core = s.Thread("core");
+  const AgentId core = s.Thread("core");
   const auto message = [&](const AsyncRequest& request) {
     return std::string(s.model.Start(core, request).status().message());
   };
@@ -354,7 +354,7 @@ TEST(AsyncEngine, RefusesWhatItCannotDo) {
 TEST(AsyncEngine, OperationsAreForgotten) {
   Script s(FencePolicy::kPallas, false);
   const auto hbm = s.Buffer("hbm", {16, 2}, ProxySpace::kPlain), vmem = s.Buffer("vmem", {4, 2}, ProxySpace::kPlain);
-  const ClockId core = s.Thread("core");
+  const AgentId core = s.Thread("core");
   const auto sem = s.model.MakeSemaphore({"sem", SemaphoreKind::kDma});
   std::size_t most = 0;
   for (int i = 0; i < 100000; ++i) {

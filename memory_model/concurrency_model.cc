@@ -37,7 +37,7 @@ void ConcurrencyModel::KeepPast(const Tracked& buffer, const Vantage& vantage) {
   arenas_[info.arena].Add({info.shape, info.element_bytes, info.offset}, std::move(uses));
 }
 
-void ConcurrencyModel::Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
+void ConcurrencyModel::Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
   if (!tracks_accesses_) return;
   Track(id, std::move(buffer));
   Tracked& tracked = *Find(id);
@@ -49,22 +49,22 @@ void ConcurrencyModel::Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, c
   Access(&tracked, id, event, WholeOf(tracked), {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
 }
 
-void ConcurrencyModel::Free(ClockId agent, BufferId id, const CodeSite& site) {
+void ConcurrencyModel::Free(AgentId agent, BufferId id, const CodeSite& site) {
   Tracked* const buffer = tracks_accesses_ ? Find(id) : nullptr;
   if (buffer != nullptr) Free(buffer, agent, agents_.ClockOf(agent), id, site);
 }
 
-void ConcurrencyModel::FreeAfter(absl::Span<const ClockId> agents, std::string name, BufferId id,
+void ConcurrencyModel::FreeAfter(absl::Span<const AgentId> agents, std::string name, BufferId id,
                                  const CodeSite& site) {
   Tracked* const buffer = tracks_accesses_ ? Find(id) : nullptr;
   if (buffer == nullptr) return;
   ClockBundle clock;
-  for (const ClockId agent : agents) clock.Join(agents_.ClockOf(agent));
+  for (const AgentId agent : agents) clock.Join(agents_.ClockOf(agent));
   buffer->freed_by = std::move(name);
   Free(buffer, agents.front(), clock, id, site);
 }
 
-void ConcurrencyModel::Free(Tracked* buffer, ClockId by, const ClockBundle& clock, BufferId id, const CodeSite& site) {
+void ConcurrencyModel::Free(Tracked* buffer, AgentId by, const ClockBundle& clock, BufferId id, const CodeSite& site) {
   const AccessEvent event{
       .who = by, .time = agents_.NowOf(by), .kind = AccessKind::kFree, .loc = site.loc, .text_line = site.text_line};
   const Vantage vantage{clock, ClockPart::kGeneric, by};
@@ -74,7 +74,7 @@ void ConcurrencyModel::Free(Tracked* buffer, ClockId by, const ClockBundle& cloc
   buffer->history = AccessHistory(buffer->info.shape, buffer->info.element_bytes);
 }
 
-void ConcurrencyModel::Touch(ClockId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
+void ConcurrencyModel::Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
   Tracked* const buffer = set.empty() || !tracks_accesses_ ? nullptr : Find(id);
   if (buffer == nullptr) return;
   const AccessEvent event{
@@ -111,23 +111,23 @@ BarrierId ConcurrencyModel::MakeBarrier(BarrierSpec spec) {
   return id;
 }
 
-void ConcurrencyModel::Arrive(ClockId agent, BarrierId id, const CodeSite& site, std::int64_t amount) {
+void ConcurrencyModel::Arrive(AgentId agent, BarrierId id, const CodeSite& site, std::int64_t amount) {
   barriers_[id].Arrive(agent, agents_.ClockOf(agent), amount, site, agents_, &log_);
   agents_.Tick(agent, site);
 }
 
-void ConcurrencyModel::Wait(ClockId agent, BarrierId id, const CodeSite& site) {
+void ConcurrencyModel::Wait(AgentId agent, BarrierId id, const CodeSite& site) {
   barriers_[id].Wait(agent, site, &agents_, &log_);
 }
 
-bool ConcurrencyModel::Test(ClockId agent, BarrierId id, const CodeSite& site) {
+bool ConcurrencyModel::Test(AgentId agent, BarrierId id, const CodeSite& site) {
   if (!CanWait(agent, id)) return false;
   Wait(agent, id, site);
   return true;
 }
 
-void ConcurrencyModel::JoinWarps(ClockId thread, absl::Span<const ClockId> warps) {
-  for (const ClockId warp : warps) agents_.Join(thread, warp);
+void ConcurrencyModel::JoinWarps(AgentId thread, absl::Span<const AgentId> warps) {
+  for (const AgentId warp : warps) agents_.Join(thread, warp);
   barriers_.ForEach([&](BarrierId, Barrier& barrier) {
     if (!barrier.ended()) barrier.Join(thread, warps, agents_);
   });
@@ -156,23 +156,23 @@ void ConcurrencyModel::End(SemaphoreId id, const CodeSite& site) {
   if (semaphore != nullptr && !semaphore->ended()) semaphore->End(site, agents_, &log_);
 }
 
-void ConcurrencyModel::Signal(ClockId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount) {
+void ConcurrencyModel::Signal(AgentId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount) {
   semaphores_[id].Signal(agent, agents_.ClockOf(agent), amount, site);
   agents_.Tick(agent, site);
 }
 
-void ConcurrencyModel::Wait(ClockId agent, SemaphoreId id, std::int64_t value, bool decrement) {
+void ConcurrencyModel::Wait(AgentId agent, SemaphoreId id, std::int64_t value, bool decrement) {
   semaphores_[id].Wait(agent, value, decrement, &agents_);
 }
 
-RendezvousId ConcurrencyModel::MakeRendezvous(std::string name, std::vector<ClockId> members) {
+RendezvousId ConcurrencyModel::MakeRendezvous(std::string name, std::vector<AgentId> members) {
   const RendezvousId id = meetings_.Next();
-  for (const ClockId member : members) meetings_of_[member.value].push_back(id);
+  for (const AgentId member : members) meetings_of_[member.value].push_back(id);
   meetings_.Add(id, std::move(name), std::move(members));
   return id;
 }
 
-void ConcurrencyModel::Enter(ClockId agent, RendezvousId id, JointWork work, const CodeSite& site) {
+void ConcurrencyModel::Enter(AgentId agent, RendezvousId id, JointWork work, const CodeSite& site) {
   meetings_[id].Enter(agent, std::move(work), site, &agents_, &log_);
 }
 
@@ -187,11 +187,11 @@ QueueId ConcurrencyModel::MakeQueue(QueueOrder order) {
   return engine_.AddQueue(order);
 }
 
-absl::StatusOr<ClockId> ConcurrencyModel::Start(ClockId agent, AsyncRequest request) {
+absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest request) {
   if (absl::Status status = AsyncEngine::Check(request); !status.ok()) return status;
   if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
   if (agents_.Crowded()) Sweep();
-  const ClockId id = agents_.AddOperation(agent, Cat(request.name, " #", started_++), request.site);
+  const AgentId id = agents_.AddOperation(agent, Cat(request.name, " #", started_++), request.site);
   agents_.SayAwait(id, request.await);
   if (request.queue.valid()) {
     ClockBundle& queue = queue_clocks_[request.queue];
@@ -216,7 +216,7 @@ AccessSet ConcurrencyModel::SetOfOperand(const AsyncOperand& operand, const Trac
   return SetOf(access);
 }
 
-void ConcurrencyModel::TouchOperands(ClockId operation, const std::vector<AsyncOperand>& operands, Half half,
+void ConcurrencyModel::TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half,
                                      const CodeSite& site) {
   if (!tracks_accesses_) return;
   for (const AsyncOperand& operand : operands) {
@@ -253,14 +253,14 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
   }
 }
 
-void ConcurrencyModel::AwaitGroups(ClockId agent, QueueId queue, std::size_t may_remain, Half half) {
-  for (const ClockId operation : engine_.GroupsBut(queue, may_remain)) {
+void ConcurrencyModel::AwaitGroups(AgentId agent, QueueId queue, std::size_t may_remain, Half half) {
+  for (const AgentId operation : engine_.GroupsBut(queue, may_remain)) {
     agents_.Acquire(agent, agents_.Completion(operation, static_cast<std::uint32_t>(half)));
   }
   if (half == Half::kWrite) engine_.DropGroupsBut(queue, may_remain);
 }
 
-void ConcurrencyModel::AgentEnds(ClockId agent) {
+void ConcurrencyModel::AgentEnds(AgentId agent) {
   const auto meetings = meetings_of_.find(agent.value);
   if (meetings == meetings_of_.end()) return;
   for (const RendezvousId id : meetings->second) {
@@ -281,7 +281,7 @@ void ConcurrencyModel::End(const CodeSite& site) {
 
 // ---- what has ended
 
-void ConcurrencyModel::Retire(ClockId agent) {
+void ConcurrencyModel::Retire(AgentId agent) {
   meetings_of_.erase(agent.value);
   agents_.Retire(agent);
   if (agents_.Crowded()) Sweep();
@@ -314,9 +314,9 @@ ConcurrencyModel::Kept ConcurrencyModel::kept() const {
 }
 
 // Whoever a finding may name: sorted, some more than once. Agents that live are known anyway.
-std::vector<ClockId> ConcurrencyModel::Remembered(std::size_t* looked) const {
-  std::vector<ClockId> remembered;
-  const auto remember = [&](ClockId who) {
+std::vector<AgentId> ConcurrencyModel::Remembered(std::size_t* looked) const {
+  std::vector<AgentId> remembered;
+  const auto remember = [&](AgentId who) {
     ++*looked;
     if (!who.valid() || (!remembered.empty() && remembered.back() == who)) return;
     remembered.push_back(who);
@@ -337,10 +337,10 @@ std::vector<ClockId> ConcurrencyModel::Remembered(std::size_t* looked) const {
 // What no history holds and nobody will wait for is forgotten by everybody.
 void ConcurrencyModel::Sweep() {
   std::size_t looked = buffers_.size();
-  const std::vector<ClockId> remembered = Remembered(&looked);
+  const std::vector<AgentId> remembered = Remembered(&looked);
   agents_.NoteKnown();
-  const std::vector<ClockId> in_groups = engine_.InGroups();
-  std::vector<ClockId> gone, live = remembered;
+  const std::vector<AgentId> in_groups = engine_.InGroups();
+  std::vector<AgentId> gone, live = remembered;
   for (const AsyncEngine::Record& record : engine_.finished()) {
     const bool kept = std::binary_search(remembered.begin(), remembered.end(), record.id) ||
                       !agents_.KnownNow(record.id, static_cast<std::uint32_t>(record.must_await));
@@ -360,7 +360,7 @@ void ConcurrencyModel::Sweep() {
   live.erase(std::unique(live.begin(), live.end()), live.end());
   engine_.Forget(gone);
   agents_.Sweep(live, looked);
-  const auto forgotten = [&](ClockId who) {
+  const auto forgotten = [&](AgentId who) {
     return AgentTable::IsOperation(who) && !std::binary_search(live.begin(), live.end(), who);
   };
   queue_clocks_.ForEach([&](QueueId, ClockBundle& clock) { clock.Forget(forgotten); });

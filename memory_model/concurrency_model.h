@@ -67,46 +67,46 @@ class ConcurrencyModel {
   // arena before they were freed counts for who gets them next, as far as who freed them knew of it; of the rest the
   // free tells.
   void Adopt(BufferId id, TrackedBuffer buffer);
-  void Alloc(ClockId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
-  void Free(ClockId agent, BufferId id, const CodeSite& site);
+  void Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
+  void Free(AgentId agent, BufferId id, const CodeSite& site);
   // The same once all of these agents are done: when their block ends. `name` says that: "the end of block (3, 0)".
-  void FreeAfter(absl::Span<const ClockId> agents, std::string name, BufferId id, const CodeSite& site);
+  void FreeAfter(absl::Span<const AgentId> agents, std::string name, BufferId id, const CodeSite& site);
   void EndArena(std::int32_t arena) { arenas_.erase(arena); }  // nobody gets its bytes any more
   // Its id may mean other memory from here on, of which the model is not told.
   void Drop(BufferId id) {
     if (id.index() < buffers_.size()) buffers_[id.index()].reset();
   }
-  void Touch(ClockId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
+  void Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
   const AccessHistory& HistoryOf(BufferId id) const { return Of(id).history; }
 
-  void Commit(ClockId agent, ClockPart to, const CodeSite& site) { agents_.Commit(agent, to, site); }
+  void Commit(AgentId agent, ClockPart to, const CodeSite& site) { agents_.Commit(agent, to, site); }
 
   BarrierId MakeBarrier(BarrierSpec spec);
-  void Arrive(ClockId agent, BarrierId id, const CodeSite& site, std::int64_t amount = 1);  // in the barrier's units
-  bool CanWait(ClockId agent, BarrierId id) const { return barriers_[id].CanWait(agent, agents_); }
-  void Wait(ClockId agent, BarrierId id, const CodeSite& site);
-  bool Test(ClockId agent, BarrierId id, const CodeSite& site);  // a wait, if it can go: did it?
-  WaitRecord Waiting(ClockId agent, BarrierId id, const CodeSite& site) const {
+  void Arrive(AgentId agent, BarrierId id, const CodeSite& site, std::int64_t amount = 1);  // in the barrier's units
+  bool CanWait(AgentId agent, BarrierId id) const { return barriers_[id].CanWait(agent, agents_); }
+  void Wait(AgentId agent, BarrierId id, const CodeSite& site);
+  bool Test(AgentId agent, BarrierId id, const CodeSite& site);  // a wait, if it can go: did it?
+  WaitRecord Waiting(AgentId agent, BarrierId id, const CodeSite& site) const {
     return barriers_[id].Waiting(agent, site, &agents_);
   }
   void End(BarrierId id, const CodeSite& site, Barrier::Ends ends = Barrier::Ends::kScope);
   bool ArrivalsRace() const;  // of any barrier so far: Barrier::arrivals_race
   // The warps that the thread has spawned have ended. All of them, in order: barriers look at what each has seen.
-  void JoinWarps(ClockId thread, absl::Span<const ClockId> warps);
+  void JoinWarps(AgentId thread, absl::Span<const AgentId> warps);
   const Barrier& Of(BarrierId id) const { return barriers_[id]; }
 
   SemaphoreId MakeSemaphore(SemaphoreSpec spec);
-  void Signal(ClockId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount = 1);
+  void Signal(AgentId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount = 1);
   bool CanWait(SemaphoreId id, std::int64_t value) const { return semaphores_[id].CanWait(value); }
-  void Wait(ClockId agent, SemaphoreId id, std::int64_t value, bool decrement = true);
-  std::int64_t Read(ClockId agent, SemaphoreId id) { return semaphores_[id].Read(agent, &agents_); }
+  void Wait(AgentId agent, SemaphoreId id, std::int64_t value, bool decrement = true);
+  std::int64_t Read(AgentId agent, SemaphoreId id) { return semaphores_[id].Read(agent, &agents_); }
   void End(SemaphoreId id, const CodeSite& site);  // its scope ends
   const Semaphore& Of(SemaphoreId id) const { return semaphores_[id]; }
 
-  RendezvousId MakeRendezvous(std::string name, std::vector<ClockId> members);
-  void Enter(ClockId agent, RendezvousId id, JointWork work, const CodeSite& site);
-  bool CanLeave(ClockId agent, RendezvousId id) const { return meetings_[id].CanLeave(agent); }
-  void Leave(ClockId agent, RendezvousId id) { meetings_[id].Leave(agent, &agents_); }
+  RendezvousId MakeRendezvous(std::string name, std::vector<AgentId> members);
+  void Enter(AgentId agent, RendezvousId id, JointWork work, const CodeSite& site);
+  bool CanLeave(AgentId agent, RendezvousId id) const { return meetings_[id].CanLeave(agent); }
+  void Leave(AgentId agent, RendezvousId id) { meetings_[id].Leave(agent, &agents_); }
   const Rendezvous& Of(RendezvousId id) const { return meetings_[id]; }
 
   // Collective operations that nobody waits in. Members are numbers, from 0.
@@ -123,8 +123,8 @@ class ConcurrencyModel {
   // ResourceExhausted after two thousand million operations.
   void TrackDefinedness() { engine_.TrackDefinedness(); }  // before the first; Memory's own follows the marks
   QueueId MakeQueue(QueueOrder order);
-  absl::StatusOr<ClockId> Start(ClockId agent, AsyncRequest request);
-  const AsyncRequest& RequestOf(ClockId operation) const { return engine_.RequestOf(operation); }  // while under way
+  absl::StatusOr<AgentId> Start(AgentId agent, AsyncRequest request);
+  const AsyncRequest& RequestOf(AgentId operation) const { return engine_.RequestOf(operation); }  // while under way
   std::vector<PendingHalf> Pending() const { return engine_.Pending(); }
   bool CanPerform(const PendingHalf& half) const { return engine_.CanPerform(half); }
   void Perform(const PendingHalf& half, Machine* memory);
@@ -132,14 +132,14 @@ class ConcurrencyModel {
   bool CanAwaitGroups(QueueId queue, std::size_t may_remain, Half half) const {
     return engine_.GroupsDone(queue, may_remain, half);
   }
-  void AwaitGroups(ClockId agent, QueueId queue, std::size_t may_remain, Half half);
+  void AwaitGroups(AgentId agent, QueueId queue, std::size_t may_remain, Half half);
 
-  void AgentEnds(ClockId agent);
+  void AgentEnds(AgentId agent);
 
   // What has ended is retired, and its memory goes: an agent that nobody will ask what it knew, a barrier or semaphore
   // after its End at which nothing that is under way will arrive, a meeting and a collective whose members have all
   // ended, a queue that nobody will wait for. Ids are not given again. What an agent did stays in the histories.
-  void Retire(ClockId agent);
+  void Retire(AgentId agent);
   void Retire(BarrierId id);
   void Retire(SemaphoreId id) { semaphores_.Retire(id); }
   void Retire(RendezvousId id) { meetings_.Retire(id); }
@@ -170,7 +170,7 @@ class ConcurrencyModel {
     return id.index() < buffers_.size() && buffers_[id.index()].has_value() ? &*buffers_[id.index()] : nullptr;
   }
   void Track(BufferId id, TrackedBuffer buffer);
-  void Free(Tracked* buffer, ClockId by, const ClockBundle& clock, BufferId id, const CodeSite& site);
+  void Free(Tracked* buffer, AgentId by, const ClockBundle& clock, BufferId id, const CodeSite& site);
   void Access(Tracked* buffer, BufferId id, const AccessEvent& event, const AccessSet& set, const Vantage& vantage);
   void Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
               const AccessConflict& conflict);
@@ -187,17 +187,17 @@ class ConcurrencyModel {
                            const AccessConflict& conflict) const;
   std::string FixFor(FindingCode code, const Tracked& buffer, const AccessEvent& event,
                      const AccessConflict& conflict) const;
-  std::string AwaitOf(ClockId operation) const;
-  std::string OrderAfterOperation(ClockId operation, ClockId later, const std::string& here) const;
+  std::string AwaitOf(AgentId operation) const;
+  std::string OrderAfterOperation(AgentId operation, AgentId later, const std::string& here) const;
   std::string OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
                           const std::string& here) const;
   std::string At(std::string before, const CodeSite& site) const;
   static AccessSet WholeOf(const Tracked& buffer);
   static AccessSet SetOfOperand(const AsyncOperand& operand, const Tracked& buffer);
-  void TouchOperands(ClockId operation, const std::vector<AsyncOperand>& operands, Half half, const CodeSite& site);
+  void TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half, const CodeSite& site);
   void ReportNotAwaited(const AsyncEngine::Record& operation, const CodeSite& end);
   void Sweep();
-  std::vector<ClockId> Remembered(std::size_t* looked) const;
+  std::vector<AgentId> Remembered(std::size_t* looked) const;
 
   FenceRule rule_;
   PlaceNamer namer_;

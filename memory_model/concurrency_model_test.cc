@@ -156,7 +156,7 @@ TEST(FreeAfter, AllThreadsOfTheBlockTogether) {
     s.Wait(a, one);
     s.Wait(b, two);
     s.Run(3);
-    std::vector<ClockId> agents = {a};
+    std::vector<AgentId> agents = {a};
     if (all) agents.push_back(b);
     s.model.FreeAfter(agents, "the end of block 0", smem, {LocId{}, 90});
     EXPECT_EQ(s.Codes(), all ? Codes{} : Codes{"USE_AFTER_SCOPE"});

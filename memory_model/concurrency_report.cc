@@ -35,7 +35,7 @@ std::optional<ConcurrencyModel::Sort> ConcurrencyModel::SortOf(const Tracked& bu
     return sort(peer ? FindingCode::kPeerLifetime : FindingCode::kUseAfterScope);
   }
   if (conflict.order == Ordering::kUnfenced) {
-    const ClockId issuer = agents_.IssuerOf(event.who);
+    const AgentId issuer = agents_.IssuerOf(event.who);
     const bool same = issuer == earlier.who;
     const auto verdict =
         rule_.Judge(earlier, event.kind, buffer.info.space, same, same && agents_.RoundTrip(issuer, earlier.time));
@@ -63,7 +63,7 @@ const std::string* ConcurrencyModel::PastName(const Tracked& buffer, const Acces
 
 std::string ConcurrencyModel::WhyUnordered(const Tracked& buffer, const AccessEvent& event, const Vantage& vantage,
                                            const AccessConflict& conflict) const {
-  const ClockId other = conflict.earlier.who;
+  const AgentId other = conflict.earlier.who;
   const std::string me = Who(buffer, event), you = Who(buffer, conflict.earlier);
   if (conflict.earlier.kind == AccessKind::kFree) return Cat("its life ended with ", you);
   if (conflict.order == Ordering::kUnfenced) {
@@ -91,15 +91,15 @@ std::string ConcurrencyModel::At(std::string before, const CodeSite& site) const
   return Cat(before, PlaceOf(site));
 }
 
-std::string ConcurrencyModel::AwaitOf(ClockId operation) const {
+std::string ConcurrencyModel::AwaitOf(AgentId operation) const {
   std::string call = agents_.AwaitOf(operation);
   if (call.empty()) return Cat("wait for the completion of ", agents_.NameOf(operation));
   return engine_.IsUncommitted(operation) ? Cat("plgpu.commit_smem_to_gmem_group() and ", call) : call;
 }
 
 // A group is awaited by who issued it, a barrier by any thread of its block.
-std::string ConcurrencyModel::OrderAfterOperation(ClockId operation, ClockId later, const std::string& here) const {
-  const ClockId issuer = agents_.IssuerOf(operation), waiter = agents_.IssuerOf(later);
+std::string ConcurrencyModel::OrderAfterOperation(AgentId operation, AgentId later, const std::string& here) const {
+  const AgentId issuer = agents_.IssuerOf(operation), waiter = agents_.IssuerOf(later);
   if (issuer == waiter || agents_.AwaitOf(operation).empty()) return AwaitOf(operation) + here;
   return Cat(AwaitOf(operation), " in ", agents_.NameOf(issuer), ", and a barrier from there to ",
              agents_.NameOf(waiter), here);
@@ -107,7 +107,7 @@ std::string ConcurrencyModel::OrderAfterOperation(ClockId operation, ClockId lat
 
 std::string ConcurrencyModel::OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
                                           const std::string& here) const {
-  const ClockId waiter = agents_.IssuerOf(later.who);
+  const AgentId waiter = agents_.IssuerOf(later.who);
   const std::string one = agents_.NameOf(first.who), other = agents_.NameOf(waiter);
   const Place &from = agents_.PlaceOf(first.who), &to = agents_.PlaceOf(waiter);
   const auto same = [&](PlaceLevel level) { return from.at(level) == to.at(level); };
@@ -126,7 +126,7 @@ std::string ConcurrencyModel::OrderAgents(const AccessEvent& first, const Access
 
 std::string ConcurrencyModel::FixFor(FindingCode code, const Tracked& buffer, const AccessEvent& event,
                                      const AccessConflict& conflict) const {
-  const ClockId earlier = conflict.earlier.who;
+  const AgentId earlier = conflict.earlier.who;
   const bool operation = AgentTable::IsOperation(earlier), issues = AgentTable::IsOperation(event.who);
   const std::string there = At(" after the access at ", {conflict.earlier.loc, conflict.earlier.text_line});
   const std::string here =

@@ -26,7 +26,7 @@ class Script {
  public:
   explicit Script(FencePolicy policy = FencePolicy::kPallas, bool proxies = true) : model(FenceRule(policy), proxies) {}
 
-  ClockId Thread(const std::string& name, const Place& place = {}) {
+  AgentId Thread(const std::string& name, const Place& place = {}) {
     threads_.push_back({model.agents().Add(name, place), {}, 0});
     return threads_.back().id;
   }
@@ -44,38 +44,38 @@ class Script {
   const std::vector<float>& DataOf(std::size_t buffer) const { return *data_[buffer]; }
 
   // What a thread does next; each call is a line of its own, counted from 1.
-  void Do(ClockId thread, std::function<void(CodeSite)> run, std::function<bool()> ready = nullptr,
+  void Do(AgentId thread, std::function<void(CodeSite)> run, std::function<bool()> ready = nullptr,
           std::function<WaitRecord(CodeSite)> waiting = nullptr) {
     Of(thread).steps.push_back({std::move(run), std::move(ready), std::move(waiting), {LocId{}, ++lines_}});
   }
   int lines() const { return lines_; }
 
-  void Touch(ClockId t, BufferId b, AccessKind kind, const Rows& rows) {
+  void Touch(AgentId t, BufferId b, AccessKind kind, const Rows& rows) {
     const AccessSet set = SetOfRows(b, rows);
     Do(t, [=, this](CodeSite at) { model.Touch(t, b, kind, set, at); });
   }
-  void Read(ClockId t, BufferId b, const Rows& rows) { Touch(t, b, AccessKind::kRead, rows); }
-  void Write(ClockId t, BufferId b, const Rows& rows) { Touch(t, b, AccessKind::kWrite, rows); }
-  void Commit(ClockId t) {
+  void Read(AgentId t, BufferId b, const Rows& rows) { Touch(t, b, AccessKind::kRead, rows); }
+  void Write(AgentId t, BufferId b, const Rows& rows) { Touch(t, b, AccessKind::kWrite, rows); }
+  void Commit(AgentId t) {
     Do(t, [=, this](CodeSite at) { model.Commit(t, ClockPart::kAsyncSmem, at); });
   }
-  void Arrive(ClockId t, BarrierId b) {
+  void Arrive(AgentId t, BarrierId b) {
     Do(t, [=, this](CodeSite at) { model.Arrive(t, b, at); });
   }
-  void Wait(ClockId t, BarrierId b) {
+  void Wait(AgentId t, BarrierId b) {
     Do(
         t, [=, this](CodeSite at) { model.Wait(t, b, at); }, [=, this] { return model.CanWait(t, b); },
         [=, this](CodeSite at) { return model.Of(b).Waiting(t, at); });
   }
-  void Signal(ClockId t, SemaphoreId s, std::int64_t amount = 1) {
+  void Signal(AgentId t, SemaphoreId s, std::int64_t amount = 1) {
     Do(t, [=, this](CodeSite at) { model.Signal(t, s, at, amount); });
   }
-  void Wait(ClockId t, SemaphoreId s, std::int64_t value = 1, bool decrement = true) {
+  void Wait(AgentId t, SemaphoreId s, std::int64_t value = 1, bool decrement = true) {
     Do(
         t, [=, this](CodeSite) { model.Wait(t, s, value, decrement); }, [=, this] { return model.CanWait(s, value); },
         [=, this](CodeSite at) { return model.Of(s).Waiting(t, value, at); });
   }
-  void Enter(ClockId t, RendezvousId r, const std::string& what) {
+  void Enter(AgentId t, RendezvousId r, const std::string& what) {
     Do(t, [=, this](CodeSite at) { model.Enter(t, r, what, at); });
     Do(
         t, [=, this](CodeSite) { model.Leave(t, r); }, [=, this] { return model.CanLeave(t, r); },
@@ -88,17 +88,17 @@ class Script {
     request.destinations.push_back(Operand(to, destination));
     return request;
   }
-  void Start(ClockId t, const AsyncRequest& request) {
+  void Start(AgentId t, const AsyncRequest& request) {
     Do(t, [=, this](CodeSite at) {
       AsyncRequest now = request;
       now.site = at;
       status_.Update(model.Start(t, std::move(now)).status());
     });
   }
-  void CommitGroup(ClockId t, QueueId q) {
+  void CommitGroup(AgentId t, QueueId q) {
     Do(t, [=, this](CodeSite) { model.CommitGroup(q); });
   }
-  void AwaitGroups(ClockId t, QueueId q, std::size_t may_remain, Half half) {
+  void AwaitGroups(AgentId t, QueueId q, std::size_t may_remain, Half half) {
     Do(
         t, [=, this](CodeSite) { model.AwaitGroups(t, q, may_remain, half); },
         [=, this] { return model.CanAwaitGroups(q, may_remain, half); });
@@ -189,11 +189,11 @@ class Script {
     CodeSite site;
   };
   struct Thread_ {
-    ClockId id;
+    AgentId id;
     std::vector<Step> steps;
     std::size_t next = 0;
   };
-  Thread_& Of(ClockId thread) { return threads_[thread.index()]; }
+  Thread_& Of(AgentId thread) { return threads_[thread.index()]; }
 
   std::vector<Thread_> threads_;
   std::vector<std::unique_ptr<std::vector<float>>> data_;

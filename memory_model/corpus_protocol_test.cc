@@ -77,7 +77,7 @@ TEST(Corpus, 033_AlternateWaiters) {
           const auto go_on = s.model.MakeSemaphore({"go_on"}), begun = s.model.MakeSemaphore({"begun"});
           s.Arrive(arriver, bar);
           s.Signal(arriver, begun, racy ? 1 : 2);
-          for (const ClockId waiter : {a, b}) {
+          for (const AgentId waiter : {a, b}) {
             if (racy && waiter != (phase % 2 == 0 ? a : b)) continue;
             s.Wait(waiter, begun);
             s.Wait(waiter, bar);

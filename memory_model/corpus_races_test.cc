@@ -312,7 +312,7 @@ TEST(Corpus, 056_TwoDevicesSendIntoOneSlot) {
         const auto receive = s.model.MakeSemaphore({"recv", SemaphoreKind::kDma});
         for (int d = 0; d < 2; ++d) {
           const auto source = s.Buffer("source", {1, 4}, ProxySpace::kPlain, Device(d));
-          const ClockId sender = d == 0 ? s.Thread("device 0", Device(0)) : s.Thread("device 1", Device(1));
+          const AgentId sender = d == 0 ? s.Thread("device 0", Device(0)) : s.Thread("device 1", Device(1));
           const auto sent = s.model.MakeSemaphore({"send", SemaphoreKind::kDma});
           AsyncRequest copy = s.Copy(source, {0, 1}, slot, {racy ? 0 : d, 1});
           copy.completions = {{Half::kRead, sent, 16}, {Half::kWrite, receive, 16}};

@@ -32,7 +32,7 @@ class Gate {
 
   // A new agent, numbered after all that are there: an engine's part of a copy, a spawned warp. It can go from the next
   // operation on, and `first` is what it does first: it is resumed for that.
-  virtual AgentId Spawn(std::shared_ptr<Agent> agent, const Operation& first) = 0;
+  virtual AgentOrdinal Spawn(std::shared_ptr<Agent> agent, const Operation& first) = 0;
 };
 
 class Agent {
@@ -44,7 +44,7 @@ class Agent {
   virtual bool done() const = 0;
 
   virtual std::string Name() const = 0;  // "program (3, 0)"
-  virtual bool engine() const { return false; }
+  virtual AgentRole role() const { return AgentRole::kProgram; }
 
   // For exhaustive search on snapshots: a copy of all that changes while the agent runs. Unimplemented where the body
   // cannot be copied; then the search runs again from the start.

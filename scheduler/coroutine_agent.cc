@@ -113,7 +113,7 @@ class CoroutineAgent::Stack final : public AgentContext {
     }
   }
 
-  AgentId Spawn(std::shared_ptr<Agent> agent, const Operation& first) override {
+  AgentOrdinal Spawn(std::shared_ptr<Agent> agent, const Operation& first) override {
     return gate_->Spawn(std::move(agent), first);
   }
 
@@ -152,8 +152,8 @@ class CoroutineAgent::Stack final : public AgentContext {
   Coroutine::push_type resume_;
 };
 
-CoroutineAgent::CoroutineAgent(std::string name, Body body, bool engine)
-    : name_(std::move(name)), engine_(engine), stack_(std::make_unique<Stack>(std::move(body))) {}
+CoroutineAgent::CoroutineAgent(std::string name, Body body, AgentRole role)
+    : name_(std::move(name)), role_(role), stack_(std::make_unique<Stack>(std::move(body))) {}
 
 CoroutineAgent::~CoroutineAgent() = default;
 

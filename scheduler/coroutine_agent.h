@@ -21,7 +21,7 @@ class AgentContext {
   virtual ~AgentContext() = default;
   // Returns when the operation may be done: other agents may have gone before, and nobody goes until the next call.
   virtual void Go(const Operation& operation) = 0;
-  virtual AgentId Spawn(std::shared_ptr<Agent> agent, const Operation& first) = 0;
+  virtual AgentOrdinal Spawn(std::shared_ptr<Agent> agent, const Operation& first) = 0;
 };
 
 // Thrown through the body of an agent that is destroyed before it is done.
@@ -30,7 +30,7 @@ class AgentStopped {};
 class CoroutineAgent final : public Agent {
  public:
   using Body = std::function<void(AgentContext&)>;
-  CoroutineAgent(std::string name, Body body, bool engine = false);
+  CoroutineAgent(std::string name, Body body, AgentRole role = AgentRole::kProgram);
   ~CoroutineAgent() override;
   CoroutineAgent(const CoroutineAgent&) = delete;
   CoroutineAgent& operator=(const CoroutineAgent&) = delete;
@@ -38,12 +38,12 @@ class CoroutineAgent final : public Agent {
   absl::Status Resume(Gate& gate) override;
   bool done() const override;
   std::string Name() const override { return name_; }
-  bool engine() const override { return engine_; }
+  AgentRole role() const override { return role_; }
 
  private:
   class Stack;
   std::string name_;
-  bool engine_;
+  AgentRole role_;
   std::unique_ptr<Stack> stack_;
 };
 

@@ -15,8 +15,10 @@
 
 namespace palladion {
 
-// Agents are numbered from 0 in the order in which they come to be: the programs of a grid in program order.
-using AgentId = Id<struct AgentTag>;
+// An agent in a schedule: agents are numbered from 0 in the order in which they come to be, engines' operations among
+// them, the programs of a grid in program order. Moves and replay strings are made of these. Who that is to the rest of
+// the run is an AgentId; whoever makes the agents keeps the relation of the two.
+using AgentOrdinal = Id<struct AgentOrdinalTag>;
 
 // An interval of an object. What an object is, and what is counted in it, is up to whoever makes the operations:
 // buffers and bytes, semaphores and nothing.
@@ -68,13 +70,13 @@ class Condition {
  public:
   virtual ~Condition() = default;
   virtual bool Ready() const = 0;
-  virtual std::string Describe() const = 0;         // "semaphore 'full' to hold 1; it holds 0"
-  virtual bool MaySignal(AgentId agent) const = 0;  // can this agent, if it goes on, make it ready?
+  virtual std::string Describe() const = 0;              // "semaphore 'full' to hold 1; it holds 0"
+  virtual bool MaySignal(AgentOrdinal agent) const = 0;  // can this agent, if it goes on, make it ready?
   // Who has to act, where that is known: of a lock that is polled, who took it. Engaged and invalid: nobody did what
   // would have to be undone. Without a value: anyone who may signal.
-  virtual std::optional<AgentId> Holder() const { return std::nullopt; }
+  virtual std::optional<AgentOrdinal> Holder() const { return std::nullopt; }
   // Of an agent that is done, for messages; "": nobody knows.
-  virtual std::string NameOf(AgentId) const { return ""; }
+  virtual std::string NameOf(AgentOrdinal) const { return ""; }
 };
 
 struct Operation {

@@ -12,9 +12,9 @@
 namespace palladion {
 
 struct Candidate {
-  AgentId id;
+  AgentOrdinal id;
   std::uint32_t slot = 0;  // small, used again after the agent is done
-  bool engine = false;
+  AgentRole role = AgentRole::kProgram;
   const Operation* operation = nullptr;  // what it would do
 };
 
@@ -24,7 +24,7 @@ struct Choice {
   std::size_t current = kNone;             // the one that went last, if it is among them
   // It went last, could go on and is left out: it has gone so long that others go now, for it may spin on what they
   // have to do. A policy that keeps priorities lowers this agent's. Else invalid.
-  AgentId tired;
+  AgentOrdinal tired;
 };
 
 // Without a policy: whoever runs goes on; else the agent with the lowest number, or the next one after a tired one.

@@ -38,7 +38,7 @@ std::uint32_t RunLoop::NewSlot(Agent* agent, std::shared_ptr<Agent> owned) {
   }
   slots_[slot] = Resident{.agent = agent,
                           .owned = std::move(owned),
-                          .id = AgentId{static_cast<std::int32_t>(started_++)},
+                          .id = AgentOrdinal{static_cast<std::int32_t>(started_++)},
                           .operation = {},
                           .live = true};
   return slot;
@@ -61,7 +61,7 @@ absl::Status RunLoop::Admit() {
   return absl::OkStatus();
 }
 
-AgentId RunLoop::Spawn(std::shared_ptr<Agent> agent, const Operation& first) {
+AgentOrdinal RunLoop::Spawn(std::shared_ptr<Agent> agent, const Operation& first) {
   Agent* const plain = agent.get();
   const std::uint32_t slot = NewSlot(plain, std::move(agent));
   SetOperation(slot, first);
@@ -88,9 +88,10 @@ void RunLoop::Retire(std::uint32_t slot) {
 
 // ---- who can go
 
-std::size_t RunLoop::PositionOf(AgentId id) const {
-  const auto at = std::lower_bound(runnable_.begin(), runnable_.end(), id,
-                                   [](const Candidate& candidate, AgentId wanted) { return candidate.id < wanted; });
+std::size_t RunLoop::PositionOf(AgentOrdinal id) const {
+  const auto at =
+      std::lower_bound(runnable_.begin(), runnable_.end(), id,
+                       [](const Candidate& candidate, AgentOrdinal wanted) { return candidate.id < wanted; });
   return static_cast<std::size_t>(at - runnable_.begin());
 }
 
@@ -100,7 +101,7 @@ void RunLoop::SetReady(std::uint32_t slot, bool ready) {
   resident.ready = ready;
   const auto at = runnable_.begin() + static_cast<std::ptrdiff_t>(PositionOf(resident.id));
   if (ready) {
-    runnable_.insert(at, Candidate{resident.id, slot, resident.agent->engine(), &resident.operation});
+    runnable_.insert(at, Candidate{resident.id, slot, resident.agent->role(), &resident.operation});
   } else {
     runnable_.erase(at);
   }
@@ -301,7 +302,7 @@ struct RunLoop::Saved {
   std::vector<std::uint32_t> waiting;
   std::size_t resident = 0;
   std::int64_t started = 0;
-  AgentId running;
+  AgentOrdinal running;
   std::uint32_t running_slot = 0;
   std::int64_t running_operations = 0, in_a_row = 0;
   LoopResult result;

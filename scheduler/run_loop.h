@@ -32,9 +32,9 @@ struct LoopOptions {
 
 // A choice other than the default one: when `from` had done `operations`, `to` went next. from -1: the first of all.
 struct Move {
-  AgentId from;
+  AgentOrdinal from;
   std::int64_t operations = 0;
-  AgentId to;
+  AgentOrdinal to;
   friend bool operator==(const Move& a, const Move& b) {
     return a.from == b.from && a.operations == b.operations && a.to == b.to;
   }
@@ -79,13 +79,13 @@ class RunLoop final : private Gate {
   void Restore(const Saved& saved);
 
   // Whoever is running, or ran last; invalid before the first operation.
-  AgentId running() const { return running_; }
+  AgentOrdinal running() const { return running_; }
 
  private:
   struct Resident {
     Agent* agent = nullptr;
     std::shared_ptr<Agent> owned;  // a spawned one
-    AgentId id;
+    AgentOrdinal id;
     Operation operation;
     std::int64_t operations = 0;
     bool live = false;
@@ -95,7 +95,7 @@ class RunLoop final : private Gate {
   bool MayGo(const Operation& operation) override;
   bool TakeGrant() override;
   void Touched(const Footprint& footprint) override { touched_ = footprint; }
-  AgentId Spawn(std::shared_ptr<Agent> agent, const Operation& first) override;
+  AgentOrdinal Spawn(std::shared_ptr<Agent> agent, const Operation& first) override;
 
   absl::Status Admit();
   std::uint32_t NewSlot(Agent* agent, std::shared_ptr<Agent> owned);
@@ -110,7 +110,7 @@ class RunLoop final : private Gate {
   void Retire(std::uint32_t slot);
   void SetReady(std::uint32_t slot, bool ready);
   void StopWaiting(std::uint32_t slot);
-  std::size_t PositionOf(AgentId id) const;  // in runnable_, where it is or would be
+  std::size_t PositionOf(AgentOrdinal id) const;  // in runnable_, where it is or would be
   std::vector<LiveAgent> Live() const;
   bool TimeToLook() const;  // for a partial deadlock
   bool FoundPartialDeadlock();
@@ -128,7 +128,7 @@ class RunLoop final : private Gate {
   bool source_empty_ = false;
   std::int64_t started_ = 0;
 
-  AgentId running_;  // did the last operation, or does it now
+  AgentOrdinal running_;  // did the last operation, or does it now
   std::uint32_t running_slot_ = 0;
   std::int64_t running_operations_ = 0;  // of that agent
   std::int64_t in_a_row_ = 0;            // of these, since the last switch

@@ -166,7 +166,8 @@ class AbBa final : public Scenario {
 };
 
 LoopResult AlternatingAbBa(AbBa& locks, const LoopOptions& options = {}) {
-  return RunWith(locks, std::make_unique<ReplayPolicy>(std::vector<Move>{{AgentId{0}, 1, AgentId{1}}}), options);
+  return RunWith(locks, std::make_unique<ReplayPolicy>(std::vector<Move>{{AgentOrdinal{0}, 1, AgentOrdinal{1}}}),
+                 options);
 }
 
 TEST(RunLoop, ADeadlockNamesItsCycle) {
@@ -174,7 +175,7 @@ TEST(RunLoop, ADeadlockNamesItsCycle) {
   const LoopResult result = AlternatingAbBa(locks);
   ASSERT_EQ(result.outcome, Outcome::kDeadlock);
   EXPECT_FALSE(result.deadlock.partial);
-  EXPECT_EQ(result.deadlock.cycle, (std::vector<AgentId>{AgentId{0}, AgentId{1}}));
+  EXPECT_EQ(result.deadlock.cycle, (std::vector<AgentOrdinal>{AgentOrdinal{0}, AgentOrdinal{1}}));
   EXPECT_TRUE(result.deadlock.orphans.empty());
   EXPECT_EQ(Describe(result.deadlock),
             "agent 0 waits for semaphore 'b' to hold 1 (it holds 0); agent 1 waits for semaphore 'a' to hold 1 (it "
@@ -217,19 +218,19 @@ class Held final : public Scenario {
  public:
   class By final : public Condition {
    public:
-    explicit By(AgentId holder) : holder_(holder) {}
+    explicit By(AgentOrdinal holder) : holder_(holder) {}
     bool Ready() const override { return false; }
     std::string Describe() const override { return "a word to change"; }
-    bool MaySignal(AgentId) const override { return true; }
-    std::optional<AgentId> Holder() const override { return holder_; }
+    bool MaySignal(AgentOrdinal) const override { return true; }
+    std::optional<AgentOrdinal> Holder() const override { return holder_; }
 
    private:
-    AgentId holder_;
+    AgentOrdinal holder_;
   };
   explicit Held(const std::vector<std::int32_t>& holders) {
     for (const std::int32_t holder : holders) {
       Add([holder](AgentContext& me) {
-        const By condition(AgentId{holder});
+        const By condition(AgentOrdinal{holder});
         me.Go({.footprint = Footprint::Reads(0), .waits_for = &condition});
       });
     }
@@ -240,17 +241,17 @@ class Held final : public Scenario {
 TEST(RunLoop, ACycleIsOfThoseWhoHoldWhatOthersWaitFor) {
   Held held({2, 0, 3, 2});
   const Deadlock deadlock = RunWith(held, MakeProgramOrder()).deadlock;
-  EXPECT_EQ(deadlock.cycle, (std::vector<AgentId>{AgentId{2}, AgentId{3}}));
+  EXPECT_EQ(deadlock.cycle, (std::vector<AgentOrdinal>{AgentOrdinal{2}, AgentOrdinal{3}}));
   EXPECT_EQ(deadlock.waits.size(), 4u);
   EXPECT_TRUE(deadlock.orphans.empty());
-  EXPECT_EQ(FirstToTell(deadlock).agent, AgentId{2});
+  EXPECT_EQ(FirstToTell(deadlock).agent, AgentOrdinal{2});
 }
 
 TEST(RunLoop, WhatNobodyHoldsIsNoCycle) {
   Held held({-1, 0, 1});
   const Deadlock deadlock = RunWith(held, MakeProgramOrder()).deadlock;
   EXPECT_TRUE(deadlock.cycle.empty());
-  EXPECT_EQ(deadlock.orphans, (std::vector<AgentId>{AgentId{0}}));
+  EXPECT_EQ(deadlock.orphans, (std::vector<AgentOrdinal>{AgentOrdinal{0}}));
   EXPECT_EQ(Describe(deadlock), "agent 0 waits for a word to change; 3 are stuck in all");
 }
 
@@ -291,10 +292,10 @@ TEST(RunLoop, NoPolicyLetsASpinLoopStarveTheHolder) {
       [] { return MakeEnginesLate(MakeSticky(3, 0)); },
       // The first takes the lock, and then the others spin.
       [] {
-        return std::make_unique<ReplayPolicy>(std::vector<Move>{{AgentId{0}, 1, AgentId{1}}});
+        return std::make_unique<ReplayPolicy>(std::vector<Move>{{AgentOrdinal{0}, 1, AgentOrdinal{1}}});
       },
       [] {
-        return std::make_unique<ReplayPolicy>(std::vector<Move>{{AgentId{0}, 1, AgentId{3}}});
+        return std::make_unique<ReplayPolicy>(std::vector<Move>{{AgentOrdinal{0}, 1, AgentOrdinal{3}}});
       },
   };
   for (std::size_t i = 0; i < policies.size(); ++i) {
@@ -350,7 +351,8 @@ class Copy final : public Scenario {
         destination.Write(self, source.value());
         done.Signal(self);
       };
-      me.Spawn(std::make_shared<CoroutineAgent>("copy", engine, true), {.footprint = Footprint::Writes(1)});
+      me.Spawn(std::make_shared<CoroutineAgent>("copy", engine, AgentRole::kOperation),
+               {.footprint = Footprint::Writes(1)});
       if (waits) done.Wait(me);
       seen = destination.Read(me);
     });

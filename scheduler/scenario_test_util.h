@@ -40,7 +40,7 @@ class Semaphore {
     std::string Describe() const override {
       return Cat("semaphore '", semaphore_.name_, "' to hold ", amount_, " (it holds ", semaphore_.value_, ")");
     }
-    bool MaySignal(AgentId agent) const override { return semaphore_.signallers_.contains(agent.value); }
+    bool MaySignal(AgentOrdinal agent) const override { return semaphore_.signallers_.contains(agent.value); }
 
    private:
     const Semaphore& semaphore_;
@@ -89,8 +89,8 @@ class Scenario : public AgentSource {
   absl::StatusOr<Agent*> Next() override { return next_ < agents_.size() ? agents_[next_++].get() : nullptr; }
 
  protected:
-  void Add(CoroutineAgent::Body body, bool engine = false) {
-    agents_.push_back(std::make_unique<CoroutineAgent>(Cat("agent ", agents_.size()), std::move(body), engine));
+  void Add(CoroutineAgent::Body body, AgentRole role = AgentRole::kProgram) {
+    agents_.push_back(std::make_unique<CoroutineAgent>(Cat("agent ", agents_.size()), std::move(body), role));
   }
   // Agents that are still blocked unwind while the state that they refer to is there.
   void StopAgents() { agents_.clear(); }

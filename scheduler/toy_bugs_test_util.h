@@ -25,7 +25,8 @@ class MissingWait final : public ToyBug {
     Add([this, work](AgentContext& me) {
       me.Go({.footprint = Footprint::Writes(9)});
       const auto copy = [this](AgentContext& self) { destination.Write(self, 42); };
-      me.Spawn(std::make_shared<CoroutineAgent>("copy", copy, true), {.footprint = Footprint::Writes(1)});
+      me.Spawn(std::make_shared<CoroutineAgent>("copy", copy, AgentRole::kOperation),
+               {.footprint = Footprint::Writes(1)});
       Work(me, 10, work);
       seen = destination.Read(me);
     });

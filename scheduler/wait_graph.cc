@@ -26,7 +26,7 @@ Edges EdgesOf(absl::Span<const LiveAgent> agents) {
 Edges BlameOf(absl::Span<const LiveAgent> agents, Edges edges) {
   for (std::size_t i = 0; i < agents.size(); ++i) {
     if (!agents[i].waiting) continue;
-    const std::optional<AgentId> holder = agents[i].operation->waits_for->Holder();
+    const std::optional<AgentOrdinal> holder = agents[i].operation->waits_for->Holder();
     if (!holder.has_value()) continue;
     edges[i].clear();
     for (std::size_t k = 0; k < agents.size(); ++k) {
@@ -74,13 +74,14 @@ std::vector<std::size_t> ShortestCycle(std::size_t start, const Edges& edges, co
   return {};
 }
 
-std::vector<AgentId> CouldHave(const Condition& condition, absl::Span<const LiveAgent> live, std::int64_t started) {
+std::vector<AgentOrdinal> CouldHave(const Condition& condition, absl::Span<const LiveAgent> live,
+                                    std::int64_t started) {
   constexpr std::int64_t kLook = 4096;
   constexpr std::size_t kKeep = 4;
-  std::vector<AgentId> found;
+  std::vector<AgentOrdinal> found;
   std::size_t next = 0;
   for (std::int64_t n = 0; n < std::min(started, kLook) && found.size() < kKeep; ++n) {
-    const AgentId id{static_cast<std::int32_t>(n)};
+    const AgentOrdinal id{static_cast<std::int32_t>(n)};
     while (next < live.size() && live[next].id < id) ++next;
     const bool is_live = next < live.size() && live[next].id == id;
     if (!is_live && condition.MaySignal(id)) found.push_back(id);
@@ -88,7 +89,7 @@ std::vector<AgentId> CouldHave(const Condition& condition, absl::Span<const Live
   return found;
 }
 
-const Wait& WaitOf(const Deadlock& deadlock, AgentId id) {
+const Wait& WaitOf(const Deadlock& deadlock, AgentOrdinal id) {
   return *std::find_if(deadlock.waits.begin(), deadlock.waits.end(), [&](const Wait& w) { return w.agent == id; });
 }
 
@@ -117,7 +118,7 @@ Deadlock FindDeadlock(absl::Span<const LiveAgent> agents, std::int64_t started) 
               .text_line = agent.operation->text_line};
     for (std::size_t k : blame[i]) wait.may_signal.push_back(agents[k].id);
     if (!wait.holder.has_value()) wait.could_have = CouldHave(*agent.operation->waits_for, agents, started);
-    for (const AgentId id : wait.could_have) {
+    for (const AgentOrdinal id : wait.could_have) {
       const std::string name = agent.operation->waits_for->NameOf(id);
       wait.could_have_names.push_back(name.empty() ? Cat("agent ", id.value) : name);
     }
@@ -153,11 +154,11 @@ std::string Describe(const Deadlock& deadlock) {
       Append(&text, i == 0 ? " (done without it: " : ", ", wait.could_have_names[i]);
     if (!wait.could_have_names.empty()) Append(&text, ")");
   };
-  for (AgentId id : deadlock.cycle) show(WaitOf(deadlock, id));
+  for (AgentOrdinal id : deadlock.cycle) show(WaitOf(deadlock, id));
   if (deadlock.cycle.size() == 1) Append(&text, "; nobody else can go on to change that");
   if (deadlock.cycle.size() > 1) Append(&text, "; each can only be woken by the next, and the last by the first");
   if (deadlock.cycle.empty()) {
-    for (AgentId id : deadlock.orphans) show(WaitOf(deadlock, id));
+    for (AgentOrdinal id : deadlock.orphans) show(WaitOf(deadlock, id));
   }
   const std::size_t all = deadlock.waits.size();
   if (all > std::min(shown, kMaxWaits)) Append(&text, "; ", all, " are stuck in all");

@@ -13,28 +13,29 @@
 namespace palladion {
 
 struct Wait {
-  AgentId agent;
+  AgentOrdinal agent;
   std::string agent_name;
-  std::string what;                 // Condition::Describe
-  std::vector<AgentId> may_signal;  // agents that are not done
-  std::vector<AgentId> could_have;  // agents that are done and left without it; the first few
+  std::string what;                      // Condition::Describe
+  std::vector<AgentOrdinal> may_signal;  // agents that are not done
+  std::vector<AgentOrdinal> could_have;  // agents that are done and left without it; the first few
   std::vector<std::string> could_have_names;
   // Condition::Holder, where it is known: then `may_signal` is that agent alone, or nobody if it is done.
-  std::optional<AgentId> holder;
+  std::optional<AgentOrdinal> holder;
   LocId loc;
   int text_line = 0;
 };
 
 struct Deadlock {
-  std::vector<Wait> waits;       // of every agent that can never go on, by number
-  std::vector<AgentId> cycle;    // the shortest: each waits for the next, the last for the first; empty: there is none
-  std::vector<AgentId> orphans;  // wait for what no agent that is left can signal
-  bool partial = false;          // other agents can still go
+  std::vector<Wait> waits;  // of every agent that can never go on, by number
+  std::vector<AgentOrdinal>
+      cycle;  // the shortest: each waits for the next, the last for the first; empty: there is none
+  std::vector<AgentOrdinal> orphans;  // wait for what no agent that is left can signal
+  bool partial = false;               // other agents can still go
 };
 
 // An agent that is not done; `waits_for` when its next operation cannot go.
 struct LiveAgent {
-  AgentId id;
+  AgentOrdinal id;
   std::string name;
   const Operation* operation = nullptr;
   bool waiting = false;

@@ -138,6 +138,19 @@ run_exhaustive() {
   return $failed
 }
 
+# What uses host threads: strips of large operations, seeds side by side, interruption, many runs at once. Left out are the
+# agents that are C++ functions: ThreadSanitizer does not know of a switch to another stack.
+run_threads() {
+  build_preset clang-tsan semantics_simd_test scheduler_test emu_test
+  local test failed=0
+  for test in semantics/semantics_simd_test scheduler/scheduler_test emu/emu_test; do
+    say "running $test under ThreadSanitizer"
+    TSAN_OPTIONS=halt_on_error=1 "build-clang-tsan/$test" --gtest_brief=1 \
+      --gtest_filter='-CoroutineAgent*:Kernels.*:KernelErrors.*:Exchange.*:Lock.*:RingPipeline.*' || failed=1
+  done
+  return $failed
+}
+
 run_coverage() {
   build_preset coverage
   local dir=build-coverage binary objects=()

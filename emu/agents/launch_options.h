@@ -3,13 +3,13 @@
 #define PALLADION_EMU_AGENTS_LAUNCH_OPTIONS_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
+#include "emu/agents/run_observer.h"
 #include "emu/emulate.h"
 #include "memory_model/bytes/memory.h"
 
@@ -18,9 +18,8 @@ namespace palladion {
 struct LaunchOptions {
   RunOptions run;
   WalkOrder order = WalkOrder::kRowMajor;
-  std::vector<AccessObserver*> observers;  // of every request to memory
-  StepHooks* hooks = nullptr;              // over the shoulder of every program
-  absl::Span<std::uint8_t> ran;            // one for each step, set to 1 when it runs; empty: nobody asks
+  std::vector<RunObserver*> observers;  // whoever looks; they outlive the launch
+  absl::Span<std::uint8_t> ran;         // one for each step, set to 1 when it runs; empty: nobody asks
   // A TPU core's blocks are fetched and flushed anew wherever the index along a parallel dimension changes, as if each
   // such index ran on a core of its own: no order of them, and no number of cores, lets more be seen. Scratch that was
   // left by another is undefined (with `definedness`, except on `generic`).
@@ -32,11 +31,6 @@ struct LaunchOptions {
   std::optional<std::vector<std::int64_t>> only_program;
   // Gets what was found before the launch failed; nullptr: it is lost with it.
   std::vector<Finding>* found_before_error = nullptr;
-  // Called when all operands have their memory, before the first program: the buffer of each operand, in the order of
-  // Program::operand_infos (invalid for bounds; of a resident block it is its array's).
-  std::function<void(Memory& memory, absl::Span<const BufferId> arrays)> bound;
-  // The same after the last program.
-  std::function<void(Memory& memory, absl::Span<const BufferId> arrays)> finished;
 };
 
 struct LaunchResult {

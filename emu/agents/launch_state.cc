@@ -34,10 +34,13 @@ std::size_t MemoryLeft(const PreparedKernelState& kernel, const RunOptions& opti
 LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options)
     : kernel_(kernel),
       options_(options),
+      watchers_(options.observers),
       memory_(MemoryLeft(kernel, options.run)),
       frame_(kernel.program(), memory_),
       arrays_(kernel.program().operand_infos.size()) {
-  for (AccessObserver* observer : options.observers) memory_.Observe(observer);
+  for (RunObserver* observer : options.observers) {
+    if (observer->watches_memory()) memory_.Observe(observer);
+  }
   memory_.SetFill(options.fill);
   memory_.NameAgents(NamingOf(kernel.program()));
 }
@@ -46,7 +49,7 @@ void LaunchState::Equip(Frame& frame) {
   frame.back_edge_budget = options_.run.loop_budget;
   frame.control = options_.run.control;
   frame.parallel = kernel_.threads();
-  frame.hooks = options_.hooks;
+  frame.hooks = watchers();
   frame.ran = options_.ran.empty() ? nullptr : options_.ran.data();
   frame.tasks_apart = options_.tasks_apart;
   frame.inspections = program().inspectors == 0 ? nullptr : options_.contracts;
@@ -87,7 +90,7 @@ absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<c
   }
   PALLADION_RETURN_IF_ERROR(ResolveGrid());
   KeepScratchApart();
-  if (options_.bound) options_.bound(memory_, arrays_);
+  for (RunObserver* observer : options_.observers) observer->Bound(memory_, arrays_);
   return absl::OkStatus();
 }
 
@@ -152,6 +155,7 @@ void StartPrograms(Frame& frame, AgentPrograms programs) {
   frame.BeginProgram();
   if (frame.shadow != nullptr) frame.shadow->Clear();
   frame.program_number = programs.first;
+  frame.agent = AgentOfProgram(programs.first);
   frame.end_program = programs.last;
   frame.walk->At(programs.first, absl::MakeSpan(frame.grid_index));
 }
@@ -204,7 +208,7 @@ AllocRequest LaunchState::RequestFor(std::size_t i) const {
 }
 
 std::int64_t LaunchState::Finish() {
-  if (options_.finished) options_.finished(memory_, arrays_);
+  for (RunObserver* observer : options_.observers) observer->Finished(memory_, arrays_);
   if (shadow_rules_ == nullptr) return 0;
   std::int64_t checks = 0;
   for (const std::unique_ptr<FrameShadow>& shadow : shadows_) checks += shadow->uses();

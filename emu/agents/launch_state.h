@@ -51,10 +51,13 @@ class LaunchState {
   // of one index along the leading parallel dimensions, or all where others are parallel too.
   AgentPrograms ProgramsOfAgent(std::int64_t first) const;
 
+  // Whoever watches steps; nullptr: nobody.
+  StepHooks* watchers() { return watchers_.empty() ? nullptr : &watchers_; }
+
   // Operands are bound in it. There is one, enough for agents that run one after another.
   Frame& frame() { return frame_; }
 
-  // When every agent has come to its end: LaunchOptions::finished, and what of the outputs is undefined goes to the
+  // When every agent has come to its end: whoever observes is told, and what of the outputs is undefined goes to the
   // memory's findings. How often definedness was looked at, in all.
   std::int64_t Finish();
 
@@ -79,6 +82,7 @@ class LaunchState {
 
   const PreparedKernelState& kernel_;
   const LaunchOptions& options_;
+  StepWatchers watchers_;
   Memory memory_;
   Frame frame_;
   GridWalk walk_;

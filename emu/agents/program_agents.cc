@@ -64,7 +64,7 @@ void TouchRecorder::Points(AccessKind kind, const PointAccess& access, const std
 // ---- one program
 
 ProgramAgent::ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared,
-                           const Watching& watching, std::function<std::string(AgentId)> name_of)
+                           const Watching& watching, std::function<std::string(AgentOrdinal)> name_of)
     : state_(state),
       frame_(std::move(frame)),
       shared_(shared),
@@ -74,16 +74,16 @@ ProgramAgent::ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, con
   frame_->hooks = this;
 }
 
-void ProgramAgent::Start(AgentPrograms programs, AgentId id) {
+void ProgramAgent::Start(AgentPrograms programs, AgentOrdinal ordinal) {
   StartPrograms(*frame_, programs);
-  spin_.Start(id);
+  spin_.Start(ordinal);
   started_ = false;
 }
 
 absl::Status ProgramAgent::Resume(Gate& gate) {
   gate_ = &gate;
   if (watching_.spins != nullptr) watching_.spins->SetCurrent(&spin_, spin_.agent());
-  if (started_) state_.memory().ResumeProgram(frame_->grid_index);
+  if (started_) state_.memory().Running({.id = frame_->agent, .index = frame_->grid_index});
   started_ = true;
   const absl::Status status = frame_->Run();
   return status.ok() ? status : state_.AtStep(status, *frame_);
@@ -154,22 +154,21 @@ absl::StatusOr<Agent*> ProgramAgents::Next() {
   if (free_.empty()) {
     PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());
     agents_.push_back(std::make_unique<ProgramAgent>(state_, std::move(frame), shared_, watching_,
-                                                     [this](AgentId id) { return NameOf(id); }));
+                                                     [this](AgentOrdinal id) { return NameOf(id); }));
     agent = agents_.back().get();
   } else {
     agent = free_.back();
     free_.pop_back();
   }
-  agent->Start(mine, AgentId{static_cast<std::int32_t>(first_.size())});
-  first_.push_back(mine.first);
+  agent->Start(mine, ordinals_.Add(AgentOfProgram(mine.first)));
   next_ = mine.last;
   return agent;
 }
 
 // As ProgramAgent::Name, also of one that is done.
-std::string ProgramAgents::NameOf(AgentId agent) const {
+std::string ProgramAgents::NameOf(AgentOrdinal agent) const {
   std::vector<std::int64_t> index(state_.frame().grid_size.size());
-  state_.walk().At(first_[agent.index()], absl::MakeSpan(index));
+  state_.walk().At(ordinals_.Of(agent).value, absl::MakeSpan(index));
   return AgentName(index);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "emu/agents/agent_ordinals.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
 #include "memory_model/bytes/access_observer.h"
@@ -55,9 +56,9 @@ class ProgramAgent final : public Agent, private StepHooks {
     SpinWatch* spins = nullptr;
   };
   ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared, const Watching& watching,
-               std::function<std::string(AgentId)> name_of);
+               std::function<std::string(AgentOrdinal)> name_of);
 
-  void Start(AgentPrograms programs, AgentId id);
+  void Start(AgentPrograms programs, AgentOrdinal ordinal);
   const Frame& frame() const { return *frame_; }
 
   absl::Status Resume(Gate& gate) override;
@@ -103,7 +104,7 @@ class ProgramAgents final : public AgentSource {
 
   // Programs that have not begun: there was no room.
   std::int64_t not_begun() const { return state_.walk().programs() - next_; }
-  std::string NameOf(AgentId agent) const;
+  std::string NameOf(AgentOrdinal agent) const;
   // Those that have not ended, in the order in which they started.
   std::vector<const ProgramAgent*> Unfinished() const;
 
@@ -111,7 +112,7 @@ class ProgramAgents final : public AgentSource {
   LaunchState& state_;
   const SharedMemory& shared_;
   const ProgramAgent::Watching watching_;
-  std::vector<std::int64_t> first_;  // by agent: its first program
+  AgentOrdinals ordinals_;  // of a core, its first program's
   std::vector<std::unique_ptr<ProgramAgent>> agents_;
   std::vector<ProgramAgent*> free_;
   std::int64_t next_ = 0;

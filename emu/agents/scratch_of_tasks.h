@@ -17,8 +17,8 @@ class ScratchOfTasks final : public AccessObserver {
   ScratchOfTasks(std::vector<TaskDim> dims, Memory& memory, std::vector<BufferId> scratch)
       : clock_(std::move(dims)), memory_(memory), scratch_(std::move(scratch)) {}
 
-  void BeginProgram(absl::Span<const std::int64_t> grid_index) override {
-    if (!clock_.Begin(grid_index) || clock_.begun() == 1) return;
+  void Running(const RunningAgent& now) override {
+    if (!now.begins || !clock_.Begin(now.index) || clock_.begun() == 1) return;
     for (const BufferId buffer : scratch_) memory_.SetUndefined(buffer);
   }
   void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override {}

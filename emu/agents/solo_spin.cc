@@ -30,7 +30,7 @@ absl::Status SoloSpin::Look(Frame& frame) {
   constexpr std::int64_t kTimes = 64;
   frame.pause_at = frame.back_edges + kTimes;
   frame.hooks = this;
-  spin_.Start(AgentId{0});
+  spin_.Start(AgentOrdinal{0});
   watch_.SetCurrent(&spin_, spin_.agent());
   const absl::Status status = frame.Run();
   watch_.SetCurrent(nullptr, {});
@@ -41,7 +41,7 @@ absl::Status SoloSpin::Look(Frame& frame) {
 bool SoloSpin::MayGo(const Step& step, Frame& frame) {
   if (watcher_ != nullptr && step.visible && !watcher_->MayGo(step, frame)) return false;
   if (step.loop < 0 || !spin_.MustWait(step, frame)) return true;
-  const auto no_name = [](AgentId) { return std::string("it"); };
+  const auto no_name = [](AgentOrdinal) { return std::string("it"); };
   stuck_ = Finding{.code = FindingCode::kDeadlock,
                    .severity = RowOf(FindingCode::kDeadlock).severity,
                    .message = Cat(AgentName(NamingOf(frame.program()), frame.grid_index), " waits for ",

@@ -13,7 +13,7 @@ namespace palladion {
 
 // ---- what is done to memory
 
-void SpinWatch::SetCurrent(Spin* spin, AgentId agent) {
+void SpinWatch::SetCurrent(Spin* spin, AgentOrdinal agent) {
   current_ = spin;
   agent_ = agent;
   knows_writers_ &= agent.valid();
@@ -130,7 +130,7 @@ void SpinWatch::StoredMany(const SpinPlace& around) {
   slot = {around, {agent_, ++writes_}};
 }
 
-AgentId SpinWatch::LastWriter(const SpinPlace& place) const {
+AgentOrdinal SpinWatch::LastWriter(const SpinPlace& place) const {
   Written last;
   const auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(place.buffer));
   for (std::int64_t e = place.first / bytes; e * bytes < place.first + place.bytes; ++e) {
@@ -175,7 +175,7 @@ std::string SpinWatch::ValueAt(const SpinPlace& place) const {
 Spin::Spin(const SpinWatch* watch, const Program* program, const Port* port)
     : watch_(watch), program_(program), port_(port), visits_(program->loops.size()) {}
 
-void Spin::Start(AgentId agent) {
+void Spin::Start(AgentOrdinal agent) {
   *this = Spin(watch_, program_, port_);
   agent_ = agent;
 }
@@ -322,7 +322,7 @@ Footprint Spin::footprint() const {
   return footprint;
 }
 
-std::string Spin::Describe(const std::function<std::string(AgentId)>& name_of) const {
+std::string Spin::Describe(const std::function<std::string(AgentOrdinal)>& name_of) const {
   constexpr std::size_t kShown = 3;
   const Visit& visit = visits_[static_cast<std::size_t>(waits_)];
   std::vector<std::string> parts;
@@ -330,7 +330,7 @@ std::string Spin::Describe(const std::function<std::string(AgentId)>& name_of) c
     const SpinPlace& place = looks_[i].place;
     std::string held = watch_->ValueAt(place);
     if (!held.empty()) held = Cat("it holds ", held);
-    if (const AgentId writer = watch_->LastWriter(place); writer.valid()) {
+    if (const AgentOrdinal writer = watch_->LastWriter(place); writer.valid()) {
       const std::string name = name_of(writer);  // "": an engine that is done
       Append(&held, held.empty() ? "" : ", which ",
              writer == agent_ ? "it"
@@ -354,7 +354,7 @@ std::string Spin::Describe(const std::function<std::string(AgentId)>& name_of) c
   return text;
 }
 
-bool Spin::MaySignal(AgentId other) const {
+bool Spin::MaySignal(AgentOrdinal other) const {
   const Visit& visit = visits_[static_cast<std::size_t>(waits_)];
   if (other == agent_) return false;
   if (looks_.size() > visit.first_look) return true;  // anybody may write
@@ -363,14 +363,14 @@ bool Spin::MaySignal(AgentId other) const {
 }
 
 // Who wrote last what it looks at; of several places, the first that somebody wrote. Barriers and semaphores have none.
-std::optional<AgentId> Spin::Holder() const {
+std::optional<AgentOrdinal> Spin::Holder() const {
   const Visit& visit = visits_[static_cast<std::size_t>(waits_)];
   if (polls_.size() > visit.first_poll) return std::nullopt;
   for (std::size_t i = visit.first_look; i < looks_.size(); ++i) {
-    const AgentId writer = watch_->LastWriter(looks_[i].place);
+    const AgentOrdinal writer = watch_->LastWriter(looks_[i].place);
     if (writer.valid()) return writer;
   }
-  return AgentId{};
+  return AgentOrdinal{};
 }
 
 }  // namespace palladion

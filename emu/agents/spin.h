@@ -41,14 +41,14 @@ class SpinWatch final : public AccessObserver {
   explicit SpinWatch(Memory& memory) : memory_(memory) {}
 
   // Whose the next accesses are. No agent: nobody asks, and nothing is kept; no spin: an engine's.
-  void SetCurrent(Spin* spin, AgentId agent);
+  void SetCurrent(Spin* spin, AgentOrdinal agent);
   // After every step of an agent: what did its atomics change?
   void Settle() {
     if (!pending_.empty()) SettleAll();
   }
 
   // The agent whose write changed the place last; invalid: nobody's did, or it is not known.
-  AgentId LastWriter(const SpinPlace& place) const;
+  AgentOrdinal LastWriter(const SpinPlace& place) const;
   bool knows_writers() const { return knows_writers_; }
   bool Lives(const SpinPlace& place) const { return LifeOf(place.buffer) == place.life; }
   // "o_ref[3]", and what it holds where it is one element.
@@ -71,7 +71,7 @@ class SpinWatch final : public AccessObserver {
     std::size_t before = 0;  // in pending_bytes_
   };
   struct Written {
-    AgentId by;
+    AgentOrdinal by;
     std::int64_t number = 0;  // a later write has a greater one
   };
   struct ManyWritten {
@@ -90,7 +90,7 @@ class SpinWatch final : public AccessObserver {
 
   Memory& memory_;
   Spin* current_ = nullptr;
-  AgentId agent_;
+  AgentOrdinal agent_;
   bool knows_writers_ = true;
   std::vector<std::int32_t> lives_;  // by buffer
   std::vector<Pending> pending_;
@@ -108,7 +108,7 @@ class Spin {
   struct Port {
     std::function<std::int64_t(const WaitTarget&)> look;  // another number when it has changed
     std::function<std::string(const WaitTarget&)> describe;
-    std::function<bool(const WaitTarget&, AgentId)> may_signal;
+    std::function<bool(const WaitTarget&, AgentOrdinal)> may_signal;
     std::function<std::int64_t(const WaitTarget&)> object;  // of footprints
   };
 
@@ -116,7 +116,7 @@ class Spin {
   // Both outlive it, and the port does.
   Spin(const SpinWatch* watch, const Program* program, const Port* port = nullptr);
 
-  void Start(AgentId agent);  // at the first step of the program
+  void Start(AgentOrdinal agent);  // at the first step of the program
 
   // The step at which a loop goes on is next. True: the agent has to wait there; not before something has changed does
   // it go on.
@@ -133,10 +133,10 @@ class Spin {
   // Of an agent that waits.
   bool SomethingChanged() const;
   Footprint footprint() const;
-  std::string Describe(const std::function<std::string(AgentId)>& name_of) const;
-  bool MaySignal(AgentId other) const;
-  std::optional<AgentId> Holder() const;
-  AgentId agent() const { return agent_; }
+  std::string Describe(const std::function<std::string(AgentOrdinal)>& name_of) const;
+  bool MaySignal(AgentOrdinal other) const;
+  std::optional<AgentOrdinal> Holder() const;
+  AgentOrdinal agent() const { return agent_; }
 
  private:
   // One loop, since the agent came into it.
@@ -170,7 +170,7 @@ class Spin {
   const SpinWatch* watch_ = nullptr;
   const Program* program_ = nullptr;
   const Port* port_ = nullptr;
-  AgentId agent_;
+  AgentOrdinal agent_;
   std::vector<Visit> visits_;  // by loop
   std::int64_t changes_ = 0;
   int inside_ = 0, logging_ = 0;
@@ -183,17 +183,17 @@ class Spin {
 // Until something that the agent's loop has read changes.
 class SpinCondition final : public Condition {
  public:
-  SpinCondition(const Spin& spin, std::function<std::string(AgentId)> name_of)
+  SpinCondition(const Spin& spin, std::function<std::string(AgentOrdinal)> name_of)
       : spin_(spin), name_of_(std::move(name_of)) {}
   bool Ready() const override { return spin_.SomethingChanged(); }
   std::string Describe() const override { return spin_.Describe(name_of_); }
-  bool MaySignal(AgentId other) const override { return spin_.MaySignal(other); }
-  std::optional<AgentId> Holder() const override { return spin_.Holder(); }
-  std::string NameOf(AgentId other) const override { return name_of_(other); }
+  bool MaySignal(AgentOrdinal other) const override { return spin_.MaySignal(other); }
+  std::optional<AgentOrdinal> Holder() const override { return spin_.Holder(); }
+  std::string NameOf(AgentOrdinal other) const override { return name_of_(other); }
 
  private:
   const Spin& spin_;
-  std::function<std::string(AgentId)> name_of_;
+  std::function<std::string(AgentOrdinal)> name_of_;
 };
 
 // How to mend a DEADLOCK of loops.

@@ -60,10 +60,10 @@ TEST(RunScheduled, TwoLocksInOppositeOrdersAreACycle) {
   const std::string one = Take("n") + Take("lock") + Give("lock") + Give("n");
   const std::string other = Take("lock") + Take("n") + Give("n") + Give("lock");
   TestKernel kernel(WordKernel(2, FirstAndOthers(one, other)));
-  ReplayPolicy first_takes_one({{AgentId{0}, 1, AgentId{1}}});
+  ReplayPolicy first_takes_one({{AgentOrdinal{0}, 1, AgentOrdinal{1}}});
   const ScheduledResult result = kernel.Run(first_takes_one);
   ASSERT_NE(DeadlockOf(result), nullptr);
-  EXPECT_EQ(result.run.deadlock.cycle, (std::vector<AgentId>{AgentId{0}, AgentId{1}}));
+  EXPECT_EQ(result.run.deadlock.cycle, (std::vector<AgentOrdinal>{AgentOrdinal{0}, AgentOrdinal{1}}));
   EXPECT_EQ(DeadlockOf(result)->message,
             "no program can go on: program (0) waits for 'm[0]' to change (it holds 1, which program (1) wrote last); "
             "program (1) waits for 'd[0]' to change (it holds 1, which program (0) wrote last); each can only be woken "

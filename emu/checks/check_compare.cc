@@ -27,8 +27,11 @@ absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner,
   for (std::size_t i = 0; i < infos.size(); ++i) {
     if (infos[i].role == Role::kOut && output++ == difference.output) operand = i;
   }
-  LaunchOptions watched{.observers = {&writer}};
-  watched.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) { writer.Watch(memory, arrays[operand]); };
+  BoundAndFinished watch([&](Memory& memory, absl::Span<const BufferId> arrays) {
+    memory.Observe(&writer);
+    writer.Watch(memory, arrays[operand]);
+  });
+  const LaunchOptions watched{.observers = {&watch}};
   PALLADION_RETURN_IF_ERROR(runner.Run(trial.schedule, Watch::kOutputs, lengths, &watched).status());
   return writer.writer();
 }

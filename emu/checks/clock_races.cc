@@ -15,13 +15,9 @@ namespace palladion {
 void ClockRaces::Attach(LaunchOptions& launch) {
   launch_ = launch;
   launch.observers.push_back(this);
-  launch.bound = [this, bound = launch.bound](Memory& memory, absl::Span<const BufferId> arrays) {
-    if (bound) bound(memory, arrays);
-    Bound(memory, arrays);
-  };
 }
 
-void ClockRaces::Bound(const Memory& memory, absl::Span<const BufferId> arrays) {
+void ClockRaces::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
   const Program& program = kernel_.program();
   for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
     const OperandInfo& info = program.operand_infos[i];
@@ -48,19 +44,19 @@ ClockRaces::Shared* ClockRaces::Find(BufferId id) {
   return at == shared_.end() ? nullptr : &*at;
 }
 
-ClockId ClockRaces::AgentOf(absl::Span<const std::int64_t> grid_index) {
+AgentId ClockRaces::TaskOf(absl::Span<const std::int64_t> index) {
   const std::vector<DimOrder>& order = kernel_.program().dim_order;
-  task_.assign(grid_index.begin(), grid_index.end());
+  task_.assign(index.begin(), index.end());
   for (std::size_t d = 0; d < task_.size(); ++d) {
     if (order[d] != DimOrder::kParallel) task_[d] = kAnyIndex;
   }
   const auto known = agents_.find(task_);
   if (known != agents_.end()) return known->second;
   std::vector<std::string> names;
-  for (const std::int64_t index : task_) names.push_back(index == kAnyIndex ? "*" : Cat(index));
+  for (const std::int64_t at : task_) names.push_back(at == kAnyIndex ? "*" : Cat(at));
   const bool several = std::count(task_.begin(), task_.end(), kAnyIndex) > 0;
-  const ClockId agent =
-      model_.agents().Add(several ? Cat("programs (", absl::StrJoin(names, ", "), ")") : AgentName(task_), Place());
+  const AgentId agent = model_.agents().Add(
+      several ? Cat("programs (", absl::StrJoin(names, ", "), ")") : AgentName(task_), Place(), AgentRole::kProgram);
   agents_.emplace(task_, agent);
   return agent;
 }
@@ -127,7 +123,6 @@ absl::Status ClockRaces::Finish(const std::function<absl::Status(const LaunchOpt
     again.compare_values_ = true;
     LaunchOptions launch = launch_;
     launch.observers.clear();
-    launch.hooks = nullptr;
     launch.contracts = nullptr;
     launch.definedness = true;  // what is undefined is equal to nothing
     again.Attach(launch);

@@ -32,7 +32,7 @@
 
 namespace palladion {
 
-class ClockRaces final : public AccessObserver {
+class ClockRaces final : public RunObserver {
  public:
   // The kernel outlives the object.
   explicit ClockRaces(const PreparedKernelState& kernel) : kernel_(kernel) {}
@@ -46,8 +46,7 @@ class ClockRaces final : public AccessObserver {
   const std::vector<Finding>& findings() const { return findings_; }
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 
-  void BeginProgram(absl::Span<const std::int64_t> grid_index) override { current_ = AgentOf(grid_index); }
-  void ResumeProgram(absl::Span<const std::int64_t> grid_index) override { current_ = AgentOf(grid_index); }
+  void Running(const RunningAgent& now) override { current_ = TaskOf(now.index); }
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
@@ -62,11 +61,11 @@ class ClockRaces final : public AccessObserver {
     absl::flat_hash_map<std::int64_t, std::shared_ptr<const ClockBundle>> told;
   };
 
-  void Bound(const Memory& memory, absl::Span<const BufferId> arrays);
+  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
   Shared* Find(BufferId id);
   std::uint32_t Writer() const { return static_cast<std::uint32_t>(current_.value) + 1; }
   bool OneValue(const std::string& name) const;
-  ClockId AgentOf(absl::Span<const std::int64_t> grid_index);
+  AgentId TaskOf(absl::Span<const std::int64_t> index);
   void LearnFrom(const Shared& shared, const PointAccess& access);
   void Tell(Shared& shared, const PointAccess& access);
   Finding InTermsOfTheTarget(Finding finding, bool one_value) const;
@@ -78,9 +77,11 @@ class ClockRaces final : public AccessObserver {
   ConcurrencyModel model_{FenceRule(), /*proxies=*/false};
   std::vector<Shared> shared_;
   static constexpr std::int64_t kAnyIndex = -1;
-  std::map<std::vector<std::int64_t>, ClockId> agents_;  // by the index, kAnyIndex along sequential dimensions
-  std::vector<std::int64_t> task_;                       // of the program that goes on: memory is kept
-  ClockId current_;
+  // Programs of one task keep their order, so that they are one agent to the clocks: by the index, kAnyIndex along
+  // sequential dimensions.
+  std::map<std::vector<std::int64_t>, AgentId> agents_;
+  std::vector<std::int64_t> task_;  // of the program that goes on: memory is kept
+  AgentId current_;
   std::int64_t accesses_ = 0;
   std::vector<Finding> findings_;
 };

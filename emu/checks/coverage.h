@@ -15,7 +15,7 @@
 
 namespace palladion {
 
-class Coverage final : public AccessObserver {
+class Coverage final : public RunObserver {
  public:
   explicit Coverage(const PreparedKernelState& kernel);
 

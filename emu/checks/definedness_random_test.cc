@@ -55,10 +55,11 @@ Outcome RunFilled(const PreparedKernel& kernel, const Tensor& x, const Tensor& y
   LaunchOptions options;
   options.definedness = true;
   options.fill = fill;
-  options.finished = [&](Memory& memory, absl::Span<const BufferId> arrays) {
+  BoundAndFinished marks({}, [&](Memory& memory, absl::Span<const BufferId> arrays) {
     for (std::size_t e = 0; e < static_cast<std::size_t>(out.num_elements()); ++e)
       outcome.undefined.push_back(memory.MarkOf(arrays[2], e) != 0);
-  };
+  });
+  options.observers = {&marks};
   const absl::StatusOr<LaunchResult> result = RunLaunch(kernel.state(), inputs, outputs, options);
   EXPECT_TRUE(result.ok()) << result.status();
   if (!result.ok()) return outcome;

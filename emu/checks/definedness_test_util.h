@@ -42,12 +42,13 @@ inline TrackedRun RunTracked(const std::string& text, const std::string& target,
   for (const OperandDescription& output : kernel->outputs()) run.outputs.emplace_back(output.dtype, output.shape);
   for (Tensor& tensor : run.outputs) outputs.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
   options.definedness = true;
-  options.finished = [&](Memory& memory, absl::Span<const BufferId> arrays) {
+  BoundAndFinished marks({}, [&](Memory& memory, absl::Span<const BufferId> arrays) {
     for (std::size_t e = 0; e < static_cast<std::size_t>(run.outputs[0].num_elements()); ++e) {
       run.marks.push_back(memory.MarkOf(arrays[inputs.size()], e));
       if (run.marks.back() != 0) run.undefined.push_back(e);
     }
-  };
+  });
+  options.observers = {&marks};
   absl::StatusOr<LaunchResult> result = RunLaunch(kernel->state(), inputs, outputs, options);
   EXPECT_TRUE(result.ok()) << result.status() << "\n" << text;
   if (result.ok()) run.result = *std::move(result);

@@ -16,12 +16,11 @@ namespace palladion {
 namespace {
 
 // Which accesses a run makes, in order.
-class Path final : public AccessObserver {
+class Path final : public RunObserver {
  public:
   std::uint64_t value() const { return hash_.value(); }
 
-  void BeginProgram(absl::Span<const std::int64_t> index) override { Add(index); }
-  void ResumeProgram(absl::Span<const std::int64_t> index) override { Add(index); }
+  void Running(const RunningAgent& now) override { Add(now.index); }
 
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) override {
     Begin(kind, access.buffer, access.site);

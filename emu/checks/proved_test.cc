@@ -75,14 +75,14 @@ class Trial {
 
   bool Proved() {
     Sweep sweep({{kPrograms, true}});
-    LaunchOptions options{.observers = {&sweep}};
-    options.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) {
+    BoundAndFinished watch([&](Memory& memory, absl::Span<const BufferId> arrays) {
+      memory.Observe(&sweep);
       std::set<std::int32_t> watched;
       for (BufferId array : arrays) {
         if (watched.insert(array.value).second) sweep.Watch(memory, array, Sweep::Sharing::kShared);
       }
-    };
-    EXPECT_TRUE(RunLaunch(kernel_->state(), in_, out_, options).ok());
+    });
+    EXPECT_TRUE(RunLaunch(kernel_->state(), in_, out_, {.observers = {&watch}}).ok());
     return sweep.conflicts().empty() && !ProgramsInteract(kernel_->state().program());
   }
 

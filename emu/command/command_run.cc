@@ -40,7 +40,7 @@ class Observed {
     }
     for (RunObserver* observer : {static_cast<RunObserver*>(trap_.get()), static_cast<RunObserver*>(stats_.get()),
                                   static_cast<RunObserver*>(dump_.get())}) {
-      if (observer != nullptr) all_.Add(observer);
+      if (observer != nullptr) all_.push_back(observer);
     }
     return absl::OkStatus();
   }
@@ -54,12 +54,7 @@ class Observed {
         return output->PathOf(name);
       });
     }
-    if (all_.all().empty()) return;
-    options.hooks = &all_;
-    for (RunObserver* observer : all_.all()) options.observers.push_back(observer);
-    options.bound = [this](Memory& memory, absl::Span<const BufferId> arrays) {
-      for (RunObserver* observer : all_.all()) observer->Bound(memory, arrays);
-    };
+    for (RunObserver* observer : all_) options.observers.push_back(observer);
   }
 
   // What went wrong in looking.
@@ -96,7 +91,7 @@ class Observed {
   std::unique_ptr<Trap> trap_;
   std::unique_ptr<Dump> dump_;
   std::optional<std::vector<std::int64_t>> only_;
-  RunObservers all_;
+  std::vector<RunObserver*> all_;
 };
 
 void PrintReport(const KernelFile& file, const Report& report, const Observed& observed, const Console& console) {

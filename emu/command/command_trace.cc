@@ -31,8 +31,7 @@ absl::Status RecordLaunch(const PreparedKernel& kernel, absl::Span<const ConstAr
   PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, inputs));
   PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), HostMemoryLimit()));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
-  LaunchOptions launch{.run = run, .observers = {&recorder}, .hooks = &recorder};
-  launch.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) { recorder.Bound(memory, arrays); };
+  const LaunchOptions launch{.run = run, .observers = {&recorder}};
   return RunLaunch(kernel.state(), inputs, MutableArraysOf(outputs), launch).status();
 }
 

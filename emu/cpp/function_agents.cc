@@ -7,14 +7,14 @@ namespace palladion {
 
 // ---- an engine
 
-FunctionEngine::FunctionEngine(FunctionMachine& machine, RunningThread& running, FunctionAgents& all, ClockId operation)
+FunctionEngine::FunctionEngine(FunctionMachine& machine, RunningThread& running, FunctionAgents& all, AgentId operation)
     : machine_(machine),
       running_(running),
       all_(all),
       operation_(operation),
       half_(request().sources.empty() ? Half::kWrite : Half::kRead) {}
 
-bool FunctionEngine::HalfReady::MaySignal(AgentId other) const {
+bool FunctionEngine::HalfReady::MaySignal(AgentOrdinal other) const {
   const FunctionEngine* engine = agent_.all_.EngineOf(other);
   return engine != nullptr && engine->request().queue == agent_.request().queue;
 }
@@ -41,7 +41,7 @@ absl::Status FunctionEngine::Resume(Gate& gate) {
   while (gate.TakeGrant() || gate.MayGo(Next())) {
     machine_.gpu().Perform(operation_, half_);
     if (half_ == Half::kWrite) {
-      all_.EngineEnds(id_);
+      all_.EngineEnds(operation_);
       done_ = true;
       break;
     }
@@ -54,16 +54,16 @@ absl::Status FunctionEngine::Resume(Gate& gate) {
 
 FunctionAgents::FunctionAgents(FunctionMachine& machine) : machine_(machine), threads_in_all_(machine.threads()) {
   for (const std::int64_t size : machine.kernel().grid) threads_in_all_ *= size;
-  machine.gpu().OnStart([this](ClockId operation) { Spawn(operation); });
+  machine.gpu().OnStart([this](AgentId operation) { Spawn(operation); });
 }
 
-// Numbers are the run loop's, which counts agents in the order in which they come to be.
-void FunctionAgents::Spawn(ClockId operation) {
+void FunctionAgents::Spawn(AgentId operation) {
   auto agent = std::make_shared<FunctionEngine>(machine_, running_, *this, operation);
   engines_ = true;
-  started_.push_back({.thread = {}, .engine = agent.get()});
-  FunctionEngine& engine = *agent;
-  engine.SetId(running_.agent->Spawn(std::move(agent), engine.Next()));
+  ordinals_.Add(operation);
+  live_[operation.value] = agent.get();
+  const Operation first = agent->Next();
+  running_.agent->Spawn(std::move(agent), first);
 }
 
 absl::StatusOr<Agent*> FunctionAgents::Next() {
@@ -74,45 +74,46 @@ absl::StatusOr<Agent*> FunctionAgents::Next() {
   std::int64_t block = next_ / machine_.threads();
   for (std::size_t d = grid.size(); d-- > 0; block /= grid[d]) index[d] = block % grid[d];
   if (index.back() == 0) first_ = machine_.gpu().AddBlock(index, machine_.threads());
-  const ThreadId id{first_.value + static_cast<std::int32_t>(index.back())};
+  const AgentId id{first_.value + static_cast<std::int32_t>(index.back())};
   Thread& thread = threads_[next_];
-  thread.id = AgentId{static_cast<std::int32_t>(started_.size())};
-  started_.push_back({.thread = id});
+  ordinals_.Add(id);
+  live_[id.value] = nullptr;
   thread.body = std::make_unique<FunctionThread>(
       machine_, running_,
-      [this](ThreadId waiter, const WaitTarget& target, AgentId other) { return MaySignal(waiter, target, other); }, id,
-      std::move(index));
+      [this](AgentId waiter, const WaitTarget& target, AgentOrdinal other) { return MaySignal(waiter, target, other); },
+      id, std::move(index));
   FunctionThread& body = *thread.body;
-  thread.agent = std::make_unique<CoroutineAgent>(machine_.gpu().NameOf(id),
-                                                  [&body](AgentContext& context) { body.Main(context); });
+  thread.agent = std::make_unique<CoroutineAgent>(
+      machine_.gpu().NameOf(id), [&body](AgentContext& context) { body.Main(context); }, AgentRole::kThread);
   numbers_[thread.agent.get()] = next_++;
-  ++live_;
   return thread.agent.get();
 }
 
 void FunctionAgents::Retire(Agent* agent) {
   const auto number = numbers_.find(agent);
   const auto thread = threads_.find(number->second);
+  live_.erase(thread->second.body->id().value);
   machine_.gpu().EndThread(thread->second.body->id());
-  started_[thread->second.id.index()].thread = {};
   threads_.erase(thread);
   numbers_.erase(number);
-  --live_;
 }
 
-bool FunctionAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const {
-  const Started& started = started_[other.index()];
+bool FunctionAgents::MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const {
+  const AgentId who = ordinals_.Of(other);
+  const auto live = live_.find(who.value);
+  if (live == live_.end()) return false;
+  const FunctionEngine* const engine = live->second;
   if (target.kind == WaitTarget::Kind::kGroups)
-    return started.engine != nullptr && machine_.gpu().Awaits(waiter, target.queue, started.engine->request().queue);
+    return engine != nullptr && machine_.gpu().Awaits(waiter, target.queue, engine->request().queue);
   if (target.kind == WaitTarget::Kind::kMeeting)
-    return started.thread.valid() && machine_.gpu().SameBlock(waiter, machine_.gpu().IndexOf(started.thread));
-  if (started.engine != nullptr) {
-    const std::vector<Completion>& completions = started.engine->request().completions;
+    return engine == nullptr && machine_.gpu().SameBlock(waiter, machine_.gpu().IndexOf(who));
+  if (engine != nullptr) {
+    const std::vector<Completion>& completions = engine->request().completions;
     return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
       return GpuMachine::ObjectOf(completion) == machine_.gpu().ObjectOf(target.object);
     });
   }
-  return started.thread.valid() && machine_.gpu().Sees(machine_.gpu().IndexOf(started.thread), target.object.array);
+  return machine_.gpu().Sees(machine_.gpu().IndexOf(who), target.object.array);
 }
 
 }  // namespace palladion

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "emu/agents/agent_ordinals.h"
 #include "emu/cpp/function_machine.h"
 #include "emu/cpp/function_thread.h"
 #include "scheduler/agent.h"
@@ -21,15 +23,14 @@ class FunctionAgents;
 // One operation of an engine: its reading, then its writing.
 class FunctionEngine final : public Agent {
  public:
-  FunctionEngine(FunctionMachine& machine, RunningThread& running, FunctionAgents& all, ClockId operation);
+  FunctionEngine(FunctionMachine& machine, RunningThread& running, FunctionAgents& all, AgentId operation);
   Operation Next() const;
-  void SetId(AgentId id) { id_ = id; }
   const AsyncRequest& request() const { return machine_.gpu().model().RequestOf(operation_); }  // while under way
 
   absl::Status Resume(Gate& gate) override;
   bool done() const override { return done_; }
   std::string Name() const override { return machine_.gpu().model().agents().NameOf(operation_); }
-  bool engine() const override { return true; }
+  AgentRole role() const override { return AgentRole::kOperation; }
 
  private:
   class HalfReady final : public Condition {
@@ -37,7 +38,7 @@ class FunctionEngine final : public Agent {
     explicit HalfReady(const FunctionEngine& agent) : agent_(agent) {}
     bool Ready() const override { return agent_.machine_.gpu().CanPerform(agent_.operation_, agent_.half_); }
     std::string Describe() const override { return "the operations before it in its queue"; }
-    bool MaySignal(AgentId other) const override;
+    bool MaySignal(AgentOrdinal other) const override;
 
    private:
     const FunctionEngine& agent_;
@@ -46,8 +47,7 @@ class FunctionEngine final : public Agent {
   FunctionMachine& machine_;
   RunningThread& running_;
   FunctionAgents& all_;
-  ClockId operation_;
-  AgentId id_;
+  AgentId operation_;
   Half half_;
   HalfReady ready_{*this};
   bool done_ = false;
@@ -60,39 +60,41 @@ class FunctionAgents final : public AgentSource {
   FunctionAgents& operator=(const FunctionAgents&) = delete;
 
   absl::StatusOr<Agent*> Next() override;
-  bool Ready() const override { return next_ % machine_.threads() != 0 || live_ + machine_.threads() <= kMaxThreads; }
+  bool Ready() const override {
+    return next_ % machine_.threads() != 0 ||
+           static_cast<std::int64_t>(threads_.size()) + machine_.threads() <= kMaxThreads;
+  }
   void Retire(Agent* agent) override;
 
   // May the agent, if it goes on, bring about what a thread waits for? What a function will do is not known, so any
   // that can reach the object may. Of one that is done: no.
-  bool MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const;
-  const FunctionEngine* EngineOf(AgentId agent) const { return started_[agent.index()].engine; }
-  void EngineEnds(AgentId engine) { started_[engine.index()].engine = nullptr; }
+  bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const;
+  const FunctionEngine* EngineOf(AgentOrdinal agent) const {
+    const auto engine = live_.find(ordinals_.Of(agent).value);
+    return engine == live_.end() ? nullptr : engine->second;
+  }
+  void EngineEnds(AgentId operation) { live_.erase(operation.value); }
   const FunctionThread* FirstUnfinished() const { return threads_.empty() ? nullptr : &*threads_.begin()->second.body; }
   std::int64_t unfinished() const { return static_cast<std::int64_t>(threads_.size()) + threads_in_all_ - next_; }
   bool engines() const { return engines_; }
 
  private:
   static constexpr std::int64_t kMaxThreads = 1024;
-  // Whoever the run loop started, by its number, while it is under way.
-  struct Started {
-    ThreadId thread;
-    const FunctionEngine* engine = nullptr;
-  };
   // The agent goes first: its function may still hold on to the body.
   struct Thread {
     std::unique_ptr<FunctionThread> body;
     std::unique_ptr<CoroutineAgent> agent;
-    AgentId id;
   };
-  void Spawn(ClockId operation);
+  void Spawn(AgentId operation);
 
   FunctionMachine& machine_;
   RunningThread running_;
-  std::int64_t threads_in_all_ = 0, next_ = 0, live_ = 0;
-  ThreadId first_;  // of the block that begins
+  std::int64_t threads_in_all_ = 0, next_ = 0;
+  AgentId first_;  // of the block that begins
   bool engines_ = false;
-  std::vector<Started> started_;
+  AgentOrdinals ordinals_;
+  // Who is under way, by id: an operation's engine; nullptr for a thread.
+  absl::flat_hash_map<std::int32_t, const FunctionEngine*> live_;
   std::map<std::int64_t, Thread> threads_;  // that are under way, by number in the launch
   std::map<const Agent*, std::int64_t> numbers_;
 };

@@ -17,7 +17,7 @@ void FunctionAccesses::Box(AccessKind kind, const BoxAccess& access, const BoxRe
   ++accesses_;
   const AccessSet set = SetOf(memory_.ShapeOf(access.buffer),
                               static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
-  machine_.model().Touch(machine_.CurrentClock(), access.buffer, kind, set, CodeSite::Of(access.site));
+  machine_.model().Touch(machine_.current(), access.buffer, kind, set, CodeSite::Of(access.site));
 }
 
 // Only atomics come this way, one element each.
@@ -25,12 +25,12 @@ void FunctionAccesses::Points(AccessKind kind, const PointAccess& access, const 
   if (machine_.performing() || access.offset[0] < 0 || !machine_.model().Tracks(access.buffer)) return;
   ++accesses_;
   ConcurrencyModel& model = machine_.model();
-  const ClockId clock = machine_.CurrentClock();
+  const AgentId who = machine_.current();
   std::shared_ptr<const ClockBundle>& told = told_[{access.buffer.value, access.offset[0]}];
-  if (told != nullptr) model.agents().Acquire(clock, *told);
-  model.Touch(clock, access.buffer, kind, SetOf(access), CodeSite::Of(access.site));
-  told = std::make_shared<const ClockBundle>(model.agents().ClockOf(clock));
-  model.agents().Tick(clock, CodeSite::Of(access.site));
+  if (told != nullptr) model.agents().Acquire(who, *told);
+  model.Touch(who, access.buffer, kind, SetOf(access), CodeSite::Of(access.site));
+  told = std::make_shared<const ClockBundle>(model.agents().ClockOf(who));
+  model.agents().Tick(who, CodeSite::Of(access.site));
 }
 
 void FunctionAccesses::Free(BufferId buffer) {

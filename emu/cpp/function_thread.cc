@@ -11,7 +11,7 @@
 
 namespace palladion {
 
-FunctionThread::FunctionThread(FunctionMachine& machine, RunningThread& running, MaySignal may_signal, ThreadId id,
+FunctionThread::FunctionThread(FunctionMachine& machine, RunningThread& running, MaySignal may_signal, AgentId id,
                                std::vector<std::int64_t> index)
     : machine_(machine), running_(running), may_signal_(std::move(may_signal)), id_(id), index_(std::move(index)) {
   for (std::size_t d = 0; d + 1 < index_.size(); ++d) block_ = block_ * machine_.kernel().grid[d] + index_[d];
@@ -24,7 +24,7 @@ void FunctionThread::Main(AgentContext& agent) {
   agent_ = &agent;
   running_ = {this, &agent};
   gpu().SetCurrent(id_);
-  machine_.memory().BeginProgram(index_);
+  machine_.memory().Running({.id = id_, .index = index_, .begins = true});
   try {
     machine_.kernel().threads[static_cast<std::size_t>(thread())](*this);
   } catch (const AgentStopped&) {
@@ -60,7 +60,7 @@ bool FunctionThread::Ask(Footprint footprint, Answer answer, const Condition* wa
     stopped = true;
   }
   if (stopped) return GivenUp(answer);
-  if (running_.thread != this) machine_.memory().ResumeProgram(index_);
+  if (running_.thread != this) machine_.memory().Running({.id = id_, .index = index_});
   running_ = {this, agent_};
   gpu().SetCurrent(id_);
   return true;

@@ -25,16 +25,16 @@ struct RunningThread {
 
 class FunctionThread final : public KernelContext {
  public:
-  using MaySignal = std::function<bool(ThreadId waiter, const WaitTarget& target, AgentId other)>;
+  using MaySignal = std::function<bool(AgentId waiter, const WaitTarget& target, AgentOrdinal other)>;
 
   // All outlive it. `index` is the thread's in the grid, its own number last.
-  FunctionThread(FunctionMachine& machine, RunningThread& running, MaySignal may_signal, ThreadId id,
+  FunctionThread(FunctionMachine& machine, RunningThread& running, MaySignal may_signal, AgentId id,
                  std::vector<std::int64_t> index);
 
   // Runs the function to its end. Throws FunctionFailed, AgentStopped.
   void Main(AgentContext& agent);
 
-  ThreadId id() const { return id_; }
+  AgentId id() const { return id_; }
   LocId last_place() const { return site_.loc; }
 
   std::int64_t block(std::size_t dim) const override;
@@ -74,7 +74,9 @@ class FunctionThread final : public KernelContext {
     explicit TargetReached(const FunctionThread& thread) : thread_(thread) {}
     bool Ready() const override { return Gpu().CanWait(thread_.id_, thread_.target_); }
     std::string Describe() const override { return Gpu().DescribeWait(thread_.id_, thread_.target_); }
-    bool MaySignal(AgentId other) const override { return thread_.may_signal_(thread_.id_, thread_.target_, other); }
+    bool MaySignal(AgentOrdinal other) const override {
+      return thread_.may_signal_(thread_.id_, thread_.target_, other);
+    }
 
    private:
     const GpuMachine& Gpu() const { return thread_.machine_.gpu(); }
@@ -112,7 +114,7 @@ class FunctionThread final : public KernelContext {
   FunctionMachine& machine_;
   RunningThread& running_;
   const MaySignal may_signal_;
-  const ThreadId id_;
+  const AgentId id_;
   const std::vector<std::int64_t> index_;
   std::int64_t block_ = 0;  // its number
   Site site_;

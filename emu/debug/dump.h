@@ -35,6 +35,7 @@ class Dump final : public RunObserver {
   std::string Text() const;
   std::string Json() const;  // a list
 
+  bool watches_steps() const override { return true; }
   void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;

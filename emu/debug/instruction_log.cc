@@ -25,7 +25,7 @@ std::string Field(std::string text) {
   return text.empty() ? "-" : text;
 }
 
-class LogWriter final : public StepHooks, public AccessObserver {
+class LogWriter final : public RunObserver {
  public:
   LogWriter(const PreparedKernelState& state, std::ostream& out)
       : state_(state),
@@ -33,7 +33,8 @@ class LogWriter final : public StepHooks, public AccessObserver {
         out_(out),
         agents_({.walk = {}, .hashes = std::vector<KnownHash>(kernel_.values.size()), .accesses = {}}) {}
 
-  void Watch(Memory& memory) { memory_ = &memory; }
+  bool watches_steps() const override { return true; }
+  void Bound(Memory& memory, absl::Span<const BufferId>) override { memory_ = &memory; }
 
   void Header(absl::Span<const Tensor> inputs) {
     out_ << "palladion-log 2\nkernel " << kernel_.name << "\ntarget " << ToString(state_.program().target) << "\n";
@@ -165,12 +166,7 @@ absl::StatusOr<RunResult> WriteLog(const PreparedKernel& kernel, absl::Span<cons
                                    const LaunchOptions& options, std::ostream& out) {
   LogWriter writer(kernel.state(), out);
   LaunchOptions launch = options;
-  launch.hooks = &writer;
   launch.observers.push_back(&writer);
-  launch.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) {
-    writer.Watch(memory);
-    if (options.bound) options.bound(memory, arrays);
-  };
   writer.Header(inputs);
   PALLADION_ASSIGN_OR_RETURN(RunResult result, RunWatched(kernel, inputs, launch));
   writer.End(result.report);

@@ -108,6 +108,7 @@ class Provenance final : public RunObserver {
   std::set<std::int64_t> ElementsOf(const RecordedAccess& access, std::int64_t element) const;
   std::size_t MemoryOfOperand(std::size_t operand) const { return of_operand_[operand]; }
 
+  bool watches_steps() const override { return true; }
   void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;

@@ -134,7 +134,7 @@ void RunStats::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
   }
 }
 
-void RunStats::BeginProgram(absl::Span<const std::int64_t>) { ++programs_; }
+void RunStats::Running(const RunningAgent& now) { programs_ += now.begins ? 1 : 0; }
 
 void RunStats::StartCopy(const CopyRequest& request) {
   copy_sides_ = 2;

@@ -35,9 +35,10 @@ class RunStats final : public RunObserver {
   std::string Text() const;
   std::string Json() const;  // an object
 
+  bool watches_steps() const override { return true; }
   void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
   void After(const Step& step, Frame& frame) override;
-  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
+  void Running(const RunningAgent& now) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void StartCopy(const CopyRequest& request) override;

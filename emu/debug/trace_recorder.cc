@@ -45,7 +45,7 @@ TraceRecorder::TraceRecorder(const PreparedKernelState& kernel, const TraceLimit
   programs_.emplace_back();  // what happens before the first program
 }
 
-void TraceRecorder::Bound(const Memory& memory, absl::Span<const BufferId> arrays) {
+void TraceRecorder::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     // An aliased pair is one buffer: shown at its output, which comes later.
@@ -79,17 +79,19 @@ std::string TraceRecorder::NameOf(const Step& step) const {
   return found == name_of_line_.end() ? "step" : found->second;
 }
 
-void TraceRecorder::BeginProgram(absl::Span<const std::int64_t> grid_index) {
+void TraceRecorder::Running(const RunningAgent& now) { now.begins ? Begin(now.index) : Resume(now.index); }
+
+void TraceRecorder::Begin(absl::Span<const std::int64_t> index) {
   if (programs_.size() == 1 && programs_[0].index.empty() && programs_[0].accesses.empty()) programs_.clear();
   program_ = static_cast<std::int64_t>(programs_.size());
-  programs_.push_back({.index = {grid_index.begin(), grid_index.end()}, .accesses = {}});
+  programs_.push_back({.index = {index.begin(), index.end()}, .accesses = {}});
   program_at_[programs_.back().index] = program_;
 }
 
 // What has not begun belongs to whoever was there before it.
-void TraceRecorder::ResumeProgram(absl::Span<const std::int64_t> grid_index) {
-  if (programs_[static_cast<std::size_t>(program_)].index == grid_index) return;
-  const auto found = program_at_.find({grid_index.begin(), grid_index.end()});
+void TraceRecorder::Resume(absl::Span<const std::int64_t> index) {
+  if (programs_[static_cast<std::size_t>(program_)].index == index) return;
+  const auto found = program_at_.find({index.begin(), index.end()});
   if (found != program_at_.end()) program_ = found->second;
 }
 
@@ -109,7 +111,7 @@ void TraceRecorder::EngineEvent(const TraceAccess& access) {
 
 void TraceRecorder::Before(const Step& step, Frame& frame) {
   in_step_ = true;
-  ResumeProgram(frame.grid_index);
+  Resume(frame.grid_index);
   in_copy_ = false;
   elements_ = 0;
   for (std::size_t i = 0; i < step.n_out; ++i)

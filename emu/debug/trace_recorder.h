@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
+#include "emu/agents/run_observer.h"
 #include "memory_model/bytes/memory.h"
 
 namespace palladion {
@@ -54,22 +55,20 @@ struct TraceFlow {
   std::int64_t from = 0, to = 0;  // events
 };
 
-class TraceRecorder final : public StepHooks, public AccessObserver {
+class TraceRecorder final : public RunObserver {
  public:
   TraceRecorder(const PreparedKernelState& kernel, const TraceLimits& limits);
-
-  // LaunchOptions::bound.
-  void Bound(const Memory& memory, absl::Span<const BufferId> arrays);
 
   const std::vector<TraceProgram>& programs() const { return programs_; }
   const std::vector<TraceEvent>& events() const { return events_; }
   const std::vector<TraceFlow>& flows() const { return flows_; }
   std::int64_t dropped() const { return dropped_; }  // events and accesses past the limits
 
+  bool watches_steps() const override { return true; }
+  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
-  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
-  void ResumeProgram(absl::Span<const std::int64_t> grid_index) override;
+  void Running(const RunningAgent& now) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void StartCopy(const CopyRequest& request) override;
@@ -83,6 +82,8 @@ class TraceRecorder final : public StepHooks, public AccessObserver {
   };
 
   std::string NameOf(const Step& step) const;
+  void Begin(absl::Span<const std::int64_t> index);
+  void Resume(absl::Span<const std::int64_t> index);
   void Record(TraceAccess access, BufferId buffer);
   void EngineEvent(const TraceAccess& access);
   void Follow(const TraceAccess& access, BufferId buffer);

@@ -33,8 +33,7 @@ class TraceTest : public testing::Test {
     const std::vector<std::int64_t> in_shape = {3, 8}, out_shape = {30};
     const ConstArray in{DType::kF32, in_shape, inputs_[0].bytes()};
     const MutableArray out{DType::kF32, out_shape, output.bytes()};
-    LaunchOptions launch{.observers = {&*recorder_}, .hooks = &*recorder_};
-    launch.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) { recorder_->Bound(memory, arrays); };
+    const LaunchOptions launch{.observers = {&*recorder_}};
     const auto result = RunLaunch(kernel_->state(), {&in, 1}, {&out, 1}, launch);
     ASSERT_TRUE(result.ok()) << result.status();
   }

@@ -96,8 +96,7 @@ class Explainer {
 absl::StatusOr<Explainer::Recording> Explainer::Record(std::int64_t only) const {
   Recording recording{.what = std::make_shared<Provenance>(state_, options_.value_bytes, only), .outputs = {}};
   Provenance& provenance = *recording.what;
-  LaunchOptions launch{.run = options_.run, .observers = {&provenance}, .hooks = &provenance};
-  launch.bound = [&](Memory& memory, absl::Span<const BufferId> arrays) { provenance.Bound(memory, arrays); };
+  const LaunchOptions launch{.run = options_.run, .observers = {&provenance}};
   PALLADION_ASSIGN_OR_RETURN(RunResult result, RunWatched(prepared_, inputs_, launch));
   PALLADION_RETURN_IF_ERROR(EndOf(result.report));
   recording.outputs = std::move(result.outputs);

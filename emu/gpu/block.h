@@ -18,7 +18,6 @@
 
 namespace palladion {
 
-using ThreadId = Id<struct ThreadTag>;  // in the order in which threads begin
 using BlockId = Id<struct BlockTag>;
 
 // What an allocation is called in every block: the step that makes it, and the how-maniest time it ran.
@@ -46,7 +45,7 @@ struct Block {
   std::int64_t cluster = 0;         // its number
   std::int64_t number = 0;          // in the grid, row-major
   Place place;
-  std::vector<ThreadId> threads;
+  std::vector<AgentId> threads;
   std::size_t running = 0;
   bool ended = false;
   RendezvousId meeting;

@@ -19,7 +19,7 @@ std::vector<BufferId> BuffersOf(const AsyncRequest& request) {
 
 }  // namespace
 
-QueueId GpuMachine::MakeQueueOf(ThreadId id, AsyncQueue queue) {
+QueueId GpuMachine::MakeQueueOf(AgentId id, AsyncQueue queue) {
   if (queue == AsyncQueue::kNone) return {};
   const std::size_t lane = LaneOf(Of(id));
   Thread& owner = Of(id).parent.valid() ? Of(Of(id).parent) : Of(id);
@@ -34,7 +34,7 @@ QueueId GpuMachine::MakeQueueOf(ThreadId id, AsyncQueue queue) {
 // A warpgroup commits and waits in all of its lanes, each for what it has issued itself (PTX: the executing thread's
 // bulk async-groups); a warp in its own. A lane that has issued nothing yet has only empty groups, which no wait tells
 // from none.
-std::vector<QueueId> GpuMachine::QueuesOf(ThreadId id, AsyncQueue queue) const {
+std::vector<QueueId> GpuMachine::QueuesOf(AgentId id, AsyncQueue queue) const {
   const Thread& thread = Of(id);
   const Thread& owner = thread.parent.valid() ? Of(thread.parent) : thread;
   std::vector<QueueId> queues;
@@ -46,7 +46,7 @@ std::vector<QueueId> GpuMachine::QueuesOf(ThreadId id, AsyncQueue queue) const {
   return queues;
 }
 
-bool GpuMachine::Awaits(ThreadId thread, AsyncQueue kind, QueueId queue) const {
+bool GpuMachine::Awaits(AgentId thread, AsyncQueue kind, QueueId queue) const {
   const std::vector<QueueId> queues = QueuesOf(thread, kind);
   return std::find(queues.begin(), queues.end(), queue) != queues.end();
 }
@@ -64,7 +64,7 @@ absl::Status GpuMachine::Start(AsyncRequest request) {
     request.await = model_.Of(std::get<BarrierId>(request.completions[0].object)).WaitCall();
   }
   const std::vector<BufferId> touched = BuffersOf(request);
-  PALLADION_ASSIGN_OR_RETURN(const ClockId operation, model_.Start(Current().clock, std::move(request)));
+  PALLADION_ASSIGN_OR_RETURN(const AgentId operation, model_.Start(current_, std::move(request)));
   cluster_of_[operation.value] = Of(Current().block).cluster;
   ++clusters_.at(Of(Current().block).cluster).under_way;
   for (const BufferId buffer : touched) ++pending_[buffer.value];
@@ -76,11 +76,11 @@ void GpuMachine::CommitGroup(AsyncQueue queue, const Site&) {
   for (const QueueId mine : QueuesOf(current_, queue)) model_.CommitGroup(mine);
 }
 
-bool GpuMachine::CanPerform(ClockId operation, Half half) const {
+bool GpuMachine::CanPerform(AgentId operation, Half half) const {
   return model_.CanPerform({.operation = operation, .half = half});
 }
 
-void GpuMachine::Perform(ClockId operation, Half half) {
+void GpuMachine::Perform(AgentId operation, Half half) {
   std::vector<BufferId> done_with;
   if (half == Half::kWrite) done_with = BuffersOf(model_.RequestOf(operation));
   performing_ = true;

@@ -43,7 +43,10 @@ void GpuMachine::Adopt(BufferId array) {
 }
 
 void GpuMachine::WrittenBefore(BufferId array) {
-  if (!before_.valid()) before_ = model_.agents().Add("the kernel before this one", {});
+  if (!before_.valid()) {
+    before_ = model_.agents().Add("the kernel before this one", {}, AgentRole::kLaunch);
+    threads_.Skip();
+  }
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(array);
   BoxAccess whole;
   whole.rank = whole.value_rank = static_cast<int>(shape.size());
@@ -70,7 +73,7 @@ std::string GpuMachine::NameOf(absl::Span<const std::int64_t> index) const {
   return AgentName({.blocks = true, .thread_index = true, .many_threads = true}, index);
 }
 
-ThreadId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
+AgentId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
   const BlockId id = blocks_.Next();
   Block& block = blocks_.Add();
   block.index.assign(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(block_dims_));
@@ -84,27 +87,24 @@ ThreadId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t
     begun_.resize(static_cast<std::size_t>(block.number) + 1);
   begun_[static_cast<std::size_t>(block.number)] = true;
   clusters_[block.cluster].blocks.push_back(id);
-  const ThreadId first = threads_.Next();
-  std::vector<ClockId> clocks;
+  const AgentId first = threads_.Next();
   for (std::int64_t t = 0; t < threads; ++t) {
-    block.threads.push_back(threads_.Next());
     Thread& thread = threads_.Add();
     thread.block = id;
     thread.index = block.index;
     thread.number = static_cast<std::size_t>(t);
     if (threads > 1 || block_dims_ < grid_.size()) thread.index.push_back(t);
     const Place place = block.place.With(PlaceLevel::kThread, static_cast<std::int32_t>(t));
-    thread.clock = model_.agents().Add(NameOf(thread.index), place);
-    clocks.push_back(thread.clock);
+    block.threads.push_back(model_.agents().Add(NameOf(thread.index), place));
   }
   block.running = block.threads.size();
-  block.meeting = model_.MakeRendezvous(Cat("the threads of ", NameOfBlock(block.index)), std::move(clocks));
+  block.meeting = model_.MakeRendezvous(Cat("the threads of ", NameOfBlock(block.index)), block.threads);
   return first;
 }
 
-bool GpuMachine::EndThread(ThreadId id) {
+bool GpuMachine::EndThread(AgentId id) {
   Block& block = Of(Of(id).block);
-  model_.AgentEnds(Of(id).clock);
+  model_.AgentEnds(id);
   Of(id).ended = true;
   Cluster& cluster = clusters_.at(block.cluster);
   if (units_ > 1) EndCollectives(Of(id), collectives_);
@@ -118,13 +118,13 @@ bool GpuMachine::EndThread(ThreadId id) {
   return true;
 }
 
-bool GpuMachine::CanWait(ThreadId id, const WaitTarget& target) const {
+bool GpuMachine::CanWait(AgentId id, const WaitTarget& target) const {
   const Thread& thread = Of(id);
   switch (target.kind) {
     case WaitTarget::Kind::kNothing:
       return true;
     case WaitTarget::Kind::kBarrier:
-      return model_.CanWait(thread.clock, BarrierOf(target.object));
+      return model_.CanWait(id, BarrierOf(target.object));
     case WaitTarget::Kind::kSemaphore:
       return model_.CanWait(SemaphoreOf(target.object), target.value);
     case WaitTarget::Kind::kGroups: {
@@ -135,28 +135,28 @@ bool GpuMachine::CanWait(ThreadId id, const WaitTarget& target) const {
       });
     }
     case WaitTarget::Kind::kMeeting:
-      return model_.CanLeave(thread.clock, Of(thread.block).meeting);
+      return model_.CanLeave(id, Of(thread.block).meeting);
     case WaitTarget::Kind::kWarps:
       return thread.warps_running == 0;
   }
   return true;
 }
 
-std::string GpuMachine::DescribeWait(ThreadId id, const WaitTarget& target) const {
+std::string GpuMachine::DescribeWait(AgentId id, const WaitTarget& target) const {
   const auto words = [](const WaitRecord& wait) {
     return Cat(wait.object, " (needs ", wait.needs, ", has ", wait.has, ")");
   };
   const Thread& thread = Of(id);
   switch (target.kind) {
     case WaitTarget::Kind::kBarrier:
-      return words(model_.Of(BarrierOf(target.object)).Waiting(thread.clock, {}));
+      return words(model_.Of(BarrierOf(target.object)).Waiting(id, {}));
     case WaitTarget::Kind::kSemaphore:
-      return words(model_.Of(SemaphoreOf(target.object)).Waiting(thread.clock, target.value, {}));
+      return words(model_.Of(SemaphoreOf(target.object)).Waiting(id, target.value, {}));
     case WaitTarget::Kind::kGroups:
       return Cat("all but ", target.value, " of its groups of ",
                  target.queue == AsyncQueue::kMma ? "wgmma" : "copies to global memory");
     case WaitTarget::Kind::kMeeting:
-      return words(model_.Of(Of(thread.block).meeting).Waiting(thread.clock, {}, model_.agents()));
+      return words(model_.Of(Of(thread.block).meeting).Waiting(id, {}, model_.agents()));
     default:
       return "its warps";
   }
@@ -176,12 +176,12 @@ std::int64_t GpuMachine::ObjectOf(const Completion& completion) {
 }
 
 // The queues of a thread and of its warps are one object: who waits for several of them has one footprint.
-std::int64_t GpuMachine::QueueObject(ThreadId id, AsyncQueue queue) const {
-  const ThreadId owner = Of(id).parent.valid() ? Of(id).parent : id;
+std::int64_t GpuMachine::QueueObject(AgentId id, AsyncQueue queue) const {
+  const AgentId owner = Of(id).parent.valid() ? Of(id).parent : id;
   return kQueueObjects + 2 * owner.value + (queue == AsyncQueue::kMma ? 1 : 0);
 }
 
-std::int64_t GpuMachine::ObjectOf(ThreadId id, const WaitTarget& target) const {
+std::int64_t GpuMachine::ObjectOf(AgentId id, const WaitTarget& target) const {
   const Thread& thread = Of(id);
   switch (target.kind) {
     case WaitTarget::Kind::kBarrier:
@@ -197,22 +197,21 @@ std::int64_t GpuMachine::ObjectOf(ThreadId id, const WaitTarget& target) const {
 }
 
 void GpuMachine::Wait(const WaitTarget& target, const Site& site) {
-  const ClockId clock = Current().clock;
   switch (target.kind) {
     case WaitTarget::Kind::kBarrier:
-      model_.Wait(clock, BarrierOf(target.object), CodeSite::Of(site));
+      model_.Wait(current_, BarrierOf(target.object), CodeSite::Of(site));
       break;
     case WaitTarget::Kind::kSemaphore:
-      model_.Wait(clock, SemaphoreOf(target.object), target.value, target.decrement);
+      model_.Wait(current_, SemaphoreOf(target.object), target.value, target.decrement);
       break;
     case WaitTarget::Kind::kGroups:
       for (const QueueId queue : QueuesOf(current_, target.queue)) {
-        model_.AwaitGroups(clock, queue, static_cast<std::size_t>(target.value),
+        model_.AwaitGroups(current_, queue, static_cast<std::size_t>(target.value),
                            target.reads_only ? Half::kRead : Half::kWrite);
       }
       break;
     case WaitTarget::Kind::kMeeting:
-      model_.Leave(clock, Of(Current().block).meeting);
+      model_.Leave(current_, Of(Current().block).meeting);
       break;
     case WaitTarget::Kind::kWarps:
       JoinWarps();
@@ -223,7 +222,7 @@ void GpuMachine::Wait(const WaitTarget& target, const Site& site) {
 }
 
 void GpuMachine::Meet(std::string what, const Site& site) {
-  model_.Enter(Current().clock, Of(Current().block).meeting,
+  model_.Enter(current_, Of(Current().block).meeting,
                {Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site))), site.text_line}, CodeSite::Of(site));
 }
 
@@ -302,23 +301,22 @@ void GpuMachine::EndCollectives(const Thread& thread, const Collectives& all) {
 
 void GpuMachine::Make(Fence fence, const Site& site) {
   AgentTable& agents = model_.agents();
-  if (fence == Fence::kPrerequisiteGrids && before_.valid()) agents.Acquire(Current().clock, agents.ClockOf(before_));
-  if (fence == Fence::kSharedToAsync) model_.Commit(Current().clock, ClockPart::kAsyncSmem, CodeSite::Of(site));
+  if (fence == Fence::kPrerequisiteGrids && before_.valid()) agents.Acquire(current_, agents.ClockOf(before_));
+  if (fence == Fence::kSharedToAsync) model_.Commit(current_, ClockPart::kAsyncSmem, CodeSite::Of(site));
 }
 
 absl::Status GpuMachine::ForkWarps(std::size_t first, std::int64_t count, const Site& site) {
-  const ThreadId parent = current_;
+  const AgentId parent = current_;
   for (std::int64_t w = 0; w < count; ++w) {
-    const ThreadId id = threads_.Next();
     Thread& warp = threads_.Add();
     warp.block = Of(parent).block;
     warp.index = Of(parent).index;
     warp.parent = parent;
     warp.number = Of(parent).number;
     warp.warp = static_cast<std::size_t>(w);
-    const Place place = model_.agents().PlaceOf(Of(parent).clock).With(PlaceLevel::kWarp, static_cast<std::int32_t>(w));
-    warp.clock =
-        model_.agents().Spawn(Of(parent).clock, Cat("warp ", w, " of ", NameOf(parent)), place, CodeSite::Of(site));
+    const Place place = model_.agents().PlaceOf(parent).With(PlaceLevel::kWarp, static_cast<std::int32_t>(w));
+    const AgentId id =
+        model_.agents().Spawn(parent, Cat("warp ", w, " of ", NameOf(parent)), place, CodeSite::Of(site));
     Of(parent).warps.push_back(id);
     ++Of(parent).warps_running;
     PALLADION_RETURN_IF_ERROR(fork_(id, w, first));
@@ -327,14 +325,12 @@ absl::Status GpuMachine::ForkWarps(std::size_t first, std::int64_t count, const 
 }
 
 void GpuMachine::JoinWarps() {
-  std::vector<ClockId> warps;
-  const std::vector<ThreadId> ended = std::exchange(Current().warps, {});
-  for (const ThreadId warp : ended) warps.push_back(Of(warp).clock);
-  model_.JoinWarps(Current().clock, warps);
-  for (const ThreadId warp : ended) RetireThread(warp);
+  const std::vector<AgentId> warps = std::exchange(Current().warps, {});
+  model_.JoinWarps(current_, warps);
+  for (const AgentId warp : warps) RetireThread(warp);
 }
 
-void GpuMachine::EndWarp(ThreadId warp) { --Of(Of(warp).parent).warps_running; }
+void GpuMachine::EndWarp(AgentId warp) { --Of(Of(warp).parent).warps_running; }
 
 // ---- what has ended
 
@@ -353,13 +349,13 @@ void GpuMachine::RetireIfIdle(std::int64_t number) {
 void GpuMachine::RetireBlock(BlockId id) {
   Block& block = Of(id);
   for (const SyncId sync : std::vector<SyncId>(block.arrays)) RetireSync(sync);
-  for (const ThreadId thread : block.threads) RetireThread(thread);
+  for (const AgentId thread : block.threads) RetireThread(thread);
   model_.Retire(block.meeting);
   block_at_.erase(block.number);
   blocks_.Retire(id);
 }
 
-void GpuMachine::RetireThread(ThreadId id) {
+void GpuMachine::RetireThread(AgentId id) {
   Thread& thread = Of(id);
   thread.stores.push_back(thread.mma);
   for (const QueueId queue : thread.stores) {
@@ -367,7 +363,7 @@ void GpuMachine::RetireThread(ThreadId id) {
     queue_objects_.erase(queue.value);
     model_.Retire(queue);
   }
-  model_.Retire(thread.clock);
+  model_.Retire(id);
   threads_.Retire(id);
 }
 

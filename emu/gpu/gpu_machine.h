@@ -48,45 +48,42 @@ class GpuMachine final : public ThreadPort {
   void WrittenBefore(BufferId array);
 
   // A block begins: the index of its first thread in the grid, and how many it has. Its threads are numbered in order.
-  ThreadId AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads);
-  void SetCurrent(ThreadId thread) {  // who asks, from here on
-    current_ = thread;
-    current_clock_ = Of(thread).clock;
-  }
+  AgentId AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads);
+  void SetCurrent(AgentId thread) { current_ = thread; }  // who asks, from here on
   // It has come to its end. True: it was the last of its cluster, whose memory is gone now.
-  bool EndThread(ThreadId thread);
+  bool EndThread(AgentId thread);
 
-  std::string NameOf(ThreadId thread) const { return model_.agents().NameOf(Of(thread).clock); }
+  std::string NameOf(AgentId thread) const { return model_.agents().NameOf(thread); }
   // The same of any thread of the grid, by its index: it may have been retired, or not begun yet.
   std::string NameOf(absl::Span<const std::int64_t> index) const;
-  ClockId CurrentClock() const { return current_clock_; }
+  AgentId current() const { return current_; }
 
   // May a thread that waits for the target go on, and what it waits for in words.
-  bool CanWait(ThreadId thread, const WaitTarget& target) const;
-  std::string DescribeWait(ThreadId thread, const WaitTarget& target) const;
+  bool CanWait(AgentId thread, const WaitTarget& target) const;
+  std::string DescribeWait(AgentId thread, const WaitTarget& target) const;
 
   // Called for every warp that a thread forks, with the step that it begins with. It has been added as a thread.
-  void OnFork(std::function<absl::Status(ThreadId warp, std::int64_t number, std::size_t first)> fork) {
+  void OnFork(std::function<absl::Status(AgentId warp, std::int64_t number, std::size_t first)> fork) {
     fork_ = std::move(fork);
   }
-  void EndWarp(ThreadId warp);  // it has come to its end
+  void EndWarp(AgentId warp);  // it has come to its end
 
   // Who could bring about what a thread waits for.
   const SyncRequest& RequestOf(SyncId array) const { return syncs_[array].request; }
   const Semaphore& CountOf(SyncElement element) const { return model_.Of(SemaphoreOf(element)); }
   bool Lives(SyncElement element) const { return syncs_.Has(element.array); }
   bool OfGrid(SyncId array) const { return !syncs_[array].block.valid(); }
-  const std::vector<std::int64_t>& IndexOf(ThreadId thread) const { return Of(thread).index; }
+  const std::vector<std::int64_t>& IndexOf(AgentId thread) const { return Of(thread).index; }
   // Of a thread of the grid by its index, which may have been retired: is it of the thread's block, is the array its
   // block's, its cluster's or the grid's?
-  bool SameBlock(ThreadId thread, absl::Span<const std::int64_t> index) const;
+  bool SameBlock(AgentId thread, absl::Span<const std::int64_t> index) const;
   bool Sees(absl::Span<const std::int64_t> index, SyncId array) const;
-  bool Awaits(ThreadId thread, AsyncQueue kind, QueueId queue) const;  // does a wait for its groups look there?
+  bool Awaits(AgentId thread, AsyncQueue kind, QueueId queue) const;  // does a wait for its groups look there?
 
   // Called for every operation that is started: somebody has to schedule its halves.
-  void OnStart(std::function<void(ClockId operation)> spawn) { spawn_ = std::move(spawn); }
-  bool CanPerform(ClockId operation, Half half) const;
-  void Perform(ClockId operation, Half half);
+  void OnStart(std::function<void(AgentId operation)> spawn) { spawn_ = std::move(spawn); }
+  bool CanPerform(AgentId operation, Half half) const;
+  void Perform(AgentId operation, Half half);
   bool performing() const { return performing_; }  // the accesses of now are an engine's
 
   // The kernel has come to its end.
@@ -97,7 +94,7 @@ class GpuMachine final : public ThreadPort {
 
   // Which objects a request touches, for schedules.
   std::int64_t ObjectOf(SyncElement element) const;
-  std::int64_t ObjectOf(ThreadId thread, const WaitTarget& target) const;
+  std::int64_t ObjectOf(AgentId thread, const WaitTarget& target) const;
   static std::int64_t ObjectOf(const Completion& completion);
   std::int64_t ObjectOf(QueueId queue) const { return queue_objects_.at(queue.value); }
 
@@ -132,7 +129,6 @@ class GpuMachine final : public ThreadPort {
 
  private:
   struct Thread {
-    ClockId clock;
     BlockId block;
     std::vector<std::int64_t> index;
     std::map<std::int64_t, std::int64_t> occurrences;  // by allocating step
@@ -140,9 +136,9 @@ class GpuMachine final : public ThreadPort {
     bool ended = false;
     QueueId mma;
     std::vector<QueueId> stores;  // by lane; invalid: none yet
-    ThreadId parent;              // of a warp
+    AgentId parent;               // of a warp
     std::size_t warp = 0;
-    std::vector<ThreadId> warps;  // forked, and not joined yet
+    std::vector<AgentId> warps;  // forked, and not joined yet
     std::size_t warps_running = 0;
   };
   // One lane of each warp issues what the warp issues, and of what the warpgroup issues as one, that of its first warp:
@@ -176,8 +172,8 @@ class GpuMachine final : public ThreadPort {
     bool over = false;
   };
 
-  Thread& Of(ThreadId id) { return threads_[id]; }
-  const Thread& Of(ThreadId id) const { return threads_[id]; }
+  Thread& Of(AgentId id) { return threads_[id]; }
+  const Thread& Of(AgentId id) const { return threads_[id]; }
   Block& Of(BlockId id) { return blocks_[id]; }
   const Block& Of(BlockId id) const { return blocks_[id]; }
   Cluster& ClusterOf(BlockId id) { return clusters_.at(Of(id).cluster); }
@@ -205,7 +201,7 @@ class GpuMachine final : public ThreadPort {
   void EndBlock(BlockId block);
   void RetireIfIdle(std::int64_t cluster);
   void RetireBlock(BlockId block);
-  void RetireThread(ThreadId thread);
+  void RetireThread(AgentId thread);
   void RetireSync(SyncId id);
   bool InCluster(const CollectiveKey& key) const;  // are all of its blocks of one cluster?
   CollectiveId MakeCollective(const CollectiveKey& key);
@@ -215,19 +211,19 @@ class GpuMachine final : public ThreadPort {
   void ReportPeer(std::string_view what, const Site& site);
   BarrierId BarrierOf(SyncElement element) const;
   SemaphoreId SemaphoreOf(SyncElement element) const;
-  QueueId MakeQueueOf(ThreadId thread, AsyncQueue queue);
-  std::vector<QueueId> QueuesOf(ThreadId thread, AsyncQueue queue) const;
-  std::int64_t QueueObject(ThreadId thread, AsyncQueue queue) const;
+  QueueId MakeQueueOf(AgentId thread, AsyncQueue queue);
+  std::vector<QueueId> QueuesOf(AgentId thread, AsyncQueue queue) const;
+  std::int64_t QueueObject(AgentId thread, AsyncQueue queue) const;
 
   const Program& program_;
   Memory& memory_;
   const std::vector<std::int64_t> grid_;
   const GpuOptions options_;
   ConcurrencyModel model_;
-  ClockId before_;          // the kernel before this one, where they may overlap
-  std::int64_t units_ = 1;  // of one arrival: a multicast's part is a share of one
-  std::size_t block_dims_;  // of the grid: all but the thread's
-  LiveTable<ThreadId, Thread> threads_;
+  AgentId before_;                      // the kernel before this one, where they may overlap
+  std::int64_t units_ = 1;              // of one arrival: a multicast's part is a share of one
+  std::size_t block_dims_;              // of the grid: all but the thread's
+  LiveTable<AgentId, Thread> threads_;  // and warps: whoever the model has an agent for
   LiveTable<BlockId, Block> blocks_;
   absl::flat_hash_map<std::int64_t, Cluster> clusters_;  // by number
   absl::flat_hash_map<std::int64_t, BlockId> block_at_;  // by number
@@ -249,10 +245,9 @@ class GpuMachine final : public ThreadPort {
   Collectives collectives_;                                     // among blocks of several clusters
   // By queue: the schedules' object, one for all queues of a thread.
   absl::flat_hash_map<std::int32_t, std::int64_t> queue_objects_;
-  std::function<void(ClockId)> spawn_;
-  std::function<absl::Status(ThreadId, std::int64_t, std::size_t)> fork_;
-  ThreadId current_;
-  ClockId current_clock_;
+  std::function<void(AgentId)> spawn_;
+  std::function<absl::Status(AgentId, std::int64_t, std::size_t)> fork_;
+  AgentId current_;
   bool performing_ = false;
 };
 

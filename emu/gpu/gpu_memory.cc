@@ -87,9 +87,7 @@ bool GpuMachine::LeaveGlobal(BufferId buffer, const Site& site) {
   if (!block.valid() || --at->second.users > 0) return true;
   globals_.erase(at);
   global_of_.erase(named);
-  std::vector<ClockId> threads;
-  for (const ThreadId thread : Of(block).threads) threads.push_back(Of(thread).clock);
-  if (options_.races) model_.FreeAfter(threads, "the end of its scope", buffer, CodeSite::Of(site));
+  if (options_.races) model_.FreeAfter(Of(block).threads, "the end of its scope", buffer, CodeSite::Of(site));
   Release(buffer);
   return true;
 }
@@ -109,7 +107,7 @@ absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, co
     return old.offset < shared.offset + shared.bytes && shared.offset < old.offset + old.bytes;
   };
   const auto free = [&](SharedBuffer& old) {
-    if (!std::exchange(old.freed, true) && options_.races) model_.Free(Current().clock, old.buffer, site);
+    if (!std::exchange(old.freed, true) && options_.races) model_.Free(current_, old.buffer, site);
   };
   // A peer may reach for the new memory before the block has left the scopes whose bytes it has.
   for (auto& [of, old] : block.live) {
@@ -168,12 +166,10 @@ void GpuMachine::EndBlock(BlockId id) {
   for (const auto& [name, sync] : block.syncs) syncs.push_back(sync);
   for (const SyncId sync : syncs) EndSync(sync, {}, Barrier::Ends::kBlock);
   for (const auto& [name, shared] : block.live) block.retired.push_back(shared);
-  std::vector<ClockId> threads;
-  for (const ThreadId thread : block.threads) threads.push_back(Of(thread).clock);
   const std::string end = Cat("the end of ", NameOfBlock(block.index));
   for (const SharedBuffer& shared : block.retired) {
     // Nobody but a peer can reach it unordered: what the block's own engines still do is NOT_AWAITED.
-    if (options_.races && units_ > 1 && !shared.freed) model_.FreeAfter(threads, end, shared.buffer, {});
+    if (options_.races && units_ > 1 && !shared.freed) model_.FreeAfter(block.threads, end, shared.buffer, {});
     Release(shared.buffer);
   }
   block.live.clear();

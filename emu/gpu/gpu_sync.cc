@@ -92,7 +92,7 @@ absl::StatusOr<SyncId> GpuMachine::Alloc(const SyncRequest& request, const Alloc
   return at->second;
 }
 
-bool GpuMachine::SameBlock(ThreadId thread, absl::Span<const std::int64_t> index) const {
+bool GpuMachine::SameBlock(AgentId thread, absl::Span<const std::int64_t> index) const {
   return Of(Of(thread).block).number == NumberOf(index);
 }
 
@@ -159,10 +159,9 @@ SemaphoreId GpuMachine::SemaphoreOf(SyncElement element) const {
 }
 
 void GpuMachine::Arrive(SyncElement barrier, const Site& site) {
-  const ClockId clock = Current().clock;
   const SyncArray& array = syncs_[barrier.array];
   if (array.request.kind != SyncKind::kClusterBarrier) {
-    return model_.Arrive(clock, BarrierOf(barrier), CodeSite::Of(site), units_);
+    return model_.Arrive(current_, BarrierOf(barrier), CodeSite::Of(site), units_);
   }
   std::vector<BarrierId> targets = {BarrierOf(barrier)};
   const SyncRequest request = array.request;
@@ -183,21 +182,21 @@ void GpuMachine::Arrive(SyncElement barrier, const Site& site) {
       if (there.array != barrier.array) targets.push_back(BarrierOf(there));
     }
   }
-  for (const BarrierId target : targets) model_.Arrive(clock, target, CodeSite::Of(site), units_);
+  for (const BarrierId target : targets) model_.Arrive(current_, target, CodeSite::Of(site), units_);
 }
 
 bool GpuMachine::Test(SyncElement barrier, const Site& site) {
-  if (!model_.CanWait(Current().clock, BarrierOf(barrier))) return false;
-  model_.Wait(Current().clock, BarrierOf(barrier), CodeSite::Of(site));
+  if (!model_.CanWait(current_, BarrierOf(barrier))) return false;
+  model_.Wait(current_, BarrierOf(barrier), CodeSite::Of(site));
   return true;
 }
 
 void GpuMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
-  model_.Signal(Current().clock, SemaphoreOf(semaphore), CodeSite::Of(site), amount);
+  model_.Signal(current_, SemaphoreOf(semaphore), CodeSite::Of(site), amount);
 }
 
 std::int64_t GpuMachine::Read(SyncElement semaphore, const Site&) {
-  return model_.Read(Current().clock, SemaphoreOf(semaphore));
+  return model_.Read(current_, SemaphoreOf(semaphore));
 }
 
 }  // namespace palladion

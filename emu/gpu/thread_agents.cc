@@ -18,13 +18,13 @@ void ThreadAccesses::Box(AccessKind kind, const BoxAccess& access, const BoxReac
   ++accesses_;
   const AccessSet set = SetOf(memory_.ShapeOf(access.buffer),
                               static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
-  machine_.model().Touch(machine_.CurrentClock(), access.buffer, kind, set, CodeSite::Of(access.site));
+  machine_.model().Touch(machine_.current(), access.buffer, kind, set, CodeSite::Of(access.site));
 }
 
 void ThreadAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   if (machine_.performing() || !machine_.model().Tracks(access.buffer)) return;
   ++accesses_;
-  machine_.model().Touch(machine_.CurrentClock(), access.buffer, kind, SetOf(access), CodeSite::Of(access.site));
+  machine_.model().Touch(machine_.current(), access.buffer, kind, SetOf(access), CodeSite::Of(access.site));
 }
 
 // ---- what is written
@@ -38,7 +38,7 @@ void ThreadWrites::Watch(BufferId array) {
 std::uint32_t ThreadWrites::Writer() {
   constexpr std::uint32_t kEngines = std::uint32_t{1} << 31;
   if (machine_.performing()) return kEngines + engines_++;
-  return static_cast<std::uint32_t>(machine_.CurrentClock().value) + 1;
+  return static_cast<std::uint32_t>(machine_.current().value) + 1;
 }
 
 void ThreadWrites::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
@@ -69,50 +69,53 @@ ThreadAgent::ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_pt
       all_(all),
       port_(PortOf()),
       spin_(all.spins(), &frame_->program(), &port_),
-      spinning_(spin_, [this](AgentId other) { return all_.NameOf(other); }),
+      spinning_(spin_, [this](AgentOrdinal other) { return all_.NameOf(other); }),
       condition_(*this) {
   frame_->hooks = this;
   frame_->port = &machine;
 }
 
-void ThreadAgent::Begin(ThreadId thread, AgentPrograms programs) {
-  thread_ = thread;
+void ThreadAgent::Begin(AgentId thread, AgentPrograms programs) {
+  id_ = thread;
   StartPrograms(*frame_, programs);
+  frame_->agent = thread;
   started_ = false;
 }
 
-void ThreadAgent::BeginWarp(ThreadId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent) {
-  thread_ = warp;
+void ThreadAgent::BeginWarp(AgentId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent) {
+  id_ = warp;
   is_warp_ = true;
   started_ = false;
   parent.frame_->CopyTo(*frame_);
   if (frame_->shadow != nullptr) frame_->shadow->CopyFrom(*parent.frame_->shadow);
   frame_->pc = first;
+  frame_->agent = warp;
+  frame_->forked_by = parent.id_;
   frame_->warp = number;
 }
 
 absl::Status ThreadAgent::Resume(Gate& gate) {
   gate_ = current_.gate = &gate;
   current_.agent = this;
-  machine_.SetCurrent(thread_);
+  machine_.SetCurrent(id_);
   if (all_.spins() != nullptr) all_.spins()->SetCurrent(&spin_, spin_.agent());
   if (is_warp_ && !started_) gate.TakeGrant();  // to begin
-  if (started_ || is_warp_) state_.memory().ResumeProgram(frame_->grid_index);
+  if (started_ || is_warp_) state_.memory().Running({.id = id_, .index = frame_->grid_index});
   started_ = true;
   const absl::Status status = frame_->Run();
   if (is_warp_ && frame_->done()) {
-    machine_.EndWarp(thread_);
-    all_.Ends(id());
+    machine_.EndWarp(id_);
+    all_.Ends(id_);
     current_.free_warps.push_back(this);
   }
   return status.ok() ? status : state_.AtStep(status, *frame_);
 }
 
-bool ThreadAgent::WaitCondition::MaySignal(AgentId other) const {
-  return agent_.all_.MaySignal(agent_.thread_, agent_.target_, other);
+bool ThreadAgent::WaitCondition::MaySignal(AgentOrdinal other) const {
+  return agent_.all_.MaySignal(agent_.id_, agent_.target_, other);
 }
 
-std::string ThreadAgent::WaitCondition::NameOf(AgentId other) const { return agent_.all_.NameOf(other); }
+std::string ThreadAgent::WaitCondition::NameOf(AgentOrdinal other) const { return agent_.all_.NameOf(other); }
 
 // ---- a thread's loops
 
@@ -121,7 +124,7 @@ std::int64_t ThreadAgent::Look(const WaitTarget& target) const {
   const bool sync = target.kind == WaitTarget::Kind::kBarrier || target.kind == WaitTarget::Kind::kSemaphore;
   if (sync && !machine_.Lives(target.object)) return -1;  // a loop polled it, and has left its scope since
   if (target.kind == WaitTarget::Kind::kSemaphore) return machine_.CountOf(target.object).count();
-  return machine_.CanWait(thread_, target) ? 1 : 0;
+  return machine_.CanWait(id_, target) ? 1 : 0;
 }
 
 Spin::Port ThreadAgent::PortOf() {
@@ -129,12 +132,12 @@ Spin::Port ThreadAgent::PortOf() {
       .look = [this](const WaitTarget& target) { return Look(target); },
       .describe =
           [this](const WaitTarget& target) {
-            if (target.kind != WaitTarget::Kind::kSemaphore) return machine_.DescribeWait(thread_, target);
+            if (target.kind != WaitTarget::Kind::kSemaphore) return machine_.DescribeWait(id_, target);
             const Semaphore& semaphore = machine_.CountOf(target.object);
             return Cat(semaphore.spec().name, " to change (it is ", semaphore.count(), ")");
           },
-      .may_signal = [this](const WaitTarget& target, AgentId other) { return all_.MaySignal(thread_, target, other); },
-      .object = [this](const WaitTarget& target) { return machine_.ObjectOf(thread_, target); }};
+      .may_signal = [this](const WaitTarget& target, AgentOrdinal other) { return all_.MaySignal(id_, target, other); },
+      .object = [this](const WaitTarget& target) { return machine_.ObjectOf(id_, target); }};
 }
 
 bool ThreadAgent::MayGoRound(const Step& step, Frame& frame) {
@@ -156,7 +159,7 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
     target_ = step.waits(step.params, step, frame);
     if (target_.kind != WaitTarget::Kind::kNothing) {
       operation.waits_for = &condition_;
-      operation.footprint = Footprint::Writes(machine_.ObjectOf(thread_, target_));
+      operation.footprint = Footprint::Writes(machine_.ObjectOf(id_, target_));
     }
     return gate_->MayGo(operation);
   }
@@ -185,14 +188,14 @@ void ThreadAgent::After(const Step& step, Frame& frame) {
 
 // ---- an engine
 
-EngineAgent::EngineAgent(GpuMachine& machine, ClockId operation, ThreadAgents& all)
+EngineAgent::EngineAgent(GpuMachine& machine, AgentId operation, ThreadAgents& all)
     : machine_(machine),
       operation_(operation),
       all_(all),
       half_(request().sources.empty() ? Half::kWrite : Half::kRead),
       condition_(*this) {}
 
-bool EngineAgent::HalfCondition::MaySignal(AgentId other) const {
+bool EngineAgent::HalfCondition::MaySignal(AgentOrdinal other) const {
   return agent_.all_.MaySignal(agent_.request().queue, other);
 }
 
@@ -215,11 +218,11 @@ Operation EngineAgent::Next() const {
 }
 
 absl::Status EngineAgent::Resume(Gate& gate) {
-  if (all_.spins() != nullptr) all_.spins()->SetCurrent(nullptr, id_);
+  if (all_.spins() != nullptr) all_.spins()->SetCurrent(nullptr, ordinal_);
   while (gate.TakeGrant() || gate.MayGo(Next())) {
     machine_.Perform(operation_, half_);
     if (half_ == Half::kWrite) {
-      all_.Ends(id_);
+      all_.Ends(operation_);
       done_ = true;
       break;
     }
@@ -239,8 +242,8 @@ ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* w
       free_clusters_(residency_.clusters),
       reach_(kernel) {
   if (!state.program().loops.empty()) state.memory().Observe(&spins_.emplace(state.memory()));
-  machine.OnStart([this](ClockId operation) { Spawn(operation); });
-  machine.OnFork([this](ThreadId warp, std::int64_t number, std::size_t first) { return Fork(warp, number, first); });
+  machine.OnStart([this](AgentId operation) { Spawn(operation); });
+  machine.OnFork([this](AgentId warp, std::int64_t number, std::size_t first) { return Fork(warp, number, first); });
   const Program& program = state.program();
   if (!program.mesh.has_value()) return;
   const std::vector<std::int64_t>& grid = state.frame().grid_size;
@@ -249,23 +252,22 @@ ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* w
   for (std::size_t d = block_dims - program.mesh->cluster_dims; d < block_dims; ++d) blocks_ *= grid[d];
 }
 
-// Numbers are the run loop's: it counts agents in the order in which they come to be. Whatever else is spawned has to
-// take one here too.
-AgentId ThreadAgents::Add(const Started& started, const Live& live) {
-  const AgentId id{static_cast<std::int32_t>(started_.size())};
-  started_.push_back(started);
-  live_[id.value] = live;
-  return id;
+void ThreadAgents::Start(AgentId agent, const Started& started) {
+  if (started_.size() <= agent.index()) started_.resize(agent.index() + 1);
+  started_[agent.index()] = started;
 }
 
-void ThreadAgents::Spawn(ClockId operation) {
+const ThreadAgents::Started* ThreadAgents::StartedAs(AgentId agent) const {
+  return AgentTable::IsOperation(agent) ? nullptr : &started_[agent.index()];
+}
+
+void ThreadAgents::Spawn(AgentId operation) {
   current_.agent->spin().Changed();
   auto agent = std::make_shared<EngineAgent>(machine_, operation, *this);
   engines_ = true;
-  Add({}, {.engine = agent.get()});
+  agent->SetOrdinal(Add(operation, {.engine = agent.get()}));
   const Operation first = agent->First();
-  EngineAgent& engine = *agent;
-  engine.SetId(current_.gate->Spawn(std::move(agent), first));
+  current_.gate->Spawn(std::move(agent), first);
 }
 
 bool ThreadAgents::Ready() const { return next_ % (threads_ * blocks_) != 0 || free_clusters_ > 0; }
@@ -288,13 +290,14 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
   const std::int64_t thread = threads_ == 1 ? 0 : index.back();  // whatever the order of the walk
   const AgentPrograms programs = state_.ProgramsOfAgent(next_);
   agent->Begin({first_.value + static_cast<std::int32_t>(thread)}, programs);
-  agent->SetId(Add({.program = static_cast<std::int32_t>(next_)}, {.agent = agent}));
+  Start(agent->id(), {.program = static_cast<std::int32_t>(next_)});
+  agent->SetOrdinal(Add(agent->id(), {.agent = agent}));
   next_ = programs.last;
   return agent;
 }
 
 // Its first visible step it asks for itself; before that it touches nothing but its thread.
-absl::Status ThreadAgents::Fork(ThreadId warp, std::int64_t number, std::size_t first) {
+absl::Status ThreadAgents::Fork(AgentId warp, std::int64_t number, std::size_t first) {
   if (current_.free_warps.empty()) {
     PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());
     warps_.push_back(std::make_unique<ThreadAgent>(state_, machine_, std::move(frame), watcher_, current_, *this));
@@ -305,7 +308,8 @@ absl::Status ThreadAgents::Fork(ThreadId warp, std::int64_t number, std::size_t 
   current_.agent->spin().Changed();
   agent->BeginWarp(warp, number, first, *current_.agent);
   const std::int32_t program = started_[current_.agent->id().index()].program;
-  agent->SetId(Add({.program = program, .warp = static_cast<std::int32_t>(number)}, {.agent = agent}));
+  Start(warp, {.program = program, .warp = static_cast<std::int32_t>(number)});
+  agent->SetOrdinal(Add(warp, {.agent = agent}));
   const auto owned_here = [](Agent*) {};
   current_.gate->Spawn(std::shared_ptr<Agent>(agent, owned_here), {.footprint = Footprint::Everything()});
   return absl::OkStatus();
@@ -316,7 +320,7 @@ void ThreadAgents::Retire(Agent* agent) {
   if (control != nullptr && !state_.program().grid_in_agent) control->EndPrograms(1);
   auto* thread = static_cast<ThreadAgent*>(agent);
   live_.erase(thread->id().value);
-  if (machine_.EndThread(thread->thread())) ++free_clusters_;
+  if (machine_.EndThread(thread->id())) ++free_clusters_;
   free_.push_back(thread);
 }
 
@@ -328,12 +332,12 @@ std::vector<const ThreadAgent*> ThreadAgents::Unfinished() const {
   return unfinished;
 }
 
-bool ThreadAgents::MaySignal(QueueId queue, AgentId other) const {
-  const auto live = live_.find(other.value);
+bool ThreadAgents::MaySignal(QueueId queue, AgentOrdinal other) const {
+  const auto live = live_.find(ordinals_.Of(other).value);
   return live != live_.end() && live->second.engine != nullptr && live->second.engine->request().queue == queue;
 }
 
-bool ThreadAgents::MaySignal(ThreadId waiter, const WaitTarget& target, const EngineAgent& engine) const {
+bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, const EngineAgent& engine) const {
   if (target.kind == WaitTarget::Kind::kGroups) return machine_.Awaits(waiter, target.queue, engine.request().queue);
   if (target.kind == WaitTarget::Kind::kMeeting || target.kind == WaitTarget::Kind::kWarps) return false;
   const std::vector<Completion>& completions = engine.request().completions;
@@ -342,16 +346,17 @@ bool ThreadAgents::MaySignal(ThreadId waiter, const WaitTarget& target, const En
   });
 }
 
-bool ThreadAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const {
-  const auto at = live_.find(other.value);
+bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const {
+  const AgentId who = ordinals_.Of(other);
+  const auto at = live_.find(who.value);
   Live live = at == live_.end() ? Live{} : at->second;
   if (live.agent != nullptr && live.agent->done()) live.agent = nullptr;  // searches retire nobody
   if (live.engine != nullptr) return MaySignal(waiter, target, *live.engine);
-  const Started& started = started_[other.index()];
-  if (target.kind == WaitTarget::Kind::kGroups || started.program < 0) return false;
-  const std::vector<std::int64_t> index = IndexOf(other);
+  const Started* const started = StartedAs(who);
+  if (target.kind == WaitTarget::Kind::kGroups || started == nullptr) return false;
+  const std::vector<std::int64_t> index = IndexOf(*started);
   if (target.kind == WaitTarget::Kind::kMeeting) return machine_.SameBlock(waiter, index);
-  if (target.kind == WaitTarget::Kind::kWarps) return started.warp >= 0 && machine_.IndexOf(waiter) == index;
+  if (target.kind == WaitTarget::Kind::kWarps) return started->warp >= 0 && machine_.IndexOf(waiter) == index;
   const SyncRequest& request = machine_.RequestOf(target.object.array);
   const SyncObject object{request.site.text_line, request.name};
   if (live.agent != nullptr && next_ < state_.walk().programs() && machine_.OfGrid(target.object.array) &&
@@ -364,18 +369,18 @@ bool ThreadAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentId 
   return reach_.MayCome(frame.program().steps[frame.pc].text_line, object);
 }
 
-std::vector<std::int64_t> ThreadAgents::IndexOf(AgentId agent) const {
+std::vector<std::int64_t> ThreadAgents::IndexOf(const Started& started) const {
   std::vector<std::int64_t> index(state_.frame().grid_size.size());
-  state_.walk().At(started_[agent.index()].program, absl::MakeSpan(index));
+  state_.walk().At(started.program, absl::MakeSpan(index));
   return index;
 }
 
 // Also of one that has ended, whose thread the machine has retired.
-std::string ThreadAgents::NameOf(AgentId other) const {
-  const Started& started = started_[other.index()];
-  if (started.program < 0) return "";
-  const std::string thread = machine_.NameOf(IndexOf(other));
-  return started.warp < 0 ? thread : Cat("warp ", started.warp, " of ", thread);
+std::string ThreadAgents::NameOf(AgentOrdinal other) const {
+  const Started* const started = StartedAs(ordinals_.Of(other));
+  if (started == nullptr) return "";
+  const std::string thread = machine_.NameOf(IndexOf(*started));
+  return started->warp < 0 ? thread : Cat("warp ", started->warp, " of ", thread);
 }
 
 std::string ThreadAgents::WhyNotBegun() const {

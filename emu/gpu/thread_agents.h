@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "emu/agents/agent_ordinals.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
 #include "emu/gpu/gpu_machine.h"
@@ -72,29 +73,29 @@ class ThreadAgent final : public Agent, private StepHooks {
               CurrentGate& current, ThreadAgents& all);
 
   // A warp that `parent` has forked: it begins with the values of its thread, at the step.
-  void BeginWarp(ThreadId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent);
+  void BeginWarp(AgentId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent);
   bool is_warp() const { return is_warp_; }
-  void SetId(AgentId id) { spin_.Start(id); }  // once it has begun
-  AgentId id() const { return spin_.agent(); }
+  void SetOrdinal(AgentOrdinal ordinal) { spin_.Start(ordinal); }  // once it has begun
 
   // Puts the agent at the start of that thread, which is one program of the launch; of a TPU's core, several.
-  void Begin(ThreadId thread, AgentPrograms programs);
+  void Begin(AgentId thread, AgentPrograms programs);
   const Frame& frame() const { return *frame_; }
-  ThreadId thread() const { return thread_; }
+  AgentId id() const { return id_; }
   Spin& spin() { return spin_; }
 
   absl::Status Resume(Gate& gate) override;
   bool done() const override { return frame_->done(); }
-  std::string Name() const override { return machine_.NameOf(thread_); }
+  std::string Name() const override { return machine_.NameOf(id_); }
+  AgentRole role() const override { return is_warp_ ? AgentRole::kWarp : AgentRole::kThread; }
 
  private:
   class WaitCondition final : public Condition {
    public:
     explicit WaitCondition(const ThreadAgent& agent) : agent_(agent) {}
-    bool Ready() const override { return agent_.machine_.CanWait(agent_.thread_, agent_.target_); }
-    std::string Describe() const override { return agent_.machine_.DescribeWait(agent_.thread_, agent_.target_); }
-    bool MaySignal(AgentId other) const override;
-    std::string NameOf(AgentId other) const override;
+    bool Ready() const override { return agent_.machine_.CanWait(agent_.id_, agent_.target_); }
+    std::string Describe() const override { return agent_.machine_.DescribeWait(agent_.id_, agent_.target_); }
+    bool MaySignal(AgentOrdinal other) const override;
+    std::string NameOf(AgentOrdinal other) const override;
 
    private:
     const ThreadAgent& agent_;
@@ -117,7 +118,7 @@ class ThreadAgent final : public Agent, private StepHooks {
   Spin spin_;
   SpinCondition spinning_;
   Gate* gate_ = nullptr;
-  ThreadId thread_;
+  AgentId id_;
   WaitTarget target_;
   WaitCondition condition_;
   bool started_ = false;
@@ -127,15 +128,15 @@ class ThreadAgent final : public Agent, private StepHooks {
 // One operation of an engine: its reading, then its writing.
 class EngineAgent final : public Agent {
  public:
-  EngineAgent(GpuMachine& machine, ClockId operation, ThreadAgents& all);
+  EngineAgent(GpuMachine& machine, AgentId operation, ThreadAgents& all);
   Operation First() { return Next(); }
   const AsyncRequest& request() const { return machine_.model().RequestOf(operation_); }  // while it is under way
-  void SetId(AgentId id) { id_ = id; }
+  void SetOrdinal(AgentOrdinal ordinal) { ordinal_ = ordinal; }
 
   absl::Status Resume(Gate& gate) override;
   bool done() const override { return done_; }
   std::string Name() const override { return machine_.model().agents().NameOf(operation_); }
-  bool engine() const override { return true; }
+  AgentRole role() const override { return AgentRole::kOperation; }
 
  private:
   class HalfCondition final : public Condition {
@@ -143,7 +144,7 @@ class EngineAgent final : public Agent {
     explicit HalfCondition(const EngineAgent& agent) : agent_(agent) {}
     bool Ready() const override { return agent_.machine_.CanPerform(agent_.operation_, agent_.half_); }
     std::string Describe() const override { return "the operations before it in its queue"; }
-    bool MaySignal(AgentId other) const override;
+    bool MaySignal(AgentOrdinal other) const override;
 
    private:
     const EngineAgent& agent_;
@@ -152,9 +153,9 @@ class EngineAgent final : public Agent {
   Operation Next() const;
 
   GpuMachine& machine_;
-  ClockId operation_;
+  AgentId operation_;
   ThreadAgents& all_;
-  AgentId id_;
+  AgentOrdinal ordinal_;
   Half half_;
   HalfCondition condition_;
   bool done_ = false;
@@ -174,9 +175,9 @@ class ThreadAgents final : public AgentSource {
   std::vector<const ThreadAgent*> Unfinished() const;
 
   // May the agent, if it goes on, bring about what a thread waits for? Of one that is done: might it have?
-  bool MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const;
-  bool MaySignal(QueueId queue, AgentId other) const;
-  std::string NameOf(AgentId other) const;
+  bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const;
+  bool MaySignal(QueueId queue, AgentOrdinal other) const;
+  std::string NameOf(AgentOrdinal other) const;
   void Ends(AgentId agent) { live_.erase(agent.value); }                  // an engine's operation is done, or a warp
   SpinWatch* spins() { return spins_.has_value() ? &*spins_ : nullptr; }  // nullptr: no loop of the kernel may wait
   bool engines() const { return engines_; }  // has any asynchronous operation been started?
@@ -190,15 +191,20 @@ class ThreadAgents final : public AgentSource {
     const ThreadAgent* agent = nullptr;
     const EngineAgent* engine = nullptr;
   };
-  // Whoever it ever started, by number: what it is called when it has ended.
+  // A thread or warp: what it is called when it has ended.
   struct Started {
-    std::int32_t program = -1;  // of a thread; of a warp, its thread's; of an engine's operation, -1
+    std::int32_t program = -1;  // of a thread; of a warp, its thread's
     std::int32_t warp = -1;
   };
-  AgentId Add(const Started& started, const Live& live);
-  std::vector<std::int64_t> IndexOf(AgentId agent) const;  // in the grid, of a thread or warp
-  bool MaySignal(ThreadId waiter, const WaitTarget& target, const EngineAgent& engine) const;
-  void Spawn(ClockId operation);
+  AgentOrdinal Add(AgentId agent, const Live& live) {
+    live_[agent.value] = live;
+    return ordinals_.Add(agent);
+  }
+  void Start(AgentId agent, const Started& started);
+  const Started* StartedAs(AgentId agent) const;                    // nullptr: an engine's operation
+  std::vector<std::int64_t> IndexOf(const Started& started) const;  // in the grid
+  bool MaySignal(AgentId waiter, const WaitTarget& target, const EngineAgent& engine) const;
+  void Spawn(AgentId operation);
   LaunchState& state_;
   GpuMachine& machine_;
   StepHooks* watcher_;
@@ -210,13 +216,14 @@ class ThreadAgents final : public AgentSource {
   std::vector<std::unique_ptr<ThreadAgent>> agents_;
   std::vector<ThreadAgent*> free_;
   std::int64_t next_ = 0;  // program
-  absl::Status Fork(ThreadId warp, std::int64_t number, std::size_t first);
+  absl::Status Fork(AgentId warp, std::int64_t number, std::size_t first);
 
-  ThreadId first_;  // of the block that begins
+  AgentId first_;  // of the block that begins
   CurrentGate current_;
   std::vector<std::unique_ptr<ThreadAgent>> warps_;
+  AgentOrdinals ordinals_;
   absl::flat_hash_map<std::int32_t, Live> live_;  // by AgentId
-  std::deque<Started> started_;                   // the same; eight bytes are what an agent that has ended costs
+  std::deque<Started> started_;                   // the same; eight bytes are what a thread that has ended costs
   mutable SignalReach reach_;
 };
 

@@ -15,11 +15,7 @@ TraceRecorder::TraceRecorder(const Written& written, int blocks)
   }
 }
 
-void TraceRecorder::Attach(LaunchOptions& launch) {
-  launch.hooks = this;
-  launch.observers.push_back(this);
-  launch.bound = [this](Memory&, absl::Span<const BufferId>) { ++runs_; };
-}
+void TraceRecorder::Attach(LaunchOptions& launch) { launch.observers.push_back(this); }
 
 void TraceRecorder::Add(absl::Span<const std::int64_t> index, int line, bool half) {
   if (runs_ != 1) return;

@@ -19,7 +19,7 @@ struct Event {
   bool half = false;  // of the copy that the line started
 };
 
-class TraceRecorder final : public StepHooks, public AccessObserver {
+class TraceRecorder final : public RunObserver {
  public:
   TraceRecorder(const Written& written, int blocks);
 
@@ -27,9 +27,10 @@ class TraceRecorder final : public StepHooks, public AccessObserver {
   void Attach(LaunchOptions& launch);
   const std::vector<Event>& events() const { return events_; }
 
+  bool watches_steps() const override { return true; }
+  void Bound(Memory&, absl::Span<const BufferId>) override { ++runs_; }
   void After(const Step& step, Frame& frame) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
-  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
 
  private:
   void Add(absl::Span<const std::int64_t> index, int line, bool half);

@@ -23,9 +23,10 @@ BlockChecks::Watched* BlockChecks::Find(BufferId id) {
 }
 
 // A task may be on a core of its own: what other tasks flushed is no revisit, and the sweep's business.
-void BlockChecks::BeginProgram(absl::Span<const std::int64_t> grid_index) {
+void BlockChecks::Running(const RunningAgent& now) {
+  if (!now.begins) return;
   ++step_;
-  if (!clock_.Begin(grid_index)) return;
+  if (!clock_.Begin(now.index)) return;
   for (Watched& watched : watched_) {
     watched.flushed.clear();
     watched.owners.reset();

@@ -60,15 +60,12 @@ void GridChecks::Attach(LaunchOptions& launch) {
   launch_ = launch;
   if (looks_ == Looks::kRevisits && !checks_blocks_) return;
   launch.tasks_apart |= looks_ == Looks::kAll;
-  if (sweeps_) launch.observers.push_back(&sweep_);
-  if (checks_blocks_) launch.observers.push_back(&blocks_);
-  launch.bound = [this, bound = launch.bound](Memory& memory, absl::Span<const BufferId> arrays) {
-    if (bound) bound(memory, arrays);
-    Bound(memory, arrays);
-  };
+  if (sweeps_ || checks_blocks_) launch.observers.push_back(this);
 }
 
-void GridChecks::Bound(const Memory& memory, absl::Span<const BufferId> arrays) {
+void GridChecks::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
+  if (sweeps_) memory.Observe(&sweep_);
+  if (checks_blocks_) memory.Observe(&blocks_);
   for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
     if (arrays[i].valid()) WatchOperand(memory, i, arrays[i]);
   }
@@ -290,11 +287,10 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   std::vector<std::string> elements;
   LaunchOptions again = launch_;
   again.tasks_apart |= looks_ == Looks::kAll;
-  again.observers = {&witness};
-  again.hooks = nullptr;
   again.ran = {};
   again.definedness = true;  // what is undefined is equal to nothing
-  again.bound = [&](Memory& memory, absl::Span<const BufferId>) {
+  BoundAndFinished ask([&](Memory& memory, absl::Span<const BufferId>) {
+    memory.Observe(&witness);
     for (const SweepConflict& conflict : conflicts) {
       witness.Ask(memory, conflict);
       if (conflict.rule == ConflictRule::kWriteWrite) witness.WatchValues(memory, conflict.buffer);
@@ -303,7 +299,8 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
     }
     for (const Revisit& revisit : revisits)
       witness.AskFirstWriter(memory, revisit.buffer, revisit.byte, revisit.again.program);
-  };
+  });
+  again.observers = {&ask};
   if (const absl::Status status = rerun(again); !status.ok()) {
     order_is_no_matter_ = false;
     for (const SweepConflict& conflict : conflicts) Add(OneSided(conflict));

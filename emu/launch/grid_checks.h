@@ -35,7 +35,7 @@ std::vector<TaskDim> GridDims(const Program& program, absl::Span<const ConstArra
 // Are some of its programs without an order?
 bool HasTasks(absl::Span<const TaskDim> dims);
 
-class GridChecks {
+class GridChecks final : public RunObserver {
  public:
   // Revisits: of all this only output blocks that are visited again, which a plain run looks for too; programs run as
   // they would without it.
@@ -44,7 +44,7 @@ class GridChecks {
   // `kernel` outlives the checks. `inputs` are those of the launch: they hold the bounds of the grid.
   GridChecks(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks = Looks::kAll);
 
-  // Adds what the launch needs to be watched: observers, what they are told once operands are bound, tasks apart.
+  // Adds what the launch needs to be watched: itself, tasks apart.
   void Attach(LaunchOptions& launch);
 
   // After the launch. Calls `rerun`, at most once, with the same launch and another observer. Its errors are returned,
@@ -65,7 +65,8 @@ class GridChecks {
     const OperandInfo* operand = nullptr;
   };
 
-  void Bound(const Memory& memory, absl::Span<const BufferId> arrays);
+  bool watches_memory() const override { return false; }  // the sweep does, and who looks at blocks
+  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
   void WatchOperand(const Memory& memory, std::size_t i, BufferId array);
   const OperandInfo& OperandOf(BufferId buffer) const;
   std::string NameOf(BufferId buffer) const;

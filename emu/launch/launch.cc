@@ -99,7 +99,7 @@ absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::
   LaunchState state(kernel, options);
   PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
   std::optional<SoloSpin> solo;
-  if (may_wait) solo.emplace(state, options.hooks);
+  if (may_wait) solo.emplace(state, state.watchers());
   SoloSpin* const spin = may_wait ? &*solo : nullptr;
   std::int64_t programs = state.walk().programs();
   absl::Status ran;
@@ -116,7 +116,7 @@ absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::
   }
   const bool stuck = spin != nullptr && spin->stuck().has_value();
   const std::int64_t checks = stuck ? 0 : state.Finish();
-  const bool watched = options.hooks != nullptr || !options.observers.empty() || options.contracts != nullptr;
+  const bool watched = !options.observers.empty() || options.contracts != nullptr;
   if (stuck && !watched && !options.only_program.has_value() && !kernel.program().grid_in_agent) {
     return RunTogetherInOrder(kernel, inputs, outputs, options);  // another program may write what it looks at
   }

@@ -23,7 +23,7 @@ class Programs final : public AgentsOfLaunch {
     }
     if (!state_.program().loops.empty()) state_.memory().Observe(&spins_.emplace(state_.memory()));
     agents_.emplace(state_, *shared_,
-                    ProgramAgent::Watching{.watcher = options_.launch.hooks,
+                    ProgramAgent::Watching{.watcher = state_.watchers(),
                                            .recorder = recorder_.has_value() ? &*recorder_ : nullptr,
                                            .spins = spins_.has_value() ? &*spins_ : nullptr});
   }
@@ -31,7 +31,7 @@ class Programs final : public AgentsOfLaunch {
   AgentSource& source() override { return *agents_; }
   bool copyable() const override {
     const LaunchOptions& launch = options_.launch;
-    return launch.observers.empty() && launch.hooks == nullptr && !launch.definedness && launch.contracts == nullptr;
+    return launch.observers.empty() && !launch.definedness && launch.contracts == nullptr;
   }
 
   LoopOptions Fitting(LoopOptions loop) const override {

@@ -21,8 +21,9 @@ class AgentsLaunch final : public Explorable {
   // Both outlive it.
   AgentsLaunch(const PreparedKernelState& kernel, const ScheduledOptions& options)
       : options_(options),
-        plain_(ForFrames(options.launch)),
-        state_(kernel, plain_),
+        machine_first_([this](Memory& memory, absl::Span<const BufferId> arrays) { who_->Bound(memory, arrays); }),
+        watched_(WithMachine(options.launch)),
+        state_(kernel, watched_),
         who_(NeedsThreads(kernel.program()) ? ThreadsOfLaunch(state_, options) : ProgramsOfLaunch(state_, options)) {}
 
   absl::Status Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs, bool search) {
@@ -71,13 +72,9 @@ class AgentsLaunch final : public Explorable {
   }
 
  private:
-  // Frames get the agents' own hooks.
-  LaunchOptions ForFrames(LaunchOptions options) {
-    options.hooks = nullptr;
-    options.bound = [this, bound = options.bound](Memory& memory, absl::Span<const BufferId> arrays) {
-      who_->Bound(memory, arrays);
-      if (bound) bound(memory, arrays);
-    };
+  // Observers find the machine of the agents there.
+  LaunchOptions WithMachine(LaunchOptions options) {
+    options.observers.insert(options.observers.begin(), &machine_first_);
     return options;
   }
 
@@ -124,7 +121,8 @@ class AgentsLaunch final : public Explorable {
   }
 
   const ScheduledOptions& options_;
-  const LaunchOptions plain_;
+  BoundAndFinished machine_first_;
+  const LaunchOptions watched_;
   mutable LaunchState state_;  // Save marks freed memory as kept
   std::unique_ptr<AgentsOfLaunch> who_;
 };

@@ -23,7 +23,7 @@ namespace palladion {
 class GpuMachine;  // emu/gpu/gpu_machine.h
 
 struct ScheduledOptions {
-  LaunchOptions launch;  // of the hooks, Before and After are called
+  LaunchOptions launch;
   // `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
   LoopOptions loop;
   // Of threads of GPU blocks:
@@ -70,7 +70,7 @@ struct ExhaustiveOptions {
   ScheduledOptions scheduled = {.loop = {.budget = 10'000}};  // visible operations of one schedule
   std::int64_t max_schedules = 100'000;
   bool sleep_sets = true;
-  // Back to a choice by copies of frames and memory; without, and with observers, hooks or definedness, which cannot be
+  // Back to a choice by copies of frames and memory; without, and with observers or definedness, which cannot be
   // copied, each schedule runs from the start.
   bool snapshots = true;
 };

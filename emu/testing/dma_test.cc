@@ -7,14 +7,16 @@
 namespace palladion {
 namespace {
 
-// %x and %o: f32[16,128], the latter whole; %buf in VMEM and %sem, two DMA semaphores. The body has line 10 as its first.
+// %x and %o: f32[16,128], the latter whole; %buf in VMEM and %sem, two DMA semaphores. The body has line 10 as its
+// first.
 std::string DmaKernel(const std::string& body, const std::string& grid = "[]") {
   return Cat(
       "pkir 1;\nkernel @k {\n  backend mosaic_tpu;\n  in %x: f32[16,128] space any;\n  out %o: f32[16,128] space any;\n"
       "  grid ",
       grid,
       ";\n  scratch %buf: ref<vmem,f32[2,8,128]>;\n  scratch %sem: ref<semaphore,dma_sem[2]>;\n"
-      "  body @k (%xr: ref<any,f32[16,128]> as \"x\", %or: ref<any,f32[16,128]> as \"o\", %br: ref<vmem,f32[2,8,128]> as "
+      "  body @k (%xr: ref<any,f32[16,128]> as \"x\", %or: ref<any,f32[16,128]> as \"o\", %br: ref<vmem,f32[2,8,128]> "
+      "as "
       "\"buf\", %sr: ref<semaphore,dma_sem[2]> as \"sem\") {\n",
       body, "    return;\n  }\n}\n");
 }
@@ -34,8 +36,8 @@ std::string Out(const std::string& what, int i) {
 }
 std::string AddOne(int i) {
   const std::string slot = Cat("%br.at[", i, ":i32, *, *]");
-  return Cat("    %v", i, " = get(", slot, ") : f32[8,128];\n    %w", i, " = add(%v", i, ", 1.0:f32) : f32[8,128];\n    _ = swap(",
-             slot, ", %w", i, ") : f32[8,128];\n");
+  return Cat("    %v", i, " = get(", slot, ") : f32[8,128];\n    %w", i, " = add(%v", i,
+             ", 1.0:f32) : f32[8,128];\n    _ = swap(", slot, ", %w", i, ") : f32[8,128];\n");
 }
 
 Report CheckCore(const std::string& text) {
@@ -95,7 +97,8 @@ TEST(Dma, NobodyWaited) {
 TEST(Dma, WaitedForTwice) {
   const Report report = CheckCore(DmaKernel(In("dma_start", 0) + In("dma_wait", 0) + In("dma_wait", 0)));
   EXPECT_EQ(
-      "no core can go on: the core waits for semaphore sem[0] (needs 4096 bytes, has 0 bytes), which nobody that is left "
+      "no core can go on: the core waits for semaphore sem[0] (needs 4096 bytes, has 0 bytes), which nobody that is "
+      "left "
       "can signal",
       MessageOf(report, "DEADLOCK"));
 }
@@ -105,7 +108,8 @@ TEST(Dma, AWaitBySize) {
   const std::string other = Copy("dma_wait", "or.at[0:i32 +: 8, *]", "br.at[1:i32, *, *]", "sr.at[0:i32]");
   const std::string half = Copy("dma_wait", "or.at[0:i32 +: 4, *]", "br.at[1:i32, 0:i32 +: 4, *]", "sr.at[0:i32]");
   const auto check = [](const std::string& wait) {
-    return CodesOf(CheckCore(DmaKernel(In("dma_start", 0) + wait + AddOne(0) + Out("dma_start", 0) + Out("dma_wait", 0))));
+    return CodesOf(
+        CheckCore(DmaKernel(In("dma_start", 0) + wait + AddOne(0) + Out("dma_start", 0) + Out("dma_wait", 0))));
   };
   EXPECT_FALSE(check(other).contains("RACE_ASYNC"));
   EXPECT_FALSE(check(half + half).contains("RACE_ASYNC"));
@@ -116,10 +120,11 @@ TEST(Dma, AWaitBySize) {
 TEST(Dma, TasksOnSeveralCores) {
   const auto kernel = [](const std::string& index) {
     const std::string slice = Cat("or.at[%r +: 8, *]");
-    return DmaKernel(Cat("    %i = program_id{axis=0}() : i32[];\n    %r = mul(%i, ", index, ":i32) : i32[];\n", In("dma_start", 0),
-                         In("dma_wait", 0), Copy("dma_start", "br.at[0:i32, *, *]", slice, "sr.at[1:i32]"),
-                         Copy("dma_wait", "br.at[0:i32, *, *]", slice, "sr.at[1:i32]")),
-                     "[2]; params {dimension_semantics=[\"parallel\"]}");
+    return DmaKernel(
+        Cat("    %i = program_id{axis=0}() : i32[];\n    %r = mul(%i, ", index, ":i32) : i32[];\n", In("dma_start", 0),
+            In("dma_wait", 0), Copy("dma_start", "br.at[0:i32, *, *]", slice, "sr.at[1:i32]"),
+            Copy("dma_wait", "br.at[0:i32, *, *]", slice, "sr.at[1:i32]")),
+        "[2]; params {dimension_semantics=[\"parallel\"]}");
   };
   EXPECT_EQ(Codes{}, CodesOf(CheckCore(kernel("8"))));
   const Report report = CheckCore(kernel("4"));

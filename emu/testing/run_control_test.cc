@@ -170,9 +170,10 @@ TEST(Interrupted, ASearchOfEverySchedule) {
   EXPECT_NE(report.argument.find("not all schedules were run"), std::string::npos) << report.argument;
 }
 
-// Hooks that press Ctrl-C before the first step.
-class PressesAtOnce final : public StepHooks {
+// An observer that presses Ctrl-C before the first step.
+class PressesAtOnce final : public RunObserver {
  public:
+  bool watches_steps() const override { return true; }
   void Before(const Step&, Frame&) override { interrupts.fetch_add(1); }
   std::atomic<std::int64_t> interrupts = 0;
 };
@@ -184,10 +185,10 @@ TEST(Interrupted, StripsOfOneLargeOperation) {
       "  %a = exp(%v) : f32[65536];\n  %b = add(%a, %v) : f32[65536];\n  _ = swap(%or, %b) : f32[65536];\n  return; } "
       "}\n";
   const PreparedKernel kernel = Prepared(text, "generic");
-  PressesAtOnce hooks;
-  RunControl control(hooks.interrupts);
+  PressesAtOnce presses;
+  RunControl control(presses.interrupts);
   const absl::StatusOr<RunResult> result =
-      RunWatched(kernel, InputsOf(kernel), {.run = {.control = &control}, .hooks = &hooks});
+      RunWatched(kernel, InputsOf(kernel), {.run = {.control = &control}, .observers = {&presses}});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->report.interrupted);
   EXPECT_TRUE(IsInterrupted(EndOf(result->report)));

@@ -4,10 +4,8 @@
 #ifndef PALLADION_EMU_WATCH_AGENT_STATES_H_
 #define PALLADION_EMU_WATCH_AGENT_STATES_H_
 
-#include <cstdint>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "emu/watch/mark_walk.h"
 #include "semantics/program/mark.h"
@@ -28,7 +26,7 @@ class AgentStates {
 
   // StepHooks::Before.
   void Before(const Frame& frame) {
-    const auto found = states_.find({frame.grid_index, frame.warp});
+    const auto found = states_.find(frame.agent);
     current_ = found == states_.end() ? nullptr : &found->second;
   }
 
@@ -38,33 +36,31 @@ class AgentStates {
     current_ = nullptr;
     const Mark* mark = MarkOf(step);
     if (mark == nullptr) return;
-    const Key key{frame.grid_index, frame.warp};
     const bool of_kernel = mark->instr == nullptr;
-    const bool of_warp = !of_kernel && frame.warp >= 0 && IsFork(*mark->instr);
-    State& state = mark->kind == Mark::Kind::kEnter && of_kernel ? Begin(key, fresh_)
-                   : mark->kind == Mark::Kind::kEnter && of_warp ? BeginWarp(key)
-                                                                 : states_.try_emplace(key, fresh_).first->second;
+    const bool of_warp = !of_kernel && frame.forked_by.valid() && IsFork(*mark->instr);
+    State& state = mark->kind == Mark::Kind::kEnter && of_kernel ? Begin(frame.agent, fresh_)
+                   : mark->kind == Mark::Kind::kEnter && of_warp
+                       ? BeginWarp(frame)
+                       : states_.try_emplace(frame.agent, fresh_).first->second;
     state.walk.Pass(*mark);
     handle(*mark, state);
-    if (mark->kind == Mark::Kind::kLeave && (of_kernel || of_warp)) states_.erase(key);
+    if (mark->kind == Mark::Kind::kLeave && (of_kernel || of_warp)) states_.erase(frame.agent);
   }
 
   // Whose step is running; nullptr between steps, and outside the regions of kernels.
   State* current() { return current_; }
 
  private:
-  using Key = std::pair<std::vector<std::int64_t>, std::int64_t>;
-
   static bool IsFork(const Instr& instr) { return instr.row->loops == Loops::kWarps; }
 
-  State& Begin(const Key& key, const State& as) { return states_.insert_or_assign(key, as).first->second; }
-  State& BeginWarp(const Key& key) {
-    const auto thread = states_.find({key.first, -1});
-    return Begin(key, thread == states_.end() ? fresh_ : State(thread->second));
+  State& Begin(AgentId agent, const State& as) { return states_.insert_or_assign(agent, as).first->second; }
+  State& BeginWarp(const Frame& frame) {
+    const auto thread = states_.find(frame.forked_by);
+    return Begin(frame.agent, thread == states_.end() ? fresh_ : State(thread->second));
   }
 
   State fresh_;
-  std::map<Key, State> states_;
+  std::map<AgentId, State> states_;
   State* current_ = nullptr;
 };
 

@@ -13,9 +13,7 @@ void LastWriter::Watch(const Memory& memory, BufferId array) {
   box_ = IndexText(memory.ShapeOf(array), element_);
 }
 
-void LastWriter::BeginProgram(absl::Span<const std::int64_t> grid_index) {
-  program_.assign(grid_index.begin(), grid_index.end());
-}
+void LastWriter::Running(const RunningAgent& now) { program_.assign(now.index.begin(), now.index.end()); }
 
 void LastWriter::Record(AccessKind kind, const Site& site) {
   // The site of an engine's access names no program.

@@ -18,7 +18,7 @@ class LastWriter final : public AccessObserver {
   // `element` counts the array's elements in row-major order.
   explicit LastWriter(std::int64_t element, const AgentNaming& naming = {}) : element_(element), naming_(naming) {}
 
-  // Before the first program; LaunchOptions::bound.
+  // Before the first program.
   void Watch(const Memory& memory, BufferId array);
 
   // Its last writer; nothing if nobody wrote it.
@@ -26,8 +26,7 @@ class LastWriter final : public AccessObserver {
 
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
-  void ResumeProgram(absl::Span<const std::int64_t> grid_index) override { BeginProgram(grid_index); }
+  void Running(const RunningAgent& now) override;
 
  private:
   void Record(AccessKind kind, const Site& site);

@@ -1,4 +1,4 @@
-// What the observers of a run share: several at once, the kernel of a program, places and values in words.
+// What the observers of a run share: the kernel of a program, places and values in words.
 #ifndef PALLADION_EMU_WATCH_OBSERVED_H_
 #define PALLADION_EMU_WATCH_OBSERVED_H_
 
@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
+#include "emu/agents/run_observer.h"
 #include "memory_model/bytes/memory.h"
 #include "semantics/program/mark.h"
 
@@ -31,30 +32,6 @@ std::string ElementValueText(const Type& type, const std::byte* value, std::int6
 
 // The elements inside the array that an unmasked box touches.
 std::int64_t ElementsOf(const BoxAccess& access, const BoxReach& reach);
-
-// Looks over a program's shoulder, and at its memory.
-class RunObserver : public StepHooks, public AccessObserver {
- public:
-  // LaunchOptions::bound.
-  virtual void Bound(Memory&, absl::Span<const BufferId> /*arrays*/) {}
-  void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override {}
-  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
-};
-
-class RunObservers final : public StepHooks {
- public:
-  void Add(RunObserver* observer) { observers_.push_back(observer); }
-  absl::Span<RunObserver* const> all() const { return observers_; }
-  void Before(const Step& step, Frame& frame) override {
-    for (RunObserver* observer : observers_) observer->Before(step, frame);
-  }
-  void After(const Step& step, Frame& frame) override {
-    for (RunObserver* observer : observers_) observer->After(step, frame);
-  }
-
- private:
-  std::vector<RunObserver*> observers_;
-};
 
 }  // namespace palladion
 

@@ -19,9 +19,8 @@ class AccessObserver {
   // Asked once, by Memory::Observe: are accesses that have a mask all that it wants to be called for?
   virtual bool only_masked() const { return false; }
 
-  // A program starts, or one that others had interrupted goes on; what follows is its own.
-  virtual void BeginProgram(absl::Span<const std::int64_t> /*grid_index*/) {}
-  virtual void ResumeProgram(absl::Span<const std::int64_t> /*grid_index*/) {}
+  // What follows is this agent's; before the first call, what a core's index maps read.
+  virtual void Running(const RunningAgent& /*now*/) {}
   virtual void Alloc(BufferId) {}
   virtual void Free(BufferId) {}
   virtual void Poison(BufferId) {}  // what it held is gone; new memory is poisoned before it is allocated

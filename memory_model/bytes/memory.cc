@@ -84,14 +84,9 @@ void Memory::Print(std::string line) {
       Cat("... ", dropped_lines_, " more lines; a run keeps the first ", kMaxPrintedBytes, " bytes of debug_print"));
 }
 
-void Memory::BeginProgram(absl::Span<const std::int64_t> grid_index) {
-  if (tracking_ != nullptr) tracking_->program.assign(grid_index.begin(), grid_index.end());
-  for (AccessObserver* observer : observers_) observer->BeginProgram(grid_index);
-}
-
-void Memory::ResumeProgram(absl::Span<const std::int64_t> grid_index) {
-  if (tracking_ != nullptr) tracking_->program.assign(grid_index.begin(), grid_index.end());
-  for (AccessObserver* observer : observers_) observer->ResumeProgram(grid_index);
+void Memory::Running(const RunningAgent& now) {
+  if (tracking_ != nullptr) tracking_->program.assign(now.index.begin(), now.index.end());
+  for (AccessObserver* observer : observers_) observer->Running(now);
 }
 
 void Memory::WaitCopies() {

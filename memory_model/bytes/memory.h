@@ -82,9 +82,6 @@ class Memory final : public Machine {
   }  // the first kMaxPrintedBytes; then one line says so
   const std::vector<Finding>& findings() const { return findings_; }
 
-  // A program that others had interrupted goes on: what happens from here is its again.
-  void ResumeProgram(absl::Span<const std::int64_t> grid_index);
-
   // All bytes, allocations, findings and prints, and back to them: for searches that return to a choice. Not what
   // observers know, and not while definedness is tracked. Every allocation is at the place where it was, so borrowed
   // values stay valid; from the first Save on, freed memory is kept.
@@ -95,7 +92,7 @@ class Memory final : public Machine {
   // From now on loads copy: another agent may write between a load and the use of its value.
   void NeverLend() { lends_ = false; }
 
-  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
+  void Running(const RunningAgent& now) override;
   absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
   void Free(BufferId buffer) override;
   void Poison(BufferId buffer) override;

@@ -72,7 +72,7 @@ absl::Status AsyncEngine::Check(const AsyncRequest& request) {
   return absl::OkStatus();
 }
 
-void AsyncEngine::Start(ClockId id, ClockId issuer, AsyncRequest request) {
+void AsyncEngine::Start(AgentId id, AgentId issuer, AsyncRequest request) {
   Operation& operation = operations_[id];
   operation.record = {id, issuer, request.must_await, request.site};
   operation.request = std::move(request);
@@ -119,12 +119,12 @@ void AsyncEngine::Keep(std::vector<AsyncValue>* values) {
   }
 }
 
-const AsyncEngine::Operation* AsyncEngine::Find(ClockId id) const {
+const AsyncEngine::Operation* AsyncEngine::Find(AgentId id) const {
   const auto at = operations_.find(id);
   return at == operations_.end() ? nullptr : &at->second;
 }
 
-bool AsyncEngine::Done(ClockId id, Half half) const {
+bool AsyncEngine::Done(AgentId id, Half half) const {
   const Operation* operation = Find(id);
   return operation == nullptr || operation->done(half);
 }
@@ -143,7 +143,7 @@ bool AsyncEngine::MayGo(const Operation& operation, Half half) const {
     return mine.under_way.front() == operation.record.id;
   }
   if (mine.order == QueueOrder::kNone) return true;
-  const std::deque<ClockId>& left = half == Half::kRead ? mine.to_read : mine.to_write;
+  const std::deque<AgentId>& left = half == Half::kRead ? mine.to_read : mine.to_write;
   return left.empty() || !(left.front() < operation.record.id);
 }
 
@@ -201,7 +201,7 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
   for (const Completion& completion : request.completions) {
     if (performed.ends_half && completion.after == which.half) performed.due.push_back(completion);
   }
-  const auto leave = [&](std::deque<ClockId>& order) {
+  const auto leave = [&](std::deque<AgentId>& order) {
     order.erase(std::find(order.begin(), order.end(), which.operation));
   };
   if (request.queue.valid() && performed.ends_half) {
@@ -223,7 +223,7 @@ void AsyncEngine::CommitGroup(QueueId queue) {
   q.groups.push_back(std::exchange(q.open, {}));
 }
 
-bool AsyncEngine::IsUncommitted(ClockId operation) const {
+bool AsyncEngine::IsUncommitted(AgentId operation) const {
   bool open = false;
   queues_.ForEach([&](QueueId, const Queue& queue) {
     open |= std::find(queue.open.begin(), queue.open.end(), operation) != queue.open.end();
@@ -231,8 +231,8 @@ bool AsyncEngine::IsUncommitted(ClockId operation) const {
   return open;
 }
 
-std::vector<ClockId> AsyncEngine::InGroups() const {
-  std::vector<ClockId> operations;
+std::vector<AgentId> AsyncEngine::InGroups() const {
+  std::vector<AgentId> operations;
   queues_.ForEach([&](QueueId, const Queue& queue) {
     operations.insert(operations.end(), queue.open.begin(), queue.open.end());
     for (const auto& group : queue.groups) operations.insert(operations.end(), group.begin(), group.end());
@@ -241,9 +241,9 @@ std::vector<ClockId> AsyncEngine::InGroups() const {
   return operations;
 }
 
-std::vector<ClockId> AsyncEngine::GroupsBut(QueueId queue, std::size_t may_remain) const {
+std::vector<AgentId> AsyncEngine::GroupsBut(QueueId queue, std::size_t may_remain) const {
   const Queue& q = queues_[queue];
-  std::vector<ClockId> operations;
+  std::vector<AgentId> operations;
   for (std::size_t i = 0; i + may_remain < q.groups.size(); ++i) {
     operations.insert(operations.end(), q.groups[i].begin(), q.groups[i].end());
   }
@@ -253,7 +253,7 @@ std::vector<ClockId> AsyncEngine::GroupsBut(QueueId queue, std::size_t may_remai
 bool AsyncEngine::GroupsDone(QueueId queue, std::size_t may_remain, Half half) const {
   const Queue& q = queues_[queue];
   for (std::size_t i = 0; i + may_remain < q.groups.size(); ++i) {
-    for (const ClockId id : q.groups[i]) {
+    for (const AgentId id : q.groups[i]) {
       if (!Done(id, half)) return false;
     }
   }
@@ -261,12 +261,12 @@ bool AsyncEngine::GroupsDone(QueueId queue, std::size_t may_remain, Half half) c
 }
 
 void AsyncEngine::DropGroupsBut(QueueId queue, std::size_t may_remain) {
-  std::deque<std::vector<ClockId>>& groups = queues_[queue].groups;
+  std::deque<std::vector<AgentId>>& groups = queues_[queue].groups;
   while (groups.size() > may_remain) groups.pop_front();
 }
 
-void AsyncEngine::Forget(const std::vector<ClockId>& gone) {
-  const auto is_gone = [&](ClockId id) { return std::binary_search(gone.begin(), gone.end(), id); };
+void AsyncEngine::Forget(const std::vector<AgentId>& gone) {
+  const auto is_gone = [&](AgentId id) { return std::binary_search(gone.begin(), gone.end(), id); };
   finished_.erase(
       std::remove_if(finished_.begin(), finished_.end(), [&](const Record& record) { return is_gone(record.id); }),
       finished_.end());

@@ -30,7 +30,7 @@ enum class QueueOrder : std::uint8_t {
 
 // One choice of the scheduler.
 struct PendingHalf {
-  ClockId operation;
+  AgentId operation;
   Half half = Half::kRead;
   int chunk = 0;
   friend bool operator==(const PendingHalf& a, const PendingHalf& b) {
@@ -51,7 +51,7 @@ class AsyncEngine {
   // InvalidArgument: masks; a source that reduces; a completion after a half that there is not; sizes that do not fit
   // without a function.
   static absl::Status Check(const AsyncRequest& request);
-  void Start(ClockId operation, ClockId issuer, AsyncRequest request);
+  void Start(AgentId operation, AgentId issuer, AsyncRequest request);
 
   bool CanPerform(const PendingHalf& half) const;  // is it one of Pending()?
   // In the order of issue, then reads before writes, then chunks.
@@ -65,12 +65,12 @@ class AsyncEngine {
   };
   Performed Perform(const PendingHalf& half, Machine* memory);
 
-  bool Done(ClockId operation, Half half) const;
-  const AsyncRequest& RequestOf(ClockId operation) const { return Find(operation)->request; }  // while it is under way
+  bool Done(AgentId operation, Half half) const;
+  const AsyncRequest& RequestOf(AgentId operation) const { return Find(operation)->request; }  // while it is under way
 
   // What is kept of an operation that is done, until it is forgotten.
   struct Record {
-    ClockId id, issuer;
+    AgentId id, issuer;
     Half must_await = Half::kWrite;
     CodeSite site;
   };
@@ -79,25 +79,25 @@ class AsyncEngine {
 
   // Groups, which a thread waits for by how many may still be under way.
   void CommitGroup(QueueId queue);
-  bool IsUncommitted(ClockId operation) const;  // it is of a group that nobody has committed
+  bool IsUncommitted(AgentId operation) const;  // it is of a group that nobody has committed
   bool GroupsDone(QueueId queue, std::size_t may_remain, Half half) const;
   // The operations of all groups but the newest `may_remain`.
-  std::vector<ClockId> GroupsBut(QueueId queue, std::size_t may_remain) const;
+  std::vector<AgentId> GroupsBut(QueueId queue, std::size_t may_remain) const;
   // Whoever waits for the groups of the queue has been told of all but the newest: it need not be told again.
   void DropGroupsBut(QueueId queue, std::size_t may_remain);
 
   // Of all queues: who may still be asked what it told. Sorted.
-  std::vector<ClockId> InGroups() const;
+  std::vector<AgentId> InGroups() const;
   // Operations that are done and that nobody will ask about any more, sorted.
-  void Forget(const std::vector<ClockId>& gone);
+  void Forget(const std::vector<AgentId>& gone);
 
  private:
   struct Queue {
     QueueOrder order = QueueOrder::kNone;
-    std::deque<ClockId> under_way;            // in the order of issue
-    std::deque<ClockId> to_read, to_write;    // the same, of those whose half is not done
-    std::vector<ClockId> open;                // of the group that is not committed
-    std::deque<std::vector<ClockId>> groups;  // oldest first
+    std::deque<AgentId> under_way;            // in the order of issue
+    std::deque<AgentId> to_read, to_write;    // the same, of those whose half is not done
+    std::vector<AgentId> open;                // of the group that is not committed
+    std::deque<std::vector<AgentId>> groups;  // oldest first
   };
 
   struct Operation {
@@ -122,10 +122,10 @@ class AsyncEngine {
   AsyncValue NewValue(std::size_t bytes);  // its bytes hold anything
   void Keep(std::vector<AsyncValue>* values);
 
-  const Operation* Find(ClockId operation) const;
+  const Operation* Find(AgentId operation) const;
   bool MayGo(const Operation& operation, Half half) const;
 
-  std::map<ClockId, Operation> operations_;  // under way
+  std::map<AgentId, Operation> operations_;  // under way
   std::vector<Record> finished_;
   Spare spare_;
   LiveTable<QueueId, Queue> queues_;

@@ -49,9 +49,9 @@ class BothClocks {
     ++Own(dense_[a], ids_[a]);
   }
   // An operation that a starts: who it is, and what is told of its completion.
-  std::pair<ClockId, Dense> Start(std::size_t a, Message* completion) {
+  std::pair<AgentId, Dense> Start(std::size_t a, Message* completion) {
     const Dense fork = dense_[a];
-    const ClockId id = table.AddOperation(ids_[a], "copy", kNowhere);
+    const AgentId id = table.AddOperation(ids_[a], "copy", kNowhere);
     ++Own(dense_[a], ids_[a]);
     completion->clock = table.Completion(id, 1);
     completion->dense = fork;
@@ -59,15 +59,15 @@ class BothClocks {
     At(completion->dense.fenced, id) = 1;
     return {id, fork};
   }
-  ClockId id(std::size_t a) const { return ids_[a]; }
+  AgentId id(std::size_t a) const { return ids_[a]; }
   const Dense& dense(std::size_t a) const { return dense_[a]; }
 
-  static std::uint32_t& At(std::vector<std::uint32_t>& clock, ClockId who) {
+  static std::uint32_t& At(std::vector<std::uint32_t>& clock, AgentId who) {
     const std::size_t index = AgentTable::IsOperation(who) ? 8 + (who.index() & 0xfffff) : who.index();
     if (clock.size() <= index) clock.resize(index + 1);
     return clock[index];
   }
-  static std::uint32_t Get(const std::vector<std::uint32_t>& clock, ClockId who) {
+  static std::uint32_t Get(const std::vector<std::uint32_t>& clock, AgentId who) {
     const std::size_t index = AgentTable::IsOperation(who) ? 8 + (who.index() & 0xfffff) : who.index();
     return index < clock.size() ? clock[index] : 0;
   }
@@ -75,7 +75,7 @@ class BothClocks {
   AgentTable table;
 
  private:
-  static std::uint32_t& Own(Dense& dense, ClockId who) { return At(dense.generic, who); }
+  static std::uint32_t& Own(Dense& dense, AgentId who) { return At(dense.generic, who); }
   void Tick(std::size_t a) {
     table.Tick(ids_[a], kNowhere);
     ++Own(dense_[a], ids_[a]);
@@ -89,7 +89,7 @@ class BothClocks {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::max(to[i], from[i]);
   }
 
-  std::vector<ClockId> ids_;
+  std::vector<AgentId> ids_;
   std::vector<Dense> dense_;
 };
 
@@ -305,19 +305,19 @@ TEST(AccessBox, ProgressionsAreExact) {
 
 class HistoryTest : public testing::Test {
  protected:
-  std::vector<AccessConflict> Touch(ClockId who, AccessKind kind, const AccessBox& box) {
+  std::vector<AccessConflict> Touch(AgentId who, AccessKind kind, const AccessBox& box) {
     std::vector<AccessConflict> found;
     const AccessEvent event{.who = who, .time = agents_.NowOf(who), .kind = kind};
     history_.Apply(event, AccessSet::Of(box), {agents_.ClockOf(who), ClockPart::kGeneric, who}, &found);
     return found;
   }
-  void HandOver(ClockId from, ClockId to) {
+  void HandOver(AgentId from, AgentId to) {
     agents_.Acquire(to, agents_.ClockOf(from));
     agents_.Tick(from, kNowhere);
   }
 
   AgentTable agents_;
-  ClockId producer_ = agents_.Add("producer", {}), consumer_ = agents_.Add("consumer", {});
+  AgentId producer_ = agents_.Add("producer", {}), consumer_ = agents_.Add("consumer", {});
   AccessHistory history_{Shape{4, 64, 32}, 2};
 };
 
@@ -356,7 +356,7 @@ TEST_F(HistoryTest, ScatteredReadsBecomeGranulesAndAWholeWriteEndsThem) {
 TEST_F(HistoryTest, MemoryIsBoundedInAKernelThatRacesOn) {
   const AccessBox whole = AccessBox::Whole(Shape{4, 64, 32});
   for (int i = 0; i < 2000; ++i) {
-    const ClockId copy = agents_.AddOperation(producer_, "copy", kNowhere);
+    const AgentId copy = agents_.AddOperation(producer_, "copy", kNowhere);
     std::vector<AccessConflict> found;
     history_.Apply({.who = copy, .time = 1, .kind = AccessKind::kWrite, .proxy = Proxy::kAsync}, AccessSet::Of(whole),
                    {agents_.Fork(copy), ClockPart::kAsyncSmem, copy}, &found);

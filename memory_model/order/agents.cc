@@ -7,27 +7,28 @@
 
 namespace palladion {
 
-ClockId AgentTable::Add(std::string name, const Place& place) {
-  const ClockId id = agents_.Next();
+AgentId AgentTable::Add(std::string name, const Place& place, AgentRole role) {
+  const AgentId id = agents_.Next();
   AgentState& agent = agents_.Add();
   agent.name = std::move(name);
   agent.place = place;
+  agent.role = role;
   clocks_.Add().RaiseGeneric({id, agent.now});
   return id;
 }
 
-ClockId AgentTable::Spawn(ClockId parent, std::string name, const Place& place, const CodeSite& site) {
-  const ClockId child = Add(std::move(name), place);
+AgentId AgentTable::Spawn(AgentId parent, std::string name, const Place& place, const CodeSite& site) {
+  const AgentId child = Add(std::move(name), place, AgentRole::kWarp);
   Agent(child).parent = parent;
   Acquire(child, clocks_[parent]);
   Tick(parent, site);
   return child;
 }
 
-void AgentTable::Join(ClockId parent, ClockId child) { Acquire(parent, clocks_[child]); }
+void AgentTable::Join(AgentId parent, AgentId child) { Acquire(parent, clocks_[child]); }
 
 // What it knew of operations counts for NOT_AWAITED.
-void AgentTable::Retire(ClockId id) {
+void AgentTable::Retire(AgentId id) {
   if (!clocks_.Has(id)) return;
   NoteKnownTo(clocks_[id]);
   clocks_.Retire(id);
@@ -46,11 +47,11 @@ void AgentTable::NoteKnownTo(const ClockBundle& clock) {
 }
 
 void AgentTable::NoteKnown() {
-  clocks_.ForEach([&](ClockId, const ClockBundle& clock) { NoteKnownTo(clock); });
+  clocks_.ForEach([&](AgentId, const ClockBundle& clock) { NoteKnownTo(clock); });
 }
 
-ClockId AgentTable::AddOperation(ClockId issuer, std::string name, const CodeSite& site) {
-  const ClockId id{next_operation_++};
+AgentId AgentTable::AddOperation(AgentId issuer, std::string name, const CodeSite& site) {
+  const AgentId id{next_operation_++};
   operations_.push_back({.id = id,
                          .issuer = issuer,
                          .name = std::move(name),
@@ -60,12 +61,12 @@ ClockId AgentTable::AddOperation(ClockId issuer, std::string name, const CodeSit
   return id;
 }
 
-AgentTable::OperationState& AgentTable::Operation(ClockId id) {
+AgentTable::OperationState& AgentTable::Operation(AgentId id) {
   return *std::lower_bound(operations_.begin(), operations_.end(), id,
-                           [](const OperationState& state, ClockId other) { return state.id < other; });
+                           [](const OperationState& state, AgentId other) { return state.id < other; });
 }
 
-ClockBundle AgentTable::Completion(ClockId operation, std::uint32_t halves) const {
+ClockBundle AgentTable::Completion(AgentId operation, std::uint32_t halves) const {
   ClockBundle told = Fork(operation);
   if (proxies_) {
     told.Raise({operation, halves});
@@ -75,42 +76,42 @@ ClockBundle AgentTable::Completion(ClockId operation, std::uint32_t halves) cons
   return told;
 }
 
-void AgentTable::Tick(ClockId id, const CodeSite& site) {
+void AgentTable::Tick(AgentId id, const CodeSite& site) {
   AgentState& agent = Agent(id);
   agent.published[agent.now % kRemembered] = site;
   ++agent.now;
   clocks_[id].RaiseGeneric({id, agent.now});
 }
 
-void AgentTable::Acquire(ClockId id, const ClockBundle& told) {
+void AgentTable::Acquire(AgentId id, const ClockBundle& told) {
   AgentState& agent = Agent(id);
   agent.echoed = std::max(agent.echoed, told[ClockPart::kGeneric].TimeOf(id));
   clocks_[id].Join(told);
 }
 
-void AgentTable::Commit(ClockId id, ClockPart to, const CodeSite& site) {
+void AgentTable::Commit(AgentId id, ClockPart to, const CodeSite& site) {
   clocks_[id].Commit(to);
   Tick(id, site);
 }
 
-std::string AgentTable::NameOf(ClockId who) const {
+std::string AgentTable::NameOf(AgentId who) const {
   if (!IsOperation(who)) return Agent(who).name;
   if (!Has(who)) return "an operation of before";
   const OperationState& operation = Operation(who);
   return Cat(operation.name, " issued by ", Agent(operation.issuer).name);
 }
 
-bool AgentTable::Has(ClockId operation) const {
-  const auto before = [](const OperationState& state, ClockId other) { return state.id < other; };
+bool AgentTable::Has(AgentId operation) const {
+  const auto before = [](const OperationState& state, AgentId other) { return state.id < other; };
   const auto at = std::lower_bound(operations_.begin(), operations_.end(), operation, before);
   return at != operations_.end() && at->id == operation;
 }
 
-const Place& AgentTable::PlaceOf(ClockId who) const {
+const Place& AgentTable::PlaceOf(AgentId who) const {
   return Agent(IsOperation(who) ? Operation(who).issuer : who).place;
 }
 
-AgentTable::Heard AgentTable::LastHeard(const ClockBundle& clock, ClockId other) const {
+AgentTable::Heard AgentTable::LastHeard(const ClockBundle& clock, AgentId other) const {
   Heard heard;
   heard.time = clock[ClockPart::kGeneric].TimeOf(other);
   if (IsOperation(other) || heard.time == 0) return heard;
@@ -120,25 +121,25 @@ AgentTable::Heard AgentTable::LastHeard(const ClockBundle& clock, ClockId other)
   return heard;
 }
 
-bool AgentTable::KnownToAny(ClockId operation, std::uint32_t halves) const {
+bool AgentTable::KnownToAny(AgentId operation, std::uint32_t halves) const {
   if (Has(operation) && KnownNow(operation, halves)) return true;
   bool known = false;
-  clocks_.ForEach([&](ClockId, const ClockBundle& clock) {
+  clocks_.ForEach([&](AgentId, const ClockBundle& clock) {
     known |= clock[ClockPart::kGeneric].Covers(Epoch{operation, halves});
   });
   return known;
 }
 
 // What is left, or what was looked at, has to grow by a share of itself before it is time again.
-void AgentTable::Sweep(const std::vector<ClockId>& live, std::size_t looked) {
+void AgentTable::Sweep(const std::vector<AgentId>& live, std::size_t looked) {
   constexpr std::size_t kLeast = 64, kLookedPerSweep = 16;
-  const auto holds = [&](ClockId who) { return std::binary_search(live.begin(), live.end(), who); };
-  const auto gone = [&](ClockId who) { return IsOperation(who) && !holds(who); };
+  const auto holds = [&](AgentId who) { return std::binary_search(live.begin(), live.end(), who); };
+  const auto gone = [&](AgentId who) { return IsOperation(who) && !holds(who); };
   operations_.erase(std::remove_if(operations_.begin(), operations_.end(),
                                    [&](const OperationState& state) { return gone(state.id); }),
                     operations_.end());
-  clocks_.ForEach([&](ClockId, ClockBundle& clock) { clock.Forget(gone); });
-  const auto is_forgotten = [&](ClockId agent) {
+  clocks_.ForEach([&](AgentId, ClockBundle& clock) { clock.Forget(gone); });
+  const auto is_forgotten = [&](AgentId agent) {
     if (holds(agent)) return false;
     agents_.Retire(agent);
     return true;

@@ -27,42 +27,44 @@ class AgentTable {
   explicit AgentTable(bool proxies = true) : proxies_(proxies) {}
 
   // `name` is for messages: "thread 1 (block 3, 0)".
-  ClockId Add(std::string name, const Place& place);
+  AgentId Add(std::string name, const Place& place, AgentRole role = AgentRole::kThread);
   // A child that starts now, and its end: what each does is ordered by it.
-  ClockId Spawn(ClockId parent, std::string name, const Place& place, const CodeSite& site);
-  void Join(ClockId parent, ClockId child);
-  ClockId ParentOf(ClockId agent) const { return Agent(agent).parent; }  // invalid: nobody spawned it
+  AgentId Spawn(AgentId parent, std::string name, const Place& place, const CodeSite& site);
+  void Join(AgentId parent, AgentId child);
+  // Who spawned it, or issued it; invalid: nobody.
+  AgentId ParentOf(AgentId who) const { return IsOperation(who) ? IssuerOf(who) : Agent(who).parent; }
+  AgentRole RoleOf(AgentId who) const { return IsOperation(who) ? AgentRole::kOperation : Agent(who).role; }
   // It has ended, and nobody will ask what it knew.
-  void Retire(ClockId agent);
-  bool Lives(ClockId agent) const { return clocks_.Has(agent); }
+  void Retire(AgentId agent);
+  bool Lives(AgentId agent) const { return clocks_.Has(agent); }
 
   // An operation that `issuer` starts now. `Fork` is what it knows, `Completion` what is told by whoever waits for its
   // first `halves` halves. Forget it when both halves are done and told: then only who asks keeps it.
-  ClockId AddOperation(ClockId issuer, std::string name, const CodeSite& site);
+  AgentId AddOperation(AgentId issuer, std::string name, const CodeSite& site);
   // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
-  void SayAwait(ClockId operation, std::string call) { Operation(operation).await = std::move(call); }
-  std::string AwaitOf(ClockId operation) const { return Has(operation) ? Operation(operation).await : ""; }
+  void SayAwait(AgentId operation, std::string call) { Operation(operation).await = std::move(call); }
+  std::string AwaitOf(AgentId operation) const { return Has(operation) ? Operation(operation).await : ""; }
   static constexpr std::int32_t kMaxOperations = 0x7fffffff - (1 << 28);
   bool NoMoreOperations() const { return next_operation_ - kFirstOperation >= kMaxOperations; }
-  static bool IsOperation(ClockId who) { return who.value >= kFirstOperation; }
-  const ClockBundle& Fork(ClockId operation) const { return *Operation(operation).fork; }
-  ClockBundle& Fork(ClockId operation) { return *Operation(operation).fork; }
-  void DropFork(ClockId operation) { Operation(operation).fork.reset(); }  // nobody will ask for it, or its completion
-  ClockId IssuerOf(ClockId who) const { return IsOperation(who) ? Operation(who).issuer : who; }
-  ClockBundle Completion(ClockId operation, std::uint32_t halves) const;
+  static bool IsOperation(AgentId who) { return who.value >= kFirstOperation; }
+  const ClockBundle& Fork(AgentId operation) const { return *Operation(operation).fork; }
+  ClockBundle& Fork(AgentId operation) { return *Operation(operation).fork; }
+  void DropFork(AgentId operation) { Operation(operation).fork.reset(); }  // nobody will ask for it, or its completion
+  AgentId IssuerOf(AgentId who) const { return IsOperation(who) ? Operation(who).issuer : who; }
+  ClockBundle Completion(AgentId operation, std::uint32_t halves) const;
 
-  const ClockBundle& ClockOf(ClockId agent) const { return clocks_[agent]; }
-  std::uint32_t NowOf(ClockId agent) const { return Agent(agent).now; }
+  const ClockBundle& ClockOf(AgentId agent) const { return clocks_[agent]; }
+  std::uint32_t NowOf(AgentId agent) const { return Agent(agent).now; }
   // Has a wait of the agent's own told it of what it did at this time?
-  bool RoundTrip(ClockId agent, std::uint32_t time) const { return time <= Agent(agent).echoed; }
+  bool RoundTrip(AgentId agent, std::uint32_t time) const { return time <= Agent(agent).echoed; }
 
   // After the clock has been handed to a barrier, a semaphore or an operation.
-  void Tick(ClockId agent, const CodeSite& site);
-  void Acquire(ClockId agent, const ClockBundle& told);
-  void Commit(ClockId agent, ClockPart to, const CodeSite& site);
+  void Tick(AgentId agent, const CodeSite& site);
+  void Acquire(AgentId agent, const ClockBundle& told);
+  void Commit(AgentId agent, ClockPart to, const CodeSite& site);
 
-  std::string NameOf(ClockId who) const;    // of an operation that is forgotten, only that it was one
-  const Place& PlaceOf(ClockId who) const;  // of an operation: its issuer's
+  std::string NameOf(AgentId who) const;    // of an operation that is forgotten, only that it was one
+  const Place& PlaceOf(AgentId who) const;  // of an operation: its issuer's
 
   // What `agent` last heard of `other`: the line of the publication, where it is remembered.
   struct Heard {
@@ -70,20 +72,20 @@ class AgentTable {
     CodeSite site;
     bool known = false;
   };
-  Heard LastHeard(const ClockBundle& clock, ClockId other) const;
+  Heard LastHeard(const ClockBundle& clock, AgentId other) const;
 
   // Is it time to forget? Then `live` is whoever some history, object of synchronisation or pending half still holds,
   // agents and operations, sorted; and `looked` is how many places had to be looked at for that.
   bool Crowded() const { return operations_.size() + ended_.size() >= next_sweep_; }
-  void Sweep(const std::vector<ClockId>& live, std::size_t looked);
+  void Sweep(const std::vector<AgentId>& live, std::size_t looked);
   std::size_t operations() const { return operations_.size(); }
   std::size_t agents() const { return clocks_.live(); }
   std::size_t ended() const { return ended_.size(); }  // whose names are still known
   // Does any agent know of the operation's first `halves` halves, or did one that has been retired?
-  bool KnownToAny(ClockId operation, std::uint32_t halves) const;
+  bool KnownToAny(AgentId operation, std::uint32_t halves) const;
   // The same for all operations at once, of what is known when this is called: then KnownNow(operation, halves).
   void NoteKnown();
-  bool KnownNow(ClockId operation, std::uint32_t halves) const { return Operation(operation).known >= halves; }
+  bool KnownNow(AgentId operation, std::uint32_t halves) const { return Operation(operation).known >= halves; }
 
  private:
   static constexpr std::int32_t kFirstOperation = 1 << 28;  // after all agents, so that clocks keep them apart
@@ -91,31 +93,32 @@ class AgentTable {
   struct AgentState {
     std::string name;
     Place place;
-    ClockId parent;
+    AgentRole role = AgentRole::kThread;
+    AgentId parent;
     std::uint32_t now = 1;
     std::uint32_t echoed = 0;
     std::array<CodeSite, kRemembered> published;  // at time t: entry t modulo the size
   };
   struct OperationState {
-    ClockId id;
-    ClockId issuer;
+    AgentId id;
+    AgentId issuer;
     std::string name, await;
     // Written only while the operation starts, so that copies share it. nullptr: nobody can ask, its issuer is gone.
     std::shared_ptr<ClockBundle> fork;
     std::uint32_t known = 0;  // so many halves some agent knows of
   };
 
-  AgentState& Agent(ClockId id) { return agents_[id]; }
-  const AgentState& Agent(ClockId id) const { return agents_[id]; }
+  AgentState& Agent(AgentId id) { return agents_[id]; }
+  const AgentState& Agent(AgentId id) const { return agents_[id]; }
   void NoteKnownTo(const ClockBundle& clock);
-  bool Has(ClockId operation) const;
-  OperationState& Operation(ClockId id);
-  const OperationState& Operation(ClockId id) const { return const_cast<AgentTable*>(this)->Operation(id); }
+  bool Has(AgentId operation) const;
+  OperationState& Operation(AgentId id);
+  const OperationState& Operation(AgentId id) const { return const_cast<AgentTable*>(this)->Operation(id); }
 
   bool proxies_;
-  LiveTable<ClockId, AgentState> agents_;  // the ended ones too, while somebody remembers them
-  LiveTable<ClockId, ClockBundle> clocks_;
-  std::vector<ClockId> ended_;
+  LiveTable<AgentId, AgentState> agents_;  // the ended ones too, while somebody remembers them
+  LiveTable<AgentId, ClockBundle> clocks_;
+  std::vector<AgentId> ended_;
   std::vector<OperationState> operations_;  // by id
   std::int32_t next_operation_ = kFirstOperation;
   std::size_t next_sweep_ = 64;

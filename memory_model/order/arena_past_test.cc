@@ -27,7 +27,7 @@ AccessSet Rows(std::int32_t first, std::int32_t count, std::int32_t width) {
 }
 
 ArenaPast::Use UseAt(std::int32_t line, AccessSet set) {
-  return {AccessEvent{.who = ClockId{0}, .time = 1, .kind = AccessKind::kWrite, .text_line = line}, std::move(set),
+  return {AccessEvent{.who = AgentId{0}, .time = 1, .kind = AccessKind::kWrite, .text_line = line}, std::move(set),
           "s"};
 }
 
@@ -137,7 +137,7 @@ TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
   const ClockBundle nothing;
   std::map<std::int32_t, std::set<std::int64_t>> done, told;  // by line: bytes
   for (std::int32_t line = 1; line <= 200; ++line) {
-    const AccessEvent event{.who = ClockId{line}, .time = 1, .kind = AccessKind::kRead, .text_line = line};
+    const AccessEvent event{.who = AgentId{line}, .time = 1, .kind = AccessKind::kRead, .text_line = line};
     AccessBox box;
     box.rank = 2;
     for (std::size_t d = 0; d < 2; ++d) {

@@ -4,7 +4,7 @@ namespace palladion {
 
 void VectorClock::RaiseSlow(const Epoch& epoch) {
   const auto at = std::lower_bound(entries_.begin(), entries_.end(), epoch.who,
-                                   [](const Epoch& entry, ClockId who) { return entry.who < who; });
+                                   [](const Epoch& entry, AgentId who) { return entry.who < who; });
   if (at != entries_.end() && at->who == epoch.who) {
     at->time = std::max(at->time, epoch.time);
   } else if (epoch.time > 0) {

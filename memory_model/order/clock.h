@@ -15,18 +15,16 @@
 
 namespace palladion {
 
-// A component of clocks: an agent, or an asynchronous operation, which has one of its own. None is ever given twice.
-using ClockId = Id<struct ClockTag>;
-
+// A component of a clock is an agent; an asynchronous operation is one too.
 struct Epoch {
-  ClockId who;
+  AgentId who;
   std::uint32_t time = 0;  // 0: before anything it did
   friend bool operator==(const Epoch& a, const Epoch& b) { return a.who == b.who && a.time == b.time; }
 };
 
 class VectorClock {
  public:
-  std::uint32_t TimeOf(ClockId who) const {
+  std::uint32_t TimeOf(AgentId who) const {
     const Epoch* entry = entries_.data();
     const std::size_t n = entries_.size();
     // Where all know of all, an agent's place is its number.

@@ -20,7 +20,7 @@ enum class ProxySpace : std::uint8_t { kPlain, kShared, kGlobal, kTensor };
 
 // One access, without what it touched.
 struct AccessEvent {
-  ClockId who;
+  AgentId who;
   std::uint32_t time = 0;
   AccessKind kind = AccessKind::kRead;
   Proxy proxy = Proxy::kGeneric;
@@ -52,7 +52,7 @@ enum class Ordering : std::uint8_t { kOrdered, kUnfenced, kUnordered };
 struct Vantage {
   const ClockBundle& clock;
   ClockPart part;  // what must be visible to it
-  ClockId self;    // whose access it is: an operation is not in the clock that it starts with
+  AgentId self;    // whose access it is: an operation is not in the clock that it starts with
 
   Ordering Order(const AccessEvent& earlier) const {
     if (part != ClockPart::kGeneric) return OrderThere(earlier);

@@ -66,7 +66,7 @@ class TwoHistories {
   }
 
   AgentTable agents_;
-  std::vector<ClockId> ids_;
+  std::vector<AgentId> ids_;
   ClockBundle channel_;
   AccessHistory together_{Shape{3, 12, 2}, 2}, apart_{Shape{3, 12, 2}, 2};
   AccessEvent event_;

@@ -96,8 +96,8 @@ void Sweep::Watch(const Memory& memory, BufferId buffer, Sharing sharing) {
   watched_.push_back(std::move(watched));
 }
 
-void Sweep::BeginProgram(absl::Span<const std::int64_t> grid_index) {
-  if (!clock_.Begin(grid_index)) return;
+void Sweep::Running(const RunningAgent& now) {
+  if (!now.begins || !clock_.Begin(now.index)) return;
   EndTask();
   if (!clock_.wrapped()) return;
   for (Watched& watched : watched_) {

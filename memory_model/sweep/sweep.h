@@ -90,7 +90,7 @@ class Sweep final : public AccessObserver {
   const TaskClock& clock() const { return clock_; }
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 
-  void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
+  void Running(const RunningAgent& now) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
 

@@ -28,7 +28,7 @@ class Swept {
     sweep_.Watch(memory_, buffer_, sharing);
   }
 
-  void Begin(Ints program) { memory_.BeginProgram(program_ = std::move(program)); }
+  void Begin(Ints program) { memory_.Running({.id = {}, .index = program_ = std::move(program), .begins = true}); }
 
   BoxAccess Box(const Ints& start, const Ints& count, const Ints& step = {}) {
     BoxAccess box;

@@ -44,7 +44,9 @@ class Witness final : public AccessObserver {
   // Did a write to the buffer store undefined elements, or under an undefined mask? Where definedness is tracked.
   bool StoredUndefined(BufferId buffer) const { return values_.AnyUndefined(buffer); }
 
-  void BeginProgram(absl::Span<const std::int64_t> grid_index) override { clock_.Begin(grid_index); }
+  void Running(const RunningAgent& now) override {
+    if (now.begins) clock_.Begin(now.index);
+  }
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
 

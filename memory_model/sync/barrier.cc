@@ -8,7 +8,7 @@
 
 namespace palladion {
 
-void Barrier::Arrive(ClockId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site,
+void Barrier::Arrive(AgentId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site,
                      const AgentTable& agents, FindingLog* log) {
   last_arrival_ = {by, site};
   arrivals_race_ |= !clock[ClockPart::kGeneric].Covers(last_[ClockPart::kGeneric]);
@@ -70,14 +70,14 @@ void Barrier::CheckOrder(const By& by, const AgentTable& agents, FindingLog* log
   }
 }
 
-const Barrier::Waiter* Barrier::Find(ClockId agent) const {
+const Barrier::Waiter* Barrier::Find(AgentId agent) const {
   for (const Waiter& waiter : waiters_) {
     if (waiter.who == agent) return &waiter;
   }
   return nullptr;
 }
 
-std::uint64_t Barrier::SeenBy(ClockId agent, const AgentTable* agents) const {
+std::uint64_t Barrier::SeenBy(AgentId agent, const AgentTable* agents) const {
   const Waiter* waiter = Find(agent);
   if (waiter != nullptr) return std::max(waiter->seen, forgiven_);
   if (agents == nullptr || !agents->ParentOf(agent).valid()) return forgiven_;
@@ -87,14 +87,14 @@ std::uint64_t Barrier::SeenBy(ClockId agent, const AgentTable* agents) const {
   return std::max(warp < thread->by_warp.size() ? thread->by_warp[warp] : thread->seen, forgiven_);
 }
 
-Barrier::Waiter& Barrier::WaiterOf(ClockId agent) {
+Barrier::Waiter& Barrier::WaiterOf(AgentId agent) {
   for (Waiter& waiter : waiters_) {
     if (waiter.who == agent) return waiter;
   }
   return waiters_.emplace_back(Waiter{.who = agent});
 }
 
-void Barrier::Wait(ClockId agent, const CodeSite& site, AgentTable* agents, FindingLog* log) {
+void Barrier::Wait(AgentId agent, const CodeSite& site, AgentTable* agents, FindingLog* log) {
   const std::uint64_t seen = SeenBy(agent, agents);
   Waiter& waiter = WaiterOf(agent);
   if (!waiter.by_warp.empty()) {
@@ -126,10 +126,10 @@ void Barrier::CheckWarps(const Waiter& waiter, const CodeSite& site, const Agent
          "let all warps wait equally often, or only one warp wait from then on", agents, log);
 }
 
-void Barrier::Join(ClockId thread, absl::Span<const ClockId> warps, const AgentTable& agents) {
+void Barrier::Join(AgentId thread, absl::Span<const AgentId> warps, const AgentTable& agents) {
   std::vector<std::uint64_t> seen;
   Waiter* latest = nullptr;
-  for (const ClockId warp : warps) {
+  for (const AgentId warp : warps) {
     seen.push_back(SeenBy(warp, &agents));
     Waiter* const waiter = const_cast<Waiter*>(Find(warp));
     if (waiter == nullptr) continue;
@@ -155,7 +155,7 @@ std::string Barrier::Arrivals(std::int64_t units) const {
 
 std::string Barrier::WaitCall() const { return Cat("plgpu.barrier_wait(", spec_.python, ")"); }
 
-WaitRecord Barrier::Waiting(ClockId agent, const CodeSite& site, const AgentTable* agents) const {
+WaitRecord Barrier::Waiting(AgentId agent, const CodeSite& site, const AgentTable* agents) const {
   return {agent, Cat("barrier ", spec_.name), Cat("completion ", SeenBy(agent, agents) + 1),
           Cat(completed_, " completions and ", Arrivals(arrived_), " of ", spec_.num_arrivals, " arrivals"), site};
 }

@@ -34,18 +34,18 @@ class Barrier {
 
   // `clock` is what the arriver knows: an agent's clock (it ticks afterwards), or an operation's completion. `amount`
   // is in units.
-  void Arrive(ClockId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site, const AgentTable& agents,
+  void Arrive(AgentId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site, const AgentTable& agents,
               FindingLog* log);
 
   // Is there a completion that the agent has not seen? A wait that can go takes it; so does a test that says yes.
   std::string WaitCall() const;  // the call that waits for it, for messages: "plgpu.barrier_wait(full.at[1])"
-  bool CanWait(ClockId agent, const AgentTable& agents) const { return completed_ > SeenBy(agent, &agents); }
-  void Wait(ClockId agent, const CodeSite& site, AgentTable* agents, FindingLog* log);
-  WaitRecord Waiting(ClockId agent, const CodeSite& site,
+  bool CanWait(AgentId agent, const AgentTable& agents) const { return completed_ > SeenBy(agent, &agents); }
+  void Wait(AgentId agent, const CodeSite& site, AgentTable* agents, FindingLog* log);
+  WaitRecord Waiting(AgentId agent, const CodeSite& site,
                      const AgentTable* agents = nullptr) const;  // nullptr: no warp
 
   // Warps of the thread have ended: what each has seen.
-  void Join(ClockId thread, absl::Span<const ClockId> warps, const AgentTable& agents);
+  void Join(AgentId thread, absl::Span<const AgentId> warps, const AgentTable& agents);
 
   // Its scope ends. Where the block ends with it nobody gets the barrier's memory, so that a last completion
   // which nobody waited for, or not all, is a note then: hardware tolerates it, and kernels that JAX ships leave some.
@@ -78,7 +78,7 @@ class Barrier {
 
  private:
   struct Waiter {
-    ClockId who;
+    AgentId who;
     std::uint64_t seen = 0;  // completions
     std::uint32_t time = 0;  // of the last wait
     CodeSite site;
@@ -88,13 +88,13 @@ class Barrier {
     std::vector<std::uint64_t> by_warp;
   };
   struct By {
-    ClockId who;
+    AgentId who;
     CodeSite site;
   };
 
-  const Waiter* Find(ClockId agent) const;
-  std::uint64_t SeenBy(ClockId agent, const AgentTable* agents) const;
-  Waiter& WaiterOf(ClockId agent);
+  const Waiter* Find(AgentId agent) const;
+  std::uint64_t SeenBy(AgentId agent, const AgentTable* agents) const;
+  Waiter& WaiterOf(AgentId agent);
   std::string Arrivals(std::int64_t units) const;  // "1 1/2"
   void CheckWarps(const Waiter& waiter, const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
   void Complete(const By& by, const AgentTable& agents, FindingLog* log);

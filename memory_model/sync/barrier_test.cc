@@ -45,7 +45,7 @@ TEST(BarrierUnits, PartsOfAMulticast) {
     const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal);
     std::vector<BufferId> smem;
     std::vector<BarrierId> full;
-    std::vector<ClockId> block;
+    std::vector<AgentId> block;
     for (int i = 0; i < 4; ++i) {
       block.push_back(s.Thread("block"));
       smem.push_back(s.Buffer("smem", {4}, ProxySpace::kShared));
@@ -121,7 +121,7 @@ TEST(BarrierEnd, ANoteWhereTheBlockEndsToo) {
 // at a time, each once all waiters of the one before have waited.
 struct Warps {
   Script s;
-  ClockId thread, other;
+  AgentId thread, other;
   BarrierId bar;
   int line = 0;
 
@@ -132,21 +132,21 @@ struct Warps {
   }
   CodeSite Next() { return Line(++line); }
   // What the arriver has to know before it arrives again.
-  void Tell(ClockId waiter) {
+  void Tell(AgentId waiter) {
     const auto seen = s.model.MakeSemaphore({"seen"});
     s.model.Signal(waiter, seen, Next());
     s.model.Wait(other, seen, 1);
   }
-  void ArriveAndWait(const std::vector<ClockId>& waiters) {
+  void ArriveAndWait(const std::vector<AgentId>& waiters) {
     s.model.Arrive(other, bar, Next());
-    for (const ClockId waiter : waiters) {
+    for (const AgentId waiter : waiters) {
       ASSERT_TRUE(s.model.CanWait(waiter, bar));
       s.model.Wait(waiter, bar, Next());
       Tell(waiter);
     }
   }
-  std::vector<ClockId> Fork() {
-    std::vector<ClockId> warps;
+  std::vector<AgentId> Fork() {
+    std::vector<AgentId> warps;
     for (int w = 0; w < 4; ++w) {
       warps.push_back(s.model.agents().Spawn(thread, "warp " + std::to_string(w) + " of thread 0",
                                              s.model.agents().PlaceOf(thread).With(PlaceLevel::kWarp, w), Next()));
@@ -160,7 +160,7 @@ TEST(BarrierWarps, EvenWarpsAdvanceTheirThread) {
   w.ArriveAndWait({w.thread});
   for (int mesh = 0; mesh < 3; ++mesh) {
     const auto warps = w.Fork();
-    for (const ClockId warp : warps) EXPECT_FALSE(w.s.model.CanWait(warp, w.bar));  // the thread's phase is theirs
+    for (const AgentId warp : warps) EXPECT_FALSE(w.s.model.CanWait(warp, w.bar));  // the thread's phase is theirs
     w.ArriveAndWait(warps);
     w.ArriveAndWait(warps);
     w.s.model.JoinWarps(w.thread, warps);
@@ -229,7 +229,7 @@ TEST(BarrierWarps, TheNextCompletionComesAfterTheWaitsOfEndedWarps) {
     Warps w;
     const auto warps = w.Fork();
     w.s.model.Arrive(w.other, w.bar, w.Next());
-    for (const ClockId warp : warps) w.s.model.Wait(warp, w.bar, w.Next());
+    for (const AgentId warp : warps) w.s.model.Wait(warp, w.bar, w.Next());
     w.s.model.JoinWarps(w.thread, warps);
     if (told) w.Tell(w.thread);
     w.s.model.Arrive(w.other, w.bar, w.Next());

@@ -7,11 +7,11 @@
 
 namespace palladion {
 
-std::size_t Rendezvous::IndexOf(ClockId agent) const {
+std::size_t Rendezvous::IndexOf(AgentId agent) const {
   return static_cast<std::size_t>(std::find(members_.begin(), members_.end(), agent) - members_.begin());
 }
 
-void Rendezvous::Enter(ClockId agent, JointWork work, const CodeSite& site, AgentTable* agents, FindingLog* log) {
+void Rendezvous::Enter(AgentId agent, JointWork work, const CodeSite& site, AgentTable* agents, FindingLog* log) {
   ++entered_[IndexOf(agent)];
   gathering_.Join(agents->ClockOf(agent));
   agents->Tick(agent, site);
@@ -29,9 +29,9 @@ void Rendezvous::Enter(ClockId agent, JointWork work, const CodeSite& site, Agen
   gathering_.Clear();
 }
 
-void Rendezvous::Leave(ClockId agent, AgentTable* agents) { agents->Acquire(agent, last_); }
+void Rendezvous::Leave(AgentId agent, AgentTable* agents) { agents->Acquire(agent, last_); }
 
-WaitRecord Rendezvous::Waiting(ClockId agent, const CodeSite& site, const AgentTable& agents) const {
+WaitRecord Rendezvous::Waiting(AgentId agent, const CodeSite& site, const AgentTable& agents) const {
   std::string missing;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (entered_[i] <= met_) Append(&missing, missing.empty() ? "" : ", ", agents.NameOf(members_[i]));
@@ -39,7 +39,7 @@ WaitRecord Rendezvous::Waiting(ClockId agent, const CodeSite& site, const AgentT
   return {agent, name_, Cat("all ", members_.size(), " to come"), Cat("no sign of ", missing), site};
 }
 
-void Rendezvous::MemberEnds(ClockId agent, const AgentTable& agents, FindingLog* log) {
+void Rendezvous::MemberEnds(AgentId agent, const AgentTable& agents, FindingLog* log) {
   const auto at = std::find(members_.begin(), members_.end(), agent);
   if (at == members_.end()) return;
   ended_[static_cast<std::size_t>(at - members_.begin())] = true;

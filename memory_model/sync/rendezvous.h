@@ -26,7 +26,7 @@ struct JointWork {
 
 class Rendezvous {
  public:
-  Rendezvous(RendezvousId id, std::string name, std::vector<ClockId> members)
+  Rendezvous(RendezvousId id, std::string name, std::vector<AgentId> members)
       : id_(id),
         name_(std::move(name)),
         members_(std::move(members)),
@@ -34,37 +34,37 @@ class Rendezvous {
         ended_(members_.size(), false) {}
 
   // `agent` is a member that is not waiting here. It may go on once CanLeave; then Leave.
-  void Enter(ClockId agent, JointWork work, const CodeSite& site, AgentTable* agents, FindingLog* log);
-  bool CanLeave(ClockId agent) const { return entered_[IndexOf(agent)] <= met_; }
-  void Leave(ClockId agent, AgentTable* agents);
-  WaitRecord Waiting(ClockId agent, const CodeSite& site, const AgentTable& agents) const;
+  void Enter(AgentId agent, JointWork work, const CodeSite& site, AgentTable* agents, FindingLog* log);
+  bool CanLeave(AgentId agent) const { return entered_[IndexOf(agent)] <= met_; }
+  void Leave(AgentId agent, AgentTable* agents);
+  WaitRecord Waiting(AgentId agent, const CodeSite& site, const AgentTable& agents) const;
 
   // The agent ends: nobody will meet it any more.
-  void MemberEnds(ClockId agent, const AgentTable& agents, FindingLog* log);
+  void MemberEnds(AgentId agent, const AgentTable& agents, FindingLog* log);
 
   // f(who) for everybody whom a finding may name.
   template <class F>
   void ForEachAgent(const F& f) const {
-    for (const ClockId member : members_) f(member);
+    for (const AgentId member : members_) f(member);
   }
 
   std::int64_t met() const { return met_; }  // how often all have
 
  private:
   struct Entry {
-    ClockId who;
+    AgentId who;
     std::string what;
     int place = 0;
     CodeSite site;
   };
-  std::size_t IndexOf(ClockId agent) const;
+  std::size_t IndexOf(AgentId agent) const;
   void CheckEnded(const AgentTable& agents, FindingLog* log) const;
   void Report(const Entry& first, const Entry& second, std::string message, const AgentTable& agents,
               FindingLog* log) const;
 
   RendezvousId id_;
   std::string name_;
-  std::vector<ClockId> members_;
+  std::vector<AgentId> members_;
   std::vector<std::int64_t> entered_;  // by member: how often
   std::vector<bool> ended_;            // by member
   std::vector<Entry> waiting_;         // of the meeting under way

@@ -6,13 +6,13 @@
 
 namespace palladion {
 
-void Semaphore::Signal(ClockId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site) {
+void Semaphore::Signal(AgentId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site) {
   if (amount < 1) return;
   count_ += amount;
   credits_.push_back({amount, clock, by, site});
 }
 
-void Semaphore::Wait(ClockId agent, std::int64_t value, bool decrement, AgentTable* agents) {
+void Semaphore::Wait(AgentId agent, std::int64_t value, bool decrement, AgentTable* agents) {
   std::int64_t left = value;
   for (const Credit& credit : credits_) {
     if (left <= 0) break;
@@ -28,12 +28,12 @@ void Semaphore::Wait(ClockId agent, std::int64_t value, bool decrement, AgentTab
   if (left > 0) credits_.front().left -= left;
 }
 
-std::int64_t Semaphore::Read(ClockId agent, AgentTable* agents) const {
+std::int64_t Semaphore::Read(AgentId agent, AgentTable* agents) const {
   for (const Credit& credit : credits_) agents->Acquire(agent, credit.clock);
   return count_;
 }
 
-WaitRecord Semaphore::Waiting(ClockId agent, std::int64_t value, const CodeSite& site) const {
+WaitRecord Semaphore::Waiting(AgentId agent, std::int64_t value, const CodeSite& site) const {
   const std::string_view unit = spec_.kind == SemaphoreKind::kDma ? " bytes" : "";
   return {agent, Cat("semaphore ", spec_.name), Cat(value, unit), Cat(count_, unit), site};
 }

@@ -30,14 +30,14 @@ class Semaphore {
 
   // `clock` is what the signaller knows: an agent's clock (it ticks afterwards), or an operation's completion. Nothing
   // happens for an amount below 1.
-  void Signal(ClockId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site);
+  void Signal(AgentId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site);
 
   bool CanWait(std::int64_t value) const { return count_ >= value; }
   // A wait that can go. Without `decrement` the credits stay, and the next wait finds the same ones.
-  void Wait(ClockId agent, std::int64_t value, bool decrement, AgentTable* agents);
+  void Wait(AgentId agent, std::int64_t value, bool decrement, AgentTable* agents);
   // The count, and all that its credits tell: a value that was read needed every one of them.
-  std::int64_t Read(ClockId agent, AgentTable* agents) const;
-  WaitRecord Waiting(ClockId agent, std::int64_t value, const CodeSite& site) const;
+  std::int64_t Read(AgentId agent, AgentTable* agents) const;
+  WaitRecord Waiting(AgentId agent, std::int64_t value, const CodeSite& site) const;
 
   // Its scope, or the kernel, ends.
   void End(const CodeSite& site, const AgentTable& agents, FindingLog* log);
@@ -56,7 +56,7 @@ class Semaphore {
   struct Credit {
     std::int64_t left = 0;
     ClockBundle clock;
-    ClockId by;
+    AgentId by;
     CodeSite site;
   };
 

@@ -155,12 +155,12 @@ void RunBarrier(int num_arrivals, int agents, int length, std::int64_t code) {
   Barrier barrier(BarrierId{0}, {"b", num_arrivals});
   BarrierModel model(num_arrivals, agents);
   AgentTable table;
-  std::vector<ClockId> ids;
+  std::vector<AgentId> ids;
   for (int i = 0; i < agents; ++i) ids.push_back(table.Add("agent", {}));
   FindingLog log;
   for (int line = 1; line <= length; ++line, code /= 2 * agents) {
     const int what = static_cast<int>(code % (2 * agents)), agent = what / 2;
-    const ClockId id = ids[static_cast<std::size_t>(agent)];
+    const AgentId id = ids[static_cast<std::size_t>(agent)];
     if (what % 2 == 0) {
       barrier.Arrive(id, table.ClockOf(id), 1, Line(line), table, &log);
       table.Tick(id, Line(line));
@@ -235,12 +235,12 @@ TEST(SemaphoreExhaustive, EverySequence) {
     Semaphore semaphore(SemaphoreId{0}, {"s"});
     SemaphoreModel model;
     AgentTable table;
-    std::vector<ClockId> ids;
+    std::vector<AgentId> ids;
     for (int i = 0; i < 3; ++i) ids.push_back(table.Add("agent", {}));
     std::int64_t code = number;
     for (int line = 1; line <= kLength; ++line, code /= n) {
       const Request& request = requests[static_cast<std::size_t>(code % n)];
-      const ClockId id = ids[static_cast<std::size_t>(request.agent)];
+      const AgentId id = ids[static_cast<std::size_t>(request.agent)];
       if (request.what == Request::kSignal) {
         semaphore.Signal(id, table.ClockOf(id), request.amount, Line(line));
         table.Tick(id, Line(line));

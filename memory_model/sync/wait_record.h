@@ -9,7 +9,7 @@
 namespace palladion {
 
 struct WaitRecord {
-  ClockId agent;
+  AgentId agent;
   std::string object;  // "barrier full[1]"
   std::string needs;   // "completion 3"
   std::string has;     // "2 completions and 1 of 2 arrivals"

@@ -57,7 +57,7 @@ class ReplayPolicy final : public Policy {
  private:
   std::vector<Move> moves_;         // by (from, operations)
   std::vector<std::int64_t> done_;  // operations of each agent, by number
-  AgentId running_;
+  AgentOrdinal running_;
   std::size_t made_ = 0;
 };
 

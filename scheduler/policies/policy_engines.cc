@@ -18,7 +18,7 @@ class Engines final : public Policy {
     // Agents that take turns with spinning may all wait for an engine.
     const bool wanted = choice.tired.valid() ? true : first_;
     for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
-      if (choice.candidates[i].engine != wanted) continue;
+      if ((choice.candidates[i].role == AgentRole::kOperation) != wanted) continue;
       if (i == choice.current) current = shown_.size();
       shown_.push_back(choice.candidates[i]);
       from_.push_back(i);

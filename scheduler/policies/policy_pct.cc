@@ -34,7 +34,7 @@ class Pct final : public Policy {
   // Random priorities are above all that change points give out.
   static constexpr std::uint64_t kFirstPriority = std::uint64_t{1} << 32;
 
-  void Lower(AgentId id) {
+  void Lower(AgentOrdinal id) {
     if (std::uint64_t* priority = priorities_.Find(id); priority != nullptr) *priority = --lowest_;
   }
 

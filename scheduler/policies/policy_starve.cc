@@ -30,7 +30,7 @@ class StarveOne final : public Policy {
   static constexpr std::int64_t kShortest = 8, kLongest = std::int64_t{1} << 20;
   Random random_;
   std::int64_t interval_ = kShortest / 2, left_ = 0;
-  AgentId starved_;
+  AgentOrdinal starved_;
 };
 
 }  // namespace

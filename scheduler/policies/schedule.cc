@@ -45,13 +45,13 @@ absl::StatusOr<Move> ParseMove(std::string_view text) {
   const std::vector<std::string_view> parts = Split(text, '.');
   if (parts.size() == 2 && parts[0] == "start") {
     const auto to = ParseNumber<std::int32_t>(parts[1]);
-    if (to.has_value()) return Move{{}, 0, AgentId{*to}};
+    if (to.has_value()) return Move{{}, 0, AgentOrdinal{*to}};
   } else if (parts.size() == 3) {
     const auto from = ParseNumber<std::int32_t>(parts[0]);
     const auto operations = ParseNumber<std::int64_t>(parts[1]);
     const auto to = ParseNumber<std::int32_t>(parts[2]);
     if (from.has_value() && operations.has_value() && to.has_value())
-      return Move{AgentId{*from}, *operations, AgentId{*to}};
+      return Move{AgentOrdinal{*from}, *operations, AgentOrdinal{*to}};
   }
   return absl::InvalidArgumentError(
       Cat("schedule: a move is AGENT.OPERATIONS.AGENT or start.AGENT; found '", text, "'"));

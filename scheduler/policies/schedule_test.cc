@@ -21,7 +21,8 @@ ScheduleOrigin Origin(std::uint32_t operations, std::uint32_t shapes, std::uint3
 TEST(Schedule, WrittenAndRead) {
   const Schedule seed{.policy = PolicyKind::kPct2, .seed = 17, .moves = {}, .origin = Origin(0x9f86d081, 2, 1)};
   EXPECT_EQ(ToString(seed), "s2:pct2:17:add:triton/h100:9f86d081:00000002:00000001:-");
-  const Schedule moves{.moves = {{{{}, 0, AgentId{3}}, {AgentId{1}, 2, AgentId{0}}}}, .origin = Origin(7, 8, 9)};
+  const Schedule moves{.moves = {{{{}, 0, AgentOrdinal{3}}, {AgentOrdinal{1}, 2, AgentOrdinal{0}}}},
+                       .origin = Origin(7, 8, 9)};
   EXPECT_EQ(ToString(moves), "s2:moves:start.3-1.2.0:add:triton/h100:00000007:00000008:00000009:-");
   for (const Schedule& schedule : {seed, moves, Schedule{.moves = std::vector<Move>()}}) {
     const absl::StatusOr<Schedule> read = ParseSchedule(ToString(schedule));
@@ -137,7 +138,7 @@ TEST(Replay, TheMovesOfARunAreTheRun) {
 
 TEST(Replay, CountsMovesThatCannotBeMade) {
   RandomProgram program(1);
-  ReplayPolicy replay({{AgentId{0}, 1000, AgentId{1}}, {{}, 0, AgentId{77}}});
+  ReplayPolicy replay({{AgentOrdinal{0}, 1000, AgentOrdinal{1}}, {{}, 0, AgentOrdinal{77}}});
   RunWith(program, replay);
   EXPECT_EQ(replay.not_made(), 2u);
 }
@@ -174,7 +175,7 @@ TEST(Shrink, LeavesTheMovesThatMatter) {
 }
 
 TEST(Shrink, AFailureThatDoesNotRepeatStaysAsItIs) {
-  const std::vector<Move> moves = {{AgentId{0}, 1, AgentId{1}}, {AgentId{1}, 1, AgentId{0}}};
+  const std::vector<Move> moves = {{AgentOrdinal{0}, 1, AgentOrdinal{1}}, {AgentOrdinal{1}, 1, AgentOrdinal{0}}};
   int calls = 0;
   const auto once = [&](const std::vector<Move>&) -> absl::StatusOr<bool> { return ++calls == 1; };
   const absl::StatusOr<Shrunk> shrunk = Shrink(moves, {}, once);

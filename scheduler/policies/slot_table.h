@@ -24,7 +24,7 @@ class SlotTable {
   T& Of(const Candidate& candidate) { return entries_[candidate.slot].value; }
 
   // nullptr when it has none.
-  T* Find(AgentId id) {
+  T* Find(AgentOrdinal id) {
     for (Entry& entry : entries_) {
       if (entry.id == id) return &entry.value;
     }
@@ -33,7 +33,7 @@ class SlotTable {
 
  private:
   struct Entry {
-    AgentId id;
+    AgentOrdinal id;
     T value{};
   };
   std::vector<Entry> entries_;

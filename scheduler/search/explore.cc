@@ -14,16 +14,16 @@ using Visitor = std::function<absl::StatusOr<bool>(Explorable&, const LoopResult
 
 // An agent whose next operation need not be tried: all that comes after it has been seen, in another order.
 struct Sleeper {
-  AgentId id;
+  AgentOrdinal id;
   Footprint touched;
 };
 
 struct Node {
   std::shared_ptr<const RunLoop::Saved> loop;
   std::shared_ptr<const void> shared;
-  std::vector<AgentId> untried;   // the last one is next
-  std::vector<Sleeper> sleepers;  // with sleep sets, those that were tried too
-  AgentId taken;                  // the way that leads to the node above
+  std::vector<AgentOrdinal> untried;  // the last one is next
+  std::vector<Sleeper> sleepers;      // with sleep sets, those that were tried too
+  AgentOrdinal taken;                 // the way that leads to the node above
 };
 
 class Explorer {
@@ -59,7 +59,7 @@ class Explorer {
     return loop_->Start();
   }
 
-  absl::Status StepAgent(AgentId id) {
+  absl::Status StepAgent(AgentOrdinal id) {
     const absl::Span<const Candidate> candidates = loop_->candidates();
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       if (candidates[i].id == id) return loop_->Step(i);

@@ -46,7 +46,7 @@ class Shrinker {
       for (std::int64_t at = from < 0 ? 0 : 1; at <= last; ++at) {
         for (std::int32_t to = 0; to < agents; ++to) {
           if (to == from) continue;
-          std::vector<Move> single = {{AgentId{from}, at, AgentId{to}}};
+          std::vector<Move> single = {{AgentOrdinal{from}, at, AgentOrdinal{to}}};
           PALLADION_ASSIGN_OR_RETURN(const bool fails, Fails(single));
           if (!fails) continue;
           moves = std::move(single);

@@ -22,6 +22,24 @@ using LocId = Id<struct LocTag>;        // a source location: Module::locs
 using FileId = Id<struct FileTag>;      // a source file: Module::files
 using BufferId = Id<struct BufferTag>;  // an allocation of one run
 
+// Who runs: the one name that requests, clocks, findings, traces and logs have for it. Given once in a run, in the
+// order in which agents begin; operations of engines are numbered apart, after all others.
+using AgentId = Id<struct AgentTag>;
+
+enum class AgentRole : std::uint8_t {
+  kProgram,    // of a grid, whichever core it runs on
+  kThread,     // of a block
+  kWarp,       // that a thread forked
+  kOperation,  // an engine's, while it is under way
+  kLaunch,     // another kernel, as far as this one sees it
+};
+
+// Programs of a grid in the order of its walk. The ids of a grid of more than 2^31 programs, which is hours of work,
+// begin anew: nobody remembers the first ones.
+constexpr AgentId AgentOfProgram(std::int64_t number) {
+  return AgentId{static_cast<std::int32_t>(number & 0x7fffffff)};
+}
+
 }  // namespace palladion
 
 #endif  // PALLADION_SEMANTICS_BASE_IDS_H_

@@ -45,6 +45,13 @@ class LiveTable {
     return pages_[page]->entries[next_++ % kPerPage].emplace(std::forward<Args>(args)...);
   }
 
+  // The next id is of somebody of whom this table has nothing: for tables that share their ids.
+  void Skip() {
+    const Key id = Next();
+    Add();
+    Retire(id);
+  }
+
   // Of one that lives.
   T& operator[](Key id) { return *EntryOf(id); }
   const T& operator[](Key id) const { return *const_cast<LiveTable*>(this)->EntryOf(id); }

@@ -16,6 +16,7 @@
 #include "semantics/base/dtype.h"
 #include "semantics/base/finding.h"
 #include "semantics/base/ids.h"
+#include "semantics/base/running_agent.h"
 
 namespace palladion {
 
@@ -124,8 +125,8 @@ class Machine {
  public:
   virtual ~Machine() = default;
 
-  // The agent's next program starts here: what it does until the next call is that program's.
-  virtual void BeginProgram(absl::Span<const std::int64_t> grid_index) = 0;
+  // What follows, until the next call, is this agent's.
+  virtual void Running(const RunningAgent& now) = 0;
 
   // New memory, poisoned. ResourceExhausted when there is not enough.
   virtual absl::StatusOr<BufferId> Alloc(const AllocRequest& request) = 0;

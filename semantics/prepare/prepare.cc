@@ -156,6 +156,7 @@ class KernelPreparer {
       frame.new_task = frame.walk->NewTask(frame.program_number + 1, frame.grid_index);
     }
     frame.walk->At(++frame.program_number, absl::MakeSpan(frame.grid_index));
+    if (frame.port == nullptr) frame.agent = AgentOfProgram(frame.program_number);  // else the core goes on
     if (frame.shadow != nullptr) frame.shadow->Clear();
     frame.pc = *static_cast<const NextParams*>(params)->head.target;
     return absl::OkStatus();

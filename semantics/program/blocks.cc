@@ -163,7 +163,7 @@ absl::Status RunFreeBlock(const void* params, const Step& step, Frame& frame) {
 }
 
 absl::Status RunBeginProgram(const void*, const Step&, Frame& frame) {
-  frame.machine().BeginProgram(frame.grid_index);
+  frame.machine().Running({.id = frame.agent, .index = frame.grid_index, .begins = true});
   return absl::OkStatus();
 }
 

@@ -10,6 +10,7 @@ struct Frame::Saved {
   std::vector<std::byte*> slots;
   std::vector<RefState> refs;
   std::vector<std::int64_t> grid_index;
+  AgentId agent;
   std::size_t pc = 0;
   std::int64_t program_number = 0, end_program = 0, back_edges = 0, spent = 0;
   bool first_program = true, new_task = false;
@@ -20,6 +21,7 @@ std::shared_ptr<const Frame::Saved> Frame::Save() const {
                                        .slots = slots_,
                                        .refs = refs_,
                                        .grid_index = grid_index,
+                                       .agent = agent,
                                        .pc = pc,
                                        .program_number = program_number,
                                        .end_program = end_program,
@@ -34,6 +36,7 @@ void Frame::Restore(const Saved& saved) {
   slots_ = saved.slots;
   refs_ = saved.refs;
   grid_index = saved.grid_index;
+  agent = saved.agent;
   pc = saved.pc;
   program_number = saved.program_number;
   end_program = saved.end_program;

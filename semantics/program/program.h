@@ -219,6 +219,8 @@ class Frame {
   Site site(const Step& step) const { return {step.loc, step.text_line, grid_index}; }
 
   std::size_t pc = 0;
+  AgentId agent;      // who runs
+  AgentId forked_by;  // of a warp: its thread; else invalid
   std::vector<std::int64_t> grid_index, grid_size;
   std::int64_t program_number = 0;  // of the walk; grid_index is its place in the grid
   std::int64_t end_program = 0;     // an agent that walks the grid itself stops before it

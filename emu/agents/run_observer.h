@@ -1,0 +1,79 @@
+// Whoever looks at a launch, without changing what it does: checks, traces, logs. All are in one list
+// (LaunchOptions::observers), and whatever happens is told to them in the order of that list: that operands have their
+// memory; before and after each step; who runs, and each request to memory, before its bytes move; that every agent has
+// come to its end. An observer may hand memory further ones when operands are bound: they come after those of the list,
+// and the machine's own (clocks, spins, scratch of tasks) after these or before them. A launch that nobody watches step
+// by step, or request by request, does not pay for it.
+#ifndef PALLADION_EMU_AGENTS_RUN_OBSERVER_H_
+#define PALLADION_EMU_AGENTS_RUN_OBSERVER_H_
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/memory.h"
+#include "semantics/program/program.h"
+
+namespace palladion {
+
+class RunObserver : public AccessObserver {
+ public:
+  // Asked once, when the launch begins.
+  virtual bool watches_steps() const { return false; }
+  virtual bool watches_memory() const { return true; }
+
+  // Operands have their memory, and no program has begun: the buffer of each operand, in the order of
+  // Program::operand_infos (invalid for bounds; of a resident block it is its array's).
+  virtual void Bound(Memory&, absl::Span<const BufferId> /*arrays*/) {}
+  virtual void Before(const Step&, Frame&) {}
+  virtual void After(const Step&, Frame&) {}
+  // Every agent has come to its end; of a launch that fails, nobody is told.
+  virtual void Finished(Memory&, absl::Span<const BufferId> /*arrays*/) {}
+
+  void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override {}
+  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+};
+
+// One that is there when operands are bound, and at the end.
+class BoundAndFinished final : public RunObserver {
+ public:
+  using Look = std::function<void(Memory& memory, absl::Span<const BufferId> arrays)>;
+  explicit BoundAndFinished(Look bound, Look finished = {})
+      : bound_(std::move(bound)), finished_(std::move(finished)) {}
+  bool watches_memory() const override { return false; }
+  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override {
+    if (bound_) bound_(memory, arrays);
+  }
+  void Finished(Memory& memory, absl::Span<const BufferId> arrays) override {
+    if (finished_) finished_(memory, arrays);
+  }
+
+ private:
+  const Look bound_, finished_;
+};
+
+// Those of a list that watch steps, as a frame knows them.
+class StepWatchers final : public StepHooks {
+ public:
+  explicit StepWatchers(absl::Span<RunObserver* const> observers) {
+    for (RunObserver* observer : observers) {
+      if (observer->watches_steps()) watchers_.push_back(observer);
+    }
+  }
+  bool empty() const { return watchers_.empty(); }
+  void Before(const Step& step, Frame& frame) override {
+    for (RunObserver* observer : watchers_) observer->Before(step, frame);
+  }
+  void After(const Step& step, Frame& frame) override {
+    for (RunObserver* observer : watchers_) observer->After(step, frame);
+  }
+
+ private:
+  std::vector<RunObserver*> watchers_;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_AGENTS_RUN_OBSERVER_H_

@@ -1,0 +1,92 @@
+// The list of a launch's observers: who is told what, and in which order.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "emu/agents/prepared_kernel.h"
+#include "emu/agents/run_observer.h"
+#include "emu/launch/launch.h"
+#include "emu/launch/scheduled_launch.h"
+#include "scheduler/policies/portfolio.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+using Told = std::vector<std::string>;
+
+// Stores one element: its one visible step.
+const char* const kStore =
+    "pkir 1;\nkernel @k {\n  grid [1];\n  out %o: i32[];\n  body @k (%or: ref<default,i32[]>) {\n"
+    "    _ = swap(%or, 1:i32) : i32[];\n    return;\n  }\n}\n";
+
+class Teller final : public RunObserver {
+ public:
+  Teller(std::string name, bool steps, Told* told) : name_(std::move(name)), steps_(steps), told_(told) {}
+  bool watches_steps() const override { return steps_; }
+  void Bound(Memory&, absl::Span<const BufferId>) override { Say("bound"); }
+  void Before(const Step& step, Frame&) override {
+    if (step.visible) Say("before");
+  }
+  void After(const Step& step, Frame&) override {
+    if (step.visible) Say("after");
+  }
+  void Finished(Memory&, absl::Span<const BufferId>) override { Say("finished"); }
+  void Running(const RunningAgent& now) override { Say(Cat("runs ", now.id.value)); }
+  void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override { Say("store"); }
+
+ private:
+  void Say(const std::string& what) { told_->push_back(Cat(name_, " ", what)); }
+  const std::string name_;
+  const bool steps_;
+  Told* const told_;
+};
+
+// One that is handed to memory when operands are bound.
+class Late final : public AccessObserver {
+ public:
+  explicit Late(Told* told) : told_(told) {}
+  void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override { told_->push_back("late store"); }
+  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+
+ private:
+  Told* const told_;
+};
+
+Told RunWith(bool scheduled) {
+  const absl::StatusOr<PreparedKernel> kernel = PrepareText(kStore, {.kernel = "", .target = "generic", .path = ""});
+  EXPECT_TRUE(kernel.ok()) << kernel.status();
+  std::int32_t o = 0;
+  const MutableArray output{DType::kI32, {}, reinterpret_cast<std::byte*>(&o)};
+  Told told;
+  Late late(&told);
+  BoundAndFinished first([&](Memory& memory, absl::Span<const BufferId> arrays) {
+    EXPECT_EQ(arrays.size(), 1u);
+    memory.Observe(&late);
+    told.push_back("first bound");
+  });
+  Teller a("a", true, &told), b("b", false, &told), c("c", true, &told);
+  const LaunchOptions launch{.observers = {&first, &a, &b, &c}};
+  absl::Status status;
+  if (scheduled) {
+    status = RunScheduled(kernel->state(), {}, {&output, 1}, {.launch = launch}, *MakePolicy(PolicyOfSeed(0), 0, {}))
+                 .status();
+  } else {
+    status = RunLaunch(kernel->state(), {}, {&output, 1}, launch).status();
+  }
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(o, 1);
+  return told;
+}
+
+TEST(Observers, AreToldInTheOrderOfTheirList) {
+  const Told expected = {"first bound", "a bound",  "b bound",  "c bound",    "a runs 0",   "b runs 0",
+                         "c runs 0",    "a before", "c before", "a store",    "b store",    "c store",
+                         "late store",  "a after",  "c after",  "a finished", "b finished", "c finished"};
+  EXPECT_EQ(RunWith(false), expected);
+  EXPECT_EQ(RunWith(true), expected) << "under a policy";
+}
+
+}  // namespace
+}  // namespace palladion
