@@ -60,7 +60,7 @@ TEST(Dma, WhatWasWaitedForIsThere) {
   EXPECT_GT(report.schedules, 1);
   absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = "mosaic_tpu/v5e", .path = ""});
   ASSERT_TRUE(kernel.ok());
-  absl::StatusOr<RunResult> run = Run(*kernel, {*TensorFromText(DType::kF32, {16, 128}, "iota")}, {});
+  absl::StatusOr<RunResult> run = palladion::Run(*kernel, {*TensorFromText(DType::kF32, {16, 128}, "iota")}, {});
   ASSERT_TRUE(run.ok()) << run.status();
   for (std::size_t i = 0; i < 16 * 128; ++i)
     ASSERT_EQ(static_cast<float>(i) + 1.0F, run->outputs[0].data<float>()[i]) << i;
