@@ -14,7 +14,8 @@ KINDS = {"<": "bound", "<=": "bound", ">": "bound", ">=": "bound", "==": "equali
 OPERATOR = re.compile(r" (<=|>=|==|!=|&&|\|\||<|>|\+|-|&) ")
 NUMBER = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
 NOT_STATEMENTS = re.compile(r"(?:return|if|for|while|switch|case|default|else|using|const|constexpr|auto|static|delete|throw|template|goto|break|continue"
-                            r"|struct|class|enum|namespace|friend|explicit|virtual|public|private|inline|extern|static_assert|co_return|do|try)\b")
+                            r"|struct|class|enum|namespace|friend|explicit|virtual|public|private|inline|extern|static_assert|co_return|do|try"
+                            r"|PALLADION_ASSIGN_OR_RETURN)\b")
 NOT_ASSIGNMENTS = re.compile(r"\s*(?:static|constexpr|using|for|if|while|case|else|template|inline|enum|extern|namespace|typename)\b")
 
 
@@ -55,7 +56,8 @@ def expressions(code: str):
     for match in re.finditer(r"\breturn |^[^\n=(]*?[\w\])] (?:=|\+=|-=) ", code, re.MULTILINE):
         end = end_of(code, match.end(), ";")
         value = code[match.end() : end]
-        if end > 0 and not re.search(r"\{|(?:^|[ (,])\[", value) and not NOT_ASSIGNMENTS.match(match[0]):
+        several = 0 < end_of(code, match.end(), ",") < end  # `int low = a, high = b;`
+        if end > 0 and not several and not re.search(r"\{|(?:^|[ (,])\[", value) and not NOT_ASSIGNMENTS.match(match[0]):
             yield match.end(), end, False
 
 

@@ -50,7 +50,7 @@ SWITCH = """// Which place is broken, and which places a process came by. Writte
 #pragma GCC diagnostic ignored "-Wparentheses"
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
-#pragma GCC diagnostic ignored "-Wduplicated-branches"
+#pragma GCC diagnostic ignored "-Wtype-limits"
 struct PalladionMutants {
   int broken = std::getenv("PALLADION_MUTANT") ? std::atoi(std::getenv("PALLADION_MUTANT")) : -1;
   const char* log = std::getenv("PALLADION_MUTANTS_REACHED");
