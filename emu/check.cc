@@ -12,11 +12,11 @@
 #include "emu/agents/operand_check.h"
 #include "emu/arrays.h"
 #include "emu/checks/check_compare.h"
+#include "emu/checks/check_log.h"
 #include "emu/checks/check_trial.h"
 #include "emu/checks/contracts.h"
 #include "emu/checks/coverage.h"
 #include "emu/checks/evidence.h"
-#include "emu/checks/check_log.h"
 #include "emu/checks/other_operands.h"
 #include "emu/checks/shorten.h"
 #include "emu/launch/grid_checks.h"
@@ -50,7 +50,7 @@ class Checker {
       status = absl::OkStatus();
     }
     if (status.ok() && !report_.interrupted) ChallengeEqualValues(runner_, options_, lengths_, log_);
-    if (!status.ok() && log_.entries().empty()) return status;
+    if (!status.ok() && log_.size() == 0) return status;
     if (!status.ok()) report_.error = ErrorReport(status, "", "").error;
     Conclude();
     return absl::OkStatus();
@@ -281,9 +281,9 @@ class Checker {
   }
 
   void Conclude() {
-    for (const CheckLog::Entry& entry : log_.entries()) {
-      report_.findings.push_back(Reported(entry.finding, kernel_.state().module()));
-      report_.findings.back().replay = entry.replay;
+    for (std::size_t i = 0; i < log_.size(); ++i) {
+      report_.findings.push_back(Reported(log_.finding(i), kernel_.state().module()));
+      report_.findings.back().replay = log_.shown(i).replay;
     }
     for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
     Argue();

@@ -20,7 +20,8 @@
 
 namespace palladion {
 
-class GpuMachine;  // emu/gpu/gpu_machine.h
+class EqualWrites;  // emu/launch/equal_writes.h
+class GpuMachine;   // emu/gpu/gpu_machine.h
 
 struct ScheduledOptions {
   LaunchOptions launch;  // of the hooks, Before and After are called
@@ -35,8 +36,7 @@ struct ScheduledOptions {
   // The last blocks begin first where launch.order says so, also where some can only begin when others have ended: no
   // chip does that. Else these begin in order whatever launch.order says.
   bool begin_backwards = false;
-  // Gets the names of the arrays of the call of which whoever wrote an element wrote the same bytes; nullptr: unasked.
-  std::vector<std::string>* one_value = nullptr;
+  EqualWrites* equal_writes = nullptr;  // is told who writes; it watches by launch.observers
   // Shown the machine once every block has ended: what is left there, for tests.
   std::function<void(const GpuMachine&)> at_end = nullptr;
 };

@@ -141,15 +141,6 @@ void Memory::Poison(BufferId id) {
 }
 
 // Of two at one place the worse is told: a copy may be worth a note for its source, and wrong in its destination.
-void Memory::Report(Finding finding) {
-  for (Finding& known : findings_) {
-    if (!SameFinding(known, finding)) continue;
-    const std::int64_t count = known.count + 1;
-    if (finding.severity > known.severity) known = std::move(finding);
-    known.count = count;
-    return;
-  }
-  findings_.push_back(std::move(finding));
-}
+void Memory::Report(Finding finding) { log_.Take(std::move(finding)); }
 
 }  // namespace palladion

@@ -19,6 +19,7 @@
 #include "memory_model/bytes/undefined_stores.h"
 #include "memory_model/sets/box.h"
 #include "semantics/base/agent_name.h"
+#include "semantics/base/finding_log.h"
 #include "semantics/port/machine.h"
 #include "semantics/tensor/copy_box.h"
 #include "semantics/tensor/fill.h"
@@ -80,7 +81,7 @@ class Memory final : public Machine {
   const std::vector<std::string>& printed() const {
     return printed_;
   }  // the first kMaxPrintedBytes; then one line says so
-  const std::vector<Finding>& findings() const { return findings_; }
+  const std::vector<Finding>& findings() const { return log_.findings(); }
 
   // A program that others had interrupted goes on: what happens from here is its again.
   void ResumeProgram(absl::Span<const std::int64_t> grid_index);
@@ -197,7 +198,6 @@ class Memory final : public Machine {
   class Moves;
   class StoreRecord;
   void ForgetStores();
-  void ReportNote(Finding finding);
   void ReportUndefinedElements(const Buffer& buffer, DefinedMark mark, std::int64_t first, std::int64_t count,
                                const Site& site);
 
@@ -207,7 +207,7 @@ class Memory final : public Machine {
   std::vector<BufferId> free_ids_;
   std::multimap<std::size_t, std::byte*>
       pool_;  // freed memory by size: kernels allocate the same scopes again and again
-  std::vector<Finding> findings_;
+  FindingLog log_;
   static constexpr std::size_t kMaxPrintedBytes = std::size_t{1} << 26;
   std::vector<std::string> printed_;
   std::size_t printed_bytes_ = 0;
