@@ -96,7 +96,8 @@ absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::
                                        absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
   if (RunTogether(kernel.program(), options)) return RunTogetherInOrder(kernel, inputs, outputs, options);
   const bool may_wait = !kernel.program().loops.empty();
-  LaunchState state(kernel, options);
+  RunState run;
+  LaunchState state(kernel, options, {.run = &run});
   PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
   std::optional<SoloSpin> solo;
   if (may_wait) solo.emplace(state, options.hooks);

@@ -38,6 +38,7 @@ class Threads final : public AgentsOfLaunch {
                      GpuOptions{.policy = options_.fences,
                                 .races = options_.races,
                                 .definedness = state_.tracks_definedness(),
+                                .device = state_.device(),
                                 .places = [&module = state_.module()](const CodeSite& site) {
                                   return PlaceText(module, site.loc, site.text_line);
                                 }});

@@ -27,6 +27,8 @@ Memory::Buffer Memory::CopyOf(const Buffer& buffer) {
           .bytes = buffer.bytes,
           .owned = buffer.owned,
           .is_output = buffer.is_output,
+          .device = buffer.device,
+          .of = buffer.of,
           .made = buffer.made,
           .made_line = buffer.made_line,
           .defined = {},
