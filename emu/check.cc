@@ -13,6 +13,7 @@
 #include "emu/arrays.h"
 #include "emu/checks/check_compare.h"
 #include "emu/checks/check_log.h"
+#include "emu/checks/check_options.h"
 #include "emu/checks/check_trial.h"
 #include "emu/checks/contracts.h"
 #include "emu/checks/coverage.h"
@@ -352,24 +353,13 @@ class Checker {
   Report report_;
 };
 
-absl::Status CheckOptionsValid(const CheckOptions& options) {
-  if (options.seeds < 1)
-    return absl::InvalidArgumentError(
-        Cat("seeds must be at least 1: a check that runs nothing is no pass; found ", options.seeds));
-  if (options.step_budget < 1)
-    return absl::InvalidArgumentError(Cat("the step budget must be at least 1; found ", options.step_budget));
-  if (!FencePolicyFromName(options.proxy).has_value())
-    return absl::InvalidArgumentError(Cat("proxy must be pallas, strict or lax; found '", options.proxy, "'"));
-  if (options.exhaustive && !options.replay.empty())
-    return absl::InvalidArgumentError("a replay is one schedule, and exhaustive is all of them: give one of the two");
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options,
                              std::vector<Tensor>* outputs) {
-  PALLADION_RETURN_IF_ERROR(CheckOptionsValid(options));
+  PALLADION_RETURN_IF_ERROR(ExpectCheckOptions(options));
+  if (options.exhaustive && !options.replay.empty())
+    return absl::InvalidArgumentError("a replay is one schedule, and exhaustive is all of them: give one of the two");
   const FloatEnvironment environment;
   const std::vector<ConstArray> arrays = ArraysOf(inputs);
   PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, arrays));

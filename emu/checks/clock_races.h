@@ -6,7 +6,7 @@
 //
 //   ClockRaces races(kernel);
 //   races.Attach(launch);
-//   RunScheduled(kernel, inputs, outputs, {.launch = launch}, policy);
+//   RunScheduled({kernel, inputs, outputs, options_with_that_launch}, policy);
 //   std::vector<Finding> found = races.Found();  // EqualWrites may say more of them
 //   for (Finding& finding : found) races.SayInTermsOfTheTarget(finding);
 //

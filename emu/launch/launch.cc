@@ -80,7 +80,7 @@ absl::StatusOr<LaunchResult> RunTogetherInOrder(const PreparedKernelState& kerne
   const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
   ScheduledOptions scheduled{.launch = options, .loop = LoopOf(options.run)};
   scheduled.loop.resident = ProgramsAtOnce(kernel.program());
-  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, RunScheduled(kernel, inputs, outputs, scheduled, *policy));
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, RunScheduled({kernel, inputs, outputs, scheduled}, *policy));
   return std::move(result.launch);
 }
 

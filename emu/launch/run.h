@@ -9,7 +9,6 @@
 #ifndef PALLADION_EMU_LAUNCH_RUN_H_
 #define PALLADION_EMU_LAUNCH_RUN_H_
 
-#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -18,15 +17,6 @@
 #include "emu/launch/scheduled_launch.h"
 
 namespace palladion {
-
-// What is launched, and where. All outlive the launch.
-struct LaunchCall {
-  const PreparedKernelState& kernel;
-  absl::Span<const ConstArray> inputs;
-  absl::Span<const MutableArray> outputs;
-  const ScheduledOptions& options;
-  std::int32_t device = 0;
-};
 
 // Runs them together to their end; results in their order, with findings as each launch would have alone, and of the
 // loop what it did for all. The loop's budget, patience and interruption are the first launch's.

@@ -78,7 +78,7 @@ class Launched {
     return Cat(told, "\n", result.launch.programs, " programs, ", result.launch.accesses, " accesses");
   }
   std::string Alone(Policy& policy) {
-    const absl::StatusOr<ScheduledResult> result = RunScheduled(kernel_->state(), in_, out_, options_, policy);
+    const absl::StatusOr<ScheduledResult> result = RunScheduled(On(0), policy);
     EXPECT_TRUE(result.ok()) << result.status();
     return result.ok() ? Told(*result) : "";
   }
@@ -133,7 +133,7 @@ TEST(RunLaunches, AgentsOfBothGoInTheOrderOfOnePolicy) {
     EXPECT_EQ(*second.On(0).outputs[1].data, std::byte{4}) << "the word, seed " << seed;
     switches += (*results)[0].run.switches;
   }
-  EXPECT_GT(switches, 100) << "policies go from one launch to the other";
+  EXPECT_GT(switches, 20) << "policies go from one launch to the other";
 }
 
 TEST(RunLaunches, OneAfterAnotherTheSecondSeesTheArraysOfTheFirst) {

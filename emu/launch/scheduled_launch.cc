@@ -134,12 +134,9 @@ class AgentsLaunch final : public Explorable {
 
 }  // namespace
 
-absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                             absl::Span<const MutableArray> outputs, const ScheduledOptions& options,
-                                             Policy& policy) {
-  RunState run;
-  PALLADION_ASSIGN_OR_RETURN(std::vector<ScheduledResult> results,
-                             RunLaunches(run, {{kernel, inputs, outputs, options}}, policy));
+absl::StatusOr<ScheduledResult> RunScheduled(const LaunchCall& call, Policy& policy) {
+  RunState run(call.device + 1);
+  PALLADION_ASSIGN_OR_RETURN(std::vector<ScheduledResult> results, RunLaunches(run, {&call, 1}, policy));
   return std::move(results[0]);
 }
 
@@ -217,15 +214,13 @@ std::size_t ProgramsAtOnce(const Program& program) {
   return static_cast<std::size_t>(chip->cores) * kBlocksOfSm;
 }
 
-absl::StatusOr<std::optional<Finding>> StartOrderNote(const PreparedKernelState& kernel,
-                                                      absl::Span<const ConstArray> inputs,
-                                                      absl::Span<const MutableArray> outputs,
-                                                      const ScheduledOptions& options) {
-  ScheduledOptions backwards = options;
+absl::StatusOr<std::optional<Finding>> StartOrderNote(const LaunchCall& call) {
+  ScheduledOptions backwards = call.options;
   backwards.launch.order = WalkOrder::kReverse;
   backwards.begin_backwards = true;
   const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
-  PALLADION_ASSIGN_OR_RETURN(const ScheduledResult result, RunScheduled(kernel, inputs, outputs, backwards, *policy));
+  PALLADION_ASSIGN_OR_RETURN(const ScheduledResult result,
+                             RunScheduled({call.kernel, call.inputs, call.outputs, backwards, call.device}, *policy));
   const std::vector<Finding>& findings = result.launch.findings;
   const auto hang = std::find_if(findings.begin(), findings.end(),
                                  [](const Finding& finding) { return finding.code == FindingCode::kDeadlock; });
