@@ -27,11 +27,15 @@ FindingLog::Key FindingLog::Key::OfOne(FindingCode code, Where where, std::int64
   return key;
 }
 
-FindingLog::Key::Key(const Finding& finding, std::int64_t of_object)
-    : Key(finding.code, finding.first.has_value() ? Of(*finding.first) : Where{finding.loc, finding.text_line},
-          finding.second.has_value() ? Of(*finding.second) : Where{finding.loc, finding.text_line}, of_object) {
+FindingLog::Key::Key(const Finding& finding, std::int64_t of_object) : Key(finding.code, {}, {}, of_object) {
+  const Where own{finding.loc, finding.text_line};
+  const Where first = finding.first.has_value() ? Of(*finding.first) : own;
+  const Where second = finding.second.has_value() ? Of(*finding.second) : own;
   sides =
       static_cast<std::uint8_t>((finding.first.has_value() ? kFirst : 0) | (finding.second.has_value() ? kSecond : 0));
+  turned = sides == kBoth && second < first;  // the place of one access and the finding's own are not alike
+  low = turned ? second : first;
+  high = turned ? first : second;
 }
 
 bool operator==(const FindingLog::Key& a, const FindingLog::Key& b) { return !(a < b) && !(b < a); }

@@ -39,7 +39,7 @@ class FindingLog {
     explicit Key(const Finding& finding, std::int64_t of_object = kNoObject);
 
     FindingCode code;
-    Where low, high;      // the two places, in ascending order
+    Where low, high;      // the two places; of two accesses in ascending order
     bool turned = false;  // the first of them is `high`: not compared
     std::uint8_t sides;   // which accesses it names
     std::int64_t object;

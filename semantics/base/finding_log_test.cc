@@ -52,6 +52,10 @@ TEST(FindingLog, AFindingOfOnePlaceIsNoneOfTwo) {
   one.first = FindingAccess{.text_line = 3};
   EXPECT_TRUE(FindingLog::Key(one) == FindingLog::Key::OfOne(FindingCode::kSemaphoreLeak, here));
   EXPECT_FALSE(FindingLog::Key(one) == FindingLog::Key(FindingCode::kSemaphoreLeak, here, here));
+  Finding turned = one;
+  one.first->text_line = 5;
+  turned.text_line = 5;
+  EXPECT_FALSE(SameFinding(one, turned)) << "an access and a finding's own place are not alike";
   one.first.reset();
   EXPECT_FALSE(FindingLog::Key(one) == FindingLog::Key::OfOne(FindingCode::kSemaphoreLeak, here));
 }
