@@ -35,7 +35,7 @@ Left RunAndLook(const std::string& text, bool races, std::uint64_t seed) {
   ScheduledOptions options{.races = races, .at_end = [&](const GpuMachine& machine) {
                              left = {machine.kept(), machine.model().kept(), left.looks + 1};
                            }};
-  const auto run = RunScheduled(kernel->state(), inputs, outputs, options, *MakePolicy(PolicyOfSeed(seed), seed, {}));
+  const auto run = RunScheduled({kernel->state(), inputs, outputs, options}, *MakePolicy(PolicyOfSeed(seed), seed, {}));
   EXPECT_TRUE(run.ok()) << run.status();
   EXPECT_EQ(left.looks, 1);
   return left;
