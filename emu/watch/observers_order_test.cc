@@ -33,7 +33,9 @@ class Teller final : public RunObserver {
     if (step.visible) Say("after");
   }
   void Finished(Memory&, absl::Span<const BufferId>) override { Say("finished"); }
-  void Running(const RunningAgent& now) override { Say(Cat("runs ", now.id.value)); }
+  void Running(const RunningAgent& now) override {
+    if (now.begins) Say(Cat("runs ", now.id.value));
+  }
   void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override { Say("store"); }
 
  private:
