@@ -1,5 +1,6 @@
 #include "bench/dot_native.h"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 

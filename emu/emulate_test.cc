@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "emu/testing/kernel_test_util.h"
 #include "emu/values.h"
@@ -361,8 +362,7 @@ TEST(Values, IndicesFarOutside) {
   }
 }
 
-// ---- many at once
-
+// Many at once.
 TEST(Threads, OneProgramOnManyThreads) {
   const std::string dot =
       "pkir 1;\nkernel @d { grid [2]; in %x: f32[256,512] block (128,512) map (%i: i32[]) { return %i, 0:i32; }; in "

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "scheduler/policies/policies.h"
 #include "scheduler/run_loop.h"

@@ -64,6 +64,7 @@ run_light_checks() {
   check links python3 tools/links.py
   check include-arrows python3 conformance/include_arrows_test.py
   check one-definition python3 conformance/one_definition_test.py
+  check standard-includes python3 conformance/standard_includes_test.py
   check generated-docs python3 tools/gen_docs.py --check --palladion build/palladion
 }
 
@@ -134,6 +135,19 @@ run_exhaustive() {
     "$binary" || failed=1
   done
   ((found)) || die "there is no exhaustive check '$1'; there are: $(cd build/exhaustive && echo *)"
+  return $failed
+}
+
+# What uses host threads: strips of large operations, seeds side by side, interruption, many runs at once. Left out are the
+# agents that are C++ functions: ThreadSanitizer does not know of a switch to another stack.
+run_threads() {
+  build_preset clang-tsan semantics_simd_test scheduler_test emu_test
+  local test failed=0
+  for test in semantics/semantics_simd_test scheduler/scheduler_test emu/emu_test; do
+    say "running $test under ThreadSanitizer"
+    TSAN_OPTIONS=halt_on_error=1 "build-clang-tsan/$test" --gtest_brief=1 \
+      --gtest_filter='-CoroutineAgent*:Kernels.*:KernelErrors.*:Exchange.*:Lock.*:RingPipeline.*' || failed=1
+  done
   return $failed
 }
 

@@ -38,7 +38,7 @@ test_release() {
   build_or_record release || return 0
   ctest_preset release release
   cases_on_every_target release
-  python_tests
+  python_tests -n "$JOBS" --dist loadfile
 }
 
 # python_tests [PYTEST-ARG...]

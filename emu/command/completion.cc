@@ -1,5 +1,7 @@
 // The scripts of `palladion completion SHELL`: words that the table of commands knows; names of files are the shell's.
 
+#include <algorithm>
+
 #include "absl/strings/str_join.h"
 #include "emu/command/help.h"
 #include "emu/reports/explain.h"

@@ -1,5 +1,7 @@
 #include "emu/command/help.h"
 
+#include <algorithm>
+
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 

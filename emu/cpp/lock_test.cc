@@ -1,6 +1,8 @@
 // A lock: blocks that count under it, and what is found where they do not take it, or give it back otherwise.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "emu/cpp/kernel_test_util.h"
 
 namespace palladion::cpp_kernels {

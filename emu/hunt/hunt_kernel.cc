@@ -1,5 +1,7 @@
 #include "emu/hunt/hunt_kernel.h"
 
+#include <utility>
+
 #include "semantics/base/cat.h"
 
 namespace palladion::hunt {

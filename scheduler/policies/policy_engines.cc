@@ -1,4 +1,5 @@
 // Engines as late, or as early, as they may be: a copy that nobody waits for is found by the first at once.
+#include <utility>
 #include <vector>
 
 #include "scheduler/policies/policies.h"

@@ -1,6 +1,7 @@
 // Uniform random walk. An agent that has done more than the first run said counts as having one operation left, so no
 // agent is ever left out.
 #include <algorithm>
+#include <utility>
 
 #include "scheduler/policies/policies.h"
 #include "scheduler/policies/random.h"

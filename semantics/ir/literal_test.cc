@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "semantics/base/cat.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "semantics/simd/dot_kernels.h"

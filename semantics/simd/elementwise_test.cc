@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "gtest/gtest.h"
 
