@@ -129,6 +129,12 @@ def functions():
         lambda x: scipy.special.erfinv(x.astype(np.float64)).astype(np.float32),
     )
     yield elementwise(
+        "bessel_i0e",
+        "Correctly rounded in float32. Oracle: SciPy in double precision.",
+        [("f32", (0.0, 0.5, -2.0, 8.0, 1e30, -INF, NAN))],
+        lambda x: scipy.special.i0e(x.astype(np.float64)).astype(np.float32),
+    )
+    yield elementwise(
         "exp",
         "bfloat16 results are rounded once. Oracle: NumPy in double precision.",
         [("bf16", (0.0, 1.0, -1.0, 5.0))],

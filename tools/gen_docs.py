@@ -1,9 +1,9 @@
-"""Writes the parts of docs/ that code knows, or checks that they are fresh.
+"""Writes the parts of docs/, and the lists of operations elsewhere, that code knows, or checks that they are fresh.
 
     python3 tools/gen_docs.py --check --palladion build/palladion
     python3 tools/gen_docs.py --write --palladion build/palladion
 
-A generated part stands between the two comments `generated:NAME` and `/generated:NAME`; BLOCKS has one function per NAME.
+A generated part stands between the two comments `generated:NAME` and `/generated:NAME`, of HTML or behind #; BLOCKS has one function per NAME.
 --check also fails on a marker that no function knows and on a function that no page uses. Blocks that ask the command
 (the operation list) need a built `palladion`; without one --check is an error, never a pass.
 """
@@ -22,11 +22,12 @@ import sys
 
 import includes
 import links
+import operation_docs
 import pins
 
 ROOT = includes.ROOT
-BACKENDS = {"mosaic_tpu": "Mosaic TPU", "mosaic_gpu": "Mosaic GPU", "triton": "Triton"}
-MARKER = re.compile(r"<!-- generated:(?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- /generated:(?P=name) -->", re.DOTALL)
+MARKER = re.compile(r"(?P<open>(?:<!--| *#) generated:(?P<name>[\w-]+)(?: -->)?\n)(?P<body>.*?)(?P<close>(?:<!--| *#) /generated:(?P=name)\b)", re.DOTALL)
+OTHER_FILES = ("python/palladion/exporter/elementwise_names.py", "semantics/registry/parse_fuzz.dict")
 
 
 def include_arrows() -> str:
@@ -48,50 +49,6 @@ def include_arrows() -> str:
         if part in arrows:
             seen = ", ".join(f"`{name}`" for name in includes.ALLOWED if name in arrows[part])
             lines.append(f"| `{part}` | {seen or 'nothing'} | {', '.join(sorted(libraries[part])) or 'none'} |")
-    return "\n".join(lines) + "\n"
-
-
-def all_operations(palladion: str) -> list[dict]:
-    command = [palladion, "ops", "--format=json"]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def full_name(row: dict) -> str:
-    return f"{row['dialect']}.{row['name']}" if row["dialect"] else row["name"]
-
-
-def operations(palladion: str) -> str:
-    """The registry, a table for each page of the specification. What `palladion ops` does not print is not invented here."""
-    rows = all_operations(palladion)
-    families = collections.defaultdict(list)
-    for row in rows:
-        families[row["spec"].split("#")[0]].append(row)
-    done = sum(row["status"] == "implemented" for row in rows)
-    lines = [f"{len(rows)} operations, {done} implemented, {len(rows) - done} not."]
-    for page, members in sorted(families.items()):
-        lines += ["", f"## {page.removesuffix('.md')}", "", "| operation | " + " | ".join(BACKENDS.values()) + " | status |"]
-        lines.append("|---" * (2 + len(BACKENDS)) + "|")
-        for row in sorted(members, key=lambda row: (row["dialect"], row["name"])):
-            name = full_name(row)
-            marks = ["yes" if backend in row["backends"] else "" for backend in BACKENDS]
-            status = row["status"] if row["status"] == "implemented" else f"{row['status']}: {row['reason']}"
-            page_name, _, heading = row["spec"].partition("#")
-            lines.append(f"| [`{name}`](spec/{page_name}#{links.slug(heading)}) | " + " | ".join(marks) + f" | {status} |")
-    return "\n".join(lines) + "\n"
-
-
-def definedness(palladion: str) -> str:
-    """The rules from the table of semantics/ops/flow/shadow.cc; which operation has which, from the registry."""
-    with open(os.path.join(ROOT, "semantics/ops/flow/shadow.cc"), encoding="utf-8") as file:
-        joined = re.sub(r'"\s*\n\s*"', "", file.read())  # a literal over several lines
-    rules = re.findall(r'\{Flow::k\w+,\s*"(\w+)",\s*"([^"]+)"\}', joined)
-    members = collections.defaultdict(list)
-    for row in all_operations(palladion):
-        members[row["flow"]].append(f"`{full_name(row)}`")
-    if unknown := set(members) - {name for name, _ in rules} - {""}:
-        raise SystemExit(f"semantics/ops/flow/shadow.cc has no words for the flow {', '.join(sorted(unknown))}")
-    lines = ["| flow | rule | operations |", "|---|---|---|"]
-    lines += [f"| {name} | {rule} | {', '.join(sorted(members[name])) or 'none'} |" for name, rule in rules]
     return "\n".join(lines) + "\n"
 
 
@@ -325,7 +282,8 @@ def options_of(name: str, palladion: str) -> str:
 
 COMMANDS_WITH_OPTIONS = ("run", "check", "trace", "why", "log", "diff", "mutate", "explain", "show", "ops", "help")
 
-COMMAND_BLOCKS = {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS} | {"operations": operations, "definedness": definedness, "findings": findings, "gpu-limits": gpu_limits}
+COMMAND_BLOCKS = {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS} | {
+    "findings": findings, "gpu-limits": gpu_limits} | operation_docs.BLOCKS
 
 
 def regenerate(text: str, page: str, blocks: dict, used: set[str]) -> str:
@@ -334,10 +292,10 @@ def regenerate(text: str, page: str, blocks: dict, used: set[str]) -> str:
         if name not in blocks:
             raise SystemExit(f"{page}: nothing generates '{name}'; tools/gen_docs.py knows {', '.join(blocks)}")
         used.add(name)
-        return f"<!-- generated:{name} -->\n{blocks[name]()}<!-- /generated:{name} -->"
+        return match["open"] + blocks[name]() + match["close"]
 
     fresh = MARKER.sub(replace, text)
-    if len(re.findall(r"<!-- /?generated:", text)) != 2 * len(MARKER.findall(text)):
+    if len(re.findall(r"(?:<!--| *#) /?generated:", text)) != 2 * len(MARKER.findall(text)):
         raise SystemExit(f"{page}: a 'generated' comment has no partner")
     return fresh
 
@@ -353,7 +311,7 @@ def main() -> int:
     blocks = BLOCKS | {name: functools.partial(block, palladion) for name, block in COMMAND_BLOCKS.items()}
     used: set[str] = set()
     stale = 0
-    for path in sorted(glob.glob(os.path.join(ROOT, "docs/**/*.md"), recursive=True)) + [os.path.join(ROOT, "README.md")]:
+    for path in sorted(glob.glob(os.path.join(ROOT, "docs/**/*.md"), recursive=True)) + [os.path.join(ROOT, name) for name in ("README.md", *OTHER_FILES)]:
         page = os.path.relpath(path, ROOT)
         with open(path, encoding="utf-8") as file:
             old = file.read()

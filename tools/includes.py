@@ -96,7 +96,7 @@ with open(os.path.join(ROOT, "emu/public_headers.txt"), encoding="utf-8") as _fi
 # Libraries that few files may see: what the include starts with, its name, and who may.
 LIBRARIES = [
     (r"Eigen/|unsupported/Eigen/", "Eigen", r"bench/"),
-    (r"boost/math/", "Boost.Math", r".*_(test|main)\.cc$"),  # an oracle
+    (r"boost/math/", "Boost.Math", r".*_(test|main)\.cc$|.*_mpfr\.h$"),  # an oracle
     (r"boost/", "Boost", r"scheduler/"),
     (r"hwy/", "Highway", r"semantics/simd/"),
     (r"mpfr\.h|gmp\.h|gmpxx\.h", "MPFR", r".*_(test|main)\.cc$|.*_mpfr\.h$"),

@@ -20,6 +20,7 @@ from jax.experimental.pallas import tpu as pltpu
 from jax.experimental.pallas import triton as plt
 
 import palladion
+from palladion.exporter.elementwise_names import ELEMENTWISE
 
 BACKENDS = {"mosaic_tpu/v5e": ("tpu", pltpu.CompilerParams), "triton/h100": ("cuda", plt.CompilerParams),
             "mosaic_gpu/h100": ("cuda", plgpu.CompilerParams)}
@@ -154,6 +155,17 @@ def access_cases():
     yield Case("store_mask_16", TPU, store_mask_16, [shape((16, 128), BF16)], shape((16, 128), BF16))
 
 
+def of_one_operand():
+    """Elementwise operations of the registry on one f32; a new one comes by itself."""
+    for name in ELEMENTWISE:
+        f = getattr(jax.lax, name, None)
+        try:
+            if f is not None and jax.eval_shape(f, shape((16, 128))).dtype == F32:
+                yield name, f
+        except (TypeError, ValueError):  # of more operands, or of integers
+            pass
+
+
 def operation_cases():
     """Operations over matrices, on every backend that the operation might have."""
 
@@ -174,6 +186,7 @@ def operation_cases():
         "transpose": lambda x: x.T, "nextafter": lambda x: jax.lax.nextafter(x, x), "is_finite": lambda x: jnp.isfinite(x).astype(F32),
         "pad": lambda x: jnp.pad(x, ((0, 16), (0, 128))), "concatenate": lambda x: jnp.concatenate([x, x], axis=1),
     }
+    functions |= {name: f for name, f in of_one_operand() if name not in functions}
     for target in BACKENDS:
         for name, f in functions.items():
             yield unary(name, target, f)

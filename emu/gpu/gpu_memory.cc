@@ -68,7 +68,7 @@ absl::StatusOr<BufferId> GpuMachine::AllocGlobal(const AllocRequest& request, co
   const ObjectName name = of_grid ? ObjectName{site.step, 0} : NextName(site);
   const auto [at, added] = globals_.try_emplace({of_grid ? BlockId{} : block, name});
   if (!added) return at->second.buffer;
-  const auto made = MakeBuffer(request, MemoryKind::kGlobal, of_grid ? Place{} : Of(block).place);
+  const auto made = MakeBuffer(request, MemoryKind::kGlobal, of_grid ? DevicePlace() : Of(block).place);
   if (!made.ok()) {
     globals_.erase(at);
     return made.status();

@@ -27,36 +27,6 @@ void ThreadAccesses::Points(AccessKind kind, const PointAccess& access, const st
   machine_.model().Touch(machine_.current(), access.buffer, kind, SetOf(access), CodeSite::Of(access.site));
 }
 
-// ---- what is written
-
-void ThreadWrites::Watch(BufferId array) {
-  arrays_.push_back(array);
-  values_.Watch(memory_, array);
-}
-
-// A thread is one writer; of engines each write is one of its own.
-std::uint32_t ThreadWrites::Writer() {
-  constexpr std::uint32_t kEngines = std::uint32_t{1} << 31;
-  if (machine_.performing()) return kEngines + engines_++;
-  return static_cast<std::uint32_t>(machine_.current().value) + 1;
-}
-
-void ThreadWrites::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
-  if (kind != AccessKind::kRead) values_.Box(Writer(), kind, access, reach, value);
-}
-
-void ThreadWrites::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
-  if (kind != AccessKind::kRead) values_.Points(Writer(), kind, access, value);
-}
-
-std::vector<std::string> ThreadWrites::OfOneValue() const {
-  std::vector<std::string> names;
-  for (const BufferId array : arrays_) {
-    if (values_.AreEqual(array)) names.emplace_back(memory_.NameOf(array));
-  }
-  return names;
-}
-
 // ---- a thread
 
 ThreadAgent::ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
@@ -186,51 +156,6 @@ void ThreadAgent::After(const Step& step, Frame& frame) {
   if ((step.lasting && step.polls == nullptr) || step.waits != nullptr) spin_.Changed();
 }
 
-// ---- an engine
-
-EngineAgent::EngineAgent(GpuMachine& machine, AgentId operation, ThreadAgents& all)
-    : machine_(machine),
-      operation_(operation),
-      all_(all),
-      half_(request().sources.empty() ? Half::kWrite : Half::kRead),
-      condition_(*this) {}
-
-bool EngineAgent::HalfCondition::MaySignal(AgentOrdinal other) const {
-  return agent_.all_.MaySignal(agent_.request().queue, other);
-}
-
-Operation EngineAgent::Next() const {
-  const AsyncRequest& asked = request();
-  Operation next{.loc = asked.site.loc, .text_line = asked.site.text_line};
-  if (asked.queue.valid()) {
-    next.waits_for = &condition_;
-    next.footprint.Add({.object = machine_.ObjectOf(asked.queue)});
-  }
-  if (half_ == Half::kRead) {
-    for (const AsyncOperand& from : asked.sources) next.footprint.Add({.object = from.buffer().value, .writes = false});
-    return next;
-  }
-  for (const AsyncOperand& to : asked.destinations) next.footprint.Add({.object = to.buffer().value});
-  for (const Completion& completion : asked.completions) {
-    next.footprint.Add({.object = GpuMachine::ObjectOf(completion)});
-  }
-  return next;
-}
-
-absl::Status EngineAgent::Resume(Gate& gate) {
-  if (all_.spins() != nullptr) all_.spins()->SetCurrent(nullptr, ordinal_);
-  while (gate.TakeGrant() || gate.MayGo(Next())) {
-    machine_.Perform(operation_, half_);
-    if (half_ == Half::kWrite) {
-      all_.Ends(operation_);
-      done_ = true;
-      break;
-    }
-    half_ = Half::kWrite;
-  }
-  return absl::OkStatus();
-}
-
 // ---- all of them
 
 ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, const Kernel& kernel,
@@ -266,7 +191,7 @@ void ThreadAgents::Spawn(AgentId operation) {
   auto agent = std::make_shared<EngineAgent>(machine_, operation, *this);
   engines_ = true;
   agent->SetOrdinal(Add(operation, {.engine = agent.get()}));
-  const Operation first = agent->First();
+  const Operation first = agent->Next();
   current_.gate->Spawn(std::move(agent), first);
 }
 
@@ -330,9 +255,13 @@ std::vector<const ThreadAgent*> ThreadAgents::Unfinished() const {
   return unfinished;
 }
 
-bool ThreadAgents::MaySignal(QueueId queue, AgentOrdinal other) const {
-  const auto live = live_.find(ordinals_.Of(other).value);
-  return live != live_.end() && live->second.engine != nullptr && live->second.engine->request().queue == queue;
+const EngineAgent* ThreadAgents::EngineOf(AgentOrdinal agent) const {
+  const auto live = live_.find(ordinals_.Of(agent).value);
+  return live == live_.end() ? nullptr : live->second.engine;
+}
+
+void ThreadAgents::Runs(AgentOrdinal engine) {
+  if (spins() != nullptr) spins()->SetCurrent(nullptr, engine);
 }
 
 bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, const EngineAgent& engine) const {

@@ -1,5 +1,5 @@
-// The threads of a launch, and the halves of what engines do for them, as agents of the scheduler: a thread is a frame
-// that is resumed. Clusters begin one after another, as many at a time as the chip can hold.
+// The threads of a launch as agents of the scheduler, and everybody who is one: a thread is a frame that is resumed.
+// Clusters begin one after another, as many at a time as the chip can hold.
 #ifndef PALLADION_EMU_GPU_THREAD_AGENTS_H_
 #define PALLADION_EMU_GPU_THREAD_AGENTS_H_
 
@@ -13,11 +13,11 @@
 #include "emu/agents/agent_ordinals.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
+#include "emu/gpu/engine_agent.h"
 #include "emu/gpu/gpu_machine.h"
 #include "emu/gpu/residency.h"
 #include "emu/gpu/signal_reach.h"
 #include "memory_model/bytes/access_observer.h"
-#include "memory_model/sweep/written_values.h"
 #include "scheduler/agent.h"
 
 namespace palladion {
@@ -34,26 +34,6 @@ class ThreadAccesses final : public AccessObserver {
   const Memory& memory_;
   GpuMachine& machine_;
   std::int64_t accesses_ = 0;
-};
-
-// What everybody writes to the arrays of the kernel call, engines included: did they all write the same?
-class ThreadWrites final : public AccessObserver {
- public:
-  ThreadWrites(const Memory& memory, const GpuMachine& machine) : memory_(memory), machine_(machine) {}
-  void Watch(BufferId array);
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  // The arrays of which every element that several wrote got the same bytes from all of them.
-  std::vector<std::string> OfOneValue() const;
-
- private:
-  std::uint32_t Writer();
-
-  const Memory& memory_;
-  const GpuMachine& machine_;
-  std::vector<BufferId> arrays_;
-  WrittenValues values_;
-  std::uint32_t engines_ = 0;
 };
 
 // The loop that resumes whoever is running.
@@ -125,43 +105,7 @@ class ThreadAgent final : public Agent, private StepHooks {
   bool is_warp_ = false;
 };
 
-// One operation of an engine: its reading, then its writing.
-class EngineAgent final : public Agent {
- public:
-  EngineAgent(GpuMachine& machine, AgentId operation, ThreadAgents& all);
-  Operation First() { return Next(); }
-  const AsyncRequest& request() const { return machine_.model().RequestOf(operation_); }  // while it is under way
-  void SetOrdinal(AgentOrdinal ordinal) { ordinal_ = ordinal; }
-
-  absl::Status Resume(Gate& gate) override;
-  bool done() const override { return done_; }
-  std::string Name() const override { return machine_.model().agents().NameOf(operation_); }
-  AgentRole role() const override { return AgentRole::kOperation; }
-
- private:
-  class HalfCondition final : public Condition {
-   public:
-    explicit HalfCondition(const EngineAgent& agent) : agent_(agent) {}
-    bool Ready() const override { return agent_.machine_.CanPerform(agent_.operation_, agent_.half_); }
-    std::string Describe() const override { return "the operations before it in its queue"; }
-    bool MaySignal(AgentOrdinal other) const override;
-
-   private:
-    const EngineAgent& agent_;
-  };
-
-  Operation Next() const;
-
-  GpuMachine& machine_;
-  AgentId operation_;
-  ThreadAgents& all_;
-  AgentOrdinal ordinal_;
-  Half half_;
-  HalfCondition condition_;
-  bool done_ = false;
-};
-
-class ThreadAgents final : public AgentSource {
+class ThreadAgents final : public AgentSource, public EngineHost {
  public:
   // `residency`: how many clusters may be under way at once.
   ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, const Kernel& kernel, Residency residency);
@@ -176,9 +120,10 @@ class ThreadAgents final : public AgentSource {
 
   // May the agent, if it goes on, bring about what a thread waits for? Of one that is done: might it have?
   bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const;
-  bool MaySignal(QueueId queue, AgentOrdinal other) const;
   std::string NameOf(AgentOrdinal other) const;
-  void Ends(AgentId agent) { live_.erase(agent.value); }                  // an engine's operation is done, or a warp
+  void Ends(AgentId agent) override { live_.erase(agent.value); }  // an engine's operation is done, or a warp
+  void Runs(AgentOrdinal engine) override;
+  const EngineAgent* EngineOf(AgentOrdinal agent) const override;
   SpinWatch* spins() { return spins_.has_value() ? &*spins_ : nullptr; }  // nullptr: no loop of the kernel may wait
   bool engines() const { return engines_; }  // has any asynchronous operation been started?
   bool all_fit() const { return !residency_.Limits(state_.walk().programs()); }

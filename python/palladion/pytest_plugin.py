@@ -17,7 +17,8 @@ import pytest
 from palladion import _library
 from palladion.bridge import targets
 from palladion.bridge.params import ON_DEFECT, ON_UNSUPPORTED, Params
-from palladion.report import VERDICTS, DefectError, as_calls, many, tell
+from palladion.report import VERDICTS, DefectError
+from palladion.telling import as_calls, many, tell
 from palladion.whole_file import check_writable, write_whole
 
 _MARKER = """palladion(target=None, *, seeds=None, allow=(), on_defect=None, **options): run the Pallas kernels of this test in Palladion; \

@@ -2,23 +2,10 @@
 
 import dataclasses
 import json
-import linecache
-import os
 
-from palladion import _library
+from palladion import picture
 from palladion.printable import one_line, printable
-
-
-class Fields:
-    """An object of a report: each member of the JSON is an attribute, in the objects inside it too."""
-
-    def __init__(self, members: dict):
-        for name, value in members.items():
-            setattr(self, name, _wrapped(value))
-
-    def __repr__(self) -> str:
-        members = ", ".join(f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
-        return one_line(f"{type(self).__name__}({members})", 160)
+from palladion.telling import Fields, many, plain, tell
 
 
 class Finding(Fields):
@@ -35,8 +22,6 @@ class Finding(Fields):
         return f"<Finding {one_line(f'{self.severity}[{self.code}]: {self.message}')}>"
 
     def _repr_html_(self) -> str:
-        from palladion.bridge import picture
-
         return picture.finding_html(self._alone())
 
     def _alone(self) -> "KernelReport":
@@ -64,22 +49,10 @@ class KernelReport(Fields):
         return f"<KernelReport {one_line(f'@{self.kernel} on {self.target}: {self.verdict}, {many(len(self.findings), _FINDING)}')}>"
 
     def _repr_html_(self) -> str:
-        from palladion.bridge import picture
-
         return picture.report_html([self])
 
 
 _FINDING = "finding"  # in texts that are inside of others
-
-
-def _wrapped(value):
-    if isinstance(value, dict):
-        return Fields(value)
-    return [_wrapped(v) for v in value] if isinstance(value, list) else value
-
-
-def many(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 @dataclasses.dataclass
@@ -96,38 +69,6 @@ class Difference:
     def __str__(self) -> str:
         return (f"result {self.result}{list(self.index)} is {self.found} and the reference says {self.expected}; {self.count} of "
                 f"its elements differ, by up to {self.worst:.3g} times the tolerance")
-
-
-def plain(value):
-    """An object of a report as JSON has it."""
-    if isinstance(value, Fields):
-        return {name: plain(member) for name, member in vars(value).items() if not name.startswith("_")}
-    return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
-
-
-def as_calls(reports, replay: tuple = ()) -> list:
-    """KernelReports as `_library.tell` takes them; `replay` where it is to be another than the reports' own."""
-    return [{"report": plain(report), "count": getattr(report, "count", 1), "grid": list(getattr(report, "grid", ())),
-             "replay": list(replay or report._replay)} for report in reports]
-
-
-def tell(reports, form: str = "text", *, replay: tuple = (), **more) -> str:
-    """KernelReports in the words and the shape of the command: emu/reports/report_from_json.h has the forms, and what `more` may hold."""
-    calls = as_calls(reports, replay)
-    return _library.tell({"form": form, "calls": calls, "lines": _lines_of(calls), **more})
-
-
-def _lines_of(calls) -> dict:
-    """Lines of what Python knows and no file has: the cells of notebooks."""
-    lines = {}
-    for call in calls:
-        for finding in call["report"]["findings"]:
-            for part in (finding, finding.get("first"), finding.get("second")):
-                for frame in (part or {}).get("frames", ()):
-                    text = "" if os.path.exists(frame["file"]) else linecache.getline(frame["file"], frame["line"])
-                    if text:
-                        lines.setdefault(frame["file"], {})[str(frame["line"])] = text.rstrip("\r\n")
-    return lines
 
 
 def call_around(callee: str, arguments, options: dict) -> tuple:
@@ -193,6 +134,4 @@ class Report:
         return f"<Report {found}{'' if self.difference is None else ', differs from the reference'}>"
 
     def _repr_html_(self) -> str:
-        from palladion.bridge import picture
-
         return picture.report_html(self.kernels, difference="" if self.difference is None else str(self.difference))

@@ -162,10 +162,11 @@ TEST_F(WholeFileTest, TheNextRunRemovesWhatAKilledOneLeft) {
   // Not those of a program that runs, nor what only looks similar.
   absl::StatusOr<WholeFile> other = WholeFile::Open(Path("b"));
   EXPECT_EQ(1u, FileCount());
-  for (const char* name : {".palladion-x.part", ".palladion-1-2.part2", ".palladion-999999999-1"})
+  for (const char* name :
+       {".palladion-x.part", ".palladion-1-2.part2", ".palladion-999999999-1.part2", ".palladion-999999999-1"})
     std::ofstream(Path(name)) << "not ours";
   const absl::StatusOr<WholeFile> third = WholeFile::Open(Path("c"));
-  EXPECT_EQ(5u, FileCount());
+  EXPECT_EQ(6u, FileCount());
   ASSERT_TRUE(other->Write("b").ok() && other->Commit().ok());
   EXPECT_EQ("b", Slurp(Path("b")));
 }

@@ -1,20 +1,19 @@
 #include "semantics/simd/math.h"
 
-#include <array>
-
 #include "semantics/simd/math_find.h"
 
 namespace palladion::simd {
 namespace {
 
-constexpr std::array<std::string_view, kMathOpCount> kNames = {
-    "exp", "exp2", "expm1", "log",  "log2", "log1p", "logistic", "tanh",  "sqrt",  "rsqrt", "cbrt", "sin",     "cos",
-    "tan", "asin", "acos",  "atan", "sinh", "cosh",  "asinh",    "acosh", "atanh", "erf",   "erfc", "erf_inv",
-};
+constexpr bool RowsAreInOrder() {
+  for (int i = 0; i < kMathOpCount; ++i) {
+    if (kMathOps[i].op != static_cast<MathOp>(i)) return false;
+  }
+  return true;
+}
+static_assert(RowsAreInOrder(), "kMathOps has one row for each MathOp, in its order");
 
 }  // namespace
-
-std::string_view Name(MathOp op) { return kNames[static_cast<std::size_t>(op)]; }
 
 UnaryFn FindMath(MathOp op, DType dtype) { return FindMath(op, dtype, ActiveTarget()); }
 

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include "semantics/base/dtype.h"
@@ -42,9 +43,49 @@ enum class MathOp : std::uint8_t {
   kErf,
   kErfc,
   kErfInv,
+  kBesselI0e,
 };
-inline constexpr int kMathOpCount = static_cast<int>(MathOp::kErfInv) + 1;
-std::string_view Name(MathOp op);
+
+// kOdd, kEven: a kernel sees |x|, and only x >= 0 is swept.
+enum class Symmetry : std::uint8_t { kNone, kOdd, kEven };
+
+// What there is to know about a function besides how it is computed, in the order of MathOp.
+struct MathOpRow {
+  MathOp op;
+  std::string_view name;
+  Symmetry symmetry;
+};
+inline constexpr MathOpRow kMathOps[] = {
+    {MathOp::kExp, "exp", Symmetry::kNone},
+    {MathOp::kExp2, "exp2", Symmetry::kNone},
+    {MathOp::kExpm1, "expm1", Symmetry::kNone},
+    {MathOp::kLog, "log", Symmetry::kNone},
+    {MathOp::kLog2, "log2", Symmetry::kNone},
+    {MathOp::kLog1p, "log1p", Symmetry::kNone},
+    {MathOp::kLogistic, "logistic", Symmetry::kNone},
+    {MathOp::kTanh, "tanh", Symmetry::kOdd},
+    {MathOp::kSqrt, "sqrt", Symmetry::kNone},
+    {MathOp::kRsqrt, "rsqrt", Symmetry::kNone},
+    {MathOp::kCbrt, "cbrt", Symmetry::kOdd},
+    {MathOp::kSin, "sin", Symmetry::kOdd},
+    {MathOp::kCos, "cos", Symmetry::kEven},
+    {MathOp::kTan, "tan", Symmetry::kOdd},
+    {MathOp::kAsin, "asin", Symmetry::kOdd},
+    {MathOp::kAcos, "acos", Symmetry::kNone},
+    {MathOp::kAtan, "atan", Symmetry::kOdd},
+    {MathOp::kSinh, "sinh", Symmetry::kOdd},
+    {MathOp::kCosh, "cosh", Symmetry::kEven},
+    {MathOp::kAsinh, "asinh", Symmetry::kOdd},
+    {MathOp::kAcosh, "acosh", Symmetry::kNone},
+    {MathOp::kAtanh, "atanh", Symmetry::kOdd},
+    {MathOp::kErf, "erf", Symmetry::kOdd},
+    {MathOp::kErfc, "erfc", Symmetry::kNone},
+    {MathOp::kErfInv, "erf_inv", Symmetry::kOdd},
+    {MathOp::kBesselI0e, "bessel_i0e", Symmetry::kEven},
+};
+inline constexpr int kMathOpCount = static_cast<int>(std::size(kMathOps));
+constexpr const MathOpRow& RowOf(MathOp op) { return kMathOps[static_cast<std::size_t>(op)]; }
+constexpr std::string_view Name(MathOp op) { return RowOf(op).name; }
 
 // Reads n elements of the type at x, writes n at out; in place (out == x) is allowed, other overlap is not.
 using UnaryFn = void (*)(const void* x, void* out, std::size_t n);

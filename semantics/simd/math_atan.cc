@@ -12,7 +12,6 @@ namespace palladion::simd::HWY_NAMESPACE {
 
 struct AtanKernel {
   static constexpr MathOp kOp = MathOp::kAtan;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V bounded = hn::Min(x, hn::Set(d, 0x1p200));  // the quotient of infinities would be NaN
@@ -30,7 +29,6 @@ HWY_INLINE V Cathetus(D d, V x) {
 
 struct AsinKernel {
   static constexpr MathOp kOp = MathOp::kAsin;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V y = AtanQuadrant<kNarrow>(d, x, Cathetus(d, x));
@@ -40,7 +38,6 @@ struct AsinKernel {
 
 struct AcosKernel {
   static constexpr MathOp kOp = MathOp::kAcos;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V y = AtanQuadrant<kNarrow>(d, Cathetus(d, x), hn::Abs(x));

@@ -366,6 +366,26 @@ alignas(64) inline constexpr double kErfInvPoly3[18] = {
     -0x1.98714e64fb764p-36, 0x1.4f59d9a6793efp-35,
 };
 
+// (I0(x) - 1) / x^2 in x^2; weight x^2 / I0(x) on [0.0, 64.0]: error 2^-54.96
+alignas(64) inline constexpr double kBesselI0Poly[21] = {
+    0x1.0000000000000p-2,   0x1.0000000000000p-6,   0x1.c71c71c71c71cp-12,  0x1.c71c71c71c71cp-18,
+    0x1.23456789abcdfp-24,  0x1.02e85c0898b71p-31,  0x1.522a43f65486ap-39,  0x1.522a43f654869p-47,
+    0x1.0b313289be0bdp-55,  0x1.5601885e63dafp-64,  0x1.69ca9cf3b93e0p-73,  0x1.4197a7f4f706fp-82,
+    0x1.e72559534527cp-92,  0x1.3e22d6cf3374cp-101, 0x1.69f7e03ab2d41p-111, 0x1.69f77431f5436p-121,
+    0x1.40a8634fc16e7p-131, 0x1.fa3bc2106575ep-142, 0x1.6abc77afc7a91p-152, 0x1.a867c192bc202p-163,
+    0x1.79537b3a67ffbp-173,
+};
+// e^-x I0(x) sqrt(x) in t = 16 / x - 1 on [-1.0, 1.0]: error 2^-53.78
+alignas(64) inline constexpr double kBesselI0eTailPoly[27] = {
+    0x1.9bd428ad249a5p-2,   0x1.b87969bb93bbbp-9,  0x1.1daa72b5e70bcp-13,  0x1.75e5ee703dcf4p-17,
+    0x1.8e5139f8568cdp-20,  0x1.3f49acfec4881p-22, 0x1.7d0fbb49edc6ep-24,  0x1.51cc22adc3b2ap-25,
+    0x1.72156593b3b92p-26,  0x1.03ddcc42e5eaep-27, -0x1.cc94ae6dbe8c1p-28, -0x1.ce28cd4f04d9ep-27,
+    -0x1.80fb51360df0dp-28, 0x1.0823baef33ba1p-27, 0x1.131c3faafaddcp-27,  -0x1.0514f4714df86p-28,
+    -0x1.e83a336ee24aep-28, 0x1.0c425fe6853eep-29, 0x1.66709e2f1de6ep-28,  -0x1.11d420282498fp-30,
+    -0x1.a732f8fd4994fp-29, 0x1.cdb2c58c885a6p-32, 0x1.6d5db466faba6p-30,  -0x1.0251ae550cb47p-33,
+    -0x1.8fb64c52c2aa7p-32, 0x1.11cf1a9200420p-36, 0x1.99840c2b27676p-35,
+};
+
 }  // namespace palladion::simd
 
 #endif  // PALLADION_SEMANTICS_SIMD_MATH_COEFFICIENTS_H_

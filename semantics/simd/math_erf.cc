@@ -1,7 +1,8 @@
-// erf, erfc, erf_inv. erfc(a) = e^(-a^2) P(t) / (1 + 2a) with t = (a - 3) / (a + 3), one polynomial over [0, 28] (the
-// substitution: M. M. Shepherd, J. G. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x", Math. Comp.
-// 36 (1981)). erf_inv: polynomials in w = -log(1 - x^2) and sqrt(w) (M. Giles, "Approximating the erfinv function", GPU
-// Computing Gems 2 (2011)); all coefficients are our own.
+// erf, erfc, erf_inv, bessel_i0e. erfc(a) = e^(-a^2) P(t) / (1 + 2a) with t = (a - 3) / (a + 3), one polynomial over
+// [0, 28] (the substitution: M. M. Shepherd, J. G. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x",
+// Math. Comp. 36 (1981)). erf_inv: polynomials in w = -log(1 - x^2) and sqrt(w) (M. Giles, "Approximating the erfinv
+// function", GPU Computing Gems 2 (2011)). bessel_i0e(x) = e^-x I0(x): I0 in x^2 up to 8, from there sqrt(x) e^-x I0(x)
+// in 16 / x - 1. All coefficients are our own.
 #include "semantics/simd/math_find.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -37,7 +38,6 @@ HWY_INLINE V ErfSmall(D d, V a) {
 
 struct ErfcKernel {
   static constexpr MathOp kOp = MathOp::kErfc;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V a = hn::Min(hn::Abs(x), hn::Set(d, 28.0));
@@ -52,7 +52,6 @@ struct ErfcKernel {
 
 struct ErfKernel {
   static constexpr MathOp kOp = MathOp::kErf;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V one = hn::Set(d, 1.0);
@@ -64,7 +63,6 @@ struct ErfKernel {
 
 struct ErfInvKernel {
   static constexpr MathOp kOp = MathOp::kErfInv;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V one = hn::Set(d, 1.0);
@@ -80,6 +78,23 @@ struct ErfInvKernel {
   }
 };
 
+struct BesselI0eKernel {
+  static constexpr MathOp kOp = MathOp::kBesselI0e;
+  template <bool kNarrow, class D, class V>
+  static HWY_INLINE V Eval(D d, V x) {
+    const V one = hn::Set(d, 1.0);
+    const V bound = hn::Set(d, 8.0);
+    const V small = hn::Min(x, bound);
+    const V square = hn::Mul(small, small);
+    const V i0 = Mad<kNarrow>(square, Poly<kNarrow>(d, square, kBesselI0Poly), one);
+    const V near = hn::Mul(i0, Exp<kNarrow>(d, hn::Neg(small)));
+    const V large = hn::Max(x, bound);
+    const V t = hn::Sub(hn::Div(hn::Set(d, 16.0), large), one);
+    const V far = hn::Div(Poly<kNarrow>(d, t, kBesselI0eTailPoly), hn::Sqrt(large));
+    return hn::IfThenElse(hn::Le(x, bound), near, hn::IfThenElse(hn::Eq(x, x), far, x));
+  }
+};
+
 UnaryFn FindErfFamily(MathOp op, DType dtype) {
   switch (op) {
     case MathOp::kErf:
@@ -88,6 +103,8 @@ UnaryFn FindErfFamily(MathOp op, DType dtype) {
       return FindFor<ErfcKernel>(dtype);
     case MathOp::kErfInv:
       return FindFor<ErfInvKernel>(dtype);
+    case MathOp::kBesselI0e:
+      return FindFor<BesselI0eKernel>(dtype);
     default:
       return nullptr;
   }

@@ -6,7 +6,6 @@
 // Prints each wrong result as an entry of math_exceptions.h. Exit status 1 if there is one.
 // Usage: math_exhaustive [--libm] [function|all [target...]]
 #include <bit>
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -18,78 +17,6 @@
 
 namespace palladion::simd {
 namespace {
-
-using DoubleFn = double (*)(double);
-
-double ErfInv(double x) {
-  if (!(std::fabs(x) < 1)) return std::fabs(x) == 1 ? std::copysign(INFINITY, x) : NAN;
-  return boost::math::erf_inv(x);
-}
-
-// The C library's or Boost's function: near the true value to a few ulps of a double.
-DoubleFn Approximate(MathOp op) {
-  switch (op) {
-    case MathOp::kExp:
-      return [](double x) { return std::exp(x); };
-    case MathOp::kExp2:
-      return [](double x) { return std::exp2(x); };
-    case MathOp::kExpm1:
-      return [](double x) { return std::expm1(x); };
-    case MathOp::kLog:
-      return [](double x) { return std::log(x); };
-    case MathOp::kLog2:
-      return [](double x) { return std::log2(x); };
-    case MathOp::kLog1p:
-      return [](double x) { return std::log1p(x); };
-    case MathOp::kLogistic:
-      return [](double x) { return 1 / (1 + std::exp(-x)); };
-    case MathOp::kTanh:
-      return [](double x) { return std::tanh(x); };
-    case MathOp::kSqrt:
-      return [](double x) { return std::sqrt(x); };
-    case MathOp::kRsqrt:
-      return [](double x) { return 1 / std::sqrt(x); };
-    case MathOp::kCbrt:
-      return [](double x) { return std::cbrt(x); };
-    case MathOp::kSin:
-      return [](double x) { return std::sin(x); };
-    case MathOp::kCos:
-      return [](double x) { return std::cos(x); };
-    case MathOp::kTan:
-      return [](double x) { return std::tan(x); };
-    case MathOp::kAsin:
-      return [](double x) { return std::asin(x); };
-    case MathOp::kAcos:
-      return [](double x) { return std::acos(x); };
-    case MathOp::kAtan:
-      return [](double x) { return std::atan(x); };
-    case MathOp::kSinh:
-      return [](double x) { return std::sinh(x); };
-    case MathOp::kCosh:
-      return [](double x) { return std::cosh(x); };
-    case MathOp::kAsinh:
-      return [](double x) { return std::asinh(x); };
-    case MathOp::kAcosh:
-      return [](double x) { return std::acosh(x); };
-    case MathOp::kAtanh:
-      return [](double x) { return std::atanh(x); };
-    case MathOp::kErf:
-      return [](double x) { return std::erf(x); };
-    case MathOp::kErfc:
-      return [](double x) { return std::erfc(x); };
-    case MathOp::kErfInv:
-      return &ErfInv;
-  }
-  return nullptr;
-}
-
-// Of these only x >= 0 is swept: the sign is handled apart from the value, and math_test.cc samples it.
-bool HasSymmetry(MathOp op) {
-  static const std::set<MathOp> kSymmetric = {
-      MathOp::kTanh, MathOp::kCbrt, MathOp::kSin,   MathOp::kCos,   MathOp::kTan, MathOp::kAsin,  MathOp::kAtan,
-      MathOp::kSinh, MathOp::kCosh, MathOp::kAsinh, MathOp::kAtanh, MathOp::kErf, MathOp::kErfInv};
-  return kSymmetric.count(op) != 0;
-}
 
 std::uint32_t Rounded(double y) { return std::bit_cast<std::uint32_t>(static_cast<float>(y)); }
 
@@ -125,8 +52,7 @@ void SweepBlock(MathOp op, const std::vector<Target>& targets, bool libm, std::u
   static double wide[kBlock];
   for (std::uint32_t i = 0; i < kBlock; ++i) wide[i] = static_cast<double>(std::bit_cast<float>(first + i));
   if (libm) {
-    const DoubleFn approximate = Approximate(op);
-    for (double& v : wide) v = approximate(v);
+    for (double& v : wide) v = OracleOf(op).libm(v);
   } else {
     FindMath(op, DType::kF64, HostTargets().back())(wide, wide, kBlock);
   }
@@ -140,7 +66,8 @@ void SweepBlock(MathOp op, const std::vector<Target>& targets, bool libm, std::u
 
 int Sweep(MathOp op, const std::vector<Target>& targets, bool libm) {
   std::set<std::uint32_t> wrong;
-  const std::uint32_t blocks = HasSymmetry(op) ? 0x80000 : 0x100000;
+  // The sign is handled apart from the value, and math_test.cc samples it.
+  const std::uint32_t blocks = RowOf(op).symmetry == Symmetry::kNone ? 0x100000 : 0x80000;
   for (std::uint32_t block = 0; block < blocks; ++block) SweepBlock(op, targets, libm, block << 12, wrong);
   std::printf("%s: %zu wrong\n", std::string(Name(op)).c_str(), wrong.size());
   std::fflush(stdout);

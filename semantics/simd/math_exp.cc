@@ -12,7 +12,6 @@ namespace palladion::simd::HWY_NAMESPACE {
 
 struct ExpKernel {
   static constexpr MathOp kOp = MathOp::kExp;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     return Exp<kNarrow>(d, x);
@@ -21,7 +20,6 @@ struct ExpKernel {
 
 struct Exp2Kernel {
   static constexpr MathOp kOp = MathOp::kExp2;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     x = kNarrow ? Clamp(d, x, -200.0, 200.0) : Clamp(d, x, -1100.0, 1024.0);
@@ -43,7 +41,6 @@ struct Exp2Kernel {
 
 struct Expm1Kernel {
   static constexpr MathOp kOp = MathOp::kExpm1;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V y = Expm1<kNarrow>(d, x);
@@ -54,7 +51,6 @@ struct Expm1Kernel {
 
 struct LogisticKernel {
   static constexpr MathOp kOp = MathOp::kLogistic;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V e = Exp<kNarrow>(d, hn::Neg(hn::Abs(x)));
@@ -71,7 +67,6 @@ struct LogisticKernel {
 
 struct TanhKernel {
   static constexpr MathOp kOp = MathOp::kTanh;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V a = hn::Min(x, hn::Set(d, 22.0));  // tanh(22) rounds to 1
@@ -83,7 +78,6 @@ struct TanhKernel {
 
 struct SinhKernel {
   static constexpr MathOp kOp = MathOp::kSinh;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V half = hn::Set(d, 0.5);
@@ -106,7 +100,6 @@ struct SinhKernel {
 
 struct CoshKernel {
   static constexpr MathOp kOp = MathOp::kCosh;
-  static constexpr Symmetry kSymmetry = Symmetry::kEven;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V e = Exp<kNarrow>(d, x);

@@ -12,7 +12,6 @@ namespace palladion::simd::HWY_NAMESPACE {
 
 struct LogKernel {
   static constexpr MathOp kOp = MathOp::kLog;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     return Log<kNarrow>(d, x);
@@ -21,7 +20,6 @@ struct LogKernel {
 
 struct Log2Kernel {
   static constexpr MathOp kOp = MathOp::kLog2;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     return Log2(d, x);
@@ -56,7 +54,6 @@ HWY_INLINE V Log1pOrLogTwice(D d, V z, V x) {
 
 struct Log1pKernel {
   static constexpr MathOp kOp = MathOp::kLog1p;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     return Log1p(d, x);
@@ -65,7 +62,6 @@ struct Log1pKernel {
 
 struct AsinhKernel {
   static constexpr MathOp kOp = MathOp::kAsinh;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     // log1p(a + a^2 / (1 + sqrt(1 + a^2))) does not cancel near 0.
@@ -80,7 +76,6 @@ struct AsinhKernel {
 
 struct AcoshKernel {
   static constexpr MathOp kOp = MathOp::kAcosh;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const V one = hn::Set(d, 1.0);
@@ -93,7 +88,6 @@ struct AcoshKernel {
 
 struct AtanhKernel {
   static constexpr MathOp kOp = MathOp::kAtanh;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     // 2a / (1 - a): infinite at 1, below -1 beyond, where log1p gives infinity and NaN.

@@ -2,8 +2,7 @@
 // round once, put right the listed exceptions, canonicalise NaN, store. Included once for each SIMD target.
 // A kernel is a struct with
 //   static constexpr MathOp kOp;
-//   static constexpr Symmetry kSymmetry;      // kOdd, kEven: Eval sees |x|
-//   template <bool kNarrow, class D, class V> static V Eval(D d, V x);
+//   template <bool kNarrow, class D, class V> static V Eval(D d, V x);  // |x| where RowOf(kOp).symmetry says so
 // kNarrow: x is a widened f32 (24 bits, not subnormal as a double) and the result will be rounded to f32. Then fused
 // multiply-add is allowed where the target has it, for the result after rounding is proved the same; without kNarrow
 // every target performs the same operations.
@@ -24,8 +23,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace palladion::simd::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-enum class Symmetry { kNone, kOdd, kEven };
 
 template <class D>
 using Bits = hn::RebindToUnsigned<D>;
@@ -117,7 +114,7 @@ enum class Rounding { kNearest, kOdd };
 template <class Kernel, Rounding kRounding, class DD, class VF>
 HWY_INLINE VF EvalF32(DD dd, VF x) {
   const hn::Rebind<float, DD> df;
-  const VF a = Kernel::kSymmetry == Symmetry::kNone ? x : hn::Abs(x);
+  const VF a = RowOf(Kernel::kOp).symmetry == Symmetry::kNone ? x : hn::Abs(x);
   const auto exact = Kernel::template Eval<true>(dd, hn::PromoteTo(dd, a));
   VF y;
   if constexpr (kRounding == Rounding::kNearest) {
@@ -125,16 +122,16 @@ HWY_INLINE VF EvalF32(DD dd, VF x) {
   } else {
     y = ToF32Odd(df, exact);
   }
-  if constexpr (Kernel::kSymmetry == Symmetry::kOdd) y = hn::Xor(y, hn::Xor(x, a));
+  if constexpr (RowOf(Kernel::kOp).symmetry == Symmetry::kOdd) y = hn::Xor(y, hn::Xor(x, a));
   const auto ordered = hn::And(hn::Eq(x, x), hn::Eq(y, y));
   return hn::IfThenElse(ordered, y, QuietNaN(df));
 }
 
 template <class Kernel, class DD, class V>
 HWY_INLINE V EvalF64(DD dd, V x) {
-  const V a = Kernel::kSymmetry == Symmetry::kNone ? x : hn::Abs(x);
+  const V a = RowOf(Kernel::kOp).symmetry == Symmetry::kNone ? x : hn::Abs(x);
   V y = Kernel::template Eval<false>(dd, a);
-  if constexpr (Kernel::kSymmetry == Symmetry::kOdd) y = hn::Xor(y, hn::Xor(x, a));
+  if constexpr (RowOf(Kernel::kOp).symmetry == Symmetry::kOdd) y = hn::Xor(y, hn::Xor(x, a));
   const auto ordered = hn::And(hn::Eq(x, x), hn::Eq(y, y));
   return hn::IfThenElse(ordered, y, QuietNaN(dd));
 }

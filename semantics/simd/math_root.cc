@@ -13,7 +13,6 @@ namespace palladion::simd::HWY_NAMESPACE {
 
 struct SqrtKernel {
   static constexpr MathOp kOp = MathOp::kSqrt;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D, V x) {
     return hn::Sqrt(x);
@@ -22,7 +21,6 @@ struct SqrtKernel {
 
 struct RsqrtKernel {
   static constexpr MathOp kOp = MathOp::kRsqrt;
-  static constexpr Symmetry kSymmetry = Symmetry::kNone;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     return hn::Div(hn::Set(d, 1.0), hn::Sqrt(x));
@@ -43,7 +41,6 @@ struct SqrtF32Step {
 
 struct CbrtKernel {
   static constexpr MathOp kOp = MathOp::kCbrt;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   // x = 2^(3q + i) m: a polynomial for m^(-1/3), two Newton steps for (2^i m)^(-1/3), one for the root itself with the
   // residual taken without error.
   template <bool kNarrow, class D, class V>

@@ -86,28 +86,6 @@ std::vector<double> SampleF64() {
   return sample;
 }
 
-// The bound in ulps each f64 function keeps on the sample; measured, rounded up.
-double BoundF64(MathOp op) {
-  switch (op) {
-    case MathOp::kSqrt:
-      return 0.5;
-    case MathOp::kExp:
-    case MathOp::kExp2:
-    case MathOp::kLog:
-      return 1.0;
-    case MathOp::kExpm1:
-    case MathOp::kTanh:
-      return 2.5;
-    case MathOp::kSinh:
-      return 3.0;
-    case MathOp::kErfc:
-    case MathOp::kErfInv:
-      return 6.0;
-    default:
-      return 2.0;
-  }
-}
-
 class MathTest : public testing::TestWithParam<MathOp> {};
 
 template <class T>
@@ -210,7 +188,7 @@ TEST_P(MathTest, SampledF64KeepsItsBoundAndTheSameBits) {
     }
   }
   RecordProperty("worst_ulp", std::to_string(worst));
-  EXPECT_LE(worst, BoundF64(GetParam())) << "at x = " << std::hexfloat << worst_x;
+  EXPECT_LE(worst, OracleOf(GetParam()).f64_bound) << "at x = " << std::hexfloat << worst_x;
   for (Target target : HostTargets()) {
     const auto y = Apply(FindMath(GetParam(), DType::kF64, target), x);
     int shown = 0;

@@ -100,7 +100,6 @@ HWY_INLINE auto IsOdd(D d, VU quadrant) {
 
 struct SinKernel {
   static constexpr MathOp kOp = MathOp::kSin;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const auto angle = ReduceTrig(d, x);
@@ -112,7 +111,6 @@ struct SinKernel {
 
 struct CosKernel {
   static constexpr MathOp kOp = MathOp::kCos;
-  static constexpr Symmetry kSymmetry = Symmetry::kEven;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const auto angle = ReduceTrig(d, x);
@@ -124,7 +122,6 @@ struct CosKernel {
 
 struct TanKernel {
   static constexpr MathOp kOp = MathOp::kTan;
-  static constexpr Symmetry kSymmetry = Symmetry::kOdd;
   template <bool kNarrow, class D, class V>
   static HWY_INLINE V Eval(D d, V x) {
     const auto angle = ReduceTrig(d, x);

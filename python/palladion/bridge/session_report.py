@@ -4,10 +4,10 @@ import dataclasses
 import html
 from collections.abc import Iterable
 
-from palladion import _library
-from palladion.bridge import picture
+from palladion import _library, picture
 from palladion.bridge.jax_params import RACE_CODES
-from palladion.report import VERDICTS, DefectError, Finding, KernelReport, call_around, many, tell
+from palladion.report import VERDICTS, DefectError, Finding, KernelReport, call_around
+from palladion.telling import many, tell
 
 
 class SessionReport:

@@ -11,6 +11,7 @@ import numpy as np
 
 from palladion import jax_versions
 from palladion.exporter.attributes import Word, word_of_enum
+from palladion.exporter.elementwise_names import ELEMENTWISE
 from palladion.exporter.errors import ExportError
 from palladion.exporter.parameters import knows
 from palladion.exporter.scalars import dtype_name, literal_text
@@ -223,12 +224,6 @@ def _tpu_bitcast(writer, eqn, env):
 _SHARDING = {"sharding": None, "out_sharding": None}
 _NOTHING = {"accuracy": None, "out_dtype": None, **_SHARDING}
 
-_ELEMENTWISE = (
-    "add sub mul div rem max min pow atan2 nextafter and or xor shift_left shift_right_logical shift_right_arithmetic "
-    "eq ne lt le gt ge lt_to le_to neg abs sign floor ceil not is_finite exp exp2 expm1 log log1p log2 logistic tanh sqrt rsqrt cbrt "
-    "sin cos tan asin acos atan sinh cosh asinh acosh atanh erf erfc erf_inv square clz population_count mulhi clamp select_n"
-).split()
-
 _REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor".split()
 _GPU_REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min".split()  # plgpu.sum, ...: `accumulator_ilp` says how, not what
 _CUMULATIVE = "cumsum cumprod cummax cummin cumlogsumexp".split()
@@ -237,7 +232,8 @@ _RESHAPE = _op(new_sizes=("shape", _ints), defaults={"dimensions": None, **_SHAR
 _SCATTERS = "add sub mul min max".split()
 
 VALUE_OPS = {
-    **{name: _op(defaults=_NOTHING, elementwise=True) for name in _ELEMENTWISE},
+    # The rows below stand before these: those with attributes of their own.
+    **{name: _op(defaults=_NOTHING, elementwise=True) for name in ELEMENTWISE},
     **{name: _op(axes=("axes", _ints), defaults=_SHARDING) for name in _REDUCTIONS},
     **{f"mosaic_gpu_{name}": _op(name, axes=("axes", _ints), ignored=("accumulator_ilp",)) for name in _GPU_REDUCTIONS},
     **{name: _op(axis="axis", reverse="reverse") for name in _CUMULATIVE},

@@ -1,6 +1,9 @@
 // Elementary functions: correctly rounded on f32 and narrower (semantics/simd/math.h). Attributes of accuracy that
 // compilers may use are not read: the reference has one answer.
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/strip.h"
 #include "semantics/base/cat.h"
@@ -82,10 +85,22 @@ absl::StatusOr<ValueKernel> PrepareInlineAsm(const Instr& op, const ValueTypes& 
           " has no known meaning; only tanh.approx.{f16,bf16,f32,f64} is known. Write the operation with jax.numpy"));
 }
 
+// Where the specification has the function: under its name.
 template <MathOp kOp>
-constexpr OpRow Function(std::string_view name, std::string_view spec, Backends backends, Backends later = kNoBackend) {
-  return {.name = name,
-          .spec = spec,
+struct SpecOf {
+  static constexpr std::string_view kPage = "elementwise.md#";
+  static constexpr auto kText = [] {
+    std::array<char, kPage.size() + Name(kOp).size()> text = {};
+    std::copy(kPage.begin(), kPage.end(), text.begin());
+    std::copy(Name(kOp).begin(), Name(kOp).end(), text.begin() + kPage.size());
+    return text;
+  }();
+};
+
+template <MathOp kOp>
+constexpr OpRow Function(Backends backends, Backends later = kNoBackend) {
+  return {.name = Name(kOp),
+          .spec = std::string_view(SpecOf<kOp>::kText.data(), SpecOf<kOp>::kText.size()),
           .verify = VerifyFloats<1>,
           .prepare = PrepareMath<kOp>,
           .flow = Flow::kElementwise,
@@ -95,31 +110,32 @@ constexpr OpRow Function(std::string_view name, std::string_view spec, Backends 
 }
 
 constexpr OpRow kRows[] = {
-    Function<MathOp::kExp>("exp", "elementwise.md#exp", kAllBackends),
-    Function<MathOp::kExp2>("exp2", "elementwise.md#exp2", kAllBackends),
-    Function<MathOp::kExpm1>("expm1", "elementwise.md#expm1", kTriton),
-    Function<MathOp::kLog>("log", "elementwise.md#log", kAllBackends),
-    Function<MathOp::kLog2>("log2", "elementwise.md#log2", kAllBackends),
-    Function<MathOp::kLog1p>("log1p", "elementwise.md#log1p", kTpuTriton),
-    Function<MathOp::kLogistic>("logistic", "elementwise.md#logistic", kAllBackends),
-    Function<MathOp::kTanh>("tanh", "elementwise.md#tanh", kAllBackends),
-    Function<MathOp::kSqrt>("sqrt", "elementwise.md#sqrt", kTpuTriton, kGpu),
-    Function<MathOp::kRsqrt>("rsqrt", "elementwise.md#rsqrt", kAllBackends),
-    Function<MathOp::kCbrt>("cbrt", "elementwise.md#cbrt", kTriton),
-    Function<MathOp::kSin>("sin", "elementwise.md#sin", kAllBackends),
-    Function<MathOp::kCos>("cos", "elementwise.md#cos", kAllBackends),
-    Function<MathOp::kTan>("tan", "elementwise.md#tan", kTpuTriton),
-    Function<MathOp::kAsin>("asin", "elementwise.md#asin", kTriton),
-    Function<MathOp::kAcos>("acos", "elementwise.md#acos", kTriton),
-    Function<MathOp::kAtan>("atan", "elementwise.md#atan", kTriton),
-    Function<MathOp::kSinh>("sinh", "elementwise.md#sinh", kTriton),
-    Function<MathOp::kCosh>("cosh", "elementwise.md#cosh", kTriton),
-    Function<MathOp::kAsinh>("asinh", "elementwise.md#asinh", kTriton),
-    Function<MathOp::kAcosh>("acosh", "elementwise.md#acosh", kTriton),
-    Function<MathOp::kAtanh>("atanh", "elementwise.md#atanh", kTriton),
-    Function<MathOp::kErf>("erf", "elementwise.md#erf", kTpuGpu),
-    Function<MathOp::kErfc>("erfc", "elementwise.md#erfc", kNoBackend),
-    Function<MathOp::kErfInv>("erf_inv", "elementwise.md#erf_inv", kTpuTriton),
+    Function<MathOp::kExp>(kAllBackends),
+    Function<MathOp::kExp2>(kAllBackends),
+    Function<MathOp::kExpm1>(kTriton),
+    Function<MathOp::kLog>(kAllBackends),
+    Function<MathOp::kLog2>(kAllBackends),
+    Function<MathOp::kLog1p>(kTpuTriton),
+    Function<MathOp::kLogistic>(kAllBackends),
+    Function<MathOp::kTanh>(kAllBackends),
+    Function<MathOp::kSqrt>(kTpuTriton, kGpu),
+    Function<MathOp::kRsqrt>(kAllBackends),
+    Function<MathOp::kCbrt>(kTriton),
+    Function<MathOp::kSin>(kAllBackends),
+    Function<MathOp::kCos>(kAllBackends),
+    Function<MathOp::kTan>(kTpuTriton),
+    Function<MathOp::kAsin>(kTriton),
+    Function<MathOp::kAcos>(kTriton),
+    Function<MathOp::kAtan>(kTriton),
+    Function<MathOp::kSinh>(kTriton),
+    Function<MathOp::kCosh>(kTriton),
+    Function<MathOp::kAsinh>(kTriton),
+    Function<MathOp::kAcosh>(kTriton),
+    Function<MathOp::kAtanh>(kTriton),
+    Function<MathOp::kErf>(kTpuGpu),
+    Function<MathOp::kErfc>(kNoBackend),
+    Function<MathOp::kErfInv>(kTpuTriton),
+    Function<MathOp::kBesselI0e>(kNoBackend),
     {.dialect = "tpu",
      .name = "reciprocal",
      .spec = "elementwise.md#tpu.reciprocal",

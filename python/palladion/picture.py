@@ -9,7 +9,7 @@ import html
 import json
 import re
 
-from palladion.report import tell
+from palladion.telling import tell
 
 _COLOURS = {"proved": "#3a9d40", "clean": "#3a9d40", "ran": "#808080", "warning": "#d9730d", "nondeterministic": "#d9730d",
             "defect": "#e04848", "unsupported": "#9a5bc4", "none": "#808080", "error": "#e04848", "note": "#3b8fc4"}
