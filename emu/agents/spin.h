@@ -61,7 +61,7 @@ class SpinWatch final : public AccessObserver {
   void Alloc(BufferId) override;
   void Free(BufferId buffer) override;
   void Poison(BufferId) override;
-  void StartCopy(const CopyRequest&) override;
+  void Issued(const AsyncRequest&, Halves) override;
 
  private:
   static constexpr std::int64_t kFew = 64;  // elements of a write that are looked at one by one

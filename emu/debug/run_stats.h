@@ -40,7 +40,7 @@ class RunStats final : public RunObserver {
   void BeginProgram(absl::Span<const std::int64_t> grid_index) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void StartCopy(const CopyRequest& request) override;
+  void Issued(const AsyncRequest& request, Halves halves) override;
 
  private:
   void CountSpaces();

@@ -72,8 +72,8 @@ class TraceRecorder final : public StepHooks, public AccessObserver {
   void ResumeProgram(absl::Span<const std::int64_t> grid_index) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void StartCopy(const CopyRequest& request) override;
-  void WaitCopies() override;
+  void Issued(const AsyncRequest& request, Halves halves) override;
+  void Awaited(const WaitTarget& target) override;
   void Free(BufferId buffer) override { stores_.erase(buffer.value); }
 
  private:

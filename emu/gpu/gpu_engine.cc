@@ -60,6 +60,7 @@ absl::Status GpuMachine::Start(AsyncRequest request) {
     request.await = model_.Of(std::get<BarrierId>(request.completions[0].object)).WaitCall();
   }
   const std::vector<BufferId> touched = BuffersOf(request);
+  memory_.TellIssued(request);
   PALLADION_ASSIGN_OR_RETURN(const ClockId operation, model_.Start(Current().clock, std::move(request)));
   cluster_of_[operation.value] = Of(Current().block).cluster;
   ++clusters_.at(Of(Current().block).cluster).under_way;

@@ -152,7 +152,8 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
   }
   if (step.loop >= 0) return MayGoRound(step, frame);
   Operation operation{.loc = step.loc, .text_line = step.text_line, .work = WorkOf(step, frame)};
-  if (step.waits != nullptr) {
+  // Copies of blocks are complete when they are asked for.
+  if (step.waits != nullptr && step.kind != StepKind::kAwaitBlocks) {
     target_ = step.waits(step.params, step, frame);
     if (target_.kind != WaitTarget::Kind::kNothing) {
       operation.waits_for = &condition_;
@@ -259,7 +260,6 @@ AgentId ThreadAgents::Add(const Started& started, const Live& live) {
 }
 
 void ThreadAgents::Spawn(ClockId operation) {
-  current_.agent->spin().Changed();
   auto agent = std::make_shared<EngineAgent>(machine_, operation, *this);
   engines_ = true;
   Add({}, {.engine = agent.get()});

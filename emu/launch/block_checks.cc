@@ -33,9 +33,10 @@ void BlockChecks::BeginProgram(absl::Span<const std::int64_t> grid_index) {
   }
 }
 
-void BlockChecks::StartCopy(const CopyRequest& request) {
-  from_ = request.source.buffer;
-  to_ = request.destination.buffer;
+void BlockChecks::Issued(const AsyncRequest& request, Halves halves) {
+  if (halves != Halves::kHere) return;
+  from_ = request.sources[0].buffer();
+  to_ = request.destinations[0].buffer();
 }
 
 void BlockChecks::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {

@@ -94,8 +94,14 @@ void Memory::ResumeProgram(absl::Span<const std::int64_t> grid_index) {
   for (AccessObserver* observer : observers_) observer->ResumeProgram(grid_index);
 }
 
-void Memory::WaitCopies() {
-  for (AccessObserver* observer : observers_) observer->WaitCopies();
+absl::Status Memory::Wait(const WaitTarget& target, const Site& site) {
+  if (target.kind != WaitTarget::Kind::kQueue || target.queue != AsyncQueue::kBlocks) {
+    return absl::UnimplementedError(Cat("line ", site.text_line,
+                                        " waits for another agent or an engine, and this launch has memory alone; ",
+                                        "expected a launch over threads"));
+  }
+  for (AccessObserver* observer : observers_) observer->Awaited(target);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {

@@ -53,6 +53,14 @@ class MemoryTest : public testing::Test {
 
   void Store(const BoxAccess& box, Floats value) { memory_.Store(box, Bytes(value)); }
 
+  static AsyncRequest CopyOf(const BoxAccess& from, const BoxAccess& to) {
+    AsyncRequest copy;
+    copy.sources.push_back({.where = from});
+    copy.destinations.push_back({.where = to});
+    return copy;
+  }
+  void Copy(const BoxAccess& from, const BoxAccess& to) { EXPECT_TRUE(memory_.Start(CopyOf(from, to)).ok()); }
+
   Memory memory_;
   Ints shape_;
   Ints program_ = {1, 2};
@@ -304,7 +312,7 @@ TEST_F(MemoryTest, NewMemoryIsPoisonWhereNobodyWrote) {
   EXPECT_TRUE(std::isnan(*reinterpret_cast<const float*>(std::as_const(memory_).DataOf(shown))));
   Floats data = Iota(3);
   const BufferId source = Adopt(data, {3});
-  memory_.StartCopy({.source = Box(source, {0}, {2}, {1}), .destination = Box(target, {1}, {2}, {1})});
+  Copy(Box(source, {0}, {2}, {1}), Box(target, {1}, {2}, {1}));
   EXPECT_EQ((Floats{-1, 0, 1}), Load(Box(target, {0}, {3}, {1}), 3));
 }
 
@@ -332,13 +340,13 @@ TEST_F(MemoryTest, ACopyWhoseSourceIsPartlyPadding) {
   shape_ = {4};
   const BufferId y = memory_.Adopt({.name = "y", .dtype = DType::kF32, .shape = shape_}, Bytes(to));
   const BoxAccess destination = Box(y, {0}, {4}, {1});
-  memory_.StartCopy({source, destination});
-  memory_.WaitCopies();
+  Copy(source, destination);
+  EXPECT_TRUE(memory_.Wait({.kind = WaitTarget::Kind::kQueue, .object = {}, .queue = AsyncQueue::kBlocks}, {}).ok());
   EXPECT_EQ(3, to[0]);
   EXPECT_EQ(4, to[1]);
   EXPECT_TRUE(std::isnan(to[2]) && std::isnan(to[3]));
   to = {30, 40, 50, 60};
-  memory_.StartCopy({destination, source});
+  Copy(destination, source);
   EXPECT_EQ((Floats{0, 1, 2, 30, 40}), from);
   EXPECT_TRUE(memory_.findings().empty());
 }
@@ -348,8 +356,57 @@ TEST_F(MemoryTest, ACopyBetweenTwoStridedBoxes) {
   const BufferId x = Adopt(from, {8});
   const BufferId y = memory_.Adopt({.name = "y", .dtype = DType::kF32, .shape = shape_}, Bytes(to));
   const BoxAccess source = Box(x, {1}, {3}, {2}), destination = Box(y, {0}, {3}, {3});
-  memory_.StartCopy({source, destination});
+  Copy(source, destination);
   EXPECT_EQ((Floats{1, 0, 0, 3, 0, 0, 5, 0}), to);
+}
+
+// What an engine is asked for, in the order of the calls.
+class Calls final : public AccessObserver {
+ public:
+  void Issued(const AsyncRequest& request, Halves halves) override {
+    text += halves == Halves::kHere ? "here " : "later ";
+    text += request.name + ": ";
+  }
+  void Awaited(const WaitTarget&) override { text += "awaited"; }
+  void Box(AccessKind kind, const BoxAccess&, const BoxReach&, const std::byte*) override {
+    text += kind == AccessKind::kRead ? "read " : "write ";
+  }
+  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+  std::string text;
+};
+
+TEST_F(MemoryTest, ACopyIsCompleteWhenItHasBeenAskedForAndLeavesItsRequest) {
+  Calls calls;
+  memory_.Observe(&calls);
+  Floats from = Iota(4), to(4, 0);
+  const BufferId x = Adopt(from, {4});
+  const BufferId y = memory_.Adopt({.name = "y", .dtype = DType::kF32, .shape = shape_}, Bytes(to));
+  AsyncRequest copy = CopyOf(Box(x, {0}, {4}, {1}), Box(y, {0}, {4}, {1}));
+  copy.queue = memory_.QueueOf(AsyncQueue::kBlocks);
+  ASSERT_TRUE(memory_.Start(std::move(copy)).ok());
+  EXPECT_EQ(from, to);
+  ASSERT_TRUE(memory_.Wait({.kind = WaitTarget::Kind::kQueue, .object = {}, .queue = AsyncQueue::kBlocks}, {}).ok());
+  EXPECT_EQ("here copy: read write awaited", calls.text);
+  ASSERT_EQ(1u, copy.sources.size());  // NOLINT: it is not taken
+  EXPECT_EQ(x, copy.sources[0].buffer());
+}
+
+TEST_F(MemoryTest, WhatNeedsAnEngineOrAnotherAgentIsAnError) {
+  Floats from = Iota(4), to(4, 0);
+  const BufferId x = Adopt(from, {4});
+  const BufferId y = memory_.Adopt({.name = "y", .dtype = DType::kF32, .shape = shape_}, Bytes(to));
+  AsyncRequest product = CopyOf(Box(x, {0}, {4}, {1}), Box(y, {0}, {4}, {1}));
+  product.name = "wgmma";
+  product.site.text_line = 7;
+  product.function = [](const auto&, auto*) {};
+  const absl::Status started = memory_.Start(std::move(product));
+  EXPECT_EQ(absl::StatusCode::kUnimplemented, started.code());
+  EXPECT_EQ(
+      "asynchronous wgmma at line 7 needs an engine, and this launch has memory alone, which copies one box to "
+      "another; expected a launch over threads",
+      started.message());
+  EXPECT_EQ(Floats(4, 0), to);
+  EXPECT_FALSE(memory_.Wait({.kind = WaitTarget::Kind::kBarrier, .object = {}}, {}).ok());
 }
 
 class Masks final : public AccessObserver {

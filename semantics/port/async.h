@@ -14,13 +14,21 @@
 #include <vector>
 
 #include "semantics/base/ids.h"
-#include "semantics/port/machine.h"
+#include "semantics/port/access.h"
 
 namespace palladion {
 
 using BarrierId = Id<struct BarrierTag>;
 using SemaphoreId = Id<struct SemaphoreTag>;
 using QueueId = Id<struct QueueTag>;
+
+// Which of an agent's queues an operation is of.
+enum class AsyncQueue : std::uint8_t {
+  kNone,    // by barriers
+  kStores,  // groups of the thread's copies to global memory
+  kMma,     // groups of the warpgroup's wgmma, one after another
+  kBlocks,  // the agent's copies of blocks, to and from their arrays
+};
 
 enum class Half : std::uint8_t { kRead = 1, kWrite = 2 };  // numbers: the times of an operation's clock
 

@@ -17,15 +17,9 @@
 #include "semantics/base/ids.h"
 #include "semantics/port/async.h"
 #include "semantics/port/machine.h"
+#include "semantics/port/sync.h"
 
 namespace palladion {
-
-using SyncId = Id<struct SyncTag>;  // an array of barriers, or of semaphores, at one place
-
-struct SyncElement {
-  SyncId array;
-  std::int64_t element = 0;  // row-major
-};
 
 // Who has one: each thread its own, the threads of a block one together, or the whole grid.
 enum class Sharing : std::uint8_t { kThread, kBlock, kGrid };
@@ -62,30 +56,6 @@ struct PeerCoordinate {
 enum class Fence : std::uint8_t {
   kSharedToAsync,      // commit_smem: what is known of shared memory is visible to asynchronous accesses from here on
   kPrerequisiteGrids,  // what the kernels before this one wrote is known
-};
-
-// Which of an agent's queues an operation is of.
-enum class AsyncQueue : std::uint8_t {
-  kNone,    // by barriers
-  kStores,  // groups of the thread's copies to global memory
-  kMma,     // groups of the warpgroup's wgmma, one after another
-};
-
-struct WaitTarget {
-  enum class Kind : std::uint8_t {
-    kNothing,
-    kBarrier,    // the next phase of `object`
-    kSemaphore,  // `object` to hold `value`
-    kGroups,     // at most `value` groups of `queue` under way
-    kMeeting,    // all threads of the block at the same collective operation
-    kWarps,      // the end of the warps that the thread forked
-  };
-  Kind kind = Kind::kNothing;
-  SyncElement object;
-  std::int64_t value = 0;
-  bool decrement = true;    // kSemaphore
-  bool reads_only = false;  // kGroups: only their reading
-  AsyncQueue queue = AsyncQueue::kNone;
 };
 
 class ThreadPort {

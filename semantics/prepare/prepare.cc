@@ -118,8 +118,8 @@ class KernelPreparer {
     if (EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kPrefetch))
       EmitWait();  // index maps read them
     builder_.Bind(head);
-    // A block is flushed once the next index is known, and is the last program's; where none is, what index maps read is
-    // the program's own.
+    // A block is flushed once the next index is known, and is the last program's; where none is, what index maps read
+    // is the program's own.
     const bool flushes = HasResidentOutput();
     if (!flushes) builder_.Emit(RunBeginProgram, OperandParams{0});
     PALLADION_RETURN_IF_ERROR(LowerMaps());
@@ -333,7 +333,8 @@ class KernelPreparer {
   void EmitWait() {
     for (const OperandInfo& info : program().operand_infos) {
       if (info.mode != BlockMode::kResident) continue;
-      EmitVisibleBlock({StepKind::kWaitCopies, RunWaitCopies}, 0);
+      EmitVisibleBlock({StepKind::kAwaitBlocks, RunAwaitBlocks}, 0);
+      program().steps.back().waits = WaitsForBlocks;
       return;
     }
   }

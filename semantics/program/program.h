@@ -53,7 +53,7 @@ enum class StepKind : std::uint8_t {
   kBindWindow,
   kFetch,
   kFlush,
-  kWaitCopies,
+  kAwaitBlocks,
 };
 
 struct Step {
@@ -207,6 +207,9 @@ class Frame {
 
   const Program& program() const { return *program_; }
   Machine& machine() { return *machine_; }
+  void Ask(Machine& machine) {
+    machine_ = &machine;
+  }  // from here on this one, over the same memory; it outlives the frame
 
   std::byte* slot(SlotId id) { return slots_[id.index()]; }
   void set_slot(SlotId id, std::byte* memory) { slots_[id.index()] = memory; }
@@ -234,6 +237,7 @@ class Frame {
   std::int64_t pause_at = 0;           // so many, and Run returns PauseStatus() at the head of a loop; 0: never
   simd::Parallel* parallel = nullptr;  // host threads for large operations
   std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
+  AsyncRequest block_copy;             // scratch of copies of blocks
   StepHooks* hooks = nullptr;
   ThreadPort* port = nullptr;          // of a program that uses one
   std::int64_t warp = -1;              // of a warp that a thread forked; else the agent is a whole thread
