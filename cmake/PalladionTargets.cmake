@@ -12,6 +12,21 @@ target_compile_options(palladion_flags INTERFACE
 # -isystem keeps warnings of Debian's headers out of ours; tests and sources name every header from the repository's root.
 target_include_directories(palladion_flags INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 
+# ccache keeps what a header did not change, which is more than a precompiled header saves: with it they are left out.
+if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+  option(PALLADION_PCH "Read the standard library's headers once for each library (cmake/standard_headers.h)" OFF)
+else()
+  option(PALLADION_PCH "Read the standard library's headers once for each library (cmake/standard_headers.h)" ON)
+endif()
+
+# palladion_precompile(TARGET [HEADER...]): with flags of its own a file cannot use what was precompiled with its target's;
+# SKIP_PRECOMPILE_HEADERS says so.
+function(palladion_precompile target)
+  if(PALLADION_PCH)
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/standard_headers.h ${ARGN})
+  endif()
+endfunction()
+
 # palladion_library(NAME DIRS dir... LINKS target...): one static library from every .cc of the folders that is not a test.
 function(palladion_library name)
   cmake_parse_arguments(ARG "" "" "DIRS;LINKS" ${ARGN})
@@ -28,6 +43,7 @@ function(palladion_library name)
   endif()
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC palladion_flags ${ARG_LINKS})
+  palladion_precompile(${name})
 endfunction()
 
 # palladion_tests(NAME DIRS dir... LINKS target... [LABELS label...] [DISCOVER mode]): one GoogleTest binary from every
@@ -51,6 +67,7 @@ function(palladion_tests name)
   endif()
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE palladion_flags ${ARG_LINKS} GTest::gtest GTest::gtest_main)
+  palladion_precompile(${name} <gtest/gtest.h>)
   target_compile_definitions(${name} PRIVATE PALLADION_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name} DISCOVERY_MODE ${ARG_DISCOVER} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900 LABELS "${ARG_LABELS}")
 endfunction()

@@ -21,7 +21,7 @@
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/memory.h"
 #include "scheduler/operation.h"
-#include "semantics/port/thread_port.h"
+#include "semantics/port/machine.h"
 #include "semantics/program/program.h"
 
 namespace palladion {

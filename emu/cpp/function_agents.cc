@@ -5,53 +5,6 @@
 
 namespace palladion {
 
-// ---- an engine
-
-FunctionEngine::FunctionEngine(FunctionMachine& machine, RunningThread& running, FunctionAgents& all, ClockId operation)
-    : machine_(machine),
-      running_(running),
-      all_(all),
-      operation_(operation),
-      half_(request().sources.empty() ? Half::kWrite : Half::kRead) {}
-
-bool FunctionEngine::HalfReady::MaySignal(AgentId other) const {
-  const FunctionEngine* engine = agent_.all_.EngineOf(other);
-  return engine != nullptr && engine->request().queue == agent_.request().queue;
-}
-
-Operation FunctionEngine::Next() const {
-  const AsyncRequest& asked = request();
-  Operation next{.loc = asked.site.loc};
-  if (asked.queue.valid()) {
-    next.waits_for = &ready_;
-    next.footprint.Add({.object = machine_.gpu().ObjectOf(asked.queue)});
-  }
-  if (half_ == Half::kRead) {
-    for (const AsyncOperand& from : asked.sources) next.footprint.Add({.object = from.buffer().value, .writes = false});
-    return next;
-  }
-  for (const AsyncOperand& to : asked.destinations) next.footprint.Add({.object = to.buffer().value});
-  for (const Completion& completion : asked.completions)
-    next.footprint.Add({.object = GpuMachine::ObjectOf(completion)});
-  return next;
-}
-
-absl::Status FunctionEngine::Resume(Gate& gate) {
-  running_ = {};
-  while (gate.TakeGrant() || gate.MayGo(Next())) {
-    machine_.gpu().Perform(operation_, half_);
-    if (half_ == Half::kWrite) {
-      all_.EngineEnds(id_);
-      done_ = true;
-      break;
-    }
-    half_ = Half::kWrite;
-  }
-  return absl::OkStatus();
-}
-
-// ---- all of them
-
 FunctionAgents::FunctionAgents(FunctionMachine& machine) : machine_(machine), threads_in_all_(machine.threads()) {
   for (const std::int64_t size : machine.kernel().grid) threads_in_all_ *= size;
   machine.gpu().OnStart([this](ClockId operation) { Spawn(operation); });
@@ -59,10 +12,10 @@ FunctionAgents::FunctionAgents(FunctionMachine& machine) : machine_(machine), th
 
 // Numbers are the run loop's, which counts agents in the order in which they come to be.
 void FunctionAgents::Spawn(ClockId operation) {
-  auto agent = std::make_shared<FunctionEngine>(machine_, running_, *this, operation);
+  auto agent = std::make_shared<EngineAgent>(machine_.gpu(), operation, *this);
   engines_ = true;
   started_.push_back({.thread = {}, .engine = agent.get()});
-  FunctionEngine& engine = *agent;
+  EngineAgent& engine = *agent;
   engine.SetId(running_.agent->Spawn(std::move(agent), engine.Next()));
 }
 
@@ -78,10 +31,7 @@ absl::StatusOr<Agent*> FunctionAgents::Next() {
   Thread& thread = threads_[next_];
   thread.id = AgentId{static_cast<std::int32_t>(started_.size())};
   started_.push_back({.thread = id});
-  thread.body = std::make_unique<FunctionThread>(
-      machine_, running_,
-      [this](ThreadId waiter, const WaitTarget& target, AgentId other) { return MaySignal(waiter, target, other); }, id,
-      std::move(index));
+  thread.body = std::make_unique<FunctionThread>(machine_, running_, *this, id, std::move(index));
   FunctionThread& body = *thread.body;
   thread.agent = std::make_unique<CoroutineAgent>(machine_.gpu().NameOf(id),
                                                   [&body](AgentContext& context) { body.Main(context); });
@@ -100,19 +50,18 @@ void FunctionAgents::Retire(Agent* agent) {
   --live_;
 }
 
+const AsyncRequest* FunctionAgents::RequestOf(AgentId engine) const {
+  const EngineAgent* const agent = started_[engine.index()].engine;
+  return agent == nullptr ? nullptr : &agent->request();
+}
+
 bool FunctionAgents::MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const {
   const Started& started = started_[other.index()];
-  if (target.kind == WaitTarget::Kind::kGroups)
-    return started.engine != nullptr && machine_.gpu().Awaits(waiter, target.queue, started.engine->request().queue);
-  if (target.kind == WaitTarget::Kind::kMeeting)
-    return started.thread.valid() && machine_.gpu().SameBlock(waiter, machine_.gpu().IndexOf(started.thread));
-  if (started.engine != nullptr) {
-    const std::vector<Completion>& completions = started.engine->request().completions;
-    return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
-      return GpuMachine::ObjectOf(completion) == machine_.gpu().ObjectOf(target.object);
-    });
-  }
-  return started.thread.valid() && machine_.gpu().Sees(machine_.gpu().IndexOf(started.thread), target.object.array);
+  if (started.engine != nullptr) return Tells(machine_.gpu(), started.engine->request(), waiter, target);
+  if (target.kind == WaitTarget::Kind::kGroups || !started.thread.valid()) return false;
+  const std::vector<std::int64_t>& index = machine_.gpu().IndexOf(started.thread);
+  if (target.kind == WaitTarget::Kind::kMeeting) return machine_.gpu().SameBlock(waiter, index);
+  return machine_.gpu().Sees(index, target.object.array);
 }
 
 }  // namespace palladion

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
+#include "emu/gpu/asking.h"
 #include "emu/gpu/gpu_machine.h"
 #include "emu/gpu/residency.h"
 #include "emu/gpu/signal_reach.h"
@@ -88,18 +89,6 @@ class ThreadAgent final : public Agent, private StepHooks {
   std::string Name() const override { return machine_.NameOf(thread_); }
 
  private:
-  class WaitCondition final : public Condition {
-   public:
-    explicit WaitCondition(const ThreadAgent& agent) : agent_(agent) {}
-    bool Ready() const override { return agent_.machine_.CanWait(agent_.thread_, agent_.target_); }
-    std::string Describe() const override { return agent_.machine_.DescribeWait(agent_.thread_, agent_.target_); }
-    bool MaySignal(AgentId other) const override;
-    std::string NameOf(AgentId other) const override;
-
-   private:
-    const ThreadAgent& agent_;
-  };
-
   bool MayGo(const Step& step, Frame& frame) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
@@ -118,49 +107,12 @@ class ThreadAgent final : public Agent, private StepHooks {
   SpinCondition spinning_;
   Gate* gate_ = nullptr;
   ThreadId thread_;
-  WaitTarget target_;
-  WaitCondition condition_;
+  ThreadWait wait_;
   bool started_ = false;
   bool is_warp_ = false;
 };
 
-// One operation of an engine: its reading, then its writing.
-class EngineAgent final : public Agent {
- public:
-  EngineAgent(GpuMachine& machine, ClockId operation, ThreadAgents& all);
-  Operation First() { return Next(); }
-  const AsyncRequest& request() const { return machine_.model().RequestOf(operation_); }  // while it is under way
-  void SetId(AgentId id) { id_ = id; }
-
-  absl::Status Resume(Gate& gate) override;
-  bool done() const override { return done_; }
-  std::string Name() const override { return machine_.model().agents().NameOf(operation_); }
-  bool engine() const override { return true; }
-
- private:
-  class HalfCondition final : public Condition {
-   public:
-    explicit HalfCondition(const EngineAgent& agent) : agent_(agent) {}
-    bool Ready() const override { return agent_.machine_.CanPerform(agent_.operation_, agent_.half_); }
-    std::string Describe() const override { return "the operations before it in its queue"; }
-    bool MaySignal(AgentId other) const override;
-
-   private:
-    const EngineAgent& agent_;
-  };
-
-  Operation Next() const;
-
-  GpuMachine& machine_;
-  ClockId operation_;
-  ThreadAgents& all_;
-  AgentId id_;
-  Half half_;
-  HalfCondition condition_;
-  bool done_ = false;
-};
-
-class ThreadAgents final : public AgentSource {
+class ThreadAgents final : public AgentSource, public AgentsAround {
  public:
   // `residency`: how many clusters may be under way at once.
   ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, const Kernel& kernel, Residency residency);
@@ -173,11 +125,12 @@ class ThreadAgents final : public AgentSource {
 
   std::vector<const ThreadAgent*> Unfinished() const;
 
-  // May the agent, if it goes on, bring about what a thread waits for? Of one that is done: might it have?
-  bool MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const;
-  bool MaySignal(QueueId queue, AgentId other) const;
-  std::string NameOf(AgentId other) const;
-  void Ends(AgentId agent) { live_.erase(agent.value); }                  // an engine's operation is done, or a warp
+  bool MaySignal(ThreadId waiter, const WaitTarget& target, AgentId other) const override;
+  std::string NameOf(AgentId other) const override;
+  const AsyncRequest* RequestOf(AgentId engine) const override;
+  void EngineResumes(AgentId engine) override;
+  void EngineEnds(AgentId engine) override { live_.erase(engine.value); }
+  void WarpEnds(AgentId warp) { live_.erase(warp.value); }
   SpinWatch* spins() { return spins_.has_value() ? &*spins_ : nullptr; }  // nullptr: no loop of the kernel may wait
   bool engines() const { return engines_; }  // has any asynchronous operation been started?
   bool all_fit() const { return !residency_.Limits(state_.walk().programs()); }
@@ -197,7 +150,6 @@ class ThreadAgents final : public AgentSource {
   };
   AgentId Add(const Started& started, const Live& live);
   std::vector<std::int64_t> IndexOf(AgentId agent) const;  // in the grid, of a thread or warp
-  bool MaySignal(ThreadId waiter, const WaitTarget& target, const EngineAgent& engine) const;
   void Spawn(ClockId operation);
   LaunchState& state_;
   GpuMachine& machine_;

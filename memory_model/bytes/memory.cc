@@ -95,11 +95,8 @@ void Memory::ResumeProgram(absl::Span<const std::int64_t> grid_index) {
 }
 
 absl::Status Memory::Wait(const WaitTarget& target, const Site& site) {
-  if (target.kind != WaitTarget::Kind::kQueue || target.queue != AsyncQueue::kBlocks) {
-    return absl::UnimplementedError(Cat("line ", site.text_line,
-                                        " waits for another agent or an engine, and this launch has memory alone; ",
-                                        "expected a launch over threads"));
-  }
+  if (target.kind != WaitTarget::Kind::kQueue || target.queue != AsyncQueue::kBlocks)
+    return Machine::Wait(target, site);
   for (AccessObserver* observer : observers_) observer->Awaited(target);
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -112,7 +113,7 @@ class Memory final : public Machine {
               std::byte* old) override;
   const std::byte* Borrow(const BoxAccess& access) override;
   // The promptest engine: a copy between boxes is complete when its request returns, and is left to who made it. There
-  // are no barriers to tell and no engines for anything else: those are errors.
+  // are no engines for anything else.
   QueueId QueueOf(AsyncQueue queue) override { return queue == AsyncQueue::kBlocks ? kPromptQueue : QueueId{}; }
   absl::Status Start(AsyncRequest&& request) override;
   absl::Status Wait(const WaitTarget& target, const Site& site) override;
@@ -152,7 +153,7 @@ class Memory final : public Machine {
     UndefinedStores stores;
   };
 
-  static constexpr QueueId kPromptQueue{0};
+  static constexpr QueueId kPromptQueue{std::numeric_limits<std::int32_t>::max()};
   static constexpr std::size_t kAlignment = 64;
   static std::size_t BlockBytes(std::size_t bytes) { return bytes < kAlignment ? kAlignment : bytes; }
   Buffer MakeBuffer(const AllocRequest& request) const;

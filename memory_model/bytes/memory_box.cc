@@ -200,9 +200,7 @@ absl::Status Memory::Start(AsyncRequest&& request) {
   const BoxAccess *source = box(request.sources), *destination = box(request.destinations);
   const bool plain = source != nullptr && destination != nullptr && request.destinations[0].reduce == nullptr;
   if (!plain || request.function != nullptr || !request.completions.empty()) {
-    return absl::UnimplementedError(ToAbsl(Cat("asynchronous ", request.name, " at line ", request.site.text_line,
-                                               " needs an engine, and this launch has memory alone, which copies one ",
-                                               "box to another; expected a launch over threads")));
+    return Machine::Start(std::move(request));
   }
   for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kHere);
   if (tracking_ == nullptr) {

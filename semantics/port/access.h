@@ -7,12 +7,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/types/span.h"
 #include "semantics/base/dtype.h"
 #include "semantics/base/finding.h"
 #include "semantics/base/ids.h"
+#include "semantics/port/places.h"
 
 namespace palladion {
 
@@ -109,6 +111,7 @@ struct AllocRequest {
   bool is_output = false;  // an output, or a block of one: what nobody writes there is missing
   LocId loc;               // where it is asked for: for messages
   int text_line = 0;
+  std::optional<AllocationPlace> place = {};  // none: the agent's own memory, which nobody else and no schedule can see
 };
 
 }  // namespace palladion

@@ -1,7 +1,9 @@
 // The machine port: everything a step may ask of its machine, one virtual call for each request. Requests are structs
 // of the headers beside this one; whoever implements Machine checks them in a stated order (bounds first) and moves the
-// bytes. One door, so a rule exists once. Limits: barriers, semaphores and fences have a port of their own so far
-// (thread_port.h).
+// bytes. One door, so a rule exists once. Every machine has memory. What it lacks beside that (barriers, engines,
+// agents that share) it answers with an error that says so: the definitions of machine.cc. Whoever implements the port
+// knows which agent asks; a step knows neither schedules nor clocks, and never blocks: one that waits says for what
+// (WaitTarget), whoever schedules lets it begin when that is there, and then Wait takes it.
 #ifndef PALLADION_SEMANTICS_PORT_MACHINE_H_
 #define PALLADION_SEMANTICS_PORT_MACHINE_H_
 
@@ -16,6 +18,7 @@
 #include "semantics/base/finding.h"
 #include "semantics/port/access.h"
 #include "semantics/port/async.h"
+#include "semantics/port/places.h"
 #include "semantics/port/sync.h"
 
 namespace palladion {
@@ -27,7 +30,8 @@ class Machine {
   // The agent's next program starts here: what it does until the next call is that program's.
   virtual void BeginProgram(absl::Span<const std::int64_t> grid_index) = 0;
 
-  // New memory, poisoned. ResourceExhausted when there is not enough.
+  // New memory, poisoned; of what is shared, the first owner makes it and the others find it. ResourceExhausted when
+  // there is not enough.
   virtual absl::StatusOr<BufferId> Alloc(const AllocRequest& request) = 0;
   virtual void Free(BufferId buffer) = 0;
   virtual void Poison(BufferId buffer) = 0;  // its contents are undefined from here on
@@ -45,13 +49,41 @@ class Machine {
   // loads. Valid until the next store, atomic or free.
   virtual const std::byte* Borrow(const BoxAccess& access) = 0;
 
-  // The agent's own queue of that kind; an invalid id where this machine has none.
-  virtual QueueId QueueOf(AsyncQueue queue) = 0;
+  // The agent leaves the scope in which it came by the memory, which ends when the last owner has left.
+  virtual void Leave(BufferId buffer, const Site& site);
+  // The same allocation of a peer of the agent's place. A finding, and the agent's own, where there is none.
+  virtual BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site);
+
   // Something that engines carry out. A machine that is done with the request when this returns leaves it as it is; one
-  // that keeps it takes it. An error says what of it the machine does not have.
-  virtual absl::Status Start(AsyncRequest&& request) = 0;
-  // Whatever the target says is there: whoever schedules the agent has let the step begin when it was.
-  virtual absl::Status Wait(const WaitTarget& target, const Site& site) = 0;
+  // that keeps it takes it.
+  virtual absl::Status Start(AsyncRequest&& request);
+  // The agent's own queue of that kind; an invalid id where there is none.
+  virtual QueueId QueueOf(AsyncQueue queue);
+  virtual absl::Status CommitGroup(AsyncQueue queue, const Site& site);
+  // Does an operation of the queue wait for all earlier ones before it is issued? As the fence policy says.
+  virtual bool CompletesEarlier(AsyncQueue queue) const;
+  // A collective copy along grid dimensions: every place along them must issue the same; nobody waits.
+  virtual absl::Status Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site);
+
+  // Whatever the target says is there.
+  virtual absl::Status Wait(const WaitTarget& target, const Site& site);
+
+  // Barriers or semaphores; of what is shared, the first owner makes it and the others find it. A machine that has none
+  // is not asked for anything about them: nobody has an element to name.
+  virtual absl::StatusOr<SyncId> AllocSync(const SyncRequest& request);
+  virtual void LeaveSync(SyncId array, const Site& site);
+  virtual SyncElement PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site);
+  virtual absl::Status Arrive(SyncElement barrier, const Site& site);
+  virtual absl::StatusOr<bool> Test(SyncElement barrier, const Site& site);  // true: the phase counts as waited for
+  virtual absl::Status Signal(SyncElement semaphore, std::int64_t amount, const Site& site);
+  virtual absl::StatusOr<std::int64_t> Read(SyncElement semaphore, const Site& site);
+  virtual Completion ArrivalAt(SyncElement barrier, std::int64_t shares);  // a share of one arrival
+
+  virtual absl::Status Make(Fence fence, const Site& site);
+  // A collective operation: from here the agent waits for kMeeting. `what` is the same for all who meet.
+  virtual absl::Status Meet(std::string what, const Site& site);
+  // The agent becomes several, and waits for kSpawned.
+  virtual absl::Status Spawn(const SpawnRequest& request, const Site& site);
 
   virtual void Print(std::string line) = 0;
   virtual void Report(Finding finding) = 0;

@@ -3,10 +3,15 @@
 #ifndef PALLADION_SEMANTICS_PORT_SYNC_H_
 #define PALLADION_SEMANTICS_PORT_SYNC_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "semantics/base/ids.h"
+#include "semantics/port/access.h"
 #include "semantics/port/async.h"
+#include "semantics/port/places.h"
 
 namespace palladion {
 
@@ -17,6 +22,31 @@ struct SyncElement {
   std::int64_t element = 0;  // row-major
 };
 
+enum class SyncKind : std::uint8_t { kBarrier, kClusterBarrier, kSemaphore };
+
+struct SyncRequest {
+  std::string name;  // the user's
+  SyncKind kind = SyncKind::kBarrier;
+  std::vector<std::int64_t> shape;
+  std::int64_t num_arrivals = 1;
+  bool orders_tensor_core = false;
+  // Of a cluster barrier: the grid dimensions of each axis, several for a composite one.
+  std::vector<std::vector<std::size_t>> axes;
+  AllocationPlace place;  // whose memory a barrier is in is the machine's own business
+  Site site;
+};
+
+enum class Fence : std::uint8_t {
+  kSharedToAsync,      // commit_smem: what is known of shared memory is visible to asynchronous accesses from here on
+  kPrerequisiteGrids,  // what the kernels before this one wrote is known
+};
+
+// Agents that another becomes until they end: the warps of a warpgroup.
+struct SpawnRequest {
+  std::size_t first = 0;  // the step that they begin with; a step ends them
+  std::int64_t count = 0;
+};
+
 struct WaitTarget {
   enum class Kind : std::uint8_t {
     kNothing,
@@ -24,8 +54,8 @@ struct WaitTarget {
     kSemaphore,  // `object` to hold `value`
     kGroups,     // at most `value` groups of `queue` under way
     kQueue,      // no operation of `queue` under way
-    kMeeting,    // all threads of the block at the same collective operation
-    kWarps,      // the end of the warps that the thread forked
+    kMeeting,    // all agents of the block at the same collective operation
+    kSpawned,    // the end of the agents that it spawned
   };
   Kind kind = Kind::kNothing;
   SyncElement object;
