@@ -13,47 +13,13 @@
 #include "emu/agents/agent_ordinals.h"
 #include "emu/cpp/function_machine.h"
 #include "emu/cpp/function_thread.h"
+#include "emu/gpu/asking.h"
 #include "scheduler/agent.h"
 #include "scheduler/coroutine_agent.h"
 
 namespace palladion {
 
-class FunctionAgents;
-
-// One operation of an engine: its reading, then its writing.
-class FunctionEngine final : public Agent {
- public:
-  FunctionEngine(FunctionMachine& machine, RunningThread& running, FunctionAgents& all, AgentId operation);
-  Operation Next() const;
-  const AsyncRequest& request() const { return machine_.gpu().model().RequestOf(operation_); }  // while under way
-
-  absl::Status Resume(Gate& gate) override;
-  bool done() const override { return done_; }
-  std::string Name() const override { return machine_.gpu().model().agents().NameOf(operation_); }
-  AgentRole role() const override { return AgentRole::kOperation; }
-
- private:
-  class HalfReady final : public Condition {
-   public:
-    explicit HalfReady(const FunctionEngine& agent) : agent_(agent) {}
-    bool Ready() const override { return agent_.machine_.gpu().CanPerform(agent_.operation_, agent_.half_); }
-    std::string Describe() const override { return "the operations before it in its queue"; }
-    bool MaySignal(AgentOrdinal other) const override;
-
-   private:
-    const FunctionEngine& agent_;
-  };
-
-  FunctionMachine& machine_;
-  RunningThread& running_;
-  FunctionAgents& all_;
-  AgentId operation_;
-  Half half_;
-  HalfReady ready_{*this};
-  bool done_ = false;
-};
-
-class FunctionAgents final : public AgentSource {
+class FunctionAgents final : public AgentSource, public AgentsAround {
  public:
   explicit FunctionAgents(FunctionMachine& machine);
   FunctionAgents(const FunctionAgents&) = delete;
@@ -66,14 +32,12 @@ class FunctionAgents final : public AgentSource {
   }
   void Retire(Agent* agent) override;
 
-  // May the agent, if it goes on, bring about what a thread waits for? What a function will do is not known, so any
-  // that can reach the object may. Of one that is done: no.
-  bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const;
-  const FunctionEngine* EngineOf(AgentOrdinal agent) const {
-    const auto engine = live_.find(ordinals_.Of(agent).value);
-    return engine == live_.end() ? nullptr : engine->second;
-  }
-  void EngineEnds(AgentId operation) { live_.erase(operation.value); }
+  // What a function will do is not known, so any that can reach the object may. Of one that is done: no.
+  bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const override;
+  std::string NameOf(AgentOrdinal) const override { return ""; }
+  const AsyncRequest* RequestOf(AgentOrdinal engine) const override;
+  void EngineResumes(AgentOrdinal) override { running_ = {}; }
+  void EngineEnds(AgentOrdinal engine) override { live_.erase(ordinals_.Of(engine).value); }
   const FunctionThread* FirstUnfinished() const { return threads_.empty() ? nullptr : &*threads_.begin()->second.body; }
   std::int64_t unfinished() const { return static_cast<std::int64_t>(threads_.size()) + threads_in_all_ - next_; }
   bool engines() const { return engines_; }
@@ -94,7 +58,7 @@ class FunctionAgents final : public AgentSource {
   bool engines_ = false;
   AgentOrdinals ordinals_;
   // Who is under way, by id: an operation's engine; nullptr for a thread.
-  absl::flat_hash_map<std::int32_t, const FunctionEngine*> live_;
+  absl::flat_hash_map<std::int32_t, const EngineAgent*> live_;
   std::map<std::int64_t, Thread> threads_;  // that are under way, by number in the launch
   std::map<const Agent*, std::int64_t> numbers_;
 };

@@ -70,9 +70,9 @@ ThreadAgent::ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_pt
       port_(PortOf()),
       spin_(all.spins(), &frame_->program(), &port_),
       spinning_(spin_, [this](AgentOrdinal other) { return all_.NameOf(other); }),
-      condition_(*this) {
+      wait_(machine, all) {
   frame_->hooks = this;
-  frame_->port = &machine;
+  frame_->Ask(machine);
 }
 
 void ThreadAgent::Begin(AgentId thread, std::int64_t program) {
@@ -105,17 +105,11 @@ absl::Status ThreadAgent::Resume(Gate& gate) {
   const absl::Status status = frame_->Run();
   if (is_warp_ && frame_->done()) {
     machine_.EndWarp(id_);
-    all_.Ends(id_);
+    all_.WarpEnds(id_);
     current_.free_warps.push_back(this);
   }
   return status.ok() ? status : state_.AtStep(status, *frame_);
 }
-
-bool ThreadAgent::WaitCondition::MaySignal(AgentOrdinal other) const {
-  return agent_.all_.MaySignal(agent_.id_, agent_.target_, other);
-}
-
-std::string ThreadAgent::WaitCondition::NameOf(AgentOrdinal other) const { return agent_.all_.NameOf(other); }
 
 // ---- a thread's loops
 
@@ -155,12 +149,9 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
   }
   if (step.loop >= 0) return MayGoRound(step, frame);
   Operation operation{.loc = step.loc, .text_line = step.text_line, .work = WorkOf(step, frame)};
-  if (step.waits != nullptr) {
-    target_ = step.waits(step.params, step, frame);
-    if (target_.kind != WaitTarget::Kind::kNothing) {
-      operation.waits_for = &condition_;
-      operation.footprint = Footprint::Writes(machine_.ObjectOf(id_, target_));
-    }
+  // Copies of blocks are complete when they are asked for.
+  if (step.waits != nullptr && step.kind != StepKind::kAwaitBlocks) {
+    wait_.Ask(id_, step.waits(step.params, step, frame), &operation);
     return gate_->MayGo(operation);
   }
   if (step.own_memory) return true;
@@ -184,51 +175,6 @@ void ThreadAgent::After(const Step& step, Frame& frame) {
   if (watcher_ != nullptr) watcher_->After(step, frame);
   if (all_.spins() != nullptr) all_.spins()->Settle();
   if ((step.lasting && step.polls == nullptr) || step.waits != nullptr) spin_.Changed();
-}
-
-// ---- an engine
-
-EngineAgent::EngineAgent(GpuMachine& machine, AgentId operation, ThreadAgents& all)
-    : machine_(machine),
-      operation_(operation),
-      all_(all),
-      half_(request().sources.empty() ? Half::kWrite : Half::kRead),
-      condition_(*this) {}
-
-bool EngineAgent::HalfCondition::MaySignal(AgentOrdinal other) const {
-  return agent_.all_.MaySignal(agent_.request().queue, other);
-}
-
-Operation EngineAgent::Next() const {
-  const AsyncRequest& asked = request();
-  Operation next{.loc = asked.site.loc, .text_line = asked.site.text_line};
-  if (asked.queue.valid()) {
-    next.waits_for = &condition_;
-    next.footprint.Add({.object = machine_.ObjectOf(asked.queue)});
-  }
-  if (half_ == Half::kRead) {
-    for (const AsyncOperand& from : asked.sources) next.footprint.Add({.object = from.buffer().value, .writes = false});
-    return next;
-  }
-  for (const AsyncOperand& to : asked.destinations) next.footprint.Add({.object = to.buffer().value});
-  for (const Completion& completion : asked.completions) {
-    next.footprint.Add({.object = GpuMachine::ObjectOf(completion)});
-  }
-  return next;
-}
-
-absl::Status EngineAgent::Resume(Gate& gate) {
-  if (all_.spins() != nullptr) all_.spins()->SetCurrent(nullptr, ordinal_);
-  while (gate.TakeGrant() || gate.MayGo(Next())) {
-    machine_.Perform(operation_, half_);
-    if (half_ == Half::kWrite) {
-      all_.Ends(operation_);
-      done_ = true;
-      break;
-    }
-    half_ = Half::kWrite;
-  }
-  return absl::OkStatus();
 }
 
 // ---- all of them
@@ -257,16 +203,11 @@ void ThreadAgents::Start(AgentId agent, const Started& started) {
   started_[agent.index()] = started;
 }
 
-const ThreadAgents::Started* ThreadAgents::StartedAs(AgentId agent) const {
-  return AgentTable::IsOperation(agent) ? nullptr : &started_[agent.index()];
-}
-
 void ThreadAgents::Spawn(AgentId operation) {
-  current_.agent->spin().Changed();
   auto agent = std::make_shared<EngineAgent>(machine_, operation, *this);
   engines_ = true;
   agent->SetOrdinal(Add(operation, {.engine = agent.get()}));
-  const Operation first = agent->First();
+  const Operation first = agent->Next();
   current_.gate->Spawn(std::move(agent), first);
 }
 
@@ -330,18 +271,13 @@ std::vector<const ThreadAgent*> ThreadAgents::Unfinished() const {
   return unfinished;
 }
 
-bool ThreadAgents::MaySignal(QueueId queue, AgentOrdinal other) const {
-  const auto live = live_.find(ordinals_.Of(other).value);
-  return live != live_.end() && live->second.engine != nullptr && live->second.engine->request().queue == queue;
+const AsyncRequest* ThreadAgents::RequestOf(AgentOrdinal engine) const {
+  const auto live = live_.find(ordinals_.Of(engine).value);
+  return live == live_.end() || live->second.engine == nullptr ? nullptr : &live->second.engine->request();
 }
 
-bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, const EngineAgent& engine) const {
-  if (target.kind == WaitTarget::Kind::kGroups) return machine_.Awaits(waiter, target.queue, engine.request().queue);
-  if (target.kind == WaitTarget::Kind::kMeeting || target.kind == WaitTarget::Kind::kWarps) return false;
-  const std::vector<Completion>& completions = engine.request().completions;
-  return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
-    return GpuMachine::ObjectOf(completion) == machine_.ObjectOf(target.object);
-  });
+void ThreadAgents::EngineResumes(AgentOrdinal engine) {
+  if (spins() != nullptr) spins()->SetCurrent(nullptr, engine);
 }
 
 bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const {
@@ -349,12 +285,12 @@ bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdi
   const auto at = live_.find(who.value);
   Live live = at == live_.end() ? Live{} : at->second;
   if (live.agent != nullptr && live.agent->done()) live.agent = nullptr;  // searches retire nobody
-  if (live.engine != nullptr) return MaySignal(waiter, target, *live.engine);
+  if (live.engine != nullptr) return Tells(machine_, live.engine->request(), waiter, target);
   const Started* const started = StartedAs(who);
   if (target.kind == WaitTarget::Kind::kGroups || started == nullptr) return false;
   const std::vector<std::int64_t> index = IndexOf(*started);
   if (target.kind == WaitTarget::Kind::kMeeting) return machine_.SameBlock(waiter, index);
-  if (target.kind == WaitTarget::Kind::kWarps) return started->warp >= 0 && machine_.IndexOf(waiter) == index;
+  if (target.kind == WaitTarget::Kind::kSpawned) return started->warp >= 0 && machine_.IndexOf(waiter) == index;
   const SyncRequest& request = machine_.RequestOf(target.object.array);
   const SyncObject object{request.site.text_line, request.name};
   if (live.agent != nullptr && next_ < state_.walk().programs() && machine_.OfGrid(target.object.array) &&
