@@ -12,11 +12,12 @@
 #include "emu/agents/operand_check.h"
 #include "emu/arrays.h"
 #include "emu/checks/check_compare.h"
+#include "emu/checks/check_log.h"
+#include "emu/checks/check_options.h"
 #include "emu/checks/check_trial.h"
 #include "emu/checks/contracts.h"
 #include "emu/checks/coverage.h"
 #include "emu/checks/evidence.h"
-#include "emu/checks/check_log.h"
 #include "emu/checks/other_operands.h"
 #include "emu/checks/shorten.h"
 #include "emu/launch/grid_checks.h"
@@ -50,7 +51,7 @@ class Checker {
       status = absl::OkStatus();
     }
     if (status.ok() && !report_.interrupted) ChallengeEqualValues(runner_, options_, lengths_, log_);
-    if (!status.ok() && log_.entries().empty()) return status;
+    if (!status.ok() && log_.size() == 0) return status;
     if (!status.ok()) report_.error = ErrorReport(status, "", "").error;
     Conclude();
     return absl::OkStatus();
@@ -281,9 +282,9 @@ class Checker {
   }
 
   void Conclude() {
-    for (const CheckLog::Entry& entry : log_.entries()) {
-      report_.findings.push_back(Reported(entry.finding, kernel_.state().module()));
-      report_.findings.back().replay = entry.replay;
+    for (std::size_t i = 0; i < log_.size(); ++i) {
+      report_.findings.push_back(Reported(log_.finding(i), kernel_.state().module()));
+      report_.findings.back().replay = log_.shown(i).replay;
     }
     for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
     Argue();
@@ -352,24 +353,13 @@ class Checker {
   Report report_;
 };
 
-absl::Status CheckOptionsValid(const CheckOptions& options) {
-  if (options.seeds < 1)
-    return absl::InvalidArgumentError(
-        Cat("seeds must be at least 1: a check that runs nothing is no pass; found ", options.seeds));
-  if (options.step_budget < 1)
-    return absl::InvalidArgumentError(Cat("the step budget must be at least 1; found ", options.step_budget));
-  if (!FencePolicyFromName(options.proxy).has_value())
-    return absl::InvalidArgumentError(Cat("proxy must be pallas, strict or lax; found '", options.proxy, "'"));
-  if (options.exhaustive && !options.replay.empty())
-    return absl::InvalidArgumentError("a replay is one schedule, and exhaustive is all of them: give one of the two");
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options,
                              std::vector<Tensor>* outputs) {
-  PALLADION_RETURN_IF_ERROR(CheckOptionsValid(options));
+  PALLADION_RETURN_IF_ERROR(ExpectCheckOptions(options));
+  if (options.exhaustive && !options.replay.empty())
+    return absl::InvalidArgumentError("a replay is one schedule, and exhaustive is all of them: give one of the two");
   const FloatEnvironment environment;
   const std::vector<ConstArray> arrays = ArraysOf(inputs);
   PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, arrays));

@@ -22,9 +22,9 @@
 #include "memory_model/order/places.h"
 #include "memory_model/sync/barrier.h"
 #include "memory_model/sync/collective.h"
-#include "memory_model/sync/finding_log.h"
 #include "memory_model/sync/rendezvous.h"
 #include "memory_model/sync/semaphore.h"
+#include "semantics/base/finding_log.h"
 #include "semantics/base/live_table.h"
 
 namespace palladion {
@@ -196,7 +196,7 @@ class ConcurrencyModel {
   static AccessSet WholeOf(const Tracked& buffer);
   static AccessSet SetOfOperand(const AsyncOperand& operand, const Tracked& buffer);
   void TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half, const CodeSite& site);
-  void ReportNotAwaited(const AsyncEngine::Record& operation, const CodeSite& end);
+  void ReportNotAwaited(const AsyncEngine::Record& operation);
   void Sweep();
   std::vector<AgentId> Remembered(std::size_t* looked) const;
 

@@ -152,7 +152,7 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
   const AccessEvent& earlier = conflict.earlier;
   const std::optional<Sort> sort = SortOf(buffer, event, conflict);
   if (!sort.has_value()) return;
-  if (!log_.IsNew({sort->code, earlier.loc, event.loc, earlier.text_line, event.text_line, id.value})) return;
+  if (!log_.IsNew({sort->code, {earlier.loc, earlier.text_line}, {event.loc, event.text_line}, id.value})) return;
   Finding finding{.code = sort->code,
                   .severity = sort->severity,
                   .loc = event.loc,
@@ -181,9 +181,9 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
   log_.Add(std::move(finding));
 }
 
-void ConcurrencyModel::ReportNotAwaited(const AsyncEngine::Record& operation, const CodeSite& end) {
+void ConcurrencyModel::ReportNotAwaited(const AsyncEngine::Record& operation) {
   const CodeSite& site = operation.site;
-  if (!log_.IsNew({FindingCode::kNotAwaited, site.loc, end.loc, site.text_line, end.text_line})) return;
+  if (!log_.IsNew(FindingLog::Key::OfOne(FindingCode::kNotAwaited, {site.loc, site.text_line}))) return;
   const std::string name = agents_.NameOf(operation.id);
   const bool read = operation.must_await == Half::kRead;
   Finding finding{.code = FindingCode::kNotAwaited,

@@ -31,11 +31,13 @@ std::size_t MemoryLeft(const PreparedKernelState& kernel, const RunOptions& opti
 
 }  // namespace
 
-LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options)
+LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options, const LaunchPlace& at)
     : kernel_(kernel),
       options_(options),
+      at_(at),
       watchers_(options.observers),
-      memory_(MemoryLeft(kernel, options.run)),
+      memory_(at.run == nullptr ? Memory::MakeBuffers() : at.run->buffers(), at.device,
+              MemoryLeft(kernel, options.run)),
       frame_(kernel.program(), memory_),
       arrays_(kernel.program().operand_infos.size()) {
   for (RunObserver* observer : options.observers) {

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
+#include "emu/agents/run_state.h"
 #include "emu/agents/scratch_of_tasks.h"
 #include "emu/emulate.h"
 #include "memory_model/bytes/memory.h"
@@ -22,8 +23,9 @@ namespace palladion {
 
 class LaunchState {
  public:
-  // All three outlive the launch; its memory is what options.run.memory_limit leaves beside the operands.
-  LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options);
+  // All outlive the launch; its memory is what options.run.memory_limit leaves beside the operands. `at`: the device of
+  // a run; without, the only one of a run of its own.
+  LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options, const LaunchPlace& at = {});
 
   // Gives every operand its memory and settles the grid; outputs are poison. InvalidArgument: a grid bound that is
   // negative or too large. ResourceExhausted: more programs than the budget, no memory for scratch.
@@ -33,6 +35,7 @@ class LaunchState {
   const Module& module() const { return kernel_.module(); }
   Memory& memory() { return memory_; }
   const GridWalk& walk() const { return walk_; }
+  std::int32_t device() const { return at_.device; }
   bool tracks_definedness() const { return shadow_rules_ != nullptr; }
 
   // From here on the walk is row-major, whatever the options say.
@@ -73,6 +76,7 @@ class LaunchState {
 
   const PreparedKernelState& kernel_;
   const LaunchOptions& options_;
+  const LaunchPlace at_;
   StepWatchers watchers_;
   Memory memory_;
   Frame frame_;

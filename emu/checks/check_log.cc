@@ -15,49 +15,70 @@ bool SameButForTheValue(const Finding& race, Finding same) {
   return SameFinding(race, same);
 }
 
+namespace {
+
+// What the finding would be if its writers stored, or did not store, the same bytes.
+std::vector<FindingLog::Key> WithOtherValues(const Finding& finding) {
+  FindingLog::Key key(finding);
+  std::vector<FindingLog::Key> keys;
+  const auto as = [&](FindingCode code) { key.code = code, keys.push_back(key); };
+  const bool same = finding.code == FindingCode::kSameValue;
+  if (same) as(FindingCode::kRaceWriteWrite), as(FindingCode::kGridOrder);
+  if (finding.code == FindingCode::kRaceWriteWrite || finding.code == FindingCode::kGridOrder)
+    as(FindingCode::kSameValue);
+  return keys;
+}
+
+}  // namespace
+
 void CheckLog::Add(Finding finding, const std::optional<Schedule>& schedule,
-                     const std::function<std::string()>& replay) {
-  for (Entry& known : entries_) {
-    if (SameFinding(known.finding, finding)) {
-      known.finding.count = std::max(known.finding.count, finding.count);
-      known.finding.severity = std::max(known.finding.severity, finding.severity);
-      return;
-    }
-    // That two writes stored the same in one schedule is no comfort where they did not in another.
-    if (SameButForTheValue(known.finding, finding)) return;
-    if (SameButForTheValue(finding, known.finding)) {
-      known = {std::move(finding), schedule, ""};
-      known.replay = replay();
-      return;
-    }
+                   const std::function<std::string()>& replay) {
+  if (const auto known = log_.Find(FindingLog::Key(finding)); known.has_value()) {
+    Finding& told = log_[*known];
+    told.count = std::max(told.count, finding.count);
+    told.severity = std::max(told.severity, finding.severity);
+    return;
   }
-  entries_.push_back({std::move(finding), schedule, ""});
-  entries_.back().replay = replay();
+  for (const FindingLog::Key& key : WithOtherValues(finding)) {
+    const auto known = log_.Find(key);
+    if (!known.has_value()) continue;
+    // That two writes stored the same in one schedule is no comfort where they did not in another.
+    if (finding.code == FindingCode::kSameValue) return;
+    log_.Replace(*known, std::move(finding));
+    shown_[*known] = {schedule, ""};
+    shown_[*known].replay = replay();
+    return;
+  }
+  log_.Push(std::move(finding));
+  shown_.push_back({schedule, ""});
+  shown_.back().replay = replay();
 }
 
 void CheckLog::AddDifference(Finding finding, const Schedule& schedule, std::string replay) {
-  const auto told = [&](const Entry& entry) {
-    return finding.code == FindingCode::kGridOrder && entry.finding.code == finding.code && entry.schedule.has_value();
+  const auto told = [&](std::size_t i) {
+    return finding.code == FindingCode::kGridOrder && log_[i].code == finding.code && shown_[i].schedule.has_value();
   };
-  const auto of_it = [&](const Entry& entry) {
-    const std::optional<FindingAccess>&mine = finding.second, &its = entry.finding.second;
-    return told(entry) && mine.has_value() && its.has_value() && mine->object == its->object;
+  const auto of_it = [&](std::size_t i) {
+    const std::optional<FindingAccess>&mine = finding.second, &its = log_[i].second;
+    return told(i) && mine.has_value() && its.has_value() && mine->object == its->object;
   };
-  auto at = std::find_if(entries_.begin(), entries_.end(), of_it);
-  if (at == entries_.end()) at = std::find_if(entries_.begin(), entries_.end(), told);
-  if (at == entries_.end()) {
-    entries_.push_back({std::move(finding), schedule, std::move(replay)});
+  std::size_t at = 0;
+  while (at < size() && !of_it(at)) ++at;
+  if (at == size()) {
+    for (at = 0; at < size() && !told(at);) ++at;
+  }
+  if (at == size()) {
+    log_.Push(std::move(finding));
+    shown_.push_back({schedule, std::move(replay)});
     return;
   }
-  Append(&at->finding.message, ", and does: ", finding.message);
-  at->schedule = schedule;
-  at->replay = std::move(replay);
+  Append(&log_[at].message, ", and does: ", finding.message);
+  shown_[at] = {schedule, std::move(replay)};
 }
 
 const Finding* CheckLog::AnyUnordered() const {
   const Finding* worst = nullptr;
-  for (const Entry& entry : entries_) {
-    const Finding& finding = entry.finding;
+  for (const Finding& finding : log_.findings()) {
     if (RowOf(finding.code).denies != Denies::kOrder) continue;
     if (worst == nullptr || finding.severity > worst->severity) worst = &finding;
   }
@@ -65,8 +86,8 @@ const Finding* CheckLog::AnyUnordered() const {
 }
 
 bool CheckLog::AnyForbidsProof() const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [](const Entry& entry) { return ForbidsProof(entry.finding.code, entry.finding.severity); });
+  return std::any_of(log_.findings().begin(), log_.findings().end(),
+                     [](const Finding& finding) { return ForbidsProof(finding.code, finding.severity); });
 }
 
 }  // namespace palladion

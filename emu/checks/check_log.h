@@ -1,9 +1,10 @@
 // What a check has found in all of its schedules: one entry for findings that are the same, with the schedule that
-// shows it. One rule for what is the same: SameFinding, and that a race is a race although its writers stored the same
-// bytes in some schedule.
+// shows it. What is the same is FindingLog's to say; a race is a race although its writers stored the same bytes in
+// some schedule, and of counts and severities of several schedules the largest is told.
 #ifndef PALLADION_EMU_CHECKS_CHECK_LOG_H_
 #define PALLADION_EMU_CHECKS_CHECK_LOG_H_
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,13 +12,14 @@
 
 #include "scheduler/policies/schedule.h"
 #include "semantics/base/finding.h"
+#include "semantics/base/finding_log.h"
 
 namespace palladion {
 
 class CheckLog {
  public:
-  struct Entry {
-    Finding finding;
+  // What shows a finding.
+  struct Shown {
     std::optional<Schedule> schedule;  // none: it needs no run
     std::string replay;
   };
@@ -25,8 +27,10 @@ class CheckLog {
   // `replay` is asked for a finding that is new here, or takes another's place.
   void Add(Finding finding, const std::optional<Schedule>& schedule, const std::function<std::string()>& replay);
 
-  const std::vector<Entry>& entries() const { return entries_; }
-  std::vector<Entry>& entries() { return entries_; }
+  std::size_t size() const { return log_.size(); }
+  Finding& finding(std::size_t i) { return log_[i]; }
+  const Finding& finding(std::size_t i) const { return log_[i]; }
+  const Shown& shown(std::size_t i) const { return shown_[i]; }
 
   // That outputs differ between schedules. Where no backend is named and the accesses that do it are known, that is the
   // same note: theirs says it, and shows it.
@@ -39,7 +43,8 @@ class CheckLog {
   bool AnyForbidsProof() const;
 
  private:
-  std::vector<Entry> entries_;
+  FindingLog log_;
+  std::vector<Shown> shown_;  // of each finding
 };
 
 // Is `race` RACE_WW (or GRID_ORDER, where nothing names a backend), and `same` the note SAME_VALUE on the same

@@ -93,9 +93,9 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
 absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
   if (trial.all_fit || trial.run.outcome != Outcome::kFinished) return absl::OkStatus();
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
+  const std::vector<MutableArray> outputs = MutableArraysOf(unused);
   const ScheduledOptions options{.launch = {.run = options_.run, .fill = fill_}, .loop = LoopOf()};
-  PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> note,
-                             StartOrderNote(kernel_.state(), inputs_, MutableArraysOf(unused), options));
+  PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> note, StartOrderNote({kernel_.state(), inputs_, outputs, options}));
   if (note.has_value()) trial.findings.push_back(*std::move(note));
   return absl::OkStatus();
 }
@@ -161,7 +161,7 @@ absl::Status TrialRunner::RunAs(AgentKind agents, const LaunchOptions& launch, c
 absl::StatusOr<ScheduledResult> TrialRunner::RunOnce(const Running& running, absl::Span<const MutableArray> outputs,
                                                      const ScheduledOptions& options, Policy& policy) {
   if (running.agents != AgentKind::kInOrder) {
-    return RunScheduled(running.kernel, running.inputs, outputs, options, policy);
+    return RunScheduled({running.kernel, running.inputs, outputs, options}, policy);
   }
   ScheduledResult result;
   PALLADION_ASSIGN_OR_RETURN(result.launch, RunLaunch(running.kernel, running.inputs, outputs, options.launch));

@@ -13,7 +13,6 @@
 namespace palladion {
 
 void ClockRaces::Attach(LaunchOptions& launch) {
-  launch_ = launch;
   launch.observers.push_back(this);
 }
 
@@ -34,7 +33,6 @@ void ClockRaces::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
                              .element_bytes = shared.element_bytes,
                              .space = ProxySpace::kPlain,
                              .place = {}});
-    if (compare_values_) values_.Watch(memory, shared.id);
     shared_.push_back(std::move(shared));
   }
 }
@@ -61,20 +59,18 @@ AgentId ClockRaces::TaskOf(absl::Span<const std::int64_t> index) {
   return agent;
 }
 
-void ClockRaces::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+void ClockRaces::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
   const Shared* shared = reach.empty || reach.none_copied ? nullptr : Find(access.buffer);
   if (shared == nullptr) return;
   ++accesses_;
-  if (compare_values_) values_.Box(Writer(), kind, access, reach, value);
   model_.Touch(current_, shared->id, kind, SetOf(shared->shape, shared->element_bytes, access, reach),
                CodeSite::Of(access.site));
 }
 
-void ClockRaces::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
+void ClockRaces::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   Shared* shared = Find(access.buffer);
   if (shared == nullptr) return;
   ++accesses_;
-  if (compare_values_) values_.Points(Writer(), kind, access, value);
   if (kind == AccessKind::kAtomic) LearnFrom(*shared, access);
   model_.Touch(current_, shared->id, kind, SetOf(access), CodeSite::Of(access.site));
   if (kind == AccessKind::kAtomic) Tell(*shared, access);
@@ -102,42 +98,12 @@ void ClockRaces::Tell(Shared& shared, const PointAccess& access) {
   if (clock != nullptr) model_.agents().Tick(current_, CodeSite::Of(access.site));
 }
 
-// As the sweep says it: docs/spec/races.md#findings.
-Finding ClockRaces::InTermsOfTheTarget(Finding finding, bool one_value) const {
+void ClockRaces::SayInTermsOfTheTarget(Finding& finding) const {
   const bool generic = kernel_.program().target.backend == TargetBackend::kGeneric;
-  if (generic) finding.code = FindingCode::kGridOrder;
-  if (one_value) finding.code = FindingCode::kSameValue;
+  if (generic && finding.code != FindingCode::kSameValue) finding.code = FindingCode::kGridOrder;
   finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
-  if (one_value) finding.message += "; every write stores the same bytes";
   finding.fix =
       "use atomics on both sides, or let an atomic that both update order the two: a lock, a counter of arrivals";
-  return finding;
-}
-
-absl::Status ClockRaces::Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun) {
-  const std::vector<Finding>& found = model_.findings();
-  const auto both_write = [](const Finding& finding) { return finding.code == FindingCode::kRaceWriteWrite; };
-  ClockRaces again(kernel_);
-  absl::Status compared;
-  if (std::any_of(found.begin(), found.end(), both_write)) {
-    again.compare_values_ = true;
-    LaunchOptions launch = launch_;
-    launch.observers.clear();
-    launch.contracts = nullptr;
-    launch.definedness = true;  // what is undefined is equal to nothing
-    again.Attach(launch);
-    compared = rerun(launch);
-  }
-  for (const Finding& finding : found) {
-    const bool one_value = compared.ok() && both_write(finding) && again.OneValue(finding.second->object);
-    findings_.push_back(InTermsOfTheTarget(finding, one_value));
-  }
-  return compared;
-}
-
-bool ClockRaces::OneValue(const std::string& name) const {
-  return std::any_of(shared_.begin(), shared_.end(),
-                     [&](const Shared& shared) { return shared.name == name && values_.AreEqual(shared.id); });
 }
 
 }  // namespace palladion

@@ -6,8 +6,9 @@
 //
 //   ClockRaces races(kernel);
 //   races.Attach(launch);
-//   RunScheduled(kernel, inputs, outputs, {.launch = launch}, policy);
-//   races.Finish([&](const LaunchOptions& again) { the same schedule with `again` });
+//   RunScheduled({kernel, inputs, outputs, options_with_that_launch}, policy);
+//   std::vector<Finding> found = races.Found();  // EqualWrites may say more of them
+//   for (Finding& finding : found) races.SayInTermsOfTheTarget(finding);
 //
 // Limits: an order that another schedule's atomics would have is that schedule's to find. Programs of one task
 // (docs/spec/races.md) keep their order.
@@ -15,20 +16,17 @@
 #define PALLADION_EMU_CHECKS_CLOCK_RACES_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/launch.h"
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/concurrency_model.h"
-#include "memory_model/sweep/written_values.h"
 
 namespace palladion {
 
@@ -40,10 +38,10 @@ class ClockRaces final : public RunObserver {
   // Adds what the launch needs to be watched.
   void Attach(LaunchOptions& launch);
 
-  // After the run. Calls `rerun`, at most once, with the same launch and another observer; its errors are returned.
-  absl::Status Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun);
-
-  const std::vector<Finding>& findings() const { return findings_; }
+  // After the run, or what was found before it failed.
+  const std::vector<Finding>& Found() const { return model_.findings(); }
+  // As the sweep says it: docs/spec/races.md#findings.
+  void SayInTermsOfTheTarget(Finding& finding) const;
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 
   void Running(const RunningAgent& now) override { current_ = TaskOf(now.index); }
@@ -63,17 +61,11 @@ class ClockRaces final : public RunObserver {
 
   void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
   Shared* Find(BufferId id);
-  std::uint32_t Writer() const { return static_cast<std::uint32_t>(current_.value) + 1; }
-  bool OneValue(const std::string& name) const;
   AgentId TaskOf(absl::Span<const std::int64_t> index);
   void LearnFrom(const Shared& shared, const PointAccess& access);
   void Tell(Shared& shared, const PointAccess& access);
-  Finding InTermsOfTheTarget(Finding finding, bool one_value) const;
 
   const PreparedKernelState& kernel_;
-  LaunchOptions launch_;  // as it was given, for the second run
-  bool compare_values_ = false;
-  WrittenValues values_;
   ConcurrencyModel model_{FenceRule(), /*proxies=*/false};
   std::vector<Shared> shared_;
   static constexpr std::int64_t kAnyIndex = -1;
@@ -83,7 +75,6 @@ class ClockRaces final : public RunObserver {
   std::vector<std::int64_t> task_;  // of the program that goes on: memory is kept
   AgentId current_;
   std::int64_t accesses_ = 0;
-  std::vector<Finding> findings_;
 };
 
 }  // namespace palladion

@@ -147,19 +147,21 @@ void BecomesARace(const TrialRunner& runner, std::string_view added, Finding& fi
 void ChallengeEqualValues(const TrialRunner& runner, const CheckOptions& options, const RunLengths& lengths,
                           CheckLog& log) {
   std::map<std::string, absl::StatusOr<std::vector<Finding>>> answers;  // by schedule
-  for (CheckLog::Entry& entry : log.entries()) {
-    if (entry.finding.code != FindingCode::kSameValue || !entry.schedule.has_value()) continue;
-    const auto [at, is_new] = answers.try_emplace(runner.NameOf(*entry.schedule), absl::UnknownError(""));
-    if (is_new) at->second = Search(runner.kernel(), runner.inputs(), options, *entry.schedule, lengths).Run();
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    Finding& finding = log.finding(i);
+    const std::optional<Schedule>& schedule = log.shown(i).schedule;
+    if (finding.code != FindingCode::kSameValue || !schedule.has_value()) continue;
+    const auto [at, is_new] = answers.try_emplace(runner.NameOf(*schedule), absl::UnknownError(""));
+    if (is_new) at->second = Search(runner.kernel(), runner.inputs(), options, *schedule, lengths).Run();
     if (!at->second.ok()) {
-      Append(&entry.finding.why, "; other operands could not be tried: ", ToStd(at->second.status().message()));
-      BecomesARace(runner, "; these operands may hide it: with them every write stores the same bytes", entry.finding);
+      Append(&finding.why, "; other operands could not be tried: ", ToStd(at->second.status().message()));
+      BecomesARace(runner, "; these operands may hide it: with them every write stores the same bytes", finding);
       continue;
     }
     for (const Finding& other : *at->second) {
-      if (!SameButForTheValue(other, entry.finding)) continue;
-      entry.finding.message = other.message;
-      BecomesARace(runner, "; these operands hide it: with them every write stores the same bytes", entry.finding);
+      if (!SameButForTheValue(other, finding)) continue;
+      finding.message = other.message;
+      BecomesARace(runner, "; these operands hide it: with them every write stores the same bytes", finding);
       break;
     }
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emu/checks/clock_races.h"
+#include "emu/launch/equal_writes.h"
 #include "emu/launch/grid_checks.h"
 
 namespace palladion {
@@ -30,53 +31,52 @@ bool LeavesArrivalsOfPeers(const Program& program, absl::Span<const Finding> fin
   });
 }
 
-// A check that watches a LaunchOptions and has findings of its own.
-template <class Checks>
-class Watching : public RaceCheck {
- public:
-  template <class... Args>
-  explicit Watching(const Args&... args) : checks_(args...) {}
-
-  void Attach(ScheduledOptions& options) override { checks_.Attach(options.launch), options_ = options; }
-  std::vector<Finding> FoundBefore(const absl::Status& failed) override {
-    checks_.Finish([&](const LaunchOptions&) { return failed; }).IgnoreError();
-    return checks_.findings();
+// Says which races of writes are of equal values; they are as the check of clocks found them. Values are compared in a
+// run of their own: where it fails, the races stay what they are.
+absl::Status NameEqualWrites(const Program& program, const ScheduledOptions& options, const RaceCheck::Rerun& rerun,
+                             std::vector<Finding>& found) {
+  if (std::none_of(found.begin(), found.end(), IsWriteWrite)) return absl::OkStatus();
+  EqualWrites equal(program);
+  ScheduledOptions again = options;
+  again.launch = equal.Again(options.launch);
+  again.races = false;
+  again.equal_writes = &equal;
+  if (const absl::Status status = rerun(again); !status.ok()) return status;
+  for (Finding& finding : found) {
+    if (IsWriteWrite(finding) && equal.Of(finding.second->object)) SayEqual(finding, "; ");
   }
+  return absl::OkStatus();
+}
 
- protected:
-  absl::Status FinishInto(std::vector<Finding>& found, const RaceCheck::Rerun& rerun) {
-    const absl::Status status = checks_.Finish([&](const LaunchOptions& launch) {
-      ScheduledOptions again = options_;
-      again.launch = launch;
-      return rerun(again);
-    });
-    found.insert(found.end(), checks_.findings().begin(), checks_.findings().end());
-    return status;
-  }
-
-  Checks checks_;
-  ScheduledOptions options_;
-};
-
-class RacesInOrder final : public Watching<GridChecks> {
+class RacesInOrder final : public RaceCheck {
  public:
   RacesInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, const RaceCheckOptions& options)
-      : Watching(kernel, inputs, options.judges ? GridChecks::Looks::kAll : GridChecks::Looks::kRevisits),
+      : checks_(kernel, inputs, options.judges ? GridChecks::Looks::kAll : GridChecks::Looks::kRevisits),
         program_(kernel.program()),
         judges_(options.judges),
         watches_(options.judges || !options.backwards) {}
 
   void Attach(ScheduledOptions& options) override {
-    if (watches_) Watching::Attach(options);
+    if (watches_) checks_.Attach(options.launch), options_ = options;
   }
   std::vector<Finding> FoundBefore(const absl::Status& failed) override {
-    return judges_ ? Watching::FoundBefore(failed) : std::vector<Finding>();
+    if (!judges_) return {};
+    checks_.Finish([&](const LaunchOptions&) { return failed; }).IgnoreError();
+    return checks_.findings();
   }
 
   absl::Status Finish(ScheduledResult& result, const Rerun& rerun) override {
-    const bool found_nothing = result.launch.findings.empty();
+    std::vector<Finding>& found = result.launch.findings;
+    const bool found_nothing = found.empty();
     absl::Status status;
-    if (watches_) status = FinishInto(result.launch.findings, rerun);
+    if (watches_) {
+      status = checks_.Finish([&](const LaunchOptions& launch) {
+        ScheduledOptions again = options_;
+        again.launch = launch;
+        return rerun(again);
+      });
+      found.insert(found.end(), checks_.findings().begin(), checks_.findings().end());
+    }
     const bool alike = judges_ && checks_.order_is_no_matter();
     evidence_.facts.Set(Fact::kExactUpdates, !RoundsAtomically(program_));
     evidence_.facts.Set(Fact::kNoConflict, alike && !result.launch.stuck);
@@ -88,20 +88,40 @@ class RacesInOrder final : public Watching<GridChecks> {
   }
 
  private:
+  GridChecks checks_;
   const Program& program_;
   const bool judges_, watches_;
+  ScheduledOptions options_;
 };
 
-class RacesOfPrograms final : public Watching<ClockRaces> {
+class RacesOfPrograms final : public RaceCheck {
  public:
-  using Watching::Watching;
+  explicit RacesOfPrograms(const PreparedKernelState& kernel) : program_(kernel.program()), races_(kernel) {}
+
+  void Attach(ScheduledOptions& options) override {
+    options_ = options;
+    races_.Attach(options.launch);
+  }
+  std::vector<Finding> FoundBefore(const absl::Status&) override { return InTermsOfTheTarget(races_.Found()); }
 
   absl::Status Finish(ScheduledResult& result, const Rerun& rerun) override {
-    const absl::Status status = FinishInto(result.launch.findings, rerun);
-    evidence_.tallies["races between programs"] = checks_.accesses();
+    std::vector<Finding> races = races_.Found();
+    const absl::Status status = NameEqualWrites(program_, options_, rerun, races);
+    for (Finding& finding : InTermsOfTheTarget(std::move(races))) result.launch.findings.push_back(std::move(finding));
+    evidence_.tallies["races between programs"] = races_.accesses();
     evidence_.facts.Set(Fact::kNoConflict, true);
     return status;
   }
+
+ private:
+  std::vector<Finding> InTermsOfTheTarget(std::vector<Finding> findings) const {
+    for (Finding& finding : findings) races_.SayInTermsOfTheTarget(finding);
+    return findings;
+  }
+
+  const Program& program_;
+  ClockRaces races_;
+  ScheduledOptions options_;  // as they were given
 };
 
 class RacesOfThreads final : public RaceCheck {
@@ -112,8 +132,7 @@ class RacesOfThreads final : public RaceCheck {
 
   absl::Status Finish(ScheduledResult& result, const Rerun& rerun) override {
     std::vector<Finding>& found = result.launch.findings;
-    const absl::Status status =
-        std::any_of(found.begin(), found.end(), BothWrite) ? NameEqualWrites(found, rerun) : absl::OkStatus();
+    const absl::Status status = NameEqualWrites(program_, options_, rerun, found);
     evidence_.facts.Set(Fact::kNoConflict, judges_);
     const bool left = LeavesArrivalsOfPeers(program_, found);
     evidence_.facts.Set(Fact::kOrderedArrivals, judges_ && !result.arrivals_race && !left);
@@ -122,28 +141,6 @@ class RacesOfThreads final : public RaceCheck {
   }
 
  private:
-  static bool BothWrite(const Finding& finding) { return finding.code == FindingCode::kRaceWriteWrite; }
-
-  // As in races.md#findings. Values are compared in a run of their own, which only a kernel with such races pays for;
-  // where it fails, the races stay what they are.
-  absl::Status NameEqualWrites(std::vector<Finding>& found, const Rerun& rerun) const {
-    const LaunchOptions& launch = options_.launch;
-    ScheduledOptions again = options_;
-    // What is undefined is equal to nothing.
-    again.launch = {.run = launch.run, .order = launch.order, .definedness = true, .fill = launch.fill};
-    again.races = false;
-    std::vector<std::string> one_value;
-    again.one_value = &one_value;
-    if (const absl::Status status = rerun(again); !status.ok()) return status;
-    for (Finding& finding : found) {
-      if (!BothWrite(finding) || std::count(one_value.begin(), one_value.end(), finding.second->object) == 0) continue;
-      finding.code = FindingCode::kSameValue;
-      finding.severity = RowOf(finding.code).severity;
-      finding.message += "; every write stores the same bytes";
-    }
-    return absl::OkStatus();
-  }
-
   const Program& program_;
   const bool judges_;
   ScheduledOptions options_;

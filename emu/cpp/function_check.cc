@@ -67,7 +67,7 @@ absl::Status FunctionCheck::Run() {
     report_.interrupted = true;
     status = absl::OkStatus();
   }
-  if (!status.ok() && log_.entries().empty()) return status;
+  if (!status.ok() && log_.size() == 0) return status;
   if (!status.ok()) report_.error = ErrorReport(status, "", "").error;
   Conclude();
   return absl::OkStatus();
@@ -202,9 +202,9 @@ bool FunctionCheck::Interrupted() {
 }
 
 void FunctionCheck::Conclude() {
-  for (const CheckLog::Entry& entry : log_.entries()) {
-    report_.findings.push_back(Reported(entry.finding, places_.module()));
-    report_.findings.back().replay = entry.replay;
+  for (std::size_t i = 0; i < log_.size(); ++i) {
+    report_.findings.push_back(Reported(log_.finding(i), places_.module()));
+    report_.findings.back().replay = log_.shown(i).replay;
   }
   for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
   report_.argument = Argument();

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "emu/agents/float_environment.h"
+#include "emu/checks/check_options.h"
 #include "emu/cpp/function_check.h"
 #include "emu/cpp/function_launch.h"
 #include "emu/launch/launch.h"
-#include "memory_model/order/fence_rule.h"
 #include "scheduler/policies/policies.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -68,19 +68,6 @@ absl::Status CheckFits(const FunctionKernel& kernel, absl::Span<const Tensor> in
   return CheckArrays(kernel, inputs);
 }
 
-absl::Status CheckOptionsValid(const CheckOptions& options) {
-  if (options.seeds < 1)
-    return absl::InvalidArgumentError(
-        Cat("seeds must be at least 1: a check that runs nothing is no pass; found ", options.seeds));
-  if (options.step_budget < 1)
-    return absl::InvalidArgumentError(Cat("the step budget must be at least 1; found ", options.step_budget));
-  if (!FencePolicyFromName(options.proxy).has_value())
-    return absl::InvalidArgumentError(Cat("proxy must be pallas, strict or lax; found '", options.proxy, "'"));
-  if (options.exhaustive)
-    return absl::InvalidArgumentError("exhaustive is for kernels in text: take more seeds for a C++ function");
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<RunResult> RunKernel(const FunctionKernel& kernel, absl::Span<const Tensor> inputs,
@@ -107,7 +94,9 @@ absl::StatusOr<RunResult> RunKernel(const FunctionKernel& kernel, absl::Span<con
 
 absl::StatusOr<Report> CheckKernel(const FunctionKernel& kernel, absl::Span<const Tensor> inputs,
                                    const CheckOptions& options, std::vector<Tensor>* outputs) {
-  PALLADION_RETURN_IF_ERROR(CheckOptionsValid(options));
+  PALLADION_RETURN_IF_ERROR(ExpectCheckOptions(options));
+  if (options.exhaustive)
+    return absl::InvalidArgumentError("exhaustive is for kernels in text: take more seeds for a C++ function");
   PALLADION_RETURN_IF_ERROR(CheckFits(kernel, inputs));
   PALLADION_ASSIGN_OR_RETURN(const Fill fill, ParseFill(options.fill));
   const FloatEnvironment environment;

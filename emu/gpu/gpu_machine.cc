@@ -39,12 +39,12 @@ void GpuMachine::Adopt(BufferId array) {
                        .shape = {shape.begin(), shape.end()},
                        .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(array)),
                        .space = ProxySpace::kGlobal,
-                       .place = {}});
+                       .place = DevicePlace()});
 }
 
 void GpuMachine::WrittenBefore(BufferId array) {
   if (!before_.valid()) {
-    before_ = model_.agents().Add("the kernel before this one", {}, AgentRole::kLaunch);
+    before_ = model_.agents().Add("the kernel before this one", DevicePlace(), AgentRole::kLaunch);
     threads_.Skip();
   }
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(array);
@@ -78,7 +78,7 @@ AgentId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t 
   block.index.assign(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(block_dims_));
   block.number = NumberOf(index);
   block.cluster = block.number / units_;
-  block.place = Place{}
+  block.place = DevicePlace()
                     .With(PlaceLevel::kCluster, static_cast<std::int32_t>(block.cluster))
                     .With(PlaceLevel::kBlock, static_cast<std::int32_t>(block.number % units_));
   block_at_[block.number] = id;

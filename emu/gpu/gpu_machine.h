@@ -33,6 +33,7 @@ struct GpuOptions {
   FencePolicy policy = FencePolicy::kPallas;
   bool races = false;  // record accesses and judge their order
   bool definedness = false;
+  std::int32_t device = 0;  // of every block, and of what is allocated
   ConcurrencyModel::PlaceNamer places = {};
 };
 
@@ -187,6 +188,7 @@ class GpuMachine final : public OverMemory {
     return block >= 0 && static_cast<std::size_t>(block) < begun_.size() && begun_[static_cast<std::size_t>(block)];
   }
   ObjectName NextName(std::int64_t step);
+  Place DevicePlace() const { return Place{}.With(PlaceLevel::kDevice, options_.device); }
 
   absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, const Place& place);
   absl::StatusOr<BufferId> AllocGlobal(const AllocRequest& request);

@@ -63,7 +63,7 @@ absl::StatusOr<BufferId> GpuMachine::AllocGlobal(const AllocRequest& request) {
   const ObjectName name = of_grid ? ObjectName{request.place->step, 0} : NextName(request.place->step);
   const auto [at, added] = globals_.try_emplace({of_grid ? BlockId{} : block, name});
   if (!added) return at->second.buffer;
-  const auto made = MakeBuffer(request, of_grid ? Place{} : Of(block).place);
+  const auto made = MakeBuffer(request, of_grid ? DevicePlace() : Of(block).place);
   if (!made.ok()) {
     globals_.erase(at);
     return made.status();

@@ -33,9 +33,9 @@ Left RunAndLook(const std::string& text, bool races, std::uint64_t seed) {
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
   Left left;
   ScheduledOptions options{.races = races, .at_end = [&](const GpuMachine& machine) {
-                          left = {machine.kept(), machine.model().kept(), left.looks + 1};
-                        }};
-  const auto run = RunScheduled(kernel->state(), inputs, outputs, options, *MakePolicy(PolicyOfSeed(seed), seed, {}));
+                             left = {machine.kept(), machine.model().kept(), left.looks + 1};
+                           }};
+  const auto run = RunScheduled({kernel->state(), inputs, outputs, options}, *MakePolicy(PolicyOfSeed(seed), seed, {}));
   EXPECT_TRUE(run.ok()) << run.status();
   EXPECT_EQ(left.looks, 1);
   return left;

@@ -27,36 +27,6 @@ void ThreadAccesses::Points(AccessKind kind, const PointAccess& access, const st
   machine_.model().Touch(machine_.current(), access.buffer, kind, SetOf(access), CodeSite::Of(access.site));
 }
 
-// ---- what is written
-
-void ThreadWrites::Watch(BufferId array) {
-  arrays_.push_back(array);
-  values_.Watch(memory_, array);
-}
-
-// A thread is one writer; of engines each write is one of its own.
-std::uint32_t ThreadWrites::Writer() {
-  constexpr std::uint32_t kEngines = std::uint32_t{1} << 31;
-  if (machine_.performing()) return kEngines + engines_++;
-  return static_cast<std::uint32_t>(machine_.current().value) + 1;
-}
-
-void ThreadWrites::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
-  if (kind != AccessKind::kRead) values_.Box(Writer(), kind, access, reach, value);
-}
-
-void ThreadWrites::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
-  if (kind != AccessKind::kRead) values_.Points(Writer(), kind, access, value);
-}
-
-std::vector<std::string> ThreadWrites::OfOneValue() const {
-  std::vector<std::string> names;
-  for (const BufferId array : arrays_) {
-    if (values_.AreEqual(array)) names.emplace_back(memory_.NameOf(array));
-  }
-  return names;
-}
-
 // ---- a thread
 
 ThreadAgent::ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,

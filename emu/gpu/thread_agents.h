@@ -18,7 +18,6 @@
 #include "emu/gpu/residency.h"
 #include "emu/gpu/signal_reach.h"
 #include "memory_model/bytes/access_observer.h"
-#include "memory_model/sweep/written_values.h"
 #include "scheduler/agent.h"
 
 namespace palladion {
@@ -35,26 +34,6 @@ class ThreadAccesses final : public AccessObserver {
   const Memory& memory_;
   GpuMachine& machine_;
   std::int64_t accesses_ = 0;
-};
-
-// What everybody writes to the arrays of the kernel call, engines included: did they all write the same?
-class ThreadWrites final : public AccessObserver {
- public:
-  ThreadWrites(const Memory& memory, const GpuMachine& machine) : memory_(memory), machine_(machine) {}
-  void Watch(BufferId array);
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  // The arrays of which every element that several wrote got the same bytes from all of them.
-  std::vector<std::string> OfOneValue() const;
-
- private:
-  std::uint32_t Writer();
-
-  const Memory& memory_;
-  const GpuMachine& machine_;
-  std::vector<BufferId> arrays_;
-  WrittenValues values_;
-  std::uint32_t engines_ = 0;
 };
 
 // The loop that resumes whoever is running.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_join.h"
+#include "emu/launch/equal_writes.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -156,7 +157,6 @@ Finding GridChecks::FindingOf(const SweepConflict& conflict, const WitnessAccess
   Finding finding;
   finding.code = write_write ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite;
   if (generic || inherited) finding.code = FindingCode::kGridOrder;
-  if (write_write && one_value) finding.code = FindingCode::kSameValue;
   finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
   const WitnessAccess second{.kind = conflict.kind,
                              .program = conflict.program,
@@ -168,8 +168,8 @@ Finding GridChecks::FindingOf(const SweepConflict& conflict, const WitnessAccess
   finding.message = Cat("'", NameOf(conflict.buffer), "'", element, ": ", finding.second->agent, " ", Did(second.kind),
                         inherited ? " what " : " it, ", finding.first->agent,
                         inherited ? " left there" : Cat(" ", Did(first.kind), " it too"));
-  if (finding.code == FindingCode::kSameValue) {
-    finding.message += ", and every write stores the same bytes";
+  if (write_write && one_value) {
+    SayEqual(finding, ", and ");
   } else {
     Append(&finding.message,
            generic ? "; another order of the two may give another result" : "; the two have no order");
@@ -284,6 +284,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   }
 
   Witness witness(dims_);
+  EqualWrites equal(kernel_.program());
   std::vector<std::string> elements;
   LaunchOptions again = launch_;
   again.tasks_apart |= looks_ == Looks::kAll;
@@ -291,9 +292,10 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   again.definedness = true;  // what is undefined is equal to nothing
   BoundAndFinished ask([&](Memory& memory, absl::Span<const BufferId>) {
     memory.Observe(&witness);
+    memory.Observe(&equal);
     for (const SweepConflict& conflict : conflicts) {
       witness.Ask(memory, conflict);
-      if (conflict.rule == ConflictRule::kWriteWrite) witness.WatchValues(memory, conflict.buffer);
+      if (conflict.rule == ConflictRule::kWriteWrite) equal.Watch(memory, conflict.buffer);
       const auto bytes = static_cast<std::int64_t>(memory.ElementBytesOf(conflict.buffer));
       elements.push_back(IndexText(memory.ShapeOf(conflict.buffer), conflict.byte / bytes));
     }
@@ -310,9 +312,9 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   for (std::size_t i = 0; i < conflicts.size(); ++i) {
     const std::optional<WitnessAccess>& first = witness.Answer(i);
     const BufferId buffer = conflicts[i].buffer;
-    const bool one_value = witness.OneValue(buffer);
-    order_is_no_matter_ &= first.has_value() && conflicts[i].rule == ConflictRule::kWriteWrite && one_value &&
-                           !witness.StoredUndefined(buffer);
+    const bool one_value = equal.Of(buffer);
+    order_is_no_matter_ &=
+        first.has_value() && conflicts[i].rule == ConflictRule::kWriteWrite && one_value && !equal.AnyUndefined(buffer);
     if (first.has_value()) Add(FindingOf(conflicts[i], *first, elements[i], one_value));
   }
   for (std::size_t i = 0; i < revisits.size(); ++i) {

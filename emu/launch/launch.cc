@@ -80,7 +80,7 @@ absl::StatusOr<LaunchResult> RunTogetherInOrder(const PreparedKernelState& kerne
   const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
   ScheduledOptions scheduled{.launch = options, .loop = LoopOf(options.run)};
   scheduled.loop.resident = ProgramsAtOnce(kernel.program());
-  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, RunScheduled(kernel, inputs, outputs, scheduled, *policy));
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, RunScheduled({kernel, inputs, outputs, scheduled}, *policy));
   return std::move(result.launch);
 }
 
@@ -96,7 +96,8 @@ absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::
                                        absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
   if (RunTogether(kernel.program(), options)) return RunTogetherInOrder(kernel, inputs, outputs, options);
   const bool may_wait = !kernel.program().loops.empty();
-  LaunchState state(kernel, options);
+  RunState run;
+  LaunchState state(kernel, options, {.run = &run});
   PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
   std::optional<SoloSpin> solo;
   if (may_wait) solo.emplace(state, state.watchers());

@@ -1,12 +1,15 @@
 #include "emu/launch/scheduled_launch.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
 #include "emu/agents/launch_state.h"
 #include "emu/launch/agents_of_launch.h"
 #include "emu/launch/interaction.h"
+#include "emu/launch/joint_agents.h"
+#include "emu/launch/run.h"
 #include "emu/machines/chip.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
@@ -19,11 +22,11 @@ namespace {
 class AgentsLaunch final : public Explorable {
  public:
   // Both outlive it.
-  AgentsLaunch(const PreparedKernelState& kernel, const ScheduledOptions& options)
+  AgentsLaunch(const PreparedKernelState& kernel, const ScheduledOptions& options, const LaunchPlace& at = {})
       : options_(options),
         machine_first_([this](Memory& memory, absl::Span<const BufferId> arrays) { who_->Bound(memory, arrays); }),
         watched_(WithMachine(options.launch)),
-        state_(kernel, watched_),
+        state_(kernel, watched_, at),
         who_(NeedsThreads(kernel.program()) ? ThreadsOfLaunch(state_, options) : ProgramsOfLaunch(state_, options)) {}
 
   absl::Status Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs, bool search) {
@@ -129,18 +132,77 @@ class AgentsLaunch final : public Explorable {
 
 }  // namespace
 
-absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                             absl::Span<const MutableArray> outputs, const ScheduledOptions& options,
-                                             Policy& policy) {
-  AgentsLaunch launch(kernel, options);
-  PALLADION_RETURN_IF_ERROR(launch.Bind(inputs, outputs, /*search=*/false));
-  RunLoop loop(launch.agents(), launch.Loop());
-  absl::StatusOr<LoopResult> run = loop.Run(policy);
-  if (!run.ok()) {
-    if (options.launch.found_before_error != nullptr) *options.launch.found_before_error = launch.FoundSoFar();
-    return run.status();
+absl::StatusOr<ScheduledResult> RunScheduled(const LaunchCall& call, Policy& policy) {
+  RunState run(call.device + 1);
+  PALLADION_ASSIGN_OR_RETURN(std::vector<ScheduledResult> results, RunLaunches(run, {&call, 1}, policy));
+  return std::move(results[0]);
+}
+
+namespace {
+
+// The launches of a run that are under way together; their devices are taken until they have ended.
+class LaunchesTogether {
+ public:
+  explicit LaunchesTogether(RunState& run) : run_(run) {}
+  ~LaunchesTogether() {
+    for (const std::int32_t device : devices_) run_.End(device);
   }
-  return launch.Result(*std::move(run), /*fair=*/true);
+  LaunchesTogether(const LaunchesTogether&) = delete;
+  LaunchesTogether& operator=(const LaunchesTogether&) = delete;
+
+  absl::Status Add(const LaunchCall& call) {
+    if (!run_.Begin(call.device)) {
+      return absl::InvalidArgumentError(Cat("kernel @", call.kernel.program().kernel_name, ": device ", call.device,
+                                            " of a run with ", run_.devices(),
+                                            " devices is not there, or has a launch that has not ended; give each "
+                                            "launch a device of its own, or let one follow the other"));
+    }
+    devices_.push_back(call.device);
+    calls_.push_back(&call);
+    launches_.push_back(
+        std::make_unique<AgentsLaunch>(call.kernel, call.options, LaunchPlace{.run = &run_, .device = call.device}));
+    return launches_.back()->Bind(call.inputs, call.outputs, /*search=*/false);
+  }
+
+  absl::StatusOr<std::vector<ScheduledResult>> Run(Policy& policy) {
+    LoopOptions options = launches_[0]->Loop();
+    std::optional<JointAgents> joint;
+    if (launches_.size() > 1) {
+      std::vector<JointAgents::Launch> sources;
+      for (std::size_t i = 0; i < launches_.size(); ++i)
+        sources.push_back({&launches_[i]->agents(), launches_[i]->Loop().resident, devices_[i]});
+      joint.emplace(std::move(sources));
+      options.resident = std::numeric_limits<std::size_t>::max();  // each launch has its own limit
+    }
+    RunLoop loop(joint.has_value() ? *joint : launches_[0]->agents(), options);
+    absl::StatusOr<LoopResult> run = loop.Run(policy);
+    std::vector<ScheduledResult> results;
+    for (std::size_t i = 0; i < launches_.size(); ++i) {
+      std::vector<Finding>* const before_error = calls_[i]->options.launch.found_before_error;
+      if (!run.ok() && before_error != nullptr) *before_error = launches_[i]->FoundSoFar();
+      if (!run.ok()) continue;
+      LoopResult own = joint.has_value() ? joint->ResultOf(i, *run) : *std::move(run);
+      results.push_back(launches_[i]->Result(std::move(own), /*fair=*/true));
+    }
+    PALLADION_RETURN_IF_ERROR(run.status());
+    return results;
+  }
+
+ private:
+  RunState& run_;
+  std::vector<std::int32_t> devices_;
+  std::vector<const LaunchCall*> calls_;
+  std::vector<std::unique_ptr<AgentsLaunch>> launches_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(RunState& run, absl::Span<const LaunchCall> calls,
+                                                         Policy& policy) {
+  if (calls.empty()) return std::vector<ScheduledResult>();
+  LaunchesTogether together(run);
+  for (const LaunchCall& call : calls) PALLADION_RETURN_IF_ERROR(together.Add(call));
+  return together.Run(policy);
 }
 
 std::size_t ProgramsAtOnce(const Program& program) {
@@ -150,15 +212,13 @@ std::size_t ProgramsAtOnce(const Program& program) {
   return static_cast<std::size_t>(chip->cores) * kBlocksOfSm;
 }
 
-absl::StatusOr<std::optional<Finding>> StartOrderNote(const PreparedKernelState& kernel,
-                                                      absl::Span<const ConstArray> inputs,
-                                                      absl::Span<const MutableArray> outputs,
-                                                      const ScheduledOptions& options) {
-  ScheduledOptions backwards = options;
+absl::StatusOr<std::optional<Finding>> StartOrderNote(const LaunchCall& call) {
+  ScheduledOptions backwards = call.options;
   backwards.launch.order = WalkOrder::kReverse;
   backwards.begin_backwards = true;
   const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
-  PALLADION_ASSIGN_OR_RETURN(const ScheduledResult result, RunScheduled(kernel, inputs, outputs, backwards, *policy));
+  PALLADION_ASSIGN_OR_RETURN(const ScheduledResult result,
+                             RunScheduled({call.kernel, call.inputs, call.outputs, backwards, call.device}, *policy));
   const std::vector<Finding>& findings = result.launch.findings;
   const auto hang = std::find_if(findings.begin(), findings.end(),
                                  [](const Finding& finding) { return finding.code == FindingCode::kDeadlock; });

@@ -5,6 +5,7 @@
 #ifndef PALLADION_EMU_LAUNCH_SCHEDULED_LAUNCH_H_
 #define PALLADION_EMU_LAUNCH_SCHEDULED_LAUNCH_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -20,7 +21,8 @@
 
 namespace palladion {
 
-class GpuMachine;  // emu/gpu/gpu_machine.h
+class EqualWrites;  // emu/launch/equal_writes.h
+class GpuMachine;   // emu/gpu/gpu_machine.h
 
 struct ScheduledOptions {
   LaunchOptions launch;
@@ -35,8 +37,7 @@ struct ScheduledOptions {
   // The last blocks begin first where launch.order says so, also where some can only begin when others have ended: no
   // chip does that. Else these begin in order whatever launch.order says.
   bool begin_backwards = false;
-  // Gets the names of the arrays of the call of which whoever wrote an element wrote the same bytes; nullptr: unasked.
-  std::vector<std::string>* one_value = nullptr;
+  EqualWrites* equal_writes = nullptr;  // is told who writes; it watches by launch.observers
   // Shown the machine once every block has ended: what is left there, for tests.
   std::function<void(const GpuMachine&)> at_end = nullptr;
 };
@@ -49,11 +50,18 @@ struct ScheduledResult {
   bool engines = false;        // of threads: they started asynchronous operations
 };
 
-// The same inputs, outputs and errors as RunLaunch. The run depends on the kernel, the inputs, the options and the
-// policy alone.
-absl::StatusOr<ScheduledResult> RunScheduled(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                             absl::Span<const MutableArray> outputs, const ScheduledOptions& options,
-                                             Policy& policy);
+// What is launched, with what, and on which device of its run. All outlive the launch.
+struct LaunchCall {
+  const PreparedKernelState& kernel;
+  absl::Span<const ConstArray> inputs;
+  absl::Span<const MutableArray> outputs;
+  const ScheduledOptions& options;
+  std::int32_t device = 0;
+};
+
+// In a run of its own. The same inputs, outputs and errors as RunLaunch. The run depends on the call and the policy
+// alone.
+absl::StatusOr<ScheduledResult> RunScheduled(const LaunchCall& call, Policy& policy);
 
 // How many programs of a kernel whose loops may wait for each other are under way at once: at most as many as the chip
 // has room for, where it is known. Registers and shared memory, which the compiler hands out, are not counted.
@@ -61,10 +69,7 @@ std::size_t ProgramsAtOnce(const Program& program);
 
 // Would the kernel hang if the last blocks, or programs, began first? A note then. For a kernel that ends in order and
 // whose blocks do not all fit; the outputs are nobody's.
-absl::StatusOr<std::optional<Finding>> StartOrderNote(const PreparedKernelState& kernel,
-                                                      absl::Span<const ConstArray> inputs,
-                                                      absl::Span<const MutableArray> outputs,
-                                                      const ScheduledOptions& options);
+absl::StatusOr<std::optional<Finding>> StartOrderNote(const LaunchCall& call);
 
 struct ExhaustiveOptions {
   ScheduledOptions scheduled = {.loop = {.budget = 10'000}};  // visible operations of one schedule

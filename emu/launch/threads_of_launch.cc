@@ -7,6 +7,7 @@
 #include "emu/gpu/gpu_machine.h"
 #include "emu/gpu/thread_agents.h"
 #include "emu/launch/agents_of_launch.h"
+#include "emu/launch/equal_writes.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/agent_naming.h"
 #include "semantics/registry/op_row.h"
@@ -37,10 +38,11 @@ class Threads final : public AgentsOfLaunch {
                      GpuOptions{.policy = options_.fences,
                                 .races = options_.races,
                                 .definedness = state_.tracks_definedness(),
+                                .device = state_.device(),
                                 .places = [&module = state_.module()](const CodeSite& site) {
                                   return PlaceText(module, site.loc, site.text_line);
                                 }});
-    if (options_.one_value != nullptr) writes_.emplace(memory, *machine_);
+    if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
     std::vector<BufferId> adopted;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       const OperandInfo& info = state_.program().operand_infos[i];
@@ -48,7 +50,6 @@ class Threads final : public AgentsOfLaunch {
       const bool before = is_input && options_.races && MayOverlap(kernel_.bodies[0].region);
       // What nobody writes has no races. An output may be an input's memory.
       if (!arrays[i].valid() || (info.role != Role::kOut && !info.written && !before)) continue;
-      if (writes_.has_value() && (info.role == Role::kOut || info.written)) writes_->Watch(arrays[i]);
       if (std::find(adopted.begin(), adopted.end(), arrays[i]) != adopted.end()) continue;
       adopted.push_back(arrays[i]);
       machine_->Adopt(arrays[i]);
@@ -61,7 +62,6 @@ class Threads final : public AgentsOfLaunch {
       accesses_.emplace(state_.memory(), *machine_);
       state_.memory().Observe(&*accesses_);
     }
-    if (writes_.has_value()) state_.memory().Observe(&*writes_);
     Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
     const bool at_once = options_.together && !BlocksInteract(state_.program(), kernel_);
     if (!search && !at_once) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
@@ -81,7 +81,6 @@ class Threads final : public AgentsOfLaunch {
   }
   std::vector<Finding> Found() const override { return machine_->model().findings(); }
   void Tell(ScheduledResult& result, const LoopOptions&) const override {
-    if (writes_.has_value()) *options_.one_value = writes_->OfOneValue();
     result.all_fit = agents_->all_fit();
     result.arrivals_race = machine_->model().ArrivalsRace();
     result.engines = agents_->engines();
@@ -107,13 +106,20 @@ class Threads final : public AgentsOfLaunch {
   }
 
  private:
+  // A thread, or a warp, is one writer; of engines each write is one of its own.
+  std::uint32_t Writer() {
+    constexpr std::uint32_t kEngines = std::uint32_t{1} << 31;
+    if (machine_->performing()) return kEngines + engine_writes_++;
+    return static_cast<std::uint32_t>(machine_->current().value) + 1;
+  }
+
   LaunchState& state_;
   const Kernel& kernel_;
   const ScheduledOptions& options_;
   std::optional<GpuMachine> machine_;
   std::optional<ThreadAccesses> accesses_;
-  std::optional<ThreadWrites> writes_;
   std::optional<ThreadAgents> agents_;
+  std::uint32_t engine_writes_ = 0;
 };
 
 }  // namespace

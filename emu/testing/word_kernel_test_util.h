@@ -67,8 +67,9 @@ class TestKernel {
   }
 
   ScheduledResult Run(Policy& policy, const ScheduledOptions& options = {}) {
+    const std::vector<ConstArray> inputs = in();
     const std::vector<MutableArray> outputs = out();
-    absl::StatusOr<ScheduledResult> result = RunScheduled(state(), in(), outputs, options, policy);
+    absl::StatusOr<ScheduledResult> result = RunScheduled({state(), inputs, outputs, options}, policy);
     EXPECT_TRUE(result.ok()) << result.status();
     return result.ok() ? *std::move(result) : ScheduledResult{};
   }

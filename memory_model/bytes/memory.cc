@@ -6,9 +6,25 @@
 #include "semantics/base/cat.h"
 
 namespace palladion {
+
+std::shared_ptr<Memory::Buffers> Memory::MakeBuffers() { return std::make_shared<Buffers>(); }
+
+Memory::Memory(std::shared_ptr<Buffers> buffers, std::int32_t device, std::size_t limit_bytes)
+    : shared_(std::move(buffers)),
+      buffers_(shared_->all),
+      free_ids_(shared_->free_ids),
+      device_(device),
+      limit_bytes_(limit_bytes) {}
+
 Memory::~Memory() {
-  for (const Buffer& buffer : buffers_) {
+  const bool others = shared_.use_count() > 1;
+  for (std::size_t i = buffers_.size(); i-- > 0;) {
+    Buffer& buffer = buffers_[i];
+    if (buffer.of != this) continue;
     if (buffer.owned) ::operator delete[](buffer.data, std::align_val_t{kAlignment});
+    if (!others) continue;
+    buffer = Buffer{};
+    free_ids_.push_back(BufferId{static_cast<std::int32_t>(i)});
   }
   DrainPool();
 }
@@ -33,6 +49,8 @@ Memory::Buffer Memory::MakeBuffer(const AllocRequest& request) const {
 }
 
 BufferId Memory::Add(Buffer buffer) {
+  buffer.of = this;
+  buffer.device = device_;
   if (!free_ids_.empty()) {
     const BufferId id = free_ids_.back();
     free_ids_.pop_back();
@@ -139,15 +157,6 @@ void Memory::Poison(BufferId id) {
 }
 
 // Of two at one place the worse is told: a copy may be worth a note for its source, and wrong in its destination.
-void Memory::Report(Finding finding) {
-  for (Finding& known : findings_) {
-    if (!SameFinding(known, finding)) continue;
-    const std::int64_t count = known.count + 1;
-    if (finding.severity > known.severity) known = std::move(finding);
-    known.count = count;
-    return;
-  }
-  findings_.push_back(std::move(finding));
-}
+void Memory::Report(Finding finding) { log_.Take(std::move(finding)); }
 
 }  // namespace palladion

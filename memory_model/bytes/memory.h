@@ -1,7 +1,7 @@
-// The memory of one run: buffers, and the one door through which every access goes: first its bounds, then the bytes.
-// An element outside is never clamped and never lands in a neighbour: it is a finding, a load gives poison there and a
-// store is dropped. It knows which bytes are undefined when it is told to (TrackDefinedness). What it does not know
-// yet: races, engines that are slower than their request.
+// The memory of one launch: buffers, and the one door through which every access goes: first its bounds, then the
+// bytes. An element outside is never clamped and never lands in a neighbour: it is a finding, a load gives poison there
+// and a store is dropped. It knows which bytes are undefined when it is told to (TrackDefinedness). What it does not
+// know yet: races, engines that are slower than their request.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_
 #define PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_
 
@@ -20,6 +20,7 @@
 #include "memory_model/bytes/undefined_stores.h"
 #include "memory_model/sets/box.h"
 #include "semantics/base/agent_name.h"
+#include "semantics/base/finding_log.h"
 #include "semantics/port/machine.h"
 #include "semantics/tensor/copy_box.h"
 #include "semantics/tensor/fill.h"
@@ -28,8 +29,15 @@ namespace palladion {
 
 class Memory final : public Machine {
  public:
-  // Alloc fails once the allocations that live together would hold more bytes than the limit.
-  explicit Memory(std::size_t limit_bytes = ~std::size_t{0}) : limit_bytes_(limit_bytes) {}
+  // The buffers of a run, which the memories of all its launches share: a buffer's id is its own in the run, and
+  // whoever has the id reaches its bytes, on whichever device it is. What a launch has left goes with its memory.
+  struct Buffers;
+  static std::shared_ptr<Buffers> MakeBuffers();
+
+  // Alloc fails once the allocations that live together would hold more bytes than the limit. `device`: of what is
+  // allocated and adopted here.
+  explicit Memory(std::size_t limit_bytes = ~std::size_t{0}) : Memory(MakeBuffers(), 0, limit_bytes) {}
+  Memory(std::shared_ptr<Buffers> buffers, std::int32_t device, std::size_t limit_bytes);
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   ~Memory() override;
@@ -56,6 +64,7 @@ class Memory final : public Machine {
   std::string_view NameOf(BufferId id) const { return buffers_[id.index()].name; }
   absl::Span<const std::int64_t> ShapeOf(BufferId id) const { return buffers_[id.index()].shape; }
   std::size_t ElementBytesOf(BufferId id) const { return buffers_[id.index()].element_bytes; }
+  std::int32_t DeviceOf(BufferId id) const { return buffers_[id.index()].device; }
   DType DTypeOf(BufferId id) const { return buffers_[id.index()].dtype; }  // of a word: keys have several
   std::byte* DataOf(BufferId id) { return Touched(id).data; }
   const std::byte* DataOf(BufferId id) const { return const_cast<Memory*>(this)->DataOf(id); }
@@ -81,7 +90,7 @@ class Memory final : public Machine {
   const std::vector<std::string>& printed() const {
     return printed_;
   }  // the first kMaxPrintedBytes; then one line says so
-  const std::vector<Finding>& findings() const { return findings_; }
+  const std::vector<Finding>& findings() const { return log_.findings(); }
 
   // All bytes, allocations, findings and prints, and back to them: for searches that return to a choice. Not what
   // observers know, and not while definedness is tracked. Every allocation is at the place where it was, so borrowed
@@ -132,6 +141,8 @@ class Memory final : public Machine {
     bool owned = false;
     bool unfilled = false;  // its fill is written when somebody touches it: blocks without work never do
     bool is_output = false;
+    std::int32_t device = 0;
+    const Memory* of = nullptr;  // the launch's; nullptr: it was freed
     LocId made;
     int made_line = 0;
     BufferDefinedness defined;
@@ -204,17 +215,18 @@ class Memory final : public Machine {
   class Moves;
   class StoreRecord;
   void ForgetStores();
-  void ReportNote(Finding finding);
   void ReportUndefinedElements(const Buffer& buffer, DefinedMark mark, std::int64_t first, std::int64_t count,
                                const Site& site);
 
-  std::vector<Buffer> buffers_;
+  const std::shared_ptr<Buffers> shared_;
+  std::vector<Buffer>& buffers_;     // of the run
+  std::vector<BufferId>& free_ids_;  // the same
+  const std::int32_t device_;
   std::vector<AccessObserver*> observers_, mask_observers_;
   std::int64_t accesses_ = 0;
-  std::vector<BufferId> free_ids_;
   std::multimap<std::size_t, std::byte*>
       pool_;  // freed memory by size: kernels allocate the same scopes again and again
-  std::vector<Finding> findings_;
+  FindingLog log_;
   static constexpr std::size_t kMaxPrintedBytes = std::size_t{1} << 26;
   std::vector<std::string> printed_;
   std::size_t printed_bytes_ = 0;
@@ -227,6 +239,11 @@ class Memory final : public Machine {
   std::unique_ptr<Tracking> tracking_;
   bool keep_pool_ = false;
   bool lends_ = true;
+};
+
+struct Memory::Buffers {
+  std::vector<Buffer> all;
+  std::vector<BufferId> free_ids;
 };
 
 }  // namespace palladion

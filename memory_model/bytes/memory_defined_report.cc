@@ -11,23 +11,13 @@
 
 namespace palladion {
 
-// A note about a result is one, wherever else the result goes; it counts the elements and uses that depend on it.
-void Memory::ReportNote(Finding finding) {
-  for (Finding& known : findings_) {
-    if (SameFinding(known, finding)) {
-      known.count += finding.count;
-      return;
-    }
-  }
-  findings_.push_back(std::move(finding));
-}
-
 void Memory::ReportUndefined(DefinedMark mark, std::string_view use, const Site& site) {
   const Origins& origins = tracking_->origins;
   if (origins.IsReported(mark)) return;
   Finding finding =
       origins.FindingOf(mark, Cat(use, AtAgent(naming_, site.program)), origins.MetBy(mark, site.program));
-  if (origins.Of(mark).kind == OriginKind::kValue) return ReportNote(std::move(finding));
+  // A note about a result is one, wherever else the result goes; it counts the elements and uses that depend on it.
+  if (origins.Of(mark).kind == OriginKind::kValue) return Report(std::move(finding));
   finding.loc = site.loc;
   finding.text_line = site.text_line;
   finding.second = FindingAccess{.kind = AccessKind::kRead,
@@ -105,7 +95,7 @@ void Memory::ReportUndefinedElements(const Buffer& buffer, DefinedMark mark, std
                                                            number != 0 ? store.met : origins.MetBy(mark, {}));
   if (is_value) {
     finding.count = count;
-    return ReportNote(std::move(finding));
+    return Report(std::move(finding));
   }
   if (IsInPlace(mark) && mark != kUntouched) {
     const std::optional<FindingAccess> read = finding.first;

@@ -11,7 +11,7 @@ struct Memory::Saved {
   std::vector<Buffer> buffers;
   std::vector<std::vector<std::byte>> contents;  // of each buffer
   std::vector<BufferId> free_ids;
-  std::vector<Finding> findings;
+  FindingLog log;
   std::vector<std::string> printed;
   std::size_t printed_bytes = 0, dropped_lines = 0;
 };
@@ -27,6 +27,8 @@ Memory::Buffer Memory::CopyOf(const Buffer& buffer) {
           .bytes = buffer.bytes,
           .owned = buffer.owned,
           .is_output = buffer.is_output,
+          .device = buffer.device,
+          .of = buffer.of,
           .made = buffer.made,
           .made_line = buffer.made_line,
           .defined = {},
@@ -38,7 +40,7 @@ std::shared_ptr<const Memory::Saved> Memory::Save() {
   auto saved = std::make_shared<Saved>(Saved{.buffers = {},
                                              .contents = {},
                                              .free_ids = free_ids_,
-                                             .findings = findings_,
+                                             .log = log_,
                                              .printed = printed_,
                                              .printed_bytes = printed_bytes_,
                                              .dropped_lines = dropped_lines_});
@@ -68,7 +70,7 @@ void Memory::Restore(const Saved& saved) {
     std::copy(saved.contents[i].begin(), saved.contents[i].end(), buffers_[i].data);
   }
   free_ids_ = saved.free_ids;
-  findings_ = saved.findings;
+  log_ = saved.log;
   printed_ = saved.printed;
   printed_bytes_ = saved.printed_bytes;
   dropped_lines_ = saved.dropped_lines;

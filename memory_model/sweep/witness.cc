@@ -56,7 +56,7 @@ void Witness::Consider(Question& question, AccessKind kind, const Site& site, co
                                   .text_line = site.text_line};
 }
 
-void Witness::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+void Witness::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
   if (reach.empty || reach.none_copied) return;
   for (Question& question : questions_) {
     if (question.buffer != access.buffer || !HoldsElement(access, reach, question.index)) continue;
@@ -64,10 +64,9 @@ void Witness::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reac
     ExtentOf(access, reach, &box);
     Consider(question, kind, access.site, ToString(box));
   }
-  values_.Box(clock_.task(), kind, access, reach, value);
 }
 
-void Witness::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
+void Witness::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   const auto piece = static_cast<std::int64_t>(access.piece_bytes);
   for (Question& question : questions_) {
     if (question.buffer != access.buffer) continue;
@@ -78,7 +77,6 @@ void Witness::Points(AccessKind kind, const PointAccess& access, const std::byte
       break;
     }
   }
-  values_.Points(clock_.task(), kind, access, value);
 }
 
 }  // namespace palladion

@@ -1,6 +1,6 @@
 // The second look at conflicts that a sweep found: the same launch runs again with this observer, which is told one
-// byte for each conflict and says who else touched it, and whether all that was written there is the same. What it
-// does not see: accesses that are in conflict at other bytes only.
+// byte for each conflict and says who else touched it. What it does not see: accesses that are in conflict at other
+// bytes only, and whether all that was written there is the same (written_values.h).
 #ifndef PALLADION_MEMORY_MODEL_SWEEP_WITNESS_H_
 #define PALLADION_MEMORY_MODEL_SWEEP_WITNESS_H_
 
@@ -13,7 +13,6 @@
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
 #include "memory_model/sweep/sweep.h"
-#include "memory_model/sweep/written_values.h"
 
 namespace palladion {
 
@@ -33,16 +32,10 @@ class Witness final : public AccessObserver {
   void Ask(const Memory& memory, const SweepConflict& conflict);
   // Who wrote the byte first in the task of `program`.
   void AskFirstWriter(const Memory& memory, BufferId buffer, std::int64_t byte, absl::Span<const std::int64_t> program);
-  // Compares all that is written to the buffer.
-  void WatchValues(const Memory& memory, BufferId buffer) { values_.Watch(memory, buffer); }
 
   // The other access: the earliest that is in conflict with it; of inherited memory, the latest write before it.
   // Nothing where there is none: what the sweep found was no conflict of this kind.
   const std::optional<WitnessAccess>& Answer(std::size_t question) const { return questions_[question].answer; }
-  // Did every write to each element that several tasks wrote store the same bytes?
-  bool OneValue(BufferId buffer) const { return values_.AreEqual(buffer); }
-  // Did a write to the buffer store undefined elements, or under an undefined mask? Where definedness is tracked.
-  bool StoredUndefined(BufferId buffer) const { return values_.AnyUndefined(buffer); }
 
   void Running(const RunningAgent& now) override {
     if (now.begins) clock_.Begin(now.index);
@@ -68,7 +61,6 @@ class Witness final : public AccessObserver {
 
   TaskClock clock_;
   std::vector<Question> questions_;
-  WrittenValues values_;
 };
 
 }  // namespace palladion

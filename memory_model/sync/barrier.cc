@@ -196,7 +196,9 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
 void Barrier::Report(FindingCode code, Severity severity, Confidence confidence, const By& first, const By& second,
                      std::string message, std::string why, std::string fix, const AgentTable& agents,
                      FindingLog* log) const {
-  if (!log->IsNew({code, first.site.loc, second.site.loc, first.site.text_line, second.site.text_line,
+  if (!log->IsNew({code,
+                   {first.site.loc, first.site.text_line},
+                   {second.site.loc, second.site.text_line},
                    (std::int64_t{1} << 32) + id_.value})) {
     return;
   }

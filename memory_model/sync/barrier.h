@@ -14,8 +14,8 @@
 
 #include "absl/types/span.h"
 #include "memory_model/order/agents.h"
-#include "memory_model/sync/finding_log.h"
 #include "memory_model/sync/wait_record.h"
+#include "semantics/base/finding_log.h"
 #include "semantics/port/async.h"
 
 namespace palladion {

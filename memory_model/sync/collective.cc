@@ -44,8 +44,10 @@ void CollectiveLog::CheckEnded(std::size_t member, FindingLog* log) const {
 }
 
 void CollectiveLog::Report(const Side& first, const Side& second, std::string message, FindingLog* log) const {
-  if (!log->IsNew({FindingCode::kCollectiveMismatch, first.site.loc, second.site.loc, first.site.text_line,
-                   second.site.text_line, (std::int64_t{1} << 35) + id_.value})) {
+  if (!log->IsNew({FindingCode::kCollectiveMismatch,
+                   {first.site.loc, first.site.text_line},
+                   {second.site.loc, second.site.text_line},
+                   (std::int64_t{1} << 35) + id_.value})) {
     return;
   }
   Finding finding{.code = FindingCode::kCollectiveMismatch,

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "memory_model/order/agents.h"
-#include "memory_model/sync/finding_log.h"
+#include "semantics/base/finding_log.h"
 
 namespace palladion {
 

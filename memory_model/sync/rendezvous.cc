@@ -58,8 +58,10 @@ void Rendezvous::CheckEnded(const AgentTable& agents, FindingLog* log) const {
 
 void Rendezvous::Report(const Entry& first, const Entry& second, std::string message, const AgentTable& agents,
                         FindingLog* log) const {
-  if (!log->IsNew({FindingCode::kCollectiveMismatch, first.site.loc, second.site.loc, first.site.text_line,
-                   second.site.text_line, (std::int64_t{1} << 34) + id_.value})) {
+  if (!log->IsNew({FindingCode::kCollectiveMismatch,
+                   {first.site.loc, first.site.text_line},
+                   {second.site.loc, second.site.text_line},
+                   (std::int64_t{1} << 34) + id_.value})) {
     return;
   }
   Finding finding{

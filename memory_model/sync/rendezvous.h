@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "memory_model/order/agents.h"
-#include "memory_model/sync/finding_log.h"
 #include "memory_model/sync/wait_record.h"
+#include "semantics/base/finding_log.h"
 
 namespace palladion {
 

@@ -42,8 +42,8 @@ void Semaphore::End(const CodeSite& site, const AgentTable& agents, FindingLog* 
   ended_ = true;
   if (count_ == 0) return;
   const Credit& last = credits_.back();
-  if (!log->IsNew({FindingCode::kSemaphoreLeak, last.site.loc, site.loc, last.site.text_line, site.text_line,
-                   (std::int64_t{1} << 33) + id_.value})) {
+  if (!log->IsNew(FindingLog::Key::OfOne(FindingCode::kSemaphoreLeak, {last.site.loc, last.site.text_line},
+                                         (std::int64_t{1} << 33) + id_.value))) {
     return;
   }
   const std::string_view unit = UnitOf(spec_.kind) == CompletionUnit::kBytes ? " bytes" : "";

@@ -94,19 +94,4 @@ std::string_view Name(Confidence confidence) {
   return kNames[static_cast<std::size_t>(confidence)];
 }
 
-bool SameFinding(const Finding& a, const Finding& b) {
-  const auto same = [](const FindingAccess& x, const FindingAccess& y) {
-    return x.kind == y.kind && x.text_line == y.text_line && x.loc == y.loc;
-  };
-  if (a.code != b.code || a.first.has_value() != b.first.has_value() || a.second.has_value() != b.second.has_value())
-    return false;
-  if (a.first.has_value() && a.second.has_value()) {
-    return (same(*a.first, *b.first) && same(*a.second, *b.second)) ||
-           (same(*a.first, *b.second) && same(*a.second, *b.first));
-  }
-  if (a.first.has_value() && !same(*a.first, *b.first)) return false;
-  if (a.second.has_value() && !same(*a.second, *b.second)) return false;
-  return a.text_line == b.text_line && a.loc == b.loc;
-}
-
 }  // namespace palladion

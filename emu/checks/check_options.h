@@ -1,0 +1,15 @@
+// What the options of a check must be, whatever is checked: a kernel in text or a C++ function.
+#ifndef PALLADION_EMU_CHECKS_CHECK_OPTIONS_H_
+#define PALLADION_EMU_CHECKS_CHECK_OPTIONS_H_
+
+#include "absl/status/status.h"
+#include "emu/check.h"
+
+namespace palladion {
+
+// InvalidArgument: no schedules, no budget, or a fence policy that is none.
+absl::Status ExpectCheckOptions(const CheckOptions& options);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_CHECKS_CHECK_OPTIONS_H_

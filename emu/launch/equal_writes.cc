@@ -1,0 +1,60 @@
+#include "emu/launch/equal_writes.h"
+
+#include <algorithm>
+
+#include "semantics/base/cat.h"
+
+namespace palladion {
+
+LaunchOptions EqualWrites::Again(const LaunchOptions& launch) {
+  LaunchOptions again = launch;
+  again.observers = {this};
+  again.ran = {};
+  again.contracts = nullptr;
+  again.definedness = true;  // what is undefined is equal to nothing
+  again.found_before_error = nullptr;
+  return again;
+}
+
+void EqualWrites::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const OperandInfo& info = program_.operand_infos[i];
+    const bool written = info.role == Role::kOut || (info.written && info.role != Role::kScratch);
+    if (arrays[i].valid() && written) Watch(memory, arrays[i]);
+  }
+}
+
+void EqualWrites::Watch(const Memory& memory, BufferId array) {
+  values_.Watch(memory, array);
+  arrays_.emplace_back(memory.NameOf(array), array);
+}
+
+bool EqualWrites::Of(std::string_view name) const {
+  return std::any_of(arrays_.begin(), arrays_.end(),
+                     [&](const auto& array) { return array.first == name && values_.AreEqual(array.second); });
+}
+
+void EqualWrites::SetProgram(absl::Span<const std::int64_t> index) {
+  if (writer_) return;
+  parallel_.clear();
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    if (program_.dim_order[d] == DimOrder::kParallel) parallel_.push_back(index[d]);
+  }
+  task_ = tasks_.try_emplace(parallel_, static_cast<std::uint32_t>(tasks_.size() + 1)).first->second;
+}
+
+void EqualWrites::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+  if (kind != AccessKind::kRead) values_.Box(Writer(), kind, access, reach, value);
+}
+
+void EqualWrites::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
+  if (kind != AccessKind::kRead) values_.Points(Writer(), kind, access, value);
+}
+
+void SayEqual(Finding& finding, std::string_view joint) {
+  finding.code = FindingCode::kSameValue;
+  finding.severity = RowOf(finding.code).severity;
+  Append(&finding.message, joint, "every write stores the same bytes");
+}
+
+}  // namespace palladion

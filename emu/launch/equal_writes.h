@@ -1,0 +1,80 @@
+// What makes a race the note SAME_VALUE, whoever runs: everybody who wrote an element of the array stored the same
+// bytes there. Whoever finds two writes that nothing orders runs the same launch once more with this watching, which
+// only a kernel with such writes pays for, and then says it of the finding (races.md#findings). Programs that have an
+// order among themselves are one writer, and so is each thread; each write of an engine is a writer's of its own.
+//
+//   EqualWrites equal;
+//   LaunchOptions again = equal.Again(launch, program);
+//   ... the same schedule with `again`, for no outputs ...
+//   if (IsWriteWrite(finding) && equal.Of(finding.second->object)) SayEqual(finding, "; ");
+//
+// Limits: the values of one schedule with one set of operands; what other operands would do is asked by a check
+// (other_operands.h).
+#ifndef PALLADION_EMU_LAUNCH_EQUAL_WRITES_H_
+#define PALLADION_EMU_LAUNCH_EQUAL_WRITES_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "emu/agents/launch_options.h"
+#include "emu/agents/run_observer.h"
+#include "memory_model/sweep/written_values.h"
+#include "semantics/base/finding.h"
+#include "semantics/program/program.h"
+
+namespace palladion {
+
+class EqualWrites final : public RunObserver {
+ public:
+  // `program` outlives the object.
+  explicit EqualWrites(const Program& program) : program_(program) {}
+
+  // The options of the second run: nobody else watches. Every array of the call that somebody writes is compared.
+  LaunchOptions Again(const LaunchOptions& launch);
+  // The same for a run that has other observers too, and only for these arrays.
+  void Watch(const Memory& memory, BufferId array);
+
+  // Who writes now, a number that is not 0: of agents that are more than programs.
+  void WrittenBy(std::function<std::uint32_t()> writer) { writer_ = std::move(writer); }
+
+  // Did all who wrote an element of the array store the same bytes there, defined ones? By the user's name, of any
+  // array that has it.
+  bool Of(BufferId array) const { return values_.AreEqual(array); }
+  bool Of(std::string_view name) const;
+  // Did a write to the array store undefined elements, or under an undefined mask?
+  bool AnyUndefined(BufferId array) const { return values_.AnyUndefined(array); }
+
+  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Running(const RunningAgent& now) override { SetProgram(now.index); }
+  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+
+ private:
+  void SetProgram(absl::Span<const std::int64_t> index);
+  std::uint32_t Writer() { return writer_ ? writer_() : task_; }
+
+  const Program& program_;
+  std::function<std::uint32_t()> writer_;
+  std::vector<std::int64_t>
+      parallel_;  // the program's index without the dimensions that order programs: memory is kept
+  absl::flat_hash_map<std::vector<std::int64_t>, std::uint32_t> tasks_;
+  std::uint32_t task_ = 1;
+  std::vector<std::pair<std::string, BufferId>> arrays_;
+  WrittenValues values_;
+};
+
+// Do both sides write, so that it is worth asking? Of what a race check found, before it is put in terms of a target.
+inline bool IsWriteWrite(const Finding& finding) { return finding.code == FindingCode::kRaceWriteWrite; }
+
+// The finding becomes the note; `joint` stands between its message and what is said.
+void SayEqual(Finding& finding, std::string_view joint);
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_LAUNCH_EQUAL_WRITES_H_
