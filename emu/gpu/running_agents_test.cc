@@ -44,7 +44,7 @@ void RunWith(Listener& listener, const std::string& text, const std::string& tar
   absl::Status status;
   if (scheduled) {
     const ScheduledOptions options{.launch = launch, .races = true};
-    status = RunScheduled(kernel->state(), inputs, outputs, options, *MakePolicy(PolicyOfSeed(2), 2, {})).status();
+    status = RunScheduled({kernel->state(), inputs, outputs, options}, *MakePolicy(PolicyOfSeed(2), 2, {})).status();
   } else {
     status = RunLaunch(kernel->state(), inputs, outputs, launch).status();
   }

@@ -72,8 +72,8 @@ Told RunWith(bool scheduled) {
   const LaunchOptions launch{.observers = {&first, &a, &b, &c}};
   absl::Status status;
   if (scheduled) {
-    status = RunScheduled(kernel->state(), {}, {&output, 1}, {.launch = launch}, *MakePolicy(PolicyOfSeed(0), 0, {}))
-                 .status();
+    const ScheduledOptions options{.launch = launch};
+    status = RunScheduled({kernel->state(), {}, {&output, 1}, options}, *MakePolicy(PolicyOfSeed(0), 0, {})).status();
   } else {
     status = RunLaunch(kernel->state(), {}, {&output, 1}, launch).status();
   }
