@@ -88,7 +88,7 @@ Outcome RunOnce(const std::vector<CopyOf>& copies, std::optional<QueueOrder> ord
     AsyncRequest request = s.Copy(buffers[static_cast<std::size_t>(copies[i].from)], {0, 1},
                                   buffers[static_cast<std::size_t>(copies[i].to)], {0, 1});
     request.queue = queue;
-    request.completions.push_back({Half::kWrite, done, 1});
+    request.completions.push_back({Half::kWrite, done, 1, CompletionUnit::kCount});
     request.site = {LocId{}, static_cast<int>(i) + 1};
     EXPECT_TRUE(s.model.Start(core, request).ok());
   }
