@@ -224,7 +224,7 @@ class KernelPreparer {
           AsksMachine(kernel_.bodies[0].region)) {
         info.mode = BlockMode::kScoped;
         builder_.SetPlace(operand.loc, operand.text_line);
-        PALLADION_ASSIGN_OR_RETURN(info.ref, DefineScoped(param, Sharing::kThread, builder_));
+        PALLADION_ASSIGN_OR_RETURN(info.ref, DefineScoped(param, PlaceLevel::kThread, builder_));
         program().operand_infos.push_back(std::move(info));
         return absl::OkStatus();
       }
@@ -334,7 +334,8 @@ class KernelPreparer {
   void EmitWait() {
     for (const OperandInfo& info : program().operand_infos) {
       if (info.mode != BlockMode::kResident) continue;
-      EmitVisibleBlock({StepKind::kWaitCopies, RunWaitCopies}, 0);
+      EmitVisibleBlock({StepKind::kAwaitBlocks, RunAwaitBlocks}, 0);
+      program().steps.back().waits = WaitsForBlocks;
       return;
     }
   }
