@@ -88,7 +88,7 @@ Outcome RunOnce(const std::vector<CopyOf>& copies, std::optional<QueueOrder> ord
     AsyncRequest request = s.Copy(buffers[static_cast<std::size_t>(copies[i].from)], {0, 1},
                                   buffers[static_cast<std::size_t>(copies[i].to)], {0, 1});
     request.queue = queue;
-    request.completions.push_back({Half::kWrite, done, 1});
+    request.completions.push_back({Half::kWrite, done, 1, CompletionUnit::kCount});
     request.site = {LocId{}, static_cast<int>(i) + 1};
     EXPECT_TRUE(s.model.Start(core, request).ok());
   }
@@ -330,7 +330,7 @@ TEST(AsyncEngine, RefusesWhatItCannotDo) {
   };
   EXPECT_NE(message(s.Copy(a, {0, 4}, b, {0, 3})).find("16 bytes and its destination 12"), std::string::npos);
   AsyncRequest none;
-  none.completions.push_back({Half::kRead, s.model.MakeSemaphore({"s"}), 1});
+  none.completions.push_back({Half::kRead, s.model.MakeSemaphore({"s"}), 1, CompletionUnit::kCount});
   EXPECT_NE(message(none).find("reads nothing"), std::string::npos);
   AsyncRequest commit;
   commit.after_earlier = true;
@@ -359,7 +359,7 @@ TEST(AsyncEngine, OperationsAreForgotten) {
   std::size_t most = 0;
   for (int i = 0; i < 100000; ++i) {
     AsyncRequest copy = s.Copy(hbm, {i % 16, 1}, vmem, {i % 4, 1});
-    copy.completions.push_back({Half::kWrite, sem, 8});
+    copy.completions.push_back({Half::kWrite, sem, 8, CompletionUnit::kBytes});
     ASSERT_TRUE(s.model.Start(core, copy).ok());
     while (!s.model.Pending().empty()) s.model.Perform(s.model.Pending()[0], &s.memory);
     s.model.Wait(core, sem, 8);

@@ -187,8 +187,24 @@ QueueId ConcurrencyModel::MakeQueue(QueueOrder order) {
   return engine_.AddQueue(order);
 }
 
+// Is every completion in the unit of its object?
+absl::Status ConcurrencyModel::CheckUnits(const AsyncRequest& request) const {
+  static constexpr std::string_view kUnits[] = {"arrivals", "counts", "bytes"};
+  for (const Completion& completion : request.completions) {
+    const auto* semaphore = std::get_if<SemaphoreId>(&completion.object);
+    const CompletionUnit expected =
+        semaphore == nullptr ? CompletionUnit::kArrivals : UnitOf(semaphores_[*semaphore].spec().kind);
+    if (completion.unit == expected) continue;
+    return absl::InvalidArgumentError(ToAbsl(Cat("asynchronous ", request.name, ": a completion of ", completion.amount,
+                                                 " ", kUnits[static_cast<std::size_t>(completion.unit)],
+                                                 " at what takes ", kUnits[static_cast<std::size_t>(expected)])));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest request) {
   if (absl::Status status = AsyncEngine::Check(request); !status.ok()) return status;
+  if (absl::Status status = CheckUnits(request); !status.ok()) return status;
   if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
   if (agents_.Crowded()) Sweep();
   const AgentId id = agents_.AddOperation(agent, Cat(request.name, " #", started_++), request.site);

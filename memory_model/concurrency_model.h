@@ -169,6 +169,7 @@ class ConcurrencyModel {
   Tracked* Find(BufferId id) {  // nullptr: not to be judged
     return id.index() < buffers_.size() && buffers_[id.index()].has_value() ? &*buffers_[id.index()] : nullptr;
   }
+  absl::Status CheckUnits(const AsyncRequest& request) const;
   void Track(BufferId id, TrackedBuffer buffer);
   void Free(Tracked* buffer, AgentId by, const ClockBundle& clock, BufferId id, const CodeSite& site);
   void Access(Tracked* buffer, BufferId id, const AccessEvent& event, const AccessSet& set, const Vantage& vantage);

@@ -292,7 +292,7 @@ TEST(Corpus, 055_TpuDmaNoWait) {
           const auto core = s.Thread("core 0");
           const auto sem = s.model.MakeSemaphore({"sem", SemaphoreKind::kDma});
           AsyncRequest copy = s.Copy(hbm, {0, 4}, vmem, {0, 4});
-          copy.completions.push_back({Half::kWrite, sem, 16});
+          copy.completions.push_back({Half::kWrite, sem, 16, CompletionUnit::kBytes});
           s.Start(core, copy);
           if (!racy) s.Wait(core, sem, 16);
           write_source ? s.Write(core, hbm, {1, 1}) : s.Read(core, vmem, {1, 1});
@@ -315,7 +315,8 @@ TEST(Corpus, 056_TwoDevicesSendIntoOneSlot) {
           const AgentId sender = d == 0 ? s.Thread("device 0", Device(0)) : s.Thread("device 1", Device(1));
           const auto sent = s.model.MakeSemaphore({"send", SemaphoreKind::kDma});
           AsyncRequest copy = s.Copy(source, {0, 1}, slot, {racy ? 0 : d, 1});
-          copy.completions = {{Half::kRead, sent, 16}, {Half::kWrite, receive, 16}};
+          copy.completions = {{Half::kRead, sent, 16, CompletionUnit::kBytes},
+                              {Half::kWrite, receive, 16, CompletionUnit::kBytes}};
           s.Start(sender, copy);
           s.Wait(sender, sent, 16);
         }
@@ -342,7 +343,8 @@ TEST(Corpus, 057_RdmaDoubleBuffer) {
           const auto slot = static_cast<std::size_t>(i % 2);
           if (!racy && i >= 2) s.Wait(left, capacity[slot]);
           AsyncRequest copy = s.Copy(source, {0, 1}, slots, {i % 2, 1});
-          copy.completions = {{Half::kRead, sent, 16}, {Half::kWrite, received[slot], 16}};
+          copy.completions = {{Half::kRead, sent, 16, CompletionUnit::kBytes},
+                              {Half::kWrite, received[slot], 16, CompletionUnit::kBytes}};
           s.Start(left, copy);
           s.Wait(left, sent, 16);
           s.Wait(right, received[slot], 16);

@@ -34,8 +34,8 @@ std::size_t MemoryLeft(const PreparedKernelState& kernel, const RunOptions& opti
 LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options, const LaunchPlace& at)
     : kernel_(kernel),
       options_(options),
-      watchers_(options.observers),
       at_(at),
+      watchers_(options.observers),
       memory_(at.run == nullptr ? Memory::MakeBuffers() : at.run->buffers(), at.device,
               MemoryLeft(kernel, options.run)),
       frame_(kernel.program(), memory_),

@@ -85,8 +85,8 @@ class LaunchState {
 
   const PreparedKernelState& kernel_;
   const LaunchOptions& options_;
-  StepWatchers watchers_;
   const LaunchPlace at_;
+  StepWatchers watchers_;
   Memory memory_;
   Frame frame_;
   GridWalk walk_;

@@ -33,7 +33,7 @@ void SpinWatch::Poison(BufferId) {
   if (current_ != nullptr) current_->Changed();
 }
 
-void SpinWatch::StartCopy(const CopyRequest&) {
+void SpinWatch::Issued(const AsyncRequest&, Halves) {
   if (current_ != nullptr) current_->Changed();
 }
 

@@ -21,7 +21,7 @@
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/memory.h"
 #include "scheduler/operation.h"
-#include "semantics/port/thread_port.h"
+#include "semantics/port/machine.h"
 #include "semantics/program/program.h"
 
 namespace palladion {
@@ -61,7 +61,7 @@ class SpinWatch final : public AccessObserver {
   void Alloc(BufferId) override;
   void Free(BufferId buffer) override;
   void Poison(BufferId) override;
-  void StartCopy(const CopyRequest&) override;
+  void Issued(const AsyncRequest&, Halves) override;
 
  private:
   static constexpr std::int64_t kFew = 64;  // elements of a write that are looked at one by one

@@ -13,8 +13,8 @@ FunctionAgents::FunctionAgents(FunctionMachine& machine) : machine_(machine), th
 void FunctionAgents::Spawn(AgentId operation) {
   auto agent = std::make_shared<EngineAgent>(machine_.gpu(), operation, *this);
   engines_ = true;
-  agent->SetOrdinal(ordinals_.Add(operation));
   live_[operation.value] = agent.get();
+  agent->SetOrdinal(ordinals_.Add(operation));
   const Operation first = agent->Next();
   running_.agent->Spawn(std::move(agent), first);
 }
@@ -31,10 +31,7 @@ absl::StatusOr<Agent*> FunctionAgents::Next() {
   Thread& thread = threads_[next_];
   ordinals_.Add(id);
   live_[id.value] = nullptr;
-  thread.body = std::make_unique<FunctionThread>(
-      machine_, running_,
-      [this](AgentId waiter, const WaitTarget& target, AgentOrdinal other) { return MaySignal(waiter, target, other); },
-      id, std::move(index));
+  thread.body = std::make_unique<FunctionThread>(machine_, running_, *this, id, std::move(index));
   FunctionThread& body = *thread.body;
   thread.agent = std::make_unique<CoroutineAgent>(
       machine_.gpu().NameOf(id), [&body](AgentContext& context) { body.Main(context); }, AgentRole::kThread);
@@ -51,22 +48,20 @@ void FunctionAgents::Retire(Agent* agent) {
   numbers_.erase(number);
 }
 
+const AsyncRequest* FunctionAgents::RequestOf(AgentOrdinal engine) const {
+  const auto live = live_.find(ordinals_.Of(engine).value);
+  return live == live_.end() || live->second == nullptr ? nullptr : &live->second->request();
+}
+
 bool FunctionAgents::MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const {
   const AgentId who = ordinals_.Of(other);
   const auto live = live_.find(who.value);
   if (live == live_.end()) return false;
-  const EngineAgent* const engine = live->second;
-  if (target.kind == WaitTarget::Kind::kGroups)
-    return engine != nullptr && machine_.gpu().Awaits(waiter, target.queue, engine->request().queue);
-  if (target.kind == WaitTarget::Kind::kMeeting)
-    return engine == nullptr && machine_.gpu().SameBlock(waiter, machine_.gpu().IndexOf(who));
-  if (engine != nullptr) {
-    const std::vector<Completion>& completions = engine->request().completions;
-    return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
-      return GpuMachine::ObjectOf(completion) == machine_.gpu().ObjectOf(target.object);
-    });
-  }
-  return machine_.gpu().Sees(machine_.gpu().IndexOf(who), target.object.array);
+  if (live->second != nullptr) return Tells(machine_.gpu(), live->second->request(), waiter, target);
+  if (target.kind == WaitTarget::Kind::kGroups) return false;
+  const std::vector<std::int64_t>& index = machine_.gpu().IndexOf(who);
+  if (target.kind == WaitTarget::Kind::kMeeting) return machine_.gpu().SameBlock(waiter, index);
+  return machine_.gpu().Sees(index, target.object.array);
 }
 
 }  // namespace palladion

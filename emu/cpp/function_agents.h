@@ -1,5 +1,5 @@
-// The threads of a FunctionKernel as agents of the scheduler, and everybody who is one. Blocks begin one after another,
-// lowest first, about a thousand threads at a time.
+// The threads of a FunctionKernel, and the halves of what engines do for them, as agents of the scheduler. Blocks begin
+// one after another, lowest first, about a thousand threads at a time.
 #ifndef PALLADION_EMU_CPP_FUNCTION_AGENTS_H_
 #define PALLADION_EMU_CPP_FUNCTION_AGENTS_H_
 
@@ -13,13 +13,13 @@
 #include "emu/agents/agent_ordinals.h"
 #include "emu/cpp/function_machine.h"
 #include "emu/cpp/function_thread.h"
-#include "emu/gpu/engine_agent.h"
+#include "emu/gpu/asking.h"
 #include "scheduler/agent.h"
 #include "scheduler/coroutine_agent.h"
 
 namespace palladion {
 
-class FunctionAgents final : public AgentSource, public EngineHost {
+class FunctionAgents final : public AgentSource, public AgentsAround {
  public:
   explicit FunctionAgents(FunctionMachine& machine);
   FunctionAgents(const FunctionAgents&) = delete;
@@ -32,15 +32,12 @@ class FunctionAgents final : public AgentSource, public EngineHost {
   }
   void Retire(Agent* agent) override;
 
-  // May the agent, if it goes on, bring about what a thread waits for? What a function will do is not known, so any
-  // that can reach the object may. Of one that is done: no.
-  bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const;
-  const EngineAgent* EngineOf(AgentOrdinal agent) const override {
-    const auto engine = live_.find(ordinals_.Of(agent).value);
-    return engine == live_.end() ? nullptr : engine->second;
-  }
-  void Runs(AgentOrdinal) override { running_ = {}; }
-  void Ends(AgentId engine) override { live_.erase(engine.value); }
+  // What a function will do is not known, so any that can reach the object may. Of one that is done: no.
+  bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const override;
+  std::string NameOf(AgentOrdinal) const override { return ""; }
+  const AsyncRequest* RequestOf(AgentOrdinal engine) const override;
+  void EngineResumes(AgentOrdinal) override { running_ = {}; }
+  void EngineEnds(AgentOrdinal engine) override { live_.erase(ordinals_.Of(engine).value); }
   const FunctionThread* FirstUnfinished() const { return threads_.empty() ? nullptr : &*threads_.begin()->second.body; }
   std::int64_t unfinished() const { return static_cast<std::int64_t>(threads_.size()) + threads_in_all_ - next_; }
   bool engines() const { return engines_; }

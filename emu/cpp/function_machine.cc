@@ -139,7 +139,9 @@ std::optional<KernelMemory> FunctionMachine::ArrayOf(std::string_view name) cons
 FunctionMachine::Named FunctionMachine::NameOf(const std::string& name, const std::string& type, KernelScope scope) {
   const auto [at, added] = names_.try_emplace(name, static_cast<std::int64_t>(names_.size()), type);
   const auto& [number, known] = at->second;
-  return {.site = {.step = number, .sharing = scope == KernelScope::kGrid ? Sharing::kGrid : Sharing::kBlock},
+  return {.place = {.step = number,
+                    .owner = scope == KernelScope::kGrid ? PlaceLevel::kDevice : PlaceLevel::kBlock,
+                    .memory = scope == KernelScope::kGrid ? PlaceLevel::kDevice : PlaceLevel::kBlock},
           .differs = known == type ? "" : known};
 }
 

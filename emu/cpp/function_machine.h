@@ -65,7 +65,7 @@ class FunctionMachine {
   struct Object {
     BufferId buffer;
     std::string name;
-    MemoryKind kind = MemoryKind::kGlobal;
+    PlaceLevel memory = PlaceLevel::kDevice;
     std::int64_t block = -1;  // whose it is; -1: the grid's
     bool is_input = false;
     std::optional<CodeSite> left = {};  // where its thread gave it back
@@ -85,7 +85,7 @@ class FunctionMachine {
   // Everyone who allocates by one name means the same object. The type that was given to the name before, where it is
   // another one than `type`.
   struct Named {
-    AllocationSite site;
+    AllocationPlace place;
     std::string differs = {};
   };
   Named NameOf(const std::string& name, const std::string& type, KernelScope scope);

@@ -11,9 +11,9 @@
 
 namespace palladion {
 
-FunctionThread::FunctionThread(FunctionMachine& machine, RunningThread& running, MaySignal may_signal, AgentId id,
+FunctionThread::FunctionThread(FunctionMachine& machine, RunningThread& running, const AgentsAround& around, AgentId id,
                                std::vector<std::int64_t> index)
-    : machine_(machine), running_(running), may_signal_(std::move(may_signal)), id_(id), index_(std::move(index)) {
+    : machine_(machine), running_(running), id_(id), index_(std::move(index)), wait_(machine.gpu(), around) {
   for (std::size_t d = 0; d + 1 < index_.size(); ++d) block_ = block_ * machine_.kernel().grid[d] + index_[d];
   site_.program = index_;
 }
@@ -51,11 +51,11 @@ bool FunctionThread::GivenUp(Answer answer) {
   return false;
 }
 
-bool FunctionThread::Ask(Footprint footprint, Answer answer, const Condition* waits_for) {
+bool FunctionThread::Ask(const Operation& operation, Answer answer) {
   if (stopped_) return GivenUp(answer);
   bool stopped = false;
   try {
-    agent_->Go({.footprint = footprint, .waits_for = waits_for, .loc = site_.loc});
+    agent_->Go(operation);
   } catch (const AgentStopped&) {
     stopped = true;
   }
@@ -156,14 +156,13 @@ KernelMemory FunctionThread::alloc(std::string name, DType dtype, std::vector<st
   if (!Ask(Footprint::Everything(), Answer::kMatters)) return {};
   const FunctionMachine::Named named = machine_.NameOf(name, type, scope);
   if (!named.differs.empty()) Refuse(Cat("'", name, "' is ", type, " here and ", named.differs, " elsewhere"));
-  const MemoryKind kind = scope == KernelScope::kGrid ? MemoryKind::kGlobal : MemoryKind::kShared;
   const absl::StatusOr<BufferId> buffer =
-      gpu().Alloc(AllocRequest{.name = name, .dtype = dtype, .shape = shape, .loc = site_.loc}, kind, named.site);
+      gpu().Alloc({.name = name, .dtype = dtype, .shape = shape, .loc = site_.loc, .place = named.place});
   if (!buffer.ok()) Refuse(buffer.status());
   return machine_.HandleOf({.buffer = *buffer,
                             .name = std::move(name),
-                            .kind = kind,
-                            .block = kind == MemoryKind::kShared ? block_ : std::int64_t{-1}});
+                            .memory = named.place.memory,
+                            .block = scope == KernelScope::kGrid ? std::int64_t{-1} : block_});
 }
 
 void FunctionThread::free(const KernelMemory& memory, CodePlace place) {

@@ -3,11 +3,11 @@
 #ifndef PALLADION_EMU_CPP_FUNCTION_THREAD_H_
 #define PALLADION_EMU_CPP_FUNCTION_THREAD_H_
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "emu/cpp/function_machine.h"
+#include "emu/gpu/asking.h"
 #include "emu/kernel.h"
 #include "scheduler/coroutine_agent.h"
 
@@ -25,10 +25,8 @@ struct RunningThread {
 
 class FunctionThread final : public KernelContext {
  public:
-  using MaySignal = std::function<bool(AgentId waiter, const WaitTarget& target, AgentOrdinal other)>;
-
   // All outlive it. `index` is the thread's in the grid, its own number last.
-  FunctionThread(FunctionMachine& machine, RunningThread& running, MaySignal may_signal, AgentId id,
+  FunctionThread(FunctionMachine& machine, RunningThread& running, const AgentsAround& around, AgentId id,
                  std::vector<std::int64_t> index);
 
   // Runs the function to its end. Throws FunctionFailed, AgentStopped.
@@ -69,23 +67,12 @@ class FunctionThread final : public KernelContext {
   void UpdateOne(AtomicOp op, const KernelMemory& memory, const AtomicOperands& operands, CodePlace place) override;
 
  private:
-  class TargetReached final : public Condition {
-   public:
-    explicit TargetReached(const FunctionThread& thread) : thread_(thread) {}
-    bool Ready() const override { return Gpu().CanWait(thread_.id_, thread_.target_); }
-    std::string Describe() const override { return Gpu().DescribeWait(thread_.id_, thread_.target_); }
-    bool MaySignal(AgentOrdinal other) const override {
-      return thread_.may_signal_(thread_.id_, thread_.target_, other);
-    }
-
-   private:
-    const GpuMachine& Gpu() const { return thread_.machine_.gpu(); }
-    const FunctionThread& thread_;
-  };
-
   // What a request does when the thread has been given up: one whose answer matters throws.
   enum class Answer : std::uint8_t { kNone, kMatters };
-  bool Ask(Footprint footprint, Answer answer, const Condition* waits_for = nullptr);
+  bool Ask(const Operation& operation, Answer answer);
+  bool Ask(const Footprint& footprint, Answer answer) {
+    return Ask(Operation{.footprint = footprint, .loc = site_.loc}, answer);
+  }
   bool GivenUp(Answer answer);
 
   GpuMachine& gpu() { return machine_.gpu(); }
@@ -110,17 +97,18 @@ class FunctionThread final : public KernelContext {
   template <class Tag>
   KernelSync<Tag> MakeSync(SyncRequest request, KernelScope scope);
   void WaitFor(const WaitTarget& target);
+  void Expect(const absl::Status& status) {
+    if (!status.ok()) Refuse(status);
+  }
 
   FunctionMachine& machine_;
   RunningThread& running_;
-  const MaySignal may_signal_;
   const AgentId id_;
   const std::vector<std::int64_t> index_;
   std::int64_t block_ = 0;  // its number
   Site site_;
   AgentContext* agent_ = nullptr;
-  WaitTarget target_;
-  TargetReached reached_{*this};
+  ThreadWait wait_;
   bool stopped_ = false;
   int silent_ = 0;  // requests since then
 };

@@ -10,9 +10,9 @@ namespace palladion {
 
 void FunctionThread::ExpectCopy(const KernelMemory& from, const KernelMemory& to, bool into_shared) {
   const Object source = ObjectOf(from), destination = ObjectOf(to);
-  const MemoryKind first = into_shared ? MemoryKind::kGlobal : MemoryKind::kShared;
-  const MemoryKind last = into_shared ? MemoryKind::kShared : MemoryKind::kGlobal;
-  if (source.kind != first || destination.kind != last)
+  const PlaceLevel first = into_shared ? PlaceLevel::kDevice : PlaceLevel::kBlock;
+  const PlaceLevel last = into_shared ? PlaceLevel::kBlock : PlaceLevel::kDevice;
+  if (source.memory != first || destination.memory != last)
     Refuse(Cat("copy_async goes from global to shared memory with a barrier, and back without one; found '",
                source.name, "' to '", destination.name, into_shared ? "' with" : "' without"));
   ExpectWritable(destination, "a copy");
@@ -42,7 +42,7 @@ void FunctionThread::Copy(const KernelMemory& from, const KernelMemory& to, cons
   }
   request.sources.push_back({.where = BoxOf(from, source), .bytes = bytes});
   request.destinations.push_back({.where = BoxOf(to, destination), .bytes = bytes});
-  if (const absl::Status started = gpu().Start(std::move(request)); !started.ok()) Refuse(started);
+  Expect(gpu().Start(std::move(request)));
 }
 
 void FunctionThread::copy_async(const KernelMemory& from, const KernelMemory& to, KernelBarrier arrives,
@@ -58,7 +58,7 @@ void FunctionThread::copy_async(const KernelMemory& from, const KernelMemory& to
 
 void FunctionThread::commit_copies(CodePlace place) {
   At(place);
-  if (Ask(Footprint::Everything(), Answer::kNone)) gpu().CommitGroup(AsyncQueue::kStores, site_);
+  if (Ask(Footprint::Everything(), Answer::kNone)) Expect(gpu().CommitGroup(AsyncQueue::kStores, site_));
 }
 
 void FunctionThread::wait_copies(std::int64_t may_remain, bool read_only, CodePlace place) {
@@ -73,7 +73,7 @@ void FunctionThread::wait_copies(std::int64_t may_remain, bool read_only, CodePl
 
 void FunctionThread::commit_smem(CodePlace place) {
   At(place);
-  if (Ask(Footprint::Everything(), Answer::kNone)) gpu().Make(Fence::kSharedToAsync, site_);
+  if (Ask(Footprint::Everything(), Answer::kNone)) Expect(gpu().Make(Fence::kSharedToAsync, site_));
 }
 
 // ---- barriers and semaphores
@@ -103,8 +103,9 @@ KernelSync<Tag> FunctionThread::MakeSync(SyncRequest request, KernelScope scope)
               : Cat("an array of ", count, " semaphores of the ", scope == KernelScope::kGrid ? "grid" : "block");
   const FunctionMachine::Named named = machine_.NameOf(request.name, type, scope);
   if (!named.differs.empty()) Refuse(Cat("'", request.name, "' is ", type, " here and ", named.differs, " elsewhere"));
+  request.place = named.place;
   request.site = site_;
-  const absl::StatusOr<SyncId> made = gpu().Alloc(request, named.site);
+  const absl::StatusOr<SyncId> made = gpu().AllocSync(request);
   if (!made.ok()) Refuse(made.status());
   const std::int64_t owner = scope == KernelScope::kGrid ? -1 : block_;
   machine_.syncs().push_back({.array = *made, .name = request.name, .count = count, .block = owner});
@@ -128,15 +129,15 @@ KernelSemaphore FunctionThread::make_semaphore(std::string name, KernelScope sco
 }
 
 void FunctionThread::WaitFor(const WaitTarget& target) {
-  target_ = target;
-  if (!Ask(Footprint::Writes(gpu().ObjectOf(id_, target_)), Answer::kMatters, &reached_)) return;
-  gpu().Wait(target_, site_);
+  Operation waiting{.loc = site_.loc};
+  wait_.Ask(id_, target, &waiting);
+  if (Ask(waiting, Answer::kMatters)) Expect(gpu().Wait(target, site_));
 }
 
 void FunctionThread::arrive(KernelBarrier barrier, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(barrier, "barrier");
-  if (Ask(Footprint::Writes(gpu().ObjectOf(element)), Answer::kNone)) gpu().Arrive(element, site_);
+  if (Ask(Footprint::Writes(gpu().ObjectOf(element)), Answer::kNone)) Expect(gpu().Arrive(element, site_));
 }
 
 void FunctionThread::wait(KernelBarrier barrier, CodePlace place) {
@@ -147,13 +148,16 @@ void FunctionThread::wait(KernelBarrier barrier, CodePlace place) {
 bool FunctionThread::test(KernelBarrier barrier, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(barrier, "barrier");
-  return Ask(Footprint::Writes(gpu().ObjectOf(element)), Answer::kMatters) && gpu().Test(element, site_);
+  if (!Ask(Footprint::Writes(gpu().ObjectOf(element)), Answer::kMatters)) return false;
+  const absl::StatusOr<bool> done = gpu().Test(element, site_);
+  Expect(done.status());
+  return *done;
 }
 
 void FunctionThread::sync_block(CodePlace place) {
   At(place);
   if (!Ask(Footprint::Everything(), Answer::kMatters)) return;
-  gpu().Meet("sync_block", site_);
+  Expect(gpu().Meet("sync_block", site_));
   WaitFor({.kind = WaitTarget::Kind::kMeeting, .object = {}});
 }
 
@@ -161,7 +165,7 @@ void FunctionThread::signal(KernelSemaphore semaphore, std::int64_t value, CodeP
   At(place);
   if (value < 1) Refuse(Cat("a signal is of at least 1; found ", value));
   const SyncElement element = ElementOf(semaphore, "semaphore");
-  if (Ask(Footprint::Writes(gpu().ObjectOf(element)), Answer::kNone)) gpu().Signal(element, value, site_);
+  if (Ask(Footprint::Writes(gpu().ObjectOf(element)), Answer::kNone)) Expect(gpu().Signal(element, value, site_));
 }
 
 void FunctionThread::wait(KernelSemaphore semaphore, std::int64_t value, CodePlace place) {
@@ -174,7 +178,9 @@ std::int64_t FunctionThread::read(KernelSemaphore semaphore, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(semaphore, "semaphore");
   if (!Ask(Footprint::Writes(gpu().ObjectOf(element)), Answer::kMatters)) return 0;
-  return gpu().Read(element, site_);
+  const absl::StatusOr<std::int64_t> count = gpu().Read(element, site_);
+  Expect(count.status());
+  return *count;
 }
 
 }  // namespace palladion

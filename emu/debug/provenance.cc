@@ -136,14 +136,17 @@ void Provenance::Poison(BufferId buffer) {
   Add(std::move(access));
 }
 
-void Provenance::StartCopy(const CopyRequest& request) {
+void Provenance::Issued(const AsyncRequest& request, Halves halves) {
+  if (halves != Halves::kHere) return;
   copy_sides_ = 2;
-  RecordedAccess access = Here(AccessKind::kWrite, request.destination.buffer, request.destination.site);
+  const auto &from = std::get<BoxAccess>(request.sources[0].where),
+             &to = std::get<BoxAccess>(request.destinations[0].where);
+  RecordedAccess access = Here(AccessKind::kWrite, to.buffer, to.site);
   access.kind = RecordedAccess::Kind::kCopy;
   access.node = -1;
-  access.box = BoxOf(request.destination, *memory_);
-  access.source = MemoryOf(request.source.buffer);
-  access.source_box = BoxOf(request.source, *memory_);
+  access.box = BoxOf(to, *memory_);
+  access.source = MemoryOf(from.buffer);
+  access.source_box = BoxOf(from, *memory_);
   Add(std::move(access));
 }
 

@@ -116,7 +116,7 @@ class Provenance final : public RunObserver {
   void Free(BufferId buffer) override { current_.erase(buffer.value); }
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void StartCopy(const CopyRequest& request) override;
+  void Issued(const AsyncRequest& request, Halves halves) override;
 
  private:
   // An instruction under way.

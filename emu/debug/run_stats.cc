@@ -136,11 +136,12 @@ void RunStats::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
 
 void RunStats::Running(const RunningAgent& now) { programs_ += now.begins ? 1 : 0; }
 
-void RunStats::StartCopy(const CopyRequest& request) {
+void RunStats::Issued(const AsyncRequest& request, Halves halves) {
+  if (halves != Halves::kHere) return;
   copy_sides_ = 2;
-  if (const auto from = reads_of_.find(request.source.buffer.value); from != reads_of_.end())
+  if (const auto from = reads_of_.find(request.sources[0].buffer().value); from != reads_of_.end())
     ++operands_[from->second].fetched;
-  if (const auto to = writes_of_.find(request.destination.buffer.value); to != writes_of_.end())
+  if (const auto to = writes_of_.find(request.destinations[0].buffer().value); to != writes_of_.end())
     ++operands_[to->second].flushed;
 }
 

@@ -41,7 +41,7 @@ class RunStats final : public RunObserver {
   void Running(const RunningAgent& now) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void StartCopy(const CopyRequest& request) override;
+  void Issued(const AsyncRequest& request, Halves halves) override;
 
  private:
   void CountSpaces();

@@ -62,7 +62,7 @@ std::string TraceRecorder::NameOf(const Step& step) const {
       return Cat("fetch ", operand());
     case StepKind::kFlush:
       return Cat("flush ", operand());
-    case StepKind::kWaitCopies:
+    case StepKind::kAwaitBlocks:
       return "wait for copies";
     case StepKind::kAllocBlock:
       return Cat("alloc ", operand());
@@ -138,24 +138,26 @@ void TraceRecorder::After(const Step&, Frame&) {
   now_ += ticks;
 }
 
-void TraceRecorder::StartCopy(const CopyRequest& request) {
+void TraceRecorder::Issued(const AsyncRequest& request, Halves halves) {
+  if (halves != Halves::kHere) return;
   in_copy_ = true;
   copy_sides_ = 0;
   if (Full() || memory_ == nullptr) return;
-  const std::string from(memory_->NameOf(request.source.buffer)), to(memory_->NameOf(request.destination.buffer));
+  const auto& destination = std::get<BoxAccess>(request.destinations[0].where);
+  const std::string from(memory_->NameOf(request.sources[0].buffer())), to(memory_->NameOf(destination.buffer));
   std::int64_t elements = 1;
-  for (int d = 0; d < request.destination.rank; ++d) elements *= request.destination.count[static_cast<std::size_t>(d)];
+  for (int d = 0; d < destination.rank; ++d) elements *= destination.count[static_cast<std::size_t>(d)];
   events_.push_back({.name = Cat("copy ", from == to ? from : Cat(from, " to ", to)),
                      .begin = now_,
                      .ticks = 1 + elements / kElementsPerTick,
                      .program = program_,
                      .by_engine = true,
-                     .loc = request.source.site.loc,
-                     .text_line = request.source.site.text_line});
+                     .loc = request.site.loc,
+                     .text_line = request.site.text_line});
   open_copies_.push_back(static_cast<std::int64_t>(events_.size()) - 1);
 }
 
-void TraceRecorder::WaitCopies() {
+void TraceRecorder::Awaited(const WaitTarget&) {
   std::int64_t end = now_;
   const auto wait = static_cast<std::int64_t>(events_.size()) - 1;
   for (std::int64_t copy : open_copies_) {

@@ -71,8 +71,8 @@ class TraceRecorder final : public RunObserver {
   void Running(const RunningAgent& now) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void StartCopy(const CopyRequest& request) override;
-  void WaitCopies() override;
+  void Issued(const AsyncRequest& request, Halves halves) override;
+  void Awaited(const WaitTarget& target) override;
   void Free(BufferId buffer) override { stores_.erase(buffer.value); }
 
  private:

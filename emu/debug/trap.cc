@@ -63,10 +63,11 @@ void Trap::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
 }
 
 // What is copied or stored after it was looked at is no news where it is read again.
-void Trap::StartCopy(const CopyRequest& request) {
+void Trap::Issued(const AsyncRequest& request, Halves halves) {
+  if (halves != Halves::kHere) return;
   copy_sides_ = 2;
-  bool& to = holds_[request.destination.buffer.value];
-  to = to || holds_[request.source.buffer.value];
+  bool& to = holds_[request.destinations[0].buffer().value];
+  to = to || holds_[request.sources[0].buffer().value];
 }
 
 void Trap::Box(AccessKind kind, const BoxAccess& access, const BoxReach&, const std::byte* value) {

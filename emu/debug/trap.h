@@ -51,7 +51,7 @@ class Trap final : public RunObserver {
   void Poison(BufferId buffer) override { holds_[buffer.value] = false; }
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void StartCopy(const CopyRequest& request) override;
+  void Issued(const AsyncRequest& request, Halves halves) override;
 
  private:
   using Bytes = std::vector<std::uint8_t>;  // 1 where the element is what is looked for; empty: nowhere

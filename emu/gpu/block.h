@@ -14,7 +14,7 @@
 #include "memory_model/sync/rendezvous.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/ids.h"
-#include "semantics/port/thread_port.h"
+#include "semantics/port/machine.h"
 
 namespace palladion {
 

@@ -55,15 +55,22 @@ Completion GpuMachine::ArrivalAt(SyncElement barrier, std::int64_t shares) {
   return {.object = BarrierOf(barrier), .amount = units_ / shares};
 }
 
-Completion GpuMachine::SignalAt(SyncElement semaphore, std::int64_t amount) {
-  return {.object = SemaphoreOf(semaphore), .amount = amount};
+Completion GpuMachine::SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) {
+  return {.object = SemaphoreOf(semaphore), .amount = amount, .unit = unit};
 }
 
-absl::Status GpuMachine::Start(AsyncRequest request) {
+QueueId GpuMachine::QueueOf(AsyncQueue queue) {
+  return queue == AsyncQueue::kBlocks ? memory_.QueueOf(queue) : MakeQueueOf(current_, queue);
+}
+
+absl::Status GpuMachine::Start(AsyncRequest&& request) {
+  if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks))
+    return memory_.Start(std::move(request));
   if (request.await.empty() && !request.completions.empty()) {
     request.await = model_.Of(std::get<BarrierId>(request.completions[0].object)).WaitCall();
   }
   const std::vector<BufferId> touched = BuffersOf(request);
+  memory_.TellIssued(request);
   PALLADION_ASSIGN_OR_RETURN(const AgentId operation, model_.Start(current_, std::move(request)));
   cluster_of_[operation.value] = Of(Current().block).cluster;
   ++clusters_.at(Of(Current().block).cluster).under_way;
@@ -72,8 +79,9 @@ absl::Status GpuMachine::Start(AsyncRequest request) {
   return absl::OkStatus();
 }
 
-void GpuMachine::CommitGroup(AsyncQueue queue, const Site&) {
+absl::Status GpuMachine::CommitGroup(AsyncQueue queue, const Site&) {
   for (const QueueId mine : QueuesOf(current_, queue)) model_.CommitGroup(mine);
+  return absl::OkStatus();
 }
 
 bool GpuMachine::CanPerform(AgentId operation, Half half) const {

@@ -19,8 +19,8 @@ constexpr std::int64_t kBarrierObjects = std::int64_t{1} << 40, kSemaphoreObject
 
 GpuMachine::GpuMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid,
                        const GpuOptions& options)
-    : program_(program),
-      memory_(memory),
+    : OverMemory(memory),
+      program_(program),
       grid_(grid.begin(), grid.end()),
       options_(options),
       model_(FenceRule(options.policy)) {
@@ -122,6 +122,7 @@ bool GpuMachine::CanWait(AgentId id, const WaitTarget& target) const {
   const Thread& thread = Of(id);
   switch (target.kind) {
     case WaitTarget::Kind::kNothing:
+    case WaitTarget::Kind::kQueue:  // of blocks, which are copied where that is asked for
       return true;
     case WaitTarget::Kind::kBarrier:
       return model_.CanWait(id, BarrierOf(target.object));
@@ -136,7 +137,7 @@ bool GpuMachine::CanWait(AgentId id, const WaitTarget& target) const {
     }
     case WaitTarget::Kind::kMeeting:
       return model_.CanLeave(id, Of(thread.block).meeting);
-    case WaitTarget::Kind::kWarps:
+    case WaitTarget::Kind::kSpawned:
       return thread.warps_running == 0;
   }
   return true;
@@ -189,14 +190,15 @@ std::int64_t GpuMachine::ObjectOf(AgentId id, const WaitTarget& target) const {
       return ObjectOf(target.object);
     case WaitTarget::Kind::kGroups:
       return QueueObject(id, target.queue);
-    case WaitTarget::Kind::kWarps:
+    case WaitTarget::Kind::kSpawned:
       return kWarpObjects + id.value;
     default:
       return kMeetingObjects + Of(thread.block).meeting.value;
   }
 }
 
-void GpuMachine::Wait(const WaitTarget& target, const Site& site) {
+absl::Status GpuMachine::Wait(const WaitTarget& target, const Site& site) {
+  if (target.kind == WaitTarget::Kind::kQueue) return memory_.Wait(target, site);
   switch (target.kind) {
     case WaitTarget::Kind::kBarrier:
       model_.Wait(current_, BarrierOf(target.object), CodeSite::Of(site));
@@ -213,22 +215,25 @@ void GpuMachine::Wait(const WaitTarget& target, const Site& site) {
     case WaitTarget::Kind::kMeeting:
       model_.Leave(current_, Of(Current().block).meeting);
       break;
-    case WaitTarget::Kind::kWarps:
+    case WaitTarget::Kind::kSpawned:
       JoinWarps();
       break;
     case WaitTarget::Kind::kNothing:
+    case WaitTarget::Kind::kQueue:
       break;
   }
+  return absl::OkStatus();
 }
 
-void GpuMachine::Meet(std::string what, const Site& site) {
+absl::Status GpuMachine::Meet(std::string what, const Site& site) {
   model_.Enter(current_, Of(Current().block).meeting,
                {Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site))), site.text_line}, CodeSite::Of(site));
+  return absl::OkStatus();
 }
 
 // The blocks that differ from each other along these dimensions only, and in each the same lane of the same thread: the
 // copies of two threads of a block, or of two warps, have no order with each other.
-void GpuMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) {
+absl::Status GpuMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) {
   const Thread& me = Current();
   const std::vector<std::int64_t>& mine = Of(me.block).index;
   CollectiveKey key{mine, me.number, LaneOf(me)};
@@ -237,6 +242,7 @@ void GpuMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string
   const auto [at, added] = all.try_emplace(key);
   if (added) at->second = MakeCollective(key);
   model_.Enter(at->second, *MemberOf(key, mine), std::move(what), CodeSite::Of(site));
+  return absl::OkStatus();
 }
 
 bool GpuMachine::InCluster(const CollectiveKey& key) const {
@@ -299,15 +305,16 @@ void GpuMachine::EndCollectives(const Thread& thread, const Collectives& all) {
   }
 }
 
-void GpuMachine::Make(Fence fence, const Site& site) {
+absl::Status GpuMachine::Make(Fence fence, const Site& site) {
   AgentTable& agents = model_.agents();
   if (fence == Fence::kPrerequisiteGrids && before_.valid()) agents.Acquire(current_, agents.ClockOf(before_));
   if (fence == Fence::kSharedToAsync) model_.Commit(current_, ClockPart::kAsyncSmem, CodeSite::Of(site));
+  return absl::OkStatus();
 }
 
-absl::Status GpuMachine::ForkWarps(std::size_t first, std::int64_t count, const Site& site) {
+absl::Status GpuMachine::Spawn(const SpawnRequest& request, const Site& site) {
   const AgentId parent = current_;
-  for (std::int64_t w = 0; w < count; ++w) {
+  for (std::int64_t w = 0; w < request.count; ++w) {
     Thread& warp = threads_.Add();
     warp.block = Of(parent).block;
     warp.index = Of(parent).index;
@@ -319,7 +326,7 @@ absl::Status GpuMachine::ForkWarps(std::size_t first, std::int64_t count, const 
         model_.agents().Spawn(parent, Cat("warp ", w, " of ", NameOf(parent)), place, CodeSite::Of(site));
     Of(parent).warps.push_back(id);
     ++Of(parent).warps_running;
-    PALLADION_RETURN_IF_ERROR(fork_(id, w, first));
+    PALLADION_RETURN_IF_ERROR(fork_(id, w, request.first));
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// The machine of a launch over threads: ThreadPort over the launch's memory and a ConcurrencyModel. It knows the blocks
+// The machine of a launch over threads: the port over the launch's memory and a ConcurrencyModel. It knows the blocks
 // that are under way, what each has allocated and which barriers that stands for, and in whose name the model is asked.
 // A cluster is retired with all that it had once its blocks have ended and nothing that they started is under way; a
 // warp when it is joined; barriers and semaphores, where a cluster is one block, soon after their scope.
@@ -21,10 +21,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/gpu/block.h"
-#include "memory_model/bytes/memory.h"
+#include "memory_model/bytes/over_memory.h"
 #include "memory_model/concurrency_model.h"
 #include "semantics/base/live_table.h"
-#include "semantics/port/thread_port.h"
+#include "semantics/port/machine.h"
 #include "semantics/program/program.h"
 
 namespace palladion {
@@ -37,7 +37,7 @@ struct GpuOptions {
   ConcurrencyModel::PlaceNamer places = {};
 };
 
-class GpuMachine final : public ThreadPort {
+class GpuMachine final : public OverMemory {
  public:
   // All outlive it. `grid`: the launch's sizes, of every dimension.
   GpuMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid, const GpuOptions& options);
@@ -105,28 +105,30 @@ class GpuMachine final : public ThreadPort {
   };
   Kept kept() const;
 
-  // ThreadPort, for the current thread.
-  absl::StatusOr<BufferId> Alloc(const AllocRequest& request, MemoryKind kind, const AllocationSite& site) override;
-  absl::StatusOr<SyncId> Alloc(const SyncRequest& request, const AllocationSite& site) override;
+  // The port, for the current thread. Blocks of a kernel's operands are the memory's own, and so are their copies.
+  absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
   void Leave(BufferId buffer, const Site& site) override;
-  void Leave(SyncId array, const Site& site) override;
   BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) override;
+  absl::Status Start(AsyncRequest&& request) override;
+  QueueId QueueOf(AsyncQueue queue) override;
+  absl::Status CommitGroup(AsyncQueue queue, const Site& site) override;
+  bool CompletesEarlier(AsyncQueue queue) const override {
+    return queue == AsyncQueue::kMma && model_.rule().WgmmaCompletesEarlier();
+  }
+  absl::Status Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) override;
+  absl::Status Wait(const WaitTarget& target, const Site& site) override;
+  absl::StatusOr<SyncId> AllocSync(const SyncRequest& request) override;
+  void LeaveSync(SyncId array, const Site& site) override;
   SyncElement PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) override;
-  void Meet(std::string what, const Site& site) override;
-  void Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) override;
-  void Arrive(SyncElement barrier, const Site& site) override;
-  bool Test(SyncElement barrier, const Site& site) override;
-  void Signal(SyncElement semaphore, std::int64_t amount, const Site& site) override;
-  std::int64_t Read(SyncElement semaphore, const Site& site) override;
-  void Make(Fence fence, const Site& site) override;
-  void Wait(const WaitTarget& target, const Site& site) override;
-  QueueId QueueOf(AsyncQueue queue) override { return MakeQueueOf(current_, queue); }
+  absl::Status Arrive(SyncElement barrier, const Site& site) override;
+  absl::StatusOr<bool> Test(SyncElement barrier, const Site& site) override;
+  absl::Status Signal(SyncElement semaphore, std::int64_t amount, const Site& site) override;
+  absl::StatusOr<std::int64_t> Read(SyncElement semaphore, const Site& site) override;
   Completion ArrivalAt(SyncElement barrier, std::int64_t shares) override;
-  Completion SignalAt(SyncElement semaphore, std::int64_t amount) override;
-  absl::Status Start(AsyncRequest request) override;
-  void CommitGroup(AsyncQueue queue, const Site& site) override;
-  bool MmaCompletesEarlier() const override { return model_.rule().WgmmaCompletesEarlier(); }
-  absl::Status ForkWarps(std::size_t first, std::int64_t count, const Site& site) override;
+  Completion SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) override;
+  absl::Status Make(Fence fence, const Site& site) override;
+  absl::Status Meet(std::string what, const Site& site) override;
+  absl::Status Spawn(const SpawnRequest& request, const Site& site) override;
 
  private:
   struct Thread {
@@ -186,11 +188,11 @@ class GpuMachine final : public ThreadPort {
   bool HasBegun(std::int64_t block) const {
     return block >= 0 && static_cast<std::size_t>(block) < begun_.size() && begun_[static_cast<std::size_t>(block)];
   }
-  ObjectName NextName(const AllocationSite& site);
+  ObjectName NextName(std::int64_t step);
   Place DevicePlace() const { return Place{}.With(PlaceLevel::kDevice, options_.device); }
 
-  absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, MemoryKind kind, const Place& place);
-  absl::StatusOr<BufferId> AllocGlobal(const AllocRequest& request, const AllocationSite& site);
+  absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, const Place& place);
+  absl::StatusOr<BufferId> AllocGlobal(const AllocRequest& request);
   bool LeaveGlobal(BufferId buffer, const Site& site);
   absl::StatusOr<BufferId> AllocShared(const AllocRequest& request, const ObjectName& name, BlockId block,
                                        std::int64_t offset);
@@ -218,7 +220,6 @@ class GpuMachine final : public ThreadPort {
   std::int64_t QueueObject(AgentId thread, AsyncQueue queue) const;
 
   const Program& program_;
-  Memory& memory_;
   const std::vector<std::int64_t> grid_;
   const GpuOptions options_;
   ConcurrencyModel model_;

@@ -11,42 +11,37 @@ namespace palladion {
 
 namespace {
 
-ProxySpace SpaceOf(MemoryKind kind) {
-  switch (kind) {
-    case MemoryKind::kShared:
-      return ProxySpace::kShared;
-    case MemoryKind::kGlobal:
-      return ProxySpace::kGlobal;
-    case MemoryKind::kRegisters:
-      break;
-  }
-  return ProxySpace::kPlain;
+ProxySpace SpaceOf(PlaceLevel memory) {
+  if (memory == PlaceLevel::kBlock) return ProxySpace::kShared;
+  return memory == PlaceLevel::kDevice ? ProxySpace::kGlobal : ProxySpace::kPlain;
 }
 
 }  // namespace
 
-ObjectName GpuMachine::NextName(const AllocationSite& site) { return {site.step, Current().occurrences[site.step]++}; }
+ObjectName GpuMachine::NextName(std::int64_t step) { return {step, Current().occurrences[step]++}; }
 
 // Registers are the thread's own; the model knows them, because engines touch accumulators.
-absl::StatusOr<BufferId> GpuMachine::MakeBuffer(const AllocRequest& request, MemoryKind kind, const Place& place) {
+absl::StatusOr<BufferId> GpuMachine::MakeBuffer(const AllocRequest& request, const Place& place) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId id, memory_.Alloc(request));
   std::int64_t bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(id));
   model_.Adopt(id, {.name = request.name,
                     .shape = {request.shape.begin(), request.shape.end()},
                     .element_bytes = bytes,
-                    .space = SpaceOf(kind),
+                    .space = SpaceOf(request.place->memory),
                     .place = place});
   return id;
 }
 
-absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request, MemoryKind kind, const AllocationSite& site) {
+absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request) {
+  if (!request.place.has_value()) return memory_.Alloc(request);
+  const PlaceLevel memory = request.place->memory;
   const BlockId block = Current().block;
   // What one of several threads allocates alone is its own; so is global memory of one, which has no peers.
-  const bool alone = site.sharing == Sharing::kThread;
-  const bool own = alone && (kind == MemoryKind::kGlobal || Of(block).threads.size() > 1);
-  if (kind == MemoryKind::kRegisters || own) return MakeBuffer(request, kind, Of(block).place);
-  if (kind == MemoryKind::kGlobal) return AllocGlobal(request, site);
-  const ObjectName name = NextName(site);
+  const bool alone = request.place->owner == PlaceLevel::kThread;
+  const bool own = alone && (memory == PlaceLevel::kDevice || Of(block).threads.size() > 1);
+  if (memory == PlaceLevel::kThread || own) return MakeBuffer(request, Of(block).place);
+  if (memory == PlaceLevel::kDevice) return AllocGlobal(request);
+  const ObjectName name = NextName(request.place->step);
   auto found = Of(block).live.find(name);
   if (found != Of(block).live.end() && !found->second.reached && found->second.freed) {
     Of(block).retired.push_back(found->second);  // a peer reached for it too early
@@ -62,13 +57,13 @@ absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request, MemoryKi
 }
 
 // Global memory has no place in a block's stack: nobody else gets its bytes while somebody uses them.
-absl::StatusOr<BufferId> GpuMachine::AllocGlobal(const AllocRequest& request, const AllocationSite& site) {
+absl::StatusOr<BufferId> GpuMachine::AllocGlobal(const AllocRequest& request) {
   const BlockId block = Current().block;
-  const bool of_grid = site.sharing == Sharing::kGrid;
-  const ObjectName name = of_grid ? ObjectName{site.step, 0} : NextName(site);
+  const bool of_grid = request.place->owner == PlaceLevel::kDevice;
+  const ObjectName name = of_grid ? ObjectName{request.place->step, 0} : NextName(request.place->step);
   const auto [at, added] = globals_.try_emplace({of_grid ? BlockId{} : block, name});
   if (!added) return at->second.buffer;
-  const auto made = MakeBuffer(request, MemoryKind::kGlobal, of_grid ? DevicePlace() : Of(block).place);
+  const auto made = MakeBuffer(request, of_grid ? DevicePlace() : Of(block).place);
   if (!made.ok()) {
     globals_.erase(at);
     return made.status();

@@ -66,7 +66,7 @@ SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, 
   return id;
 }
 
-absl::StatusOr<SyncId> GpuMachine::Alloc(const SyncRequest& request, const AllocationSite& site) {
+absl::StatusOr<SyncId> GpuMachine::AllocSync(const SyncRequest& request) {
   constexpr std::int64_t kMaxObjects = std::int64_t{1} << 16;  // shared memory has room for fewer
   std::int64_t count = 1;
   for (const std::int64_t size : request.shape) count = std::min(count * size, kMaxObjects + 1);
@@ -75,14 +75,15 @@ absl::StatusOr<SyncId> GpuMachine::Alloc(const SyncRequest& request, const Alloc
         Cat("'", request.name, "' has more than ", kMaxObjects, " barriers or semaphores; no chip has room for them"));
   }
   const BlockId block = Current().block;
-  if (site.sharing == Sharing::kGrid) {  // one for each place of the kernel, however often threads come there
-    const ObjectName here{site.step, 0};
+  if (request.place.owner ==
+      PlaceLevel::kDevice) {  // one for each place of the kernel, however often threads come there
+    const ObjectName here{request.place.step, 0};
     const auto [at, added] = grid_syncs_.try_emplace(here);
     if (added) at->second = MakeSync(request, here, {});
     return at->second;
   }
-  const ObjectName name = NextName(site);
-  if (site.sharing == Sharing::kThread && Of(block).threads.size() > 1) {
+  const ObjectName name = NextName(request.place.step);
+  if (request.place.owner == PlaceLevel::kThread && Of(block).threads.size() > 1) {
     const SyncId own = MakeSync(request, name, block);
     syncs_[own].users = 1;
     return own;
@@ -128,7 +129,7 @@ void GpuMachine::EndLeft(Block& block, Barrier::Ends ends) {
   for (const auto& [sync, site] : std::exchange(block.left, {})) EndSync(sync, site, ends);
 }
 
-void GpuMachine::Leave(SyncId id, const Site& site) {
+void GpuMachine::LeaveSync(SyncId id, const Site& site) {
   SyncArray& array = syncs_[id];
   if (array.users > 0 && --array.users > 0) return;
   if (array.block.valid()) Of(array.block).left.emplace_back(id, CodeSite::Of(site));
@@ -158,10 +159,11 @@ SemaphoreId GpuMachine::SemaphoreOf(SyncElement element) const {
   return syncs_[element.array].semaphores[static_cast<std::size_t>(element.element)];
 }
 
-void GpuMachine::Arrive(SyncElement barrier, const Site& site) {
+absl::Status GpuMachine::Arrive(SyncElement barrier, const Site& site) {
   const SyncArray& array = syncs_[barrier.array];
   if (array.request.kind != SyncKind::kClusterBarrier) {
-    return model_.Arrive(current_, BarrierOf(barrier), CodeSite::Of(site), units_);
+    model_.Arrive(current_, BarrierOf(barrier), CodeSite::Of(site), units_);
+    return absl::OkStatus();
   }
   std::vector<BarrierId> targets = {BarrierOf(barrier)};
   const SyncRequest request = array.request;
@@ -183,19 +185,21 @@ void GpuMachine::Arrive(SyncElement barrier, const Site& site) {
     }
   }
   for (const BarrierId target : targets) model_.Arrive(current_, target, CodeSite::Of(site), units_);
+  return absl::OkStatus();
 }
 
-bool GpuMachine::Test(SyncElement barrier, const Site& site) {
+absl::StatusOr<bool> GpuMachine::Test(SyncElement barrier, const Site& site) {
   if (!model_.CanWait(current_, BarrierOf(barrier))) return false;
   model_.Wait(current_, BarrierOf(barrier), CodeSite::Of(site));
   return true;
 }
 
-void GpuMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
+absl::Status GpuMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
   model_.Signal(current_, SemaphoreOf(semaphore), CodeSite::Of(site), amount);
+  return absl::OkStatus();
 }
 
-std::int64_t GpuMachine::Read(SyncElement semaphore, const Site&) {
+absl::StatusOr<std::int64_t> GpuMachine::Read(SyncElement semaphore, const Site&) {
   return model_.Read(current_, SemaphoreOf(semaphore));
 }
 

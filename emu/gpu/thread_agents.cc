@@ -40,9 +40,9 @@ ThreadAgent::ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_pt
       port_(PortOf()),
       spin_(all.spins(), &frame_->program(), &port_),
       spinning_(spin_, [this](AgentOrdinal other) { return all_.NameOf(other); }),
-      condition_(*this) {
+      wait_(machine, all) {
   frame_->hooks = this;
-  frame_->port = &machine;
+  frame_->Ask(machine);
 }
 
 void ThreadAgent::Begin(AgentId thread, AgentPrograms programs) {
@@ -75,17 +75,11 @@ absl::Status ThreadAgent::Resume(Gate& gate) {
   const absl::Status status = frame_->Run();
   if (is_warp_ && frame_->done()) {
     machine_.EndWarp(id_);
-    all_.Ends(id_);
+    all_.WarpEnds(id_);
     current_.free_warps.push_back(this);
   }
   return status.ok() ? status : state_.AtStep(status, *frame_);
 }
-
-bool ThreadAgent::WaitCondition::MaySignal(AgentOrdinal other) const {
-  return agent_.all_.MaySignal(agent_.id_, agent_.target_, other);
-}
-
-std::string ThreadAgent::WaitCondition::NameOf(AgentOrdinal other) const { return agent_.all_.NameOf(other); }
 
 // ---- a thread's loops
 
@@ -125,12 +119,9 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
   }
   if (step.loop >= 0) return MayGoRound(step, frame);
   Operation operation{.loc = step.loc, .text_line = step.text_line, .work = WorkOf(step, frame)};
-  if (step.waits != nullptr) {
-    target_ = step.waits(step.params, step, frame);
-    if (target_.kind != WaitTarget::Kind::kNothing) {
-      operation.waits_for = &condition_;
-      operation.footprint = Footprint::Writes(machine_.ObjectOf(id_, target_));
-    }
+  // Copies of blocks are complete when they are asked for.
+  if (step.waits != nullptr && step.kind != StepKind::kAwaitBlocks) {
+    wait_.Ask(id_, step.waits(step.params, step, frame), &operation);
     return gate_->MayGo(operation);
   }
   if (step.own_memory) return true;
@@ -182,12 +173,7 @@ void ThreadAgents::Start(AgentId agent, const Started& started) {
   started_[agent.index()] = started;
 }
 
-const ThreadAgents::Started* ThreadAgents::StartedAs(AgentId agent) const {
-  return AgentTable::IsOperation(agent) ? nullptr : &started_[agent.index()];
-}
-
 void ThreadAgents::Spawn(AgentId operation) {
-  current_.agent->spin().Changed();
   auto agent = std::make_shared<EngineAgent>(machine_, operation, *this);
   engines_ = true;
   agent->SetOrdinal(Add(operation, {.engine = agent.get()}));
@@ -257,22 +243,13 @@ std::vector<const ThreadAgent*> ThreadAgents::Unfinished() const {
   return unfinished;
 }
 
-const EngineAgent* ThreadAgents::EngineOf(AgentOrdinal agent) const {
-  const auto live = live_.find(ordinals_.Of(agent).value);
-  return live == live_.end() ? nullptr : live->second.engine;
+const AsyncRequest* ThreadAgents::RequestOf(AgentOrdinal engine) const {
+  const auto live = live_.find(ordinals_.Of(engine).value);
+  return live == live_.end() || live->second.engine == nullptr ? nullptr : &live->second.engine->request();
 }
 
-void ThreadAgents::Runs(AgentOrdinal engine) {
+void ThreadAgents::EngineResumes(AgentOrdinal engine) {
   if (spins() != nullptr) spins()->SetCurrent(nullptr, engine);
-}
-
-bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, const EngineAgent& engine) const {
-  if (target.kind == WaitTarget::Kind::kGroups) return machine_.Awaits(waiter, target.queue, engine.request().queue);
-  if (target.kind == WaitTarget::Kind::kMeeting || target.kind == WaitTarget::Kind::kWarps) return false;
-  const std::vector<Completion>& completions = engine.request().completions;
-  return std::any_of(completions.begin(), completions.end(), [&](const Completion& completion) {
-    return GpuMachine::ObjectOf(completion) == machine_.ObjectOf(target.object);
-  });
 }
 
 bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const {
@@ -280,12 +257,12 @@ bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdi
   const auto at = live_.find(who.value);
   Live live = at == live_.end() ? Live{} : at->second;
   if (live.agent != nullptr && live.agent->done()) live.agent = nullptr;  // searches retire nobody
-  if (live.engine != nullptr) return MaySignal(waiter, target, *live.engine);
+  if (live.engine != nullptr) return Tells(machine_, live.engine->request(), waiter, target);
   const Started* const started = StartedAs(who);
   if (target.kind == WaitTarget::Kind::kGroups || started == nullptr) return false;
   const std::vector<std::int64_t> index = IndexOf(*started);
   if (target.kind == WaitTarget::Kind::kMeeting) return machine_.SameBlock(waiter, index);
-  if (target.kind == WaitTarget::Kind::kWarps) return started->warp >= 0 && machine_.IndexOf(waiter) == index;
+  if (target.kind == WaitTarget::Kind::kSpawned) return started->warp >= 0 && machine_.IndexOf(waiter) == index;
   const SyncRequest& request = machine_.RequestOf(target.object.array);
   const SyncObject object{request.site.text_line, request.name};
   if (live.agent != nullptr && next_ < state_.walk().programs() && machine_.OfGrid(target.object.array) &&

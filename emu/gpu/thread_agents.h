@@ -1,5 +1,5 @@
-// The threads of a launch as agents of the scheduler, and everybody who is one: a thread is a frame that is resumed.
-// Clusters begin one after another, as many at a time as the chip can hold.
+// The threads of a launch, and the halves of what engines do for them, as agents of the scheduler: a thread is a frame
+// that is resumed. Clusters begin one after another, as many at a time as the chip can hold.
 #ifndef PALLADION_EMU_GPU_THREAD_AGENTS_H_
 #define PALLADION_EMU_GPU_THREAD_AGENTS_H_
 
@@ -13,7 +13,7 @@
 #include "emu/agents/agent_ordinals.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
-#include "emu/gpu/engine_agent.h"
+#include "emu/gpu/asking.h"
 #include "emu/gpu/gpu_machine.h"
 #include "emu/gpu/residency.h"
 #include "emu/gpu/signal_reach.h"
@@ -69,18 +69,6 @@ class ThreadAgent final : public Agent, private StepHooks {
   AgentRole role() const override { return is_warp_ ? AgentRole::kWarp : AgentRole::kThread; }
 
  private:
-  class WaitCondition final : public Condition {
-   public:
-    explicit WaitCondition(const ThreadAgent& agent) : agent_(agent) {}
-    bool Ready() const override { return agent_.machine_.CanWait(agent_.id_, agent_.target_); }
-    std::string Describe() const override { return agent_.machine_.DescribeWait(agent_.id_, agent_.target_); }
-    bool MaySignal(AgentOrdinal other) const override;
-    std::string NameOf(AgentOrdinal other) const override;
-
-   private:
-    const ThreadAgent& agent_;
-  };
-
   bool MayGo(const Step& step, Frame& frame) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
@@ -99,13 +87,12 @@ class ThreadAgent final : public Agent, private StepHooks {
   SpinCondition spinning_;
   Gate* gate_ = nullptr;
   AgentId id_;
-  WaitTarget target_;
-  WaitCondition condition_;
+  ThreadWait wait_;
   bool started_ = false;
   bool is_warp_ = false;
 };
 
-class ThreadAgents final : public AgentSource, public EngineHost {
+class ThreadAgents final : public AgentSource, public AgentsAround {
  public:
   // `residency`: how many clusters may be under way at once.
   ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, const Kernel& kernel, Residency residency);
@@ -118,12 +105,12 @@ class ThreadAgents final : public AgentSource, public EngineHost {
 
   std::vector<const ThreadAgent*> Unfinished() const;
 
-  // May the agent, if it goes on, bring about what a thread waits for? Of one that is done: might it have?
-  bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const;
-  std::string NameOf(AgentOrdinal other) const;
-  void Ends(AgentId agent) override { live_.erase(agent.value); }  // an engine's operation is done, or a warp
-  void Runs(AgentOrdinal engine) override;
-  const EngineAgent* EngineOf(AgentOrdinal agent) const override;
+  bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const override;
+  std::string NameOf(AgentOrdinal other) const override;
+  const AsyncRequest* RequestOf(AgentOrdinal engine) const override;
+  void EngineResumes(AgentOrdinal engine) override;
+  void EngineEnds(AgentOrdinal engine) override { live_.erase(ordinals_.Of(engine).value); }
+  void WarpEnds(AgentId warp) { live_.erase(warp.value); }
   SpinWatch* spins() { return spins_.has_value() ? &*spins_ : nullptr; }  // nullptr: no loop of the kernel may wait
   bool engines() const { return engines_; }  // has any asynchronous operation been started?
   bool all_fit() const { return !residency_.Limits(state_.walk().programs()); }
@@ -148,7 +135,6 @@ class ThreadAgents final : public AgentSource, public EngineHost {
   void Start(AgentId agent, const Started& started);
   const Started* StartedAs(AgentId agent) const;                    // nullptr: an engine's operation
   std::vector<std::int64_t> IndexOf(const Started& started) const;  // in the grid
-  bool MaySignal(AgentId waiter, const WaitTarget& target, const EngineAgent& engine) const;
   void Spawn(AgentId operation);
   LaunchState& state_;
   GpuMachine& machine_;

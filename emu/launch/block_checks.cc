@@ -34,9 +34,10 @@ void BlockChecks::Running(const RunningAgent& now) {
   }
 }
 
-void BlockChecks::StartCopy(const CopyRequest& request) {
-  from_ = request.source.buffer;
-  to_ = request.destination.buffer;
+void BlockChecks::Issued(const AsyncRequest& request, Halves halves) {
+  if (halves != Halves::kHere) return;
+  from_ = request.sources[0].buffer();
+  to_ = request.destinations[0].buffer();
 }
 
 void BlockChecks::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {

@@ -48,7 +48,7 @@ class BlockChecks final : public AccessObserver {
   std::int64_t copies() const { return copies_; }  // that were looked at
 
   void Running(const RunningAgent& now) override;
-  void StartCopy(const CopyRequest& request) override;
+  void Issued(const AsyncRequest& request, Halves halves) override;
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind, const PointAccess&, const std::byte*) override {}
 

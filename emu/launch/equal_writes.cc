@@ -13,12 +13,10 @@ LaunchOptions EqualWrites::Again(const LaunchOptions& launch) {
   again.contracts = nullptr;
   again.definedness = true;  // what is undefined is equal to nothing
   again.found_before_error = nullptr;
-  all_ = true;
   return again;
 }
 
 void EqualWrites::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
-  if (!all_) return;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const OperandInfo& info = program_.operand_infos[i];
     const bool written = info.role == Role::kOut || (info.written && info.role != Role::kScratch);
@@ -36,11 +34,11 @@ bool EqualWrites::Of(std::string_view name) const {
                      [&](const auto& array) { return array.first == name && values_.AreEqual(array.second); });
 }
 
-void EqualWrites::SetProgram(absl::Span<const std::int64_t> grid_index) {
+void EqualWrites::SetProgram(absl::Span<const std::int64_t> index) {
   if (writer_) return;
   parallel_.clear();
-  for (std::size_t d = 0; d < grid_index.size(); ++d) {
-    if (program_.dim_order[d] == DimOrder::kParallel) parallel_.push_back(grid_index[d]);
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    if (program_.dim_order[d] == DimOrder::kParallel) parallel_.push_back(index[d]);
   }
   task_ = tasks_.try_emplace(parallel_, static_cast<std::uint32_t>(tasks_.size() + 1)).first->second;
 }

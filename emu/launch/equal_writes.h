@@ -56,11 +56,10 @@ class EqualWrites final : public RunObserver {
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
-  void SetProgram(absl::Span<const std::int64_t> grid_index);
+  void SetProgram(absl::Span<const std::int64_t> index);
   std::uint32_t Writer() { return writer_ ? writer_() : task_; }
 
   const Program& program_;
-  bool all_ = false;  // whatever is written
   std::function<std::uint32_t()> writer_;
   std::vector<std::int64_t>
       parallel_;  // the program's index without the dimensions that order programs: memory is kept

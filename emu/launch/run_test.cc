@@ -54,7 +54,7 @@ class Launched {
     for (Tensor& tensor : outputs_) out_.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
     options_.races = true;
     options_.launch.definedness = true;
-    options_.launch.observers = {&bound_};
+    options_.launch.observers.push_back(&look_);
   }
 
   LaunchCall On(std::int32_t device) { return {kernel_->state(), in_, out_, options_, device}; }
@@ -86,7 +86,7 @@ class Launched {
   ScheduledOptions options_;
   std::vector<BufferId> buffers_;
   std::int32_t device_ = -1;
-  BoundAndFinished bound_{[this](Memory& memory, absl::Span<const BufferId> arrays) {
+  BoundAndFinished look_{[this](Memory& memory, absl::Span<const BufferId> arrays) {
     for (const BufferId array : arrays) {
       buffers_.push_back(array);
       device_ = memory.DeviceOf(array);

@@ -15,7 +15,7 @@ namespace {
 // One thing that is held.
 struct Holding {
   std::string what;
-  std::int64_t bytes;
+  std::int64_t bytes = 0;
 };
 
 std::int64_t RoundUp(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
@@ -77,7 +77,9 @@ class Holdings {
     if (bytes == 0) return;
     ++legality_.memories;
     total_ += bytes;
-    parts_.push_back({std::move(what), bytes});
+    Holding& part = parts_.emplace_back();  // a temporary here makes g++ 12 warn of its own string (-Warray-bounds)
+    part.what = std::move(what);
+    part.bytes = bytes;
   }
 
   // Largest first. `needed`: the compiler needs some of the memory itself, so a kernel may not fill it.

@@ -33,7 +33,9 @@ class Teller final : public RunObserver {
     if (step.visible) Say("after");
   }
   void Finished(Memory&, absl::Span<const BufferId>) override { Say("finished"); }
-  void Running(const RunningAgent& now) override { Say(Cat("runs ", now.id.value)); }
+  void Running(const RunningAgent& now) override {
+    if (now.begins) Say(Cat("runs ", now.id.value));
+  }
   void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override { Say("store"); }
 
  private:
@@ -70,8 +72,8 @@ Told RunWith(bool scheduled) {
   const LaunchOptions launch{.observers = {&first, &a, &b, &c}};
   absl::Status status;
   if (scheduled) {
-    status = RunScheduled(kernel->state(), {}, {&output, 1}, {.launch = launch}, *MakePolicy(PolicyOfSeed(0), 0, {}))
-                 .status();
+    const ScheduledOptions options{.launch = launch};
+    status = RunScheduled({kernel->state(), {}, {&output, 1}, options}, *MakePolicy(PolicyOfSeed(0), 0, {})).status();
   } else {
     status = RunLaunch(kernel->state(), {}, {&output, 1}, launch).status();
   }

@@ -5,6 +5,7 @@
 #define PALLADION_MEMORY_MODEL_BYTES_ACCESS_OBSERVER_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "memory_model/sets/box.h"
 #include "semantics/base/finding.h"
@@ -33,9 +34,13 @@ class AccessObserver {
   // Offsets below zero touch nothing. `value` as above; of an atomic, its operand.
   virtual void Points(AccessKind kind, const PointAccess& access, const std::byte* value) = 0;
 
-  // An engine's copy: its two accesses follow as Box calls, and are the engine's from here to the next WaitCopies.
-  virtual void StartCopy(const CopyRequest&) {}
-  virtual void WaitCopies() {}
+  // An agent asks for something that engines carry out. `kHere`: it is a copy of a box that the machine carries out at
+  // once; its two accesses follow as calls of Box, the engine's own. `kLater`: they come as a schedule lets them,
+  // between the steps of agents.
+  enum class Halves : std::uint8_t { kHere, kLater };
+  virtual void Issued(const AsyncRequest&, Halves) {}
+  // The agent has waited for all that it started of a queue whose halves were carried out at once.
+  virtual void Awaited(const WaitTarget&) {}
 };
 
 }  // namespace palladion

@@ -107,8 +107,11 @@ void Memory::Running(const RunningAgent& now) {
   for (AccessObserver* observer : observers_) observer->Running(now);
 }
 
-void Memory::WaitCopies() {
-  for (AccessObserver* observer : observers_) observer->WaitCopies();
+absl::Status Memory::Wait(const WaitTarget& target, const Site& site) {
+  if (target.kind != WaitTarget::Kind::kQueue || target.queue != AsyncQueue::kBlocks)
+    return Machine::Wait(target, site);
+  for (AccessObserver* observer : observers_) observer->Awaited(target);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -101,6 +102,11 @@ class Memory final : public Machine {
   // From now on loads copy: another agent may write between a load and the use of its value.
   void NeverLend() { lends_ = false; }
 
+  // For observers: engines of another machine over this memory carry the request out later.
+  void TellIssued(const AsyncRequest& request) {
+    for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kLater);
+  }
+
   void Running(const RunningAgent& now) override;
   absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
   void Free(BufferId buffer) override;
@@ -112,8 +118,11 @@ class Memory final : public Machine {
   void Atomic(const PointAccess& access, AtomicFn fn, const std::byte* operand, const std::byte* compare,
               std::byte* old) override;
   const std::byte* Borrow(const BoxAccess& access) override;
-  void StartCopy(const CopyRequest& request) override;
-  void WaitCopies() override;  // a copy is complete when its request returns: the promptest engine
+  // The promptest engine: a copy between boxes is complete when its request returns, and is left to who made it. There
+  // are no engines for anything else.
+  QueueId QueueOf(AsyncQueue queue) override { return queue == AsyncQueue::kBlocks ? kPromptQueue : QueueId{}; }
+  absl::Status Start(AsyncRequest&& request) override;
+  absl::Status Wait(const WaitTarget& target, const Site& site) override;
   void Print(std::string line) override;
   void Report(Finding finding) override;
   std::uint8_t MarkOfValue(const Finding& finding, const Site& site) override;
@@ -152,6 +161,7 @@ class Memory final : public Machine {
     UndefinedStores stores;
   };
 
+  static constexpr QueueId kPromptQueue{std::numeric_limits<std::int32_t>::max()};
   static constexpr std::size_t kAlignment = 64;
   static std::size_t BlockBytes(std::size_t bytes) { return bytes < kAlignment ? kAlignment : bytes; }
   Buffer MakeBuffer(const AllocRequest& request) const;

@@ -193,18 +193,30 @@ const std::byte* Memory::WhereDense(const BoxAccess& access, const BoxReach& rea
   return at;
 }
 
-// The destination or the source is a block's own memory, whole: it serves as the value of the other side's access.
-void Memory::StartCopy(const CopyRequest& request) {
-  for (AccessObserver* observer : observers_) observer->StartCopy(request);
-  if (tracking_ == nullptr) return Copy(request.source, request.destination);
-  BoxAccess source = request.source, destination = request.destination;
+absl::Status Memory::Start(AsyncRequest&& request) {
+  const auto box = [](const std::vector<AsyncOperand>& operands) {
+    return operands.size() == 1 ? std::get_if<BoxAccess>(&operands[0].where) : nullptr;
+  };
+  const BoxAccess *source = box(request.sources), *destination = box(request.destinations);
+  const bool plain = source != nullptr && destination != nullptr && request.destinations[0].reduce == nullptr;
+  if (!plain || request.function != nullptr || !request.completions.empty()) {
+    return Machine::Start(std::move(request));
+  }
+  for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kHere);
+  if (tracking_ == nullptr) {
+    Copy(*source, *destination);
+    return absl::OkStatus();
+  }
+  BoxAccess from = *source, to = *destination;
   Definedness defined;
-  source.defined = destination.defined = &defined;
-  tracking_->engine_source = &Of(source.buffer);
-  Copy(source, destination);
+  from.defined = to.defined = &defined;
+  tracking_->engine_source = &Of(from.buffer);
+  Copy(from, to);
   tracking_->engine_source = nullptr;
+  return absl::OkStatus();
 }
 
+// Of a block the destination or the source is its own memory, whole: it serves as the value of the other side's access.
 void Memory::Copy(const BoxAccess& source, const BoxAccess& destination) {
   if (const std::byte* whole = Borrow(source)) {
     Store(destination, whole);

@@ -280,7 +280,10 @@ void CopyBetween(Memory& memory, Random& random, Tracked& from, Tracked& to) {
   ForEachLane(source, [&](std::size_t, std::int64_t row, std::int64_t column) {
     value.push_back(!Inside(row, column) || from.At(row, column));
   });
-  memory.StartCopy({source, destination});
+  AsyncRequest copy;
+  copy.sources.push_back({.where = source});
+  copy.destinations.push_back({.where = destination});
+  ASSERT_TRUE(memory.Start(std::move(copy)).ok());
   ForEachLane(destination, [&](std::size_t lane, std::int64_t row, std::int64_t column) {
     if (Inside(row, column)) to.Put(row, column, value[lane]);
   });

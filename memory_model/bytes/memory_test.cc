@@ -53,6 +53,14 @@ class MemoryTest : public testing::Test {
 
   void Store(const BoxAccess& box, Floats value) { memory_.Store(box, Bytes(value)); }
 
+  static AsyncRequest CopyOf(const BoxAccess& from, const BoxAccess& to) {
+    AsyncRequest copy;
+    copy.sources.push_back({.where = from});
+    copy.destinations.push_back({.where = to});
+    return copy;
+  }
+  void Copy(const BoxAccess& from, const BoxAccess& to) { EXPECT_TRUE(memory_.Start(CopyOf(from, to)).ok()); }
+
   Memory memory_;
   Ints shape_;
   Ints program_ = {1, 2};
@@ -304,7 +312,7 @@ TEST_F(MemoryTest, NewMemoryIsPoisonWhereNobodyWrote) {
   EXPECT_TRUE(std::isnan(*reinterpret_cast<const float*>(std::as_const(memory_).DataOf(shown))));
   Floats data = Iota(3);
   const BufferId source = Adopt(data, {3});
-  memory_.StartCopy({.source = Box(source, {0}, {2}, {1}), .destination = Box(target, {1}, {2}, {1})});
+  Copy(Box(source, {0}, {2}, {1}), Box(target, {1}, {2}, {1}));
   EXPECT_EQ((Floats{-1, 0, 1}), Load(Box(target, {0}, {3}, {1}), 3));
 }
 
@@ -321,35 +329,6 @@ TEST(MemoryFill, RandomMemoryDoesNotKnowWhoLooksFirst) {
     for (const int i : {first, 1 - first}) seen[first][i].assign(memory.DataOf(made[i]), memory.DataOf(made[i]) + 16);
   }
   EXPECT_EQ(seen[0], seen[1]);
-}
-
-TEST_F(MemoryTest, ACopyWhoseSourceIsPartlyPadding) {
-  Floats from = Iota(5), to = Floats(4, 7);
-  const BufferId x = Adopt(from, {5});
-  BoxAccess source = Box(x, {3}, {4}, {1});
-  source.outside = Outside::kPad;
-  source.upper[0] = 8;
-  shape_ = {4};
-  const BufferId y = memory_.Adopt({.name = "y", .dtype = DType::kF32, .shape = shape_}, Bytes(to));
-  const BoxAccess destination = Box(y, {0}, {4}, {1});
-  memory_.StartCopy({source, destination});
-  memory_.WaitCopies();
-  EXPECT_EQ(3, to[0]);
-  EXPECT_EQ(4, to[1]);
-  EXPECT_TRUE(std::isnan(to[2]) && std::isnan(to[3]));
-  to = {30, 40, 50, 60};
-  memory_.StartCopy({destination, source});
-  EXPECT_EQ((Floats{0, 1, 2, 30, 40}), from);
-  EXPECT_TRUE(memory_.findings().empty());
-}
-
-TEST_F(MemoryTest, ACopyBetweenTwoStridedBoxes) {
-  Floats from = Iota(8), to(8, 0);
-  const BufferId x = Adopt(from, {8});
-  const BufferId y = memory_.Adopt({.name = "y", .dtype = DType::kF32, .shape = shape_}, Bytes(to));
-  const BoxAccess source = Box(x, {1}, {3}, {2}), destination = Box(y, {0}, {3}, {3});
-  memory_.StartCopy({source, destination});
-  EXPECT_EQ((Floats{1, 0, 0, 3, 0, 0, 5, 0}), to);
 }
 
 class Masks final : public AccessObserver {

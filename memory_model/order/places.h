@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <string>
 
+#include "semantics/port/places.h"
+
 namespace palladion {
 
-enum class PlaceLevel : std::uint8_t { kDevice, kCluster, kBlock, kThread, kWarp };  // a TPU core is a block
 inline constexpr std::size_t kPlaceLevels = 5;
 
 // Numbers down to some level; kNone below it.

@@ -34,7 +34,7 @@ std::int64_t Semaphore::Read(AgentId agent, AgentTable* agents) const {
 }
 
 WaitRecord Semaphore::Waiting(AgentId agent, std::int64_t value, const CodeSite& site) const {
-  const std::string_view unit = spec_.kind == SemaphoreKind::kDma ? " bytes" : "";
+  const std::string_view unit = UnitOf(spec_.kind) == CompletionUnit::kBytes ? " bytes" : "";
   return {agent, Cat("semaphore ", spec_.name), Cat(value, unit), Cat(count_, unit), site};
 }
 
@@ -46,7 +46,7 @@ void Semaphore::End(const CodeSite& site, const AgentTable& agents, FindingLog* 
                                          (std::int64_t{1} << 33) + id_.value))) {
     return;
   }
-  const std::string_view unit = spec_.kind == SemaphoreKind::kDma ? " bytes" : "";
+  const std::string_view unit = UnitOf(spec_.kind) == CompletionUnit::kBytes ? " bytes" : "";
   Finding finding{.code = FindingCode::kSemaphoreLeak,
                   .message = Cat("semaphore ", spec_.name, " is ", count_, unit,
                                  site.text_line > 0 ? " when its scope ends" : " when the kernel ends", ", not 0"),

@@ -16,7 +16,11 @@
 
 namespace palladion {
 
-enum class SemaphoreKind : std::uint8_t { kRegular, kDma, kBarrier };  // kDma counts bytes
+enum class SemaphoreKind : std::uint8_t { kRegular, kDma, kBarrier };
+
+constexpr CompletionUnit UnitOf(SemaphoreKind kind) {
+  return kind == SemaphoreKind::kDma ? CompletionUnit::kBytes : CompletionUnit::kCount;
+}
 
 struct SemaphoreSpec {
   std::string name;  // "send_sem[0]"

@@ -14,13 +14,21 @@
 #include <vector>
 
 #include "semantics/base/ids.h"
-#include "semantics/port/machine.h"
+#include "semantics/port/access.h"
 
 namespace palladion {
 
 using BarrierId = Id<struct BarrierTag>;
 using SemaphoreId = Id<struct SemaphoreTag>;
 using QueueId = Id<struct QueueTag>;
+
+// Which of an agent's queues an operation is of.
+enum class AsyncQueue : std::uint8_t {
+  kNone,    // by barriers
+  kStores,  // groups of the thread's copies to global memory
+  kMma,     // groups of the warpgroup's wgmma, one after another
+  kBlocks,  // the agent's copies of blocks, to and from their arrays
+};
 
 enum class Half : std::uint8_t { kRead = 1, kWrite = 2 };  // numbers: the times of an operation's clock
 
@@ -58,11 +66,16 @@ struct AsyncValue {
 // to be set: none for a value that is defined throughout.
 using AsyncFunction = std::function<void(const std::vector<AsyncValue>&, std::vector<AsyncValue>*)>;
 
+// What a completion's amount is of. A barrier's are arrivals, in its own shares of one; a semaphore of DMAs counts
+// bytes, any other one just counts.
+enum class CompletionUnit : std::uint8_t { kArrivals, kCount, kBytes };
+
 // After one half: arrivals at a barrier, or a signal to a semaphore, which may be another place's.
 struct Completion {
   Half after = Half::kWrite;
   std::variant<BarrierId, SemaphoreId> object;
-  std::int64_t amount = 1;  // in the barrier's units of an arrival; what the semaphore counts
+  std::int64_t amount = 1;
+  CompletionUnit unit = CompletionUnit::kArrivals;
 };
 
 struct AsyncRequest {

@@ -156,7 +156,8 @@ class KernelPreparer {
       frame.new_task = frame.walk->NewTask(frame.program_number + 1, frame.grid_index);
     }
     frame.walk->At(++frame.program_number, absl::MakeSpan(frame.grid_index));
-    if (frame.port == nullptr) frame.agent = AgentOfProgram(frame.program_number);  // else the core goes on
+    // Where agents are threads to the machine, the core is one through all its programs.
+    if (!frame.program().uses_port) frame.agent = AgentOfProgram(frame.program_number);
     if (frame.shadow != nullptr) frame.shadow->Clear();
     frame.pc = *static_cast<const NextParams*>(params)->head.target;
     return absl::OkStatus();
@@ -228,7 +229,7 @@ class KernelPreparer {
       if (operand.role == Role::kScratch && may_ask && AsksMachine(kernel_.bodies[0].region, backend)) {
         info.mode = BlockMode::kScoped;
         builder_.SetPlace(operand.loc, operand.text_line);
-        PALLADION_ASSIGN_OR_RETURN(info.ref, DefineScoped(param, Sharing::kThread, builder_));
+        PALLADION_ASSIGN_OR_RETURN(info.ref, DefineScoped(param, PlaceLevel::kThread, builder_));
         program().operand_infos.push_back(std::move(info));
         return absl::OkStatus();
       }
@@ -338,7 +339,8 @@ class KernelPreparer {
   void EmitWait() {
     for (const OperandInfo& info : program().operand_infos) {
       if (info.mode != BlockMode::kResident) continue;
-      EmitVisibleBlock({StepKind::kWaitCopies, RunWaitCopies}, 0);
+      EmitVisibleBlock({StepKind::kAwaitBlocks, RunAwaitBlocks}, 0);
+      program().steps.back().waits = WaitsForBlocks;
       return;
     }
   }

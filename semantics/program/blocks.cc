@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+#include <variant>
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
@@ -126,11 +128,27 @@ void WholeBox(RefId id, const Step& step, Frame& frame, BoxAccess& box) {
   box.site = frame.site(step);
 }
 
-void StartCopy(RefId from, RefId to, const Step& step, Frame& frame) {
-  BoxAccess source, destination;
-  WholeBox(from, step, frame, source);
-  WholeBox(to, step, frame, destination);
-  frame.machine().StartCopy({source, destination});
+void WholeOperand(RefId id, const Step& step, Frame& frame, AsyncOperand& operand) {
+  WholeBox(id, step, frame, *std::get_if<BoxAccess>(&operand.where));
+  const RefInfo& info = frame.program().refs[id.index()];
+  operand.bytes = StorageBytes(info.dtype) * info.words_per_element;
+  for (const std::int64_t size : info.window) operand.bytes *= static_cast<std::size_t>(size);
+}
+
+// One source, one destination. The request is the frame's: a machine that has carried it out leaves it for the next
+// copy, which so allocates nothing.
+absl::Status CopyBlock(RefId from, RefId to, const Step& step, Frame& frame) {
+  AsyncRequest& copy = frame.block_copy;
+  if (copy.sources.size() != 1 || copy.destinations.size() != 1) {
+    copy = {.name = "copy of a block"};
+    copy.sources.resize(1);
+    copy.destinations.resize(1);
+  }
+  WholeOperand(from, step, frame, copy.sources[0]);
+  WholeOperand(to, step, frame, copy.destinations[0]);
+  copy.queue = frame.machine().QueueOf(AsyncQueue::kBlocks);
+  copy.At(frame.site(step));
+  return frame.machine().Start(std::move(copy));
 }
 
 }  // namespace
@@ -139,26 +157,27 @@ absl::Status RunAllocBlock(const void* params, const Step& step, Frame& frame) {
   const RefId ref = InfoOf(params, frame).ref;
   const RefInfo& info = frame.program().refs[ref.index()];
   RefState& state = frame.ref(ref);
-  const AllocRequest request{.name = info.name,
-                             .dtype = info.dtype,
-                             .words_per_element = info.words_per_element,
-                             .shape = info.buffer_shape,
-                             .is_output = InfoOf(params, frame).role == Role::kOut,
-                             .loc = step.loc,
-                             .text_line = step.text_line};
-  if (frame.port != nullptr) {
-    const AllocationSite site{&step - frame.program().steps.data(), Sharing::kThread};
-    PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.port->Alloc(request, MemoryKind::kShared, site));
-  } else {
-    PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.machine().Alloc(request));
-  }
+  AllocRequest request{.name = info.name,
+                       .dtype = info.dtype,
+                       .words_per_element = info.words_per_element,
+                       .shape = info.buffer_shape,
+                       .is_output = InfoOf(params, frame).role == Role::kOut,
+                       .loc = step.loc,
+                       .text_line = step.text_line};
+  // Engines reach what lies in a core's memory.
+  if (frame.program().uses_port) request.place = AllocationPlace{.step = &step - frame.program().steps.data()};
+  PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.machine().Alloc(request));
   for (std::size_t d = 0; d < info.buffer_shape.size(); ++d) state.origin[d] = 0;
   return absl::OkStatus();
 }
 
 absl::Status RunFreeBlock(const void* params, const Step& step, Frame& frame) {
   const BufferId buffer = frame.ref(InfoOf(params, frame).ref).buffer;
-  frame.port != nullptr ? frame.port->Leave(buffer, frame.site(step)) : frame.machine().Free(buffer);
+  if (frame.program().uses_port) {
+    frame.machine().Leave(buffer, frame.site(step));
+  } else {
+    frame.machine().Free(buffer);
+  }
   return absl::OkStatus();
 }
 
@@ -178,14 +197,13 @@ absl::Status RunBindWindow(const void* params, const Step& step, Frame& frame) {
 // program.
 absl::Status RunFlushIfLeft(const void* params, const Step& step, Frame& frame) {
   const OperandInfo& info = InfoOf(params, frame);
-  if (!frame.first_program && !SameBlock(info, frame)) StartCopy(info.ref, info.array, step, frame);
-  return absl::OkStatus();
+  if (frame.first_program || SameBlock(info, frame)) return absl::OkStatus();
+  return CopyBlock(info.ref, info.array, step, frame);
 }
 
 absl::Status RunFlush(const void* params, const Step& step, Frame& frame) {
   const OperandInfo& info = InfoOf(params, frame);
-  StartCopy(info.ref, info.array, step, frame);
-  return absl::OkStatus();
+  return CopyBlock(info.ref, info.array, step, frame);
 }
 
 // grid.md#residency: an input is fetched when its index differs from the last program's; equal indices leave the memory
@@ -197,17 +215,17 @@ absl::Status RunFetchIfNew(const void* params, const Step& step, Frame& frame) {
   if (SameBlock(info, frame)) return absl::OkStatus();
   PlaceWindow(info, info.array, step, frame);
   for (std::size_t d = 0; d < info.index.size(); ++d) Current(info, frame)[d] = MapResult(info, d, frame);
-  if (info.role == Role::kOut && !info.restored) {
-    frame.machine().Poison(frame.ref(info.ref).buffer);
-  } else {
-    StartCopy(info.array, info.ref, step, frame);
-  }
+  if (info.role != Role::kOut || info.restored) return CopyBlock(info.array, info.ref, step, frame);
+  frame.machine().Poison(frame.ref(info.ref).buffer);
   return absl::OkStatus();
 }
 
-absl::Status RunWaitCopies(const void*, const Step&, Frame& frame) {
-  frame.machine().WaitCopies();
-  return absl::OkStatus();
+WaitTarget WaitsForBlocks(const void*, const Step&, Frame&) {
+  return {.kind = WaitTarget::Kind::kQueue, .object = {}, .queue = AsyncQueue::kBlocks};
+}
+
+absl::Status RunAwaitBlocks(const void* params, const Step& step, Frame& frame) {
+  return frame.machine().Wait(WaitsForBlocks(params, step, frame), frame.site(step));
 }
 
 }  // namespace palladion

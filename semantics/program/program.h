@@ -17,7 +17,6 @@
 #include "semantics/base/target.h"
 #include "semantics/ir/module.h"
 #include "semantics/port/machine.h"
-#include "semantics/port/thread_port.h"
 #include "semantics/program/grid_walk.h"
 #include "semantics/registry/value_kernel.h"
 
@@ -53,7 +52,7 @@ enum class StepKind : std::uint8_t {
   kBindWindow,
   kFetch,
   kFlush,
-  kWaitCopies,
+  kAwaitBlocks,
 };
 
 struct Step {
@@ -186,7 +185,7 @@ struct Program {
   std::size_t scratch_bytes = 0;
   std::size_t inspectors = 0;      // in all steps together
   std::optional<ThreadMesh> mesh;  // a launch over threads of blocks; none: one agent is a program
-  bool uses_port = false;          // some step asks its frame's ThreadPort
+  bool uses_port = false;          // some step asks its machine for more than memory and copies of blocks
   std::vector<Loop> loops;
   bool wants_threads = false;                      // some operation is large enough to be shared by host threads
   std::vector<std::shared_ptr<const void>> owned;  // parameters of steps, constants
@@ -207,6 +206,9 @@ class Frame {
 
   const Program& program() const { return *program_; }
   Machine& machine() { return *machine_; }
+  void Ask(Machine& machine) {
+    machine_ = &machine;
+  }  // from here on this one, over the same memory; it outlives the frame
 
   std::byte* slot(SlotId id) { return slots_[id.index()]; }
   void set_slot(SlotId id, std::byte* memory) { slots_[id.index()] = memory; }
@@ -236,8 +238,8 @@ class Frame {
   std::int64_t pause_at = 0;           // so many, and Run returns PauseStatus() at the head of a loop; 0: never
   simd::Parallel* parallel = nullptr;  // host threads for large operations
   std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
+  AsyncRequest block_copy;             // scratch of copies of blocks
   StepHooks* hooks = nullptr;
-  ThreadPort* port = nullptr;          // of a program that uses one
   std::int64_t warp = -1;              // of a warp that a thread forked; else the agent is a whole thread
   std::uint8_t* ran = nullptr;         // one for each step, set to 1 when it runs; nullptr: nobody asks
   FrameShadow* shadow = nullptr;       // nullptr: definedness is not tracked

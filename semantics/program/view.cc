@@ -97,7 +97,8 @@ absl::InlinedVector<PeerCoordinate, 3> PeerOf(const ViewPlan& plan, Frame& frame
 
 BufferId BufferOf(const ViewPlan& plan, const Step& step, Frame& frame) {
   const BufferId own = frame.ref(plan.ref).buffer;
-  return plan.peer.empty() || !own.valid() ? own : frame.port->PeerBuffer(own, PeerOf(plan, frame), frame.site(step));
+  return plan.peer.empty() || !own.valid() ? own
+                                           : frame.machine().PeerBuffer(own, PeerOf(plan, frame), frame.site(step));
 }
 
 void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box) {

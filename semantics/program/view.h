@@ -9,7 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "semantics/port/thread_port.h"
+#include "semantics/port/machine.h"
 #include "semantics/program/program.h"
 
 namespace palladion {

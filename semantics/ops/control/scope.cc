@@ -21,28 +21,26 @@ std::string LabelOf(ValueId value, const Builder& builder) {
 
 struct AllocParams {
   RefId ref;
-  MemoryKind kind = MemoryKind::kShared;  // on a GPU
-  Sharing sharing = Sharing::kThread;
+  PlaceLevel memory = PlaceLevel::kBlock;
+  PlaceLevel owner = PlaceLevel::kThread;
 };
 
 absl::Status RunAlloc(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const AllocParams*>(params);
   const RefInfo& info = frame.program().refs[p.ref.index()];
   RefState& state = frame.ref(p.ref);
+  const std::int64_t number = &step - frame.program().steps.data();
   const AllocRequest request{.name = info.name,
                              .dtype = info.dtype,
                              .words_per_element = info.words_per_element,
                              .shape = info.buffer_shape,
                              .loc = step.loc,
-                             .text_line = step.text_line};
-  if (frame.port != nullptr) {
-    const AllocationSite site{&step - frame.program().steps.data(), p.sharing};
-    PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.port->Alloc(request, p.kind, site));
-  } else {
-    if (state.buffer.valid())
-      frame.machine().Free(state.buffer);  // a new_ref of an earlier iteration, which nothing names any more
-    PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.machine().Alloc(request));
-  }
+                             .text_line = step.text_line,
+                             .place = AllocationPlace{.step = number, .owner = p.owner, .memory = p.memory}};
+  // A new_ref of an earlier iteration, which nothing names any more. An engine may still have a thread's in hand.
+  const bool of_thread = frame.program().uses_port || frame.program().mesh.has_value();
+  if (state.buffer.valid() && !of_thread) frame.machine().Free(state.buffer);
+  PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.machine().Alloc(request));
   state.ended = nullptr;
   for (std::size_t d = 0; d < info.buffer_shape.size(); ++d) state.origin[d] = 0;
   return absl::OkStatus();
@@ -50,11 +48,7 @@ absl::Status RunAlloc(const void* params, const Step& step, Frame& frame) {
 
 absl::Status RunFree(const void* params, const Step& step, Frame& frame) {
   RefState& state = frame.ref(static_cast<const AllocParams*>(params)->ref);
-  if (frame.port != nullptr) {
-    frame.port->Leave(state.buffer, frame.site(step));
-  } else {
-    frame.machine().Free(state.buffer);
-  }
+  frame.machine().Leave(state.buffer, frame.site(step));
   state.buffer = {};
   return absl::OkStatus();
 }
@@ -96,30 +90,30 @@ Arg WholeView(ValueId ref) {
   return arg;
 }
 
-MemoryKind MemoryKindOf(Space space) {
+// Where the bytes of a ref lie.
+PlaceLevel MemoryOf(Space space) {
   switch (space) {
     case Space::kSmem:
     case Space::kVmem:
-      return MemoryKind::kShared;
+      return PlaceLevel::kBlock;
     case Space::kGmem:
     case Space::kHbm:
     case Space::kAny:
-      return MemoryKind::kGlobal;
+      return PlaceLevel::kDevice;
     default:
-      return MemoryKind::kRegisters;
+      return PlaceLevel::kThread;
   }
 }
 
-absl::StatusOr<RefId> DefineBuffer(ValueId value, Builder& builder, Sharing sharing = Sharing::kThread) {
+absl::StatusOr<RefId> DefineBuffer(ValueId value, Builder& builder, PlaceLevel owner = PlaceLevel::kThread) {
   const Type& type = builder.TypeOf(value);
-  if (type.element != ElementKind::kData) return DefineSync(value, sharing, builder);
+  if (type.element != ElementKind::kData) return DefineSync(value, owner, builder);
   RefInfo info = builder.WholeRef(type, LabelOf(value, builder));
   info.places_of_byte = builder.PlacesOfByte(value);
   if (info.places_of_byte > 1) info.window[0] = info.buffer_shape[0] *= info.places_of_byte;
   const RefId ref = builder.NewRef(std::move(info));
   builder.DefineRef(value, ref);
-  const MemoryKind kind = MemoryKindOf(type.space);
-  builder.EmitVisible(RunAlloc, AllocParams{ref, kind, sharing});
+  builder.EmitVisible(RunAlloc, AllocParams{ref, MemoryOf(type.space), owner});
   builder.program().steps.back().own_memory = true;
   return ref;
 }
@@ -175,14 +169,14 @@ absl::Status EmitZeros(ValueId ref, Builder& builder) {
 // With collective_axes the threads of a block come together first, and share it. Of the kernel's own scratch the grid
 // shares what is global memory.
 absl::Status LowerRunScoped(const Instr& op, Builder& builder) {
-  PALLADION_ASSIGN_OR_RETURN(const Sharing sharing, SharingOf(op, builder));
-  if (sharing == Sharing::kBlock) EmitMeeting(builder);
+  PALLADION_ASSIGN_OR_RETURN(const PlaceLevel owner, OwnerOf(op, builder));
+  if (owner == PlaceLevel::kBlock) EmitMeeting(builder);
   const Region& region = op.regions[0];
   const bool scratch = &op == ScratchScopeOf(builder.kernel());
   std::vector<RefId> refs;
   for (const Param& param : region.params) {
     const bool of_grid = scratch && IsGlobalData(builder.TypeOf(param.value));
-    PALLADION_ASSIGN_OR_RETURN(RefId ref, DefineBuffer(param.value, builder, of_grid ? Sharing::kGrid : sharing));
+    PALLADION_ASSIGN_OR_RETURN(RefId ref, DefineBuffer(param.value, builder, of_grid ? PlaceLevel::kDevice : owner));
     if (IsAccumulator(param.value, builder)) PALLADION_RETURN_IF_ERROR(EmitZeros(param.value, builder));
     refs.push_back(ref);
   }
@@ -366,8 +360,8 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::StatusOr<RefId> DefineScoped(ValueId value, Sharing sharing, Builder& builder) {
-  return DefineBuffer(value, builder, sharing);
+absl::StatusOr<RefId> DefineScoped(ValueId value, PlaceLevel owner, Builder& builder) {
+  return DefineBuffer(value, builder, owner);
 }
 
 absl::Span<const OpRow> ScopeOps() { return kRows; }

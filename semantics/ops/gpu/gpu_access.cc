@@ -52,7 +52,7 @@ SyncElement ElementOf(const ViewPlan& view, const Step& step, Frame& frame) {
     element = element * info.buffer_shape[d] + box.start[d];
   }
   const SyncElement own = {frame.ref(view.ref).sync, element};
-  return view.peer.empty() ? own : frame.port->PeerSync(own, PeerOf(view, frame), frame.site(step));
+  return view.peer.empty() ? own : frame.machine().PeerSync(own, PeerOf(view, frame), frame.site(step));
 }
 
 void UseIndices(const ViewPlan& view, const Step& step, Frame& frame) {

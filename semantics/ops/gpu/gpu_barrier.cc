@@ -35,8 +35,7 @@ absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
   UseIndices(p.barrier, step, frame);
   if (!IsTrue(p.predicate, "the predicate of an arrival", step, frame)) return absl::OkStatus();
   const SyncElement barrier = ElementOf(p.barrier, step, frame);
-  if (barrier.array.valid()) frame.port->Arrive(barrier, frame.site(step));
-  return absl::OkStatus();
+  return barrier.array.valid() ? frame.machine().Arrive(barrier, frame.site(step)) : absl::OkStatus();
 }
 
 WaitTarget WaitsForPhase(const void* params, const Step& step, Frame& frame) {
@@ -49,8 +48,7 @@ WaitTarget WaitsForPhase(const void* params, const Step& step, Frame& frame) {
 // the arrivals published.
 absl::Status RunWait(const void* params, const Step& step, Frame& frame) {
   UseIndices(static_cast<const BarrierParams*>(params)->barrier, step, frame);
-  frame.port->Wait(WaitsForPhase(params, step, frame), frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().Wait(WaitsForPhase(params, step, frame), frame.site(step));
 }
 
 // gpu-barriers.md#barrier_test: does not wait. True where barrier_wait would go on; then the phase counts as waited
@@ -59,7 +57,10 @@ absl::Status RunTest(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const BarrierParams*>(params);
   UseIndices(p.barrier, step, frame);
   const SyncElement barrier = ElementOf(p.barrier, step, frame);
-  const bool done = barrier.array.valid() && frame.port->Test(barrier, frame.site(step));
+  bool done = false;
+  if (barrier.array.valid()) {
+    PALLADION_ASSIGN_OR_RETURN(done, frame.machine().Test(barrier, frame.site(step)));
+  }
   *frame.slot(frame.out(step, 0)) = static_cast<std::byte>(done ? 1 : 0);
   return absl::OkStatus();
 }
@@ -94,8 +95,7 @@ struct FenceParams {
 };
 
 absl::Status RunFence(const void* params, const Step& step, Frame& frame) {
-  frame.port->Make(static_cast<const FenceParams*>(params)->fence, frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().Make(static_cast<const FenceParams*>(params)->fence, frame.site(step));
 }
 
 absl::Status LowerCommitSmem(const Instr&, Builder& builder) {

@@ -62,8 +62,7 @@ struct FenceParams {
 };
 
 absl::Status RunFence(const void* params, const Step& step, Frame& frame) {
-  frame.port->Make(static_cast<const FenceParams*>(params)->fence, frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().Make(static_cast<const FenceParams*>(params)->fence, frame.site(step));
 }
 
 // gpu-control.md#inline_mgpu: what commit_smem does.

@@ -124,10 +124,11 @@ absl::Status StartMulticast(const CopyParams& p, AsyncRequest request, const Syn
   if (source == nullptr || destination == nullptr) {
     return absl::UnimplementedError("a multicast copy by index arrays: hardware has none");
   }
-  frame.port->Collective(p.axes,
-                         Cat("copy from ", p.from, DescribeBox(*source), " to ", p.to, DescribeBox(*destination),
-                             " for ", p.tells, "[", barrier.element, "]"),
-                         site);
+  PALLADION_RETURN_IF_ERROR(
+      frame.machine().Collective(p.axes,
+                                 Cat("copy from ", p.from, DescribeBox(*source), " to ", p.to,
+                                     DescribeBox(*destination), " for ", p.tells, "[", barrier.element, "]"),
+                                 site));
   // Where the parts do not come out even, the first block sends all.
   BoxAccess from = *source, to = *destination;
   const bool even = TakePart(mine, n, &from) && TakePart(mine, n, &to);
@@ -141,17 +142,17 @@ absl::Status StartMulticast(const CopyParams& p, AsyncRequest request, const Syn
   if (!even && mine != 0) request.sources.clear();
   for (std::int64_t i = 0; i < n; ++i) {
     const std::vector<PeerCoordinate>& peer = peers[static_cast<std::size_t>(i)];
-    const SyncElement tells = frame.port->PeerSync(barrier, peer, site);
-    const BufferId buffer = request.sources.empty() ? BufferId{} : frame.port->PeerBuffer(mine_there, peer, site);
+    const SyncElement tells = frame.machine().PeerSync(barrier, peer, site);
+    const BufferId buffer = request.sources.empty() ? BufferId{} : frame.machine().PeerBuffer(mine_there, peer, site);
     if (i != mine && tells.array == barrier.array) continue;  // a block that is not there gets nothing
-    request.completions.push_back(frame.port->ArrivalAt(tells, n));
+    request.completions.push_back(frame.machine().ArrivalAt(tells, n));
     if (request.sources.empty()) continue;
     std::get<BoxAccess>(request.destinations.emplace_back(sent).where).buffer = buffer;
   }
   request.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
     for (AsyncValue& value : *out) value = in[0];
   };
-  return frame.port->Start(std::move(request));
+  return frame.machine().Start(std::move(request));
 }
 
 // gpu-copies.md#copy_gmem_to_smem: an engine reads the source and writes the destination some time later; then the
@@ -176,8 +177,8 @@ absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
   } else if (p.predicated_arrival) {
     return absl::OkStatus();
   }
-  if (barrier.array.valid()) request.completions.push_back(frame.port->ArrivalAt(barrier, 1));
-  return frame.port->Start(std::move(request));
+  if (barrier.array.valid()) request.completions.push_back(frame.machine().ArrivalAt(barrier, 1));
+  return frame.machine().Start(std::move(request));
 }
 
 absl::Status ReadAxes(const Instr& op, const Builder& builder, CopyParams* params) {
@@ -234,17 +235,16 @@ absl::Status RunCopyOut(const void* params, const Step& step, Frame& frame) {
   if (Takes(p, step, frame)) {
     AsyncRequest request{.name = "copy_smem_to_gmem",
                          .await = "plgpu.wait_smem_to_gmem(0)",
-                         .queue = frame.port->QueueOf(AsyncQueue::kStores),
+                         .queue = frame.machine().QueueOf(AsyncQueue::kStores),
                          .must_await = Half::kRead};
     request.At(frame.site(step));
     request.sources.push_back(OperandOf(p.src, Outside::kError, step, frame));
     request.destinations.push_back(OperandOf(p.dst, Outside::kZero, step, frame));
     request.destinations[0].reduce = p.reduce;
     NoteWhollyOutside(request.destinations[0], p.dst, "nothing is written", step, frame);
-    PALLADION_RETURN_IF_ERROR(frame.port->Start(std::move(request)));
+    PALLADION_RETURN_IF_ERROR(frame.machine().Start(std::move(request)));
   }
-  if (p.commit_group) frame.port->CommitGroup(AsyncQueue::kStores, frame.site(step));
-  return absl::OkStatus();
+  return p.commit_group ? frame.machine().CommitGroup(AsyncQueue::kStores, frame.site(step)) : absl::OkStatus();
 }
 
 absl::Status LowerCopyOut(const Instr& op, Builder& builder) {
@@ -274,8 +274,7 @@ struct NoParams {};
 // gpu-copies.md#commit_group: the thread's copies to global memory since the last group are a group, also where there
 // is none.
 absl::Status RunCommitGroup(const void*, const Step& step, Frame& frame) {
-  frame.port->CommitGroup(AsyncQueue::kStores, frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().CommitGroup(AsyncQueue::kStores, frame.site(step));
 }
 
 absl::Status LowerCommitGroup(const Instr&, Builder& builder) {
@@ -311,8 +310,7 @@ WaitTarget WaitsForStores(const void* params, const Step&, Frame& frame) {
 absl::Status RunWaitStores(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WaitParams*>(params);
   if (frame.shadow != nullptr) frame.shadow->Use(p.count, "a number of groups", step, frame);
-  frame.port->Wait(WaitsForStores(params, step, frame), frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().Wait(WaitsForStores(params, step, frame), frame.site(step));
 }
 
 absl::Status LowerWaitStores(const Instr& op, Builder& builder) {

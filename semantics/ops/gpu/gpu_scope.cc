@@ -17,26 +17,22 @@ namespace {
 struct SyncParams {
   RefId ref;
   SyncRequest request;
-  Sharing sharing = Sharing::kThread;
 };
-
-AllocationSite SiteOf(const Step& step, Sharing sharing, const Frame& frame) {
-  return {&step - frame.program().steps.data(), sharing};
-}
 
 absl::Status RunAllocSync(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const SyncParams*>(params);
   SyncRequest request = p.request;
+  request.place.step = &step - frame.program().steps.data();
   request.site = frame.site(step);
   RefState& state = frame.ref(p.ref);
-  PALLADION_ASSIGN_OR_RETURN(state.sync, frame.port->Alloc(request, SiteOf(step, p.sharing, frame)));
+  PALLADION_ASSIGN_OR_RETURN(state.sync, frame.machine().AllocSync(request));
   for (std::size_t d = 0; d < request.shape.size(); ++d) state.origin[d] = 0;
   return absl::OkStatus();
 }
 
 absl::Status RunLeaveSync(const void* params, const Step& step, Frame& frame) {
   RefState& state = frame.ref(static_cast<const SyncParams*>(params)->ref);
-  frame.port->Leave(std::exchange(state.sync, {}), frame.site(step));
+  frame.machine().LeaveSync(std::exchange(state.sync, {}), frame.site(step));
   return absl::OkStatus();
 }
 
@@ -86,24 +82,23 @@ struct MeetParams {
 };
 
 absl::Status RunMeet(const void* params, const Step& step, Frame& frame) {
-  frame.port->Meet(static_cast<const MeetParams*>(params)->what, frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().Meet(static_cast<const MeetParams*>(params)->what, frame.site(step));
 }
 
 WaitTarget WaitsForMeeting(const void*, const Step&, Frame&) { return {.kind = WaitTarget::Kind::kMeeting}; }
 
 absl::Status RunEndMeeting(const void* params, const Step& step, Frame& frame) {
-  frame.port->Wait(WaitsForMeeting(params, step, frame), frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().Wait(WaitsForMeeting(params, step, frame), frame.site(step));
 }
 
 }  // namespace
 
-absl::StatusOr<RefId> DefineSync(ValueId value, Sharing sharing, Builder& builder) {
+absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& builder) {
   const Type& type = builder.TypeOf(value);
   const ValueInfo& info = builder.kernel().values[value.index()];
-  SyncParams params{.ref = {}, .request = {.name = info.label.empty() ? info.name : info.label}, .sharing = sharing};
+  SyncParams params{.ref = {}, .request = {.name = info.label.empty() ? info.name : info.label}};
   params.request.shape = type.shape;
+  params.request.place.owner = owner;
   switch (type.element) {
     case ElementKind::kBarrier:
     case ElementKind::kClusterBarrier:
@@ -137,14 +132,14 @@ bool IsGlobalData(const Type& type) {
   return type.is_ref() && type.element == ElementKind::kData && type.space == Space::kGmem;
 }
 
-absl::StatusOr<Sharing> SharingOf(const Instr& op, const Builder& builder) {
-  if (!HasAttr(op, "collective_axes")) return Sharing::kThread;
+absl::StatusOr<PlaceLevel> OwnerOf(const Instr& op, const Builder& builder) {
+  if (!HasAttr(op, "collective_axes")) return PlaceLevel::kThread;
   const AttrList& axes = std::get<AttrList>(Find(op.attrs, "collective_axes")->value);
-  if (axes.empty()) return Sharing::kThread;
+  if (axes.empty()) return PlaceLevel::kThread;
   const Program& program = const_cast<Builder&>(builder).program();
   const std::string* name = axes.size() == 1 ? std::get_if<std::string>(&axes[0].value) : nullptr;
   if (name != nullptr && program.mesh.has_value() && program.mesh->thread_dim && *name == program.mesh->names.back()) {
-    return Sharing::kBlock;
+    return PlaceLevel::kBlock;
   }
   return absl::InvalidArgumentError(Cat("collective_axes must be [] or the kernel's thread axis",
                                         program.mesh.has_value() && program.mesh->thread_dim

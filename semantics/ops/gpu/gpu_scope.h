@@ -10,17 +10,17 @@ namespace palladion {
 
 // A ref that holds barriers or semaphores: the step that makes them. InvalidArgument: attributes of its type that are
 // none. Unimplemented: semaphores of another machine.
-absl::StatusOr<RefId> DefineSync(ValueId value, Sharing sharing, Builder& builder);
+absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& builder);
 
 // A ref of a scope, data or not: the step that makes it (scope.cc).
-absl::StatusOr<RefId> DefineScoped(ValueId value, Sharing sharing, Builder& builder);
+absl::StatusOr<RefId> DefineScoped(ValueId value, PlaceLevel owner, Builder& builder);
 
 // The scope that is all of a GPU kernel's body, where plgpu.kernel puts its scratch_types; nullptr: there is none.
 const Instr* ScratchScopeOf(const Kernel& kernel);
 bool IsGlobalData(const Type& type);  // a ref to global memory that holds numbers
 
-// What is shared where a scope's collective_axes are these: the threads of the block, or nothing.
-absl::StatusOr<Sharing> SharingOf(const Instr& op, const Builder& builder);
+// Who has what a scope makes, where its collective_axes are these: the block, or each thread its own.
+absl::StatusOr<PlaceLevel> OwnerOf(const Instr& op, const Builder& builder);
 
 // All threads of the block come to the scope before one goes on.
 void EmitMeeting(Builder& builder);

@@ -130,7 +130,7 @@ absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
            .text_line = step.text_line,
            .fix = "signal by 0 or more; only a wait makes a count smaller"});
     } else if (semaphore.array.valid()) {
-      frame.port->Signal(semaphore, amount, frame.site(step));
+      PALLADION_RETURN_IF_ERROR(frame.machine().Signal(semaphore, amount, frame.site(step)));
     }
   }
   return absl::OkStatus();
@@ -184,8 +184,7 @@ absl::Status RunWait(const void* params, const Step& step, Frame& frame) {
     frame.shadow->Use(p.value.slot, "what a semaphore is waited for", step, frame);
     if (p.decrement.valid()) frame.shadow->Use(p.decrement, "whether a wait decrements", step, frame);
   }
-  frame.port->Wait(WaitsForCount(params, step, frame), frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().Wait(WaitsForCount(params, step, frame), frame.site(step));
 }
 
 absl::Status LowerWait(const Instr& op, Builder& builder) {
@@ -211,8 +210,11 @@ absl::Status RunRead(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const ReadParams*>(params);
   UseIndices(p.semaphore, step, frame);
   const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
-  const auto count = static_cast<std::int32_t>(semaphore.array.valid() ? frame.port->Read(semaphore, frame.site(step))
-                                                                       : std::int64_t{0});
+  std::int64_t held = 0;
+  if (semaphore.array.valid()) {
+    PALLADION_ASSIGN_OR_RETURN(held, frame.machine().Read(semaphore, frame.site(step)));
+  }
+  const auto count = static_cast<std::int32_t>(held);
   std::memcpy(frame.slot(frame.out(step, 0)), &count, sizeof(count));
   return absl::OkStatus();
 }
@@ -246,7 +248,7 @@ absl::Status VerifyGlobal(const Instr& op, const VerifyContext& context) {
 // gpu-semaphores.md#get_global: what every thread of every block gets at this place of the kernel is the same.
 absl::Status LowerGlobal(const Instr& op, Builder& builder) {
   if (!op.results[0].valid()) return absl::OkStatus();
-  return DefineSync(op.results[0], Sharing::kGrid, builder).status();
+  return DefineSync(op.results[0], PlaceLevel::kDevice, builder).status();
 }
 
 constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower) {

@@ -77,16 +77,16 @@ absl::Status RunStore(const void* params, const Step& step, Frame& frame) {
   there.reduce = p.reduce;
   there.proxy = Proxy::kGeneric;
   const BufferId here = BufferOf(there);
-  BufferOf(there) = frame.port->PeerBuffer(here, peer, site);
+  BufferOf(there) = frame.machine().PeerBuffer(here, peer, site);
   const bool own = peer[0].index == frame.grid_index[p.axis];
   if (!own && BufferOf(there) == here) return absl::OkStatus();  // a block that is not there gets nothing
   const SyncElement barrier = ElementOf(p.barrier, step, frame);
   if (barrier.array.valid()) {
-    request.completions.push_back(frame.port->ArrivalAt(frame.port->PeerSync(barrier, peer, site), 1));
+    request.completions.push_back(frame.machine().ArrivalAt(frame.machine().PeerSync(barrier, peer, site), 1));
   }
   request.function = [value = ValueOf(p.value, there.bytes, frame)](
                          const std::vector<AsyncValue>&, std::vector<AsyncValue>* out) { (*out)[0] = value; };
-  return frame.port->Start(std::move(request));
+  return frame.machine().Start(std::move(request));
 }
 
 absl::Status LowerStore(const Instr& op, Builder& builder) {

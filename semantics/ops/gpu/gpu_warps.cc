@@ -41,14 +41,14 @@ struct ForkParams {
 
 absl::Status RunFork(const void* params, const Step& step, Frame& frame) {
   constexpr std::int64_t kWarps = 4;
-  return frame.port->ForkWarps(*static_cast<const ForkParams*>(params)->first.target, kWarps, frame.site(step));
+  const SpawnRequest warps{.first = *static_cast<const ForkParams*>(params)->first.target, .count = kWarps};
+  return frame.machine().Spawn(warps, frame.site(step));
 }
 
-WaitTarget WaitsForWarps(const void*, const Step&, Frame&) { return {.kind = WaitTarget::Kind::kWarps}; }
+WaitTarget WaitsForWarps(const void*, const Step&, Frame&) { return {.kind = WaitTarget::Kind::kSpawned}; }
 
 absl::Status RunJoin(const void* params, const Step& step, Frame& frame) {
-  frame.port->Wait(WaitsForWarps(params, step, frame), frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().Wait(WaitsForWarps(params, step, frame), frame.site(step));
 }
 
 absl::Status RunEndWarp(const void*, const Step&, Frame& frame) {

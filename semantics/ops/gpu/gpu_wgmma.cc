@@ -56,7 +56,7 @@ WaitTarget WaitsForMma(std::int64_t may_remain) {
 }
 
 WaitTarget WaitsToIssue(const void*, const Step&, Frame& frame) {
-  return frame.port->MmaCompletesEarlier() ? WaitsForMma(0) : WaitTarget{};
+  return frame.machine().CompletesEarlier(AsyncQueue::kMma) ? WaitsForMma(0) : WaitTarget{};
 }
 
 // a is a value: it is what it was when the instruction was issued.
@@ -79,8 +79,9 @@ absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
   UseIndices(p.acc, step, frame);
   UseIndices(p.b, step, frame);
   const Site site = frame.site(step);
-  frame.port->Wait(WaitsToIssue(params, step, frame), site);
-  AsyncRequest request{.name = "wgmma", .await = "plgpu.wgmma_wait(0)", .queue = frame.port->QueueOf(AsyncQueue::kMma)};
+  PALLADION_RETURN_IF_ERROR(frame.machine().Wait(WaitsToIssue(params, step, frame), site));
+  AsyncRequest request{
+      .name = "wgmma", .await = "plgpu.wgmma_wait(0)", .queue = frame.machine().QueueOf(AsyncQueue::kMma)};
   request.At(site);
   AsyncOperand acc = OperandOf(p.acc, Outside::kError, step, frame);
   acc.proxy = Proxy::kGeneric;
@@ -100,9 +101,8 @@ absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
       mma->Run(in[2], in[1], in[0], &out->front());
     };
   }
-  PALLADION_RETURN_IF_ERROR(frame.port->Start(std::move(request)));
-  frame.port->CommitGroup(AsyncQueue::kMma, site);
-  return absl::OkStatus();
+  PALLADION_RETURN_IF_ERROR(frame.machine().Start(std::move(request)));
+  return frame.machine().CommitGroup(AsyncQueue::kMma, site);
 }
 
 // What the instruction takes an operand's bytes for: JAX's lowering names every integer operand s8.
@@ -156,8 +156,7 @@ WaitTarget WaitsForWgmma(const void* params, const Step&, Frame& frame) {
 absl::Status RunWgmmaWait(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WgmmaWaitParams*>(params);
   if (frame.shadow != nullptr && p.count.valid()) frame.shadow->Use(p.count, "a number of groups", step, frame);
-  frame.port->Wait(WaitsForWgmma(params, step, frame), frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().Wait(WaitsForWgmma(params, step, frame), frame.site(step));
 }
 
 absl::Status LowerWgmmaWait(const Instr& op, Builder& builder) {
@@ -203,7 +202,7 @@ WaitTarget WaitsToRead(const void* params, const Step&, Frame&) {
 absl::Status RunDeref(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const DerefParams*>(params);
   UseIndices(p.access, step, frame);
-  frame.port->Wait(WaitsToRead(params, step, frame), frame.site(step));
+  PALLADION_RETURN_IF_ERROR(frame.machine().Wait(WaitsToRead(params, step, frame), frame.site(step)));
   LoadInto(p.access, frame.out(step, 0), step, frame);
   return absl::OkStatus();
 }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "semantics/port/thread_port.h"
+#include "semantics/port/machine.h"
 #include "semantics/registry/value_kernel.h"
 
 namespace palladion {

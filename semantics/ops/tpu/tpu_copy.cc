@@ -72,8 +72,8 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   request.destinations.push_back(OperandOf(p.dst, Outside::kError, step, frame));
   request.sources[0].proxy = request.destinations[0].proxy = Proxy::kGeneric;  // a TPU's memory is one for all
   const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
-  if (semaphore.array.valid()) request.completions.push_back(frame.port->SignalAt(semaphore, p.bytes));
-  return frame.port->Start(std::move(request));
+  if (semaphore.array.valid()) request.completions.push_back(frame.machine().SignalAt(semaphore, p.bytes, CompletionUnit::kBytes));
+  return frame.machine().Start(std::move(request));
 }
 
 absl::Status LowerStart(const Instr& op, Builder& builder) {
@@ -93,8 +93,7 @@ WaitTarget WaitsForBytes(const void* params, const Step& step, Frame& frame) {
 // the refs only the size counts.
 absl::Status RunWait(const void* params, const Step& step, Frame& frame) {
   UseIndices(static_cast<const CopyParams*>(params)->semaphore, step, frame);
-  frame.port->Wait(WaitsForBytes(params, step, frame), frame.site(step));
-  return absl::OkStatus();
+  return frame.machine().Wait(WaitsForBytes(params, step, frame), frame.site(step));
 }
 
 absl::Status LowerWait(const Instr& op, Builder& builder) {

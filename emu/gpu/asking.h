@@ -1,0 +1,87 @@
+// What a wait of a thread, and a half of an engine's operation, is to the scheduler: what it touches, and when it may
+// go. Steps of kernel text and functions in C++ ask in the same way, so it stands here once. What it does not know: how
+// the body of a thread is resumed, and what a thread may still do.
+#ifndef PALLADION_EMU_GPU_ASKING_H_
+#define PALLADION_EMU_GPU_ASKING_H_
+
+#include <string>
+
+#include "emu/gpu/gpu_machine.h"
+#include "scheduler/agent.h"
+
+namespace palladion {
+
+// Whoever has started the agents of a launch over threads, and knows them by their place in the schedule.
+class AgentsAround {
+ public:
+  virtual ~AgentsAround() = default;
+  // May the agent, if it goes on, bring about what a thread waits for? Of one that is done: might it have?
+  virtual bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const = 0;
+  virtual std::string NameOf(AgentOrdinal other) const = 0;  // of one that is done too; "": nobody knows
+  virtual const AsyncRequest* RequestOf(
+      AgentOrdinal engine) const = 0;                   // under way; nullptr: it is no engine's operation
+  virtual void EngineResumes(AgentOrdinal engine) = 0;  // from here on no thread runs
+  virtual void EngineEnds(AgentOrdinal engine) = 0;
+};
+
+// Until what a thread waits for is there.
+class ThreadWait final : public Condition {
+ public:
+  // Both outlive it.
+  ThreadWait(const GpuMachine& machine, const AgentsAround& around) : machine_(machine), around_(around) {}
+  // From here on it is this wait; the operation touches and needs what the target says. A target of nothing: nothing.
+  void Ask(AgentId thread, const WaitTarget& target, Operation* operation);
+
+  bool Ready() const override { return machine_.CanWait(thread_, target_); }
+  std::string Describe() const override { return machine_.DescribeWait(thread_, target_); }
+  bool MaySignal(AgentOrdinal other) const override { return around_.MaySignal(thread_, target_, other); }
+  std::string NameOf(AgentOrdinal other) const override { return around_.NameOf(other); }
+
+ private:
+  const GpuMachine& machine_;
+  const AgentsAround& around_;
+  AgentId thread_;
+  WaitTarget target_;
+};
+
+// Does the operation, once it has ended, bring about what the thread waits for, or a part of that?
+bool Tells(const GpuMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target);
+
+// One operation of an engine: its reading, then its writing.
+class EngineAgent final : public Agent {
+ public:
+  // Both outlive it.
+  EngineAgent(GpuMachine& machine, AgentId operation, AgentsAround& around);
+  Operation Next() const;                                                                 // what it does next
+  const AsyncRequest& request() const { return machine_.model().RequestOf(operation_); }  // while it is under way
+  void SetOrdinal(AgentOrdinal ordinal) { ordinal_ = ordinal; }
+
+  absl::Status Resume(Gate& gate) override;
+  bool done() const override { return done_; }
+  std::string Name() const override { return machine_.model().agents().NameOf(operation_); }
+  AgentRole role() const override { return AgentRole::kOperation; }
+
+ private:
+  class HalfReady final : public Condition {
+   public:
+    explicit HalfReady(const EngineAgent& agent) : agent_(agent) {}
+    bool Ready() const override { return agent_.machine_.CanPerform(agent_.operation_, agent_.half_); }
+    std::string Describe() const override { return "the operations before it in its queue"; }
+    bool MaySignal(AgentOrdinal other) const override;
+
+   private:
+    const EngineAgent& agent_;
+  };
+
+  GpuMachine& machine_;
+  AgentId operation_;
+  AgentsAround& around_;
+  AgentOrdinal ordinal_;
+  Half half_;
+  HalfReady ready_{*this};
+  bool done_ = false;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_GPU_ASKING_H_

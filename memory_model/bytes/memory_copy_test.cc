@@ -1,0 +1,151 @@
+// Copies that memory carries out where they are asked for, and what it has no engines for.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "memory_model/bytes/memory.h"
+
+namespace palladion {
+namespace {
+
+using Floats = std::vector<float>;
+using Ints = std::vector<std::int64_t>;
+
+std::byte* Bytes(Floats& v) { return reinterpret_cast<std::byte*>(v.data()); }
+
+class MemoryCopyTest : public testing::Test {
+ protected:
+  BufferId Adopt(Floats& data, Ints shape) {
+    shape_ = std::move(shape);
+    return memory_.Adopt({.name = "x", .dtype = DType::kF32, .shape = shape_}, Bytes(data));
+  }
+
+  // The window is the whole buffer.
+  BoxAccess Box(BufferId buffer, const Ints& start, const Ints& count, const Ints& step) {
+    BoxAccess box;
+    box.buffer = buffer;
+    box.rank = box.value_rank = static_cast<int>(start.size());
+    for (std::size_t d = 0; d < start.size(); ++d) {
+      box.start[d] = start[d];
+      box.count[d] = count[d];
+      box.step[d] = step[d];
+      box.lower[d] = 0;
+      box.upper[d] = shape_[d];
+      box.order[d] = static_cast<std::uint8_t>(d);
+    }
+    box.outside = Outside::kError;
+    box.site = {.loc = {}, .text_line = 7, .program = program_};
+    return box;
+  }
+
+  static AsyncRequest CopyOf(const BoxAccess& from, const BoxAccess& to) {
+    AsyncRequest copy;
+    copy.sources.push_back({.where = from});
+    copy.destinations.push_back({.where = to});
+    return copy;
+  }
+  void Copy(const BoxAccess& from, const BoxAccess& to) { EXPECT_TRUE(memory_.Start(CopyOf(from, to)).ok()); }
+
+  Memory memory_;
+  Ints shape_;
+  Ints program_ = {1, 2};
+};
+
+Floats Iota(int n) {
+  Floats v;
+  for (int i = 0; i < n; ++i) v.push_back(static_cast<float>(i));
+  return v;
+}
+
+TEST_F(MemoryCopyTest, ACopyWhoseSourceIsPartlyPadding) {
+  Floats from = Iota(5), to = Floats(4, 7);
+  const BufferId x = Adopt(from, {5});
+  BoxAccess source = Box(x, {3}, {4}, {1});
+  source.outside = Outside::kPad;
+  source.upper[0] = 8;
+  shape_ = {4};
+  const BufferId y = memory_.Adopt({.name = "y", .dtype = DType::kF32, .shape = shape_}, Bytes(to));
+  const BoxAccess destination = Box(y, {0}, {4}, {1});
+  Copy(source, destination);
+  EXPECT_TRUE(memory_.Wait({.kind = WaitTarget::Kind::kQueue, .object = {}, .queue = AsyncQueue::kBlocks}, {}).ok());
+  EXPECT_EQ(3, to[0]);
+  EXPECT_EQ(4, to[1]);
+  EXPECT_TRUE(std::isnan(to[2]) && std::isnan(to[3]));
+  to = {30, 40, 50, 60};
+  Copy(destination, source);
+  EXPECT_EQ((Floats{0, 1, 2, 30, 40}), from);
+  EXPECT_TRUE(memory_.findings().empty());
+}
+
+TEST_F(MemoryCopyTest, ACopyBetweenTwoStridedBoxes) {
+  Floats from = Iota(8), to(8, 0);
+  const BufferId x = Adopt(from, {8});
+  const BufferId y = memory_.Adopt({.name = "y", .dtype = DType::kF32, .shape = shape_}, Bytes(to));
+  const BoxAccess source = Box(x, {1}, {3}, {2}), destination = Box(y, {0}, {3}, {3});
+  Copy(source, destination);
+  EXPECT_EQ((Floats{1, 0, 0, 3, 0, 0, 5, 0}), to);
+}
+
+// What an engine is asked for, in the order of the calls.
+class Calls final : public AccessObserver {
+ public:
+  void Issued(const AsyncRequest& request, Halves halves) override {
+    text += halves == Halves::kHere ? "here " : "later ";
+    text += request.name + ": ";
+  }
+  void Awaited(const WaitTarget&) override { text += "awaited"; }
+  void Box(AccessKind kind, const BoxAccess&, const BoxReach&, const std::byte*) override {
+    text += kind == AccessKind::kRead ? "read " : "write ";
+  }
+  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+  std::string text;
+};
+
+TEST_F(MemoryCopyTest, ACopyIsCompleteWhenItHasBeenAskedForAndLeavesItsRequest) {
+  Calls calls;
+  memory_.Observe(&calls);
+  Floats from = Iota(4), to(4, 0);
+  const BufferId x = Adopt(from, {4});
+  const BufferId y = memory_.Adopt({.name = "y", .dtype = DType::kF32, .shape = shape_}, Bytes(to));
+  AsyncRequest copy = CopyOf(Box(x, {0}, {4}, {1}), Box(y, {0}, {4}, {1}));
+  copy.queue = memory_.QueueOf(AsyncQueue::kBlocks);
+  ASSERT_TRUE(memory_.Start(std::move(copy)).ok());
+  EXPECT_EQ(from, to);
+  ASSERT_TRUE(memory_.Wait({.kind = WaitTarget::Kind::kQueue, .object = {}, .queue = AsyncQueue::kBlocks}, {}).ok());
+  EXPECT_EQ("here copy: read write awaited", calls.text);
+  ASSERT_EQ(1u, copy.sources.size());  // NOLINT: it is not taken
+  EXPECT_EQ(x, copy.sources[0].buffer());
+}
+
+TEST_F(MemoryCopyTest, WhatNeedsAnEngineOrAnotherAgentIsAnError) {
+  Floats from = Iota(4), to(4, 0);
+  const BufferId x = Adopt(from, {4});
+  const BufferId y = memory_.Adopt({.name = "y", .dtype = DType::kF32, .shape = shape_}, Bytes(to));
+  AsyncRequest product = CopyOf(Box(x, {0}, {4}, {1}), Box(y, {0}, {4}, {1}));
+  product.name = "wgmma";
+  product.site.text_line = 7;
+  product.function = [](const auto&, auto*) {};
+  const absl::Status started = memory_.Start(std::move(product));
+  EXPECT_EQ(absl::StatusCode::kUnimplemented, started.code());
+  EXPECT_EQ("line 7 asks for an asynchronous wgmma, and this launch has memory alone; expected one over threads",
+            started.message());
+  EXPECT_EQ(Floats(4, 0), to);
+  EXPECT_FALSE(memory_.Wait({.kind = WaitTarget::Kind::kBarrier, .object = {}}, {}).ok());
+  const auto barrier = memory_.AllocSync(
+      {.name = "full", .shape = {}, .axes = {}, .place = {}, .site = {.loc = {}, .text_line = 3, .program = {}}});
+  EXPECT_EQ("line 3 asks for the barrier 'full', and this launch has memory alone; expected one over threads",
+            barrier.status().message());
+  EXPECT_FALSE(memory_.Make(Fence::kSharedToAsync, {}).ok());
+  EXPECT_FALSE(memory_.Meet("run_scoped", {}).ok());
+  EXPECT_FALSE(memory_.Spawn({.first = 0, .count = 4}, {}).ok());
+  EXPECT_FALSE(memory_.CommitGroup(AsyncQueue::kStores, {}).ok());
+  const PeerCoordinate peer[] = {{0, 1}};
+  EXPECT_EQ(x, memory_.PeerBuffer(x, peer, {}));
+  EXPECT_EQ(FindingCode::kPeerLifetime, memory_.findings()[0].code);
+}
+
+}  // namespace
+}  // namespace palladion

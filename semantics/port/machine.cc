@@ -1,0 +1,62 @@
+// What a machine of memory alone answers.
+#include "semantics/port/machine.h"
+
+#include "semantics/base/cat.h"
+
+namespace palladion {
+namespace {
+
+absl::Status Lacks(std::string_view what, int text_line) {
+  return absl::UnimplementedError(ToAbsl(
+      Cat("line ", text_line, " asks for ", what, ", and this launch has memory alone; expected one over threads")));
+}
+
+}  // namespace
+
+void Machine::Leave(BufferId buffer, const Site&) { Free(buffer); }
+
+BufferId Machine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate>, const Site& site) {
+  Report({.code = FindingCode::kPeerLifetime,
+          .message = "the kernel reaches for memory of another block, and this launch has none",
+          .loc = site.loc,
+          .text_line = site.text_line,
+          .fix = "launch the kernel over a cluster of blocks"});
+  return buffer;
+}
+
+absl::Status Machine::Start(AsyncRequest&& request) {
+  return Lacks(Cat("an asynchronous ", request.name), request.site.text_line);
+}
+QueueId Machine::QueueOf(AsyncQueue) { return {}; }
+absl::Status Machine::CommitGroup(AsyncQueue, const Site& site) { return Lacks("a group of copies", site.text_line); }
+bool Machine::CompletesEarlier(AsyncQueue) const { return false; }
+absl::Status Machine::Collective(absl::Span<const std::size_t>, std::string, const Site& site) {
+  return Lacks("a collective copy", site.text_line);
+}
+
+absl::Status Machine::Wait(const WaitTarget&, const Site& site) {
+  return Lacks("a wait for another agent or an engine", site.text_line);
+}
+
+absl::StatusOr<SyncId> Machine::AllocSync(const SyncRequest& request) {
+  return Lacks(Cat(request.kind == SyncKind::kSemaphore ? "the semaphore '" : "the barrier '", request.name, "'"),
+               request.site.text_line);
+}
+void Machine::LeaveSync(SyncId, const Site&) {}
+SyncElement Machine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate>, const Site&) { return element; }
+absl::Status Machine::Arrive(SyncElement, const Site& site) { return Lacks("an arrival", site.text_line); }
+absl::StatusOr<bool> Machine::Test(SyncElement, const Site& site) { return Lacks("a barrier's test", site.text_line); }
+absl::Status Machine::Signal(SyncElement, std::int64_t, const Site& site) { return Lacks("a signal", site.text_line); }
+absl::StatusOr<std::int64_t> Machine::Read(SyncElement, const Site& site) {
+  return Lacks("a semaphore's count", site.text_line);
+}
+Completion Machine::ArrivalAt(SyncElement, std::int64_t) { return {}; }
+Completion Machine::SignalAt(SyncElement, std::int64_t, CompletionUnit) { return {}; }
+
+absl::Status Machine::Make(Fence, const Site& site) { return Lacks("a fence", site.text_line); }
+absl::Status Machine::Meet(std::string what, const Site& site) {
+  return Lacks(Cat("a meeting of agents (", what, ")"), site.text_line);
+}
+absl::Status Machine::Spawn(const SpawnRequest&, const Site& site) { return Lacks("warps", site.text_line); }
+
+}  // namespace palladion

@@ -1,0 +1,31 @@
+// Places of a machine, one inside the other, as far as a kernel names them: who shares an allocation, whose memory its
+// bytes are, and which peer of the agent's own place a view is of.
+#ifndef PALLADION_SEMANTICS_PORT_PLACES_H_
+#define PALLADION_SEMANTICS_PORT_PLACES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace palladion {
+
+enum class PlaceLevel : std::uint8_t { kDevice, kCluster, kBlock, kThread, kWarp };  // a TPU core is a block
+
+// One allocation among those of a kernel. With its occurrence, `step` and `owner` are the name by which agents, and
+// peers of their place, mean the same object.
+struct AllocationPlace {
+  std::int64_t step = 0;                   // of the program, where it is asked for
+  PlaceLevel owner = PlaceLevel::kThread;  // each place of this level has one; kDevice: the whole launch
+  // Where its bytes lie: a thread's registers, a block's shared memory or a core's VMEM, the device's memory. Registers
+  // are the thread's own, whoever the owner; so is memory of the device that a thread asks for alone.
+  PlaceLevel memory = PlaceLevel::kBlock;
+};
+
+// Along one dimension of the launch, another place than the agent's own.
+struct PeerCoordinate {
+  std::size_t grid_dim = 0;
+  std::int64_t index = 0;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_PORT_PLACES_H_

@@ -1,0 +1,70 @@
+// Barriers and semaphores by which agents wait for each other and for engines, and what a wait is for. Requests are
+// data; whoever implements the port (machine.h) knows who asks.
+#ifndef PALLADION_SEMANTICS_PORT_SYNC_H_
+#define PALLADION_SEMANTICS_PORT_SYNC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "semantics/base/ids.h"
+#include "semantics/port/access.h"
+#include "semantics/port/async.h"
+#include "semantics/port/places.h"
+
+namespace palladion {
+
+using SyncId = Id<struct SyncTag>;  // an array of barriers, or of semaphores, at one place
+
+struct SyncElement {
+  SyncId array;
+  std::int64_t element = 0;  // row-major
+};
+
+enum class SyncKind : std::uint8_t { kBarrier, kClusterBarrier, kSemaphore, kDmaSemaphore };  // the last counts bytes
+
+struct SyncRequest {
+  std::string name;  // the user's
+  SyncKind kind = SyncKind::kBarrier;
+  std::vector<std::int64_t> shape;
+  std::int64_t num_arrivals = 1;
+  bool orders_tensor_core = false;
+  // Of a cluster barrier: the grid dimensions of each axis, several for a composite one.
+  std::vector<std::vector<std::size_t>> axes;
+  AllocationPlace place;  // whose memory a barrier is in is the machine's own business
+  Site site;
+};
+
+enum class Fence : std::uint8_t {
+  kSharedToAsync,      // commit_smem: what is known of shared memory is visible to asynchronous accesses from here on
+  kPrerequisiteGrids,  // what the kernels before this one wrote is known
+};
+
+// Agents that another becomes until they end: the warps of a warpgroup.
+struct SpawnRequest {
+  std::size_t first = 0;  // the step that they begin with; a step ends them
+  std::int64_t count = 0;
+};
+
+struct WaitTarget {
+  enum class Kind : std::uint8_t {
+    kNothing,
+    kBarrier,    // the next phase of `object`
+    kSemaphore,  // `object` to hold `value`
+    kGroups,     // at most `value` groups of `queue` under way
+    kQueue,      // no operation of `queue` under way
+    kMeeting,    // all agents of the block at the same collective operation
+    kSpawned,    // the end of the agents that it spawned
+  };
+  Kind kind = Kind::kNothing;
+  SyncElement object;
+  std::int64_t value = 0;
+  bool decrement = true;    // kSemaphore
+  bool reads_only = false;  // kGroups: only their reading
+  AsyncQueue queue = AsyncQueue::kNone;
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_PORT_SYNC_H_
