@@ -72,7 +72,8 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   request.destinations.push_back(OperandOf(p.dst, Outside::kError, step, frame));
   request.sources[0].proxy = request.destinations[0].proxy = Proxy::kGeneric;  // a TPU's memory is one for all
   const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
-  if (semaphore.array.valid()) request.completions.push_back(frame.machine().SignalAt(semaphore, p.bytes, CompletionUnit::kBytes));
+  if (semaphore.array.valid())
+    request.completions.push_back(frame.machine().SignalAt(semaphore, p.bytes, CompletionUnit::kBytes));
   return frame.machine().Start(std::move(request));
 }
 
