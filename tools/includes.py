@@ -50,7 +50,7 @@ ALLOWED = {
     "semantics/ops": _PORT | {"semantics/ir", "semantics/registry"},
     "semantics/ops/value": _VALUES,
     "semantics/ops/shape": _VALUES | {"semantics/ops/value"},
-    "semantics/ops/tpu": _VALUES | {"semantics/ops/value", "semantics/ops/shape"},
+    "semantics/ops/tpu": _STEPS | {"semantics/ops/value", "semantics/ops/shape", "semantics/ops/ref"},
     "semantics/ops/flow": _VALUES | {"semantics/ops/value", "semantics/ops/shape"},
     "semantics/ops/ref": _STEPS,
     "semantics/ops/gpu": _STEPS | {"semantics/ops/ref"},

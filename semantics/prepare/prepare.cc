@@ -74,11 +74,11 @@ bool Writes(const Region& region, ValueId value) {
 }
 
 // Does it have operations that ask the machine of GPU blocks, or objects that only that has? Of a TPU's cores, any that
-// asks the port.
+// asks for more than memory.
 bool AsksMachine(const Region& region, TargetBackend backend) {
   return std::any_of(region.body.begin(), region.body.end(), [&](const Instr& op) {
-    const bool asks = backend == TargetBackend::kMosaicTpu ? op.row->asks_port == AsksPort::kAlways
-                                                           : op.row->backends.bits == kGpu.bits && op.row->named_refs;
+    bool asks = backend == TargetBackend::kMosaicTpu && op.row->asks_port == AsksPort::kAlways;
+    asks |= backend == TargetBackend::kMosaicGpu && op.row->backends.bits == kGpu.bits && op.row->named_refs;
     return asks || std::any_of(op.regions.begin(), op.regions.end(),
                                [&](const Region& inner) { return AsksMachine(inner, backend); });
   });
@@ -224,9 +224,7 @@ class KernelPreparer {
       const ValueInfo& shown = kernel_.values[param.index()];
       const std::string ref_name = shown.label.empty() ? info.name : shown.label;
       if (operand.role == Role::kScratch) info.type = shown.type;
-      const TargetBackend backend = builder_.target().backend;
-      const bool may_ask = backend == TargetBackend::kMosaicGpu || backend == TargetBackend::kMosaicTpu;
-      if (operand.role == Role::kScratch && may_ask && AsksMachine(kernel_.bodies[0].region, backend)) {
+      if (operand.role == Role::kScratch && AsksMachine(kernel_.bodies[0].region, builder_.target().backend)) {
         info.mode = BlockMode::kScoped;
         builder_.SetPlace(operand.loc, operand.text_line);
         PALLADION_ASSIGN_OR_RETURN(info.ref, DefineScoped(param, PlaceLevel::kThread, builder_));

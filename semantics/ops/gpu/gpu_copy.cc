@@ -11,7 +11,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ops/families.h"
-#include "semantics/ops/gpu/gpu_access.h"
+#include "semantics/ops/ref/async_access.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
 #include "semantics/registry/attrs.h"

@@ -1,7 +1,7 @@
-// What operations of a GPU ask of their operands: one barrier or semaphore of an array, one side of an asynchronous
-// operation.
-#ifndef PALLADION_SEMANTICS_OPS_GPU_GPU_ACCESS_H_
-#define PALLADION_SEMANTICS_OPS_GPU_GPU_ACCESS_H_
+// What operations of engines, barriers and semaphores ask of their operands: one element of an array of such objects,
+// one side of an asynchronous operation.
+#ifndef PALLADION_SEMANTICS_OPS_REF_ASYNC_ACCESS_H_
+#define PALLADION_SEMANTICS_OPS_REF_ASYNC_ACCESS_H_
 
 #include <string>
 #include <string_view>
@@ -47,4 +47,4 @@ std::string DescribeBox(const BoxAccess& box);
 
 }  // namespace palladion
 
-#endif  // PALLADION_SEMANTICS_OPS_GPU_GPU_ACCESS_H_
+#endif  // PALLADION_SEMANTICS_OPS_REF_ASYNC_ACCESS_H_

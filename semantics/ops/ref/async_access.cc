@@ -1,4 +1,4 @@
-#include "semantics/ops/gpu/gpu_access.h"
+#include "semantics/ops/ref/async_access.h"
 
 #include <algorithm>
 #include <limits>
