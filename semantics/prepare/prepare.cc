@@ -73,8 +73,7 @@ bool Writes(const Region& region, ValueId value) {
   return false;
 }
 
-// Does it have operations that ask the machine of GPU blocks, or objects that only that has? Of a TPU's cores, any that
-// asks for more than memory.
+// Does it have operations, or objects, for which a machine has to be more than memory?
 bool AsksMachine(const Region& region, TargetBackend backend) {
   return std::any_of(region.body.begin(), region.body.end(), [&](const Instr& op) {
     bool asks = backend == TargetBackend::kMosaicTpu && op.row->asks_port == AsksPort::kAlways;
