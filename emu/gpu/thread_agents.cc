@@ -173,6 +173,10 @@ void ThreadAgents::Start(AgentId agent, const Started& started) {
   started_[agent.index()] = started;
 }
 
+const ThreadAgents::Started* ThreadAgents::StartedAs(AgentId agent) const {
+  return AgentTable::IsOperation(agent) ? nullptr : &started_[agent.index()];
+}
+
 void ThreadAgents::Spawn(AgentId operation) {
   auto agent = std::make_shared<EngineAgent>(machine_, operation, *this);
   engines_ = true;

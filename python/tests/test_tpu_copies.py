@@ -1,0 +1,132 @@
+"""TPU kernels that copy by themselves, unchanged: against NumPy, under JAX's TPU interpreter's eyes and under several schedules."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import tpu as pltpu
+
+import palladion
+
+X = np.random.default_rng(1).standard_normal((64, 128)).astype(np.float32)
+ANYWHERE = pl.BlockSpec(memory_space=pl.ANY)
+
+
+def ring(x_hbm, o_hbm, buffer, arrived, left):
+    """Rows of eight through two slots: while one is worked on, the next is on its way."""
+
+    def fetch(i):
+        return pltpu.make_async_copy(x_hbm.at[pl.ds(i * 8, 8)], buffer.at[i % 2], arrived.at[i % 2])
+
+    fetch(0).start()
+
+    @pl.loop(0, 8)
+    def _(i):
+        @pl.when(i < 7)
+        def _():
+            fetch(i + 1).start()
+
+        fetch(i).wait()
+        buffer[i % 2] = buffer[i % 2] * 2.0
+        back = pltpu.make_async_copy(buffer.at[i % 2], o_hbm.at[pl.ds(i * 8, 8)], left)
+        back.start()
+        back.wait()
+
+
+def doubled(kernel):
+    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[ANYWHERE], out_specs=ANYWHERE,
+                          scratch_shapes=[pltpu.VMEM((2, 8, 128), jnp.float32), pltpu.SemaphoreType.DMA((2,)), pltpu.SemaphoreType.DMA])
+
+
+def test_a_ring_of_two_slots():
+    checked = palladion.check(doubled(ring), X, target="v5e", seeds=16)
+    assert checked.findings == [] and checked.exit_code == 0, checked
+    with palladion.emulate("v5e"):
+        np.testing.assert_array_equal(jax.jit(doubled(ring))(X), X * 2)
+    with pltpu.force_tpu_interpret_mode():
+        np.testing.assert_array_equal(doubled(ring)(X), X * 2)
+
+
+def too_early(x_hbm, o_hbm, buffer, arrived, left):
+    """The slot is read before its copy has been waited for."""
+    copy = pltpu.make_async_copy(x_hbm.at[pl.ds(0, 8)], buffer.at[0], arrived.at[0])
+    copy.start()
+    value = buffer[0]
+    copy.wait()
+    buffer[1] = value * 2.0
+    pltpu.sync_copy(buffer.at[1], o_hbm.at[pl.ds(0, 8)])
+
+
+def test_a_slot_that_is_read_too_early():
+    report = palladion.check(doubled(too_early), X, target="v5e", seeds=16)
+    (race,) = [finding for finding in report.findings if finding.code == "RACE_ASYNC"]
+    assert "value = buffer[0]" in str(report) and "copy.start()" in str(report), race
+
+
+def emitted(x_hbm, o_hbm):
+    def body(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2.0
+
+    spec = pl.BlockSpec((8, 128), lambda i: (i, 0))
+    pltpu.emit_pipeline(body, grid=(8,), in_specs=[spec], out_specs=[spec])(x_hbm, o_hbm)
+
+
+def test_emit_pipeline():
+    f = pl.pallas_call(emitted, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[ANYWHERE], out_specs=ANYWHERE)
+    report = palladion.check(f, X, target="v5e", seeds=16)
+    assert report.findings == [], report
+    with palladion.emulate("v5e"):
+        np.testing.assert_array_equal(jax.jit(f)(X), X * 2)
+
+
+def test_a_signal_of_its_own_core():
+    def kernel(x_ref, o_ref, ready):
+        pl.semaphore_signal(ready, 2)
+        o_ref[...] = x_ref[...] + pl.semaphore_read(ready).astype(jnp.float32)
+        pl.semaphore_wait(ready, 2)
+
+    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), scratch_shapes=[pltpu.SemaphoreType.REGULAR])
+    with palladion.emulate("v5e"):
+        np.testing.assert_array_equal(f(X), X + 2)
+
+
+def test_a_copy_to_another_device_is_refused_by_line():
+    def kernel(x_ref, o_ref, sent, received):
+        copy = pltpu.make_async_remote_copy(x_ref, o_ref, sent, received, device_id=1, device_id_type=pl.DeviceIdType.LOGICAL)
+        copy.start()
+        copy.wait()
+
+    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[ANYWHERE], out_specs=ANYWHERE,
+                       scratch_shapes=[pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.DMA])
+    with pytest.raises(Exception, match="test_tpu_copies.py.*copies to another device are not modelled yet"):
+        palladion.check(f, X, target="v5e")
+
+
+def paged(q, k_pages, v_pages, lengths, page_indices):
+    from jax.experimental.pallas.ops.tpu.paged_attention import paged_attention_kernel
+    return paged_attention_kernel.paged_attention(q, k_pages, v_pages, lengths, page_indices, pages_per_compute_block=2)
+
+
+def attended(q, k_pages, v_pages, lengths, page_indices):
+    """Softmax attention of one query a sequence over the first `lengths` positions of its pages, in NumPy."""
+    outputs = []
+    for b, length in enumerate(lengths):
+        k = k_pages[:, page_indices[b]].reshape(k_pages.shape[0], -1, k_pages.shape[-1])[:, :length]
+        v = v_pages[:, page_indices[b]].reshape(v_pages.shape[0], -1, v_pages.shape[-1])[:, :length]
+        groups = q.shape[1] // k.shape[0]
+        logits = np.einsum("hgd,hsd->hgs", q[b].reshape(k.shape[0], groups, -1), k)
+        weights = np.exp(logits - logits.max(-1, keepdims=True))
+        outputs.append(np.einsum("hgs,hsd->hgd", weights / weights.sum(-1, keepdims=True), v).reshape(q.shape[1], -1))
+    return np.stack(outputs)
+
+
+def test_paged_attention_of_the_wheel():
+    random = np.random.default_rng(2)
+    batch, heads, kv_heads, dim, pages, page, per_sequence = 2, 8, 1, 128, 16, 8, 4
+    normal = lambda *shape: random.standard_normal(shape).astype(np.float32)
+    operands = (normal(batch, heads, dim) / 8, normal(kv_heads, pages, page, dim), normal(kv_heads, pages, page, dim),
+                np.array([20, 31], np.int32), random.permutation(pages)[:batch * per_sequence].reshape(batch, -1).astype(np.int32))
+    with palladion.emulate("v5e"):
+        found = jax.jit(paged)(*operands)
+    np.testing.assert_allclose(found, attended(*operands), rtol=2e-5, atol=2e-5)
