@@ -102,7 +102,7 @@ TEST(Semaphores, AmountsAreDefinedAndHaveNoSign) {
   EXPECT_EQ(Codes{"ILLEGAL"}, CodesOf(negative));
 }
 
-TEST(Semaphores, OfAnotherDeviceOrATpuAreRefused) {
+TEST(Semaphores, OfAnotherDeviceOrCoreAreRefused) {
   const auto run = [&](const std::string& device) {
     absl::StatusOr<PreparedKernel> kernel = PrepareText(
         ThreadKernel(Threads(1), Cat(Global("s"), "    semaphore_signal(ref=%s, inc=1:i32, device_id=", device, ");\n",
@@ -116,14 +116,15 @@ TEST(Semaphores, OfAnotherDeviceOrATpuAreRefused) {
   EXPECT_EQ(absl::StatusCode::kUnimplemented, other.code());
   EXPECT_NE(std::string(other.message()).find("a signal to device 1"), std::string::npos) << other;
   EXPECT_NE(std::string(other.message()).find("9"), std::string::npos) << other;
-  const absl::Status tpu = PrepareText(
-                               "pkir 1;\nkernel @k {\n  backend mosaic_tpu;\n  grid [];\n  out %o: i32[8,128];\n  body "
-                               "@k (%or: ref<default,i32[8,128]>) {\n"
-                               "    run_scoped() (%s: ref<semaphore,sem[]>) { semaphore_signal(ref=%s, inc=1:i32); "
-                               "return; };\n    return;\n  }\n}\n",
-                               {.kernel = "", .target = "", .path = ""})
-                               .status();
-  EXPECT_EQ(absl::StatusCode::kUnimplemented, tpu.code()) << tpu;
+  const absl::Status core =
+      PrepareText(
+          "pkir 1;\nkernel @k {\n  backend mosaic_tpu;\n  grid [];\n  out %o: i32[8,128];\n  body "
+          "@k (%or: ref<default,i32[8,128]>) {\n"
+          "    run_scoped() (%s: ref<semaphore,sem[]>) { semaphore_signal(ref=%s, inc=1:i32, "
+          "core_index=1:i32); return; };\n    return;\n  }\n}\n",
+          {.kernel = "", .target = "", .path = ""})
+          .status();
+  EXPECT_EQ(absl::StatusCode::kUnimplemented, core.code()) << core;
 }
 
 }  // namespace

@@ -9,12 +9,11 @@ namespace {
 
 // %x and %o: f32[16,128], the latter whole; %buf in VMEM and %sem, two DMA semaphores. The body has line 10 as its
 // first.
-std::string DmaKernel(const std::string& body, const std::string& grid = "[]") {
+std::string DmaKernel(const std::string& body, const std::string& grid = "grid []") {
   return Cat(
-      "pkir 1;\nkernel @k {\n  backend mosaic_tpu;\n  in %x: f32[16,128] space any;\n  out %o: f32[16,128] space any;\n"
-      "  grid ",
-      grid,
-      ";\n  scratch %buf: ref<vmem,f32[2,8,128]>;\n  scratch %sem: ref<semaphore,dma_sem[2]>;\n"
+      "pkir 1;\nkernel @k {\n  backend mosaic_tpu;\n  ", grid,
+      ";\n  in %x: f32[16,128] space any;\n  out %o: f32[16,128] space any;\n"
+      "  scratch %buf: ref<vmem,f32[2,8,128]>;\n  scratch %sem: ref<semaphore,dma_sem[2]>;\n"
       "  body @k (%xr: ref<any,f32[16,128]> as \"x\", %or: ref<any,f32[16,128]> as \"o\", %br: ref<vmem,f32[2,8,128]> "
       "as "
       "\"buf\", %sr: ref<semaphore,dma_sem[2]> as \"sem\") {\n",
@@ -29,13 +28,13 @@ std::string Copy(const std::string& what, const std::string& src, const std::str
 
 // Half i of x to slot i, of slot i to half i of o.
 std::string In(const std::string& what, int i) {
-  return Copy(what, Cat("xr.at[", 8 * i, ":i32 +: 8, *]"), Cat("br.at[", i, ":i32, *, *]"), Cat("sr.at[", i, ":i32]"));
+  return Copy(what, Cat("xr.at[", 8 * i, " +: 8, *]"), Cat("br.at[", i, ", *, *]"), Cat("sr.at[", i, "]"));
 }
 std::string Out(const std::string& what, int i) {
-  return Copy(what, Cat("br.at[", i, ":i32, *, *]"), Cat("or.at[", 8 * i, ":i32 +: 8, *]"), Cat("sr.at[", i, ":i32]"));
+  return Copy(what, Cat("br.at[", i, ", *, *]"), Cat("or.at[", 8 * i, " +: 8, *]"), Cat("sr.at[", i, "]"));
 }
 std::string AddOne(int i) {
-  const std::string slot = Cat("%br.at[", i, ":i32, *, *]");
+  const std::string slot = Cat("%br.at[", i, ", *, *]");
   return Cat("    %v", i, " = get(", slot, ") : f32[8,128];\n    %w", i, " = add(%v", i,
              ", 1.0:f32) : f32[8,128];\n    _ = swap(", slot, ", %w", i, ") : f32[8,128];\n");
 }
@@ -105,8 +104,8 @@ TEST(Dma, WaitedForTwice) {
 
 // Of a descriptor only the size counts.
 TEST(Dma, AWaitBySize) {
-  const std::string other = Copy("dma_wait", "or.at[0:i32 +: 8, *]", "br.at[1:i32, *, *]", "sr.at[0:i32]");
-  const std::string half = Copy("dma_wait", "or.at[0:i32 +: 4, *]", "br.at[1:i32, 0:i32 +: 4, *]", "sr.at[0:i32]");
+  const std::string other = Copy("dma_wait", "or.at[0 +: 8, *]", "br.at[1, *, *]", "sr.at[0]");
+  const std::string half = Copy("dma_wait", "or.at[0 +: 4, *]", "br.at[1, 0 +: 4, *]", "sr.at[0]");
   const auto check = [](const std::string& wait) {
     return CodesOf(
         CheckCore(DmaKernel(In("dma_start", 0) + wait + AddOne(0) + Out("dma_start", 0) + Out("dma_wait", 0))));
@@ -120,11 +119,10 @@ TEST(Dma, AWaitBySize) {
 TEST(Dma, TasksOnSeveralCores) {
   const auto kernel = [](const std::string& index) {
     const std::string slice = Cat("or.at[%r +: 8, *]");
-    return DmaKernel(
-        Cat("    %i = program_id{axis=0}() : i32[];\n    %r = mul(%i, ", index, ":i32) : i32[];\n", In("dma_start", 0),
-            In("dma_wait", 0), Copy("dma_start", "br.at[0:i32, *, *]", slice, "sr.at[1:i32]"),
-            Copy("dma_wait", "br.at[0:i32, *, *]", slice, "sr.at[1:i32]")),
-        "[2]; params {dimension_semantics=[\"parallel\"]}");
+    return DmaKernel(Cat("    %i = program_id{axis=0}() : i32[];\n    %r = mul(%i, ", index, ":i32) : i32[];\n",
+                         In("dma_start", 0), In("dma_wait", 0), Copy("dma_start", "br.at[0, *, *]", slice, "sr.at[1]"),
+                         Copy("dma_wait", "br.at[0, *, *]", slice, "sr.at[1]")),
+                     "params {dimension_semantics=[\"parallel\"]};\n  grid [2]");
   };
   EXPECT_EQ(Codes{}, CodesOf(CheckCore(kernel("8"))));
   const Report report = CheckCore(kernel("4"));
@@ -132,7 +130,8 @@ TEST(Dma, TasksOnSeveralCores) {
 }
 
 TEST(Dma, OutsideTheArray) {
-  const std::string copy = Copy("dma_start", "xr.at[12:i32 +: 8, *]", "br.at[0:i32, *, *]", "sr.at[0:i32]");
+  const std::string copy =
+      "    %i = add(12:i32, 0:i32) : i32[];\n" + Copy("dma_start", "xr.at[%i +: 8, *]", "br.at[0, *, *]", "sr.at[0]");
   EXPECT_TRUE(CodesOf(CheckCore(DmaKernel(copy + In("dma_wait", 0)))).contains("OOB"));
 }
 

@@ -9,17 +9,25 @@ namespace {
 
 constexpr std::uint8_t kFirst = 1, kSecond = 2, kBoth = kFirst | kSecond;
 
+// Who arrived at a barrier and who had to wait are not alike.
+bool SidesAreAlike(FindingCode code) {
+  return code != FindingCode::kBarrierDouble && code != FindingCode::kBarrierUnawaited &&
+         code != FindingCode::kBarrierPending && code != FindingCode::kBarrierPhaseSkip;
+}
+
 FindingLog::Where Of(const FindingAccess& access) { return {access.loc, access.text_line}; }
 
 }  // namespace
 
 FindingLog::Key::Key(FindingCode of_code, Where one, Where other, std::int64_t of_object)
     : code(of_code),
-      low(std::min(one, other)),
-      high(std::max(one, other)),
-      turned(other < one),
+      low(one),
+      high(other),
+      turned(SidesAreAlike(of_code) && other < one),
       sides(kBoth),
-      object(of_object) {}
+      object(of_object) {
+  if (turned) std::swap(low, high);
+}
 
 FindingLog::Key FindingLog::Key::OfOne(FindingCode code, Where where, std::int64_t object) {
   Key key(code, where, where, object);
@@ -33,7 +41,8 @@ FindingLog::Key::Key(const Finding& finding, std::int64_t of_object) : Key(findi
   const Where second = finding.second.has_value() ? Of(*finding.second) : own;
   sides =
       static_cast<std::uint8_t>((finding.first.has_value() ? kFirst : 0) | (finding.second.has_value() ? kSecond : 0));
-  turned = sides == kBoth && second < first;  // the place of one access and the finding's own are not alike
+  turned = sides == kBoth && SidesAreAlike(code) &&
+           second < first;  // the place of one access and the finding's own are not alike
   low = turned ? second : first;
   high = turned ? first : second;
 }

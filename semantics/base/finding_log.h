@@ -1,7 +1,8 @@
 // Findings as they are met, each once. Whoever finds something keeps such a log: memory and the model of
 // synchronisation within a run, a check over all of its schedules. One rule says what is the same finding: the code,
-// the places of both accesses whichever of the two came first, and the object, where whoever finds it numbers its
-// objects. Numbers are of one run: over several runs the places of the text stand for the objects.
+// the places of both accesses whichever of the two came first (but where they are unlike, as at a barrier), and the
+// object, where whoever finds it numbers its objects. Numbers are of one run: over several runs the places of the text
+// stand for the objects.
 #ifndef PALLADION_SEMANTICS_BASE_FINDING_LOG_H_
 #define PALLADION_SEMANTICS_BASE_FINDING_LOG_H_
 
@@ -39,7 +40,7 @@ class FindingLog {
     explicit Key(const Finding& finding, std::int64_t of_object = kNoObject);
 
     FindingCode code;
-    Where low, high;      // the two places; of two accesses in ascending order
+    Where low, high;      // the two places; of two accesses that are alike in ascending order
     bool turned = false;  // the first of them is `high`: not compared
     std::uint8_t sides;   // which accesses it names
     std::int64_t object;

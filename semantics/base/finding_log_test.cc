@@ -38,12 +38,20 @@ TEST(FindingLog, ObjectsOfOneRunAreToldApart) {
   FindingLog log;
   const FindingLog::Where here{.loc = {}, .text_line = 3}, there{.loc = {}, .text_line = 5};
   for (const std::int64_t object : {1, 2, 1}) {
-    if (log.IsNew({FindingCode::kBarrierDouble, here, there, object})) log.Add({.code = FindingCode::kBarrierDouble});
+    if (log.IsNew({FindingCode::kRaceWriteWrite, here, there, object})) log.Add({.code = FindingCode::kRaceWriteWrite});
   }
-  EXPECT_FALSE(log.IsNew({FindingCode::kBarrierDouble, there, here, 2})) << "the other way round";
+  EXPECT_FALSE(log.IsNew({FindingCode::kRaceWriteWrite, there, here, 2})) << "the other way round";
   ASSERT_EQ(2u, log.size());
   EXPECT_EQ(2, log[0].count);
   EXPECT_EQ(1, log[1].count);
+}
+
+TEST(FindingLog, WhoArrivedAndWhoWaitedAreNotAlike) {
+  FindingLog log;
+  const FindingLog::Where here{.loc = {}, .text_line = 3}, there{.loc = {}, .text_line = 5};
+  EXPECT_TRUE(log.IsNew({FindingCode::kBarrierPhaseSkip, here, there, 1}));
+  log.Add({.code = FindingCode::kBarrierPhaseSkip});
+  EXPECT_TRUE(log.IsNew({FindingCode::kBarrierPhaseSkip, there, here, 1}));
 }
 
 TEST(FindingLog, AFindingOfOnePlaceIsNoneOfTwo) {
