@@ -10,7 +10,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
-from palladion.bridge import picture
+from palladion import picture
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
 
