@@ -41,11 +41,11 @@ class JointAgent final : public Agent {
     bool MayGo(const Operation& operation) override { return gate_.MayGo(agent_.Told(operation)); }
     bool TakeGrant() override { return gate_.TakeGrant(); }
     void Touched(const Footprint& footprint) override { gate_.Touched(footprint); }
-    AgentNumber Spawn(std::shared_ptr<Agent> agent, const Operation& first) override {
+    AgentOrdinal Spawn(std::shared_ptr<Agent> agent, const Operation& first) override {
       Agent& plain = *agent;
       auto joint = std::make_shared<JointAgent>(agent_.all_, agent_.launch_, plain, std::move(agent));
       const Operation told = joint->Told(first);
-      const AgentNumber own = agent_.all_.Number(agent_.launch_);
+      const AgentOrdinal own = agent_.all_.Number(agent_.launch_);
       gate_.Spawn(std::move(joint), told);
       return own;
     }
@@ -60,16 +60,16 @@ class JointAgent final : public Agent {
     explicit ConditionOfLaunch(const JointAgent& agent) : agent_(agent) {}
     bool Ready() const override { return inner->Ready(); }
     std::string Describe() const override { return inner->Describe(); }
-    bool MaySignal(AgentNumber other) const override {
-      const std::optional<AgentNumber> own = agent_.all_.OwnOf(agent_.launch_, other);
+    bool MaySignal(AgentOrdinal other) const override {
+      const std::optional<AgentOrdinal> own = agent_.all_.OwnOf(agent_.launch_, other);
       return own.has_value() && inner->MaySignal(*own);
     }
-    std::optional<AgentNumber> Holder() const override {
-      const std::optional<AgentNumber> holder = inner->Holder();
+    std::optional<AgentOrdinal> Holder() const override {
+      const std::optional<AgentOrdinal> holder = inner->Holder();
       return holder.has_value() && holder->valid() ? agent_.all_.JointOf(agent_.launch_, *holder) : holder;
     }
-    std::string NameOf(AgentNumber other) const override {
-      const std::optional<AgentNumber> own = agent_.all_.OwnOf(agent_.launch_, other);
+    std::string NameOf(AgentOrdinal other) const override {
+      const std::optional<AgentOrdinal> own = agent_.all_.OwnOf(agent_.launch_, other);
       return own.has_value() ? inner->NameOf(*own) : "";
     }
     const Condition* inner = nullptr;
@@ -91,18 +91,18 @@ JointAgents::JointAgents(std::vector<Launch> launches) {
 
 JointAgents::~JointAgents() = default;
 
-std::optional<AgentNumber> JointAgents::OwnOf(std::size_t launch, AgentNumber joint) const {
+std::optional<AgentOrdinal> JointAgents::OwnOf(std::size_t launch, AgentOrdinal joint) const {
   const Numbered& numbered = numbered_[joint.index()];
-  return numbered.launch == launch ? std::optional<AgentNumber>(numbered.own) : std::nullopt;
+  return numbered.launch == launch ? std::optional<AgentOrdinal>(numbered.own) : std::nullopt;
 }
 
-AgentNumber JointAgents::JointOf(std::size_t launch, AgentNumber own) const {
+AgentOrdinal JointAgents::JointOf(std::size_t launch, AgentOrdinal own) const {
   const auto is = [&](const Numbered& numbered) { return numbered.launch == launch && numbered.own == own; };
   return {static_cast<std::int32_t>(std::find_if(numbered_.begin(), numbered_.end(), is) - numbered_.begin())};
 }
 
-AgentNumber JointAgents::Number(std::size_t launch) {
-  const AgentNumber own{static_cast<std::int32_t>(states_[launch].started++)};
+AgentOrdinal JointAgents::Number(std::size_t launch) {
+  const AgentOrdinal own{static_cast<std::int32_t>(states_[launch].started++)};
   numbered_.push_back({launch, own});
   return own;
 }
@@ -167,8 +167,8 @@ LoopResult JointAgents::ResultOf(std::size_t launch, const LoopResult& run) cons
     deadlock = {};
     return result;
   }
-  const auto is_other = [&](AgentNumber agent) { return !OwnOf(launch, agent).has_value(); };
-  const auto keep_own = [&](std::vector<AgentNumber>& agents) {
+  const auto is_other = [&](AgentOrdinal agent) { return !OwnOf(launch, agent).has_value(); };
+  const auto keep_own = [&](std::vector<AgentOrdinal>& agents) {
     agents.erase(std::remove_if(agents.begin(), agents.end(), is_other), agents.end());
   };
   std::vector<Wait>& waits = deadlock.waits;

@@ -17,8 +17,6 @@
 
 namespace palladion {
 
-using AgentNumber = decltype(Move::to);  // in a loop
-
 class JointAgent;
 
 class JointAgents final : public AgentSource {
@@ -47,7 +45,7 @@ class JointAgents final : public AgentSource {
   // Of an agent: whose it is, and its number there.
   struct Numbered {
     std::size_t launch = 0;
-    AgentNumber own;
+    AgentOrdinal own;
   };
   struct State {
     Launch launch;
@@ -60,9 +58,9 @@ class JointAgents final : public AgentSource {
     Agent* agent = nullptr;
   };
 
-  std::optional<AgentNumber> OwnOf(std::size_t launch, AgentNumber joint) const;
-  AgentNumber JointOf(std::size_t launch, AgentNumber own) const;
-  AgentNumber Number(std::size_t launch);
+  std::optional<AgentOrdinal> OwnOf(std::size_t launch, AgentOrdinal joint) const;
+  AgentOrdinal JointOf(std::size_t launch, AgentOrdinal own) const;
+  AgentOrdinal Number(std::size_t launch);
   bool Look();
 
   std::vector<State> states_;
