@@ -130,3 +130,18 @@ def test_paged_attention_of_the_wheel():
     with palladion.emulate("v5e"):
         found = jax.jit(paged)(*operands)
     np.testing.assert_allclose(found, attended(*operands), rtol=0, atol=1e-2)  # the kernel multiplies in bf16
+
+
+def test_ragged_paged_attention_of_the_wheel():
+    from jax.experimental.pallas.ops.tpu.ragged_paged_attention import kernel
+
+    random = np.random.default_rng(0)
+    pages = random.standard_normal((16, 16, 4, 128)).astype(np.float32)
+    operands = (random.standard_normal((32, 4, 128)).astype(np.float32), pages, np.array([40, 20], np.int32),
+                random.permutation(16)[:8].reshape(2, 4).astype(np.int32), np.array([0, 12, 32], np.int32), np.array([2], np.int32))
+    f = lambda *args: kernel.ragged_paged_attention(*args, num_kv_pages_per_block=2, num_queries_per_block=8, sm_scale=0.1)
+    report = palladion.check(f, *operands, target="v5e", seeds=4)
+    assert report.findings == [], report
+    with palladion.emulate("v5e"):
+        found = jax.jit(f)(*operands)
+    np.testing.assert_allclose(found, kernel.ref_ragged_paged_attention(*operands, sm_scale=0.1), rtol=0, atol=1e-5)
