@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint8_t kFirst = 1, kSecond = 2, kBoth = kFirst | kSecond;
 
-// Who arrived at a barrier and who had to wait are not alike.
+// Within a run, who arrived at a barrier and who had to wait are not alike; which of them came first is the schedule's.
 bool SidesAreAlike(FindingCode code) {
   return code != FindingCode::kBarrierDouble && code != FindingCode::kBarrierUnawaited &&
          code != FindingCode::kBarrierPending && code != FindingCode::kBarrierPhaseSkip;
@@ -41,8 +41,7 @@ FindingLog::Key::Key(const Finding& finding, std::int64_t of_object) : Key(findi
   const Where second = finding.second.has_value() ? Of(*finding.second) : own;
   sides =
       static_cast<std::uint8_t>((finding.first.has_value() ? kFirst : 0) | (finding.second.has_value() ? kSecond : 0));
-  turned = sides == kBoth && SidesAreAlike(code) &&
-           second < first;  // the place of one access and the finding's own are not alike
+  turned = sides == kBoth && second < first;  // the place of one access and the finding's own are not alike
   low = turned ? second : first;
   high = turned ? first : second;
 }

@@ -1,6 +1,6 @@
 // Findings as they are met, each once. Whoever finds something keeps such a log: memory and the model of
 // synchronisation within a run, a check over all of its schedules. One rule says what is the same finding: the code,
-// the places of both accesses whichever of the two came first (but where they are unlike, as at a barrier), and the
+// the places of both accesses whichever of the two came first (but at a barrier within a run), and the
 // object, where whoever finds it numbers its objects. Numbers are of one run: over several runs the places of the text
 // stand for the objects.
 #ifndef PALLADION_SEMANTICS_BASE_FINDING_LOG_H_
