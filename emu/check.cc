@@ -166,7 +166,7 @@ class Checker {
     std::size_t bytes = 0;
     for (const OperandInfo& info : kernel_.state().program().operand_infos)
       bytes += info.role == Role::kOut ? ByteSize(info.type) : 0;
-    return bytes;
+    return bytes * static_cast<std::size_t>(kernel_.state().program().devices);
   }
 
   absl::Status RunOne(const Schedule& schedule) {

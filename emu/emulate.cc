@@ -83,7 +83,7 @@ PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> m
     OperandDescription described{.name = kernel->values[kernel->operands[i].value.index()].name,
                                  .label = kernel->operands[i].label,
                                  .dtype = info.type.dtype,
-                                 .shape = info.type.shape};
+                                 .shape = CallerShape(*program_, info.type)};
     if (WordsPerElement(info.type) > 1)
       described.shape.push_back(static_cast<std::int64_t>(WordsPerElement(info.type)));
     (info.role == Role::kOut ? outputs_ : inputs_).push_back(std::move(described));

@@ -38,7 +38,8 @@ std::size_t HostMemoryLimit() {
 std::size_t MemoryNeeded(const PreparedKernelState& kernel) {
   const Program& program = kernel.program();
   std::size_t bytes = program.arena_bytes + program.scratch_bytes;  // at most 2^22 values of 2^40 bytes
-  for (const OperandInfo& info : program.operand_infos) bytes += ByteSize(info.type);
+  for (const OperandInfo& info : program.operand_infos)
+    bytes += ByteSize(info.type) * static_cast<std::size_t>(program.devices);
   return bytes;
 }
 

@@ -25,7 +25,7 @@ std::size_t MemoryLeft(const PreparedKernelState& kernel, const RunOptions& opti
   const std::size_t limit = options.memory_limit == 0 ? HostMemoryLimit() : options.memory_limit;
   std::size_t scratch = 0;
   for (const OperandInfo& info : kernel.program().operand_infos)
-    scratch += info.role == Role::kScratch ? ByteSize(info.type) : 0;
+    scratch += info.role == Role::kScratch ? ByteSize(info.type) * static_cast<std::size_t>(kernel.program().devices) : 0;
   return limit - MemoryNeeded(kernel) + scratch;
 }
 
@@ -39,7 +39,7 @@ LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions&
       memory_(at.run == nullptr ? Memory::MakeBuffers() : at.run->buffers(), at.device,
               MemoryLeft(kernel, options.run)),
       frame_(kernel.program(), memory_),
-      arrays_(kernel.program().operand_infos.size()) {
+      arrays_(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices)) {
   for (RunObserver* observer : options.observers) {
     if (observer->watches_memory()) memory_.Observe(observer);
   }
@@ -67,7 +67,25 @@ absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<c
     memory_.TrackDefinedness(/*values_only=*/!options_.definedness);
   }
   Equip(frame_);
-  const std::vector<OperandInfo>& infos = kernel_.program().operand_infos;
+  for (binding_ = 0; binding_ < program().devices; ++binding_) {
+    PALLADION_RETURN_IF_ERROR(BindOperands(inputs, outputs));
+  }
+  PALLADION_RETURN_IF_ERROR(ResolveGrid());
+  KeepScratchApart();
+  for (std::int64_t device = 0; device < program().devices; ++device) {
+    for (RunObserver* observer : options_.observers) observer->Bound(memory_, ArraysOf(device));
+  }
+  return absl::OkStatus();
+}
+
+absl::Span<const BufferId> LaunchState::ArraysOf(std::int64_t device) const {
+  const std::size_t operands = program().operand_infos.size();
+  return absl::MakeConstSpan(arrays_).subspan(static_cast<std::size_t>(device) * operands, operands);
+}
+
+// Those of the device whose turn it is.
+absl::Status LaunchState::BindOperands(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs) {
+  const std::vector<OperandInfo>& infos = program().operand_infos;
   std::size_t next_in = 0, next_out = 0;
   for (std::size_t i = 0; i < infos.size(); ++i) {
     const OperandInfo& info = infos[i];
@@ -90,9 +108,6 @@ absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<c
       }
     }
   }
-  PALLADION_RETURN_IF_ERROR(ResolveGrid());
-  KeepScratchApart();
-  for (RunObserver* observer : options_.observers) observer->Bound(memory_, arrays_);
   return absl::OkStatus();
 }
 
@@ -101,7 +116,7 @@ absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<c
 void LaunchState::KeepScratchApart() {
   if (!options_.tasks_apart || !options_.definedness || program().target.backend == TargetBackend::kGeneric) return;
   std::vector<BufferId> scratch;
-  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+  for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {  // with several devices each agent makes its own
     if (program().operand_infos[i].role == Role::kScratch && arrays_[i].valid()) scratch.push_back(arrays_[i]);
   }
   std::vector<TaskDim> dims;
@@ -129,6 +144,15 @@ absl::StatusOr<std::unique_ptr<Frame>> LaunchState::NewFrame() {
   return frame;
 }
 
+void LaunchState::PutOn(std::int64_t device, Frame& frame) const {
+  const absl::Span<const BufferId> arrays = ArraysOf(device);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const OperandInfo& info = program().operand_infos[i];
+    if (info.role == Role::kBound || info.role == Role::kScratch) continue;
+    frame.ref(info.mode == BlockMode::kResident ? info.array : info.ref).buffer = arrays[i];
+  }
+}
+
 std::int64_t LaunchState::FirstCorePrograms() const {
   const Chip* chip = FindChip(program().target.chip);
   const bool split = chip != nullptr && chip->is_tpu && chip->cores > 1 && !options_.tasks_apart;
@@ -138,12 +162,19 @@ std::int64_t LaunchState::FirstCorePrograms() const {
 AgentPrograms LaunchState::ProgramsOfAgent(std::int64_t first) const {
   const std::int64_t programs = walk_.programs();
   if (!program().grid_in_agent) return {first, first + 1};
+  if (!program().device_axes.empty() && !options_.tasks_apart) {
+    const std::int64_t each = programs / program().devices;
+    return {first, (first / each + 1) * each};
+  }
   if (!options_.tasks_apart) return {first, first == 0 ? FirstCorePrograms() : programs};
   const std::vector<DimOrder>& order = program().dim_order;
   std::int64_t each = 1;
   bool inner = false;  // past the leading parallel dimensions
   for (std::size_t d = 0; d < order.size(); ++d) {
-    if (inner && order[d] == DimOrder::kParallel && frame_.grid_size[d] > 1) return {first, programs};
+    if (inner && order[d] == DimOrder::kParallel && frame_.grid_size[d] > 1) {
+      const std::int64_t of_device = programs / program().devices;
+      return {first, (first / of_device + 1) * of_device};
+    }
     inner |= order[d] != DimOrder::kParallel;
     if (inner) each *= frame_.grid_size[d];
   }
@@ -179,7 +210,13 @@ absl::Status LaunchState::AtStep(const absl::Status& status, const Frame& frame)
 }
 
 absl::Status LaunchState::BindBound(std::size_t i, const ConstArray& array) {
-  const std::int64_t bound = ReadIndex(array.data, array.dtype, 0);
+  const std::int64_t bound = ReadIndex(array.data, array.dtype, binding_);
+  if (binding_ > 0) {
+    if (bound == ReadIndex(array.data, array.dtype, 0)) return absl::OkStatus();
+    return absl::InvalidArgumentError(Cat("grid bound '", program().operand_infos[i].name,
+                                          "' must be the same on every device, which run one kernel; found ",
+                                          ReadIndex(array.data, array.dtype, 0), " and ", bound));
+  }
   if (bound < 0)
     return absl::InvalidArgumentError(
         Cat("grid bound '", kernel_.program().operand_infos[i].name, "' must not be negative; found ", bound));
@@ -193,7 +230,7 @@ absl::Status LaunchState::BindBound(std::size_t i, const ConstArray& array) {
 void LaunchState::Attach(std::size_t i, BufferId buffer) {
   const OperandInfo& info = kernel_.program().operand_infos[i];
   RefState& state = frame_.ref(info.mode == BlockMode::kResident ? info.array : info.ref);
-  state.buffer = arrays_[i] = buffer;
+  state.buffer = ArrayOf(i) = buffer;
   for (std::size_t d = 0; d < info.type.shape.size(); ++d) state.origin[d] = 0;
 }
 
@@ -210,13 +247,16 @@ AllocRequest LaunchState::RequestFor(std::size_t i) const {
 }
 
 std::int64_t LaunchState::Finish() {
-  for (RunObserver* observer : options_.observers) observer->Finished(memory_, arrays_);
+  for (std::int64_t device = 0; device < program().devices; ++device) {
+    for (RunObserver* observer : options_.observers) observer->Finished(memory_, ArraysOf(device));
+  }
   if (shadow_rules_ == nullptr) return 0;
   std::int64_t checks = 0;
   for (const std::unique_ptr<FrameShadow>& shadow : shadows_) checks += shadow->uses();
-  for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {
-    if (program().operand_infos[i].role == Role::kOut)
-      checks += memory_.ReportUndefinedOutput(arrays_[i], DeclaredAt(i));
+  const std::size_t operands = program().operand_infos.size();
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    if (program().operand_infos[i % operands].role == Role::kOut)
+      checks += memory_.ReportUndefinedOutput(arrays_[i], DeclaredAt(i % operands));
   }
   return options_.definedness ? checks : 0;
 }
@@ -234,7 +274,7 @@ Site LaunchState::DeclaredAt(std::size_t i) const {
 // and so do elements that do not have memory's form.
 void LaunchState::BindInput(std::size_t i, const ConstArray& array) {
   const OperandInfo& info = kernel_.program().operand_infos[i];
-  const std::byte* data = array.data;
+  const std::byte* data = array.data + PartOf(info);
   const bool needs_form = NeedsNormalising(info.type.dtype);
   if (needs_form || (info.written && info.mode != BlockMode::kResident)) {
     std::vector<std::byte>& copy = copies_.emplace_back(data, data + ByteSize(info.type));
@@ -247,10 +287,11 @@ void LaunchState::BindInput(std::size_t i, const ConstArray& array) {
 // An aliased output starts with the input's contents, and the input's ref sees what is written to it.
 void LaunchState::BindOutput(std::size_t i, const MutableArray& array, absl::Span<const ConstArray> inputs) {
   const OperandInfo& info = kernel_.program().operand_infos[i];
-  const BufferId buffer = memory_.Adopt(RequestFor(i), array.data);
+  std::byte* const data = array.data + PartOf(info);
+  const BufferId buffer = memory_.Adopt(RequestFor(i), data);
   Attach(i, buffer);
   if (info.alias < 0) {
-    memory_.filler()(info.type.dtype, array.data, ByteSize(info.type) / StorageBytes(info.type.dtype));
+    memory_.filler()(info.type.dtype, data, ByteSize(info.type) / StorageBytes(info.type.dtype));
     if (shadow_rules_ != nullptr) memory_.SetUndefined(buffer);
     return;
   }
@@ -259,8 +300,8 @@ void LaunchState::BindOutput(std::size_t i, const MutableArray& array, absl::Spa
     const Role role = kernel_.program().operand_infos[static_cast<std::size_t>(k)].role;
     input += role == Role::kBound || role == Role::kPrefetch || role == Role::kIn;
   }
-  std::memmove(array.data, inputs[input].data, ByteSize(info.type));
-  Normalise(info.type.dtype, array.data, ByteSize(info.type) / StorageBytes(info.type.dtype));
+  std::memmove(data, inputs[input].data + PartOf(info), ByteSize(info.type));
+  Normalise(info.type.dtype, data, ByteSize(info.type) / StorageBytes(info.type.dtype));
   Attach(static_cast<std::size_t>(info.alias), buffer);
 }
 

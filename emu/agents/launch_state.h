@@ -46,6 +46,11 @@ class LaunchState {
   // From here on the walk is row-major, whatever the options say.
   void WalkInOrder();
 
+  // What the operands of a device are, one for each; and a frame's refs become these. There is one device but where the
+  // kernel names a mesh.
+  absl::Span<const BufferId> ArraysOf(std::int64_t device) const;
+  void PutOn(std::int64_t device, Frame& frame) const;
+
   // Where one agent is a TPU core: the programs of the first core. On a chip with two cores, each walks a part of the
   // leading parallel dimensions; else these are all.
   std::int64_t FirstCorePrograms() const;
@@ -71,6 +76,12 @@ class LaunchState {
   absl::Status AtStep(const absl::Status& status, const Frame& frame) const;
 
  private:
+  absl::Status BindOperands(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs);
+  BufferId& ArrayOf(std::size_t i) {
+    return arrays_[static_cast<std::size_t>(binding_) * kernel_.program().operand_infos.size() + i];
+  }
+  // Where the device's part of an array of the caller's begins.
+  std::ptrdiff_t PartOf(const OperandInfo& info) const { return binding_ * static_cast<std::ptrdiff_t>(ByteSize(info.type)); }
   absl::Status BindBound(std::size_t i, const ConstArray& array);
   void BindInput(std::size_t i, const ConstArray& array);
   void BindOutput(std::size_t i, const MutableArray& array, absl::Span<const ConstArray> inputs);
@@ -90,7 +101,8 @@ class LaunchState {
   Memory memory_;
   Frame frame_;
   GridWalk walk_;
-  std::vector<BufferId> arrays_;
+  std::vector<BufferId> arrays_;   // of every device's operands
+  std::int64_t binding_ = 0;       // the device whose operands get their memory
   std::vector<std::pair<std::size_t, std::int64_t>> bounds_;
   std::vector<std::vector<std::byte>> copies_;
   const ShadowRules* shadow_rules_ = nullptr;  // while definedness is tracked

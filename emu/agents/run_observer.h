@@ -25,11 +25,11 @@ class RunObserver : public AccessObserver {
   virtual bool watches_memory() const { return true; }
 
   // Operands have their memory, and no program has begun: the buffer of each operand, in the order of
-  // Program::operand_infos (invalid for bounds; of a resident block it is its array's).
+  // Program::operand_infos (invalid for bounds; of a resident block it is its array's). Once for each device, in order.
   virtual void Bound(Memory&, absl::Span<const BufferId> /*arrays*/) {}
   virtual void Before(const Step&, Frame&) {}
   virtual void After(const Step&, Frame&) {}
-  // Every agent has come to its end; of a launch that fails, nobody is told.
+  // Every agent has come to its end; of a launch that fails, nobody is told. Once for each device, in order.
   virtual void Finished(Memory&, absl::Span<const BufferId> /*arrays*/) {}
 
   void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override {}

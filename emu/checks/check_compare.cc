@@ -21,13 +21,16 @@ namespace {
 absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner, const Trial& trial,
                                                       const OutputDifference& difference, const RunLengths& lengths) {
   const Program& program = runner.kernel().state().program();
-  LastWriter writer(difference.element, NamingOf(program));
   std::size_t operand = 0, output = 0;
   const std::vector<OperandInfo>& infos = program.operand_infos;
   for (std::size_t i = 0; i < infos.size(); ++i) {
     if (infos[i].role == Role::kOut && output++ == difference.output) operand = i;
   }
+  const std::int64_t of_device = NumElements(infos[operand].type.shape);
+  LastWriter writer(difference.element % of_device, NamingOf(program));
+  std::int64_t device = 0;
   BoundAndFinished watch([&](Memory& memory, absl::Span<const BufferId> arrays) {
+    if (device++ != difference.element / of_device) return;
     memory.Observe(&writer);
     writer.Watch(memory, arrays[operand]);
   });

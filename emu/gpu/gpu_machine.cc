@@ -28,18 +28,65 @@ GpuMachine::GpuMachine(const Program& program, Memory& memory, absl::Span<const 
   block_dims_ = grid_.size() - (threads ? 1 : 0);
   const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
   for (std::size_t d = block_dims_ - cluster_dims; d < block_dims_; ++d) units_ *= grid_[d];
+  if (several_devices()) {  // the whole launch is one cluster: anybody may reach for anybody's
+    for (const std::int64_t size : grid_) units_ *= size;
+  }
   if (options.definedness) model_.TrackDefinedness();
   model_.TrackAccesses(options.races);
   model_.NamePlaces(options.places);
 }
 
-void GpuMachine::Adopt(BufferId array) {
+TrackedBuffer GpuMachine::Tracked(BufferId array, const Place& place) const {
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(array);
-  model_.Adopt(array, {.name = std::string(memory_.NameOf(array)),
-                       .shape = {shape.begin(), shape.end()},
-                       .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(array)),
-                       .space = ProxySpace::kGlobal,
-                       .place = DevicePlace()});
+  return {.name = std::string(memory_.NameOf(array)),
+          .shape = {shape.begin(), shape.end()},
+          .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(array)),
+          .space = ProxySpace::kGlobal,
+          .place = place};
+}
+
+void GpuMachine::Adopt(BufferId array) { model_.Adopt(array, Tracked(array, DevicePlace())); }
+
+void GpuMachine::AdoptOf(std::int64_t device, std::size_t operand, BufferId array) {
+  device_arrays_.resize(static_cast<std::size_t>(program_.devices),
+                        std::vector<BufferId>(program_.operand_infos.size()));
+  device_arrays_[static_cast<std::size_t>(device)][operand] = array;
+  operand_of_.try_emplace(array.value, operand);
+}
+
+// What is done to a device's arrays, by whom ever, comes after it has entered: before that, they may be another
+// kernel's.
+void GpuMachine::EnterDevices(bool meet) {
+  std::vector<bool> entered(static_cast<std::size_t>(program_.devices));
+  ClockBundle all;
+  const std::map<std::int64_t, BlockId> blocks(block_at_.begin(), block_at_.end());
+  for (const auto& [number, id] : blocks) {
+    const std::int64_t device = DeviceOf(Of(id).index);
+    const AgentId core = Of(id).threads[0];
+    if (!entered[static_cast<std::size_t>(device)] && !device_arrays_.empty()) {
+      std::vector<BufferId> arrays = device_arrays_[static_cast<std::size_t>(device)];
+      std::sort(arrays.begin(), arrays.end());
+      arrays.erase(std::unique(arrays.begin(), arrays.end()), arrays.end());
+      for (const BufferId array : arrays) {
+        if (array.valid()) model_.Alloc(core, array, Tracked(array, DevicePlace(device)), {});
+      }
+    }
+    entered[static_cast<std::size_t>(device)] = true;
+    model_.agents().Tick(core, {});
+    all.Join(model_.agents().ClockOf(core));
+  }
+  if (!meet) return;
+  for (const auto& [number, id] : blocks) model_.agents().Acquire(Of(id).threads[0], all);
+}
+
+std::int64_t GpuMachine::DeviceOf(absl::Span<const std::int64_t> index) const {
+  std::int64_t device = 0;
+  for (std::size_t d = 0; d < program_.device_axes.size(); ++d) device = device * grid_[d] + index[d];
+  return device;
+}
+
+std::int64_t GpuMachine::BlocksOfCluster() const {
+  return several_devices() ? static_cast<std::int64_t>(block_at_.size()) : units_;
 }
 
 void GpuMachine::WrittenBefore(BufferId array) {
@@ -68,9 +115,21 @@ std::int64_t GpuMachine::NumberOf(absl::Span<const std::int64_t> index) const {
 
 // A block of one thread is called by its block alone.
 std::string GpuMachine::NameOf(absl::Span<const std::int64_t> index) const {
-  if (program_.grid_in_agent) return index.empty() ? "the core" : "the core from " + AgentName(index) + " on";
+  if (program_.grid_in_agent) {
+    const std::size_t device_dims = program_.device_axes.size();
+    const absl::Span<const std::int64_t> program = index.subspan(device_dims);
+    const bool first = std::all_of(program.begin(), program.end(), [](std::int64_t i) { return i == 0; });
+    const std::string core =
+        program.empty() || (first && device_dims > 0) ? "the core" : "the core from " + AgentName(program) + " on";
+    return device_dims == 0 ? core : Cat(core, device_dims > 0 && !first ? ", on " : " on ",
+                                         DeviceName(index.first(device_dims)));
+  }
   if (block_dims_ == grid_.size() || grid_.back() == 1) return NameOfBlock(index.first(block_dims_));
   return AgentName({.blocks = true, .thread_index = true, .many_threads = true}, index);
+}
+
+std::string GpuMachine::NameOf(const Block& block) const {
+  return program_.grid_in_agent ? NameOf(block.index) : NameOfBlock(block.index);
 }
 
 AgentId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
@@ -79,7 +138,7 @@ AgentId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t 
   block.index.assign(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(block_dims_));
   block.number = NumberOf(index);
   block.cluster = block.number / units_;
-  block.place = DevicePlace()
+  block.place = DevicePlace(DeviceOf(index))
                     .With(PlaceLevel::kCluster, static_cast<std::int32_t>(block.cluster))
                     .With(PlaceLevel::kBlock, static_cast<std::int32_t>(block.number % units_));
   block_at_[block.number] = id;
@@ -98,7 +157,7 @@ AgentId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t 
     block.threads.push_back(model_.agents().Add(NameOf(thread.index), place));
   }
   block.running = block.threads.size();
-  block.meeting = model_.MakeRendezvous(Cat("the threads of ", NameOfBlock(block.index)), block.threads);
+  block.meeting = model_.MakeRendezvous(Cat("the threads of ", NameOf(block)), block.threads);
   return first;
 }
 
@@ -107,11 +166,11 @@ bool GpuMachine::EndThread(AgentId id) {
   model_.AgentEnds(id);
   Of(id).ended = true;
   Cluster& cluster = clusters_.at(block.cluster);
-  if (units_ > 1) EndCollectives(Of(id), collectives_);
-  if (units_ > 1) EndCollectives(Of(id), cluster.collectives);
+  if (HasPeers()) EndCollectives(Of(id), collectives_);
+  if (HasPeers()) EndCollectives(Of(id), cluster.collectives);
   if (--block.running > 0) return false;
   // Blocks of a cluster may look at each other's memory until all have come to their end.
-  if (++cluster.ended < units_) return false;
+  if (++cluster.ended < BlocksOfCluster()) return false;
   for (const BlockId other : cluster.blocks) EndBlock(other);
   cluster.over = true;
   RetireIfIdle(block.cluster);

@@ -2,8 +2,10 @@
 // that are under way, what each has allocated and which barriers that stands for, and in whose name the model is asked.
 // A cluster is retired with all that it had once its blocks have ended and nothing that they started is under way; a
 // warp when it is joined; barriers and semaphores, where a cluster is one block, soon after their scope.
-// Based on: the execution model of Pallas' Mosaic GPU backend. Limits: one device; the bytes of shared memory are a
-// stack, as the backend lays them out.
+// Several devices of a TPU that run a kernel together are the first dimensions of its grid: their cores are blocks that
+// reach each other's memory and semaphores as the blocks of a cluster do.
+// Based on: the execution model of Pallas' Mosaic GPU backend. Limits: the bytes of shared memory are a stack, as that
+// backend lays them out.
 #ifndef PALLADION_EMU_GPU_GPU_MACHINE_H_
 #define PALLADION_EMU_GPU_GPU_MACHINE_H_
 
@@ -33,7 +35,7 @@ struct GpuOptions {
   FencePolicy policy = FencePolicy::kPallas;
   bool races = false;  // record accesses and judge their order
   bool definedness = false;
-  std::int32_t device = 0;  // of every block, and of what is allocated
+  std::int32_t device = 0;  // of every block, and of what is allocated; the first of several
   ConcurrencyModel::PlaceNamer places = {};
 };
 
@@ -42,17 +44,24 @@ class GpuMachine final : public OverMemory {
   // All outlive it. `grid`: the launch's sizes, of every dimension.
   GpuMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid, const GpuOptions& options);
 
-  // An array of the kernel call: it is there before every thread.
+  // An array of the kernel call: it is there before every thread. Where several devices run the kernel together, one of
+  // a device's, by the operand's number: it is there when the device enters the kernel.
   void Adopt(BufferId array);
+  void AdoptOf(std::int64_t device, std::size_t operand, BufferId array);
 
   // The kernel before this one may not have ended yet, and writes the array.
   void WrittenBefore(BufferId array);
 
   // A block begins: the index of its first thread in the grid, and how many it has. Its threads are numbered in order.
   AgentId AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads);
+  // Of several devices, once all their blocks have been added, which they are before any runs: the devices enter the
+  // kernel. `meet`: they wait for each other there, so each knows that the others have entered.
+  void EnterDevices(bool meet);
   void SetCurrent(AgentId thread) { current_ = thread; }  // who asks, from here on
   // It has come to its end. True: it was the last of its cluster, whose memory is gone now.
   bool EndThread(AgentId thread);
+
+  std::int64_t DeviceOf(absl::Span<const std::int64_t> index) const;  // its number in the mesh
 
   std::string NameOf(AgentId thread) const { return model_.agents().NameOf(thread); }
   // The same of any thread of the grid, by its index: it may have been retired, or not begun yet.
@@ -181,6 +190,11 @@ class GpuMachine final : public OverMemory {
   const Block& Of(BlockId id) const { return blocks_[id]; }
   Cluster& ClusterOf(BlockId id) { return clusters_.at(Of(id).cluster); }
   std::int64_t NumberOf(absl::Span<const std::int64_t> index) const;  // of the block
+  bool several_devices() const { return !program_.device_axes.empty(); }
+  std::string NameOf(const Block& block) const;
+  bool HasPeers() const { return units_ > 1 || several_devices(); }
+  std::int64_t BlocksOfCluster() const;
+  TrackedBuffer Tracked(BufferId array, const Place& place) const;
   Thread& Current() { return Of(current_); }
   std::int64_t PeerNumber(BlockId block, absl::Span<const PeerCoordinate> where) const;
   BlockId PeerOf(BlockId block, absl::Span<const PeerCoordinate> where) const;
@@ -189,7 +203,9 @@ class GpuMachine final : public OverMemory {
     return block >= 0 && static_cast<std::size_t>(block) < begun_.size() && begun_[static_cast<std::size_t>(block)];
   }
   ObjectName NextName(std::int64_t step);
-  Place DevicePlace() const { return Place{}.With(PlaceLevel::kDevice, options_.device); }
+  Place DevicePlace(std::int64_t device = 0) const {
+    return Place{}.With(PlaceLevel::kDevice, options_.device + static_cast<std::int32_t>(device));
+  }
 
   absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, const Place& place);
   absl::StatusOr<BufferId> AllocGlobal(const AllocRequest& request);
@@ -200,6 +216,7 @@ class GpuMachine final : public OverMemory {
   std::int64_t Arrivals(const SyncRequest& request) const;
   void EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends);
   void EndLeft(Block& block, Barrier::Ends ends);
+  BufferId PeerArray(BufferId buffer, std::size_t operand, absl::Span<const PeerCoordinate> where, const Site& site);
   void Release(BufferId buffer);
   void FreeMemory(BufferId buffer);
   void EndBlock(BlockId block);
@@ -231,6 +248,9 @@ class GpuMachine final : public OverMemory {
   absl::flat_hash_map<std::int64_t, Cluster> clusters_;  // by number
   absl::flat_hash_map<std::int64_t, BlockId> block_at_;  // by number
   std::vector<bool> begun_;                              // blocks, by number
+  // Of several devices: the arrays of each, by operand; and which one a buffer is.
+  std::vector<std::vector<BufferId>> device_arrays_;
+  absl::flat_hash_map<std::int32_t, std::size_t> operand_of_;
   LiveTable<SyncId, SyncArray> syncs_;
   std::map<ObjectName, SyncId> grid_syncs_;
   absl::flat_hash_map<std::int32_t, std::pair<BlockId, ObjectName>> names_;  // of shared buffers

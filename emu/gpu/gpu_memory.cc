@@ -161,10 +161,10 @@ void GpuMachine::EndBlock(BlockId id) {
   for (const auto& [name, sync] : block.syncs) syncs.push_back(sync);
   for (const SyncId sync : syncs) EndSync(sync, {}, Barrier::Ends::kBlock);
   for (const auto& [name, shared] : block.live) block.retired.push_back(shared);
-  const std::string end = Cat("the end of ", NameOfBlock(block.index));
+  const std::string end = Cat("the end of ", NameOf(block));
   for (const SharedBuffer& shared : block.retired) {
     // Nobody but a peer can reach it unordered: what the block's own engines still do is NOT_AWAITED.
-    if (options_.races && units_ > 1 && !shared.freed) model_.FreeAfter(block.threads, end, shared.buffer, {});
+    if (options_.races && HasPeers() && !shared.freed) model_.FreeAfter(block.threads, end, shared.buffer, {});
     Release(shared.buffer);
   }
   block.live.clear();
@@ -192,6 +192,12 @@ BlockId GpuMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where
 
 // What is wrong with a peer that cannot be reached.
 std::string GpuMachine::WhyNoPeer(BlockId block, absl::Span<const PeerCoordinate> where) const {
+  if (several_devices()) {
+    std::vector<std::int64_t> device = Of(block).index;
+    for (const PeerCoordinate& coordinate : where) device[coordinate.grid_dim] = coordinate.index;
+    device.resize(program_.device_axes.size());
+    return Cat("of ", DeviceName(device), ", which is not in the mesh of ", program_.devices, " devices");
+  }
   return Cat("of a block that ", HasBegun(PeerNumber(block, where)) ? "has come to its end" : "is not in its cluster");
 }
 
@@ -201,11 +207,25 @@ void GpuMachine::ReportPeer(std::string_view what, const Site& site) {
        .message = Cat(NameOf(current_), " reaches for ", what),
        .loc = site.loc,
        .text_line = site.text_line,
-       .fix = "name a block of the cluster, and let a cluster barrier order the access within the life of its memory"});
+       .fix = several_devices() ? "name a device of the mesh: coordinates, or a logical number, from 0 to the size less 1"
+                                : "name a block of the cluster, and let a cluster barrier order the access within the "
+                                  "life of its memory"});
+}
+
+// The same operand of another device.
+BufferId GpuMachine::PeerArray(BufferId buffer, std::size_t operand, absl::Span<const PeerCoordinate> where,
+                               const Site& site) {
+  const BlockId mine = Current().block;
+  const BlockId peer = PeerOf(mine, where);
+  if (peer.valid()) return device_arrays_[static_cast<std::size_t>(DeviceOf(Of(peer).index))][operand];
+  ReportPeer(Cat("'", std::string(memory_.NameOf(buffer)), "' ", WhyNoPeer(mine, where)), site);
+  return buffer;
 }
 
 // Where a peer has not come to the allocation yet, its bytes are there all the same: they were from its start on.
 BufferId GpuMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) {
+  if (const auto operand = operand_of_.find(buffer.value); operand != operand_of_.end() && !where.empty())
+    return PeerArray(buffer, operand->second, where, site);
   const auto named = names_.find(buffer.value);
   if (named == names_.end()) return buffer;
   const ObjectName name = named->second.second;

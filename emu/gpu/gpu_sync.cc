@@ -47,7 +47,7 @@ SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, 
   if (block.valid()) Of(block).arrays.push_back(id);
   std::int64_t count = 1;
   for (const std::int64_t size : request.shape) count *= size;
-  const std::string of = units_ > 1 && block.valid() ? Cat(" of ", NameOfBlock(Of(block).index)) : "";
+  const std::string of = HasPeers() && block.valid() ? Cat(" of ", NameOf(Of(block))) : "";
   for (std::int64_t i = 0; i < count; ++i) {
     const std::string text = ElementName(request, i) + of;
     const std::string python = count == 1 ? request.name : ElementName(request, i, ".at[");
@@ -82,7 +82,8 @@ absl::StatusOr<SyncId> GpuMachine::AllocSync(const SyncRequest& request) {
     if (added) at->second = MakeSync(request, here, {});
     return at->second;
   }
-  const ObjectName name = NextName(request.place.step);
+  const ObjectName name =
+      request.collective >= 0 ? ObjectName{-1 - request.collective, 0} : NextName(request.place.step);
   if (request.place.owner == PlaceLevel::kThread && Of(block).threads.size() > 1) {
     const SyncId own = MakeSync(request, name, block);
     syncs_[own].users = 1;
@@ -108,7 +109,7 @@ void GpuMachine::EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends) {
   for (const BarrierId barrier : array.barriers) model_.End(barrier, site, ends);
   for (const SemaphoreId semaphore : array.semaphores) model_.End(semaphore, site);
   // Peers may come to it by its name, and operations under way may tell it.
-  if (units_ > 1 || !array.block.valid()) return;
+  if (HasPeers() || !array.block.valid()) return;
   Cluster& cluster = ClusterOf(array.block);
   cluster.under_way > 0 ? cluster.ended_syncs.push_back(id) : RetireSync(id);
 }
@@ -141,7 +142,8 @@ SyncElement GpuMachine::PeerSync(SyncElement element, absl::Span<const PeerCoord
   if (peer == array.block) return element;
   const std::string& object = array.request.name;
   if (!peer.valid() || Of(peer).ended || Of(peer).running == 0) {
-    ReportPeer(Cat("barrier '", object, "' ", WhyNoPeer(array.block, where)), site);
+    ReportPeer(Cat(array.semaphores.empty() ? "barrier '" : "semaphore '", object, "' ", WhyNoPeer(array.block, where)),
+               site);
     return element;
   }
   const ObjectName name = array.name;

@@ -13,6 +13,7 @@ class Walk {
   Walk(const Kernel& kernel, const SyncObject& object, std::map<int, bool>* at)
       : kernel_(kernel), object_(object), at_(*at) {
     FindObject(kernel.bodies[0].region);
+    FindScratch();
   }
 
   // `after`: may a signal come after the region? The answer for its start.
@@ -49,8 +50,17 @@ class Walk {
     }
   }
 
-  void Take(const Instr& op, ValueId value) {
-    if (!value.valid() || op.text_line != object_.first || NameOf(value) != object_.second) return;
+  // A semaphore that is a scratch operand of the kernel.
+  void FindScratch() {
+    std::size_t param = 0;
+    for (const Operand& operand : kernel_.operands) {
+      if (operand.role != Role::kBound) Take(operand.text_line, kernel_.bodies[0].region.params[param++].value);
+    }
+  }
+
+  void Take(const Instr& op, ValueId value) { Take(op.text_line, value); }
+  void Take(int line, ValueId value) {
+    if (!value.valid() || line != object_.first || NameOf(value) != object_.second) return;
     const Type& type = kernel_.values[value.index()].type;
     if (type.is_ref() && type.element != ElementKind::kData) values_.insert(value.value);
   }

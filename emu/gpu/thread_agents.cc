@@ -52,6 +52,8 @@ void ThreadAgent::Begin(AgentId thread, AgentPrograms programs) {
   started_ = false;
 }
 
+void ThreadAgent::PutOn(std::int64_t device) { state_.PutOn(device, *frame_); }
+
 void ThreadAgent::BeginWarp(AgentId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent) {
   id_ = warp;
   is_warp_ = true;
@@ -161,11 +163,25 @@ ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* w
   machine.OnStart([this](AgentId operation) { Spawn(operation); });
   machine.OnFork([this](AgentId warp, std::int64_t number, std::size_t first) { return Fork(warp, number, first); });
   const Program& program = state.program();
+  if (!program.device_axes.empty()) EnterDevices(kernel);
   if (!program.mesh.has_value()) return;
   const std::vector<std::int64_t>& grid = state.frame().grid_size;
   const std::size_t block_dims = grid.size() - (program.mesh->thread_dim ? 1 : 0);
   if (program.mesh->thread_dim) threads_ = grid.back();
   for (std::size_t d = block_dims - program.mesh->cluster_dims; d < block_dims; ++d) blocks_ *= grid[d];
+}
+
+// All devices are there from the start, as those of a machine are. Without a collective id the compiler puts a barrier
+// of all devices before a kernel that reaches others (CompilerParams.skip_device_barrier leaves it out).
+void ThreadAgents::EnterDevices(const Kernel& kernel) {
+  std::vector<std::int64_t> index(state_.frame().grid_size.size());
+  for (std::int64_t program = 0; program < state_.walk().programs(); program = state_.ProgramsOfAgent(program).last) {
+    state_.walk().At(program, absl::MakeSpan(index));
+    blocks_added_.push_back(machine_.AddBlock(index, 1));
+  }
+  const Attr* skip = Find(kernel.params, "skip_device_barrier");
+  const bool skips = skip != nullptr && skip->value == Attr{true}.value;
+  machine_.EnterDevices(/*meet=*/Find(kernel.params, "collective_id") == nullptr && !skips);
 }
 
 void ThreadAgents::Start(AgentId agent, const Started& started) {
@@ -201,9 +217,15 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
   if (next_ % (threads_ * blocks_) == 0) --free_clusters_;
   std::vector<std::int64_t> index(state_.frame().grid_size.size());
   state_.walk().At(next_, absl::MakeSpan(index));
-  if (next_ % threads_ == 0) first_ = machine_.AddBlock(index, threads_);
+  if (!blocks_added_.empty()) {
+    first_ = blocks_added_.front();
+    blocks_added_.pop_front();
+  } else if (next_ % threads_ == 0) {
+    first_ = machine_.AddBlock(index, threads_);
+  }
   const std::int64_t thread = threads_ == 1 ? 0 : index.back();  // whatever the order of the walk
   const AgentPrograms programs = state_.ProgramsOfAgent(next_);
+  if (!state_.program().device_axes.empty()) agent->PutOn(machine_.DeviceOf(index));
   agent->Begin({first_.value + static_cast<std::int32_t>(thread)}, programs);
   Start(agent->id(), {.program = static_cast<std::int32_t>(next_)});
   agent->SetOrdinal(Add(agent->id(), {.agent = agent}));
@@ -268,6 +290,7 @@ bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdi
   if (target.kind == WaitTarget::Kind::kMeeting) return machine_.SameBlock(waiter, index);
   if (target.kind == WaitTarget::Kind::kSpawned) return started->warp >= 0 && machine_.IndexOf(waiter) == index;
   const SyncRequest& request = machine_.RequestOf(target.object.array);
+  if (request.collective >= 0) return live.agent != nullptr;  // any line of the kernel may ask for it
   const SyncObject object{request.site.text_line, request.name};
   if (live.agent != nullptr && next_ < state_.walk().programs() && machine_.OfGrid(target.object.array) &&
       reach_.MayComeFromStart(object)) {

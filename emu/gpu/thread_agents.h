@@ -60,6 +60,7 @@ class ThreadAgent final : public Agent, private StepHooks {
   // Puts the agent at the start of that thread, which is one program of the launch; of a TPU's core, several.
   void Begin(AgentId thread, AgentPrograms programs);
   const Frame& frame() const { return *frame_; }
+  void PutOn(std::int64_t device);  // its operands are this device's
   AgentId id() const { return id_; }
   Spin& spin() { return spin_; }
 
@@ -132,6 +133,7 @@ class ThreadAgents final : public AgentSource, public AgentsAround {
     live_[agent.value] = live;
     return ordinals_.Add(agent);
   }
+  void EnterDevices(const Kernel& kernel);
   void Start(AgentId agent, const Started& started);
   const Started* StartedAs(AgentId agent) const;                    // nullptr: an engine's operation
   std::vector<std::int64_t> IndexOf(const Started& started) const;  // in the grid
@@ -150,6 +152,7 @@ class ThreadAgents final : public AgentSource, public AgentsAround {
   absl::Status Fork(AgentId warp, std::int64_t number, std::size_t first);
 
   AgentId first_;  // of the block that begins
+  std::deque<AgentId> blocks_added_;  // of several devices: the first thread of each, none of which has begun
   CurrentGate current_;
   std::vector<std::unique_ptr<ThreadAgent>> warps_;
   AgentOrdinals ordinals_;

@@ -34,15 +34,12 @@ class Threads final : public AgentsOfLaunch {
       : state_(state), kernel_(KernelOf(state)), options_(options) {}
 
   void Bound(Memory& memory, absl::Span<const BufferId> arrays) override {
-    machine_.emplace(state_.program(), memory, state_.frame().grid_size,
-                     GpuOptions{.policy = options_.fences,
-                                .races = options_.races,
-                                .definedness = state_.tracks_definedness(),
-                                .device = state_.device(),
-                                .places = [&module = state_.module()](const CodeSite& site) {
-                                  return PlaceText(module, site.loc, site.text_line);
-                                }});
-    if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
+    const std::int64_t device = devices_bound_++;
+    if (device == 0) MakeMachine(memory);
+    if (!state_.program().device_axes.empty()) {
+      AdoptOf(device, arrays);
+      return;
+    }
     std::vector<BufferId> adopted;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       const OperandInfo& info = state_.program().operand_infos[i];
@@ -65,7 +62,8 @@ class Threads final : public AgentsOfLaunch {
     Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
     // A TPU's cores wait for nobody yet: one after another is enough.
     const bool cores = state_.program().grid_in_agent;
-    if (cores) residency = {};
+    const bool devices = !state_.program().device_axes.empty();  // which may wait for each other
+    if (cores && !devices) residency = {};
     const bool at_once = cores || (options_.together && !BlocksInteract(state_.program(), kernel_));
     if (!search && !at_once) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
     if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
@@ -112,6 +110,25 @@ class Threads final : public AgentsOfLaunch {
   }
 
  private:
+  void MakeMachine(Memory& memory) {
+    machine_.emplace(state_.program(), memory, state_.frame().grid_size,
+                     GpuOptions{.policy = options_.fences,
+                                .races = options_.races,
+                                .definedness = state_.tracks_definedness(),
+                                .device = state_.device(),
+                                .places = [&module = state_.module()](const CodeSite& site) {
+                                  return PlaceText(module, site.loc, site.text_line);
+                                }});
+    if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
+  }
+
+  void AdoptOf(std::int64_t device, absl::Span<const BufferId> arrays) {
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      const OperandInfo& info = state_.program().operand_infos[i];
+      if (arrays[i].valid() && (info.role == Role::kOut || info.written)) machine_->AdoptOf(device, i, arrays[i]);
+    }
+  }
+
   // A thread, or a warp, is one writer; of engines each write is one of its own.
   std::uint32_t Writer() {
     constexpr std::uint32_t kEngines = std::uint32_t{1} << 31;
@@ -122,6 +139,7 @@ class Threads final : public AgentsOfLaunch {
   LaunchState& state_;
   const Kernel& kernel_;
   const ScheduledOptions& options_;
+  std::int64_t devices_bound_ = 0;
   std::optional<GpuMachine> machine_;
   std::optional<ThreadAccesses> accesses_;
   std::optional<ThreadAgents> agents_;

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from palladion import jax_programs, jax_versions, lowering, probes
+from palladion import device_mesh, jax_programs, jax_versions, lowering, probes
 from palladion.carriers import is_key
 from palladion.exporter.errors import ExportError
 from palladion.exporter.gpu_pipeline import gpu_call_text
@@ -50,6 +50,7 @@ def write_kernel(file: TextFile, primitive_name: str, context, params):
                 raise ExportError(f"{role} {number} of the kernel is {aval.str_short()}: semaphores that outlive a kernel's call are not "
                                   "supported; start and await what they count in one kernel, with the semaphore in scratch_shapes",
                                   call_place(context))
+    file.devices = device_mesh.mesh_of(context, params["jaxpr"]) if "jaxpr" in params else {}
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
 
 

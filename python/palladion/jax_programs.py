@@ -8,8 +8,10 @@ import inspect
 import math
 
 import jax
+import numpy as np
 from jax._src import config, core, dispatch, mesh, sharding_impls
-from jax._src.interpreters import pxla
+from jax._src.interpreters import mlir, pxla
+from jax._src.lib.mlir.dialects import hlo
 
 from palladion import jax_versions
 
@@ -151,3 +153,28 @@ def lower_once(context, nodes, function, on_others=None):
         return jax.lax.cond(number == 0, lambda v: function(*v), lambda v: other(*v), values)
 
     return _lower_on_every_device(context, nodes, first_or_other, own, axes)
+
+
+def mesh_of(context):
+    """({axis: size} of the mesh around this lowering, the axes among them that XLA would partition); ({}, ()) outside of one."""
+    axis_context = context.module_context.axis_context
+    if not isinstance(axis_context, sharding_impls.SPMDAxisContext):
+        return {}, ()
+    own = axis_context.mesh
+    return dict(own.shape), tuple(name for name in own.axis_names if name not in axis_context.manual_axes)
+
+
+# The number of the device in the mesh, row-major: what XLA calls the partition.
+_device_number_p = core.Primitive("palladion_device_number")
+
+
+@_device_number_p.def_abstract_eval
+def _device_number_aval():
+    return core.ShapedArray((), np.uint32)
+
+
+mlir.register_lowering(_device_number_p, lambda context: [hlo.PartitionIdOp().result], platform="cpu")
+
+
+def device_number():
+    return _device_number_p.bind()

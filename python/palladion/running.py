@@ -18,7 +18,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, jax_programs, jax_versions, probes, progress as progress_line
+from palladion import _library, device_mesh, jax_programs, jax_versions, probes, progress as progress_line
 from palladion.bridge.session_report import SessionReport
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
 from palladion.exporter.errors import ExportError
@@ -83,6 +83,8 @@ class _KernelCall:
         self.in_types, self.out_avals = in_types, out_avals
         self.program = None
         self.counts = True
+        self.devices = info.devices
+        self.meeting = device_mesh.Meeting(info.name, info.devices, self._locked) if info.devices else None
 
     def again(self) -> "_KernelCall":
         """The same on another device of a partitioned program: for its results alone."""
@@ -91,6 +93,11 @@ class _KernelCall:
         return call
 
     def __call__(self, *arrays):
+        if self.meeting is not None:  # the first operand is the device's number
+            return self.meeting(int(arrays[0]), arrays[1:])
+        return self._locked(arrays)
+
+    def _locked(self, arrays):
         with self.session.lock:
             try:
                 return self._run(arrays)
@@ -107,7 +114,8 @@ class _KernelCall:
             self.program = self.session.program(self.text, self.session.target)
         prepared = time.perf_counter()
         inputs = [np.asarray(a).view(t) for a, t in zip(arrays, self.in_types)]
-        outputs = [np.zeros(shape, dtype) for shape, dtype in self.out_avals]
+        parts = (self.devices,) if self.devices else ()
+        outputs = [np.zeros(parts + shape, dtype) for shape, dtype in self.out_avals]
         try:
             if self.session.check is None or not self.counts:
                 code, report = self.program.run(inputs, outputs, self.session.budget)
@@ -189,7 +197,8 @@ def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -
                                [storage(a) for a in context.avals_out])
 
             def around(which, *values):
-                results = _kernel_p.bind(*[to_carrier(v) for v in values], call=which)
+                number = [jax_programs.device_number()] if which.devices else []
+                results = _kernel_p.bind(*number, *[to_carrier(v) for v in values], call=which)
                 return [from_carrier(r, aval) for r, aval in zip(results, context.avals_out)]
 
             return jax_programs.lower_once(context, nodes, functools.partial(around, call),

@@ -15,9 +15,14 @@ struct AgentNaming {
   bool blocks = false;        // blocks, of a launch over a mesh; else programs
   bool thread_index = false;  // the last dimension counts the threads of a block
   bool many_threads = false;  // and there are several
+  std::size_t device_dims = 0;  // the first dimensions count devices
 };
 
-// "program (3, 0)", "block (2)", "thread 1 of block (2)"; without a grid "the program", "the block", "thread 1".
+// "device 3", or of a mesh with several axes "device (1, 0)".
+std::string DeviceName(absl::Span<const std::int64_t> coordinates);
+
+// "program (3, 0)", "block (2)", "thread 1 of block (2)"; without a grid "the program", "the block", "thread 1". Where
+// there are several devices, " on device 3" follows.
 std::string AgentName(const AgentNaming& naming, absl::Span<const std::int64_t> grid_index);
 inline std::string AgentName(absl::Span<const std::int64_t> program) { return AgentName(AgentNaming(), program); }
 

@@ -28,7 +28,6 @@ constexpr OpRow Later(std::string_view dialect, std::string_view name, std::stri
 }
 
 constexpr std::string_view kGpuMemory = "Mosaic GPU's own memory operations: not modelled yet";
-constexpr std::string_view kSemaphores = "semaphores: not modelled yet";
 constexpr std::string_view kMma = "MMA instructions: not modelled yet";
 constexpr std::string_view kHardwarePrng = "hardware random numbers: their sequence is not documented";
 constexpr std::string_view kSparseCore = "SparseCore: not modelled yet";
@@ -44,8 +43,6 @@ constexpr OpRow kRows[] = {
     Later("", "multimem_store", "unsupported.md#multimem_store", kGpu, Effect::kWrites, Unit::kMemory, kGpuMemory),
     Later("", "multimem_load_reduce", "unsupported.md#multimem_load_reduce", kGpu, Effect::kReads, Unit::kMemory,
           kGpuMemory),
-    Later("", "get_barrier_semaphore", "unsupported.md#get_barrier_semaphore", kTpu, Effect::kSynchronises,
-          Unit::kControl, kSemaphores),
     Later("", "wgmma", "unsupported.md#wgmma", kGpu, Effect::kReads, Unit::kMatrix, kMma),
     Later("", "tcgen05_mma", "unsupported.md#tcgen05_mma", kGpu, Effect::kReadsWrites, Unit::kMatrix, kMma),
     Later("", "tcgen05_commit_arrive", "unsupported.md#tcgen05_commit_arrive", kGpu, Effect::kSynchronises,

@@ -33,6 +33,9 @@ struct SyncRequest {
   // Of a cluster barrier: the grid dimensions of each axis, several for a composite one.
   std::vector<std::vector<std::size_t>> axes;
   AllocationPlace place;  // whose memory a barrier is in is the machine's own business
+  // Of a barrier semaphore of a TPU, its collective id: kernels and devices that name the same one mean the same, and
+  // asking for it again gives it again. -1: none.
+  std::int64_t collective = -1;
   Site site;
 };
 

@@ -6,6 +6,7 @@
 #include "semantics/base/status.h"
 #include "semantics/base/target_names.h"
 #include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/prepare/device_mesh.h"
 #include "semantics/program/blocks.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
@@ -184,6 +185,7 @@ class KernelPreparer {
       return absl::OkStatus();
     }
     program().grid = kernel_.launch.grid;
+    program().grid_bound.clear();
     for (const GridDim& dim : kernel_.launch.grid) {
       int operand = -1;
       for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
@@ -192,7 +194,7 @@ class KernelPreparer {
       program().grid_bound.push_back(operand);
     }
     DescribeOrder();
-    return absl::OkStatus();
+    return AddDevices(kernel_, &program());
   }
 
   // TPU dimensions are ordered unless dimension_semantics says "parallel" (or one of its cores' kinds); blocks of a GPU
@@ -301,7 +303,7 @@ class KernelPreparer {
     std::vector<SlotId> grid_slots;
     for (std::size_t d = 0; d < rank; ++d) {
       grid_slots.push_back(builder_.NewSlot(Type{.dtype = DType::kI32}));
-      builder_.Emit(RunGridIndex, GridIndexParams{d}, {}, {grid_slots.back()});
+      builder_.Emit(RunGridIndex, GridIndexParams{program().device_axes.size() + d}, {}, {grid_slots.back()});
     }
     for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
       if (!kernel_.operands[i].block.has_value()) continue;

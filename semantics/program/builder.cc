@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/registry/op_row.h"
@@ -362,8 +363,9 @@ absl::Status Builder::LowerRegion(const Region& region, absl::Span<const SlotId>
 absl::StatusOr<int> Builder::GridAxis(std::int64_t axis) const {
   const Launch& launch = kernel_.launch;
   std::int64_t user_axis = 0;
-  for (int d = 0; d < static_cast<int>(program_.grid.size()); ++d) {
-    if (std::count(launch.vmapped.begin(), launch.vmapped.end(), d) > 0) continue;
+  const int device_dims = static_cast<int>(program_.device_axes.size());
+  for (int d = device_dims; d < static_cast<int>(program_.grid.size()); ++d) {
+    if (std::count(launch.vmapped.begin(), launch.vmapped.end(), d - device_dims) > 0) continue;
     if (user_axis++ == axis) return d;
   }
   return absl::InvalidArgumentError(
@@ -371,11 +373,14 @@ absl::StatusOr<int> Builder::GridAxis(std::int64_t axis) const {
 }
 
 absl::StatusOr<int> Builder::GridAxis(const std::string& name) const {
-  const std::vector<std::string>& names = program_.mesh.has_value() ? program_.mesh->names : kernel_.launch.names;
+  std::vector<std::string> names = program_.device_axes;
+  const std::vector<std::string>& own = program_.mesh.has_value() ? program_.mesh->names : kernel_.launch.names;
+  names.insert(names.end(), own.begin(), own.end());
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<int>(found - names.begin());
   return absl::UnimplementedError(
-      Cat("'", name, "' is no named grid dimension; mesh axes of several devices or threads are not modelled yet"));
+      Cat("'", name, "' is no named grid dimension, and no axis of `devices`; name one of [",
+          absl::StrJoin(names, ", "), "]"));
 }
 
 Program Builder::Finish() && {

@@ -61,6 +61,7 @@ class Builder {
   std::int64_t PlacesOfByte(ValueId ref) const { return swizzles_.PlacesOfByte(ref); }  // RefInfo::places_of_byte
   // In a kernel that freezes refs, both emit a step that reports USE_AFTER_SCOPE where the ref is one of them.
   absl::StatusOr<ViewPlan> PlanView(const Arg& view);
+  absl::StatusOr<IndexValue> PlanIndex(const Arg& arg);  // an integer operand of an instruction, or an index
   absl::StatusOr<ViewPlan> PlanPoints(const Arg& view);  // never a box: for lanes that go one by one
 
   // True when nothing writes memory between this load and the last use of its value, so the value may stay where it
@@ -184,7 +185,6 @@ class Builder {
   void FreeAfter(RegionState& state, std::size_t position);
   static bool Freezes(const Region& region);
   void EmitExpectAlive(RefId ref);
-  absl::StatusOr<IndexValue> PlanIndex(const Arg& arg);
   absl::StatusOr<bool> PlanAffine(const Arg& view, ViewPlan& plan);
   absl::StatusOr<WalkStep> PlanWalkAt(const std::vector<Index>& indices, const Shape& shape, Shape& after);
   absl::Status PlanWalk(const Arg& view, ViewPlan& plan);

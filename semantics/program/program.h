@@ -173,6 +173,10 @@ struct Program {
   std::string kernel_name;
   Target target;
   bool grid_in_agent = false;       // one agent walks the whole grid (a TPU core); else one agent per program
+  // Of a kernel that several devices run together, the names of the first dimensions of `grid`, which count them: a
+  // device is a place of the launch like any other. Each has operands of its own.
+  std::vector<std::string> device_axes;
+  std::int64_t devices = 1;
   std::vector<GridDim> grid;        // bounds are values of Kernel::values
   std::vector<DimOrder> dim_order;  // per grid dimension
   std::vector<int> grid_bound;      // per grid dimension: the operand that holds its size, or -1
@@ -287,6 +291,13 @@ bool IsPause(const absl::Status& status);
 
 inline std::size_t WordsPerElement(const Type& type) {
   return type.key_impl.empty() ? 1 : (type.key_impl == "fry" ? 2 : 4);
+}
+// An array of the caller's has the parts of all devices one after another, in row-major order of the mesh, along a
+// dimension that the kernel does not see.
+inline Shape CallerShape(const Program& program, const Type& type) {
+  Shape shape = type.shape;
+  if (!program.device_axes.empty()) shape.insert(shape.begin(), program.devices);
+  return shape;
 }
 inline std::size_t BytesPerElement(const Type& type) { return StorageBytes(type.dtype) * WordsPerElement(type); }
 inline std::size_t ByteSize(const Type& type) {

@@ -90,7 +90,8 @@ absl::InlinedVector<PeerCoordinate, 3> PeerOf(const ViewPlan& plan, Frame& frame
   for (const PeerIndex& entry : plan.peer) {
     const IndexValue& index = entry.index;
     const std::int64_t at = index.slot.valid() ? ReadPlace(frame.slot(index.slot), index.dtype, 0) : index.constant;
-    peer.push_back({entry.grid_dim, at});
+    const std::int64_t part = FloorDiv(at, entry.divisor);
+    peer.push_back({entry.grid_dim, entry.size == 0 ? part : part - FloorDiv(part, entry.size) * entry.size});
   }
   return peer;
 }

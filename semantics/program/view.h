@@ -63,10 +63,13 @@ struct ViewGuard {
   int level = 1;           // of the .at in the chain
 };
 
-// Along a dimension of the cluster, another block than the thread's own.
+// Along a dimension of the cluster or of the devices, another block, or core, than the thread's own.
 struct PeerIndex {
   std::size_t grid_dim = 0;
   IndexValue index;
+  // Of a number that counts along several dimensions: its part along this one is floor(number / divisor) modulo `size`.
+  std::int64_t divisor = 1;
+  std::int64_t size = 0;  // 0: no modulus
 };
 
 struct ViewPlan {
@@ -77,7 +80,7 @@ struct ViewPlan {
   std::vector<std::uint8_t> order;  // affine: the value, row-major, runs over these buffer dimensions
   std::int64_t unit = 1;            // affine: so many elements of the box are one of the value (bytes of a union)
   std::vector<ViewGuard> guards;
-  std::vector<PeerIndex> peer;    // whose memory: along these dimensions of the cluster another block's
+  std::vector<PeerIndex> peer;    // whose memory: along these dimensions of the cluster, or the devices, another's
   std::vector<WalkStep> walk;     // not affine, or `unit` is not 1: then it is both
   std::size_t piece_bytes = 0;    // of `walk`
   std::int64_t swizzle_mask = 0;  // of `walk`: swizzle_use.h

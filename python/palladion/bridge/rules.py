@@ -157,7 +157,7 @@ def _silent(context, call: transport.KernelCall, how: Params) -> transport.Kerne
     """The same results from one schedule, and no report. Outside of a session it fails where the other fails, for the same reason."""
     one = dataclasses.replace(how, seeds=1, exhaustive=False, all_seeds=False) if how.checks and how.session != OUTSIDE else how
     options = one.options_text(_may_fail(context, how))
-    return transport.KernelCall(call.text, call.target, options, _NO_SESSION, call.in_avals, call.out_avals, call.aliases)
+    return transport.KernelCall(call.text, call.target, options, _NO_SESSION, (call.in_avals, call.out_avals), call.aliases, call.info)
 
 
 def _call_of(name, context, params, how: Params) -> transport.KernelCall:
@@ -167,7 +167,7 @@ def _call_of(name, context, params, how: Params) -> transport.KernelCall:
     aliases = [(bounds + source, out) for source, out in alias_pairs(params["input_output_aliases"])]
     target = probes.given(how.target) or ""
     options = how.options_text(_may_fail(context, how))
-    call = transport.KernelCall(file.text(), target, options, how.session, context.avals_in, context.avals_out, aliases)
+    call = transport.KernelCall(file.text(), target, options, how.session, (context.avals_in, context.avals_out), aliases, info)
     call.prepare()  # now, so that what cannot run is an error of the call that asks for it
     return call
 

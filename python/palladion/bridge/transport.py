@@ -13,7 +13,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, jax_programs, jax_versions
+from palladion import _library, device_mesh, jax_programs, jax_versions
 from palladion.carriers import carried_name, carrier_dtype, from_carrier, storage, to_carrier
 
 CUSTOM_CALL = "palladion_call"
@@ -24,9 +24,11 @@ interrupted_sessions = set()  # whose Ctrl-C came while a callback ran on the ma
 class KernelCall:
     """What compiled code has to know of a call. `aliases` are pairs (operand, result) that share memory."""
 
-    def __init__(self, text, target, options, session, in_avals, out_avals, aliases):
+    def __init__(self, text, target, options, session, avals, aliases, info):
         self.text, self.target, self.options, self.session = text, target, options, session
-        self.in_avals, self.out_avals, self.aliases = tuple(in_avals), tuple(out_avals), dict(aliases)
+        self.in_avals, self.out_avals, self.aliases = tuple(avals[0]), tuple(avals[1]), dict(aliases)
+        self.info, self.devices = info, info.devices
+        self.meeting = device_mesh.Meeting(info.name, info.devices, self._run) if info.devices else None
         self.request = _library.call_request(text, target, options, session)
 
     def prepare(self):
@@ -37,8 +39,14 @@ class KernelCall:
 
     def __call__(self, *arrays):
         """The callback: NumPy arrays in and out; it never touches jax."""
+        if self.meeting is not None:  # the first operand is the device's number
+            return self.meeting(int(arrays[0]), arrays[1:])
+        return self._run(arrays)
+
+    def _run(self, arrays):
         inputs = [np.asarray(a).view(storage(aval)[1]) for a, aval in zip(arrays, self.in_avals)]
-        outputs = [np.empty(*storage(aval)) for aval in self.out_avals]
+        parts = (self.devices,) if self.devices else ()
+        outputs = [np.empty(parts + storage(aval)[0], storage(aval)[1]) for aval in self.out_avals]
         try:
             _library.call(self.request, inputs, outputs)
         except KeyboardInterrupt:  # on the main thread; JAX makes it an error of its own
@@ -72,7 +80,7 @@ def uses_custom_call() -> bool:
 
 def _lowering(context, *operands, call):
     # Side effects keep XLA from merging equal calls and dropping unused ones: the report has every call that the program makes.
-    if not uses_custom_call():
+    if call.devices or not uses_custom_call():
         return jax_versions.emit_python_callback(
             context, call, operands, context.avals_in, context.avals_out, has_side_effect=True)
     rule = jax.ffi.ffi_lowering(CUSTOM_CALL, has_side_effect=True, operand_output_aliases=call.aliases)
@@ -88,7 +96,8 @@ def lowered(context, nodes, call: KernelCall, silent: Callable[[], KernelCall]):
     and the others as `silent()`, which leaves no report; in shard_map over all axes each device has a call of its own.
     """
     def run(which, *values):
-        results = _call_p.bind(*[to_carrier(v) for v in values], call=which)
+        number = [jax_programs.device_number()] if which.devices else []
+        results = _call_p.bind(*number, *[to_carrier(v) for v in values], call=which)
         return [from_carrier(r, aval) for r, aval in zip(results, which.out_avals)]
 
     return jax_programs.lower_once(context, nodes, functools.partial(run, call), lambda: functools.partial(run, silent()))

@@ -110,7 +110,8 @@ class OneTree:
             if position == 0:
                 args.append(f"{name}={view_text(entry, transforms, read)}")
             elif name == "device_id" and isinstance(entry, dict):
-                attrs["device_axes"] = [str(axis) for axis in entry]
+                attrs["device_axes"] = [[writer.file.axis(one) for one in axis] if isinstance(axis, tuple) else writer.file.axis(axis)
+                                        for axis in entry]
                 args += [f"{name}={read(value)}" for value in entry.values()]
             elif name == "device_id" and isinstance(entry, (tuple, list)):
                 args += [f"{name}={read(value)}" for value in entry]

@@ -6,6 +6,7 @@ same from 0.8 to 0.12. Shape-polymorphic grids and blocks are refused.
 
 import dataclasses
 import enum
+import math
 
 import numpy as np
 
@@ -120,6 +121,7 @@ class KernelInfo:
     inputs: list  # bounds, prefetch, in
     outputs: list
     grid: str
+    devices: int = 0  # that run it together, each with operands of its own; 0: it is one device's
     backend: str = ""  # "mosaic_tpu", as kernel text has it; "" where nothing tells
 
 
@@ -255,6 +257,9 @@ def pallas_call_text(file: TextFile, params, in_avals, traceback):
     kernel.lines += [f"backend {backend};"] if backend else []
     kernel.lines += params_line(params.get("compiler_params"), backend)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
+    if file.devices:
+        kernel.lines.append(f"devices {map_text({file.axis(name): size for name, size in file.devices.items()})};")
+        kernel.info.devices = math.prod(file.devices.values())
     _operands(kernel, params, mapping, refs, in_avals)
     labels = ref_labels(jaxpr, len(refs))
     body = kernel.writer().function(jaxpr, labels=labels)

@@ -28,6 +28,7 @@ class TextFile:
         self.locations = Locations()
         self.kernels = []
         self.kernel_names = Names(separator=".")
+        self.devices = {}  # {axis: size} of those that run the kernel being written together; {}: each by itself
         self._consts = {}  # dense text -> symbol
         self._axes = {}  # id of an axis without a name -> its name here, and the axis, so that it stays alive
 

@@ -93,12 +93,13 @@ absl::Status RunEndMeeting(const void* params, const Step& step, Frame& frame) {
 
 }  // namespace
 
-absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& builder) {
+absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& builder, std::int64_t collective) {
   const Type& type = builder.TypeOf(value);
   const ValueInfo& info = builder.kernel().values[value.index()];
   SyncParams params{.ref = {}, .request = {.name = info.label.empty() ? info.name : info.label}};
   params.request.shape = type.shape;
   params.request.place.owner = owner;
+  params.request.collective = collective;
   switch (type.element) {
     case ElementKind::kBarrier:
     case ElementKind::kClusterBarrier:

@@ -9,8 +9,8 @@
 namespace palladion {
 
 // A ref that holds barriers or semaphores: the step that makes them. InvalidArgument: attributes of its type that are
-// none. Unimplemented: semaphores of another machine.
-absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& builder);
+// none. Unimplemented: semaphores of another machine. `collective`: of a barrier semaphore, its collective id.
+absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& builder, std::int64_t collective = -1);
 
 // A ref of a scope, data or not: the step that makes it (scope.cc).
 absl::StatusOr<RefId> DefineScoped(ValueId value, PlaceLevel owner, Builder& builder);

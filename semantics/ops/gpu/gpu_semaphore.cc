@@ -1,6 +1,6 @@
 // Semaphores. Spec: docs/spec/gpu-semaphores.md. Counts, and what a wait learns from whose signal, are the machine's
-// (memory_model/sync/semaphore.h). Based on: semaphore_signal and its kin in JAX's Mosaic GPU backend. Limits: one
-// device, whose number is 0, and one core.
+// (memory_model/sync/semaphore.h). Based on: semaphore_signal and its kin in JAX's Mosaic GPU and TPU backends. Limits:
+// of GPUs one device, whose number is 0; of a TPU's device one core.
 #include <cstring>
 #include <string>
 #include <utility>
@@ -12,6 +12,7 @@
 #include "semantics/ops/gpu/gpu_scope.h"
 #include "semantics/ops/gpu_families.h"
 #include "semantics/ops/ref/async_access.h"
+#include "semantics/ops/ref/peer_device.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
 #include "semantics/registry/attrs.h"
@@ -94,7 +95,7 @@ absl::Status ExpectThisCore(const Instr& op) {
 struct Signal {
   ViewPlan semaphore;
   Number amount;
-  std::vector<Number> device;  // its number, or its coordinates; none: this one
+  std::vector<Number> device;  // of a GPU: its number, or its coordinates; none: this one
 };
 
 struct SignalParams {
@@ -138,6 +139,7 @@ absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
 
 absl::Status LowerSignals(const Instr& op, Builder& builder) {
   PALLADION_RETURN_IF_ERROR(ExpectThisCore(op));
+  const bool tpu = builder.target().backend == TargetBackend::kMosaicTpu;
   SignalParams params;
   for (const Arg& arg : op.args) {
     if (arg.kind == Arg::Kind::kNone) continue;
@@ -146,9 +148,13 @@ absl::Status LowerSignals(const Instr& op, Builder& builder) {
       PALLADION_ASSIGN_OR_RETURN(signal.semaphore, builder.PlanView(arg));
       continue;
     }
+    if (arg.name == "device_id" && tpu) continue;
     PALLADION_ASSIGN_OR_RETURN(const Number number, PlanNumber(arg, builder));
     if (arg.name == "inc") params.signals.back().amount = number;
-    if (arg.name == "device_id") params.signals.back().device.push_back(number);
+    if (arg.name == "device_id" && !tpu) params.signals.back().device.push_back(number);
+  }
+  if (tpu) {
+    PALLADION_ASSIGN_OR_RETURN(params.signals[0].semaphore.peer, PlanDevice(op, builder));
   }
   for (const Signal& signal : params.signals) {
     if (!signal.amount.slot.valid()) return absl::InvalidArgumentError("expected an operand inc= for each ref=");
@@ -251,6 +257,30 @@ absl::Status LowerGlobal(const Instr& op, Builder& builder) {
   return DefineSync(op.results[0], PlaceLevel::kDevice, builder).status();
 }
 
+// ---- get_barrier_semaphore
+
+absl::Status VerifyBarrierSemaphore(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 0));
+  PALLADION_RETURN_IF_ERROR(ExpectResults(op, 1));
+  const Type& type = op.types[0];
+  if (type.is_ref() && type.element == ElementKind::kBarrierSem && type.shape.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("expected a ref of one barrier semaphore; found ", ToString(type)));
+}
+
+// tpu-copies.md#get_barrier_semaphore: the device's semaphore of the kernel's collective id, the same wherever it is
+// asked for.
+absl::Status LowerBarrierSemaphore(const Instr& op, Builder& builder) {
+  if (!op.results[0].valid()) return absl::OkStatus();
+  const Attr* attr = Find(builder.kernel().params, "collective_id");
+  const std::int64_t* id = attr == nullptr ? nullptr : std::get_if<std::int64_t>(&attr->value);
+  if (id == nullptr || *id < 0) {
+    return absl::InvalidArgumentError(
+        "a barrier semaphore is known by its collective id, and the kernel has none: pass "
+        "compiler_params=pltpu.CompilerParams(collective_id=...), a number of 0 or more");
+  }
+  return DefineSync(op.results[0], PlaceLevel::kBlock, builder, *id).status();
+}
+
 constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower) {
   return {.dialect = "",
           .name = name,
@@ -287,6 +317,13 @@ constexpr OpRow Global(OpRow row) {
   return row;
 }
 
+constexpr OpRow OfBarrier(OpRow row) {
+  row.effect = Effect::kAllocates;
+  row.signals = Signals::kNever;
+  row.backends = kTpu;
+  return row;
+}
+
 constexpr OpRow kRows[] = {
     OnTpuToo(Row("semaphore_signal", "gpu-semaphores.md#semaphore_signal", VerifyNoResult, LowerSignals)),
     Row("semaphore_signal_parallel", "gpu-semaphores.md#semaphore_signal_parallel", VerifyNoResult, LowerSignals),
@@ -294,6 +331,8 @@ constexpr OpRow kRows[] = {
     OnTpuToo(Looks(Row("semaphore_wait", "gpu-semaphores.md#semaphore_wait", VerifyWait, LowerWait), Waits::kSignal)),
     OnTpuToo(Looks(Row("semaphore_read", "gpu-semaphores.md#semaphore_read", VerifyRead, LowerRead), Waits::kNever)),
     Global(Row("get_global", "gpu-semaphores.md#get_global", VerifyGlobal, LowerGlobal)),
+    OfBarrier(Row("get_barrier_semaphore", "tpu-copies.md#get_barrier_semaphore", VerifyBarrierSemaphore,
+                  LowerBarrierSemaphore)),
 };
 
 }  // namespace

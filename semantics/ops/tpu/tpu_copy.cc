@@ -1,7 +1,7 @@
 // Asynchronous copies of a TPU (DMA). Spec: docs/spec/tpu-copies.md. Here a copy is described; when its halves take
 // place, and what is wrong with that, is the machine's business. Based on: make_async_copy, async_copy and sync_copy of
-// JAX's Mosaic TPU backend (dma_start, dma_wait). Limits: copies to other devices, `add`, gathers and scatters by a ref
-// of indices are refused.
+// JAX's Mosaic TPU backend (dma_start, dma_wait). Limits: `add`, gathers and scatters by a ref of indices are refused.
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,6 +9,7 @@
 #include "semantics/base/status.h"
 #include "semantics/ops/families.h"
 #include "semantics/ops/ref/async_access.h"
+#include "semantics/ops/ref/peer_device.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
 #include "semantics/registry/attrs.h"
@@ -24,21 +25,44 @@ absl::Status ExpectRef(const Instr& op, const VerifyContext& context, std::strin
   return absl::InvalidArgumentError(Cat(name, "= must be a view of a ref"));
 }
 
-absl::Status VerifyCopy(const Instr& op, const VerifyContext& context) {
+bool HasSourceSemaphore(const Instr& op) {
+  const Arg* arg = FindOperand(op, "src_sem");
+  return arg != nullptr && arg->kind != Arg::Kind::kNone;
+}
+
+absl::Status VerifyRefs(const Instr& op, const VerifyContext& context) {
   PALLADION_RETURN_IF_ERROR(ExpectResults(op, 0));
   for (const std::string_view name : {"src", "dst", "dst_sem"}) {
     PALLADION_RETURN_IF_ERROR(ExpectRef(op, context, name));
   }
   PALLADION_ASSIGN_OR_RETURN(const Type src, OperandType(op, context, "src"));
   PALLADION_ASSIGN_OR_RETURN(const Type dst, OperandType(op, context, "dst"));
-  PALLADION_RETURN_IF_ERROR(ExpectSameType(dst, src, "the destination"));
+  PALLADION_RETURN_IF_ERROR(VerifyDevice(op, context));
+  return ExpectSameType(dst, src, "the destination");
+}
+
+absl::Status VerifyWait(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(VerifyRefs(op, context));
   PALLADION_ASSIGN_OR_RETURN(const Type semaphore, OperandType(op, context, "dst_sem"));
   return ExpectSync(semaphore, {ElementKind::kDmaSem}, "one DMA semaphore");
 }
 
+absl::Status VerifyStart(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(VerifyRefs(op, context));
+  PALLADION_ASSIGN_OR_RETURN(const Type semaphore, OperandType(op, context, "dst_sem"));
+  if (!HasSourceSemaphore(op)) return ExpectSync(semaphore, {ElementKind::kDmaSem}, "one DMA semaphore");
+  // The receiver may be told by a regular semaphore, which counts copies.
+  PALLADION_RETURN_IF_ERROR(ExpectSync(semaphore, {ElementKind::kDmaSem, ElementKind::kSem}, "one semaphore"));
+  PALLADION_RETURN_IF_ERROR(ExpectRef(op, context, "src_sem"));
+  PALLADION_ASSIGN_OR_RETURN(const Type source, OperandType(op, context, "src_sem"));
+  return ExpectSync(source, {ElementKind::kDmaSem}, "one DMA semaphore");
+}
+
 struct CopyParams {
   ViewPlan src, dst, semaphore;
-  std::int64_t bytes = 0;  // what the semaphore counts of the whole copy
+  std::optional<ViewPlan> sent;  // of a copy to another device: the sender's own semaphore
+  std::int64_t bytes = 0;        // what a DMA semaphore counts of the whole copy
+  CompletionUnit unit = CompletionUnit::kBytes;  // of `semaphore`
 };
 
 // What is not modelled is said before anything runs.
@@ -46,9 +70,6 @@ absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
   if (builder.target().backend != TargetBackend::kMosaicTpu) {
     return absl::UnimplementedError(
         Cat("copies by a TPU's DMA engines need a target mosaic_tpu/CHIP; the target is ", ToString(builder.target())));
-  }
-  if (FindOperand(op, "device_id") != nullptr || FindOperand(op, "src_sem") != nullptr) {
-    return absl::UnimplementedError("copies to another device are not modelled yet");
   }
   if (BoolAttrOr(op, "add", false)) {
     return absl::UnimplementedError("add=True is of SparseCores, which are not modelled yet");
@@ -62,7 +83,8 @@ absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
 }
 
 // tpu-copies.md#dma_start: an engine reads the source and writes the destination some time later, whole; then the
-// semaphore grows by the bytes. No copy has an order with another.
+// semaphore grows by the bytes. No copy has an order with another. Of a copy to another device, destination and
+// semaphore are that device's, and the sender's own semaphore grows once the source has been read.
 absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
   for (const ViewPlan* view : {&p.src, &p.dst, &p.semaphore}) UseIndices(*view, step, frame);
@@ -72,13 +94,32 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   request.destinations.push_back(OperandOf(p.dst, Outside::kError, step, frame));
   request.sources[0].proxy = request.destinations[0].proxy = Proxy::kGeneric;  // a TPU's memory is one for all
   const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
-  if (semaphore.array.valid())
-    request.completions.push_back(frame.machine().SignalAt(semaphore, p.bytes, CompletionUnit::kBytes));
+  if (semaphore.array.valid()) {
+    const std::int64_t amount = p.unit == CompletionUnit::kBytes ? p.bytes : 1;
+    request.completions.push_back(frame.machine().SignalAt(semaphore, amount, p.unit));
+  }
+  if (p.sent.has_value()) {
+    UseIndices(*p.sent, step, frame);
+    request.name = "remote DMA";
+    request.await = "copy.wait_recv()";
+    const SyncElement sent = ElementOf(*p.sent, step, frame);
+    if (sent.array.valid()) {
+      request.completions.push_back(frame.machine().SignalAt(sent, p.bytes, CompletionUnit::kBytes));
+      request.completions.back().after = Half::kRead;
+    }
+  }
   return frame.machine().Start(std::move(request));
 }
 
 absl::Status LowerStart(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(CopyParams params, PlanCopy(op, builder));
+  if (HasSourceSemaphore(op)) {
+    PALLADION_ASSIGN_OR_RETURN(params.sent, builder.PlanView(*FindOperand(op, "src_sem")));
+    PALLADION_ASSIGN_OR_RETURN(params.dst.peer, PlanDevice(op, builder));
+    params.semaphore.peer = params.dst.peer;
+  }
+  const ValueId told = FindOperand(op, "dst_sem")->value;
+  if (builder.kernel().values[told.index()].type.element == ElementKind::kSem) params.unit = CompletionUnit::kCount;
   builder.Emit(RunStart, std::move(params));
   return absl::OkStatus();
 }
@@ -107,7 +148,7 @@ absl::Status LowerWait(const Instr& op, Builder& builder) {
 constexpr OpRow kRows[] = {
     {.name = "dma_start",
      .spec = "tpu-copies.md#dma_start",
-     .verify = VerifyCopy,
+     .verify = VerifyStart,
      .lower = LowerStart,
      .effect = Effect::kReadsWrites,
      .asks_port = AsksPort::kAlways,
@@ -122,7 +163,7 @@ constexpr OpRow kRows[] = {
     // Where several copies signal one semaphore, which of them have been waited for is the schedule's choice.
     {.name = "dma_wait",
      .spec = "tpu-copies.md#dma_wait",
-     .verify = VerifyCopy,
+     .verify = VerifyWait,
      .lower = LowerWait,
      .effect = Effect::kSynchronises,
      .asks_port = AsksPort::kAlways,

@@ -1,0 +1,104 @@
+"""Kernels that the devices of a mesh run together: who needs the others, and how their calls become one.
+
+In shard_map each device calls its kernel by itself. A kernel that copies to other devices, or signals them, cannot run so: the calls
+of all devices meet, one runs the kernel for all, with the operands of each along a first dimension, and each takes its results.
+Based on: docs/spec/tpu-copies.md#devices. Limits: shard_map over all axes of its mesh; each device calls the kernel as often.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from palladion import jax_programs, jax_versions
+from palladion._library import MALFORMED, PalladionError
+from palladion.exporter.async_ops import ASYNC_OPS
+from palladion.exporter.errors import ExportError
+from palladion.exporter.parameters import unflatten
+
+_NAME_A_DEVICE = ("dma_start", "semaphore_signal")
+_SECONDS = 60.0  # that a device waits for another one's call, after the last that came
+
+
+def mesh_of(context, jaxpr) -> dict:
+    """{axis: size} of the devices that have to run the kernel together; {} where each can run it by itself."""
+    mesh, automatic = jax_programs.mesh_of(context)
+    if not any(_reaches_devices(inner, tuple(mesh)) for inner in jax_versions.all_jaxprs(jaxpr)):
+        return {}
+    if automatic:
+        raise ExportError(f"the kernel reaches other devices, and shard_map is over some axes of the mesh: let it be over {automatic} too")
+    return mesh or {"device": 1}
+
+
+def _reaches_devices(jaxpr, axes) -> bool:
+    return any(_names_a_device(eqn) or (eqn.primitive.name == "axis_index" and _is_in(eqn.params["axis_name"], axes)) for eqn in jaxpr.eqns)
+
+
+def _is_in(name, axes) -> bool:
+    names = name if isinstance(name, (tuple, list)) else (name,)
+    return any(one in axes for one in names)
+
+
+def _names_a_device(eqn) -> bool:
+    if eqn.primitive.name not in _NAME_A_DEVICE:
+        return False
+    row = ASYNC_OPS[eqn.primitive.name]
+    return dict(zip(row.operands, unflatten(eqn.params[row.tree], eqn.invars))).get("device_id") is not None
+
+
+class Meeting:
+    """The calls of one kernel by the devices of a mesh: `run(inputs) -> outputs` has all of them, along a first dimension."""
+
+    def __init__(self, name: str, devices: int, run: Callable):
+        self._name, self._devices, self._run = name, devices, run
+        self._changed = threading.Condition()
+        self._calls = [0] * devices  # so many each device has begun
+        self._rounds = {}
+
+    def __call__(self, device: int, arrays: list) -> tuple:
+        with self._changed:
+            number = self._calls[device]
+            self._calls[device] += 1
+            now = self._rounds.setdefault(number, _Round())
+            now.arrays[device] = arrays
+            self._changed.notify_all()
+            if len(now.arrays) < self._devices:
+                self._wait(now)
+                return now.take(device)
+        try:
+            stacked = [np.stack([np.asarray(now.arrays[d][i]) for d in range(self._devices)]) for i in range(len(arrays))]
+            now.results = self._run(stacked)
+        except BaseException as error:
+            now.error = error
+        with self._changed:
+            now.done = True
+            del self._rounds[number]
+            self._changed.notify_all()
+        return now.take(device)
+
+    def _wait(self, now):
+        seconds = float(os.environ.get("PALLADION_DEVICE_SECONDS", _SECONDS))
+        while not now.done:
+            before = len(now.arrays)
+            came = self._changed.wait_for(lambda: now.done or len(now.arrays) > before, timeout=seconds)
+            if not came and len(now.arrays) < self._devices:
+                missing = [d for d in range(self._devices) if d not in now.arrays]
+                now.error = PalladionError(f"kernel {self._name}: {_listed(missing)} did not come to the kernel within {seconds:g} seconds after "
+                                           "the others, which wait there; call it on every device of the mesh, as often on each", MALFORMED)
+                now.done = True
+                self._changed.notify_all()
+
+
+class _Round:
+    def __init__(self):
+        self.arrays, self.results, self.error, self.done = {}, None, None, False
+
+    def take(self, device):
+        if self.error is not None:
+            raise self.error
+        return tuple(np.ascontiguousarray(result[device]) for result in self.results)
+
+
+def _listed(devices) -> str:
+    return ("device " if len(devices) == 1 else "devices ") + ", ".join(map(str, devices))
