@@ -343,7 +343,7 @@ class Checker {
   const TrialRunner& runner_;
   Trial baseline_;
   RunLengths lengths_;
-  const Shortener shortener_{runner_, lengths_};
+  Shortener shortener_{runner_, lengths_};
   Explored explored_;
   bool differs_ = false;
   FactSet facts_ = FactSet::All();  // that every watched schedule showed

@@ -40,12 +40,24 @@ void ConcurrencyModel::KeepPast(const Tracked& buffer, const Vantage& vantage) {
 void ConcurrencyModel::Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
   if (!tracks_accesses_) return;
   Track(id, std::move(buffer));
+  AllocatedAt(agents_.NowOf(agent), agent, id, site);
+}
+
+void ConcurrencyModel::AllocAtStart(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
+  constexpr std::uint32_t kFirstTime = 1;
+  if (!tracks_accesses_) return;
+  Track(id, std::move(buffer));
+  AllocatedAt(kFirstTime, agent, id, site);
+}
+
+void ConcurrencyModel::Reallocate(AgentId agent, BufferId id, const CodeSite& site) {
+  if (tracks_accesses_ && Find(id) != nullptr) AllocatedAt(agents_.NowOf(agent), agent, id, site);
+}
+
+void ConcurrencyModel::AllocatedAt(std::uint32_t time, AgentId agent, BufferId id, const CodeSite& site) {
   Tracked& tracked = *Find(id);
-  const AccessEvent event{.who = agent,
-                          .time = agents_.NowOf(agent),
-                          .kind = AccessKind::kAlloc,
-                          .loc = site.loc,
-                          .text_line = site.text_line};
+  const AccessEvent event{
+      .who = agent, .time = time, .kind = AccessKind::kAlloc, .loc = site.loc, .text_line = site.text_line};
   Access(&tracked, id, event, WholeOf(tracked), {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
 }
 

@@ -68,6 +68,10 @@ class ConcurrencyModel {
   // free tells.
   void Adopt(BufferId id, TrackedBuffer buffer);
   void Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
+  // The same, of what the agent has had since it began: whoever knows that it has begun knows of it.
+  void AllocAtStart(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
+  // The agent comes to an allocation that another one has reached before: a write of all of it.
+  void Reallocate(AgentId agent, BufferId id, const CodeSite& site);
   void Free(AgentId agent, BufferId id, const CodeSite& site);
   // The same once all of these agents are done: when their block ends. `name` says that: "the end of block (3, 0)".
   void FreeAfter(absl::Span<const AgentId> agents, std::string name, BufferId id, const CodeSite& site);
@@ -171,6 +175,7 @@ class ConcurrencyModel {
   }
   absl::Status CheckUnits(const AsyncRequest& request) const;
   void Track(BufferId id, TrackedBuffer buffer);
+  void AllocatedAt(std::uint32_t time, AgentId agent, BufferId id, const CodeSite& site);
   void Free(Tracked* buffer, AgentId by, const ClockBundle& clock, BufferId id, const CodeSite& site);
   void Access(Tracked* buffer, BufferId id, const AccessEvent& event, const AccessSet& set, const Vantage& vantage);
   void Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,

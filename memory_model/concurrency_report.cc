@@ -115,6 +115,10 @@ std::string ConcurrencyModel::OrderAgents(const AccessEvent& first, const Access
     return Cat("let ", one, " signal", there, ", and ", other, " wait for that", here);
   if (first.text_line == later.text_line && first.text_line > 0)
     return Cat("give each of ", one, " and ", other, " elements of its own, or let only one of them do it");
+  if (!agents_.proxies()) {  // a TPU
+    const std::string_view whom = same(PlaceLevel::kDevice) ? "core_index" : "device_id";
+    return Cat("pl.semaphore_signal(..., ", whom, "=...) in ", one, there, ", and pl.semaphore_wait in ", other, here);
+  }
   const bool cluster = same(PlaceLevel::kDevice) && same(PlaceLevel::kCluster);
   if (!cluster) {
     return Cat("give each block elements of its own, or pl.semaphore_signal in ", one, there,

@@ -10,8 +10,9 @@
 namespace palladion {
 
 void Shortener::Shorten(Schedule& schedule, const LoopResult& run, Watch watch,
-                        const std::function<bool(const Trial&)>& shows) const {
-  constexpr std::int64_t kMaxRuns = 400;
+                        const std::function<bool(const Trial&)>& shows) {
+  constexpr std::int64_t kMostRuns = 400, kFewestRuns = 10, kShare = 5;
+  const std::int64_t runs = std::clamp(runs_left / kShare, kFewestRuns, kMostRuns);
   const absl::StatusOr<Shrunk> shrunk = Shrink(
       run.moves, run.operations,
       [&](const std::vector<Move>& moves) -> absl::StatusOr<bool> {
@@ -20,11 +21,12 @@ void Shortener::Shorten(Schedule& schedule, const LoopResult& run, Watch watch,
         PALLADION_ASSIGN_OR_RETURN(const Trial again, runner.Run(shorter, watch, lengths));
         return shows(again);
       },
-      kMaxRuns);
+      runs);
+  if (shrunk.ok()) runs_left -= shrunk->runs;
   if (shrunk.ok() && shrunk->reproduced) schedule.moves = shrunk->moves;
 }
 
-std::string Shortener::ReplayOf(const Trial& trial, const Finding& finding) const {
+std::string Shortener::ReplayOf(const Trial& trial, const Finding& finding) {
   Schedule schedule = trial.schedule;
   const bool worth = finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
   if (runner.interact() && !trial.run.moves.empty() && worth) {

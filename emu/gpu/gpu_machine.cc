@@ -6,6 +6,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/program/agent_naming.h"
 
 namespace palladion {
 namespace {
@@ -23,12 +24,13 @@ GpuMachine::GpuMachine(const Program& program, Memory& memory, absl::Span<const 
       program_(program),
       grid_(grid.begin(), grid.end()),
       options_(options),
-      model_(FenceRule(options.policy)) {
+      model_(FenceRule(options.policy), /*proxies=*/program.target.backend == TargetBackend::kMosaicGpu) {
   const bool threads = program.mesh.has_value() && program.mesh->thread_dim;
   block_dims_ = grid_.size() - (threads ? 1 : 0);
   const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
   for (std::size_t d = block_dims_ - cluster_dims; d < block_dims_; ++d) units_ *= grid_[d];
   if (several_devices()) {  // the whole launch is one cluster: anybody may reach for anybody's
+    units_ = 1;
     for (const std::int64_t size : grid_) units_ *= size;
   }
   if (options.definedness) model_.TrackDefinedness();
@@ -68,7 +70,7 @@ void GpuMachine::EnterDevices(bool meet) {
       std::sort(arrays.begin(), arrays.end());
       arrays.erase(std::unique(arrays.begin(), arrays.end()), arrays.end());
       for (const BufferId array : arrays) {
-        if (array.valid()) model_.Alloc(core, array, Tracked(array, DevicePlace(device)), {});
+        if (array.valid()) model_.AllocAtStart(core, array, Tracked(array, DevicePlace(device)), {});
       }
     }
     entered[static_cast<std::size_t>(device)] = true;
@@ -124,12 +126,13 @@ std::string GpuMachine::NameOf(absl::Span<const std::int64_t> index) const {
     return device_dims == 0 ? core : Cat(core, device_dims > 0 && !first ? ", on " : " on ",
                                          DeviceName(index.first(device_dims)));
   }
+  if (several_devices() || OfCores()) return AgentName(NamingOf(program_), index);
   if (block_dims_ == grid_.size() || grid_.back() == 1) return NameOfBlock(index.first(block_dims_));
   return AgentName({.blocks = true, .thread_index = true, .many_threads = true}, index);
 }
 
 std::string GpuMachine::NameOf(const Block& block) const {
-  return program_.grid_in_agent ? NameOf(block.index) : NameOfBlock(block.index);
+  return program_.grid_in_agent || OfCores() ? NameOf(block.index) : NameOfBlock(block.index);
 }
 
 AgentId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {

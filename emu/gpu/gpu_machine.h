@@ -192,8 +192,12 @@ class GpuMachine final : public OverMemory {
   std::int64_t NumberOf(absl::Span<const std::int64_t> index) const;  // of the block
   bool several_devices() const { return !program_.device_axes.empty(); }
   std::string NameOf(const Block& block) const;
+  bool OfCores() const { return program_.mesh.has_value() && program_.mesh->cores; }
   bool HasPeers() const { return units_ > 1 || several_devices(); }
   std::int64_t BlocksOfCluster() const;
+  void Began(BufferId buffer, TrackedBuffer tracked, const Block& block, const CodeSite& site);
+  bool AtEntry(AgentId core) const { return model_.agents().NowOf(core) == kEntered; }
+  static constexpr std::uint32_t kEntered = 2;  // an agent's time once it has entered: it has told that, nothing else
   TrackedBuffer Tracked(BufferId array, const Place& place) const;
   Thread& Current() { return Of(current_); }
   std::int64_t PeerNumber(BlockId block, absl::Span<const PeerCoordinate> where) const;

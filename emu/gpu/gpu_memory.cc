@@ -6,6 +6,7 @@
 #include "emu/gpu/gpu_machine.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/program/agent_naming.h"
 
 namespace palladion {
 
@@ -52,7 +53,8 @@ absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request) {
     PALLADION_RETURN_IF_ERROR(AllocShared(request, name, block, Of(block).Top()).status());
   }
   SharedBuffer& shared = Of(block).live.at(name);
-  shared.reached = true;
+  if (!std::exchange(shared.reached, true) && found != Of(block).live.end() && several_devices() && !AtEntry(current_))
+    model_.Reallocate(current_, shared.buffer, {request.loc, request.text_line});
   return shared.buffer;
 }
 
@@ -114,16 +116,27 @@ absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, co
     Release(old.buffer);
   }
   block.retired.erase(std::remove_if(block.retired.begin(), block.retired.end(), overlaps), block.retired.end());
-  model_.Adopt(buffer, {.name = request.name,
-                        .shape = {request.shape.begin(), request.shape.end()},
-                        .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(buffer)),
-                        .space = ProxySpace::kShared,
-                        .place = block.place,
-                        .arena = id.value,
-                        .offset = offset});
+  Began(buffer,
+        {.name = request.name,
+         .shape = {request.shape.begin(), request.shape.end()},
+         .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(buffer)),
+         .space = ProxySpace::kShared,
+         .place = block.place,
+         .arena = id.value,
+         .offset = offset},
+        block, site);
   block.live[name] = shared;
   names_[buffer.value] = {id, name};
   return buffer;
+}
+
+// Blocks of a cluster begin together, and their memory with them. A device's is there from when it enters the kernel;
+// what a scope makes later, from then on.
+void GpuMachine::Began(BufferId buffer, TrackedBuffer tracked, const Block& block, const CodeSite& site) {
+  const AgentId core = block.threads[0];
+  if (!several_devices()) return model_.Adopt(buffer, std::move(tracked));
+  if (current_ != core || AtEntry(core)) return model_.AllocAtStart(core, buffer, std::move(tracked), site);
+  model_.Alloc(core, buffer, std::move(tracked), site);
 }
 
 void GpuMachine::Leave(BufferId buffer, const Site& site) {
@@ -192,11 +205,17 @@ BlockId GpuMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where
 
 // What is wrong with a peer that cannot be reached.
 std::string GpuMachine::WhyNoPeer(BlockId block, absl::Span<const PeerCoordinate> where) const {
-  if (several_devices()) {
+  if (several_devices() && !OfCores()) {
     std::vector<std::int64_t> device = Of(block).index;
     for (const PeerCoordinate& coordinate : where) device[coordinate.grid_dim] = coordinate.index;
     device.resize(program_.device_axes.size());
     return Cat("of ", DeviceName(device), ", which is not in the mesh of ", program_.devices, " devices");
+  }
+  if (OfCores()) {
+    std::vector<std::int64_t> core = Of(block).index;
+    for (const PeerCoordinate& coordinate : where) core[coordinate.grid_dim] = coordinate.index;
+    return Cat("of ", AgentName(NamingOf(program_), core), ", which ",
+               HasBegun(PeerNumber(block, where)) ? "has come to its end" : "is not in the mesh");
   }
   return Cat("of a block that ", HasBegun(PeerNumber(block, where)) ? "has come to its end" : "is not in its cluster");
 }
@@ -207,7 +226,7 @@ void GpuMachine::ReportPeer(std::string_view what, const Site& site) {
        .message = Cat(NameOf(current_), " reaches for ", what),
        .loc = site.loc,
        .text_line = site.text_line,
-       .fix = several_devices() ? "name a device of the mesh: coordinates, or a logical number, from 0 to the size less 1"
+       .fix = several_devices() || OfCores() ? "name a device, or a core, of the mesh: numbers from 0 to the size less 1"
                                 : "name a block of the cluster, and let a cluster barrier order the access within the "
                                   "life of its memory"});
 }

@@ -61,9 +61,10 @@ class Threads final : public AgentsOfLaunch {
     }
     Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
     // A TPU's cores wait for nobody yet: one after another is enough.
-    const bool cores = state_.program().grid_in_agent;
+    const bool mesh = state_.program().mesh.has_value() && state_.program().mesh->cores;
+    const bool cores = state_.program().grid_in_agent || mesh;
     const bool devices = !state_.program().device_axes.empty();  // which may wait for each other
-    if (cores && !devices) residency = {};
+    if (cores && !devices && !mesh) residency = {};
     const bool at_once = cores || (options_.together && !BlocksInteract(state_.program(), kernel_));
     if (!search && !at_once) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
     if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
@@ -88,7 +89,7 @@ class Threads final : public AgentsOfLaunch {
   }
 
   std::string_view kind() const override {
-    if (state_.program().grid_in_agent) return "core";
+    if (state_.program().grid_in_agent || NamingOf(state_.program()).cores) return "core";
     return NamingOf(state_.program()).many_threads ? "thread" : "block";
   }
   std::string_view counted() const override { return "visible operations"; }

@@ -27,10 +27,11 @@ enum class Mutation : std::uint8_t {
   kRepeatSync,    // the same, twice
   kSwapSync,      // one of them, or a product, behind the next one
   kMoveSync,      // one of them across the nearest instruction that touches memory, either way
-  kNextSlot,      // one index of an array of barriers or slots, plus one modulo the array
+  kNextSlot,      // one index of an array of barriers, semaphores or slots, plus one modulo the array
   kArrivals,      // the arrivals that complete a barrier, plus or minus one
-  kOtherBarrier,  // another barrier of the same type
+  kOtherBarrier,  // another barrier, or semaphore, of the same type
   kWaitCount,     // how many operations a wait leaves under way, plus or minus one
+  kOtherDevice,   // a device that is named, plus one modulo the mesh
 };
 std::string_view Name(Mutation mutation);         // "drop_mask"
 std::string_view Description(Mutation mutation);  // "drop a mask"

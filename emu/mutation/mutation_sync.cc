@@ -1,5 +1,5 @@
-// The places where a kernel synchronises: waits, arrivals, fences, asynchronous copies and products, slots and
-// barriers. An instruction that moves keeps its operands defined; one whose mutant would be the same text has none. Not
+// The places where a kernel synchronises: waits, arrivals, fences, asynchronous copies and products, slots, barriers,
+// semaphores and devices. An instruction that moves keeps its operands defined; one whose mutant would be the same text has none. Not
 // here: conditions of synchronisation (a cond that is always taken), and wgmma products that are missing or done twice,
 // which are mistakes of arithmetic.
 #include <algorithm>
@@ -80,6 +80,7 @@ class SyncFinder {
       : module_(module), kernel_(kernel), sites_(sites) {}
 
   void Find() {
+    copies_ = std::any_of(kernel_.bodies.begin(), kernel_.bodies.end(), [](const Body& b) { return Copies(b.region); });
     for (Body& body : kernel_.bodies) {
       std::size_t param = 0;
       for (Operand& operand : kernel_.operands) {
@@ -100,6 +101,7 @@ class SyncFinder {
       if (IsSync(instr)) {
         FindOrder(region, i);
         FindOtherBarrier(instr);
+        FindOtherDevice(region, i);
       }
       const RefAccess access = RowOf(instr).access;
       if (IsSync(instr) || access == RefAccess::kLoad || access == RefAccess::kStore) FindSlots(region, i);
@@ -160,13 +162,28 @@ class SyncFinder {
     }
   }
 
-  // The first index of an array of barriers or of slots in shared memory.
+  // Memory that copies fill slot by slot: shared memory of a GPU, a TPU core's where the kernel copies by itself.
+  bool HasSlots(const Type& type) const {
+    if (type.rank() == 0 || type.shape[0] < 2) return false;
+    const bool semaphore = type.element == ElementKind::kSem || type.element == ElementKind::kDmaSem;
+    return type.space == Space::kSmem || semaphore || (copies_ && type.space == Space::kVmem);
+  }
+
+  static bool Copies(const Region& region) {
+    return std::any_of(region.body.begin(), region.body.end(), [](const Instr& instr) {
+      const OpRow& row = RowOf(instr);
+      const bool copies = row.access == RefAccess::kCopy && row.backends.bits == kTpu.bits;
+      return copies || std::any_of(instr.regions.begin(), instr.regions.end(), Copies);
+    });
+  }
+
+  // The first index of an array of barriers or semaphores, or of slots.
   void FindSlots(Region& region, std::size_t at) {
     Instr& instr = region.body[at];
     for (Arg& arg : instr.args) {
       if (arg.kind != Arg::Kind::kValue || !arg.value.valid()) continue;
       const Type& type = kernel_.values[arg.value.index()].type;
-      if (!type.is_ref() || type.space != Space::kSmem || type.rank() == 0 || type.shape[0] < 2) continue;
+      if (!type.is_ref() || !HasSlots(type)) continue;
       const auto indexed = std::find_if(arg.transforms.begin(), arg.transforms.end(), [](const Transform& t) {
         return t.kind != Transform::Kind::kUnswizzle && t.kind != Transform::Kind::kUntile;
       });
@@ -213,7 +230,7 @@ class SyncFinder {
     for (Arg& arg : instr.args) {
       if (arg.kind != Arg::Kind::kValue || !arg.value.valid()) continue;
       const Type& type = kernel_.values[arg.value.index()].type;
-      if (type.element != ElementKind::kBarrier && type.element != ElementKind::kClusterBarrier) continue;
+      if (!type.is_ref() || type.element == ElementKind::kData) continue;
       std::vector<ValueId> same;
       std::copy_if(in_scope_.begin(), in_scope_.end(), std::back_inserter(same),
                    [&](ValueId id) { return id.valid() && kernel_.values[id.index()].type == type; });
@@ -222,6 +239,35 @@ class SyncFinder {
       const ValueId other = own + 1 == same.end() ? same.front() : own[1];
       Add(Mutation::kOtherBarrier, instr, Cat("takes %", kernel_.values[other.index()].name),
           [&arg, other] { arg.value = other; });
+    }
+  }
+
+  // The sizes of what each operand device_id= counts along: the whole mesh by a logical number, else an axis.
+  std::vector<std::int64_t> DeviceSizes(const Instr& instr) const {
+    const Attr* devices = palladion::Find(kernel_.other, "devices");
+    const AttrMap* mesh = devices == nullptr ? nullptr : std::get_if<AttrMap>(&devices->value);
+    const Attr* kind = palladion::Find(instr.attrs, "device_id_type");
+    std::vector<std::int64_t> sizes;
+    if (mesh == nullptr || palladion::Find(instr.attrs, "device_axes") != nullptr) return sizes;
+    for (const AttrEntry& axis : *mesh) {
+      const std::int64_t* size = std::get_if<std::int64_t>(&axis.second.value);
+      sizes.push_back(size == nullptr ? 1 : *size);
+    }
+    if (kind == nullptr || kind->value != Attr{AttrIdent{"logical"}}.value) return sizes;
+    std::int64_t all = 1;
+    for (const std::int64_t size : sizes) all *= size;
+    return {all};
+  }
+
+  void FindOtherDevice(Region& region, std::size_t at) {
+    const std::vector<std::int64_t> sizes = DeviceSizes(region.body[at]);
+    std::size_t number = 0;
+    for (Arg& arg : region.body[at].args) {
+      if (arg.name != "device_id" || arg.kind == Arg::Kind::kNone || number == sizes.size()) continue;
+      const std::int64_t size = sizes[number++];
+      if (size < 2 || arg.kind != Arg::Kind::kValue || !kernel_.values[arg.value.index()].type.shape.empty()) continue;
+      Add(Mutation::kOtherDevice, region.body[at], Cat("names the next of ", size, " devices"),
+          [this_kernel = &kernel_, &region, at, &arg, size] { InsertNext(*this_kernel, region, at, arg, size); });
     }
   }
 
@@ -274,6 +320,7 @@ class SyncFinder {
   }
 
   const Module& module_;
+  bool copies_ = false;  // by a TPU's own copies
   Kernel& kernel_;
   std::vector<MutationSite>& sites_;
   std::vector<ValueId> in_scope_;  // parameters of the regions around

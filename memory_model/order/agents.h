@@ -26,6 +26,8 @@ class AgentTable {
   // The machine has proxies (GPUs); without, bundles hold the generic clock alone.
   explicit AgentTable(bool proxies = true) : proxies_(proxies) {}
 
+  bool proxies() const { return proxies_; }
+
   // `name` is for messages: "thread 1 (block 3, 0)".
   AgentId Add(std::string name, const Place& place, AgentRole role = AgentRole::kThread);
   // A child that starts now, and its end: what each does is ordered by it.

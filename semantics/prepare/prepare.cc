@@ -89,9 +89,12 @@ std::string OfAnotherMachine(const Launch& launch, const Target& target) {
   if (launch.mesh == "gpu" || launch.mesh == "warp")
     return Cat("a launch over a mesh of kind '", launch.mesh, "' runs on a target mosaic_gpu/CHIP; the target is ",
                ToString(target));
-  const std::string_view cores = launch.mesh == "tensorcore"      ? "TensorCores (pltpu.TensorCoreMesh)"
-                                 : launch.mesh.starts_with("sc_") ? "subcores of a SparseCore (plsc)"
-                                                                  : "several kinds of cores";
+  if (launch.mesh == "tensorcore")
+    return Cat("a launch over a mesh of TensorCores (pltpu.TensorCoreMesh) runs on a target mosaic_tpu/CHIP; the target "
+               "is ",
+               ToString(target));
+  const std::string_view cores =
+      launch.mesh.starts_with("sc_") ? "subcores of a SparseCore (plsc)" : "several kinds of cores";
   return Cat("a launch over a mesh of ", cores,
              " is not modelled yet: use pallas_call with a grid, of which a TensorCore "
              "runs the programs");
@@ -101,7 +104,7 @@ class KernelPreparer {
  public:
   KernelPreparer(const Module& module, const Kernel& kernel, const Target& target, const ProgramOptions& options)
       : module_(module), kernel_(kernel), builder_(module, kernel, target, options) {
-    program().grid_in_agent = target.backend == TargetBackend::kMosaicTpu;
+    program().grid_in_agent = target.backend == TargetBackend::kMosaicTpu && kernel.launch.mesh.empty();
   }
 
   // Where the first operation of the first body stands: a kernel has no line of its own.
@@ -166,7 +169,9 @@ class KernelPreparer {
   Program& program() { return builder_.program(); }
 
   absl::Status CheckSupported() const {
-    if (!kernel_.launch.mesh.empty() && builder_.target().backend != TargetBackend::kMosaicGpu) {
+    const bool tpu = kernel_.launch.mesh == "tensorcore";
+    const TargetBackend machine = tpu ? TargetBackend::kMosaicTpu : TargetBackend::kMosaicGpu;
+    if (!kernel_.launch.mesh.empty() && builder_.target().backend != machine) {
       return absl::UnimplementedError(
           Cat("kernel @", kernel_.name, PlaceOfBody(), ": ", OfAnotherMachine(kernel_.launch, builder_.target())));
     }
@@ -182,7 +187,7 @@ class KernelPreparer {
       program().mesh = std::move(launch.mesh);
       program().grid_bound.assign(program().grid.size(), -1);
       program().dim_order.assign(program().grid.size(), DimOrder::kParallel);
-      return absl::OkStatus();
+      return AddDevices(kernel_, &program());
     }
     program().grid = kernel_.launch.grid;
     program().grid_bound.clear();

@@ -10,6 +10,7 @@ namespace palladion {
 inline AgentNaming NamingOf(const Program& program) {
   if (!program.mesh.has_value()) return {.device_dims = program.device_axes.size()};
   const bool threads = program.mesh->thread_dim;
+  if (program.mesh->cores) return {.cores = true, .device_dims = program.device_axes.size()};
   return {.blocks = true, .thread_index = threads, .many_threads = threads && program.grid.back().size > 1};
 }
 

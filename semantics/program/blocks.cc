@@ -216,6 +216,8 @@ absl::Status RunFetchIfNew(const void* params, const Step& step, Frame& frame) {
   PlaceWindow(info, info.array, step, frame);
   for (std::size_t d = 0; d < info.index.size(); ++d) Current(info, frame)[d] = MapResult(info, d, frame);
   if (info.role != Role::kOut || info.restored) return CopyBlock(info.array, info.ref, step, frame);
+  // The first one is new memory, where another device's copy may have come already.
+  if (frame.first_program && frame.program().uses_port) return absl::OkStatus();
   frame.machine().Poison(frame.ref(info.ref).buffer);
   return absl::OkStatus();
 }

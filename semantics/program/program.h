@@ -162,8 +162,10 @@ struct ProgramOptions {
   bool observable = false;
 };
 
-// A launch over clusters of blocks of threads: the last dimensions of Program::grid, thread minor.
+// A launch over clusters of blocks of threads: the last dimensions of Program::grid, thread minor. The TensorCores of a
+// TPU are the blocks of one cluster.
 struct ThreadMesh {
+  bool cores = false;
   std::size_t cluster_dims = 0;    // of the grid, before the thread dimension
   bool thread_dim = false;         // the last one is the thread
   std::vector<std::string> names;  // of every dimension; "" for an unnamed one

@@ -34,12 +34,28 @@ absl::Status ReadDims(const AttrMap& attrs, std::string_view name, MeshLaunch* l
   return absl::OkStatus();
 }
 
+// `mesh tensorcore {axes=["core"], sizes=[2]}`.
+absl::StatusOr<MeshLaunch> ReadCores(const Launch& launch) {
+  MeshLaunch read;
+  const AttrList* names = ListOf(launch.mesh_attrs, "axes");
+  const AttrList* sizes = ListOf(launch.mesh_attrs, "sizes");
+  if (names == nullptr || sizes == nullptr || names->size() != 1 || sizes->size() != 1)
+    return Bad("axes", "one name, and `sizes` one number: how many cores there are");
+  const std::string* name = std::get_if<std::string>(&(*names)[0].value);
+  const std::int64_t* size = std::get_if<std::int64_t>(&(*sizes)[0].value);
+  if (name == nullptr || size == nullptr || *size < 1) return Bad("sizes", "a number of cores of at least 1");
+  read.sizes.push_back(*size);
+  read.mesh = {.cores = true, .cluster_dims = 1, .names = {*name}};
+  return read;
+}
+
 }  // namespace
 
 absl::StatusOr<MeshLaunch> ReadMesh(const Launch& launch) {
+  if (launch.mesh == "tensorcore") return ReadCores(launch);
   if (launch.mesh != "gpu") {
     return absl::UnimplementedError(Cat("a launch over a mesh of kind '", launch.mesh,
-                                        "' needs a machine that is not modelled yet; `mesh gpu` runs"));
+                                        "' needs a machine that is not modelled yet; `mesh gpu` and `mesh tensorcore` run"));
   }
   MeshLaunch read;
   const AttrMap& attrs = launch.mesh_attrs;

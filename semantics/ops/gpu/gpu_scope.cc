@@ -125,7 +125,7 @@ absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& build
 
 const Instr* ScratchScopeOf(const Kernel& kernel) {
   const std::vector<Instr>& body = kernel.bodies[0].region.body;
-  const bool is_scope = !kernel.launch.mesh.empty() && body.size() == 1 && body[0].name == "run_scoped";
+  const bool is_scope = kernel.launch.mesh == "gpu" && body.size() == 1 && body[0].name == "run_scoped";
   return is_scope ? &body[0] : nullptr;
 }
 

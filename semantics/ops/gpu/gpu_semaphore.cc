@@ -1,6 +1,6 @@
 // Semaphores. Spec: docs/spec/gpu-semaphores.md. Counts, and what a wait learns from whose signal, are the machine's
 // (memory_model/sync/semaphore.h). Based on: semaphore_signal and its kin in JAX's Mosaic GPU and TPU backends. Limits:
-// of GPUs one device, whose number is 0; of a TPU's device one core.
+// of GPUs one device, whose number is 0.
 #include <cstring>
 #include <string>
 #include <utility>
@@ -84,10 +84,19 @@ absl::StatusOr<Number> PlanNumber(const Arg& arg, Builder& builder) {
   return Number{slot, builder.TypeOf(arg).dtype};
 }
 
-// A signal to another core needs a launch over cores.
-absl::Status ExpectThisCore(const Instr& op) {
-  if (FindOperand(op, "core_index") == nullptr) return absl::OkStatus();
-  return absl::UnimplementedError("signals to another core (core_index=) are not modelled yet");
+// A signal to another core of the device, by its number.
+absl::Status PlanCore(const Instr& op, Builder& builder, ViewPlan* semaphore) {
+  const Arg* core = FindOperand(op, "core_index");
+  if (core == nullptr || core->kind == Arg::Kind::kNone) return absl::OkStatus();
+  const Program& program = builder.program();
+  if (!program.mesh.has_value() || !program.mesh->cores) {
+    return absl::UnimplementedError(
+        "a signal to another core (core_index=) needs a launch over cores: pl.kernel or pl.core_map over a "
+        "pltpu.TensorCoreMesh");
+  }
+  PALLADION_ASSIGN_OR_RETURN(IndexValue index, builder.PlanIndex(*core));
+  semaphore->peer.push_back({.grid_dim = program.grid.size() - 1, .index = std::move(index)});
+  return absl::OkStatus();
 }
 
 // ---- signals
@@ -138,7 +147,6 @@ absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
 }
 
 absl::Status LowerSignals(const Instr& op, Builder& builder) {
-  PALLADION_RETURN_IF_ERROR(ExpectThisCore(op));
   const bool tpu = builder.target().backend == TargetBackend::kMosaicTpu;
   SignalParams params;
   for (const Arg& arg : op.args) {
@@ -148,13 +156,14 @@ absl::Status LowerSignals(const Instr& op, Builder& builder) {
       PALLADION_ASSIGN_OR_RETURN(signal.semaphore, builder.PlanView(arg));
       continue;
     }
-    if (arg.name == "device_id" && tpu) continue;
+    if ((arg.name == "device_id" && tpu) || arg.name == "core_index") continue;
     PALLADION_ASSIGN_OR_RETURN(const Number number, PlanNumber(arg, builder));
     if (arg.name == "inc") params.signals.back().amount = number;
     if (arg.name == "device_id" && !tpu) params.signals.back().device.push_back(number);
   }
   if (tpu) {
     PALLADION_ASSIGN_OR_RETURN(params.signals[0].semaphore.peer, PlanDevice(op, builder));
+    PALLADION_RETURN_IF_ERROR(PlanCore(op, builder, &params.signals[0].semaphore));
   }
   for (const Signal& signal : params.signals) {
     if (!signal.amount.slot.valid()) return absl::InvalidArgumentError("expected an operand inc= for each ref=");
