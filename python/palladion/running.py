@@ -93,18 +93,19 @@ class _KernelCall:
         return call
 
     def __call__(self, *arrays):
-        if self.meeting is not None:  # the first operand is the device's number
-            return self.meeting(int(arrays[0]), arrays[1:])
-        return self._locked(arrays)
+        try:
+            if self.meeting is not None:  # the first operand is the device's number
+                return self.meeting(int(arrays[0]), arrays[1:])
+            return self._locked(arrays)
+        except BaseException as error:  # Ctrl-C too, where XLA calls on the main thread: it would make it an error of its own
+            with self.session.lock:
+                if self.session.error is None:
+                    self.session.error = error
+            raise
 
     def _locked(self, arrays):
         with self.session.lock:
-            try:
-                return self._run(arrays)
-            except BaseException as error:  # Ctrl-C too, where XLA calls on the main thread: it would make it an error of its own
-                if self.session.error is None:
-                    self.session.error = error
-                raise
+            return self._run(arrays)
 
     def _run(self, arrays):
         start = time.perf_counter()
