@@ -18,7 +18,7 @@ namespace palladion::conformance {
 namespace {
 
 // Paragraphs of operation files that are about several operations.
-const char* const kGeneral[] = {"ref.md#indexing", "ref.md#views"};
+const char* const kGeneral[] = {"ref.md#indexing", "ref.md#views", "tpu-copies.md#devices"};
 
 std::string NameOf(const OperationDescription& op) { return Cat(op.dialect, op.dialect.empty() ? "" : ".", op.name); }
 

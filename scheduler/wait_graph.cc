@@ -156,9 +156,8 @@ std::string Describe(const Deadlock& deadlock) {
   };
   for (AgentOrdinal id : deadlock.cycle) show(WaitOf(deadlock, id));
   if (deadlock.cycle.size() == 1) Append(&text, "; nobody else can go on to change that");
-  const bool one_each = std::all_of(deadlock.cycle.begin(), deadlock.cycle.end(), [&](AgentOrdinal id) {
-    return WaitOf(deadlock, id).may_signal.size() == 1;
-  });
+  const bool one_each = std::all_of(deadlock.cycle.begin(), deadlock.cycle.end(),
+                                    [&](AgentOrdinal id) { return WaitOf(deadlock, id).may_signal.size() == 1; });
   if (deadlock.cycle.size() > 1) {
     Append(&text, one_each ? "; each can only be woken by the next, and the last by the first"
                            : "; whoever can wake them is stuck too");

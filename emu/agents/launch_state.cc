@@ -25,7 +25,8 @@ std::size_t MemoryLeft(const PreparedKernelState& kernel, const RunOptions& opti
   const std::size_t limit = options.memory_limit == 0 ? HostMemoryLimit() : options.memory_limit;
   std::size_t scratch = 0;
   for (const OperandInfo& info : kernel.program().operand_infos)
-    scratch += info.role == Role::kScratch ? ByteSize(info.type) * static_cast<std::size_t>(kernel.program().devices) : 0;
+    scratch +=
+        info.role == Role::kScratch ? ByteSize(info.type) * static_cast<std::size_t>(kernel.program().devices) : 0;
   return limit - MemoryNeeded(kernel) + scratch;
 }
 

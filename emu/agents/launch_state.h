@@ -81,7 +81,9 @@ class LaunchState {
     return arrays_[static_cast<std::size_t>(binding_) * kernel_.program().operand_infos.size() + i];
   }
   // Where the device's part of an array of the caller's begins.
-  std::ptrdiff_t PartOf(const OperandInfo& info) const { return binding_ * static_cast<std::ptrdiff_t>(ByteSize(info.type)); }
+  std::ptrdiff_t PartOf(const OperandInfo& info) const {
+    return binding_ * static_cast<std::ptrdiff_t>(ByteSize(info.type));
+  }
   absl::Status BindBound(std::size_t i, const ConstArray& array);
   void BindInput(std::size_t i, const ConstArray& array);
   void BindOutput(std::size_t i, const MutableArray& array, absl::Span<const ConstArray> inputs);
@@ -101,8 +103,8 @@ class LaunchState {
   Memory memory_;
   Frame frame_;
   GridWalk walk_;
-  std::vector<BufferId> arrays_;   // of every device's operands
-  std::int64_t binding_ = 0;       // the device whose operands get their memory
+  std::vector<BufferId> arrays_;  // of every device's operands
+  std::int64_t binding_ = 0;      // the device whose operands get their memory
   std::vector<std::pair<std::size_t, std::int64_t>> bounds_;
   std::vector<std::vector<std::byte>> copies_;
   const ShadowRules* shadow_rules_ = nullptr;  // while definedness is tracked

@@ -49,48 +49,6 @@ TrackedBuffer GpuMachine::Tracked(BufferId array, const Place& place) const {
 
 void GpuMachine::Adopt(BufferId array) { model_.Adopt(array, Tracked(array, DevicePlace())); }
 
-void GpuMachine::AdoptOf(std::int64_t device, std::size_t operand, BufferId array) {
-  device_arrays_.resize(static_cast<std::size_t>(program_.devices),
-                        std::vector<BufferId>(program_.operand_infos.size()));
-  device_arrays_[static_cast<std::size_t>(device)][operand] = array;
-  operand_of_.try_emplace(array.value, operand);
-}
-
-// What is done to a device's arrays, by whom ever, comes after it has entered: before that, they may be another
-// kernel's.
-void GpuMachine::EnterDevices(bool meet) {
-  std::vector<bool> entered(static_cast<std::size_t>(program_.devices));
-  ClockBundle all;
-  const std::map<std::int64_t, BlockId> blocks(block_at_.begin(), block_at_.end());
-  for (const auto& [number, id] : blocks) {
-    const std::int64_t device = DeviceOf(Of(id).index);
-    const AgentId core = Of(id).threads[0];
-    if (!entered[static_cast<std::size_t>(device)] && !device_arrays_.empty()) {
-      std::vector<BufferId> arrays = device_arrays_[static_cast<std::size_t>(device)];
-      std::sort(arrays.begin(), arrays.end());
-      arrays.erase(std::unique(arrays.begin(), arrays.end()), arrays.end());
-      for (const BufferId array : arrays) {
-        if (array.valid()) model_.AllocAtStart(core, array, Tracked(array, DevicePlace(device)), {});
-      }
-    }
-    entered[static_cast<std::size_t>(device)] = true;
-    model_.agents().Tick(core, {});
-    all.Join(model_.agents().ClockOf(core));
-  }
-  if (!meet) return;
-  for (const auto& [number, id] : blocks) model_.agents().Acquire(Of(id).threads[0], all);
-}
-
-std::int64_t GpuMachine::DeviceOf(absl::Span<const std::int64_t> index) const {
-  std::int64_t device = 0;
-  for (std::size_t d = 0; d < program_.device_axes.size(); ++d) device = device * grid_[d] + index[d];
-  return device;
-}
-
-std::int64_t GpuMachine::BlocksOfCluster() const {
-  return several_devices() ? static_cast<std::int64_t>(block_at_.size()) : units_;
-}
-
 void GpuMachine::WrittenBefore(BufferId array) {
   if (!before_.valid()) {
     before_ = model_.agents().Add("the kernel before this one", DevicePlace(), AgentRole::kLaunch);
@@ -123,8 +81,9 @@ std::string GpuMachine::NameOf(absl::Span<const std::int64_t> index) const {
     const bool first = std::all_of(program.begin(), program.end(), [](std::int64_t i) { return i == 0; });
     const std::string core =
         program.empty() || (first && device_dims > 0) ? "the core" : "the core from " + AgentName(program) + " on";
-    return device_dims == 0 ? core : Cat(core, device_dims > 0 && !first ? ", on " : " on ",
-                                         DeviceName(index.first(device_dims)));
+    return device_dims == 0
+               ? core
+               : Cat(core, device_dims > 0 && !first ? ", on " : " on ", DeviceName(index.first(device_dims)));
   }
   if (several_devices() || OfCores()) return AgentName(NamingOf(program_), index);
   if (block_dims_ == grid_.size() || grid_.back() == 1) return NameOfBlock(index.first(block_dims_));
@@ -291,80 +250,6 @@ absl::Status GpuMachine::Meet(std::string what, const Site& site) {
   model_.Enter(current_, Of(Current().block).meeting,
                {Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site))), site.text_line}, CodeSite::Of(site));
   return absl::OkStatus();
-}
-
-// The blocks that differ from each other along these dimensions only, and in each the same lane of the same thread: the
-// copies of two threads of a block, or of two warps, have no order with each other.
-absl::Status GpuMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) {
-  const Thread& me = Current();
-  const std::vector<std::int64_t>& mine = Of(me.block).index;
-  CollectiveKey key{mine, me.number, LaneOf(me)};
-  for (const std::size_t d : grid_dims) key.group[d] = -1;
-  Collectives& all = InCluster(key) ? ClusterOf(me.block).collectives : collectives_;
-  const auto [at, added] = all.try_emplace(key);
-  if (added) at->second = MakeCollective(key);
-  model_.Enter(at->second, *MemberOf(key, mine), std::move(what), CodeSite::Of(site));
-  return absl::OkStatus();
-}
-
-bool GpuMachine::InCluster(const CollectiveKey& key) const {
-  std::int64_t inner = 1;  // blocks of the dimensions from d on
-  for (std::size_t d = key.group.size(); d-- > 0;) {
-    inner *= grid_[d];
-    if (key.group[d] < 0 && inner > units_) return false;
-  }
-  return true;
-}
-
-// The number of the block with this index among those of the key; none: it is not of them.
-std::optional<std::size_t> GpuMachine::MemberOf(const CollectiveKey& key, absl::Span<const std::int64_t> index) const {
-  std::int64_t member = 0;
-  for (std::size_t d = 0; d < index.size(); ++d) {
-    if (key.group[d] < 0) {
-      member = member * grid_[d] + index[d];
-    } else if (key.group[d] != index[d]) {
-      return std::nullopt;
-    }
-  }
-  return static_cast<std::size_t>(member);
-}
-
-CollectiveId GpuMachine::MakeCollective(const CollectiveKey& key) {
-  std::vector<std::vector<std::int64_t>> members = {key.group};
-  for (std::size_t d = 0; d < key.group.size(); ++d) {
-    if (key.group[d] >= 0) continue;
-    std::vector<std::vector<std::int64_t>> more;
-    for (const std::vector<std::int64_t>& member : members) {
-      for (std::int64_t i = 0; i < grid_[d]; ++i) more.emplace_back(member)[d] = i;
-    }
-    members = std::move(more);
-  }
-  const std::string warp = key.lane > 0 ? Cat("warp ", key.lane, " of ") : "";
-  std::vector<std::string> names;
-  std::vector<bool> ended;
-  for (const std::vector<std::int64_t>& member : members) {
-    const std::int64_t number = NumberOf(member);
-    const auto block = block_at_.find(number);
-    const bool begun = HasBegun(number);
-    const bool there = block != block_at_.end();  // else it has been retired, if it has begun
-    std::vector<std::int64_t> index = member;
-    if (block_dims_ < grid_.size()) index.push_back(static_cast<std::int64_t>(key.thread));
-    names.push_back(Cat(warp, begun ? NameOf(index) : NameOfBlock(member)));
-    ended.push_back(begun && (!there || Of(Of(block->second).threads[key.thread]).ended));
-  }
-  const CollectiveId id = model_.MakeCollective("multicast copies", std::move(names));
-  for (std::size_t m = 0; m < ended.size(); ++m) {
-    if (ended[m]) model_.MemberEnds(id, m, {});
-  }
-  return id;
-}
-
-void GpuMachine::EndCollectives(const Thread& thread, const Collectives& all) {
-  for (const auto& [key, collective] : all) {
-    if (key.thread != thread.number) continue;
-    const std::optional<std::size_t> member = MemberOf(key, Of(thread.block).index);
-    if (member.has_value()) model_.MemberEnds(collective, *member, {});
-  }
 }
 
 absl::Status GpuMachine::Make(Fence fence, const Site& site) {

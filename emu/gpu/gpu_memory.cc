@@ -130,15 +130,6 @@ absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, co
   return buffer;
 }
 
-// Blocks of a cluster begin together, and their memory with them. A device's is there from when it enters the kernel;
-// what a scope makes later, from then on.
-void GpuMachine::Began(BufferId buffer, TrackedBuffer tracked, const Block& block, const CodeSite& site) {
-  const AgentId core = block.threads[0];
-  if (!several_devices()) return model_.Adopt(buffer, std::move(tracked));
-  if (current_ != core || AtEntry(core)) return model_.AllocAtStart(core, buffer, std::move(tracked), site);
-  model_.Alloc(core, buffer, std::move(tracked), site);
-}
-
 void GpuMachine::Leave(BufferId buffer, const Site& site) {
   if (LeaveGlobal(buffer, site)) return;
   const auto named = names_.find(buffer.value);
@@ -221,24 +212,14 @@ std::string GpuMachine::WhyNoPeer(BlockId block, absl::Span<const PeerCoordinate
 }
 
 void GpuMachine::ReportPeer(std::string_view what, const Site& site) {
-  memory_.Report(
-      {.code = FindingCode::kPeerLifetime,
-       .message = Cat(NameOf(current_), " reaches for ", what),
-       .loc = site.loc,
-       .text_line = site.text_line,
-       .fix = several_devices() || OfCores() ? "name a device, or a core, of the mesh: numbers from 0 to the size less 1"
-                                : "name a block of the cluster, and let a cluster barrier order the access within the "
-                                  "life of its memory"});
-}
-
-// The same operand of another device.
-BufferId GpuMachine::PeerArray(BufferId buffer, std::size_t operand, absl::Span<const PeerCoordinate> where,
-                               const Site& site) {
-  const BlockId mine = Current().block;
-  const BlockId peer = PeerOf(mine, where);
-  if (peer.valid()) return device_arrays_[static_cast<std::size_t>(DeviceOf(Of(peer).index))][operand];
-  ReportPeer(Cat("'", std::string(memory_.NameOf(buffer)), "' ", WhyNoPeer(mine, where)), site);
-  return buffer;
+  memory_.Report({.code = FindingCode::kPeerLifetime,
+                  .message = Cat(NameOf(current_), " reaches for ", what),
+                  .loc = site.loc,
+                  .text_line = site.text_line,
+                  .fix = several_devices() || OfCores()
+                             ? "name a device, or a core, of the mesh: numbers from 0 to the size less 1"
+                             : "name a block of the cluster, and let a cluster barrier order the access within the "
+                               "life of its memory"});
 }
 
 // Where a peer has not come to the allocation yet, its bytes are there all the same: they were from its start on.

@@ -151,7 +151,7 @@ class ThreadAgents final : public AgentSource, public AgentsAround {
   std::int64_t next_ = 0;  // program
   absl::Status Fork(AgentId warp, std::int64_t number, std::size_t first);
 
-  AgentId first_;  // of the block that begins
+  AgentId first_;                     // of the block that begins
   std::deque<AgentId> blocks_added_;  // of several devices: the first thread of each, none of which has begun
   CurrentGate current_;
   std::vector<std::unique_ptr<ThreadAgent>> warps_;

@@ -15,10 +15,10 @@ namespace palladion {
 namespace {
 
 constexpr Mutation kAll[] = {
-    Mutation::kDropMask,  Mutation::kDropInit, Mutation::kSwapIndex, Mutation::kMakeParallel, Mutation::kShrinkBlock,
-    Mutation::kDropStore, Mutation::kReadPast, Mutation::kDropSync,  Mutation::kRepeatSync,   Mutation::kSwapSync,
-    Mutation::kMoveSync,  Mutation::kNextSlot, Mutation::kArrivals,  Mutation::kOtherBarrier, Mutation::kWaitCount,
-    Mutation::kOtherDevice};
+    Mutation::kDropMask,    Mutation::kDropInit,     Mutation::kSwapIndex, Mutation::kMakeParallel,
+    Mutation::kShrinkBlock, Mutation::kDropStore,    Mutation::kReadPast,  Mutation::kDropSync,
+    Mutation::kRepeatSync,  Mutation::kSwapSync,     Mutation::kMoveSync,  Mutation::kNextSlot,
+    Mutation::kArrivals,    Mutation::kOtherBarrier, Mutation::kWaitCount, Mutation::kOtherDevice};
 
 // The text's module with the chosen kernel alone, as its canonical text parses, so that lines are those of that text.
 absl::StatusOr<Module> OnlyKernel(std::string_view text, std::string_view path, const std::string& name) {
@@ -57,10 +57,10 @@ Mutant Mutated(const Module& original, std::size_t at, std::size_t number) {
 }  // namespace
 
 std::string_view Name(Mutation mutation) {
-  constexpr std::string_view kNames[] = {"drop_mask",  "drop_init", "swap_index", "make_parallel", "shrink_block",
-                                         "drop_store", "read_past", "drop_sync",  "repeat_sync",   "swap_sync",
-                                         "move_sync",  "next_slot", "arrivals",   "other_barrier", "wait_count",
-                                         "other_device"};
+  constexpr std::string_view kNames[] = {"drop_mask",    "drop_init",     "swap_index", "make_parallel",
+                                         "shrink_block", "drop_store",    "read_past",  "drop_sync",
+                                         "repeat_sync",  "swap_sync",     "move_sync",  "next_slot",
+                                         "arrivals",     "other_barrier", "wait_count", "other_device"};
   return kNames[static_cast<std::size_t>(mutation)];
 }
 

@@ -77,6 +77,28 @@ kernel @ring {
 }
 )";
 
+// A copy to the next of three devices, by one of two semaphores each.
+constexpr std::string_view kDevices = R"(pkir 1;
+kernel @right {
+  backend mosaic_tpu;
+  devices {x=3};
+  in %x: f32[8] space any;
+  out %o: f32[8] space any;
+  grid [];
+  scratch %send: ref<semaphore,dma_sem[2]>;
+  scratch %recv: ref<semaphore,dma_sem[2]>;
+  body @right (%xr: ref<any,f32[8]>, %or: ref<any,f32[8]>, %sr: ref<semaphore,dma_sem[2]>, %rr: ref<semaphore,dma_sem[2]>) {
+    %me = axis_index{axis="x"}() : i32[];
+    %next = add(%me, 1:i32) : i32[];
+    %to = rem(%next, 3:i32) : i32[];
+    dma_start{device_id_type=mesh, priority=0, add=false}(src=%xr, dst=%or, dst_sem=%rr.at[0], src_sem=%sr.at[1], device_id=%to);
+    dma_wait{device_id_type=mesh, insert_dummy_device=true}(src=%or, dst=%xr, dst_sem=%sr.at[1], src_sem=%rr.at[0], device_id=%to);
+    dma_wait{device_id_type=mesh, insert_dummy_device=false}(src=%xr, dst=%or, dst_sem=%rr.at[0], src_sem=%sr.at[1], device_id=%to);
+    return;
+  }
+}
+)";
+
 std::string LineOf(std::string_view text, int line) {
   const std::vector<std::string> lines = absl::StrSplit(std::string(text), '\n');
   return line >= 1 && static_cast<std::size_t>(line) <= lines.size() ? lines[static_cast<std::size_t>(line) - 1] : "";
@@ -121,7 +143,24 @@ TEST(Mutants, OfEveryKind) {
   std::set<Mutation> kinds;
   for (const auto& [name, mutant] : found) kinds.insert(mutant.mutation);
   for (const auto& [name, mutant] : ByName(kSync)) kinds.insert(mutant.mutation);
+  for (const auto& [name, mutant] : ByName(kDevices)) kinds.insert(mutant.mutation);
   EXPECT_EQ(kinds.size(), AllMutations().size());
+}
+
+// Of what a wait names beside its semaphore nothing counts, so no mutant changes it.
+TEST(Mutants, OfDevicesAndTheirSemaphores) {
+  const std::map<std::string, Mutant> found = ByName(kDevices);
+  std::map<Mutation, int> counts;
+  for (const auto& [name, mutant] : found) {
+    EXPECT_EQ(mutant.refused, "") << name;
+    ++counts[mutant.mutation];
+  }
+  ASSERT_TRUE(found.contains("other_device_0"));
+  const Mutant& device = found.at("other_device_0");
+  EXPECT_NE(LineOf(device.text, device.line).find("%next_add = add(%to, 1:i32)"), std::string::npos) << device.text;
+  EXPECT_EQ(counts[Mutation::kOtherDevice], 1);
+  EXPECT_EQ(counts[Mutation::kNextSlot], 4);      // two of the copy, one of each wait
+  EXPECT_EQ(counts[Mutation::kOtherBarrier], 4);  // the same
 }
 
 TEST(Mutants, OfSynchronisation) {

@@ -1,7 +1,7 @@
 // The places where a kernel synchronises: waits, arrivals, fences, asynchronous copies and products, slots, barriers,
-// semaphores and devices. An instruction that moves keeps its operands defined; one whose mutant would be the same text has none. Not
-// here: conditions of synchronisation (a cond that is always taken), and wgmma products that are missing or done twice,
-// which are mistakes of arithmetic.
+// semaphores and devices. An instruction that moves keeps its operands defined; one whose mutant would be the same text
+// has none. Not here: conditions of synchronisation (a cond that is always taken), and wgmma products that are missing
+// or done twice, which are mistakes of arithmetic.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -177,13 +177,21 @@ class SyncFinder {
     });
   }
 
+  // Of the copy that is waited for by its descriptor, only the semaphore and the size count.
+  bool IsDescription(const Instr& instr, const Arg& arg) const {
+    const OpRow& row = RowOf(instr);
+    if (row.waits != Waits::kSignal || row.access != RefAccess::kNone) return false;
+    const bool data = kernel_.values[arg.value.index()].type.element == ElementKind::kData;
+    return data || arg.name == "src_sem";
+  }
+
   // The first index of an array of barriers or semaphores, or of slots.
   void FindSlots(Region& region, std::size_t at) {
     Instr& instr = region.body[at];
     for (Arg& arg : instr.args) {
       if (arg.kind != Arg::Kind::kValue || !arg.value.valid()) continue;
       const Type& type = kernel_.values[arg.value.index()].type;
-      if (!type.is_ref() || !HasSlots(type)) continue;
+      if (!type.is_ref() || !HasSlots(type) || IsDescription(instr, arg)) continue;
       const auto indexed = std::find_if(arg.transforms.begin(), arg.transforms.end(), [](const Transform& t) {
         return t.kind != Transform::Kind::kUnswizzle && t.kind != Transform::Kind::kUntile;
       });
@@ -211,6 +219,7 @@ class SyncFinder {
     kernel.values.push_back({.name = Cat("next_", op), .type = type, .label = ""});
     made.name = op;
     made.args = {left, LiteralArg(right, type)};
+    made.args[0].name.clear();
     made.results = {id};
     made.types = {type};
     return id;
@@ -230,7 +239,7 @@ class SyncFinder {
     for (Arg& arg : instr.args) {
       if (arg.kind != Arg::Kind::kValue || !arg.value.valid()) continue;
       const Type& type = kernel_.values[arg.value.index()].type;
-      if (!type.is_ref() || type.element == ElementKind::kData) continue;
+      if (!type.is_ref() || type.element == ElementKind::kData || IsDescription(instr, arg)) continue;
       std::vector<ValueId> same;
       std::copy_if(in_scope_.begin(), in_scope_.end(), std::back_inserter(same),
                    [&](ValueId id) { return id.valid() && kernel_.values[id.index()].type == type; });
@@ -260,6 +269,7 @@ class SyncFinder {
   }
 
   void FindOtherDevice(Region& region, std::size_t at) {
+    if (RowOf(region.body[at]).signals == Signals::kNever) return;
     const std::vector<std::int64_t> sizes = DeviceSizes(region.body[at]);
     std::size_t number = 0;
     for (Arg& arg : region.body[at].args) {

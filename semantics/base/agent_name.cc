@@ -25,7 +25,8 @@ std::string AgentName(const AgentNaming& naming, absl::Span<const std::int64_t> 
     if (naming.many_threads) thread = Cat("thread ", grid_index.back());
     grid_index.remove_suffix(1);
   }
-  if (naming.cores) return grid_index.size() == 1 ? Cat("core ", grid_index[0]) : Cat("core (", absl::StrJoin(grid_index, ", "), ")");
+  if (naming.cores)
+    return grid_index.size() == 1 ? Cat("core ", grid_index[0]) : Cat("core (", absl::StrJoin(grid_index, ", "), ")");
   if (grid_index.empty()) return !thread.empty() ? thread : naming.blocks ? "the block" : "the program";
   return Cat(thread, thread.empty() ? "" : " of ", naming.blocks ? "block (" : "program (",
              absl::StrJoin(grid_index, ", "), ")");

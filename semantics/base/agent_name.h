@@ -12,10 +12,10 @@ namespace palladion {
 
 // What the grid of a launch counts.
 struct AgentNaming {
-  bool blocks = false;        // blocks, of a launch over a mesh; else programs
-  bool cores = false;         // TensorCores
-  bool thread_index = false;  // the last dimension counts the threads of a block
-  bool many_threads = false;  // and there are several
+  bool blocks = false;          // blocks, of a launch over a mesh; else programs
+  bool cores = false;           // TensorCores
+  bool thread_index = false;    // the last dimension counts the threads of a block
+  bool many_threads = false;    // and there are several
   std::size_t device_dims = 0;  // the first dimensions count devices
 };
 

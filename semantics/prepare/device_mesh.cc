@@ -12,7 +12,8 @@ absl::Status AddDevices(const Kernel& kernel, Program* program) {
   const AttrMap* axes = attr == nullptr ? nullptr : std::get_if<AttrMap>(&attr->value);
   if (attr == nullptr) return absl::OkStatus();
   const auto bad = [&](std::string_view expected, std::string_view found) {
-    return absl::InvalidArgumentError(Cat("kernel @", kernel.name, ": `devices` must be ", expected, "; found ", found));
+    return absl::InvalidArgumentError(
+        Cat("kernel @", kernel.name, ": `devices` must be ", expected, "; found ", found));
   };
   if (axes == nullptr || axes->empty()) return bad("the axes of a mesh, as in {x=4, y=2}", ToString(*attr));
   if (program->target.backend != TargetBackend::kMosaicTpu) {

@@ -174,7 +174,7 @@ struct ThreadMesh {
 struct Program {
   std::string kernel_name;
   Target target;
-  bool grid_in_agent = false;       // one agent walks the whole grid (a TPU core); else one agent per program
+  bool grid_in_agent = false;  // one agent walks the whole grid (a TPU core); else one agent per program
   // Of a kernel that several devices run together, the names of the first dimensions of `grid`, which count them: a
   // device is a place of the launch like any other. Each has operands of its own.
   std::vector<std::string> device_axes;

@@ -54,8 +54,9 @@ absl::StatusOr<MeshLaunch> ReadCores(const Launch& launch) {
 absl::StatusOr<MeshLaunch> ReadMesh(const Launch& launch) {
   if (launch.mesh == "tensorcore") return ReadCores(launch);
   if (launch.mesh != "gpu") {
-    return absl::UnimplementedError(Cat("a launch over a mesh of kind '", launch.mesh,
-                                        "' needs a machine that is not modelled yet; `mesh gpu` and `mesh tensorcore` run"));
+    return absl::UnimplementedError(
+        Cat("a launch over a mesh of kind '", launch.mesh,
+            "' needs a machine that is not modelled yet; `mesh gpu` and `mesh tensorcore` run"));
   }
   MeshLaunch read;
   const AttrMap& attrs = launch.mesh_attrs;

@@ -327,7 +327,6 @@ constexpr OpRow Global(OpRow row) {
 }
 
 constexpr OpRow OfBarrier(OpRow row) {
-  row.effect = Effect::kAllocates;
   row.signals = Signals::kNever;
   row.backends = kTpu;
   return row;

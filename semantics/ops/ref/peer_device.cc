@@ -64,7 +64,8 @@ absl::StatusOr<std::vector<PeerIndex>> PlanDevice(const Instr& op, Builder& buil
   const Program& program = builder.program();
   if (program.device_axes.empty()) {
     return absl::UnimplementedError(
-        "another device is named (device_id=), and the kernel text has no `devices {AXIS=SIZE};`: export the kernel from "
+        "another device is named (device_id=), and the kernel text has no `devices {AXIS=SIZE};`: export the kernel "
+        "from "
         "inside shard_map, whose mesh that is");
   }
   PALLADION_ASSIGN_OR_RETURN(const auto axes, AxesOf(op, args.size(), program.device_axes));

@@ -1,5 +1,6 @@
-// Which device an operation reaches for: its number in the mesh, or coordinates of it (pl.DeviceIdType). Based on: JAX's
-// primitives.device_id_to_logical and docs/spec/tpu-copies.md#devices. Limits: TPUs; axes of a core are no devices.
+// Which device an operation reaches for: its number in the mesh, or coordinates of it (pl.DeviceIdType). Based on:
+// JAX's primitives.device_id_to_logical and docs/spec/tpu-copies.md#devices. Limits: TPUs; axes of a core are no
+// devices.
 #ifndef PALLADION_SEMANTICS_OPS_REF_PEER_DEVICE_H_
 #define PALLADION_SEMANTICS_OPS_REF_PEER_DEVICE_H_
 

@@ -60,8 +60,8 @@ absl::Status VerifyStart(const Instr& op, const VerifyContext& context) {
 
 struct CopyParams {
   ViewPlan src, dst, semaphore;
-  std::optional<ViewPlan> sent;  // of a copy to another device: the sender's own semaphore
-  std::int64_t bytes = 0;        // what a DMA semaphore counts of the whole copy
+  std::optional<ViewPlan> sent;                  // of a copy to another device: the sender's own semaphore
+  std::int64_t bytes = 0;                        // what a DMA semaphore counts of the whole copy
   CompletionUnit unit = CompletionUnit::kBytes;  // of `semaphore`
 };
 

@@ -1,0 +1,71 @@
+// Several devices that run a kernel together: what each has, from when, and how another one comes by it.
+#include <algorithm>
+#include <utility>
+
+#include "emu/gpu/gpu_machine.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+
+void GpuMachine::AdoptOf(std::int64_t device, std::size_t operand, BufferId array) {
+  device_arrays_.resize(static_cast<std::size_t>(program_.devices),
+                        std::vector<BufferId>(program_.operand_infos.size()));
+  device_arrays_[static_cast<std::size_t>(device)][operand] = array;
+  operand_of_.try_emplace(array.value, operand);
+}
+
+// What is done to a device's arrays, by whom ever, comes after it has entered: before that, they may be another
+// kernel's.
+void GpuMachine::EnterDevices(bool meet) {
+  std::vector<bool> entered(static_cast<std::size_t>(program_.devices));
+  ClockBundle all;
+  const std::map<std::int64_t, BlockId> blocks(block_at_.begin(), block_at_.end());
+  for (const auto& [number, id] : blocks) {
+    const std::int64_t device = DeviceOf(Of(id).index);
+    const AgentId core = Of(id).threads[0];
+    if (!entered[static_cast<std::size_t>(device)] && !device_arrays_.empty()) {
+      std::vector<BufferId> arrays = device_arrays_[static_cast<std::size_t>(device)];
+      std::sort(arrays.begin(), arrays.end());
+      arrays.erase(std::unique(arrays.begin(), arrays.end()), arrays.end());
+      for (const BufferId array : arrays) {
+        if (array.valid()) model_.AllocAtStart(core, array, Tracked(array, DevicePlace(device)), {});
+      }
+    }
+    entered[static_cast<std::size_t>(device)] = true;
+    model_.agents().Tick(core, {});
+    all.Join(model_.agents().ClockOf(core));
+  }
+  if (!meet) return;
+  for (const auto& [number, id] : blocks) model_.agents().Acquire(Of(id).threads[0], all);
+}
+
+std::int64_t GpuMachine::DeviceOf(absl::Span<const std::int64_t> index) const {
+  std::int64_t device = 0;
+  for (std::size_t d = 0; d < program_.device_axes.size(); ++d) device = device * grid_[d] + index[d];
+  return device;
+}
+
+std::int64_t GpuMachine::BlocksOfCluster() const {
+  return several_devices() ? static_cast<std::int64_t>(block_at_.size()) : units_;
+}
+
+// Blocks of a cluster begin together, and their memory with them. A device's is there from when it enters the kernel;
+// what a scope makes later, from then on.
+void GpuMachine::Began(BufferId buffer, TrackedBuffer tracked, const Block& block, const CodeSite& site) {
+  const AgentId core = block.threads[0];
+  if (!several_devices()) return model_.Adopt(buffer, std::move(tracked));
+  if (current_ != core || AtEntry(core)) return model_.AllocAtStart(core, buffer, std::move(tracked), site);
+  model_.Alloc(core, buffer, std::move(tracked), site);
+}
+
+// The same operand of another device.
+BufferId GpuMachine::PeerArray(BufferId buffer, std::size_t operand, absl::Span<const PeerCoordinate> where,
+                               const Site& site) {
+  const BlockId mine = Current().block;
+  const BlockId peer = PeerOf(mine, where);
+  if (peer.valid()) return device_arrays_[static_cast<std::size_t>(DeviceOf(Of(peer).index))][operand];
+  ReportPeer(Cat("'", std::string(memory_.NameOf(buffer)), "' ", WhyNoPeer(mine, where)), site);
+  return buffer;
+}
+
+}  // namespace palladion

@@ -1,0 +1,49 @@
+#include "semantics/prepare/block_mode.h"
+
+#include <algorithm>
+
+namespace palladion {
+namespace {
+
+bool IsAliased(const Operand& operand, const Kernel& kernel) {
+  return operand.alias.valid() ||
+         std::any_of(kernel.operands.begin(), kernel.operands.end(),
+                     [&](const Operand& other) { return other.alias.valid() && other.alias == operand.value; });
+}
+
+// An operand that lies in the memory of a TPU's core, or in a GPU block's shared memory, is fetched at its start, and
+// an output goes back at its end: a block like any other, which no program leaves. That shows where two operands are
+// one array, and for outputs where there are several cores or blocks; elsewhere the array itself does as well.
+bool HasCopyOfItsOwn(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
+  const bool tpu = program.target.backend == TargetBackend::kMosaicTpu;
+  const bool gpu = program.target.backend == TargetBackend::kMosaicGpu && kernel.launch.mesh.empty();
+  if ((!tpu && !gpu) || operand.role == Role::kScratch) return false;
+  const bool in_core = operand.role == Role::kPrefetch || space == Space::kDefault || space == Space::kSmem ||
+                       (tpu && space == Space::kVmem);
+  const std::vector<DimOrder>& order = program.dim_order;
+  const bool several =
+      operand.role == Role::kOut && std::find(order.begin(), order.end(), DimOrder::kParallel) != order.end();
+  return in_core && (several || IsAliased(operand, kernel));
+}
+
+}  // namespace
+
+BlockMode ModeOf(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
+  const Target& target = program.target;
+  if (!operand.block.has_value())
+    return HasCopyOfItsOwn(operand, space, kernel, program) ? BlockMode::kResident : BlockMode::kWhole;
+  if (target.backend == TargetBackend::kGeneric || target.backend == TargetBackend::kTriton) return BlockMode::kView;
+  // ANY, HBM and GMEM refs are the array itself, reached by the kernel's own copies.
+  const bool in_place = space == Space::kAny || space == Space::kHbm || space == Space::kGmem;
+  return in_place ? BlockMode::kView : BlockMode::kResident;
+}
+
+bool IsRestored(const Operand& operand, const Program& program) {
+  if (program.target.backend != TargetBackend::kMosaicTpu || operand.role != Role::kOut || !operand.block.has_value() ||
+      !operand.block->buffered.has_value())
+    return false;
+  const Attr* revisit = Find(*operand.block->buffered, "revisit");
+  return revisit != nullptr && revisit->value == Attr{AttrIdent{"any"}}.value;
+}
+
+}  // namespace palladion

@@ -1,0 +1,19 @@
+// How an operand of a kernel is there for its programs: the array itself, a window of it, or a block of its own that is
+// fetched and flushed. Based on: docs/spec/grid.md#residency.
+#ifndef PALLADION_SEMANTICS_PREPARE_BLOCK_MODE_H_
+#define PALLADION_SEMANTICS_PREPARE_BLOCK_MODE_H_
+
+#include "semantics/ir/module.h"
+#include "semantics/program/program.h"
+
+namespace palladion {
+
+// The program's target and the order of its grid's dimensions are known already.
+BlockMode ModeOf(const Operand& operand, Space space, const Kernel& kernel, const Program& program);
+
+// grid.md#residency: an output whose block may be visited again at any time.
+bool IsRestored(const Operand& operand, const Program& program);
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_PREPARE_BLOCK_MODE_H_
