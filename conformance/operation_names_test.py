@@ -24,7 +24,7 @@ ALLOWED = [
     ("emu/command/command.cc", "check log", "commands"),
     ("emu/command/command_table.cc", "check log", "commands"),
     ("emu/cpp/function_thread_sync.cc", "barrier", "a word of a message"),
-    ("emu/gpu/gpu_machine.cc", "wgmma", "a word of a message"),
+    ("emu/threads/thread_machine.cc", "wgmma", "a word of a message"),
     ("emu/legality/legality_gpu.cc", "add", "the kind of an atomic, an attribute"),
     ("emu/legality/legality_gpu_copies.cc", "add min max", "the reduction of a copy, an attribute"),
     ("emu/legality/legality_gpu_warps.cc", "barrier", "the name of an operand"),
@@ -105,22 +105,22 @@ def allowed(path: str, word: str) -> list[int]:
 NAMES = operation_names()
 
 FORBIDDEN_EXAMPLES = [
-    ("emu/gpu/residency.cc", 'if (op.name == "swap") return;'),
-    ("emu/gpu/residency.cc", 'if ("swap" == op.name) return;'),
-    ("emu/gpu/residency.cc", 'if (IsOneOf(op.name, {"get",\n  "masked_load"})) return;'),
-    ("emu/gpu/residency.cc", 'constexpr std::string_view kWaits[] = {"wgmma_wait"};'),
-    ("emu/gpu/residency.cc", 'if (FullName(op) == "mgpu.load") return;'),
-    ("emu/gpu/residency.cc", 'if (op.name.starts_with("atomic_")) return;'),
-    ("emu/gpu/residency.cc", 'if (op.name.find("bitcast") != npos) return;'),
-    ("emu/gpu/residency.cc", 'if (op.name == "sw" "ap") return;'),
+    ("emu/threads/residency.cc", 'if (op.name == "swap") return;'),
+    ("emu/threads/residency.cc", 'if ("swap" == op.name) return;'),
+    ("emu/threads/residency.cc", 'if (IsOneOf(op.name, {"get",\n  "masked_load"})) return;'),
+    ("emu/threads/residency.cc", 'constexpr std::string_view kWaits[] = {"wgmma_wait"};'),
+    ("emu/threads/residency.cc", 'if (FullName(op) == "mgpu.load") return;'),
+    ("emu/threads/residency.cc", 'if (op.name.starts_with("atomic_")) return;'),
+    ("emu/threads/residency.cc", 'if (op.name.find("bitcast") != npos) return;'),
+    ("emu/threads/residency.cc", 'if (op.name == "sw" "ap") return;'),
     ("emu/mutation/mutation_sync.cc", 'if (op.name == "mul") return;'),
     ("emu/legality/gpu_limits.cc", 'if (op.name == "swap") return;'),
     ("scheduler/policies/policies.cc", 'if (op == FindOp("", "while")) return;'),
 ]
 
 ALLOWED_EXAMPLES = [
-    ("emu/gpu/residency.cc", 'if (arg.name == "mask") return;  // as "swap" has it'),
-    ("emu/gpu/residency.cc", 'Say("the swap at line ", op.text_line);'),
+    ("emu/threads/residency.cc", 'if (arg.name == "mask") return;  // as "swap" has it'),
+    ("emu/threads/residency.cc", 'Say("the swap at line ", op.text_line);'),
     ("emu/legality/gpu_limits.cc", 'static const RuleRows kRows("swap",\n    "get");'),
     ("emu/legality/gpu_limits.cc", '{RuleRow("add"), Add},'),
     ("semantics/ops/ref/ref.cc", 'if (op.name == "swap") return;'),

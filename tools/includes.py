@@ -19,7 +19,7 @@ PARTS = {
         memory_model memory_model/sets memory_model/bytes memory_model/order memory_model/sync memory_model/engine
         memory_model/sweep
         scheduler scheduler/policies scheduler/search
-        emu emu/agents emu/gpu emu/launch emu/machines emu/legality emu/checks emu/cpp emu/mutation emu/watch emu/reports emu/debug
+        emu emu/agents emu/threads emu/launch emu/machines emu/legality emu/checks emu/cpp emu/mutation emu/watch emu/reports emu/debug
         emu/bridge emu/ffi emu/command emu/hunt emu/testing
         python conformance bench
     """.split()
@@ -33,7 +33,7 @@ _MEMORY = _PORT | {"memory_model", "memory_model/sets", "memory_model/bytes", "m
 _WHO = {"semantics/base", "scheduler", "scheduler/policies", "scheduler/search"}
 # The emulator below its own folders: what a kernel is once it is prepared, memory, schedules.
 _BELOW = _STEPS | {"semantics/prepare"} | _MEMORY | _WHO | {"emu/machines", "emu.h"}
-_RUN = _BELOW | {"emu/agents", "emu/gpu", "emu/launch", "emu/legality"}
+_RUN = _BELOW | {"emu/agents", "emu/threads", "emu/launch", "emu/legality"}
 _TOLD = _RUN | {"emu/watch", "emu/reports", "emu/checks"}
 
 # One direction only; the order of the lines is that of the arrows, from below. "emu.h" is the headers of emu/ itself, which its
@@ -70,7 +70,7 @@ ALLOWED = {
     "emu.h": {"semantics/base", "semantics/tensor"},
     "emu/legality": _STEPS | {"emu/machines", "emu.h"},
     "emu/agents": _BELOW | {"emu/legality"},
-    "emu/gpu": _BELOW | {"emu/legality", "emu/agents", "semantics/ops/gpu"},
+    "emu/threads": _BELOW | {"emu/legality", "emu/agents", "semantics/ops/gpu"},
     "emu/launch": _RUN,
     "emu/watch": _RUN,
     "emu/reports": _RUN | {"emu/watch"},

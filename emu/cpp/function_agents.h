@@ -13,7 +13,7 @@
 #include "emu/agents/agent_ordinals.h"
 #include "emu/cpp/function_machine.h"
 #include "emu/cpp/function_thread.h"
-#include "emu/gpu/asking.h"
+#include "emu/threads/asking.h"
 #include "scheduler/agent.h"
 #include "scheduler/coroutine_agent.h"
 

@@ -68,10 +68,10 @@ FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const FunctionOpt
       program_(ShapeOf(kernel)),
       memory_(options.run.memory_limit == 0 ? HostMemoryLimit() : options.run.memory_limit),
       gpu_(program_, memory_, GridOf(kernel),
-           GpuOptions{.policy = options.fences,
-                      .races = options.races,
-                      .definedness = options.definedness,
-                      .places = [&places](const CodeSite& site) { return places.TextOf(site.loc); }}),
+           ThreadMachineOptions{.policy = options.fences,
+                                .races = options.races,
+                                .definedness = options.definedness,
+                                .places = [&places](const CodeSite& site) { return places.TextOf(site.loc); }}),
       accesses_(memory_, gpu_),
       run_(NextRun()) {
   memory_.NameAgents({.blocks = true, .thread_index = true, .many_threads = kernel.threads.size() > 1});

@@ -16,8 +16,8 @@
 #include "absl/types/span.h"
 #include "emu/cpp/code_places.h"
 #include "emu/cpp/function_launch.h"
-#include "emu/gpu/gpu_machine.h"
 #include "emu/kernel.h"
+#include "emu/threads/thread_machine.h"
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/memory.h"
 #include "semantics/program/program.h"
@@ -29,7 +29,7 @@ namespace palladion {
 // learns what the element's earlier ones told (emu/checks/clock_races.h says it of programs).
 class FunctionAccesses final : public AccessObserver {
  public:
-  FunctionAccesses(const Memory& memory, GpuMachine& machine) : memory_(memory), machine_(machine) {}
+  FunctionAccesses(const Memory& memory, ThreadMachine& machine) : memory_(memory), machine_(machine) {}
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Free(BufferId buffer) override;
@@ -37,7 +37,7 @@ class FunctionAccesses final : public AccessObserver {
 
  private:
   const Memory& memory_;
-  GpuMachine& machine_;
+  ThreadMachine& machine_;
   std::map<std::pair<std::int32_t, std::int64_t>, std::shared_ptr<const ClockBundle>> told_;  // by buffer and offset
   std::int64_t accesses_ = 0;
 };
@@ -57,7 +57,7 @@ class FunctionMachine {
   const FunctionKernel& kernel() const { return kernel_; }
   std::int64_t threads() const { return static_cast<std::int64_t>(kernel_.threads.size()); }
   Memory& memory() { return memory_; }
-  GpuMachine& gpu() { return gpu_; }
+  ThreadMachine& gpu() { return gpu_; }
   CodePlaces& places() { return places_; }
   bool definedness() const { return options_.definedness; }
 
@@ -110,7 +110,7 @@ class FunctionMachine {
   CodePlaces& places_;
   const Program program_;  // without steps
   Memory memory_;
-  GpuMachine gpu_;
+  ThreadMachine gpu_;
   FunctionAccesses accesses_;
   const std::uint64_t run_;
   std::vector<Object> objects_;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "emu/cpp/function_machine.h"
-#include "emu/gpu/asking.h"
 #include "emu/kernel.h"
+#include "emu/threads/asking.h"
 #include "scheduler/coroutine_agent.h"
 
 namespace palladion {
@@ -75,7 +75,7 @@ class FunctionThread final : public KernelContext {
   }
   bool GivenUp(Answer answer);
 
-  GpuMachine& gpu() { return machine_.gpu(); }
+  ThreadMachine& gpu() { return machine_.gpu(); }
   // The request's place, for all that follows.
   void At(const CodePlace& place) { site_.loc = machine_.places().IdOf(place); }
   [[noreturn]] void Refuse(const std::string& what);

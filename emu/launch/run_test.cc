@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "emu/gpu/thread_test_util.h"
 #include "emu/testing/word_kernel_test_util.h"
+#include "emu/threads/thread_test_util.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 

@@ -21,8 +21,8 @@
 
 namespace palladion {
 
-class EqualWrites;  // emu/launch/equal_writes.h
-class GpuMachine;   // emu/gpu/gpu_machine.h
+class EqualWrites;    // emu/launch/equal_writes.h
+class ThreadMachine;  // emu/threads/thread_machine.h
 
 struct ScheduledOptions {
   LaunchOptions launch;
@@ -39,7 +39,7 @@ struct ScheduledOptions {
   bool begin_backwards = false;
   EqualWrites* equal_writes = nullptr;  // is told who writes; it watches by launch.observers
   // Shown the machine once every block has ended: what is left there, for tests.
-  std::function<void(const GpuMachine&)> at_end = nullptr;
+  std::function<void(const ThreadMachine&)> at_end = nullptr;
 };
 
 struct ScheduledResult {

@@ -1,13 +1,13 @@
-// The threads of GPU blocks as agents, over a GpuMachine.
+// The threads of GPU blocks as agents, over a ThreadMachine.
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
 
-#include "emu/gpu/gpu_machine.h"
-#include "emu/gpu/thread_agents.h"
 #include "emu/launch/agents_of_launch.h"
 #include "emu/launch/equal_writes.h"
+#include "emu/threads/thread_agents.h"
+#include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/agent_naming.h"
 #include "semantics/registry/op_row.h"
@@ -113,13 +113,13 @@ class Threads final : public AgentsOfLaunch {
  private:
   void MakeMachine(Memory& memory) {
     machine_.emplace(state_.program(), memory, state_.frame().grid_size,
-                     GpuOptions{.policy = options_.fences,
-                                .races = options_.races,
-                                .definedness = state_.tracks_definedness(),
-                                .device = state_.device(),
-                                .places = [&module = state_.module()](const CodeSite& site) {
-                                  return PlaceText(module, site.loc, site.text_line);
-                                }});
+                     ThreadMachineOptions{.policy = options_.fences,
+                                          .races = options_.races,
+                                          .definedness = state_.tracks_definedness(),
+                                          .device = state_.device(),
+                                          .places = [&module = state_.module()](const CodeSite& site) {
+                                            return PlaceText(module, site.loc, site.text_line);
+                                          }});
     if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
   }
 
@@ -141,7 +141,7 @@ class Threads final : public AgentsOfLaunch {
   const Kernel& kernel_;
   const ScheduledOptions& options_;
   std::int64_t devices_bound_ = 0;
-  std::optional<GpuMachine> machine_;
+  std::optional<ThreadMachine> machine_;
   std::optional<ThreadAccesses> accesses_;
   std::optional<ThreadAgents> agents_;
   std::uint32_t engine_writes_ = 0;

@@ -252,7 +252,7 @@ TEST(Mutants, ADynamicIndexGetsAnAddition) {
 
 TEST(Mutants, AtMostSoManyOfAKind) {
   std::set<Mutation> seen;
-  for (const std::string_view kernel : {kKernel, kSync}) {
+  for (const std::string_view kernel : {kKernel, kSync, kDevices}) {
     const std::map<std::string, Mutant> few = ByName(kernel, {.per_kind = 1});
     std::set<Mutation> kinds;
     for (const auto& [name, mutant] : few) {

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "emu/check.h"
-#include "emu/gpu/thread_test_util.h"
 #include "emu/launch/launch.h"
+#include "emu/threads/thread_test_util.h"
 #include "emu/values.h"
 #include "semantics/simd/dot.h"
 

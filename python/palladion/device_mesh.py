@@ -5,6 +5,7 @@ of all devices meet, one runs the kernel for all, with the operands of each alon
 Based on: docs/spec/tpu-copies.md#devices. Limits: shard_map over all axes of its mesh; each device calls the kernel as often.
 """
 
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -21,18 +22,22 @@ _NAME_A_DEVICE = ("dma_start", "semaphore_signal")
 _SECONDS = 60.0  # that a device waits for another one's call, after the last that came
 
 
-def mesh_of(context, jaxpr) -> dict:
-    """{axis: size} of the devices that have to run the kernel together; {} where each can run it by itself."""
+def mesh_of(context, jaxprs) -> dict:
+    """{axis: size} of the devices that have to run a kernel of these functions together; {} where each can run it by itself."""
     mesh, automatic = jax_programs.mesh_of(context)
-    if not any(_reaches_devices(inner, tuple(mesh)) for inner in jax_versions.all_jaxprs(jaxpr)):
+    eqns = [eqn for jaxpr in jaxprs for inner in jax_versions.all_jaxprs(jaxpr) for eqn in inner.eqns]
+    copies = any(eqn.primitive.name == "dma_start" and _names_a_device(eqn) for eqn in eqns)
+    if math.prod(mesh.values()) == 1:  # a device may name itself
+        return (mesh or {"device": 1}) if copies else {}
+    if not any(_names_a_device(eqn) or _is_placed(eqn, mesh) for eqn in eqns):
         return {}
     if automatic:
         raise ExportError(f"the kernel reaches other devices, and shard_map is over some axes of the mesh: let it be over {automatic} too")
-    return mesh or {"device": 1}
+    return mesh
 
 
-def _reaches_devices(jaxpr, axes) -> bool:
-    return any(_names_a_device(eqn) or (eqn.primitive.name == "axis_index" and _is_in(eqn.params["axis_name"], axes)) for eqn in jaxpr.eqns)
+def _is_placed(eqn, axes) -> bool:
+    return eqn.primitive.name == "axis_index" and _is_in(eqn.params["axis_name"], axes)
 
 
 def _is_in(name, axes) -> bool:

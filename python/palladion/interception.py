@@ -50,7 +50,7 @@ def write_kernel(file: TextFile, primitive_name: str, context, params):
                 raise ExportError(f"{role} {number} of the kernel is {aval.str_short()}: semaphores that outlive a kernel's call are not "
                                   "supported; start and await what they count in one kernel, with the semaphore in scratch_shapes",
                                   call_place(context))
-    file.devices = device_mesh.mesh_of(context, params["jaxpr"]) if "jaxpr" in params else {}
+    file.devices = device_mesh.mesh_of(context, params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],))
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
 
 

@@ -36,10 +36,10 @@ def numbers(n):
     return np.random.default_rng(n).integers(-9, 9, (n * ROWS, 128)).astype(np.float32)
 
 
-def on_mesh(kernel, mesh, out_shape=(ROWS, 128), scratch=(), params=None, specs=(VMEM, VMEM)):
+def on_mesh(kernel, mesh, *, scratch=(), params=None, specs=(VMEM, VMEM), interpret=False):
     def call(x):
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(out_shape, jnp.float32), in_specs=[specs[0]], out_specs=specs[1],
-                              scratch_shapes=scratch, compiler_params=params)(x)
+        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((ROWS, 128), jnp.float32), in_specs=[specs[0]], out_specs=specs[1],
+                              scratch_shapes=scratch, compiler_params=params, interpret=interpret)(x)
     axes = P(mesh.axis_names)
     return jax.jit(jax.shard_map(call, mesh=mesh, in_specs=axes, out_specs=axes, **UNCHECKED))
 

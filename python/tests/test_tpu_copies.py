@@ -91,7 +91,7 @@ def test_a_signal_of_its_own_core():
         np.testing.assert_array_equal(f(X), X + 2)
 
 
-def test_a_copy_to_another_device_is_refused_by_line():
+def test_without_a_mesh_there_is_one_device():
     def kernel(x_ref, o_ref, sent, received):
         copy = pltpu.make_async_remote_copy(x_ref, o_ref, sent, received, device_id=1, device_id_type=pl.DeviceIdType.LOGICAL)
         copy.start()
@@ -99,8 +99,8 @@ def test_a_copy_to_another_device_is_refused_by_line():
 
     f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[ANYWHERE], out_specs=ANYWHERE,
                        scratch_shapes=[pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.DMA])
-    with pytest.raises(Exception, match="test_tpu_copies.py.*copies to another device are not modelled yet"):
-        palladion.check(f, X, target="v5e")
+    checked = palladion.check(f, X, target="v5e", seeds=1)
+    assert "device 1, which is not in the mesh of 1 device" in str(checked), checked
 
 
 def paged(q, k_pages, v_pages, lengths, page_indices):
@@ -145,3 +145,73 @@ def test_ragged_paged_attention_of_the_wheel():
     with palladion.emulate("v5e"):
         found = jax.jit(f)(*operands)
     np.testing.assert_allclose(found, kernel.ref_ragged_paged_attention(*operands, sm_scale=0.1), rtol=0, atol=1e-5)
+
+
+# Cores of a chip.
+
+
+def two_cores():
+    with palladion.target("v5p"):
+        return pltpu.create_tensorcore_mesh("core", num_cores=2)
+
+
+def half_each(x_ref, o_ref, met):
+    """Each core copies its half once both have come."""
+    rows = pl.ds(jax.lax.axis_index("core") * 32, 32)
+    pltpu.core_barrier(met, core_axis_name="core")
+    pltpu.sync_copy(x_ref.at[rows], o_ref.at[rows])
+
+
+def all_each(x_ref, o_ref, met):
+    del met
+    pltpu.sync_copy(x_ref, o_ref)
+
+
+def over_cores(kernel):
+    return pl.kernel(kernel, out_type=jax.ShapeDtypeStruct(X.shape, X.dtype), mesh=two_cores(), scratch_types=[pltpu.SemaphoreType.REGULAR])
+
+
+def test_two_cores_of_a_chip():
+    checked = palladion.check(over_cores(half_each), X, target="v5p", seeds=16)
+    assert checked.findings == [], checked
+    np.testing.assert_array_equal(checked.results, X)
+
+
+def test_two_cores_that_write_the_same_rows():
+    checked = palladion.check(over_cores(all_each), X, target="v5p", seeds=8)
+    found = {finding.code for finding in checked.findings}
+    assert found & {"RACE_WW", "SAME_VALUE"}, checked
+
+
+def test_a_core_that_is_not_there():
+    def signals(x_ref, o_ref, met):
+        del x_ref, o_ref
+        pl.semaphore_signal(met, 1, core_index=2)
+
+    checked = palladion.check(over_cores(signals), X, target="v5p", seeds=2)
+    assert "core 2, which is not in the mesh" in str(checked), checked
+
+
+def test_core_map_within_run_state():
+    mesh = two_cores()
+
+    def run(refs):
+        x_ref, o_ref = refs
+
+        @pl.core_map(mesh)
+        def _():
+            rows = pl.ds(jax.lax.axis_index("core") * 32, 32)
+
+            def work(slot):
+                pltpu.sync_copy(x_ref.at[rows], slot)
+                slot[...] = slot[...] + 1.0
+                pltpu.sync_copy(slot, o_ref.at[rows])
+
+            pl.run_scoped(work, pltpu.VMEM((32, 128), jnp.float32))
+
+    def f(x):
+        return pl.run_state(run)((x, jnp.zeros_like(x)))[1]
+
+    checked = palladion.check(f, X, target="v5p", seeds=8)
+    assert checked.findings == [], checked
+    np.testing.assert_array_equal(checked.results, X + 1)

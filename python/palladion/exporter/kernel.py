@@ -147,6 +147,12 @@ class KernelText:
             (self.info.inputs if kind == "input" else self.info.outputs).append(name)
         return "%" + name
 
+    def write_devices(self):
+        """The mesh, where its devices run the kernel together."""
+        if self.file.devices:
+            self.lines.append(f"devices {map_text({self.file.axis(name): size for name, size in self.file.devices.items()})};")
+            self.info.devices = math.prod(self.file.devices.values())
+
     def place(self, function=None) -> str:
         """` #l7;`: where an operand's index map was written, or else where the kernel is called; ";" where neither is known."""
         frame = jax_versions.function_frame(function) if function is not None else None
@@ -257,9 +263,7 @@ def pallas_call_text(file: TextFile, params, in_avals, traceback):
     kernel.lines += [f"backend {backend};"] if backend else []
     kernel.lines += params_line(params.get("compiler_params"), backend)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
-    if file.devices:
-        kernel.lines.append(f"devices {map_text({file.axis(name): size for name, size in file.devices.items()})};")
-        kernel.info.devices = math.prod(file.devices.values())
+    kernel.write_devices()
     _operands(kernel, params, mapping, refs, in_avals)
     labels = ref_labels(jaxpr, len(refs))
     body = kernel.writer().function(jaxpr, labels=labels)

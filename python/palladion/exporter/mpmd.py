@@ -28,6 +28,7 @@ def mpmd_map_text(file, params, in_avals, traceback):
     kernel.lines += [f"backend {backend};"] if backend else []
     kernel.lines += params_line(params.get("compiler_params"), backend)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
+    kernel.write_devices()
     labels = _labels(jaxprs[0], params, len(in_avals))
     _operands(kernel, params, refs, labels, in_avals)
     written = [mesh_attributes(mesh, file) for mesh in (*meshes, *external)]

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "emu/gpu/gpu_machine.h"
+#include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
 
-void GpuMachine::AdoptOf(std::int64_t device, std::size_t operand, BufferId array) {
+void ThreadMachine::AdoptOf(std::int64_t device, std::size_t operand, BufferId array) {
   device_arrays_.resize(static_cast<std::size_t>(program_.devices),
                         std::vector<BufferId>(program_.operand_infos.size()));
   device_arrays_[static_cast<std::size_t>(device)][operand] = array;
@@ -16,7 +16,7 @@ void GpuMachine::AdoptOf(std::int64_t device, std::size_t operand, BufferId arra
 
 // What is done to a device's arrays, by whom ever, comes after it has entered: before that, they may be another
 // kernel's.
-void GpuMachine::EnterDevices(bool meet) {
+void ThreadMachine::EnterDevices(bool meet) {
   std::vector<bool> entered(static_cast<std::size_t>(program_.devices));
   ClockBundle all;
   const std::map<std::int64_t, BlockId> blocks(block_at_.begin(), block_at_.end());
@@ -39,19 +39,19 @@ void GpuMachine::EnterDevices(bool meet) {
   for (const auto& [number, id] : blocks) model_.agents().Acquire(Of(id).threads[0], all);
 }
 
-std::int64_t GpuMachine::DeviceOf(absl::Span<const std::int64_t> index) const {
+std::int64_t ThreadMachine::DeviceOf(absl::Span<const std::int64_t> index) const {
   std::int64_t device = 0;
   for (std::size_t d = 0; d < program_.device_axes.size(); ++d) device = device * grid_[d] + index[d];
   return device;
 }
 
-std::int64_t GpuMachine::BlocksOfCluster() const {
+std::int64_t ThreadMachine::BlocksOfCluster() const {
   return several_devices() ? static_cast<std::int64_t>(block_at_.size()) : units_;
 }
 
 // Blocks of a cluster begin together, and their memory with them. A device's is there from when it enters the kernel;
 // what a scope makes later, from then on.
-void GpuMachine::Began(BufferId buffer, TrackedBuffer tracked, const Block& block, const CodeSite& site) {
+void ThreadMachine::Began(BufferId buffer, TrackedBuffer tracked, const Block& block, const CodeSite& site) {
   const AgentId core = block.threads[0];
   if (!several_devices()) return model_.Adopt(buffer, std::move(tracked));
   if (current_ != core || AtEntry(core)) return model_.AllocAtStart(core, buffer, std::move(tracked), site);
@@ -59,8 +59,8 @@ void GpuMachine::Began(BufferId buffer, TrackedBuffer tracked, const Block& bloc
 }
 
 // The same operand of another device.
-BufferId GpuMachine::PeerArray(BufferId buffer, std::size_t operand, absl::Span<const PeerCoordinate> where,
-                               const Site& site) {
+BufferId ThreadMachine::PeerArray(BufferId buffer, std::size_t operand, absl::Span<const PeerCoordinate> where,
+                                  const Site& site) {
   const BlockId mine = Current().block;
   const BlockId peer = PeerOf(mine, where);
   if (peer.valid()) return device_arrays_[static_cast<std::size_t>(DeviceOf(Of(peer).index))][operand];

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "emu/gpu/gpu_machine.h"
+#include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -19,7 +19,7 @@ std::vector<BufferId> BuffersOf(const AsyncRequest& request) {
 
 }  // namespace
 
-QueueId GpuMachine::MakeQueueOf(AgentId id, AsyncQueue queue) {
+QueueId ThreadMachine::MakeQueueOf(AgentId id, AsyncQueue queue) {
   if (queue == AsyncQueue::kNone) return {};
   const std::size_t lane = LaneOf(Of(id));
   Thread& owner = Of(id).parent.valid() ? Of(Of(id).parent) : Of(id);
@@ -34,7 +34,7 @@ QueueId GpuMachine::MakeQueueOf(AgentId id, AsyncQueue queue) {
 // A warpgroup commits and waits in all of its lanes, each for what it has issued itself (PTX: the executing thread's
 // bulk async-groups); a warp in its own. A lane that has issued nothing yet has only empty groups, which no wait tells
 // from none.
-std::vector<QueueId> GpuMachine::QueuesOf(AgentId id, AsyncQueue queue) const {
+std::vector<QueueId> ThreadMachine::QueuesOf(AgentId id, AsyncQueue queue) const {
   const Thread& thread = Of(id);
   const Thread& owner = thread.parent.valid() ? Of(thread.parent) : thread;
   std::vector<QueueId> queues;
@@ -46,24 +46,24 @@ std::vector<QueueId> GpuMachine::QueuesOf(AgentId id, AsyncQueue queue) const {
   return queues;
 }
 
-bool GpuMachine::Awaits(AgentId thread, AsyncQueue kind, QueueId queue) const {
+bool ThreadMachine::Awaits(AgentId thread, AsyncQueue kind, QueueId queue) const {
   const std::vector<QueueId> queues = QueuesOf(thread, kind);
   return std::find(queues.begin(), queues.end(), queue) != queues.end();
 }
 
-Completion GpuMachine::ArrivalAt(SyncElement barrier, std::int64_t shares) {
+Completion ThreadMachine::ArrivalAt(SyncElement barrier, std::int64_t shares) {
   return {.object = BarrierOf(barrier), .amount = units_ / shares};
 }
 
-Completion GpuMachine::SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) {
+Completion ThreadMachine::SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) {
   return {.object = SemaphoreOf(semaphore), .amount = amount, .unit = unit};
 }
 
-QueueId GpuMachine::QueueOf(AsyncQueue queue) {
+QueueId ThreadMachine::QueueOf(AsyncQueue queue) {
   return queue == AsyncQueue::kBlocks ? memory_.QueueOf(queue) : MakeQueueOf(current_, queue);
 }
 
-absl::Status GpuMachine::Start(AsyncRequest&& request) {
+absl::Status ThreadMachine::Start(AsyncRequest&& request) {
   if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks))
     return memory_.Start(std::move(request));
   if (request.await.empty() && !request.completions.empty()) {
@@ -79,16 +79,16 @@ absl::Status GpuMachine::Start(AsyncRequest&& request) {
   return absl::OkStatus();
 }
 
-absl::Status GpuMachine::CommitGroup(AsyncQueue queue, const Site&) {
+absl::Status ThreadMachine::CommitGroup(AsyncQueue queue, const Site&) {
   for (const QueueId mine : QueuesOf(current_, queue)) model_.CommitGroup(mine);
   return absl::OkStatus();
 }
 
-bool GpuMachine::CanPerform(AgentId operation, Half half) const {
+bool ThreadMachine::CanPerform(AgentId operation, Half half) const {
   return model_.CanPerform({.operation = operation, .half = half});
 }
 
-void GpuMachine::Perform(AgentId operation, Half half) {
+void ThreadMachine::Perform(AgentId operation, Half half) {
   std::vector<BufferId> done_with;
   if (half == Half::kWrite) done_with = BuffersOf(model_.RequestOf(operation));
   performing_ = true;

@@ -2,7 +2,7 @@
 // not, and blocks that are not there yet. Each wrong kernel has a right one beside it.
 #include <gtest/gtest.h>
 
-#include "emu/gpu/thread_test_util.h"
+#include "emu/threads/thread_test_util.h"
 
 namespace palladion {
 namespace {

@@ -1,4 +1,4 @@
-#include "emu/gpu/schedule_choice.h"
+#include "emu/threads/schedule_choice.h"
 
 #include <string_view>
 

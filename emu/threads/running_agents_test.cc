@@ -9,8 +9,8 @@
 
 #include "emu/agents/agent_ordinals.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/gpu/thread_test_util.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/threads/thread_test_util.h"
 #include "scheduler/policies/portfolio.h"
 
 namespace palladion {

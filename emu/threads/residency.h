@@ -3,8 +3,8 @@
 // their accesses is no schedule. Based on: an SM's limits in the CUDA C++ Programming Guide ("Compute Capabilities",
 // 9.0 and 10.0): 2048 threads, 32 blocks, and 1 KiB of shared memory that a block takes beside its own. Not counted:
 // registers, which the compiler hands out.
-#ifndef PALLADION_EMU_GPU_RESIDENCY_H_
-#define PALLADION_EMU_GPU_RESIDENCY_H_
+#ifndef PALLADION_EMU_THREADS_RESIDENCY_H_
+#define PALLADION_EMU_THREADS_RESIDENCY_H_
 
 #include <cstdint>
 #include <string>
@@ -31,4 +31,4 @@ Residency ResidencyOf(const Program& program, const Kernel& kernel, absl::Span<c
 
 }  // namespace palladion
 
-#endif  // PALLADION_EMU_GPU_RESIDENCY_H_
+#endif  // PALLADION_EMU_THREADS_RESIDENCY_H_

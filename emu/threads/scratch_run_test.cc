@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "emu/gpu/thread_test_util.h"
+#include "emu/threads/thread_test_util.h"
 
 namespace palladion {
 namespace {

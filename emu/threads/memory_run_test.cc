@@ -1,7 +1,7 @@
 // Atomic updates, loads and stores into other blocks as a check meets them: what races, and what does not.
 #include <gtest/gtest.h>
 
-#include "emu/gpu/thread_test_util.h"
+#include "emu/threads/thread_test_util.h"
 
 namespace palladion {
 namespace {

@@ -3,7 +3,7 @@
 // And blocks that end only because they begin in order.
 #include <gtest/gtest.h>
 
-#include "emu/gpu/thread_test_util.h"
+#include "emu/threads/thread_test_util.h"
 
 namespace palladion {
 namespace {

@@ -1,4 +1,4 @@
-#include "emu/gpu/signal_reach.h"
+#include "emu/threads/signal_reach.h"
 
 #include <algorithm>
 #include <set>

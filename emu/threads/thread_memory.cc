@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "emu/gpu/gpu_machine.h"
+#include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/agent_naming.h"
@@ -19,10 +19,10 @@ ProxySpace SpaceOf(PlaceLevel memory) {
 
 }  // namespace
 
-ObjectName GpuMachine::NextName(std::int64_t step) { return {step, Current().occurrences[step]++}; }
+ObjectName ThreadMachine::NextName(std::int64_t step) { return {step, Current().occurrences[step]++}; }
 
 // Registers are the thread's own; the model knows them, because engines touch accumulators.
-absl::StatusOr<BufferId> GpuMachine::MakeBuffer(const AllocRequest& request, const Place& place) {
+absl::StatusOr<BufferId> ThreadMachine::MakeBuffer(const AllocRequest& request, const Place& place) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId id, memory_.Alloc(request));
   std::int64_t bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(id));
   model_.Adopt(id, {.name = request.name,
@@ -33,7 +33,7 @@ absl::StatusOr<BufferId> GpuMachine::MakeBuffer(const AllocRequest& request, con
   return id;
 }
 
-absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request) {
+absl::StatusOr<BufferId> ThreadMachine::Alloc(const AllocRequest& request) {
   if (!request.place.has_value()) return memory_.Alloc(request);
   const PlaceLevel memory = request.place->memory;
   const BlockId block = Current().block;
@@ -59,7 +59,7 @@ absl::StatusOr<BufferId> GpuMachine::Alloc(const AllocRequest& request) {
 }
 
 // Global memory has no place in a block's stack: nobody else gets its bytes while somebody uses them.
-absl::StatusOr<BufferId> GpuMachine::AllocGlobal(const AllocRequest& request) {
+absl::StatusOr<BufferId> ThreadMachine::AllocGlobal(const AllocRequest& request) {
   const BlockId block = Current().block;
   const bool of_grid = request.place->owner == PlaceLevel::kDevice;
   const ObjectName name = of_grid ? ObjectName{request.place->step, 0} : NextName(request.place->step);
@@ -76,7 +76,7 @@ absl::StatusOr<BufferId> GpuMachine::AllocGlobal(const AllocRequest& request) {
 }
 
 // False: it is no such memory. The grid's stays until the kernel ends.
-bool GpuMachine::LeaveGlobal(BufferId buffer, const Site& site) {
+bool ThreadMachine::LeaveGlobal(BufferId buffer, const Site& site) {
   const auto named = global_of_.find(buffer.value);
   if (named == global_of_.end()) return false;
   const auto at = globals_.find(named->second);
@@ -91,8 +91,8 @@ bool GpuMachine::LeaveGlobal(BufferId buffer, const Site& site) {
 
 // New memory takes the bytes of scopes that are over: what is still under way there is unordered with that, and what
 // was done to them is still invisible to asynchronous units until somebody commits it.
-absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, const ObjectName& name, BlockId id,
-                                                 std::int64_t offset) {
+absl::StatusOr<BufferId> ThreadMachine::AllocShared(const AllocRequest& request, const ObjectName& name, BlockId id,
+                                                    std::int64_t offset) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, memory_.Alloc(request));
   Block& block = Of(id);
   EndLeft(block, Barrier::Ends::kScope);
@@ -130,7 +130,7 @@ absl::StatusOr<BufferId> GpuMachine::AllocShared(const AllocRequest& request, co
   return buffer;
 }
 
-void GpuMachine::Leave(BufferId buffer, const Site& site) {
+void ThreadMachine::Leave(BufferId buffer, const Site& site) {
   if (LeaveGlobal(buffer, site)) return;
   const auto named = names_.find(buffer.value);
   if (named == names_.end()) return Release(buffer);  // registers
@@ -142,7 +142,7 @@ void GpuMachine::Leave(BufferId buffer, const Site& site) {
 }
 
 // The bytes stay until no engine has them in hand.
-void GpuMachine::Release(BufferId buffer) {
+void ThreadMachine::Release(BufferId buffer) {
   names_.erase(buffer.value);
   const auto pending = pending_.find(buffer.value);
   if (pending != pending_.end() && pending->second > 0) {
@@ -152,12 +152,12 @@ void GpuMachine::Release(BufferId buffer) {
   }
 }
 
-void GpuMachine::FreeMemory(BufferId buffer) {
+void ThreadMachine::FreeMemory(BufferId buffer) {
   memory_.Free(buffer);
   model_.Drop(buffer);
 }
 
-void GpuMachine::EndBlock(BlockId id) {
+void ThreadMachine::EndBlock(BlockId id) {
   Block& block = Of(id);
   if (std::exchange(block.ended, true)) return;
   EndLeft(block, Barrier::Ends::kBlock);
@@ -180,7 +180,7 @@ void GpuMachine::EndBlock(BlockId id) {
 }
 
 // -1: there is no such block.
-std::int64_t GpuMachine::PeerNumber(BlockId block, absl::Span<const PeerCoordinate> where) const {
+std::int64_t ThreadMachine::PeerNumber(BlockId block, absl::Span<const PeerCoordinate> where) const {
   std::vector<std::int64_t> index = Of(block).index;
   for (const PeerCoordinate& coordinate : where) index[coordinate.grid_dim] = coordinate.index;
   for (std::size_t d = 0; d < block_dims_; ++d) {
@@ -189,18 +189,18 @@ std::int64_t GpuMachine::PeerNumber(BlockId block, absl::Span<const PeerCoordina
   return NumberOf(index);
 }
 
-BlockId GpuMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where) const {
+BlockId ThreadMachine::PeerOf(BlockId block, absl::Span<const PeerCoordinate> where) const {
   const auto found = block_at_.find(PeerNumber(block, where));
   return found == block_at_.end() ? BlockId{} : found->second;
 }
 
 // What is wrong with a peer that cannot be reached.
-std::string GpuMachine::WhyNoPeer(BlockId block, absl::Span<const PeerCoordinate> where) const {
+std::string ThreadMachine::WhyNoPeer(BlockId block, absl::Span<const PeerCoordinate> where) const {
   if (several_devices() && !OfCores()) {
     std::vector<std::int64_t> device = Of(block).index;
     for (const PeerCoordinate& coordinate : where) device[coordinate.grid_dim] = coordinate.index;
     device.resize(program_.device_axes.size());
-    return Cat("of ", DeviceName(device), ", which is not in the mesh of ", program_.devices, " devices");
+    return Cat("of ", DeviceName(device), ", which is not in the mesh of ", program_.devices, program_.devices == 1 ? " device" : " devices");
   }
   if (OfCores()) {
     std::vector<std::int64_t> core = Of(block).index;
@@ -211,7 +211,7 @@ std::string GpuMachine::WhyNoPeer(BlockId block, absl::Span<const PeerCoordinate
   return Cat("of a block that ", HasBegun(PeerNumber(block, where)) ? "has come to its end" : "is not in its cluster");
 }
 
-void GpuMachine::ReportPeer(std::string_view what, const Site& site) {
+void ThreadMachine::ReportPeer(std::string_view what, const Site& site) {
   memory_.Report({.code = FindingCode::kPeerLifetime,
                   .message = Cat(NameOf(current_), " reaches for ", what),
                   .loc = site.loc,
@@ -223,7 +223,7 @@ void GpuMachine::ReportPeer(std::string_view what, const Site& site) {
 }
 
 // Where a peer has not come to the allocation yet, its bytes are there all the same: they were from its start on.
-BufferId GpuMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) {
+BufferId ThreadMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) {
   if (const auto operand = operand_of_.find(buffer.value); operand != operand_of_.end() && !where.empty())
     return PeerArray(buffer, operand->second, where, site);
   const auto named = names_.find(buffer.value);

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
-#include "emu/gpu/gpu_machine.h"
-#include "emu/gpu/thread_test_util.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/threads/thread_machine.h"
+#include "emu/threads/thread_test_util.h"
 #include "scheduler/policies/portfolio.h"
 
 namespace palladion {
 namespace {
 
 struct Left {
-  GpuMachine::Kept machine;
+  ThreadMachine::Kept machine;
   ConcurrencyModel::Kept model;
   int looks = 0;
 };
@@ -32,7 +32,7 @@ Left RunAndLook(const std::string& text, bool races, std::uint64_t seed) {
   const std::vector<ConstArray> inputs = {{DType::kI32, shape, reinterpret_cast<const std::byte*>(x.data())}};
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
   Left left;
-  ScheduledOptions options{.races = races, .at_end = [&](const GpuMachine& machine) {
+  ScheduledOptions options{.races = races, .at_end = [&](const ThreadMachine& machine) {
                              left = {machine.kept(), machine.model().kept(), left.looks + 1};
                            }};
   const auto run = RunScheduled({kernel->state(), inputs, outputs, options}, *MakePolicy(PolicyOfSeed(seed), seed, {}));

@@ -1,4 +1,4 @@
-#include "emu/gpu/thread_agents.h"
+#include "emu/threads/thread_agents.h"
 
 #include <algorithm>
 #include <utility>
@@ -29,7 +29,7 @@ void ThreadAccesses::Points(AccessKind kind, const PointAccess& access, const st
 
 // ---- a thread
 
-ThreadAgent::ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
+ThreadAgent::ThreadAgent(LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
                          CurrentGate& current, ThreadAgents& all)
     : state_(state),
       machine_(machine),
@@ -151,7 +151,7 @@ void ThreadAgent::After(const Step& step, Frame& frame) {
 
 // ---- all of them
 
-ThreadAgents::ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, const Kernel& kernel,
+ThreadAgents::ThreadAgents(LaunchState& state, ThreadMachine& machine, StepHooks* watcher, const Kernel& kernel,
                            Residency residency)
     : state_(state),
       machine_(machine),

@@ -1,4 +1,4 @@
-#include "emu/gpu/residency.h"
+#include "emu/threads/residency.h"
 
 #include <algorithm>
 #include <limits>

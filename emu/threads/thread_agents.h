@@ -1,7 +1,7 @@
 // The threads of a launch, and the halves of what engines do for them, as agents of the scheduler: a thread is a frame
 // that is resumed. Clusters begin one after another, as many at a time as the chip can hold.
-#ifndef PALLADION_EMU_GPU_THREAD_AGENTS_H_
-#define PALLADION_EMU_GPU_THREAD_AGENTS_H_
+#ifndef PALLADION_EMU_THREADS_THREAD_AGENTS_H_
+#define PALLADION_EMU_THREADS_THREAD_AGENTS_H_
 
 #include <deque>
 #include <memory>
@@ -13,10 +13,10 @@
 #include "emu/agents/agent_ordinals.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
-#include "emu/gpu/asking.h"
-#include "emu/gpu/gpu_machine.h"
-#include "emu/gpu/residency.h"
-#include "emu/gpu/signal_reach.h"
+#include "emu/threads/asking.h"
+#include "emu/threads/residency.h"
+#include "emu/threads/signal_reach.h"
+#include "emu/threads/thread_machine.h"
 #include "memory_model/bytes/access_observer.h"
 #include "scheduler/agent.h"
 
@@ -25,14 +25,14 @@ namespace palladion {
 // What threads do to memory, told to the model. What engines do was judged when it was asked for.
 class ThreadAccesses final : public AccessObserver {
  public:
-  ThreadAccesses(const Memory& memory, GpuMachine& machine) : memory_(memory), machine_(machine) {}
+  ThreadAccesses(const Memory& memory, ThreadMachine& machine) : memory_(memory), machine_(machine) {}
   void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   std::int64_t accesses() const { return accesses_; }
 
  private:
   const Memory& memory_;
-  GpuMachine& machine_;
+  ThreadMachine& machine_;
   std::int64_t accesses_ = 0;
 };
 
@@ -49,7 +49,7 @@ class ThreadAgents;
 class ThreadAgent final : public Agent, private StepHooks {
  public:
   // All outlive it.
-  ThreadAgent(LaunchState& state, GpuMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
+  ThreadAgent(LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
               CurrentGate& current, ThreadAgents& all);
 
   // A warp that `parent` has forked: it begins with the values of its thread, at the step.
@@ -78,7 +78,7 @@ class ThreadAgent final : public Agent, private StepHooks {
   std::int64_t Look(const WaitTarget& target) const;
 
   LaunchState& state_;
-  GpuMachine& machine_;
+  ThreadMachine& machine_;
   std::unique_ptr<Frame> frame_;
   StepHooks* watcher_;
   CurrentGate& current_;
@@ -96,7 +96,8 @@ class ThreadAgent final : public Agent, private StepHooks {
 class ThreadAgents final : public AgentSource, public AgentsAround {
  public:
   // `residency`: how many clusters may be under way at once.
-  ThreadAgents(LaunchState& state, GpuMachine& machine, StepHooks* watcher, const Kernel& kernel, Residency residency);
+  ThreadAgents(LaunchState& state, ThreadMachine& machine, StepHooks* watcher, const Kernel& kernel,
+               Residency residency);
   ThreadAgents(const ThreadAgents&) = delete;
   ThreadAgents& operator=(const ThreadAgents&) = delete;
 
@@ -139,7 +140,7 @@ class ThreadAgents final : public AgentSource, public AgentsAround {
   std::vector<std::int64_t> IndexOf(const Started& started) const;  // in the grid
   void Spawn(AgentId operation);
   LaunchState& state_;
-  GpuMachine& machine_;
+  ThreadMachine& machine_;
   StepHooks* watcher_;
   std::optional<SpinWatch> spins_;
   std::int64_t threads_ = 1, blocks_ = 1;  // of a block, of a cluster
@@ -163,4 +164,4 @@ class ThreadAgents final : public AgentSource, public AgentsAround {
 
 }  // namespace palladion
 
-#endif  // PALLADION_EMU_GPU_THREAD_AGENTS_H_
+#endif  // PALLADION_EMU_THREADS_THREAD_AGENTS_H_

@@ -1,4 +1,4 @@
-#include "emu/gpu/asking.h"
+#include "emu/threads/asking.h"
 
 #include <algorithm>
 
@@ -12,15 +12,15 @@ void ThreadWait::Ask(AgentId thread, const WaitTarget& target, Operation* operat
   operation->footprint = Footprint::Writes(machine_.ObjectOf(thread, target));
 }
 
-bool Tells(const GpuMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target) {
+bool Tells(const ThreadMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target) {
   if (target.kind == WaitTarget::Kind::kGroups) return machine.Awaits(waiter, target.queue, request.queue);
   if (target.kind == WaitTarget::Kind::kMeeting || target.kind == WaitTarget::Kind::kSpawned) return false;
   return std::any_of(request.completions.begin(), request.completions.end(), [&](const Completion& completion) {
-    return GpuMachine::ObjectOf(completion) == machine.ObjectOf(target.object);
+    return ThreadMachine::ObjectOf(completion) == machine.ObjectOf(target.object);
   });
 }
 
-EngineAgent::EngineAgent(GpuMachine& machine, AgentId operation, AgentsAround& around)
+EngineAgent::EngineAgent(ThreadMachine& machine, AgentId operation, AgentsAround& around)
     : machine_(machine),
       operation_(operation),
       around_(around),
@@ -44,7 +44,7 @@ Operation EngineAgent::Next() const {
   }
   for (const AsyncOperand& to : asked.destinations) next.footprint.Add({.object = to.buffer().value});
   for (const Completion& completion : asked.completions) {
-    next.footprint.Add({.object = GpuMachine::ObjectOf(completion)});
+    next.footprint.Add({.object = ThreadMachine::ObjectOf(completion)});
   }
   return next;
 }

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "emu/agents/prepared_kernel.h"
-#include "emu/gpu/residency.h"
-#include "emu/gpu/thread_test_util.h"
+#include "emu/threads/residency.h"
+#include "emu/threads/thread_test_util.h"
 
 namespace palladion {
 namespace {

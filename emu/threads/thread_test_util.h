@@ -1,6 +1,6 @@
 // Kernels over threads of GPU blocks, for tests: their text from a body, and what a check finds in them.
-#ifndef PALLADION_EMU_GPU_THREAD_TEST_UTIL_H_
-#define PALLADION_EMU_GPU_THREAD_TEST_UTIL_H_
+#ifndef PALLADION_EMU_THREADS_THREAD_TEST_UTIL_H_
+#define PALLADION_EMU_THREADS_THREAD_TEST_UTIL_H_
 
 #include <gtest/gtest.h>
 
@@ -67,4 +67,4 @@ using Codes = std::set<std::string>;
 
 }  // namespace palladion
 
-#endif  // PALLADION_EMU_GPU_THREAD_TEST_UTIL_H_
+#endif  // PALLADION_EMU_THREADS_THREAD_TEST_UTIL_H_

@@ -1,8 +1,8 @@
 // Can a schedule of threads decide more than when things happen? Where it cannot, what is ordered before what is the
 // same in every schedule, and one clean run is a proof for its inputs (docs/checks.md). Based on the operations that
 // the kernel has; what barriers see is known only in a run (Barrier::arrivals_race).
-#ifndef PALLADION_EMU_GPU_SCHEDULE_CHOICE_H_
-#define PALLADION_EMU_GPU_SCHEDULE_CHOICE_H_
+#ifndef PALLADION_EMU_THREADS_SCHEDULE_CHOICE_H_
+#define PALLADION_EMU_THREADS_SCHEDULE_CHOICE_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string ScheduleChoice(const Module& module, const Kernel& kernel);
 
 }  // namespace palladion
 
-#endif  // PALLADION_EMU_GPU_SCHEDULE_CHOICE_H_
+#endif  // PALLADION_EMU_THREADS_SCHEDULE_CHOICE_H_

@@ -1,8 +1,8 @@
 // One block of threads under way: who its threads are, and what lies in its shared memory. Memory is a stack of bytes,
 // as Mosaic GPU lays scopes out: a later scope gets the bytes of an earlier one, so what is still under way in those is
 // found when they are given again. Based on: JAX's Mosaic GPU backend, which aligns every ref to 1024 bytes.
-#ifndef PALLADION_EMU_GPU_BLOCK_H_
-#define PALLADION_EMU_GPU_BLOCK_H_
+#ifndef PALLADION_EMU_THREADS_BLOCK_H_
+#define PALLADION_EMU_THREADS_BLOCK_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -65,4 +65,4 @@ struct Block {
 
 }  // namespace palladion
 
-#endif  // PALLADION_EMU_GPU_BLOCK_H_
+#endif  // PALLADION_EMU_THREADS_BLOCK_H_

@@ -2,8 +2,8 @@
 // saying who could end a wait, and that nobody can. It does not know which element of an array an instruction will
 // name, nor which way a branch will go, so it may say "may" where the thread never will; a ref that is handed to a call
 // counts as signalled there.
-#ifndef PALLADION_EMU_GPU_SIGNAL_REACH_H_
-#define PALLADION_EMU_GPU_SIGNAL_REACH_H_
+#ifndef PALLADION_EMU_THREADS_SIGNAL_REACH_H_
+#define PALLADION_EMU_THREADS_SIGNAL_REACH_H_
 
 #include <map>
 #include <string>
@@ -38,4 +38,4 @@ class SignalReach {
 
 }  // namespace palladion
 
-#endif  // PALLADION_EMU_GPU_SIGNAL_REACH_H_
+#endif  // PALLADION_EMU_THREADS_SIGNAL_REACH_H_

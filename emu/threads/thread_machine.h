@@ -6,8 +6,8 @@
 // reach each other's memory and semaphores as the blocks of a cluster do.
 // Based on: the execution model of Pallas' Mosaic GPU backend. Limits: the bytes of shared memory are a stack, as that
 // backend lays them out.
-#ifndef PALLADION_EMU_GPU_GPU_MACHINE_H_
-#define PALLADION_EMU_GPU_GPU_MACHINE_H_
+#ifndef PALLADION_EMU_THREADS_THREAD_MACHINE_H_
+#define PALLADION_EMU_THREADS_THREAD_MACHINE_H_
 
 #include <cstdint>
 #include <functional>
@@ -22,7 +22,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "emu/gpu/block.h"
+#include "emu/threads/block.h"
 #include "memory_model/bytes/over_memory.h"
 #include "memory_model/concurrency_model.h"
 #include "semantics/base/live_table.h"
@@ -31,7 +31,7 @@
 
 namespace palladion {
 
-struct GpuOptions {
+struct ThreadMachineOptions {
   FencePolicy policy = FencePolicy::kPallas;
   bool races = false;  // record accesses and judge their order
   bool definedness = false;
@@ -39,10 +39,11 @@ struct GpuOptions {
   ConcurrencyModel::PlaceNamer places = {};
 };
 
-class GpuMachine final : public OverMemory {
+class ThreadMachine final : public OverMemory {
  public:
   // All outlive it. `grid`: the launch's sizes, of every dimension.
-  GpuMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid, const GpuOptions& options);
+  ThreadMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid,
+                const ThreadMachineOptions& options);
 
   // An array of the kernel call: it is there before every thread. Where several devices run the kernel together, one of
   // a device's, by the operand's number: it is there when the device enters the kernel.
@@ -242,7 +243,7 @@ class GpuMachine final : public OverMemory {
 
   const Program& program_;
   const std::vector<std::int64_t> grid_;
-  const GpuOptions options_;
+  const ThreadMachineOptions options_;
   ConcurrencyModel model_;
   AgentId before_;                      // the kernel before this one, where they may overlap
   std::int64_t units_ = 1;              // of one arrival: a multicast's part is a share of one
@@ -280,4 +281,4 @@ class GpuMachine final : public OverMemory {
 
 }  // namespace palladion
 
-#endif  // PALLADION_EMU_GPU_GPU_MACHINE_H_
+#endif  // PALLADION_EMU_THREADS_THREAD_MACHINE_H_

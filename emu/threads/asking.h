@@ -1,12 +1,12 @@
 // What a wait of a thread, and a half of an engine's operation, is to the scheduler: what it touches, and when it may
 // go. Steps of kernel text and functions in C++ ask in the same way, so it stands here once. What it does not know: how
 // the body of a thread is resumed, and what a thread may still do.
-#ifndef PALLADION_EMU_GPU_ASKING_H_
-#define PALLADION_EMU_GPU_ASKING_H_
+#ifndef PALLADION_EMU_THREADS_ASKING_H_
+#define PALLADION_EMU_THREADS_ASKING_H_
 
 #include <string>
 
-#include "emu/gpu/gpu_machine.h"
+#include "emu/threads/thread_machine.h"
 #include "scheduler/agent.h"
 
 namespace palladion {
@@ -28,7 +28,7 @@ class AgentsAround {
 class ThreadWait final : public Condition {
  public:
   // Both outlive it.
-  ThreadWait(const GpuMachine& machine, const AgentsAround& around) : machine_(machine), around_(around) {}
+  ThreadWait(const ThreadMachine& machine, const AgentsAround& around) : machine_(machine), around_(around) {}
   // From here on it is this wait; the operation touches and needs what the target says. A target of nothing: nothing.
   void Ask(AgentId thread, const WaitTarget& target, Operation* operation);
 
@@ -38,20 +38,20 @@ class ThreadWait final : public Condition {
   std::string NameOf(AgentOrdinal other) const override { return around_.NameOf(other); }
 
  private:
-  const GpuMachine& machine_;
+  const ThreadMachine& machine_;
   const AgentsAround& around_;
   AgentId thread_;
   WaitTarget target_;
 };
 
 // Does the operation, once it has ended, bring about what the thread waits for, or a part of that?
-bool Tells(const GpuMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target);
+bool Tells(const ThreadMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target);
 
 // One operation of an engine: its reading, then its writing.
 class EngineAgent final : public Agent {
  public:
   // Both outlive it.
-  EngineAgent(GpuMachine& machine, AgentId operation, AgentsAround& around);
+  EngineAgent(ThreadMachine& machine, AgentId operation, AgentsAround& around);
   Operation Next() const;                                                                 // what it does next
   const AsyncRequest& request() const { return machine_.model().RequestOf(operation_); }  // while it is under way
   void SetOrdinal(AgentOrdinal ordinal) { ordinal_ = ordinal; }
@@ -73,7 +73,7 @@ class EngineAgent final : public Agent {
     const EngineAgent& agent_;
   };
 
-  GpuMachine& machine_;
+  ThreadMachine& machine_;
   AgentId operation_;
   AgentsAround& around_;
   AgentOrdinal ordinal_;
@@ -84,4 +84,4 @@ class EngineAgent final : public Agent {
 
 }  // namespace palladion
 
-#endif  // PALLADION_EMU_GPU_ASKING_H_
+#endif  // PALLADION_EMU_THREADS_ASKING_H_

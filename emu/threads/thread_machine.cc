@@ -1,5 +1,5 @@
 // Blocks and threads; what they wait for.
-#include "emu/gpu/gpu_machine.h"
+#include "emu/threads/thread_machine.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,8 +18,8 @@ constexpr std::int64_t kBarrierObjects = std::int64_t{1} << 40, kSemaphoreObject
 
 }  // namespace
 
-GpuMachine::GpuMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid,
-                       const GpuOptions& options)
+ThreadMachine::ThreadMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid,
+                             const ThreadMachineOptions& options)
     : OverMemory(memory),
       program_(program),
       grid_(grid.begin(), grid.end()),
@@ -38,7 +38,7 @@ GpuMachine::GpuMachine(const Program& program, Memory& memory, absl::Span<const 
   model_.NamePlaces(options.places);
 }
 
-TrackedBuffer GpuMachine::Tracked(BufferId array, const Place& place) const {
+TrackedBuffer ThreadMachine::Tracked(BufferId array, const Place& place) const {
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(array);
   return {.name = std::string(memory_.NameOf(array)),
           .shape = {shape.begin(), shape.end()},
@@ -47,9 +47,9 @@ TrackedBuffer GpuMachine::Tracked(BufferId array, const Place& place) const {
           .place = place};
 }
 
-void GpuMachine::Adopt(BufferId array) { model_.Adopt(array, Tracked(array, DevicePlace())); }
+void ThreadMachine::Adopt(BufferId array) { model_.Adopt(array, Tracked(array, DevicePlace())); }
 
-void GpuMachine::WrittenBefore(BufferId array) {
+void ThreadMachine::WrittenBefore(BufferId array) {
   if (!before_.valid()) {
     before_ = model_.agents().Add("the kernel before this one", DevicePlace(), AgentRole::kLaunch);
     threads_.Skip();
@@ -67,14 +67,14 @@ void GpuMachine::WrittenBefore(BufferId array) {
   model_.Touch(before_, array, AccessKind::kWrite, SetOf(shape, bytes, whole, ReachOf(shape, whole)), {});
 }
 
-std::int64_t GpuMachine::NumberOf(absl::Span<const std::int64_t> index) const {
+std::int64_t ThreadMachine::NumberOf(absl::Span<const std::int64_t> index) const {
   std::int64_t number = 0;
   for (std::size_t d = 0; d < block_dims_; ++d) number = number * grid_[d] + index[d];
   return number;
 }
 
 // A block of one thread is called by its block alone.
-std::string GpuMachine::NameOf(absl::Span<const std::int64_t> index) const {
+std::string ThreadMachine::NameOf(absl::Span<const std::int64_t> index) const {
   if (program_.grid_in_agent) {
     const std::size_t device_dims = program_.device_axes.size();
     const absl::Span<const std::int64_t> program = index.subspan(device_dims);
@@ -90,11 +90,11 @@ std::string GpuMachine::NameOf(absl::Span<const std::int64_t> index) const {
   return AgentName({.blocks = true, .thread_index = true, .many_threads = true}, index);
 }
 
-std::string GpuMachine::NameOf(const Block& block) const {
+std::string ThreadMachine::NameOf(const Block& block) const {
   return program_.grid_in_agent || OfCores() ? NameOf(block.index) : NameOfBlock(block.index);
 }
 
-AgentId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
+AgentId ThreadMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
   const BlockId id = blocks_.Next();
   Block& block = blocks_.Add();
   block.index.assign(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(block_dims_));
@@ -123,7 +123,7 @@ AgentId GpuMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t 
   return first;
 }
 
-bool GpuMachine::EndThread(AgentId id) {
+bool ThreadMachine::EndThread(AgentId id) {
   Block& block = Of(Of(id).block);
   model_.AgentEnds(id);
   Of(id).ended = true;
@@ -139,7 +139,7 @@ bool GpuMachine::EndThread(AgentId id) {
   return true;
 }
 
-bool GpuMachine::CanWait(AgentId id, const WaitTarget& target) const {
+bool ThreadMachine::CanWait(AgentId id, const WaitTarget& target) const {
   const Thread& thread = Of(id);
   switch (target.kind) {
     case WaitTarget::Kind::kNothing:
@@ -164,7 +164,7 @@ bool GpuMachine::CanWait(AgentId id, const WaitTarget& target) const {
   return true;
 }
 
-std::string GpuMachine::DescribeWait(AgentId id, const WaitTarget& target) const {
+std::string ThreadMachine::DescribeWait(AgentId id, const WaitTarget& target) const {
   const auto words = [](const WaitRecord& wait) {
     return Cat(wait.object, " (needs ", wait.needs, ", has ", wait.has, ")");
   };
@@ -184,26 +184,26 @@ std::string GpuMachine::DescribeWait(AgentId id, const WaitTarget& target) const
   }
 }
 
-std::int64_t GpuMachine::ObjectOf(SyncElement element) const {
+std::int64_t ThreadMachine::ObjectOf(SyncElement element) const {
   const SyncArray& array = syncs_[element.array];
   const auto i = static_cast<std::size_t>(element.element);
   return array.barriers.empty() ? kSemaphoreObjects + array.semaphores[i].value
                                 : kBarrierObjects + array.barriers[i].value;
 }
 
-std::int64_t GpuMachine::ObjectOf(const Completion& completion) {
+std::int64_t ThreadMachine::ObjectOf(const Completion& completion) {
   const auto* barrier = std::get_if<BarrierId>(&completion.object);
   return barrier != nullptr ? kBarrierObjects + barrier->value
                             : kSemaphoreObjects + std::get<SemaphoreId>(completion.object).value;
 }
 
 // The queues of a thread and of its warps are one object: who waits for several of them has one footprint.
-std::int64_t GpuMachine::QueueObject(AgentId id, AsyncQueue queue) const {
+std::int64_t ThreadMachine::QueueObject(AgentId id, AsyncQueue queue) const {
   const AgentId owner = Of(id).parent.valid() ? Of(id).parent : id;
   return kQueueObjects + 2 * owner.value + (queue == AsyncQueue::kMma ? 1 : 0);
 }
 
-std::int64_t GpuMachine::ObjectOf(AgentId id, const WaitTarget& target) const {
+std::int64_t ThreadMachine::ObjectOf(AgentId id, const WaitTarget& target) const {
   const Thread& thread = Of(id);
   switch (target.kind) {
     case WaitTarget::Kind::kBarrier:
@@ -218,7 +218,7 @@ std::int64_t GpuMachine::ObjectOf(AgentId id, const WaitTarget& target) const {
   }
 }
 
-absl::Status GpuMachine::Wait(const WaitTarget& target, const Site& site) {
+absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
   if (target.kind == WaitTarget::Kind::kQueue) return memory_.Wait(target, site);
   switch (target.kind) {
     case WaitTarget::Kind::kBarrier:
@@ -246,20 +246,20 @@ absl::Status GpuMachine::Wait(const WaitTarget& target, const Site& site) {
   return absl::OkStatus();
 }
 
-absl::Status GpuMachine::Meet(std::string what, const Site& site) {
+absl::Status ThreadMachine::Meet(std::string what, const Site& site) {
   model_.Enter(current_, Of(Current().block).meeting,
                {Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site))), site.text_line}, CodeSite::Of(site));
   return absl::OkStatus();
 }
 
-absl::Status GpuMachine::Make(Fence fence, const Site& site) {
+absl::Status ThreadMachine::Make(Fence fence, const Site& site) {
   AgentTable& agents = model_.agents();
   if (fence == Fence::kPrerequisiteGrids && before_.valid()) agents.Acquire(current_, agents.ClockOf(before_));
   if (fence == Fence::kSharedToAsync) model_.Commit(current_, ClockPart::kAsyncSmem, CodeSite::Of(site));
   return absl::OkStatus();
 }
 
-absl::Status GpuMachine::Spawn(const SpawnRequest& request, const Site& site) {
+absl::Status ThreadMachine::Spawn(const SpawnRequest& request, const Site& site) {
   const AgentId parent = current_;
   for (std::int64_t w = 0; w < request.count; ++w) {
     Thread& warp = threads_.Add();
@@ -278,18 +278,18 @@ absl::Status GpuMachine::Spawn(const SpawnRequest& request, const Site& site) {
   return absl::OkStatus();
 }
 
-void GpuMachine::JoinWarps() {
+void ThreadMachine::JoinWarps() {
   const std::vector<AgentId> warps = std::exchange(Current().warps, {});
   model_.JoinWarps(current_, warps);
   for (const AgentId warp : warps) RetireThread(warp);
 }
 
-void GpuMachine::EndWarp(AgentId warp) { --Of(Of(warp).parent).warps_running; }
+void ThreadMachine::EndWarp(AgentId warp) { --Of(Of(warp).parent).warps_running; }
 
 // ---- what has ended
 
 // Its operations have landed: nothing can ask for a block of it any more.
-void GpuMachine::RetireIfIdle(std::int64_t number) {
+void ThreadMachine::RetireIfIdle(std::int64_t number) {
   const auto at = clusters_.find(number);
   Cluster& cluster = at->second;
   if (cluster.under_way > 0) return;
@@ -300,7 +300,7 @@ void GpuMachine::RetireIfIdle(std::int64_t number) {
   clusters_.erase(at);
 }
 
-void GpuMachine::RetireBlock(BlockId id) {
+void ThreadMachine::RetireBlock(BlockId id) {
   Block& block = Of(id);
   for (const SyncId sync : std::vector<SyncId>(block.arrays)) RetireSync(sync);
   for (const AgentId thread : block.threads) RetireThread(thread);
@@ -309,7 +309,7 @@ void GpuMachine::RetireBlock(BlockId id) {
   blocks_.Retire(id);
 }
 
-void GpuMachine::RetireThread(AgentId id) {
+void ThreadMachine::RetireThread(AgentId id) {
   Thread& thread = Of(id);
   thread.stores.push_back(thread.mma);
   for (const QueueId queue : thread.stores) {
@@ -321,7 +321,7 @@ void GpuMachine::RetireThread(AgentId id) {
   threads_.Retire(id);
 }
 
-GpuMachine::Kept GpuMachine::kept() const {
+ThreadMachine::Kept ThreadMachine::kept() const {
   std::size_t collectives = collectives_.size();
   for (const auto& [number, cluster] : clusters_) collectives += cluster.collectives.size();
   return {.threads = threads_.live(),
@@ -334,6 +334,6 @@ GpuMachine::Kept GpuMachine::kept() const {
           .names = names_.size()};
 }
 
-void GpuMachine::End(const Site& site) { model_.End(CodeSite::Of(site)); }
+void ThreadMachine::End(const Site& site) { model_.End(CodeSite::Of(site)); }
 
 }  // namespace palladion

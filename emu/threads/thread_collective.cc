@@ -3,14 +3,14 @@
 #include <utility>
 #include <vector>
 
-#include "emu/gpu/gpu_machine.h"
+#include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
 
 // The blocks that differ from each other along these dimensions only, and in each the same lane of the same thread: the
 // copies of two threads of a block, or of two warps, have no order with each other.
-absl::Status GpuMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) {
+absl::Status ThreadMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) {
   const Thread& me = Current();
   const std::vector<std::int64_t>& mine = Of(me.block).index;
   CollectiveKey key{mine, me.number, LaneOf(me)};
@@ -22,7 +22,7 @@ absl::Status GpuMachine::Collective(absl::Span<const std::size_t> grid_dims, std
   return absl::OkStatus();
 }
 
-bool GpuMachine::InCluster(const CollectiveKey& key) const {
+bool ThreadMachine::InCluster(const CollectiveKey& key) const {
   std::int64_t inner = 1;  // blocks of the dimensions from d on
   for (std::size_t d = key.group.size(); d-- > 0;) {
     inner *= grid_[d];
@@ -32,7 +32,8 @@ bool GpuMachine::InCluster(const CollectiveKey& key) const {
 }
 
 // The number of the block with this index among those of the key; none: it is not of them.
-std::optional<std::size_t> GpuMachine::MemberOf(const CollectiveKey& key, absl::Span<const std::int64_t> index) const {
+std::optional<std::size_t> ThreadMachine::MemberOf(const CollectiveKey& key,
+                                                   absl::Span<const std::int64_t> index) const {
   std::int64_t member = 0;
   for (std::size_t d = 0; d < index.size(); ++d) {
     if (key.group[d] < 0) {
@@ -44,7 +45,7 @@ std::optional<std::size_t> GpuMachine::MemberOf(const CollectiveKey& key, absl::
   return static_cast<std::size_t>(member);
 }
 
-CollectiveId GpuMachine::MakeCollective(const CollectiveKey& key) {
+CollectiveId ThreadMachine::MakeCollective(const CollectiveKey& key) {
   std::vector<std::vector<std::int64_t>> members = {key.group};
   for (std::size_t d = 0; d < key.group.size(); ++d) {
     if (key.group[d] >= 0) continue;
@@ -74,7 +75,7 @@ CollectiveId GpuMachine::MakeCollective(const CollectiveKey& key) {
   return id;
 }
 
-void GpuMachine::EndCollectives(const Thread& thread, const Collectives& all) {
+void ThreadMachine::EndCollectives(const Thread& thread, const Collectives& all) {
   for (const auto& [key, collective] : all) {
     if (key.thread != thread.number) continue;
     const std::optional<std::size_t> member = MemberOf(key, Of(thread.block).index);

@@ -3,7 +3,7 @@
 // none.
 #include <gtest/gtest.h>
 
-#include "emu/gpu/thread_test_util.h"
+#include "emu/threads/thread_test_util.h"
 
 namespace palladion {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "emu/gpu/gpu_machine.h"
+#include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -25,7 +25,7 @@ std::string ElementName(const SyncRequest& request, std::int64_t element, std::s
 
 // Of a cluster barrier, the arrivals that one block's barrier sees: its own block's, and those of every block that
 // differs from it along one of the axes.
-std::int64_t GpuMachine::Arrivals(const SyncRequest& request) const {
+std::int64_t ThreadMachine::Arrivals(const SyncRequest& request) const {
   if (request.kind != SyncKind::kClusterBarrier) return request.num_arrivals;
   std::int64_t blocks = 1;
   for (const std::vector<std::size_t>& axis : request.axes) {
@@ -36,7 +36,7 @@ std::int64_t GpuMachine::Arrivals(const SyncRequest& request) const {
   return request.num_arrivals * blocks;
 }
 
-SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block) {
+SyncId ThreadMachine::MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block) {
   if (block.valid()) EndLeft(Of(block), Barrier::Ends::kScope);
   const SyncId id = syncs_.Next();
   SyncArray& array = syncs_.Add();
@@ -66,7 +66,7 @@ SyncId GpuMachine::MakeSync(const SyncRequest& request, const ObjectName& name, 
   return id;
 }
 
-absl::StatusOr<SyncId> GpuMachine::AllocSync(const SyncRequest& request) {
+absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {
   constexpr std::int64_t kMaxObjects = std::int64_t{1} << 16;  // shared memory has room for fewer
   std::int64_t count = 1;
   for (const std::int64_t size : request.shape) count = std::min(count * size, kMaxObjects + 1);
@@ -94,16 +94,16 @@ absl::StatusOr<SyncId> GpuMachine::AllocSync(const SyncRequest& request) {
   return at->second;
 }
 
-bool GpuMachine::SameBlock(AgentId thread, absl::Span<const std::int64_t> index) const {
+bool ThreadMachine::SameBlock(AgentId thread, absl::Span<const std::int64_t> index) const {
   return Of(Of(thread).block).number == NumberOf(index);
 }
 
-bool GpuMachine::Sees(absl::Span<const std::int64_t> index, SyncId id) const {
+bool ThreadMachine::Sees(absl::Span<const std::int64_t> index, SyncId id) const {
   const BlockId owner = syncs_[id].block;
   return !owner.valid() || Of(owner).cluster == NumberOf(index) / units_;
 }
 
-void GpuMachine::EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends) {
+void ThreadMachine::EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends) {
   SyncArray& array = syncs_[id];
   if (std::exchange(array.ended, true)) return;
   for (const BarrierId barrier : array.barriers) model_.End(barrier, site, ends);
@@ -114,7 +114,7 @@ void GpuMachine::EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends) {
   cluster.under_way > 0 ? cluster.ended_syncs.push_back(id) : RetireSync(id);
 }
 
-void GpuMachine::RetireSync(SyncId id) {
+void ThreadMachine::RetireSync(SyncId id) {
   if (!syncs_.Has(id)) return;
   const SyncArray& array = syncs_[id];
   Block& block = Of(array.block);
@@ -126,17 +126,17 @@ void GpuMachine::RetireSync(SyncId id) {
   syncs_.Retire(id);
 }
 
-void GpuMachine::EndLeft(Block& block, Barrier::Ends ends) {
+void ThreadMachine::EndLeft(Block& block, Barrier::Ends ends) {
   for (const auto& [sync, site] : std::exchange(block.left, {})) EndSync(sync, site, ends);
 }
 
-void GpuMachine::LeaveSync(SyncId id, const Site& site) {
+void ThreadMachine::LeaveSync(SyncId id, const Site& site) {
   SyncArray& array = syncs_[id];
   if (array.users > 0 && --array.users > 0) return;
   if (array.block.valid()) Of(array.block).left.emplace_back(id, CodeSite::Of(site));
 }
 
-SyncElement GpuMachine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) {
+SyncElement ThreadMachine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) {
   const SyncArray& array = syncs_[element.array];
   const BlockId peer = PeerOf(array.block, where);
   if (peer == array.block) return element;
@@ -153,15 +153,15 @@ SyncElement GpuMachine::PeerSync(SyncElement element, absl::Span<const PeerCoord
   return {at->second, element.element};
 }
 
-BarrierId GpuMachine::BarrierOf(SyncElement element) const {
+BarrierId ThreadMachine::BarrierOf(SyncElement element) const {
   return syncs_[element.array].barriers[static_cast<std::size_t>(element.element)];
 }
 
-SemaphoreId GpuMachine::SemaphoreOf(SyncElement element) const {
+SemaphoreId ThreadMachine::SemaphoreOf(SyncElement element) const {
   return syncs_[element.array].semaphores[static_cast<std::size_t>(element.element)];
 }
 
-absl::Status GpuMachine::Arrive(SyncElement barrier, const Site& site) {
+absl::Status ThreadMachine::Arrive(SyncElement barrier, const Site& site) {
   const SyncArray& array = syncs_[barrier.array];
   if (array.request.kind != SyncKind::kClusterBarrier) {
     model_.Arrive(current_, BarrierOf(barrier), CodeSite::Of(site), units_);
@@ -190,18 +190,18 @@ absl::Status GpuMachine::Arrive(SyncElement barrier, const Site& site) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> GpuMachine::Test(SyncElement barrier, const Site& site) {
+absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) {
   if (!model_.CanWait(current_, BarrierOf(barrier))) return false;
   model_.Wait(current_, BarrierOf(barrier), CodeSite::Of(site));
   return true;
 }
 
-absl::Status GpuMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
+absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
   model_.Signal(current_, SemaphoreOf(semaphore), CodeSite::Of(site), amount);
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::int64_t> GpuMachine::Read(SyncElement semaphore, const Site&) {
+absl::StatusOr<std::int64_t> ThreadMachine::Read(SyncElement semaphore, const Site&) {
   return model_.Read(current_, SemaphoreOf(semaphore));
 }
 
