@@ -1,5 +1,7 @@
 #include "semantics/registry/verifier.h"
 
+#include <algorithm>
+
 #include "semantics/base/cat.h"
 #include "semantics/ir/parser.h"
 #include "semantics/ir/printer.h"
@@ -32,6 +34,15 @@ bool IsMasked(const Instr& instr) {
     if (arg.name == "mask" && arg.kind != Arg::Kind::kNone) return true;
   }
   return false;
+}
+
+// Only a TPU's DMA engines take sizes that are known only at run time.
+absl::Status CheckSizes(const OpRow& row, const Type& type) {
+  const bool sized = std::find(type.shape.begin(), type.shape.end(), kDynamicDim) != type.shape.end();
+  if (!sized || (row.named_refs && row.backends.bits == kTpu.bits)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "a slice whose size is known only at run time is for a TPU's asynchronous copies alone; found it in another "
+      "access: give it a size, and a mask for what is too much");
 }
 
 std::string FullName(const Instr& instr) {
@@ -168,6 +179,7 @@ absl::StatusOr<std::vector<Type>> KernelVerifier::OperandTypes(const Instr& inst
                                               "; read it with get first"));
       }
       PALLADION_ASSIGN_OR_RETURN(type, ViewType(kernel_, type, arg.transforms, masked));
+      PALLADION_RETURN_IF_ERROR(CheckSizes(*instr.row, type));
     }
     types.push_back(std::move(type));
   }

@@ -2,6 +2,7 @@
 // place, and what is wrong with that, is the machine's business. Based on: make_async_copy, async_copy and sync_copy of
 // JAX's Mosaic TPU backend (dma_start, dma_wait). Limits: copies to other devices, `add`, gathers and scatters by a ref
 // of indices are refused.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -38,7 +39,6 @@ absl::Status VerifyCopy(const Instr& op, const VerifyContext& context) {
 
 struct CopyParams {
   ViewPlan src, dst, semaphore;
-  std::int64_t bytes = 0;  // what the semaphore counts of the whole copy
 };
 
 // What is not modelled is said before anything runs.
@@ -57,8 +57,32 @@ absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(params.src, builder.PlanView(*FindOperand(op, "src")));
   PALLADION_ASSIGN_OR_RETURN(params.dst, builder.PlanView(*FindOperand(op, "dst")));
   PALLADION_ASSIGN_OR_RETURN(params.semaphore, builder.PlanView(*FindOperand(op, "dst_sem")));
-  params.bytes = static_cast<std::int64_t>(ByteSize(params.dst.type));
   return params;
+}
+
+// What the semaphore counts of the whole copy.
+std::int64_t CountedBytes(const CopyParams& p, Frame& frame) {
+  return static_cast<std::int64_t>(BytesOf(p.dst, frame));
+}
+
+// A size that is known only at run time may be larger than the refs, and another on each side; then nothing is copied.
+bool Fits(const CopyParams& p, const Step& step, Frame& frame) {
+  const std::int64_t from = ElementsOf(p.src, frame), to = ElementsOf(p.dst, frame);
+  for (const ViewPlan* view : {&p.src, &p.dst}) {
+    const RefInfo& info = frame.program().refs[view->ref.index()];
+    const bool larger = ElementsOf(*view, frame) > NumElements(info.buffer_shape);
+    if (!larger && (from == to || view == &p.src)) continue;
+    frame.machine().Report(
+        {.code = FindingCode::kOutOfBounds,
+         .message = larger ? Cat("a copy of ", std::max(from, to), " elements of '", info.name, "', which has ",
+                                 NumElements(info.buffer_shape), "; nothing is copied")
+                           : Cat("a copy of ", from, " elements to ", to, " of '", info.name, "'; nothing is copied"),
+         .loc = step.loc,
+         .text_line = step.text_line,
+         .fix = "correct the size of the slice"});
+    return false;
+  }
+  return true;
 }
 
 // tpu-copies.md#dma_start: an engine reads the source and writes the destination some time later, whole; then the
@@ -66,14 +90,18 @@ absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
 absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
   for (const ViewPlan* view : {&p.src, &p.dst, &p.semaphore}) UseIndices(*view, step, frame);
+  if (ElementsOf(p.src, frame) == 0 && ElementsOf(p.dst, frame) == 0) return absl::OkStatus();  // nothing to wait for
   AsyncRequest request{.name = "DMA", .await = "copy.wait()"};
   request.At(frame.site(step));
-  request.sources.push_back(OperandOf(p.src, Outside::kError, step, frame));
-  request.destinations.push_back(OperandOf(p.dst, Outside::kError, step, frame));
-  request.sources[0].proxy = request.destinations[0].proxy = Proxy::kGeneric;  // a TPU's memory is one for all
+  if (Fits(p, step, frame)) {
+    request.sources.push_back(OperandOf(p.src, Outside::kError, step, frame));
+    request.destinations.push_back(OperandOf(p.dst, Outside::kError, step, frame));
+    request.sources[0].proxy = request.destinations[0].proxy = Proxy::kGeneric;  // a TPU's memory is one for all
+  }
   const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
-  if (semaphore.array.valid())
-    request.completions.push_back(frame.machine().SignalAt(semaphore, p.bytes, CompletionUnit::kBytes));
+  if (semaphore.array.valid()) {
+    request.completions.push_back(frame.machine().SignalAt(semaphore, CountedBytes(p, frame), CompletionUnit::kBytes));
+  }
   return frame.machine().Start(std::move(request));
 }
 
@@ -87,7 +115,7 @@ WaitTarget WaitsForBytes(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
   const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
   if (!semaphore.array.valid()) return {};
-  return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore, .value = p.bytes};
+  return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore, .value = CountedBytes(p, frame)};
 }
 
 // tpu-copies.md#dma_wait: until the semaphore holds as many bytes as the destination has, which are then subtracted. Of
