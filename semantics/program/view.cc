@@ -126,6 +126,14 @@ BufferId BufferOf(const ViewPlan& plan, const Step& step, Frame& frame) {
                                            : frame.machine().PeerBuffer(own, PeerOf(plan, frame), frame.site(step));
 }
 
+bool HasNegativeSize(const ViewPlan& plan, Frame& frame) {
+  const auto negative = [&](const IndexValue& size) {
+    return size.slot.valid() && ReadPlace(frame.slot(size.slot), size.dtype, 0) < 0;
+  };
+  return std::any_of(plan.extents.begin(), plan.extents.end(), negative) ||
+         std::any_of(plan.axes.begin(), plan.axes.end(), [&](const AxisPlan& axis) { return negative(axis.times); });
+}
+
 Shape ShapeOf(const ViewPlan& plan, Frame& frame) {
   Shape shape = plan.type.shape;
   for (std::size_t d = 0; d < plan.extents.size(); ++d) {

@@ -93,6 +93,9 @@ absl::InlinedVector<PeerCoordinate, 3> PeerOf(const ViewPlan& plan, Frame& frame
 // The memory that the view is of.
 BufferId BufferOf(const ViewPlan& plan, const Step& step, Frame& frame);
 
+// Is a size that is known only at run time negative?
+bool HasNegativeSize(const ViewPlan& plan, Frame& frame);
+
 // Of a view that is walked, the value's shape.
 Shape ShapeOf(const ViewPlan& plan, Frame& frame);
 
