@@ -200,7 +200,8 @@ std::string ThreadMachine::WhyNoPeer(BlockId block, absl::Span<const PeerCoordin
     std::vector<std::int64_t> device = Of(block).index;
     for (const PeerCoordinate& coordinate : where) device[coordinate.grid_dim] = coordinate.index;
     device.resize(program_.device_axes.size());
-    return Cat("of ", DeviceName(device), ", which is not in the mesh of ", program_.devices, program_.devices == 1 ? " device" : " devices");
+    return Cat("of ", DeviceName(device), ", which is not in the mesh of ", program_.devices,
+               program_.devices == 1 ? " device" : " devices");
   }
   if (OfCores()) {
     std::vector<std::int64_t> core = Of(block).index;

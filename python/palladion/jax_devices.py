@@ -1,6 +1,7 @@
 """Where JAX answers questions about devices, and how somebody else answers them: the part of `jax_versions` that probes.py needs.
 
-An answer is given to whoever asks from outside of JAX, and to Pallas, whose kernels are written by what it hears; all else in JAX
+An answer is given to whoever asks from outside of JAX, to Pallas, whose kernels are written by what it hears, and to the tools of its
+tests; all else in JAX
 hears what is so, because by that it decides where programs run. Who asks is the module of the innermost Python frame that asks.
 What it does not catch: a library outside of JAX that asks in order to place its own arrays.
 """
@@ -11,8 +12,8 @@ import sys
 import jax
 from jax._src import lib, mesh, xla_bridge
 
-# Parts of JAX that are told the answers: they write kernels, and place nothing.
-_WRITE_KERNELS = ("jax._src.pallas.", "jax._src.tpu_info", "jax.experimental.pallas.", "jax.experimental.mosaic.")
+# Parts of JAX that are told the answers: they write kernels, or choose among tests of kernels, and place nothing.
+_WRITE_KERNELS = ("jax._src.test_util", "jax._src.pallas.", "jax._src.tpu_info", "jax.experimental.pallas.", "jax.experimental.mosaic.")
 
 
 def chip_context():

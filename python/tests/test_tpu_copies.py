@@ -215,3 +215,51 @@ def test_core_map_within_run_state():
     checked = palladion.check(f, X, target="v5p", seeds=8)
     assert checked.findings == [], checked
     np.testing.assert_array_equal(checked.results, X + 1)
+
+
+def pages_by_size(table, sizes, x_hbm, o_hbm, buffer, arrived):
+    """Rows of pages of eight rows, so many of each as `sizes` says, gathered one behind the other through flat views of both."""
+    flat, slots = x_hbm.reshape(64, 128), buffer.reshape(64, 128)
+
+    def fetch(i, at):
+        return pltpu.make_async_copy(flat.at[pl.ds(table[i] * 8, sizes[i])], slots.at[pl.ds(at, sizes[i])], arrived)
+
+    jax.lax.fori_loop(0, 4, lambda i, at: (fetch(i, at).start(), at + sizes[i])[1], 0)
+    total = jax.lax.fori_loop(0, 4, lambda i, at: (fetch(i, at).wait(), at + sizes[i])[1], 0)
+    pltpu.sync_copy(slots.at[pl.ds(0, total)], o_hbm.at[pl.ds(0, total)])
+
+
+def gathered(buffer_shape):
+    return pl.pallas_call(
+        pages_by_size, out_shape=jax.ShapeDtypeStruct((64, 128), jnp.float32), input_output_aliases={},
+        grid_spec=pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=2, in_specs=[ANYWHERE], out_specs=ANYWHERE,
+                                               scratch_shapes=[pltpu.VMEM(buffer_shape, jnp.float32), pltpu.SemaphoreType.DMA]))
+
+
+# One box (a flat buffer), a place for each element (rows over two dimensions of a page).
+@pytest.mark.parametrize("buffer_shape", [(64 * 128,), (8, 8, 128)])
+@pytest.mark.parametrize("sizes", [(3, 8, 1, 5), (0, 2, 0, 8), (8, 8, 8, 8)])
+def test_sizes_known_only_at_run_time(buffer_shape, sizes):
+    x, table = X.reshape(8, 8, 128), np.array([5, 0, 7, 2], np.int32)
+    arguments = (table, np.array(sizes, np.int32), x)
+    wanted = np.concatenate([x[page, :size] for page, size in zip(table, sizes)])
+    with palladion.emulate("v5e"):
+        found = np.asarray(gathered(buffer_shape)(*arguments))
+    np.testing.assert_array_equal(found[:len(wanted)], wanted)
+    checked = palladion.check(gathered(buffer_shape), *arguments, target="v5e", seeds=16)
+    assert [f.code for f in checked.findings if f.severity == "defect"] == [], checked
+
+
+@pytest.mark.parametrize("size, said", [(20, "out of bounds"), (9000, "which has fewer; nothing is copied"), (-1, "is negative")])
+def test_a_size_that_does_not_fit(size, said):
+    def kernel(size, x_hbm, o_hbm, arrived):
+        copy = pltpu.make_async_copy(x_hbm.at[pl.ds(48, size[0])], o_hbm.at[pl.ds(0, size[0])], arrived)
+        copy.start()
+        copy.wait()
+
+    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype),
+                       grid_spec=pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[ANYWHERE], out_specs=ANYWHERE,
+                                                              scratch_shapes=[pltpu.SemaphoreType.DMA]))
+    report = palladion.check(f, np.array([size], np.int32), X, target="v5e", seeds=2)
+    found = [f.message for f in report.findings if f.code == "OOB"]
+    assert found and said in found[0], report

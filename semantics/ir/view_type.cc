@@ -60,8 +60,10 @@ absl::StatusOr<std::int64_t> SliceSize(const Kernel& kernel, const Index& index,
   PALLADION_RETURN_IF_ERROR(CheckIndexType(kernel, index.start, /*scalar=*/true, axis));
   const std::optional<std::int64_t> size = StaticInt(index.size);
   if (!size.has_value()) {
-    return absl::UnimplementedError(
-        "a slice whose size is known only at run time needs asynchronous copies, which are not modelled yet");
+    PALLADION_RETURN_IF_ERROR(CheckIndexType(kernel, index.size, /*scalar=*/true, axis));
+    if (index.stride == 1) return kDynamicDim;
+    return Invalid(Cat("expected stride 1 of a slice whose size is known only at run time, at index ", axis,
+                       " of .at, found ", index.stride));
   }
   if (*size < 0 || index.stride < 0) {
     return Invalid(Cat("expected a slice of size and stride 0 or more at index ", axis, " of .at, found ", *size, " : ",
@@ -140,7 +142,7 @@ absl::Status ApplyBitcast(DType to, Shown* shown) {
           Cat("expected at least two dimensions for a bitcast to another width, found ", ToString(shown->shape)));
     }
     std::int64_t& rows = shown->shape[shown->shape.size() - 2];
-    if (rows * before % after != 0) {  // rows is at most 2^36
+    if (rows < 0 || rows * before % after != 0) {  // rows is at most 2^36
       return Invalid(Cat("expected a second-minor dimension that ", Name(shown->dtype), " fills whole ", Name(to),
                          " with, found ", rows));
     }

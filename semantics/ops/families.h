@@ -43,6 +43,7 @@ absl::Span<const OpRow> SliceOps();        // shape_slice.cc
 absl::Span<const OpRow> SortOps();         // sort.cc
 absl::Span<const OpRow> TpuBitOps();       // tpu_bits.cc
 absl::Span<const OpRow> TpuOps();          // tpu_values.cc
+absl::Span<const OpRow> TpuRandomOps();    // tpu_random.cc
 absl::Span<const OpRow> UnsupportedOps();  // unsupported.cc
 
 // atomic.cc: one lane of an atomic: add, max, min, and, or, xor, xchg, cas. InvalidArgument where the type has none.

@@ -15,12 +15,12 @@ auto Key(const OpRow& row) { return std::tie(row.name, row.dialect); }
 std::vector<OpRow> SortedRows() {
   std::vector<OpRow> rows;
   for (absl::Span<const OpRow> family :
-       {ArithmeticOps(), BitwiseOps(),   CallOps(),       CompareOps(),    ControlOps(),    ConvertOps(),
-        DotOps(),        GatherOps(),    GpuBarrierOps(), GpuControlOps(), GpuCopyOps(),    GpuMemoryOps(),
-        GpuStoreOps(),   SemaphoreOps(), GpuWarpOps(),    GpuWgmmaOps(),   IdentityOps(),   JoinOps(),
-        MathOps(),       Math2Ops(),     ProgramOps(),    RandomOps(),     ReduceOps(),     RefOps(),
-        RoundingOps(),   ScatterOps(),   ScopeOps(),      ShapeOps(),      SliceOps(),      SortOps(),
-        TpuBitOps(),     TpuCopyOps(),   TpuOps(),        RingOps(),       UnsupportedOps()}) {
+       {ArithmeticOps(), BitwiseOps(),   CallOps(),       CompareOps(),    ControlOps(),     ConvertOps(),
+        DotOps(),        GatherOps(),    GpuBarrierOps(), GpuControlOps(), GpuCopyOps(),     GpuMemoryOps(),
+        GpuStoreOps(),   SemaphoreOps(), GpuWarpOps(),    GpuWgmmaOps(),   IdentityOps(),    JoinOps(),
+        MathOps(),       Math2Ops(),     ProgramOps(),    RandomOps(),     ReduceOps(),      RefOps(),
+        RoundingOps(),   ScatterOps(),   ScopeOps(),      ShapeOps(),      SliceOps(),       SortOps(),
+        TpuBitOps(),     TpuCopyOps(),   TpuOps(),        RingOps(),       UnsupportedOps(), TpuRandomOps()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   std::sort(rows.begin(), rows.end(), [](const OpRow& a, const OpRow& b) { return Key(a) < Key(b); });

@@ -29,7 +29,6 @@ constexpr OpRow Later(std::string_view dialect, std::string_view name, std::stri
 
 constexpr std::string_view kGpuMemory = "Mosaic GPU's own memory operations: not modelled yet";
 constexpr std::string_view kMma = "MMA instructions: not modelled yet";
-constexpr std::string_view kHardwarePrng = "hardware random numbers: their sequence is not documented";
 constexpr std::string_view kSparseCore = "SparseCore: not modelled yet";
 constexpr std::string_view kCluster = "thread blocks and clusters: not modelled yet";
 constexpr std::string_view kNested = "nested meshes and pipelines as single operations: not modelled yet";
@@ -60,11 +59,6 @@ constexpr OpRow kRows[] = {
     Later("", "matmul_push_rhs", "unsupported.md#matmul_push_rhs", kTpu, Effect::kWrites, Unit::kMatrix, kMma),
     Later("", "matmul_acc_lhs", "unsupported.md#matmul_acc_lhs", kTpu, Effect::kReadsWrites, Unit::kMatrix, kMma),
     Later("", "matmul_pop", "unsupported.md#matmul_pop", kTpu, Effect::kReads, Unit::kMatrix, kMma),
-    Later("", "prng_seed", "unsupported.md#prng_seed", kTpu, Effect::kWrites, Unit::kVector, kHardwarePrng),
-    Later("", "prng_random_bits", "unsupported.md#prng_random_bits", kTpu, Effect::kReadsWrites, Unit::kVector,
-          kHardwarePrng),
-    Later("", "prng_split", "unsupported.md#prng_split", kTpu, Effect::kPure, Unit::kVector, kHardwarePrng),
-    Later("", "prng_join", "unsupported.md#prng_join", kTpu, Effect::kPure, Unit::kVector, kHardwarePrng),
     Later("sc", "load", "unsupported.md#sc.load", kTpu, Effect::kReads, Unit::kMemory, kSparseCore),
     Later("sc", "swap", "unsupported.md#sc.swap", kTpu, Effect::kReadsWrites, Unit::kMemory, kSparseCore),
     Later("sc", "gather", "unsupported.md#sc.gather", kTpu, Effect::kReads, Unit::kMemory, kSparseCore),

@@ -23,7 +23,8 @@ bool Writes(const Region& region, ValueId value) {
   for (const Instr& op : region.body) {
     const bool writes = op.row->effect == Effect::kWrites || op.row->effect == Effect::kReadsWrites;
     for (const Arg& arg : op.args) {
-      const bool refers = arg.kind == Arg::Kind::kValue && arg.value == value;
+      const auto names = [&](const Arg& one) { return one.kind == Arg::Kind::kValue && one.value == value; };
+      const bool refers = names(arg) || std::any_of(arg.select.begin(), arg.select.end(), names);
       // A ref handed to a call may be written there under another name.
       const bool here = writes && (!op.row->named_refs || arg.name == op.row->written);
       if (refers && (here || op.row->effect == Effect::kControl)) return true;

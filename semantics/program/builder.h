@@ -31,6 +31,8 @@ struct Label {
 Type TypeOf(const Kernel& kernel, const Arg& arg);  // of an array operand
 struct MarkedValue;                                 // mark.h
 
+class WalkSteps;
+
 class Builder {
  public:
   Builder(const Module& module, const Kernel& kernel, Target target, const ProgramOptions& options = {});
@@ -186,7 +188,9 @@ class Builder {
   static bool Freezes(const Region& region);
   void EmitExpectAlive(RefId ref);
   absl::StatusOr<bool> PlanAffine(const Arg& view, ViewPlan& plan);
-  absl::StatusOr<WalkStep> PlanWalkAt(const std::vector<Index>& indices, const Shape& shape, Shape& after);
+  absl::StatusOr<WalkStep> PlanWalkAt(const std::vector<Index>& indices, const WalkSteps& so_far, Shape& after);
+  // Of a slice whose size is known only at run time; else in no slot.
+  absl::StatusOr<IndexValue> PlanExtent(const Index& index);
   absl::Status PlanWalk(const Arg& view, ViewPlan& plan);
   absl::Status PlanPlace(const Arg& view, ViewPlan& plan);  // once, last
 

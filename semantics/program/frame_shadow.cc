@@ -190,11 +190,15 @@ void FrameShadow::UseIndices(const ViewPlan& view, const Mask& mask, const Step&
     for (const AxisPlan::Term& term : axis.terms) {
       if (any(term.value.slot)) report(*Marks(term.value.slot));
     }
+    if (axis.times.slot.valid() && any(axis.times.slot)) report(*Marks(axis.times.slot));
   }
   for (const PeerIndex& peer : view.peer) {
     if (peer.index.slot.valid() && any(peer.index.slot)) report(*Marks(peer.index.slot));
   }
   if (view.affine) return;
+  for (const IndexValue& size : view.extents) {
+    if (size.slot.valid() && any(size.slot)) report(*Marks(size.slot));
+  }
   for (const WalkStep& at : view.walk) {
     for (const IndexValue& index : at.start) {
       if (!index.slot.valid() || !any(index.slot)) continue;

@@ -14,6 +14,7 @@ struct Frame::Saved {
   std::size_t pc = 0;
   std::int64_t program_number = 0, end_program = 0, back_edges = 0, spent = 0;
   bool first_program = true, new_task = false;
+  CoreGenerator generator;
 };
 
 std::shared_ptr<const Frame::Saved> Frame::Save() const {
@@ -28,7 +29,8 @@ std::shared_ptr<const Frame::Saved> Frame::Save() const {
                                        .back_edges = back_edges,
                                        .spent = spent,
                                        .first_program = first_program,
-                                       .new_task = new_task});
+                                       .new_task = new_task,
+                                       .generator = generator});
 }
 
 void Frame::Restore(const Saved& saved) {
@@ -45,6 +47,7 @@ void Frame::Restore(const Saved& saved) {
   look_at = 0;
   first_program = saved.first_program;
   new_task = saved.new_task;
+  generator = saved.generator;
 }
 
 void Frame::CopyTo(Frame& other) const {

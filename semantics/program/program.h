@@ -206,6 +206,12 @@ struct RefState {
 };
 
 // One agent's values: everything that changes while a program runs. Plain data over one arena.
+// The random generator of a TPU's core: what it was seeded with, and how much has been drawn since (docs/spec/tpu.md).
+struct CoreGenerator {
+  std::pair<std::uint32_t, std::uint32_t> key = {0, 0};
+  std::uint64_t drawn = 0;
+};
+
 class Frame {
  public:
   Frame(const Program& program, Machine& machine);
@@ -246,7 +252,8 @@ class Frame {
   std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
   AsyncRequest block_copy;             // scratch of copies of blocks
   StepHooks* hooks = nullptr;
-  std::int64_t warp = -1;              // of a warp that a thread forked; else the agent is a whole thread
+  std::int64_t warp = -1;  // of a warp that a thread forked; else the agent is a whole thread
+  CoreGenerator generator;
   std::uint8_t* ran = nullptr;         // one for each step, set to 1 when it runs; nullptr: nobody asks
   FrameShadow* shadow = nullptr;       // nullptr: definedness is not tracked
   Inspections* inspections = nullptr;  // nullptr: what values break is not looked for

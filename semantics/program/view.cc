@@ -18,11 +18,17 @@ std::int64_t ReadAs(const std::byte* memory, std::int64_t element) {
   return static_cast<std::int64_t>(value);
 }
 
-void ReportGuard(const ViewGuard& guard, std::int64_t value, const ViewPlan& plan, const Step& step, Frame& frame) {
-  const bool outside = value < 0 || value + guard.reach >= guard.size;
+// A guard that found what it guards against.
+struct Caught {
+  std::int64_t value, reach;
+  bool outside;
+};
+
+void ReportGuard(const ViewGuard& guard, const Caught& caught, const ViewPlan& plan, const Step& step, Frame& frame) {
+  const auto [value, reach, outside] = caught;
   const std::string& name = frame.program().refs[plan.ref.index()].name;
   const Site site = frame.site(step);
-  const std::string slice = guard.reach == 0 ? Cat(value) : Cat(value, "..", value + guard.reach);
+  const std::string slice = reach == 0 ? Cat(value) : Cat(value, "..", value + reach);
   Finding finding{.code = outside ? FindingCode::kOutOfBounds : FindingCode::kIllegal,
                   .severity = Severity::kDefect,
                   .loc = site.loc,
@@ -44,15 +50,34 @@ void ReportGuard(const ViewGuard& guard, std::int64_t value, const ViewPlan& pla
   frame.machine().Report(std::move(finding));
 }
 
+// A size that is known only at run time: no product of it and an array's dimensions overflows.
+std::int64_t ReadSize(const IndexValue& size, Frame& frame) {
+  constexpr std::int64_t kLongest = std::int64_t{1} << 36;  // CheckLimits: no array has more elements
+  return std::clamp<std::int64_t>(ReadPlace(frame.slot(size.slot), size.dtype, 0), 0, kLongest);
+}
+
+std::int64_t TimesOf(const AxisPlan& axis, Frame& frame) {
+  return axis.times.slot.valid() ? ReadSize(axis.times, frame) : 1;
+}
+
+std::int64_t Saturated(std::int64_t a, std::int64_t b) { return b != 0 && a > kFarOutside / b ? kFarOutside : a * b; }
+
+// From the first element of the slice to the last.
+std::int64_t ReachOf(const ViewGuard& guard, Frame& frame) {
+  if (!guard.extent.slot.valid()) return guard.reach;
+  return ReadPlace(frame.slot(guard.extent.slot), guard.extent.dtype, 0) - 1;
+}
+
 }  // namespace
 
 void CheckGuards(const ViewPlan& plan, bool bounds, const Step& step, Frame& frame) {
   for (const ViewGuard& guard : plan.guards) {
     const IndexValue& start = guard.value;
     const std::int64_t value = start.slot.valid() ? ReadPlace(frame.slot(start.slot), start.dtype, 0) : start.constant;
-    const bool outside = value < 0 || value + guard.reach >= guard.size;
+    const std::int64_t reach = ReachOf(guard, frame);
+    const bool outside = value < 0 || value + reach >= guard.size;
     if (outside ? !bounds : value % guard.tile == 0) continue;
-    ReportGuard(guard, value, plan, step, frame);
+    ReportGuard(guard, {value, reach, outside}, plan, step, frame);
   }
 }
 
@@ -102,6 +127,30 @@ BufferId BufferOf(const ViewPlan& plan, const Step& step, Frame& frame) {
                                            : frame.machine().PeerBuffer(own, PeerOf(plan, frame), frame.site(step));
 }
 
+bool HasNegativeSize(const ViewPlan& plan, Frame& frame) {
+  const auto negative = [&](const IndexValue& size) {
+    return size.slot.valid() && ReadPlace(frame.slot(size.slot), size.dtype, 0) < 0;
+  };
+  return std::any_of(plan.extents.begin(), plan.extents.end(), negative) ||
+         std::any_of(plan.axes.begin(), plan.axes.end(), [&](const AxisPlan& axis) { return negative(axis.times); });
+}
+
+Shape ShapeOf(const ViewPlan& plan, Frame& frame) {
+  Shape shape = plan.type.shape;
+  for (std::size_t d = 0; d < plan.extents.size(); ++d) {
+    if (plan.extents[d].slot.valid()) shape[d] = ReadSize(plan.extents[d], frame);
+  }
+  return shape;
+}
+
+std::int64_t ElementsOf(const ViewPlan& plan, Frame& frame) {
+  std::int64_t elements = 1;
+  for (const std::int64_t size : ShapeOf(plan, frame)) elements = Saturated(elements, size == kDynamicDim ? 1 : size);
+  if (!plan.extents.empty()) return elements;
+  for (const AxisPlan& axis : plan.axes) elements = Saturated(elements, TimesOf(axis, frame));
+  return elements;
+}
+
 void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box) {
   const RefState& state = frame.ref(plan.ref);
   const RefInfo& info = frame.program().refs[plan.ref.index()];
@@ -115,7 +164,7 @@ void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess&
       start += term.scale * (term.divisor == 1 ? value : FloorDiv(value, term.divisor));
     }
     box.start[d] = start;
-    box.count[d] = axis.count;
+    box.count[d] = axis.count * TimesOf(axis, frame);
     box.step[d] = axis.step;
     box.lower[d] = info.bounded_by_window ? state.origin[d] : std::numeric_limits<std::int64_t>::min();
     box.upper[d] = info.bounded_by_window ? state.origin[d] + info.window[d] : std::numeric_limits<std::int64_t>::max();

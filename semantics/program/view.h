@@ -34,6 +34,7 @@ struct AxisPlan {
   std::vector<Term> terms;
   std::int64_t count = 1;
   std::int64_t step = 1;
+  IndexValue times;  // in a slot: a size known only at run time; there are count times so many
 };
 
 // One transform of a chain that is walked backwards, from the coordinates after it to those before it. Tiles and
@@ -41,6 +42,7 @@ struct AxisPlan {
 struct WalkStep {
   Transform::Kind kind = Transform::Kind::kAt;
   Shape before, after;                             // the view's shape before and after it
+  std::vector<IndexValue> extents;                 // sizes of `after` that are kDynamicDim, in slots; empty: none is
   std::vector<Index::Kind> entries;                // kAt: per dimension before it
   std::vector<IndexValue> start;                   // kAt
   std::vector<std::int64_t> stride;                // kAt
@@ -61,6 +63,7 @@ struct ViewGuard {
   std::int64_t tile = 1;   // what a slice's start has to be a multiple of
   int dimension = 0;       // of what the chain shows at the .at
   int level = 1;           // of the .at in the chain
+  IndexValue extent = {};  // in a slot: the slice's size, whose reach is one less
 };
 
 // Along a dimension of the cluster or of the devices, another block, or core, than the thread's own.
@@ -80,10 +83,11 @@ struct ViewPlan {
   std::vector<std::uint8_t> order;  // affine: the value, row-major, runs over these buffer dimensions
   std::int64_t unit = 1;            // affine: so many elements of the box are one of the value (bytes of a union)
   std::vector<ViewGuard> guards;
-  std::vector<PeerIndex> peer;    // whose memory: along these dimensions of the cluster, or the devices, another's
-  std::vector<WalkStep> walk;     // not affine, or `unit` is not 1: then it is both
-  std::size_t piece_bytes = 0;    // of `walk`
-  std::int64_t swizzle_mask = 0;  // of `walk`: swizzle_use.h
+  std::vector<PeerIndex> peer;      // whose memory: along these dimensions of the cluster, or the devices, another's
+  std::vector<WalkStep> walk;       // not affine, or `unit` is not 1: then it is both
+  std::vector<IndexValue> extents;  // of `walk`: sizes of the type that are kDynamicDim, in slots; empty: none is
+  std::size_t piece_bytes = 0;      // of `walk`
+  std::int64_t swizzle_mask = 0;    // of `walk`: swizzle_use.h
 };
 
 // Which block of the cluster `plan` names, where it names one: one coordinate for each entry of plan.peer.
@@ -91,6 +95,16 @@ absl::InlinedVector<PeerCoordinate, 3> PeerOf(const ViewPlan& plan, Frame& frame
 
 // The memory that the view is of.
 BufferId BufferOf(const ViewPlan& plan, const Step& step, Frame& frame);
+
+// Is a size that is known only at run time negative?
+bool HasNegativeSize(const ViewPlan& plan, Frame& frame);
+
+// Of a view that is walked, the value's shape.
+Shape ShapeOf(const ViewPlan& plan, Frame& frame);
+
+// Elements of the value: some sizes are known only at run time. One that is negative, or larger than any array, counts
+// as 0 or as so large; what is done with the view finds that it is outside.
+std::int64_t ElementsOf(const ViewPlan& plan, Frame& frame);
 
 // Fills `box` (but for its mask) or `points` (whose offsets live in `frame.points`). What a guard finds wrong is
 // reported each time.

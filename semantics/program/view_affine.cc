@@ -1,6 +1,7 @@
 #include "semantics/program/view_affine.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 #include "semantics/ir/view_layout.h"
@@ -117,6 +118,7 @@ bool AffineView::Split(const Dim& dim, const Shape& sizes, std::vector<Dim>& out
 // Runs of dimensions before and after that have the same number of elements belong together. A dimension that is a run
 // of its own on both sides is not touched.
 bool AffineView::Reshape(const Shape& to) {
+  if (std::any_of(dims_.begin(), dims_.end(), [](const Dim& dim) { return Size(dim) < 0; })) return false;
   std::vector<Dim> after;
   auto from = dims_.cbegin();
   std::size_t next = 0;
@@ -215,16 +217,18 @@ bool AffineView::At(const std::vector<AffineEntry>& entries) {
     Dim& dim = dims_[d];
     const AffineEntry& entry = entries[d];
     if (entry.kind != Index::Kind::kFull) {
-      const bool slice = entry.kind == Index::Kind::kSlice;
+      const bool slice = entry.kind == Index::Kind::kSlice, sized = entry.size == kDynamicDim;
+      if (Size(dim) < 0 || (sized && entry.stride != 1)) return false;
       const std::int64_t reach = entry.size == 0 ? -1 : (entry.size - 1) * entry.stride;
       const bool passes = slice && !entry.start.slot.valid() && entry.start.constant + reach >= Size(dim);
-      if ((entry.start.slot.valid() || passes) && (level_ > 1 || !dim.own)) {
+      if ((entry.start.slot.valid() || sized || passes) && (level_ > 1 || !dim.own)) {
         if (!layouts_) return false;
         plan_.guards.push_back({.value = entry.start,
                                 .size = Size(dim),
                                 .reach = reach,
                                 .dimension = static_cast<int>(d),
-                                .level = level_});
+                                .level = level_,
+                                .extent = entry.extent});
       }
       if (!Narrow(entry, dim)) return false;
     }
@@ -244,11 +248,12 @@ bool AffineView::Narrow(const AffineEntry& entry, Dim& dim) {
       Axis(part).base += entry.start.constant * part.stride;
     }
     part.count = slice ? entry.size : 1;
-    part.stride = part.count > 1 ? part.stride * entry.stride : 1;
+    part.stride = part.count != 1 ? part.stride * entry.stride : 1;
+    if (part.count == kDynamicDim) Axis(part).times = entry.extent;
     return true;
   }
   if (slice && entry.size > 1 && entry.stride != 1) return false;
-  if (entry.start.slot.valid()) return NarrowDynamic(entry, dim);
+  if (entry.start.slot.valid() || entry.size == kDynamicDim) return NarrowDynamic(entry, dim);
   return NarrowStatic(entry.start.constant, slice ? entry.size : 1, dim);
 }
 
@@ -278,13 +283,18 @@ bool AffineView::NarrowDynamic(const AffineEntry& entry, Dim& dim) {
   const auto major = std::find_if(dim.parts.begin(), dim.parts.end(), several);
   const auto next = major == dim.parts.end() ? major : std::find_if(major + 1, dim.parts.end(), several);
   if (next == dim.parts.end()) {
-    if (dim.parts.empty()) return true;  // size 1: the guard says the rest
+    if (dim.parts.empty()) return entry.size != kDynamicDim;  // size 1: the guard says the rest
     Part& part = major == dim.parts.end() ? dim.parts.back() : *major;
-    Axis(part).terms.push_back({.value = entry.start, .scale = part.stride});
+    if (entry.start.slot.valid()) {
+      Axis(part).terms.push_back({.value = entry.start, .scale = part.stride});
+    } else {
+      Axis(part).base += entry.start.constant * part.stride;
+    }
     part.count = slice ? entry.size : 1;
+    if (part.count == kDynamicDim) Axis(part).times = entry.extent;
     return true;
   }
-  const bool whole_tiles = slice && major->count > 0 && entry.size % dim.tile == 0;
+  const bool whole_tiles = slice && major->count > 0 && entry.size > 0 && entry.size % dim.tile == 0;
   if (!whole_tiles || Size(dim) / major->count != dim.tile) return false;
   plan_.guards.back().tile = dim.tile;
   Axis(*major).terms.push_back({.value = entry.start, .scale = major->stride, .divisor = dim.tile});
@@ -312,7 +322,7 @@ bool AffineView::Finish() {
   plan_.order.clear();
   plan_.type.shape.clear();
   for (const Dim& dim : dims_) {
-    plan_.type.shape.push_back(Size(dim));
+    plan_.type.shape.push_back(std::max(Size(dim), kDynamicDim));
     for (const Part& part : dim.parts) {
       if (part.count == 1 && !dim.own) continue;
       if (!Append(part, runs)) return false;
@@ -321,8 +331,8 @@ bool AffineView::Finish() {
   if (plan_.unit != 1 && !Append(element_, runs)) return false;
   for (const Part& part : runs) {
     plan_.order.push_back(static_cast<std::uint8_t>(part.axis));
-    Axis(part).count = part.count;
-    Axis(part).step = part.count > 1 ? part.stride : 1;
+    Axis(part).count = std::abs(part.count);
+    Axis(part).step = part.count > 1 || part.count < 0 ? part.stride : 1;
   }
   return true;
 }

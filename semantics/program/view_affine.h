@@ -17,11 +17,12 @@ namespace palladion {
 struct AffineEntry {
   Index::Kind kind = Index::Kind::kFull;  // kFull, kPoint or kSlice
   IndexValue start;
-  std::int64_t size = 1, stride = 1;  // kSlice
+  std::int64_t size = 1, stride = 1;  // kSlice; size kDynamicDim: what `extent` says at run time
+  IndexValue extent = {};
 };
 
-// `layouts`: on Mosaic GPU, where layouts are boxes, and an index below the first .at is an address that is guarded. On
-// the other targets a view is a box only where its first .at alone has indices that are known only at run time.
+// `layouts`: on Mosaic, where layouts are boxes, and an index below the first .at is an address that is guarded. On the
+// other targets a view is a box only where its first .at alone has indices that are known only at run time.
 class AffineView {
  public:
   AffineView(const RefInfo& info, bool layouts, ViewPlan& plan);
@@ -34,7 +35,8 @@ class AffineView {
   [[nodiscard]] bool Finish();
 
  private:
-  // Elements start, start + stride, ... of a buffer dimension, `count` of them; where they start is the axis' base.
+  // Elements start, start + stride, ... of a buffer dimension, `count` of them; where they start is the axis' base. A
+  // count that is negative is so many times what the axis' `times` says at run time.
   struct Part {
     int axis;
     std::int64_t count, stride;

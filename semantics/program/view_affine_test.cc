@@ -134,8 +134,41 @@ TEST(AffineViewTest, AnOperandOfWgmmaIsOneBox) {
   EXPECT_EQ(2, plan.guards[0].level);
 }
 
-// %x.at[%0 +: 64, *].at[*, %1 +: 64]: one box on Mosaic GPU; elsewhere each level's bounds are checked for themselves.
-TEST(AffineViewTest, ASliceOfASliceIsOneBoxOnMosaicGpuOnly) {
+AffineEntry Sized(std::int32_t start, std::int32_t size) {
+  AffineEntry entry = Slice(start, kDynamicDim);
+  entry.extent = {.slot = SlotId{size}, .shape = {}};
+  return entry;
+}
+
+// %x.reshape[32,128].at[%0 +: %1, *] of f32[4096]: rows whose number is known only at run time.
+TEST(AffineViewTest, RowsWhoseNumberIsKnownOnlyAtRunTimeAreOneBox) {
+  const RefInfo info = RefOf({4096});
+  ViewPlan plan;
+  AffineView view(info, true, plan);
+  ASSERT_TRUE(view.Layout(Ints(Transform::Kind::kReshape, {32, 128})));
+  ASSERT_TRUE(view.At({Sized(0, 1), All()}));
+  ASSERT_TRUE(view.Finish());
+  EXPECT_EQ((Shape{kDynamicDim, 128}), plan.type.shape);
+  ASSERT_EQ(1u, plan.axes.size());
+  EXPECT_EQ(128, plan.axes[0].count);
+  EXPECT_EQ(1, plan.axes[0].step);
+  EXPECT_EQ(SlotId{1}, plan.axes[0].times.slot);
+  ASSERT_EQ(1u, plan.guards.size());
+  EXPECT_EQ(32, plan.guards[0].size);
+  EXPECT_EQ(SlotId{1}, plan.guards[0].extent.slot);
+}
+
+// A slice of a slice whose size is not known has bounds that nobody knows: that is walked.
+TEST(AffineViewTest, AnIndexIntoASizeKnownOnlyAtRunTimeIsNoBox) {
+  const RefInfo info = RefOf({256, 128});
+  ViewPlan plan;
+  AffineView view(info, true, plan);
+  ASSERT_TRUE(view.At({Sized(0, 1), All()}));
+  EXPECT_FALSE(view.At({Point(2), All()}));
+}
+
+// %x.at[%0 +: 64, *].at[*, %1 +: 64]: one box on Mosaic; elsewhere each level's bounds are checked for themselves.
+TEST(AffineViewTest, ASliceOfASliceIsOneBoxOnMosaicOnly) {
   for (const bool layouts : {true, false}) {
     const RefInfo info = RefOf({256, 128});
     ViewPlan plan;

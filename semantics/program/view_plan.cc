@@ -1,5 +1,6 @@
 // Planning of views: Builder::PlanView.
 #include <algorithm>
+#include <cmath>
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -12,6 +13,9 @@ namespace palladion {
 namespace {
 
 bool IsPoint(const Index& index) { return index.kind == Index::Kind::kPoint; }
+
+// Is the slice's size known only at run time?
+bool IsSized(const Index& index) { return index.kind == Index::Kind::kSlice && index.size.kind != Arg::Kind::kLiteral; }
 
 bool HasMask(const Instr* op) {
   return op != nullptr && std::any_of(op->args.begin(), op->args.end(), [](const Arg& arg) {
@@ -98,7 +102,8 @@ absl::StatusOr<IndexValue> Builder::PlanIndex(const Arg& arg) {
 // only known at run time is not, so that each level's own bounds are checked.
 absl::StatusOr<bool> Builder::PlanAffine(const Arg& view, ViewPlan& plan) {
   const RefInfo& info = program_.refs[plan.ref.index()];
-  const bool layouts = target().backend == TargetBackend::kMosaicGpu && !HasMask(current_);
+  const bool mosaic = target().backend == TargetBackend::kMosaicGpu || target().backend == TargetBackend::kMosaicTpu;
+  const bool layouts = mosaic && !HasMask(current_);
   AffineView affine(info, layouts, plan);
   DType dtype = info.dtype;
   for (const Transform& t : view.transforms) {
@@ -113,8 +118,9 @@ absl::StatusOr<bool> Builder::PlanAffine(const Arg& view, ViewPlan& plan) {
         if (index.kind == Index::Kind::kRef || IsArrayIndex(index, *this)) return false;
         PALLADION_ASSIGN_OR_RETURN(entry.start, PlanIndex(index.start));
         if (index.kind != Index::Kind::kSlice) continue;
-        entry.size = LiteralInt(index.size);
         entry.stride = index.stride;
+        entry.size = IsSized(index) ? kDynamicDim : LiteralInt(index.size);
+        PALLADION_ASSIGN_OR_RETURN(entry.extent, PlanExtent(index));
       }
       if (!affine.At(entries)) return false;
     } else if (!affine.Layout(t)) {
@@ -125,7 +131,12 @@ absl::StatusOr<bool> Builder::PlanAffine(const Arg& view, ViewPlan& plan) {
   return affine.Finish();
 }
 
-absl::StatusOr<WalkStep> Builder::PlanWalkAt(const std::vector<Index>& indices, const Shape& shape, Shape& after) {
+absl::StatusOr<IndexValue> Builder::PlanExtent(const Index& index) {
+  if (IsSized(index)) return PlanIndex(index.size);
+  return IndexValue{};
+}
+
+absl::StatusOr<WalkStep> Builder::PlanWalkAt(const std::vector<Index>& indices, const WalkSteps& so_far, Shape& after) {
   WalkStep step{.kind = Transform::Kind::kAt};
   step.point_shape = PointShape(indices, *this);
   step.point_position = PointPosition(indices);
@@ -140,11 +151,17 @@ absl::StatusOr<WalkStep> Builder::PlanWalkAt(const std::vector<Index>& indices, 
     }
     step.start.push_back(start);
     step.tile.push_back(1);
-    step.stride.push_back(index.kind == Index::Kind::kSlice && LiteralInt(index.size) > 1 ? index.stride : 1);
-    if (index.kind == Index::Kind::kFull) after.push_back(shape[step.entries.size() - 1]);
-    if (index.kind == Index::Kind::kSlice) after.push_back(LiteralInt(index.size));
+    const bool sized = IsSized(index), slice = index.kind == Index::Kind::kSlice;
+    step.stride.push_back(slice && !sized && LiteralInt(index.size) > 1 ? index.stride : 1);
+    if (IsPoint(index)) continue;
+    const std::size_t axis = step.entries.size() - 1;
+    after.push_back(sized ? kDynamicDim : slice ? LiteralInt(index.size) : so_far.shape()[axis]);
+    PALLADION_ASSIGN_OR_RETURN(IndexValue extent, PlanExtent(index));
+    if (!slice && !so_far.extents().empty()) extent = so_far.extents()[axis];
+    step.extents.push_back(std::move(extent));
   }
   after.insert(after.begin() + step.point_position, step.point_shape.begin(), step.point_shape.end());
+  step.extents.insert(step.extents.begin() + step.point_position, step.point_shape.size(), IndexValue{});
   return step;
 }
 
@@ -157,10 +174,11 @@ absl::Status Builder::PlanWalk(const Arg& view, ViewPlan& plan) {
       continue;
     }
     Shape after;
-    PALLADION_ASSIGN_OR_RETURN(WalkStep step, PlanWalkAt(t.indices, steps.shape(), after));
+    PALLADION_ASSIGN_OR_RETURN(WalkStep step, PlanWalkAt(t.indices, steps, after));
     steps.Push(std::move(step), std::move(after));
   }
   plan.type = Type{.dtype = steps.dtype(), .shape = steps.shape()};
+  plan.extents = steps.extents();
   if (!swizzles_.Differs(view)) return absl::OkStatus();
   plan.swizzle_mask = SwizzleMask(view.transforms);
   return plan.swizzle_mask == 0 ? absl::OkStatus() : CheckSwizzled(info);
@@ -168,7 +186,7 @@ absl::Status Builder::PlanWalk(const Arg& view, ViewPlan& plan) {
 
 absl::Status Builder::PlanPlace(const Arg& view, ViewPlan& plan) {
   views_.Add(plan.ref);
-  views_.elements += static_cast<double>(NumElements(plan.type.shape));
+  views_.elements += std::fabs(static_cast<double>(NumElements(plan.type.shape)));
   for (const Transform& t : view.transforms) {
     if (t.kind != Transform::Kind::kCluster) continue;
     PALLADION_ASSIGN_OR_RETURN(const ClusterPlace place, ParseCluster(t));

@@ -69,7 +69,8 @@ class PointWalker {
         before[d] = FloorDiv(Read(step.start[d], 0), step.tile[d]) * step.tile[d] +
                     coords[static_cast<std::size_t>(slice_axis++)] * step.stride[d];
       }
-      if ((before[d] < 0 || before[d] >= step.before[d]) && (!is_root || info_.bounded_by_window)) return false;
+      const bool beyond = step.before[d] != kDynamicDim && before[d] >= step.before[d];
+      if ((before[d] < 0 || beyond) && (!is_root || info_.bounded_by_window)) return false;
     }
     coords = before;
     return true;
@@ -233,7 +234,7 @@ AxisOffsets PointOffsets(const WalkStep& at, const AtOffsets& offsets, Frame& fr
 }
 
 // The value's axes in order: the slices, and the points as one axis at their place.
-std::vector<AxisOffsets> AxesOf(const WalkStep& at, const AtOffsets& offsets, Frame& frame) {
+std::vector<AxisOffsets> AxesOf(const WalkStep& at, const Shape& after, const AtOffsets& offsets, Frame& frame) {
   std::vector<AxisOffsets> axes;
   for (std::size_t d = 0; d < at.entries.size(); ++d) {
     if (at.entries[d] == Index::Kind::kPoint) continue;
@@ -242,7 +243,7 @@ std::vector<AxisOffsets> AxesOf(const WalkStep& at, const AtOffsets& offsets, Fr
     const std::int64_t start =
         at.start[d].slot.valid() ? ReadPlace(frame.slot(at.start[d].slot), at.start[d].dtype, 0) : at.start[d].constant;
     AxisOffsets& out = axes.emplace_back();
-    for (std::int64_t i = 0; i < at.after[axis]; ++i) out.push_back(offsets.Add(d, start + i * at.stride[d]));
+    for (std::int64_t i = 0; i < after[axis]; ++i) out.push_back(offsets.Add(d, start + i * at.stride[d]));
   }
   axes.insert(axes.begin() + at.point_position, PointOffsets(at, offsets, frame));
   return axes;
@@ -261,7 +262,7 @@ bool IsOneAt(const ViewPlan& plan) {
   return plan.walk.size() == 1 && plan.walk[0].kind == Transform::Kind::kAt && plan.swizzle_mask == 0;
 }
 
-void WalkAllPoints(const ViewPlan& plan, std::size_t pieces, Frame& frame) {
+void WalkAllPoints(const ViewPlan& plan, const Shape& shape, std::size_t pieces, Frame& frame) {
   PointWalker walker(plan, frame);
   Coords element{};
   for (std::size_t next = 0; next < frame.points.size();) {
@@ -269,7 +270,7 @@ void WalkAllPoints(const ViewPlan& plan, std::size_t pieces, Frame& frame) {
       Coords coords = element;
       frame.points[next++] = walker.Offset(coords, static_cast<std::int64_t>(piece * plan.piece_bytes));
     }
-    NextCoords(plan.type.shape, element);
+    NextCoords(shape, element);
   }
 }
 
@@ -280,13 +281,14 @@ void ResolvePoints(const ViewPlan& plan, const Step& step, Frame& frame, PointAc
   const RefInfo& info = frame.program().refs[plan.ref.index()];
   const std::size_t element_bytes = StorageBytes(plan.type.dtype) * info.words_per_element;
   const std::size_t pieces = element_bytes / plan.piece_bytes;
-  frame.points.resize(static_cast<std::size_t>(NumElements(plan.type.shape)) * pieces);
+  const Shape shape = ShapeOf(plan, frame);
+  frame.points.resize(static_cast<std::size_t>(NumElements(shape)) * pieces);
   if (IsOneAt(plan)) {
     const AtOffsets offsets(info, frame.ref(plan.ref), plan.walk[0]);
     std::int64_t* out = frame.points.data();
-    AddOuter(AxesOf(plan.walk[0], offsets, frame), offsets.Base(), out);
+    AddOuter(AxesOf(plan.walk[0], shape, offsets, frame), offsets.Base(), out);
   } else {
-    WalkAllPoints(plan, pieces, frame);
+    WalkAllPoints(plan, shape, pieces, frame);
   }
   points.buffer = BufferOf(plan, step, frame);
   points.offset = frame.points;

@@ -56,6 +56,7 @@ void WalkSteps::Push(WalkStep step, Shape after) {
   step.before = std::move(shape_);
   shape_ = std::move(after);
   step.after = shape_;
+  extents_ = step.extents;
   plan_.walk.push_back(std::move(step));
 }
 
@@ -64,6 +65,9 @@ void WalkSteps::Transpose(const std::vector<std::int64_t>& perm) {
   for (const std::int64_t p : perm) after.push_back(shape_[static_cast<std::size_t>(p)]);
   WalkStep step{.kind = Transform::Kind::kTranspose};
   step.perm = perm;
+  if (!extents_.empty()) {
+    for (const std::int64_t p : perm) step.extents.push_back(extents_[static_cast<std::size_t>(p)]);
+  }
   Push(std::move(step), std::move(after));
 }
 
@@ -134,6 +138,7 @@ absl::Status WalkSteps::Bitcast(DType to) {
     std::int64_t& rows = after[after.size() - 2];
     rows = rows * step.width_before / step.width_after;
   }
+  step.extents = extents_;  // never of the rows, whose number the types say
   Push(std::move(step), std::move(after));
   dtype_ = to;
   plan_.piece_bytes = std::min(plan_.piece_bytes, StorageBytes(to));

@@ -20,6 +20,8 @@ class WalkSteps {
 
   const Shape& shape() const { return shape_; }  // after the steps so far
   DType dtype() const { return dtype_; }
+  // The sizes of shape() that are known only at run time, in slots; empty where there are none.
+  const std::vector<IndexValue>& extents() const { return extents_; }
 
   absl::Status Add(const Transform& t);  // all but kAt
   void Push(WalkStep step, Shape after);
@@ -36,6 +38,7 @@ class WalkSteps {
 
   ViewPlan& plan_;
   Shape shape_;
+  std::vector<IndexValue> extents_;
   DType dtype_;
   std::int64_t places_;  // RefInfo::places_of_byte
 };

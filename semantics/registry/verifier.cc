@@ -1,5 +1,7 @@
 #include "semantics/registry/verifier.h"
 
+#include <algorithm>
+
 #include "semantics/base/cat.h"
 #include "semantics/ir/parser.h"
 #include "semantics/ir/printer.h"
@@ -32,6 +34,17 @@ bool IsMasked(const Instr& instr) {
     if (arg.name == "mask" && arg.kind != Arg::Kind::kNone) return true;
   }
   return false;
+}
+
+// Only a TPU's DMA engines take sizes that are known only at run time, and choices among refs.
+bool TakesSizesAndChoices(const OpRow& row) { return row.named_refs && row.backends.bits == kTpu.bits; }
+
+absl::Status CheckSizes(const OpRow& row, const Type& type) {
+  const bool sized = std::find(type.shape.begin(), type.shape.end(), kDynamicDim) != type.shape.end();
+  if (!sized || TakesSizesAndChoices(row)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "a slice whose size is known only at run time is for a TPU's asynchronous copies alone; found it in another "
+      "access: give it a size, and a mask for what is too much");
 }
 
 std::string FullName(const Instr& instr) {
@@ -151,25 +164,46 @@ absl::Status KernelVerifier::FindRow(Instr& instr) const {
   return absl::UnimplementedError(Cat(FullName(instr), " is not supported: ", instr.row->reason));
 }
 
+absl::StatusOr<Type> KernelVerifier::OperandType(const Instr& instr, std::size_t i, const Arg& arg) const {
+  if (arg.kind == Arg::Kind::kSelect) return SelectType(instr, i, arg);
+  Type type = TypeOfArg(kernel_, arg);
+  if (!type.is_ref() || arg.kind != Arg::Kind::kValue) return type;
+  if (!TakesRef(instr, i)) {
+    return absl::InvalidArgumentError(Cat("expected an array as operand ", i, ", found the ref %",
+                                          kernel_.values[arg.value.index()].name, ": ", ToString(type),
+                                          "; read it with get first"));
+  }
+  PALLADION_ASSIGN_OR_RETURN(type, ViewType(kernel_, type, arg.transforms, IsMasked(instr)));
+  PALLADION_RETURN_IF_ERROR(CheckSizes(*instr.row, type));
+  return type;
+}
+
+// A choice among refs, by a truth value or an integer: views of one type.
+absl::StatusOr<Type> KernelVerifier::SelectType(const Instr& instr, std::size_t i, const Arg& arg) const {
+  if (!TakesSizesAndChoices(*instr.row)) {
+    return absl::UnimplementedError("a choice among refs (select) is modelled in a TPU's asynchronous copies only");
+  }
+  if (arg.select.size() < 2) return absl::InvalidArgumentError("expected an index and at least one ref in select");
+  const Type index = TypeOfArg(kernel_, arg.select[0]);
+  if (!index.is_array() || index.rank() != 0 || !(IsInteger(index.dtype) || IsBool(index.dtype))) {
+    return absl::InvalidArgumentError(
+        Cat("expected an integer or a truth value as index of select, found ", ToString(index)));
+  }
+  PALLADION_ASSIGN_OR_RETURN(const Type type, OperandType(instr, i, arg.select[1]));
+  for (std::size_t k = 2; k < arg.select.size(); ++k) {
+    PALLADION_ASSIGN_OR_RETURN(const Type other, OperandType(instr, i, arg.select[k]));
+    if (ToString(other) != ToString(type)) {
+      return absl::InvalidArgumentError(
+          Cat("expected refs of one type in select, found ", ToString(type), " and ", ToString(other)));
+    }
+  }
+  return type;
+}
+
 absl::StatusOr<std::vector<Type>> KernelVerifier::OperandTypes(const Instr& instr) const {
   std::vector<Type> types;
-  const bool masked = IsMasked(instr);
   for (std::size_t i = 0; i < instr.args.size(); ++i) {
-    const Arg& arg = instr.args[i];
-    if (arg.kind == Arg::Kind::kSelect) {
-      return absl::UnimplementedError(
-          "a choice among refs (select) is only for asynchronous copies, which are not modelled yet");
-    }
-    Type type = TypeOfArg(kernel_, arg);
-    if (type.is_ref() && arg.kind == Arg::Kind::kValue) {
-      if (!TakesRef(instr, i)) {
-        return absl::InvalidArgumentError(Cat("expected an array as operand ", i, ", found the ref %",
-                                              kernel_.values[arg.value.index()].name, ": ", ToString(type),
-                                              "; read it with get first"));
-      }
-      PALLADION_ASSIGN_OR_RETURN(type, ViewType(kernel_, type, arg.transforms, masked));
-    }
-    types.push_back(std::move(type));
+    PALLADION_ASSIGN_OR_RETURN(types.emplace_back(), OperandType(instr, i, instr.args[i]));
   }
   return types;
 }

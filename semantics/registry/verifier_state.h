@@ -50,6 +50,8 @@ class KernelVerifier {
   absl::Status CheckLoc(LocId loc) const;
   absl::Status CheckResultTypes(const Instr& instr) const;
   absl::Status CheckRegionResult(const Arg& arg) const;
+  absl::StatusOr<Type> OperandType(const Instr& instr, std::size_t i, const Arg& arg) const;
+  absl::StatusOr<Type> SelectType(const Instr& instr, std::size_t i, const Arg& arg) const;
   absl::StatusOr<std::vector<Type>> OperandTypes(const Instr& instr) const;
   absl::Status Define(ValueId value);
   void Leave(std::size_t mark);

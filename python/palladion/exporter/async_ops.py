@@ -272,10 +272,6 @@ ASYNC_OPS = {
     "prng_seed": _plain(),
     "prng_random_bits": _plain(("shape",)),
     "prng_split": _plain(),
-    "prng_join": _plain(("impl",)),
-    "trace_value": _plain(("label",)),
-    "add_dependency": _plain(),
-    "with_memory_space_constraint": _plain(("memory_space",)),
     # Mosaic GPU
     "copy_gmem_to_smem": RefsFirst(("src", "dst", "barrier"), {**_SRC_DST, "barrier": "barrier_transforms_treedef"},
                                    ("collective_axes", "leader_tracked", "partitioned_axis", "oob_mode", "oob_fill_mode",

@@ -18,12 +18,14 @@ from palladion.exporter.errors import ExportError
 from palladion.exporter.memory_ops import MEMORY_OPS
 from palladion.exporter.names import Names, sanitized
 from palladion.exporter.parameters import check_parameters, knows, unknown
+from palladion.exporter.tpu_ops import TPU_OPS, on_tpu_keys
 from palladion.exporter.types import array_type, is_ref, space_name, type_text
 from palladion.exporter.value_ops import VALUE_OPS
 from palladion.exporter.views import block_view_text
 from palladion.exporter.writer import INDENT, TextFile, Writer, parameter_text, parameters_text, ref_name
 
-HANDLERS = {**VALUE_OPS, **MEMORY_OPS, **CONTROL_OPS, **ASYNC_OPS}
+HANDLERS = {**VALUE_OPS, **MEMORY_OPS, **CONTROL_OPS, **ASYNC_OPS, **TPU_OPS}
+HANDLERS.update(on_tpu_keys(HANDLERS))
 
 _BACKEND_OF_MODULE = ((".mosaic_gpu.", "mosaic_gpu"), (".triton.", "triton"), (".mosaic.", "mosaic_tpu"))
 _BACKEND_OF_SPACE = {

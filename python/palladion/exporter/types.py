@@ -38,10 +38,17 @@ def key_impl(dtype):
     return getattr(impl, "tag", None)
 
 
+def tpu_key_words(dtype):
+    """The shape of the words of a key of a TPU's own generator, as which it is written; None for any other type."""
+    return tuple(dtype._impl.key_shape) if key_impl(dtype) in ("pl", "_pl_stateful") else None
+
+
 def element_text(dtype, shape) -> str:
     """`f32[8,128]`, `key<fry>[]`, `barrier{arrivals=1}[2]`, `dma_sem[]`."""
     dims = dims_text(shape)
     tag = key_impl(dtype)
+    if tpu_key_words(dtype) is not None:
+        return "u32" + dims_text((*shape, *tpu_key_words(dtype)))
     if tag is not None:
         return f"key<{tag}>{dims}"
     kind = type(dtype).__name__

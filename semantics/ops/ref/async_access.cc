@@ -70,9 +70,14 @@ bool IsTrue(SlotId predicate, std::string_view what, const Step& step, Frame& fr
   return ReadIndex(frame.slot(predicate), DType::kBool, 0) != 0;
 }
 
+std::size_t BytesOf(const ViewPlan& view, Frame& frame) {
+  const RefInfo& info = frame.program().refs[view.ref.index()];
+  return static_cast<std::size_t>(ElementsOf(view, frame)) * StorageBytes(view.type.dtype) * info.words_per_element;
+}
+
 AsyncOperand OperandOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame) {
   AsyncOperand operand;
-  operand.bytes = ByteSize(view.type);
+  operand.bytes = BytesOf(view, frame);
   if (!view.affine) {
     PointAccess points;
     ResolvePoints(view, step, frame, points);

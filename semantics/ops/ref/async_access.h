@@ -33,6 +33,9 @@ absl::Status ExpectPredicate(const Instr& op, const VerifyContext& context);
 // Its value; true where there is none, an invalid slot. Definedness: it decides what happens.
 bool IsTrue(SlotId predicate, std::string_view what, const Step& step, Frame& frame);
 
+// Of the view's value: some sizes are known only at run time.
+std::size_t BytesOf(const ViewPlan& view, Frame& frame);
+
 // A view as one side of an asynchronous operation. `outside`: what lies outside the array. An index that reaches
 // outside the array is legal there, so only the array bounds it; with kError the view's own levels do.
 AsyncOperand OperandOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame);

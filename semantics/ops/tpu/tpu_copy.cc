@@ -1,9 +1,11 @@
 // Asynchronous copies of a TPU (DMA). Spec: docs/spec/tpu-copies.md. Here a copy is described; when its halves take
 // place, and what is wrong with that, is the machine's business. Based on: make_async_copy, async_copy and sync_copy of
 // JAX's Mosaic TPU backend (dma_start, dma_wait). Limits: `add`, gathers and scatters by a ref of indices are refused.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -19,6 +21,7 @@ namespace {
 
 absl::Status ExpectRef(const Instr& op, const VerifyContext& context, std::string_view name) {
   const Arg* arg = FindOperand(op, name);
+  if (arg != nullptr && arg->kind == Arg::Kind::kSelect) return absl::OkStatus();  // the verifier looked at it
   const bool is_ref =
       arg != nullptr && arg->kind == Arg::Kind::kValue && context.kernel.values[arg->value.index()].type.is_ref();
   if (is_ref) return absl::OkStatus();
@@ -58,12 +61,46 @@ absl::Status VerifyStart(const Instr& op, const VerifyContext& context) {
   return ExpectSync(source, {ElementKind::kDmaSem}, "one DMA semaphore");
 }
 
+// One view, or several of one type among which an index chooses when the operation begins.
+struct Side {
+  std::vector<ViewPlan> views;
+  SlotId which;  // of several
+  DType dtype = DType::kI32;
+};
+
 struct CopyParams {
-  ViewPlan src, dst, semaphore;
+  Side src, dst;
+  ViewPlan semaphore;
   std::optional<ViewPlan> sent;                  // of a copy to another device: the sender's own semaphore
-  std::int64_t bytes = 0;                        // what a DMA semaphore counts of the whole copy
   CompletionUnit unit = CompletionUnit::kBytes;  // of `semaphore`
 };
+
+absl::StatusOr<Side> PlanSide(const Arg& arg, Builder& builder) {
+  Side side;
+  if (arg.kind != Arg::Kind::kSelect) {
+    PALLADION_ASSIGN_OR_RETURN(side.views.emplace_back(), builder.PlanView(arg));
+    return side;
+  }
+  PALLADION_ASSIGN_OR_RETURN(side.which, builder.In(arg.select[0]));
+  side.dtype = builder.TypeOf(arg.select[0]).dtype;
+  for (std::size_t i = 1; i < arg.select.size(); ++i) {
+    PALLADION_ASSIGN_OR_RETURN(side.views.emplace_back(), builder.PlanView(arg.select[i]));
+  }
+  return side;
+}
+
+// An index outside is the nearest inside, as in JAX.
+const ViewPlan& Chosen(const Side& side, Frame& frame) {
+  if (!side.which.valid()) return side.views[0];
+  const auto last = static_cast<std::int64_t>(side.views.size()) - 1;
+  const std::int64_t which = ReadIndex(frame.slot(side.which), side.dtype, 0);
+  return side.views[static_cast<std::size_t>(std::clamp<std::int64_t>(which, 0, last))];
+}
+
+void UseSide(const Side& side, const Step& step, Frame& frame) {
+  if (side.which.valid() && frame.shadow != nullptr) frame.shadow->Use(side.which, "a choice among refs", step, frame);
+  UseIndices(Chosen(side, frame), step, frame);
+}
 
 // What is not modelled is said before anything runs.
 absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
@@ -75,11 +112,43 @@ absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
     return absl::UnimplementedError("add=True is of SparseCores, which are not modelled yet");
   }
   CopyParams params;
-  PALLADION_ASSIGN_OR_RETURN(params.src, builder.PlanView(*FindOperand(op, "src")));
-  PALLADION_ASSIGN_OR_RETURN(params.dst, builder.PlanView(*FindOperand(op, "dst")));
+  PALLADION_ASSIGN_OR_RETURN(params.src, PlanSide(*FindOperand(op, "src"), builder));
+  PALLADION_ASSIGN_OR_RETURN(params.dst, PlanSide(*FindOperand(op, "dst"), builder));
   PALLADION_ASSIGN_OR_RETURN(params.semaphore, builder.PlanView(*FindOperand(op, "dst_sem")));
-  params.bytes = static_cast<std::int64_t>(ByteSize(params.dst.type));
   return params;
+}
+
+// What the semaphore counts of the whole copy.
+std::int64_t CountedBytes(const CopyParams& p, Frame& frame) {
+  return static_cast<std::int64_t>(BytesOf(Chosen(p.dst, frame), frame));
+}
+
+// What is wrong with sizes that are known only at run time; "" where nothing is.
+std::string WrongSize(const CopyParams& p, Frame& frame) {
+  const ViewPlan &src = Chosen(p.src, frame), &dst = Chosen(p.dst, frame);
+  const std::int64_t from = ElementsOf(src, frame), to = ElementsOf(dst, frame);
+  for (const ViewPlan* view : {&src, &dst}) {
+    const RefInfo& info = frame.program().refs[view->ref.index()];
+    const auto elements = view == &src ? from : to;
+    const auto all = static_cast<std::size_t>(NumElements(info.buffer_shape)) * StorageBytes(info.dtype);
+    if (HasNegativeSize(*view, frame)) return Cat("a copy with a slice of '", info.name, "' whose size is negative");
+    if (BytesOf(*view, frame) > all * info.words_per_element)
+      return Cat("a copy of ", elements, " elements of '", info.name, "', which has fewer");
+    if (to != from && view == &dst) return Cat("a copy of ", from, " elements to ", to, " of '", info.name, "'");
+  }
+  return "";
+}
+
+// Is there anything to copy? Sizes that are wrong are reported, and then there is not.
+bool Fits(const CopyParams& p, const Step& step, Frame& frame) {
+  const std::string wrong = WrongSize(p, frame);
+  if (wrong.empty()) return CountedBytes(p, frame) > 0;
+  frame.machine().Report({.code = FindingCode::kOutOfBounds,
+                          .message = Cat(wrong, "; nothing is copied"),
+                          .loc = step.loc,
+                          .text_line = step.text_line,
+                          .fix = "correct the size of the slice"});
+  return false;
 }
 
 // tpu-copies.md#dma_start: an engine reads the source and writes the destination some time later, whole; then the
@@ -87,15 +156,21 @@ absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
 // semaphore are that device's, and the sender's own semaphore grows once the source has been read.
 absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
-  for (const ViewPlan* view : {&p.src, &p.dst, &p.semaphore}) UseIndices(*view, step, frame);
+  UseSide(p.src, step, frame);
+  UseSide(p.dst, step, frame);
+  UseIndices(p.semaphore, step, frame);
   AsyncRequest request{.name = "DMA", .await = "copy.wait()"};
   request.At(frame.site(step));
-  request.sources.push_back(OperandOf(p.src, Outside::kError, step, frame));
-  request.destinations.push_back(OperandOf(p.dst, Outside::kError, step, frame));
-  request.sources[0].proxy = request.destinations[0].proxy = Proxy::kGeneric;  // a TPU's memory is one for all
+  const bool fits = Fits(p, step, frame);
+  if (CountedBytes(p, frame) == 0) return absl::OkStatus();  // nothing to wait for
+  if (fits) {
+    request.sources.push_back(OperandOf(Chosen(p.src, frame), Outside::kError, step, frame));
+    request.destinations.push_back(OperandOf(Chosen(p.dst, frame), Outside::kError, step, frame));
+    request.sources[0].proxy = request.destinations[0].proxy = Proxy::kGeneric;  // a TPU's memory is one for all
+  }
   const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
   if (semaphore.array.valid()) {
-    const std::int64_t amount = p.unit == CompletionUnit::kBytes ? p.bytes : 1;
+    const std::int64_t amount = p.unit == CompletionUnit::kBytes ? CountedBytes(p, frame) : 1;
     request.completions.push_back(frame.machine().SignalAt(semaphore, amount, p.unit));
   }
   if (p.sent.has_value()) {
@@ -104,7 +179,7 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
     request.await = "copy.wait_recv()";
     const SyncElement sent = ElementOf(*p.sent, step, frame);
     if (sent.array.valid()) {
-      request.completions.push_back(frame.machine().SignalAt(sent, p.bytes, CompletionUnit::kBytes));
+      request.completions.push_back(frame.machine().SignalAt(sent, CountedBytes(p, frame), CompletionUnit::kBytes));
       request.completions.back().after = Half::kRead;
     }
   }
@@ -115,8 +190,8 @@ absl::Status LowerStart(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(CopyParams params, PlanCopy(op, builder));
   if (HasSourceSemaphore(op)) {
     PALLADION_ASSIGN_OR_RETURN(params.sent, builder.PlanView(*FindOperand(op, "src_sem")));
-    PALLADION_ASSIGN_OR_RETURN(params.dst.peer, PlanDevice(op, builder));
-    params.semaphore.peer = params.dst.peer;
+    PALLADION_ASSIGN_OR_RETURN(params.semaphore.peer, PlanDevice(op, builder));
+    for (ViewPlan& view : params.dst.views) view.peer = params.semaphore.peer;
   }
   const ValueId told = FindOperand(op, "dst_sem")->value;
   if (builder.kernel().values[told.index()].type.element == ElementKind::kSem) params.unit = CompletionUnit::kCount;
@@ -128,13 +203,15 @@ WaitTarget WaitsForBytes(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
   const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
   if (!semaphore.array.valid()) return {};
-  return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore, .value = p.bytes};
+  return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore, .value = CountedBytes(p, frame)};
 }
 
 // tpu-copies.md#dma_wait: until the semaphore holds as many bytes as the destination has, which are then subtracted. Of
 // the refs only the size counts.
 absl::Status RunWait(const void* params, const Step& step, Frame& frame) {
-  UseIndices(static_cast<const CopyParams*>(params)->semaphore, step, frame);
+  const auto& p = *static_cast<const CopyParams*>(params);
+  UseSide(p.dst, step, frame);
+  UseIndices(p.semaphore, step, frame);
   return frame.machine().Wait(WaitsForBytes(params, step, frame), frame.site(step));
 }
 

@@ -1,0 +1,157 @@
+// The random generator of a TPU core, and the words of its keys; specified in docs/spec/tpu.md. A TPU's own sequence is
+// not documented: here it is Threefry-2x32 over a counter, so that what a kernel draws depends on its seed and on how
+// many bits its core has drawn since, as on hardware. Based on: prng_seed, prng_random_bits and the keys `pallas_tpu`
+// of JAX 0.10.2.
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/ops/families.h"
+#include "semantics/ops/shape/shape_common.h"
+#include "semantics/program/builder.h"
+#include "semantics/program/frame_shadow.h"
+#include "semantics/registry/attrs.h"
+#include "semantics/simd/threefry.h"
+
+namespace palladion {
+namespace {
+
+constexpr std::size_t kKeyWords = 2;
+
+Type KeyWords() { return ArrayType(DType::kU32, {1, static_cast<std::int64_t>(kKeyWords)}); }
+Type Word() { return ArrayType(DType::kU32, {}); }
+
+absl::Status VerifySeed(const Instr& op, const VerifyContext& context) {
+  if (context.in.empty()) return absl::InvalidArgumentError("expected at least one integer to seed with, found none");
+  for (std::size_t i = 0; i < context.in.size(); ++i) PALLADION_RETURN_IF_ERROR(ExpectKind(context, i, kInts));
+  return ExpectResults(op, 0);
+}
+
+absl::Status VerifyBits(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 0));
+  PALLADION_ASSIGN_OR_RETURN(Shape shape, IntsAttr(op, "shape"));
+  PALLADION_RETURN_IF_ERROR(ExpectResults(op, 1));
+  return ExpectType(op, 0, ArrayType(DType::kI32, std::move(shape)));
+}
+
+absl::Status VerifySplit(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 1));
+  PALLADION_RETURN_IF_ERROR(ExpectSameType(context.in[0], KeyWords(), "the key"));
+  PALLADION_RETURN_IF_ERROR(ExpectResults(op, kKeyWords));
+  for (std::size_t i = 0; i < kKeyWords; ++i) PALLADION_RETURN_IF_ERROR(ExpectType(op, i, Word()));
+  return absl::OkStatus();
+}
+
+absl::Status VerifyJoin(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, kKeyWords));
+  for (const Type& word : context.in) PALLADION_RETURN_IF_ERROR(ExpectSameType(word, Word(), "a word of the key"));
+  PALLADION_RETURN_IF_ERROR(ExpectResults(op, 1));
+  return ExpectType(op, 0, KeyWords());
+}
+
+struct SeedParams {
+  std::vector<Type> types;
+};
+
+// tpu.md#prng_seed: the key is folded over the words, one after another.
+absl::Status RunSeed(const void* params, const Step& step, Frame& frame) {
+  const auto& p = *static_cast<const SeedParams*>(params);
+  simd::U32Pair key = {0, 0};
+  for (std::size_t i = 0; i < step.n_in; ++i) {
+    const SlotId slot = frame.in(step, i);
+    if (frame.shadow != nullptr) frame.shadow->Use(slot, "the seed", step, frame);
+    for (std::int64_t word = 0; word < NumElements(p.types[i].shape); ++word) {
+      const auto low = static_cast<std::uint32_t>(ReadIndex(frame.slot(slot), p.types[i].dtype, word));
+      key = simd::Threefry2x32(key.first, key.second, 0, low);
+    }
+  }
+  frame.generator = {.key = key, .drawn = 0};
+  return absl::OkStatus();
+}
+
+absl::Status LowerSeed(const Instr& op, Builder& builder) {
+  SeedParams params;
+  std::vector<SlotId> in;
+  for (const Arg& arg : op.args) {
+    PALLADION_ASSIGN_OR_RETURN(in.emplace_back(), builder.In(arg));
+    params.types.push_back(builder.TypeOf(arg));
+  }
+  builder.Emit(RunSeed, std::move(params), in);
+  builder.program().steps.back().lasting = true;
+  return absl::OkStatus();
+}
+
+struct BitsParams {
+  std::int64_t elements;
+};
+
+// tpu.md#prng_random_bits: the words of the counter, from where it stands.
+absl::Status RunBits(const void* params, const Step& step, Frame& frame) {
+  const auto& p = *static_cast<const BitsParams*>(params);
+  std::byte* out = frame.slot(frame.out(step, 0));
+  CoreGenerator& generator = frame.generator;
+  for (std::int64_t i = 0; i < p.elements; ++i, ++generator.drawn) {
+    const simd::U32Pair words =
+        simd::Threefry2x32(generator.key.first, generator.key.second, static_cast<std::uint32_t>(generator.drawn >> 32),
+                           static_cast<std::uint32_t>(generator.drawn));
+    const std::uint32_t bits = words.first ^ words.second;
+    std::memcpy(out + static_cast<std::size_t>(i) * sizeof(bits), &bits, sizeof(bits));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LowerBits(const Instr& op, Builder& builder) {
+  builder.Emit(RunBits, BitsParams{NumElements(op.types[0].shape)}, {}, {builder.Result(op, 0)});
+  builder.program().steps.back().lasting = true;
+  return absl::OkStatus();
+}
+
+struct NoParams {};
+
+void EvalSplit(const NoParams&, const ValueOperands& operands) {
+  for (std::size_t i = 0; i < kKeyWords; ++i) {
+    std::memcpy(operands.out[i], operands.in[0] + i * sizeof(std::uint32_t), sizeof(std::uint32_t));
+  }
+}
+
+void EvalJoin(const NoParams&, const ValueOperands& operands) {
+  for (std::size_t i = 0; i < kKeyWords; ++i) {
+    std::memcpy(operands.out[0] + i * sizeof(std::uint32_t), operands.in[i], sizeof(std::uint32_t));
+  }
+}
+
+absl::StatusOr<ValueKernel> PrepareSplit(const Instr&, const ValueTypes&) { return Bind<EvalSplit>(NoParams{}); }
+absl::StatusOr<ValueKernel> PrepareJoin(const Instr&, const ValueTypes&) { return Bind<EvalJoin>(NoParams{}); }
+
+// What is drawn depends on what the core drew before, in programs too that ran before this one.
+constexpr OpRow Draws(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower, Effect effect) {
+  return {.name = name,
+          .spec = spec,
+          .verify = verify,
+          .lower = lower,
+          .effect = effect,
+          .waits = Waits::kNever,
+          .signals = Signals::kNever,
+          .decides = Decides::kAlways,
+          .backends = kTpu};
+}
+
+constexpr OpRow kRows[] = {
+    Draws("prng_seed", "tpu.md#prng_seed", VerifySeed, LowerSeed, Effect::kWrites),
+    Draws("prng_random_bits", "tpu.md#prng_random_bits", VerifyBits, LowerBits, Effect::kReadsWrites),
+    {.name = "prng_split",
+     .spec = "tpu.md#prng_split",
+     .verify = VerifySplit,
+     .prepare = PrepareSplit,
+     .backends = kTpu},
+    {.name = "prng_join", .spec = "tpu.md#prng_join", .verify = VerifyJoin, .prepare = PrepareJoin, .backends = kTpu},
+};
+
+}  // namespace
+
+absl::Span<const OpRow> TpuRandomOps() { return kRows; }
+
+}  // namespace palladion
