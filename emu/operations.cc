@@ -23,6 +23,8 @@ std::string_view NameOf(Effect effect) {
       return "allocates";
     case Effect::kPrints:
       return "prints";
+    case Effect::kDraws:
+      return "draws";
     case Effect::kControl:
       return "control";
     case Effect::kSynchronises:

@@ -161,16 +161,27 @@ run_coverage() {
   llvm-cov report "${objects[@]}" -instr-profile="$dir/merged.profdata" -ignore-filename-regex='_test\.cc$|/usr/'
 }
 
-# test_packages ARG...: in an environment of its own, build/packages, which stays until the versions change.
+# test_packages [tokamax | tpu-inference] ARG...: in an environment of its own, build/packages, which stays until the
+# versions change. requirements_bare.txt holds what is installed without what it asks for.
 test_packages() {
-  local dir="$ROOT/build/packages" requirements="$ROOT/python/packages/requirements.txt"
-  if ! cmp -s "$requirements" "$dir/ready"; then
+  local dir="$ROOT/build/packages" lists=("$ROOT/python/packages/requirements.txt" "$ROOT/python/packages/requirements_bare.txt")
+  if ! cat "${lists[@]}" | cmp -s - "$dir/ready"; then
     say "making build/packages"
     rm -rf "$dir"
     "$(find_python)" -m venv "$dir"
-    "$dir/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements" ||
-      die "pip could not install $requirements for $("$dir/bin/python" -V)"
-    cp "$requirements" "$dir/ready"
+    "$dir/bin/python" -m pip install --quiet --disable-pip-version-check -r "${lists[0]}" &&
+      "$dir/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "${lists[1]}" ||
+      die "pip could not install ${lists[*]} for $("$dir/bin/python" -V)"
+    cat "${lists[@]}" >"$dir/ready"
   fi
-  PYTHONPATH="$ROOT/python" "$dir/bin/python" python/packages/run_tokamax.py "$@"
+  local packages=(tokamax tpu-inference)
+  if [[ ${1:-} == tokamax || ${1:-} == tpu-inference ]]; then
+    packages=("$1")
+    shift
+  fi
+  local package failed=0
+  for package in "${packages[@]}"; do
+    PYTHONPATH="$ROOT/python" "$dir/bin/python" "python/packages/run_${package//-/_}.py" "$@" || failed=1
+  done
+  return "$failed"
 }

@@ -57,7 +57,7 @@ absl::StatusOr<ElementQuery> FindElement(const PreparedKernel& kernel, const std
   for (std::size_t i = 0; i < infos.size(); ++i) {
     if (infos[i].role != Role::kOut) continue;
     const OperandDescription& output = kernel.outputs()[outputs.size()];
-    const Shape& shape = infos[i].type.shape;
+    const Shape shape = CallerShape(kernel.state().program(), infos[i].type);
     outputs.push_back(Cat(output.name, ": ", TypeString(output.dtype, output.shape)));
     const bool whole_name = element == output.name || (!output.label.empty() && element == output.label);
     if (whole_name && shape.empty()) return ElementQuery{i, outputs.size() - 1, {}};

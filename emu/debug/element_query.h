@@ -24,7 +24,7 @@ std::int64_t BroadcastFrom(const Shape& operand, const Shape& shape, std::int64_
 struct ElementQuery {
   std::size_t operand = 0;  // of Program::operand_infos
   std::size_t output = 0;   // of PreparedKernel::outputs
-  ElementIndex index;
+  ElementIndex index;  // of the output as the caller has it
 };
 
 // `element` is OUTPUT[I,J], by the output's name in the text or the user's own; without brackets where it has no

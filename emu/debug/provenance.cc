@@ -74,16 +74,17 @@ Provenance::Provenance(const PreparedKernelState& kernel, std::size_t value_byte
       only_(only),
       agents_({.walk = {}, .program = 0, .open = {}, .source_of = std::vector<ValueSource>(kernel_.values.size())}),
       threads_(kernel.program().uses_port || kernel.program().mesh.has_value()) {
-  of_operand_.resize(kernel.program().operand_infos.size());
+  of_operand_.resize(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices));
 }
 
 void Provenance::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
+  std::size_t* const of_operand = of_operand_.data() + bound_++ * arrays.size();
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (!arrays[i].valid()) continue;
     const OperandInfo& info = state_.program().operand_infos[i];
-    of_operand_[i] = MemoryOf(arrays[i]);
-    RecordedMemory& recorded = memories_[of_operand_[i]];
+    of_operand[i] = MemoryOf(arrays[i]);
+    RecordedMemory& recorded = memories_[of_operand[i]];
     if (recorded.is_input) continue;  // an output in an input's memory
     recorded.operand = static_cast<int>(i);
     if (info.role != Role::kScratch) recorded.name = kernel_.values[kernel_.operands[i].value.index()].name;

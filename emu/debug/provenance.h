@@ -106,7 +106,9 @@ class Provenance final : public RunObserver {
   std::int64_t ValueAt(const RecordedAccess& access, const std::vector<std::int64_t>& index) const;
   // The elements of its memory that an element of a list of places is made of; -1: outside.
   std::set<std::int64_t> ElementsOf(const RecordedAccess& access, std::int64_t element) const;
-  std::size_t MemoryOfOperand(std::size_t operand) const { return of_operand_[operand]; }
+  std::size_t MemoryOfOperand(std::size_t operand, std::int64_t device) const {
+    return of_operand_[static_cast<std::size_t>(device) * state_.program().operand_infos.size() + operand];
+  }
 
   bool watches_steps() const override { return true; }
   void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
@@ -168,7 +170,8 @@ class Provenance final : public RunObserver {
   std::vector<RecordedAccess> accesses_;
   std::vector<RecordedMemory> memories_;
   std::map<std::int32_t, std::size_t> current_;  // buffer -> memory
-  std::vector<std::size_t> of_operand_;
+  std::vector<std::size_t> of_operand_;  // of one device after another
+  std::size_t bound_ = 0;                // devices whose operands are there
   int copy_sides_ = 0;
 };
 

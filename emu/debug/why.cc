@@ -38,11 +38,15 @@ class Explainer {
     PALLADION_ASSIGN_OR_RETURN(const ElementQuery query, FindElement(prepared_, element));
     PALLADION_ASSIGN_OR_RETURN(const Recording recorded, Record(-1));
     whole_ = recorded.what;
-    const Type& type = state_.program().operand_infos[query.operand].type;
+    Type type = state_.program().operand_infos[query.operand].type;
+    type.shape = CallerShape(state_.program(), type);
     const std::string value =
         ElementValueText(type, recorded.outputs[query.output].bytes(), FlatElement(query.index, type.shape));
+    const bool several = !state_.program().device_axes.empty();
+    const std::int64_t device = several ? query.index[0] : 0;
+    const ElementIndex there(query.index.begin() + (several ? 1 : 0), query.index.end());
     Say(0, Cat(NamedElement(prepared_.outputs()[query.output].name, query.index), " = ", value, ": ", ToString(type)));
-    PALLADION_RETURN_IF_ERROR(InMemory(whole_->MemoryOfOperand(query.operand), query.index,
+    PALLADION_RETURN_IF_ERROR(InMemory(whole_->MemoryOfOperand(query.operand, device), there,
                                        static_cast<std::int64_t>(whole_->accesses().size()), 1));
     return std::move(text_);
   }

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
@@ -78,10 +79,10 @@ def test_wrong_options(options, error, message):
 
 def test_an_operation_that_is_not_there_is_named_with_its_line():
     def kernel(x_ref, y_ref):
-        pltpu.prng_seed(3)
+        plgpu.commit_tmem()
         y_ref[...] = x_ref[...]
 
-    with pytest.raises(palladion.PalladionError, match=r"prng_seed.*test_emulate_errors\.py:\d+|test_emulate_errors\.py:\d+.*prng_seed") as caught:
+    with pytest.raises(palladion.PalladionError, match=r"commit_tmem.*test_emulate_errors\.py:\d+|test_emulate_errors\.py:\d+.*commit_tmem") as caught:
         with palladion.emulate():
             pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype))(X)
     assert caught.value.code == 3
@@ -98,8 +99,6 @@ def test_a_host_callback_in_a_kernel():
 
 
 def test_inline_mgpu_has_no_meaning_outside_its_compiler():
-    from jax.experimental.pallas import mosaic_gpu as plgpu
-
     def kernel(x_ref, o_ref):
         @plgpu.inline_mgpu(return_type=plgpu.ShapeDtypeStruct((8, 128), jnp.float32, layout=plgpu.Layout.WG_STRIDED((8, 128), 1)))
         def opaque(context):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from jax.experimental import pallas as pl
 from jax.experimental import serialize_executable
+from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
@@ -23,8 +24,8 @@ def calling_back(x_ref, y_ref):
     y_ref[...] = x_ref[...] * 3
 
 
-def random_numbers(x_ref, y_ref):
-    pltpu.prng_seed(3)
+def tensor_memory(x_ref, y_ref):
+    plgpu.commit_tmem()
     y_ref[...] = x_ref[...]
 
 
@@ -52,7 +53,7 @@ def test_jax_runs_what_palladion_does_not():
 
 def test_a_skipped_kernel_gives_poison():
     def many(x_ref, *refs):
-        random_numbers(x_ref, refs[0])
+        tensor_memory(x_ref, refs[0])
 
     types = (jnp.float32, jnp.bfloat16, jnp.int32, jnp.uint8, jnp.bool_)
     with palladion.emulate(on_unsupported="skip") as session:
@@ -62,13 +63,13 @@ def test_a_skipped_kernel_gives_poison():
         np.testing.assert_array_equal(np.asarray(result).astype(np.float32), np.full((8, 128), expected, np.float32))
     np.testing.assert_array_equal(double, X * 2)
     assert session.report.ran == {"palladion": 1, "jax": 0, "skipped": 1} and not session.report.ok
-    assert "kernel many: skipped, its results are poison" in str(session.report) and "prng_seed" in str(session.report)
+    assert "kernel many: skipped, its results are poison" in str(session.report) and "commit_tmem" in str(session.report)
 
 
 def test_what_neither_can_run_says_both():
-    with pytest.raises(palladion.PalladionError, match=rf"(?s)prng_seed.*{HERE}.*JAX's own interpreter.*refuses it too.*prng_seed") as caught:
+    with pytest.raises(palladion.PalladionError, match=rf"(?s)commit_tmem.*{HERE}.*JAX's own interpreter.*refuses it too.*commit_tmem") as caught:
         with palladion.emulate(on_unsupported="jax"):
-            call(random_numbers, X)
+            call(tensor_memory, X)
     assert caught.value.code == 3
 
 

@@ -185,3 +185,14 @@ def test_the_ring_of_gdn_decode_is_a_race():
     report = palladion.check(f, x, target="v5e", seeds=16)
     races = [finding for finding in report.findings if finding.code == "RACE_RW"]
     assert races and "the mistake" in str(report), report
+
+
+@pytest.mark.parametrize("order, verdict", [("parallel", "nondeterministic"), ("arbitrary", "proved")])
+def test_programs_that_share_a_stream_depend_on_their_order(order, verdict):
+    def kernel(o_ref):
+        o_ref[...] = pltpu.prng_random_bits((8, 128))
+
+    params = getattr(pltpu, "CompilerParams", None) or pltpu.TPUCompilerParams
+    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((32, 128), jnp.int32), grid=(4,), out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)),
+                       compiler_params=params(dimension_semantics=(order,)))
+    assert palladion.check(f, target="v5e", seeds=8).verdict == verdict

@@ -35,6 +35,8 @@ constexpr std::string_view kNested = "nested meshes and pipelines as single oper
 constexpr std::string_view kOpaque = "opaque code: no meaning outside its compiler";
 constexpr std::string_view kCompilerInternal =
     "a detail of the compiler that kernels do not write themselves: not modelled yet";
+constexpr std::string_view kWrittenOtherwise =
+    "palladion.export writes what it means with other operations; kernel text has no such thing";
 constexpr std::string_view kBeforeHopper = "GPUs before Hopper (cp.async, Ampere's mma): not modelled";
 constexpr std::string_view kConvolution = "convolutions and the greatest k elements: not modelled yet";
 
@@ -59,6 +61,8 @@ constexpr OpRow kRows[] = {
     Later("", "matmul_push_rhs", "unsupported.md#matmul_push_rhs", kTpu, Effect::kWrites, Unit::kMatrix, kMma),
     Later("", "matmul_acc_lhs", "unsupported.md#matmul_acc_lhs", kTpu, Effect::kReadsWrites, Unit::kMatrix, kMma),
     Later("", "matmul_pop", "unsupported.md#matmul_pop", kTpu, Effect::kReads, Unit::kMatrix, kMma),
+    Later("", "prng_split", "unsupported.md#prng_split", kTpu, Effect::kPure, Unit::kVector, kWrittenOtherwise),
+    Later("", "prng_join", "unsupported.md#prng_join", kTpu, Effect::kPure, Unit::kVector, kWrittenOtherwise),
     Later("sc", "load", "unsupported.md#sc.load", kTpu, Effect::kReads, Unit::kMemory, kSparseCore),
     Later("sc", "swap", "unsupported.md#sc.swap", kTpu, Effect::kReadsWrites, Unit::kMemory, kSparseCore),
     Later("sc", "gather", "unsupported.md#sc.gather", kTpu, Effect::kReads, Unit::kMemory, kSparseCore),
@@ -89,11 +93,11 @@ constexpr OpRow kRows[] = {
     Later("", "jaxpr_call", "unsupported.md#jaxpr_call", kGpu, Effect::kControl, Unit::kControl, kNested),
     Later("", "debug_callback", "unsupported.md#debug_callback", kTpu, Effect::kPrints, Unit::kControl, kOpaque),
     Later("", "_copysign", "unsupported.md#_copysign", kGpu, Effect::kPure, Unit::kVector, kCompilerInternal),
-    Later("", "add_dependency", "unsupported.md#add_dependency", kTpu, Effect::kPure, Unit::kNone, kCompilerInternal),
-    Later("", "trace_value", "unsupported.md#trace_value", kTpu, Effect::kPrints, Unit::kNone, kCompilerInternal),
+    Later("", "add_dependency", "unsupported.md#add_dependency", kTpu, Effect::kPure, Unit::kNone, kWrittenOtherwise),
+    Later("", "trace_value", "unsupported.md#trace_value", kTpu, Effect::kPrints, Unit::kNone, kWrittenOtherwise),
     Later("", "with_memory_space_constraint", "unsupported.md#with_memory_space_constraint", kTpu, Effect::kPure,
-          Unit::kNone, kCompilerInternal),
-    Later("", "einshape_lo", "unsupported.md#einshape_lo", kTpu, Effect::kPure, Unit::kVector, kCompilerInternal),
+          Unit::kNone, kWrittenOtherwise),
+    Later("", "einshape_lo", "unsupported.md#einshape_lo", kTpu, Effect::kPure, Unit::kVector, kWrittenOtherwise),
     Later("", "dim_as_value", "unsupported.md#dim_as_value", kTpu, Effect::kPure, Unit::kScalar, kCompilerInternal),
     Later("", "mma", "unsupported.md#mma", kGpu, Effect::kPure, Unit::kMatrix, kBeforeHopper),
     Later("", "wait_gmem_to_smem", "unsupported.md#wait_gmem_to_smem", kGpu, Effect::kSynchronises, Unit::kMemory,

@@ -17,14 +17,13 @@
 namespace palladion {
 namespace {
 
-// Does any instruction write the ref `value`? Views keep the ref's own value id, so a look at the first operand is
-// enough.
+// Does any instruction write the ref `value`? Views keep the ref's own value id.
 bool Writes(const Region& region, ValueId value) {
   for (const Instr& op : region.body) {
     const bool writes = op.row->effect == Effect::kWrites || op.row->effect == Effect::kReadsWrites;
     for (const Arg& arg : op.args) {
       const auto names = [&](const Arg& one) { return one.kind == Arg::Kind::kValue && one.value == value; };
-      const bool refers = names(arg) || std::any_of(arg.select.begin(), arg.select.end(), names);
+      const bool refers = std::any_of(arg.select.begin(), arg.select.end(), names) || names(arg);
       // A ref handed to a call may be written there under another name.
       const bool here = writes && (!op.row->named_refs || arg.name == op.row->written);
       if (refers && (here || op.row->effect == Effect::kControl)) return true;

@@ -43,11 +43,12 @@ void ForEachUse(const Region& region, const F& use) {
 }
 
 bool IsVisible(Effect effect) {
-  return effect != Effect::kPure && effect != Effect::kControl && effect != Effect::kPrints;
+  return effect != Effect::kPure && effect != Effect::kControl && effect != Effect::kPrints && effect != Effect::kDraws;
 }
 
 bool IsLasting(Effect effect) {
-  return effect == Effect::kAllocates || effect == Effect::kPrints || effect == Effect::kSynchronises;
+  return effect == Effect::kAllocates || effect == Effect::kPrints || effect == Effect::kDraws ||
+         effect == Effect::kSynchronises;
 }
 
 struct JumpParams {

@@ -45,7 +45,18 @@ struct Backends {
 inline constexpr Backends kTpu{1}, kGpu{2}, kTriton{4}, kTpuGpu{3}, kTpuTriton{5}, kGpuTriton{6}, kAllBackends{7},
     kNoBackend{0};
 
-enum class Effect : std::uint8_t { kPure, kReads, kWrites, kReadsWrites, kAllocates, kPrints, kControl, kSynchronises };
+// kDraws: changes what nobody but its own core sees, the random generator.
+enum class Effect : std::uint8_t {
+  kPure,
+  kReads,
+  kWrites,
+  kReadsWrites,
+  kAllocates,
+  kPrints,
+  kDraws,
+  kControl,
+  kSynchronises
+};
 enum class Unit : std::uint8_t { kNone, kScalar, kVector, kTranscendental, kMatrix, kMemory, kControl };
 
 // How an undefined element of an operand reaches the results; AllFlows() of shadow.h says each rule in words.

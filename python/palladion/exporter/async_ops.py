@@ -271,7 +271,6 @@ ASYNC_OPS = {
     "get_barrier_semaphore": _plain(("tag",)),
     "prng_seed": _plain(),
     "prng_random_bits": _plain(("shape",)),
-    "prng_split": _plain(),
     # Mosaic GPU
     "copy_gmem_to_smem": RefsFirst(("src", "dst", "barrier"), {**_SRC_DST, "barrier": "barrier_transforms_treedef"},
                                    ("collective_axes", "leader_tracked", "partitioned_axis", "oob_mode", "oob_fill_mode",

@@ -35,11 +35,6 @@ def _memory_space(writer, eqn, env):
     pass_on(writer, eqn, env)
 
 
-@knows("impl")
-def _join(writer, eqn, env):
-    writer.emit_equation(eqn, env)
-
-
 def _written_as(writer, eqn, env, function, *operands):
     """The equations of `function` instead, called with the texts `operands` of values with these types: (text, shape, dtype)."""
     avals = [jax.ShapeDtypeStruct(shape, dtype) for _, shape, dtype in operands]
@@ -47,6 +42,21 @@ def _written_as(writer, eqn, env, function, *operands):
     with writer.inside(eqn):
         results = writer.inline(jaxpr, [text for text, _, _ in operands])
     env.update(zip(eqn.outvars, results))
+
+
+@knows()
+def _split(writer, eqn, env):
+    """The words of a key."""
+    (key,) = eqn.invars
+    _written_as(writer, eqn, env, lambda words: [words[0, i] for i in range(len(eqn.outvars))],
+                (writer.read(env, key), tpu_key_words(key.aval.dtype), jnp.uint32))
+
+
+@knows("impl")
+def _join(writer, eqn, env):
+    """A key of its words."""
+    words = [(writer.read(env, word), (), jnp.uint32) for word in eqn.invars]
+    _written_as(writer, eqn, env, lambda *each: jnp.stack(each).reshape(tpu_key_words(eqn.outvars[0].aval.dtype)), *words)
 
 
 @knows("equation", "sizes", "assert_is_tile_preserving")
@@ -94,7 +104,8 @@ def on_tpu_keys(handlers: dict) -> dict:
         words = [writer.fresh() for _ in range(impl.key_shape[1])]
         for i, word in enumerate(words):
             writer.emit("get", args=[f"{writer.read(env, ref)}.at[0, {i}]"], results=[word], types=["u32[]"], loc=writer.location(eqn))
-        writer.emit_equation(eqn, env, "prng_join", args=words)
+        join = lambda *each: jnp.stack(each).reshape(impl.key_shape)  # noqa: E731
+        _written_as(writer, eqn, env, join, *((word, (), jnp.uint32) for word in words))
 
     writers = {"get": get, "random_seed": seed, "random_wrap": same, "random_unwrap": same, "random_bits": bits, "random_fold_in": fold_in}
 
@@ -109,6 +120,7 @@ def on_tpu_keys(handlers: dict) -> dict:
 
 
 TPU_OPS = {
+    "prng_split": _split,
     "prng_join": _join,
     "trace_value": _trace_value,
     "add_dependency": _add_dependency,

@@ -1,6 +1,6 @@
-// The random generator of a TPU core, and the words of its keys; specified in docs/spec/tpu.md. A TPU's own sequence is
+// The random generator of a TPU core; specified in docs/spec/tpu.md. A TPU's own sequence is
 // not documented: here it is Threefry-2x32 over a counter, so that what a kernel draws depends on its seed and on how
-// many bits its core has drawn since, as on hardware. Based on: prng_seed, prng_random_bits and the keys `pallas_tpu`
+// many bits its core has drawn since, as on hardware. Based on: prng_seed, prng_random_bits
 // of JAX 0.10.2.
 #include <cstdint>
 #include <cstring>
@@ -19,11 +19,6 @@
 namespace palladion {
 namespace {
 
-constexpr std::size_t kKeyWords = 2;
-
-Type KeyWords() { return ArrayType(DType::kU32, {1, static_cast<std::int64_t>(kKeyWords)}); }
-Type Word() { return ArrayType(DType::kU32, {}); }
-
 absl::Status VerifySeed(const Instr& op, const VerifyContext& context) {
   if (context.in.empty()) return absl::InvalidArgumentError("expected at least one integer to seed with, found none");
   for (std::size_t i = 0; i < context.in.size(); ++i) PALLADION_RETURN_IF_ERROR(ExpectKind(context, i, kInts));
@@ -35,21 +30,6 @@ absl::Status VerifyBits(const Instr& op, const VerifyContext& context) {
   PALLADION_ASSIGN_OR_RETURN(Shape shape, IntsAttr(op, "shape"));
   PALLADION_RETURN_IF_ERROR(ExpectResults(op, 1));
   return ExpectType(op, 0, ArrayType(DType::kI32, std::move(shape)));
-}
-
-absl::Status VerifySplit(const Instr& op, const VerifyContext& context) {
-  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 1));
-  PALLADION_RETURN_IF_ERROR(ExpectSameType(context.in[0], KeyWords(), "the key"));
-  PALLADION_RETURN_IF_ERROR(ExpectResults(op, kKeyWords));
-  for (std::size_t i = 0; i < kKeyWords; ++i) PALLADION_RETURN_IF_ERROR(ExpectType(op, i, Word()));
-  return absl::OkStatus();
-}
-
-absl::Status VerifyJoin(const Instr& op, const VerifyContext& context) {
-  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, kKeyWords));
-  for (const Type& word : context.in) PALLADION_RETURN_IF_ERROR(ExpectSameType(word, Word(), "a word of the key"));
-  PALLADION_RETURN_IF_ERROR(ExpectResults(op, 1));
-  return ExpectType(op, 0, KeyWords());
 }
 
 struct SeedParams {
@@ -80,7 +60,6 @@ absl::Status LowerSeed(const Instr& op, Builder& builder) {
     params.types.push_back(builder.TypeOf(arg));
   }
   builder.Emit(RunSeed, std::move(params), in);
-  builder.program().steps.back().lasting = true;
   return absl::OkStatus();
 }
 
@@ -105,34 +84,16 @@ absl::Status RunBits(const void* params, const Step& step, Frame& frame) {
 
 absl::Status LowerBits(const Instr& op, Builder& builder) {
   builder.Emit(RunBits, BitsParams{NumElements(op.types[0].shape)}, {}, {builder.Result(op, 0)});
-  builder.program().steps.back().lasting = true;
   return absl::OkStatus();
 }
 
-struct NoParams {};
-
-void EvalSplit(const NoParams&, const ValueOperands& operands) {
-  for (std::size_t i = 0; i < kKeyWords; ++i) {
-    std::memcpy(operands.out[i], operands.in[0] + i * sizeof(std::uint32_t), sizeof(std::uint32_t));
-  }
-}
-
-void EvalJoin(const NoParams&, const ValueOperands& operands) {
-  for (std::size_t i = 0; i < kKeyWords; ++i) {
-    std::memcpy(operands.out[0] + i * sizeof(std::uint32_t), operands.in[i], sizeof(std::uint32_t));
-  }
-}
-
-absl::StatusOr<ValueKernel> PrepareSplit(const Instr&, const ValueTypes&) { return Bind<EvalSplit>(NoParams{}); }
-absl::StatusOr<ValueKernel> PrepareJoin(const Instr&, const ValueTypes&) { return Bind<EvalJoin>(NoParams{}); }
-
 // What is drawn depends on what the core drew before, in programs too that ran before this one.
-constexpr OpRow Draws(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower, Effect effect) {
+constexpr OpRow Draws(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower) {
   return {.name = name,
           .spec = spec,
           .verify = verify,
           .lower = lower,
-          .effect = effect,
+          .effect = Effect::kDraws,
           .waits = Waits::kNever,
           .signals = Signals::kNever,
           .decides = Decides::kAlways,
@@ -140,14 +101,8 @@ constexpr OpRow Draws(std::string_view name, std::string_view spec, VerifyFn ver
 }
 
 constexpr OpRow kRows[] = {
-    Draws("prng_seed", "tpu.md#prng_seed", VerifySeed, LowerSeed, Effect::kWrites),
-    Draws("prng_random_bits", "tpu.md#prng_random_bits", VerifyBits, LowerBits, Effect::kReadsWrites),
-    {.name = "prng_split",
-     .spec = "tpu.md#prng_split",
-     .verify = VerifySplit,
-     .prepare = PrepareSplit,
-     .backends = kTpu},
-    {.name = "prng_join", .spec = "tpu.md#prng_join", .verify = VerifyJoin, .prepare = PrepareJoin, .backends = kTpu},
+    Draws("prng_seed", "tpu.md#prng_seed", VerifySeed, LowerSeed),
+    Draws("prng_random_bits", "tpu.md#prng_random_bits", VerifyBits, LowerBits),
 };
 
 }  // namespace
