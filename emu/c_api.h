@@ -56,7 +56,7 @@ PALLADION_API void palladion_check_defaults(palladion_check_options* options);
 
 /* Runs the kernel under the orders that hardware may choose; options NULL: the defaults. The result is the exit code of
  * the command: as above, and 2 where outputs differ between schedules. *report is the JSON of a report for 0, 1 and 2.
- * The outputs are those of the first schedule; n_outputs may be 0 where they are not wanted. */
+ * The outputs are those of the first schedule, or of the replayed one; n_outputs may be 0 where they are not wanted. */
 PALLADION_API int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                                   palladion_array* outputs, size_t n_outputs, const palladion_check_options* options,
                                   char** report);

@@ -58,7 +58,7 @@ class Checker {
   }
 
   Report TakeReport() { return std::move(report_); }
-  std::vector<Tensor> TakeOutputs() { return std::move(baseline_.outputs); }
+  std::vector<Tensor> TakeOutputs() { return std::move(options_.replay.empty() ? baseline_.outputs : replayed_); }
 
  private:
   absl::Status RunSchedules() {
@@ -169,8 +169,9 @@ class Checker {
     return bytes * static_cast<std::size_t>(kernel_.state().program().devices);
   }
 
-  absl::Status RunOne(const Schedule& schedule) {
+  absl::Status RunOne(const Schedule& schedule, std::vector<Tensor>* outputs = nullptr) {
     PALLADION_ASSIGN_OR_RETURN(Trial trial, runner_.Run(schedule, Watch::kEverything, lengths_));
+    if (outputs != nullptr) *outputs = trial.outputs;
     PALLADION_RETURN_IF_ERROR(Take(trial, Watch::kEverything));
     return Compare(trial);
   }
@@ -179,7 +180,7 @@ class Checker {
     PALLADION_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options_.replay));
     PALLADION_RETURN_IF_ERROR(ExpectMadeFor(schedule, runner_.Origin()));
     PALLADION_RETURN_IF_ERROR(RunBaseline(Watch::kOutputs));
-    return RunOne(schedule);
+    return RunOne(schedule, &replayed_);
   }
 
   // Results are taken in the order of the seeds, so the report does not depend on the number of threads.
@@ -342,6 +343,7 @@ class Checker {
   const CheckOptions& options_;
   const TrialRunner& runner_;
   Trial baseline_;
+  std::vector<Tensor> replayed_;  // outputs of the schedule that was asked for
   RunLengths lengths_;
   Shortener shortener_{runner_, lengths_};
   Explored explored_;

@@ -36,9 +36,8 @@ struct CheckOptions {
 
 // InvalidArgument: inputs that do not fit, seeds below 1, a replay string of another kernel or other inputs.
 // ResourceExhausted: memory or the budget. What the kernel does wrong is in the report. An error after something was
-// found is Report::error, beside what was found. `outputs`: those of seed 0, when not nullptr; none where it did not
-// come to its end.
-// An interrupted check has a report too, of what it knows.
+// found is Report::error, beside what was found. `outputs`: those of seed 0 or of the replayed schedule, when not
+// nullptr; none where it did not come to its end. An interrupted check has a report too, of what it knows.
 PALLADION_EXPORT absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                               const CheckOptions& options = {}, std::vector<Tensor>* outputs = nullptr);
 

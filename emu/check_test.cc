@@ -195,6 +195,27 @@ TEST(Check, ProgramsThatInteractAreRunUnderSeedsAndReplayed) {
   EXPECT_EQ(finding.replay, again.findings[0].replay);
 }
 
+// Also where the report's own schedule is shrunk to another.
+TEST(Check, AReplayGivesTheOutputsOfItsSchedule) {
+  absl::StatusOr<PreparedKernel> kernel = PrepareText(kTickets, {.kernel = "", .target = "", .path = ""});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const std::vector<Tensor> inputs = {*TensorFromText(DType::kI32, {1}, "zeros")};
+  std::vector<Tensor> first, replayed;
+  absl::StatusOr<Report> report = Check(*kernel, inputs, {.seeds = 16}, &first);
+  ASSERT_TRUE(report.ok() && !report->findings.empty());
+  std::string replay = report->findings[0].replay;
+  replay = "s2:reverse:2" + replay.substr(replay.find(":tickets:"));
+  report = Check(*kernel, inputs, {.replay = replay}, &replayed);
+  ASSERT_TRUE(report.ok()) << report.status();
+  const auto ticket = [](const std::vector<Tensor>& outputs, int i) {
+    return reinterpret_cast<const std::int32_t*>(outputs[1].bytes())[i];
+  };
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(i, ticket(first, i));
+    EXPECT_EQ(3 - i, ticket(replayed, i));
+  }
+}
+
 TEST(Check, TheReportDoesNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(ToJson(CheckOk(kTickets, "", {.seeds = 40, .threads = 1})),
             ToJson(CheckOk(kTickets, "", {.seeds = 40, .threads = 3})));

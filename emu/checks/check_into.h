@@ -8,8 +8,8 @@
 
 namespace palladion {
 
-// As Check. `outputs` get those of the first schedule, or are none. They may be the memory of inputs: those are copied
-// first.
+// As Check. `outputs` get those of the first schedule or of the replayed one, or are none. They may be the memory of
+// inputs: those are copied first.
 absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                                  absl::Span<const MutableArray> outputs, const CheckOptions& options);
 

@@ -151,7 +151,7 @@ class Program:
         return self._called(inputs, outputs, (CLEAN, DEFECT), call)
 
     def check(self, inputs, outputs=(), **options) -> tuple:
-        """As `run`, under the orders that hardware may choose; `outputs` get those of the first, or are left out.
+        """As `run`, under the orders that hardware may choose; `outputs` get those of the first or of the replayed one, or are left out.
 
         `options` are the fields of palladion_check_options: seeds, exhaustive, replay, fill, proxy, races, definedness, contracts,
         strict, threads, budget, all_seeds.

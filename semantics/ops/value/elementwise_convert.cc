@@ -1,5 +1,8 @@
 // Conversions: by value (convert_element_type) and by bits (bitcast_convert_type). The loops by value are in
 // semantics/tensor/convert.h, whose rules are the specification's.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -28,9 +31,55 @@ struct ConvertParams {
 };
 void EvalConvert(const ConvertParams& p, const ValueOperands& operands) { p.fn(operands.in[0], operands.out[0], p.n); }
 
+// GPUs have but one conversion to 8-bit floats, cvt.rn.satfinite: what is beyond the largest number is that number,
+// infinities too, and a NaN loses its sign. Both backends of Pallas use it (conformance/hardware has it recorded).
+struct SaturateParams {
+  ConvertFn fn;
+  ConvertFn widen;  // to f32, to know a NaN of the source
+  std::size_t n;
+  std::size_t source_bytes;
+  std::uint8_t beyond;  // the code of what fn makes of numbers that are too large, without sign
+};
+constexpr std::uint8_t kNaNCode = 0x7f;
+constexpr std::uint8_t kSignBit = 0x80;
+
+void EvalSaturate(const SaturateParams& p, const ValueOperands& operands) {
+  constexpr std::size_t kStrip = 256;
+  float wide[kStrip];
+  for (std::size_t at = 0; at < p.n; at += kStrip) {
+    const std::size_t count = std::min(kStrip, p.n - at);
+    const std::byte* const in = operands.in[0] + at * p.source_bytes;
+    auto* const out = reinterpret_cast<std::uint8_t*>(operands.out[0] + at);
+    p.fn(in, out, count);
+    p.widen(in, wide, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (std::isnan(wide[i])) {
+        out[i] = kNaNCode;
+      } else if ((out[i] & ~kSignBit) == p.beyond) {
+        --out[i];  // the code below is the largest number's
+      }
+    }
+  }
+}
+
+bool Saturates(const ValueTypes& types) {
+  const DType to = types.out[0].dtype;
+  const TargetBackend backend = types.target.backend;
+  return (backend == TargetBackend::kTriton || backend == TargetBackend::kMosaicGpu) && IsFloat(types.in[0].dtype) &&
+         (to == DType::kF8E4M3FN || to == DType::kF8E5M2);
+}
+
 absl::StatusOr<ValueKernel> PrepareConvert(const Instr&, const ValueTypes& types) {
   const DType from = types.in[0].dtype;
   const DType to = types.out[0].dtype;
+  if (Saturates(types) && from != to) {
+    constexpr std::uint8_t kInfinityCode = 0x7c;  // of f8e5m2; f8e4m3fn has none and fn gives NaN
+    return BindElementwise<EvalSaturate>(SaturateParams{.fn = FindConvert(from, to),
+                                                        .widen = FindConvert(from, DType::kF32),
+                                                        .n = Elements(types.out[0]),
+                                                        .source_bytes = StorageBytes(from),
+                                                        .beyond = to == DType::kF8E5M2 ? kInfinityCode : kNaNCode});
+  }
   ConvertFn fn = simd::FindConvertSimd(from, to, LoopFor(types));
   return BindElementwise<EvalConvert>(
       ConvertParams{.fn = fn != nullptr ? fn : FindConvert(from, to), .n = Elements(types.out[0])});

@@ -129,6 +129,39 @@ TEST(Elementwise, ReducePrecisionAsJax) {
             (std::vector<std::uint16_t>{0x3c00, 0x7c00, 0x8000, 0x4280}));
 }
 
+// GPUs saturate (cvt.rn.satfinite), more elements than fit in a strip; elsewhere what is too large is NaN or infinity.
+TEST(Elementwise, ConversionsToEightBitFloatsSaturateOnGpus) {
+  constexpr std::int64_t kLength = 600;
+  Floats values(kLength, 1.0f);
+  values[0] = 465.0f;
+  values[1] = -1e30f;
+  values[2] = kInf;
+  values[3] = -kNaN;
+  values[kLength - 1] = -kInf;
+  const struct {
+    DType to;
+    const char* name;
+    std::uint8_t largest, beyond, one;
+  } kinds[] = {{DType::kF8E4M3FN, "f8e4m3fn", 0x7e, 0x7f, 0x38}, {DType::kF8E5M2, "f8e5m2", 0x7b, 0x7c, 0x3c}};
+  for (const auto& kind : kinds) {
+    TestCall call{.name = "convert_element_type",
+                  .in = {F32(values)},
+                  .out = {ArrayType(kind.to, {kLength})},
+                  .attrs = {{"to", Word(kind.name)}}};
+    EXPECT_EQ(RunOne<std::uint8_t>(call)[2], kind.beyond) << kind.name;
+    for (const TargetBackend backend : {TargetBackend::kTriton, TargetBackend::kMosaicGpu}) {
+      call.backend = backend;
+      const auto codes = RunOne<std::uint8_t>(call);
+      ASSERT_EQ(codes.size(), values.size());
+      EXPECT_EQ(codes[1], kind.largest | 0x80) << kind.name;
+      EXPECT_EQ(codes[2], kind.largest) << kind.name;
+      EXPECT_EQ(codes[3], 0x7f) << kind.name;
+      EXPECT_EQ(codes[4], kind.one) << kind.name;
+      EXPECT_EQ(codes[kLength - 1], kind.largest | 0x80) << kind.name;
+    }
+  }
+}
+
 TEST(Elementwise, ReducePrecisionToTheTypeItselfChangesNothing) {
   const std::vector<std::pair<std::string, Attr>> attrs = {{"exponent_bits", {std::int64_t{200}}},
                                                            {"mantissa_bits", {std::int64_t{23}}}};

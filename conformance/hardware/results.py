@@ -1,0 +1,78 @@
+"""Runs every recorded kernel in Palladion and compares: what the test and the page stand on."""
+
+import collections
+import dataclasses
+import functools
+
+import jax
+import numpy as np
+
+import compare
+import inputs
+import recorded
+import schedules
+import store
+from palladion import running
+
+
+@dataclasses.dataclass
+class Results:
+    about: dict
+    entries: dict  # of the kernels without defect, by name
+    rows: dict  # name -> a Row for each output, of those that have outputs
+    drifted: list  # names of kernels whose inputs are not those that were recorded
+
+
+@functools.cache
+def of_kernels(chip="h100"):
+    about, entries, outputs = store.read(chip)
+    results = Results(about, entries, {}, [])
+    for name, one in recorded.kernels().items():
+        entry = entries.get(name, {})
+        if "outputs" not in entry:
+            continue
+        function, args = one.make()
+        if inputs.digest(args) != entry["inputs"]:
+            results.drifted.append(name)
+            continue
+        given = [np.asarray(x) for x in jax.tree.leaves(running.execute(function, args, one.target).results)]
+        stored = zip(enumerate(entry["outputs"]), outputs(name), given, strict=True)
+        results.rows[name] = [compare.compare(one, args, *output) for output in stored]
+    return results
+
+
+@dataclasses.dataclass
+class Defect:
+    name: str
+    codes: set  # of Palladion's findings
+    told: dict  # semantics -> runs, different, like, wrong
+    strange: int  # elements that no schedule gives
+    ended: str  # "" or why there are no outputs
+
+
+@functools.cache
+def of_defects(chip="h100"):
+    _, entries, outputs = store.read(chip, "defects")
+    found = {}
+    for name, one in recorded.defective().items():
+        entry = entries.get(name)
+        if entry is None:
+            continue
+        told = {order: entry[order] for order in ("lane", "warpgroup") if order in entry}
+        ended = "" if told else str(entry.get("failed") or "; ".join(entry["refused"].values()))
+        tried = schedules.tried(one) if told or "hung" in ended else None
+        strange = 0
+        for order in told:
+            strange += sum(schedules.strange(tried, i, words) for i, words in enumerate(outputs(name, order)))
+        found[name] = Defect(name, tried.codes if tried else set(), told, strange, ended)
+    return found
+
+
+def refused(results):
+    """Why -> names, of the kernels that the recorder's JAX or its compilers refused."""
+    why = collections.defaultdict(list)
+    for name, entry in results.entries.items():
+        if "outputs" not in entry:
+            told = entry.get("failed") or next(iter(entry["refused"].values()))
+            why[told.split(" OpResult")[0].split(". To dump")[0]].append(name)
+    return why
