@@ -197,7 +197,7 @@ TEST_F(CheckCommandTest, AFullDiskIsNoPass) {
 // ---- what can't be checked is a report in every format, and never a pass
 
 TEST_F(CheckCommandTest, EveryFormatSaysThatNothingCanBeSaid) {
-  const std::string unsupported = Write("u.pkir", VectorKernel("matmul_pop(1:i32) #l;"));
+  const std::string unsupported = Write("u.pkir", VectorKernel("commit_tmem() #l;"));
   const std::string malformed = Write("m.pkir", "pkir 1;\nkernel @k {\n  grid [1;\n");
   for (const auto& [file, code, kind] :
        {std::tuple{unsupported, 3, "unsupported"}, std::tuple{malformed, 4, "malformed"}}) {

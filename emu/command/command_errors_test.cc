@@ -131,7 +131,7 @@ TEST_F(CommandTest, WrongInstructionsNameTheLineAndTheUsersPlace) {
       << err_;
   ExpectBodyError(4, "%v = frobnicate() : i32[4] #l;",
                   "unknown primitive frobnicate; docs/operations.md lists the known ones; at k.py:7:3 in k");
-  ExpectBodyError(3, "matmul_pop(1:i32) #l;", "matmul_pop is not supported: ");
+  ExpectBodyError(3, "commit_tmem() #l;", "commit_tmem is not supported: ");
   EXPECT_NE(std::string::npos, err_.find("k.pkir:9: ")) << err_;
   EXPECT_NE(std::string::npos, err_.find("at k.py:7:3 in k")) << err_;
   ExpectBodyError(4, "%v = integer_pow{y=-3}(0:i32) : i32[];",

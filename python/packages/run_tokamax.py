@@ -228,7 +228,7 @@ def main() -> int:
                 if options.verbose:
                     print(result.report)
     wrong = [result.word for result in results.values() if result.word.startswith("wrong")]
-    if options.write and not wrong:
+    if options.write and not wrong and not options.filter:
         root = os.path.join(os.path.dirname(__file__), "..", "..")
         sys.path.insert(0, os.path.join(root, "tools"))
         import measured_part

@@ -92,13 +92,13 @@ def test_record_leaves_nothing_half_written(tmp_path, monkeypatch):
 
 
 def test_unsupported_operations_are_named_with_their_line():
-    from jax.experimental.pallas import tpu as pltpu
+    from jax.experimental.pallas import mosaic_gpu as plgpu
 
     def kernel(x_ref, y_ref):
-        pltpu.prng_seed(3)
+        plgpu.commit_tmem()
         y_ref[...] = x_ref[...]
 
-    with pytest.raises(palladion.PalladionError, match="prng_seed") as caught:
+    with pytest.raises(palladion.PalladionError, match="commit_tmem") as caught:
         palladion.run(lambda x: pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x), X)
     assert caught.value.code == _library.UNSUPPORTED
     assert "test_run.py" in str(caught.value)

@@ -263,3 +263,49 @@ def test_a_size_that_does_not_fit(size, said):
     report = palladion.check(f, np.array([size], np.int32), X, target="v5e", seeds=2)
     found = [f.message for f in report.findings if f.code == "OOB"]
     assert found and said in found[0], report
+
+
+def ragged_pages(count, x_hbm, o_hbm):
+    """The first `count` pages in blocks of at most three: the last block is as large as what is left."""
+    pages = count[0]
+
+    def block(i):
+        return pl.ds(i * 3, jnp.minimum(3, pages - i * 3)), 0, 0
+
+    def body(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2.0
+
+    spec = pl.BlockSpec((pl.BoundedSlice(3), 8, 128), block)
+    pltpu.emit_pipeline(body, grid=(pl.cdiv(pages, 3),), in_specs=[spec], out_specs=[spec])(x_hbm, o_hbm)
+
+
+@pytest.mark.skipif(not hasattr(pl, "BoundedSlice"), reason="this JAX has no pl.BoundedSlice")
+@pytest.mark.parametrize("pages", [1, 3, 7])
+def test_blocks_whose_size_is_known_only_at_run_time(pages):
+    x, count = X.reshape(8, 8, 128), np.array([pages], np.int32)
+    f = pl.pallas_call(ragged_pages, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+                       grid_spec=pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[ANYWHERE], out_specs=ANYWHERE))
+    with palladion.emulate("v5e"):
+        found = np.asarray(f(count, x))
+    np.testing.assert_array_equal(found[:pages], x[:pages] * 2)
+    report = palladion.check(f, count, x, target="v5e", seeds=16)
+    assert [finding.code for finding in report.findings if finding.severity == "defect"] == [], report
+
+
+def test_a_slice_that_leaves_its_slot():
+    """What a view of a view may touch is what the first one shows, though the memory goes on behind it."""
+    def kernel(start, x_hbm, o_ref, slots, arrived):
+        copy = pltpu.make_async_copy(x_hbm.at[pl.ds(0, 4)], slots.at[0].at[pl.ds(start[0], 4)], arrived)
+        copy.start()
+        copy.wait()
+        o_ref[...] = slots[0, :4]
+
+    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((4, 128), X.dtype),
+                       grid_spec=pltpu.PrefetchScalarGridSpec(
+                           num_scalar_prefetch=1, in_specs=[ANYWHERE], out_specs=pl.BlockSpec(memory_space=pltpu.VMEM),
+                           scratch_shapes=[pltpu.VMEM((2, 8, 128), jnp.float32), pltpu.SemaphoreType.DMA]))
+    report = palladion.check(f, np.array([6], np.int32), X, target="v5e", seeds=2)
+    (outside,) = [finding for finding in report.findings if finding.code == "OOB"]
+    assert "index 6..9 into 'slots'" in outside.message, outside.message
+    with palladion.emulate("v5e"):
+        np.testing.assert_array_equal(f(np.array([0], np.int32), X), X[:4])

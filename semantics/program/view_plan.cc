@@ -204,8 +204,7 @@ absl::Status Builder::PlanPlace(const Arg& view, ViewPlan& plan) {
 
 absl::StatusOr<ViewPlan> Builder::PlanPoints(const Arg& view) {
   if (view.kind != Arg::Kind::kValue) {
-    return absl::UnimplementedError(
-        "a choice among refs (select) is only for asynchronous copies, which are not modelled yet");
+    return absl::UnimplementedError("a choice among refs (select) is modelled in a TPU's asynchronous copies only");
   }
   ViewPlan plan;
   plan.ref = RefOf(view.value);
