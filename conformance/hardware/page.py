@@ -51,6 +51,8 @@ Beside numbers:
 
 - A kernel whose arrays in shared memory fill all 227 KiB passes JAX's own test and ours ([capacity](spec/contracts.md#capacity) is a lower bound), and the launch is refused ("invalid argument"):
   the compiled kernel has a little of its own. 226 KiB and 32 barriers run. `corpus/062_illegal_smem_clean` is the smallest.
+- A wait for a barrier's phase after which another one has completed returns here at once, with the defect BAR_PHASE_SKIP. On the GPU it hangs (`033_bar_alternate_waiters_racy`, which has three threads,
+  is the smallest): an mbarrier knows the parity of phases alone, so the wait returns only where the number of completions that the thread has not seen is odd.
 - What the backends refuse and a check here does not say is [at the end](#refused).
 """
 
@@ -90,8 +92,8 @@ below, is one that a schedule of Palladion gives too, where it is defined at all
 
 - Of the corpus' kernels with races {races} ran, 1000 times by each lowering. Most throw away what the race spoils, so that their results are known; {alike} gave other values than the
   kernel they are like, all of them values that Palladion predicts.
-- Of {hangs} kernels that wait for what may not come, {hung} hung on the GPU: {hung_names}. Two of them Palladion calls BAR_PHASE_SKIP, not DEADLOCK: a wait for a phase
-  that is past passes or hangs by its parity, and here it hung. One ended with an error of the GPU: {broke}. The others came to their ends in the order that they met.
+- Of {hangs} kernels that wait for what may not come, {hung} hung on the GPU: {hung_names}. Two of them Palladion calls BAR_PHASE_SKIP, not DEADLOCK
+  ([above](#what-the-gpu-contradicted)). One ended with an error of the GPU: {broke}. The others came to their ends in the order that they met.
 """
 
 
