@@ -21,7 +21,8 @@ HEAD = """# Held against a GPU
 `conformance/hardware/page.py` from both (`./dev docs`), and the test holds it against the data.
 
 Recorded on {date}: {device}, driver {driver}, JAX {jax}. Of {listed} kernels {recorded} ran there; the other {refused} were
-refused by JAX or its compilers ([below](#refused)). Each ran {runs} times with the same bits each time, and those that both lowerings of Mosaic GPU take
+refused by JAX or its compilers ([below](#refused)). Each ran {runs} times with the same bits each time. In another
+session {again} gave the same bits again; {not_again} did not, for which XLA chose another program for its part. Those that both lowerings of Mosaic GPU take
 (by lanes, as until JAX 0.10, and by warpgroups, as from 0.11 on) gave the same bits with both, but for {other}.
 
 | kernels | recorded | the same bits as Palladion | all allowed |
@@ -45,6 +46,14 @@ Left, with the reason. Elsewhere than at the elements named here these kernels a
 
 A *compiler* deviation is not what the operation means: the GPU's numbers are the backend's doing, and Palladion keeps JAX's meaning. *Undefined* is what LLVM leaves open;
 there Palladion has a finding. *Unbounded* is an approximation outside the range that PTX bounds.
+
+Beside numbers:
+
+- A kernel whose arrays in shared memory fill all 227 KiB passes JAX's own test and ours ([capacity](spec/contracts.md#capacity) is a lower bound), and the launch is refused ("invalid argument"):
+  the compiled kernel has a little of its own. 226 KiB and 32 barriers run. `corpus/062_illegal_smem_clean` is the smallest.
+- A wait for a barrier's phase after which another one has completed returns here at once, with the defect BAR_PHASE_SKIP. On the GPU it hangs (`033_bar_alternate_waiters_racy`, which has three threads,
+  is the smallest): an mbarrier knows the parity of phases alone, so the wait returns only where the number of completions that the thread has not seen is odd.
+- What the backends refuse and a check here does not say is [at the end](#refused).
 """
 
 PRODUCTS = """
@@ -83,8 +92,18 @@ below, is one that a schedule of Palladion gives too, where it is defined at all
 
 - Of the corpus' kernels with races {races} ran, 1000 times by each lowering. Most throw away what the race spoils, so that their results are known; {alike} gave other values than the
   kernel they are like, all of them values that Palladion predicts.
-- Of {hangs} kernels that wait for what may not come, {hung} hung on the GPU: {hung_names}. Two of them Palladion calls BAR_PHASE_SKIP, not DEADLOCK: a wait for a phase
-  that is past passes or hangs by its parity, and here it hung. One ended with an error of the GPU: {broke}. The others came to their ends in the order that they met.
+- Of {hangs} kernels that wait for what may not come, {hung} hung on the GPU: {hung_names}. Two of them Palladion calls BAR_PHASE_SKIP, not DEADLOCK
+  ([above](#what-the-gpu-contradicted)). One ended with an error of the GPU: {broke}. The others came to their ends in the order that they met.
+"""
+
+
+RECORDING = """
+## To record anew
+
+`./dev record` on a machine with a GPU, whose Python (`PALLADION_GPU_PYTHON`) has JAX with CUDA, writes `conformance/hardware/h100/index.json` and `index.npz`: of each kernel a hash of its
+inputs, which are made from seeds, and hashes and at most 2048 elements of its outputs. `--defects` records the kernels with mistakes, `--repeat` notes which kernels give other bits than
+before, `--out FOLDER` is another place, and a part of a name is only those kernels. Kernels run in processes of their own, and one that hangs is ended. It takes about a minute. A new kernel is
+an entry of `conformance/hardware/triton_probes.py`, `mosaic_probes.py`, `products.py` or `shown.py`, or a clean case of the GPU corpus.
 """
 
 
@@ -121,7 +140,7 @@ def numbers(name, rows):
     """Of one kernel, its outputs together."""
     equal = min(row.equal for row in rows)
     worst = max(row.worst for row in rows)
-    return f"| `{name}` | {len(rows)} | {equal:.1%} | {worst} | {rows[0].why} |"
+    return f"| `{name}` | {len(rows)} | {equal:.2%} | {worst} | {rows[0].why} |"
 
 
 def elementwise(found):
@@ -155,10 +174,12 @@ def wheel(found):
 
 
 def refusals(found):
-    yield from ("", "## Refused", "", f"By JAX {found.about['jax']} or the compilers behind it, so that there is nothing to compare. Palladion runs their operations all the same.", "", "| why | kernels |", "|---|---|")
+    yield from ("", "## Refused", "", f"By JAX {found.about['jax']} or the compilers behind it, so that there is nothing to compare. Of these {sum(map(len, results.refused(found).values()))} kernels a check here calls",
+                f"{len(results.illegal())} ILLEGAL; the others are what its tables of refusals do not have yet: they know operations, shapes and layouts, and few element types. Their operations run here.",
+                "", "| why | ILLEGAL here | kernels |", "|---|---|---|")
     for why, names in sorted(results.refused(found).items(), key=lambda item: -len(item[1])):
         listed = ", ".join(f"`{name}`" for name in names)
-        yield f"| {plain(why)} | {listed} |"
+        yield f"| {plain(why)} | {len(results.illegal() & set(names))} of {len(names)} | {listed} |"
 
 
 def plain(text):
@@ -190,13 +211,15 @@ def text():
     found, defects = results.of_kernels(), results.of_defects()
     other = [name for name, entry in found.entries.items() if "other_bits_by" in entry]
     runs = {entry["runs"] for entry in found.entries.values() if "runs" in entry}
+    repeated = found.about["repeated"]
     sums = sum(shape_size(found.entries[name]) for name, rows in found.rows.items() if rows[0].model)
     told = "".join(one.smallest and f"| `{one.names}` | {one.smallest} | {one.why} | {one.kind} |\n" for one in compare.DEVIATIONS).replace("(f32|f16|bf16)", "*").replace(
         "(triton|mosaic)", "*").replace("(sin|cos)", "*").replace("(i32|u32)", "*")
     head = HEAD.format(**found.about, listed=len(found.entries), recorded=len(found.rows), refused=len(found.entries) - len(found.rows), runs=max(runs),
-                       other=", ".join(f"`{name}`" for name in other), groups="\n".join(group_rows(found)))
+                       other=", ".join(f"`{name}`" for name in other), groups="\n".join(group_rows(found)), again=repeated["kernels"] - len(repeated["other_bits"]),
+                       not_again=", ".join(f"`{name}`" for name in repeated["other_bits"]))
     parts = [head, CONTRADICTED.format(deviations=told.rstrip()), PRODUCTS.format(sums=sums, products="\n".join(product_rows(found))),
-             "\n".join(elementwise(found)), "\n".join(wheel(found)), defect_text(defects).rstrip(), "\n".join(refusals(found))]
+             "\n".join(elementwise(found)), "\n".join(wheel(found)), defect_text(defects).rstrip(), "\n".join(refusals(found)), RECORDING.rstrip()]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)) + "\n"
 
 

@@ -115,6 +115,7 @@ def options():
     parser.add_argument("--patience", type=int, default=60, help="seconds after which a kernel hangs")
     parser.add_argument("--limit", type=int, default=100000, help="seconds for all")
     parser.add_argument("--full", action="store_true", help="keep whole outputs")
+    parser.add_argument("--repeat", action="store_true", help="keep what is there, and note in its index which kernels gave other bits now")
     parser.add_argument("--defects", action="store_true", help="the kernels with a defect, into defects.json and .npz: how often they are wrong")
     return parser.parse_args()
 
@@ -146,7 +147,18 @@ def main():
     print(f"{len(entries) - len(bad)} of {len(names)} kernels recorded in {time.monotonic() - start:.0f} s; without outputs: {len(bad)}")
 
 
+def repetition(stored, machine, entries):
+    """When it was, and which of the kernels that gave outputs both times gave other bits."""
+    both = [name for name in entries if "outputs" in entries[name] and "outputs" in stored.get(name, ())]
+    return {"date": machine["date"], "driver": machine["driver"], "jax": machine["jax"], "kernels": len(both),
+            "other_bits": sorted(name for name in both if entries[name]["outputs"] != stored[name]["outputs"])}
+
+
 def write(chosen, machine, entries, arrays):
+    if chosen.repeat:
+        about, stored, _ = store.read(os.path.abspath(chosen.out))
+        store.write_index(chosen.out, about | {"repeated": repetition(stored, machine, entries)}, stored)
+        return
     store.write(chosen.out, machine, entries, arrays, "defects" if chosen.defects else "index")
 
 

@@ -41,6 +41,10 @@ def described(outputs):
 def write(folder, about, entries, arrays, index="index"):
     os.makedirs(folder, exist_ok=True)
     write_arrays(os.path.join(folder, f"{index}.npz"), arrays)
+    write_index(folder, about, entries, index)
+
+
+def write_index(folder, about, entries, index="index"):
     lines = [f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in sorted(entries.items())]
     with open(os.path.join(folder, f"{index}.json"), "w", encoding="utf-8") as out:
         head = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in about.items()]

@@ -72,6 +72,9 @@ def test_products_are_the_models(kernels):
 
 def test_kernels_gave_the_same_bits_in_every_run(kernels):
     assert all(entry["other_bits"] == 0 and entry["runs"] > 1 for entry in kernels.entries.values() if "outputs" in entry)
+    again = kernels.about["repeated"]
+    assert again["kernels"] == sum("outputs" in entry for entry in kernels.entries.values())
+    assert all(name.startswith("wheel/") for name in again["other_bits"])
 
 
 def test_defects_show_or_not_and_their_twins_never(defects):
