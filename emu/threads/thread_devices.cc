@@ -15,10 +15,10 @@ void ThreadMachine::AdoptOf(std::int64_t device, std::size_t operand, BufferId a
 }
 
 // What is done to a device's arrays, by whom ever, comes after it has entered: before that, they may be another
-// kernel's.
+// kernel's. The cores of a device enter together.
 void ThreadMachine::EnterDevices(bool meet) {
   std::vector<bool> entered(static_cast<std::size_t>(program_.devices));
-  ClockBundle all;
+  std::vector<ClockBundle> told(entered.size());  // by those of a device, or, where all meet, in the first by all
   const std::map<std::int64_t, BlockId> blocks(block_at_.begin(), block_at_.end());
   for (const auto& [number, id] : blocks) {
     const std::int64_t device = DeviceOf(Of(id).index);
@@ -33,10 +33,12 @@ void ThreadMachine::EnterDevices(bool meet) {
     }
     entered[static_cast<std::size_t>(device)] = true;
     model_.agents().Tick(core, {});
-    all.Join(model_.agents().ClockOf(core));
+    told[meet ? 0 : static_cast<std::size_t>(device)].Join(model_.agents().ClockOf(core));
   }
-  if (!meet) return;
-  for (const auto& [number, id] : blocks) model_.agents().Acquire(Of(id).threads[0], all);
+  for (const auto& [number, id] : blocks) {
+    const std::int64_t device = DeviceOf(Of(id).index);
+    model_.agents().Acquire(Of(id).threads[0], told[meet ? 0 : static_cast<std::size_t>(device)]);
+  }
 }
 
 std::int64_t ThreadMachine::DeviceOf(absl::Span<const std::int64_t> index) const {
