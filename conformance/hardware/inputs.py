@@ -50,8 +50,9 @@ def edges(dtype):
     small = [0, info.smallest_subnormal, info.smallest_subnormal * np.asarray(3, dtype), info.smallest_normal, info.tiny]
     big = [info.max, info.max / np.asarray(2, dtype), np.inf, np.nan]
     near = [1, 1 + float(info.eps), 1 - float(info.eps) / 2, 0.5, 1.5, 2, 2.5, 3, 10, 88, 89, 104, 126.5, 128, 149, 256, 65504, 65520]
-    values = np.array([np.asarray(v).astype(dtype) for v in (*small, *big, *near)], dtype=dtype)
-    return np.concatenate([values, (-values.astype(np.float64)).astype(dtype), one[None]])
+    with np.errstate(over="ignore", invalid="ignore"):  # 65520 is no f16
+        values = np.array([np.asarray(v).astype(dtype) for v in (*small, *big, *near)], dtype=dtype)
+        return np.concatenate([values, (-values.astype(np.float64)).astype(dtype), one[None]])
 
 
 def mixed(seed, count, dtype, span=10.0):

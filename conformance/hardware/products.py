@@ -6,7 +6,6 @@ Each kernel makes 64 x 64 sums of K products: K is that of one instruction, or o
 import functools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.experimental import pallas as pl
