@@ -33,6 +33,8 @@ PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "production-k
 # Why a row does not run: a pattern of what is said, and what that is.
 REFUSED = {
     "semaphore as a result": (r"semaphores that outlive a kernel's call", "one kernel starts the copies, another waits for them"),
+    "constant index": (r"expected an index in \[0, ", "the kernel has an index outside a ref of scalars that is a constant; kernel text takes no such "
+                       "view, also where nobody touches it"),
     "SparseCore": (r"SparseCore: not modelled", "its instructions and meshes"),
 }
 # A row that runs and whose numbers are not the oracle's, as they would not be on a TPU.
@@ -162,6 +164,11 @@ def _scan(decodes, prefills):
     return _test("recurrent_scan_test", "RecurrentScanKernelTest", "_test_recurrent_scan", decodes, prefills, 64)
 
 
+def _gdn3(lengths, q_loc, distribution):
+    return _test("gdn_attention_v3_test", "GDNAttentionTest", "test_run_jax_gdn_attention_local", max_reqs=len(lengths), lengths=lengths, q_loc=q_loc,
+                 distribution=distribution)
+
+
 def _spmm(**kwargs):
     base = {"sparsity": (1, 4), "shape_spec": (128, 128, 128), "rhs_sparse": True, "contract_sparse": True, "rhs_transpose": False,
             "default_val": -1.9, "lhs_dtype": f32, "rhs_dtype": f32}
@@ -251,6 +258,8 @@ ROWS = [
     Row("gdn v2, decode", _test("gdn_decode_kernel_test", "FusedGdnKernelTest", "_test_fused_gdn", 4, 2, 2, 128, 128), reason=STORE),
     Row("gdn v2, recurrent scan", _scan(10, [9, 15]), reason=SCAN, seeds=2),
     Row("gdn v2, recurrent scan, a short sequence behind decodes", _scan(10, [3, 15]), reason="lost outputs", seeds=2),
+    Row("gdn v3, mixed", _gdn3([1] * 8 + [24, 32], [*range(9), 32, 64], [8, 10, 10]), seeds=8),
+    Row("gdn v3, prefill", _gdn3([32, 16, 16], [0, 32, 48, 64], [0, 3, 3]), reason="constant index"),
     Row("structured_sparse_matmul", _spmm()),
     Row("structured_sparse_matmul, lhs, bf16", _spmm(rhs_sparse=False, lhs_dtype=bf16, rhs_dtype=bf16)),
     Row("causal_conv1d", _conv([256], [0, 128], [0, 0, 1])),
