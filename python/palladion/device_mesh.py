@@ -22,15 +22,14 @@ _NAME_A_DEVICE = ("dma_start", "semaphore_signal")
 _SECONDS = 60.0  # that a device waits for another one's call, after the last that came
 
 
-def mesh_of(context, jaxprs) -> dict:
+def mesh_of(context, jaxprs, on_tpu) -> dict:
     """{axis: size} of the devices that have to run a kernel of these functions together; {} where each can run it by itself."""
     mesh, automatic = jax_programs.mesh_of(context)
     eqns = [eqn for jaxpr in jaxprs for inner in jax_versions.all_jaxprs(jaxpr) for eqn in inner.eqns]
-    copies = any(eqn.primitive.name == "dma_start" and _names_a_device(eqn) for eqn in eqns)
-    if math.prod(mesh.values()) == 1:  # a device may name itself
-        return (mesh or {"device": 1}) if copies else {}
     if not any(_names_a_device(eqn) or _is_placed(eqn, mesh) for eqn in eqns):
         return {}
+    if math.prod(mesh.values()) == 1:  # a device may name itself
+        return (mesh or {"device": 1}) if on_tpu else {}
     if automatic:
         raise ExportError(f"the kernel reaches other devices, and shard_map is over some axes of the mesh: let it be over {automatic} too")
     return mesh

@@ -16,6 +16,7 @@ from palladion import device_mesh, jax_programs, jax_versions, lowering, probes
 from palladion.carriers import is_key
 from palladion.exporter.errors import ExportError
 from palladion.exporter.gpu_pipeline import gpu_call_text
+from palladion.exporter.kernel import infer_backend
 from palladion.exporter.mpmd import mpmd_map_text
 from palladion.exporter.writer import TextFile
 
@@ -50,7 +51,10 @@ def write_kernel(file: TextFile, primitive_name: str, context, params):
                 raise ExportError(f"{role} {number} of the kernel is {aval.str_short()}: semaphores that outlive a kernel's call are not "
                                   "supported; start and await what they count in one kernel, with the semaphore in scratch_shapes",
                                   call_place(context))
-    file.devices = device_mesh.mesh_of(context, params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],))
+    jaxprs = params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],)
+    mesh = params["meshes"][0] if "meshes" in params else params.get("mesh")
+    on_tpu = infer_backend(params.get("compiler_params"), mesh, jaxprs[0]) == "mosaic_tpu"
+    file.devices = device_mesh.mesh_of(context, jaxprs, on_tpu)
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
 
 

@@ -23,8 +23,6 @@ def test_shard_map_over_8_devices(transport):
     done = subprocess.run([sys.executable, os.path.join(HERE, "emulated_devices.py")], capture_output=True, text=True, timeout=600,
                           check=False, env=os.environ | {"PALLADION_TRANSPORT": transport})
     assert done.returncode == 0 and done.stdout.endswith("all is well\n"), done.stdout + done.stderr
-    # No machine for it yet: said by the primitive's name, with its line, and not a hang.
-    assert "all_gather: 3 " in done.stdout and "all_gather.py:" in done.stdout, done.stdout
 
 
 _LONG_CHECK = """
