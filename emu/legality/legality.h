@@ -72,6 +72,7 @@ bool IsFromJax011(std::string_view producer);
 // Operations that the named backend has no lowering for.
 void CheckOperations(Legality& legality);
 void CheckTpu(Legality& legality);              // Mosaic TPU: blocks, accesses, types
+void CheckTpuValues(Legality& legality, const Instr& op);  // of them, an operation's types and form
 void CheckTpuDirectAccess(Legality& legality);  // of them, only loads, stores and blocks of HBM
 void CheckTriton(Legality& legality);
 void CheckMosaicGpu(Legality& legality);

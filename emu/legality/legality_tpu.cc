@@ -1,5 +1,5 @@
 // Mosaic TPU's rules. Blocks: `_check_block_mappings`, lower_jaxpr_into_pipelined_module; accesses: the lowerings of
-// get, swap and their masked forms; types: docs of the TPU backend and the lowerings of reductions and dot_general.
+// get, swap and their masked forms. Operations on values: legality_tpu_values.cc.
 #include <algorithm>
 
 #include "absl/strings/str_join.h"
@@ -258,75 +258,6 @@ void CheckAccess(Legality& legality, const Instr& op, bool only_direct) {
   }
 }
 
-// ---- types
-
-void CheckTypes(Legality& legality, const Instr& op) {
-  const auto in = [&](std::size_t i) { return TypeOfArg(legality.kernel(), op.args[i]); };
-  for (const Type& type : op.types) {
-    if (type.is_ref() || type.kind == TypeKind::kToken || Info(type.dtype).bits != 64) continue;
-    return legality.Illegal(
-        op, Cat(op.name, ": there are no 64-bit numbers on ", legality.target(), "; found ", ToString(type)),
-        "use 32-bit types");
-  }
-  static const RuleRows kReductions("reduce_sum", "reduce_max", "reduce_min");
-  static const RuleRows kFinds("argmax", "argmin");
-  static const RuleRows kJoins("reduce_and", "reduce_or");
-  static const RuleRows kDot("dot_general");
-  if (kReductions.Has(op) && !IsFloat(in(0).dtype) && in(0).dtype != DType::kI32)
-    legality.Illegal(op,
-                     Cat(op.name, " must be over floats or i32 on ", legality.target(), "; found ", ToString(in(0))),
-                     "convert to i32 or f32 first");
-  const bool finds = kFinds.Has(op);
-  const bool narrow = finds && legality.jax_0_11 && in(0).dtype == DType::kBF16;
-  if (finds && ((in(0).dtype != DType::kF32 && !narrow) || op.types[0].dtype != DType::kI32))
-    legality.Illegal(op,
-                     Cat(op.name, " must be of f32, to i32, on ", legality.target(), "; found ", ToString(in(0)),
-                         " to ", ToString(op.types[0])),
-                     "convert to f32 first");
-  if (kJoins.Has(op) && !IsBool(in(0).dtype))
-    legality.Illegal(op, Cat(op.name, " must be over bool on ", legality.target(), "; found ", ToString(in(0))));
-  if (kDot.Has(op) && (IsUnsigned(in(0).dtype) || IsUnsigned(in(1).dtype)))
-    legality.Illegal(op,
-                     Cat("dot_general takes no unsigned operands on ", legality.target(), "; found ", ToString(in(0)),
-                         " and ", ToString(in(1))),
-                     "convert to a signed type first");
-}
-
-// `_gather_lowering_rule`: along one axis, by an index for each element of the result, as jnp.take_along_axis writes
-// it.
-void CheckGather(Legality& legality, const Instr& op) {
-  static const RuleRows kGathers("gather");
-  if (!kGathers.Has(op)) return;
-  const Type x = TypeOfArg(legality.kernel(), op.args[0]), indices = TypeOfArg(legality.kernel(), op.args[1]);
-  const Shape& shape = op.types[0].shape;
-  const auto ints = [&](std::string_view name) {
-    const absl::StatusOr<std::vector<std::int64_t>> list = IntsAttr(op, name);
-    return list.ok() ? *list : std::vector<std::int64_t>();
-  };
-  const std::vector<std::int64_t> collapsed = ints("collapsed_slice_dims"), sizes = ints("slice_sizes"),
-                                  batching = ints("operand_batching_dims");
-  const bool of_elements = Shape(indices.shape.begin(), indices.shape.end() - 1) == shape &&
-                           indices.shape.back() == 1 && x.shape.size() == shape.size() &&
-                           std::all_of(sizes.begin(), sizes.end(), [](std::int64_t n) { return n == 1; });
-  const bool along_one = ints("offset_dims").empty() && collapsed.size() == 1 && collapsed == ints("start_index_map") &&
-                         batching == ints("start_indices_batching_dims") && batching.size() + 1 == shape.size();
-  if (!of_elements || !along_one)
-    return legality.Illegal(
-        op,
-        Cat("gather from ", ToString(x), " by ", ToString(indices), " on ", legality.target(),
-            " must take one element for each of the result's along one axis, as jnp.take_along_axis does"),
-        "use jnp.take_along_axis, or select with a mask");
-  if (collapsed[0] + 2 < static_cast<std::int64_t>(shape.size()))
-    return legality.Illegal(op,
-                            Cat("gather along axis ", collapsed[0], " of ", ToString(x),
-                                ": only the last two can be on ", legality.target()),
-                            "transpose first");
-  const absl::StatusOr<std::string> mode = StringAttr(op, "mode");
-  if (mode.ok() && *mode == "clip")
-    legality.Illegal(op, Cat("gather has no mode clip on ", legality.target()),
-                     "clip the indices, and pass mode=\"promise_in_bounds\"");
-}
-
 void CheckOperandType(Legality& legality, std::size_t i) {
   const Operand& operand = legality.kernel().operands[i];
   const Type& type = operand.role == Role::kScratch ? legality.program().operand_infos[i].type
@@ -350,8 +281,7 @@ void CheckTpu(Legality& legality) {
   }
   ForEachCompiled(legality, kernel.bodies[0].region, [&](const Instr& op) {
     CheckAccess(legality, op, false);
-    CheckTypes(legality, op);
-    CheckGather(legality, op);
+    CheckTpuValues(legality, op);
   });
 }
 
