@@ -5,7 +5,7 @@ Usage: make_tpu_legality_golden.py [--out FILE] [--why]     (default: tpu_legali
 Each entry is a line `=== NAME mosaic_tpu/v5e lowered|refused` and the kernel's text. The C++ test emu/legality/tpu_legality_golden_test.cc
 looks for ILLEGAL in each: where JAX lowers there must be none, where it refuses at least one. JAX lowers for a TPU that is not there
 (`lowering_platforms`), up to the module that it hands to the TPU's compiler. Left out: what JAX refuses while it traces, which is no
-kernel yet. Does not catch: what the TPU's compiler refuses (docs/spec/tpu-limits.md lists what is known of that).
+kernel yet. Does not catch: what the TPU's compiler refuses.
 """
 import argparse
 import pathlib
