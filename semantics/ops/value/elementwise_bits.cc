@@ -113,7 +113,7 @@ constexpr OpRow kRows[] = {
      .verify = VerifyInts<2>,
      .prepare = PrepareMulHi,
      .flow = Flow::kElementwise,
-     .backends = kNoBackend},
+     .backends = kTpu},
 };
 
 }  // namespace
