@@ -179,9 +179,10 @@ void ThreadAgents::EnterDevices(const Kernel& kernel) {
     state_.walk().At(program, absl::MakeSpan(index));
     blocks_added_.push_back(machine_.AddBlock(index, 1));
   }
-  const Attr* skip = Find(kernel.params, "skip_device_barrier");
+  const Attr *skip = Find(kernel.params, "skip_device_barrier"), *id = Find(kernel.params, "collective_id");
   const bool skips = skip != nullptr && skip->value == Attr{true}.value;
-  machine_.EnterDevices(/*meet=*/Find(kernel.params, "collective_id") == nullptr && !skips);
+  const bool own = id != nullptr && std::holds_alternative<std::int64_t>(id->value);
+  machine_.EnterDevices(/*meet=*/!own && !skips);
 }
 
 void ThreadAgents::Start(AgentId agent, const Started& started) {
