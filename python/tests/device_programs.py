@@ -80,6 +80,12 @@ def test_right_permute():
         assert len(session.report.calls) == 1, session.report
 
 
+def test_every_schedule_of_two_devices():
+    f = on_mesh(functools.partial(permute, n=2, meets=False), line(2), scratch=[DMA, DMA], specs=(ANYWHERE, ANYWHERE))
+    report = palladion.check(f, numbers(2), target="v5e", exhaustive=True)
+    assert report.verdict == "proved", report
+
+
 def test_a_kernel_with_a_collective_id_needs_a_barrier_of_its_own():
     params = pltpu.CompilerParams(collective_id=3)
     for meets, found, spec in ((True, set(), VMEM), (False, {"PEER_LIFETIME"}, VMEM), (True, set(), ANYWHERE), (False, {"PEER_LIFETIME"}, ANYWHERE)):
