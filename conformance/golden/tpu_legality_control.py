@@ -1,5 +1,6 @@
 """Kernels of tpu_legality.txt about control flow, launches, printing, random numbers, meshes and pipelines."""
 import functools
+import re
 
 import jax
 import jax.numpy as jnp
@@ -7,6 +8,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
+from palladion.real_kernels import tpu_kernels
 from tpu_legality_case import ALL, F32, HBM, I8, I32, SMEM, U32, VMEM, Case, call, name_of, of_values, scoped, shape
 from tpu_legality_memory import DMA, copied
 
@@ -196,6 +198,14 @@ def meshes():
     yield pipelined((8, 128), buffered=pl.Buffered(3))
 
 
+def shipped():
+    """The small ones of the kernels that JAX's wheel has for TPUs: all of them are legal."""
+    for case in tpu_kernels.cases():
+        if case.quick or case.op in ("matmul", "example_kernel"):
+            problem = case.make()
+            yield Case(re.sub(r"\W+", "_", f"shipped_{case.op}_{case.variant}").strip("_"), problem.function, *problem.args)
+
+
 def control_cases():
-    for family in (control, grids, printing, random_numbers, meshes):
+    for family in (control, grids, printing, random_numbers, meshes, shipped):
         yield from family()
