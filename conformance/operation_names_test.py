@@ -28,6 +28,7 @@ ALLOWED = [
     ("emu/legality/legality_gpu.cc", "add", "the kind of an atomic, an attribute"),
     ("emu/legality/legality_gpu_copies.cc", "add min max", "the reduction of a copy, an attribute"),
     ("emu/legality/legality_gpu_warps.cc", "barrier", "the name of an operand"),
+    ("emu/legality/legality_tpu_access.cc", "add", "does a copy add, an attribute"),
     ("emu/mutation/mutation_sites.cc", "add", "makes an instruction"),
     ("emu/mutation/mutation_sync.cc", "add rem", "makes instructions"),
     ("emu/values.cc", "iota random_bits", "fillings of arrays, on the command line"),

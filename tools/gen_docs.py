@@ -68,17 +68,28 @@ def findings(palladion: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def gpu_limits(palladion: str) -> str:
-    """The tables of emu/legality/legality_gpu_*.cc, as `palladion explain` has them; a section for each family of names."""
+def _limits(palladion: str, part: slice, prefix: str = "") -> str:
+    """The rules of emu/legality whose names begin with `prefix`, as `palladion explain` has them; a section for each family of names."""
     pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
     families = collections.defaultdict(list)
     for limit in next(page for page in pages if page["code"] == "ILLEGAL")["limits"]:
-        families[limit["name"].split(".")[0]].append(limit)
+        if limit["name"].startswith("tpu.") == (prefix == "tpu."):
+            families[" ".join(limit["name"].split(".")[part])].append(limit)
     lines = [f"{sum(map(len, families.values()))} limits."]
     for family, limits in families.items():
         lines += ["", f"## {family}", "", "| limit | rule | from | what to do |", "|---|---|---|---|"]
         lines += [f"| `{one['name']}` | {one['rule']} | {one['source']} | {one['fix']} |" for one in limits]
     return "\n".join(lines) + "\n"
+
+
+def gpu_limits(palladion: str) -> str:
+    """The tables of emu/legality/legality_gpu_*.cc."""
+    return _limits(palladion, slice(0, 1))
+
+
+def tpu_limits(palladion: str) -> str:
+    """The tables of emu/legality/legality_tpu_*.cc."""
+    return _limits(palladion, slice(1, 2), "tpu.")
 
 
 def dtypes() -> str:
@@ -283,7 +294,7 @@ def options_of(name: str, palladion: str) -> str:
 COMMANDS_WITH_OPTIONS = ("run", "check", "trace", "why", "log", "diff", "mutate", "explain", "show", "ops", "help")
 
 COMMAND_BLOCKS = {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS} | {
-    "findings": findings, "gpu-limits": gpu_limits} | operation_docs.BLOCKS
+    "findings": findings, "gpu-limits": gpu_limits, "tpu-limits": tpu_limits} | operation_docs.BLOCKS
 
 
 def regenerate(text: str, page: str, blocks: dict, used: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""Kernels of tpu_legality.txt about memory: blocks, loads and stores, copies, semaphores."""
+"""Kernels of tpu_legality.txt about memory: blocks, loads and stores, copies, views, semaphores."""
 import itertools
 
 import jax
@@ -8,7 +8,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
-from tpu_legality_case import (ALL, BF16, BOOL, E5, F32, HBM, I4, I8, I32, SMEM, U8, U32, VMEM, call, name_of, scoped, shape)
+from tpu_legality_case import ALL, BF16, BOOL, E5, F32, HBM, I4, I8, I32, SMEM, U8, U32, VMEM, call, name_of, scoped, shape
 
 DMA, REGULAR = pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.REGULAR
 
@@ -191,7 +191,7 @@ def copies():
             a = a.at[src_index] if src_index != () else a
             b = b.at[dst_index] if dst_index != () else b
             a = view(a) if view else a
-            action = pltpu.make_async_copy(a, b, sem.at[0] if kind in ("of_two", "of_regular") else sem)
+            action = pltpu.make_async_copy(a, b, sem.at[0] if kind == "of_two" else sem)
             action.start(priority=priority) if priority else action.start()
             if wait:
                 action.wait()
@@ -217,8 +217,6 @@ def copies():
     yield make("copy_not_awaited", copy("x", "v", wait=False))
     yield make("copy_of_two", copy("x", "v", kind="of_two"), sem=DMA((2,)))
     yield make("copy_all_of_two", copy("x", "v", wait=False), sem=DMA((2,)))
-    yield make("copy_regular", copy("x", "v", wait=False), sem=REGULAR)
-    yield make("copy_regular_of_two", copy("x", "v", kind="of_two", wait=False), sem=REGULAR((2,)))
     yield make("copy_reshaped", copy("x", "v", view=lambda r: r.reshape(2, 8, 128).reshape(16, 128)))
     yield make("copy_bitcast", copy("x", "v", view=lambda r: r.bitcast(I32)))
     yield make("copy_types_differ", copy("x", "v", view=lambda r: r.bitcast(BF16)))
@@ -251,6 +249,33 @@ def copies():
     yield scoped("copy_squeezed", squeezed, VMEM((8, 128), F32), DMA, ins=(shape((2, 8, 128)),), out=shape((2, 8, 128)))
 
 
+def views():
+    """Reshapes and bitcasts of refs, loaded and copied; copies of blocks with dimensions that are left out."""
+    for dims, to in (((8, 128), (8, 2, 64)), ((4, 8, 128), (32, 128)), ((8, 128), (16, 64)), ((1024,), (8, 128)), ((7, 100), (700,)), ((3, 5), (5, 3)), ((1, 1024), (8, 128))):
+        name = "_".join(map(str, (*dims, "to", *to)))
+        yield call(f"reshape_{name}", lambda x, o, to=to: o.__setitem__(..., x.reshape(to)[...]), [shape(dims)], shape(to))
+        yield scoped(f"reshape_copy_{name}", lambda x, o, v, s, to=to: _start(x.reshape(to), v, s), VMEM(to, F32), DMA, ins=(shape(dims),), out=shape(dims))
+    for dims, a, b, to in (((8, 128), F32, I8, (32, 128)), ((8, 128), I8, F32, (2, 128)), ((4, 8, 128), F32, BF16, (4, 16, 128)), ((8, 100), F32, I8, (32, 100))):
+        yield call(f"bitcast_{name_of(a)}_{name_of(b)}_{dims[-1]}", lambda x, o, b=b: o.__setitem__(..., x.bitcast(b)[...]), [shape(dims, a)], shape(to, b))
+
+    def part(name, f, block=(None, 8, 128), scratch=(8, 128)):
+        return call(f"part_{name}", f, [shape((4, 8, 128))], shape((8, 128)), grid=(4,), in_specs=[pl.BlockSpec(block, lambda i: (i, 0, 0))],
+                    scratch_shapes=[VMEM(scratch, F32), DMA])
+    yield part("copy_whole", lambda x, o, v, s: _start(x, v, s))
+    yield part("copy_whole_kept", lambda x, o, v, s: _start(x, v, s), (1, 8, 128), (1, 8, 128))
+    yield part("copy_rows", lambda x, o, v, s: _start(x.at[pl.ds(0, 4)], v.at[pl.ds(0, 4)], s))
+    yield part("copy_rows_kept", lambda x, o, v, s: _start(x.at[0, pl.ds(0, 4)], v.at[pl.ds(0, 4)], s), (1, 8, 128))
+    yield part("copy_row", lambda x, o, v, s: _start(x.at[2], v.at[3], s))
+    yield part("bitcast", lambda x, o, v, s: v.__setitem__(..., x.bitcast(I32)[...].astype(F32)))
+    yield part("slice_bitcast", lambda x, o, v, s: v.__setitem__(slice(0, 4), x.at[pl.ds(0, 4)].bitcast(I32)[...].astype(F32)))
+    yield part("reshape", lambda x, o, v, s: v.__setitem__(slice(0, 4), x.reshape(2, 4, 128)[...][0]))
+    yield part("slice_slice", lambda x, o, v, s: v.__setitem__(slice(0, 2), x.at[pl.ds(0, 4)][0:2]))
+
+
+def _start(source, destination, semaphore):
+    pltpu.make_async_copy(source, destination, semaphore).start()
+
+
 def semaphores():
     def make(name, action, *types):
         return scoped(f"semaphore_{name}", lambda x, o, *sems: (action(*sems), None)[1], *types)
@@ -269,10 +294,11 @@ def semaphores():
     yield make("wait_many", lambda s: pl.semaphore_wait(s, 5), REGULAR)
     yield make("wait_not_decrement", lambda s: waits(s, decrement=False), REGULAR)
     yield make("signal_core", lambda s: pl.semaphore_signal(s, core_index=1), REGULAR)
-    yield make("signal_device_alone", lambda s: pl.semaphore_signal(s, device_id=1), REGULAR)
     yield make("signal_rank_2", lambda s: pl.semaphore_signal(s.at[1, 0]), REGULAR((2, 2)))
     yield make("barrier", lambda: pl.semaphore_signal(pltpu.get_barrier_semaphore()))
-    yield scoped("semaphore_operand", lambda x, o: None, ins=(shape((16, 128)),))
+    for name, action, options in (("with_id", lambda: pl.semaphore_signal(pltpu.get_barrier_semaphore()), {"collective_id": 1}), ("only_id", lambda: None, {"collective_id": 1}),
+                                  ("id_allowed", lambda: None, {"collective_id": 1, "allow_collective_id_without_custom_barrier": True})):
+        yield scoped(f"barrier_{name}", lambda x, o, action=action: action(), compiler_params=pltpu.CompilerParams(**options))
 
     def dynamic(x, o, n, s):
         pl.semaphore_signal(s.at[n[0]], n[1])
@@ -281,5 +307,5 @@ def semaphores():
 
 
 def memory_cases():
-    for family in (blocks, prefetched, accesses, squeezed, copies, semaphores):
+    for family in (blocks, prefetched, accesses, squeezed, copies, views, semaphores):
         yield from family()

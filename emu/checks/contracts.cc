@@ -22,10 +22,15 @@ const Kernel& KernelOf(const Module& module, const Program& program) {
 }  // namespace
 
 std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& target, std::string_view producer) {
-  if (target.backend != TargetBackend::kMosaicGpu || kernel.launch.mesh != "gpu") return {};
+  const bool gpu = target.backend == TargetBackend::kMosaicGpu && kernel.launch.mesh == "gpu";
+  const bool tpu = target.backend == TargetBackend::kMosaicTpu && kernel.bodies.size() == 1 &&
+                   (kernel.launch.mesh.empty() || kernel.launch.mesh == "tensorcore");
+  if (!gpu && !tpu) return {};
   Legality legality(kernel, target, nullptr);
   legality.jax_0_11 = IsFromJax011(producer);
-  CheckGpuLimits(legality);
+  if (gpu) CheckGpuLimits(legality);
+  if (tpu) CheckOperations(legality);
+  if (tpu) CheckTpu(legality);
   CheckCapacity(legality);
   return InOrderOfText(legality);
 }

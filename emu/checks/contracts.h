@@ -13,8 +13,8 @@
 
 namespace palladion {
 
-// Those of a kernel over a GPU mesh that was parsed and cannot be prepared, of operations that are not modelled yet:
-// what its target refuses is said all the same. None on other targets.
+// Those of a kernel over a GPU mesh, or of a TPU's TensorCore, that was parsed and cannot be prepared, of operations
+// that are not modelled yet: what its target refuses is said all the same. None on other targets.
 std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& target, std::string_view producer = {});
 
 // ILLEGAL and CAPACITY, in the order of the text; none on `generic`, which has no limits. `tallies`, where it is not

@@ -116,7 +116,7 @@ void CheckTpuMemories(Legality& legality) {
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     const Operand& operand = kernel.operands[i];
     if (operand.role == Role::kBound) continue;
-    const Type& type = legality.program().operand_infos[i].type;
+    const Type& type = kernel.values[operand.value.index()].type;
     if (type.element != ElementKind::kData) continue;
     const Space space = legality.SpaceOf(i);
     const Shape shape = BlockShape(operand, type);

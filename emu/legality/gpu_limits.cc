@@ -108,10 +108,6 @@ class LimitWalk {
 
 }  // namespace
 
-std::string MessageOf(const LimitText& text, std::string_view found) {
-  return Cat(text.rule, "; found ", found, " [", text.name, "]");
-}
-
 std::vector<LimitText> AllGpuLimits() {
   std::vector<LimitText> texts;
   ListLimits(MeshLimits(), texts);

@@ -1,7 +1,6 @@
-// The limits of a GPU kernel, each a row: its name, the rule in a sentence, where it is from, what to do, and a
-// function that says what a kernel has instead. `palladion explain ILLEGAL` lists them, docs/spec/gpu-limits.md is made
-// of them, and a finding carries the name. What is known from the text alone; values are the machine's to judge. Does
-// not catch: what ptxas refuses (registers of one thread), most layouts of values, what inline_mgpu does.
+// The limits of a GPU kernel, each a row (limit_row.h). `palladion explain ILLEGAL` lists them, docs/spec/gpu-limits.md
+// is made of them, and a finding carries the name. What is known from the text alone; values are the machine's to
+// judge. Does not catch: what ptxas refuses (registers of one thread), most layouts of values, what inline_mgpu does.
 #ifndef PALLADION_EMU_LEGALITY_GPU_LIMITS_H_
 #define PALLADION_EMU_LEGALITY_GPU_LIMITS_H_
 
@@ -13,23 +12,12 @@
 #include "absl/types/span.h"
 #include "emu/legality/gpu_facts.h"
 #include "emu/legality/legality.h"
+#include "emu/legality/limit_row.h"
 
 namespace palladion {
 
-struct LimitText {
-  std::string_view name;    // "copy.minor-bytes"
-  std::string_view rule;    // a sentence without its full stop
-  std::string_view source;  // where the rule stands
-  std::string_view fix;
-  bool until_jax_0_10 = false;  // JAX 0.11 has lifted it
-};
-
-// `Site` is what the rule is about: a copy, an allocation, ...
 template <class Site>
-struct GpuLimit {
-  LimitText text;
-  std::optional<std::string> (*found)(const Site& site);  // what breaks the rule, none where nothing does
-};
+using GpuLimit = Limit<Site>;
 
 // Where the walk over the body stands.
 struct GpuScope {
@@ -87,9 +75,6 @@ void ListLayoutLimits(std::vector<LimitText>& texts);
 
 std::vector<LimitText> AllGpuLimits();
 
-// "rule; found so and so [name]".
-std::string MessageOf(const LimitText& text, std::string_view found);
-
 template <class Site>
 void Judge(Legality& legality, const Instr& op, absl::Span<const GpuLimit<Site>> limits, const Site& site) {
   for (const GpuLimit<Site>& limit : limits) {
@@ -98,11 +83,6 @@ void Judge(Legality& legality, const Instr& op, absl::Span<const GpuLimit<Site>>
     if (found.has_value())
       legality.Illegal(op, op.name + ": " + MessageOf(limit.text, *found), std::string(limit.text.fix));
   }
-}
-
-template <class Site>
-void ListLimits(absl::Span<const GpuLimit<Site>> limits, std::vector<LimitText>& texts) {
-  for (const GpuLimit<Site>& limit : limits) texts.push_back(limit.text);
 }
 
 }  // namespace palladion

@@ -1,6 +1,7 @@
 #include "emu/legality/legality.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
@@ -50,13 +51,14 @@ Legality::Legality(const Kernel& kernel, const Target& target, const Program* pr
     : kernel_(kernel), target_(target), program_(program), chip_(FindChip(target.chip)) {
   std::size_t param = 0;
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
-    if (kernel.operands[i].role != Role::kBound)
-      operand_of_.emplace_back(kernel.bodies[0].region.params[param++].value, i);
+    const std::vector<Param>& params = kernel.bodies[0].region.params;
+    if (kernel.operands[i].role != Role::kBound && param < params.size())
+      operand_of_.emplace_back(params[param++].value, i);
   }
   ForEachInstr(kernel.bodies[0].region, [&](const Instr& op) {
     static const RuleRows kPlatform("platform_index");
-    if (!kPlatform.Has(op) || op.row == nullptr || op.row->prepare == nullptr) return;
-    const absl::StatusOr<ValueKernel> chosen = op.row->prepare(op, {.in = {}, .out = op.types, .target = target});
+    if (!kPlatform.Has(op) || RowOf(op).prepare == nullptr || op.results.size() != 1) return;
+    const absl::StatusOr<ValueKernel> chosen = RowOf(op).prepare(op, {.in = {}, .out = op.types, .target = target});
     if (!chosen.ok()) return;
     std::int32_t index = 0;
     auto* out = reinterpret_cast<std::byte*>(&index);
@@ -66,7 +68,16 @@ Legality::Legality(const Kernel& kernel, const Target& target, const Program* pr
 }
 
 std::optional<std::size_t> Legality::RegionOf(const Instr& op) const {
-  if (op.regions.size() < 2 || op.args.empty() || op.args[0].kind != Arg::Kind::kValue) return std::nullopt;
+  if (op.regions.size() < 2 || op.args.empty()) return std::nullopt;
+  const Arg& which = op.args[0];
+  if (backend() == TargetBackend::kMosaicTpu && RowOf(op).loops == Loops::kBranch &&
+      which.kind == Arg::Kind::kLiteral && which.literal.dtype == DType::kI32) {
+    std::int32_t index = 0;  // a constant, of which Mosaic's lowering writes the one branch
+    std::memcpy(&index, which.literal.bytes.data(), sizeof(index));
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(index, 0, static_cast<std::int64_t>(op.regions.size()) - 1));
+  }
+  if (which.kind != Arg::Kind::kValue) return std::nullopt;
   for (const auto& [value, index] : platforms_) {
     if (value == op.args[0].value) return std::min(index, op.regions.size() - 1);
   }
@@ -124,13 +135,29 @@ Space Legality::SpaceOf(ValueId ref) const {
   return kernel_.values[ref.index()].type.space;
 }
 
-std::optional<std::size_t> Legality::BlockRankOf(ValueId ref) const {
+const Operand* Legality::OperandOf(ValueId ref) const {
   for (const auto& [param, index] : operand_of_) {
-    if (param != ref) continue;
-    const std::optional<BlockSpec>& block = kernel_.operands[index].block;
-    return block.has_value() ? block->dims.size() : kernel_.values[ref.index()].type.shape.size();
+    if (param == ref) return &kernel_.operands[index];
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+std::optional<std::size_t> Legality::BlockRankOf(ValueId ref) const {
+  const Operand* operand = OperandOf(ref);
+  if (operand == nullptr) return std::nullopt;
+  return operand->block.has_value() ? operand->block->dims.size() : kernel_.values[ref.index()].type.shape.size();
+}
+
+std::vector<const Region*> CompiledRegions(const Legality& legality) {
+  const Kernel& kernel = legality.kernel();
+  std::vector<const Region*> regions = {&kernel.bodies[0].region};
+  if (legality.backend() != TargetBackend::kMosaicTpu || kernel.launch.grid.empty()) return regions;
+  for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
+    const Space space = legality.SpaceOf(i);
+    const bool moved = space != Space::kAny && space != Space::kHbm && space != Space::kSemaphore;
+    if (moved && kernel.operands[i].block.has_value()) regions.push_back(&kernel.operands[i].block->map);
+  }
+  return regions;
 }
 
 bool IsTrivialWindow(const Operand& operand, const Type& array) {
@@ -147,16 +174,18 @@ bool IsTrivialWindow(const Operand& operand, const Type& array) {
 void CheckOperations(Legality& legality) {
   const std::optional<Backend> backend = BackendOf(legality.backend());
   if (!backend.has_value()) return;
-  ForEachCompiled(legality, legality.kernel().bodies[0].region, [&](const Instr& op) {
+  const auto look = [&](const Instr& op) {
     ++legality.operations;
     const std::string_view elsewhere = OnlyElsewhere(op, legality.backend(), legality.kernel());
-    const bool accepted = op.row->backends.accepts(*backend) || (legality.jax_0_11 && op.row->later.accepts(*backend));
+    const OpRow& row = RowOf(op);
+    const bool accepted = row.backends.accepts(*backend) || (legality.jax_0_11 && row.later.accepts(*backend));
     if (accepted && elsewhere.empty()) return;
     legality.Illegal(op,
                      Cat(op.dialect, op.dialect.empty() ? "" : ".", op.name, " has no lowering on ", legality.target(),
                          elsewhere, ": the kernel would be refused"),
                      "use operations that the backend has (docs/operations.md)");
-  });
+  };
+  for (const Region* region : CompiledRegions(legality)) ForEachCompiled(legality, *region, look);
 }
 
 }  // namespace palladion

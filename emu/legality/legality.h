@@ -23,8 +23,8 @@ namespace palladion {
 // What the rules look at, and what they say.
 class Legality {
  public:
-  // `program` is nullptr where the kernel was parsed but cannot be prepared: then only CheckGpuLimits and the capacity
-  // of a kernel over a mesh may be asked.
+  // `program` is nullptr where the kernel was parsed but cannot be prepared: then only CheckGpuLimits, CheckOperations,
+  // CheckTpu and the capacity of a TPU or of a kernel over a mesh may be asked.
   Legality(const Kernel& kernel, const Target& target, const Program* program);
 
   const Kernel& kernel() const { return kernel_; }
@@ -44,6 +44,8 @@ class Legality {
   Space SpaceOf(ValueId ref) const;
   // The rank of an operand's block, squeezed dimensions counted; nullopt: not an operand's ref.
   std::optional<std::size_t> BlockRankOf(ValueId ref) const;
+  // The operand whose block the ref is; nullptr: not an operand's ref.
+  const Operand* OperandOf(ValueId ref) const;
   std::string NameOf(const Operand& operand) const;  // as the user has it: "args[0]"
   // The one region of a branch that this target's code has: a branch of lax.platform_dependent; nullopt: all.
   std::optional<std::size_t> RegionOf(const Instr& op) const;
@@ -71,8 +73,7 @@ bool IsFromJax011(std::string_view producer);
 // The rules. Each does nothing on a target that it is not about.
 // Operations that the named backend has no lowering for.
 void CheckOperations(Legality& legality);
-void CheckTpu(Legality& legality);              // Mosaic TPU: blocks, accesses, types
-void CheckTpuValues(Legality& legality, const Instr& op);  // of them, an operation's types and form
+void CheckTpu(Legality& legality);              // the tables of tpu_limits.h, on a kernel of Mosaic TPU
 void CheckTpuDirectAccess(Legality& legality);  // of them, only loads, stores and blocks of HBM
 void CheckTriton(Legality& legality);
 void CheckMosaicGpu(Legality& legality);
@@ -87,6 +88,9 @@ void ForEachInstr(const Region& region, const F& use) {
     for (const Region& inner : op.regions) ForEachInstr(inner, use);
   }
 }
+
+// What the target compiles: the body, and on a TPU the index maps of the blocks that it moves itself.
+std::vector<const Region*> CompiledRegions(const Legality& legality);
 
 // The same, without the regions that this target's code does not have.
 template <class F>

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_split.h"
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/tpu_limits.h"
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 
@@ -115,11 +116,18 @@ std::string FixText(const ExplainPage& page, bool color) {
   return text;
 }
 
-std::string LimitList() {
-  std::string text = "\nLimits of a kernel on mosaic_gpu; a finding ends in the name of its own:\n\n";
+// Of both backends: no two rules have one name.
+std::vector<LimitText> AllLimits() {
+  std::vector<LimitText> limits = AllGpuLimits();
+  for (const LimitText& limit : AllTpuLimits()) limits.push_back(limit);
+  return limits;
+}
+
+std::string LimitList(std::string_view target, const std::vector<LimitText>& limits) {
+  std::string text = Cat("\nLimits of a kernel on ", target, "; a finding ends in the name of its own:\n\n");
   std::size_t width = 0;
-  for (const LimitText& limit : AllGpuLimits()) width = std::max(width, limit.name.size());
-  for (const LimitText& limit : AllGpuLimits())
+  for (const LimitText& limit : limits) width = std::max(width, limit.name.size());
+  for (const LimitText& limit : limits)
     Append(&text, "    ", limit.name, std::string(width + 2 - limit.name.size(), ' '), limit.rule, "\n");
   return text;
 }
@@ -141,11 +149,12 @@ std::string ExplainText(const ExplainPage& page, bool color) {
   text += "\nA kernel that is wrong:\n\n";
   for (const std::string_view line : LinesOf(page.wrong)) Append(&text, "    ", line, "\n");
   text += "\nThe fix:\n\n" + FixText(page, color);
-  return page.code == FindingCode::kIllegal ? text + LimitList() : text;
+  if (page.code != FindingCode::kIllegal) return text;
+  return text + LimitList("mosaic_gpu", AllGpuLimits()) + LimitList("mosaic_tpu", AllTpuLimits());
 }
 
 std::string ExplainLimit(std::string_view name) {
-  for (const LimitText& limit : AllGpuLimits()) {
+  for (const LimitText& limit : AllLimits()) {
     if (limit.name == name)
       return Cat(limit.name, " (", Code(FindingCode::kIllegal), ")\n", limit.rule, "\n\nfrom: ", limit.source,
                  "\nfix: ", limit.fix, "\n");
@@ -176,7 +185,7 @@ std::string ExplainJson() {
     for (const std::string& option : page.options) json.String(option);
     json.Close(']').Key("limits").Open('[');
     if (row.code == FindingCode::kIllegal) {
-      for (const LimitText& limit : AllGpuLimits())
+      for (const LimitText& limit : AllLimits())
         json.Open('{')
             .Key("name")
             .String(limit.name)

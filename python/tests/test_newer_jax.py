@@ -183,7 +183,7 @@ WHERE = {
     barrier_arrive_and_wait: hasattr(plgpu, "barrier_arrive_and_wait"), store: hasattr(plgpu, "store"), reductions: hasattr(plgpu, "prod"),
     predicate_of_a_copy: _takes(plgpu.copy_gmem_to_smem, "predicate"), predicate_of_an_arrival: _takes(plgpu.barrier_arrive, "predicate"),
     bitcast_along_the_last_dimension: _takes(pltpu.bitcast, "dim"), one_minus_square: hasattr(jax.lax, "one_minus_square"),
-    mulhi: hasattr(jax.lax, "mulhi"), log2: hasattr(jax.lax, "log2"), annotate: hasattr(pltpu, "annotate"), refused_by_name: True,
+    mulhi: jax.__version_info__ >= (0, 11), log2: hasattr(jax.lax, "log2"), annotate: hasattr(pltpu, "annotate"), refused_by_name: True,
     buffers_filled_before: _takes(pl.Buffered, "prefetched_count"), copy_without_a_barrier: hasattr(plgpu, "wait_gmem_to_smem"),
 }
 

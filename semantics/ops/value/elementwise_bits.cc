@@ -113,7 +113,8 @@ constexpr OpRow kRows[] = {
      .verify = VerifyInts<2>,
      .prepare = PrepareMulHi,
      .flow = Flow::kElementwise,
-     .backends = kTpu},
+     .backends = kNoBackend,
+     .later = kTpu},
 };
 
 }  // namespace

@@ -1,0 +1,44 @@
+// One rule about kernels as one row: its name, the rule in a sentence, where it is from, what to do, and a function
+// that says what a kernel has instead. Findings, `palladion explain`, docs/spec/gpu-limits.md and
+// docs/spec/tpu-limits.md are written from the same rows.
+#ifndef PALLADION_EMU_LEGALITY_LIMIT_ROW_H_
+#define PALLADION_EMU_LEGALITY_LIMIT_ROW_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "semantics/base/cat.h"
+
+namespace palladion {
+
+struct LimitText {
+  std::string_view name;    // "copy.minor-bytes"
+  std::string_view rule;    // a sentence without its full stop
+  std::string_view source;  // where the rule stands
+  std::string_view fix;
+  bool until_jax_0_10 = false;  // JAX 0.11 has lifted it
+};
+
+// `Site` is what the rule is about: a copy, an allocation, ...
+template <class Site>
+struct Limit {
+  LimitText text;
+  std::optional<std::string> (*found)(const Site& site);  // what breaks the rule, none where nothing does
+};
+
+// "rule; found so and so [name]".
+inline std::string MessageOf(const LimitText& text, std::string_view found) {
+  return Cat(text.rule, "; found ", found, " [", text.name, "]");
+}
+
+template <class Site>
+void ListLimits(absl::Span<const Limit<Site>> limits, std::vector<LimitText>& texts) {
+  for (const Limit<Site>& limit : limits) texts.push_back(limit.text);
+}
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_LEGALITY_LIMIT_ROW_H_
