@@ -87,7 +87,7 @@ def test_every_schedule_of_two_devices():
 
 
 def test_a_kernel_with_a_collective_id_needs_a_barrier_of_its_own():
-    params = pltpu.CompilerParams(collective_id=3)
+    params = pltpu.CompilerParams(collective_id=3, allow_collective_id_without_custom_barrier=True)
     for meets, found, spec in ((True, set(), VMEM), (False, {"PEER_LIFETIME"}, VMEM), (True, set(), ANYWHERE), (False, {"PEER_LIFETIME"}, ANYWHERE)):
         f = on_mesh(functools.partial(permute, n=4, meets=meets), line(4), scratch=[DMA, DMA], params=params, specs=(spec, spec))
         report = palladion.check(f, numbers(4), target="v5e", seeds=8)

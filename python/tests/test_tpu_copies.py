@@ -237,7 +237,7 @@ def gathered(buffer_shape):
 
 
 # One box (a flat buffer), a place for each element (rows over two dimensions of a page).
-@pytest.mark.parametrize("buffer_shape", [(64 * 128,), (8, 8, 128)])
+@pytest.mark.parametrize("buffer_shape", [(1, 64 * 128), (8, 8, 128)])
 @pytest.mark.parametrize("sizes", [(3, 8, 1, 5), (0, 2, 0, 8), (8, 8, 8, 8)])
 def test_sizes_known_only_at_run_time(buffer_shape, sizes):
     x, table = X.reshape(8, 8, 128), np.array([5, 0, 7, 2], np.int32)
