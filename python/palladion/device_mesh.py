@@ -22,11 +22,14 @@ _NAME_A_DEVICE = ("dma_start", "semaphore_signal")
 _SECONDS = 60.0  # that a device waits for another one's call, after the last that came
 
 
-def mesh_of(context, jaxprs, on_tpu) -> dict:
-    """{axis: size} of the devices that have to run a kernel of these functions together; {} where each can run it by itself."""
+def mesh_of(context, jaxprs, on_tpu, own_axes=()) -> dict:
+    """{axis: size} of the devices that have to run a kernel of these functions together; {} where each can run it by itself.
+
+    own_axes: those of the kernel's own mesh of cores, which from JAX 0.12 on are named as devices are.
+    """
     mesh, automatic = jax_programs.mesh_of(context)
     eqns = [eqn for jaxpr in jaxprs for inner in jax_versions.all_jaxprs(jaxpr) for eqn in inner.eqns]
-    if not any(_names_a_device(eqn) or _is_placed(eqn, mesh) for eqn in eqns):
+    if not any(_names_a_device(eqn, own_axes) or _is_placed(eqn, mesh) for eqn in eqns):
         return {}
     if math.prod(mesh.values()) == 1:  # a device may name itself
         return (mesh or {"device": 1}) if on_tpu else {}
@@ -44,11 +47,12 @@ def _is_in(name, axes) -> bool:
     return any(one in axes for one in names)
 
 
-def _names_a_device(eqn) -> bool:
+def _names_a_device(eqn, own_axes) -> bool:
     if eqn.primitive.name not in _NAME_A_DEVICE:
         return False
     row = ASYNC_OPS[eqn.primitive.name]
-    return dict(zip(row.operands, unflatten(eqn.params[row.tree], eqn.invars))).get("device_id") is not None
+    device = dict(zip(row.operands, unflatten(eqn.params[row.tree], eqn.invars))).get("device_id")
+    return device is not None and not (isinstance(device, dict) and all(axis in own_axes for axis in device))
 
 
 class Meeting:

@@ -102,6 +102,7 @@ def test_vmem_that_is_exactly_full_is_refused(rows, fits):
     assert [finding.code for finding in report.findings] == ([] if fits else ["CAPACITY"])
 
 
+@pytest.mark.skipif(jax.__version_info__ >= (0, 12), reason="there a core_map's refs name no memory space")
 def test_what_lies_in_hbm_is_not_loaded_on_a_mesh_of_tensor_cores_either():
     mesh = pltpu.create_tensorcore_mesh("x", num_cores=1)
 

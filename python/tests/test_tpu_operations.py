@@ -121,7 +121,10 @@ def test_what_only_the_compiler_and_profiles_see():
             pltpu.touch(x_ref)
         if hasattr(pltpu, "trace_value"):
             pltpu.trace_value("rows", jnp.int32(16))
-        o_ref[...] = pltpu.with_memory_space_constraint(x_ref[...], pltpu.VMEM) + 1
+        if jax.__version_info__ < (0, 11):  # later the space is of the value's type, and jnp takes no such values
+            o_ref[...] = pltpu.with_memory_space_constraint(x_ref[...], pltpu.VMEM) + 1
+        else:
+            o_ref[...] = x_ref[...] + 1
 
     np.testing.assert_array_equal(ran(kernel, like(X), X), X + 1)
 

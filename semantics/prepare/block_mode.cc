@@ -18,8 +18,9 @@ bool HasCopyOfItsOwn(const Operand& operand, Space space, const Kernel& kernel, 
   const bool tpu = program.target.backend == TargetBackend::kMosaicTpu;
   const bool gpu = program.target.backend == TargetBackend::kMosaicGpu && kernel.launch.mesh.empty();
   if ((!tpu && !gpu) || operand.role == Role::kScratch) return false;
-  const bool in_core = operand.role == Role::kPrefetch || space == Space::kDefault || space == Space::kSmem ||
-                       (tpu && space == Space::kVmem);
+  // Over a mesh of cores nothing is fetched: what names no space is where the caller has it.
+  const bool in_core = operand.role == Role::kPrefetch || (space == Space::kDefault && kernel.launch.mesh.empty()) ||
+                       space == Space::kSmem || (tpu && space == Space::kVmem);
   const std::vector<DimOrder>& order = program.dim_order;
   const bool several =
       operand.role == Role::kOut && std::find(order.begin(), order.end(), DimOrder::kParallel) != order.end();

@@ -1,6 +1,5 @@
 #include "semantics/ops/ref/peer_device.h"
 
-#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_join.h"
@@ -62,7 +61,8 @@ absl::StatusOr<std::vector<PeerIndex>> PlanDevice(const Instr& op, Builder& buil
   const std::vector<const Arg*> args = DeviceArgs(op);
   if (args.empty()) return peer;
   const Program& program = builder.program();
-  if (program.device_axes.empty()) {
+  const bool cores = program.mesh.has_value() && program.mesh->cores && HasAttr(op, "device_axes");
+  if (program.device_axes.empty() && !cores) {
     return absl::UnimplementedError(
         "another device is named (device_id=), and the kernel text has no `devices {AXIS=SIZE};`: export the kernel "
         "from "
@@ -73,12 +73,8 @@ absl::StatusOr<std::vector<PeerIndex>> PlanDevice(const Instr& op, Builder& buil
     PALLADION_ASSIGN_OR_RETURN(const IndexValue index, builder.PlanIndex(*args[i]));
     std::int64_t inner = 1;  // devices along the axes after this one
     for (std::size_t k = axes[i].size(); k-- > 0;) {
-      const auto found = std::find(program.device_axes.begin(), program.device_axes.end(), axes[i][k]);
-      if (found == program.device_axes.end()) {
-        return absl::InvalidArgumentError(Cat("device_id= names the axis '", axes[i][k], "'; the mesh has [",
-                                              absl::StrJoin(program.device_axes, ", "), "]"));
-      }
-      const auto dim = static_cast<std::size_t>(found - program.device_axes.begin());
+      PALLADION_ASSIGN_OR_RETURN(const int axis, builder.GridAxis(axes[i][k]));  // of the cores too, from JAX 0.12 on
+      const auto dim = static_cast<std::size_t>(axis);
       const std::int64_t size = program.grid[dim].size;
       // The first axis keeps what is too large, so that no number beyond the mesh is a device of it.
       peer.push_back({.grid_dim = dim, .index = index, .divisor = inner, .size = k == 0 ? 0 : size});
