@@ -94,7 +94,7 @@ constexpr Limit<TpuOpSite> kArithmeticLimits[] = {
       "lowering.py, _convert_element_type_lowering_rule", "convert to f32 in between"},
      Cast},
     {{"tpu.value.bitcast", "bitcast_convert_type keeps the width of an element",
-      "lowering.py, _bitcast_convert_type_lowering_rule", "use pltpu.bitcast"},
+      "lowering.py, _bitcast_convert_type_lowering_rule", "use pltpu.bitcast", /*until_jax_0_10=*/true},
      BitcastWidth},
     {{"tpu.value.unpack", "what is unpacked are integers", "tpu.unpack_elementwise, verifier",
       "bitcast the packed values to u32 first"},
