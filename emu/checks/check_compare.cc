@@ -26,7 +26,9 @@ absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner,
   for (std::size_t i = 0; i < infos.size(); ++i) {
     if (infos[i].role == Role::kOut && output++ == difference.output) operand = i;
   }
-  const std::int64_t of_device = NumElements(infos[operand].type.shape);
+  // A PRNG key of the caller's is several elements.
+  const Type& type = infos[operand].type;
+  const std::int64_t of_device = NumElements(type.shape) * static_cast<std::int64_t>(WordsPerElement(type));
   LastWriter writer(difference.element % of_device, NamingOf(program));
   std::int64_t device = 0;
   BoundAndFinished watch([&](Memory& memory, absl::Span<const BufferId> arrays) {

@@ -2,38 +2,18 @@
 // (conformance/golden/make_gpu_legality_golden.py).
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "emu/checks/contracts.h"
+#include "emu/legality/golden_kernels_test_util.h"
 #include "semantics/ir/parser.h"
 
 namespace palladion {
 namespace {
 
-struct GoldenKernel {
-  std::string name, target, verdict, text;
-};
-
-std::vector<GoldenKernel> ReadGolden() {
-  std::ifstream file(PALLADION_SOURCE_DIR "/conformance/golden/gpu_legality.txt");
-  std::vector<GoldenKernel> kernels;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("=== ")) {
-      kernels.back().text += line + "\n";
-      continue;
-    }
-    std::istringstream words(line.substr(4));
-    GoldenKernel& kernel = kernels.emplace_back();
-    words >> kernel.name >> kernel.target >> kernel.verdict;
-  }
-  return kernels;
-}
-
 TEST(GpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
   int lowered = 0, refused = 0;
-  for (const GoldenKernel& golden : ReadGolden()) {
+  for (const GoldenKernel& golden : ReadGoldenKernels("gpu_legality.txt")) {
     const absl::StatusOr<Module> module = Parse(golden.text, golden.name);
     ASSERT_TRUE(module.ok()) << module.status() << "\n" << golden.text;
     const absl::StatusOr<Target> target = TargetFromName(golden.target);

@@ -3,37 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "emu/checks/contracts.h"
 #include "emu/emulate.h"
+#include "emu/legality/golden_kernels_test_util.h"
 
 namespace palladion {
 namespace {
 
-struct GoldenKernel {
-  std::string name, target, verdict, text;
-};
-
-std::vector<GoldenKernel> ReadGolden() {
-  std::ifstream file(PALLADION_SOURCE_DIR "/conformance/golden/legality.txt");
-  std::vector<GoldenKernel> kernels;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("=== ")) {
-      kernels.back().text += line + "\n";
-      continue;
-    }
-    std::istringstream words(line.substr(4));
-    GoldenKernel& kernel = kernels.emplace_back();
-    words >> kernel.name >> kernel.target >> kernel.verdict;
-  }
-  return kernels;
-}
-
 TEST(LegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
-  const std::vector<GoldenKernel> kernels = ReadGolden();
+  const std::vector<GoldenKernel> kernels = ReadGoldenKernels("legality.txt");
   ASSERT_GT(kernels.size(), 150u);
   int lowered = 0, refused = 0;
   for (const GoldenKernel& golden : kernels) {

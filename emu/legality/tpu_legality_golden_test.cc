@@ -3,37 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 
 #include "emu/checks/contracts.h"
 #include "emu/emulate.h"
+#include "emu/legality/golden_kernels_test_util.h"
 #include "emu/legality/tpu_limits.h"
 #include "semantics/ir/parser.h"
 
 namespace palladion {
 namespace {
-
-struct GoldenKernel {
-  std::string name, target, verdict, text;
-};
-
-std::vector<GoldenKernel> ReadGolden() {
-  std::ifstream file(PALLADION_SOURCE_DIR "/conformance/golden/tpu_legality.txt");
-  std::vector<GoldenKernel> kernels;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("=== ")) {
-      kernels.back().text += line + "\n";
-      continue;
-    }
-    std::istringstream words(line.substr(4));
-    GoldenKernel& kernel = kernels.emplace_back();
-    words >> kernel.name >> kernel.target >> kernel.verdict;
-  }
-  return kernels;
-}
 
 bool AnyIllegal(const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(),
@@ -44,7 +24,7 @@ std::string FirstOf(const std::vector<Finding>& findings) { return findings.empt
 
 TEST(TpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
   int lowered = 0, refused = 0;
-  for (const GoldenKernel& golden : ReadGolden()) {
+  for (const GoldenKernel& golden : ReadGoldenKernels("tpu_legality.txt")) {
     const absl::StatusOr<Module> module = Parse(golden.text, golden.name);
     ASSERT_TRUE(module.ok()) << module.status() << "\n" << golden.text;
     const std::vector<Finding> findings =
@@ -62,7 +42,7 @@ TEST(TpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
 // What can be prepared is judged after that, with the same verdict.
 TEST(TpuLegalityGolden, APreparedKernelIsJudgedAsItsTextIs) {
   int prepared = 0;
-  for (const GoldenKernel& golden : ReadGolden()) {
+  for (const GoldenKernel& golden : ReadGoldenKernels("tpu_legality.txt")) {
     const absl::StatusOr<PreparedKernel> kernel =
         PrepareText(golden.text, {.kernel = "", .target = golden.target, .path = ""});
     if (!kernel.ok()) continue;
@@ -88,7 +68,7 @@ TEST(TpuLimits, EachIsBrokenByAKernelOfTheGoldenFile) {
   const std::set<std::string_view> kNotTraced = {"tpu.operand.bits", "tpu.operand.space", "tpu.access.smem-mask",
                                                  "tpu.access.mask-shape", "tpu.copy.add"};
   std::set<std::string> broken;
-  for (const GoldenKernel& golden : ReadGolden()) {
+  for (const GoldenKernel& golden : ReadGoldenKernels("tpu_legality.txt")) {
     const absl::StatusOr<Module> module = Parse(golden.text, golden.name);
     ASSERT_TRUE(module.ok()) << module.status();
     for (const Finding& finding : StaticFindingsOfParsed(module->kernels[0], TargetFromName(golden.target).value())) {

@@ -1,0 +1,34 @@
+// Kernels of conformance/golden that JAX's own lowering takes or refuses. Each entry of a file is a line
+// `=== NAME TARGET lowered|refused` and the kernel's text.
+#ifndef PALLADION_EMU_LEGALITY_GOLDEN_KERNELS_TEST_UTIL_H_
+#define PALLADION_EMU_LEGALITY_GOLDEN_KERNELS_TEST_UTIL_H_
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace palladion {
+
+struct GoldenKernel {
+  std::string name, target, verdict, text;
+};
+
+inline std::vector<GoldenKernel> ReadGoldenKernels(const std::string& file_name) {
+  std::ifstream file(PALLADION_SOURCE_DIR "/conformance/golden/" + file_name);
+  std::vector<GoldenKernel> kernels;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("=== ")) {
+      kernels.back().text += line + "\n";
+      continue;
+    }
+    std::istringstream words(line.substr(4));
+    GoldenKernel& kernel = kernels.emplace_back();
+    words >> kernel.name >> kernel.target >> kernel.verdict;
+  }
+  return kernels;
+}
+
+}  // namespace palladion
+
+#endif  // PALLADION_EMU_LEGALITY_GOLDEN_KERNELS_TEST_UTIL_H_
