@@ -21,15 +21,17 @@ constexpr CodeSite kLine = {LocId{}, 1};
 // rows the pieces are adjacent and become one box again.
 void Ring(benchmark::State& state) {
   const auto slots = static_cast<std::int32_t>(state.range(0)), reads = static_cast<std::int32_t>(state.range(1));
-  AgentTable agents;
+  memory_model::AgentTable agents;
   const AgentId producer = agents.Add("producer", {}), consumer = agents.Add("consumer", {});
-  AccessHistory history(Shape{slots, 128, 64}, 2);
-  std::vector<AccessConflict> conflicts;
-  ClockBundle full, free;
-  AccessSet set = AccessSet::Of(AccessBox{3, {Progression{0, 1, 1}, Progression{0, 128, 1}, Progression{0, 64, 1}}});
+  memory_model::AccessHistory history(Shape{slots, 128, 64}, 2);
+  std::vector<memory_model::AccessConflict> conflicts;
+  memory_model::ClockBundle full, free;
+  memory_model::AccessSet set = memory_model::AccessSet::Of(memory_model::AccessBox{
+      3,
+      {memory_model::Progression{0, 1, 1}, memory_model::Progression{0, 128, 1}, memory_model::Progression{0, 64, 1}}});
   const auto touch = [&](AgentId who, AccessKind kind) {
-    const AccessEvent event{.who = who, .time = agents.NowOf(who), .kind = kind, .text_line = 1};
-    history.Apply(event, set, {agents.ClockOf(who), ClockPart::kGeneric, who}, &conflicts);
+    const memory_model::AccessEvent event{.who = who, .time = agents.NowOf(who), .kind = kind, .text_line = 1};
+    history.Apply(event, set, {agents.ClockOf(who), memory_model::ClockPart::kGeneric, who}, &conflicts);
   };
   std::int32_t slot = 0;
   for (auto _ : state) {
@@ -58,16 +60,18 @@ BENCHMARK(Ring)->Args({2, 1})->Args({4, 1})->Args({4, 16})->Args({32, 1});
 
 // The same ring through barriers and the model that a machine composes.
 void RingOfBarriers(benchmark::State& state) {
-  ConcurrencyModel model;
+  memory_model::ConcurrencyModel model;
   const AgentId producer = model.agents().Add("producer", {}), consumer = model.agents().Add("consumer", {});
   const BufferId buffer{0};
-  model.Adopt(buffer, {"ring", Shape{4, 128, 64}, 2, ProxySpace::kShared, {}});
+  model.Adopt(buffer, {"ring", Shape{4, 128, 64}, 2, memory_model::ProxySpace::kShared, {}});
   std::vector<BarrierId> full, free;
   for (int i = 0; i < 4; ++i) {
     full.push_back(model.MakeBarrier({"full"}));
     free.push_back(model.MakeBarrier({"free"}));
   }
-  AccessSet set = AccessSet::Of(AccessBox{3, {Progression{0, 1, 1}, Progression{0, 128, 1}, Progression{0, 64, 1}}});
+  memory_model::AccessSet set = memory_model::AccessSet::Of(memory_model::AccessBox{
+      3,
+      {memory_model::Progression{0, 1, 1}, memory_model::Progression{0, 128, 1}, memory_model::Progression{0, 64, 1}}});
   std::int64_t turn = 0;
   for (auto _ : state) {
     const auto slot = static_cast<std::size_t>(turn % 4);
@@ -88,21 +92,23 @@ BENCHMARK(RingOfBarriers);
 
 // One write of everything, then single elements here and there: granules.
 void Scattered(benchmark::State& state) {
-  AgentTable agents;
+  memory_model::AgentTable agents;
   const AgentId producer = agents.Add("producer", {}), consumer = agents.Add("consumer", {});
-  AccessHistory history(Shape{128, 64}, 2);
-  std::vector<AccessConflict> conflicts;
+  memory_model::AccessHistory history(Shape{128, 64}, 2);
+  std::vector<memory_model::AccessConflict> conflicts;
   for (auto _ : state) {
-    const AccessEvent write{.who = producer, .time = agents.NowOf(producer), .kind = AccessKind::kWrite};
-    history.Apply(write, AccessSet::Of(AccessBox::Whole(Shape{128, 64})),
-                  {agents.ClockOf(producer), ClockPart::kGeneric, producer}, &conflicts);
+    const memory_model::AccessEvent write{.who = producer, .time = agents.NowOf(producer), .kind = AccessKind::kWrite};
+    history.Apply(write, memory_model::AccessSet::Of(memory_model::AccessBox::Whole(Shape{128, 64})),
+                  {agents.ClockOf(producer), memory_model::ClockPart::kGeneric, producer}, &conflicts);
     agents.Acquire(consumer, agents.ClockOf(producer));
     agents.Tick(producer, kLine);
     for (std::int32_t i = 0; i < 255; ++i) {
       const std::int32_t at = i * 97 % (128 * 64);
-      const AccessEvent read{.who = consumer, .time = agents.NowOf(consumer), .kind = AccessKind::kRead};
-      history.Apply(read, AccessSet::Of(AccessBox{2, {Progression{at / 64, 1, 1}, Progression{at % 64, 1, 1}}}),
-                    {agents.ClockOf(consumer), ClockPart::kGeneric, consumer}, &conflicts);
+      const memory_model::AccessEvent read{.who = consumer, .time = agents.NowOf(consumer), .kind = AccessKind::kRead};
+      history.Apply(read,
+                    memory_model::AccessSet::Of(memory_model::AccessBox{
+                        2, {memory_model::Progression{at / 64, 1, 1}, memory_model::Progression{at % 64, 1, 1}}}),
+                    {agents.ClockOf(consumer), memory_model::ClockPart::kGeneric, consumer}, &conflicts);
     }
     agents.Acquire(producer, agents.ClockOf(consumer));
     agents.Tick(consumer, kLine);

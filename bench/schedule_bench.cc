@@ -17,12 +17,14 @@ namespace {
 constexpr int kAgents = 64, kOperations = 10, kSeeds = 1000;
 
 // Every third operation is on what all share, as in a kernel that draws tickets.
-Footprint FootprintOf(int agent, int operation) { return Footprint::Writes(operation % 3 == 0 ? 0 : 1 + agent); }
+scheduler::Footprint FootprintOf(int agent, int operation) {
+  return scheduler::Footprint::Writes(operation % 3 == 0 ? 0 : 1 + agent);
+}
 
-class Steps final : public Agent {
+class Steps final : public scheduler::Agent {
  public:
   Steps(int number, std::int64_t& sum) : number_(number), sum_(sum) {}
-  absl::Status Resume(Gate& gate) override {
+  absl::Status Resume(scheduler::Gate& gate) override {
     for (; at_ < kOperations; ++at_) {
       if (!gate.MayGo({.footprint = FootprintOf(number_, at_)})) return absl::OkStatus();
       sum_ = 3 * sum_ + number_;
@@ -38,10 +40,12 @@ class Steps final : public Agent {
   int at_ = 0;
 };
 
-std::unique_ptr<Agent> PlainAgent(int number, std::int64_t& sum) { return std::make_unique<Steps>(number, sum); }
+std::unique_ptr<scheduler::Agent> PlainAgent(int number, std::int64_t& sum) {
+  return std::make_unique<Steps>(number, sum);
+}
 
-std::unique_ptr<Agent> FunctionAgent(int number, std::int64_t& sum) {
-  return std::make_unique<CoroutineAgent>("function", [number, &sum](AgentContext& me) {
+std::unique_ptr<scheduler::Agent> FunctionAgent(int number, std::int64_t& sum) {
+  return std::make_unique<scheduler::CoroutineAgent>("function", [number, &sum](scheduler::AgentContext& me) {
     for (int i = 0; i < kOperations; ++i) {
       me.Go({.footprint = FootprintOf(number, i)});
       sum = 3 * sum + number;
@@ -51,21 +55,22 @@ std::unique_ptr<Agent> FunctionAgent(int number, std::int64_t& sum) {
 
 template <auto make>
 void Seeds(benchmark::State& state) {
-  const RunLengths lengths{kAgents * kOperations, std::vector<std::int64_t>(kAgents, kOperations)};
+  const scheduler::RunLengths lengths{kAgents * kOperations, std::vector<std::int64_t>(kAgents, kOperations)};
   const auto run = [&](std::int64_t seed) {
     std::int64_t sum = 0;
-    std::vector<std::unique_ptr<Agent>> agents;
+    std::vector<std::unique_ptr<scheduler::Agent>> agents;
     for (int a = 0; a < kAgents; ++a) agents.push_back(make(a, sum));
-    AgentList list(std::move(agents));
+    scheduler::AgentList list(std::move(agents));
     const auto number = static_cast<std::uint64_t>(seed);
-    const std::unique_ptr<Policy> policy = MakePolicy(PolicyOfSeed(number), number, lengths);
-    const absl::StatusOr<LoopResult> result = RunLoop(list, {.record = false}).Run(*policy);
+    const std::unique_ptr<scheduler::Policy> policy =
+        scheduler::MakePolicy(scheduler::PolicyOfSeed(number), number, lengths);
+    const absl::StatusOr<scheduler::LoopResult> result = scheduler::RunLoop(list, {.record = false}).Run(*policy);
     return result.ok() && result->steps == kAgents * kOperations ? sum : -1;
   };
   const auto threads = static_cast<int>(state.range(0));
   for (auto _ : state) {
     std::int64_t all = 0;
-    ParallelSeeds<std::int64_t>(0, kSeeds, threads).Do(run, [&](std::int64_t, std::int64_t sum) {
+    scheduler::ParallelSeeds<std::int64_t>(0, kSeeds, threads).Do(run, [&](std::int64_t, std::int64_t sum) {
       all ^= sum;
       return sum != -1;
     });

@@ -10,6 +10,7 @@ endfunction()
 
 palladion_check(include_arrows conformance/include_arrows_test.py)
 palladion_check(one_definition conformance/one_definition_test.py)
+palladion_check(namespaces conformance/namespaces_test.py)
 palladion_check(standard_includes conformance/standard_includes_test.py)
 palladion_check(operation_names conformance/operation_names_test.py)
 palladion_check(limits tools/limits.py)

@@ -287,7 +287,7 @@ TEST(Check, AllSchedulesOfASmallKernel) {
   EXPECT_GE(report.schedules, 24) << "as many as four programs have orders";
   const std::string& replay = report.findings[0].replay;
   ASSERT_EQ(0u, replay.find("s2:moves:")) << replay;
-  const absl::StatusOr<Schedule> schedule = ParseSchedule(replay);
+  const absl::StatusOr<scheduler::Schedule> schedule = scheduler::ParseSchedule(replay);
   ASSERT_TRUE(schedule.ok() && schedule->moves.has_value()) << replay;
   EXPECT_EQ(1u, schedule->moves->size()) << replay;
   const Report again = CheckOk(kTickets, "", {.replay = replay});

@@ -40,7 +40,7 @@ absl::StatusOr<const Kernel*> FindKernel(const Module& module, const std::string
 }
 
 std::size_t MemoryLimitOf(const RunOptions& options) {
-  return options.memory_limit == 0 ? HostMemoryLimit() : options.memory_limit;
+  return options.memory_limit == 0 ? agents::HostMemoryLimit() : options.memory_limit;
 }
 
 // Before anything is prepared: tables of a value's offsets grow with the value. Operands have none.
@@ -60,7 +60,7 @@ absl::Status CheckValues(const Kernel& kernel, std::size_t limit) {
 
 }  // namespace
 
-absl::StatusOr<const ShadowRules*> PreparedKernelState::shadow_rules() const {
+absl::StatusOr<const ShadowRules*> agents::PreparedKernelState::shadow_rules() const {
   std::call_once(shadow_once_, [this] {
     for (const Kernel& kernel : module().kernels) {
       if (kernel.name == program_->kernel_name) shadow_rules_ = ShadowRules::Prepare(*program_, kernel);
@@ -70,8 +70,8 @@ absl::StatusOr<const ShadowRules*> PreparedKernelState::shadow_rules() const {
   return shadow_rules_->get();
 }
 
-PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> module,
-                                         std::shared_ptr<const Program> program)
+agents::PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> module,
+                                                 std::shared_ptr<const Program> program)
     : module_(std::move(module)), program_(std::move(program)) {
   const Kernel* kernel = nullptr;
   for (const Kernel& k : module_->module().kernels) {
@@ -88,7 +88,7 @@ PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> m
       described.shape.push_back(static_cast<std::int64_t>(WordsPerElement(info.type)));
     (info.role == Role::kOut ? outputs_ : inputs_).push_back(std::move(described));
   }
-  always_found_ = DirectAccessFindings(module_->module(), *program_);
+  always_found_ = checks::DirectAccessFindings(module_->module(), *program_);
   if (program_->wants_threads) threads_ = std::make_unique<simd::Parallel>();
 }
 
@@ -98,7 +98,7 @@ const std::vector<OperandDescription>& PreparedKernel::inputs() const { return s
 const std::vector<OperandDescription>& PreparedKernel::outputs() const { return state_->outputs(); }
 
 absl::StatusOr<std::vector<std::string>> KernelNames(std::string_view text, std::string_view path) {
-  const FloatEnvironment environment;
+  const agents::FloatEnvironment environment;
   PALLADION_ASSIGN_OR_RETURN(Module module, Parse(text, PathOf(path)));
   std::vector<std::string> names;
   for (const Kernel& kernel : module.kernels) names.push_back(kernel.name);
@@ -106,35 +106,35 @@ absl::StatusOr<std::vector<std::string>> KernelNames(std::string_view text, std:
 }
 
 absl::StatusOr<std::string> CanonicalText(std::string_view text, std::string_view path) {
-  const FloatEnvironment environment;
+  const agents::FloatEnvironment environment;
   PALLADION_ASSIGN_OR_RETURN(Module module, Parse(text, PathOf(path)));
   return Print(module);
 }
 
 absl::StatusOr<PreparedKernel> PrepareText(std::string_view text, const PrepareOptions& options) {
-  const FloatEnvironment environment;
+  const agents::FloatEnvironment environment;
   PALLADION_ASSIGN_OR_RETURN(Module module, Parse(text, PathOf(options.path)));
   PALLADION_ASSIGN_OR_RETURN(VerifiedModule checked, Verify(std::move(module)));
   auto verified = std::make_shared<const VerifiedModule>(std::move(checked));
   PALLADION_ASSIGN_OR_RETURN(const Kernel* kernel, FindKernel(verified->module(), options.kernel));
-  const std::size_t limit = options.memory_limit == 0 ? HostMemoryLimit() : options.memory_limit;
+  const std::size_t limit = options.memory_limit == 0 ? agents::HostMemoryLimit() : options.memory_limit;
   PALLADION_RETURN_IF_ERROR(CheckValues(*kernel, limit));
   PALLADION_ASSIGN_OR_RETURN(Target target, TargetOf(*kernel, options.target));
   PALLADION_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                              Prepare(*verified, *kernel, target, {.observable = options.observable}));
-  return PreparedKernel(std::make_shared<const PreparedKernelState>(std::move(verified), std::move(program)));
+  return PreparedKernel(std::make_shared<const agents::PreparedKernelState>(std::move(verified), std::move(program)));
 }
 
 namespace {
 
 absl::StatusOr<Report> LaunchChecked(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                                     absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
-  const FloatEnvironment environment;
-  PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, inputs));
-  PALLADION_RETURN_IF_ERROR(CheckOutputs(kernel, outputs));
-  PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
+                                     absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options) {
+  const agents::FloatEnvironment environment;
+  PALLADION_RETURN_IF_ERROR(agents::CheckInputs(kernel, inputs));
+  PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
   try {
-    return LaunchKernel(kernel.state(), inputs, outputs, options);
+    return launch::LaunchKernel(kernel.state(), inputs, outputs, options);
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(
         Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));
@@ -148,9 +148,9 @@ absl::StatusOr<Report> RunInto(const PreparedKernel& kernel, absl::Span<const Co
   return LaunchChecked(kernel, inputs, outputs, {.run = options});
 }
 
-absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
-                                     const LaunchOptions& options) {
-  PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
+absl::StatusOr<RunResult> launch::RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                             const agents::LaunchOptions& options) {
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
   RunResult result;
   PALLADION_ASSIGN_OR_RETURN(result.outputs, NewOutputs(kernel));
   PALLADION_ASSIGN_OR_RETURN(result.report,
@@ -160,7 +160,7 @@ absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<co
 
 absl::StatusOr<RunResult> Run(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                               const RunOptions& options) {
-  return RunWatched(kernel, inputs, {.run = options});
+  return launch::RunWatched(kernel, inputs, {.run = options});
 }
 
 }  // namespace palladion

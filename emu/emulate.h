@@ -24,9 +24,11 @@
 #include "semantics/base/run_control.h"
 #include "semantics/tensor/tensor.h"
 
-namespace palladion {
+namespace palladion::agents {
+class PreparedKernelState;  // what a prepared kernel is inside
+}  // namespace palladion::agents
 
-class PreparedKernelState;
+namespace palladion {
 
 struct PrepareOptions {
   std::string kernel;            // which of several; "" where the text has one
@@ -46,16 +48,16 @@ struct OperandDescription {
 
 class PALLADION_EXPORT PreparedKernel {
  public:
-  explicit PreparedKernel(std::shared_ptr<const PreparedKernelState> state) : state_(std::move(state)) {}
+  explicit PreparedKernel(std::shared_ptr<const agents::PreparedKernelState> state) : state_(std::move(state)) {}
   const std::string& name() const;
   std::string target() const;
   const std::vector<OperandDescription>& inputs()
       const;  // grid bounds, prefetched scalars, inputs: in the text's order
   const std::vector<OperandDescription>& outputs() const;
-  const PreparedKernelState& state() const { return *state_; }
+  const agents::PreparedKernelState& state() const { return *state_; }
 
  private:
-  std::shared_ptr<const PreparedKernelState> state_;
+  std::shared_ptr<const agents::PreparedKernelState> state_;
 };
 
 struct RunOptions {

@@ -215,7 +215,7 @@ bool LooksLikeValueText(std::string_view text) {
 }
 
 absl::StatusOr<Tensor> TensorFromText(DType dtype, absl::Span<const std::int64_t> shape, std::string_view text) {
-  const FloatEnvironment environment;
+  const agents::FloatEnvironment environment;
   PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::CreateUninitialized(dtype, {shape.begin(), shape.end()}));
   PALLADION_RETURN_IF_ERROR(Fill(Trim(text), tensor));
   return tensor;

@@ -8,7 +8,7 @@
 #include "memory_model/concurrency_test_util.h"
 #include "memory_model/engine/async_engine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using concurrency_test::Rows;
@@ -225,4 +225,4 @@ TEST(AsyncMessages, AFindingOfMemoryNamesTheIssuersProgramAndLine) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -9,7 +9,7 @@
 
 #include "memory_model/concurrency_test_util.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using concurrency_test::Rows;
@@ -372,4 +372,4 @@ TEST(AsyncEngine, OperationsAreForgotten) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

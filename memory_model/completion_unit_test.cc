@@ -6,7 +6,7 @@
 #include "memory_model/concurrency_test_util.h"
 #include "memory_model/engine/async_engine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using concurrency_test::Script;
@@ -40,4 +40,4 @@ TEST(Completion, IsInTheUnitOfItsObject) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -5,7 +5,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 void ConcurrencyModel::Track(BufferId id, TrackedBuffer buffer) {
   if (id.index() >= buffers_.size()) buffers_.resize(id.index() + 1);
@@ -395,4 +395,4 @@ void ConcurrencyModel::Sweep() {
   barriers_.ForEach([&](BarrierId, Barrier& barrier) { barrier.Forget(forgotten); });
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

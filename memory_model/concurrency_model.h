@@ -27,7 +27,7 @@
 #include "semantics/base/finding_log.h"
 #include "semantics/base/live_table.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 // Memory as races see it.
 struct TrackedBuffer {
@@ -224,6 +224,6 @@ class ConcurrencyModel {
   std::vector<AccessConflict> conflicts_;  // of one access: memory is kept
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_

@@ -5,7 +5,7 @@
 
 #include "memory_model/concurrency_test_util.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using concurrency_test::Rows;
@@ -167,4 +167,4 @@ TEST(FreeAfter, AllThreadsOfTheBlockTogether) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -7,7 +7,7 @@
 #include "memory_model/concurrency_model.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 std::string_view Does(AccessKind kind) {
@@ -202,4 +202,4 @@ void ConcurrencyModel::ReportNotAwaited(const AsyncEngine::Record& operation) {
   log_.Add(std::move(finding));
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -13,7 +13,7 @@
 #include "memory_model/bytes/memory.h"
 #include "memory_model/concurrency_model.h"
 
-namespace palladion::concurrency_test {
+namespace palladion::memory_model::concurrency_test {
 
 using Shape = std::vector<std::int64_t>;
 
@@ -202,6 +202,6 @@ class Script {
   absl::Status status_;
 };
 
-}  // namespace palladion::concurrency_test
+}  // namespace palladion::memory_model::concurrency_test
 
 #endif  // PALLADION_MEMORY_MODEL_CONCURRENCY_TEST_UTIL_H_

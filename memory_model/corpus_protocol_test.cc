@@ -4,7 +4,7 @@
 
 #include "memory_model/corpus_test_util.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using concurrency_test::Codes;
@@ -204,4 +204,4 @@ TEST(Corpus, 049_NonDecrementingWaitReused) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

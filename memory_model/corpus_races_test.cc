@@ -4,7 +4,7 @@
 
 #include "memory_model/corpus_test_util.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using concurrency_test::Codes;
@@ -356,4 +356,4 @@ TEST(Corpus, 057_RdmaDoubleBuffer) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

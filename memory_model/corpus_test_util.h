@@ -11,7 +11,7 @@
 
 #include "memory_model/concurrency_test_util.h"
 
-namespace palladion::concurrency_test {
+namespace palladion::memory_model::concurrency_test {
 
 using Codes = std::set<std::string>;
 using Build = std::function<void(Script&, bool racy)>;
@@ -34,6 +34,6 @@ inline void Expect(const Build& build, const Codes& racy, FencePolicy policy = F
   }
 }
 
-}  // namespace palladion::concurrency_test
+}  // namespace palladion::memory_model::concurrency_test
 
 #endif  // PALLADION_MEMORY_MODEL_CORPUS_TEST_UTIL_H_

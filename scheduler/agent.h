@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/operation.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 class Agent;
 
@@ -64,6 +64,6 @@ class AgentSource {
   virtual void Retire(Agent*) {}  // done: its memory may serve the next one
 };
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_AGENT_H_

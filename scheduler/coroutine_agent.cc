@@ -15,7 +15,7 @@ __attribute__((weak)) void __sanitizer_start_switch_fiber(void** fake_stack, con
 __attribute__((weak)) void __sanitizer_finish_switch_fiber(void* fake_stack, const void** bottom, std::size_t* size);
 }
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 using Coroutine = boost::coroutines2::coroutine<void>;
@@ -161,4 +161,4 @@ absl::Status CoroutineAgent::Resume(Gate& gate) { return stack_->Resume(gate); }
 
 bool CoroutineAgent::done() const { return stack_->done(); }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

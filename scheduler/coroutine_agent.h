@@ -13,7 +13,7 @@
 
 #include "scheduler/agent.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 // What a body sees.
 class AgentContext {
@@ -58,6 +58,6 @@ class AgentList final : public AgentSource {
   std::size_t next_ = 0;
 };
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_COROUTINE_AGENT_H_

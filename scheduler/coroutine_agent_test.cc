@@ -10,7 +10,7 @@
 #include "scheduler/policies/policies.h"
 #include "scheduler/run_loop.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 // Each is held inside a `catch`, and in a destructor that an exception calls, while the other is there too.
@@ -53,4 +53,4 @@ TEST(CoroutineAgent, ExceptionsAreOfTheStackThatTheyAreThrownOn) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::scheduler

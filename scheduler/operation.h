@@ -13,7 +13,7 @@
 
 #include "semantics/base/ids.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 // An agent in a schedule: agents are numbered from 0 in the order in which they come to be, engines' operations among
 // them, the programs of a grid in program order. Moves and replay strings are made of these. Who that is to the rest of
@@ -87,6 +87,6 @@ struct Operation {
   std::int64_t work = 1;  // operations that it counts as in the budget, with what its agent did before it
 };
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_OPERATION_H_

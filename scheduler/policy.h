@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "scheduler/operation.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 struct Candidate {
   AgentOrdinal id;
@@ -36,6 +36,6 @@ class Policy {
   virtual std::size_t Choose(const Choice& choice) = 0;  // an index into the candidates; its operation is done next
 };
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_POLICY_H_

@@ -7,7 +7,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 constexpr std::int64_t kDeadlockInterval = 4096;  // operations between two looks for a partial deadlock
@@ -351,4 +351,4 @@ void RunLoop::Restore(const Saved& saved) {
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

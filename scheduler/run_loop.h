@@ -16,7 +16,7 @@
 #include "scheduler/wait_graph.h"
 #include "semantics/base/run_control.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 struct LoopOptions {
   std::size_t resident = 1024;  // agents of the source that are under way at the same time, as blocks on a chip
@@ -146,6 +146,6 @@ class RunLoop final : private Gate {
   LoopResult result_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_RUN_LOOP_H_

@@ -10,7 +10,7 @@
 #include "scheduler/policies/policies.h"
 #include "scheduler/scenario_test_util.h"
 
-namespace palladion::scheduler_test {
+namespace palladion::scheduler::test {
 namespace {
 
 // `agents` agents of `operations` operations each, which write down who did what.
@@ -375,4 +375,4 @@ TEST(Engines, LateOnesShowAMissingWaitAndPromptOnesDoNot) {
 }
 
 }  // namespace
-}  // namespace palladion::scheduler_test
+}  // namespace palladion::scheduler::test

@@ -13,7 +13,7 @@
 #include "scheduler/run_loop.h"
 #include "semantics/base/cat.h"
 
-namespace palladion::scheduler_test {
+namespace palladion::scheduler::test {
 
 // A counting semaphore. `signallers`: who may signal it.
 class Semaphore {
@@ -100,6 +100,6 @@ class Scenario : public AgentSource {
   std::size_t next_ = 0;
 };
 
-}  // namespace palladion::scheduler_test
+}  // namespace palladion::scheduler::test
 
 #endif  // PALLADION_SCHEDULER_SCENARIO_TEST_UTIL_H_

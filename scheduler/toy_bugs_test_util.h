@@ -10,7 +10,7 @@
 
 #include "scheduler/scenario_test_util.h"
 
-namespace palladion::scheduler_test {
+namespace palladion::scheduler::test {
 
 class ToyBug : public Scenario {
  public:
@@ -140,6 +140,6 @@ inline constexpr ToyBugRow kToyBugs[] = {
     {"split update", MakeBug<SplitUpdate>},
 };
 
-}  // namespace palladion::scheduler_test
+}  // namespace palladion::scheduler::test
 
 #endif  // PALLADION_SCHEDULER_TOY_BUGS_TEST_UTIL_H_

@@ -6,7 +6,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 using Edges = std::vector<std::vector<std::size_t>>;  // waiting agent -> those that may signal it, by index
@@ -171,4 +171,4 @@ std::string Describe(const Deadlock& deadlock) {
   return text;
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

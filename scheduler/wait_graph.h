@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "scheduler/operation.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 struct Wait {
   AgentOrdinal agent;
@@ -51,6 +51,6 @@ const Wait& FirstToTell(const Deadlock& deadlock);
 // The waits as lines of text, the cycle first: "program 0 waits for X, which program 1 can signal; ...".
 std::string Describe(const Deadlock& deadlock);
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_WAIT_GRAPH_H_

@@ -21,6 +21,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -187,6 +188,12 @@ def drop_refused(plan: list[dict], messages: str) -> None:
             print(f"does not compile: {path}:{place['line']} {place['what']}")
 
 
+def heed_signals() -> None:
+    """Tests end themselves by signals, which a shell's background commands ignore."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Tests:
     """The built tests: which of them are quick, how long they take, and which places each binary comes by."""
 
@@ -219,7 +226,7 @@ class Tests:
         with tempfile.TemporaryDirectory() as folder:
             environment = os.environ | variables | {"TEST_TMPDIR": folder, "TMPDIR": folder}
             return subprocess.run([binary, "--gtest_color=no", *options], cwd=folder, env=environment, timeout=limit, text=True, errors="replace",
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=heed_signals)
 
     def killer(self, number: int) -> str:
         """The first test that fails, "BINARY: SUITE.TEST", or "" where all pass, or "not reached"."""

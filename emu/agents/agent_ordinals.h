@@ -9,20 +9,20 @@
 #include "scheduler/operation.h"
 #include "semantics/base/ids.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 class AgentOrdinals {
  public:
-  AgentOrdinal Add(AgentId agent) {
+  scheduler::AgentOrdinal Add(AgentId agent) {
     agents_.push_back(agent);
-    return AgentOrdinal{static_cast<std::int32_t>(agents_.size() - 1)};
+    return scheduler::AgentOrdinal{static_cast<std::int32_t>(agents_.size() - 1)};
   }
-  AgentId Of(AgentOrdinal ordinal) const { return agents_[ordinal.index()]; }
+  AgentId Of(scheduler::AgentOrdinal ordinal) const { return agents_[ordinal.index()]; }
 
  private:
   std::deque<AgentId> agents_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_AGENT_ORDINALS_H_

@@ -9,19 +9,20 @@
 #include "memory_model/bytes/over_memory.h"
 #include "memory_model/engine/async_engine.h"
 
-namespace palladion {
+namespace palladion::agents {
 namespace {
 
 // Keeps every copy until its agent waits for it; then the newest goes first, as nothing orders them.
-class LateMachine final : public OverMemory {
+class LateMachine final : public memory_model::OverMemory {
  public:
-  explicit LateMachine(Memory& memory) : OverMemory(memory), queue_(engine_.AddQueue(QueueOrder::kNone)) {}
+  explicit LateMachine(memory_model::Memory& memory)
+      : memory_model::OverMemory(memory), queue_(engine_.AddQueue(memory_model::QueueOrder::kNone)) {}
 
   QueueId QueueOf(AsyncQueue queue) override { return queue == AsyncQueue::kBlocks ? queue_ : QueueId{}; }
   absl::Status Start(AsyncRequest&& request) override {
     EXPECT_EQ(queue_, request.queue);
     EXPECT_EQ(1u, request.sources.size());
-    const absl::Status status = AsyncEngine::Check(request);
+    const absl::Status status = memory_model::AsyncEngine::Check(request);
     if (status.ok()) engine_.Start({started++}, {0}, std::move(request));
     most_at_once = std::max(most_at_once, engine_.Unfinished().size());
     return status;
@@ -36,10 +37,10 @@ class LateMachine final : public OverMemory {
   }
   // Blocks have one buffer here, of which a flush may still be reading.
   void Poison(BufferId buffer) override {
-    for (const PendingHalf& half : engine_.Pending()) {
+    for (const memory_model::PendingHalf& half : engine_.Pending()) {
       if (half.half == Half::kRead) engine_.Perform(half, &memory_);
     }
-    OverMemory::Poison(buffer);
+    memory_model::OverMemory::Poison(buffer);
   }
 
   std::int32_t started = 0;
@@ -47,7 +48,7 @@ class LateMachine final : public OverMemory {
   std::size_t most_at_once = 0;
 
  private:
-  AsyncEngine engine_;
+  memory_model::AsyncEngine engine_;
   QueueId queue_;
 };
 
@@ -93,4 +94,4 @@ TEST(BlockCopies, AnotherMachineMayCarryThemOutLater) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::agents

@@ -5,7 +5,7 @@
 
 #include <xmmintrin.h>
 
-namespace palladion {
+namespace palladion::agents {
 
 class FloatEnvironment {
  public:
@@ -19,6 +19,6 @@ class FloatEnvironment {
   unsigned found_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_FLOAT_ENVIRONMENT_H_

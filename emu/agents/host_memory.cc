@@ -8,7 +8,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::agents {
 namespace {
 
 // The limit of a control group's file, version 2 and then 1; "max", or no such file, is no limit.
@@ -53,4 +53,4 @@ absl::Status CheckMemory(const PreparedKernelState& kernel, std::size_t limit) {
           "; use smaller shapes or a larger host"));
 }
 
-}  // namespace palladion
+}  // namespace palladion::agents

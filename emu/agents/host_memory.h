@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "emu/agents/prepared_kernel.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 // 7/8 of the host's memory, or of the control group's where that is less, in bytes; read once. It does not see what
 // other processes hold.
@@ -20,6 +20,6 @@ std::size_t MemoryNeeded(const PreparedKernelState& kernel);
 // ResourceExhausted when that is more than `limit`.
 absl::Status CheckMemory(const PreparedKernelState& kernel, std::size_t limit);
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_HOST_MEMORY_H_

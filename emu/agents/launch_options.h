@@ -13,7 +13,7 @@
 #include "emu/emulate.h"
 #include "memory_model/bytes/memory.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 struct LaunchOptions {
   RunOptions run;
@@ -42,6 +42,6 @@ struct LaunchResult {
   bool stuck = false;  // a program waits for ever: a finding says so, and those after it did not run
 };
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_LAUNCH_OPTIONS_H_

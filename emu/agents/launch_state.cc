@@ -14,7 +14,7 @@
 #include "semantics/program/view.h"
 #include "semantics/tensor/normalise.h"
 
-namespace palladion {
+namespace palladion::agents {
 namespace {
 
 constexpr std::int64_t kMaxPrograms = std::int64_t{1} << 48;  // far more than a day's work
@@ -37,7 +37,7 @@ LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions&
       options_(options),
       at_(at),
       watchers_(options.observers),
-      memory_(at.run == nullptr ? Memory::MakeBuffers() : at.run->buffers(), at.device,
+      memory_(at.run == nullptr ? memory_model::Memory::MakeBuffers() : at.run->buffers(), at.device,
               MemoryLeft(kernel, options.run)),
       frame_(kernel.program(), memory_),
       arrays_(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices)) {
@@ -120,7 +120,7 @@ void LaunchState::KeepScratchApart() {
   for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {  // with several devices each agent makes its own
     if (program().operand_infos[i].role == Role::kScratch && arrays_[i].valid()) scratch.push_back(arrays_[i]);
   }
-  std::vector<TaskDim> dims;
+  std::vector<memory_model::TaskDim> dims;
   for (std::size_t d = 0; d < frame_.grid_size.size(); ++d)
     dims.push_back({frame_.grid_size[d], program().dim_order[d] == DimOrder::kParallel});
   if (scratch.empty()) return;
@@ -155,7 +155,7 @@ void LaunchState::PutOn(std::int64_t device, Frame& frame) const {
 }
 
 std::int64_t LaunchState::FirstCorePrograms() const {
-  const Chip* chip = FindChip(program().target.chip);
+  const machines::Chip* chip = machines::FindChip(program().target.chip);
   const bool split = chip != nullptr && chip->is_tpu && chip->cores > 1 && !options_.tasks_apart;
   return split ? walk_.FirstHalf() : walk_.programs();
 }
@@ -342,4 +342,4 @@ absl::Status LaunchState::CheckGrid() const {
                                           options_.run.budget_name, " if it is meant"));
 }
 
-}  // namespace palladion
+}  // namespace palladion::agents

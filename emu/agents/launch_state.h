@@ -19,7 +19,7 @@
 #include "semantics/program/frame_shadow.h"
 #include "semantics/program/program.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 // Programs of a grid as numbers of its walk: the n-th agent's are [first, last).
 struct AgentPrograms {
@@ -38,7 +38,7 @@ class LaunchState {
 
   const Program& program() const { return kernel_.program(); }
   const Module& module() const { return kernel_.module(); }
-  Memory& memory() { return memory_; }
+  memory_model::Memory& memory() { return memory_; }
   const GridWalk& walk() const { return walk_; }
   std::int32_t device() const { return at_.device; }
   bool tracks_definedness() const { return shadow_rules_ != nullptr; }
@@ -100,7 +100,7 @@ class LaunchState {
   const LaunchOptions& options_;
   const LaunchPlace at_;
   StepWatchers watchers_;
-  Memory memory_;
+  memory_model::Memory memory_;
   Frame frame_;
   GridWalk walk_;
   std::vector<BufferId> arrays_;  // of every device's operands
@@ -115,6 +115,6 @@ class LaunchState {
 // Puts the frame before the first of the programs.
 void StartPrograms(Frame& frame, AgentPrograms programs);
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_LAUNCH_STATE_H_

@@ -5,7 +5,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::agents {
 namespace {
 
 absl::Status CheckArray(const OperandDescription& expected, DType dtype, absl::Span<const std::int64_t> shape,
@@ -42,4 +42,4 @@ absl::Status CheckOutputs(const PreparedKernel& kernel, absl::Span<const Mutable
   return absl::OkStatus();
 }
 
-}  // namespace palladion
+}  // namespace palladion::agents

@@ -6,12 +6,12 @@
 #include "absl/types/span.h"
 #include "emu/emulate.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 // InvalidArgument: another number of arrays, another type or shape, no data.
 absl::Status CheckInputs(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs);
 absl::Status CheckOutputs(const PreparedKernel& kernel, absl::Span<const MutableArray> outputs);
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_OPERAND_CHECK_H_

@@ -14,8 +14,10 @@
 #include "semantics/simd/parallel.h"
 
 namespace palladion {
-
 class ShadowRules;  // semantics/program/frame_shadow.h
+}  // namespace palladion
+
+namespace palladion::agents {
 
 class PreparedKernelState {
  public:
@@ -41,6 +43,6 @@ class PreparedKernelState {
   std::unique_ptr<simd::Parallel> threads_;  // runs of one kernel take turns with them
 };
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_PREPARED_KERNEL_H_

@@ -8,7 +8,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 // ---- what others can see
 
@@ -22,22 +22,23 @@ SharedMemory::SharedMemory(LaunchState& state) {
   }
 }
 
-Footprint SharedMemory::FootprintOf(const Step& step, Frame& frame) const {
+scheduler::Footprint SharedMemory::FootprintOf(const Step& step, Frame& frame) const {
   if (step.own_memory) return {};
-  if (!step.ref.valid()) return Footprint::Everything();
+  if (!step.ref.valid()) return scheduler::Footprint::Everything();
   const BufferId buffer = frame.ref(step.ref).buffer;
   if (!Has(buffer)) return {};
-  return step.only_reads ? Footprint::Reads(buffer.value) : Footprint::Writes(buffer.value);
+  return step.only_reads ? scheduler::Footprint::Reads(buffer.value) : scheduler::Footprint::Writes(buffer.value);
 }
 
 // From the first byte to the last: what lies between counts too.
-void TouchRecorder::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+void TouchRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                        const std::byte*) {
   if (!shared_.Has(access.buffer) || reach.empty || reach.none_copied) return;
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(access.buffer);
   auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer));
   std::int64_t first = 0, last = bytes - 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
-    const Range& range = reach.copy[d];
+    const memory_model::Range& range = reach.copy[d];
     const std::int64_t a = access.start[d] + range.begin * access.step[d];
     const std::int64_t b = access.start[d] + (range.end - 1) * access.step[d];
     first += std::min(a, b) * bytes;
@@ -49,10 +50,10 @@ void TouchRecorder::Box(AccessKind kind, const BoxAccess& access, const BoxReach
 
 void TouchRecorder::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   if (!shared_.Has(access.buffer)) return;
-  Touch touch{.object = access.buffer.value, .writes = kind != AccessKind::kRead};
+  scheduler::Touch touch{.object = access.buffer.value, .writes = kind != AccessKind::kRead};
   std::int64_t first = touch.last, last = -1;
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
-    if (!Touches(access, p)) continue;
+    if (!memory_model::Touches(access, p)) continue;
     first = std::min(first, access.offset[p]);
     last = std::max(last, access.offset[p] + static_cast<std::int64_t>(access.piece_bytes) - 1);
   }
@@ -64,7 +65,7 @@ void TouchRecorder::Points(AccessKind kind, const PointAccess& access, const std
 // ---- one program
 
 ProgramAgent::ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared,
-                           const Watching& watching, std::function<std::string(AgentOrdinal)> name_of)
+                           const Watching& watching, std::function<std::string(scheduler::AgentOrdinal)> name_of)
     : state_(state),
       frame_(std::move(frame)),
       shared_(shared),
@@ -74,13 +75,13 @@ ProgramAgent::ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, con
   frame_->hooks = this;
 }
 
-void ProgramAgent::Start(AgentPrograms programs, AgentOrdinal ordinal) {
+void ProgramAgent::Start(AgentPrograms programs, scheduler::AgentOrdinal ordinal) {
   StartPrograms(*frame_, programs);
   spin_.Start(ordinal);
   started_ = false;
 }
 
-absl::Status ProgramAgent::Resume(Gate& gate) {
+absl::Status ProgramAgent::Resume(scheduler::Gate& gate) {
   gate_ = &gate;
   if (watching_.spins != nullptr) watching_.spins->SetCurrent(&spin_, spin_.agent());
   if (started_) state_.memory().Running({.id = frame_->agent, .index = frame_->grid_index});
@@ -112,7 +113,7 @@ bool ProgramAgent::MayGo(const Step& step, Frame& frame) {
     return true;
   }
   if (step.loop >= 0) return MayGoRound(step, frame);
-  const Footprint footprint = shared_.FootprintOf(step, frame);
+  const scheduler::Footprint footprint = shared_.FootprintOf(step, frame);
   if (footprint.empty()) return true;
   return gate_->MayGo(
       {.footprint = footprint, .loc = step.loc, .text_line = step.text_line, .work = WorkOf(step, frame)});
@@ -145,7 +146,7 @@ void ProgramAgent::After(const Step& step, Frame& frame) {
 
 // ---- all of them
 
-absl::StatusOr<Agent*> ProgramAgents::Next() {
+absl::StatusOr<scheduler::Agent*> ProgramAgents::Next() {
   const std::int64_t programs = state_.walk().programs();
   if (next_ == programs) return nullptr;
   const std::int64_t each = state_.program().grid_in_agent ? state_.FirstCorePrograms() : 1;
@@ -154,7 +155,7 @@ absl::StatusOr<Agent*> ProgramAgents::Next() {
   if (free_.empty()) {
     PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());
     agents_.push_back(std::make_unique<ProgramAgent>(state_, std::move(frame), shared_, watching_,
-                                                     [this](AgentOrdinal id) { return NameOf(id); }));
+                                                     [this](scheduler::AgentOrdinal id) { return NameOf(id); }));
     agent = agents_.back().get();
   } else {
     agent = free_.back();
@@ -166,7 +167,7 @@ absl::StatusOr<Agent*> ProgramAgents::Next() {
 }
 
 // As ProgramAgent::Name, also of one that is done.
-std::string ProgramAgents::NameOf(AgentOrdinal agent) const {
+std::string ProgramAgents::NameOf(scheduler::AgentOrdinal agent) const {
   std::vector<std::int64_t> index(state_.frame().grid_size.size());
   state_.walk().At(ordinals_.Of(agent).value, absl::MakeSpan(index));
   return AgentName(index);
@@ -180,4 +181,4 @@ std::vector<const ProgramAgent*> ProgramAgents::Unfinished() const {
   return unfinished;
 }
 
-}  // namespace palladion
+}  // namespace palladion::agents

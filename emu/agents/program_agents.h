@@ -14,7 +14,7 @@
 #include "memory_model/bytes/access_observer.h"
 #include "scheduler/agent.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 // Which memory others can see: the arrays that some program writes. What is private, or never written, is the same in
 // every order, so nobody need be asked about it.
@@ -26,28 +26,29 @@ class SharedMemory {
     return buffer.valid() && buffer.index() < shared_.size() && shared_[buffer.index()];
   }
   // Empty: nobody else can see it.
-  Footprint FootprintOf(const Step& step, Frame& frame) const;
+  scheduler::Footprint FootprintOf(const Step& step, Frame& frame) const;
 
  private:
   std::vector<bool> shared_;  // by buffer
 };
 
 // What an operation really touched, in bytes: keeps exhaustive search small.
-class TouchRecorder final : public AccessObserver {
+class TouchRecorder final : public memory_model::AccessObserver {
  public:
-  TouchRecorder(const Memory& memory, const SharedMemory& shared) : memory_(memory), shared_(shared) {}
-  Footprint Take() { return std::exchange(touched_, {}); }
+  TouchRecorder(const memory_model::Memory& memory, const SharedMemory& shared) : memory_(memory), shared_(shared) {}
+  scheduler::Footprint Take() { return std::exchange(touched_, {}); }
 
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
-  const Memory& memory_;
+  const memory_model::Memory& memory_;
   const SharedMemory& shared_;
-  Footprint touched_;
+  scheduler::Footprint touched_;
 };
 
-class ProgramAgent final : public Agent, private StepHooks {
+class ProgramAgent final : public scheduler::Agent, private StepHooks {
  public:
   // `spins`: of kernels whose loops may wait; else nullptr.
   struct Watching {
@@ -56,12 +57,12 @@ class ProgramAgent final : public Agent, private StepHooks {
     SpinWatch* spins = nullptr;
   };
   ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared, const Watching& watching,
-               std::function<std::string(AgentOrdinal)> name_of);
+               std::function<std::string(scheduler::AgentOrdinal)> name_of);
 
-  void Start(AgentPrograms programs, AgentOrdinal ordinal);
+  void Start(AgentPrograms programs, scheduler::AgentOrdinal ordinal);
   const Frame& frame() const { return *frame_; }
 
-  absl::Status Resume(Gate& gate) override;
+  absl::Status Resume(scheduler::Gate& gate) override;
   bool done() const override { return frame_->done(); }
   std::string Name() const override;
   absl::StatusOr<std::shared_ptr<const void>> Save() const override;
@@ -80,7 +81,7 @@ class ProgramAgent final : public Agent, private StepHooks {
   const Watching watching_;
   Spin spin_;
   SpinCondition spinning_;
-  Gate* gate_ = nullptr;
+  scheduler::Gate* gate_ = nullptr;
   bool started_ = false;
 };
 
@@ -88,15 +89,15 @@ class ProgramAgent final : public Agent, private StepHooks {
 std::int64_t WorkOf(const Step& step, Frame& frame);
 
 // In program order. Frames of programs that are done serve others, unless their state may be restored (`recorder`).
-class ProgramAgents final : public AgentSource {
+class ProgramAgents final : public scheduler::AgentSource {
  public:
   ProgramAgents(LaunchState& state, const SharedMemory& shared, const ProgramAgent::Watching& watching)
       : state_(state), shared_(shared), watching_(watching) {}
   ProgramAgents(const ProgramAgents&) = delete;
   ProgramAgents& operator=(const ProgramAgents&) = delete;
 
-  absl::StatusOr<Agent*> Next() override;
-  void Retire(Agent* agent) override {
+  absl::StatusOr<scheduler::Agent*> Next() override;
+  void Retire(scheduler::Agent* agent) override {
     free_.push_back(static_cast<ProgramAgent*>(agent));
     RunControl* const control = state_.frame().control;
     if (control != nullptr && !state_.program().grid_in_agent) control->EndPrograms(1);
@@ -104,7 +105,7 @@ class ProgramAgents final : public AgentSource {
 
   // Programs that have not begun: there was no room.
   std::int64_t not_begun() const { return state_.walk().programs() - next_; }
-  std::string NameOf(AgentOrdinal agent) const;
+  std::string NameOf(scheduler::AgentOrdinal agent) const;
   // Those that have not ended, in the order in which they started.
   std::vector<const ProgramAgent*> Unfinished() const;
 
@@ -118,6 +119,6 @@ class ProgramAgents final : public AgentSource {
   std::int64_t next_ = 0;
 };
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_PROGRAM_AGENTS_H_

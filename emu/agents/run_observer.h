@@ -16,9 +16,9 @@
 #include "memory_model/bytes/memory.h"
 #include "semantics/program/program.h"
 
-namespace palladion {
+namespace palladion::agents {
 
-class RunObserver : public AccessObserver {
+class RunObserver : public memory_model::AccessObserver {
  public:
   // Asked once, when the launch begins.
   virtual bool watches_steps() const { return false; }
@@ -26,27 +26,27 @@ class RunObserver : public AccessObserver {
 
   // Operands have their memory, and no program has begun: the buffer of each operand, in the order of
   // Program::operand_infos (invalid for bounds; of a resident block it is its array's). Once for each device, in order.
-  virtual void Bound(Memory&, absl::Span<const BufferId> /*arrays*/) {}
+  virtual void Bound(memory_model::Memory&, absl::Span<const BufferId> /*arrays*/) {}
   virtual void Before(const Step&, Frame&) {}
   virtual void After(const Step&, Frame&) {}
   // Every agent has come to its end; of a launch that fails, nobody is told. Once for each device, in order.
-  virtual void Finished(Memory&, absl::Span<const BufferId> /*arrays*/) {}
+  virtual void Finished(memory_model::Memory&, absl::Span<const BufferId> /*arrays*/) {}
 
-  void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override {}
+  void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {}
   void Points(AccessKind, const PointAccess&, const std::byte*) override {}
 };
 
 // One that is there when operands are bound, and at the end.
 class BoundAndFinished final : public RunObserver {
  public:
-  using Look = std::function<void(Memory& memory, absl::Span<const BufferId> arrays)>;
+  using Look = std::function<void(memory_model::Memory& memory, absl::Span<const BufferId> arrays)>;
   explicit BoundAndFinished(Look bound, Look finished = {})
       : bound_(std::move(bound)), finished_(std::move(finished)) {}
   bool watches_memory() const override { return false; }
-  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override {
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override {
     if (bound_) bound_(memory, arrays);
   }
-  void Finished(Memory& memory, absl::Span<const BufferId> arrays) override {
+  void Finished(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override {
     if (finished_) finished_(memory, arrays);
   }
 
@@ -74,6 +74,6 @@ class StepWatchers final : public StepHooks {
   std::vector<RunObserver*> watchers_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_RUN_OBSERVER_H_

@@ -11,7 +11,7 @@
 
 #include "memory_model/bytes/memory.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 class RunState {
  public:
@@ -20,7 +20,7 @@ class RunState {
   RunState& operator=(const RunState&) = delete;
 
   std::int32_t devices() const { return static_cast<std::int32_t>(busy_.size()); }
-  const std::shared_ptr<Memory::Buffers>& buffers() const { return buffers_; }
+  const std::shared_ptr<memory_model::Memory::Buffers>& buffers() const { return buffers_; }
 
   // A launch begins on the device, which is free until the launch has ended. False: it is not there, or not free.
   bool Begin(std::int32_t device) {
@@ -31,7 +31,7 @@ class RunState {
 
  private:
   std::vector<bool> busy_;  // by device
-  std::shared_ptr<Memory::Buffers> buffers_ = Memory::MakeBuffers();
+  std::shared_ptr<memory_model::Memory::Buffers> buffers_ = memory_model::Memory::MakeBuffers();
 };
 
 // Where a launch is: on a device of a run, which outlives it.
@@ -40,6 +40,6 @@ struct LaunchPlace {
   std::int32_t device = 0;
 };
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_RUN_STATE_H_

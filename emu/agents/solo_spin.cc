@@ -6,7 +6,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/program/agent_naming.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 SoloSpin::SoloSpin(LaunchState& state, StepHooks* watcher)
     : watcher_(watcher), watch_(state.memory()), spin_(&watch_, &state.program()) {
@@ -30,7 +30,7 @@ absl::Status SoloSpin::Look(Frame& frame) {
   constexpr std::int64_t kTimes = 64;
   frame.pause_at = frame.back_edges + kTimes;
   frame.hooks = this;
-  spin_.Start(AgentOrdinal{0});
+  spin_.Start(scheduler::AgentOrdinal{0});
   watch_.SetCurrent(&spin_, spin_.agent());
   const absl::Status status = frame.Run();
   watch_.SetCurrent(nullptr, {});
@@ -41,7 +41,7 @@ absl::Status SoloSpin::Look(Frame& frame) {
 bool SoloSpin::MayGo(const Step& step, Frame& frame) {
   if (watcher_ != nullptr && step.visible && !watcher_->MayGo(step, frame)) return false;
   if (step.loop < 0 || !spin_.MustWait(step, frame)) return true;
-  const auto no_name = [](AgentOrdinal) { return std::string("it"); };
+  const auto no_name = [](scheduler::AgentOrdinal) { return std::string("it"); };
   stuck_ = Finding{.code = FindingCode::kDeadlock,
                    .severity = RowOf(FindingCode::kDeadlock).severity,
                    .message = Cat(AgentName(NamingOf(frame.program()), frame.grid_index), " waits for ",
@@ -64,4 +64,4 @@ void SoloSpin::After(const Step& step, Frame& frame) {
   if (step.lasting) spin_.Changed();
 }
 
-}  // namespace palladion
+}  // namespace palladion::agents

@@ -10,7 +10,7 @@
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 class SoloSpin final : private StepHooks {
  public:
@@ -35,6 +35,6 @@ class SoloSpin final : private StepHooks {
   std::optional<Finding> stuck_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_SOLO_SPIN_H_

@@ -9,11 +9,11 @@
 #include "semantics/base/cat.h"
 #include "semantics/registry/value_text.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 // ---- what is done to memory
 
-void SpinWatch::SetCurrent(Spin* spin, AgentOrdinal agent) {
+void SpinWatch::SetCurrent(Spin* spin, scheduler::AgentOrdinal agent) {
   current_ = spin;
   agent_ = agent;
   knows_writers_ &= agent.valid();
@@ -37,7 +37,8 @@ void SpinWatch::Issued(const AsyncRequest&, Halves) {
   if (current_ != nullptr) current_->Changed();
 }
 
-void SpinWatch::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+void SpinWatch::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                    const std::byte* value) {
   if (!agent_.valid() || reach.empty || reach.none_copied) return;
   if (kind == AccessKind::kRead && (current_ == nullptr || !current_->logs())) return;
   const auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer));
@@ -47,7 +48,7 @@ void SpinWatch::Box(AccessKind kind, const BoxAccess& access, const BoxReach& re
     const auto end_run = [&] {
       if (last > first) current_->Read(PlaceOf(access.buffer, first * bytes, (last - first) * bytes));
     };
-    VisitElements(access, reach, shape, [&](std::int64_t element, std::int64_t) {
+    memory_model::VisitElements(access, reach, shape, [&](std::int64_t element, std::int64_t) {
       if (element != last || last == first) end_run(), first = element;
       last = element + 1;
     });
@@ -61,7 +62,7 @@ void SpinWatch::Box(AccessKind kind, const BoxAccess& access, const BoxReach& re
     for (const std::int64_t n : shape) size *= n;
     return StoredMany(PlaceOf(access.buffer, 0, size));
   }
-  VisitElements(access, reach, shape, [&](std::int64_t element, std::int64_t lane) {
+  memory_model::VisitElements(access, reach, shape, [&](std::int64_t element, std::int64_t lane) {
     Stored(PlaceOf(access.buffer, element * bytes, bytes), value + lane * bytes);
   });
 }
@@ -71,19 +72,20 @@ void SpinWatch::Points(AccessKind kind, const PointAccess& access, const std::by
   const auto bytes = static_cast<std::int64_t>(access.piece_bytes);
   if (kind == AccessKind::kRead) {
     if (current_ == nullptr || !current_->logs()) return;
-    VisitBytes(access, [&](std::int64_t first, std::int64_t last) {
+    memory_model::VisitBytes(access, [&](std::int64_t first, std::int64_t last) {
       current_->Read(PlaceOf(access.buffer, first, last - first));
     });
     return;
   }
   if (static_cast<std::int64_t>(access.offset.size()) > kFew || value == nullptr) {
     std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
-    VisitBytes(access, [&](std::int64_t a, std::int64_t b) { first = std::min(first, a), last = std::max(last, b); });
+    memory_model::VisitBytes(
+        access, [&](std::int64_t a, std::int64_t b) { first = std::min(first, a), last = std::max(last, b); });
     if (last > 0) StoredMany(PlaceOf(access.buffer, first, last - first));
     return;
   }
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
-    if (!Touches(access, p)) continue;
+    if (!memory_model::Touches(access, p)) continue;
     const SpinPlace place = PlaceOf(access.buffer, access.offset[p], bytes);
     if (kind != AccessKind::kAtomic) {
       Stored(place, value + p * access.piece_bytes);
@@ -130,7 +132,7 @@ void SpinWatch::StoredMany(const SpinPlace& around) {
   slot = {around, {agent_, ++writes_}};
 }
 
-AgentOrdinal SpinWatch::LastWriter(const SpinPlace& place) const {
+scheduler::AgentOrdinal SpinWatch::LastWriter(const SpinPlace& place) const {
   Written last;
   const auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(place.buffer));
   for (std::int64_t e = place.first / bytes; e * bytes < place.first + place.bytes; ++e) {
@@ -175,7 +177,7 @@ std::string SpinWatch::ValueAt(const SpinPlace& place) const {
 Spin::Spin(const SpinWatch* watch, const Program* program, const Port* port)
     : watch_(watch), program_(program), port_(port), visits_(program->loops.size()) {}
 
-void Spin::Start(AgentOrdinal agent) {
+void Spin::Start(scheduler::AgentOrdinal agent) {
   *this = Spin(watch_, program_, port_);
   agent_ = agent;
 }
@@ -309,9 +311,9 @@ bool Spin::SomethingChanged() const {
   return ChangedSince(visit.first_look, visit.first_poll);
 }
 
-Footprint Spin::footprint() const {
+scheduler::Footprint Spin::footprint() const {
   const Visit& visit = visits_[static_cast<std::size_t>(waits_)];
-  Footprint footprint;
+  scheduler::Footprint footprint;
   for (std::size_t i = visit.first_look; i < looks_.size(); ++i) {
     const SpinPlace& place = looks_[i].place;
     footprint.Add(
@@ -322,7 +324,7 @@ Footprint Spin::footprint() const {
   return footprint;
 }
 
-std::string Spin::Describe(const std::function<std::string(AgentOrdinal)>& name_of) const {
+std::string Spin::Describe(const std::function<std::string(scheduler::AgentOrdinal)>& name_of) const {
   constexpr std::size_t kShown = 3;
   const Visit& visit = visits_[static_cast<std::size_t>(waits_)];
   std::vector<std::string> parts;
@@ -330,7 +332,7 @@ std::string Spin::Describe(const std::function<std::string(AgentOrdinal)>& name_
     const SpinPlace& place = looks_[i].place;
     std::string held = watch_->ValueAt(place);
     if (!held.empty()) held = Cat("it holds ", held);
-    if (const AgentOrdinal writer = watch_->LastWriter(place); writer.valid()) {
+    if (const scheduler::AgentOrdinal writer = watch_->LastWriter(place); writer.valid()) {
       const std::string name = name_of(writer);  // "": an engine that is done
       Append(&held, held.empty() ? "" : ", which ",
              writer == agent_ ? "it"
@@ -354,7 +356,7 @@ std::string Spin::Describe(const std::function<std::string(AgentOrdinal)>& name_
   return text;
 }
 
-bool Spin::MaySignal(AgentOrdinal other) const {
+bool Spin::MaySignal(scheduler::AgentOrdinal other) const {
   const Visit& visit = visits_[static_cast<std::size_t>(waits_)];
   if (other == agent_) return false;
   if (looks_.size() > visit.first_look) return true;  // anybody may write
@@ -363,14 +365,14 @@ bool Spin::MaySignal(AgentOrdinal other) const {
 }
 
 // Who wrote last what it looks at; of several places, the first that somebody wrote. Barriers and semaphores have none.
-std::optional<AgentOrdinal> Spin::Holder() const {
+std::optional<scheduler::AgentOrdinal> Spin::Holder() const {
   const Visit& visit = visits_[static_cast<std::size_t>(waits_)];
   if (polls_.size() > visit.first_poll) return std::nullopt;
   for (std::size_t i = visit.first_look; i < looks_.size(); ++i) {
-    const AgentOrdinal writer = watch_->LastWriter(looks_[i].place);
+    const scheduler::AgentOrdinal writer = watch_->LastWriter(looks_[i].place);
     if (writer.valid()) return writer;
   }
-  return AgentOrdinal{};
+  return scheduler::AgentOrdinal{};
 }
 
-}  // namespace palladion
+}  // namespace palladion::agents

@@ -24,7 +24,7 @@
 #include "semantics/port/machine.h"
 #include "semantics/program/program.h"
 
-namespace palladion {
+namespace palladion::agents {
 
 class Spin;
 
@@ -36,19 +36,19 @@ struct SpinPlace {
 };
 
 // What the agents of a launch do to memory, told to the Spin of whoever is running; and who wrote what last.
-class SpinWatch final : public AccessObserver {
+class SpinWatch final : public memory_model::AccessObserver {
  public:
-  explicit SpinWatch(Memory& memory) : memory_(memory) {}
+  explicit SpinWatch(memory_model::Memory& memory) : memory_(memory) {}
 
   // Whose the next accesses are. No agent: nobody asks, and nothing is kept; no spin: an engine's.
-  void SetCurrent(Spin* spin, AgentOrdinal agent);
+  void SetCurrent(Spin* spin, scheduler::AgentOrdinal agent);
   // After every step of an agent: what did its atomics change?
   void Settle() {
     if (!pending_.empty()) SettleAll();
   }
 
   // The agent whose write changed the place last; invalid: nobody's did, or it is not known.
-  AgentOrdinal LastWriter(const SpinPlace& place) const;
+  scheduler::AgentOrdinal LastWriter(const SpinPlace& place) const;
   bool knows_writers() const { return knows_writers_; }
   bool Lives(const SpinPlace& place) const { return LifeOf(place.buffer) == place.life; }
   // "o_ref[3]", and what it holds where it is one element.
@@ -56,7 +56,8 @@ class SpinWatch final : public AccessObserver {
   std::string ValueAt(const SpinPlace& place) const;
   const std::byte* BytesAt(const SpinPlace& place) const { return memory_.DataOf(place.buffer) + place.first; }
 
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Alloc(BufferId) override;
   void Free(BufferId buffer) override;
@@ -71,7 +72,7 @@ class SpinWatch final : public AccessObserver {
     std::size_t before = 0;  // in pending_bytes_
   };
   struct Written {
-    AgentOrdinal by;
+    scheduler::AgentOrdinal by;
     std::int64_t number = 0;  // a later write has a greater one
   };
   struct ManyWritten {
@@ -88,9 +89,9 @@ class SpinWatch final : public AccessObserver {
   void Wrote(const SpinPlace& place);
   void SettleAll();
 
-  Memory& memory_;
+  memory_model::Memory& memory_;
   Spin* current_ = nullptr;
-  AgentOrdinal agent_;
+  scheduler::AgentOrdinal agent_;
   bool knows_writers_ = true;
   std::vector<std::int32_t> lives_;  // by buffer
   std::vector<Pending> pending_;
@@ -108,7 +109,7 @@ class Spin {
   struct Port {
     std::function<std::int64_t(const WaitTarget&)> look;  // another number when it has changed
     std::function<std::string(const WaitTarget&)> describe;
-    std::function<bool(const WaitTarget&, AgentOrdinal)> may_signal;
+    std::function<bool(const WaitTarget&, scheduler::AgentOrdinal)> may_signal;
     std::function<std::int64_t(const WaitTarget&)> object;  // of footprints
   };
 
@@ -116,7 +117,7 @@ class Spin {
   // Both outlive it, and the port does.
   Spin(const SpinWatch* watch, const Program* program, const Port* port = nullptr);
 
-  void Start(AgentOrdinal agent);  // at the first step of the program
+  void Start(scheduler::AgentOrdinal agent);  // at the first step of the program
 
   // The step at which a loop goes on is next. True: the agent has to wait there; not before something has changed does
   // it go on.
@@ -132,11 +133,11 @@ class Spin {
 
   // Of an agent that waits.
   bool SomethingChanged() const;
-  Footprint footprint() const;
-  std::string Describe(const std::function<std::string(AgentOrdinal)>& name_of) const;
-  bool MaySignal(AgentOrdinal other) const;
-  std::optional<AgentOrdinal> Holder() const;
-  AgentOrdinal agent() const { return agent_; }
+  scheduler::Footprint footprint() const;
+  std::string Describe(const std::function<std::string(scheduler::AgentOrdinal)>& name_of) const;
+  bool MaySignal(scheduler::AgentOrdinal other) const;
+  std::optional<scheduler::AgentOrdinal> Holder() const;
+  scheduler::AgentOrdinal agent() const { return agent_; }
 
  private:
   // One loop, since the agent came into it.
@@ -170,7 +171,7 @@ class Spin {
   const SpinWatch* watch_ = nullptr;
   const Program* program_ = nullptr;
   const Port* port_ = nullptr;
-  AgentOrdinal agent_;
+  scheduler::AgentOrdinal agent_;
   std::vector<Visit> visits_;  // by loop
   std::int64_t changes_ = 0;
   int inside_ = 0, logging_ = 0;
@@ -181,19 +182,19 @@ class Spin {
 };
 
 // Until something that the agent's loop has read changes.
-class SpinCondition final : public Condition {
+class SpinCondition final : public scheduler::Condition {
  public:
-  SpinCondition(const Spin& spin, std::function<std::string(AgentOrdinal)> name_of)
+  SpinCondition(const Spin& spin, std::function<std::string(scheduler::AgentOrdinal)> name_of)
       : spin_(spin), name_of_(std::move(name_of)) {}
   bool Ready() const override { return spin_.SomethingChanged(); }
   std::string Describe() const override { return spin_.Describe(name_of_); }
-  bool MaySignal(AgentOrdinal other) const override { return spin_.MaySignal(other); }
-  std::optional<AgentOrdinal> Holder() const override { return spin_.Holder(); }
-  std::string NameOf(AgentOrdinal other) const override { return name_of_(other); }
+  bool MaySignal(scheduler::AgentOrdinal other) const override { return spin_.MaySignal(other); }
+  std::optional<scheduler::AgentOrdinal> Holder() const override { return spin_.Holder(); }
+  std::string NameOf(scheduler::AgentOrdinal other) const override { return name_of_(other); }
 
  private:
   const Spin& spin_;
-  std::function<std::string(AgentOrdinal)> name_of_;
+  std::function<std::string(scheduler::AgentOrdinal)> name_of_;
 };
 
 // How to mend a DEADLOCK of loops.
@@ -202,6 +203,6 @@ inline constexpr std::string_view kSpinFix =
     "for "
     "from a program that runs at the same time";
 
-}  // namespace palladion
+}  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_AGENTS_SPIN_H_

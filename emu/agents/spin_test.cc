@@ -11,7 +11,7 @@
 #include "scheduler/policies/policies.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::agents {
 namespace {
 
 // Looks at %WORD until it is not VALUE.
@@ -26,7 +26,7 @@ std::string FirstAndOthers(const std::string& first, const std::string& others) 
          "    return; };\n";
 }
 
-const Finding* DeadlockOf(const ScheduledResult& result) {
+const Finding* DeadlockOf(const launch::ScheduledResult& result) {
   for (const Finding& finding : result.launch.findings) {
     if (finding.code == FindingCode::kDeadlock) return &finding;
   }
@@ -36,8 +36,8 @@ const Finding* DeadlockOf(const ScheduledResult& result) {
 TEST(RunScheduled, AWaitForWhatNobodyWritesIsADeadlockAtOnce) {
   TestKernel kernel(WordKernel(6, Poll("n", 0)));
   for (std::uint64_t seed = 0; seed < 13; ++seed) {
-    const ScheduledResult result = kernel.RunSeed(seed);
-    ASSERT_EQ(result.run.outcome, Outcome::kDeadlock) << seed;
+    const launch::ScheduledResult result = kernel.RunSeed(seed);
+    ASSERT_EQ(result.run.outcome, scheduler::Outcome::kDeadlock) << seed;
     EXPECT_LE(result.run.steps, 12) << seed;
     ASSERT_NE(DeadlockOf(result), nullptr);
     EXPECT_EQ(0u, DeadlockOf(result)->message.find("no program can go on: program (0) waits for 'd[0]' to change (it "
@@ -49,7 +49,7 @@ TEST(RunScheduled, AWaitForWhatNobodyWritesIsADeadlockAtOnce) {
 
 TEST(RunScheduled, ALockThatIsNeverGivenBackNamesWhoHasIt) {
   TestKernel kernel(WordKernel(2, Take("lock") + kSplitUpdate));
-  const ScheduledResult result = kernel.RunSeed(0);
+  const launch::ScheduledResult result = kernel.RunSeed(0);
   ASSERT_NE(DeadlockOf(result), nullptr);
   EXPECT_EQ(DeadlockOf(result)->message,
             "no program can go on: program (1) waits for 'm[0]' to change (it holds 1, which program (0) wrote last), "
@@ -60,10 +60,11 @@ TEST(RunScheduled, TwoLocksInOppositeOrdersAreACycle) {
   const std::string one = Take("n") + Take("lock") + Give("lock") + Give("n");
   const std::string other = Take("lock") + Take("n") + Give("n") + Give("lock");
   TestKernel kernel(WordKernel(2, FirstAndOthers(one, other)));
-  ReplayPolicy first_takes_one({{AgentOrdinal{0}, 1, AgentOrdinal{1}}});
-  const ScheduledResult result = kernel.Run(first_takes_one);
+  scheduler::ReplayPolicy first_takes_one({{scheduler::AgentOrdinal{0}, 1, scheduler::AgentOrdinal{1}}});
+  const launch::ScheduledResult result = kernel.Run(first_takes_one);
   ASSERT_NE(DeadlockOf(result), nullptr);
-  EXPECT_EQ(result.run.deadlock.cycle, (std::vector<AgentOrdinal>{AgentOrdinal{0}, AgentOrdinal{1}}));
+  EXPECT_EQ(result.run.deadlock.cycle,
+            (std::vector<scheduler::AgentOrdinal>{scheduler::AgentOrdinal{0}, scheduler::AgentOrdinal{1}}));
   EXPECT_EQ(DeadlockOf(result)->message,
             "no program can go on: program (0) waits for 'm[0]' to change (it holds 1, which program (1) wrote last); "
             "program (1) waits for 'd[0]' to change (it holds 1, which program (0) wrote last); each can only be woken "
@@ -79,8 +80,8 @@ TEST(RunScheduled, WhoWaitsCostsNothing) {
       "      return %j; } : i32[];\n    _ = atomic_rmw{op=xchg}(%n.at[0], 1:i32) : i32[];\n";
   TestKernel kernel(WordKernel(8, FirstAndOthers(works, Poll("n", 0))));
   for (std::uint64_t seed = 0; seed < 13; ++seed) {
-    const ScheduledResult result = kernel.RunSeed(seed);
-    EXPECT_EQ(result.run.outcome, Outcome::kFinished) << seed;
+    const launch::ScheduledResult result = kernel.RunSeed(seed);
+    EXPECT_EQ(result.run.outcome, scheduler::Outcome::kFinished) << seed;
     EXPECT_LE(result.run.steps, 20001 + 7 * 4) << seed;
   }
 }
@@ -94,8 +95,8 @@ TEST(RunScheduled, WhoIsWokenOftenFallsAsleepAgainAtOnce) {
       "    _ = swap(%or.at[%p], %end) : i32[];\n";
   TestKernel kernel(WordKernel(40, arrive));
   for (std::uint64_t seed = 0; seed < 13; ++seed) {
-    const ScheduledResult result = kernel.RunSeed(seed);
-    EXPECT_EQ(result.run.outcome, Outcome::kFinished) << seed;
+    const launch::ScheduledResult result = kernel.RunSeed(seed);
+    EXPECT_EQ(result.run.outcome, scheduler::Outcome::kFinished) << seed;
     EXPECT_LE(result.run.steps, 40 * 40 * 4) << seed;
   }
 }
@@ -110,7 +111,7 @@ TEST(RunScheduled, ABoundedLoopIsNeverPutToSleep) {
       "    _ = swap(%or.at[%p], %end) : i32[];\n";
   TestKernel kernel(WordKernel(2, attempts));
   for (std::uint64_t seed = 0; seed < 13; ++seed) {
-    EXPECT_EQ(kernel.RunSeed(seed).run.outcome, Outcome::kFinished) << seed;
+    EXPECT_EQ(kernel.RunSeed(seed).run.outcome, scheduler::Outcome::kFinished) << seed;
     EXPECT_EQ(kernel.Word(0, 1), 300) << seed;
   }
 }
@@ -123,8 +124,8 @@ TEST(RunScheduled, CountsThatNobodyLooksAtAndTurnsThatComeAgainAreNoChange) {
       "      return %g;\n    } (%i: i32[], %k: i32[]) { %j = sub(2:i32, %i) : i32[]; %next = add(%k, 1:i32) : i32[];\n"
       "      return %j, %next; } : i32[], i32[];\n    _ = swap(%or.at[%p], %end) : i32[];\n";
   TestKernel kernel(WordKernel(2, count));
-  const ScheduledResult result = kernel.RunSeed(0);
-  EXPECT_EQ(result.run.outcome, Outcome::kDeadlock);
+  const launch::ScheduledResult result = kernel.RunSeed(0);
+  EXPECT_EQ(result.run.outcome, scheduler::Outcome::kDeadlock);
   EXPECT_LE(result.run.steps, 40);
 }
 
@@ -135,12 +136,12 @@ TEST(RunScheduled, AChangeThatIsUndoneIsAChange) {
       "      %t = atomic_rmw{op=xor}(%n.at[0], 1:i32) : i32[];\n      %not = ne(%s, 7:i32) : bool[];\n"
       "      return %not;\n    } () { return; };\n";
   TestKernel kernel(WordKernel(2, forever));
-  EXPECT_EQ(kernel.RunSeed(0, {.loop = {.budget = 3000}}).run.outcome, Outcome::kBudget);
+  EXPECT_EQ(kernel.RunSeed(0, {.loop = {.budget = 3000}}).run.outcome, scheduler::Outcome::kBudget);
 }
 
 LaunchResult RunPlain(TestKernel& kernel) {
   const std::vector<MutableArray> outputs = kernel.out();
-  absl::StatusOr<LaunchResult> result = RunLaunch(kernel.state(), kernel.in(), outputs, {});
+  absl::StatusOr<LaunchResult> result = launch::RunLaunch(kernel.state(), kernel.in(), outputs, {});
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? *std::move(result) : LaunchResult{};
 }
@@ -175,7 +176,7 @@ TEST(RunLaunch, AProgramThatWaitsAloneIsStuck) {
   TestKernel kernel(WordKernel(3, poll));
   const std::vector<MutableArray> outputs = kernel.out();
   const absl::StatusOr<LaunchResult> alone =
-      RunLaunch(kernel.state(), kernel.in(), outputs, {.only_program = std::vector<std::int64_t>{1}});
+      launch::RunLaunch(kernel.state(), kernel.in(), outputs, {.only_program = std::vector<std::int64_t>{1}});
   ASSERT_TRUE(alone.ok()) << alone.status();
   EXPECT_TRUE(alone->stuck);
   ASSERT_EQ(alone->findings.size(), 1u);
@@ -208,4 +209,4 @@ TEST(RunLaunch, ALongLoopIsNotStuck) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::agents

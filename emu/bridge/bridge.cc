@@ -18,7 +18,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::bridge {
 namespace {
 
 absl::Status BadOption(std::string_view name, std::string_view value, std::string_view expected) {
@@ -95,7 +95,7 @@ void Poison(absl::Span<const MutableArray> outputs) {
 // OK, or what the caller should raise: the findings as every report tells them.
 absl::Status Raised(const BridgeOptions& how, const Report& report) {
   if (how.never_raise) return absl::OkStatus();
-  ReportDocument told;
+  reports::ReportDocument told;
   told.calls.push_back({.report = report,
                         .replay_before = Cat("palladion.emulate(\"", report.target, "\", replay=\""),
                         .replay_after = "\")"});
@@ -108,9 +108,9 @@ absl::Status Raised(const BridgeOptions& how, const Report& report) {
                               }),
                raised.end());
   if (!raised.empty()) {
-    SourceFiles sources;
-    const TellOptions options{.python = true,
-                              .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
+    reports::SourceFiles sources;
+    const reports::TellOptions options{.python = true,
+                                       .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
     return absl::FailedPreconditionError(Cat("kernel @", report.kernel, ":\n", ToText(told, options, {.end = false})));
   }
   if (report.error.has_value()) return absl::InternalError(Cat("kernel @", report.kernel, ": ", report.error->message));
@@ -277,7 +277,7 @@ absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstA
     if (report.ok()) report->strict = kernel.how.options.strict;
     return report;
   }
-  return CheckInto(kernel.prepared, inputs, outputs, options);
+  return checks::CheckInto(kernel.prepared, inputs, outputs, options);
 }
 
 absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstArray> inputs,
@@ -311,4 +311,4 @@ Bridge& ProcessBridge() {
   return *bridge;
 }
 
-}  // namespace palladion
+}  // namespace palladion::bridge

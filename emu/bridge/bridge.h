@@ -33,7 +33,7 @@
 #include "emu/check.h"
 #include "emu/emulate.h"
 
-namespace palladion {
+namespace palladion::bridge {
 
 // `options` is a list "name=value;name=value" of the fields of palladion_check_options and
 //   check  0: run in program order with the checks that are always on (the default); 1: check
@@ -117,6 +117,6 @@ class Bridge {
 // The one that compiled code reaches, which can be given no object.
 Bridge& ProcessBridge();
 
-}  // namespace palladion
+}  // namespace palladion::bridge
 
 #endif  // PALLADION_EMU_BRIDGE_BRIDGE_H_

@@ -13,12 +13,12 @@
 
 namespace {
 
-using palladion::Bridge;
-using palladion::BridgeRequest;
-using palladion::Guarded;
-using palladion::InterruptEavesdropper;
-using palladion::ProcessBridge;
-using palladion::TextOf;
+using palladion::bridge::Bridge;
+using palladion::bridge::BridgeRequest;
+using palladion::bridge::Guarded;
+using palladion::bridge::InterruptEavesdropper;
+using palladion::bridge::ProcessBridge;
+using palladion::bridge::TextOf;
 
 BridgeRequest RequestOf(const palladion_call_request* request) {
   return {.text = TextOf(request->text, request->size),
@@ -43,19 +43,20 @@ Listening& ProcessListening() {
 
 int palladion_call_prepare(const palladion_call_request* request, char** error) {
   const absl::Status status = Guarded([&] { return ProcessBridge().Prepare(RequestOf(request)); });
-  if (!status.ok()) palladion::SetText(error, palladion::ErrorText(status));
+  if (!status.ok()) palladion::bridge::SetText(error, palladion::bridge::ErrorText(status));
   return static_cast<int>(palladion::ExitCodeOf(status));
 }
 
 int palladion_call(const palladion_call_request* request, const palladion_array* inputs, size_t n_inputs,
                    palladion_array* outputs, size_t n_outputs, char** error) {
   const absl::Status status = Guarded([&]() -> absl::Status {
-    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in, palladion::ConstArrays(inputs, n_inputs));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in,
+                               palladion::bridge::ConstArrays(inputs, n_inputs));
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
-                               palladion::MutableArrays(outputs, n_outputs));
+                               palladion::bridge::MutableArrays(outputs, n_outputs));
     return ProcessBridge().Call(RequestOf(request), in, out);
   });
-  if (!status.ok()) palladion::SetText(error, palladion::ErrorText(status));
+  if (!status.ok()) palladion::bridge::SetText(error, palladion::bridge::ErrorText(status));
   return static_cast<int>(palladion::ExitCodeOf(status));
 }
 
@@ -69,7 +70,7 @@ int palladion_session_wait(int64_t session, int64_t milliseconds) {
   return ProcessBridge().Wait(session, milliseconds) ? 1 : 0;
 }
 
-char* palladion_session_take(int64_t session) { return palladion::CopyText(ProcessBridge().Take(session)); }
+char* palladion_session_take(int64_t session) { return palladion::bridge::CopyText(ProcessBridge().Take(session)); }
 
 void palladion_interrupts_listen(void) {
   Listening& listening = ProcessListening();
@@ -83,17 +84,17 @@ void palladion_interrupts_ignore(void) {
   if (listening.sessions > 0 && --listening.sessions == 0) listening.eavesdropper.reset();
 }
 
-int64_t palladion_interrupts_heard(void) { return palladion::HeardInterrupts().load(); }
+int64_t palladion_interrupts_heard(void) { return palladion::bridge::HeardInterrupts().load(); }
 
 void palladion_session_cancel(int64_t session) { ProcessBridge().Cancel(session); }
 
-char* palladion_progress(void) { return palladion::CopyText(palladion::RunsUnderWay()); }
+char* palladion_progress(void) { return palladion::bridge::CopyText(palladion::bridge::RunsUnderWay()); }
 
-char* palladion_targets(void) { return palladion::CopyText(absl::StrJoin(palladion::TargetNames(), "\n")); }
+char* palladion_targets(void) { return palladion::bridge::CopyText(absl::StrJoin(palladion::TargetNames(), "\n")); }
 
 char* palladion_resolve_target(const char* name, const char* backend, char** error) {
   const absl::StatusOr<palladion::Target> target = palladion::ResolveTarget(TextOf(name), {.backend = TextOf(backend)});
-  if (target.ok()) return palladion::CopyText(palladion::ToString(*target));
-  palladion::SetText(error, palladion::ErrorText(target.status()));
+  if (target.ok()) return palladion::bridge::CopyText(palladion::ToString(*target));
+  palladion::bridge::SetText(error, palladion::bridge::ErrorText(target.status()));
   return nullptr;
 }

@@ -13,7 +13,7 @@
 #include "emu/testing/kernel_test_util.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::bridge {
 namespace {
 
 constexpr std::int64_t kShape[] = {8};
@@ -189,4 +189,4 @@ TEST(BridgeApi, CallsLikeTheHandlerDoes) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::bridge

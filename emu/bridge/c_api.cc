@@ -27,11 +27,11 @@ struct palladion_program {
 namespace {
 
 using palladion::Cat;
-using palladion::CopyText;
-using palladion::ErrorText;
-using palladion::Guarded;
-using palladion::SetText;
-using palladion::TextOf;
+using palladion::bridge::CopyText;
+using palladion::bridge::ErrorText;
+using palladion::bridge::Guarded;
+using palladion::bridge::SetText;
+using palladion::bridge::TextOf;
 
 palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
   palladion::CheckOptions options{.seeds = given.seeds,
@@ -58,19 +58,20 @@ int Reported(const palladion_program* program, const palladion_array* inputs, si
   const absl::Status status = Guarded([&]() -> absl::Status {
     if (program == nullptr)
       return absl::InvalidArgumentError("no program: palladion_prepare gives one, or says what is wrong");
-    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in, palladion::ConstArrays(inputs, n_inputs));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in,
+                               palladion::bridge::ConstArrays(inputs, n_inputs));
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
-                               palladion::MutableArrays(outputs, n_outputs));
-    const palladion::InterruptEavesdropper listener(palladion::InterruptEavesdropper::For::kRun);
-    palladion::RunControl control(palladion::HeardInterrupts());
-    const palladion::ShownRun shown(program->kernel.name(), 0, control);
+                               palladion::bridge::MutableArrays(outputs, n_outputs));
+    const palladion::bridge::InterruptEavesdropper listener(palladion::bridge::InterruptEavesdropper::For::kRun);
+    palladion::RunControl control(palladion::bridge::HeardInterrupts());
+    const palladion::bridge::ShownRun shown(program->kernel.name(), 0, control);
     PALLADION_ASSIGN_OR_RETURN(const palladion::Report result, work(in, out, control));
     code = palladion::ExitCodeOf(result);
     SetText(report, palladion::ToJson(result));
     return absl::OkStatus();
   });
   if (status.ok()) return static_cast<int>(code);
-  SetText(report, Cat("{\"message\": ", palladion::JsonString(ErrorText(status)), "}"));
+  SetText(report, Cat("{\"message\": ", palladion::reports::JsonString(ErrorText(status)), "}"));
   return static_cast<int>(palladion::ExitCodeOf(status));
 }
 
@@ -133,16 +134,16 @@ int palladion_check(const palladion_program* program, const palladion_array* inp
                     palladion_check_defaults(&given);
                     palladion::CheckOptions how = OptionsOf(options == nullptr ? given : *options);
                     how.run.control = &control;
-                    return palladion::CheckInto(program->kernel, in, out, how);
+                    return palladion::checks::CheckInto(program->kernel, in, out, how);
                   });
 }
 
 char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, char** error) {
   char* list = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
-    const absl::StatusOr<std::vector<palladion::Mutant>> mutants = palladion::Mutants(
+    const absl::StatusOr<std::vector<palladion::mutation::Mutant>> mutants = palladion::mutation::Mutants(
         TextOf(text, size), "<text>", {.kernel = kernel == nullptr ? "" : kernel, .per_kind = per_kind});
-    if (mutants.ok()) list = CopyText(palladion::MutantsJson(*mutants, true));
+    if (mutants.ok()) list = CopyText(palladion::mutation::MutantsJson(*mutants, true));
     return mutants.status();
   });
   if (!status.ok()) SetText(error, ErrorText(status));
@@ -174,7 +175,7 @@ char* palladion_canonical(const char* text, size_t size, char** error) {
 char* palladion_operations(void) { return CopyText(palladion::OperationsJson()); }
 
 char* palladion_finding_codes(void) {
-  palladion::JsonWriter json;
+  palladion::reports::JsonWriter json;
   json.Open('[');
   for (const palladion::CodeRow& row : palladion::AllCodes()) {
     json.Open('{').Key("code").String(row.name).Key("severity").String(palladion::Name(row.severity));
@@ -186,7 +187,7 @@ char* palladion_finding_codes(void) {
 char* palladion_tell(const char* request, size_t size, char** error) {
   char* told = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
-    absl::StatusOr<std::string> text = palladion::TellJson(TextOf(request, size));
+    absl::StatusOr<std::string> text = palladion::reports::TellJson(TextOf(request, size));
     if (text.ok()) told = CopyText(*text);
     return text.status();
   });
@@ -195,9 +196,9 @@ char* palladion_tell(const char* request, size_t size, char** error) {
 }
 
 char* palladion_chips(void) {
-  palladion::JsonWriter json;
+  palladion::reports::JsonWriter json;
   json.Open('[');
-  for (const palladion::Chip& chip : palladion::AllChips()) {
+  for (const palladion::machines::Chip& chip : palladion::machines::AllChips()) {
     json.Open('{').Key("name").String(chip.name).Key("device_kind").String(chip.device_kind);
     json.Key("tpu")
         .Bool(chip.is_tpu)

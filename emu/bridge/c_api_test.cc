@@ -11,7 +11,7 @@
 
 #include "emu/testing/kernel_test_util.h"
 
-namespace palladion {
+namespace palladion::bridge {
 namespace {
 
 // Takes the text over.
@@ -229,4 +229,4 @@ TEST(CApi, TheCallersFloatingPointEnvironmentDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::bridge

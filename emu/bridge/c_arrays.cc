@@ -7,7 +7,7 @@
 #include "semantics/base/dtype.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::bridge {
 namespace {
 
 absl::StatusOr<DType> DTypeOf(const palladion_array& array) {
@@ -50,7 +50,7 @@ void SetText(char** place, const std::string& text) {
 }
 
 std::string ErrorText(const absl::Status& status) {
-  return PrintableLines(Cat(absl::StatusCodeToString(status.code()), ": ", status.message()));
+  return reports::PrintableLines(Cat(absl::StatusCodeToString(status.code()), ": ", status.message()));
 }
 
 std::string_view TextOf(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
@@ -67,4 +67,4 @@ absl::StatusOr<std::vector<MutableArray>> MutableArrays(const palladion_array* a
   return Convert<MutableArray, std::byte>(arrays, n);
 }
 
-}  // namespace palladion
+}  // namespace palladion::bridge

@@ -15,7 +15,7 @@
 #include "emu/emulate.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::bridge {
 
 char* CopyText(std::string_view text);                // for the caller to free with palladion_free_string
 void SetText(char** place, const std::string& text);  // nothing where place is NULL
@@ -39,6 +39,6 @@ absl::Status Guarded(const F& f) {
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::bridge
 
 #endif  // PALLADION_EMU_BRIDGE_C_ARRAYS_H_

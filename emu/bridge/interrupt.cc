@@ -5,7 +5,7 @@
 #include <array>
 #include <mutex>
 
-namespace palladion {
+namespace palladion::bridge {
 namespace {
 
 // The only things that a signal handler can reach: no object is passed to it.
@@ -114,4 +114,4 @@ InterruptEavesdropper::~InterruptEavesdropper() {
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::bridge

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <cstdint>
 
-namespace palladion {
+namespace palladion::bridge {
 
 // Signals heard so far, by anybody who listens here: for RunControl. It never gets smaller.
 const std::atomic<std::int64_t>& HeardInterrupts();
@@ -49,6 +49,6 @@ class InterruptEavesdropper {
   const For whom_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::bridge
 
 #endif  // PALLADION_EMU_BRIDGE_INTERRUPT_H_

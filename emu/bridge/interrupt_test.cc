@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace palladion {
+namespace palladion::bridge {
 namespace {
 
 volatile std::sig_atomic_t others_signals = 0;
@@ -85,4 +85,4 @@ TEST(InterruptEavesdropper, AHandlerThatWasSetMeanwhileStays) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::bridge

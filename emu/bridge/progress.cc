@@ -11,7 +11,7 @@
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::bridge {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -111,14 +111,14 @@ std::string RunsUnderWay() {
     const RunControl::Counts counts = entry.control->counts();
     const double seconds = SecondsSince(entry.start);
     const Progress progress = ProgressOf(counts, seconds);
-    Append(&json, json.size() > 1 ? ", " : "", "{\"kernel\": ", JsonString(entry.kernel),
+    Append(&json, json.size() > 1 ? ", " : "", "{\"kernel\": ", reports::JsonString(entry.kernel),
            ", \"session\": ", entry.session, ", \"seconds\": ", seconds,
-           ", \"unit\": ", JsonString(std::string(progress.unit)), ", \"done\": ", progress.done,
+           ", \"unit\": ", reports::JsonString(std::string(progress.unit)), ", \"done\": ", progress.done,
            ", \"total\": ", progress.total, ", \"rate\": ", progress.rate,
            ", \"seconds_left\": ", progress.seconds_left,
-           ", \"text\": ", JsonString(ProgressText(entry.kernel, counts, seconds)), "}");
+           ", \"text\": ", reports::JsonString(ProgressText(entry.kernel, counts, seconds)), "}");
   }
   return Cat(json, "]");
 }
 
-}  // namespace palladion
+}  // namespace palladion::bridge

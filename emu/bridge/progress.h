@@ -11,7 +11,7 @@
 
 #include "semantics/base/run_control.h"
 
-namespace palladion {
+namespace palladion::bridge {
 
 struct Progress {
   std::string_view unit;             // "schedules", "programs", or "budget" of a run of one program
@@ -39,6 +39,6 @@ class ShownRun {
 // As palladion_progress of the C API gives it.
 std::string RunsUnderWay();
 
-}  // namespace palladion
+}  // namespace palladion::bridge
 
 #endif  // PALLADION_EMU_BRIDGE_PROGRESS_H_

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace palladion {
+namespace palladion::bridge {
 namespace {
 
 TEST(Progress, OfACheckItsSchedules) {
@@ -52,4 +52,4 @@ TEST(Progress, TheListHasTheRunsUnderWay) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::bridge

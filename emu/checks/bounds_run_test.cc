@@ -8,7 +8,7 @@
 #include "emu/values.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 // Where the ref %r of i32[8] lives: an operand, scratch of a space, a scope of a space, a new_ref. `i` is an input.
@@ -147,4 +147,4 @@ INSTANTIATE_TEST_SUITE_P(Targets, OutOfBounds,
                          });
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -14,12 +14,13 @@
 #include "semantics/program/agent_naming.h"
 #include "semantics/tensor/element_index.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 // The same schedule once more, for its last writer of one element.
 absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner, const Trial& trial,
-                                                      const OutputDifference& difference, const RunLengths& lengths) {
+                                                      const OutputDifference& difference,
+                                                      const scheduler::RunLengths& lengths) {
   const Program& program = runner.kernel().state().program();
   std::size_t operand = 0, output = 0;
   const std::vector<OperandInfo>& infos = program.operand_infos;
@@ -29,14 +30,14 @@ absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner,
   // A PRNG key of the caller's is several elements.
   const Type& type = infos[operand].type;
   const std::int64_t of_device = NumElements(type.shape) * static_cast<std::int64_t>(WordsPerElement(type));
-  LastWriter writer(difference.element % of_device, NamingOf(program));
+  watch::LastWriter writer(difference.element % of_device, NamingOf(program));
   std::int64_t device = 0;
-  BoundAndFinished watch([&](Memory& memory, absl::Span<const BufferId> arrays) {
+  agents::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     if (device++ != difference.element / of_device) return;
     memory.Observe(&writer);
     writer.Watch(memory, arrays[operand]);
   });
-  const LaunchOptions watched{.observers = {&watch}};
+  const agents::LaunchOptions watched{.observers = {&watch}};
   PALLADION_RETURN_IF_ERROR(runner.Run(trial.schedule, Watch::kOutputs, lengths, &watched).status());
   return writer.writer();
 }
@@ -70,10 +71,10 @@ std::string WhoHasNoOrder(const TrialRunner& runner, bool engines) {
                ? "programs of a GPU grid run in any order, and at the same time"
                : "programs along a parallel dimension of the grid run in any order";
   }
-  const std::vector<TaskDim> dims = GridDims(program, runner.inputs());
+  const std::vector<memory_model::TaskDim> dims = launch::GridDims(program, runner.inputs());
   const bool several_threads = program.mesh.has_value() && program.mesh->thread_dim && dims.back().size > 1;
   std::int64_t blocks = 1;
-  for (const TaskDim& dim : dims) blocks *= dim.size;
+  for (const memory_model::TaskDim& dim : dims) blocks *= dim.size;
   if (several_threads) blocks /= dims.back().size;
   std::vector<std::string> who;
   if (blocks > 1) who.emplace_back("blocks of a grid");
@@ -158,7 +159,7 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
   } else {
     JudgeInRing(AskRing(kernel, runner.inputs(),
                         [&](const PreparedKernel& ring, absl::Span<const Tensor> words, bool second) {
-                          const Schedule& schedule = second ? two.b.schedule : two.a.schedule;
+                          const scheduler::Schedule& schedule = second ? two.b.schedule : two.a.schedule;
                           return runner.RunOn(ring, ArraysOf(words), schedule, two.lengths);
                         }),
                 finding);
@@ -170,4 +171,4 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
   return std::optional<Finding>(std::move(finding));
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

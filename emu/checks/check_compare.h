@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "emu/checks/check_trial.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 struct OutputDifference {
   std::size_t output = 0;
@@ -26,7 +26,7 @@ bool SameOutputs(const Trial& a, const Trial& b);
 struct ComparedTrials {
   const Trial& a;
   const Trial& b;
-  const RunLengths& lengths;
+  const scheduler::RunLengths& lengths;
   // What the report has of accesses without an order, which the difference follows from: values may be anything, and
   // nobody asks whether they are rounded otherwise. nullptr: nothing.
   const Finding* cause = nullptr;
@@ -35,6 +35,6 @@ struct ComparedTrials {
 // Nothing where the outputs are the same bits. A NaN equals itself, +0 and -0 differ.
 absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner, const ComparedTrials& two);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_CHECK_COMPARE_H_

@@ -8,12 +8,12 @@
 #include "emu/agents/operand_check.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                                  absl::Span<const MutableArray> outputs, const CheckOptions& options) {
-  if (!outputs.empty()) PALLADION_RETURN_IF_ERROR(CheckOutputs(kernel, outputs));
-  PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, inputs));
+  if (!outputs.empty()) PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
+  PALLADION_RETURN_IF_ERROR(agents::CheckInputs(kernel, inputs));
   std::vector<Tensor> in, out;
   for (const ConstArray& array : inputs) {
     PALLADION_ASSIGN_OR_RETURN(Tensor tensor,
@@ -28,4 +28,4 @@ absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const 
   return report;
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

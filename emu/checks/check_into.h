@@ -6,13 +6,13 @@
 #include "absl/types/span.h"
 #include "emu/check.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 // As Check. `outputs` get those of the first schedule or of the replayed one, or are none. They may be the memory of
 // inputs: those are copied first.
 absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                                  absl::Span<const MutableArray> outputs, const CheckOptions& options);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_CHECK_INTO_H_

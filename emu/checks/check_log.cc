@@ -6,7 +6,7 @@
 #include "emu/checks/evidence.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 bool SameButForTheValue(const Finding& race, Finding same) {
   const bool writes = race.code == FindingCode::kRaceWriteWrite || race.code == FindingCode::kGridOrder;
@@ -31,7 +31,7 @@ std::vector<FindingLog::Key> WithOtherValues(const Finding& finding) {
 
 }  // namespace
 
-void CheckLog::Add(Finding finding, const std::optional<Schedule>& schedule,
+void CheckLog::Add(Finding finding, const std::optional<scheduler::Schedule>& schedule,
                    const std::function<std::string()>& replay) {
   if (const auto known = log_.Find(FindingLog::Key(finding)); known.has_value()) {
     Finding& told = log_[*known];
@@ -54,7 +54,7 @@ void CheckLog::Add(Finding finding, const std::optional<Schedule>& schedule,
   shown_.back().replay = replay();
 }
 
-void CheckLog::AddDifference(Finding finding, const Schedule& schedule, std::string replay) {
+void CheckLog::AddDifference(Finding finding, const scheduler::Schedule& schedule, std::string replay) {
   const auto told = [&](std::size_t i) {
     return finding.code == FindingCode::kGridOrder && log_[i].code == finding.code && shown_[i].schedule.has_value();
   };
@@ -90,4 +90,4 @@ bool CheckLog::AnyForbidsProof() const {
                      [](const Finding& finding) { return ForbidsProof(finding.code, finding.severity); });
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -14,18 +14,19 @@
 #include "semantics/base/finding.h"
 #include "semantics/base/finding_log.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 class CheckLog {
  public:
   // What shows a finding.
   struct Shown {
-    std::optional<Schedule> schedule;  // none: it needs no run
+    std::optional<scheduler::Schedule> schedule;  // none: it needs no run
     std::string replay;
   };
 
   // `replay` is asked for a finding that is new here, or takes another's place.
-  void Add(Finding finding, const std::optional<Schedule>& schedule, const std::function<std::string()>& replay);
+  void Add(Finding finding, const std::optional<scheduler::Schedule>& schedule,
+           const std::function<std::string()>& replay);
 
   std::size_t size() const { return log_.size(); }
   Finding& finding(std::size_t i) { return log_[i]; }
@@ -34,7 +35,7 @@ class CheckLog {
 
   // That outputs differ between schedules. Where no backend is named and the accesses that do it are known, that is the
   // same note: theirs says it, and shows it.
-  void AddDifference(Finding finding, const Schedule& schedule, std::string replay);
+  void AddDifference(Finding finding, const scheduler::Schedule& schedule, std::string replay);
 
   // The finding, whatever its severity, that says that something was not ordered: the worst of the first. nullptr:
   // none.
@@ -51,6 +52,6 @@ class CheckLog {
 // accesses?
 bool SameButForTheValue(const Finding& race, Finding same);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_CHECK_LOG_H_

@@ -3,7 +3,7 @@
 #include "memory_model/order/fence_rule.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 absl::Status ExpectCheckOptions(const CheckOptions& options) {
   if (options.seeds < 1)
@@ -11,9 +11,9 @@ absl::Status ExpectCheckOptions(const CheckOptions& options) {
         Cat("seeds must be at least 1: a check that runs nothing is no pass; found ", options.seeds));
   if (options.step_budget < 1)
     return absl::InvalidArgumentError(Cat("the step budget must be at least 1; found ", options.step_budget));
-  if (!FencePolicyFromName(options.proxy).has_value())
+  if (!memory_model::FencePolicyFromName(options.proxy).has_value())
     return absl::InvalidArgumentError(Cat("proxy must be pallas, strict or lax; found '", options.proxy, "'"));
   return absl::OkStatus();
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -5,11 +5,11 @@
 #include "absl/status/status.h"
 #include "emu/check.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 // InvalidArgument: no schedules, no budget, or a fence policy that is none.
 absl::Status ExpectCheckOptions(const CheckOptions& options);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_CHECK_OPTIONS_H_

@@ -13,19 +13,19 @@
 #include "semantics/base/status.h"
 #include "semantics/program/inspections.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
-bool IsReverse(const Schedule& schedule) {
-  return !schedule.moves.has_value() && schedule.policy == PolicyKind::kReverse;
+bool IsReverse(const scheduler::Schedule& schedule) {
+  return !schedule.moves.has_value() && schedule.policy == scheduler::PolicyKind::kReverse;
 }
 
 }  // namespace
 
-std::string InWords(const Schedule& schedule) {
+std::string InWords(const scheduler::Schedule& schedule) {
   if (schedule.moves.has_value()) return Cat("the schedule of ", schedule.moves->size(), " moves");
-  if (schedule.policy == PolicyKind::kProgramOrder) return "program order";
-  if (schedule.policy == PolicyKind::kReverse) return "reverse order";
+  if (schedule.policy == scheduler::PolicyKind::kProgramOrder) return "program order";
+  if (schedule.policy == scheduler::PolicyKind::kReverse) return "reverse order";
   return Cat("seed ", schedule.seed, " (", RowOf(schedule.policy).name, ")");
 }
 
@@ -33,35 +33,35 @@ absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, ab
                                                 const CheckOptions& options) {
   TrialRunner runner(kernel, inputs, options);
   PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
-  runner.interact_ = ProgramsInteract(kernel.state().program());
-  runner.threads_ = NeedsThreads(kernel.state().program());
+  runner.interact_ = launch::ProgramsInteract(kernel.state().program());
+  runner.threads_ = launch::NeedsThreads(kernel.state().program());
   const Module& module = kernel.state().module();
   for (const Kernel& text : module.kernels) {
-    if (runner.threads_ && text.name == kernel.name()) runner.schedule_choice_ = ScheduleChoice(module, text);
+    if (runner.threads_ && text.name == kernel.name()) runner.schedule_choice_ = threads::ScheduleChoice(module, text);
   }
   return runner;
 }
 
-Schedule TrialRunner::ScheduleOfSeed(std::int64_t seed) const {
+scheduler::Schedule TrialRunner::ScheduleOfSeed(std::int64_t seed) const {
   const auto number = static_cast<std::uint64_t>(seed);
-  return {.policy = PolicyOfSeed(number), .seed = number, .moves = {}};
+  return {.policy = scheduler::PolicyOfSeed(number), .seed = number, .moves = {}};
 }
 
-const ScheduleOrigin& TrialRunner::Origin() const {
+const scheduler::ScheduleOrigin& TrialRunner::Origin() const {
   if (!origin_.has_value()) origin_ = OriginOf(kernel_.state(), inputs_, options_);
   return *origin_;
 }
 
-std::string TrialRunner::NameOf(Schedule schedule) const {
+std::string TrialRunner::NameOf(scheduler::Schedule schedule) const {
   schedule.origin = Origin();
   return ToString(schedule);
 }
 
-absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, const RunLengths& lengths,
-                                       const LaunchOptions* extra) const {
+absl::StatusOr<Trial> TrialRunner::Run(const scheduler::Schedule& schedule, Watch watch,
+                                       const scheduler::RunLengths& lengths, const agents::LaunchOptions* extra) const {
   Trial trial{.schedule = schedule};
   PALLADION_ASSIGN_OR_RETURN(trial.outputs, NewOutputs(kernel_));
-  LaunchOptions launch = extra == nullptr ? LaunchOptions{} : *extra;
+  agents::LaunchOptions launch = extra == nullptr ? agents::LaunchOptions{} : *extra;
   launch.run = options_.run;
   launch.fill = fill_;
   launch.found_before_error = &trial.findings;
@@ -91,26 +91,28 @@ absl::StatusOr<Trial> TrialRunner::Run(const Schedule& schedule, Watch watch, co
 
 // The reverse order is where it is asked: begun backwards, would it hang? (docs/schedules.md)
 absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
-  if (trial.all_fit || trial.run.outcome != Outcome::kFinished) return absl::OkStatus();
+  if (trial.all_fit || trial.run.outcome != scheduler::Outcome::kFinished) return absl::OkStatus();
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
   const std::vector<MutableArray> outputs = MutableArraysOf(unused);
-  const ScheduledOptions options{.launch = {.run = options_.run, .fill = fill_}, .loop = LoopOf()};
-  PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> note, StartOrderNote({kernel_.state(), inputs_, outputs, options}));
+  const launch::ScheduledOptions options{.launch = {.run = options_.run, .fill = fill_}, .loop = LoopOf()};
+  PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> note,
+                             launch::StartOrderNote({kernel_.state(), inputs_, outputs, options}));
   if (note.has_value()) trial.findings.push_back(*std::move(note));
   return absl::OkStatus();
 }
 
 // A list of moves means nothing to programs that run one after another.
-AgentKind TrialRunner::AgentsOf(const Schedule& schedule) const {
+AgentKind TrialRunner::AgentsOf(const scheduler::Schedule& schedule) const {
   if (!interact_ && !schedule.moves.has_value()) return AgentKind::kInOrder;
   return threads_ ? AgentKind::kThreads : AgentKind::kPrograms;
 }
 
-ScheduledOptions TrialRunner::OptionsOf(const LaunchOptions& launch, const Schedule& schedule) const {
-  ScheduledOptions options{.launch = launch,
-                           .loop = LoopOf(),
-                           .fences = *FencePolicyFromName(options_.proxy),
-                           .together = schedule.moves.has_value()};
+launch::ScheduledOptions TrialRunner::OptionsOf(const agents::LaunchOptions& launch,
+                                                const scheduler::Schedule& schedule) const {
+  launch::ScheduledOptions options{.launch = launch,
+                                   .loop = LoopOf(),
+                                   .fences = *memory_model::FencePolicyFromName(options_.proxy),
+                                   .together = schedule.moves.has_value()};
   // Whichever core a task runs on, and whenever: it has a core of its own.
   const bool cores = AgentsOf(schedule) == AgentKind::kThreads && kernel_.state().program().grid_in_agent;
   options.launch.tasks_apart |= cores && options_.races;
@@ -119,37 +121,38 @@ ScheduledOptions TrialRunner::OptionsOf(const LaunchOptions& launch, const Sched
   return options;
 }
 
-absl::Status TrialRunner::RunAs(const LaunchOptions& launch, const RunLengths& lengths, Trial& trial,
+absl::Status TrialRunner::RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                                 bool races) const {
   const AgentKind agents = AgentsOf(trial.schedule);
   PALLADION_RETURN_IF_ERROR(RunAs(agents, launch, lengths, trial, races));
   const Program& program = kernel_.state().program();
   const bool several = std::count(program.dim_order.begin(), program.dim_order.end(), DimOrder::kParallel) > 0;
-  if (agents != AgentKind::kInOrder || trial.run.outcome != Outcome::kDeadlock || !several || program.grid_in_agent)
+  if (agents != AgentKind::kInOrder || trial.run.outcome != scheduler::Outcome::kDeadlock || !several ||
+      program.grid_in_agent)
     return absl::OkStatus();
   // Alone it waits for ever; beside others, which may write without atomics what it looks at, perhaps not.
   trial = Trial{.schedule = trial.schedule, .outputs = std::move(trial.outputs)};
   return RunAs(AgentKind::kPrograms, launch, lengths, trial, races);
 }
 
-absl::Status TrialRunner::RunAs(AgentKind agents, const LaunchOptions& launch, const RunLengths& lengths, Trial& trial,
-                                bool races) const {
-  ScheduledOptions options = OptionsOf(launch, trial.schedule);
+absl::Status TrialRunner::RunAs(AgentKind agents, const agents::LaunchOptions& launch,
+                                const scheduler::RunLengths& lengths, Trial& trial, bool races) const {
+  launch::ScheduledOptions options = OptionsOf(launch, trial.schedule);
   if (agents == AgentKind::kPrograms) options.launch.order = launch.order;
   const std::unique_ptr<RaceCheck> check = MakeRaceCheck(
       kernel_.state(), inputs_, {.agents = agents, .judges = races, .backwards = IsReverse(trial.schedule)});
   check->Attach(options);
   const Running running{kernel_.state(), inputs_, agents};
-  absl::StatusOr<ScheduledResult> ran =
-      RunOnce(running, MutableArraysOf(trial.outputs), options, *MakePolicy(trial.schedule, lengths));
+  absl::StatusOr<launch::ScheduledResult> ran =
+      RunOnce(running, MutableArraysOf(trial.outputs), options, *scheduler::MakePolicy(trial.schedule, lengths));
   if (!ran.ok()) {
     for (Finding& finding : check->FoundBefore(ran.status())) trial.findings.push_back(std::move(finding));
     return ran.status();
   }
-  ScheduledResult result = *std::move(ran);
-  trial.trouble = check->Finish(result, [&](const ScheduledOptions& again) -> absl::Status {
+  launch::ScheduledResult result = *std::move(ran);
+  trial.trouble = check->Finish(result, [&](const launch::ScheduledOptions& again) -> absl::Status {
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-    return RunOnce(running, MutableArraysOf(unused), again, *MakePolicy(trial.schedule, lengths)).status();
+    return RunOnce(running, MutableArraysOf(unused), again, *scheduler::MakePolicy(trial.schedule, lengths)).status();
   });
   trial.facts = check->evidence().facts;
   trial.every_order_alike = check->evidence().every_order_alike;
@@ -161,18 +164,20 @@ absl::Status TrialRunner::RunAs(AgentKind agents, const LaunchOptions& launch, c
   return absl::OkStatus();
 }
 
-absl::StatusOr<ScheduledResult> TrialRunner::RunOnce(const Running& running, absl::Span<const MutableArray> outputs,
-                                                     const ScheduledOptions& options, Policy& policy) {
+absl::StatusOr<launch::ScheduledResult> TrialRunner::RunOnce(const Running& running,
+                                                             absl::Span<const MutableArray> outputs,
+                                                             const launch::ScheduledOptions& options,
+                                                             scheduler::Policy& policy) {
   if (running.agents != AgentKind::kInOrder) {
-    return RunScheduled({running.kernel, running.inputs, outputs, options}, policy);
+    return launch::RunScheduled({running.kernel, running.inputs, outputs, options}, policy);
   }
-  ScheduledResult result;
-  PALLADION_ASSIGN_OR_RETURN(result.launch, RunLaunch(running.kernel, running.inputs, outputs, options.launch));
-  if (result.launch.stuck) result.run.outcome = Outcome::kDeadlock;
+  launch::ScheduledResult result;
+  PALLADION_ASSIGN_OR_RETURN(result.launch, launch::RunLaunch(running.kernel, running.inputs, outputs, options.launch));
+  if (result.launch.stuck) result.run.outcome = scheduler::Outcome::kDeadlock;
   return result;
 }
 
-void TrialRunner::TakeResult(ScheduledResult result, Trial& trial) {
+void TrialRunner::TakeResult(launch::ScheduledResult result, Trial& trial) {
   trial.programs = result.launch.programs;
   trial.accesses = result.launch.accesses;
   trial.printed = std::move(result.launch.printed);
@@ -183,14 +188,15 @@ void TrialRunner::TakeResult(ScheduledResult result, Trial& trial) {
 }
 
 absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& kernel,
-                                                       absl::Span<const ConstArray> inputs, const Schedule& schedule,
-                                                       const RunLengths& lengths) const {
+                                                       absl::Span<const ConstArray> inputs,
+                                                       const scheduler::Schedule& schedule,
+                                                       const scheduler::RunLengths& lengths) const {
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
-  const ScheduledOptions options = OptionsOf({.run = options_.run, .fill = fill_}, schedule);
+  const launch::ScheduledOptions options = OptionsOf({.run = options_.run, .fill = fill_}, schedule);
   const Running running{kernel.state(), inputs, AgentsOf(schedule)};
   PALLADION_RETURN_IF_ERROR(
-      RunOnce(running, MutableArraysOf(outputs), options, *MakePolicy(schedule, lengths)).status());
+      RunOnce(running, MutableArraysOf(outputs), options, *scheduler::MakePolicy(schedule, lengths)).status());
   return outputs;
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -20,10 +20,10 @@
 #include "scheduler/policies/schedule.h"
 #include "scheduler/run_loop.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 struct Trial {
-  Schedule schedule;
+  scheduler::Schedule schedule;
   std::vector<Tensor> outputs;
   std::vector<Finding> findings;
   std::map<std::string, std::int64_t> tallies;  // how often each check looked at something
@@ -34,7 +34,7 @@ struct Trial {
   std::vector<NeverRan> never_ran;  // where somebody looked
   bool all_fit = true;              // all that interacts could be under way at once
   bool engines = false;             // asynchronous operations ran
-  LoopResult run;                   // of programs under a policy only
+  scheduler::LoopResult run;        // of programs under a policy only
   absl::Status trouble;             // why it did not come to its end, or what is told of a finding is not all
 };
 
@@ -60,19 +60,20 @@ class TrialRunner {
   Fill fill() const { return fill_; }
 
   // What a schedule of this runner is made for. The first call computes it, so one thread at a time.
-  const ScheduleOrigin& Origin() const;
+  const scheduler::ScheduleOrigin& Origin() const;
 
-  Schedule ScheduleOfSeed(std::int64_t seed) const;  // without its origin
-  std::string NameOf(Schedule schedule) const;       // as a report gives it for a replay; one thread at a time
+  scheduler::Schedule ScheduleOfSeed(std::int64_t seed) const;  // without its origin
+  std::string NameOf(scheduler::Schedule schedule) const;  // as a report gives it for a replay; one thread at a time
 
   // `lengths`: of seed 0, for policies that need them. `extra`: what else watches; its observers see every access too.
   // An error that comes after findings is in the trial, as `trouble`.
-  absl::StatusOr<Trial> Run(const Schedule& schedule, Watch watch, const RunLengths& lengths,
-                            const LaunchOptions* extra = nullptr) const;
+  absl::StatusOr<Trial> Run(const scheduler::Schedule& schedule, Watch watch, const scheduler::RunLengths& lengths,
+                            const agents::LaunchOptions* extra = nullptr) const;
 
   // The same schedule of another kernel of the same shape (over the ring), for its outputs only.
   absl::StatusOr<std::vector<Tensor>> RunOn(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                                            const Schedule& schedule, const RunLengths& lengths) const;
+                                            const scheduler::Schedule& schedule,
+                                            const scheduler::RunLengths& lengths) const;
 
  private:
   TrialRunner(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options)
@@ -80,23 +81,25 @@ class TrialRunner {
 
   // What one launch of a trial is of.
   struct Running {
-    const PreparedKernelState& kernel;
+    const agents::PreparedKernelState& kernel;
     absl::Span<const ConstArray> inputs;
     AgentKind agents;
   };
 
-  AgentKind AgentsOf(const Schedule& schedule) const;
-  ScheduledOptions OptionsOf(const LaunchOptions& launch, const Schedule& schedule) const;
-  absl::Status RunAs(const LaunchOptions& launch, const RunLengths& lengths, Trial& trial, bool races) const;
-  absl::Status RunAs(AgentKind agents, const LaunchOptions& launch, const RunLengths& lengths, Trial& trial,
+  AgentKind AgentsOf(const scheduler::Schedule& schedule) const;
+  launch::ScheduledOptions OptionsOf(const agents::LaunchOptions& launch, const scheduler::Schedule& schedule) const;
+  absl::Status RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                      bool races) const;
-  static absl::StatusOr<ScheduledResult> RunOnce(const Running& running, absl::Span<const MutableArray> outputs,
-                                                 const ScheduledOptions& options, Policy& policy);
-  LoopOptions LoopOf() const {
-    return {.resident = ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
+  absl::Status RunAs(AgentKind agents, const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
+                     Trial& trial, bool races) const;
+  static absl::StatusOr<launch::ScheduledResult> RunOnce(const Running& running, absl::Span<const MutableArray> outputs,
+                                                         const launch::ScheduledOptions& options,
+                                                         scheduler::Policy& policy);
+  scheduler::LoopOptions LoopOf() const {
+    return {.resident = launch::ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
   }
   absl::Status AskStartOrder(Trial& trial) const;
-  static void TakeResult(ScheduledResult result, Trial& trial);
+  static void TakeResult(launch::ScheduledResult result, Trial& trial);
 
   const PreparedKernel& kernel_;
   absl::Span<const ConstArray> inputs_;
@@ -104,12 +107,12 @@ class TrialRunner {
   Fill fill_;
   bool interact_ = false, threads_ = false;
   std::string schedule_choice_;
-  mutable std::optional<ScheduleOrigin> origin_;
+  mutable std::optional<scheduler::ScheduleOrigin> origin_;
 };
 
 // "program order", "reverse order", or the schedule's policy and seed.
-std::string InWords(const Schedule& schedule);
+std::string InWords(const scheduler::Schedule& schedule);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_CHECK_TRIAL_H_

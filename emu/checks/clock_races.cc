@@ -10,11 +10,11 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::checks {
 
-void ClockRaces::Attach(LaunchOptions& launch) { launch.observers.push_back(this); }
+void ClockRaces::Attach(agents::LaunchOptions& launch) { launch.observers.push_back(this); }
 
-void ClockRaces::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
+void ClockRaces::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   const Program& program = kernel_.program();
   for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
     const OperandInfo& info = program.operand_infos[i];
@@ -29,7 +29,7 @@ void ClockRaces::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
     model_.Adopt(shared.id, {.name = shared.name,
                              .shape = shared.shape,
                              .element_bytes = shared.element_bytes,
-                             .space = ProxySpace::kPlain,
+                             .space = memory_model::ProxySpace::kPlain,
                              .place = {}});
     shared_.push_back(std::move(shared));
   }
@@ -51,17 +51,18 @@ AgentId ClockRaces::TaskOf(absl::Span<const std::int64_t> index) {
   std::vector<std::string> names;
   for (const std::int64_t at : task_) names.push_back(at == kAnyIndex ? "*" : Cat(at));
   const bool several = std::count(task_.begin(), task_.end(), kAnyIndex) > 0;
-  const AgentId agent = model_.agents().Add(
-      several ? Cat("programs (", absl::StrJoin(names, ", "), ")") : AgentName(task_), Place(), AgentRole::kProgram);
+  const AgentId agent =
+      model_.agents().Add(several ? Cat("programs (", absl::StrJoin(names, ", "), ")") : AgentName(task_),
+                          memory_model::Place(), AgentRole::kProgram);
   agents_.emplace(task_, agent);
   return agent;
 }
 
-void ClockRaces::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+void ClockRaces::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
   const Shared* shared = reach.empty || reach.none_copied ? nullptr : Find(access.buffer);
   if (shared == nullptr) return;
   ++accesses_;
-  model_.Touch(current_, shared->id, kind, SetOf(shared->shape, shared->element_bytes, access, reach),
+  model_.Touch(current_, shared->id, kind, memory_model::SetOf(shared->shape, shared->element_bytes, access, reach),
                CodeSite::Of(access.site));
 }
 
@@ -70,13 +71,13 @@ void ClockRaces::Points(AccessKind kind, const PointAccess& access, const std::b
   if (shared == nullptr) return;
   ++accesses_;
   if (kind == AccessKind::kAtomic) LearnFrom(*shared, access);
-  model_.Touch(current_, shared->id, kind, SetOf(access), CodeSite::Of(access.site));
+  model_.Touch(current_, shared->id, kind, memory_model::SetOf(access), CodeSite::Of(access.site));
   if (kind == AccessKind::kAtomic) Tell(*shared, access);
 }
 
 void ClockRaces::LearnFrom(const Shared& shared, const PointAccess& access) {
-  const ClockBundle* last = nullptr;
-  VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
+  const memory_model::ClockBundle* last = nullptr;
+  memory_model::VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
     for (std::int64_t e = first / shared.element_bytes; e * shared.element_bytes < end; ++e) {
       const auto told = shared.told.find(e);
       if (told == shared.told.end() || told->second.get() == last) continue;
@@ -88,9 +89,9 @@ void ClockRaces::LearnFrom(const Shared& shared, const PointAccess& access) {
 
 // What the element's earlier updates told is in it: this update has learnt from them.
 void ClockRaces::Tell(Shared& shared, const PointAccess& access) {
-  std::shared_ptr<const ClockBundle> clock;
-  VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
-    if (clock == nullptr) clock = std::make_shared<const ClockBundle>(model_.agents().ClockOf(current_));
+  std::shared_ptr<const memory_model::ClockBundle> clock;
+  memory_model::VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
+    if (clock == nullptr) clock = std::make_shared<const memory_model::ClockBundle>(model_.agents().ClockOf(current_));
     for (std::int64_t e = first / shared.element_bytes; e * shared.element_bytes < end; ++e) shared.told[e] = clock;
   });
   if (clock != nullptr) model_.agents().Tick(current_, CodeSite::Of(access.site));
@@ -104,4 +105,4 @@ void ClockRaces::SayInTermsOfTheTarget(Finding& finding) const {
       "use atomics on both sides, or let an atomic that both update order the two: a lock, a counter of arrivals";
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

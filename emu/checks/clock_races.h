@@ -28,15 +28,15 @@
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/concurrency_model.h"
 
-namespace palladion {
+namespace palladion::checks {
 
-class ClockRaces final : public RunObserver {
+class ClockRaces final : public agents::RunObserver {
  public:
   // The kernel outlives the object.
-  explicit ClockRaces(const PreparedKernelState& kernel) : kernel_(kernel) {}
+  explicit ClockRaces(const agents::PreparedKernelState& kernel) : kernel_(kernel) {}
 
   // Adds what the launch needs to be watched.
-  void Attach(LaunchOptions& launch);
+  void Attach(agents::LaunchOptions& launch);
 
   // After the run, or what was found before it failed.
   const std::vector<Finding>& Found() const { return model_.findings(); }
@@ -45,7 +45,8 @@ class ClockRaces final : public RunObserver {
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 
   void Running(const RunningAgent& now) override { current_ = TaskOf(now.index); }
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
@@ -56,17 +57,17 @@ class ClockRaces final : public RunObserver {
     std::vector<std::int64_t> shape;
     std::int64_t element_bytes = 1;
     // By element: what its last atomic update told. Updates of one access share it.
-    absl::flat_hash_map<std::int64_t, std::shared_ptr<const ClockBundle>> told;
+    absl::flat_hash_map<std::int64_t, std::shared_ptr<const memory_model::ClockBundle>> told;
   };
 
-  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   Shared* Find(BufferId id);
   AgentId TaskOf(absl::Span<const std::int64_t> index);
   void LearnFrom(const Shared& shared, const PointAccess& access);
   void Tell(Shared& shared, const PointAccess& access);
 
-  const PreparedKernelState& kernel_;
-  ConcurrencyModel model_{FenceRule(), /*proxies=*/false};
+  const agents::PreparedKernelState& kernel_;
+  memory_model::ConcurrencyModel model_{memory_model::FenceRule(), /*proxies=*/false};
   std::vector<Shared> shared_;
   static constexpr std::int64_t kAnyIndex = -1;
   // Programs of one task keep their order, so that they are one agent to the clocks: by the index, kAnyIndex along
@@ -77,6 +78,6 @@ class ClockRaces final : public RunObserver {
   std::int64_t accesses_ = 0;
 };
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_CLOCK_RACES_H_

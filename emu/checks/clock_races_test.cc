@@ -12,7 +12,7 @@
 #include "emu/values.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 // Four programs; %n, %m and %flag are words that start as 0.
@@ -162,4 +162,4 @@ TEST(ClockRaces, EveryScheduleIsLookedAtWhenAllRun) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

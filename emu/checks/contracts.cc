@@ -4,10 +4,10 @@
 
 #include "emu/legality/legality.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
-std::vector<Finding> InOrderOfText(Legality& legality) {
+std::vector<Finding> InOrderOfText(legality::Legality& legality) {
   std::vector<Finding> findings = legality.TakeFindings();
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.text_line < b.text_line; });
@@ -26,23 +26,23 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
   const bool tpu = target.backend == TargetBackend::kMosaicTpu && kernel.bodies.size() == 1 &&
                    (kernel.launch.mesh.empty() || kernel.launch.mesh == "tensorcore");
   if (!gpu && !tpu) return {};
-  Legality legality(kernel, target, nullptr);
-  legality.jax_0_11 = IsFromJax011(producer);
-  if (gpu) CheckGpuLimits(legality);
-  if (tpu) CheckOperations(legality);
-  if (tpu) CheckTpu(legality);
-  CheckCapacity(legality);
+  legality::Legality legality(kernel, target, nullptr);
+  legality.jax_0_11 = legality::IsFromJax011(producer);
+  if (gpu) legality::CheckGpuLimits(legality);
+  if (tpu) legality::CheckOperations(legality);
+  if (tpu) legality::CheckTpu(legality);
+  legality::CheckCapacity(legality);
   return InOrderOfText(legality);
 }
 
-std::vector<Finding> StaticFindings(const PreparedKernelState& kernel, std::vector<CheckTally>* tallies) {
-  Legality legality(KernelOf(kernel.module(), kernel.program()), kernel.program().target, &kernel.program());
-  legality.jax_0_11 = IsFromJax011(kernel.module().producer);
-  CheckOperations(legality);
-  CheckTpu(legality);
-  CheckTriton(legality);
-  CheckMosaicGpu(legality);
-  CheckCapacity(legality);
+std::vector<Finding> StaticFindings(const agents::PreparedKernelState& kernel, std::vector<CheckTally>* tallies) {
+  legality::Legality legality(KernelOf(kernel.module(), kernel.program()), kernel.program().target, &kernel.program());
+  legality.jax_0_11 = legality::IsFromJax011(kernel.module().producer);
+  legality::CheckOperations(legality);
+  legality::CheckTpu(legality);
+  legality::CheckTriton(legality);
+  legality::CheckMosaicGpu(legality);
+  legality::CheckCapacity(legality);
   if (tallies != nullptr) {
     tallies->push_back({"legality", legality.blocks + legality.operations + legality.accesses});
     tallies->push_back({"capacity", legality.memories});
@@ -52,9 +52,9 @@ std::vector<Finding> StaticFindings(const PreparedKernelState& kernel, std::vect
 
 std::vector<Finding> DirectAccessFindings(const Module& module, const Program& program) {
   if (program.target.backend != TargetBackend::kMosaicTpu) return {};
-  Legality legality(KernelOf(module, program), program.target, &program);
-  CheckTpuDirectAccess(legality);
+  legality::Legality legality(KernelOf(module, program), program.target, &program);
+  legality::CheckTpuDirectAccess(legality);
   return InOrderOfText(legality);
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

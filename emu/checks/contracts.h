@@ -11,7 +11,7 @@
 #include "semantics/base/target.h"
 #include "semantics/ir/module.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 // Those of a kernel over a GPU mesh, or of a TPU's TensorCore, that was parsed and cannot be prepared, of operations
 // that are not modelled yet: what its target refuses is said all the same. None on other targets.
@@ -19,12 +19,13 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
 
 // ILLEGAL and CAPACITY, in the order of the text; none on `generic`, which has no limits. `tallies`, where it is not
 // nullptr, gets one entry for each check: "legality" counts operands, operations and accesses, "capacity" what is held.
-std::vector<Finding> StaticFindings(const PreparedKernelState& kernel, std::vector<CheckTally>* tallies = nullptr);
+std::vector<Finding> StaticFindings(const agents::PreparedKernelState& kernel,
+                                    std::vector<CheckTally>* tallies = nullptr);
 
 // Those of them that are looked for where contracts are not, in plain runs too: a TPU's loads, stores and blocks of
 // HBM, which JAX's own interpreter refuses.
 std::vector<Finding> DirectAccessFindings(const Module& module, const Program& program);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_CONTRACTS_H_

@@ -10,7 +10,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/program/inspections.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 struct Checked {
@@ -31,8 +31,8 @@ Checked CheckText(const std::string& text, const std::vector<Tensor>& inputs, co
     outputs.push_back(*Tensor::CreateUninitialized(o.dtype, o.shape));
   for (Tensor& tensor : outputs) out.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
   Inspections inspections(kernel->state().program());
-  const absl::StatusOr<LaunchResult> result =
-      RunLaunch(kernel->state(), in, out, {.definedness = definedness, .contracts = &inspections});
+  const absl::StatusOr<agents::LaunchResult> result =
+      launch::RunLaunch(kernel->state(), in, out, {.definedness = definedness, .contracts = &inspections});
   EXPECT_TRUE(result.ok()) << result.status();
   Checked checked{.findings = inspections.Findings(), .looks = inspections.looks()};
   for (const Finding& finding : result->findings) checked.findings.push_back(finding);
@@ -396,4 +396,4 @@ TEST(UseAfterScope, NamesOfAScopeEndWithIt) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -9,7 +9,7 @@
 #include "emu/machines/chip.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 std::vector<Finding> FindingsOf(const std::string& text, const std::string& target) {
@@ -63,13 +63,13 @@ constexpr FindingCode kIllegal = FindingCode::kIllegal, kCapacity = FindingCode:
 TEST(Chips, EveryChipOfATargetHasARow) {
   for (const char* target : {"triton/h100", "triton/h200", "triton/b200", "mosaic_gpu/h100", "mosaic_tpu/v4",
                              "mosaic_tpu/v5e", "mosaic_tpu/v5p", "mosaic_tpu/v6e", "mosaic_tpu/v7x"}) {
-    const Chip* chip = FindChip(TargetFromName(target)->chip);
+    const machines::Chip* chip = machines::FindChip(TargetFromName(target)->chip);
     ASSERT_NE(nullptr, chip) << target;
     EXPECT_EQ(chip->is_tpu, std::string(target).starts_with("mosaic_tpu"));
     EXPECT_GT(chip->smem_bytes, 0);
     EXPECT_EQ(chip->is_tpu, chip->vmem_bytes > 0);
   }
-  EXPECT_EQ(nullptr, FindChip(""));
+  EXPECT_EQ(nullptr, machines::FindChip(""));
 }
 
 TEST(TpuBlocks, LastTwoDimensionsAreTilesOrTheWholeArray) {
@@ -233,4 +233,4 @@ TEST(Tallies, SayHowMuchWasLookedAt) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -6,10 +6,10 @@
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
-const Kernel* KernelOf(const PreparedKernelState& state) {
+const Kernel* KernelOf(const agents::PreparedKernelState& state) {
   for (const Kernel& kernel : state.module().kernels) {
     if (kernel.name == state.program().kernel_name) return &kernel;
   }
@@ -28,7 +28,7 @@ void CountLines(const Region& region, LineCounts& lines) {
 // Finds the regions that no step was in.
 class RegionWalk {
  public:
-  RegionWalk(const PreparedKernelState& state, const std::vector<std::uint8_t>& ran) : state_(state) {
+  RegionWalk(const agents::PreparedKernelState& state, const std::vector<std::uint8_t>& ran) : state_(state) {
     const std::vector<Step>& steps = state.program().steps;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       Line& line = lines_[steps[i].text_line];
@@ -58,7 +58,7 @@ class RegionWalk {
           missing_.push_back({.what = what,
                               .source = op.loc.valid() ? Describe(state_.module(), op.loc) : "",
                               .text_line = op.text_line,
-                              .frames = FramesOf(state_.module(), op.loc)});
+                              .frames = launch::FramesOf(state_.module(), op.loc)});
         } else {
           Walk(op.regions[r]);
         }
@@ -89,7 +89,7 @@ class RegionWalk {
     return has_steps;
   }
 
-  const PreparedKernelState& state_;
+  const agents::PreparedKernelState& state_;
   std::map<int, Line> lines_;
   LineCounts all_;
   std::vector<NeverRan> missing_;
@@ -97,9 +97,9 @@ class RegionWalk {
 
 }  // namespace
 
-Coverage::Coverage(const PreparedKernelState& kernel) : kernel_(kernel), ran_(kernel.program().steps.size()) {}
+Coverage::Coverage(const agents::PreparedKernelState& kernel) : kernel_(kernel), ran_(kernel.program().steps.size()) {}
 
-void Coverage::Attach(LaunchOptions& launch) {
+void Coverage::Attach(agents::LaunchOptions& launch) {
   launch.observers.push_back(this);
   launch.ran = absl::MakeSpan(ran_);
 }
@@ -114,7 +114,7 @@ void Coverage::LookAt(AccessKind kind, const Mask& mask, std::size_t lanes, cons
   line.active = std::any_of(mask.lanes, mask.lanes + lanes, [](std::uint8_t lane) { return lane != 0; });
 }
 
-void Coverage::Box(AccessKind kind, const BoxAccess& access, const BoxReach&, const std::byte*) {
+void Coverage::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte*) {
   if (access.mask.lanes == nullptr) return;
   std::int64_t lanes = 1;
   for (int j = 0; j < access.value_rank; ++j) lanes *= access.count[access.order[static_cast<std::size_t>(j)]];
@@ -135,11 +135,11 @@ std::vector<NeverRan> Coverage::Missing(std::int64_t programs) const {
     missing.push_back({.what = Cat("any lane of a masked ", Name(line.kind)),
                        .source = line.loc.valid() ? Describe(kernel_.module(), line.loc) : "",
                        .text_line = static_cast<int>(number),
-                       .frames = FramesOf(kernel_.module(), line.loc)});
+                       .frames = launch::FramesOf(kernel_.module(), line.loc)});
   }
   std::stable_sort(missing.begin(), missing.end(),
                    [](const NeverRan& a, const NeverRan& b) { return a.text_line < b.text_line; });
   return missing;
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -13,20 +13,21 @@
 #include "emu/report.h"
 #include "memory_model/bytes/access_observer.h"
 
-namespace palladion {
+namespace palladion::checks {
 
-class Coverage final : public RunObserver {
+class Coverage final : public agents::RunObserver {
  public:
-  explicit Coverage(const PreparedKernelState& kernel);
+  explicit Coverage(const agents::PreparedKernelState& kernel);
 
   // Makes a launch tell it what runs.
-  void Attach(LaunchOptions& launch);
+  void Attach(agents::LaunchOptions& launch);
 
   // `programs`: how many ran. In the order of the text; what lies inside a part that never ran is not listed again.
   std::vector<NeverRan> Missing(std::int64_t programs) const;
 
   bool only_masked() const override { return true; }
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
@@ -38,11 +39,11 @@ class Coverage final : public RunObserver {
 
   void LookAt(AccessKind kind, const Mask& mask, std::size_t lanes, const Site& site);
 
-  const PreparedKernelState& kernel_;
+  const agents::PreparedKernelState& kernel_;
   std::vector<std::uint8_t> ran_;   // by step
   std::vector<MaskedLine> masked_;  // by line of the text
 };
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_COVERAGE_H_

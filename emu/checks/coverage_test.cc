@@ -6,7 +6,7 @@
 #include "emu/testing/kernel_test_util.h"
 #include "emu/values.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 // "line: what" of each part of a kernel over i32[4] that never ran, on x = 0, 1, 2, 3; the body starts at line 9.
@@ -15,9 +15,10 @@ std::vector<std::string> MissingOf(const std::string& body, const std::string& g
   EXPECT_TRUE(kernel.ok()) << kernel.status();
   if (!kernel.ok()) return {};
   Coverage coverage(kernel->state());
-  LaunchOptions options;
+  agents::LaunchOptions options;
   coverage.Attach(options);
-  const absl::StatusOr<RunResult> result = RunWatched(*kernel, {*TensorFromText(DType::kI32, {4}, "iota")}, options);
+  const absl::StatusOr<RunResult> result =
+      launch::RunWatched(*kernel, {*TensorFromText(DType::kI32, {4}, "iota")}, options);
   EXPECT_TRUE(result.ok()) << result.status();
   std::vector<std::string> missing;
   for (const NeverRan& part : coverage.Missing(result->report.programs))
@@ -94,4 +95,4 @@ TEST(Coverage, NothingIsSaidOfSharedLines) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

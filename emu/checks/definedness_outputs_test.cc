@@ -5,7 +5,7 @@
 #include "emu/checks/definedness_test_util.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 const char* const kTargets[] = {"generic", "triton/h100", "mosaic_gpu/h100", "mosaic_tpu/v5e"};
@@ -82,7 +82,7 @@ TEST(Definedness, AnAccumulatorNobodyInitialised) {
   for (const char* target : {"generic", "mosaic_tpu/v5e"}) {
     EXPECT_EQ("", RunTracked(text("0"), target).codes()) << target;
     for (const Fill::Kind fill : {Fill::Kind::kZero, Fill::Kind::kIntMax, Fill::Kind::kRandom}) {
-      LaunchOptions options;
+      agents::LaunchOptions options;
       options.fill = {.kind = fill};
       EXPECT_EQ("UNINIT", RunTracked(text("9"), target, options).codes()) << target;
     }
@@ -103,4 +103,4 @@ TEST(Definedness, TheBytesOfAnotherOutput) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

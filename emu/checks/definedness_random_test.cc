@@ -15,7 +15,7 @@
 #include "emu/testing/random_evaluator_test_util.h"
 #include "emu/testing/random_program_test_util.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 using namespace random_program;  // its Body and Op are not the ones of kernel text
@@ -52,15 +52,15 @@ Outcome RunFilled(const PreparedKernel& kernel, const Tensor& x, const Tensor& y
   Tensor out(DType::kI32, x.shape());
   const ConstArray inputs[] = {{x.dtype(), x.shape(), x.bytes()}, {y.dtype(), y.shape(), y.bytes()}};
   const MutableArray outputs[] = {{out.dtype(), out.shape(), out.bytes()}};
-  LaunchOptions options;
+  agents::LaunchOptions options;
   options.definedness = true;
   options.fill = fill;
-  BoundAndFinished marks({}, [&](Memory& memory, absl::Span<const BufferId> arrays) {
+  agents::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     for (std::size_t e = 0; e < static_cast<std::size_t>(out.num_elements()); ++e)
       outcome.undefined.push_back(memory.MarkOf(arrays[2], e) != 0);
   });
   options.observers = {&marks};
-  const absl::StatusOr<LaunchResult> result = RunLaunch(kernel.state(), inputs, outputs, options);
+  const absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch(kernel.state(), inputs, outputs, options);
   EXPECT_TRUE(result.ok()) << result.status();
   if (!result.ok()) return outcome;
   for (const Finding& finding : result->findings)
@@ -241,9 +241,9 @@ TEST(RandomDefinedness, TheBytesOfAnOutput) {
         ASSERT_EQ(expected == kMade, mark != 0 && mark < kMovedMark) << "element " << e << ", seed " << seed << "\n"
                                                                      << program.text();
         any_own |= expected >= 0;
-        any_untouched |= mark == kUntouched;
+        any_untouched |= mark == memory_model::kUntouched;
         any_made |= expected == kMade;
-        moved_back += expected >= 0 && mark != kUntouched;
+        moved_back += expected >= 0 && mark != memory_model::kUntouched;
       }
       // Beside UNINIT of the same bytes, those that went back to their place are not told.
       const bool told = any_untouched || (any_own && !any_made);
@@ -259,4 +259,4 @@ TEST(RandomDefinedness, TheBytesOfAnOutput) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

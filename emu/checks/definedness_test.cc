@@ -6,7 +6,7 @@
 #include "emu/checks/definedness_test_util.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 const char* const kTargets[] = {"generic", "triton/h100", "mosaic_gpu/h100", "mosaic_tpu/v5e"};
@@ -286,7 +286,7 @@ TEST(Definedness, IndicesCountWhereTheirLanesTakePart) {
            "}\n";
   };
   for (const char* target : {"generic", "triton/h100"}) {
-    LaunchOptions options;
+    agents::LaunchOptions options;
     options.fill = {.kind = Fill::Kind::kZero};  // an index that happens to be inside
     EXPECT_EQ("", RunTracked(text("3"), target, options).codes()) << target;
     const TrackedRun run = RunTracked(text("4"), target, options);
@@ -298,7 +298,7 @@ TEST(Definedness, IndicesCountWhereTheirLanesTakePart) {
 // ---- other uses
 
 TEST(Definedness, ALoopOnUndefinedData) {
-  LaunchOptions options;
+  agents::LaunchOptions options;
   options.fill = {.kind = Fill::Kind::kZero};
   const TrackedRun run = RunTracked(
       Kernel(
@@ -352,4 +352,4 @@ TEST(Definedness, AnAliasedOutputHasTheInputsElements) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

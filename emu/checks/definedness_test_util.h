@@ -10,11 +10,11 @@
 #include "emu/launch/launch.h"
 #include "emu/values.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 struct TrackedRun {
   std::vector<Tensor> outputs;
-  LaunchResult result;
+  agents::LaunchResult result;
   std::vector<std::size_t> undefined;  // elements of the first output
   std::vector<std::uint8_t> marks;     // of each of its elements
 
@@ -28,7 +28,7 @@ struct TrackedRun {
 };
 
 // Runs the text's kernel; every input is iota.
-inline TrackedRun RunTracked(const std::string& text, const std::string& target, LaunchOptions options = {}) {
+inline TrackedRun RunTracked(const std::string& text, const std::string& target, agents::LaunchOptions options = {}) {
   TrackedRun run;
   const absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = target, .path = ""});
   EXPECT_TRUE(kernel.ok()) << kernel.status() << "\n" << text;
@@ -42,19 +42,19 @@ inline TrackedRun RunTracked(const std::string& text, const std::string& target,
   for (const OperandDescription& output : kernel->outputs()) run.outputs.emplace_back(output.dtype, output.shape);
   for (Tensor& tensor : run.outputs) outputs.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
   options.definedness = true;
-  BoundAndFinished marks({}, [&](Memory& memory, absl::Span<const BufferId> arrays) {
+  agents::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     for (std::size_t e = 0; e < static_cast<std::size_t>(run.outputs[0].num_elements()); ++e) {
       run.marks.push_back(memory.MarkOf(arrays[inputs.size()], e));
       if (run.marks.back() != 0) run.undefined.push_back(e);
     }
   });
   options.observers = {&marks};
-  absl::StatusOr<LaunchResult> result = RunLaunch(kernel->state(), inputs, outputs, options);
+  absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch(kernel->state(), inputs, outputs, options);
   EXPECT_TRUE(result.ok()) << result.status() << "\n" << text;
   if (result.ok()) run.result = *std::move(result);
   return run;
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_DEFINEDNESS_TEST_UTIL_H_

@@ -4,7 +4,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 constexpr FactRow kFacts[] = {
@@ -109,4 +109,4 @@ bool ForbidsProof(FindingCode code, Severity severity) {
   return severity != Severity::kNote || RowOf(code).denies != Denies::kNothing;
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -15,7 +15,7 @@
 #include "emu/report.h"
 #include "semantics/base/finding.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 enum class Fact : std::uint8_t {
   kOneOrder,
@@ -99,6 +99,6 @@ FactSet Undenied(FactSet checked, absl::Span<const Finding> findings);
 // a fact.
 bool ForbidsProof(FindingCode code, Severity severity);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_EVIDENCE_H_

@@ -7,7 +7,7 @@
 
 #include "emu/values.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 struct Checked {
@@ -37,19 +37,19 @@ void Launch(const std::string& text, const std::string& target, WalkOrder order,
     inputs.push_back(*std::move(tensor));
   }
   for (Tensor& tensor : inputs) in.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
-  const auto run = [&](const LaunchOptions& launch) {
+  const auto run = [&](const agents::LaunchOptions& launch) {
     ++checked.runs;
     std::vector<Tensor> outputs;
     std::vector<MutableArray> out;
     for (const OperandDescription& output : kernel->outputs())
       outputs.push_back(*Tensor::CreateUninitialized(output.dtype, output.shape));
     for (Tensor& tensor : outputs) out.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
-    const absl::Status status = RunLaunch(kernel->state(), in, out, launch).status();
+    const absl::Status status = launch::RunLaunch(kernel->state(), in, out, launch).status();
     if (checked.runs == 1) checked.outputs = std::move(outputs);
     return status;
   };
-  GridChecks checks(kernel->state(), in);
-  LaunchOptions launch{.order = order};
+  launch::GridChecks checks(kernel->state(), in);
+  agents::LaunchOptions launch{.order = order};
   if (with_checks) checks.Attach(launch);
   ASSERT_TRUE(run(launch).ok());
   const absl::Status finished = with_checks ? checks.Finish(run) : absl::OkStatus();
@@ -362,9 +362,9 @@ TEST(GridChecks, ScratchOfAnotherTaskIsUndefined) {
     EXPECT_TRUE(kernel.ok()) << kernel.status();
     Tensor output = *Tensor::CreateUninitialized(DType::kI32, Shape{4});
     const MutableArray out[] = {{output.dtype(), output.shape(), output.bytes()}};
-    LaunchOptions launch;
+    agents::LaunchOptions launch;
     launch.tasks_apart = launch.definedness = true;
-    absl::StatusOr<LaunchResult> result = RunLaunch(kernel->state(), {}, out, launch);
+    absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch(kernel->state(), {}, out, launch);
     EXPECT_TRUE(result.ok()) << result.status();
     const bool accumulates = first == "0:i32";
     EXPECT_EQ(accumulates ? 4 : 1, output.data<std::int32_t>()[3]) << "the bytes stay";
@@ -386,4 +386,4 @@ TEST(GridChecks, ADynamicGridAndTalliesOfWhatWasLookedAt) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -12,17 +12,17 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 // Which accesses a run makes, in order.
-class Path final : public RunObserver {
+class Path final : public agents::RunObserver {
  public:
   std::uint64_t value() const { return hash_.value(); }
 
   void Running(const RunningAgent& now) override { Add(now.index); }
 
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) override {
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) override {
     Begin(kind, access.buffer, access.site);
     const auto rank = static_cast<std::size_t>(access.rank);
     Add({access.start.data(), rank});
@@ -51,11 +51,11 @@ class Path final : public RunObserver {
     hash_.Add({reinterpret_cast<const std::byte*>(mask.lanes), lanes});
   }
 
-  ScheduleHash hash_;
+  scheduler::ScheduleHash hash_;
 };
 
 // With random numbers a loop may not end: what takes much longer than with the user's takes another path.
-CheckOptions Bounded(CheckOptions options, const RunLengths& lengths) {
+CheckOptions Bounded(CheckOptions options, const scheduler::RunLengths& lengths) {
   constexpr std::int64_t kTimes = 16, kLeast = 1 << 14, kIterations = std::int64_t{1} << 26;
   options.step_budget = std::min(options.step_budget, kLeast + kTimes * std::max(lengths.steps, lengths.work));
   options.run.loop_budget = std::min(options.run.loop_budget, kIterations);
@@ -66,7 +66,7 @@ CheckOptions Bounded(CheckOptions options, const RunLengths& lengths) {
 class Search {
  public:
   Search(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options,
-         const Schedule& schedule, const RunLengths& lengths)
+         const scheduler::Schedule& schedule, const scheduler::RunLengths& lengths)
       : kernel_(kernel),
         inputs_(inputs.begin(), inputs.end()),
         options_(Bounded(options, lengths)),
@@ -114,9 +114,9 @@ class Search {
   absl::StatusOr<std::optional<std::uint64_t>> PathWith(absl::Span<const ConstArray> arrays) const {
     PALLADION_ASSIGN_OR_RETURN(const TrialRunner runner, TrialRunner::Create(kernel_, arrays, options_));
     Path path;
-    const LaunchOptions watched{.observers = {&path}};
+    const agents::LaunchOptions watched{.observers = {&path}};
     const absl::StatusOr<Trial> trial = runner.Run(schedule_, Watch::kOutputs, lengths_, &watched);
-    if (!trial.ok() || !trial->trouble.ok() || trial->run.outcome != Outcome::kFinished)
+    if (!trial.ok() || !trial->trouble.ok() || trial->run.outcome != scheduler::Outcome::kFinished)
       return std::optional<std::uint64_t>();
     return std::optional<std::uint64_t>(path.value());
   }
@@ -129,8 +129,8 @@ class Search {
   const PreparedKernel& kernel_;
   const std::vector<ConstArray> inputs_;
   const CheckOptions options_;
-  const Schedule& schedule_;
-  const RunLengths& lengths_;
+  const scheduler::Schedule& schedule_;
+  const scheduler::RunLengths& lengths_;
   std::vector<std::pair<std::size_t, Tensor>> random_;  // by input
 };
 
@@ -144,12 +144,12 @@ void BecomesARace(const TrialRunner& runner, std::string_view added, Finding& fi
 
 }  // namespace
 
-void ChallengeEqualValues(const TrialRunner& runner, const CheckOptions& options, const RunLengths& lengths,
+void ChallengeEqualValues(const TrialRunner& runner, const CheckOptions& options, const scheduler::RunLengths& lengths,
                           CheckLog& log) {
   std::map<std::string, absl::StatusOr<std::vector<Finding>>> answers;  // by schedule
   for (std::size_t i = 0; i < log.size(); ++i) {
     Finding& finding = log.finding(i);
-    const std::optional<Schedule>& schedule = log.shown(i).schedule;
+    const std::optional<scheduler::Schedule>& schedule = log.shown(i).schedule;
     if (finding.code != FindingCode::kSameValue || !schedule.has_value()) continue;
     const auto [at, is_new] = answers.try_emplace(runner.NameOf(*schedule), absl::UnknownError(""));
     if (is_new) at->second = Search(runner.kernel(), runner.inputs(), options, *schedule, lengths).Run();
@@ -167,4 +167,4 @@ void ChallengeEqualValues(const TrialRunner& runner, const CheckOptions& options
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -10,7 +10,7 @@
 #include "emu/check.h"
 #include "emu/values.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 // Every program stores a row's element into one place.
@@ -65,4 +65,4 @@ TEST(OtherOperands, OperandsThatDecideAreKept) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

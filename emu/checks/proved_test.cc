@@ -15,7 +15,7 @@
 #include "scheduler/policies/random.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 constexpr int kPrograms = 3;
@@ -46,7 +46,7 @@ std::string Statement(std::uint64_t kind, int n) {
   }
 }
 
-std::string RandomKernel(Random& random) {
+std::string RandomKernel(scheduler::Random& random) {
   std::string body;
   const std::uint64_t kinds = random.Below(2) == 0 ? 5 : 9;
   for (int n = 0, length = 1 + static_cast<int>(random.Below(3)); n < length; ++n)
@@ -74,29 +74,29 @@ class Trial {
   }
 
   bool Proved() {
-    Sweep sweep({{kPrograms, true}});
-    BoundAndFinished watch([&](Memory& memory, absl::Span<const BufferId> arrays) {
+    memory_model::Sweep sweep({{kPrograms, true}});
+    agents::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
       memory.Observe(&sweep);
       std::set<std::int32_t> watched;
       for (BufferId array : arrays) {
-        if (watched.insert(array.value).second) sweep.Watch(memory, array, Sweep::Sharing::kShared);
+        if (watched.insert(array.value).second) sweep.Watch(memory, array, memory_model::Sweep::Sharing::kShared);
       }
     });
-    EXPECT_TRUE(RunLaunch(kernel_->state(), in_, out_, {.observers = {&watch}}).ok());
-    return sweep.conflicts().empty() && !ProgramsInteract(kernel_->state().program());
+    EXPECT_TRUE(launch::RunLaunch(kernel_->state(), in_, out_, {.observers = {&watch}}).ok());
+    return sweep.conflicts().empty() && !launch::ProgramsInteract(kernel_->state().program());
   }
 
   // The different outputs of all schedules.
   std::size_t Outcomes() {
     std::set<std::string> seen;
-    const auto visit = [&](const ScheduledResult&) -> absl::StatusOr<bool> {
+    const auto visit = [&](const launch::ScheduledResult&) -> absl::StatusOr<bool> {
       std::string bytes;
       for (const Tensor& tensor : outputs_)
         bytes.append(reinterpret_cast<const char*>(tensor.bytes()), tensor.num_bytes());
       seen.insert(bytes);
       return true;
     };
-    const absl::StatusOr<Explored> explored = RunExhaustive(kernel_->state(), in_, out_, {}, visit);
+    const absl::StatusOr<scheduler::Explored> explored = launch::RunExhaustive(kernel_->state(), in_, out_, {}, visit);
     EXPECT_TRUE(explored.ok() && explored->complete) << explored.status();
     return seen.size();
   }
@@ -109,7 +109,7 @@ class Trial {
 };
 
 TEST(Proved, OneCleanRunSpeaksForEverySchedule) {
-  Random random(1);
+  scheduler::Random random(1);
   int proved = 0, several = 0;
   for (int round = 0; round < 80; ++round) {
     const std::string text = RandomKernel(random);
@@ -125,4 +125,4 @@ TEST(Proved, OneCleanRunSpeaksForEverySchedule) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

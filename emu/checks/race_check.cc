@@ -7,7 +7,7 @@
 #include "emu/launch/equal_writes.h"
 #include "emu/launch/grid_checks.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 bool UpdatesAtomically(const Program& program) {
@@ -33,45 +33,47 @@ bool LeavesArrivalsOfPeers(const Program& program, absl::Span<const Finding> fin
 
 // Says which races of writes are of equal values; they are as the check of clocks found them. Values are compared in a
 // run of their own: where it fails, the races stay what they are.
-absl::Status NameEqualWrites(const Program& program, const ScheduledOptions& options, const RaceCheck::Rerun& rerun,
-                             std::vector<Finding>& found) {
-  if (std::none_of(found.begin(), found.end(), IsWriteWrite)) return absl::OkStatus();
-  EqualWrites equal(program);
-  ScheduledOptions again = options;
+absl::Status NameEqualWrites(const Program& program, const launch::ScheduledOptions& options,
+                             const RaceCheck::Rerun& rerun, std::vector<Finding>& found) {
+  if (std::none_of(found.begin(), found.end(), launch::IsWriteWrite)) return absl::OkStatus();
+  launch::EqualWrites equal(program);
+  launch::ScheduledOptions again = options;
   again.launch = equal.Again(options.launch);
   again.races = false;
   again.equal_writes = &equal;
   if (const absl::Status status = rerun(again); !status.ok()) return status;
   for (Finding& finding : found) {
-    if (IsWriteWrite(finding) && equal.Of(finding.second->object)) SayEqual(finding, "; ");
+    if (launch::IsWriteWrite(finding) && equal.Of(finding.second->object)) launch::SayEqual(finding, "; ");
   }
   return absl::OkStatus();
 }
 
 class RacesInOrder final : public RaceCheck {
  public:
-  RacesInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, const RaceCheckOptions& options)
-      : checks_(kernel, inputs, options.judges ? GridChecks::Looks::kAll : GridChecks::Looks::kRevisits),
+  RacesInOrder(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+               const RaceCheckOptions& options)
+      : checks_(kernel, inputs,
+                options.judges ? launch::GridChecks::Looks::kAll : launch::GridChecks::Looks::kRevisits),
         program_(kernel.program()),
         judges_(options.judges),
         watches_(options.judges || !options.backwards) {}
 
-  void Attach(ScheduledOptions& options) override {
+  void Attach(launch::ScheduledOptions& options) override {
     if (watches_) checks_.Attach(options.launch), options_ = options;
   }
   std::vector<Finding> FoundBefore(const absl::Status& failed) override {
     if (!judges_) return {};
-    checks_.Finish([&](const LaunchOptions&) { return failed; }).IgnoreError();
+    checks_.Finish([&](const agents::LaunchOptions&) { return failed; }).IgnoreError();
     return checks_.findings();
   }
 
-  absl::Status Finish(ScheduledResult& result, const Rerun& rerun) override {
+  absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) override {
     std::vector<Finding>& found = result.launch.findings;
     const bool found_nothing = found.empty();
     absl::Status status;
     if (watches_) {
-      status = checks_.Finish([&](const LaunchOptions& launch) {
-        ScheduledOptions again = options_;
+      status = checks_.Finish([&](const agents::LaunchOptions& launch) {
+        launch::ScheduledOptions again = options_;
         again.launch = launch;
         return rerun(again);
       });
@@ -88,23 +90,23 @@ class RacesInOrder final : public RaceCheck {
   }
 
  private:
-  GridChecks checks_;
+  launch::GridChecks checks_;
   const Program& program_;
   const bool judges_, watches_;
-  ScheduledOptions options_;
+  launch::ScheduledOptions options_;
 };
 
 class RacesOfPrograms final : public RaceCheck {
  public:
-  explicit RacesOfPrograms(const PreparedKernelState& kernel) : program_(kernel.program()), races_(kernel) {}
+  explicit RacesOfPrograms(const agents::PreparedKernelState& kernel) : program_(kernel.program()), races_(kernel) {}
 
-  void Attach(ScheduledOptions& options) override {
+  void Attach(launch::ScheduledOptions& options) override {
     options_ = options;
     races_.Attach(options.launch);
   }
   std::vector<Finding> FoundBefore(const absl::Status&) override { return InTermsOfTheTarget(races_.Found()); }
 
-  absl::Status Finish(ScheduledResult& result, const Rerun& rerun) override {
+  absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) override {
     std::vector<Finding> races = races_.Found();
     const absl::Status status = NameEqualWrites(program_, options_, rerun, races);
     for (Finding& finding : InTermsOfTheTarget(std::move(races))) result.launch.findings.push_back(std::move(finding));
@@ -121,16 +123,16 @@ class RacesOfPrograms final : public RaceCheck {
 
   const Program& program_;
   ClockRaces races_;
-  ScheduledOptions options_;  // as they were given
+  launch::ScheduledOptions options_;  // as they were given
 };
 
 class RacesOfThreads final : public RaceCheck {
  public:
   RacesOfThreads(const Program& program, bool judges) : program_(program), judges_(judges) {}
 
-  void Attach(ScheduledOptions& options) override { options.races = judges_, options_ = options; }
+  void Attach(launch::ScheduledOptions& options) override { options.races = judges_, options_ = options; }
 
-  absl::Status Finish(ScheduledResult& result, const Rerun& rerun) override {
+  absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) override {
     std::vector<Finding>& found = result.launch.findings;
     const absl::Status status = NameEqualWrites(program_, options_, rerun, found);
     evidence_.facts.Set(Fact::kNoConflict, judges_);
@@ -143,22 +145,22 @@ class RacesOfThreads final : public RaceCheck {
  private:
   const Program& program_;
   const bool judges_;
-  ScheduledOptions options_;
+  launch::ScheduledOptions options_;
 };
 
 // A TPU's cores: what threads do to each other, and output blocks that are left and visited again. The second run that
 // would name the first visit's writer is left to the races.
 class RacesOfCores final : public RaceCheck {
  public:
-  RacesOfCores(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, bool judges)
-      : threads_(kernel.program(), judges), blocks_(kernel, inputs, GridChecks::Looks::kRevisits) {}
+  RacesOfCores(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, bool judges)
+      : threads_(kernel.program(), judges), blocks_(kernel, inputs, launch::GridChecks::Looks::kRevisits) {}
 
-  void Attach(ScheduledOptions& options) override {
+  void Attach(launch::ScheduledOptions& options) override {
     threads_.Attach(options);
     blocks_.Attach(options.launch);
   }
 
-  absl::Status Finish(ScheduledResult& result, const Rerun& rerun) override {
+  absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) override {
     const absl::Status status = threads_.Finish(result, rerun);
     evidence_ = threads_.evidence();
     const absl::Status visited = blocks_.Finish({});
@@ -169,17 +171,17 @@ class RacesOfCores final : public RaceCheck {
 
  private:
   RacesOfThreads threads_;
-  GridChecks blocks_;
+  launch::GridChecks blocks_;
 };
 
 class NoRaceCheck final : public RaceCheck {
  public:
-  absl::Status Finish(ScheduledResult&, const Rerun&) override { return absl::OkStatus(); }
+  absl::Status Finish(launch::ScheduledResult&, const Rerun&) override { return absl::OkStatus(); }
 };
 
 }  // namespace
 
-std::unique_ptr<RaceCheck> MakeRaceCheck(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                          const RaceCheckOptions& options) {
   switch (options.agents) {
     case AgentKind::kInOrder:
@@ -194,4 +196,4 @@ std::unique_ptr<RaceCheck> MakeRaceCheck(const PreparedKernelState& kernel, absl
   return std::make_unique<RacesOfPrograms>(kernel);
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -23,7 +23,7 @@
 #include "emu/checks/evidence.h"
 #include "emu/launch/scheduled_launch.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 // Who runs in a schedule.
 enum class AgentKind : std::uint8_t {
@@ -42,16 +42,16 @@ struct RaceEvidence {
 class RaceCheck {
  public:
   // Runs the same schedule once more, with these options and outputs of its own.
-  using Rerun = std::function<absl::Status(const ScheduledOptions& options)>;
+  using Rerun = std::function<absl::Status(const launch::ScheduledOptions& options)>;
 
   virtual ~RaceCheck() = default;
 
   // Adds what the launch needs to be watched.
-  virtual void Attach(ScheduledOptions& /*options*/) {}
+  virtual void Attach(launch::ScheduledOptions& /*options*/) {}
 
   // After the launch: adds to its findings, or says of one what is known now. Calls `rerun` at most once; its error is
   // returned, and costs details of findings, never a finding.
-  virtual absl::Status Finish(ScheduledResult& result, const Rerun& rerun) = 0;
+  virtual absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) = 0;
 
   // The launch failed. What had been seen before; it cannot run again to see more.
   virtual std::vector<Finding> FoundBefore(const absl::Status& /*failed*/) { return {}; }
@@ -68,9 +68,9 @@ struct RaceCheckOptions {
   bool judges = false;
   bool backwards = false;  // the reverse order: a plain run's looks have been taken in program order
 };
-std::unique_ptr<RaceCheck> MakeRaceCheck(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                          const RaceCheckOptions& options);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_RACE_CHECK_H_

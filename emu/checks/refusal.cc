@@ -6,13 +6,13 @@
 #include "semantics/ir/parser.h"
 #include "semantics/prepare/prepare.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 Report RefusalReport(const absl::Status& status, std::string_view text, const PrepareOptions& options) {
   Report report = ErrorReport(status, options.kernel, options.target);
   if (status.code() != absl::StatusCode::kUnimplemented && status.code() != absl::StatusCode::kInvalidArgument)
     return report;
-  const FloatEnvironment environment;
+  const agents::FloatEnvironment environment;
   const absl::StatusOr<Module> module = Parse(text, options.path);
   if (!module.ok()) return report;
   for (const Kernel& kernel : module->kernels) {
@@ -23,9 +23,9 @@ Report RefusalReport(const absl::Status& status, std::string_view text, const Pr
     report.kernel = kernel.name;
     report.target = ToString(*target);
     for (const Finding& finding : StaticFindingsOfParsed(kernel, *target, module->producer))
-      report.findings.push_back(Reported(finding, *module));
+      report.findings.push_back(launch::Reported(finding, *module));
   }
   return report;
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

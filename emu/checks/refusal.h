@@ -9,13 +9,13 @@
 #include "emu/emulate.h"
 #include "emu/report.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 // An ErrorReport. Where `status`, of PrepareText on `text` and `options`, says that something is not supported or has
 // not the form it should have, the report has the findings that need the parsed text alone (contracts.h): a kernel that
 // its target refuses is wrong whether or not it runs here.
 Report RefusalReport(const absl::Status& status, std::string_view text, const PrepareOptions& options);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_REFUSAL_H_

@@ -9,7 +9,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/ir/printer.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 // One kernel of a module without places, and with names that are numbers.
@@ -65,14 +65,14 @@ class Plain {
   std::map<std::string, std::string> consts_;
 };
 
-Module OnlyKernel(const PreparedKernelState& kernel) {
+Module OnlyKernel(const agents::PreparedKernelState& kernel) {
   Module module = kernel.module();
   std::erase_if(module.kernels, [&](const Kernel& k) { return k.name != kernel.program().kernel_name; });
   return module;
 }
 
 std::uint64_t HashOfShapes(const Program& program) {
-  ScheduleHash hash;
+  scheduler::ScheduleHash hash;
   for (const OperandInfo& info : program.operand_infos) {
     if (info.role == Role::kScratch) continue;
     hash.Add(static_cast<std::uint64_t>(info.role)).Add(Name(info.type.dtype));
@@ -85,7 +85,7 @@ std::uint64_t HashOfShapes(const Program& program) {
 }  // namespace
 
 std::uint64_t HashOfInputs(absl::Span<const ConstArray> inputs) {
-  ScheduleHash hash;
+  scheduler::ScheduleHash hash;
   for (const ConstArray& array : inputs) {
     std::size_t bytes = StorageBytes(array.dtype);
     for (std::int64_t size : array.shape) bytes *= static_cast<std::size_t>(size);
@@ -110,16 +110,16 @@ std::string OptionsText(const CheckOptions& options) {
   return text.empty() ? "-" : text;
 }
 
-ScheduleOrigin OriginOf(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                        const CheckOptions& options) {
+scheduler::ScheduleOrigin OriginOf(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                   const CheckOptions& options) {
   Module plain = OnlyKernel(kernel);
   const Plain renamed(plain);
   return {.kernel = OriginWord(kernel.program().kernel_name),
           .target = OriginWord(ToString(kernel.program().target)),
           .options = OptionsText(options),
-          .operations = Folded(ScheduleHash().Add(Print(plain)).value()),
-          .shapes = Folded(HashOfShapes(kernel.program())),
-          .inputs = Folded(HashOfInputs(inputs))};
+          .operations = scheduler::Folded(scheduler::ScheduleHash().Add(Print(plain)).value()),
+          .shapes = scheduler::Folded(HashOfShapes(kernel.program())),
+          .inputs = scheduler::Folded(HashOfInputs(inputs))};
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

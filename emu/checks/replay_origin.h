@@ -13,16 +13,16 @@
 #include "emu/check.h"
 #include "scheduler/policies/schedule.h"
 
-namespace palladion {
+namespace palladion::checks {
 
-ScheduleOrigin OriginOf(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                        const CheckOptions& options);
+scheduler::ScheduleOrigin OriginOf(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                   const CheckOptions& options);
 
 // The parts of it that any kernel has.
 std::uint64_t HashOfInputs(absl::Span<const ConstArray> inputs);
 std::string OriginWord(std::string text);  // what a string of a schedule cannot hold becomes "_"
 std::string OptionsText(const CheckOptions& options);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_REPLAY_ORIGIN_H_

@@ -5,7 +5,7 @@
 
 #include "emu/values.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 constexpr const char* kText =
@@ -24,8 +24,8 @@ std::string With(std::string text, std::initializer_list<std::pair<std::string, 
   return text;
 }
 
-ScheduleOrigin Origin(const std::string& text, const std::string& target = "triton/h100",
-                      const std::string& values = "iota", const CheckOptions& options = {}) {
+scheduler::ScheduleOrigin Origin(const std::string& text, const std::string& target = "triton/h100",
+                                 const std::string& values = "iota", const CheckOptions& options = {}) {
   absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = target, .path = ""});
   EXPECT_TRUE(kernel.ok()) << kernel.status() << "\n" << text;
   std::vector<Tensor> inputs;
@@ -36,13 +36,13 @@ ScheduleOrigin Origin(const std::string& text, const std::string& target = "trit
   return OriginOf(kernel->state(), arrays, options);
 }
 
-std::string WhyNot(const ScheduleOrigin& then, const ScheduleOrigin& now) {
-  return std::string(ExpectMadeFor({.origin = then}, now).message());
+std::string WhyNot(const scheduler::ScheduleOrigin& then, const scheduler::ScheduleOrigin& now) {
+  return std::string(scheduler::ExpectMadeFor({.origin = then}, now).message());
 }
 
 TEST(ReplayOrigin, LinesCommentsAndNamesChangeNothing) {
   const std::string text = kText;
-  const ScheduleOrigin origin = Origin(text);
+  const scheduler::ScheduleOrigin origin = Origin(text);
   for (const std::string& same :
        {With(text, {{"#f:7:3", "#f:90:1"}, {"k.py", "other.py"}, {"fn \"k\"", "fn \"inner\""}}),
         With(text, {{"%v", "%value"}, {"%xr", "%a_ref"}, {"x_ref", "input"}, {"args[0]", "q"}}),
@@ -54,8 +54,8 @@ TEST(ReplayOrigin, LinesCommentsAndNamesChangeNothing) {
 
 TEST(ReplayOrigin, WhatHasChangedIsSaid) {
   const std::string text = kText;
-  const ScheduleOrigin origin = Origin(text);
-  const auto expect = [&](const std::string& part, const ScheduleOrigin& now) {
+  const scheduler::ScheduleOrigin origin = Origin(text);
+  const auto expect = [&](const std::string& part, const scheduler::ScheduleOrigin& now) {
     EXPECT_NE(WhyNot(origin, now).find(part), std::string::npos) << part << "\n" << WhyNot(origin, now);
   };
   expect("the operations of kernel @k have changed since", Origin(With(text, {{"add(", "mul("}})));
@@ -71,4 +71,4 @@ TEST(ReplayOrigin, WhatHasChangedIsSaid) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -9,10 +9,10 @@
 #include "semantics/prepare/prepare.h"
 #include "semantics/prepare/ring_module.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
-absl::StatusOr<PreparedKernel> RingOf(const PreparedKernelState& state) {
+absl::StatusOr<PreparedKernel> RingOf(const agents::PreparedKernelState& state) {
   const Module& module = state.module();
   for (const Kernel& kernel : module.kernels) {
     if (kernel.name != state.program().kernel_name) continue;
@@ -22,7 +22,7 @@ absl::StatusOr<PreparedKernel> RingOf(const PreparedKernelState& state) {
     auto verified = std::make_shared<const VerifiedModule>(std::move(checked));
     PALLADION_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                                Prepare(*verified, verified->module().kernels[0], target));
-    return PreparedKernel(std::make_shared<const PreparedKernelState>(std::move(verified), std::move(program)));
+    return PreparedKernel(std::make_shared<const agents::PreparedKernelState>(std::move(verified), std::move(program)));
   }
   return absl::InternalError("cannot happen: a prepared kernel is not in its module");
 }
@@ -54,4 +54,4 @@ RingVerdict AskRing(const PreparedKernel& kernel, absl::Span<const ConstArray> i
   return {RingAnswer::kUndecided, std::string(answer.status().message())};
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

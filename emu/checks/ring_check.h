@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "emu/emulate.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 enum class RingAnswer : std::uint8_t {
   kRounding,   // equal in the ring
@@ -30,6 +30,6 @@ using RunInRing = std::function<absl::StatusOr<std::vector<Tensor>>(const Prepar
 
 RingVerdict AskRing(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunInRing& run);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_RING_CHECK_H_

@@ -7,16 +7,16 @@
 #include "scheduler/search/shrink.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::checks {
 
-void Shortener::Shorten(Schedule& schedule, const LoopResult& run, Watch watch,
+void Shortener::Shorten(scheduler::Schedule& schedule, const scheduler::LoopResult& run, Watch watch,
                         const std::function<bool(const Trial&)>& shows) {
   constexpr std::int64_t kMostRuns = 400, kFewestRuns = 10, kShare = 5;
   const std::int64_t runs = std::clamp(runs_left / kShare, kFewestRuns, kMostRuns);
-  const absl::StatusOr<Shrunk> shrunk = Shrink(
+  const absl::StatusOr<scheduler::Shrunk> shrunk = scheduler::Shrink(
       run.moves, run.operations,
-      [&](const std::vector<Move>& moves) -> absl::StatusOr<bool> {
-        Schedule shorter = schedule;
+      [&](const std::vector<scheduler::Move>& moves) -> absl::StatusOr<bool> {
+        scheduler::Schedule shorter = schedule;
         shorter.moves = moves;
         PALLADION_ASSIGN_OR_RETURN(const Trial again, runner.Run(shorter, watch, lengths));
         return shows(again);
@@ -27,7 +27,7 @@ void Shortener::Shorten(Schedule& schedule, const LoopResult& run, Watch watch,
 }
 
 std::string Shortener::ReplayOf(const Trial& trial, const Finding& finding) {
-  Schedule schedule = trial.schedule;
+  scheduler::Schedule schedule = trial.schedule;
   const bool worth = finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
   if (runner.interact() && !trial.run.moves.empty() && worth) {
     Shorten(schedule, trial.run, Watch::kEverything, [&](const Trial& again) {
@@ -38,4 +38,4 @@ std::string Shortener::ReplayOf(const Trial& trial, const Finding& finding) {
   return runner.NameOf(schedule);
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -8,7 +8,7 @@
 #include "semantics/base/finding.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 std::string_view Trim(std::string_view text) {
@@ -168,4 +168,4 @@ void Suppressions::Apply(Report& report) const {
   report.verdict = VerdictOf(report);
 }
 
-}  // namespace palladion
+}  // namespace palladion::checks

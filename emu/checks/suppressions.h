@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "emu/report.h"
 
-namespace palladion {
+namespace palladion::checks {
 
 class Suppressions {
  public:
@@ -48,6 +48,6 @@ bool PathMatches(std::string_view pattern, std::string_view path);
 // The name of a code that is close to `name`, or "".
 std::string SimilarCode(std::string_view name);
 
-}  // namespace palladion
+}  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_SUPPRESSIONS_H_

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace palladion {
+namespace palladion::checks {
 namespace {
 
 std::string ErrorOf(std::string_view text) {
@@ -85,4 +85,4 @@ TEST(Suppressions, PatternsWithManyStarsEnd) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::checks

@@ -5,7 +5,7 @@
 
 #include "emu/bridge/progress.h"
 
-namespace palladion {
+namespace palladion::command {
 
 Attended::Attended(const Console& console, std::string kernel) : console_(console), kernel_(std::move(kernel)) {
   if (console.err_is_terminal) shows_ = std::thread([this] { Show(); });
@@ -30,11 +30,11 @@ void Attended::Show() {
   while (!over_changed_.wait_for(lock, shown ? kNext : kFirst, over)) {
     if (control_.interrupted()) continue;  // what was said then stays
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    console_.err << "\r" << ProgressText(kernel_, control_.counts(), seconds.count()) << "; Ctrl-C stops\x1b[K"
+    console_.err << "\r" << bridge::ProgressText(kernel_, control_.counts(), seconds.count()) << "; Ctrl-C stops\x1b[K"
                  << std::flush;
     shown = true;
   }
   if (shown) console_.err << "\r\x1b[K" << std::flush;
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -11,7 +11,7 @@
 #include "emu/bridge/interrupt.h"
 #include "emu/command/command_common.h"
 
-namespace palladion {
+namespace palladion::command {
 
 // Around the run alone: nothing else prints to the console's error stream while it lives.
 class Attended {
@@ -28,14 +28,14 @@ class Attended {
 
   const Console& console_;
   const std::string kernel_;
-  const InterruptListener listener_;
-  RunControl control_{HeardInterrupts()};
+  const bridge::InterruptListener listener_;
+  RunControl control_{bridge::HeardInterrupts()};
   std::mutex mutex_;
   std::condition_variable over_changed_;
   bool over_ = false;
   std::thread shows_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_ATTENDED_H_

@@ -18,13 +18,13 @@
 #include "semantics/base/status.h"
 #include "semantics/simd/target.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 void ShowOperands(const std::vector<OperandDescription>& operands, std::string_view role, std::ostream& out) {
   for (const OperandDescription& operand : operands) {
     out << "  " << role << " " << operand.name << ": " << TypeString(operand.dtype, operand.shape);
-    if (!operand.label.empty()) out << "  (" << Printable(operand.label) << ")";
+    if (!operand.label.empty()) out << "  (" << reports::Printable(operand.label) << ")";
     out << "\n";
   }
 }
@@ -168,8 +168,8 @@ ExitCode RunCommand(const std::vector<std::string>& arguments, const Console& co
   }
   const absl::StatusOr<ExitCode> code = Guarded(arguments, console);
   if (code.ok()) return *code;
-  console.err << "palladion: " << PrintableLines(ToStd(code.status().message())) << "\n";
+  console.err << "palladion: " << reports::PrintableLines(ToStd(code.status().message())) << "\n";
   return ExitCodeOf(code.status());
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -8,10 +8,10 @@
 #include "emu/command/command_common.h"
 #include "emu/report.h"
 
-namespace palladion {
+namespace palladion::command {
 
 ExitCode RunCommand(const std::vector<std::string>& arguments, const Console& console);
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_COMMAND_H_

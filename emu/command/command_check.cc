@@ -18,7 +18,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 constexpr std::string_view kChecks[] = {"bounds", "races", "definedness", "contracts"};
@@ -60,7 +60,7 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   options.strict = line.Has("strict");
   options.fill = line.Flag("fill", options.fill);
   options.proxy = line.Flag("proxy", options.proxy);
-  if (!FencePolicyFromName(options.proxy).has_value())
+  if (!memory_model::FencePolicyFromName(options.proxy).has_value())
     return absl::InvalidArgumentError(Cat("--proxy must be pallas, strict or lax; found '", options.proxy, "'"));
   options.replay = line.Flag("replay");
   if (line.Has("replay") && options.replay.empty())
@@ -77,10 +77,10 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   return options;
 }
 
-absl::StatusOr<Suppressions> ReadSuppressions(const CommandLine& line) {
-  if (!line.Has("suppressions")) return Suppressions();
+absl::StatusOr<checks::Suppressions> ReadSuppressions(const CommandLine& line) {
+  if (!line.Has("suppressions")) return checks::Suppressions();
   PALLADION_ASSIGN_OR_RETURN(const std::string text, ReadFile(line.Flag("suppressions"), "suppressions"));
-  return Suppressions::Parse(text, line.Flag("suppressions"));
+  return checks::Suppressions::Parse(text, line.Flag("suppressions"));
 }
 
 // What --replay is put after: the same kernel, inputs and checks.
@@ -112,7 +112,7 @@ class CheckCommand {
     if (file.has_value()) PALLADION_RETURN_IF_ERROR(file->Write(Formatted(report, false)));
     if (report.error.has_value()) {
       if (!file.has_value()) console_.out << Formatted(report, false);
-      console_.err << "palladion: " << PrintableLines(report.error->message) << "\n";
+      console_.err << "palladion: " << reports::PrintableLines(report.error->message) << "\n";
     } else {
       if (file.has_value()) format_ = "text";
       console_.out << Formatted(report, ColorWanted(color_, console_.out_is_terminal));
@@ -124,7 +124,7 @@ class CheckCommand {
   absl::StatusOr<Report> Checked() {
     PALLADION_ASSIGN_OR_RETURN(CheckOptions options, OptionsOf(line_));
     contracts_ = options.contracts;
-    PALLADION_ASSIGN_OR_RETURN(const Suppressions suppressions, ReadSuppressions(line_));
+    PALLADION_ASSIGN_OR_RETURN(const checks::Suppressions suppressions, ReadSuppressions(line_));
     kernel_name_ = line_.Flag("kernel");
     target_ = line_.Flag("target");
     PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line_));
@@ -147,9 +147,9 @@ class CheckCommand {
     absl::StatusOr<std::string> text = ReadFile(line_.words[0]);
     if (!text.ok()) return report;
     kernel_text_ = *std::move(text);
-    report = RefusalReport(status, kernel_text_,
-                           {.kernel = line_.Flag("kernel"), .target = line_.Flag("target"), .path = line_.words[0]});
-    if (const absl::StatusOr<Suppressions> suppressions = ReadSuppressions(line_); suppressions.ok())
+    report = checks::RefusalReport(
+        status, kernel_text_, {.kernel = line_.Flag("kernel"), .target = line_.Flag("target"), .path = line_.words[0]});
+    if (const absl::StatusOr<checks::Suppressions> suppressions = ReadSuppressions(line_); suppressions.ok())
       suppressions->Apply(report);
     return report;
   }
@@ -157,16 +157,16 @@ class CheckCommand {
   std::string Formatted(const Report& report, bool color) {
     if (format_ == "json") return ToJson(report) + "\n";
     const std::string path = line_.words.empty() ? "kernel" : line_.words[0];
-    if (format_ == "sarif") return ToSarif(report, path, std::filesystem::current_path().string());
+    if (format_ == "sarif") return reports::ToSarif(report, path, std::filesystem::current_path().string());
     const TextOptions options{.color = color,
                               .kernel_text = kernel_text_,
                               .kernel_path = path,
                               .command = CommandFor(line_),
                               .source_line = [&](const std::string& f, int n) { return sources_.Line(f, n); }};
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started_;
-    if (format_ == "junit") return ToJUnit(report, path, options, seconds.count());
+    if (format_ == "junit") return reports::ToJUnit(report, path, options, seconds.count());
     std::string printed;
-    for (const std::string& text : report.printed) Append(&printed, PrintableLines(text), "\n");
+    for (const std::string& text : report.printed) Append(&printed, reports::PrintableLines(text), "\n");
     return printed + ToText(report, options);
   }
 
@@ -174,7 +174,7 @@ class CheckCommand {
   const Console& console_;
   std::string format_, color_, kernel_name_, target_, kernel_text_;
   bool prepared_ = false, contracts_ = true;
-  SourceFiles sources_;
+  reports::SourceFiles sources_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 
@@ -184,4 +184,4 @@ absl::StatusOr<ExitCode> CommandCheck(const CommandLine& line, const Console& co
   return CheckCommand(line, console).Run();
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -10,7 +10,7 @@
 
 #include "emu/command/command_test_util.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 class CheckCommandTest : public CommandTest {
@@ -266,4 +266,4 @@ TEST_F(CheckCommandTest, WrongSuppressions) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::command

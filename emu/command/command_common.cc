@@ -15,7 +15,7 @@
 #include "semantics/ir/parser.h"
 #include "semantics/tensor/npy.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +182,4 @@ absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::strin
   return absl::InvalidArgumentError(Cat("--", flag, " must be ", list, "; found '", value, "'"));
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -13,7 +13,7 @@
 #include "emu/command/command_line.h"
 #include "emu/emulate.h"
 
-namespace palladion {
+namespace palladion::command {
 
 // Where a command prints; nothing is coloured, and no progress shown, on what is no terminal.
 struct Console {
@@ -64,6 +64,6 @@ absl::StatusOr<ExitCode> CommandConformance(const CommandLine& line, const Conso
 absl::StatusOr<ExitCode> CommandMutate(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandExplain(const CommandLine& line, const Console& console);
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_COMMAND_COMMON_H_

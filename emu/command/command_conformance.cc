@@ -16,7 +16,7 @@
 
 extern char** environ;  // POSIX declares it nowhere
 
-namespace palladion {
+namespace palladion::command {
 
 absl::StatusOr<ExitCode> CommandConformance(const CommandLine& line, const Console& console) {
   std::error_code error;
@@ -32,7 +32,7 @@ absl::StatusOr<ExitCode> CommandConformance(const CommandLine& line, const Conso
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   console.out.flush();
-  const InterruptListener listener;  // the runner says what it knows and ends
+  const bridge::InterruptListener listener;  // the runner says what it knows and ends
   pid_t child = 0;
   if (const int failed = posix_spawn(&child, runner.c_str(), nullptr, nullptr, pointers.data(), environ); failed != 0)
     return absl::InternalError(Cat("cannot start ", runner, ": ", std::strerror(failed)));
@@ -45,4 +45,4 @@ absl::StatusOr<ExitCode> CommandConformance(const CommandLine& line, const Conso
   return static_cast<ExitCode>(WEXITSTATUS(status));
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -13,7 +13,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/tensor/npy.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 TEST_F(CommandTest, WrongWords) {
@@ -310,4 +310,4 @@ TEST_F(CommandTest, TheRunnerOfTheCasesIsNotBesideThisTest) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::command

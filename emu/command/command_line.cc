@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::command {
 
 std::string CommandLine::Flag(std::string_view name, std::string fallback) const {
   for (const auto& [flag, value] : flags) {
@@ -79,4 +79,4 @@ absl::StatusOr<CommandLine> ParseCommandLine(const CommandInfo& command, absl::S
   return line;
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

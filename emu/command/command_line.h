@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "emu/command/command_table.h"
 
-namespace palladion {
+namespace palladion::command {
 
 struct CommandLine {
   const CommandInfo* command = nullptr;  // whose line it is
@@ -26,6 +26,6 @@ struct CommandLine {
 // given twice and may not be.
 absl::StatusOr<CommandLine> ParseCommandLine(const CommandInfo& command, absl::Span<const std::string> arguments);
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_COMMAND_LINE_H_

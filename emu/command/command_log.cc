@@ -18,10 +18,10 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
-absl::StatusOr<InstructionLog> ReadLogFile(const std::string& path) {
+absl::StatusOr<debug::InstructionLog> ReadLogFile(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     return absl::InvalidArgumentError(Cat(path, ": expected an instruction log; found a directory"));
@@ -30,7 +30,7 @@ absl::StatusOr<InstructionLog> ReadLogFile(const std::string& path) {
   if (!file)
     return absl::InvalidArgumentError(
         Cat("'", path, "': cannot be read: ", std::strerror(errno), "; check the path and its permissions"));
-  return ReadLog(file, path);
+  return debug::ReadLog(file, path);
 }
 
 struct LogTo {
@@ -38,11 +38,11 @@ struct LogTo {
   std::ostream& log;
 };
 
-absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, LaunchOptions options,
-                                 const LogTo& to) {
+absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                 agents::LaunchOptions options, const LogTo& to) {
   Attended attended(to.console, kernel.name());
   options.run.control = attended.control();
-  return WriteLog(kernel, inputs, options, to.log);
+  return debug::WriteLog(kernel, inputs, options, to.log);
 }
 
 }  // namespace
@@ -51,11 +51,11 @@ absl::StatusOr<ExitCode> CommandLog(const CommandLine& line, const Console& cons
   std::ostream& out = console.out;
   PALLADION_ASSIGN_OR_RETURN(const KernelFile kernel_file, LoadKernel(line, true));
   const PreparedKernel& kernel = kernel_file.kernel;
-  LaunchOptions options;
+  agents::LaunchOptions options;
   PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
   options.run.budget_name = kBudgetFlag;
   if (line.Has("program")) {
-    PALLADION_ASSIGN_OR_RETURN(options.only_program, ParseProgram(line.Flag("program")));
+    PALLADION_ASSIGN_OR_RETURN(options.only_program, watch::ParseProgram(line.Flag("program")));
   }
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, kernel));
   std::optional<OutputFile> file;
@@ -71,7 +71,7 @@ absl::StatusOr<ExitCode> CommandLog(const CommandLine& line, const Console& cons
   } else if (!out.flush()) {
     return absl::ResourceExhaustedError("the log could not be written to the end of the standard output");
   }
-  const absl::Status end = EndOf(result.report);
+  const absl::Status end = launch::EndOf(result.report);
   if (!end.ok()) console.err << "palladion: " << ToStd(end.message()) << "\n";
   return ExitCodeOf(result.report);
 }
@@ -81,11 +81,11 @@ absl::StatusOr<ExitCode> CommandDiff(const CommandLine& line, const Console& con
   PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
   if (line.words.size() != 2)
     return absl::InvalidArgumentError(Cat("expected two logs to compare; found ", line.words.size()));
-  PALLADION_ASSIGN_OR_RETURN(const InstructionLog a, ReadLogFile(line.words[0]));
-  PALLADION_ASSIGN_OR_RETURN(const InstructionLog b, ReadLogFile(line.words[1]));
-  PALLADION_ASSIGN_OR_RETURN(const LogComparison comparison, CompareLogs(a, b));
-  out << (format == "json" ? ToJson(comparison) + "\n" : PrintableLines(ToText(comparison, a, b)));
+  PALLADION_ASSIGN_OR_RETURN(const debug::InstructionLog a, ReadLogFile(line.words[0]));
+  PALLADION_ASSIGN_OR_RETURN(const debug::InstructionLog b, ReadLogFile(line.words[1]));
+  PALLADION_ASSIGN_OR_RETURN(const debug::LogComparison comparison, debug::CompareLogs(a, b));
+  out << (format == "json" ? ToJson(comparison) + "\n" : reports::PrintableLines(ToText(comparison, a, b)));
   return comparison.first.has_value() ? ExitCode::kDefect : ExitCode::kClean;
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -8,11 +8,11 @@
 #include "absl/status/statusor.h"
 #include "emu/command/command_common.h"
 
-namespace palladion {
+namespace palladion::command {
 
 absl::StatusOr<ExitCode> CommandLog(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandDiff(const CommandLine& line, const Console& console);
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_COMMAND_LOG_H_

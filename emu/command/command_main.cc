@@ -15,8 +15,8 @@ int main(int argc, char** argv) {
   std::cerr.tie(&out);
   try {
     const palladion::ExitCode code =
-        palladion::RunCommand(std::vector<std::string>(argv + 1, argv + argc),
-                              {out, std::cerr, ::isatty(STDOUT_FILENO) != 0, ::isatty(STDERR_FILENO) != 0});
+        palladion::command::RunCommand(std::vector<std::string>(argv + 1, argv + argc),
+                                       {out, std::cerr, ::isatty(STDOUT_FILENO) != 0, ::isatty(STDERR_FILENO) != 0});
     out.flush();
     if (buffer.status().ok()) return static_cast<int>(code);
     std::cerr << "palladion: standard output could not be written to its end: " << buffer.status().message() << "\n";

@@ -17,7 +17,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 // What --stats, --trap, --dump and --program ask for, beside the run itself.
@@ -25,28 +25,29 @@ class Observed {
  public:
   static bool Asked(const CommandLine& line) { return line.Has("stats") || line.Has("trap") || line.Has("dump"); }
 
-  absl::Status Open(const CommandLine& line, const PreparedKernelState& kernel) {
+  absl::Status Open(const CommandLine& line, const agents::PreparedKernelState& kernel) {
     if (line.Has("program")) {
-      PALLADION_ASSIGN_OR_RETURN(only_, ParseProgram(line.Flag("program")));
+      PALLADION_ASSIGN_OR_RETURN(only_, watch::ParseProgram(line.Flag("program")));
     }
-    if (line.Has("stats")) stats_ = std::make_unique<RunStats>(kernel);
+    if (line.Has("stats")) stats_ = std::make_unique<debug::RunStats>(kernel);
     if (line.Has("trap")) {
       PALLADION_ASSIGN_OR_RETURN(const std::string kind, ChoiceFlag(line, "trap"));
-      trap_ = std::make_unique<Trap>(kernel, kind == "nan" ? TrapKind::kNaN : TrapKind::kInf);
+      trap_ = std::make_unique<debug::Trap>(kernel, kind == "nan" ? debug::TrapKind::kNaN : debug::TrapKind::kInf);
     }
     if (line.Has("dump")) {
-      PALLADION_ASSIGN_OR_RETURN(Dump dump, Dump::Parse(kernel, line.Flag("dump")));
-      dump_ = std::make_unique<Dump>(std::move(dump));
+      PALLADION_ASSIGN_OR_RETURN(debug::Dump dump, debug::Dump::Parse(kernel, line.Flag("dump")));
+      dump_ = std::make_unique<debug::Dump>(std::move(dump));
     }
-    for (RunObserver* observer : {static_cast<RunObserver*>(trap_.get()), static_cast<RunObserver*>(stats_.get()),
-                                  static_cast<RunObserver*>(dump_.get())}) {
+    for (agents::RunObserver* observer :
+         {static_cast<agents::RunObserver*>(trap_.get()), static_cast<agents::RunObserver*>(stats_.get()),
+          static_cast<agents::RunObserver*>(dump_.get())}) {
       if (observer != nullptr) all_.push_back(observer);
     }
     return absl::OkStatus();
   }
 
   // This and `output` outlive the launch.
-  void Attach(LaunchOptions& options, OutputDirectory* output) {
+  void Attach(agents::LaunchOptions& options, OutputDirectory* output) {
     options.only_program = only_;
     if (dump_ != nullptr && output != nullptr) {
       dump_->SetKeep([output](const std::string& name, const Tensor& tensor) -> absl::StatusOr<std::string> {
@@ -54,7 +55,7 @@ class Observed {
         return output->PathOf(name);
       });
     }
-    for (RunObserver* observer : all_) options.observers.push_back(observer);
+    for (agents::RunObserver* observer : all_) options.observers.push_back(observer);
   }
 
   // What went wrong in looking.
@@ -87,21 +88,21 @@ class Observed {
   }
 
  private:
-  std::unique_ptr<RunStats> stats_;
-  std::unique_ptr<Trap> trap_;
-  std::unique_ptr<Dump> dump_;
+  std::unique_ptr<debug::RunStats> stats_;
+  std::unique_ptr<debug::Trap> trap_;
+  std::unique_ptr<debug::Dump> dump_;
   std::optional<std::vector<std::int64_t>> only_;
-  std::vector<RunObserver*> all_;
+  std::vector<agents::RunObserver*> all_;
 };
 
 void PrintReport(const KernelFile& file, const Report& report, const Observed& observed, const Console& console) {
-  for (const std::string& printed : report.printed) console.out << PrintableLines(printed) << "\n";
-  SourceFiles sources;
+  for (const std::string& printed : report.printed) console.out << reports::PrintableLines(printed) << "\n";
+  reports::SourceFiles sources;
   console.out << ToText(report, {.color = ColorWanted("auto", console.out_is_terminal),
                                  .kernel_text = file.text,
                                  .kernel_path = file.path,
                                  .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }})
-              << PrintableLines(observed.Text());
+              << reports::PrintableLines(observed.Text());
 }
 
 std::string FileNameOf(const OperandDescription& output) { return output.name + ".npy"; }
@@ -122,18 +123,18 @@ absl::Status WriteOutputs(OutputDirectory& output, const PreparedKernel& kernel,
   return output.Commit();
 }
 
-absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, LaunchOptions options,
-                                 const Console& console) {
+absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                 agents::LaunchOptions options, const Console& console) {
   Attended attended(console, kernel.name());
   options.run.control = attended.control();
-  return RunWatched(kernel, inputs, options);
+  return launch::RunWatched(kernel, inputs, options);
 }
 
 }  // namespace
 
 absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& console) {
   PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
-  LaunchOptions options;
+  agents::LaunchOptions options;
   PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
   options.run.budget_name = kBudgetFlag;
   PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line, Observed::Asked(line)));
@@ -141,7 +142,7 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   if (line.Flag("out").empty() && (line.Has("out") || !Observed::Asked(line)))
     return absl::InvalidArgumentError(
         "--out DIR says where the outputs go; found none (only with --stats, --trap or --dump can it be left out)");
-  PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), HostMemoryLimit()));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::HostMemoryLimit()));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, kernel));
   Observed observed;
   PALLADION_RETURN_IF_ERROR(observed.Open(line, kernel.state()));
@@ -149,7 +150,7 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   observed.Attach(options, output ? &*output : nullptr);
   PALLADION_ASSIGN_OR_RETURN(RunResult result, Attend(kernel, inputs, options, console));
   PALLADION_RETURN_IF_ERROR(observed.status());
-  const absl::Status end = EndOf(result.report);  // what was found before it is told all the same
+  const absl::Status end = launch::EndOf(result.report);  // what was found before it is told all the same
   if (end.ok() && output.has_value()) PALLADION_RETURN_IF_ERROR(WriteOutputs(*output, kernel, result.outputs));
   if (format == "json") {
     std::string json = ToJson(result.report);
@@ -168,4 +169,4 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   return code == ExitCode::kClean && observed.trapped() ? ExitCode::kDefect : code;
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

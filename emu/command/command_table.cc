@@ -7,7 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 // Options that several commands have.
@@ -207,4 +207,4 @@ std::string Nearest(std::string_view word, absl::Span<const std::string_view> na
   return nearest;
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

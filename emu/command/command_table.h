@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 
-namespace palladion {
+namespace palladion::command {
 
 struct Option {
   std::string_view name;   // without the dashes
@@ -36,6 +36,6 @@ const CommandInfo* FindCommand(std::string_view name);  // nullptr: there is non
 // The nearest of the names, or "" where none is near: what somebody may have meant.
 std::string Nearest(std::string_view word, absl::Span<const std::string_view> names);
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_COMMAND_TABLE_H_

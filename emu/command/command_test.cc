@@ -14,7 +14,7 @@
 #include "emu/command/command_test_util.h"
 #include "semantics/tensor/npy.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 TEST_F(CommandTest, RunPrintsWritesAndEndsClean) {
@@ -182,4 +182,4 @@ TEST_F(CommandTest, CompletionKnowsEveryCommandAndOption) {
 // ---- wrong arguments
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::command

@@ -15,7 +15,7 @@
 #include "emu/command/command.h"
 #include "emu/testing/kernel_test_util.h"
 
-namespace palladion {
+namespace palladion::command {
 
 namespace fs = std::filesystem;
 
@@ -70,6 +70,6 @@ class CommandTest : public ::testing::Test {
   std::string out_, err_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_COMMAND_TEST_UTIL_H_

@@ -20,19 +20,19 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 namespace fs = std::filesystem;
 
 absl::Status RecordLaunch(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunOptions& run,
-                          TraceRecorder& recorder) {
-  const FloatEnvironment environment;
-  PALLADION_RETURN_IF_ERROR(CheckInputs(kernel, inputs));
-  PALLADION_RETURN_IF_ERROR(CheckMemory(kernel.state(), HostMemoryLimit()));
+                          debug::TraceRecorder& recorder) {
+  const agents::FloatEnvironment environment;
+  PALLADION_RETURN_IF_ERROR(agents::CheckInputs(kernel, inputs));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::HostMemoryLimit()));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
-  const LaunchOptions launch{.run = run, .observers = {&recorder}};
-  return RunLaunch(kernel.state(), inputs, MutableArraysOf(outputs), launch).status();
+  const agents::LaunchOptions launch{.run = run, .observers = {&recorder}};
+  return launch::RunLaunch(kernel.state(), inputs, MutableArraysOf(outputs), launch).status();
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& co
   CheckOptions options{.seeds = 1};
   PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
   options.run.budget_name = kBudgetFlag;
-  TraceLimits limits;
+  debug::TraceLimits limits;
   PALLADION_ASSIGN_OR_RETURN(const std::int64_t events, PositiveFlag(line, "events", 200000));
   limits.events = static_cast<std::size_t>(events);
   limits.accesses = limits.flows = 2 * limits.events;
@@ -61,7 +61,7 @@ absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& co
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
   std::optional<Attended> attended(std::in_place, console, file.kernel.name());
   options.run.control = attended->control();
-  TraceRecorder recorder(file.kernel.state(), limits);
+  debug::TraceRecorder recorder(file.kernel.state(), limits);
   PALLADION_RETURN_IF_ERROR(RecordLaunch(file.kernel, ArraysOf(inputs), options.run, recorder));
   std::optional<Report> report;
   if (!line.Has("no-check")) {
@@ -70,8 +70,8 @@ absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& co
   attended.reset();
   for (auto& [flag, target] : files) {
     PALLADION_RETURN_IF_ERROR(
-        target.Write(flag == "out" ? TraceJson(recorder, file.kernel.state())
-                                   : TracePage(recorder, file.kernel.state(), report ? &*report : nullptr)));
+        target.Write(flag == "out" ? debug::TraceJson(recorder, file.kernel.state())
+                                   : debug::TracePage(recorder, file.kernel.state(), report ? &*report : nullptr)));
     console.out << "wrote " << line.Flag(flag) << "\n";
   }
   console.out << "kernel @" << file.kernel.name() << ": " << recorder.events().size() << " events of "
@@ -82,4 +82,4 @@ absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& co
   return report.has_value() ? ExitCodeOf(*report) : ExitCode::kClean;
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -10,10 +10,10 @@
 #include "emu/reports/printable.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::command {
 
 absl::StatusOr<ExitCode> CommandWhy(const CommandLine& line, const Console& console) {
-  WhyOptions options;
+  debug::WhyOptions options;
   PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
   options.run.budget_name = kBudgetFlag;
   PALLADION_ASSIGN_OR_RETURN(const std::int64_t depth, PositiveFlag(line, "depth", options.depth));
@@ -24,10 +24,10 @@ absl::StatusOr<ExitCode> CommandWhy(const CommandLine& line, const Console& cons
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
   std::optional<Attended> attended(std::in_place, console, file.kernel.name());
   options.run.control = attended->control();
-  PALLADION_ASSIGN_OR_RETURN(const std::string answer, Why(file.kernel, inputs, line.Flag("element"), options));
+  PALLADION_ASSIGN_OR_RETURN(const std::string answer, debug::Why(file.kernel, inputs, line.Flag("element"), options));
   attended.reset();
-  console.out << PrintableLines(answer);
+  console.out << reports::PrintableLines(answer);
   return ExitCode::kClean;
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -7,10 +7,10 @@
 #include "absl/status/statusor.h"
 #include "emu/command/command_common.h"
 
-namespace palladion {
+namespace palladion::command {
 
 absl::StatusOr<ExitCode> CommandWhy(const CommandLine& line, const Console& console);
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_COMMAND_WHY_H_

@@ -9,7 +9,7 @@
 #include "semantics/base/finding.h"
 #include "semantics/base/target_names.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 // What may be given: words from a list, or names of files or folders.
@@ -155,4 +155,4 @@ std::string CompletionScript(std::string_view shell) {
   return shell == "bash" ? Bash() : shell == "zsh" ? Zsh() : shell == "fish" ? Fish() : "";
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

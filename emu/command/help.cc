@@ -5,7 +5,7 @@
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 constexpr std::size_t kColumns = 100;
@@ -74,7 +74,7 @@ std::string HelpText(const CommandInfo& command) {
 }
 
 std::string HelpJson() {
-  JsonWriter json;
+  reports::JsonWriter json;
   json.Open('[');
   for (const CommandInfo& command : AllCommands()) {
     json.Open('{').Key("name").String(command.name).Key("words").String(command.words);
@@ -88,4 +88,4 @@ std::string HelpJson() {
   return json.Close(']').Take() + "\n";
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -8,7 +8,7 @@
 
 #include "emu/command/command_table.h"
 
-namespace palladion {
+namespace palladion::command {
 
 std::string HelpText();                            // all commands
 std::string HelpText(const CommandInfo& command);  // one with its options
@@ -17,6 +17,6 @@ std::string HelpJson();
 // InvalidArgument's message is the caller's: "" for a shell that is not one of bash, zsh and fish.
 std::string CompletionScript(std::string_view shell);
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_HELP_H_

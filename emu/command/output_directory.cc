@@ -15,7 +15,7 @@
 #include "semantics/base/whole_file.h"
 #include "semantics/tensor/npy.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -134,4 +134,4 @@ absl::Status OutputDirectory::Commit() {
   return absl::OkStatus();
 }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -16,7 +16,7 @@
 #include "semantics/base/unfinished.h"
 #include "semantics/tensor/tensor.h"
 
-namespace palladion {
+namespace palladion::command {
 
 class OutputDirectory {
  public:
@@ -51,6 +51,6 @@ class OutputDirectory {
   std::vector<Part> written_;  // of each name, aside
 };
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_OUTPUT_DIRECTORY_H_

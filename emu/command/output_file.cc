@@ -8,7 +8,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::command {
 namespace {
 
 bool SameFile(const struct ::stat& a, const std::string& path) {
@@ -59,4 +59,4 @@ absl::Status OutputFile::Write(std::string_view text) {
 
 absl::Status OutputFile::Commit() { return Failed(file_.Commit()); }
 
-}  // namespace palladion
+}  // namespace palladion::command

@@ -12,7 +12,7 @@
 #include "emu/command/command_line.h"
 #include "semantics/base/whole_file.h"
 
-namespace palladion {
+namespace palladion::command {
 
 // InvalidArgument: `path`, which `flag` gives, is a file that the line's command reads: its words, --in,
 // --suppressions; by another name or through a link too.
@@ -36,6 +36,6 @@ class OutputFile {
   WholeFile file_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_OUTPUT_FILE_H_

@@ -11,15 +11,15 @@ FunctionAgents::FunctionAgents(FunctionMachine& machine) : machine_(machine), th
 }
 
 void FunctionAgents::Spawn(AgentId operation) {
-  auto agent = std::make_shared<EngineAgent>(machine_.gpu(), operation, *this);
+  auto agent = std::make_shared<threads::EngineAgent>(machine_.gpu(), operation, *this);
   engines_ = true;
   live_[operation.value] = agent.get();
   agent->SetOrdinal(ordinals_.Add(operation));
-  const Operation first = agent->Next();
+  const scheduler::Operation first = agent->Next();
   running_.agent->Spawn(std::move(agent), first);
 }
 
-absl::StatusOr<Agent*> FunctionAgents::Next() {
+absl::StatusOr<scheduler::Agent*> FunctionAgents::Next() {
   if (next_ == threads_in_all_) return nullptr;
   const std::vector<std::int64_t>& grid = machine_.kernel().grid;
   std::vector<std::int64_t> index(grid.size() + 1);
@@ -33,13 +33,13 @@ absl::StatusOr<Agent*> FunctionAgents::Next() {
   live_[id.value] = nullptr;
   thread.body = std::make_unique<FunctionThread>(machine_, running_, *this, id, std::move(index));
   FunctionThread& body = *thread.body;
-  thread.agent = std::make_unique<CoroutineAgent>(
-      machine_.gpu().NameOf(id), [&body](AgentContext& context) { body.Main(context); }, AgentRole::kThread);
+  thread.agent = std::make_unique<scheduler::CoroutineAgent>(
+      machine_.gpu().NameOf(id), [&body](scheduler::AgentContext& context) { body.Main(context); }, AgentRole::kThread);
   numbers_[thread.agent.get()] = next_++;
   return thread.agent.get();
 }
 
-void FunctionAgents::Retire(Agent* agent) {
+void FunctionAgents::Retire(scheduler::Agent* agent) {
   const auto number = numbers_.find(agent);
   const auto thread = threads_.find(number->second);
   live_.erase(thread->second.body->id().value);
@@ -48,16 +48,16 @@ void FunctionAgents::Retire(Agent* agent) {
   numbers_.erase(number);
 }
 
-const AsyncRequest* FunctionAgents::RequestOf(AgentOrdinal engine) const {
+const AsyncRequest* FunctionAgents::RequestOf(scheduler::AgentOrdinal engine) const {
   const auto live = live_.find(ordinals_.Of(engine).value);
   return live == live_.end() || live->second == nullptr ? nullptr : &live->second->request();
 }
 
-bool FunctionAgents::MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const {
+bool FunctionAgents::MaySignal(AgentId waiter, const WaitTarget& target, scheduler::AgentOrdinal other) const {
   const AgentId who = ordinals_.Of(other);
   const auto live = live_.find(who.value);
   if (live == live_.end()) return false;
-  if (live->second != nullptr) return Tells(machine_.gpu(), live->second->request(), waiter, target);
+  if (live->second != nullptr) return threads::Tells(machine_.gpu(), live->second->request(), waiter, target);
   if (target.kind == WaitTarget::Kind::kGroups) return false;
   const std::vector<std::int64_t>& index = machine_.gpu().IndexOf(who);
   if (target.kind == WaitTarget::Kind::kMeeting) return machine_.gpu().SameBlock(waiter, index);

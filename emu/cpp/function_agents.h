@@ -19,25 +19,25 @@
 
 namespace palladion {
 
-class FunctionAgents final : public AgentSource, public AgentsAround {
+class FunctionAgents final : public scheduler::AgentSource, public threads::AgentsAround {
  public:
   explicit FunctionAgents(FunctionMachine& machine);
   FunctionAgents(const FunctionAgents&) = delete;
   FunctionAgents& operator=(const FunctionAgents&) = delete;
 
-  absl::StatusOr<Agent*> Next() override;
+  absl::StatusOr<scheduler::Agent*> Next() override;
   bool Ready() const override {
     return next_ % machine_.threads() != 0 ||
            static_cast<std::int64_t>(threads_.size()) + machine_.threads() <= kMaxThreads;
   }
-  void Retire(Agent* agent) override;
+  void Retire(scheduler::Agent* agent) override;
 
   // What a function will do is not known, so any that can reach the object may. Of one that is done: no.
-  bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const override;
-  std::string NameOf(AgentOrdinal) const override { return ""; }
-  const AsyncRequest* RequestOf(AgentOrdinal engine) const override;
-  void EngineResumes(AgentOrdinal) override { running_ = {}; }
-  void EngineEnds(AgentOrdinal engine) override { live_.erase(ordinals_.Of(engine).value); }
+  bool MaySignal(AgentId waiter, const WaitTarget& target, scheduler::AgentOrdinal other) const override;
+  std::string NameOf(scheduler::AgentOrdinal) const override { return ""; }
+  const AsyncRequest* RequestOf(scheduler::AgentOrdinal engine) const override;
+  void EngineResumes(scheduler::AgentOrdinal) override { running_ = {}; }
+  void EngineEnds(scheduler::AgentOrdinal engine) override { live_.erase(ordinals_.Of(engine).value); }
   const FunctionThread* FirstUnfinished() const { return threads_.empty() ? nullptr : &*threads_.begin()->second.body; }
   std::int64_t unfinished() const { return static_cast<std::int64_t>(threads_.size()) + threads_in_all_ - next_; }
   bool engines() const { return engines_; }
@@ -47,7 +47,7 @@ class FunctionAgents final : public AgentSource, public AgentsAround {
   // The agent goes first: its function may still hold on to the body.
   struct Thread {
     std::unique_ptr<FunctionThread> body;
-    std::unique_ptr<CoroutineAgent> agent;
+    std::unique_ptr<scheduler::CoroutineAgent> agent;
   };
   void Spawn(AgentId operation);
 
@@ -56,11 +56,11 @@ class FunctionAgents final : public AgentSource, public AgentsAround {
   std::int64_t threads_in_all_ = 0, next_ = 0;
   AgentId first_;  // of the block that begins
   bool engines_ = false;
-  AgentOrdinals ordinals_;
+  agents::AgentOrdinals ordinals_;
   // Who is under way, by id: an operation's engine; nullptr for a thread.
-  absl::flat_hash_map<std::int32_t, const EngineAgent*> live_;
+  absl::flat_hash_map<std::int32_t, const threads::EngineAgent*> live_;
   std::map<std::int64_t, Thread> threads_;  // that are under way, by number in the launch
-  std::map<const Agent*, std::int64_t> numbers_;
+  std::map<const scheduler::Agent*, std::int64_t> numbers_;
 };
 
 }  // namespace palladion

@@ -20,8 +20,9 @@ namespace palladion {
 namespace {
 
 // What a function does is not seen: the same string may be of another function of the same shape.
-ScheduleOrigin OriginOf(const FunctionKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options) {
-  ScheduleHash shape, arrays;
+scheduler::ScheduleOrigin OriginOf(const FunctionKernel& kernel, absl::Span<const Tensor> inputs,
+                                   const CheckOptions& options) {
+  scheduler::ScheduleHash shape, arrays;
   shape.Add("C++").Add(kernel.threads.size());
   for (const std::int64_t size : kernel.grid) shape.Add(static_cast<std::uint64_t>(size));
   const auto add = [&arrays](std::string_view name, DType dtype, const std::vector<std::int64_t>& sizes) {
@@ -30,17 +31,17 @@ ScheduleOrigin OriginOf(const FunctionKernel& kernel, absl::Span<const Tensor> i
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) add(kernel.inputs[i], inputs[i].dtype(), inputs[i].shape());
   for (const KernelOutput& output : kernel.outputs) add(output.name, output.dtype, output.shape);
-  return {.kernel = OriginWord(kernel.name),
+  return {.kernel = checks::OriginWord(kernel.name),
           .target = "generic",
-          .options = OptionsText(options),
-          .operations = Folded(shape.value()),
-          .shapes = Folded(arrays.value()),
-          .inputs = Folded(HashOfInputs(ArraysOf(inputs)))};
+          .options = checks::OptionsText(options),
+          .operations = scheduler::Folded(shape.value()),
+          .shapes = scheduler::Folded(arrays.value()),
+          .inputs = scheduler::Folded(checks::HashOfInputs(ArraysOf(inputs)))};
 }
 
-Schedule ScheduleOfSeed(std::int64_t seed) {
+scheduler::Schedule ScheduleOfSeed(std::int64_t seed) {
   const auto number = static_cast<std::uint64_t>(seed);
-  return {.policy = PolicyOfSeed(number), .seed = number, .moves = {}};
+  return {.policy = scheduler::PolicyOfSeed(number), .seed = number, .moves = {}};
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ FunctionCheck::FunctionCheck(const FunctionKernel& kernel, absl::Span<const Tens
       watched_{.run = options.run,
                .step_budget = options.step_budget,
                .fill = fill,
-               .fences = *FencePolicyFromName(options.proxy),
+               .fences = *memory_model::FencePolicyFromName(options.proxy),
                .races = options.races,
                .definedness = options.definedness},
       origin_(OriginOf(kernel, inputs, options)) {}
@@ -95,8 +96,8 @@ absl::Status FunctionCheck::RunSchedules() {
 }
 
 absl::Status FunctionCheck::Replay() {
-  PALLADION_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options_.replay));
-  PALLADION_RETURN_IF_ERROR(ExpectMadeFor(schedule, origin_));
+  PALLADION_ASSIGN_OR_RETURN(const scheduler::Schedule schedule, scheduler::ParseSchedule(options_.replay));
+  PALLADION_RETURN_IF_ERROR(scheduler::ExpectMadeFor(schedule, origin_));
   FunctionOptions outputs_only = watched_;
   outputs_only.races = outputs_only.definedness = false;
   PALLADION_ASSIGN_OR_RETURN(baseline_, Ran(ScheduleOfSeed(0), outputs_only));
@@ -111,12 +112,12 @@ absl::Status FunctionCheck::Replay() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<FunctionRun> FunctionCheck::Ran(const Schedule& schedule, const FunctionOptions& options) {
-  const std::unique_ptr<Policy> policy = MakePolicy(schedule, lengths_);
+absl::StatusOr<FunctionRun> FunctionCheck::Ran(const scheduler::Schedule& schedule, const FunctionOptions& options) {
+  const std::unique_ptr<scheduler::Policy> policy = scheduler::MakePolicy(schedule, lengths_);
   return RunFunctions(kernel_, inputs_, options, places_, *policy);
 }
 
-absl::StatusOr<FunctionCheck::Trial> FunctionCheck::Try(const Schedule& schedule) {
+absl::StatusOr<FunctionCheck::Trial> FunctionCheck::Try(const scheduler::Schedule& schedule) {
   PALLADION_ASSIGN_OR_RETURN(FunctionRun ran, Ran(schedule, watched_));
   return Trial{schedule, std::move(ran)};
 }
@@ -125,7 +126,7 @@ absl::StatusOr<FunctionCheck::Trial> FunctionCheck::Try(const Schedule& schedule
 absl::Status FunctionCheck::Take(const Trial& trial) {
   const FunctionRun& ran = trial.ran;
   report_.schedules += IsInterrupted(ran.trouble) ? 0 : 1;
-  livelock_ |= ran.run.outcome == Outcome::kBudget;
+  livelock_ |= ran.run.outcome == scheduler::Outcome::kBudget;
   tallies_["bounds"] += ran.accesses;
   tallies_["deadlocks"] += ran.run.steps;
   if (options_.races) tallies_["races"] += ran.raced;
@@ -138,27 +139,28 @@ absl::Status FunctionCheck::Take(const Trial& trial) {
 // The moves of the schedule that it takes to see the finding.
 std::string FunctionCheck::ReplayOf(const Trial& trial, const Finding& finding) {
   constexpr std::int64_t kMaxRuns = 400;
-  Schedule shorter = trial.schedule;
+  scheduler::Schedule shorter = trial.schedule;
   const bool worth = finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
   if (trial.ran.run.moves.empty() || !worth) return NameOf(shorter);
-  const auto shows = [&](const std::vector<Move>& moves) -> absl::StatusOr<bool> {
-    Schedule schedule = trial.schedule;
+  const auto shows = [&](const std::vector<scheduler::Move>& moves) -> absl::StatusOr<bool> {
+    scheduler::Schedule schedule = trial.schedule;
     schedule.moves = moves;
     PALLADION_ASSIGN_OR_RETURN(const FunctionRun again, Ran(schedule, watched_));
     return std::any_of(again.findings.begin(), again.findings.end(),
                        [&](const Finding& found) { return SameFinding(found, finding); });
   };
-  const absl::StatusOr<Shrunk> shrunk = Shrink(trial.ran.run.moves, trial.ran.run.operations, shows, kMaxRuns);
+  const absl::StatusOr<scheduler::Shrunk> shrunk =
+      scheduler::Shrink(trial.ran.run.moves, trial.ran.run.operations, shows, kMaxRuns);
   if (shrunk.ok() && shrunk->reproduced) shorter.moves = shrunk->moves;
   return NameOf(shorter);
 }
 
-std::optional<FindingAccess> FunctionCheck::WriterOf(const Schedule& schedule, std::size_t output,
+std::optional<FindingAccess> FunctionCheck::WriterOf(const scheduler::Schedule& schedule, std::size_t output,
                                                      std::int64_t element) {
-  LastWriter writer(element, {.blocks = true, .thread_index = true, .many_threads = kernel_.threads.size() > 1});
+  watch::LastWriter writer(element, {.blocks = true, .thread_index = true, .many_threads = kernel_.threads.size() > 1});
   FunctionOptions options = watched_;
   options.races = options.definedness = false;
-  options.bound = [&](Memory& memory, absl::Span<const BufferId> outputs) {
+  options.bound = [&](memory_model::Memory& memory, absl::Span<const BufferId> outputs) {
     memory.Observe(&writer);
     writer.Watch(memory, outputs[output]);
   };
@@ -166,19 +168,22 @@ std::optional<FindingAccess> FunctionCheck::WriterOf(const Schedule& schedule, s
 }
 
 void FunctionCheck::Compare(const Trial& trial) {
-  if (differs_ || trial.ran.run.outcome != Outcome::kFinished || baseline_.run.outcome != Outcome::kFinished) return;
-  const std::optional<OutputDifference> difference = FirstDifference(baseline_.outputs, trial.ran.outputs);
+  if (differs_ || trial.ran.run.outcome != scheduler::Outcome::kFinished ||
+      baseline_.run.outcome != scheduler::Outcome::kFinished)
+    return;
+  const std::optional<checks::OutputDifference> difference =
+      checks::FirstDifference(baseline_.outputs, trial.ran.outputs);
   if (!difference.has_value()) return;
   differs_ = true;  // one pair of schedules tells it
   const auto& [output, element, count] = *difference;
-  const Schedule first = ScheduleOfSeed(0);
+  const scheduler::Schedule first = ScheduleOfSeed(0);
   const KernelOutput& declared = kernel_.outputs[output];
   Finding finding{.code = FindingCode::kNondeterministic,
                   .severity = RowOf(FindingCode::kNondeterministic).severity,
                   .message = Cat("output '", declared.name, "'", IndexText(declared.shape, element), " is ",
-                                 ElementText(baseline_.outputs[output], element), " in ", InWords(first), " and ",
-                                 ElementText(trial.ran.outputs[output], element), " in ", InWords(trial.schedule), "; ",
-                                 count, " of its elements differ"),
+                                 ElementText(baseline_.outputs[output], element), " in ", checks::InWords(first),
+                                 " and ", ElementText(trial.ran.outputs[output], element), " in ",
+                                 checks::InWords(trial.schedule), "; ", count, " of its elements differ"),
                   .first = WriterOf(first, output, element),
                   .second = WriterOf(trial.schedule, output, element),
                   .why =
@@ -190,7 +195,7 @@ void FunctionCheck::Compare(const Trial& trial) {
   log_.AddDifference(std::move(finding), trial.schedule, NameOf(trial.schedule));
 }
 
-std::string FunctionCheck::NameOf(Schedule schedule) const {
+std::string FunctionCheck::NameOf(scheduler::Schedule schedule) const {
   schedule.origin = origin_;
   return ToString(schedule);
 }
@@ -203,7 +208,7 @@ bool FunctionCheck::Interrupted() {
 
 void FunctionCheck::Conclude() {
   for (std::size_t i = 0; i < log_.size(); ++i) {
-    report_.findings.push_back(Reported(log_.finding(i), places_.module()));
+    report_.findings.push_back(launch::Reported(log_.finding(i), places_.module()));
     report_.findings.back().replay = log_.shown(i).replay;
   }
   for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
@@ -216,7 +221,7 @@ std::string FunctionCheck::Argument() const {
   if (report_.interrupted && report_.schedules == 0) return "the check was interrupted before a schedule ended";
   if (!options_.replay.empty()) return "one schedule was replayed, beside program order";
   if (livelock_) return Cat("the check stopped after ", schedules, ", at one that does not end");
-  return Cat(PctSentence(baseline_.run.agents, lengths_.steps, report_.schedules),
+  return Cat(scheduler::PctSentence(baseline_.run.agents, lengths_.steps, report_.schedules),
              "; not proved: what a C++ function decides by is not known");
 }
 

@@ -28,19 +28,19 @@ class FunctionCheck {
 
  private:
   struct Trial {
-    Schedule schedule;
+    scheduler::Schedule schedule;
     FunctionRun ran;
   };
 
   absl::Status RunSchedules();
   absl::Status Replay();
-  absl::StatusOr<FunctionRun> Ran(const Schedule& schedule, const FunctionOptions& options);
-  absl::StatusOr<Trial> Try(const Schedule& schedule);
+  absl::StatusOr<FunctionRun> Ran(const scheduler::Schedule& schedule, const FunctionOptions& options);
+  absl::StatusOr<Trial> Try(const scheduler::Schedule& schedule);
   absl::Status Take(const Trial& trial);
   void Compare(const Trial& trial);
   std::string ReplayOf(const Trial& trial, const Finding& finding);
-  std::optional<FindingAccess> WriterOf(const Schedule& schedule, std::size_t output, std::int64_t element);
-  std::string NameOf(Schedule schedule) const;
+  std::optional<FindingAccess> WriterOf(const scheduler::Schedule& schedule, std::size_t output, std::int64_t element);
+  std::string NameOf(scheduler::Schedule schedule) const;
   bool Interrupted();
   void Conclude();
   std::string Argument() const;
@@ -49,12 +49,12 @@ class FunctionCheck {
   const absl::Span<const Tensor> inputs_;
   const CheckOptions& options_;
   FunctionOptions watched_;
-  const ScheduleOrigin origin_;
+  const scheduler::ScheduleOrigin origin_;
   CodePlaces places_;
-  RunLengths lengths_;
+  scheduler::RunLengths lengths_;
   FunctionRun baseline_;
   bool differs_ = false, livelock_ = false;
-  CheckLog log_;
+  checks::CheckLog log_;
   std::map<std::string, std::int64_t> tallies_;
   Report report_;
 };

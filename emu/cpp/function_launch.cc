@@ -14,8 +14,8 @@ namespace {
 
 std::string_view Kind(const FunctionMachine& machine) { return machine.threads() > 1 ? "thread" : "block"; }
 
-Finding DeadlockFinding(const FunctionMachine& machine, const Deadlock& deadlock) {
-  const Wait& wait = FirstToTell(deadlock);
+Finding DeadlockFinding(const FunctionMachine& machine, const scheduler::Deadlock& deadlock) {
+  const scheduler::Wait& wait = scheduler::FirstToTell(deadlock);
   return {.code = FindingCode::kDeadlock,
           .severity = RowOf(FindingCode::kDeadlock).severity,
           .message = Cat(deadlock.partial ? "some " : "no ", Kind(machine),
@@ -25,7 +25,8 @@ Finding DeadlockFinding(const FunctionMachine& machine, const Deadlock& deadlock
                                            : "arrive or signal once for each wait, or wait once less"};
 }
 
-Finding LivelockFinding(const FunctionMachine& machine, const FunctionAgents& agents, const LoopResult& run) {
+Finding LivelockFinding(const FunctionMachine& machine, const FunctionAgents& agents,
+                        const scheduler::LoopResult& run) {
   const FunctionThread* const thread = agents.FirstUnfinished();
   return {.code = FindingCode::kLivelock,
           .severity = RowOf(FindingCode::kLivelock).severity,
@@ -37,11 +38,11 @@ Finding LivelockFinding(const FunctionMachine& machine, const FunctionAgents& ag
           .confidence = Confidence::kPredicted};
 }
 
-absl::StatusOr<LoopResult> RunAll(FunctionAgents& agents, const FunctionMachine& machine,
-                                  const FunctionOptions& options, Policy& policy) {
-  RunLoop loop(agents, {.resident = std::numeric_limits<std::size_t>::max(),  // FunctionAgents decides
-                        .budget = options.step_budget,
-                        .control = options.run.control});
+absl::StatusOr<scheduler::LoopResult> RunAll(FunctionAgents& agents, const FunctionMachine& machine,
+                                             const FunctionOptions& options, scheduler::Policy& policy) {
+  scheduler::RunLoop loop(agents, {.resident = std::numeric_limits<std::size_t>::max(),  // FunctionAgents decides
+                                   .budget = options.step_budget,
+                                   .control = options.run.control});
   try {
     return loop.Run(policy);
   } catch (const FunctionFailed&) {
@@ -52,7 +53,8 @@ absl::StatusOr<LoopResult> RunAll(FunctionAgents& agents, const FunctionMachine&
 }  // namespace
 
 absl::StatusOr<FunctionRun> RunFunctions(const FunctionKernel& kernel, absl::Span<const Tensor> inputs,
-                                         const FunctionOptions& options, CodePlaces& places, Policy& policy) {
+                                         const FunctionOptions& options, CodePlaces& places,
+                                         scheduler::Policy& policy) {
   FunctionRun result;
   for (const KernelOutput& output : kernel.outputs) {
     PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::CreateUninitialized(output.dtype, output.shape));
@@ -61,8 +63,8 @@ absl::StatusOr<FunctionRun> RunFunctions(const FunctionKernel& kernel, absl::Spa
   FunctionMachine machine(kernel, options, places);
   machine.Bind(inputs, result.outputs);
   FunctionAgents agents(machine);
-  absl::StatusOr<LoopResult> run = RunAll(agents, machine, options, policy);
-  if (run.ok() && run->outcome == Outcome::kFinished) machine.Finish();
+  absl::StatusOr<scheduler::LoopResult> run = RunAll(agents, machine, options, policy);
+  if (run.ok() && run->outcome == scheduler::Outcome::kFinished) machine.Finish();
   result.findings = machine.Findings();
   result.printed = machine.memory().printed();
   result.accesses = machine.memory().accesses();
@@ -74,9 +76,10 @@ absl::StatusOr<FunctionRun> RunFunctions(const FunctionKernel& kernel, absl::Spa
     return result;
   }
   result.run = *std::move(run);
-  if (result.run.outcome == Outcome::kDeadlock)
+  if (result.run.outcome == scheduler::Outcome::kDeadlock)
     result.findings.push_back(DeadlockFinding(machine, result.run.deadlock));
-  if (result.run.outcome == Outcome::kBudget) result.findings.push_back(LivelockFinding(machine, agents, result.run));
+  if (result.run.outcome == scheduler::Outcome::kBudget)
+    result.findings.push_back(LivelockFinding(machine, agents, result.run));
   return result;
 }
 

@@ -23,17 +23,17 @@ struct FunctionOptions {
   RunOptions run;
   std::int64_t step_budget = CheckOptions().step_budget;
   Fill fill = {};
-  FencePolicy fences = FencePolicy::kPallas;
+  memory_model::FencePolicy fences = memory_model::FencePolicy::kPallas;
   bool races = false, definedness = false;
   // Called when the arrays have their memory, before the first thread: the outputs'. May be empty.
-  std::function<void(Memory& memory, absl::Span<const BufferId> outputs)> bound = {};
+  std::function<void(memory_model::Memory& memory, absl::Span<const BufferId> outputs)> bound = {};
 };
 
 struct FunctionRun {
   std::vector<Tensor> outputs;
   std::vector<Finding> findings;
   std::vector<std::string> printed;
-  LoopResult run;
+  scheduler::LoopResult run;
   std::int64_t accesses = 0, raced = 0, definedness = 0;
   bool engines = false;
   absl::Status trouble;  // why it did not come to its end
@@ -41,7 +41,7 @@ struct FunctionRun {
 
 // ResourceExhausted: outputs for which there is no memory. All else is in the result.
 absl::StatusOr<FunctionRun> RunFunctions(const FunctionKernel& kernel, absl::Span<const Tensor> inputs,
-                                         const FunctionOptions& options, CodePlaces& places, Policy& policy);
+                                         const FunctionOptions& options, CodePlaces& places, scheduler::Policy& policy);
 
 }  // namespace palladion
 

@@ -12,11 +12,12 @@ namespace palladion {
 
 // ---- accesses
 
-void FunctionAccesses::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+void FunctionAccesses::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                           const std::byte*) {
   if (machine_.performing() || reach.empty || reach.none_copied || !machine_.model().Tracks(access.buffer)) return;
   ++accesses_;
-  const AccessSet set = SetOf(memory_.ShapeOf(access.buffer),
-                              static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
+  const memory_model::AccessSet set = memory_model::SetOf(
+      memory_.ShapeOf(access.buffer), static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
   machine_.model().Touch(machine_.current(), access.buffer, kind, set, CodeSite::Of(access.site));
 }
 
@@ -24,12 +25,12 @@ void FunctionAccesses::Box(AccessKind kind, const BoxAccess& access, const BoxRe
 void FunctionAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   if (machine_.performing() || access.offset[0] < 0 || !machine_.model().Tracks(access.buffer)) return;
   ++accesses_;
-  ConcurrencyModel& model = machine_.model();
+  memory_model::ConcurrencyModel& model = machine_.model();
   const AgentId who = machine_.current();
-  std::shared_ptr<const ClockBundle>& told = told_[{access.buffer.value, access.offset[0]}];
+  std::shared_ptr<const memory_model::ClockBundle>& told = told_[{access.buffer.value, access.offset[0]}];
   if (told != nullptr) model.agents().Acquire(who, *told);
-  model.Touch(who, access.buffer, kind, SetOf(access), CodeSite::Of(access.site));
-  told = std::make_shared<const ClockBundle>(model.agents().ClockOf(who));
+  model.Touch(who, access.buffer, kind, memory_model::SetOf(access), CodeSite::Of(access.site));
+  told = std::make_shared<const memory_model::ClockBundle>(model.agents().ClockOf(who));
   model.agents().Tick(who, CodeSite::Of(access.site));
 }
 
@@ -66,12 +67,13 @@ FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const FunctionOpt
       options_(options),
       places_(places),
       program_(ShapeOf(kernel)),
-      memory_(options.run.memory_limit == 0 ? HostMemoryLimit() : options.run.memory_limit),
-      gpu_(program_, memory_, GridOf(kernel),
-           ThreadMachineOptions{.policy = options.fences,
-                                .races = options.races,
-                                .definedness = options.definedness,
-                                .places = [&places](const CodeSite& site) { return places.TextOf(site.loc); }}),
+      memory_(options.run.memory_limit == 0 ? agents::HostMemoryLimit() : options.run.memory_limit),
+      gpu_(
+          program_, memory_, GridOf(kernel),
+          threads::ThreadMachineOptions{.policy = options.fences,
+                                        .races = options.races,
+                                        .definedness = options.definedness,
+                                        .places = [&places](const CodeSite& site) { return places.TextOf(site.loc); }}),
       accesses_(memory_, gpu_),
       run_(NextRun()) {
   memory_.NameAgents({.blocks = true, .thread_index = true, .many_threads = kernel.threads.size() > 1});

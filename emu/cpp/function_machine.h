@@ -27,18 +27,21 @@ namespace palladion {
 
 // What threads do to memory, told to the model; what engines do was judged when it was asked for. An atomic update
 // learns what the element's earlier ones told (emu/checks/clock_races.h says it of programs).
-class FunctionAccesses final : public AccessObserver {
+class FunctionAccesses final : public memory_model::AccessObserver {
  public:
-  FunctionAccesses(const Memory& memory, ThreadMachine& machine) : memory_(memory), machine_(machine) {}
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  FunctionAccesses(const memory_model::Memory& memory, threads::ThreadMachine& machine)
+      : memory_(memory), machine_(machine) {}
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Free(BufferId buffer) override;
   std::int64_t accesses() const { return accesses_; }
 
  private:
-  const Memory& memory_;
-  ThreadMachine& machine_;
-  std::map<std::pair<std::int32_t, std::int64_t>, std::shared_ptr<const ClockBundle>> told_;  // by buffer and offset
+  const memory_model::Memory& memory_;
+  threads::ThreadMachine& machine_;
+  std::map<std::pair<std::int32_t, std::int64_t>, std::shared_ptr<const memory_model::ClockBundle>>
+      told_;  // by buffer and offset
   std::int64_t accesses_ = 0;
 };
 
@@ -56,8 +59,8 @@ class FunctionMachine {
 
   const FunctionKernel& kernel() const { return kernel_; }
   std::int64_t threads() const { return static_cast<std::int64_t>(kernel_.threads.size()); }
-  Memory& memory() { return memory_; }
-  ThreadMachine& gpu() { return gpu_; }
+  memory_model::Memory& memory() { return memory_; }
+  threads::ThreadMachine& gpu() { return gpu_; }
   CodePlaces& places() { return places_; }
   bool definedness() const { return options_.definedness; }
 
@@ -109,8 +112,8 @@ class FunctionMachine {
   const FunctionOptions& options_;
   CodePlaces& places_;
   const Program program_;  // without steps
-  Memory memory_;
-  ThreadMachine gpu_;
+  memory_model::Memory memory_;
+  threads::ThreadMachine gpu_;
   FunctionAccesses accesses_;
   const std::uint64_t run_;
   std::vector<Object> objects_;

@@ -11,8 +11,8 @@
 
 namespace palladion {
 
-FunctionThread::FunctionThread(FunctionMachine& machine, RunningThread& running, const AgentsAround& around, AgentId id,
-                               std::vector<std::int64_t> index)
+FunctionThread::FunctionThread(FunctionMachine& machine, RunningThread& running, const threads::AgentsAround& around,
+                               AgentId id, std::vector<std::int64_t> index)
     : machine_(machine), running_(running), id_(id), index_(std::move(index)), wait_(machine.gpu(), around) {
   for (std::size_t d = 0; d + 1 < index_.size(); ++d) block_ = block_ * machine_.kernel().grid[d] + index_[d];
   site_.program = index_;
@@ -20,14 +20,14 @@ FunctionThread::FunctionThread(FunctionMachine& machine, RunningThread& running,
 
 // ---- being scheduled
 
-void FunctionThread::Main(AgentContext& agent) {
+void FunctionThread::Main(scheduler::AgentContext& agent) {
   agent_ = &agent;
   running_ = {this, &agent};
   gpu().SetCurrent(id_);
   machine_.memory().Running({.id = id_, .index = index_, .begins = true});
   try {
     machine_.kernel().threads[static_cast<std::size_t>(thread())](*this);
-  } catch (const AgentStopped&) {
+  } catch (const scheduler::AgentStopped&) {
     throw;
   } catch (const KernelError& error) {
     machine_.Fail(absl::InvalidArgumentError(error.what()));  // of a handle; others have told it before
@@ -47,16 +47,17 @@ void FunctionThread::Main(AgentContext& agent) {
 bool FunctionThread::GivenUp(Answer answer) {
   constexpr int kMaxSilent = 1000;
   stopped_ = true;
-  if (std::uncaught_exceptions() == 0 && (answer == Answer::kMatters || ++silent_ > kMaxSilent)) throw AgentStopped();
+  if (std::uncaught_exceptions() == 0 && (answer == Answer::kMatters || ++silent_ > kMaxSilent))
+    throw scheduler::AgentStopped();
   return false;
 }
 
-bool FunctionThread::Ask(const Operation& operation, Answer answer) {
+bool FunctionThread::Ask(const scheduler::Operation& operation, Answer answer) {
   if (stopped_) return GivenUp(answer);
   bool stopped = false;
   try {
     agent_->Go(operation);
-  } catch (const AgentStopped&) {
+  } catch (const scheduler::AgentStopped&) {
     stopped = true;
   }
   if (stopped) return GivenUp(answer);
@@ -153,7 +154,7 @@ KernelMemory FunctionThread::alloc(std::string name, DType dtype, std::vector<st
   if (const auto count = CountElements(dtype, shape); !count.ok()) Refuse(count.status());
   if (shape.size() > static_cast<std::size_t>(kMaxBoxRank)) Refuse(Cat("'", name, "' has too many dimensions"));
   const std::string type = Cat(scope == KernelScope::kGrid ? "global " : "shared ", TypeString(dtype, shape));
-  if (!Ask(Footprint::Everything(), Answer::kMatters)) return {};
+  if (!Ask(scheduler::Footprint::Everything(), Answer::kMatters)) return {};
   const FunctionMachine::Named named = machine_.NameOf(name, type, scope);
   if (!named.differs.empty()) Refuse(Cat("'", name, "' is ", type, " here and ", named.differs, " elsewhere"));
   const absl::StatusOr<BufferId> buffer =
@@ -170,7 +171,7 @@ void FunctionThread::free(const KernelMemory& memory, CodePlace place) {
   const Object& object = ObjectOf(memory);
   if (machine_.ArrayOf(object.name).has_value()) Refuse(Cat("'", object.name, "' is an array of the call"));
   if (object.left.has_value()) Refuse(Cat("'", object.name, "' was given back before"));
-  if (!Ask(Footprint::Everything(), Answer::kNone)) return;
+  if (!Ask(scheduler::Footprint::Everything(), Answer::kNone)) return;
   Object& left = ObjectOf(memory);
   left.left = CodeSite::Of(site_);
   gpu().Leave(left.buffer, site_);
@@ -199,7 +200,7 @@ Tensor FunctionThread::load(const KernelMemory& memory, CodePlace place) {
   absl::StatusOr<Tensor> value = Tensor::Create(memory.dtype(), memory.shape());
   if (!value.ok()) Refuse(value.status());
   const BufferId buffer = ObjectOf(memory).buffer;
-  if (!Ask(Footprint::Reads(buffer.value), Answer::kMatters)) return *std::move(value);
+  if (!Ask(scheduler::Footprint::Reads(buffer.value), Answer::kMatters)) return *std::move(value);
   const Object object = ObjectOf(memory);
   if (Usable(object)) Load(memory, object, value->bytes());
   return *std::move(value);
@@ -208,7 +209,7 @@ Tensor FunctionThread::load(const KernelMemory& memory, CodePlace place) {
 void FunctionThread::LoadOne(const KernelMemory& memory, DType dtype, void* value, CodePlace place) {
   At(place);
   ExpectOne(memory, ObjectOf(memory), dtype, "a load");
-  if (!Ask(Footprint::Reads(ObjectOf(memory).buffer.value), Answer::kMatters)) return;
+  if (!Ask(scheduler::Footprint::Reads(ObjectOf(memory).buffer.value), Answer::kMatters)) return;
   const Object object = ObjectOf(memory);
   if (Usable(object)) Load(memory, object, static_cast<std::byte*>(value));
 }
@@ -220,7 +221,7 @@ void FunctionThread::store(const KernelMemory& memory, const Tensor& value, Code
   if (value.dtype() != memory.dtype() || value.shape() != memory.shape())
     Refuse(Cat("a store of ", TypeString(value.dtype(), value.shape()), " at '", object.name, "', of which this is ",
                TypeString(memory.dtype(), memory.shape())));
-  if (!Ask(Footprint::Writes(object.buffer.value), Answer::kNone)) return;
+  if (!Ask(scheduler::Footprint::Writes(object.buffer.value), Answer::kNone)) return;
   const Object now = ObjectOf(memory);
   if (Usable(now)) machine_.memory().Store(BoxOf(memory, now), value.bytes());
 }
@@ -229,7 +230,7 @@ void FunctionThread::StoreOne(const KernelMemory& memory, DType dtype, const voi
   At(place);
   ExpectWritable(ObjectOf(memory), "a store");
   ExpectOne(memory, ObjectOf(memory), dtype, "a store");
-  if (!Ask(Footprint::Writes(ObjectOf(memory).buffer.value), Answer::kNone)) return;
+  if (!Ask(scheduler::Footprint::Writes(ObjectOf(memory).buffer.value), Answer::kNone)) return;
   const Object object = ObjectOf(memory);
   if (Usable(object)) machine_.memory().Store(BoxOf(memory, object), static_cast<const std::byte*>(value));
 }
@@ -241,7 +242,7 @@ void FunctionThread::UpdateOne(AtomicOp op, const KernelMemory& memory, const At
   ExpectOne(memory, ObjectOf(memory), operands.dtype, "an atomic update");
   const AtomicFn update = AtomicFunction(op, operands.dtype);
   if (update == nullptr) Refuse(Cat("there is no such atomic update of ", Name(operands.dtype)));
-  if (!Ask(Footprint::Writes(ObjectOf(memory).buffer.value), Answer::kNone)) return;
+  if (!Ask(scheduler::Footprint::Writes(ObjectOf(memory).buffer.value), Answer::kNone)) return;
   const Object object = ObjectOf(memory);
   if (!Usable(object)) return;
   const absl::Span<const std::int64_t> shape = machine_.memory().ShapeOf(object.buffer);

@@ -20,17 +20,17 @@ class FunctionFailed {};
 class FunctionThread;
 struct RunningThread {
   FunctionThread* thread = nullptr;
-  AgentContext* agent = nullptr;
+  scheduler::AgentContext* agent = nullptr;
 };
 
 class FunctionThread final : public KernelContext {
  public:
   // All outlive it. `index` is the thread's in the grid, its own number last.
-  FunctionThread(FunctionMachine& machine, RunningThread& running, const AgentsAround& around, AgentId id,
+  FunctionThread(FunctionMachine& machine, RunningThread& running, const threads::AgentsAround& around, AgentId id,
                  std::vector<std::int64_t> index);
 
   // Runs the function to its end. Throws FunctionFailed, AgentStopped.
-  void Main(AgentContext& agent);
+  void Main(scheduler::AgentContext& agent);
 
   AgentId id() const { return id_; }
   LocId last_place() const { return site_.loc; }
@@ -69,13 +69,13 @@ class FunctionThread final : public KernelContext {
  private:
   // What a request does when the thread has been given up: one whose answer matters throws.
   enum class Answer : std::uint8_t { kNone, kMatters };
-  bool Ask(const Operation& operation, Answer answer);
-  bool Ask(const Footprint& footprint, Answer answer) {
-    return Ask(Operation{.footprint = footprint, .loc = site_.loc}, answer);
+  bool Ask(const scheduler::Operation& operation, Answer answer);
+  bool Ask(const scheduler::Footprint& footprint, Answer answer) {
+    return Ask(scheduler::Operation{.footprint = footprint, .loc = site_.loc}, answer);
   }
   bool GivenUp(Answer answer);
 
-  ThreadMachine& gpu() { return machine_.gpu(); }
+  threads::ThreadMachine& gpu() { return machine_.gpu(); }
   // The request's place, for all that follows.
   void At(const CodePlace& place) { site_.loc = machine_.places().IdOf(place); }
   [[noreturn]] void Refuse(const std::string& what);
@@ -107,8 +107,8 @@ class FunctionThread final : public KernelContext {
   const std::vector<std::int64_t> index_;
   std::int64_t block_ = 0;  // its number
   Site site_;
-  AgentContext* agent_ = nullptr;
-  ThreadWait wait_;
+  scheduler::AgentContext* agent_ = nullptr;
+  threads::ThreadWait wait_;
   bool stopped_ = false;
   int silent_ = 0;  // requests since then
 };

@@ -73,9 +73,9 @@ absl::Status CheckFits(const FunctionKernel& kernel, absl::Span<const Tensor> in
 absl::StatusOr<RunResult> RunKernel(const FunctionKernel& kernel, absl::Span<const Tensor> inputs,
                                     const RunOptions& options) {
   PALLADION_RETURN_IF_ERROR(CheckFits(kernel, inputs));
-  const FloatEnvironment environment;
+  const agents::FloatEnvironment environment;
   CodePlaces places;
-  const std::unique_ptr<Policy> policy = MakeProgramOrder();
+  const std::unique_ptr<scheduler::Policy> policy = scheduler::MakeProgramOrder();
   try {
     PALLADION_ASSIGN_OR_RETURN(FunctionRun ran, RunFunctions(kernel, inputs, {.run = options}, places, *policy));
     if (!ran.trouble.ok() && ran.findings.empty()) return ran.trouble;
@@ -83,7 +83,8 @@ absl::StatusOr<RunResult> RunKernel(const FunctionKernel& kernel, absl::Span<con
     result.report = {.kernel = kernel.name, .target = "generic", .printed = std::move(ran.printed)};
     result.report.programs = static_cast<std::int64_t>(kernel.threads.size());
     for (const std::int64_t size : kernel.grid) result.report.programs *= size;
-    for (const Finding& finding : ran.findings) result.report.findings.push_back(Reported(finding, places.module()));
+    for (const Finding& finding : ran.findings)
+      result.report.findings.push_back(launch::Reported(finding, places.module()));
     if (!ran.trouble.ok()) result.report.error = ErrorReport(ran.trouble, "", "").error;
     result.report.verdict = VerdictOf(result.report);
     return result;
@@ -94,12 +95,12 @@ absl::StatusOr<RunResult> RunKernel(const FunctionKernel& kernel, absl::Span<con
 
 absl::StatusOr<Report> CheckKernel(const FunctionKernel& kernel, absl::Span<const Tensor> inputs,
                                    const CheckOptions& options, std::vector<Tensor>* outputs) {
-  PALLADION_RETURN_IF_ERROR(ExpectCheckOptions(options));
+  PALLADION_RETURN_IF_ERROR(checks::ExpectCheckOptions(options));
   if (options.exhaustive)
     return absl::InvalidArgumentError("exhaustive is for kernels in text: take more seeds for a C++ function");
   PALLADION_RETURN_IF_ERROR(CheckFits(kernel, inputs));
   PALLADION_ASSIGN_OR_RETURN(const Fill fill, ParseFill(options.fill));
-  const FloatEnvironment environment;
+  const agents::FloatEnvironment environment;
   try {
     FunctionCheck check(kernel, inputs, options, fill);
     PALLADION_RETURN_IF_ERROR(check.Run());

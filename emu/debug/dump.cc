@@ -16,7 +16,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 constexpr std::size_t kMostDumps = 10000;  // files in one directory
@@ -62,7 +62,7 @@ bool IsAtSource(const Module& module, LocId id, const std::string& file, int lin
 
 }  // namespace
 
-absl::StatusOr<Dump> Dump::Parse(const PreparedKernelState& kernel, const std::string& what) {
+absl::StatusOr<Dump> Dump::Parse(const agents::PreparedKernelState& kernel, const std::string& what) {
   Dump dump(kernel);
   for (absl::string_view part : absl::StrSplit(what, ',')) {
     const std::size_t at = part.rfind('@');
@@ -77,7 +77,7 @@ absl::StatusOr<Dump> Dump::Parse(const PreparedKernelState& kernel, const std::s
 
 absl::Status Dump::Want(const std::string& ref, const std::string& place) {
   const Program& program = state_->program();
-  const Kernel& kernel = KernelOf(*state_);
+  const Kernel& kernel = watch::KernelOf(*state_);
   Wanted wanted{.ref = ref, .place = place, .ids = {}, .after = {}};
   std::set<std::string> names;
   const auto add = [&](RefId id, const std::vector<std::string>& others) {
@@ -128,7 +128,7 @@ absl::Status Dump::Want(const std::string& ref, const std::string& place) {
   return absl::OkStatus();
 }
 
-void Dump::Bound(Memory& memory, absl::Span<const BufferId>) { memory_ = &memory; }
+void Dump::Bound(memory_model::Memory& memory, absl::Span<const BufferId>) { memory_ = &memory; }
 
 void Dump::After(const Step& step, Frame& frame) {
   agents_.After(step, frame, [&](const Mark& mark, const Agent& agent) {
@@ -180,8 +180,8 @@ void Dump::Write(const Wanted& wanted, RefId id, const Mark& mark, const Agent& 
   }
   const Tensor tensor = Contents(id, frame);
   const std::string iterations = agent.walk.Iterations();
-  Written written{.what = Cat(wanted.ref, " after line ", mark.instr->text_line, " (", OpName(*mark.instr), "), ",
-                              NameOfAgent(frame), iterations.empty() ? "" : ", iteration ", iterations),
+  Written written{.what = Cat(wanted.ref, " after line ", mark.instr->text_line, " (", watch::OpName(*mark.instr),
+                              "), ", watch::NameOfAgent(frame), iterations.empty() ? "" : ", iteration ", iterations),
                   .path = {},
                   .type = TypeString(tensor.dtype(), tensor.shape()),
                   .first = {}};
@@ -209,11 +209,11 @@ std::string Dump::Text() const {
 std::string Dump::Json() const {
   std::string json = "[";
   for (const Written& written : written_) {
-    Append(&json, json.size() == 1 ? "" : ", ", "{\"what\": ", JsonString(written.what),
-           ", \"path\": ", written.path.empty() ? "null" : JsonString(written.path),
-           ", \"type\": ", JsonString(written.type), "}");
+    Append(&json, json.size() == 1 ? "" : ", ", "{\"what\": ", reports::JsonString(written.what),
+           ", \"path\": ", written.path.empty() ? "null" : reports::JsonString(written.path),
+           ", \"type\": ", reports::JsonString(written.type), "}");
   }
   return json + "]";
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

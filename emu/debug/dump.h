@@ -16,14 +16,14 @@
 #include "emu/watch/observed.h"
 #include "semantics/tensor/tensor.h"
 
-namespace palladion {
+namespace palladion::debug {
 
-class Dump final : public RunObserver {
+class Dump final : public agents::RunObserver {
  public:
   // `what` is REF@LINE or REF@FILE:LINE, several with commas. REF is a ref's name, the user's or the text's. LINE is
   // one of the kernel text, or, where no instruction stands on it there, of the user's Python. InvalidArgument: another
   // form, no such ref or line; what there is is listed.
-  static absl::StatusOr<Dump> Parse(const PreparedKernelState& kernel, const std::string& what);
+  static absl::StatusOr<Dump> Parse(const agents::PreparedKernelState& kernel, const std::string& what);
 
   // Keeps an array under a name and says where it will be. Without one the text shows more of each array.
   using Keep = std::function<absl::StatusOr<std::string>(const std::string& name, const Tensor& tensor)>;
@@ -36,7 +36,7 @@ class Dump final : public RunObserver {
   std::string Json() const;  // a list
 
   bool watches_steps() const override { return true; }
-  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;
 
@@ -51,24 +51,24 @@ class Dump final : public RunObserver {
   };
 
   struct Agent {
-    MarkWalk walk;
+    watch::MarkWalk walk;
   };
 
-  explicit Dump(const PreparedKernelState& kernel) : state_(&kernel) {}
+  explicit Dump(const agents::PreparedKernelState& kernel) : state_(&kernel) {}
   absl::Status Want(const std::string& ref, const std::string& place);
   void Write(const Wanted& wanted, RefId id, const Mark& mark, const Agent& agent, Frame& frame);
   Tensor Contents(RefId id, Frame& frame) const;
 
-  const PreparedKernelState* state_;
+  const agents::PreparedKernelState* state_;
   Keep keep_;
   std::vector<Wanted> wanted_;
-  Memory* memory_ = nullptr;
-  AgentStates<Agent> agents_;
+  memory_model::Memory* memory_ = nullptr;
+  watch::AgentStates<Agent> agents_;
   std::vector<Written> written_;
   std::int64_t left_out_ = 0;
   absl::Status status_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_DUMP_H_

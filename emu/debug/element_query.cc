@@ -8,7 +8,7 @@
 #include "semantics/base/status.h"
 #include "semantics/tensor/element_index.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 // "17, 3"; an empty list is an index of no dimensions. False: something else.
@@ -74,4 +74,4 @@ absl::StatusOr<ElementQuery> FindElement(const PreparedKernel& kernel, const std
                                         "; found '", element, "'; the outputs are ", absl::StrJoin(outputs, ", ")));
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

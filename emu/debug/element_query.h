@@ -10,7 +10,7 @@
 #include "emu/emulate.h"
 #include "semantics/ir/type.h"
 
-namespace palladion {
+namespace palladion::debug {
 
 using ElementIndex = std::vector<std::int64_t>;  // one for each dimension
 
@@ -24,13 +24,13 @@ std::int64_t BroadcastFrom(const Shape& operand, const Shape& shape, std::int64_
 struct ElementQuery {
   std::size_t operand = 0;  // of Program::operand_infos
   std::size_t output = 0;   // of PreparedKernel::outputs
-  ElementIndex index;  // of the output as the caller has it
+  ElementIndex index;       // of the output as the caller has it
 };
 
 // `element` is OUTPUT[I,J], by the output's name in the text or the user's own; without brackets where it has no
 // dimensions. InvalidArgument: no such output or element; what there is is said.
 absl::StatusOr<ElementQuery> FindElement(const PreparedKernel& kernel, const std::string& element);
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_ELEMENT_QUERY_H_

@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "semantics/registry/shadow.h"
 
-namespace palladion {
+namespace palladion::debug {
 
 class ElementSources {
  public:
@@ -47,6 +47,6 @@ class ElementSources {
   std::vector<std::byte> scratch_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_ELEMENT_SOURCES_H_

@@ -14,7 +14,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 // Tabs and line ends divide fields and records, so no name may hold one.
@@ -25,23 +25,24 @@ std::string Field(std::string text) {
   return text.empty() ? "-" : text;
 }
 
-class LogWriter final : public RunObserver {
+class LogWriter final : public agents::RunObserver {
  public:
-  LogWriter(const PreparedKernelState& state, std::ostream& out)
+  LogWriter(const agents::PreparedKernelState& state, std::ostream& out)
       : state_(state),
-        kernel_(KernelOf(state)),
+        kernel_(watch::KernelOf(state)),
         out_(out),
         agents_({.walk = {}, .hashes = std::vector<KnownHash>(kernel_.values.size()), .accesses = {}}) {}
 
   bool watches_steps() const override { return true; }
-  void Bound(Memory& memory, absl::Span<const BufferId>) override { memory_ = &memory; }
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId>) override { memory_ = &memory; }
 
   void Header(absl::Span<const Tensor> inputs) {
     out_ << "palladion-log 2\nkernel " << kernel_.name << "\ntarget " << ToString(state_.program().target) << "\n";
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const Tensor& tensor = inputs[i];
       out_ << "in " << state_.inputs()[i].name << ":" << TypeString(tensor.dtype(), tensor.shape()) << "="
-           << HashText(HashValue(tensor.dtype(), tensor.bytes(), static_cast<std::size_t>(tensor.num_elements())))
+           << watch::HashText(
+                  watch::HashValue(tensor.dtype(), tensor.bytes(), static_cast<std::size_t>(tensor.num_elements())))
            << "\n";
     }
     for (const OperandDescription& output : state_.outputs())
@@ -51,7 +52,8 @@ class LogWriter final : public RunObserver {
   // What was found, as comments, and the mark without which a log is known to be cut off.
   void End(const Report& report) {
     for (const ReportedFinding& finding : report.findings)
-      out_ << "# " << finding.severity << " " << finding.code << ": " << Printable(Field(finding.message)) << "\n";
+      out_ << "# " << finding.severity << " " << finding.code << ": " << reports::Printable(Field(finding.message))
+           << "\n";
     out_ << "end " << records_ << "\n";
   }
 
@@ -77,16 +79,16 @@ class LogWriter final : public RunObserver {
   }
 
   // Between an instruction's marks an access is the instruction's; copies of blocks are nobody's.
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach&, const std::byte* value) override {
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte* value) override {
     std::vector<std::string>* accesses = UnderWay();
     if (accesses == nullptr) return;
-    std::string text = Cat(Name(kind), " ", memory_->NameOf(access.buffer), BoxText(access));
+    std::string text = Cat(Name(kind), " ", memory_->NameOf(access.buffer), watch::BoxText(access));
     if (kind == AccessKind::kWrite && value != nullptr) {
       const DType dtype = memory_->DTypeOf(access.buffer);
       std::size_t words = memory_->ElementBytesOf(access.buffer) / StorageBytes(dtype);
       for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d)
         words *= static_cast<std::size_t>(access.count[d]);
-      Append(&text, "=", HashText(HashValue(dtype, value, words)));
+      Append(&text, "=", watch::HashText(watch::HashValue(dtype, value, words)));
     }
     accesses->push_back(std::move(text));
   }
@@ -96,7 +98,7 @@ class LogWriter final : public RunObserver {
     if (accesses == nullptr) return;
     const auto* offsets = reinterpret_cast<const std::byte*>(access.offset.data());
     accesses->push_back(Cat(Name(kind), " ", memory_->NameOf(access.buffer), "{", access.offset.size(),
-                            "}=", HashText(HashValue(DType::kI64, offsets, access.offset.size()))));
+                            "}=", watch::HashText(watch::HashValue(DType::kI64, offsets, access.offset.size()))));
   }
 
  private:
@@ -105,7 +107,7 @@ class LogWriter final : public RunObserver {
     std::uint64_t hash = 0;
   };
   struct Agent {
-    MarkWalk walk;
+    watch::MarkWalk walk;
     std::vector<KnownHash> hashes;                   // by ValueId
     std::vector<std::vector<std::string>> accesses;  // of each instruction under way
   };
@@ -118,12 +120,12 @@ class LogWriter final : public RunObserver {
 
   static std::string HashOf(const MarkedValue& operand, const Type& type, Agent& agent, Frame& frame) {
     const auto compute = [&] {
-      return HashValue(type.dtype, frame.slot(operand.slot), ByteSize(type) / StorageBytes(type.dtype));
+      return watch::HashValue(type.dtype, frame.slot(operand.slot), ByteSize(type) / StorageBytes(type.dtype));
     };
-    if (!operand.value.valid()) return HashText(compute());
+    if (!operand.value.valid()) return watch::HashText(compute());
     KnownHash& known = agent.hashes[operand.value.index()];
     if (!known.known) known = {true, compute()};
-    return HashText(known.hash);
+    return watch::HashText(known.hash);
   }
 
   std::string Named(const MarkedValue& value) const {
@@ -141,36 +143,37 @@ class LogWriter final : public RunObserver {
     }
     for (std::size_t i = 0; i < mark.in.size(); ++i) {
       if (!mark.in[i].slot.valid()) continue;
-      operands.push_back(Cat(Named(mark.in[i]), "=", HashOf(mark.in[i], OperandType(kernel_, mark, i), agent, frame)));
+      operands.push_back(
+          Cat(Named(mark.in[i]), "=", HashOf(mark.in[i], watch::OperandType(kernel_, mark, i), agent, frame)));
     }
     ++records_;
     std::string program = absl::StrJoin(frame.grid_index, ",");
     if (frame.warp >= 0) Append(&program, "/", frame.warp);
     out_ << Field(std::move(program)) << '\t' << Field(agent.walk.Iterations()) << '\t' << instr.text_line << '\t'
-         << OpName(instr) << '\t' << Field(absl::StrJoin(results, " ")) << '\t' << Field(absl::StrJoin(operands, " "))
-         << '\t' << Field(absl::StrJoin(agent.accesses.back(), "; ")) << '\t'
-         << Field(SourceText(state_.module(), instr.loc)) << '\n';
+         << watch::OpName(instr) << '\t' << Field(absl::StrJoin(results, " ")) << '\t'
+         << Field(absl::StrJoin(operands, " ")) << '\t' << Field(absl::StrJoin(agent.accesses.back(), "; ")) << '\t'
+         << Field(watch::SourceText(state_.module(), instr.loc)) << '\n';
   }
 
-  const PreparedKernelState& state_;
+  const agents::PreparedKernelState& state_;
   const Kernel& kernel_;
   std::ostream& out_;
-  Memory* memory_ = nullptr;
-  AgentStates<Agent> agents_;
+  memory_model::Memory* memory_ = nullptr;
+  watch::AgentStates<Agent> agents_;
   std::int64_t records_ = 0;
 };
 
 }  // namespace
 
 absl::StatusOr<RunResult> WriteLog(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
-                                   const LaunchOptions& options, std::ostream& out) {
+                                   const agents::LaunchOptions& options, std::ostream& out) {
   LogWriter writer(kernel.state(), out);
-  LaunchOptions launch = options;
+  agents::LaunchOptions launch = options;
   launch.observers.push_back(&writer);
   writer.Header(inputs);
-  PALLADION_ASSIGN_OR_RETURN(RunResult result, RunWatched(kernel, inputs, launch));
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, launch::RunWatched(kernel, inputs, launch));
   writer.End(result.report);
   return result;
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

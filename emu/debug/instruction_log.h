@@ -10,13 +10,13 @@
 #include "emu/emulate.h"
 #include "emu/launch/launch.h"
 
-namespace palladion {
+namespace palladion::debug {
 
 // Runs the kernel, which must have been prepared as observable, and writes its log as it goes. Errors as
 // palladion::Run; the caller looks at the stream's state.
 absl::StatusOr<RunResult> WriteLog(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
-                                   const LaunchOptions& options, std::ostream& out);
+                                   const agents::LaunchOptions& options, std::ostream& out);
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_INSTRUCTION_LOG_H_

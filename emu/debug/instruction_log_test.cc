@@ -15,12 +15,12 @@
 #include "semantics/base/cat.h"
 #include "semantics/simd/target.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 template <class T>
 std::string HashOf(DType dtype, const std::vector<T>& values) {
-  return HashText(HashValue(dtype, reinterpret_cast<const std::byte*>(values.data()), values.size()));
+  return watch::HashText(watch::HashValue(dtype, reinterpret_cast<const std::byte*>(values.data()), values.size()));
 }
 
 // Computed by the NumPy code of docs/log.md.
@@ -43,7 +43,8 @@ TEST(ValueHash, EveryNaNIsOneAndZerosAreTwo) {
   EXPECT_NE(HashOf<float>(DType::kF32, {0}), HashOf<float>(DType::kF32, {0, 0}));
 }
 
-std::string LogOf(const std::string& text, const std::vector<Tensor>& inputs, const LaunchOptions& options = {}) {
+std::string LogOf(const std::string& text, const std::vector<Tensor>& inputs,
+                  const agents::LaunchOptions& options = {}) {
   const absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.path = "k.pkir", .observable = true});
   EXPECT_TRUE(kernel.ok()) << kernel.status();
   if (!kernel.ok()) return "";
@@ -125,7 +126,7 @@ kernel @soft {
 )";
   const std::string log = LogOf(text, {*TensorFromText(DType::kF32, {37, 129}, "random(seed=3,lo=-4,hi=4)"),
                                        *TensorFromText(DType::kBF16, {129, 33}, "random(seed=4,lo=-1,hi=1)")});
-  return HashValue(DType::kU8, reinterpret_cast<const std::byte*>(log.data()), log.size());
+  return watch::HashValue(DType::kU8, reinterpret_cast<const std::byte*>(log.data()), log.size());
 }
 
 // A target is chosen once in a process, so each gets a process of its own. The constant holds on every host.
@@ -136,7 +137,7 @@ TEST(InstructionLogDeathTest, IsTheSameUnderEverySimdTarget) {
     EXPECT_EXIT(
         {
           const bool used = simd::ActiveTarget() == target;
-          const std::string hash = HashText(HashOfMixedLog());
+          const std::string hash = watch::HashText(HashOfMixedLog());
           std::cerr << hash << "\n";
           std::exit(used && hash == "a87dc636c32067e3" ? 0 : 1);
         },
@@ -179,7 +180,7 @@ kernel @wide {
 }
 
 TEST(InstructionLog, OneProgramAlone) {
-  LaunchOptions options;
+  agents::LaunchOptions options;
   options.only_program = {1};
   const std::string log = LogOf(AddKernel(), {Iota(DType::kF32, {8}), Iota(DType::kF32, {8})}, options);
   for (const auto& record : Records(log)) EXPECT_EQ("1", record[0]);
@@ -189,7 +190,7 @@ TEST(InstructionLog, OneProgramAlone) {
 TEST(InstructionLog, AProgramOutsideTheGridIsAnError) {
   const absl::StatusOr<PreparedKernel> kernel = PrepareText(AddKernel(), {.observable = true});
   for (const std::vector<std::int64_t>& program : std::vector<std::vector<std::int64_t>>{{2}, {-1}, {0, 0}, {}}) {
-    LaunchOptions options;
+    agents::LaunchOptions options;
     options.only_program = program;
     std::ostringstream out;
     const auto result = WriteLog(*kernel, {Iota(DType::kF32, {8}), Iota(DType::kF32, {8})}, options, out);
@@ -200,4 +201,4 @@ TEST(InstructionLog, AProgramOutsideTheGridIsAnError) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::debug

@@ -9,7 +9,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 // Which instruction of which program. Where a line of text holds several, their order tells them apart.
@@ -210,19 +210,19 @@ std::string ToJson(const LogComparison& comparison) {
           ", \"differing\": ", comparison.differing, ", \"left_out\": ", comparison.left_out, ", \"first\": ");
   if (!comparison.first.has_value()) return json + "null}";
   const LogDifference& first = *comparison.first;
-  Append(&json, "{\"op\": ", JsonString(first.a.op), ", \"text_line\": ", first.a.text_line,
-         ", \"source\": ", JsonString(first.a.source), ", \"program\": ", JsonString(first.a.program),
-         ", \"iterations\": ", JsonString(first.a.iterations), ", \"what\": ", JsonString(first.what),
+  Append(&json, "{\"op\": ", reports::JsonString(first.a.op), ", \"text_line\": ", first.a.text_line,
+         ", \"source\": ", reports::JsonString(first.a.source), ", \"program\": ", reports::JsonString(first.a.program),
+         ", \"iterations\": ", reports::JsonString(first.a.iterations), ", \"what\": ", reports::JsonString(first.what),
          ", \"operands\": [");
   for (std::size_t i = 0; i < first.operands.size(); ++i) {
     const LogDifference::Operand& operand = first.operands[i];
-    Append(&json, i == 0 ? "" : ", ", "{\"name\": ", JsonString(operand.name), ", \"state\": ",
-           JsonString(!operand.known ? "unknown"
-                      : operand.same ? "same"
-                                     : "different"),
+    Append(&json, i == 0 ? "" : ", ", "{\"name\": ", reports::JsonString(operand.name), ", \"state\": ",
+           reports::JsonString(!operand.known ? "unknown"
+                               : operand.same ? "same"
+                                              : "different"),
            "}");
   }
   return json + "]}}";
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace palladion {
+namespace palladion::debug {
 
 // One line of a log.
 struct LogRecord {
@@ -61,6 +61,6 @@ absl::StatusOr<LogComparison> CompareLogs(const InstructionLog& a, const Instruc
 std::string ToText(const LogComparison& comparison, const InstructionLog& a, const InstructionLog& b);
 std::string ToJson(const LogComparison& comparison);
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_LOG_DIFF_H_

@@ -9,7 +9,7 @@
 #include "emu/command/command_test_util.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 const char* const kHeader = "palladion-log 1\nkernel k\nin x:f32[4]=00000000000000aa\n";
@@ -125,7 +125,7 @@ TEST(LogDiff, ALogThatWasCutOffIsRefusedWhereverItWasCut) {
   EXPECT_NE(std::string::npos, ErrorOf(whole + "end x\n", whole).find("it goes on after its end"));
 }
 
-class LogCommandTest : public CommandTest {};
+class LogCommandTest : public command::CommandTest {};
 
 // The text with one operation flipped is, to `diff`, a backend that compiles this line wrongly.
 TEST_F(LogCommandTest, FindsAnInjectedChange) {
@@ -229,4 +229,4 @@ TEST_F(LogCommandTest, AFullDiskIsAnError) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::debug

@@ -7,7 +7,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 constexpr std::size_t kFields = 8;
@@ -120,4 +120,4 @@ absl::StatusOr<InstructionLog> ReadLog(std::istream& in, const std::string& path
   return log;
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

@@ -9,7 +9,7 @@
 #include "semantics/registry/op_row.h"
 #include "semantics/tensor/element_index.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 std::size_t CountInit(const Instr& loop) {
@@ -22,7 +22,7 @@ bool ReturnsOfRegions(const Instr& instr) {
   return !instr.regions.empty() && instr.row->allocates != Allocates::kState;
 }
 
-ValueBox BoxOf(const BoxAccess& access, const Memory& memory) {
+ValueBox BoxOf(const BoxAccess& access, const memory_model::Memory& memory) {
   ValueBox box;
   const auto rank = static_cast<std::size_t>(access.rank);
   box.start.assign(access.start.begin(), access.start.begin() + access.rank);
@@ -67,9 +67,9 @@ std::vector<std::int64_t> ValueBox::IndexAt(std::int64_t element) const {
   return index;
 }
 
-Provenance::Provenance(const PreparedKernelState& kernel, std::size_t value_bytes, std::int64_t only)
+Provenance::Provenance(const agents::PreparedKernelState& kernel, std::size_t value_bytes, std::int64_t only)
     : state_(kernel),
-      kernel_(KernelOf(kernel)),
+      kernel_(watch::KernelOf(kernel)),
       value_bytes_left_(value_bytes),
       only_(only),
       agents_({.walk = {}, .program = 0, .open = {}, .source_of = std::vector<ValueSource>(kernel_.values.size())}),
@@ -77,7 +77,7 @@ Provenance::Provenance(const PreparedKernelState& kernel, std::size_t value_byte
   of_operand_.resize(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices));
 }
 
-void Provenance::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
+void Provenance::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
   std::size_t* const of_operand = of_operand_.data() + bound_++ * arrays.size();
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -151,7 +151,7 @@ void Provenance::Issued(const AsyncRequest& request, Halves halves) {
   Add(std::move(access));
 }
 
-void Provenance::Box(AccessKind kind, const BoxAccess& access, const BoxReach&, const std::byte*) {
+void Provenance::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte*) {
   if (copy_sides_ > 0) {
     --copy_sides_;
     return;
@@ -301,7 +301,7 @@ void Provenance::BindParams(const Mark& mark, Agent& agent) {
     return;
   }
   const Instr& instr = *mark.instr;
-  const MarkWalk::Level& level = agent.walk.levels().back();
+  const watch::MarkWalk::Level& level = agent.walk.levels().back();
   const bool loop = IsLoop(*instr.row);
   const std::size_t carries = loop ? CountInit(instr) : 0;
   for (std::size_t i = 0; i < region.params.size(); ++i) {
@@ -377,4 +377,4 @@ void Provenance::Finish(const Mark& mark, Agent& agent, Frame& frame) {
   node.values = std::move(values);
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

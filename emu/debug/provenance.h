@@ -17,7 +17,7 @@
 #include "emu/watch/agent_states.h"
 #include "emu/watch/observed.h"
 
-namespace palladion {
+namespace palladion::debug {
 
 // Where a value came from: a result of a node of the same program, or a constant of the text.
 struct ValueSource {
@@ -93,11 +93,11 @@ struct RecordedMemory {
   std::vector<std::int64_t> writes;  // accesses that change it, in order
 };
 
-class Provenance final : public RunObserver {
+class Provenance final : public agents::RunObserver {
  public:
   // Values are kept while they take at most `value_bytes` together: of `only` alone where it is not negative, else of
   // the first programs.
-  Provenance(const PreparedKernelState& kernel, std::size_t value_bytes, std::int64_t only);
+  Provenance(const agents::PreparedKernelState& kernel, std::size_t value_bytes, std::int64_t only);
 
   const std::vector<ProgramRecord>& programs() const { return programs_; }
   const std::vector<RecordedAccess>& accesses() const { return accesses_; }
@@ -111,12 +111,13 @@ class Provenance final : public RunObserver {
   }
 
   bool watches_steps() const override { return true; }
-  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;
   void Poison(BufferId buffer) override;
   void Free(BufferId buffer) override { current_.erase(buffer.value); }
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Issued(const AsyncRequest& request, Halves halves) override;
 
@@ -130,7 +131,7 @@ class Provenance final : public RunObserver {
 
   // A program, or a thread; its warps write to the same record.
   struct Agent {
-    MarkWalk walk;
+    watch::MarkWalk walk;
     std::size_t program = 0;
     std::vector<Open> open;
     std::vector<ValueSource> source_of;  // by ValueId
@@ -151,12 +152,12 @@ class Provenance final : public RunObserver {
   void AddEngine(RecordedAccess access, const Site& site);
   RecordedAccess Here(AccessKind kind, BufferId buffer, const Site& site);
 
-  const PreparedKernelState& state_;
+  const agents::PreparedKernelState& state_;
   const Kernel& kernel_;
   std::size_t value_bytes_left_;
   std::int64_t only_;
-  Memory* memory_ = nullptr;
-  AgentStates<Agent> agents_;
+  memory_model::Memory* memory_ = nullptr;
+  watch::AgentStates<Agent> agents_;
   std::vector<ProgramRecord> programs_;
   std::map<std::vector<std::int64_t>, std::size_t> program_at_;  // by index in the grid
   const bool threads_;                                           // engines work for the program
@@ -170,11 +171,11 @@ class Provenance final : public RunObserver {
   std::vector<RecordedAccess> accesses_;
   std::vector<RecordedMemory> memories_;
   std::map<std::int32_t, std::size_t> current_;  // buffer -> memory
-  std::vector<std::size_t> of_operand_;  // of one device after another
-  std::size_t bound_ = 0;                // devices whose operands are there
+  std::vector<std::size_t> of_operand_;          // of one device after another
+  std::size_t bound_ = 0;                        // devices whose operands are there
   int copy_sides_ = 0;
 };
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_PROVENANCE_H_

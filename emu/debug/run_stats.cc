@@ -8,7 +8,7 @@
 #include "semantics/program/builder.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 std::int64_t BytesOf(const Type& type) { return static_cast<std::int64_t>(ByteSize(type)); }
@@ -87,7 +87,7 @@ std::string NumberText(std::int64_t n) { return n == 0 ? "-" : Cat(n); }
 
 }  // namespace
 
-RunStats::RunStats(const PreparedKernelState& kernel) : state_(kernel), kernel_(KernelOf(kernel)) {
+RunStats::RunStats(const agents::PreparedKernelState& kernel) : state_(kernel), kernel_(watch::KernelOf(kernel)) {
   for (const OperandInfo& info : kernel.program().operand_infos)
     operands_.push_back({.name = info.name, .role = std::string(Name(info.role))});
   CountSpaces();
@@ -119,7 +119,7 @@ void RunStats::CountSpaces() {
   space_bytes_.insert(space_bytes_.end(), spaces.begin(), spaces.end());
 }
 
-void RunStats::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
+void RunStats::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const OperandInfo& info = state_.program().operand_infos[i];
@@ -163,8 +163,8 @@ void RunStats::Count(AccessKind kind, BufferId buffer, std::int64_t bytes) {
   }
 }
 
-void RunStats::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
-  std::int64_t elements = ElementsOf(access, reach);
+void RunStats::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
+  std::int64_t elements = watch::ElementsOf(access, reach);
   if (access.mask.lanes != nullptr && elements > 0) {
     std::int64_t lanes = 1;
     for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) lanes *= access.count[d];
@@ -177,7 +177,7 @@ void RunStats::Box(AccessKind kind, const BoxAccess& access, const BoxReach& rea
 void RunStats::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   std::int64_t pieces = 0;
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
-    pieces += Touches(access, p);
+    pieces += memory_model::Touches(access, p);
   }
   Count(kind, access.buffer, pieces * static_cast<std::int64_t>(access.piece_bytes));
 }
@@ -188,7 +188,7 @@ void RunStats::After(const Step& step, Frame&) {
 }
 
 void RunStats::CountOp(const Instr& instr) {
-  OpStats& stats = ops_[OpName(instr)];
+  OpStats& stats = ops_[watch::OpName(instr)];
   ++stats.runs;
   for (const Type& type : instr.types) stats.elements += type.is_ref() ? 0 : NumElements(type.shape);
   if (instr.row->prepare == nullptr || instr.args.empty() || instr.types.empty()) return;
@@ -248,7 +248,7 @@ std::string RunStats::Json() const {
                          ", \"loads\": ", loads_, ", \"loaded_bytes\": ", loaded_bytes_, ", \"stores\": ", stores_,
                          ", \"stored_bytes\": ", stored_bytes_, ", \"atomics\": ", atomics_, ", \"spaces\": {");
   for (std::size_t i = 0; i < space_bytes_.size(); ++i)
-    Append(&json, i == 0 ? "" : ", ", JsonString(space_bytes_[i].first), ": ", space_bytes_[i].second);
+    Append(&json, i == 0 ? "" : ", ", reports::JsonString(space_bytes_[i].first), ": ", space_bytes_[i].second);
   json += "}, \"operands\": [";
   bool first = true;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
@@ -256,9 +256,9 @@ std::string RunStats::Json() const {
     if (info.role == Role::kBound || info.role == Role::kScratch) continue;
     const OperandStats& o = operands_[i];
     const bool block = info.mode == BlockMode::kResident;
-    Append(&json, first ? "" : ", ", "{\"name\": ", JsonString(o.name), ", \"role\": ", JsonString(o.role),
-           ", \"bytes_read\": ", o.bytes_read, ", \"bytes_written\": ", o.bytes_written,
-           ", \"fetched\": ", block ? o.fetched : 0,
+    Append(&json, first ? "" : ", ", "{\"name\": ", reports::JsonString(o.name),
+           ", \"role\": ", reports::JsonString(o.role), ", \"bytes_read\": ", o.bytes_read,
+           ", \"bytes_written\": ", o.bytes_written, ", \"fetched\": ", block ? o.fetched : 0,
            ", \"kept\": ", block && info.role == Role::kIn ? programs_ - o.fetched : 0,
            ", \"flushed\": ", block ? o.flushed : 0, "}");
     first = false;
@@ -266,7 +266,7 @@ std::string RunStats::Json() const {
   json += "], \"operations\": [";
   first = true;
   for (const auto& [name, o] : ops_) {
-    Append(&json, first ? "" : ", ", "{\"name\": ", JsonString(name), ", \"runs\": ", o.runs,
+    Append(&json, first ? "" : ", ", "{\"name\": ", reports::JsonString(name), ", \"runs\": ", o.runs,
            ", \"elements\": ", o.elements, ", \"flops\": ", o.flops, ", \"transcendentals\": ", o.transcendentals,
            ", \"integer_ops\": ", o.integer_ops, "}");
     first = false;
@@ -274,4 +274,4 @@ std::string RunStats::Json() const {
   return json + "]}";
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

@@ -12,11 +12,11 @@
 
 #include "emu/watch/observed.h"
 
-namespace palladion {
+namespace palladion::debug {
 
-class RunStats final : public RunObserver {
+class RunStats final : public agents::RunObserver {
  public:
-  explicit RunStats(const PreparedKernelState& kernel);
+  explicit RunStats(const agents::PreparedKernelState& kernel);
 
   struct OperandStats {
     std::string name, role;
@@ -36,10 +36,11 @@ class RunStats final : public RunObserver {
   std::string Json() const;  // an object
 
   bool watches_steps() const override { return true; }
-  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void After(const Step& step, Frame& frame) override;
   void Running(const RunningAgent& now) override;
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Issued(const AsyncRequest& request, Halves halves) override;
 
@@ -48,9 +49,9 @@ class RunStats final : public RunObserver {
   void Count(AccessKind kind, BufferId buffer, std::int64_t bytes);
   void CountOp(const Instr& instr);
 
-  const PreparedKernelState& state_;
+  const agents::PreparedKernelState& state_;
   const Kernel& kernel_;
-  Memory* memory_ = nullptr;
+  memory_model::Memory* memory_ = nullptr;
   std::vector<OperandStats> operands_;
   std::map<std::int32_t, std::size_t> reads_of_, writes_of_;  // by buffer: which operand they are
   std::vector<std::pair<std::string, std::int64_t>> space_bytes_;
@@ -60,6 +61,6 @@ class RunStats final : public RunObserver {
   int copy_sides_ = 0;  // of a copy under way that are still to come
 };
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_RUN_STATS_H_

@@ -7,7 +7,7 @@
 #include "emu/command/command_test_util.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 std::string Kernel(const std::string& threads, const std::string& operands, const std::string& body) {
@@ -107,7 +107,7 @@ std::string Product() {
 )");
 }
 
-class ThreadsTest : public CommandTest {
+class ThreadsTest : public command::CommandTest {
  protected:
   std::string Output(int code, std::vector<std::string> arguments) {
     EXPECT_EQ(code, Run(arguments)) << out_ << err_;
@@ -222,4 +222,4 @@ TEST_F(ThreadsTest, DumpNamesWarpsAndTheirIterations) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::debug

@@ -9,19 +9,20 @@
 #include "semantics/base/cat.h"
 #include "semantics/program/agent_naming.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 class Writer {
  public:
-  Writer(const TraceRecorder& trace, const PreparedKernelState& kernel)
+  Writer(const TraceRecorder& trace, const agents::PreparedKernelState& kernel)
       : trace_(trace), kernel_(kernel), one_core_(kernel.program().grid_in_agent) {}
 
   std::string Write() {
-    out_ = "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"kernel\": " + JsonString(kernel_.program().kernel_name) +
-           ", \"target\": " + JsonString(ToString(kernel_.program().target)) +
+    out_ = "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"kernel\": " +
+           reports::JsonString(kernel_.program().kernel_name) +
+           ", \"target\": " + reports::JsonString(ToString(kernel_.program().target)) +
            Cat(", \"dropped\": ", trace_.dropped(), "}, \"traceEvents\": [\n");
-    Metadata("process_name", 0, "name", JsonString(Cat("kernel @", kernel_.program().kernel_name)));
+    Metadata("process_name", 0, "name", reports::JsonString(Cat("kernel @", kernel_.program().kernel_name)));
     MakeTracks();
     for (std::size_t p = 0; p < spans_.size(); ++p) {
       if (spans_[p].ticks > 0) Slice(ProgramName(p), tracks_[trace_.events().size() + p], spans_[p], "");
@@ -70,7 +71,8 @@ class Writer {
   // One track for each row, in this order on the screen.
   void Rows(absl::Span<const std::size_t> which, const TraceRows& rows, const std::string& name) {
     for (int row = 0; row < std::max(rows.count, 1); ++row) {
-      Metadata("thread_name", next_track_ + row, "name", JsonString(row == 0 ? name : Cat(name, ", ", row + 1)));
+      Metadata("thread_name", next_track_ + row, "name",
+               reports::JsonString(row == 0 ? name : Cat(name, ", ", row + 1)));
       Metadata("thread_sort_index", next_track_ + row, "sort_index", Cat(next_track_ + row));
     }
     for (std::size_t i = 0; i < which.size(); ++i) tracks_[which[i]] = next_track_ + rows.row[i];
@@ -101,15 +103,15 @@ class Writer {
   void Slice(const std::string& name, int track, const TraceSlice& slice, const std::string& args) {
     Begin();
     Append(&out_, "{\"ph\": \"X\", \"pid\": 1, \"tid\": ", track, ", \"ts\": ", slice.begin, ", \"dur\": ", slice.ticks,
-           ", \"name\": ", JsonString(name), ", \"args\": {", args, "}}");
+           ", \"name\": ", reports::JsonString(name), ", \"args\": {", args, "}}");
   }
 
   void Event(std::size_t i) {
     const TraceEvent& event = trace_.events()[i];
-    std::string args = Cat("\"program\": ", JsonString(ProgramName(static_cast<std::size_t>(event.program))),
+    std::string args = Cat("\"program\": ", reports::JsonString(ProgramName(static_cast<std::size_t>(event.program))),
                            ", \"text_line\": ", event.text_line);
-    if (event.loc.valid()) Append(&args, ", \"source\": ", JsonString(Describe(kernel_.module(), event.loc)));
-    if (!event.what.empty()) Append(&args, ", \"memory\": ", JsonString(event.what));
+    if (event.loc.valid()) Append(&args, ", \"source\": ", reports::JsonString(Describe(kernel_.module(), event.loc)));
+    if (!event.what.empty()) Append(&args, ", \"memory\": ", reports::JsonString(event.what));
     Slice(event.name, tracks_[i], {event.begin, event.ticks}, args);
   }
 
@@ -126,7 +128,7 @@ class Writer {
   }
 
   const TraceRecorder& trace_;
-  const PreparedKernelState& kernel_;
+  const agents::PreparedKernelState& kernel_;
   const bool one_core_;
   std::vector<TraceSlice> spans_;  // with one core: from a program's first step to its last
   std::vector<int> tracks_;        // of each event, then of each span
@@ -137,8 +139,8 @@ class Writer {
 
 }  // namespace
 
-std::string TraceJson(const TraceRecorder& trace, const PreparedKernelState& kernel) {
+std::string TraceJson(const TraceRecorder& trace, const agents::PreparedKernelState& kernel) {
   return Writer(trace, kernel).Write();
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

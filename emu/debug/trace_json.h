@@ -8,10 +8,10 @@
 
 #include "emu/debug/trace_recorder.h"
 
-namespace palladion {
+namespace palladion::debug {
 
-std::string TraceJson(const TraceRecorder& trace, const PreparedKernelState& kernel);
+std::string TraceJson(const TraceRecorder& trace, const agents::PreparedKernelState& kernel);
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_TRACE_JSON_H_

@@ -10,13 +10,13 @@
 #include "emu/debug/trace_recorder.h"
 #include "emu/report.h"
 
-namespace palladion {
+namespace palladion::debug {
 
 inline constexpr std::size_t kPagePrograms = 4096;
 
 // `report`: of a check of the same kernel and inputs, whose findings are marked; nullptr: nothing was looked for.
-std::string TracePage(const TraceRecorder& trace, const PreparedKernelState& kernel, const Report* report);
+std::string TracePage(const TraceRecorder& trace, const agents::PreparedKernelState& kernel, const Report* report);
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_TRACE_PAGE_H_

@@ -6,7 +6,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/program/blocks.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 constexpr std::int64_t kElementsPerTick = 128;
@@ -33,7 +33,7 @@ std::string BoxText(const TraceAccess& access) {
 
 }  // namespace
 
-TraceRecorder::TraceRecorder(const PreparedKernelState& kernel, const TraceLimits& limits)
+TraceRecorder::TraceRecorder(const agents::PreparedKernelState& kernel, const TraceLimits& limits)
     : kernel_(kernel), limits_(limits) {
   for (const Kernel& k : kernel.module().kernels) {
     if (k.name != kernel.program().kernel_name) continue;
@@ -45,7 +45,7 @@ TraceRecorder::TraceRecorder(const PreparedKernelState& kernel, const TraceLimit
   programs_.emplace_back();  // what happens before the first program
 }
 
-void TraceRecorder::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
+void TraceRecorder::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     // An aliased pair is one buffer: shown at its output, which comes later.
@@ -221,7 +221,8 @@ void TraceRecorder::Follow(const TraceAccess& access, BufferId buffer) {
   stores.push_back(std::move(here));
 }
 
-void TraceRecorder::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+void TraceRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                        const std::byte*) {
   if (reach.empty) return;
   TraceAccess recorded{
       .kind = kind, .exact = access.mask.lanes == nullptr, .loc = access.site.loc, .text_line = access.site.text_line};
@@ -239,7 +240,7 @@ void TraceRecorder::Points(AccessKind kind, const PointAccess& access, const std
   const auto bytes = static_cast<std::int64_t>(memory_->ElementBytesOf(access.buffer));
   std::vector<std::int64_t> low(shape.size(), -1), high(shape.size(), -1);
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
-    if (!Touches(access, p)) continue;
+    if (!memory_model::Touches(access, p)) continue;
     std::int64_t element = access.offset[p] / bytes;
     for (std::size_t d = shape.size(); d-- > 0;) {
       const std::int64_t i = element % shape[d];
@@ -258,4 +259,4 @@ void TraceRecorder::Points(AccessKind kind, const PointAccess& access, const std
   Record(std::move(recorded), access.buffer);
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

@@ -14,7 +14,7 @@
 #include "emu/agents/run_observer.h"
 #include "memory_model/bytes/memory.h"
 
-namespace palladion {
+namespace palladion::debug {
 
 struct TraceLimits {
   std::size_t events = 200000;
@@ -55,9 +55,9 @@ struct TraceFlow {
   std::int64_t from = 0, to = 0;  // events
 };
 
-class TraceRecorder final : public RunObserver {
+class TraceRecorder final : public agents::RunObserver {
  public:
-  TraceRecorder(const PreparedKernelState& kernel, const TraceLimits& limits);
+  TraceRecorder(const agents::PreparedKernelState& kernel, const TraceLimits& limits);
 
   const std::vector<TraceProgram>& programs() const { return programs_; }
   const std::vector<TraceEvent>& events() const { return events_; }
@@ -65,11 +65,12 @@ class TraceRecorder final : public RunObserver {
   std::int64_t dropped() const { return dropped_; }  // events and accesses past the limits
 
   bool watches_steps() const override { return true; }
-  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
   void Running(const RunningAgent& now) override;
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Issued(const AsyncRequest& request, Halves halves) override;
   void Awaited(const WaitTarget& target) override;
@@ -89,9 +90,9 @@ class TraceRecorder final : public RunObserver {
   void Follow(const TraceAccess& access, BufferId buffer);
   bool Full() const { return events_.size() >= limits_.events; }
 
-  const PreparedKernelState& kernel_;
+  const agents::PreparedKernelState& kernel_;
   TraceLimits limits_;
-  const Memory* memory_ = nullptr;
+  const memory_model::Memory* memory_ = nullptr;
   std::map<int, std::string> name_of_line_;
   std::map<std::int32_t, int> operand_of_buffer_;
   std::map<std::int32_t, std::vector<Stored>> stores_;  // by buffer, the newest last
@@ -109,6 +110,6 @@ class TraceRecorder final : public RunObserver {
   int copy_sides_ = 0;
 };
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_TRACE_RECORDER_H_

@@ -9,8 +9,10 @@
 #include "emu/launch/launch.h"
 #include "emu/values.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
+
+using command::CommandTest;  // a fixture has no qualified name
 
 // Program p reads row p of x, which has no row 3, and writes block p of o.
 constexpr const char* kText =
@@ -33,8 +35,8 @@ class TraceTest : public testing::Test {
     const std::vector<std::int64_t> in_shape = {3, 8}, out_shape = {30};
     const ConstArray in{DType::kF32, in_shape, inputs_[0].bytes()};
     const MutableArray out{DType::kF32, out_shape, output.bytes()};
-    const LaunchOptions launch{.observers = {&*recorder_}};
-    const auto result = RunLaunch(kernel_->state(), {&in, 1}, {&out, 1}, launch);
+    const agents::LaunchOptions launch{.observers = {&*recorder_}};
+    const auto result = launch::RunLaunch(kernel_->state(), {&in, 1}, {&out, 1}, launch);
     ASSERT_TRUE(result.ok()) << result.status();
   }
 
@@ -113,4 +115,4 @@ TEST_F(CommandTest, TraceWritesWhatItIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::debug

@@ -6,7 +6,7 @@
 #include <queue>
 #include <utility>
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 std::int64_t EndOf(const TraceSlice& slice) { return slice.begin + slice.ticks; }
@@ -52,4 +52,4 @@ TraceRows SeparateRows(absl::Span<const TraceSlice> slices) {
   return rows;
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

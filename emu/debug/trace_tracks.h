@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 
-namespace palladion {
+namespace palladion::debug {
 
 struct TraceSlice {
   std::int64_t begin = 0, ticks = 1;
@@ -26,6 +26,6 @@ TraceRows NestedRows(absl::Span<const TraceSlice> slices);
 // Slices that may not.
 TraceRows SeparateRows(absl::Span<const TraceSlice> slices);
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_TRACE_TRACKS_H_

@@ -13,7 +13,7 @@
 #include "semantics/tensor/element.h"
 #include "semantics/tensor/element_index.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 constexpr std::size_t kShownOperandElements = 3;
@@ -38,7 +38,8 @@ std::size_t FirstOf(TrapKind kind, DType dtype, const std::byte* data, std::size
 
 }  // namespace
 
-Trap::Trap(const PreparedKernelState& kernel, TrapKind kind) : state_(kernel), kernel_(KernelOf(kernel)), kind_(kind) {}
+Trap::Trap(const agents::PreparedKernelState& kernel, TrapKind kind)
+    : state_(kernel), kernel_(watch::KernelOf(kernel)), kind_(kind) {}
 
 Trap::Bytes Trap::BadElements(const Type& type, const std::byte* value) const {
   const auto n = static_cast<std::size_t>(NumElements(type.shape));
@@ -50,7 +51,7 @@ Trap::Bytes Trap::BadElements(const Type& type, const std::byte* value) const {
   return bad;
 }
 
-void Trap::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
+void Trap::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const OperandInfo& info = state_.program().operand_infos[i];
@@ -70,7 +71,7 @@ void Trap::Issued(const AsyncRequest& request, Halves halves) {
   to = to || holds_[request.sources[0].buffer().value];
 }
 
-void Trap::Box(AccessKind kind, const BoxAccess& access, const BoxReach&, const std::byte* value) {
+void Trap::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte* value) {
   if (copy_sides_ > 0) {
     --copy_sides_;
     return;
@@ -90,7 +91,7 @@ void Trap::Box(AccessKind kind, const BoxAccess& access, const BoxReach&, const 
 
 void Trap::BeginProduct(const Mark& mark, const Agent& agent, const Frame& frame) {
   products_[mark.instr->text_line] = {
-      .instr = mark.instr, .agent = NameOfAgent(frame), .iterations = agent.walk.Iterations()};
+      .instr = mark.instr, .agent = watch::NameOfAgent(frame), .iterations = agent.walk.Iterations()};
 }
 
 // What copies bring was there before; a product makes new values.
@@ -104,11 +105,11 @@ void Trap::LookAtProduct(const BoxAccess& access, const std::byte* value, std::s
   const auto at = static_cast<std::int64_t>(element);
   hit_ = TrapHit{.program = product.agent,
                  .iterations = product.iterations,
-                 .op = OpName(*product.instr),
-                 .source = SourceText(state_.module(), product.instr->loc),
+                 .op = watch::OpName(*product.instr),
+                 .source = watch::SourceText(state_.module(), product.instr->loc),
                  .text_line = product.instr->text_line,
                  .result = Cat(std::string(memory_->NameOf(access.buffer)), IndexText(type.shape, at)),
-                 .value = ElementValueText(type, value, at),
+                 .value = watch::ElementValueText(type, value, at),
                  .operands = {}};
 }
 
@@ -140,7 +141,7 @@ void Trap::After(const Step& step, Frame& frame) {
     } else if (mark.kind == Mark::Kind::kFinish) {
       for (std::size_t i = 0; mark.instr->row->access == RefAccess::kProduct && i < mark.instr->args.size(); ++i) {
         if (!mark.in[i].slot.valid()) continue;  // a, where it is a value
-        const Bytes bad = BadElements(OperandType(kernel_, mark, i), frame.slot(mark.in[i].slot));
+        const Bytes bad = BadElements(watch::OperandType(kernel_, mark, i), frame.slot(mark.in[i].slot));
         if (!bad.empty()) products_[mark.instr->text_line].read_holds = true;
       }
       if (!hit_.has_value() && status_.ok()) Look(mark, agent, frame);
@@ -170,7 +171,7 @@ absl::Status Trap::LookAtValue(const Mark& mark, const Agent& agent, std::size_t
   bool any = false;
   for (std::size_t i = 0; i < mark.instr->args.size(); ++i) {
     const bool is_value = mark.in[i].slot.valid();
-    const Type type = is_value ? OperandType(kernel_, mark, i) : Type{};
+    const Type type = is_value ? watch::OperandType(kernel_, mark, i) : Type{};
     types.in.push_back(type);
     values.push_back(is_value ? frame.slot(mark.in[i].slot) : nullptr);
     of_operands.push_back(is_value ? BadElements(type, values.back()) : Bytes{});
@@ -190,12 +191,12 @@ absl::Status Trap::LookAtValue(const Mark& mark, const Agent& agent, std::size_t
   if (element == bad.size()) return absl::OkStatus();
   hit_ = HitAt(mark, agent, result, static_cast<std::int64_t>(element), frame);
   for (std::size_t i = 0; i < mark.instr->args.size(); ++i) {
-    const Type type = OperandType(kernel_, mark, i);
+    const Type type = watch::OperandType(kernel_, mark, i);
     const std::string name =
         mark.in[i].value.valid() ? Cat("%", kernel_.values[mark.in[i].value.index()].name) : "literal";
     for (std::int64_t from : sources.In(i, result, static_cast<std::int64_t>(element), kShownOperandElements)) {
       hit_->operands.push_back({Cat(name, type.shape.empty() ? "" : IndexText(type.shape, from)),
-                                ElementValueText(type, frame.slot(mark.in[i].slot), from)});
+                                watch::ElementValueText(type, frame.slot(mark.in[i].slot), from)});
     }
   }
   return absl::OkStatus();
@@ -204,14 +205,14 @@ absl::Status Trap::LookAtValue(const Mark& mark, const Agent& agent, std::size_t
 TrapHit Trap::HitAt(const Mark& mark, const Agent& agent, std::size_t result, std::int64_t element,
                     Frame& frame) const {
   const Type& type = mark.instr->types[result];
-  return {.program = NameOfAgent(frame),
+  return {.program = watch::NameOfAgent(frame),
           .iterations = agent.walk.Iterations(),
-          .op = OpName(*mark.instr),
-          .source = SourceText(state_.module(), mark.instr->loc),
+          .op = watch::OpName(*mark.instr),
+          .source = watch::SourceText(state_.module(), mark.instr->loc),
           .text_line = mark.instr->text_line,
           .result = Cat("%", kernel_.values[mark.out[result].value.index()].name,
                         type.shape.empty() ? "" : IndexText(type.shape, element)),
-          .value = ElementValueText(type, frame.slot(mark.out[result].slot), element),
+          .value = watch::ElementValueText(type, frame.slot(mark.out[result].slot), element),
           .operands = {}};
 }
 
@@ -228,13 +229,14 @@ std::string HitText(const TrapHit& hit) {
 
 std::string HitJson(const std::optional<TrapHit>& hit) {
   if (!hit.has_value()) return "null";
-  std::string json = Cat("{\"program\": ", JsonString(hit->program), ", \"iterations\": ", JsonString(hit->iterations),
-                         ", \"op\": ", JsonString(hit->op), ", \"source\": ", JsonString(hit->source),
-                         ", \"text_line\": ", hit->text_line, ", \"element\": ", JsonString(hit->result),
-                         ", \"value\": ", JsonString(hit->value), ", \"operands\": [");
+  std::string json = Cat("{\"program\": ", reports::JsonString(hit->program),
+                         ", \"iterations\": ", reports::JsonString(hit->iterations),
+                         ", \"op\": ", reports::JsonString(hit->op), ", \"source\": ", reports::JsonString(hit->source),
+                         ", \"text_line\": ", hit->text_line, ", \"element\": ", reports::JsonString(hit->result),
+                         ", \"value\": ", reports::JsonString(hit->value), ", \"operands\": [");
   for (std::size_t i = 0; i < hit->operands.size(); ++i) {
-    Append(&json, i == 0 ? "" : ", ", "{\"element\": ", JsonString(hit->operands[i].name),
-           ", \"value\": ", JsonString(hit->operands[i].value), "}");
+    Append(&json, i == 0 ? "" : ", ", "{\"element\": ", reports::JsonString(hit->operands[i].name),
+           ", \"value\": ", reports::JsonString(hit->operands[i].value), "}");
   }
   return json + "]}";
 }
@@ -256,4 +258,4 @@ std::string Trap::Json() const {
   return Cat("{\"born\": ", HitJson(hit_), ", \"undefined\": ", HitJson(undefined_), "}");
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

@@ -14,7 +14,7 @@
 #include "emu/watch/agent_states.h"
 #include "emu/watch/observed.h"
 
-namespace palladion {
+namespace palladion::debug {
 
 enum class TrapKind : std::uint8_t { kNaN, kInf };
 
@@ -31,9 +31,9 @@ struct TrapHit {
   std::vector<Operand> operands;  // elements it was made of, the first few of each operand
 };
 
-class Trap final : public RunObserver {
+class Trap final : public agents::RunObserver {
  public:
-  Trap(const PreparedKernelState& kernel, TrapKind kind);
+  Trap(const agents::PreparedKernelState& kernel, TrapKind kind);
 
   const std::optional<TrapHit>& hit() const { return hit_; }
   // The first that a load took from memory nobody wrote, from padding, or from a lane masked off without `other`: often
@@ -45,11 +45,12 @@ class Trap final : public RunObserver {
   std::string Json() const;  // an object
 
   bool watches_steps() const override { return true; }
-  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;
   void Poison(BufferId buffer) override { holds_[buffer.value] = false; }
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Issued(const AsyncRequest& request, Halves halves) override;
 
@@ -63,7 +64,7 @@ class Trap final : public RunObserver {
     bool read_holds = false;  // memory that may hold one
   };
   struct Agent {
-    MarkWalk walk;
+    watch::MarkWalk walk;
     std::vector<Open> open;
   };
 
@@ -81,11 +82,11 @@ class Trap final : public RunObserver {
   absl::Status LookAtValue(const Mark& mark, const Agent& agent, std::size_t result, const Bytes& bad, Frame& frame);
   TrapHit HitAt(const Mark& mark, const Agent& agent, std::size_t result, std::int64_t element, Frame& frame) const;
 
-  const PreparedKernelState& state_;
+  const agents::PreparedKernelState& state_;
   const Kernel& kernel_;
   TrapKind kind_;
-  Memory* memory_ = nullptr;
-  AgentStates<Agent> agents_;
+  memory_model::Memory* memory_ = nullptr;
+  watch::AgentStates<Agent> agents_;
   std::map<std::int32_t, bool> holds_;  // by buffer: may have one in it that did not come from nothing
   std::map<int, Product> products_;     // by line of the text
   int copy_sides_ = 0;
@@ -93,6 +94,6 @@ class Trap final : public RunObserver {
   absl::Status status_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_TRAP_H_

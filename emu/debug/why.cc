@@ -20,7 +20,7 @@
 #include "semantics/registry/op_row.h"
 #include "semantics/tensor/element_index.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 using Index = ElementIndex;
@@ -30,7 +30,7 @@ class Explainer {
   Explainer(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const WhyOptions& options)
       : prepared_(kernel),
         state_(kernel.state()),
-        kernel_(KernelOf(kernel.state())),
+        kernel_(watch::KernelOf(kernel.state())),
         inputs_(inputs),
         options_(options) {}
 
@@ -41,7 +41,7 @@ class Explainer {
     Type type = state_.program().operand_infos[query.operand].type;
     type.shape = CallerShape(state_.program(), type);
     const std::string value =
-        ElementValueText(type, recorded.outputs[query.output].bytes(), FlatElement(query.index, type.shape));
+        watch::ElementValueText(type, recorded.outputs[query.output].bytes(), FlatElement(query.index, type.shape));
     const bool several = !state_.program().device_axes.empty();
     const std::int64_t device = several ? query.index[0] : 0;
     const ElementIndex there(query.index.begin() + (several ? 1 : 0), query.index.end());
@@ -86,7 +86,7 @@ class Explainer {
   }
 
   const PreparedKernel& prepared_;
-  const PreparedKernelState& state_;
+  const agents::PreparedKernelState& state_;
   const Kernel& kernel_;
   absl::Span<const Tensor> inputs_;
   const WhyOptions& options_;
@@ -100,9 +100,9 @@ class Explainer {
 absl::StatusOr<Explainer::Recording> Explainer::Record(std::int64_t only) const {
   Recording recording{.what = std::make_shared<Provenance>(state_, options_.value_bytes, only), .outputs = {}};
   Provenance& provenance = *recording.what;
-  const LaunchOptions launch{.run = options_.run, .observers = {&provenance}};
-  PALLADION_ASSIGN_OR_RETURN(RunResult result, RunWatched(prepared_, inputs_, launch));
-  PALLADION_RETURN_IF_ERROR(EndOf(result.report));
+  const agents::LaunchOptions launch{.run = options_.run, .observers = {&provenance}};
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, launch::RunWatched(prepared_, inputs_, launch));
+  PALLADION_RETURN_IF_ERROR(launch::EndOf(result.report));
   recording.outputs = std::move(result.outputs);
   return recording;
 }
@@ -130,8 +130,8 @@ bool Explainer::Deeper(int level) {
 }
 
 std::string Explainer::Place(const ProgramRecord& record, const ProvenanceNode& node) const {
-  std::string place = Cat(OpName(*node.instr), ", line ", node.instr->text_line);
-  const std::string source = SourceText(state_.module(), node.instr->loc);
+  std::string place = Cat(watch::OpName(*node.instr), ", line ", node.instr->text_line);
+  const std::string source = watch::SourceText(state_.module(), node.instr->loc);
   if (!source.empty()) Append(&place, ", at ", source);
   if (!record.index.empty()) Append(&place, ", ", AgentName(NamingOf(state_.program()), record.index));
   if (!node.iterations.empty()) Append(&place, ", iteration ", node.iterations);
@@ -189,7 +189,8 @@ absl::Status Explainer::InMemory(std::size_t memory, const Index& index, std::in
   std::string text = NamedElement(what.name, index);
   if (what.is_input) {
     const Type type = state_.program().operand_infos[static_cast<std::size_t>(what.operand)].type;
-    Say(level, Cat(text, " = ", ElementValueText(type, what.first.data(), FlatElement(index, what.shape)), ": input"));
+    Say(level,
+        Cat(text, " = ", watch::ElementValueText(type, what.first.data(), FlatElement(index, what.shape)), ": input"));
   } else {
     Say(level, Cat(text, ": never written: undefined"));
   }
@@ -240,7 +241,7 @@ absl::Status Explainer::Value(std::size_t program, ValueSource source, std::int6
   PALLADION_ASSIGN_OR_RETURN(const ProgramRecord* record, WithValues(program));
   if (source.constant != nullptr) {
     const Type type = TypeOf(kernel_, *source.constant);
-    Say(level, Cat("constant ", ElementValueText(type, Bytes(*record, source), element), ": ", ToString(type)));
+    Say(level, Cat("constant ", watch::ElementValueText(type, Bytes(*record, source), element), ": ", ToString(type)));
     return absl::OkStatus();
   }
   if (source.node < 0) {
@@ -255,8 +256,9 @@ absl::Status Explainer::Value(std::size_t program, ValueSource source, std::int6
     const std::int64_t part = NumElements(type.shape) / std::max<std::int64_t>(1, type.shape[0]);
     return Value(program, node.in[static_cast<std::size_t>(element / part)], element % part, level);
   }
-  const std::string line = Cat(NamedElement(NameOf(node, source.result), IndexOfElement(type.shape, element)), " = ",
-                               ElementValueText(type, Bytes(*record, source), element), ": ", Place(*record, node));
+  const std::string line =
+      Cat(NamedElement(NameOf(node, source.result), IndexOfElement(type.shape, element)), " = ",
+          watch::ElementValueText(type, Bytes(*record, source), element), ": ", Place(*record, node));
   if (!shown_.emplace(program, source.node, source.result, element).second) {
     Say(level, Cat(line, " (shown above)"));
     return absl::OkStatus();
@@ -386,4 +388,4 @@ absl::StatusOr<std::string> Why(const PreparedKernel& kernel, absl::Span<const T
   return Explainer(kernel, inputs, options).Run(element);
 }
 
-}  // namespace palladion
+}  // namespace palladion::debug

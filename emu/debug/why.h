@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "emu/emulate.h"
 
-namespace palladion {
+namespace palladion::debug {
 
 struct WhyOptions {
   int depth = 12;                                    // steps back
@@ -28,6 +28,6 @@ struct WhyOptions {
 absl::StatusOr<std::string> Why(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                 const std::string& element, const WhyOptions& options);
 
-}  // namespace palladion
+}  // namespace palladion::debug
 
 #endif  // PALLADION_EMU_DEBUG_WHY_H_

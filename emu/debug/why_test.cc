@@ -8,7 +8,7 @@
 #include "emu/values.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::debug {
 namespace {
 
 Tensor Make(DType dtype, std::vector<std::int64_t> shape, const std::string& text) {
@@ -234,7 +234,7 @@ TEST(Why, EndsAtTheDepth) {
   ExpectIn("    %c[0] = 0.0: add, line 12, program (0)\n      ... (--depth shows more)\n", answer);
 }
 
-class WhyCommandTest : public CommandTest {};
+class WhyCommandTest : public command::CommandTest {};
 
 TEST_F(WhyCommandTest, AnswersAndErrors) {
   const std::string file = Write("add.pkir", AddKernel());
@@ -254,4 +254,4 @@ TEST_F(WhyCommandTest, AnswersAndErrors) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::debug

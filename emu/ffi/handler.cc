@@ -25,7 +25,7 @@ namespace palladion {
 namespace {
 
 XLA_FFI_Error* MakeError(const XLA_FFI_Api* api, const absl::Status& status) {
-  const std::string text = PrintableLines(ToStd(status.message()));
+  const std::string text = reports::PrintableLines(ToStd(status.message()));
   XLA_FFI_Error_Create_Args args = {};
   args.struct_size = XLA_FFI_Error_Create_Args_STRUCT_SIZE;
   args.message = text.c_str();
@@ -79,7 +79,7 @@ absl::StatusOr<Array> ArrayOf(const XLA_FFI_Buffer& buffer, std::string_view typ
 }
 
 struct Attributes {
-  BridgeRequest request;
+  bridge::BridgeRequest request;
   std::string_view types;  // the carried types of all operands and results, parted by commas; "" is the buffer's own
 };
 
@@ -130,7 +130,7 @@ absl::Status Call(const XLA_FFI_CallFrame& frame) {
                                (ArrayOf<MutableArray, std::byte>(buffer, NextOf(attributes.types))));
     outputs.push_back(array);
   }
-  return ProcessBridge().Call(attributes.request, inputs, outputs);
+  return bridge::ProcessBridge().Call(attributes.request, inputs, outputs);
 }
 
 // XLA asks for the version before anything else, and refuses a handler that is newer than itself.
@@ -155,6 +155,6 @@ extern "C" PALLADION_API XLA_FFI_Error* PalladionCall(XLA_FFI_CallFrame* frame) 
     palladion::AnswerVersion(*frame);
     return nullptr;
   }
-  const absl::Status status = palladion::Guarded([&] { return palladion::Call(*frame); });
+  const absl::Status status = palladion::bridge::Guarded([&] { return palladion::Call(*frame); });
   return status.ok() ? nullptr : palladion::MakeError(frame->api, status);
 }

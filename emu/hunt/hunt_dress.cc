@@ -7,7 +7,7 @@ namespace {
 
 class Dresser {
  public:
-  Dresser(Random* random, HuntKernel* kernel) : random_(*random), kernel_(*kernel) {}
+  Dresser(scheduler::Random* random, HuntKernel* kernel) : random_(*random), kernel_(*kernel) {}
 
   void Sizes() {
     static constexpr Family kFamilies[] = {Family::kThreads, Family::kThreads, Family::kThreads, Family::kBlocks,
@@ -49,19 +49,19 @@ class Dresser {
  private:
   int Below(int n) { return static_cast<int>(random_.Below(static_cast<std::uint64_t>(n))); }
 
-  Random& random_;
+  scheduler::Random& random_;
   HuntKernel& kernel_;
 };
 
 }  // namespace
 
-HuntKernel RandomSizes(Random* random) {
+HuntKernel RandomSizes(scheduler::Random* random) {
   HuntKernel kernel;
   Dresser(random, &kernel).Sizes();
   return kernel;
 }
 
-void Dress(Random* random, HuntKernel* kernel) {
+void Dress(scheduler::Random* random, HuntKernel* kernel) {
   constexpr std::size_t kMost = 8;
   for (std::vector<std::vector<Op>>* agents : {&kernel->agents, &kernel->later}) {
     for (std::vector<Op>& ops : *agents) {

@@ -8,10 +8,10 @@
 
 namespace palladion::hunt {
 
-HuntKernel RandomSizes(Random* random);  // with agents that do nothing
+HuntKernel RandomSizes(scheduler::Random* random);  // with agents that do nothing
 
 // Not too many operations; indices that are computed, masks, rows that depend on values, memory by its other name.
-void Dress(Random* random, HuntKernel* kernel);
+void Dress(scheduler::Random* random, HuntKernel* kernel);
 
 }  // namespace palladion::hunt
 

@@ -166,12 +166,13 @@ class Judgement {
   }
 
   void CompareWithMoreSeeds() {
-    const absl::StatusOr<TrialRunner> runner =
-        TrialRunner::Create(*prepared_, arrays_ = ArraysOf(inputs_), trial_options_);
+    const absl::StatusOr<checks::TrialRunner> runner =
+        checks::TrialRunner::Create(*prepared_, arrays_ = ArraysOf(inputs_), trial_options_);
     if (!runner.ok()) return Contradict("error", runner.status().ToString());
-    std::optional<Trial> first;
+    std::optional<checks::Trial> first;
     for (std::int64_t seed = 0; seed < options_.more_seeds; ++seed) {
-      absl::StatusOr<Trial> trial = runner->Run(runner->ScheduleOfSeed(seed), Watch::kOutputs, lengths_);
+      absl::StatusOr<checks::Trial> trial =
+          runner->Run(runner->ScheduleOfSeed(seed), checks::Watch::kOutputs, lengths_);
       if (!trial.ok()) return Contradict("error", trial.status().ToString());
       if (!first.has_value()) {
         first = *std::move(trial);
@@ -187,15 +188,15 @@ class Judgement {
   }
 
   void CompareTrials() {
-    const absl::StatusOr<TrialRunner> runner =
-        TrialRunner::Create(*prepared_, arrays_ = ArraysOf(inputs_), trial_options_);
+    const absl::StatusOr<checks::TrialRunner> runner =
+        checks::TrialRunner::Create(*prepared_, arrays_ = ArraysOf(inputs_), trial_options_);
     if (!runner.ok()) return Contradict("error", runner.status().ToString());
     for (std::int64_t seed = 0; seed < options_.trials; ++seed) {
       TraceRecorder recorder(written_, kernel_.blocks);
-      LaunchOptions launch;
+      agents::LaunchOptions launch;
       recorder.Attach(launch);
-      const absl::StatusOr<Trial> trial =
-          runner->Run(runner->ScheduleOfSeed(seed), Watch::kEverything, lengths_, &launch);
+      const absl::StatusOr<checks::Trial> trial =
+          runner->Run(runner->ScheduleOfSeed(seed), checks::Watch::kEverything, lengths_, &launch);
       if (!trial.ok()) return Contradict("error", trial.status().ToString());
       if (!trial->trouble.ok()) return Contradict("error", trial->trouble.ToString());
       if (seed == 0)
@@ -204,9 +205,9 @@ class Judgement {
     }
   }
 
-  void CompareTrial(const Trial& trial, const TraceRecorder& recorder, const std::string& which) {
+  void CompareTrial(const checks::Trial& trial, const TraceRecorder& recorder, const std::string& which) {
     ReferenceMachine machine(kernel_, written_);
-    const bool acquires = kernel_.family == Family::kPrograms && ProgramsInteract(prepared_->state().program());
+    const bool acquires = kernel_.family == Family::kPrograms && launch::ProgramsInteract(prepared_->state().program());
     SimpleRaces races(machine.agents(), machine.first_shared_cell(), acquires, options_.mutation);
     machine.ListenWith(&races);
     const bool broken = std::any_of(trial.findings.begin(), trial.findings.end(), [](const Finding& finding) {
@@ -215,9 +216,9 @@ class Judgement {
     if (broken) return;
     const std::string wrong = Follow(recorder.events(), &machine);
     if (!wrong.empty()) return Contradict("the run is not one of the reference machine", Cat(which, ": ", wrong));
-    if (trial.run.outcome == palladion::Outcome::kFinished) {
+    if (trial.run.outcome == palladion::scheduler::Outcome::kFinished) {
       CompareEnd(trial, machine, which);
-    } else if (trial.run.outcome == palladion::Outcome::kDeadlock) {
+    } else if (trial.run.outcome == palladion::scheduler::Outcome::kDeadlock) {
       const Reached rest = ExploreFrom(machine, options_.max_states);
       if (rest.outcomes != std::set<std::string>{"deadlock"})
         Contradict("a deadlock from which there is a way on", Cat(which, ": ", rest.outcomes.size(), " outcomes"));
@@ -225,7 +226,7 @@ class Judgement {
     CompareRaces(trial, races, which);
   }
 
-  void CompareEnd(const Trial& trial, const ReferenceMachine& machine, const std::string& which) {
+  void CompareEnd(const checks::Trial& trial, const ReferenceMachine& machine, const std::string& which) {
     if (!machine.Done()) return Contradict("a run that ended is not at its end", which);
     const std::string outcome = machine.Outcome();
     const bool undefined = std::any_of(trial.findings.begin(), trial.findings.end(), [](const Finding& finding) {
@@ -245,7 +246,7 @@ class Judgement {
     if (!same) Contradict("outputs that the reference machine does not give", Cat(which, ": ", outcome));
   }
 
-  void CompareRaces(const Trial& trial, const SimpleRaces& races, const std::string& which) {
+  void CompareRaces(const checks::Trial& trial, const SimpleRaces& races, const std::string& which) {
     std::set<LinePair> found, unfenced;
     std::set<int> found_later;
     for (const Finding& finding : trial.findings) {
@@ -282,7 +283,7 @@ class Judgement {
   const CheckOptions trial_options_{.contracts = false, .threads = 1};
   Reached reached_;
   Report report_;
-  RunLengths lengths_;
+  scheduler::RunLengths lengths_;
   HuntResult result_;
 };
 

@@ -383,7 +383,7 @@ class Generator {
     }
   }
 
-  Random random_;
+  scheduler::Random random_;
   HuntKernel kernel_;
   std::vector<std::vector<Op>>* body_ = nullptr;  // that is made
   int numbers_ = 0;

@@ -15,7 +15,7 @@ TraceRecorder::TraceRecorder(const Written& written, int blocks)
   }
 }
 
-void TraceRecorder::Attach(LaunchOptions& launch) { launch.observers.push_back(this); }
+void TraceRecorder::Attach(agents::LaunchOptions& launch) { launch.observers.push_back(this); }
 
 void TraceRecorder::Add(absl::Span<const std::int64_t> index, int line, bool half) {
   if (runs_ != 1) return;
@@ -27,7 +27,7 @@ void TraceRecorder::After(const Step& step, Frame& frame) {
   if (step.visible && lines_.count(step.text_line) > 0) Add(frame.grid_index, step.text_line, false);
 }
 
-void TraceRecorder::Box(AccessKind, const BoxAccess& access, const BoxReach&, const std::byte*) {
+void TraceRecorder::Box(AccessKind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte*) {
   if (copies_.count(access.site.text_line) > 0) Add(access.site.program, access.site.text_line, true);
 }
 

@@ -19,18 +19,19 @@ struct Event {
   bool half = false;  // of the copy that the line started
 };
 
-class TraceRecorder final : public RunObserver {
+class TraceRecorder final : public agents::RunObserver {
  public:
   TraceRecorder(const Written& written, int blocks);
 
   // Of the first run alone: a check may run a schedule again.
-  void Attach(LaunchOptions& launch);
+  void Attach(agents::LaunchOptions& launch);
   const std::vector<Event>& events() const { return events_; }
 
   bool watches_steps() const override { return true; }
-  void Bound(Memory&, absl::Span<const BufferId>) override { ++runs_; }
+  void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { ++runs_; }
   void After(const Step& step, Frame& frame) override;
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
 
  private:
   void Add(absl::Span<const std::int64_t> index, int line, bool half);

@@ -16,7 +16,7 @@
 #include "scheduler/agent.h"
 #include "scheduler/run_loop.h"
 
-namespace palladion {
+namespace palladion::launch {
 
 class AgentsOfLaunch {
  public:
@@ -24,23 +24,25 @@ class AgentsOfLaunch {
 
   // Operands have their memory: before anything is written there. Then, once the grid is known, the agents are made.
   // `search`: every schedule is tried, so all agents are there from the start.
-  virtual void Bound(Memory& /*memory*/, absl::Span<const BufferId> /*arrays*/) {}
+  virtual void Bound(memory_model::Memory& /*memory*/, absl::Span<const BufferId> /*arrays*/) {}
   virtual void Make(bool search) = 0;
 
-  virtual AgentSource& source() = 0;
-  virtual LoopOptions Fitting(LoopOptions loop) const = 0;  // with as many agents at once as there is room for
-  virtual bool copyable() const { return false; }           // for a search: may memory and agents be copied?
+  virtual scheduler::AgentSource& source() = 0;
+  virtual scheduler::LoopOptions Fitting(
+      scheduler::LoopOptions loop) const = 0;      // with as many agents at once as there is room for
+  virtual bool copyable() const { return false; }  // for a search: may memory and agents be copied?
 
   // Every agent has come to its end. Found: by whoever watches them besides memory.
   virtual void End() {}
   virtual std::vector<Finding> Found() const { return {}; }
-  virtual void Tell(ScheduledResult& result, const LoopOptions& loop) const = 0;  // what only these agents know
+  virtual void Tell(ScheduledResult& result,
+                    const scheduler::LoopOptions& loop) const = 0;  // what only these agents know
 
   // For messages: "program", and what the budget counts; what to do about a deadlock; why some have not begun, ""
   // where all have, and what to do about that.
   virtual std::string_view kind() const = 0;
   virtual std::string_view counted() const = 0;
-  virtual std::string FixOf(const Deadlock& deadlock) const = 0;
+  virtual std::string FixOf(const scheduler::Deadlock& deadlock) const = 0;
   virtual std::string WhyNotBegun() const = 0;
   virtual std::string_view begin_fix() const = 0;
   // Agents that have not ended, with the step that each is at; a nameless one is told by its place alone.
@@ -58,9 +60,9 @@ inline const Step& StepAt(const Frame& frame) {
 }
 
 // Both outlive the agents.
-std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(LaunchState& state, const ScheduledOptions& options);
-std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(LaunchState& state, const ScheduledOptions& options);
+std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(agents::LaunchState& state, const ScheduledOptions& options);
+std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(agents::LaunchState& state, const ScheduledOptions& options);
 
-}  // namespace palladion
+}  // namespace palladion::launch
 
 #endif  // PALLADION_EMU_LAUNCH_AGENTS_OF_LAUNCH_H_

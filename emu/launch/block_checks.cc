@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cstring>
 
-namespace palladion {
+namespace palladion::launch {
 
-void BlockChecks::Watch(const Memory& memory, BufferId array, bool aliased) {
+void BlockChecks::Watch(const memory_model::Memory& memory, BufferId array, bool aliased) {
   const absl::Span<const std::int64_t> shape = memory.ShapeOf(array);
   watched_.push_back({.id = array,
                       .aliased = aliased,
                       .shape = {shape.begin(), shape.end()},
                       .element_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(array)),
                       .data = memory.DataOf(array),
-                      .flushed = BoxList(std::max(1, static_cast<int>(shape.size())))});
+                      .flushed = memory_model::BoxList(std::max(1, static_cast<int>(shape.size())))});
 }
 
 BlockChecks::Watched* BlockChecks::Find(BufferId id) {
@@ -40,15 +40,16 @@ void BlockChecks::Issued(const AsyncRequest& request, Halves halves) {
   to_ = request.destinations[0].buffer();
 }
 
-void BlockChecks::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+void BlockChecks::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                      const std::byte* value) {
   if (access.buffer != from_ && access.buffer != to_) return;
   const bool flush = kind == AccessKind::kWrite && access.buffer == to_;
   const bool fetch = kind == AccessKind::kRead && access.buffer == from_;
   const BufferId block = from_, to = to_;
   if (kind == AccessKind::kWrite) from_ = to_ = BufferId();  // the second half of the copy
   Watched* watched = Find(access.buffer);
-  ElementBox box;
-  if (watched == nullptr || ExtentOf(access, reach, &box) == Extent::kNothing) return;
+  memory_model::ElementBox box;
+  if (watched == nullptr || memory_model::ExtentOf(access, reach, &box) == memory_model::Extent::kNothing) return;
   ++copies_;
   // What an output flushed is complete when it fetches its own block again.
   const bool own = fetch && watched->flushes == to;
@@ -58,18 +59,19 @@ void BlockChecks::Box(AccessKind kind, const BoxAccess& access, const BoxReach& 
   if (fetch && watched->aliased && !own) CheckFetch(*watched, access, reach);
 }
 
-WitnessAccess BlockChecks::AccessOf(AccessKind kind, const BoxAccess& access, const ElementBox& box) const {
+memory_model::WitnessAccess BlockChecks::AccessOf(AccessKind kind, const BoxAccess& access,
+                                                  const memory_model::ElementBox& box) const {
   const absl::Span<const std::int64_t> program = clock_.program();
   return {.kind = kind,
           .program = {program.begin(), program.end()},
-          .box = ToString(box),
+          .box = memory_model::ToString(box),
           .loc = access.site.loc,
           .text_line = access.site.text_line};
 }
 
-void BlockChecks::CheckRevisit(Watched& watched, const BoxAccess& access, const ElementBox& box) {
+void BlockChecks::CheckRevisit(Watched& watched, const BoxAccess& access, const memory_model::ElementBox& box) {
   std::int64_t element = -1;
-  ElementBox overlap;
+  memory_model::ElementBox overlap;
   if (watched.owners == nullptr) {
     if (watched.flushed.Meets(box, &overlap)) {
       element = 0;
@@ -77,18 +79,18 @@ void BlockChecks::CheckRevisit(Watched& watched, const BoxAccess& access, const 
     } else if (!watched.flushed.Add(box)) {
       std::int64_t elements = 1;
       for (std::int64_t size : watched.shape) elements *= size;
-      watched.owners = std::make_unique<UnitOwners>(elements);
+      watched.owners = std::make_unique<memory_model::UnitOwners>(elements);
       for (std::size_t i = 0; i < watched.flushed.size(); ++i) {
-        VisitRuns(watched.flushed.At(i), watched.shape, [&](std::int64_t first, std::int64_t last) {
-          watched.owners->Overwrite(first, last, UnitOwners::kSeveral);
+        memory_model::VisitRuns(watched.flushed.At(i), watched.shape, [&](std::int64_t first, std::int64_t last) {
+          watched.owners->Overwrite(first, last, memory_model::UnitOwners::kSeveral);
         });
       }
     }
   }
   if (watched.owners != nullptr) {
-    VisitRuns(box, watched.shape, [&](std::int64_t first, std::int64_t last) {
-      if (element < 0) element = watched.owners->FirstInherited(first, last, UnitOwners::kFirstTask);
-      watched.owners->Overwrite(first, last, UnitOwners::kSeveral);
+    memory_model::VisitRuns(box, watched.shape, [&](std::int64_t first, std::int64_t last) {
+      if (element < 0) element = watched.owners->FirstInherited(first, last, memory_model::UnitOwners::kFirstTask);
+      watched.owners->Overwrite(first, last, memory_model::UnitOwners::kSeveral);
     });
   }
   if (element < 0) return;
@@ -103,13 +105,13 @@ void BlockChecks::CheckRevisit(Watched& watched, const BoxAccess& access, const 
 }
 
 // Called before the bytes move, so the array still has the old ones.
-void BlockChecks::RecordFlush(Watched& watched, const BoxAccess& access, const BoxReach& reach,
+void BlockChecks::RecordFlush(Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach,
                               const std::byte* value) {
   Flush flush{.step = step_};
-  ExtentOf(access, reach, &flush.box);
+  memory_model::ExtentOf(access, reach, &flush.box);
   flush.access = AccessOf(AccessKind::kWrite, access, flush.box);
   const auto bytes = static_cast<std::size_t>(watched.element_bytes);
-  VisitElements(access, reach, watched.shape, [&](std::int64_t element, std::int64_t lane) {
+  memory_model::VisitElements(access, reach, watched.shape, [&](std::int64_t element, std::int64_t lane) {
     const std::byte* old = watched.data + element * watched.element_bytes;
     if (std::memcmp(old, value + lane * watched.element_bytes, bytes) != 0) flush.changed.push_back(element);
   });
@@ -121,9 +123,9 @@ void BlockChecks::RecordFlush(Watched& watched, const BoxAccess& access, const B
 }
 
 // The fetch for this step i + 1 started before the body of step i: the flushes of steps i and i - 1 are not before it.
-void BlockChecks::CheckFetch(Watched& watched, const BoxAccess& access, const BoxReach& reach) {
-  ElementBox box;
-  ExtentOf(access, reach, &box);
+void BlockChecks::CheckFetch(Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach) {
+  memory_model::ElementBox box;
+  memory_model::ExtentOf(access, reach, &box);
   for (const Flush& flush : watched.recent) {
     if (flush.step + 2 < step_) continue;
     bool meets = true;
@@ -131,7 +133,7 @@ void BlockChecks::CheckFetch(Watched& watched, const BoxAccess& access, const Bo
       meets &= box.low[d] < flush.box.high[d] && flush.box.low[d] < box.high[d];
     std::int64_t element = -1;
     if (meets) {
-      VisitElements(access, reach, watched.shape, [&](std::int64_t e, std::int64_t) {
+      memory_model::VisitElements(access, reach, watched.shape, [&](std::int64_t e, std::int64_t) {
         if (element < 0 && std::binary_search(flush.changed.begin(), flush.changed.end(), e)) element = e;
       });
     }
@@ -149,4 +151,4 @@ void BlockChecks::CheckFetch(Watched& watched, const BoxAccess& access, const Bo
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::launch

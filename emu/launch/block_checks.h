@@ -17,13 +17,13 @@
 #include "memory_model/sweep/sweep.h"
 #include "memory_model/sweep/witness.h"
 
-namespace palladion {
+namespace palladion::launch {
 
 // A block was flushed to a place of its array to which the same core had flushed before, not just now.
 struct Revisit {
   BufferId buffer;
-  std::int64_t byte = 0;  // one that both flushes write
-  WitnessAccess again;    // the later flush
+  std::int64_t byte = 0;              // one that both flushes write
+  memory_model::WitnessAccess again;  // the later flush
   std::int64_t count = 1;
 };
 
@@ -31,17 +31,17 @@ struct Revisit {
 struct StaleFetch {
   BufferId buffer;
   std::int64_t byte = 0;
-  WitnessAccess flush, fetch;
+  memory_model::WitnessAccess flush, fetch;
   std::int64_t count = 1;
 };
 
-class BlockChecks final : public AccessObserver {
+class BlockChecks final : public memory_model::AccessObserver {
  public:
-  explicit BlockChecks(std::vector<TaskDim> dims) : clock_(std::move(dims)) {}
+  explicit BlockChecks(std::vector<memory_model::TaskDim> dims) : clock_(std::move(dims)) {}
 
   // Before the first program. `aliased`: a block of an input is fetched from the same array; else it is the array of an
   // output alone.
-  void Watch(const Memory& memory, BufferId array, bool aliased);
+  void Watch(const memory_model::Memory& memory, BufferId array, bool aliased);
 
   const std::vector<Revisit>& revisits() const { return revisits_; }
   const std::vector<StaleFetch>& stale_fetches() const { return stale_; }
@@ -49,15 +49,16 @@ class BlockChecks final : public AccessObserver {
 
   void Running(const RunningAgent& now) override;
   void Issued(const AsyncRequest& request, Halves halves) override;
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind, const PointAccess&, const std::byte*) override {}
 
  private:
   struct Flush {
     std::int64_t step = 0;              // of the program that was left
-    ElementBox box;                     // around `changed`
+    memory_model::ElementBox box;       // around `changed`
     std::vector<std::int64_t> changed;  // elements that it gave other bytes, ascending
-    WitnessAccess access;
+    memory_model::WitnessAccess access;
   };
   struct Watched {
     BufferId id;
@@ -66,18 +67,20 @@ class BlockChecks final : public AccessObserver {
     std::vector<std::int64_t> shape;
     std::int64_t element_bytes = 1;
     const std::byte* data = nullptr;
-    BoxList flushed;                     // by the core so far
-    std::unique_ptr<UnitOwners> owners;  // instead, when the list has become too long
-    std::vector<Flush> recent;           // aliased: of this step and the last
+    memory_model::BoxList flushed;                     // by the core so far
+    std::unique_ptr<memory_model::UnitOwners> owners;  // instead, when the list has become too long
+    std::vector<Flush> recent;                         // aliased: of this step and the last
   };
 
   Watched* Find(BufferId id);
-  void CheckRevisit(Watched& watched, const BoxAccess& access, const ElementBox& box);
-  void RecordFlush(Watched& watched, const BoxAccess& access, const BoxReach& reach, const std::byte* value);
-  void CheckFetch(Watched& watched, const BoxAccess& access, const BoxReach& reach);
-  WitnessAccess AccessOf(AccessKind kind, const BoxAccess& access, const ElementBox& box) const;
+  void CheckRevisit(Watched& watched, const BoxAccess& access, const memory_model::ElementBox& box);
+  void RecordFlush(Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach,
+                   const std::byte* value);
+  void CheckFetch(Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach);
+  memory_model::WitnessAccess AccessOf(AccessKind kind, const BoxAccess& access,
+                                       const memory_model::ElementBox& box) const;
 
-  TaskClock clock_;
+  memory_model::TaskClock clock_;
   std::vector<Watched> watched_;
   std::vector<Revisit> revisits_;
   std::vector<StaleFetch> stale_;
@@ -85,6 +88,6 @@ class BlockChecks final : public AccessObserver {
   std::int64_t step_ = 0, copies_ = 0;
 };
 
-}  // namespace palladion
+}  // namespace palladion::launch
 
 #endif  // PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_

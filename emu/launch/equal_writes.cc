@@ -4,10 +4,10 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::launch {
 
-LaunchOptions EqualWrites::Again(const LaunchOptions& launch) {
-  LaunchOptions again = launch;
+agents::LaunchOptions EqualWrites::Again(const agents::LaunchOptions& launch) {
+  agents::LaunchOptions again = launch;
   again.observers = {this};
   again.ran = {};
   again.contracts = nullptr;
@@ -16,7 +16,7 @@ LaunchOptions EqualWrites::Again(const LaunchOptions& launch) {
   return again;
 }
 
-void EqualWrites::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
+void EqualWrites::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const OperandInfo& info = program_.operand_infos[i];
     const bool written = info.role == Role::kOut || (info.written && info.role != Role::kScratch);
@@ -24,7 +24,7 @@ void EqualWrites::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
   }
 }
 
-void EqualWrites::Watch(const Memory& memory, BufferId array) {
+void EqualWrites::Watch(const memory_model::Memory& memory, BufferId array) {
   values_.Watch(memory, array);
   arrays_.emplace_back(memory.NameOf(array), array);
 }
@@ -43,7 +43,8 @@ void EqualWrites::SetProgram(absl::Span<const std::int64_t> index) {
   task_ = tasks_.try_emplace(parallel_, static_cast<std::uint32_t>(tasks_.size() + 1)).first->second;
 }
 
-void EqualWrites::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
+void EqualWrites::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                      const std::byte* value) {
   if (kind != AccessKind::kRead) values_.Box(Writer(), kind, access, reach, value);
 }
 
@@ -57,4 +58,4 @@ void SayEqual(Finding& finding, std::string_view joint) {
   Append(&finding.message, joint, "every write stores the same bytes");
 }
 
-}  // namespace palladion
+}  // namespace palladion::launch

@@ -28,17 +28,17 @@
 #include "semantics/base/finding.h"
 #include "semantics/program/program.h"
 
-namespace palladion {
+namespace palladion::launch {
 
-class EqualWrites final : public RunObserver {
+class EqualWrites final : public agents::RunObserver {
  public:
   // `program` outlives the object.
   explicit EqualWrites(const Program& program) : program_(program) {}
 
   // The options of the second run: nobody else watches. Every array of the call that somebody writes is compared.
-  LaunchOptions Again(const LaunchOptions& launch);
+  agents::LaunchOptions Again(const agents::LaunchOptions& launch);
   // The same for a run that has other observers too, and only for these arrays.
-  void Watch(const Memory& memory, BufferId array);
+  void Watch(const memory_model::Memory& memory, BufferId array);
 
   // Who writes now, a number that is not 0: of agents that are more than programs.
   void WrittenBy(std::function<std::uint32_t()> writer) { writer_ = std::move(writer); }
@@ -50,9 +50,10 @@ class EqualWrites final : public RunObserver {
   // Did a write to the array store undefined elements, or under an undefined mask?
   bool AnyUndefined(BufferId array) const { return values_.AnyUndefined(array); }
 
-  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Running(const RunningAgent& now) override { SetProgram(now.index); }
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
@@ -66,7 +67,7 @@ class EqualWrites final : public RunObserver {
   absl::flat_hash_map<std::vector<std::int64_t>, std::uint32_t> tasks_;
   std::uint32_t task_ = 1;
   std::vector<std::pair<std::string, BufferId>> arrays_;
-  WrittenValues values_;
+  memory_model::WrittenValues values_;
 };
 
 // Do both sides write, so that it is worth asking? Of what a race check found, before it is put in terms of a target.
@@ -75,6 +76,6 @@ inline bool IsWriteWrite(const Finding& finding) { return finding.code == Findin
 // The finding becomes the note; `joint` stands between its message and what is said.
 void SayEqual(Finding& finding, std::string_view joint);
 
-}  // namespace palladion
+}  // namespace palladion::launch
 
 #endif  // PALLADION_EMU_LAUNCH_EQUAL_WRITES_H_

@@ -10,10 +10,10 @@
 #include "semantics/program/view.h"
 #include "semantics/tensor/element_index.h"
 
-namespace palladion {
+namespace palladion::launch {
 
-std::vector<TaskDim> GridDims(const Program& program, absl::Span<const ConstArray> inputs) {
-  std::vector<TaskDim> dims;
+std::vector<memory_model::TaskDim> GridDims(const Program& program, absl::Span<const ConstArray> inputs) {
+  std::vector<memory_model::TaskDim> dims;
   for (std::size_t d = 0; d < program.grid.size(); ++d) {
     dims.push_back({.size = program.grid[d].size, .parallel = program.dim_order[d] == DimOrder::kParallel});
     if (program.grid_bound[d] < 0) continue;
@@ -27,15 +27,16 @@ std::vector<TaskDim> GridDims(const Program& program, absl::Span<const ConstArra
   return dims;
 }
 
-bool HasTasks(absl::Span<const TaskDim> dims) {
-  return std::any_of(dims.begin(), dims.end(), [](const TaskDim& dim) { return dim.parallel && dim.size > 1; });
+bool HasTasks(absl::Span<const memory_model::TaskDim> dims) {
+  return std::any_of(dims.begin(), dims.end(),
+                     [](const memory_model::TaskDim& dim) { return dim.parallel && dim.size > 1; });
 }
 
 namespace {
 
 // Nobody else looks at what other tasks do, so that it counts here.
-std::vector<TaskDim> InOrder(std::vector<TaskDim> dims) {
-  for (TaskDim& dim : dims) dim.parallel = false;
+std::vector<memory_model::TaskDim> InOrder(std::vector<memory_model::TaskDim> dims) {
+  for (memory_model::TaskDim& dim : dims) dim.parallel = false;
   return dims;
 }
 
@@ -45,7 +46,7 @@ std::string_view Did(AccessKind kind) {
 
 }  // namespace
 
-GridChecks::GridChecks(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks)
+GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks)
     : kernel_(kernel),
       dims_(GridDims(kernel.program(), inputs)),
       looks_(looks),
@@ -57,14 +58,14 @@ GridChecks::GridChecks(const PreparedKernelState& kernel, absl::Span<const Const
     checks_blocks_ |= program.grid_in_agent && info.role == Role::kOut && info.mode == BlockMode::kResident;
 }
 
-void GridChecks::Attach(LaunchOptions& launch) {
+void GridChecks::Attach(agents::LaunchOptions& launch) {
   launch_ = launch;
   if (looks_ == Looks::kRevisits && !checks_blocks_) return;
   launch.tasks_apart |= looks_ == Looks::kAll;
   if (sweeps_ || checks_blocks_) launch.observers.push_back(this);
 }
 
-void GridChecks::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
+void GridChecks::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   if (sweeps_) memory.Observe(&sweep_);
   if (checks_blocks_) memory.Observe(&blocks_);
   for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
@@ -74,7 +75,7 @@ void GridChecks::Bound(Memory& memory, absl::Span<const BufferId> arrays) {
 
 // What nobody writes cannot be in conflict. A block's own memory is its core's; so is a whole array in a core's memory,
 // and scratch: on hardware that is undefined at first, and only `generic` hands it from program to program.
-void GridChecks::WatchOperand(const Memory& memory, std::size_t i, BufferId array) {
+void GridChecks::WatchOperand(const memory_model::Memory& memory, std::size_t i, BufferId array) {
   const Program& program = kernel_.program();
   const OperandInfo& info = program.operand_infos[i];
   const bool tpu = program.target.backend == TargetBackend::kMosaicTpu;
@@ -86,17 +87,18 @@ void GridChecks::WatchOperand(const Memory& memory, std::size_t i, BufferId arra
         !info.restored)
       blocks_.Watch(memory, array, false);
   } else if (info.role == Role::kOut) {
-    sweep_.Watch(memory, array, Sweep::Sharing::kShared);
+    sweep_.Watch(memory, array, memory_model::Sweep::Sharing::kShared);
     const bool fetched =
         info.alias >= 0 && program.operand_infos[static_cast<std::size_t>(info.alias)].mode == BlockMode::kResident;
     const bool revisited = info.alias < 0 && !info.restored;  // and must not be
     if (checks_blocks_ && info.mode == BlockMode::kResident && !info.block.empty() && (revisited || fetched))
       blocks_.Watch(memory, array, fetched);
   } else if (info.role == Role::kScratch) {
-    if (program.target.backend == TargetBackend::kGeneric) sweep_.Watch(memory, array, Sweep::Sharing::kOwn);
+    if (program.target.backend == TargetBackend::kGeneric)
+      sweep_.Watch(memory, array, memory_model::Sweep::Sharing::kOwn);
   } else if (info.written && info.mode != BlockMode::kResident) {
     const bool own = tpu && info.mode == BlockMode::kWhole;
-    sweep_.Watch(memory, array, own ? Sweep::Sharing::kOwn : Sweep::Sharing::kShared);
+    sweep_.Watch(memory, array, own ? memory_model::Sweep::Sharing::kOwn : memory_model::Sweep::Sharing::kShared);
   }
 }
 
@@ -109,7 +111,7 @@ std::string GridChecks::NameOf(BufferId buffer) const {
   return kernel_.program().refs[OperandOf(buffer).ref.index()].name;
 }
 
-FindingAccess GridChecks::Describe(const WitnessAccess& access, BufferId buffer) const {
+FindingAccess GridChecks::Describe(const memory_model::WitnessAccess& access, BufferId buffer) const {
   return {.kind = access.kind,
           .agent = AgentName(access.program),
           .object = NameOf(buffer),
@@ -138,8 +140,8 @@ std::string GridChecks::WhyUnordered(absl::Span<const std::int64_t> a, absl::Spa
   return Cat(which, ": programs of a GPU grid run in any order, and at the same time");
 }
 
-std::string GridChecks::FixFor(const SweepConflict& conflict) const {
-  if (conflict.rule == ConflictRule::kInherited)
+std::string GridChecks::FixFor(const memory_model::SweepConflict& conflict) const {
+  if (conflict.rule == memory_model::ConflictRule::kInherited)
     return "initialise it in every program, or say \"arbitrary\" for the dimension in dimension_semantics";
   const TargetBackend backend = kernel_.program().target.backend;
   if (backend == TargetBackend::kMosaicTpu || backend == TargetBackend::kGeneric)
@@ -149,20 +151,20 @@ std::string GridChecks::FixFor(const SweepConflict& conflict) const {
          "next";
 }
 
-Finding GridChecks::FindingOf(const SweepConflict& conflict, const WitnessAccess& first, const std::string& element,
-                              bool one_value) const {
+Finding GridChecks::FindingOf(const memory_model::SweepConflict& conflict, const memory_model::WitnessAccess& first,
+                              const std::string& element, bool one_value) const {
   const bool generic = kernel_.program().target.backend == TargetBackend::kGeneric;
-  const bool write_write = conflict.rule == ConflictRule::kWriteWrite;
-  const bool inherited = conflict.rule == ConflictRule::kInherited;
+  const bool write_write = conflict.rule == memory_model::ConflictRule::kWriteWrite;
+  const bool inherited = conflict.rule == memory_model::ConflictRule::kInherited;
   Finding finding;
   finding.code = write_write ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite;
   if (generic || inherited) finding.code = FindingCode::kGridOrder;
   finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
-  const WitnessAccess second{.kind = conflict.kind,
-                             .program = conflict.program,
-                             .box = conflict.box,
-                             .loc = conflict.loc,
-                             .text_line = conflict.text_line};
+  const memory_model::WitnessAccess second{.kind = conflict.kind,
+                                           .program = conflict.program,
+                                           .box = conflict.box,
+                                           .loc = conflict.loc,
+                                           .text_line = conflict.text_line};
   finding.first = Describe(first, conflict.buffer);
   finding.second = Describe(second, conflict.buffer);
   finding.message = Cat("'", NameOf(conflict.buffer), "'", element, ": ", finding.second->agent, " ", Did(second.kind),
@@ -183,16 +185,16 @@ Finding GridChecks::FindingOf(const SweepConflict& conflict, const WitnessAccess
 }
 
 // Where the other access could not be asked for.
-Finding GridChecks::OneSided(const SweepConflict& conflict) const {
+Finding GridChecks::OneSided(const memory_model::SweepConflict& conflict) const {
   const bool generic = kernel_.program().target.backend == TargetBackend::kGeneric;
-  Finding finding{
-      .code = conflict.rule == ConflictRule::kWriteWrite ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite,
-      .loc = conflict.loc,
-      .text_line = conflict.text_line,
-      .count = conflict.count,
-      .why = "the run that asks who else touches it did not come to its end",
-      .fix = FixFor(conflict)};
-  if (generic || conflict.rule == ConflictRule::kInherited) finding.code = FindingCode::kGridOrder;
+  Finding finding{.code = conflict.rule == memory_model::ConflictRule::kWriteWrite ? FindingCode::kRaceWriteWrite
+                                                                                   : FindingCode::kRaceReadWrite,
+                  .loc = conflict.loc,
+                  .text_line = conflict.text_line,
+                  .count = conflict.count,
+                  .why = "the run that asks who else touches it did not come to its end",
+                  .fix = FixFor(conflict)};
+  if (generic || conflict.rule == memory_model::ConflictRule::kInherited) finding.code = FindingCode::kGridOrder;
   finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
   finding.second = Describe({.kind = conflict.kind,
                              .program = conflict.program,
@@ -205,7 +207,7 @@ Finding GridChecks::OneSided(const SweepConflict& conflict) const {
   return finding;
 }
 
-Finding GridChecks::FindingOf(const Revisit& revisit, const std::optional<WitnessAccess>& first) const {
+Finding GridChecks::FindingOf(const Revisit& revisit, const std::optional<memory_model::WitnessAccess>& first) const {
   Finding finding{.code = FindingCode::kOutRevisit,
                   .message = Cat("the block ", revisit.again.box, " of '", NameOf(revisit.buffer), "' was left",
                                  first.has_value() ? Cat(" after ", AgentName(first->program)) : std::string(),
@@ -267,14 +269,14 @@ void GridChecks::Add(Finding finding) {
   findings_.push_back(std::move(finding));
 }
 
-absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun) {
+absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::LaunchOptions& launch)>& rerun) {
   if (looks_ == Looks::kAll && sweep_.clock().too_many())
     return absl::ResourceExhaustedError(
         Cat("kernel @", kernel_.program().kernel_name,
             ": its grid has too many programs along parallel dimensions that lie inside sequential ones; put the "
             "parallel dimensions first, or check a smaller grid"));
   for (const StaleFetch& stale : blocks_.stale_fetches()) Add(FindingOf(stale));
-  const std::vector<SweepConflict>& conflicts = sweep_.conflicts();
+  const std::vector<memory_model::SweepConflict>& conflicts = sweep_.conflicts();
   const std::vector<Revisit>& revisits = blocks_.revisits();
   order_is_no_matter_ = true;
   if (conflicts.empty() && revisits.empty()) return absl::OkStatus();
@@ -283,19 +285,19 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
     return absl::OkStatus();
   }
 
-  Witness witness(dims_);
+  memory_model::Witness witness(dims_);
   EqualWrites equal(kernel_.program());
   std::vector<std::string> elements;
-  LaunchOptions again = launch_;
+  agents::LaunchOptions again = launch_;
   again.tasks_apart |= looks_ == Looks::kAll;
   again.ran = {};
   again.definedness = true;  // what is undefined is equal to nothing
-  BoundAndFinished ask([&](Memory& memory, absl::Span<const BufferId>) {
+  agents::BoundAndFinished ask([&](memory_model::Memory& memory, absl::Span<const BufferId>) {
     memory.Observe(&witness);
     memory.Observe(&equal);
-    for (const SweepConflict& conflict : conflicts) {
+    for (const memory_model::SweepConflict& conflict : conflicts) {
       witness.Ask(memory, conflict);
-      if (conflict.rule == ConflictRule::kWriteWrite) equal.Watch(memory, conflict.buffer);
+      if (conflict.rule == memory_model::ConflictRule::kWriteWrite) equal.Watch(memory, conflict.buffer);
       const auto bytes = static_cast<std::int64_t>(memory.ElementBytesOf(conflict.buffer));
       elements.push_back(IndexText(memory.ShapeOf(conflict.buffer), conflict.byte / bytes));
     }
@@ -305,20 +307,20 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const LaunchOpt
   again.observers = {&ask};
   if (const absl::Status status = rerun(again); !status.ok()) {
     order_is_no_matter_ = false;
-    for (const SweepConflict& conflict : conflicts) Add(OneSided(conflict));
+    for (const memory_model::SweepConflict& conflict : conflicts) Add(OneSided(conflict));
     for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));
     return status;
   }
   for (std::size_t i = 0; i < conflicts.size(); ++i) {
-    const std::optional<WitnessAccess>& first = witness.Answer(i);
+    const std::optional<memory_model::WitnessAccess>& first = witness.Answer(i);
     const BufferId buffer = conflicts[i].buffer;
     const bool one_value = equal.Of(buffer);
-    order_is_no_matter_ &=
-        first.has_value() && conflicts[i].rule == ConflictRule::kWriteWrite && one_value && !equal.AnyUndefined(buffer);
+    order_is_no_matter_ &= first.has_value() && conflicts[i].rule == memory_model::ConflictRule::kWriteWrite &&
+                           one_value && !equal.AnyUndefined(buffer);
     if (first.has_value()) Add(FindingOf(conflicts[i], *first, elements[i], one_value));
   }
   for (std::size_t i = 0; i < revisits.size(); ++i) {
-    const std::optional<WitnessAccess>& first = witness.Answer(conflicts.size() + i);
+    const std::optional<memory_model::WitnessAccess>& first = witness.Answer(conflicts.size() + i);
     if (first.has_value()) Add(FindingOf(revisits[i], first));
   }
   return absl::OkStatus();
@@ -330,4 +332,4 @@ std::vector<CheckTally> GridChecks::tallies() const {
   return tallies;
 }
 
-}  // namespace palladion
+}  // namespace palladion::launch

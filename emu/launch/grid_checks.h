@@ -28,29 +28,29 @@
 #include "memory_model/sweep/sweep.h"
 #include "memory_model/sweep/witness.h"
 
-namespace palladion {
+namespace palladion::launch {
 
 // The grid of a launch; `inputs` hold its bounds.
-std::vector<TaskDim> GridDims(const Program& program, absl::Span<const ConstArray> inputs);
+std::vector<memory_model::TaskDim> GridDims(const Program& program, absl::Span<const ConstArray> inputs);
 // Are some of its programs without an order?
-bool HasTasks(absl::Span<const TaskDim> dims);
+bool HasTasks(absl::Span<const memory_model::TaskDim> dims);
 
-class GridChecks final : public RunObserver {
+class GridChecks final : public agents::RunObserver {
  public:
   // Revisits: of all this only output blocks that are visited again, which a plain run looks for too; programs run as
   // they would without it.
   enum class Looks : std::uint8_t { kAll, kRevisits };
 
   // `kernel` outlives the checks. `inputs` are those of the launch: they hold the bounds of the grid.
-  GridChecks(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks = Looks::kAll);
+  GridChecks(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks = Looks::kAll);
 
   // Adds what the launch needs to be watched: itself, tasks apart.
-  void Attach(LaunchOptions& launch);
+  void Attach(agents::LaunchOptions& launch);
 
   // After the launch. Calls `rerun`, at most once, with the same launch and another observer. Its errors are returned,
   // and then the findings name one access each; so they do where there is no `rerun`.
   // ResourceExhausted: a grid of more tasks than can be told apart, with parallel dimensions inside sequential ones.
-  absl::Status Finish(const std::function<absl::Status(const LaunchOptions& launch)>& rerun);
+  absl::Status Finish(const std::function<absl::Status(const agents::LaunchOptions& launch)>& rerun);
 
   // After Finish: whatever order its programs have, is this what each of them finds in memory? Then nobody reads what
   // another task writes, and where several write one element, they all store the same bytes, defined ones.
@@ -66,31 +66,31 @@ class GridChecks final : public RunObserver {
   };
 
   bool watches_memory() const override { return false; }  // the sweep does, and who looks at blocks
-  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override;
-  void WatchOperand(const Memory& memory, std::size_t i, BufferId array);
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
+  void WatchOperand(const memory_model::Memory& memory, std::size_t i, BufferId array);
   const OperandInfo& OperandOf(BufferId buffer) const;
   std::string NameOf(BufferId buffer) const;
   std::string WhyUnordered(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
-  std::string FixFor(const SweepConflict& conflict) const;
-  Finding FindingOf(const SweepConflict& conflict, const WitnessAccess& first, const std::string& element,
-                    bool one_value) const;
-  Finding OneSided(const SweepConflict& conflict) const;
-  Finding FindingOf(const Revisit& revisit, const std::optional<WitnessAccess>& first) const;
+  std::string FixFor(const memory_model::SweepConflict& conflict) const;
+  Finding FindingOf(const memory_model::SweepConflict& conflict, const memory_model::WitnessAccess& first,
+                    const std::string& element, bool one_value) const;
+  Finding OneSided(const memory_model::SweepConflict& conflict) const;
+  Finding FindingOf(const Revisit& revisit, const std::optional<memory_model::WitnessAccess>& first) const;
   Finding FindingOf(const StaleFetch& stale) const;
-  FindingAccess Describe(const WitnessAccess& access, BufferId buffer) const;
+  FindingAccess Describe(const memory_model::WitnessAccess& access, BufferId buffer) const;
   void Add(Finding finding);
 
-  const PreparedKernelState& kernel_;
-  std::vector<TaskDim> dims_;
+  const agents::PreparedKernelState& kernel_;
+  std::vector<memory_model::TaskDim> dims_;
   const Looks looks_;
-  LaunchOptions launch_;  // as it was given, for the second run
-  Sweep sweep_;
+  agents::LaunchOptions launch_;  // as it was given, for the second run
+  memory_model::Sweep sweep_;
   BlockChecks blocks_;
   bool sweeps_ = false, checks_blocks_ = false, order_is_no_matter_ = false;
   std::vector<Array> arrays_;
   std::vector<Finding> findings_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::launch
 
 #endif  // PALLADION_EMU_LAUNCH_GRID_CHECKS_H_

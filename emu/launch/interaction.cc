@@ -5,7 +5,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::launch {
 namespace {
 
 constexpr int kPrivate = -1;
@@ -53,4 +53,4 @@ std::string WhyProgramsInteract(const Program& program) {
   return "";
 }
 
-}  // namespace palladion
+}  // namespace palladion::launch

@@ -8,7 +8,7 @@
 
 #include "semantics/program/program.h"
 
-namespace palladion {
+namespace palladion::launch {
 
 // Are its agents threads of GPU blocks, over a machine of their own?
 bool NeedsThreads(const Program& program);
@@ -23,6 +23,6 @@ bool ProgramsInteract(const Program& program);
 // Through what, for a report: "the old value of the atomic at line 7 of the kernel text"; "" when they do not.
 std::string WhyProgramsInteract(const Program& program);
 
-}  // namespace palladion
+}  // namespace palladion::launch
 
 #endif  // PALLADION_EMU_LAUNCH_INTERACTION_H_

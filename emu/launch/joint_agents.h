@@ -15,15 +15,15 @@
 #include "scheduler/agent.h"
 #include "scheduler/run_loop.h"
 
-namespace palladion {
+namespace palladion::launch {
 
 class JointAgent;
 
-class JointAgents final : public AgentSource {
+class JointAgents final : public scheduler::AgentSource {
  public:
   // A launch's agents, and how many of them may be under way at once.
   struct Launch {
-    AgentSource* source = nullptr;
+    scheduler::AgentSource* source = nullptr;
     std::size_t resident = 0;
     std::int32_t device = 0;
   };
@@ -32,12 +32,12 @@ class JointAgents final : public AgentSource {
   JointAgents(const JointAgents&) = delete;
   JointAgents& operator=(const JointAgents&) = delete;
 
-  absl::StatusOr<Agent*> Next() override;
+  absl::StatusOr<scheduler::Agent*> Next() override;
   bool Ready() const override;
-  void Retire(Agent* agent) override;
+  void Retire(scheduler::Agent* agent) override;
 
   // How the run ended for one launch: its own waits of a deadlock; finished where its agents are.
-  LoopResult ResultOf(std::size_t launch, const LoopResult& run) const;
+  scheduler::LoopResult ResultOf(std::size_t launch, const scheduler::LoopResult& run) const;
 
  private:
   friend class JointAgent;
@@ -45,7 +45,7 @@ class JointAgents final : public AgentSource {
   // Of an agent: whose it is, and its number there.
   struct Numbered {
     std::size_t launch = 0;
-    AgentOrdinal own;
+    scheduler::AgentOrdinal own;
   };
   struct State {
     Launch launch;
@@ -55,12 +55,12 @@ class JointAgents final : public AgentSource {
   };
   struct Waiting {  // has been made, and nobody asked for it yet
     std::size_t launch = 0;
-    Agent* agent = nullptr;
+    scheduler::Agent* agent = nullptr;
   };
 
-  std::optional<AgentOrdinal> OwnOf(std::size_t launch, AgentOrdinal joint) const;
-  AgentOrdinal JointOf(std::size_t launch, AgentOrdinal own) const;
-  AgentOrdinal Number(std::size_t launch);
+  std::optional<scheduler::AgentOrdinal> OwnOf(std::size_t launch, scheduler::AgentOrdinal joint) const;
+  scheduler::AgentOrdinal JointOf(std::size_t launch, scheduler::AgentOrdinal own) const;
+  scheduler::AgentOrdinal Number(std::size_t launch);
   bool Look();
 
   std::vector<State> states_;
@@ -72,6 +72,6 @@ class JointAgents final : public AgentSource {
   std::vector<JointAgent*> free_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::launch
 
 #endif  // PALLADION_EMU_LAUNCH_JOINT_AGENTS_H_

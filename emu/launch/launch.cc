@@ -14,19 +14,20 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::launch {
 namespace {
 
 // Runs programs one after another. Where a kernel has loops that may wait, `solo` is there.
-absl::Status RunPrograms(LaunchState& state, Frame& frame, AgentPrograms programs, SoloSpin* solo) {
-  StartPrograms(frame, programs);
+absl::Status RunPrograms(agents::LaunchState& state, Frame& frame, agents::AgentPrograms programs,
+                         agents::SoloSpin* solo) {
+  agents::StartPrograms(frame, programs);
   const absl::Status status = solo == nullptr ? frame.Run() : solo->Run(frame);
   return status.ok() ? status : state.AtStep(status, frame);
 }
 
 // In program order at most one agent is under way, so they share a frame: each program is one, or the whole walk is. A
 // second core has its own, since its blocks and its scratch are.
-absl::Status RunInProgramOrder(LaunchState& state, SoloSpin* solo) {
+absl::Status RunInProgramOrder(agents::LaunchState& state, agents::SoloSpin* solo) {
   const std::int64_t programs = state.walk().programs();
   const std::int64_t each = state.program().grid_in_agent ? state.FirstCorePrograms() : 1;
   RunControl* const control = state.frame().control;
@@ -47,7 +48,7 @@ absl::Status RunInProgramOrder(LaunchState& state, SoloSpin* solo) {
 }
 
 // Of the walk, which is row-major.
-absl::StatusOr<std::int64_t> NumberOf(absl::Span<const std::int64_t> index, LaunchState& state) {
+absl::StatusOr<std::int64_t> NumberOf(absl::Span<const std::int64_t> index, agents::LaunchState& state) {
   const std::vector<std::int64_t>& size = state.frame().grid_size;
   std::int64_t number = 0;
   bool inside = index.size() == size.size();
@@ -62,22 +63,24 @@ absl::StatusOr<std::int64_t> NumberOf(absl::Span<const std::int64_t> index, Laun
 }
 
 // A budget that the user gave is of operations too.
-LoopOptions LoopOf(const RunOptions& run) {
-  LoopOptions loop;
+scheduler::LoopOptions LoopOf(const RunOptions& run) {
+  scheduler::LoopOptions loop;
   if (run.loop_budget != RunOptions().loop_budget && run.loop_budget > 0) loop.budget = run.loop_budget;
   return loop;
 }
 
 // Agents that wait for each other: seed 0 of a check, and nothing is judged but what a plain run sees.
-absl::StatusOr<LaunchResult> RunTogetherInOrder(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                                absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+absl::StatusOr<agents::LaunchResult> RunTogetherInOrder(const agents::PreparedKernelState& kernel,
+                                                        absl::Span<const ConstArray> inputs,
+                                                        absl::Span<const MutableArray> outputs,
+                                                        const agents::LaunchOptions& options) {
   if (options.only_program.has_value()) {
     return absl::UnimplementedError(
         Cat("kernel @", kernel.program().kernel_name,
             ": --program: threads wait for each other, so none runs alone; leave it out and look at the lines of "
             "that thread, which the log begins with its index"));
   }
-  const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
+  const std::unique_ptr<scheduler::Policy> policy = scheduler::MakePolicy(scheduler::PolicyKind::kProgramOrder, 0, {});
   ScheduledOptions scheduled{.launch = options, .loop = LoopOf(options.run)};
   scheduled.loop.resident = ProgramsAtOnce(kernel.program());
   PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, RunScheduled({kernel, inputs, outputs, scheduled}, *policy));
@@ -85,23 +88,25 @@ absl::StatusOr<LaunchResult> RunTogetherInOrder(const PreparedKernelState& kerne
 }
 
 // Do programs need each other to come to their end? Else the plain loop runs them one after another.
-bool RunTogether(const Program& program, const LaunchOptions& options) {
+bool RunTogether(const Program& program, const agents::LaunchOptions& options) {
   if (NeedsThreads(program)) return true;
   return !program.loops.empty() && !options.only_program.has_value() && ProgramsInteract(program);
 }
 
 }  // namespace
 
-absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                       absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
+absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::PreparedKernelState& kernel,
+                                               absl::Span<const ConstArray> inputs,
+                                               absl::Span<const MutableArray> outputs,
+                                               const agents::LaunchOptions& options) {
   if (RunTogether(kernel.program(), options)) return RunTogetherInOrder(kernel, inputs, outputs, options);
   const bool may_wait = !kernel.program().loops.empty();
-  RunState run;
-  LaunchState state(kernel, options, {.run = &run});
+  agents::RunState run;
+  agents::LaunchState state(kernel, options, {.run = &run});
   PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
-  std::optional<SoloSpin> solo;
+  std::optional<agents::SoloSpin> solo;
   if (may_wait) solo.emplace(state, state.watchers());
-  SoloSpin* const spin = may_wait ? &*solo : nullptr;
+  agents::SoloSpin* const spin = may_wait ? &*solo : nullptr;
   std::int64_t programs = state.walk().programs();
   absl::Status ran;
   if (options.only_program.has_value()) {
@@ -121,24 +126,24 @@ absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::
   if (stuck && !watched && !options.only_program.has_value() && !kernel.program().grid_in_agent) {
     return RunTogetherInOrder(kernel, inputs, outputs, options);  // another program may write what it looks at
   }
-  LaunchResult result{.programs = programs,
-                      .accesses = state.memory().accesses(),
-                      .definedness_checks = checks,
-                      .findings = state.memory().findings(),
-                      .printed = state.memory().printed(),
-                      .stuck = stuck};
+  agents::LaunchResult result{.programs = programs,
+                              .accesses = state.memory().accesses(),
+                              .definedness_checks = checks,
+                              .findings = state.memory().findings(),
+                              .printed = state.memory().printed(),
+                              .stuck = stuck};
   if (stuck) result.findings.push_back(*spin->stuck());
   return result;
 }
 
-absl::StatusOr<Report> LaunchKernel(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                    absl::Span<const MutableArray> outputs, const LaunchOptions& options) {
-  LaunchOptions asked = options;
+absl::StatusOr<Report> LaunchKernel(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                    absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options) {
+  agents::LaunchOptions asked = options;
   GridChecks blocks(kernel, inputs, GridChecks::Looks::kRevisits);
   blocks.Attach(asked);
-  LaunchResult result;
+  agents::LaunchResult result;
   if (asked.found_before_error == nullptr) asked.found_before_error = &result.findings;
-  absl::StatusOr<LaunchResult> ran = RunLaunch(kernel, inputs, outputs, asked);
+  absl::StatusOr<agents::LaunchResult> ran = RunLaunch(kernel, inputs, outputs, asked);
   const bool interrupted = IsInterrupted(ran.status());
   if (!ran.ok() && !interrupted && asked.found_before_error->empty()) return ran.status();
   if (ran.ok()) {
@@ -171,4 +176,4 @@ absl::Status EndOf(const Report& report) {
   return absl::Status(status, ToAbsl(report.error->message));
 }
 
-}  // namespace palladion
+}  // namespace palladion::launch

@@ -9,21 +9,23 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/emulate.h"
 
-namespace palladion {
+namespace palladion::launch {
 
 // The arrays have been checked against the kernel's operands, and the memory they need against options.memory_limit.
 // Outputs are written whole, poison where nothing was stored.
-absl::StatusOr<LaunchResult> RunLaunch(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                       absl::Span<const MutableArray> outputs, const LaunchOptions& options);
+absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::PreparedKernelState& kernel,
+                                               absl::Span<const ConstArray> inputs,
+                                               absl::Span<const MutableArray> outputs,
+                                               const agents::LaunchOptions& options);
 
 // The same as a report. An error after something was found is Report::error; of an interrupted run there is always a
 // report, and its outputs are not whole.
-absl::StatusOr<Report> LaunchKernel(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                    absl::Span<const MutableArray> outputs, const LaunchOptions& options);
+absl::StatusOr<Report> LaunchKernel(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                    absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options);
 
 // The same with observers, hooks and another order, into outputs of its own. Errors as palladion::Run.
 absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
-                                     const LaunchOptions& options);
+                                     const agents::LaunchOptions& options);
 
 // How the run of a report ended: its error, Cancelled where it was interrupted, else OK.
 absl::Status EndOf(const Report& report);
@@ -34,6 +36,6 @@ ReportedFinding Reported(const Finding& finding, const Module& module);
 // The user's frames of a place, innermost first; none for an invalid id.
 std::vector<SourceFrame> FramesOf(const Module& module, LocId loc);
 
-}  // namespace palladion
+}  // namespace palladion::launch
 
 #endif  // PALLADION_EMU_LAUNCH_LAUNCH_H_

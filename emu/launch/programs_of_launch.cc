@@ -6,14 +6,14 @@
 #include "emu/launch/agents_of_launch.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::launch {
 namespace {
 
 constexpr std::size_t kFrameBytes = std::size_t{1} << 30;
 
 class Programs final : public AgentsOfLaunch {
  public:
-  Programs(LaunchState& state, const ScheduledOptions& options) : state_(state), options_(options) {}
+  Programs(agents::LaunchState& state, const ScheduledOptions& options) : state_(state), options_(options) {}
 
   void Make(bool search) override {
     shared_.emplace(state_);
@@ -23,31 +23,31 @@ class Programs final : public AgentsOfLaunch {
     }
     if (!state_.program().loops.empty()) state_.memory().Observe(&spins_.emplace(state_.memory()));
     agents_.emplace(state_, *shared_,
-                    ProgramAgent::Watching{.watcher = state_.watchers(),
-                                           .recorder = recorder_.has_value() ? &*recorder_ : nullptr,
-                                           .spins = spins_.has_value() ? &*spins_ : nullptr});
+                    agents::ProgramAgent::Watching{.watcher = state_.watchers(),
+                                                   .recorder = recorder_.has_value() ? &*recorder_ : nullptr,
+                                                   .spins = spins_.has_value() ? &*spins_ : nullptr});
   }
 
-  AgentSource& source() override { return *agents_; }
+  scheduler::AgentSource& source() override { return *agents_; }
   bool copyable() const override {
-    const LaunchOptions& launch = options_.launch;
+    const agents::LaunchOptions& launch = options_.launch;
     return launch.observers.empty() && !launch.definedness && launch.contracts == nullptr;
   }
 
-  LoopOptions Fitting(LoopOptions loop) const override {
+  scheduler::LoopOptions Fitting(scheduler::LoopOptions loop) const override {
     const Program& program = state_.program();
     const std::size_t each = std::max<std::size_t>(1, program.arena_bytes + program.scratch_bytes);
     loop.resident = std::clamp<std::size_t>(kFrameBytes / each, 2, std::max<std::size_t>(2, loop.resident));
     return loop;
   }
 
-  void Tell(ScheduledResult& result, const LoopOptions& loop) const override {
+  void Tell(ScheduledResult& result, const scheduler::LoopOptions& loop) const override {
     result.all_fit = static_cast<std::size_t>(result.launch.programs) <= loop.resident;
   }
 
   std::string_view kind() const override { return "program"; }
   std::string_view counted() const override { return "operations on shared memory"; }
-  std::string FixOf(const Deadlock&) const override { return std::string(kSpinFix); }
+  std::string FixOf(const scheduler::Deadlock&) const override { return std::string(agents::kSpinFix); }
   std::string_view begin_fix() const override {
     return "launch no more programs than fit at once, or let none wait for one that begins later";
   }
@@ -57,23 +57,24 @@ class Programs final : public AgentsOfLaunch {
   }
   std::vector<Unfinished> unfinished() const override {
     std::vector<Unfinished> all;
-    for (const ProgramAgent* agent : agents_->Unfinished()) all.push_back({agent->Name(), &StepAt(agent->frame())});
+    for (const agents::ProgramAgent* agent : agents_->Unfinished())
+      all.push_back({agent->Name(), &StepAt(agent->frame())});
     return all;
   }
 
  private:
-  LaunchState& state_;
+  agents::LaunchState& state_;
   const ScheduledOptions& options_;
-  std::optional<SharedMemory> shared_;
-  std::optional<TouchRecorder> recorder_;
-  std::optional<SpinWatch> spins_;
-  std::optional<ProgramAgents> agents_;
+  std::optional<agents::SharedMemory> shared_;
+  std::optional<agents::TouchRecorder> recorder_;
+  std::optional<agents::SpinWatch> spins_;
+  std::optional<agents::ProgramAgents> agents_;
 };
 
 }  // namespace
 
-std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(LaunchState& state, const ScheduledOptions& options) {
+std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(agents::LaunchState& state, const ScheduledOptions& options) {
   return std::make_unique<Programs>(state, options);
 }
 
-}  // namespace palladion
+}  // namespace palladion::launch

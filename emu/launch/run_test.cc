@@ -13,30 +13,30 @@
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::launch {
 namespace {
 
 // Adds to what is there; two threads store into the same shared memory, and nothing orders them.
 std::string RacyText() {
-  return ThreadKernel(Threads(2),
-                      "    run_scoped{collective_axes=[\"wg\"]}() "
-                      "(%sm: ref<smem,i32[128]> as \"smem\") {\n"
-                      "      %v = get(%xr) : i32[128];\n"
-                      "      %w = add(%v, 1:i32) : i32[128];\n"
-                      "      _ = swap(%sm, %w) : i32[128];\n"
-                      "      %r = get(%sm) : i32[128];\n"
-                      "      _ = swap(%or, %r) : i32[128];\n"
-                      "      return;\n    };\n");
+  return threads::ThreadKernel(threads::Threads(2),
+                               "    run_scoped{collective_axes=[\"wg\"]}() "
+                               "(%sm: ref<smem,i32[128]> as \"smem\") {\n"
+                               "      %v = get(%xr) : i32[128];\n"
+                               "      %w = add(%v, 1:i32) : i32[128];\n"
+                               "      _ = swap(%sm, %w) : i32[128];\n"
+                               "      %r = get(%sm) : i32[128];\n"
+                               "      _ = swap(%or, %r) : i32[128];\n"
+                               "      return;\n    };\n");
 }
 
 // One waits for what nobody brings about.
 std::string StuckText() {
-  return ThreadKernel(Threads(2),
-                      "    run_scoped{collective_axes=[\"wg\"]}() "
-                      "(%b: ref<smem,barrier{arrivals=1, "
-                      "orders_tensor_core=false}[1]> as \"b\") {\n"
-                      "      barrier_wait(barrier=%b);\n"
-                      "      return;\n    };\n");
+  return threads::ThreadKernel(threads::Threads(2),
+                               "    run_scoped{collective_axes=[\"wg\"]}() "
+                               "(%b: ref<smem,barrier{arrivals=1, "
+                               "orders_tensor_core=false}[1]> as \"b\") {\n"
+                               "      barrier_wait(barrier=%b);\n"
+                               "      return;\n    };\n");
 }
 
 // A kernel with arrays of its own.
@@ -72,7 +72,7 @@ class Launched {
     }
     return Cat(told, "\n", result.launch.programs, " programs, ", result.launch.accesses, " accesses");
   }
-  std::string Alone(Policy& policy) {
+  std::string Alone(scheduler::Policy& policy) {
     const absl::StatusOr<ScheduledResult> result = RunScheduled(On(0), policy);
     EXPECT_TRUE(result.ok()) << result.status();
     return result.ok() ? Told(*result) : "";
@@ -86,7 +86,7 @@ class Launched {
   ScheduledOptions options_;
   std::vector<BufferId> buffers_;
   std::int32_t device_ = -1;
-  BoundAndFinished look_{[this](Memory& memory, absl::Span<const BufferId> arrays) {
+  agents::BoundAndFinished look_{[this](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     for (const BufferId array : arrays) {
       buffers_.push_back(array);
       device_ = memory.DeviceOf(array);
@@ -94,7 +94,9 @@ class Launched {
   }};
 };
 
-std::unique_ptr<Policy> OfSeed(std::uint64_t seed) { return MakePolicy(PolicyOfSeed(seed), seed, {20, {5, 5, 5, 5}}); }
+std::unique_ptr<scheduler::Policy> OfSeed(std::uint64_t seed) {
+  return scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {20, {5, 5, 5, 5}});
+}
 
 // An update under a lock: every order of the programs ends with the same word.
 std::string LockedText() {
@@ -106,7 +108,7 @@ TEST(RunLaunches, OnTwoDevicesEachIsAsItWereAlone) {
   EXPECT_NE(std::string::npos, alone_racy.find("RACE_")) << alone_racy;
   const std::string alone_locked = Launched(LockedText(), "triton/h100").Alone(*OfSeed(0));
   Launched racy(RacyText()), locked(LockedText(), "triton/h100");
-  RunState run(2);
+  agents::RunState run(2);
   const std::vector<LaunchCall> calls = {racy.On(0), locked.On(1)};
   const auto results = RunLaunches(run, calls, *OfSeed(0));
   ASSERT_TRUE(results.ok()) << results.status();
@@ -124,11 +126,11 @@ TEST(RunLaunches, AgentsOfBothGoInTheOrderOfOnePolicy) {
   std::int64_t switches = 0;
   for (std::uint64_t seed = 0; seed < 13; ++seed) {
     Launched first(LockedText(), "triton/h100"), second(LockedText(), "triton/h100");
-    RunState run(2);
+    agents::RunState run(2);
     const std::vector<LaunchCall> calls = {first.On(1), second.On(0)};
     const auto results = RunLaunches(run, calls, *OfSeed(seed));
     ASSERT_TRUE(results.ok()) << results.status();
-    EXPECT_EQ(Outcome::kFinished, (*results)[0].run.outcome);
+    EXPECT_EQ(scheduler::Outcome::kFinished, (*results)[0].run.outcome);
     EXPECT_EQ(8, (*results)[0].run.agents);
     EXPECT_EQ(*first.On(1).outputs[1].data, std::byte{4}) << "the word, seed " << seed;
     EXPECT_EQ(*second.On(0).outputs[1].data, std::byte{4}) << "the word, seed " << seed;
@@ -142,7 +144,7 @@ TEST(RunLaunches, OneAfterAnotherTheSecondSeesTheArraysOfTheFirst) {
   second.TakeInput(first);
   const std::string alone_first = first.Alone(*OfSeed(0)), alone_second = second.Alone(*OfSeed(0));
   EXPECT_NE(alone_first, alone_second) << "the second adds to what the first left";
-  RunState run;
+  agents::RunState run;
   for (Launched* launched : {&first, &second}) {
     const auto results = RunLaunches(run, std::vector<LaunchCall>{launched->On(0)}, *OfSeed(0));
     ASSERT_TRUE(results.ok()) << results.status();
@@ -152,13 +154,13 @@ TEST(RunLaunches, OneAfterAnotherTheSecondSeesTheArraysOfTheFirst) {
 
 TEST(RunLaunches, ADeadlockIsOfItsLaunchAndNamesTheDevice) {
   Launched stuck(StuckText()), locked(LockedText(), "triton/h100");
-  RunState run(2);
+  agents::RunState run(2);
   const std::vector<LaunchCall> calls = {locked.On(0), stuck.On(1)};
   const auto results = RunLaunches(run, calls, *OfSeed(0));
   ASSERT_TRUE(results.ok()) << results.status();
-  EXPECT_EQ(Outcome::kFinished, (*results)[0].run.outcome);
+  EXPECT_EQ(scheduler::Outcome::kFinished, (*results)[0].run.outcome);
   EXPECT_TRUE((*results)[0].launch.findings.empty());
-  ASSERT_EQ(Outcome::kDeadlock, (*results)[1].run.outcome);
+  ASSERT_EQ(scheduler::Outcome::kDeadlock, (*results)[1].run.outcome);
   const std::string told = stuck.Told((*results)[1]);
   EXPECT_NE(std::string::npos, told.find("DEADLOCK")) << told;
   EXPECT_NE(std::string::npos, told.find("on device 1")) << told;
@@ -167,7 +169,7 @@ TEST(RunLaunches, ADeadlockIsOfItsLaunchAndNamesTheDevice) {
 
 TEST(RunLaunches, ADeviceHasOneLaunchAtATime) {
   Launched one(RacyText()), two(RacyText());
-  RunState run(2);
+  agents::RunState run(2);
   const std::vector<LaunchCall> both = {one.On(1), two.On(1)}, nowhere = {one.On(2)};
   const absl::Status busy = RunLaunches(run, both, *OfSeed(0)).status();
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, busy.code());
@@ -177,4 +179,4 @@ TEST(RunLaunches, ADeviceHasOneLaunchAtATime) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::launch

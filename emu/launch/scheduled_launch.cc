@@ -15,16 +15,18 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::launch {
 namespace {
 
 // One launch and its agents; what a search explores.
-class AgentsLaunch final : public Explorable {
+class AgentsLaunch final : public scheduler::Explorable {
  public:
   // Both outlive it.
-  AgentsLaunch(const PreparedKernelState& kernel, const ScheduledOptions& options, const LaunchPlace& at = {})
+  AgentsLaunch(const agents::PreparedKernelState& kernel, const ScheduledOptions& options,
+               const agents::LaunchPlace& at = {})
       : options_(options),
-        machine_first_([this](Memory& memory, absl::Span<const BufferId> arrays) { who_->Bound(memory, arrays); }),
+        machine_first_(
+            [this](memory_model::Memory& memory, absl::Span<const BufferId> arrays) { who_->Bound(memory, arrays); }),
         watched_(WithMachine(options.launch)),
         state_(kernel, watched_, at),
         who_(NeedsThreads(kernel.program()) ? ThreadsOfLaunch(state_, options) : ProgramsOfLaunch(state_, options)) {}
@@ -37,10 +39,10 @@ class AgentsLaunch final : public Explorable {
     return absl::OkStatus();
   }
 
-  AgentSource& agents() override { return who_->source(); }
+  scheduler::AgentSource& agents() override { return who_->source(); }
   bool copyable() const { return who_->copyable(); }
-  LoopOptions Loop() const {
-    LoopOptions loop = options_.loop;
+  scheduler::LoopOptions Loop() const {
+    scheduler::LoopOptions loop = options_.loop;
     loop.control = options_.launch.run.control;
     return who_->Fitting(loop);
   }
@@ -48,7 +50,9 @@ class AgentsLaunch final : public Explorable {
   absl::StatusOr<std::shared_ptr<const void>> Save() const override {
     return std::shared_ptr<const void>(state_.memory().Save());
   }
-  void Restore(const void* saved) override { state_.memory().Restore(*static_cast<const Memory::Saved*>(saved)); }
+  void Restore(const void* saved) override {
+    state_.memory().Restore(*static_cast<const memory_model::Memory::Saved*>(saved));
+  }
 
   std::vector<Finding> FoundSoFar() {
     std::vector<Finding> findings = state_.memory().findings();
@@ -57,8 +61,8 @@ class AgentsLaunch final : public Explorable {
   }
 
   // `fair`: nobody is left out for ever, so agents that do not come to an end are a livelock.
-  ScheduledResult Result(LoopResult run, bool fair) {
-    const bool finished = run.outcome == Outcome::kFinished;
+  ScheduledResult Result(scheduler::LoopResult run, bool fair) {
+    const bool finished = run.outcome == scheduler::Outcome::kFinished;
     const std::int64_t checks = finished ? state_.Finish() : 0;
     if (finished) who_->End();
     ScheduledResult result{.launch = {.programs = state_.walk().programs(),
@@ -69,20 +73,20 @@ class AgentsLaunch final : public Explorable {
                            .run = std::move(run)};
     who_->Tell(result, Loop());
     std::vector<Finding>& findings = result.launch.findings;
-    if (result.run.outcome == Outcome::kDeadlock) findings.push_back(DeadlockFinding(result.run));
-    if (result.run.outcome == Outcome::kBudget && fair) findings.push_back(LivelockFinding(result.run));
+    if (result.run.outcome == scheduler::Outcome::kDeadlock) findings.push_back(DeadlockFinding(result.run));
+    if (result.run.outcome == scheduler::Outcome::kBudget && fair) findings.push_back(LivelockFinding(result.run));
     return result;
   }
 
  private:
   // Observers find the machine of the agents there.
-  LaunchOptions WithMachine(LaunchOptions options) {
+  agents::LaunchOptions WithMachine(agents::LaunchOptions options) {
     options.observers.insert(options.observers.begin(), &machine_first_);
     return options;
   }
 
-  Finding DeadlockFinding(const LoopResult& run) const {
-    const Wait& wait = FirstToTell(run.deadlock);
+  Finding DeadlockFinding(const scheduler::LoopResult& run) const {
+    const scheduler::Wait& wait = scheduler::FirstToTell(run.deadlock);
     const bool partial = run.deadlock.partial;
     Finding finding{.code = FindingCode::kDeadlock,
                     .severity = RowOf(FindingCode::kDeadlock).severity,
@@ -98,7 +102,7 @@ class AgentsLaunch final : public Explorable {
     return finding;
   }
 
-  Finding LivelockFinding(const LoopResult& run) const {
+  Finding LivelockFinding(const scheduler::LoopResult& run) const {
     constexpr std::size_t kShown = 4;
     const std::vector<AgentsOfLaunch::Unfinished> running = who_->unfinished();
     std::string where;
@@ -124,16 +128,16 @@ class AgentsLaunch final : public Explorable {
   }
 
   const ScheduledOptions& options_;
-  BoundAndFinished machine_first_;
-  const LaunchOptions watched_;
-  mutable LaunchState state_;  // Save marks freed memory as kept
+  agents::BoundAndFinished machine_first_;
+  const agents::LaunchOptions watched_;
+  mutable agents::LaunchState state_;  // Save marks freed memory as kept
   std::unique_ptr<AgentsOfLaunch> who_;
 };
 
 }  // namespace
 
-absl::StatusOr<ScheduledResult> RunScheduled(const LaunchCall& call, Policy& policy) {
-  RunState run(call.device + 1);
+absl::StatusOr<ScheduledResult> RunScheduled(const LaunchCall& call, scheduler::Policy& policy) {
+  agents::RunState run(call.device + 1);
   PALLADION_ASSIGN_OR_RETURN(std::vector<ScheduledResult> results, RunLaunches(run, {&call, 1}, policy));
   return std::move(results[0]);
 }
@@ -143,7 +147,7 @@ namespace {
 // The launches of a run that are under way together; their devices are taken until they have ended.
 class LaunchesTogether {
  public:
-  explicit LaunchesTogether(RunState& run) : run_(run) {}
+  explicit LaunchesTogether(agents::RunState& run) : run_(run) {}
   ~LaunchesTogether() {
     for (const std::int32_t device : devices_) run_.End(device);
   }
@@ -159,13 +163,13 @@ class LaunchesTogether {
     }
     devices_.push_back(call.device);
     calls_.push_back(&call);
-    launches_.push_back(
-        std::make_unique<AgentsLaunch>(call.kernel, call.options, LaunchPlace{.run = &run_, .device = call.device}));
+    launches_.push_back(std::make_unique<AgentsLaunch>(call.kernel, call.options,
+                                                       agents::LaunchPlace{.run = &run_, .device = call.device}));
     return launches_.back()->Bind(call.inputs, call.outputs, /*search=*/false);
   }
 
-  absl::StatusOr<std::vector<ScheduledResult>> Run(Policy& policy) {
-    LoopOptions options = launches_[0]->Loop();
+  absl::StatusOr<std::vector<ScheduledResult>> Run(scheduler::Policy& policy) {
+    scheduler::LoopOptions options = launches_[0]->Loop();
     std::optional<JointAgents> joint;
     if (launches_.size() > 1) {
       std::vector<JointAgents::Launch> sources;
@@ -174,14 +178,14 @@ class LaunchesTogether {
       joint.emplace(std::move(sources));
       options.resident = std::numeric_limits<std::size_t>::max();  // each launch has its own limit
     }
-    RunLoop loop(joint.has_value() ? *joint : launches_[0]->agents(), options);
-    absl::StatusOr<LoopResult> run = loop.Run(policy);
+    scheduler::RunLoop loop(joint.has_value() ? *joint : launches_[0]->agents(), options);
+    absl::StatusOr<scheduler::LoopResult> run = loop.Run(policy);
     std::vector<ScheduledResult> results;
     for (std::size_t i = 0; i < launches_.size(); ++i) {
       std::vector<Finding>* const before_error = calls_[i]->options.launch.found_before_error;
       if (!run.ok() && before_error != nullptr) *before_error = launches_[i]->FoundSoFar();
       if (!run.ok()) continue;
-      LoopResult own = joint.has_value() ? joint->ResultOf(i, *run) : *std::move(run);
+      scheduler::LoopResult own = joint.has_value() ? joint->ResultOf(i, *run) : *std::move(run);
       results.push_back(launches_[i]->Result(std::move(own), /*fair=*/true));
     }
     PALLADION_RETURN_IF_ERROR(run.status());
@@ -189,7 +193,7 @@ class LaunchesTogether {
   }
 
  private:
-  RunState& run_;
+  agents::RunState& run_;
   std::vector<std::int32_t> devices_;
   std::vector<const LaunchCall*> calls_;
   std::vector<std::unique_ptr<AgentsLaunch>> launches_;
@@ -197,8 +201,8 @@ class LaunchesTogether {
 
 }  // namespace
 
-absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(RunState& run, absl::Span<const LaunchCall> calls,
-                                                         Policy& policy) {
+absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(agents::RunState& run, absl::Span<const LaunchCall> calls,
+                                                         scheduler::Policy& policy) {
   if (calls.empty()) return std::vector<ScheduledResult>();
   LaunchesTogether together(run);
   for (const LaunchCall& call : calls) PALLADION_RETURN_IF_ERROR(together.Add(call));
@@ -207,8 +211,8 @@ absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(RunState& run, absl::Sp
 
 std::size_t ProgramsAtOnce(const Program& program) {
   constexpr std::size_t kBlocksOfSm = 32;  // CUDA C++ Programming Guide, "Compute Capabilities": 9.0 and 10.0
-  const Chip* chip = FindChip(program.target.chip);
-  if (program.loops.empty() || chip == nullptr || chip->is_tpu) return LoopOptions().resident;
+  const machines::Chip* chip = machines::FindChip(program.target.chip);
+  if (program.loops.empty() || chip == nullptr || chip->is_tpu) return scheduler::LoopOptions().resident;
   return static_cast<std::size_t>(chip->cores) * kBlocksOfSm;
 }
 
@@ -216,13 +220,13 @@ absl::StatusOr<std::optional<Finding>> StartOrderNote(const LaunchCall& call) {
   ScheduledOptions backwards = call.options;
   backwards.launch.order = WalkOrder::kReverse;
   backwards.begin_backwards = true;
-  const std::unique_ptr<Policy> policy = MakePolicy(PolicyKind::kProgramOrder, 0, {});
+  const std::unique_ptr<scheduler::Policy> policy = scheduler::MakePolicy(scheduler::PolicyKind::kProgramOrder, 0, {});
   PALLADION_ASSIGN_OR_RETURN(const ScheduledResult result,
                              RunScheduled({call.kernel, call.inputs, call.outputs, backwards, call.device}, *policy));
   const std::vector<Finding>& findings = result.launch.findings;
   const auto hang = std::find_if(findings.begin(), findings.end(),
                                  [](const Finding& finding) { return finding.code == FindingCode::kDeadlock; });
-  if (result.run.outcome != Outcome::kDeadlock || hang == findings.end()) return std::optional<Finding>();
+  if (result.run.outcome != scheduler::Outcome::kDeadlock || hang == findings.end()) return std::optional<Finding>();
   return std::optional<Finding>(
       Finding{.code = FindingCode::kStartOrder,
               .severity = RowOf(FindingCode::kStartOrder).severity,
@@ -236,24 +240,25 @@ absl::StatusOr<std::optional<Finding>> StartOrderNote(const LaunchCall& call) {
               .confidence = Confidence::kPolicyDependent});
 }
 
-absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                       absl::Span<const MutableArray> outputs, const ExhaustiveOptions& options,
-                                       const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit) {
-  const auto make = [&]() -> absl::StatusOr<std::unique_ptr<Explorable>> {
+absl::StatusOr<scheduler::Explored> RunExhaustive(
+    const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+    absl::Span<const MutableArray> outputs, const ExhaustiveOptions& options,
+    const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit) {
+  const auto make = [&]() -> absl::StatusOr<std::unique_ptr<scheduler::Explorable>> {
     auto launch = std::make_unique<AgentsLaunch>(kernel, options.scheduled);
     PALLADION_RETURN_IF_ERROR(launch->Bind(inputs, outputs, /*search=*/true));
     return launch;
   };
-  const auto seen = [&](Explorable& system, const LoopResult& run) -> absl::StatusOr<bool> {
+  const auto seen = [&](scheduler::Explorable& system, const scheduler::LoopResult& run) -> absl::StatusOr<bool> {
     return visit(static_cast<AgentsLaunch&>(system).Result(run, /*fair=*/false));
   };
   const AgentsLaunch shape(kernel, options.scheduled);
-  return Explore(make,
-                 {.sleep_sets = options.sleep_sets,
-                  .snapshots = options.snapshots && shape.copyable(),
-                  .max_schedules = options.max_schedules,
-                  .loop = shape.Loop()},
-                 seen);
+  return scheduler::Explore(make,
+                            {.sleep_sets = options.sleep_sets,
+                             .snapshots = options.snapshots && shape.copyable(),
+                             .max_schedules = options.max_schedules,
+                             .loop = shape.Loop()},
+                            seen);
 }
 
-}  // namespace palladion
+}  // namespace palladion::launch

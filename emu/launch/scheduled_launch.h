@@ -19,17 +19,19 @@
 #include "scheduler/run_loop.h"
 #include "scheduler/search/explore.h"
 
-namespace palladion {
-
-class EqualWrites;    // emu/launch/equal_writes.h
+namespace palladion::threads {
 class ThreadMachine;  // emu/threads/thread_machine.h
+}  // namespace palladion::threads
 
+namespace palladion::launch {
+
+class EqualWrites;  // emu/launch/equal_writes.h
 struct ScheduledOptions {
-  LaunchOptions launch;
+  agents::LaunchOptions launch;
   // `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
-  LoopOptions loop;
+  scheduler::LoopOptions loop;
   // Of threads of GPU blocks:
-  FencePolicy fences = FencePolicy::kPallas;
+  memory_model::FencePolicy fences = memory_model::FencePolicy::kPallas;
   bool races = false;  // accesses are judged by what orders them
   // Blocks that do not interact run one after another; with this they are all there from the start, as a search of
   // every schedule has them: a list of moves is about all agents.
@@ -39,12 +41,12 @@ struct ScheduledOptions {
   bool begin_backwards = false;
   EqualWrites* equal_writes = nullptr;  // is told who writes; it watches by launch.observers
   // Shown the machine once every block has ended: what is left there, for tests.
-  std::function<void(const ThreadMachine&)> at_end = nullptr;
+  std::function<void(const threads::ThreadMachine&)> at_end = nullptr;
 };
 
 struct ScheduledResult {
-  LaunchResult launch;  // findings include DEADLOCK and LIVELOCK
-  LoopResult run;
+  agents::LaunchResult launch;  // findings include DEADLOCK and LIVELOCK
+  scheduler::LoopResult run;
   bool all_fit = true;         // every program, or block, could be under way from the start
   bool arrivals_race = false;  // of threads: an arrival at a barrier could have counted for another phase
   bool engines = false;        // of threads: they started asynchronous operations
@@ -52,7 +54,7 @@ struct ScheduledResult {
 
 // What is launched, with what, and on which device of its run. All outlive the launch.
 struct LaunchCall {
-  const PreparedKernelState& kernel;
+  const agents::PreparedKernelState& kernel;
   absl::Span<const ConstArray> inputs;
   absl::Span<const MutableArray> outputs;
   const ScheduledOptions& options;
@@ -61,7 +63,7 @@ struct LaunchCall {
 
 // In a run of its own. The same inputs, outputs and errors as RunLaunch. The run depends on the call and the policy
 // alone.
-absl::StatusOr<ScheduledResult> RunScheduled(const LaunchCall& call, Policy& policy);
+absl::StatusOr<ScheduledResult> RunScheduled(const LaunchCall& call, scheduler::Policy& policy);
 
 // How many programs of a kernel whose loops may wait for each other are under way at once: at most as many as the chip
 // has room for, where it is known. Registers and shared memory, which the compiler hands out, are not counted.
@@ -84,10 +86,11 @@ struct ExhaustiveOptions {
 // `visit` sees the end of each, with the outputs in the caller's arrays, and returns false to stop. Not all are fair,
 // so one whose budget is spent has no LIVELOCK: the search is not complete then. ResourceExhausted: more programs than
 // may be resident.
-absl::StatusOr<Explored> RunExhaustive(const PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                       absl::Span<const MutableArray> outputs, const ExhaustiveOptions& options,
-                                       const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit);
+absl::StatusOr<scheduler::Explored> RunExhaustive(
+    const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+    absl::Span<const MutableArray> outputs, const ExhaustiveOptions& options,
+    const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit);
 
-}  // namespace palladion
+}  // namespace palladion::launch
 
 #endif  // PALLADION_EMU_LAUNCH_SCHEDULED_LAUNCH_H_

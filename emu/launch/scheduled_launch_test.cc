@@ -18,7 +18,7 @@
 #include "scheduler/search/shrink.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::launch {
 namespace {
 
 // Each program draws a ticket and stores its number there.
@@ -43,7 +43,7 @@ TEST(RunScheduled, WithoutInteractionEveryPolicyGivesWhatRunLaunchGives) {
   for (const std::string target : {"generic", "triton/h100", "mosaic_tpu/v5e", "mosaic_tpu/v5p"}) {
     TestKernel kernel(AddKernel(), target);
     const std::vector<MutableArray> outputs = kernel.out();
-    const absl::StatusOr<LaunchResult> plain = RunLaunch(kernel.state(), kernel.in(), outputs, {});
+    const absl::StatusOr<agents::LaunchResult> plain = RunLaunch(kernel.state(), kernel.in(), outputs, {});
     ASSERT_TRUE(plain.ok()) << plain.status();
     const std::string expected = kernel.Outputs();
     EXPECT_FALSE(ProgramsInteract(kernel.state().program()));
@@ -71,9 +71,10 @@ TEST(RunScheduled, TicketsAreAPermutationAndReplay) {
     const std::string outputs = kernel.Outputs();
     seen.insert(outputs);
 
-    const absl::StatusOr<Schedule> schedule = ParseSchedule(ToString(Schedule{.moves = result.run.moves}));
+    const absl::StatusOr<scheduler::Schedule> schedule =
+        scheduler::ParseSchedule(ToString(scheduler::Schedule{.moves = result.run.moves}));
     ASSERT_TRUE(schedule.ok());
-    ReplayPolicy replay(*schedule->moves);
+    scheduler::ReplayPolicy replay(*schedule->moves);
     EXPECT_EQ(kernel.Run(replay).run.moves, result.run.moves);
     EXPECT_EQ(kernel.Outputs(), outputs);
     EXPECT_EQ(replay.not_made(), 0u);
@@ -93,7 +94,7 @@ TEST(RunScheduled, ASpinLockProtectsUnderEveryPolicy) {
 TEST(RunScheduled, WhoWaitsForAnotherProgramEndsWhereBothAreUnderWay) {
   TestKernel kernel(WordKernel(2, kWaitForOne));
   for (std::uint64_t seed = 0; seed < 13; ++seed)
-    EXPECT_EQ(kernel.RunSeed(seed, {.loop = {.budget = 1'000'000}}).run.outcome, Outcome::kFinished) << seed;
+    EXPECT_EQ(kernel.RunSeed(seed, {.loop = {.budget = 1'000'000}}).run.outcome, scheduler::Outcome::kFinished) << seed;
 }
 
 // Each time round the word changes, so nobody waits.
@@ -103,7 +104,7 @@ TEST(RunScheduled, ALoopThatChangesSomethingForEverIsALivelock) {
       "      %not = ne(%seen, 2:i32) : bool[];\n      return %not;\n    } () { return; };\n";
   TestKernel kernel(WordKernel(6, forever));
   const ScheduledResult result = kernel.RunSeed(0, {.loop = {.budget = 5000}});
-  EXPECT_EQ(result.run.outcome, Outcome::kBudget);
+  EXPECT_EQ(result.run.outcome, scheduler::Outcome::kBudget);
   ASSERT_EQ(result.launch.findings.size(), 1u);
   const Finding& finding = result.launch.findings[0];
   EXPECT_EQ(finding.code, FindingCode::kLivelock);
@@ -119,18 +120,18 @@ TEST(RunScheduled, ALoopThatChangesSomethingForEverIsALivelock) {
 
 TEST(RunScheduled, ALostUpdateIsFoundAndShrinksToOneMove) {
   TestKernel kernel(WordKernel(4, kSplitUpdate));
-  LoopResult failing;
+  scheduler::LoopResult failing;
   for (std::uint64_t seed = 0; failing.moves.size() < 2 && seed < 100; ++seed) {
-    LoopResult run = kernel.RunSeed(seed).run;
+    scheduler::LoopResult run = kernel.RunSeed(seed).run;
     if (kernel.Word(kWord) != 4) failing = std::move(run);
   }
   ASSERT_GE(failing.moves.size(), 2u);
-  const auto fails = [&](const std::vector<Move>& moves) -> absl::StatusOr<bool> {
-    ReplayPolicy replay(moves);
+  const auto fails = [&](const std::vector<scheduler::Move>& moves) -> absl::StatusOr<bool> {
+    scheduler::ReplayPolicy replay(moves);
     kernel.Run(replay);
     return kernel.Word(kWord) != 4;
   };
-  const absl::StatusOr<Shrunk> shrunk = Shrink(failing.moves, failing.operations, fails);
+  const absl::StatusOr<scheduler::Shrunk> shrunk = scheduler::Shrink(failing.moves, failing.operations, fails);
   ASSERT_TRUE(shrunk.ok()) << shrunk.status();
   EXPECT_TRUE(shrunk->reproduced);
   EXPECT_EQ(shrunk->moves.size(), 1u);
@@ -140,7 +141,7 @@ TEST(RunScheduled, ResultsDoNotDependOnHostThreads) {
   const auto all = [](int threads) {
     const TestKernel shared(WordKernel(6, kTicket + kLocked));
     std::string outputs;
-    ParallelSeeds<std::string>(0, 60, threads)
+    scheduler::ParallelSeeds<std::string>(0, 60, threads)
         .Do(
             [&](std::int64_t seed) {
               TestKernel kernel(WordKernel(6, kTicket + kLocked));
@@ -157,7 +158,7 @@ TEST(RunScheduled, ResultsDoNotDependOnHostThreads) {
 }
 
 struct Seen {
-  Explored explored;
+  scheduler::Explored explored;
   std::multiset<std::string> outputs;
   std::int64_t livelocks = 0;
 };
@@ -167,10 +168,11 @@ Seen Exhaust(TestKernel& kernel, const ExhaustiveOptions& options = {}) {
   const std::vector<MutableArray> outputs = kernel.out();
   const auto visit = [&](const ScheduledResult& result) -> absl::StatusOr<bool> {
     seen.outputs.insert(kernel.Outputs());
-    seen.livelocks += result.run.outcome == Outcome::kBudget;
+    seen.livelocks += result.run.outcome == scheduler::Outcome::kBudget;
     return true;
   };
-  const absl::StatusOr<Explored> explored = RunExhaustive(kernel.state(), kernel.in(), outputs, options, visit);
+  const absl::StatusOr<scheduler::Explored> explored =
+      RunExhaustive(kernel.state(), kernel.in(), outputs, options, visit);
   EXPECT_TRUE(explored.ok()) << explored.status();
   if (explored.ok()) seen.explored = *explored;
   return seen;
@@ -261,4 +263,4 @@ TEST(ProgramsInteract, ThroughAtomicsThatAreSeen) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::launch

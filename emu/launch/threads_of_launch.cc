@@ -12,10 +12,10 @@
 #include "semantics/program/agent_naming.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::launch {
 namespace {
 
-const Kernel& KernelOf(const LaunchState& state) {
+const Kernel& KernelOf(const agents::LaunchState& state) {
   const std::vector<Kernel>& kernels = state.module().kernels;
   return *std::find_if(kernels.begin(), kernels.end(),
                        [&](const Kernel& kernel) { return kernel.name == state.program().kernel_name; });
@@ -30,10 +30,10 @@ bool MayOverlap(const Region& region) {
 
 class Threads final : public AgentsOfLaunch {
  public:
-  Threads(LaunchState& state, const ScheduledOptions& options)
+  Threads(agents::LaunchState& state, const ScheduledOptions& options)
       : state_(state), kernel_(KernelOf(state)), options_(options) {}
 
-  void Bound(Memory& memory, absl::Span<const BufferId> arrays) override {
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override {
     const std::int64_t device = devices_bound_++;
     if (device == 0) MakeMachine(memory);
     if (!state_.program().device_axes.empty()) {
@@ -59,20 +59,20 @@ class Threads final : public AgentsOfLaunch {
       accesses_.emplace(state_.memory(), *machine_);
       state_.memory().Observe(&*accesses_);
     }
-    Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
+    threads::Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
     // A TPU's cores wait for nobody yet: one after another is enough.
     const bool mesh = state_.program().mesh.has_value() && state_.program().mesh->cores;
     const bool cores = state_.program().grid_in_agent || mesh;
     const bool devices = !state_.program().device_axes.empty();  // which may wait for each other
     if (cores && !devices && !mesh) residency = {};
-    const bool at_once = cores || (options_.together && !BlocksInteract(state_.program(), kernel_));
-    if (!search && !at_once) residency = ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
+    const bool at_once = cores || (options_.together && !threads::BlocksInteract(state_.program(), kernel_));
+    if (!search && !at_once) residency = threads::ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
     if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
     agents_.emplace(state_, *machine_, state_.watchers(), kernel_, std::move(residency));
   }
 
-  AgentSource& source() override { return *agents_; }
-  LoopOptions Fitting(LoopOptions loop) const override {
+  scheduler::AgentSource& source() override { return *agents_; }
+  scheduler::LoopOptions Fitting(scheduler::LoopOptions loop) const override {
     loop.resident = std::numeric_limits<std::size_t>::max();  // ThreadAgents decides
     return loop;
   }
@@ -82,7 +82,7 @@ class Threads final : public AgentsOfLaunch {
     machine_->End({});
   }
   std::vector<Finding> Found() const override { return machine_->model().findings(); }
-  void Tell(ScheduledResult& result, const LoopOptions&) const override {
+  void Tell(ScheduledResult& result, const scheduler::LoopOptions&) const override {
     result.all_fit = agents_->all_fit();
     result.arrivals_race = machine_->model().ArrivalsRace();
     result.engines = agents_->engines();
@@ -93,10 +93,10 @@ class Threads final : public AgentsOfLaunch {
     return NamingOf(state_.program()).many_threads ? "thread" : "block";
   }
   std::string_view counted() const override { return "visible operations"; }
-  std::string FixOf(const Deadlock& deadlock) const override {
-    const std::vector<Wait>& waits = deadlock.waits;
-    if (std::any_of(waits.begin(), waits.end(), [](const Wait& w) { return w.holder.has_value(); }))
-      return std::string(kSpinFix);
+  std::string FixOf(const scheduler::Deadlock& deadlock) const override {
+    const std::vector<scheduler::Wait>& waits = deadlock.waits;
+    if (std::any_of(waits.begin(), waits.end(), [](const scheduler::Wait& w) { return w.holder.has_value(); }))
+      return std::string(agents::kSpinFix);
     return deadlock.cycle.size() > 1 ? "let one of them arrive or signal before it waits"
                                      : "arrive or signal once for each wait, or wait once less";
   }
@@ -106,20 +106,20 @@ class Threads final : public AgentsOfLaunch {
   }
   std::vector<Unfinished> unfinished() const override {
     std::vector<Unfinished> all;
-    for (const ThreadAgent* agent : agents_->Unfinished()) all.push_back({"", &StepAt(agent->frame())});
+    for (const threads::ThreadAgent* agent : agents_->Unfinished()) all.push_back({"", &StepAt(agent->frame())});
     return all;
   }
 
  private:
-  void MakeMachine(Memory& memory) {
+  void MakeMachine(memory_model::Memory& memory) {
     machine_.emplace(state_.program(), memory, state_.frame().grid_size,
-                     ThreadMachineOptions{.policy = options_.fences,
-                                          .races = options_.races,
-                                          .definedness = state_.tracks_definedness(),
-                                          .device = state_.device(),
-                                          .places = [&module = state_.module()](const CodeSite& site) {
-                                            return PlaceText(module, site.loc, site.text_line);
-                                          }});
+                     threads::ThreadMachineOptions{.policy = options_.fences,
+                                                   .races = options_.races,
+                                                   .definedness = state_.tracks_definedness(),
+                                                   .device = state_.device(),
+                                                   .places = [&module = state_.module()](const CodeSite& site) {
+                                                     return PlaceText(module, site.loc, site.text_line);
+                                                   }});
     if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
   }
 
@@ -137,20 +137,20 @@ class Threads final : public AgentsOfLaunch {
     return static_cast<std::uint32_t>(machine_->current().value) + 1;
   }
 
-  LaunchState& state_;
+  agents::LaunchState& state_;
   const Kernel& kernel_;
   const ScheduledOptions& options_;
   std::int64_t devices_bound_ = 0;
-  std::optional<ThreadMachine> machine_;
-  std::optional<ThreadAccesses> accesses_;
-  std::optional<ThreadAgents> agents_;
+  std::optional<threads::ThreadMachine> machine_;
+  std::optional<threads::ThreadAccesses> accesses_;
+  std::optional<threads::ThreadAgents> agents_;
   std::uint32_t engine_writes_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(LaunchState& state, const ScheduledOptions& options) {
+std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(agents::LaunchState& state, const ScheduledOptions& options) {
   return std::make_unique<Threads>(state, options);
 }
 
-}  // namespace palladion
+}  // namespace palladion::launch

@@ -9,7 +9,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 // One thing that is held.
@@ -21,7 +21,7 @@ struct Holding {
 std::int64_t RoundUp(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // In VMEM an array is stored in tiles: the last dimension in lanes, the one before in packed sublanes.
-std::int64_t TiledBytes(const Type& type, Shape shape, const Chip& chip) {
+std::int64_t TiledBytes(const Type& type, Shape shape, const machines::Chip& chip) {
   const std::int64_t bits = IsBool(type.dtype) ? 32 : Info(type.dtype).bits;
   const std::int64_t packing = std::max<std::int64_t>(1, 32 / bits);
   if (shape.empty()) return 4;
@@ -111,7 +111,7 @@ Shape BlockShape(const Operand& operand, const Type& array) {
 
 void CheckTpuMemories(Legality& legality) {
   const Kernel& kernel = legality.kernel();
-  const Chip& chip = *legality.chip();
+  const machines::Chip& chip = *legality.chip();
   Holdings vmem(legality), smem(legality);
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     const Operand& operand = kernel.operands[i];
@@ -186,4 +186,4 @@ void CheckCapacity(Legality& legality) {
   if (legality.backend() == TargetBackend::kMosaicGpu) CheckGpuSharedMemory(legality);
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

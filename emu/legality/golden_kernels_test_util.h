@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace palladion {
+namespace palladion::legality {
 
 struct GoldenKernel {
   std::string name, target, verdict, text;
@@ -29,6 +29,6 @@ inline std::vector<GoldenKernel> ReadGoldenKernels(const std::string& file_name)
   return kernels;
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality
 
 #endif  // PALLADION_EMU_LEGALITY_GOLDEN_KERNELS_TEST_UTIL_H_

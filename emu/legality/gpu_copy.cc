@@ -5,7 +5,7 @@
 #include "emu/legality/rule_rows.h"
 #include "semantics/ir/view_type.h"
 
-namespace palladion {
+namespace palladion::legality {
 
 bool CopySite::partitioned() const {
   const Attr* attr = Find(op.attrs, "leader_tracked");
@@ -77,4 +77,4 @@ std::optional<CopySite> CopySiteOf(const GpuScope& scope, const Instr& op) {
   return site;
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

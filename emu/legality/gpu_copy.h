@@ -11,7 +11,7 @@
 
 #include "emu/legality/gpu_limits.h"
 
-namespace palladion {
+namespace palladion::legality {
 
 // One dimension of the GMEM array.
 struct GmemDim {
@@ -42,6 +42,6 @@ struct CopySite {
 // None where an operand is missing or is no ref.
 std::optional<CopySite> CopySiteOf(const GpuScope& scope, const Instr& op);
 
-}  // namespace palladion
+}  // namespace palladion::legality
 
 #endif  // PALLADION_EMU_LEGALITY_GPU_COPY_H_

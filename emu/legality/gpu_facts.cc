@@ -8,7 +8,7 @@
 #include "semantics/ir/view_layout.h"
 #include "semantics/ir/view_type.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 std::vector<std::int64_t> IntsOf(const AttrMap& attrs, std::string_view name) {
@@ -137,7 +137,7 @@ bool GpuFacts::IsClusterAxis(std::string_view name) const {
   return std::find(cluster_names.begin(), cluster_names.end(), name) != cluster_names.end();
 }
 
-GpuFacts GpuFactsOf(const Kernel& kernel, const Chip* chip) {
+GpuFacts GpuFactsOf(const Kernel& kernel, const machines::Chip* chip) {
   GpuFacts facts{.kernel = &kernel, .chip = chip};
   facts.lanes = WordOf(kernel.params, "lowering_semantics") != "warpgroup";
   facts.mesh = kernel.launch.mesh == "gpu";
@@ -290,4 +290,4 @@ Shape TiledShape(const Shape& logical, const std::vector<std::int64_t>& tile) {
   return shape;
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

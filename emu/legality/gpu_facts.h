@@ -16,14 +16,14 @@
 #include "semantics/base/target.h"
 #include "semantics/ir/module.h"
 
-namespace palladion {
+namespace palladion::legality {
 
 inline constexpr std::int64_t kLanesOfWarpgroup = 128;
 
 // The kernel as it is launched.
 struct GpuFacts {
   const Kernel* kernel = nullptr;
-  const Chip* chip = nullptr;
+  const machines::Chip* chip = nullptr;
   bool lanes = true;  // lane semantics; else those of warpgroups, where layouts are inferred
   bool mesh = false;  // launched over plgpu.Mesh; else by pallas_call
   std::vector<std::int64_t> grid, cluster;
@@ -35,7 +35,7 @@ struct GpuFacts {
   std::int64_t ThreadCount() const { return threads.value_or(1); }
   bool IsClusterAxis(std::string_view name) const;
 };
-GpuFacts GpuFactsOf(const Kernel& kernel, const Chip* chip);
+GpuFacts GpuFactsOf(const Kernel& kernel, const machines::Chip* chip);
 
 // The attributes of ref<smem,barrier{...}> and ref<smem,cluster_barrier{...}>.
 struct BarrierFacts {
@@ -78,6 +78,6 @@ bool IsRefArg(const Kernel& kernel, const Arg& arg);
 std::optional<Shape> TileAfterReshape(const Shape& shape, const Shape& tile, const Shape& to);
 Shape TiledShape(const Shape& logical, const std::vector<std::int64_t>& tile);  // (a, b) by (t, u): (a/t, b/u, t, u)
 
-}  // namespace palladion
+}  // namespace palladion::legality
 
 #endif  // PALLADION_EMU_LEGALITY_GPU_FACTS_H_

@@ -8,7 +8,7 @@
 #include "emu/legality/golden_kernels_test_util.h"
 #include "semantics/ir/parser.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 TEST(GpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
@@ -18,7 +18,7 @@ TEST(GpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
     ASSERT_TRUE(module.ok()) << module.status() << "\n" << golden.text;
     const absl::StatusOr<Target> target = TargetFromName(golden.target);
     ASSERT_TRUE(target.ok()) << target.status();
-    const std::vector<Finding> findings = StaticFindingsOfParsed(module->kernels[0], *target);
+    const std::vector<Finding> findings = checks::StaticFindingsOfParsed(module->kernels[0], *target);
     EXPECT_EQ(golden.verdict == "refused", !findings.empty())
         << golden.name << ": JAX " << golden.verdict << " it; found "
         << (findings.empty() ? "nothing" : findings[0].message) << "\n"
@@ -30,4 +30,4 @@ TEST(GpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -3,7 +3,7 @@
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 // Walks the body once and asks every table about what it is for.
@@ -134,4 +134,4 @@ void CheckGpuLimits(Legality& legality) {
   CheckLayouts(legality, facts);
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

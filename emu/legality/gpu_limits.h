@@ -14,7 +14,7 @@
 #include "emu/legality/legality.h"
 #include "emu/legality/limit_row.h"
 
-namespace palladion {
+namespace palladion::legality {
 
 template <class Site>
 using GpuLimit = Limit<Site>;
@@ -85,6 +85,6 @@ void Judge(Legality& legality, const Instr& op, absl::Span<const GpuLimit<Site>>
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality
 
 #endif  // PALLADION_EMU_LEGALITY_GPU_LIMITS_H_

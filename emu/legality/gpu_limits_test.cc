@@ -12,7 +12,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/ir/parser.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 // One pair, still with <<broken||kept>> in it.
@@ -76,7 +76,7 @@ std::vector<Finding> FindingsOf(const Twin& twin) {
   const absl::StatusOr<Target> target = TargetFromName(twin.target);
   EXPECT_TRUE(target.ok()) << target.status();
   if (!module.ok() || !target.ok()) return {};
-  return StaticFindingsOfParsed(module->kernels[0], *target);
+  return checks::StaticFindingsOfParsed(module->kernels[0], *target);
 }
 
 TEST(GpuLimits, EachIsFoundWhereItIsBrokenAndNotInItsTwin) {
@@ -158,4 +158,4 @@ TEST(GpuCapacity, AReductionNeedsScratch) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -9,7 +9,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kBarrierBytes = 8, kReductionBytes = 2048;
@@ -95,4 +95,4 @@ std::vector<SharedMemoryPart> SharedMemoryOfScopes(const Kernel& kernel) {
   return std::move(held.parts);
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -11,7 +11,7 @@
 
 #include "semantics/ir/module.h"
 
-namespace palladion {
+namespace palladion::legality {
 
 inline constexpr std::int64_t kSharedMemoryAlignment = 1024;
 
@@ -23,6 +23,6 @@ struct SharedMemoryPart {
 // What is held where most is held.
 std::vector<SharedMemoryPart> SharedMemoryOfScopes(const Kernel& kernel);
 
-}  // namespace palladion
+}  // namespace palladion::legality
 
 #endif  // PALLADION_EMU_LEGALITY_GPU_SHARED_MEMORY_H_

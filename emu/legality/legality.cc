@@ -7,7 +7,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 std::optional<Backend> BackendOf(TargetBackend backend) {
@@ -48,7 +48,7 @@ bool IsFromJax011(std::string_view producer) {
 }
 
 Legality::Legality(const Kernel& kernel, const Target& target, const Program* program)
-    : kernel_(kernel), target_(target), program_(program), chip_(FindChip(target.chip)) {
+    : kernel_(kernel), target_(target), program_(program), chip_(machines::FindChip(target.chip)) {
   std::size_t param = 0;
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     const std::vector<Param>& params = kernel.bodies[0].region.params;
@@ -188,4 +188,4 @@ void CheckOperations(Legality& legality) {
   for (const Region* region : CompiledRegions(legality)) ForEachCompiled(legality, *region, look);
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -18,7 +18,7 @@
 #include "semantics/ir/module.h"
 #include "semantics/program/program.h"
 
-namespace palladion {
+namespace palladion::legality {
 
 // What the rules look at, and what they say.
 class Legality {
@@ -29,7 +29,7 @@ class Legality {
 
   const Kernel& kernel() const { return kernel_; }
   const Program& program() const { return *program_; }
-  const Chip* chip() const { return chip_; }
+  const machines::Chip* chip() const { return chip_; }
   TargetBackend backend() const { return target_.backend; }
   std::string target() const { return ToString(target_); }
 
@@ -60,7 +60,7 @@ class Legality {
   const Kernel& kernel_;
   const Target target_;
   const Program* program_;
-  const Chip* chip_;
+  const machines::Chip* chip_;
   std::vector<Finding> findings_;
   std::vector<std::pair<ValueId, std::size_t>> operand_of_;  // body parameter -> operand
   std::vector<std::pair<ValueId, std::size_t>> platforms_;   // result of a platform_index -> its value
@@ -107,6 +107,6 @@ void ForEachCompiled(const Legality& legality, const Region& region, const F& us
 // The block is all of the array, and its index map returns literal zeros: it never moves.
 bool IsTrivialWindow(const Operand& operand, const Type& array);
 
-}  // namespace palladion
+}  // namespace palladion::legality
 
 #endif  // PALLADION_EMU_LEGALITY_LEGALITY_H_

@@ -9,7 +9,7 @@
 #include "emu/emulate.h"
 #include "emu/legality/golden_kernels_test_util.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 TEST(LegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
@@ -20,7 +20,7 @@ TEST(LegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
     const absl::StatusOr<PreparedKernel> kernel =
         PrepareText(golden.text, {.kernel = "", .target = golden.target, .path = ""});
     ASSERT_TRUE(kernel.ok()) << kernel.status() << "\n" << golden.name << "\n" << golden.text;
-    const std::vector<Finding> findings = StaticFindings(kernel->state());
+    const std::vector<Finding> findings = checks::StaticFindings(kernel->state());
     const bool illegal =
         std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.code == FindingCode::kIllegal; });
     EXPECT_EQ(golden.verdict == "refused", illegal)
@@ -34,4 +34,4 @@ TEST(LegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -9,7 +9,7 @@
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kMaxTritonElements = std::int64_t{1} << 20;  // Triton: TRITON_MAX_TENSOR_NUMEL
@@ -151,4 +151,4 @@ void CheckMosaicGpu(Legality& legality) {
   CheckGpuLimits(legality);
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

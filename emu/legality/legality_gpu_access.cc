@@ -8,7 +8,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kSwizzles[] = {32, 64, 128};
@@ -206,4 +206,4 @@ constexpr GpuLimit<AccessSite> kAccessLimits[] = {
 absl::Span<const GpuLimit<ViewSite>> ViewLimits() { return kViewLimits; }
 absl::Span<const GpuLimit<AccessSite>> AccessLimits() { return kAccessLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -8,7 +8,7 @@
 #include "emu/legality/gpu_copy.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kTmaBits = 128, kMaxBox = 256, kMaxRank = 5, kGatherBits = 1024, kGatherRows = 4;
@@ -211,7 +211,7 @@ std::optional<std::string> Leader(const CopySite& site) {
 }
 
 std::optional<std::string> LeaderMachine(const CopySite& site) {
-  const Chip* chip = site.facts().chip;
+  const machines::Chip* chip = site.facts().chip;
   if (!site.leader_tracked || chip == nullptr || chip->generation >= kBlackwell) return std::nullopt;
   return Cat("leader_tracked on ", chip->name);
 }
@@ -342,4 +342,4 @@ void ListCopyLimits(std::vector<LimitText>& texts) {
   ListLimits(absl::Span<const GpuLimit<CopySite>>(kCopyLimits), texts);
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -10,7 +10,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 enum class Layout : std::uint8_t { kUnknown, kSplat, kStrided, kWgmma, kWgmmaRow, kWgmmaColumn };
@@ -329,4 +329,4 @@ void ListLayoutLimits(std::vector<LimitText>& texts) {
   ListLimits(absl::Span<const GpuLimit<LayoutSite>>(kLayoutLimits), texts);
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

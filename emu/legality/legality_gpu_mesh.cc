@@ -6,7 +6,7 @@
 #include "emu/legality/gpu_limits.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kMaxClusterRank = 3, kMaxClusterSize = 16, kMaxThreadsOfBlock = 1024;
@@ -120,4 +120,4 @@ constexpr GpuLimit<BarrierSite> kBarrierLimits[] = {
 absl::Span<const GpuLimit<KernelSite>> MeshLimits() { return kMeshLimits; }
 absl::Span<const GpuLimit<BarrierSite>> BarrierLimits() { return kBarrierLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

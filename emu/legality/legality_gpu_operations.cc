@@ -7,13 +7,13 @@
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kFewestRegisters = 24, kMostRegisters = 256, kRegisterStep = 8;
 constexpr int kHopper = 9, kBlackwell = 10;
 
-const Chip* ChipOf(const OpSite& site) { return site.scope.facts->chip; }
+const machines::Chip* ChipOf(const OpSite& site) { return site.scope.facts->chip; }
 
 std::optional<std::string> TensorMemory(const OpSite& site) {
   static const RuleRows kTensorCore5("tcgen05_mma", "tcgen05_commit_arrive", "commit_tmem", "async_load_tmem",
@@ -126,4 +126,4 @@ constexpr GpuLimit<OpSite> kOperationLimits[] = {
 
 absl::Span<const GpuLimit<OpSite>> OperationLimits() { return kOperationLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -8,7 +8,7 @@
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kRegisters = 65536, kFewest = 24;
@@ -143,4 +143,4 @@ constexpr GpuLimit<KernelSite> kRegisterLimits[] = {
 
 absl::Span<const GpuLimit<KernelSite>> RegisterLimits() { return kRegisterLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -6,7 +6,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kMinRowsOfProduct = 64, kMinColumnsOfProduct = 8;
@@ -116,4 +116,4 @@ constexpr GpuLimit<AllocatedRefSite> kAllocationLimits[] = {
 
 absl::Span<const GpuLimit<AllocatedRefSite>> AllocationLimits() { return kAllocationLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

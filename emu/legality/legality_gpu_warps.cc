@@ -7,7 +7,7 @@
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 std::optional<std::string> Operation(const OpSite& site) {
@@ -103,4 +103,4 @@ constexpr GpuLimit<OpSite> kWarpLimits[] = {
 
 absl::Span<const GpuLimit<OpSite>> WarpLimits() { return kWarpLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

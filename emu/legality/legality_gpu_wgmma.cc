@@ -8,7 +8,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kRows = 64, kColumns = 8, kMaxColumns = 256, kAtomRows = 8;
@@ -269,4 +269,4 @@ void ListWgmmaLimits(std::vector<LimitText>& texts) {
   ListLimits(absl::Span<const GpuLimit<WgmmaSite>>(kWgmmaLimits), texts);
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -9,7 +9,7 @@
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/attrs.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 std::string NameOf(const Kernel& kernel, ValueId ref) {
@@ -265,4 +265,4 @@ absl::Span<const Limit<TpuAccessSite>> TpuDirectAccessLimits() { return kDirectA
 absl::Span<const Limit<TpuAccessSite>> TpuAccessLimits() { return kAccessLimits; }
 absl::Span<const Limit<TpuOpSite>> TpuCopyLimits() { return kCopyLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -8,7 +8,7 @@
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kLanes = 128, kSublanes = 8, kMostBuffers = 2;
@@ -237,4 +237,4 @@ absl::Span<const Limit<TpuOperandSite>> TpuBlockLimits() { return kBlockLimits; 
 absl::Span<const Limit<TpuOperandSite>> TpuOperandLimits() { return kOperandLimits; }
 absl::Span<const Limit<Kernel>> TpuLaunchLimits() { return kLaunchLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -9,7 +9,7 @@
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/attrs.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 bool IsScan(const Instr& op) {
@@ -179,4 +179,4 @@ constexpr Limit<TpuOpSite> kControlLimits[] = {
 
 absl::Span<const Limit<TpuOpSite>> TpuControlLimits() { return kControlLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -9,7 +9,7 @@
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/attrs.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 bool IsDot(const TpuOpSite& site) {
@@ -116,4 +116,4 @@ constexpr Limit<TpuOpSite> kDotLimits[] = {
 
 absl::Span<const Limit<TpuOpSite>> TpuDotLimits() { return kDotLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -8,7 +8,7 @@
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/attrs.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 std::vector<std::int64_t> IntsOf(const Instr& op, std::string_view name) {
@@ -243,4 +243,4 @@ absl::Span<const Limit<TpuOpSite>> TpuArithmeticLimits() { return kArithmeticLim
 absl::Span<const Limit<TpuOpSite>> TpuReductionLimits() { return kReductionLimits; }
 absl::Span<const Limit<TpuOpSite>> TpuShapeLimits() { return kShapeLimits; }
 
-}  // namespace palladion
+}  // namespace palladion::legality

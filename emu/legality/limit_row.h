@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::legality {
 
 struct LimitText {
   std::string_view name;    // "copy.minor-bytes"
@@ -39,6 +39,6 @@ void ListLimits(absl::Span<const Limit<Site>> limits, std::vector<LimitText>& te
   for (const Limit<Site>& limit : limits) texts.push_back(limit.text);
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality
 
 #endif  // PALLADION_EMU_LEGALITY_LIMIT_ROW_H_

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace palladion {
+namespace palladion::legality {
 
 const OpRow* RuleRow(std::string_view name) {
   const std::size_t dot = name.find('.');
@@ -17,4 +17,4 @@ const OpRow* RuleRow(std::string_view name) {
   std::abort();
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

@@ -11,7 +11,7 @@
 
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::legality {
 
 // `name` is "wgmma_ref", or "mgpu.load". A name that the registry does not have ends the process: it is a slip in a
 // rule, which every test that asks the rule then shows.
@@ -34,6 +34,6 @@ class RuleRows {
 template <class... Names>
 RuleRows(Names...) -> RuleRows<sizeof...(Names)>;
 
-}  // namespace palladion
+}  // namespace palladion::legality
 
 #endif  // PALLADION_EMU_LEGALITY_RULE_ROWS_H_

@@ -12,7 +12,7 @@
 #include "emu/legality/tpu_limits.h"
 #include "semantics/ir/parser.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 bool AnyIllegal(const std::vector<Finding>& findings) {
@@ -28,7 +28,7 @@ TEST(TpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
     const absl::StatusOr<Module> module = Parse(golden.text, golden.name);
     ASSERT_TRUE(module.ok()) << module.status() << "\n" << golden.text;
     const std::vector<Finding> findings =
-        StaticFindingsOfParsed(module->kernels[0], TargetFromName(golden.target).value());
+        checks::StaticFindingsOfParsed(module->kernels[0], TargetFromName(golden.target).value());
     EXPECT_EQ(golden.verdict == "refused", AnyIllegal(findings))
         << golden.name << ": JAX " << golden.verdict << " it; found " << FirstOf(findings) << "\n"
         << golden.text;
@@ -47,7 +47,7 @@ TEST(TpuLegalityGolden, APreparedKernelIsJudgedAsItsTextIs) {
         PrepareText(golden.text, {.kernel = "", .target = golden.target, .path = ""});
     if (!kernel.ok()) continue;
     ++prepared;
-    const std::vector<Finding> findings = StaticFindings(kernel->state());
+    const std::vector<Finding> findings = checks::StaticFindings(kernel->state());
     EXPECT_EQ(golden.verdict == "refused", AnyIllegal(findings)) << golden.name << ": " << FirstOf(findings);
   }
   EXPECT_GT(prepared, 800);
@@ -71,7 +71,8 @@ TEST(TpuLimits, EachIsBrokenByAKernelOfTheGoldenFile) {
   for (const GoldenKernel& golden : ReadGoldenKernels("tpu_legality.txt")) {
     const absl::StatusOr<Module> module = Parse(golden.text, golden.name);
     ASSERT_TRUE(module.ok()) << module.status();
-    for (const Finding& finding : StaticFindingsOfParsed(module->kernels[0], TargetFromName(golden.target).value())) {
+    for (const Finding& finding :
+         checks::StaticFindingsOfParsed(module->kernels[0], TargetFromName(golden.target).value())) {
       const std::size_t open = finding.message.rfind('[');
       if (open != std::string::npos && finding.message.ends_with("]"))
         broken.insert(finding.message.substr(open + 1, finding.message.size() - open - 2));
@@ -82,4 +83,4 @@ TEST(TpuLimits, EachIsBrokenByAKernelOfTheGoldenFile) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::legality

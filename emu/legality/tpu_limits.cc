@@ -7,7 +7,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
 
-namespace palladion {
+namespace palladion::legality {
 namespace {
 
 template <class Site>
@@ -199,4 +199,4 @@ void CheckTpuDirectAccess(Legality& legality) {
   });
 }
 
-}  // namespace palladion
+}  // namespace palladion::legality

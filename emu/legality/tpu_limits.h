@@ -17,7 +17,7 @@
 #include "emu/legality/legality.h"
 #include "emu/legality/limit_row.h"
 
-namespace palladion {
+namespace palladion::legality {
 
 // ---- what rules are about
 
@@ -83,6 +83,6 @@ std::string TpuBlockText(const BlockSpec& block);
 bool HasSqueezedDims(const Legality& legality, ValueId ref);
 bool IsStrided(const Transform& at);
 
-}  // namespace palladion
+}  // namespace palladion::legality
 
 #endif  // PALLADION_EMU_LEGALITY_TPU_LIMITS_H_

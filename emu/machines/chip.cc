@@ -1,6 +1,6 @@
 #include "emu/machines/chip.h"
 
-namespace palladion {
+namespace palladion::machines {
 namespace {
 
 constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
@@ -66,4 +66,4 @@ const Chip* FindChip(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace palladion
+}  // namespace palladion::machines

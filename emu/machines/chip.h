@@ -10,7 +10,7 @@
 
 #include "absl/types/span.h"
 
-namespace palladion {
+namespace palladion::machines {
 
 struct Chip {
   std::string_view name;         // as a target has it: "v5e"
@@ -27,6 +27,6 @@ struct Chip {
 absl::Span<const Chip> AllChips();
 const Chip* FindChip(std::string_view name);  // nullptr: no such chip, or "" of `generic`
 
-}  // namespace palladion
+}  // namespace palladion::machines
 
 #endif  // PALLADION_EMU_MACHINES_CHIP_H_

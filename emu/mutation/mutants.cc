@@ -11,7 +11,7 @@
 #include "semantics/ir/printer.h"
 #include "semantics/registry/verifier.h"
 
-namespace palladion {
+namespace palladion::mutation {
 namespace {
 
 constexpr Mutation kAll[] = {
@@ -103,7 +103,7 @@ absl::StatusOr<std::vector<Mutant>> Mutants(std::string_view text, std::string_v
 }
 
 std::string MutantsJson(absl::Span<const Mutant> mutants, bool with_text) {
-  JsonWriter json;
+  reports::JsonWriter json;
   json.Open('[');
   for (const Mutant& mutant : mutants) {
     json.Open('{').Key("name").String(mutant.name).Key("mutation").String(Name(mutant.mutation));
@@ -119,4 +119,4 @@ std::string MutantsJson(absl::Span<const Mutant> mutants, bool with_text) {
   return json.Take();
 }
 
-}  // namespace palladion
+}  // namespace palladion::mutation

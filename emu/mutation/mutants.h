@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-namespace palladion {
+namespace palladion::mutation {
 
 enum class Mutation : std::uint8_t {
   kDropMask,      // a masked access without its mask; a select that always takes the side its mask lets through
@@ -58,6 +58,6 @@ absl::StatusOr<std::vector<Mutant>> Mutants(std::string_view text, std::string_v
 // A list of objects: name, mutation, line, what, refused, and text or the name of its file.
 std::string MutantsJson(absl::Span<const Mutant> mutants, bool with_text);
 
-}  // namespace palladion
+}  // namespace palladion::mutation
 
 #endif  // PALLADION_EMU_MUTATION_MUTANTS_H_

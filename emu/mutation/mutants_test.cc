@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::mutation {
 namespace {
 
 // Rows of x are summed over an ordered grid; the last four rows of a block lie outside.
@@ -274,7 +274,7 @@ TEST(Mutants, OfSeveralKernelsOneIsNamed) {
   EXPECT_FALSE(Mutants("pkir 1; nonsense", "t").ok());
 }
 
-class MutateCommand : public CommandTest {};
+class MutateCommand : public command::CommandTest {};
 
 TEST_F(MutateCommand, WritesFilesAndTheirList) {
   const std::string file = Write("sum.pkir", std::string(kKernel));
@@ -295,4 +295,4 @@ TEST_F(MutateCommand, WritesFilesAndTheirList) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::mutation

@@ -11,7 +11,7 @@
 #include "emu/mutation/mutation_sites.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::mutation {
 namespace {
 
 std::string NameOf(const Kernel& kernel, const Operand& operand) {
@@ -169,4 +169,4 @@ void AddBlockSites(Kernel& kernel, std::vector<MutationSite>& sites) {
   AddShrinkSites(kernel, sites);
 }
 
-}  // namespace palladion
+}  // namespace palladion::mutation

@@ -9,7 +9,7 @@
 #include "semantics/ir/printer.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::mutation {
 namespace {
 
 bool HasResult(const Instr& instr) {
@@ -181,4 +181,4 @@ std::vector<MutationSite> MutationSites(const Module& module, Kernel& kernel) {
   return sites;
 }
 
-}  // namespace palladion
+}  // namespace palladion::mutation

@@ -9,7 +9,7 @@
 #include "emu/mutation/mutants.h"
 #include "semantics/ir/module.h"
 
-namespace palladion {
+namespace palladion::mutation {
 
 struct MutationSite {
   Mutation mutation = Mutation::kDropMask;
@@ -28,6 +28,6 @@ void AddBlockSites(Kernel& kernel, std::vector<MutationSite>& sites);
 // Those of synchronisation: emu/mutation/mutation_sync.cc.
 void AddSyncSites(const Module& module, Kernel& kernel, std::vector<MutationSite>& sites);
 
-}  // namespace palladion
+}  // namespace palladion::mutation
 
 #endif  // PALLADION_EMU_MUTATION_MUTATION_SITES_H_

@@ -12,7 +12,7 @@
 #include "semantics/ir/printer.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::mutation {
 namespace {
 
 bool HasResult(const Instr& instr) {
@@ -342,4 +342,4 @@ void AddSyncSites(const Module& module, Kernel& kernel, std::vector<MutationSite
   SyncFinder(module, kernel, sites).Find();
 }
 
-}  // namespace palladion
+}  // namespace palladion::mutation

@@ -8,7 +8,7 @@
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 constexpr std::string_view kWrong = "--- wrong\n", kRight = "--- right\n";
@@ -117,17 +117,17 @@ std::string FixText(const ExplainPage& page, bool color) {
 }
 
 // Of both backends: no two rules have one name.
-std::vector<LimitText> AllLimits() {
-  std::vector<LimitText> limits = AllGpuLimits();
-  for (const LimitText& limit : AllTpuLimits()) limits.push_back(limit);
+std::vector<legality::LimitText> AllLimits() {
+  std::vector<legality::LimitText> limits = legality::AllGpuLimits();
+  for (const legality::LimitText& limit : legality::AllTpuLimits()) limits.push_back(limit);
   return limits;
 }
 
-std::string LimitList(std::string_view target, const std::vector<LimitText>& limits) {
+std::string LimitList(std::string_view target, const std::vector<legality::LimitText>& limits) {
   std::string text = Cat("\nLimits of a kernel on ", target, "; a finding ends in the name of its own:\n\n");
   std::size_t width = 0;
-  for (const LimitText& limit : limits) width = std::max(width, limit.name.size());
-  for (const LimitText& limit : limits)
+  for (const legality::LimitText& limit : limits) width = std::max(width, limit.name.size());
+  for (const legality::LimitText& limit : limits)
     Append(&text, "    ", limit.name, std::string(width + 2 - limit.name.size(), ' '), limit.rule, "\n");
   return text;
 }
@@ -150,11 +150,11 @@ std::string ExplainText(const ExplainPage& page, bool color) {
   for (const std::string_view line : LinesOf(page.wrong)) Append(&text, "    ", line, "\n");
   text += "\nThe fix:\n\n" + FixText(page, color);
   if (page.code != FindingCode::kIllegal) return text;
-  return text + LimitList("mosaic_gpu", AllGpuLimits()) + LimitList("mosaic_tpu", AllTpuLimits());
+  return text + LimitList("mosaic_gpu", legality::AllGpuLimits()) + LimitList("mosaic_tpu", legality::AllTpuLimits());
 }
 
 std::string ExplainLimit(std::string_view name) {
-  for (const LimitText& limit : AllLimits()) {
+  for (const legality::LimitText& limit : AllLimits()) {
     if (limit.name == name)
       return Cat(limit.name, " (", Code(FindingCode::kIllegal), ")\n", limit.rule, "\n\nfrom: ", limit.source,
                  "\nfix: ", limit.fix, "\n");
@@ -185,7 +185,7 @@ std::string ExplainJson() {
     for (const std::string& option : page.options) json.String(option);
     json.Close(']').Key("limits").Open('[');
     if (row.code == FindingCode::kIllegal) {
-      for (const LimitText& limit : AllLimits())
+      for (const legality::LimitText& limit : AllLimits())
         json.Open('{')
             .Key("name")
             .String(limit.name)
@@ -202,4 +202,4 @@ std::string ExplainJson() {
   return json.Close(']').Take() + "\n";
 }
 
-}  // namespace palladion
+}  // namespace palladion::reports

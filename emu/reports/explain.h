@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "semantics/base/finding.h"
 
-namespace palladion {
+namespace palladion::reports {
 
 struct EmbeddedPage {
   std::string_view code, text;
@@ -38,6 +38,6 @@ std::string ExplainLimit(std::string_view name);
 std::string ExplainList();
 std::string ExplainJson();  // all pages
 
-}  // namespace palladion
+}  // namespace palladion::reports
 
 #endif  // PALLADION_EMU_REPORTS_EXPLAIN_H_

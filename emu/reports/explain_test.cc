@@ -10,10 +10,10 @@
 
 #include "emu/command/command_test_util.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
-class ExplainTest : public CommandTest {
+class ExplainTest : public command::CommandTest {
  protected:
   // The codes of the findings; "exit N" where there is no report.
   std::set<std::string> CodesOf(const ExplainPage& page, const std::string& text) {
@@ -104,4 +104,4 @@ TEST_F(ExplainTest, UnknownCodes) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::reports

@@ -4,7 +4,7 @@
 
 #include "emu/reports/printable.h"
 
-namespace palladion {
+namespace palladion::reports {
 
 std::size_t Utf8Length(std::string_view text, std::size_t i) {
   const auto lead = static_cast<unsigned char>(text[i]);
@@ -75,4 +75,4 @@ JsonWriter& JsonWriter::Number(std::int64_t number) { return Raw(std::to_string(
 JsonWriter& JsonWriter::Bool(bool value) { return Raw(value ? "true" : "false"); }
 JsonWriter& JsonWriter::Null() { return Raw("null"); }
 
-}  // namespace palladion
+}  // namespace palladion::reports

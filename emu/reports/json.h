@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace palladion {
+namespace palladion::reports {
 
 std::string JsonString(std::string_view text);
 
@@ -34,6 +34,6 @@ class JsonWriter {
   bool first_ = true, after_key_ = false;
 };
 
-}  // namespace palladion
+}  // namespace palladion::reports
 
 #endif  // PALLADION_EMU_REPORTS_JSON_H_

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace palladion {
+namespace palladion::reports {
 
 // Control characters, marks of direction, separators of lines and paragraphs.
 bool IsUnprintable(std::uint32_t code_point);
@@ -19,6 +19,6 @@ std::uint32_t CodePointAt(std::string_view text, std::size_t i, std::size_t leng
 std::string Printable(std::string_view text);       // on one line: "\n" and tabs are escaped too
 std::string PrintableLines(std::string_view text);  // "\n" and tabs stay
 
-}  // namespace palladion
+}  // namespace palladion::reports
 
 #endif  // PALLADION_EMU_REPORTS_PRINTABLE_H_

@@ -11,7 +11,7 @@
 #include "emu/report.h"
 #include "emu/reports/told.h"
 
-namespace palladion {
+namespace palladion::reports {
 
 // What one log tells of: a check by the command, whose test has no name and whose path is the kernel text's; or tests.
 struct SarifTest {
@@ -34,6 +34,6 @@ std::string ToSarif(const Report& report, const std::string& kernel_path, const 
 // and one for each finding: failed where it counts, skipped where it is suppressed. `seconds` is what the check took.
 std::string ToJUnit(const Report& report, const std::string& kernel_path, const TextOptions& options, double seconds);
 
-}  // namespace palladion
+}  // namespace palladion::reports
 
 #endif  // PALLADION_EMU_REPORTS_REPORT_FORMATS_H_

@@ -9,7 +9,7 @@
 #include "nlohmann/json.hpp"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 using Json = nlohmann::json;
@@ -156,4 +156,4 @@ absl::StatusOr<std::string> TellJson(std::string_view request) {
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::reports

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace palladion {
+namespace palladion::reports {
 
 // `request` is an object:
 //   form       "text", "findings" and "end" (the two parts of it), "parts" (JSON of told.h), "sarif"
@@ -19,6 +19,6 @@ namespace palladion {
 // InvalidArgument says what is wrong with it.
 absl::StatusOr<std::string> TellJson(std::string_view request);
 
-}  // namespace palladion
+}  // namespace palladion::reports
 
 #endif  // PALLADION_EMU_REPORTS_REPORT_FROM_JSON_H_

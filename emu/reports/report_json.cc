@@ -4,7 +4,7 @@
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 constexpr int kSchemaVersion = 2;
@@ -98,9 +98,7 @@ void WriteCoverage(const Report& report, JsonWriter& json) {
   json.Close(']');
 }
 
-}  // namespace
-
-std::string ToJson(const Report& report) {
+std::string JsonOf(const Report& report) {
   JsonWriter json;
   json.Open('{');
   json.Key("verdict").String(Name(VerdictOf(report)));
@@ -135,5 +133,12 @@ std::string ToJson(const Report& report) {
   json.Close('}');
   return json.Take();
 }
+
+}  // namespace
+}  // namespace palladion::reports
+
+namespace palladion {
+
+std::string ToJson(const Report& report) { return reports::JsonOf(report); }
 
 }  // namespace palladion

@@ -5,7 +5,7 @@
 #include "emu/reports/report_formats.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 // What XML 1.0 cannot hold, and no terminal should get, is shown as an escape (printable.h).
@@ -129,4 +129,4 @@ std::string ToJUnit(const Report& report, const std::string& kernel_path, const 
   return JUnitWriter(report, kernel_path, options, seconds).Write();
 }
 
-}  // namespace palladion
+}  // namespace palladion::reports

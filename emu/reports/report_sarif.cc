@@ -7,7 +7,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/finding.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 constexpr std::string_view kSchema =
@@ -293,4 +293,4 @@ std::string ToSarif(const Report& report, const std::string& kernel_path, const 
   return ToSarif(log);
 }
 
-}  // namespace palladion
+}  // namespace palladion::reports

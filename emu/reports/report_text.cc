@@ -10,7 +10,7 @@
 #include "emu/reports/told.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 constexpr std::size_t kMaxNeverRan = 12;
@@ -257,7 +257,7 @@ class TextReport {
                                                   : "";
   }
 
-  static std::string PlaceOf(const ToldFinding& finding) { return palladion::PlaceOf(finding); }
+  static std::string PlaceOf(const ToldFinding& finding) { return reports::PlaceOf(finding); }
 
   const ReportDocument& document_;
   const TellOptions& options_;
@@ -273,10 +273,14 @@ std::string ToText(const ReportDocument& document, const TellOptions& options, c
   return TextReport(document, options, layout).Text();
 }
 
+}  // namespace palladion::reports
+
+namespace palladion {
+
 std::string ToText(const Report& report, const TextOptions& options) {
-  ReportDocument document;
+  reports::ReportDocument document;
   document.calls.push_back({.report = report, .replay_before = options.command + " --replay "});
-  return ToText(
+  return reports::ToText(
       document,
       {.kernel_text = options.kernel_text, .kernel_path = options.kernel_path, .source_line = options.source_line},
       {.color = options.color});

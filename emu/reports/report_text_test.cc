@@ -4,7 +4,7 @@
 #include "emu/report.h"
 #include "emu/reports/source_lines.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 constexpr const char* kKernelText = "pkir 1;\nkernel @k {\n    _ = swap(%or, %v) : f32[8]; //\ttabs and \x01\n";
@@ -209,4 +209,4 @@ TEST(SourceLines, Excerpts) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::reports

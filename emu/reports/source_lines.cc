@@ -8,7 +8,7 @@
 #include "emu/reports/json.h"
 #include "emu/reports/printable.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{8} << 20;
@@ -87,4 +87,4 @@ Excerpt MakeExcerpt(std::string_view line, int column, std::size_t width) {
   return excerpt;
 }
 
-}  // namespace palladion
+}  // namespace palladion::reports

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace palladion {
+namespace palladion::reports {
 
 // Line `line` of a text, 1 the first, without its end; nothing where there is none.
 std::optional<std::string> LineOf(std::string_view text, int line);
@@ -31,6 +31,6 @@ struct Excerpt {
 // `column` counts bytes from 1, as Python's does; 0, or one past the end, is the first that is no space.
 Excerpt MakeExcerpt(std::string_view line, int column, std::size_t width);
 
-}  // namespace palladion
+}  // namespace palladion::reports
 
 #endif  // PALLADION_EMU_REPORTS_SOURCE_LINES_H_

@@ -9,7 +9,7 @@
 #include "emu/reports/source_lines.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 constexpr std::size_t kExcerptWidth = 96;
@@ -274,4 +274,4 @@ std::string PlaceOf(const ToldFinding& finding) {
   return last.at.empty() ? last.text_place : last.at;
 }
 
-}  // namespace palladion
+}  // namespace palladion::reports

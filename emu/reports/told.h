@@ -16,7 +16,7 @@
 
 #include "emu/report.h"
 
-namespace palladion {
+namespace palladion::reports {
 
 // A kernel call and those equal to it.
 struct ReportedCall {
@@ -112,6 +112,6 @@ std::string ToText(const ReportDocument& document, const TellOptions& options, c
 // The same as JSON: who lays out otherwise asks for it.
 std::string ToldJson(const ReportDocument& document, const TellOptions& options);
 
-}  // namespace palladion
+}  // namespace palladion::reports
 
 #endif  // PALLADION_EMU_REPORTS_TOLD_H_

@@ -4,7 +4,7 @@
 #include "emu/reports/told.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 void Write(const ToldPlace& place, JsonWriter& json) {
@@ -67,4 +67,4 @@ std::string ToldJson(const ReportDocument& document, const TellOptions& options)
   return json.Close(']').Close('}').Take();
 }
 
-}  // namespace palladion
+}  // namespace palladion::reports

@@ -8,7 +8,7 @@
 #include "emu/reports/report_from_json.h"
 #include "emu/reports/source_lines.h"
 
-namespace palladion {
+namespace palladion::reports {
 namespace {
 
 ReportedFinding Found(std::string code, std::string severity, int line) {
@@ -175,4 +175,4 @@ TEST(SourceLines, WhatCannotBePrintedIsOneColumn) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::reports

@@ -55,7 +55,7 @@ TEST(Dma, WhatWasWaitedForIsThere) {
   const std::string text = DmaKernel(kBothIn + In("dma_wait", 0) + AddOne(0) + Out("dma_start", 0) + In("dma_wait", 1) +
                                      AddOne(1) + Out("dma_start", 1) + Out("dma_wait", 0) + Out("dma_wait", 1));
   const Report report = CheckCore(text);
-  EXPECT_EQ(Codes{}, CodesOf(report)) << ToText(report);
+  EXPECT_EQ(threads::Codes{}, threads::CodesOf(report)) << ToText(report);
   EXPECT_GT(report.schedules, 1);
   absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = "mosaic_tpu/v5e", .path = ""});
   ASSERT_TRUE(kernel.ok());
@@ -67,30 +67,30 @@ TEST(Dma, WhatWasWaitedForIsThere) {
 
 TEST(Dma, ReadBeforeItWasWaitedFor) {
   const auto check = [](const std::string& early, const std::string& late) {
-    return CodesOf(CheckCore(DmaKernel(kBothIn + early + AddOne(0) + AddOne(1) + late + Out("dma_start", 0) +
-                                       Out("dma_start", 1) + Out("dma_wait", 0) + Out("dma_wait", 1))));
+    return threads::CodesOf(CheckCore(DmaKernel(kBothIn + early + AddOne(0) + AddOne(1) + late + Out("dma_start", 0) +
+                                                Out("dma_start", 1) + Out("dma_wait", 0) + Out("dma_wait", 1))));
   };
   const std::string first = In("dma_wait", 0), second = In("dma_wait", 1);
-  EXPECT_EQ(Codes{}, check(first + second, ""));
+  EXPECT_EQ(threads::Codes{}, check(first + second, ""));
   EXPECT_TRUE(check(first, second).contains("RACE_ASYNC"));
 }
 
 TEST(Dma, TheSourceIsWrittenBeforeItWasRead) {
   const auto check = [](const std::string& early, const std::string& late) {
-    return CodesOf(CheckCore(DmaKernel(kBothIn + In("dma_wait", 0) + In("dma_wait", 1) + Out("dma_start", 0) + early +
-                                       AddOne(0) + late + Out("dma_start", 1) + Out("dma_wait", 1))));
+    return threads::CodesOf(CheckCore(DmaKernel(kBothIn + In("dma_wait", 0) + In("dma_wait", 1) + Out("dma_start", 0) +
+                                                early + AddOne(0) + late + Out("dma_start", 1) + Out("dma_wait", 1))));
   };
-  EXPECT_EQ(Codes{}, check(Out("dma_wait", 0), ""));
+  EXPECT_EQ(threads::Codes{}, check(Out("dma_wait", 0), ""));
   EXPECT_TRUE(check("", Out("dma_wait", 0)).contains("RACE_ASYNC"));
 }
 
 TEST(Dma, NobodyWaited) {
   const std::string body = kBothIn + In("dma_wait", 0) + In("dma_wait", 1) + Out("dma_start", 0) + Out("dma_start", 1);
-  EXPECT_EQ(Codes{}, CodesOf(CheckCore(DmaKernel(body + Out("dma_wait", 0) + Out("dma_wait", 1)))));
+  EXPECT_EQ(threads::Codes{}, threads::CodesOf(CheckCore(DmaKernel(body + Out("dma_wait", 0) + Out("dma_wait", 1)))));
   const Report report = CheckCore(DmaKernel(body + Out("dma_wait", 0)));
-  EXPECT_TRUE(CodesOf(report).contains("NOT_AWAITED")) << ToText(report);
-  EXPECT_TRUE(CodesOf(report).contains("SEM_LEAK"));
-  EXPECT_EQ("semaphore sem[1] is 4096 bytes when the kernel ends, not 0", MessageOf(report, "SEM_LEAK"));
+  EXPECT_TRUE(threads::CodesOf(report).contains("NOT_AWAITED")) << ToText(report);
+  EXPECT_TRUE(threads::CodesOf(report).contains("SEM_LEAK"));
+  EXPECT_EQ("semaphore sem[1] is 4096 bytes when the kernel ends, not 0", threads::MessageOf(report, "SEM_LEAK"));
 }
 
 TEST(Dma, WaitedForTwice) {
@@ -99,7 +99,7 @@ TEST(Dma, WaitedForTwice) {
       "no core can go on: the core waits for semaphore sem[0] (needs 4096 bytes, has 0 bytes), which nobody that is "
       "left "
       "can signal",
-      MessageOf(report, "DEADLOCK"));
+      threads::MessageOf(report, "DEADLOCK"));
 }
 
 // Of a descriptor only the size counts.
@@ -107,7 +107,7 @@ TEST(Dma, AWaitBySize) {
   const std::string other = Copy("dma_wait", "or.at[0 +: 8, *]", "br.at[1, *, *]", "sr.at[0]");
   const std::string half = Copy("dma_wait", "or.at[0 +: 4, *]", "br.at[1, 0 +: 4, *]", "sr.at[0]");
   const auto check = [](const std::string& wait) {
-    return CodesOf(
+    return threads::CodesOf(
         CheckCore(DmaKernel(In("dma_start", 0) + wait + AddOne(0) + Out("dma_start", 0) + Out("dma_wait", 0))));
   };
   EXPECT_FALSE(check(other).contains("RACE_ASYNC"));
@@ -124,15 +124,16 @@ TEST(Dma, TasksOnSeveralCores) {
                          Copy("dma_wait", "br.at[0, *, *]", slice, "sr.at[1]")),
                      "params {dimension_semantics=[\"parallel\"]};\n  grid [2]");
   };
-  EXPECT_EQ(Codes{}, CodesOf(CheckCore(kernel("8"))));
+  EXPECT_EQ(threads::Codes{}, threads::CodesOf(CheckCore(kernel("8"))));
   const Report report = CheckCore(kernel("4"));
-  EXPECT_TRUE(CodesOf(report).contains("RACE_WW") || CodesOf(report).contains("RACE_ASYNC")) << ToText(report);
+  EXPECT_TRUE(threads::CodesOf(report).contains("RACE_WW") || threads::CodesOf(report).contains("RACE_ASYNC"))
+      << ToText(report);
 }
 
 TEST(Dma, OutsideTheArray) {
   const std::string copy =
       "    %i = add(12:i32, 0:i32) : i32[];\n" + Copy("dma_start", "xr.at[%i +: 8, *]", "br.at[0, *, *]", "sr.at[0]");
-  EXPECT_TRUE(CodesOf(CheckCore(DmaKernel(copy + In("dma_wait", 0)))).contains("OOB"));
+  EXPECT_TRUE(threads::CodesOf(CheckCore(DmaKernel(copy + In("dma_wait", 0)))).contains("OOB"));
 }
 
 }  // namespace

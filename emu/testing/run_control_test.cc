@@ -98,7 +98,7 @@ TEST(Interrupted, APlainRunKeepsItsFindings) {
   for (const char* target : {"triton/h100", "mosaic_tpu/v5e", "generic"}) {
     const Report report = InterruptedRun(kCounts, target);
     ExpectCutShort(report);
-    EXPECT_EQ(Codes{"OOB"}, CodesOf(report)) << target;
+    EXPECT_EQ(threads::Codes{"OOB"}, threads::CodesOf(report)) << target;
     EXPECT_EQ(ExitCode::kDefect, ExitCodeOf(report));
   }
 }
@@ -118,23 +118,23 @@ TEST(Interrupted, ProgramsThatRunTogether) {
   ExpectCutShort(InterruptedRun(kSpins, ""));
   const Report checked = InterruptedCheck(kSpins, "", {.seeds = 64});
   ExpectCutShort(checked);
-  EXPECT_EQ(Codes{}, CodesOf(checked)) << "an interrupted schedule is no livelock";
+  EXPECT_EQ(threads::Codes{}, threads::CodesOf(checked)) << "an interrupted schedule is no livelock";
   EXPECT_EQ(0, checked.schedules);
   EXPECT_EQ("the check was interrupted before a schedule came to its end", checked.argument);
 }
 
 TEST(Interrupted, ThreadsOfABlock) {
-  const std::string text =
-      ThreadKernel(Threads(2),
-                   "    while() () {\n      %v = get(%xr.at[0]) : i32[];\n      _ = swap(%or.at[0], %v) : i32[];\n"
-                   "      %w = get(%or.at[1]) : i32[];\n      %n = add(%w, 1:i32) : i32[];\n"
-                   "      _ = swap(%or.at[1], %n) : i32[];\n      %g = ne(%v, 5:i32) : bool[];\n      return %g; } () "
-                   "{ return; };\n");
+  const std::string text = threads::ThreadKernel(
+      threads::Threads(2),
+      "    while() () {\n      %v = get(%xr.at[0]) : i32[];\n      _ = swap(%or.at[0], %v) : i32[];\n"
+      "      %w = get(%or.at[1]) : i32[];\n      %n = add(%w, 1:i32) : i32[];\n"
+      "      _ = swap(%or.at[1], %n) : i32[];\n      %g = ne(%v, 5:i32) : bool[];\n      return %g; } () "
+      "{ return; };\n");
   ExpectCutShort(InterruptedRun(text, "mosaic_gpu/h100"));
   // Both threads have had their turns by then, also where each step takes long.
   const Report checked = InterruptedCheck(text, "mosaic_gpu/h100", {.seeds = 64}, /*spent=*/20'000);
   ExpectCutShort(checked);
-  EXPECT_EQ(1u, CodesOf(checked).count("RACE_WW")) << "known by then: " << ToText(checked);
+  EXPECT_EQ(1u, threads::CodesOf(checked).count("RACE_WW")) << "known by then: " << ToText(checked);
 }
 
 // Both programs store one element, and the second then goes on for ever.
@@ -146,13 +146,13 @@ TEST(Interrupted, RacesThatWereSeenByThenAreTold) {
       "   %w = add(%v, 2:i32) : i32[]; return %w; } : i32[];\n  return; } }\n";
   const Report report = InterruptedCheck(text, "triton/h100", {.seeds = 4, .threads = 1});
   ExpectCutShort(report);
-  EXPECT_EQ(Codes{"RACE_WW"}, CodesOf(report)) << ToText(report);
+  EXPECT_EQ(threads::Codes{"RACE_WW"}, threads::CodesOf(report)) << ToText(report);
 }
 
 TEST(Interrupted, CheckedProgramsOneAfterAnother) {
   const Report report = InterruptedCheck(kCounts, "triton/h100", {.seeds = 4});
   ExpectCutShort(report);
-  EXPECT_EQ(1u, CodesOf(report).count("OOB")) << ToText(report);
+  EXPECT_EQ(1u, threads::CodesOf(report).count("OOB")) << ToText(report);
 }
 
 // Far more schedules than can be run.
@@ -171,7 +171,7 @@ TEST(Interrupted, ASearchOfEverySchedule) {
 }
 
 // An observer that presses Ctrl-C before the first step.
-class PressesAtOnce final : public RunObserver {
+class PressesAtOnce final : public agents::RunObserver {
  public:
   bool watches_steps() const override { return true; }
   void Before(const Step&, Frame&) override { interrupts.fetch_add(1); }
@@ -188,10 +188,10 @@ TEST(Interrupted, StripsOfOneLargeOperation) {
   PressesAtOnce presses;
   RunControl control(presses.interrupts);
   const absl::StatusOr<RunResult> result =
-      RunWatched(kernel, InputsOf(kernel), {.run = {.control = &control}, .observers = {&presses}});
+      launch::RunWatched(kernel, InputsOf(kernel), {.run = {.control = &control}, .observers = {&presses}});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->report.interrupted);
-  EXPECT_TRUE(IsInterrupted(EndOf(result->report)));
+  EXPECT_TRUE(IsInterrupted(launch::EndOf(result->report)));
 }
 
 TEST(Interrupted, ALargeDotStopsBetweenItsBlocks) {
@@ -256,10 +256,10 @@ TEST(Budget, AnIterationOfMuchWorkCountsAsSeveral) {
 TEST(Budget, WhatWasFoundBeforeItWasSpentIsTold) {
   const absl::StatusOr<RunResult> result = RunBudget(kCounts, 1000);
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ(Codes{"OOB"}, CodesOf(result->report));
+  EXPECT_EQ(threads::Codes{"OOB"}, threads::CodesOf(result->report));
   ASSERT_TRUE(result->report.error.has_value());
   EXPECT_EQ("budget", result->report.error->kind);
-  EXPECT_TRUE(absl::IsResourceExhausted(EndOf(result->report)));
+  EXPECT_TRUE(absl::IsResourceExhausted(launch::EndOf(result->report)));
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ bool Same(const RunResult& a, const RunResult& b) {
 void CheckRun(std::string_view text, const std::string& name, const std::string& target) {
   const absl::StatusOr<PreparedKernel> kernel =
       PrepareText(text, {.kernel = name, .target = target, .path = "", .memory_limit = kMemory});
-  if (!kernel.ok() || !CheckMemory(kernel->state(), kMemory).ok()) return;
+  if (!kernel.ok() || !agents::CheckMemory(kernel->state(), kMemory).ok()) return;
   std::vector<Tensor> inputs;
   for (const OperandDescription& input : kernel->inputs()) inputs.emplace_back(input.dtype, input.shape);
   const RunOptions options{.loop_budget = kBudget, .memory_limit = kMemory};

@@ -54,7 +54,7 @@ class TestKernel {
       outputs_.push_back(*Tensor::CreateUninitialized(output.dtype, output.shape));
   }
 
-  const PreparedKernelState& state() const { return kernel_->state(); }
+  const agents::PreparedKernelState& state() const { return kernel_->state(); }
   std::vector<ConstArray> in() const {
     std::vector<ConstArray> arrays;
     for (const Tensor& tensor : inputs_) arrays.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
@@ -66,15 +66,15 @@ class TestKernel {
     return arrays;
   }
 
-  ScheduledResult Run(Policy& policy, const ScheduledOptions& options = {}) {
+  launch::ScheduledResult Run(scheduler::Policy& policy, const launch::ScheduledOptions& options = {}) {
     const std::vector<ConstArray> inputs = in();
     const std::vector<MutableArray> outputs = out();
-    absl::StatusOr<ScheduledResult> result = RunScheduled({state(), inputs, outputs, options}, policy);
+    absl::StatusOr<launch::ScheduledResult> result = launch::RunScheduled({state(), inputs, outputs, options}, policy);
     EXPECT_TRUE(result.ok()) << result.status();
-    return result.ok() ? *std::move(result) : ScheduledResult{};
+    return result.ok() ? *std::move(result) : launch::ScheduledResult{};
   }
-  ScheduledResult RunSeed(std::uint64_t seed, const ScheduledOptions& options = {}) {
-    return Run(*MakePolicy(PolicyOfSeed(seed), seed, {20, {5, 5, 5, 5}}), options);
+  launch::ScheduledResult RunSeed(std::uint64_t seed, const launch::ScheduledOptions& options = {}) {
+    return Run(*scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {20, {5, 5, 5, 5}}), options);
   }
   std::string Outputs() const {
     std::string bytes;

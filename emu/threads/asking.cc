@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-namespace palladion {
+namespace palladion::threads {
 
-void ThreadWait::Ask(AgentId thread, const WaitTarget& target, Operation* operation) {
+void ThreadWait::Ask(AgentId thread, const WaitTarget& target, scheduler::Operation* operation) {
   thread_ = thread;
   target_ = target;
   if (target.kind == WaitTarget::Kind::kNothing) return;
   operation->waits_for = this;
-  operation->footprint = Footprint::Writes(machine_.ObjectOf(thread, target));
+  operation->footprint = scheduler::Footprint::Writes(machine_.ObjectOf(thread, target));
 }
 
 bool Tells(const ThreadMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target) {
@@ -26,14 +26,14 @@ EngineAgent::EngineAgent(ThreadMachine& machine, AgentId operation, AgentsAround
       around_(around),
       half_(request().sources.empty() ? Half::kWrite : Half::kRead) {}
 
-bool EngineAgent::HalfReady::MaySignal(AgentOrdinal other) const {
+bool EngineAgent::HalfReady::MaySignal(scheduler::AgentOrdinal other) const {
   const AsyncRequest* request = agent_.around_.RequestOf(other);
   return request != nullptr && request->queue == agent_.request().queue;
 }
 
-Operation EngineAgent::Next() const {
+scheduler::Operation EngineAgent::Next() const {
   const AsyncRequest& asked = request();
-  Operation next{.loc = asked.site.loc, .text_line = asked.site.text_line};
+  scheduler::Operation next{.loc = asked.site.loc, .text_line = asked.site.text_line};
   if (asked.queue.valid()) {
     next.waits_for = &ready_;
     next.footprint.Add({.object = machine_.ObjectOf(asked.queue)});
@@ -49,7 +49,7 @@ Operation EngineAgent::Next() const {
   return next;
 }
 
-absl::Status EngineAgent::Resume(Gate& gate) {
+absl::Status EngineAgent::Resume(scheduler::Gate& gate) {
   around_.EngineResumes(ordinal_);
   while (gate.TakeGrant() || gate.MayGo(Next())) {
     machine_.Perform(operation_, half_);
@@ -63,4 +63,4 @@ absl::Status EngineAgent::Resume(Gate& gate) {
   return absl::OkStatus();
 }
 
-}  // namespace palladion
+}  // namespace palladion::threads

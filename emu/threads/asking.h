@@ -9,33 +9,33 @@
 #include "emu/threads/thread_machine.h"
 #include "scheduler/agent.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 // Whoever has started the agents of a launch over threads, and knows them by their place in the schedule.
 class AgentsAround {
  public:
   virtual ~AgentsAround() = default;
   // May the agent, if it goes on, bring about what a thread waits for? Of one that is done: might it have?
-  virtual bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const = 0;
-  virtual std::string NameOf(AgentOrdinal other) const = 0;  // of one that is done too; "": nobody knows
+  virtual bool MaySignal(AgentId waiter, const WaitTarget& target, scheduler::AgentOrdinal other) const = 0;
+  virtual std::string NameOf(scheduler::AgentOrdinal other) const = 0;  // of one that is done too; "": nobody knows
   virtual const AsyncRequest* RequestOf(
-      AgentOrdinal engine) const = 0;                   // under way; nullptr: it is no engine's operation
-  virtual void EngineResumes(AgentOrdinal engine) = 0;  // from here on no thread runs
-  virtual void EngineEnds(AgentOrdinal engine) = 0;
+      scheduler::AgentOrdinal engine) const = 0;                   // under way; nullptr: it is no engine's operation
+  virtual void EngineResumes(scheduler::AgentOrdinal engine) = 0;  // from here on no thread runs
+  virtual void EngineEnds(scheduler::AgentOrdinal engine) = 0;
 };
 
 // Until what a thread waits for is there.
-class ThreadWait final : public Condition {
+class ThreadWait final : public scheduler::Condition {
  public:
   // Both outlive it.
   ThreadWait(const ThreadMachine& machine, const AgentsAround& around) : machine_(machine), around_(around) {}
   // From here on it is this wait; the operation touches and needs what the target says. A target of nothing: nothing.
-  void Ask(AgentId thread, const WaitTarget& target, Operation* operation);
+  void Ask(AgentId thread, const WaitTarget& target, scheduler::Operation* operation);
 
   bool Ready() const override { return machine_.CanWait(thread_, target_); }
   std::string Describe() const override { return machine_.DescribeWait(thread_, target_); }
-  bool MaySignal(AgentOrdinal other) const override { return around_.MaySignal(thread_, target_, other); }
-  std::string NameOf(AgentOrdinal other) const override { return around_.NameOf(other); }
+  bool MaySignal(scheduler::AgentOrdinal other) const override { return around_.MaySignal(thread_, target_, other); }
+  std::string NameOf(scheduler::AgentOrdinal other) const override { return around_.NameOf(other); }
 
  private:
   const ThreadMachine& machine_;
@@ -48,26 +48,26 @@ class ThreadWait final : public Condition {
 bool Tells(const ThreadMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target);
 
 // One operation of an engine: its reading, then its writing.
-class EngineAgent final : public Agent {
+class EngineAgent final : public scheduler::Agent {
  public:
   // Both outlive it.
   EngineAgent(ThreadMachine& machine, AgentId operation, AgentsAround& around);
-  Operation Next() const;                                                                 // what it does next
+  scheduler::Operation Next() const;                                                      // what it does next
   const AsyncRequest& request() const { return machine_.model().RequestOf(operation_); }  // while it is under way
-  void SetOrdinal(AgentOrdinal ordinal) { ordinal_ = ordinal; }
+  void SetOrdinal(scheduler::AgentOrdinal ordinal) { ordinal_ = ordinal; }
 
-  absl::Status Resume(Gate& gate) override;
+  absl::Status Resume(scheduler::Gate& gate) override;
   bool done() const override { return done_; }
   std::string Name() const override { return machine_.model().agents().NameOf(operation_); }
   AgentRole role() const override { return AgentRole::kOperation; }
 
  private:
-  class HalfReady final : public Condition {
+  class HalfReady final : public scheduler::Condition {
    public:
     explicit HalfReady(const EngineAgent& agent) : agent_(agent) {}
     bool Ready() const override { return agent_.machine_.CanPerform(agent_.operation_, agent_.half_); }
     std::string Describe() const override { return "the operations before it in its queue"; }
-    bool MaySignal(AgentOrdinal other) const override;
+    bool MaySignal(scheduler::AgentOrdinal other) const override;
 
    private:
     const EngineAgent& agent_;
@@ -76,12 +76,12 @@ class EngineAgent final : public Agent {
   ThreadMachine& machine_;
   AgentId operation_;
   AgentsAround& around_;
-  AgentOrdinal ordinal_;
+  scheduler::AgentOrdinal ordinal_;
   Half half_;
   HalfReady ready_{*this};
   bool done_ = false;
 };
 
-}  // namespace palladion
+}  // namespace palladion::threads
 
 #endif  // PALLADION_EMU_THREADS_ASKING_H_

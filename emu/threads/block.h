@@ -16,7 +16,7 @@
 #include "semantics/base/ids.h"
 #include "semantics/port/machine.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 using BlockId = Id<struct BlockTag>;
 
@@ -44,11 +44,11 @@ struct Block {
   std::vector<std::int64_t> index;  // of the grid, without the thread
   std::int64_t cluster = 0;         // its number
   std::int64_t number = 0;          // in the grid, row-major
-  Place place;
+  memory_model::Place place;
   std::vector<AgentId> threads;
   std::size_t running = 0;
   bool ended = false;
-  RendezvousId meeting;
+  memory_model::RendezvousId meeting;
   std::map<ObjectName, SharedBuffer> live;
   std::vector<SharedBuffer> retired;  // their scope is over; nobody has their bytes yet
   std::map<ObjectName, SyncId> syncs;
@@ -63,6 +63,6 @@ struct Block {
   }
 };
 
-}  // namespace palladion
+}  // namespace palladion::threads
 
 #endif  // PALLADION_EMU_THREADS_BLOCK_H_

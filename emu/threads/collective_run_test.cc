@@ -5,7 +5,7 @@
 
 #include "emu/threads/thread_test_util.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 const std::string kCopy =
@@ -94,4 +94,4 @@ TEST(ClusterBarrier, AnArrivalThatNobodyWaitsForMayComeAfterTheEndOfItsBlock) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -6,7 +6,7 @@
 #include "emu/threads/residency.h"
 #include "emu/threads/thread_test_util.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 const std::string kCopy = "    %v = get(%xr) : i32[128];\n    _ = swap(%or, %v) : i32[128];\n";
@@ -121,4 +121,4 @@ TEST(Residency, ClustersNeedAnSmForEachOfTheirBlocks) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -3,7 +3,7 @@
 
 #include "emu/threads/thread_test_util.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 const std::string kLoad = "    %v = get(%xr) : i32[128];\n";
@@ -105,4 +105,4 @@ TEST(GridDependencies, OneThreadMayWaitForAll) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -11,7 +11,7 @@
 #include "semantics/ops/gpu/gpu_scope.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 constexpr std::int64_t kThreadsOfSm = 2048, kBlocksOfSm = 32, kLanes = 128;
@@ -19,7 +19,7 @@ constexpr std::int64_t kReserved = 1024;
 
 std::int64_t SharedMemory(const Kernel& kernel) {
   std::int64_t bytes = 0;
-  for (const SharedMemoryPart& part : SharedMemoryOfScopes(kernel)) bytes += part.bytes;
+  for (const legality::SharedMemoryPart& part : legality::SharedMemoryOfScopes(kernel)) bytes += part.bytes;
   return bytes;
 }
 
@@ -72,7 +72,7 @@ bool HasGridObject(const Region& region) {
 }
 
 std::string Limit(std::int64_t blocks, std::int64_t by_threads, std::int64_t by_memory, std::int64_t shared,
-                  const Chip& chip) {
+                  const machines::Chip& chip) {
   if (blocks == by_memory) return Cat(shared, " of its ", chip.smem_bytes, " bytes of shared memory are one block's");
   if (blocks == by_threads) return Cat("it has ", kThreadsOfSm, " lanes");
   return "it holds no more";
@@ -105,7 +105,7 @@ bool BlocksInteract(const Program& program, const Kernel& kernel) {
 
 Residency ResidencyOf(const Program& program, const Kernel& kernel, absl::Span<const std::int64_t> grid) {
   if (!BlocksInteract(program, kernel)) return {};
-  const Chip* chip = FindChip(program.target.chip);
+  const machines::Chip* chip = machines::FindChip(program.target.chip);
   if (chip == nullptr || chip->smem_bytes == 0) return {.clusters = std::numeric_limits<std::int64_t>::max()};
   const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
   const std::int64_t threads = has_threads ? grid.back() : 1;
@@ -123,4 +123,4 @@ Residency ResidencyOf(const Program& program, const Kernel& kernel, absl::Span<c
                      Limit(blocks, by_threads, by_memory, shared, *chip), ")")};
 }
 
-}  // namespace palladion
+}  // namespace palladion::threads

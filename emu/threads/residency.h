@@ -13,7 +13,7 @@
 #include "semantics/ir/module.h"
 #include "semantics/program/program.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 // Can a block of another cluster see what a block does before it has ended: a semaphore of the grid, an array that is
 // updated atomically, or that some read and some write?
@@ -29,6 +29,6 @@ struct Residency {
 // `grid`: the launch's sizes, of every dimension of the program's.
 Residency ResidencyOf(const Program& program, const Kernel& kernel, absl::Span<const std::int64_t> grid);
 
-}  // namespace palladion
+}  // namespace palladion::threads
 
 #endif  // PALLADION_EMU_THREADS_RESIDENCY_H_

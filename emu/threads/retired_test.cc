@@ -13,12 +13,12 @@
 #include "emu/threads/thread_test_util.h"
 #include "scheduler/policies/portfolio.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 struct Left {
   ThreadMachine::Kept machine;
-  ConcurrencyModel::Kept model;
+  memory_model::ConcurrencyModel::Kept model;
   int looks = 0;
 };
 
@@ -32,10 +32,11 @@ Left RunAndLook(const std::string& text, bool races, std::uint64_t seed) {
   const std::vector<ConstArray> inputs = {{DType::kI32, shape, reinterpret_cast<const std::byte*>(x.data())}};
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
   Left left;
-  ScheduledOptions options{.races = races, .at_end = [&](const ThreadMachine& machine) {
-                             left = {machine.kept(), machine.model().kept(), left.looks + 1};
-                           }};
-  const auto run = RunScheduled({kernel->state(), inputs, outputs, options}, *MakePolicy(PolicyOfSeed(seed), seed, {}));
+  launch::ScheduledOptions options{.races = races, .at_end = [&](const ThreadMachine& machine) {
+                                     left = {machine.kept(), machine.model().kept(), left.looks + 1};
+                                   }};
+  const auto run = launch::RunScheduled({kernel->state(), inputs, outputs, options},
+                                        *scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {}));
   EXPECT_TRUE(run.ok()) << run.status();
   EXPECT_EQ(left.looks, 1);
   return left;
@@ -115,4 +116,4 @@ TEST(Retired, Clusters) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -13,11 +13,11 @@
 #include "emu/threads/thread_test_util.h"
 #include "scheduler/policies/portfolio.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 // And over the shoulder: which frame says that it is whose.
-class Listener final : public RunObserver {
+class Listener final : public agents::RunObserver {
  public:
   bool watches_steps() const override { return true; }
   void Running(const RunningAgent& now) override {
@@ -40,13 +40,15 @@ void RunWith(Listener& listener, const std::string& text, const std::string& tar
   const std::vector<std::int64_t> shape = {128};
   const std::vector<ConstArray> inputs = {{DType::kI32, shape, reinterpret_cast<const std::byte*>(x.data())}};
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
-  const LaunchOptions launch{.observers = {&listener}};
+  const agents::LaunchOptions launch{.observers = {&listener}};
   absl::Status status;
   if (scheduled) {
-    const ScheduledOptions options{.launch = launch, .races = true};
-    status = RunScheduled({kernel->state(), inputs, outputs, options}, *MakePolicy(PolicyOfSeed(2), 2, {})).status();
+    const launch::ScheduledOptions options{.launch = launch, .races = true};
+    status = launch::RunScheduled({kernel->state(), inputs, outputs, options},
+                                  *scheduler::MakePolicy(scheduler::PolicyOfSeed(2), 2, {}))
+                 .status();
   } else {
-    status = RunLaunch(kernel->state(), inputs, outputs, launch).status();
+    status = launch::RunLaunch(kernel->state(), inputs, outputs, launch).status();
   }
   ASSERT_TRUE(status.ok()) << status;
 }
@@ -103,12 +105,12 @@ TEST(RunningAgents, BesideTheKernelBefore) {
 }
 
 TEST(RunningAgents, OrdinalsCountWhoeverComesToBe) {
-  AgentOrdinals ordinals;
-  EXPECT_EQ(ordinals.Add(AgentId{4}), AgentOrdinal{0});
-  EXPECT_EQ(ordinals.Add(AgentId{1 << 28}), AgentOrdinal{1});
-  EXPECT_EQ(ordinals.Of(AgentOrdinal{1}), AgentId{1 << 28});
-  EXPECT_EQ(ordinals.Of(AgentOrdinal{0}), AgentId{4});
+  agents::AgentOrdinals ordinals;
+  EXPECT_EQ(ordinals.Add(AgentId{4}), scheduler::AgentOrdinal{0});
+  EXPECT_EQ(ordinals.Add(AgentId{1 << 28}), scheduler::AgentOrdinal{1});
+  EXPECT_EQ(ordinals.Of(scheduler::AgentOrdinal{1}), AgentId{1 << 28});
+  EXPECT_EQ(ordinals.Of(scheduler::AgentOrdinal{0}), AgentId{4});
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -5,7 +5,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 bool MayDecide(const Instr& op) {
@@ -46,4 +46,4 @@ std::string ScheduleChoice(const Module& module, const Kernel& kernel) {
   return "";
 }
 
-}  // namespace palladion
+}  // namespace palladion::threads

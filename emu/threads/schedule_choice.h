@@ -8,11 +8,11 @@
 
 #include "semantics/ir/module.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 // "the semaphore_wait at kernel.py:12"; "" where there is no such operation. `kernel` is one of `module`.
 std::string ScheduleChoice(const Module& module, const Kernel& kernel);
 
-}  // namespace palladion
+}  // namespace palladion::threads
 
 #endif  // PALLADION_EMU_THREADS_SCHEDULE_CHOICE_H_

@@ -6,7 +6,7 @@
 
 #include "emu/threads/thread_test_util.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 // No chip lets a scope have global memory, so contracts are off.
@@ -225,4 +225,4 @@ TEST(NeverWritten, IsEqualToNothing) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -4,7 +4,7 @@
 
 #include "emu/threads/thread_test_util.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 const std::string kCopy = "    %v = get(%xr) : i32[128];\n    _ = swap(%or, %v) : i32[128];\n";
@@ -128,4 +128,4 @@ TEST(Semaphores, OfAnotherDeviceOrCoreAreRefused) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -5,7 +5,7 @@
 
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 class Walk {
@@ -101,4 +101,4 @@ bool SignalReach::MayCome(int line, const SyncObject& object) {
 
 bool SignalReach::MayComeFromStart(const SyncObject& object) { return Of(object).from_start; }
 
-}  // namespace palladion
+}  // namespace palladion::threads

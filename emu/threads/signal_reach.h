@@ -12,7 +12,7 @@
 
 #include "semantics/ir/module.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 // Barriers or semaphores by the line of the text that makes them, and their name.
 using SyncObject = std::pair<int, std::string>;
@@ -36,6 +36,6 @@ class SignalReach {
   std::map<SyncObject, Reach> reach_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::threads
 
 #endif  // PALLADION_EMU_THREADS_SIGNAL_REACH_H_

@@ -5,7 +5,7 @@
 
 #include "emu/threads/thread_test_util.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 const std::string kCopy = "    %v = get(%xr) : i32[128];\n    _ = swap(%or, %v) : i32[128];\n";
@@ -91,4 +91,4 @@ TEST(StartOrder, IsANoteWhereBlocksEndOnlyBecauseTheyBeginInOrder) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -9,28 +9,30 @@
 #include "semantics/base/status.h"
 #include "semantics/program/frame_shadow.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 // ---- accesses
 
-void ThreadAccesses::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+void ThreadAccesses::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                         const std::byte*) {
   if (machine_.performing() || reach.empty || reach.none_copied || !machine_.model().Tracks(access.buffer)) return;
   ++accesses_;
-  const AccessSet set = SetOf(memory_.ShapeOf(access.buffer),
-                              static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
+  const memory_model::AccessSet set = memory_model::SetOf(
+      memory_.ShapeOf(access.buffer), static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
   machine_.model().Touch(machine_.current(), access.buffer, kind, set, CodeSite::Of(access.site));
 }
 
 void ThreadAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   if (machine_.performing() || !machine_.model().Tracks(access.buffer)) return;
   ++accesses_;
-  machine_.model().Touch(machine_.current(), access.buffer, kind, SetOf(access), CodeSite::Of(access.site));
+  machine_.model().Touch(machine_.current(), access.buffer, kind, memory_model::SetOf(access),
+                         CodeSite::Of(access.site));
 }
 
 // ---- a thread
 
-ThreadAgent::ThreadAgent(LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
-                         CurrentGate& current, ThreadAgents& all)
+ThreadAgent::ThreadAgent(agents::LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame,
+                         StepHooks* watcher, CurrentGate& current, ThreadAgents& all)
     : state_(state),
       machine_(machine),
       frame_(std::move(frame)),
@@ -39,15 +41,15 @@ ThreadAgent::ThreadAgent(LaunchState& state, ThreadMachine& machine, std::unique
       all_(all),
       port_(PortOf()),
       spin_(all.spins(), &frame_->program(), &port_),
-      spinning_(spin_, [this](AgentOrdinal other) { return all_.NameOf(other); }),
+      spinning_(spin_, [this](scheduler::AgentOrdinal other) { return all_.NameOf(other); }),
       wait_(machine, all) {
   frame_->hooks = this;
   frame_->Ask(machine);
 }
 
-void ThreadAgent::Begin(AgentId thread, AgentPrograms programs) {
+void ThreadAgent::Begin(AgentId thread, agents::AgentPrograms programs) {
   id_ = thread;
-  StartPrograms(*frame_, programs);
+  agents::StartPrograms(*frame_, programs);
   frame_->agent = thread;
   started_ = false;
 }
@@ -66,7 +68,7 @@ void ThreadAgent::BeginWarp(AgentId warp, std::int64_t number, std::size_t first
   frame_->warp = number;
 }
 
-absl::Status ThreadAgent::Resume(Gate& gate) {
+absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
   gate_ = current_.gate = &gate;
   current_.agent = this;
   machine_.SetCurrent(id_);
@@ -93,17 +95,17 @@ std::int64_t ThreadAgent::Look(const WaitTarget& target) const {
   return machine_.CanWait(id_, target) ? 1 : 0;
 }
 
-Spin::Port ThreadAgent::PortOf() {
-  return {
-      .look = [this](const WaitTarget& target) { return Look(target); },
-      .describe =
-          [this](const WaitTarget& target) {
-            if (target.kind != WaitTarget::Kind::kSemaphore) return machine_.DescribeWait(id_, target);
-            const Semaphore& semaphore = machine_.CountOf(target.object);
-            return Cat(semaphore.spec().name, " to change (it is ", semaphore.count(), ")");
-          },
-      .may_signal = [this](const WaitTarget& target, AgentOrdinal other) { return all_.MaySignal(id_, target, other); },
-      .object = [this](const WaitTarget& target) { return machine_.ObjectOf(id_, target); }};
+agents::Spin::Port ThreadAgent::PortOf() {
+  return {.look = [this](const WaitTarget& target) { return Look(target); },
+          .describe =
+              [this](const WaitTarget& target) {
+                if (target.kind != WaitTarget::Kind::kSemaphore) return machine_.DescribeWait(id_, target);
+                const memory_model::Semaphore& semaphore = machine_.CountOf(target.object);
+                return Cat(semaphore.spec().name, " to change (it is ", semaphore.count(), ")");
+              },
+          .may_signal = [this](const WaitTarget& target,
+                               scheduler::AgentOrdinal other) { return all_.MaySignal(id_, target, other); },
+          .object = [this](const WaitTarget& target) { return machine_.ObjectOf(id_, target); }};
 }
 
 bool ThreadAgent::MayGoRound(const Step& step, Frame& frame) {
@@ -120,7 +122,7 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
     return true;
   }
   if (step.loop >= 0) return MayGoRound(step, frame);
-  Operation operation{.loc = step.loc, .text_line = step.text_line, .work = WorkOf(step, frame)};
+  scheduler::Operation operation{.loc = step.loc, .text_line = step.text_line, .work = agents::WorkOf(step, frame)};
   // Copies of blocks are complete when they are asked for.
   if (step.waits != nullptr && step.kind != StepKind::kAwaitBlocks) {
     wait_.Ask(id_, step.waits(step.params, step, frame), &operation);
@@ -128,9 +130,9 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
   }
   if (step.own_memory) return true;
   const BufferId buffer = step.ref.valid() ? frame.ref(step.ref).buffer : BufferId{};
-  operation.footprint = !buffer.valid()   ? Footprint::Everything()
-                        : step.only_reads ? Footprint::Reads(buffer.value)
-                                          : Footprint::Writes(buffer.value);
+  operation.footprint = !buffer.valid()   ? scheduler::Footprint::Everything()
+                        : step.only_reads ? scheduler::Footprint::Reads(buffer.value)
+                                          : scheduler::Footprint::Writes(buffer.value);
   return gate_->MayGo(operation);
 }
 
@@ -151,7 +153,7 @@ void ThreadAgent::After(const Step& step, Frame& frame) {
 
 // ---- all of them
 
-ThreadAgents::ThreadAgents(LaunchState& state, ThreadMachine& machine, StepHooks* watcher, const Kernel& kernel,
+ThreadAgents::ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, StepHooks* watcher, const Kernel& kernel,
                            Residency residency)
     : state_(state),
       machine_(machine),
@@ -191,20 +193,20 @@ void ThreadAgents::Start(AgentId agent, const Started& started) {
 }
 
 const ThreadAgents::Started* ThreadAgents::StartedAs(AgentId agent) const {
-  return AgentTable::IsOperation(agent) ? nullptr : &started_[agent.index()];
+  return memory_model::AgentTable::IsOperation(agent) ? nullptr : &started_[agent.index()];
 }
 
 void ThreadAgents::Spawn(AgentId operation) {
   auto agent = std::make_shared<EngineAgent>(machine_, operation, *this);
   engines_ = true;
   agent->SetOrdinal(Add(operation, {.engine = agent.get()}));
-  const Operation first = agent->Next();
+  const scheduler::Operation first = agent->Next();
   current_.gate->Spawn(std::move(agent), first);
 }
 
 bool ThreadAgents::Ready() const { return next_ % (threads_ * blocks_) != 0 || free_clusters_ > 0; }
 
-absl::StatusOr<Agent*> ThreadAgents::Next() {
+absl::StatusOr<scheduler::Agent*> ThreadAgents::Next() {
   if (next_ == state_.walk().programs()) return nullptr;
   ThreadAgent* agent = nullptr;
   if (free_.empty()) {
@@ -225,7 +227,7 @@ absl::StatusOr<Agent*> ThreadAgents::Next() {
     first_ = machine_.AddBlock(index, threads_);
   }
   const std::int64_t thread = threads_ == 1 ? 0 : index.back();  // whatever the order of the walk
-  const AgentPrograms programs = state_.ProgramsOfAgent(next_);
+  const agents::AgentPrograms programs = state_.ProgramsOfAgent(next_);
   if (!state_.program().device_axes.empty()) agent->PutOn(machine_.DeviceOf(index));
   agent->Begin({first_.value + static_cast<std::int32_t>(thread)}, programs);
   Start(agent->id(), {.program = static_cast<std::int32_t>(next_)});
@@ -248,12 +250,13 @@ absl::Status ThreadAgents::Fork(AgentId warp, std::int64_t number, std::size_t f
   const std::int32_t program = started_[current_.agent->id().index()].program;
   Start(warp, {.program = program, .warp = static_cast<std::int32_t>(number)});
   agent->SetOrdinal(Add(warp, {.agent = agent}));
-  const auto owned_here = [](Agent*) {};
-  current_.gate->Spawn(std::shared_ptr<Agent>(agent, owned_here), {.footprint = Footprint::Everything()});
+  const auto owned_here = [](scheduler::Agent*) {};
+  current_.gate->Spawn(std::shared_ptr<scheduler::Agent>(agent, owned_here),
+                       {.footprint = scheduler::Footprint::Everything()});
   return absl::OkStatus();
 }
 
-void ThreadAgents::Retire(Agent* agent) {
+void ThreadAgents::Retire(scheduler::Agent* agent) {
   RunControl* const control = state_.frame().control;
   if (control != nullptr && !state_.program().grid_in_agent) control->EndPrograms(1);
   auto* thread = static_cast<ThreadAgent*>(agent);
@@ -270,16 +273,16 @@ std::vector<const ThreadAgent*> ThreadAgents::Unfinished() const {
   return unfinished;
 }
 
-const AsyncRequest* ThreadAgents::RequestOf(AgentOrdinal engine) const {
+const AsyncRequest* ThreadAgents::RequestOf(scheduler::AgentOrdinal engine) const {
   const auto live = live_.find(ordinals_.Of(engine).value);
   return live == live_.end() || live->second.engine == nullptr ? nullptr : &live->second.engine->request();
 }
 
-void ThreadAgents::EngineResumes(AgentOrdinal engine) {
+void ThreadAgents::EngineResumes(scheduler::AgentOrdinal engine) {
   if (spins() != nullptr) spins()->SetCurrent(nullptr, engine);
 }
 
-bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const {
+bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, scheduler::AgentOrdinal other) const {
   const AgentId who = ordinals_.Of(other);
   const auto at = live_.find(who.value);
   Live live = at == live_.end() ? Live{} : at->second;
@@ -310,7 +313,7 @@ std::vector<std::int64_t> ThreadAgents::IndexOf(const Started& started) const {
 }
 
 // Also of one that has ended, whose thread the machine has retired.
-std::string ThreadAgents::NameOf(AgentOrdinal other) const {
+std::string ThreadAgents::NameOf(scheduler::AgentOrdinal other) const {
   const Started* const started = StartedAs(ordinals_.Of(other));
   if (started == nullptr) return "";
   const std::string thread = machine_.NameOf(IndexOf(*started));
@@ -326,4 +329,4 @@ std::string ThreadAgents::WhyNotBegun() const {
              residency_.clusters * blocks_, " blocks are there");
 }
 
-}  // namespace palladion
+}  // namespace palladion::threads

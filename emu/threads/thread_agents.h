@@ -20,18 +20,19 @@
 #include "memory_model/bytes/access_observer.h"
 #include "scheduler/agent.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 // What threads do to memory, told to the model. What engines do was judged when it was asked for.
-class ThreadAccesses final : public AccessObserver {
+class ThreadAccesses final : public memory_model::AccessObserver {
  public:
-  ThreadAccesses(const Memory& memory, ThreadMachine& machine) : memory_(memory), machine_(machine) {}
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  ThreadAccesses(const memory_model::Memory& memory, ThreadMachine& machine) : memory_(memory), machine_(machine) {}
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   std::int64_t accesses() const { return accesses_; }
 
  private:
-  const Memory& memory_;
+  const memory_model::Memory& memory_;
   ThreadMachine& machine_;
   std::int64_t accesses_ = 0;
 };
@@ -39,32 +40,32 @@ class ThreadAccesses final : public AccessObserver {
 // The loop that resumes whoever is running.
 class ThreadAgent;
 struct CurrentGate {
-  Gate* gate = nullptr;
+  scheduler::Gate* gate = nullptr;
   ThreadAgent* agent = nullptr;
   std::vector<ThreadAgent*> free_warps;  // warps that have ended: their frames serve others
 };
 
 class ThreadAgents;
 
-class ThreadAgent final : public Agent, private StepHooks {
+class ThreadAgent final : public scheduler::Agent, private StepHooks {
  public:
   // All outlive it.
-  ThreadAgent(LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
+  ThreadAgent(agents::LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
               CurrentGate& current, ThreadAgents& all);
 
   // A warp that `parent` has forked: it begins with the values of its thread, at the step.
   void BeginWarp(AgentId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent);
   bool is_warp() const { return is_warp_; }
-  void SetOrdinal(AgentOrdinal ordinal) { spin_.Start(ordinal); }  // once it has begun
+  void SetOrdinal(scheduler::AgentOrdinal ordinal) { spin_.Start(ordinal); }  // once it has begun
 
   // Puts the agent at the start of that thread, which is one program of the launch; of a TPU's core, several.
-  void Begin(AgentId thread, AgentPrograms programs);
+  void Begin(AgentId thread, agents::AgentPrograms programs);
   const Frame& frame() const { return *frame_; }
   void PutOn(std::int64_t device);  // its operands are this device's
   AgentId id() const { return id_; }
-  Spin& spin() { return spin_; }
+  agents::Spin& spin() { return spin_; }
 
-  absl::Status Resume(Gate& gate) override;
+  absl::Status Resume(scheduler::Gate& gate) override;
   bool done() const override { return frame_->done(); }
   std::string Name() const override { return machine_.NameOf(id_); }
   AgentRole role() const override { return is_warp_ ? AgentRole::kWarp : AgentRole::kThread; }
@@ -74,46 +75,48 @@ class ThreadAgent final : public Agent, private StepHooks {
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
   bool MayGoRound(const Step& step, Frame& frame);
-  Spin::Port PortOf();
+  agents::Spin::Port PortOf();
   std::int64_t Look(const WaitTarget& target) const;
 
-  LaunchState& state_;
+  agents::LaunchState& state_;
   ThreadMachine& machine_;
   std::unique_ptr<Frame> frame_;
   StepHooks* watcher_;
   CurrentGate& current_;
   ThreadAgents& all_;
-  const Spin::Port port_;
-  Spin spin_;
-  SpinCondition spinning_;
-  Gate* gate_ = nullptr;
+  const agents::Spin::Port port_;
+  agents::Spin spin_;
+  agents::SpinCondition spinning_;
+  scheduler::Gate* gate_ = nullptr;
   AgentId id_;
   ThreadWait wait_;
   bool started_ = false;
   bool is_warp_ = false;
 };
 
-class ThreadAgents final : public AgentSource, public AgentsAround {
+class ThreadAgents final : public scheduler::AgentSource, public AgentsAround {
  public:
   // `residency`: how many clusters may be under way at once.
-  ThreadAgents(LaunchState& state, ThreadMachine& machine, StepHooks* watcher, const Kernel& kernel,
+  ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, StepHooks* watcher, const Kernel& kernel,
                Residency residency);
   ThreadAgents(const ThreadAgents&) = delete;
   ThreadAgents& operator=(const ThreadAgents&) = delete;
 
-  absl::StatusOr<Agent*> Next() override;
+  absl::StatusOr<scheduler::Agent*> Next() override;
   bool Ready() const override;
-  void Retire(Agent* agent) override;
+  void Retire(scheduler::Agent* agent) override;
 
   std::vector<const ThreadAgent*> Unfinished() const;
 
-  bool MaySignal(AgentId waiter, const WaitTarget& target, AgentOrdinal other) const override;
-  std::string NameOf(AgentOrdinal other) const override;
-  const AsyncRequest* RequestOf(AgentOrdinal engine) const override;
-  void EngineResumes(AgentOrdinal engine) override;
-  void EngineEnds(AgentOrdinal engine) override { live_.erase(ordinals_.Of(engine).value); }
+  bool MaySignal(AgentId waiter, const WaitTarget& target, scheduler::AgentOrdinal other) const override;
+  std::string NameOf(scheduler::AgentOrdinal other) const override;
+  const AsyncRequest* RequestOf(scheduler::AgentOrdinal engine) const override;
+  void EngineResumes(scheduler::AgentOrdinal engine) override;
+  void EngineEnds(scheduler::AgentOrdinal engine) override { live_.erase(ordinals_.Of(engine).value); }
   void WarpEnds(AgentId warp) { live_.erase(warp.value); }
-  SpinWatch* spins() { return spins_.has_value() ? &*spins_ : nullptr; }  // nullptr: no loop of the kernel may wait
+  agents::SpinWatch* spins() {
+    return spins_.has_value() ? &*spins_ : nullptr;
+  }                                          // nullptr: no loop of the kernel may wait
   bool engines() const { return engines_; }  // has any asynchronous operation been started?
   bool all_fit() const { return !residency_.Limits(state_.walk().programs()); }
   // Why the next block is not there yet; "" where all have begun.
@@ -130,7 +133,7 @@ class ThreadAgents final : public AgentSource, public AgentsAround {
     std::int32_t program = -1;  // of a thread; of a warp, its thread's
     std::int32_t warp = -1;
   };
-  AgentOrdinal Add(AgentId agent, const Live& live) {
+  scheduler::AgentOrdinal Add(AgentId agent, const Live& live) {
     live_[agent.value] = live;
     return ordinals_.Add(agent);
   }
@@ -139,10 +142,10 @@ class ThreadAgents final : public AgentSource, public AgentsAround {
   const Started* StartedAs(AgentId agent) const;                    // nullptr: an engine's operation
   std::vector<std::int64_t> IndexOf(const Started& started) const;  // in the grid
   void Spawn(AgentId operation);
-  LaunchState& state_;
+  agents::LaunchState& state_;
   ThreadMachine& machine_;
   StepHooks* watcher_;
-  std::optional<SpinWatch> spins_;
+  std::optional<agents::SpinWatch> spins_;
   std::int64_t threads_ = 1, blocks_ = 1;  // of a block, of a cluster
   Residency residency_;
   std::int64_t free_clusters_;
@@ -156,12 +159,12 @@ class ThreadAgents final : public AgentSource, public AgentsAround {
   std::deque<AgentId> blocks_added_;  // of several devices: the first thread of each, none of which has begun
   CurrentGate current_;
   std::vector<std::unique_ptr<ThreadAgent>> warps_;
-  AgentOrdinals ordinals_;
+  agents::AgentOrdinals ordinals_;
   absl::flat_hash_map<std::int32_t, Live> live_;  // by AgentId
   std::deque<Started> started_;                   // the same; eight bytes are what a thread that has ended costs
   mutable SignalReach reach_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::threads
 
 #endif  // PALLADION_EMU_THREADS_THREAD_AGENTS_H_

@@ -6,7 +6,7 @@
 #include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 // The blocks that differ from each other along these dimensions only, and in each the same lane of the same thread: the
 // copies of two threads of a block, or of two warps, have no order with each other.
@@ -45,7 +45,7 @@ std::optional<std::size_t> ThreadMachine::MemberOf(const CollectiveKey& key,
   return static_cast<std::size_t>(member);
 }
 
-CollectiveId ThreadMachine::MakeCollective(const CollectiveKey& key) {
+memory_model::CollectiveId ThreadMachine::MakeCollective(const CollectiveKey& key) {
   std::vector<std::vector<std::int64_t>> members = {key.group};
   for (std::size_t d = 0; d < key.group.size(); ++d) {
     if (key.group[d] >= 0) continue;
@@ -68,7 +68,7 @@ CollectiveId ThreadMachine::MakeCollective(const CollectiveKey& key) {
     names.push_back(Cat(warp, begun ? NameOf(index) : NameOfBlock(member)));
     ended.push_back(begun && (!there || Of(Of(block->second).threads[key.thread]).ended));
   }
-  const CollectiveId id = model_.MakeCollective("multicast copies", std::move(names));
+  const memory_model::CollectiveId id = model_.MakeCollective("multicast copies", std::move(names));
   for (std::size_t m = 0; m < ended.size(); ++m) {
     if (ended[m]) model_.MemberEnds(id, m, {});
   }
@@ -83,4 +83,4 @@ void ThreadMachine::EndCollectives(const Thread& thread, const Collectives& all)
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::threads

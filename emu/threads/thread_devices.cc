@@ -5,7 +5,7 @@
 #include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 void ThreadMachine::AdoptOf(std::int64_t device, std::size_t operand, BufferId array) {
   device_arrays_.resize(static_cast<std::size_t>(program_.devices),
@@ -18,7 +18,8 @@ void ThreadMachine::AdoptOf(std::int64_t device, std::size_t operand, BufferId a
 // kernel's. The cores of a device enter together.
 void ThreadMachine::EnterDevices(bool meet) {
   std::vector<bool> entered(static_cast<std::size_t>(program_.devices));
-  std::vector<ClockBundle> told(entered.size());  // by those of a device, or, where all meet, in the first by all
+  std::vector<memory_model::ClockBundle> told(
+      entered.size());  // by those of a device, or, where all meet, in the first by all
   const std::map<std::int64_t, BlockId> blocks(block_at_.begin(), block_at_.end());
   for (const auto& [number, id] : blocks) {
     const std::int64_t device = DeviceOf(Of(id).index);
@@ -53,7 +54,8 @@ std::int64_t ThreadMachine::BlocksOfCluster() const {
 
 // Blocks of a cluster begin together, and their memory with them. A device's is there from when it enters the kernel;
 // what a scope makes later, from then on.
-void ThreadMachine::Began(BufferId buffer, TrackedBuffer tracked, const Block& block, const CodeSite& site) {
+void ThreadMachine::Began(BufferId buffer, memory_model::TrackedBuffer tracked, const Block& block,
+                          const CodeSite& site) {
   const AgentId core = block.threads[0];
   if (!several_devices()) return model_.Adopt(buffer, std::move(tracked));
   if (current_ != core || AtEntry(core)) return model_.AllocAtStart(core, buffer, std::move(tracked), site);
@@ -70,4 +72,4 @@ BufferId ThreadMachine::PeerArray(BufferId buffer, std::size_t operand, absl::Sp
   return buffer;
 }
 
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -6,7 +6,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 std::vector<BufferId> BuffersOf(const AsyncRequest& request) {
@@ -26,7 +26,8 @@ QueueId ThreadMachine::MakeQueueOf(AgentId id, AsyncQueue queue) {
   if (owner.stores.size() <= lane) owner.stores.resize(lane + 1);
   QueueId& mine = queue == AsyncQueue::kMma ? owner.mma : owner.stores[lane];
   if (mine.valid()) return mine;
-  mine = model_.MakeQueue(queue == AsyncQueue::kMma ? QueueOrder::kSerial : QueueOrder::kHalves);
+  mine = model_.MakeQueue(queue == AsyncQueue::kMma ? memory_model::QueueOrder::kSerial
+                                                    : memory_model::QueueOrder::kHalves);
   queue_objects_[mine.value] = QueueObject(id, queue);
   return mine;
 }
@@ -109,4 +110,4 @@ void ThreadMachine::Perform(AgentId operation, Half half) {
   if (--clusters_.at(cluster).under_way == 0) RetireIfIdle(cluster);
 }
 
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -8,7 +8,7 @@
 #include "semantics/base/status.h"
 #include "semantics/program/agent_naming.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 // Objects of schedules: buffers are their own numbers; the others follow, far apart.
@@ -18,13 +18,13 @@ constexpr std::int64_t kBarrierObjects = std::int64_t{1} << 40, kSemaphoreObject
 
 }  // namespace
 
-ThreadMachine::ThreadMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid,
+ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memory, absl::Span<const std::int64_t> grid,
                              const ThreadMachineOptions& options)
-    : OverMemory(memory),
+    : memory_model::OverMemory(memory),
       program_(program),
       grid_(grid.begin(), grid.end()),
       options_(options),
-      model_(FenceRule(options.policy), /*proxies=*/program.target.backend == TargetBackend::kMosaicGpu) {
+      model_(memory_model::FenceRule(options.policy), /*proxies=*/program.target.backend == TargetBackend::kMosaicGpu) {
   const bool threads = program.mesh.has_value() && program.mesh->thread_dim;
   block_dims_ = grid_.size() - (threads ? 1 : 0);
   const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
@@ -38,12 +38,12 @@ ThreadMachine::ThreadMachine(const Program& program, Memory& memory, absl::Span<
   model_.NamePlaces(options.places);
 }
 
-TrackedBuffer ThreadMachine::Tracked(BufferId array, const Place& place) const {
+memory_model::TrackedBuffer ThreadMachine::Tracked(BufferId array, const memory_model::Place& place) const {
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(array);
   return {.name = std::string(memory_.NameOf(array)),
           .shape = {shape.begin(), shape.end()},
           .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(array)),
-          .space = ProxySpace::kGlobal,
+          .space = memory_model::ProxySpace::kGlobal,
           .place = place};
 }
 
@@ -64,7 +64,8 @@ void ThreadMachine::WrittenBefore(BufferId array) {
     whole.order[d] = static_cast<std::uint8_t>(d);
   }
   const auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(array));
-  model_.Touch(before_, array, AccessKind::kWrite, SetOf(shape, bytes, whole, ReachOf(shape, whole)), {});
+  model_.Touch(before_, array, AccessKind::kWrite,
+               memory_model::SetOf(shape, bytes, whole, memory_model::ReachOf(shape, whole)), {});
 }
 
 std::int64_t ThreadMachine::NumberOf(absl::Span<const std::int64_t> index) const {
@@ -115,7 +116,7 @@ AgentId ThreadMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64
     thread.index = block.index;
     thread.number = static_cast<std::size_t>(t);
     if (threads > 1 || block_dims_ < grid_.size()) thread.index.push_back(t);
-    const Place place = block.place.With(PlaceLevel::kThread, static_cast<std::int32_t>(t));
+    const memory_model::Place place = block.place.With(PlaceLevel::kThread, static_cast<std::int32_t>(t));
     block.threads.push_back(model_.agents().Add(NameOf(thread.index), place));
   }
   block.running = block.threads.size();
@@ -165,7 +166,7 @@ bool ThreadMachine::CanWait(AgentId id, const WaitTarget& target) const {
 }
 
 std::string ThreadMachine::DescribeWait(AgentId id, const WaitTarget& target) const {
-  const auto words = [](const WaitRecord& wait) {
+  const auto words = [](const memory_model::WaitRecord& wait) {
     return Cat(wait.object, " (needs ", wait.needs, ", has ", wait.has, ")");
   };
   const Thread& thread = Of(id);
@@ -253,9 +254,9 @@ absl::Status ThreadMachine::Meet(std::string what, const Site& site) {
 }
 
 absl::Status ThreadMachine::Make(Fence fence, const Site& site) {
-  AgentTable& agents = model_.agents();
+  memory_model::AgentTable& agents = model_.agents();
   if (fence == Fence::kPrerequisiteGrids && before_.valid()) agents.Acquire(current_, agents.ClockOf(before_));
-  if (fence == Fence::kSharedToAsync) model_.Commit(current_, ClockPart::kAsyncSmem, CodeSite::Of(site));
+  if (fence == Fence::kSharedToAsync) model_.Commit(current_, memory_model::ClockPart::kAsyncSmem, CodeSite::Of(site));
   return absl::OkStatus();
 }
 
@@ -268,7 +269,8 @@ absl::Status ThreadMachine::Spawn(const SpawnRequest& request, const Site& site)
     warp.parent = parent;
     warp.number = Of(parent).number;
     warp.warp = static_cast<std::size_t>(w);
-    const Place place = model_.agents().PlaceOf(parent).With(PlaceLevel::kWarp, static_cast<std::int32_t>(w));
+    const memory_model::Place place =
+        model_.agents().PlaceOf(parent).With(PlaceLevel::kWarp, static_cast<std::int32_t>(w));
     const AgentId id =
         model_.agents().Spawn(parent, Cat("warp ", w, " of ", NameOf(parent)), place, CodeSite::Of(site));
     Of(parent).warps.push_back(id);
@@ -336,4 +338,4 @@ ThreadMachine::Kept ThreadMachine::kept() const {
 
 void ThreadMachine::End(const Site& site) { model_.End(CodeSite::Of(site)); }
 
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -29,20 +29,20 @@
 #include "semantics/port/machine.h"
 #include "semantics/program/program.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 struct ThreadMachineOptions {
-  FencePolicy policy = FencePolicy::kPallas;
+  memory_model::FencePolicy policy = memory_model::FencePolicy::kPallas;
   bool races = false;  // record accesses and judge their order
   bool definedness = false;
   std::int32_t device = 0;  // of every block, and of what is allocated; the first of several
-  ConcurrencyModel::PlaceNamer places = {};
+  memory_model::ConcurrencyModel::PlaceNamer places = {};
 };
 
-class ThreadMachine final : public OverMemory {
+class ThreadMachine final : public memory_model::OverMemory {
  public:
   // All outlive it. `grid`: the launch's sizes, of every dimension.
-  ThreadMachine(const Program& program, Memory& memory, absl::Span<const std::int64_t> grid,
+  ThreadMachine(const Program& program, memory_model::Memory& memory, absl::Span<const std::int64_t> grid,
                 const ThreadMachineOptions& options);
 
   // An array of the kernel call: it is there before every thread. Where several devices run the kernel together, one of
@@ -81,7 +81,7 @@ class ThreadMachine final : public OverMemory {
 
   // Who could bring about what a thread waits for.
   const SyncRequest& RequestOf(SyncId array) const { return syncs_[array].request; }
-  const Semaphore& CountOf(SyncElement element) const { return model_.Of(SemaphoreOf(element)); }
+  const memory_model::Semaphore& CountOf(SyncElement element) const { return model_.Of(SemaphoreOf(element)); }
   bool Lives(SyncElement element) const { return syncs_.Has(element.array); }
   bool OfGrid(SyncId array) const { return !syncs_[array].block.valid(); }
   const std::vector<std::int64_t>& IndexOf(AgentId thread) const { return Of(thread).index; }
@@ -100,8 +100,8 @@ class ThreadMachine final : public OverMemory {
   // The kernel has come to its end.
   void End(const Site& site);
 
-  ConcurrencyModel& model() { return model_; }
-  const ConcurrencyModel& model() const { return model_; }
+  memory_model::ConcurrencyModel& model() { return model_; }
+  const memory_model::ConcurrencyModel& model() const { return model_; }
 
   // Which objects a request touches, for schedules.
   std::int64_t ObjectOf(SyncElement element) const;
@@ -175,7 +175,7 @@ class ThreadMachine final : public OverMemory {
     std::size_t users = 0;
     bool ended = false;
   };
-  using Collectives = std::map<CollectiveKey, CollectiveId>;
+  using Collectives = std::map<CollectiveKey, memory_model::CollectiveId>;
   struct Cluster {
     std::vector<BlockId> blocks;      // that have begun
     std::int64_t ended = 0;           // of these, all of whose threads have ended
@@ -196,10 +196,10 @@ class ThreadMachine final : public OverMemory {
   bool OfCores() const { return program_.mesh.has_value() && program_.mesh->cores; }
   bool HasPeers() const { return units_ > 1 || several_devices(); }
   std::int64_t BlocksOfCluster() const;
-  void Began(BufferId buffer, TrackedBuffer tracked, const Block& block, const CodeSite& site);
+  void Began(BufferId buffer, memory_model::TrackedBuffer tracked, const Block& block, const CodeSite& site);
   bool AtEntry(AgentId core) const { return model_.agents().NowOf(core) == kEntered; }
   static constexpr std::uint32_t kEntered = 2;  // an agent's time once it has entered: it has told that, nothing else
-  TrackedBuffer Tracked(BufferId array, const Place& place) const;
+  memory_model::TrackedBuffer Tracked(BufferId array, const memory_model::Place& place) const;
   Thread& Current() { return Of(current_); }
   std::int64_t PeerNumber(BlockId block, absl::Span<const PeerCoordinate> where) const;
   BlockId PeerOf(BlockId block, absl::Span<const PeerCoordinate> where) const;
@@ -208,19 +208,19 @@ class ThreadMachine final : public OverMemory {
     return block >= 0 && static_cast<std::size_t>(block) < begun_.size() && begun_[static_cast<std::size_t>(block)];
   }
   ObjectName NextName(std::int64_t step);
-  Place DevicePlace(std::int64_t device = 0) const {
-    return Place{}.With(PlaceLevel::kDevice, options_.device + static_cast<std::int32_t>(device));
+  memory_model::Place DevicePlace(std::int64_t device = 0) const {
+    return memory_model::Place{}.With(PlaceLevel::kDevice, options_.device + static_cast<std::int32_t>(device));
   }
 
-  absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, const Place& place);
+  absl::StatusOr<BufferId> MakeBuffer(const AllocRequest& request, const memory_model::Place& place);
   absl::StatusOr<BufferId> AllocGlobal(const AllocRequest& request);
   bool LeaveGlobal(BufferId buffer, const Site& site);
   absl::StatusOr<BufferId> AllocShared(const AllocRequest& request, const ObjectName& name, BlockId block,
                                        std::int64_t offset);
   SyncId MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block);
   std::int64_t Arrivals(const SyncRequest& request) const;
-  void EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends);
-  void EndLeft(Block& block, Barrier::Ends ends);
+  void EndSync(SyncId id, const CodeSite& site, memory_model::Barrier::Ends ends);
+  void EndLeft(Block& block, memory_model::Barrier::Ends ends);
   BufferId PeerArray(BufferId buffer, std::size_t operand, absl::Span<const PeerCoordinate> where, const Site& site);
   void Release(BufferId buffer);
   void FreeMemory(BufferId buffer);
@@ -230,7 +230,7 @@ class ThreadMachine final : public OverMemory {
   void RetireThread(AgentId thread);
   void RetireSync(SyncId id);
   bool InCluster(const CollectiveKey& key) const;  // are all of its blocks of one cluster?
-  CollectiveId MakeCollective(const CollectiveKey& key);
+  memory_model::CollectiveId MakeCollective(const CollectiveKey& key);
   std::optional<std::size_t> MemberOf(const CollectiveKey& key, absl::Span<const std::int64_t> index) const;
   void EndCollectives(const Thread& thread, const Collectives& all);
   void JoinWarps();
@@ -244,7 +244,7 @@ class ThreadMachine final : public OverMemory {
   const Program& program_;
   const std::vector<std::int64_t> grid_;
   const ThreadMachineOptions options_;
-  ConcurrencyModel model_;
+  memory_model::ConcurrencyModel model_;
   AgentId before_;                      // the kernel before this one, where they may overlap
   std::int64_t units_ = 1;              // of one arrival: a multicast's part is a share of one
   std::size_t block_dims_;              // of the grid: all but the thread's
@@ -279,6 +279,6 @@ class ThreadMachine final : public OverMemory {
   bool performing_ = false;
 };
 
-}  // namespace palladion
+}  // namespace palladion::threads
 
 #endif  // PALLADION_EMU_THREADS_THREAD_MACHINE_H_

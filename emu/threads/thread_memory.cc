@@ -8,13 +8,13 @@
 #include "semantics/base/status.h"
 #include "semantics/program/agent_naming.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 namespace {
 
-ProxySpace SpaceOf(PlaceLevel memory) {
-  if (memory == PlaceLevel::kBlock) return ProxySpace::kShared;
-  return memory == PlaceLevel::kDevice ? ProxySpace::kGlobal : ProxySpace::kPlain;
+memory_model::ProxySpace SpaceOf(PlaceLevel memory) {
+  if (memory == PlaceLevel::kBlock) return memory_model::ProxySpace::kShared;
+  return memory == PlaceLevel::kDevice ? memory_model::ProxySpace::kGlobal : memory_model::ProxySpace::kPlain;
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ ProxySpace SpaceOf(PlaceLevel memory) {
 ObjectName ThreadMachine::NextName(std::int64_t step) { return {step, Current().occurrences[step]++}; }
 
 // Registers are the thread's own; the model knows them, because engines touch accumulators.
-absl::StatusOr<BufferId> ThreadMachine::MakeBuffer(const AllocRequest& request, const Place& place) {
+absl::StatusOr<BufferId> ThreadMachine::MakeBuffer(const AllocRequest& request, const memory_model::Place& place) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId id, memory_.Alloc(request));
   std::int64_t bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(id));
   model_.Adopt(id, {.name = request.name,
@@ -95,7 +95,7 @@ absl::StatusOr<BufferId> ThreadMachine::AllocShared(const AllocRequest& request,
                                                     std::int64_t offset) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, memory_.Alloc(request));
   Block& block = Of(id);
-  EndLeft(block, Barrier::Ends::kScope);
+  EndLeft(block, memory_model::Barrier::Ends::kScope);
   SharedBuffer shared{.buffer = buffer, .offset = offset, .users = block.threads.size()};
   shared.bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(buffer));
   for (const std::int64_t size : request.shape) shared.bytes *= size;
@@ -120,7 +120,7 @@ absl::StatusOr<BufferId> ThreadMachine::AllocShared(const AllocRequest& request,
         {.name = request.name,
          .shape = {request.shape.begin(), request.shape.end()},
          .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(buffer)),
-         .space = ProxySpace::kShared,
+         .space = memory_model::ProxySpace::kShared,
          .place = block.place,
          .arena = id.value,
          .offset = offset},
@@ -160,10 +160,10 @@ void ThreadMachine::FreeMemory(BufferId buffer) {
 void ThreadMachine::EndBlock(BlockId id) {
   Block& block = Of(id);
   if (std::exchange(block.ended, true)) return;
-  EndLeft(block, Barrier::Ends::kBlock);
+  EndLeft(block, memory_model::Barrier::Ends::kBlock);
   std::vector<SyncId> syncs;
   for (const auto& [name, sync] : block.syncs) syncs.push_back(sync);
-  for (const SyncId sync : syncs) EndSync(sync, {}, Barrier::Ends::kBlock);
+  for (const SyncId sync : syncs) EndSync(sync, {}, memory_model::Barrier::Ends::kBlock);
   for (const auto& [name, shared] : block.live) block.retired.push_back(shared);
   const std::string end = Cat("the end of ", NameOf(block));
   for (const SharedBuffer& shared : block.retired) {
@@ -249,4 +249,4 @@ BufferId ThreadMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordin
   return made.ok() ? *made : buffer;
 }
 
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -7,7 +7,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::threads {
 namespace {
 
 // "full[1]"; as an argument of a call "full.at[1]".
@@ -37,7 +37,7 @@ std::int64_t ThreadMachine::Arrivals(const SyncRequest& request) const {
 }
 
 SyncId ThreadMachine::MakeSync(const SyncRequest& request, const ObjectName& name, BlockId block) {
-  if (block.valid()) EndLeft(Of(block), Barrier::Ends::kScope);
+  if (block.valid()) EndLeft(Of(block), memory_model::Barrier::Ends::kScope);
   const SyncId id = syncs_.Next();
   SyncArray& array = syncs_.Add();
   array.request = request;
@@ -53,7 +53,8 @@ SyncId ThreadMachine::MakeSync(const SyncRequest& request, const ObjectName& nam
     const std::string python = count == 1 ? request.name : ElementName(request, i, ".at[");
     if (request.kind == SyncKind::kSemaphore || request.kind == SyncKind::kDmaSemaphore) {
       const bool dma = request.kind == SyncKind::kDmaSemaphore;
-      const SemaphoreKind kind = dma ? SemaphoreKind::kDma : SemaphoreKind::kRegular;
+      const memory_model::SemaphoreKind kind =
+          dma ? memory_model::SemaphoreKind::kDma : memory_model::SemaphoreKind::kRegular;
       array.semaphores.push_back(model_.MakeSemaphore({.name = text, .kind = kind, .python = python}));
     } else {
       array.barriers.push_back(model_.MakeBarrier({.name = text,
@@ -103,7 +104,7 @@ bool ThreadMachine::Sees(absl::Span<const std::int64_t> index, SyncId id) const 
   return !owner.valid() || Of(owner).cluster == NumberOf(index) / units_;
 }
 
-void ThreadMachine::EndSync(SyncId id, const CodeSite& site, Barrier::Ends ends) {
+void ThreadMachine::EndSync(SyncId id, const CodeSite& site, memory_model::Barrier::Ends ends) {
   SyncArray& array = syncs_[id];
   if (std::exchange(array.ended, true)) return;
   for (const BarrierId barrier : array.barriers) model_.End(barrier, site, ends);
@@ -126,7 +127,7 @@ void ThreadMachine::RetireSync(SyncId id) {
   syncs_.Retire(id);
 }
 
-void ThreadMachine::EndLeft(Block& block, Barrier::Ends ends) {
+void ThreadMachine::EndLeft(Block& block, memory_model::Barrier::Ends ends) {
   for (const auto& [sync, site] : std::exchange(block.left, {})) EndSync(sync, site, ends);
 }
 
@@ -205,4 +206,4 @@ absl::StatusOr<std::int64_t> ThreadMachine::Read(SyncElement semaphore, const Si
   return model_.Read(current_, SemaphoreOf(semaphore));
 }
 
-}  // namespace palladion
+}  // namespace palladion::threads

@@ -13,7 +13,7 @@
 #include "emu/values.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::threads {
 
 // %x: i32[128] and %o: i32[128] in global memory; `mesh` as in "grid=[2], grid_names=[\"b\"], cluster=[],
 // cluster_names=[], threads=none, thread_name=none"; the body has line 8 of the text as its first.
@@ -65,6 +65,6 @@ inline std::string MessageOf(const Report& report, const std::string& code) {
 
 using Codes = std::set<std::string>;
 
-}  // namespace palladion
+}  // namespace palladion::threads
 
 #endif  // PALLADION_EMU_THREADS_THREAD_TEST_UTIL_H_

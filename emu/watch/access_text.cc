@@ -2,7 +2,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::watch {
 
 std::string BoxText(const BoxAccess& access) {
   std::string text = "[";
@@ -17,4 +17,4 @@ std::string BoxText(const BoxAccess& access) {
   return text + "]";
 }
 
-}  // namespace palladion
+}  // namespace palladion::watch

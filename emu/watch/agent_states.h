@@ -11,7 +11,7 @@
 #include "semantics/program/mark.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::watch {
 
 // State has a `MarkWalk walk`, and is copied.
 template <typename State>
@@ -64,6 +64,6 @@ class AgentStates {
   State* current_ = nullptr;
 };
 
-}  // namespace palladion
+}  // namespace palladion::watch
 
 #endif  // PALLADION_EMU_WATCH_AGENT_STATES_H_

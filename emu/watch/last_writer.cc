@@ -4,8 +4,8 @@
 #include "semantics/base/cat.h"
 #include "semantics/tensor/element_index.h"
 
-namespace palladion {
-void LastWriter::Watch(const Memory& memory, BufferId array) {
+namespace palladion::watch {
+void LastWriter::Watch(const memory_model::Memory& memory, BufferId array) {
   array_ = array;
   name_ = std::string(memory.NameOf(array));
   element_bytes_ = memory.ElementBytesOf(array);
@@ -26,9 +26,9 @@ void LastWriter::Record(AccessKind kind, const Site& site) {
                           .text_line = site.text_line};
 }
 
-void LastWriter::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+void LastWriter::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
   if (kind == AccessKind::kRead || access.buffer != array_ || reach.empty || reach.none_copied) return;
-  if (HoldsElement(access, reach, index_)) Record(kind, access.site);
+  if (memory_model::HoldsElement(access, reach, index_)) Record(kind, access.site);
 }
 
 void LastWriter::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
@@ -38,10 +38,10 @@ void LastWriter::Points(AccessKind kind, const PointAccess& access, const std::b
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
     const std::int64_t offset = access.offset[p];
     if (offset >= last || offset + static_cast<std::int64_t>(access.piece_bytes) <= first) continue;
-    if (!Touches(access, p)) continue;
+    if (!memory_model::Touches(access, p)) continue;
     Record(kind, access.site);
     return;
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::watch

@@ -11,20 +11,21 @@
 #include "memory_model/bytes/memory.h"
 #include "semantics/base/agent_name.h"
 
-namespace palladion {
+namespace palladion::watch {
 
-class LastWriter final : public AccessObserver {
+class LastWriter final : public memory_model::AccessObserver {
  public:
   // `element` counts the array's elements in row-major order.
   explicit LastWriter(std::int64_t element, const AgentNaming& naming = {}) : element_(element), naming_(naming) {}
 
   // Before the first program.
-  void Watch(const Memory& memory, BufferId array);
+  void Watch(const memory_model::Memory& memory, BufferId array);
 
   // Its last writer; nothing if nobody wrote it.
   const std::optional<FindingAccess>& writer() const { return writer_; }
 
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Running(const RunningAgent& now) override;
 
@@ -41,6 +42,6 @@ class LastWriter final : public AccessObserver {
   std::optional<FindingAccess> writer_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::watch
 
 #endif  // PALLADION_EMU_WATCH_LAST_WRITER_H_

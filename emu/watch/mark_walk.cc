@@ -3,7 +3,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion {
+namespace palladion::watch {
 
 void MarkWalk::Pass(const Mark& mark) {
   switch (mark.kind) {
@@ -35,4 +35,4 @@ std::string MarkWalk::Iterations() const {
   return text;
 }
 
-}  // namespace palladion
+}  // namespace palladion::watch

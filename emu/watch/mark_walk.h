@@ -10,7 +10,7 @@
 
 #include "semantics/program/mark.h"
 
-namespace palladion {
+namespace palladion::watch {
 
 class MarkWalk {
  public:
@@ -33,6 +33,6 @@ class MarkWalk {
   std::vector<Level> levels_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::watch
 
 #endif  // PALLADION_EMU_WATCH_MARK_WALK_H_

@@ -5,9 +5,9 @@
 #include "semantics/program/builder.h"
 #include "semantics/registry/value_text.h"
 
-namespace palladion {
+namespace palladion::watch {
 
-const Kernel& KernelOf(const PreparedKernelState& state) {
+const Kernel& KernelOf(const agents::PreparedKernelState& state) {
   for (const Kernel& kernel : state.module().kernels) {
     if (kernel.name == state.program().kernel_name) return kernel;
   }
@@ -39,7 +39,7 @@ std::string ElementValueText(const Type& type, const std::byte* value, std::int6
   return ValueText(one, value + static_cast<std::size_t>(element) * BytesPerElement(type));
 }
 
-std::int64_t ElementsOf(const BoxAccess& access, const BoxReach& reach) {
+std::int64_t ElementsOf(const BoxAccess& access, const memory_model::BoxReach& reach) {
   if (reach.empty || reach.none_copied) return 0;
   std::int64_t elements = 1;
   for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d)
@@ -47,4 +47,4 @@ std::int64_t ElementsOf(const BoxAccess& access, const BoxReach& reach) {
   return elements;
 }
 
-}  // namespace palladion
+}  // namespace palladion::watch

@@ -11,9 +11,9 @@
 #include "memory_model/bytes/memory.h"
 #include "semantics/program/mark.h"
 
-namespace palladion {
+namespace palladion::watch {
 
-const Kernel& KernelOf(const PreparedKernelState& state);
+const Kernel& KernelOf(const agents::PreparedKernelState& state);
 
 // "program (2, 0)"; where threads run, "thread 1 of block (2, 0)", "warp 3 of thread 1 of block (2, 0)".
 std::string NameOfAgent(const Frame& frame);
@@ -31,8 +31,8 @@ Type OperandType(const Kernel& kernel, const Mark& mark, std::size_t i);
 std::string ElementValueText(const Type& type, const std::byte* value, std::int64_t element);
 
 // The elements inside the array that an unmasked box touches.
-std::int64_t ElementsOf(const BoxAccess& access, const BoxReach& reach);
+std::int64_t ElementsOf(const BoxAccess& access, const memory_model::BoxReach& reach);
 
-}  // namespace palladion
+}  // namespace palladion::watch
 
 #endif  // PALLADION_EMU_WATCH_OBSERVED_H_

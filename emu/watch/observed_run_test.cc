@@ -5,7 +5,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/tensor/npy.h"
 
-namespace palladion {
+namespace palladion::watch {
 namespace {
 
 // y = sqrt(x - 2), z = 1 / (x - 2), of four floats.
@@ -29,7 +29,7 @@ std::string RootKernel(const std::string& more = "") {
          "    return;\n  }\n}\n";
 }
 
-class ObservedRunTest : public CommandTest {
+class ObservedRunTest : public command::CommandTest {
  protected:
   // Runs the kernel on x; returns what it printed.
   std::string Observe(int code, const std::string& text, const std::string& x, std::vector<std::string> options) {
@@ -214,4 +214,4 @@ TEST_F(ObservedRunTest, ResultsAreThoseOfAPlainRun) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::watch

@@ -11,7 +11,7 @@
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::watch {
 namespace {
 
 using Told = std::vector<std::string>;
@@ -21,22 +21,22 @@ const char* const kStore =
     "pkir 1;\nkernel @k {\n  grid [1];\n  out %o: i32[];\n  body @k (%or: ref<default,i32[]>) {\n"
     "    _ = swap(%or, 1:i32) : i32[];\n    return;\n  }\n}\n";
 
-class Teller final : public RunObserver {
+class Teller final : public agents::RunObserver {
  public:
   Teller(std::string name, bool steps, Told* told) : name_(std::move(name)), steps_(steps), told_(told) {}
   bool watches_steps() const override { return steps_; }
-  void Bound(Memory&, absl::Span<const BufferId>) override { Say("bound"); }
+  void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { Say("bound"); }
   void Before(const Step& step, Frame&) override {
     if (step.visible) Say("before");
   }
   void After(const Step& step, Frame&) override {
     if (step.visible) Say("after");
   }
-  void Finished(Memory&, absl::Span<const BufferId>) override { Say("finished"); }
+  void Finished(memory_model::Memory&, absl::Span<const BufferId>) override { Say("finished"); }
   void Running(const RunningAgent& now) override {
     if (now.begins) Say(Cat("runs ", now.id.value));
   }
-  void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override { Say("store"); }
+  void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override { Say("store"); }
 
  private:
   void Say(const std::string& what) { told_->push_back(Cat(name_, " ", what)); }
@@ -46,10 +46,12 @@ class Teller final : public RunObserver {
 };
 
 // One that is handed to memory when operands are bound.
-class Late final : public AccessObserver {
+class Late final : public memory_model::AccessObserver {
  public:
   explicit Late(Told* told) : told_(told) {}
-  void Box(AccessKind, const BoxAccess&, const BoxReach&, const std::byte*) override { told_->push_back("late store"); }
+  void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {
+    told_->push_back("late store");
+  }
   void Points(AccessKind, const PointAccess&, const std::byte*) override {}
 
  private:
@@ -63,19 +65,21 @@ Told RunWith(bool scheduled) {
   const MutableArray output{DType::kI32, {}, reinterpret_cast<std::byte*>(&o)};
   Told told;
   Late late(&told);
-  BoundAndFinished first([&](Memory& memory, absl::Span<const BufferId> arrays) {
+  agents::BoundAndFinished first([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     EXPECT_EQ(arrays.size(), 1u);
     memory.Observe(&late);
     told.push_back("first bound");
   });
   Teller a("a", true, &told), b("b", false, &told), c("c", true, &told);
-  const LaunchOptions launch{.observers = {&first, &a, &b, &c}};
+  const agents::LaunchOptions launch{.observers = {&first, &a, &b, &c}};
   absl::Status status;
   if (scheduled) {
-    const ScheduledOptions options{.launch = launch};
-    status = RunScheduled({kernel->state(), {}, {&output, 1}, options}, *MakePolicy(PolicyOfSeed(0), 0, {})).status();
+    const launch::ScheduledOptions options{.launch = launch};
+    status = launch::RunScheduled({kernel->state(), {}, {&output, 1}, options},
+                                  *scheduler::MakePolicy(scheduler::PolicyOfSeed(0), 0, {}))
+                 .status();
   } else {
-    status = RunLaunch(kernel->state(), {}, {&output, 1}, launch).status();
+    status = launch::RunLaunch(kernel->state(), {}, {&output, 1}, launch).status();
   }
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(o, 1);
@@ -91,4 +95,4 @@ TEST(Observers, AreToldInTheOrderOfTheirList) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::watch

@@ -5,7 +5,7 @@
 #include "absl/strings/strip.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::watch {
 
 absl::StatusOr<std::vector<std::int64_t>> ParseProgram(const std::string& text) {
   absl::string_view list = absl::StripAsciiWhitespace(text);
@@ -23,4 +23,4 @@ absl::StatusOr<std::vector<std::int64_t>> ParseProgram(const std::string& text) 
   return index;
 }
 
-}  // namespace palladion
+}  // namespace palladion::watch

@@ -6,7 +6,7 @@
 
 #include "semantics/tensor/element.h"
 
-namespace palladion {
+namespace palladion::watch {
 namespace {
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014; its constants are Stafford's variant 13).
@@ -60,4 +60,4 @@ std::string HashText(std::uint64_t hash) {
   return text;
 }
 
-}  // namespace palladion
+}  // namespace palladion::watch

@@ -10,7 +10,7 @@
 
 #include "semantics/base/dtype.h"
 
-namespace palladion {
+namespace palladion::watch {
 
 // Of n storage elements of the type, row-major. Every NaN counts as the type's one quiet NaN: which bits a NaN has is
 // nothing that backends agree on. +0 and -0 differ.
@@ -18,6 +18,6 @@ std::uint64_t HashValue(DType dtype, const std::byte* data, std::size_t n);
 
 std::string HashText(std::uint64_t hash);  // 16 hexadecimal digits
 
-}  // namespace palladion
+}  // namespace palladion::watch
 
 #endif  // PALLADION_EMU_WATCH_VALUE_HASH_H_

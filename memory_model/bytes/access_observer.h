@@ -11,7 +11,7 @@
 #include "semantics/base/finding.h"
 #include "semantics/port/machine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 class AccessObserver {
  public:
@@ -43,6 +43,6 @@ class AccessObserver {
   virtual void Awaited(const WaitTarget&) {}
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_BYTES_ACCESS_OBSERVER_H_

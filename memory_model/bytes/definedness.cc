@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 // A row of a box along the value's last dimension: dense in the value, every step-th element of the buffer.
@@ -183,4 +183,4 @@ void BufferDefinedness::StorePiece(std::size_t offset, std::size_t bytes, Define
   DropIfDefined();
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

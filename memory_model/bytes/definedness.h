@@ -14,7 +14,7 @@
 #include "memory_model/sets/box.h"
 #include "semantics/port/machine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 class BufferDefinedness {
  public:
@@ -56,6 +56,6 @@ class BufferDefinedness {
   std::size_t undefined_ = 0;             // marks that are not 0
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_BYTES_DEFINEDNESS_H_

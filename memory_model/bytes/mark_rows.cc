@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 // MergeMarks in two instructions: less one, 0 is the largest.
@@ -65,4 +65,4 @@ bool ReplaceMarks(DefinedMark* marks, DefinedMark from, DefinedMark to, std::siz
   return found != 0;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -8,7 +8,7 @@
 
 #include "semantics/port/machine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 using DefinedMark = std::uint8_t;  // 0: defined
 
@@ -27,6 +27,6 @@ void MaskMarks(DefinedMark* marks, const std::uint8_t* lanes, const DefinedMark*
 // Replaces `from` by `to`. Was there one?
 bool ReplaceMarks(DefinedMark* marks, DefinedMark from, DefinedMark to, std::size_t n);
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_BYTES_MARK_ROWS_H_

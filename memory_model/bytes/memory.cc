@@ -5,7 +5,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 std::shared_ptr<Memory::Buffers> Memory::MakeBuffers() { return std::make_shared<Buffers>(); }
 
@@ -159,4 +159,4 @@ void Memory::Poison(BufferId id) {
 // Of two at one place the worse is told: a copy may be worth a note for its source, and wrong in its destination.
 void Memory::Report(Finding finding) { log_.Take(std::move(finding)); }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

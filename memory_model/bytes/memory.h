@@ -25,7 +25,7 @@
 #include "semantics/tensor/copy_box.h"
 #include "semantics/tensor/fill.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 class Memory final : public Machine {
  public:
@@ -246,6 +246,6 @@ struct Memory::Buffers {
   std::vector<BufferId> free_ids;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_

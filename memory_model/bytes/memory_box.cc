@@ -9,7 +9,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/tensor/copy_box.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 void Memory::ReportOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, bool is_store) {
   std::vector<std::string> box;
@@ -235,4 +235,4 @@ void Memory::Copy(const BoxAccess& source, const BoxAccess& destination) {
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

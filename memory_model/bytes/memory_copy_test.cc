@@ -9,7 +9,7 @@
 #include "memory_model/bytes/memory.h"
 #include "memory_model/bytes/memory_test_util.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 class MemoryCopyTest : public MemoryFixture {};
@@ -102,4 +102,4 @@ TEST_F(MemoryCopyTest, WhatNeedsAnEngineOrAnotherAgentIsAnError) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

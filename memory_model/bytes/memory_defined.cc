@@ -6,7 +6,7 @@
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 // A block with no element in its array is a finding of its own, so its data need not be another.
@@ -339,4 +339,4 @@ void Memory::DefineAtomic(Buffer& buffer, const PointAccess& access) {
   FinishLoad(*access.defined, access.site, elements);
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -9,7 +9,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/tensor/element_index.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 void Memory::ReportUndefined(DefinedMark mark, std::string_view use, const Site& site) {
   const Origins& origins = tracking_->origins;
@@ -117,4 +117,4 @@ void Memory::ReportUndefinedElements(const Buffer& buffer, DefinedMark mark, std
   Report(std::move(finding));
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

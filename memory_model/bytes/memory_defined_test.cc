@@ -7,7 +7,7 @@
 
 #include "memory_model/bytes/memory.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 constexpr std::int64_t kRows = 5, kColumns = 6;
@@ -359,4 +359,4 @@ TEST(MemoryDefined, MarksGoWhereAllIsDefinedAgain) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -6,7 +6,7 @@
 #include "memory_model/bytes/memory.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 void Memory::ReportPoint(const Buffer& buffer, const Site& site, std::size_t element, bool is_store) {
   Report(
@@ -188,4 +188,4 @@ void Memory::Atomic(const PointAccess& access, AtomicFn fn, const std::byte* ope
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -5,7 +5,7 @@
 
 #include "memory_model/bytes/memory.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 TEST(SharedBuffers, AnIdIsOneBufferOfTheRunOnItsDevice) {
@@ -34,4 +34,4 @@ TEST(SharedBuffers, AnIdIsOneBufferOfTheRunOnItsDevice) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

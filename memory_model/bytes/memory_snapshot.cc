@@ -5,7 +5,7 @@
 
 #include "memory_model/bytes/memory.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 struct Memory::Saved {
   std::vector<Buffer> buffers;
@@ -76,4 +76,4 @@ void Memory::Restore(const Saved& saved) {
   dropped_lines_ = saved.dropped_lines;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -5,7 +5,7 @@
 
 #include "memory_model/bytes/memory.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 BufferId Alloc(Memory& memory, std::int64_t elements) {
@@ -73,4 +73,4 @@ TEST(MemorySnapshot, NothingIsLentWhereOthersWrite) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

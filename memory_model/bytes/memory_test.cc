@@ -11,7 +11,7 @@
 
 #include "memory_model/bytes/memory_test_util.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
@@ -305,4 +305,4 @@ TEST_F(MemoryTest, AccessesAreCountedAndMaskedOnesShownToThoseWhoAsk) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -12,7 +12,7 @@
 
 #include "memory_model/bytes/memory.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 using Floats = std::vector<float>;
 using Ints = std::vector<std::int64_t>;
@@ -73,6 +73,6 @@ inline Floats Iota(int n) {
   return v;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_BYTES_MEMORY_TEST_UTIL_H_

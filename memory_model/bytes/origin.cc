@@ -4,7 +4,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 // The numbers of one kind of origin; the last one is "several".
@@ -171,4 +171,4 @@ Finding Origins::FindingOf(std::uint8_t mark, const std::string& what, const Pro
   return finding;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

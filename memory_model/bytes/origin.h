@@ -18,7 +18,7 @@
 #include "semantics/base/finding.h"
 #include "semantics/port/machine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 enum class OriginKind : std::uint8_t {
   kNeverWritten,  // scratch
@@ -92,6 +92,6 @@ class Origins {
   AgentNaming naming_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_BYTES_ORIGIN_H_

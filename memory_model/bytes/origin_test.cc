@@ -9,7 +9,7 @@
 
 #include "memory_model/bytes/undefined_stores.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 TEST(Origins, ManyAreToldApartAndTheRestIsSeveral) {
@@ -83,4 +83,4 @@ TEST(UndefinedStores, KeepWhatElementsName) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

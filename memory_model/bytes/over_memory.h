@@ -9,7 +9,7 @@
 
 #include "memory_model/bytes/memory.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 class OverMemory : public Machine {
  public:
@@ -45,6 +45,6 @@ class OverMemory : public Machine {
   Memory& memory_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_BYTES_OVER_MEMORY_H_

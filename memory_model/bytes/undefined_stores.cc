@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace palladion {
+namespace palladion::memory_model {
 
 StoreNumber UndefinedStores::Add(UndefinedStore store) {
   constexpr std::size_t kRecent = 4;  // a loop's stores are equal
@@ -31,4 +31,4 @@ void UndefinedStores::Forget(const std::vector<std::vector<StoreNumber>*>& eleme
   limit_ = std::max(kFirstLimit, 2 * stores_.size());
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

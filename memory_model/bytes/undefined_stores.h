@@ -10,7 +10,7 @@
 
 #include "semantics/base/ids.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 struct UndefinedStore {
   std::uint8_t mark = 0;  // of what was stored
@@ -41,6 +41,6 @@ class UndefinedStores {
   std::size_t limit_ = kFirstLimit;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_BYTES_UNDEFINED_STORES_H_

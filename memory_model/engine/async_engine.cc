@@ -7,7 +7,7 @@
 #include "memory_model/engine/mover.h"
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 // Do the chunks of the two have the same elements?
@@ -277,4 +277,4 @@ void AsyncEngine::Forget(const std::vector<AgentId>& gone) {
   });
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -20,7 +20,7 @@
 #include "semantics/base/live_table.h"
 #include "semantics/port/async.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 enum class QueueOrder : std::uint8_t {
   kNone,    // a TPU's DMAs
@@ -132,6 +132,6 @@ class AsyncEngine {
   bool tracked_ = false;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_ENGINE_ASYNC_ENGINE_H_

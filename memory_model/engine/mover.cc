@@ -7,7 +7,7 @@
 
 #include "absl/types/span.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 std::size_t PlacesOf(const AsyncOperand& operand) {
   if (const auto* points = std::get_if<AsyncPoints>(&operand.where)) {
@@ -153,4 +153,4 @@ void MoveChunk(const AsyncRequest& request, const AsyncOperand& operand, const M
   Mover(request, options.chunk, options.load, options.tracked, memory).Move(operand, value);
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

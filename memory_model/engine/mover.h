@@ -8,7 +8,7 @@
 #include "semantics/port/async.h"
 #include "semantics/port/machine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 std::size_t PlacesOf(const AsyncOperand& operand);    // what an access of it touches, as its buffer counts
 std::size_t ElementsOf(const AsyncOperand& operand);  // of its value
@@ -23,6 +23,6 @@ struct MoveOptions {
 void MoveChunk(const AsyncRequest& request, const AsyncOperand& operand, const MoveOptions& options, AsyncValue* value,
                Machine* memory);
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_ENGINE_MOVER_H_

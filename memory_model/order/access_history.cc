@@ -6,7 +6,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 constexpr std::size_t kMaxSlots = 64;        // leading indices that get a list of their own
@@ -191,7 +191,7 @@ bool AccessHistory::ApplyCell(Cell* cell, const AccessEvent& event, const Access
       keep = true;
       if (Conflict(earlier.kind, event.kind)) {
         if (AccessConflict* at = PlaceFor(earlier, order, out); at != nullptr) {
-          *at = {earlier, order, palladion::Describe(Overlap(box, cell->box))};
+          *at = {earlier, order, memory_model::Describe(Overlap(box, cell->box))};
         }
         keep = !(replaces && (crowded || cell->events.size() > kMaxBoxes));
         dropped_ += keep ? 0 : 1;
@@ -332,4 +332,4 @@ std::int64_t AccessHistory::dropped() const {
   return n;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

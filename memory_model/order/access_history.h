@@ -17,7 +17,7 @@
 #include "memory_model/order/granules.h"
 #include "memory_model/sets/access_set.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 // An earlier access that conflicts with the new one and is not ordered before it, or not visibly so.
 struct AccessConflict {
@@ -107,6 +107,6 @@ class AccessHistory {
   std::vector<Region> regions_;  // one, or one for each leading index
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_ORDER_ACCESS_HISTORY_H_

@@ -10,7 +10,7 @@
 
 #include "memory_model/order/agents.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
@@ -367,4 +367,4 @@ TEST_F(HistoryTest, MemoryIsBoundedInAKernelThatRacesOn) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

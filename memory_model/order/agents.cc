@@ -5,7 +5,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 AgentId AgentTable::Add(std::string name, const Place& place, AgentRole role) {
   const AgentId id = agents_.Next();
@@ -149,4 +149,4 @@ void AgentTable::Sweep(const std::vector<AgentId>& live, std::size_t looked) {
   next_sweep_ = left + std::max({kLeast, left, looked / kLookedPerSweep});
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -19,7 +19,7 @@
 #include "semantics/base/live_table.h"
 #include "semantics/port/machine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 class AgentTable {
  public:
@@ -126,6 +126,6 @@ class AgentTable {
   std::size_t next_sweep_ = 64;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_ORDER_AGENTS_H_

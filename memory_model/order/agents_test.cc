@@ -9,7 +9,7 @@
 
 #include "semantics/base/live_table.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 Place Block(std::int32_t number) { return Place{}.With(PlaceLevel::kBlock, number); }
@@ -74,4 +74,4 @@ TEST(Agents, ATableCanPassOverAnId) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

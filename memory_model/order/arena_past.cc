@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 std::vector<ByteRange> RangesOf(const AccessSet& set, const ArenaLayout& layout) {
@@ -91,4 +91,4 @@ std::vector<ArenaPast::Use> ArenaPast::Take(const ArenaLayout& layout) {
   return taken;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

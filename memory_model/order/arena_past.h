@@ -15,7 +15,7 @@
 #include "memory_model/order/fence_rule.h"
 #include "memory_model/sets/access_set.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 // Where an allocation lies in its arena.
 struct ArenaLayout {
@@ -64,6 +64,6 @@ class ArenaPast {
   std::vector<Piece> pieces_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_ORDER_ARENA_PAST_H_

@@ -12,7 +12,7 @@
 
 #include "memory_model/concurrency_test_util.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using Codes = std::set<std::string>;
@@ -194,4 +194,4 @@ TEST(ArenaPast, OperationsOfThePastAreRemembered) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -1,6 +1,6 @@
 #include "memory_model/order/clock.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 void VectorClock::RaiseSlow(const Epoch& epoch) {
   const auto at = std::lower_bound(entries_.begin(), entries_.end(), epoch.who,
@@ -61,4 +61,4 @@ void ClockBundle::ClearMore() {
   plain_ = true;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -13,7 +13,7 @@
 #include "absl/container/inlined_vector.h"
 #include "semantics/base/ids.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 // A component of a clock is an agent; an asynchronous operation is one too.
 struct Epoch {
@@ -136,6 +136,6 @@ class ClockBundle {
   std::array<VectorClock, kClockParts> parts_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_ORDER_CLOCK_H_

@@ -1,6 +1,6 @@
 #include "memory_model/order/fence_rule.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 constexpr std::string_view kNames[] = {"pallas", "strict", "lax"};
@@ -37,4 +37,4 @@ std::optional<FenceRule::Verdict> FenceRule::Judge(const AccessEvent& first, Acc
   return std::nullopt;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -13,7 +13,7 @@
 #include "semantics/base/finding.h"
 #include "semantics/port/async.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 // Only what the fence rule tells apart. kPlain: memory without proxies (TPU, Triton).
 enum class ProxySpace : std::uint8_t { kPlain, kShared, kGlobal, kTensor };
@@ -105,6 +105,6 @@ class FenceRule {
   FencePolicy policy_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_ORDER_FENCE_RULE_H_

@@ -1,6 +1,6 @@
 #include "memory_model/order/granules.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 void Granules::Begin(const AccessEvent& event) {
   now_ = event;
@@ -122,4 +122,4 @@ std::vector<std::pair<AccessEvent, AccessSet>> Granules::Uses() const {
 
 void Granules::Clear() { *this = Granules(); }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

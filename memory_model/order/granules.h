@@ -13,7 +13,7 @@
 #include "memory_model/order/fence_rule.h"
 #include "memory_model/sets/access_set.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 // Calls found(earlier, order, bytes) for each earlier access that needed an order with the new one and has none it can
 // rely on; `bytes` is a part of their overlap. The same earlier access may be found more than once, for other bytes.
@@ -146,6 +146,6 @@ void Granules::Apply(const ByteRange& range, const Vantage* vantage, const Found
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_ORDER_GRANULES_H_

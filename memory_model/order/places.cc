@@ -4,7 +4,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 Place Place::With(PlaceLevel level, std::int32_t value) const {
   Place changed = *this;
@@ -22,4 +22,4 @@ std::string Describe(const Place& place) {
   return text;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

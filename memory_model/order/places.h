@@ -9,7 +9,7 @@
 
 #include "semantics/port/places.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 inline constexpr std::size_t kPlaceLevels = 5;
 
@@ -28,6 +28,6 @@ struct Place {
 };
 std::string Describe(const Place& place);  // "device 0, block 3, thread 1"
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_ORDER_PLACES_H_

@@ -6,7 +6,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 // The inverse of a modulo m, for gcd(a, m) = 1.
@@ -106,4 +106,4 @@ std::string Describe(const AccessBox& box) {
   return text + "]";
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -12,7 +12,7 @@
 
 #include "absl/types/span.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 inline constexpr int kMaxHistoryRank = 6;
 
@@ -96,6 +96,6 @@ void ForEachRun(const AccessBox& box, absl::Span<const std::int64_t> shape, std:
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SETS_ACCESS_BOX_H_

@@ -10,7 +10,7 @@
 #include "memory_model/order/access_history.h"
 #include "memory_model/order/agents.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
@@ -110,4 +110,4 @@ TEST(AccessPieces, FindWhatTheyFindApart) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

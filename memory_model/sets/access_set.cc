@@ -6,7 +6,7 @@
 
 #include "memory_model/sets/region.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();
@@ -135,4 +135,4 @@ AccessSet SetOf(const PointAccess& access) {
   return AccessSet::Of(std::move(ranges));
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

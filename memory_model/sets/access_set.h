@@ -11,7 +11,7 @@
 #include "memory_model/sets/box.h"
 #include "semantics/port/machine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 struct ByteRange {
   std::int64_t begin = 0, end = 0;
@@ -34,6 +34,6 @@ AccessSet SetOf(absl::Span<const std::int64_t> shape, std::int64_t element_bytes
                 const BoxReach& reach);
 AccessSet SetOf(const PointAccess& access);
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SETS_ACCESS_SET_H_

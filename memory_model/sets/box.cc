@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 Range Inside(std::int64_t start, std::int64_t count, std::int64_t step, std::int64_t low, std::int64_t high) {
@@ -44,4 +44,4 @@ BoxLayout LayoutOf(const BoxAccess& access, std::size_t element_bytes) {
   return layout;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

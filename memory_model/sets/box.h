@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "semantics/port/machine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 // The indices i of one dimension, 0 <= i < count, for which low <= start + i*step < high.
 struct Range {
@@ -36,6 +36,6 @@ struct BoxLayout {
 
 BoxLayout LayoutOf(const BoxAccess& access, std::size_t element_bytes);
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SETS_BOX_H_

@@ -6,7 +6,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 std::string ToString(const ElementBox& box) {
   std::string text = "[";
@@ -388,4 +388,4 @@ void UnitOwners::Refine(int factor) {
   *this = std::move(finer);
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

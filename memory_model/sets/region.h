@@ -16,7 +16,7 @@
 #include "memory_model/sets/box.h"
 #include "semantics/port/machine.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 // Indices low[d] <= i < high[d] of each dimension; only the first `rank` entries are set. A scalar has rank 1 here.
 struct ElementBox {
@@ -210,6 +210,6 @@ void VisitBytes(const PointAccess& access, F&& f) {
   if (last != first) f(first, last);
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SETS_REGION_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace palladion {
+namespace palladion::memory_model {
 
 TaskClock::TaskClock(std::vector<TaskDim> dims) : dims_(std::move(dims)) {
   bool sequential = false;
@@ -285,4 +285,4 @@ void Sweep::RecordOne(const Watched& watched, ConflictRule rule, AccessKind kind
                         .text_line = site.text_line});
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

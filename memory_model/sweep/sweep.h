@@ -22,7 +22,7 @@
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 struct TaskDim {
   std::int64_t size = 1;
@@ -128,6 +128,6 @@ class Sweep final : public AccessObserver {
   std::int64_t accesses_ = 0;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SWEEP_SWEEP_H_

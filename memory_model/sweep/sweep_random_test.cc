@@ -7,7 +7,7 @@
 #include "memory_model/sweep/sweep.h"
 #include "memory_model/sweep/sweep_test_util.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using sweep_test::Ints;
@@ -154,4 +154,4 @@ TEST(Sweep, AgreesWithSetsOfTasksForEveryByte) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -5,7 +5,7 @@
 
 #include "memory_model/sweep/sweep_test_util.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using sweep_test::Ints;
@@ -240,4 +240,4 @@ TEST(Sweep, ManyProgramsKeepNothingEach) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

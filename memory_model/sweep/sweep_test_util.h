@@ -9,7 +9,7 @@
 
 #include "memory_model/sweep/sweep.h"
 
-namespace palladion::sweep_test {
+namespace palladion::memory_model::sweep_test {
 
 using Ints = std::vector<std::int64_t>;
 
@@ -79,6 +79,6 @@ class Swept {
   int line_ = 1;
 };
 
-}  // namespace palladion::sweep_test
+}  // namespace palladion::memory_model::sweep_test
 
 #endif  // PALLADION_MEMORY_MODEL_SWEEP_SWEEP_TEST_UTIL_H_

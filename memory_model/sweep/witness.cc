@@ -6,7 +6,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/tensor/element_index.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 void Witness::Ask(const Memory& memory, const SweepConflict& conflict) {
   Question question{.buffer = conflict.buffer, .byte = conflict.byte};
   question.index = IndexOfElement(memory.ShapeOf(conflict.buffer),
@@ -79,4 +79,4 @@ void Witness::Points(AccessKind kind, const PointAccess& access, const std::byte
   }
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -14,7 +14,7 @@
 #include "memory_model/sets/region.h"
 #include "memory_model/sweep/sweep.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 struct WitnessAccess {
   AccessKind kind = AccessKind::kRead;
@@ -63,6 +63,6 @@ class Witness final : public AccessObserver {
   std::vector<Question> questions_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SWEEP_WITNESS_H_

@@ -5,7 +5,7 @@
 
 #include "memory_model/sets/region.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 // Is what the lane stores undefined, or whether it stores at all?
@@ -95,4 +95,4 @@ void WrittenValues::Compare(Buffer& buffer, std::uint32_t writer, std::int64_t b
   if (equals_nothing) buffer.varied[element] = 1;
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

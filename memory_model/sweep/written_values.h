@@ -12,7 +12,7 @@
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/memory.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 class WrittenValues {
  public:
@@ -46,6 +46,6 @@ class WrittenValues {
   std::vector<Buffer> buffers_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SWEEP_WRITTEN_VALUES_H_

@@ -6,7 +6,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 void Barrier::Arrive(AgentId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site,
                      const AgentTable& agents, FindingLog* log) {
@@ -222,4 +222,4 @@ void Barrier::Report(FindingCode code, Severity severity, Confidence confidence,
   log->Add(std::move(finding));
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -18,7 +18,7 @@
 #include "semantics/base/finding_log.h"
 #include "semantics/port/async.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 struct BarrierSpec {
   std::string name;  // "full[1]"
@@ -114,6 +114,6 @@ class Barrier {
   std::vector<Waiter> waiters_;  // in the order of their first waits
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SYNC_BARRIER_H_

@@ -6,7 +6,7 @@
 
 #include "memory_model/concurrency_test_util.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using concurrency_test::Script;
@@ -243,4 +243,4 @@ TEST(BarrierWarps, TheNextCompletionComesAfterTheWaitsOfEndedWarps) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -4,7 +4,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 void CollectiveLog::Enter(std::size_t member, std::string what, const CodeSite& site, FindingLog* log) {
   const auto k = static_cast<std::size_t>(made_[member]++ - closed_);
@@ -67,4 +67,4 @@ void CollectiveLog::Report(const Side& first, const Side& second, std::string me
   log->Add(std::move(finding));
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -14,7 +14,7 @@
 #include "memory_model/order/agents.h"
 #include "semantics/base/finding_log.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 using CollectiveId = Id<struct CollectiveTag>;
 
@@ -61,6 +61,6 @@ class CollectiveLog {
   std::deque<Operation> open_;      // the ones after
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SYNC_COLLECTIVE_H_

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 using Lists = std::vector<std::string>;  // by member: a letter for each operation
@@ -83,4 +83,4 @@ TEST(CollectiveLog, WhatItSays) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -5,7 +5,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 std::size_t Rendezvous::IndexOf(AgentId agent) const {
   return static_cast<std::size_t>(std::find(members_.begin(), members_.end(), agent) - members_.begin());
@@ -82,4 +82,4 @@ void Rendezvous::Report(const Entry& first, const Entry& second, std::string mes
   log->Add(std::move(finding));
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -13,7 +13,7 @@
 #include "memory_model/sync/wait_record.h"
 #include "semantics/base/finding_log.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 using RendezvousId = Id<struct RendezvousTag>;
 
@@ -72,6 +72,6 @@ class Rendezvous {
   ClockBundle gathering_, last_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SYNC_RENDEZVOUS_H_

@@ -4,7 +4,7 @@
 
 #include "semantics/base/cat.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 void Semaphore::Signal(AgentId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site) {
   if (amount < 1) return;
@@ -61,4 +61,4 @@ void Semaphore::End(const CodeSite& site, const AgentTable& agents, FindingLog* 
   log->Add(std::move(finding));
 }
 
-}  // namespace palladion
+}  // namespace palladion::memory_model

@@ -14,7 +14,7 @@
 #include "semantics/base/finding_log.h"
 #include "semantics/port/async.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 enum class SemaphoreKind : std::uint8_t { kRegular, kDma, kBarrier };
 
@@ -71,6 +71,6 @@ class Semaphore {
   std::deque<Credit> credits_;  // oldest first
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SYNC_SEMAPHORE_H_

@@ -11,7 +11,7 @@
 #include "memory_model/sync/barrier.h"
 #include "memory_model/sync/semaphore.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 namespace {
 
 // One request that happened, and all that happened before it in every order that has the same synchronisation.
@@ -270,4 +270,4 @@ TEST(SemaphoreExhaustive, EverySequence) {
 }
 
 }  // namespace
-}  // namespace palladion
+}  // namespace palladion::memory_model

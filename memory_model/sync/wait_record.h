@@ -6,7 +6,7 @@
 
 #include "memory_model/order/agents.h"
 
-namespace palladion {
+namespace palladion::memory_model {
 
 struct WaitRecord {
   AgentId agent;
@@ -16,6 +16,6 @@ struct WaitRecord {
   CodeSite site;
 };
 
-}  // namespace palladion
+}  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SYNC_WAIT_RECORD_H_

@@ -7,7 +7,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 // Of hitting at least once: 1 - (1 - p)^runs, without cancellation.
@@ -68,4 +68,4 @@ std::string PctSentence(std::int64_t agents, std::int64_t steps, std::int64_t se
              absl::StrFormat("%.2g", std::min(hit, 0.999)), " (PCT bound)");
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

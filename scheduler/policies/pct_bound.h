@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/policies/portfolio.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 inline constexpr int kMaxPctDepth = 3;
 
@@ -31,6 +31,6 @@ absl::StatusOr<std::int64_t> SeedsUntil(double confidence, int depth, std::int64
 // with probability >= 0.012 (PCT bound)". Of the seeds 0 .. seeds - 1.
 std::string PctSentence(std::int64_t agents, std::int64_t steps, std::int64_t seeds);
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_POLICIES_PCT_BOUND_H_

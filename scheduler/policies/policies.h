@@ -10,7 +10,7 @@
 #include "scheduler/policy.h"
 #include "scheduler/run_loop.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 // What a first run tells the policies that need to know how long runs are. In doubt too large.
 struct RunLengths {
@@ -61,6 +61,6 @@ class ReplayPolicy final : public Policy {
   std::size_t made_ = 0;
 };
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_POLICIES_POLICIES_H_

@@ -4,7 +4,7 @@
 
 #include "scheduler/policies/policies.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 class Engines final : public Policy {
@@ -44,4 +44,4 @@ std::unique_ptr<Policy> MakeEnginesFirst(std::unique_ptr<Policy> inner) {
   return std::make_unique<Engines>(std::move(inner), true);
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

@@ -1,7 +1,7 @@
 // Program order and its reverse: no chance at all.
 #include "scheduler/policies/policies.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 class ProgramOrder final : public Policy {
@@ -28,4 +28,4 @@ std::unique_ptr<Policy> MakeProgramOrder() { return MakeEnginesFirst(std::make_u
 
 std::unique_ptr<Policy> MakeReverse() { return std::make_unique<Reverse>(); }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

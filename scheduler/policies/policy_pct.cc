@@ -7,7 +7,7 @@
 #include "scheduler/policies/random.h"
 #include "scheduler/policies/slot_table.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 class Pct final : public Policy {
@@ -63,4 +63,4 @@ std::unique_ptr<Policy> MakePct(std::uint64_t seed, int depth, std::int64_t step
   return std::make_unique<Pct>(seed, depth, steps);
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

@@ -4,7 +4,7 @@
 #include "scheduler/policies/random.h"
 #include "scheduler/policies/slot_table.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 class Pos final : public Policy {
@@ -38,4 +38,4 @@ class Pos final : public Policy {
 
 std::unique_ptr<Policy> MakePos(std::uint64_t seed) { return std::make_unique<Pos>(seed); }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

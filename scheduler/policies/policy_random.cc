@@ -3,7 +3,7 @@
 #include "scheduler/policies/policies.h"
 #include "scheduler/policies/random.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 class Sticky final : public Policy {
@@ -29,4 +29,4 @@ std::unique_ptr<Policy> MakeSticky(std::uint64_t seed, int switch_per_mille) {
   return std::make_unique<Sticky>(seed, switch_per_mille);
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

@@ -3,7 +3,7 @@
 
 #include "scheduler/policies/policies.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 bool Before(const Move& a, const Move& b) {
@@ -33,4 +33,4 @@ std::size_t ReplayPolicy::Choose(const Choice& choice) {
   return pick;
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

@@ -3,7 +3,7 @@
 #include "scheduler/policies/policies.h"
 #include "scheduler/policies/random.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 class StarveOne final : public Policy {
@@ -37,4 +37,4 @@ class StarveOne final : public Policy {
 
 std::unique_ptr<Policy> MakeStarveOne(std::uint64_t seed) { return std::make_unique<StarveOne>(seed); }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

@@ -7,7 +7,7 @@
 #include "scheduler/policies/random.h"
 #include "scheduler/policies/slot_table.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 class Urw final : public Policy {
@@ -48,4 +48,4 @@ std::unique_ptr<Policy> MakeUrw(std::uint64_t seed, RunLengths lengths) {
   return std::make_unique<Urw>(seed, std::move(lengths));
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

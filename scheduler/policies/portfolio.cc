@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 constexpr PolicyRow kRows[] = {
@@ -91,4 +91,4 @@ std::unique_ptr<Policy> MakePolicy(PolicyKind kind, std::uint64_t seed, const Ru
   return nullptr;
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

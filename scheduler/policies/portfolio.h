@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "scheduler/policies/policies.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 enum class PolicyKind : std::uint8_t {
   kProgramOrder,
@@ -49,6 +49,6 @@ PolicyKind PolicyOfSeed(std::uint64_t seed);
 // `lengths` are those of seed 0 on the same kernel and inputs, so that a replay makes the same policy.
 std::unique_ptr<Policy> MakePolicy(PolicyKind kind, std::uint64_t seed, const RunLengths& lengths);
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_POLICIES_PORTFOLIO_H_

@@ -10,7 +10,7 @@
 #include "scheduler/policies/pct_bound.h"
 #include "scheduler/toy_bugs_test_util.h"
 
-namespace palladion::scheduler_test {
+namespace palladion::scheduler::test {
 namespace {
 
 LoopResult RunSeed(ToyBug& bug, PolicyKind kind, std::uint64_t seed, const RunLengths& lengths) {
@@ -183,4 +183,4 @@ TEST(PctBound, OneHonestSentence) {
 }
 
 }  // namespace
-}  // namespace palladion::scheduler_test
+}  // namespace palladion::scheduler::test

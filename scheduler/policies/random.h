@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace palladion {
+namespace palladion::scheduler {
 
 class Random {
  public:
@@ -33,6 +33,6 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_POLICIES_RANDOM_H_

@@ -8,7 +8,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 constexpr std::string_view kVersion = "s2", kOldVersion = "s1";
@@ -200,4 +200,4 @@ ScheduleHash& ScheduleHash::Add(std::string_view text) {
   return Add(absl::MakeConstSpan(reinterpret_cast<const std::byte*>(text.data()), text.size()));
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

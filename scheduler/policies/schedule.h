@@ -24,7 +24,7 @@
 #include "absl/types/span.h"
 #include "scheduler/policies/portfolio.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 // What a schedule was made for. Words hold letters, digits and "_./-=,".
 struct ScheduleOrigin {
@@ -63,6 +63,6 @@ class ScheduleHash {
 };
 inline std::uint32_t Folded(std::uint64_t hash) { return static_cast<std::uint32_t>(hash ^ (hash >> 32)); }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_POLICIES_SCHEDULE_H_

@@ -11,7 +11,7 @@
 #include "scheduler/search/shrink.h"
 #include "scheduler/toy_bugs_test_util.h"
 
-namespace palladion::scheduler_test {
+namespace palladion::scheduler::test {
 namespace {
 
 ScheduleOrigin Origin(std::uint32_t operations, std::uint32_t shapes, std::uint32_t inputs) {
@@ -232,4 +232,4 @@ TEST(ParallelSeeds, TheLowestSeedsErrorIsThrown) {
 }
 
 }  // namespace
-}  // namespace palladion::scheduler_test
+}  // namespace palladion::scheduler::test

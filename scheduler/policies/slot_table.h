@@ -6,7 +6,7 @@
 
 #include "scheduler/policy.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 template <class T>
 class SlotTable {
@@ -39,6 +39,6 @@ class SlotTable {
   std::vector<Entry> entries_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_POLICIES_SLOT_TABLE_H_

@@ -6,7 +6,7 @@
 
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 using Make = std::function<absl::StatusOr<std::unique_ptr<Explorable>>()>;
@@ -155,4 +155,4 @@ absl::StatusOr<Explored> Explore(const Make& make, const ExploreOptions& options
   return Explorer(make, options, visit).Run();
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/run_loop.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 // Agents together with what they share.
 class Explorable {
@@ -45,6 +45,6 @@ absl::StatusOr<Explored> Explore(const std::function<absl::StatusOr<std::unique_
                                  const ExploreOptions& options,
                                  const std::function<absl::StatusOr<bool>(Explorable&, const LoopResult&)>& visit);
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_SEARCH_EXPLORE_H_

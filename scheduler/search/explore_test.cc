@@ -12,7 +12,7 @@
 #include "scheduler/policies/random.h"
 #include "scheduler/scenario_test_util.h"
 
-namespace palladion::scheduler_test {
+namespace palladion::scheduler::test {
 namespace {
 
 struct Access {
@@ -247,4 +247,4 @@ TEST(Explore, FindsTheDeadlockAndItsMovesReplay) {
 }
 
 }  // namespace
-}  // namespace palladion::scheduler_test
+}  // namespace palladion::scheduler::test

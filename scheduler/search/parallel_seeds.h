@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace palladion {
+namespace palladion::scheduler {
 
 // Calls run(seed) for first <= seed < last, and take(seed, result) for each in order; take returns false to stop: no
 // later result is taken. threads 0: one for each core. What run throws, the lowest seed's first, is thrown here.
@@ -86,6 +86,6 @@ class ParallelSeeds {
   std::exception_ptr error_;
 };
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_SEARCH_PARALLEL_SEEDS_H_

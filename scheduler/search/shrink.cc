@@ -5,7 +5,7 @@
 
 #include "semantics/base/status.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 namespace {
 
 using Oracle = std::function<absl::StatusOr<bool>(const std::vector<Move>&)>;
@@ -103,4 +103,4 @@ absl::StatusOr<Shrunk> Shrink(const std::vector<Move>& moves, const std::vector<
   return shrunk;
 }
 
-}  // namespace palladion
+}  // namespace palladion::scheduler

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/run_loop.h"
 
-namespace palladion {
+namespace palladion::scheduler {
 
 struct Shrunk {
   std::vector<Move> moves;
@@ -26,6 +26,6 @@ absl::StatusOr<Shrunk> Shrink(const std::vector<Move>& moves, const std::vector<
                               const std::function<absl::StatusOr<bool>(const std::vector<Move>&)>& fails,
                               std::int64_t max_runs = 2000);
 
-}  // namespace palladion
+}  // namespace palladion::scheduler
 
 #endif  // PALLADION_SCHEDULER_SEARCH_SHRINK_H_

@@ -1,7 +1,7 @@
 // A finding in the words of a report: what the module's tables know is looked up here, so that a report needs none.
 #include "emu/launch/launch.h"
 
-namespace palladion {
+namespace palladion::launch {
 namespace {
 
 constexpr std::size_t kMaxFrames = 20;  // of a deep user stack; a hand-made module may even link frames in a ring
@@ -47,4 +47,4 @@ ReportedFinding Reported(const Finding& finding, const Module& module) {
           .frames = FramesOf(module, finding.loc)};
 }
 
-}  // namespace palladion
+}  // namespace palladion::launch

@@ -1,0 +1,53 @@
+"""Fails where a C++ file is in another namespace than its folder's (docs/architecture.md, "Who includes whom").
+
+Standard library only, so it runs without .venv: python3 conformance/namespaces_test.py
+"""
+
+import os
+import re
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tools"))
+import includes  # noqa: E402
+
+# Folders whose namespace is `palladion` itself, or one below it that no folder has: `palladion::simd`.
+SHARED = ("semantics/", "emu/cpp/", "emu/ffi/", "emu/testing/")
+_FORWARD = re.compile(r"^namespace [\w:]+ \{\n(?:(?:class|struct) \w+;.*\n)+\}.*\n", re.MULTILINE)
+_OPENS = re.compile(r"^namespace (palladion\S*) \{$", re.MULTILINE)
+
+
+def own_namespace(path: str) -> str | None:
+    """The namespace that a file's folder has for itself; None: it has none."""
+    folder = path.rsplit("/", 1)[0] + "/"
+    if folder.startswith(SHARED) or folder == "emu/":
+        return None
+    if folder.startswith("emu/"):
+        return "palladion::" + folder.split("/")[1]
+    return "palladion::" + folder.split("/")[0] if folder.startswith(("memory_model/", "scheduler/")) else None
+
+
+class Namespaces(unittest.TestCase):
+    def test_whose_namespace_is_whose(self):
+        self.assertEqual("palladion::checks", own_namespace("emu/checks/evidence.h"))
+        self.assertEqual("palladion::memory_model", own_namespace("memory_model/bytes/memory.h"))
+        self.assertIsNone(own_namespace("emu/check.cc"))
+        self.assertIsNone(own_namespace("semantics/base/ids.h"))
+
+    def test_every_file_is_in_the_namespace_of_its_folder(self):
+        files = [path for path in includes.cpp_files() if path.startswith(("semantics/", "memory_model/", "scheduler/", "emu/"))]
+        self.assertGreater(len(files), 400, "no files were read: the test looks in the wrong place")
+        owned = {name for name in map(own_namespace, files) if name is not None}
+        wrong = []
+        for path in files:
+            with open(os.path.join(includes.ROOT, path), encoding="utf-8") as file:
+                opened = set(_OPENS.findall(_FORWARD.sub("", file.read())))
+            own = own_namespace(path)
+            of_folders = {one for one in owned for name in opened if name == one or name.startswith(one + "::")}
+            if of_folders != ({own} if own and opened else set()):
+                wrong.append((path, own, sorted(opened)))
+        self.assertEqual([], wrong)
+
+
+if __name__ == "__main__":
+    unittest.main()
