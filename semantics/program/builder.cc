@@ -1,46 +1,25 @@
 #include "semantics/program/builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/program/constant_fold.h"
+#include "semantics/program/ended_refs.h"
+#include "semantics/program/marking.h"
+#include "semantics/program/operand_inspectors.h"
+#include "semantics/program/step_work.h"
+#include "semantics/program/view_planner.h"
 #include "semantics/registry/op_row.h"
 #include "semantics/registry/verifier.h"
 
 namespace palladion {
 namespace {
-
-// Calls `use` with every value that an argument or an instruction reads, nested regions included.
-template <class F>
-void ForEachUse(const Arg& arg, const F& use) {
-  if (arg.kind == Arg::Kind::kValue) use(arg.value);
-  for (const Transform& t : arg.transforms) {
-    for (const Index& index : t.indices) {
-      ForEachUse(index.start, use);
-      ForEachUse(index.size, use);
-    }
-    ForEachUse(t.peer, use);
-  }
-  for (const Arg& choice : arg.select) ForEachUse(choice, use);
-}
-
-template <class F>
-void ForEachUse(const Region& region, const F& use);
-
-template <class F>
-void ForEachUse(const Instr& op, const F& use) {
-  for (const Arg& arg : op.args) ForEachUse(arg, use);
-  for (const Region& region : op.regions) ForEachUse(region, use);
-}
-
-template <class F>
-void ForEachUse(const Region& region, const F& use) {
-  for (const Instr& op : region.body) ForEachUse(op, use);
-  for (const Arg& result : region.results) ForEachUse(result, use);
-}
 
 bool IsVisible(Effect effect) {
   return effect != Effect::kPure && effect != Effect::kControl && effect != Effect::kPrints && effect != Effect::kDraws;
@@ -60,6 +39,19 @@ absl::Status RunJump(const void* params, const Step&, Frame& frame) {
   return absl::OkStatus();
 }
 
+struct LoopJumpParams {
+  Label to;
+  std::int64_t weight;  // iterations that one of these counts as
+};
+
+absl::Status RunLoopJump(const void* params, const Step&, Frame& frame) {
+  const auto& p = *static_cast<const LoopJumpParams*>(params);
+  ++frame.back_edges;
+  if ((frame.spent += p.weight) >= frame.look_at) PALLADION_RETURN_IF_ERROR(frame.Look());
+  frame.pc = *p.to.target;
+  return frame.back_edges == frame.pause_at ? PauseStatus() : absl::OkStatus();
+}
+
 struct MoveParams {
   std::size_t bytes;
 };
@@ -71,91 +63,56 @@ void EvalMove(const MoveParams& p, const ValueOperands& operands) {
 }  // namespace
 
 Builder::Builder(const Module& module, const Kernel& kernel, Target target, const ProgramOptions& options)
-    : module_(module), kernel_(kernel), swizzles_(kernel), observable_(options.observable) {
+    : module_(module),
+      kernel_(kernel),
+      swizzles_(kernel),
+      slots_(kernel, program_),
+      strips_(program_, slots_),
+      observable_(options.observable),
+      freezes_(Freezes(kernel)) {
   program_.kernel_name = kernel.name;
   program_.target = std::move(target);
-  slot_of_.resize(kernel.values.size());
   ref_of_.resize(kernel.values.size());
-  borrowed_slot_.resize(kernel.values.size());
-  for (const Body& body : kernel.bodies) freezes_ |= Freezes(body.region);
-}
-
-Type TypeOf(const Kernel& kernel, const Arg& arg) {
-  switch (arg.kind) {
-    case Arg::Kind::kLiteral:
-      return Type{.dtype = arg.literal.dtype, .weak = arg.literal.weak};
-    case Arg::Kind::kDense:
-      return Type{.dtype = arg.dense->dtype(), .shape = arg.dense->shape()};
-    default:
-      return kernel.values[arg.value.index()].type;
-  }
-}
-
-absl::StatusOr<SlotId> Builder::In(const Arg& arg) {
-  const std::byte* constant = nullptr;
-  if (arg.kind == Arg::Kind::kValue) {
-    const SlotId slot = slot_of_[arg.value.index()];
-    if (slot.valid()) return slot;
-    return absl::InternalError(Cat("cannot happen: '%", kernel_.values[arg.value.index()].name, "' has no memory"));
-  }
-  if (arg.kind == Arg::Kind::kLiteral) {
-    auto bytes = std::make_shared<const std::array<std::byte, 8>>(arg.literal.bytes);
-    constant = bytes->data();
-    program_.owned.push_back(std::move(bytes));
-  } else if (arg.kind == Arg::Kind::kDense) {
-    constant = arg.dense->bytes();
-    program_.owned.push_back(arg.dense);
-  } else {
-    return absl::InternalError("cannot happen: an operand that is no value was verified");
-  }
-  program_.slots.push_back({.bytes = ByteSize(TypeOf(arg)), .constant = constant});
-  return SlotId{static_cast<std::int32_t>(program_.slots.size() - 1)};
-}
-
-SlotId Builder::NewSlot(const Type& type) {
-  const std::size_t bytes = ByteSize(type);
-  program_.slots.push_back({.offset = memory_.Allocate(bytes),
-                            .bytes = bytes,
-                            .elements = static_cast<std::size_t>(NumElements(type.shape))});
-  return SlotId{static_cast<std::int32_t>(program_.slots.size() - 1)};
 }
 
 void Builder::FreeSlot(SlotId slot) {
-  const SlotInfo& info = program_.slots[slot.index()];
-  if (info.constant != nullptr || ForgetUnplaced(slot)) return;
-  if (strips_.ops.empty()) {
-    memory_.Free(info.offset, info.bytes);
-  } else {
-    pending_frees_.push_back({info.offset, info.bytes});
-  }
-}
-
-SlotId Builder::Define(ValueId value) {
-  SlotId& slot = slot_of_[value.index()];
-  if (!slot.valid() || !borrowed_slot_[value.index()]) slot = NewSlot(TypeOf(value));
-  return slot;
-}
-
-void Builder::DefineAs(ValueId value, SlotId slot) {
-  slot_of_[value.index()] = slot;
-  borrowed_slot_[value.index()] = true;
+  if (!slots_.IsConstant(slot) && !strips_.EndsInside(slot)) slots_.Free(slot);
 }
 
 SlotId Builder::Result(const Instr& op, std::size_t i) {
-  if (op.results[i].valid()) return Define(op.results[i]);
-  const SlotId slot = NewSlot(op.types[i]);
-  temporaries_.push_back(slot);  // nobody reads it, yet the other results of this instruction must not share its memory
-  return slot;
+  // What nobody reads: the other results of this instruction must not share its memory.
+  return op.results[i].valid() ? Define(op.results[i]) : NewTemporary(op.types[i]);
+}
+
+SlotId Builder::NewTemporary(const Type& type) {
+  temporaries_.push_back(NewSlot(type));
+  return temporaries_.back();
 }
 
 void Builder::AliasSlot(ValueId value, SlotId slot, absl::Span<const SlotId> owned) {
-  if (!value.valid() || slot_of_[value.index()].valid()) {
-    if (value.valid()) EmitMove(slot, slot_of_[value.index()], TypeOf(value));
+  if (!value.valid() || SlotOf(value).valid()) {
+    if (value.valid()) EmitMove(slot, SlotOf(value), TypeOf(value));
     for (SlotId s : owned) FreeSlot(s);
     return;
   }
   DefineAs(value, slot);
-  owned_by_[value.value].assign(owned.begin(), owned.end());
+  slots_.Own(value, owned);
+}
+
+std::optional<SlotId> Builder::Fold(const ValueKernel& kernel, const std::vector<SlotId>& in, const Type& type) {
+  return FoldConstant(kernel, in, type, program_, slots_);
+}
+
+absl::StatusOr<ViewPlan> Builder::PlanView(const Arg& view) { return ViewPlanner(*this).View(view); }
+
+absl::StatusOr<ViewPlan> Builder::PlanPoints(const Arg& view) { return ViewPlanner(*this).Points(view); }
+
+absl::StatusOr<IndexValue> Builder::PlanIndex(const Arg& arg) { return ViewPlanner(*this).PlanIndex(arg); }
+
+void Builder::Views(RefId ref, const Shape& shape) {
+  views_.several |= views_.ref.valid() && views_.ref != ref;
+  views_.ref = ref;
+  views_.elements += std::fabs(static_cast<double>(NumElements(shape)));
 }
 
 RefId Builder::NewRef(RefInfo info) {
@@ -179,15 +136,35 @@ RefInfo Builder::WholeRef(const Type& type, std::string name) const {
 }
 
 bool Builder::MayBorrow(ValueId value) const {
-  if (borrowed_slot_[value.index()]) return false;
+  if (slots_.Borrowed(value)) return false;
   const RegionState& state = regions_.back();
-  const auto last = state.last_use.find(value.value);
-  if (last == state.last_use.end() || last->second >= state.region->body.size()) return false;
-  for (std::size_t i = state.position + 1; i <= last->second; ++i) {
-    const Effect effect = state.region->body[i].row->effect;
+  const std::size_t last = state.uses.Last(value);
+  if (last >= state.region.body.size()) return false;
+  for (std::size_t i = state.position + 1; i <= last; ++i) {
+    const Effect effect = state.region.body[i].row->effect;
     if (effect != Effect::kPure && effect != Effect::kReads) return false;
   }
   return true;
+}
+
+void Builder::FlushStrips() {
+  if (strips_.empty()) return;
+  const Instr* now = std::exchange(current_, strips_.place());
+  StripParams group = strips_.Finish();
+  program_.wants_threads |= group.parts > 1;
+  if (group.ops.size() == 1) {
+    StripOp& op = group.ops[0];
+    std::vector<SlotId> in;
+    for (const StripOperand& operand : op.in) in.push_back(operand.slot);
+    EmitValue(std::move(op.kernel), in, {op.out.slot}, op.op);
+    program_.steps.back().inspected = op.inspected;
+  } else {
+    const double work = static_cast<double>(group.elements) * static_cast<double>(group.ops.size());
+    EmitAs(StepKind::kStrips, RunStrips, std::move(group));
+    SetWork(work);
+  }
+  current_ = now;
+  slots_.LetFreesGo();
 }
 
 void Builder::AppendStep(Step step, std::shared_ptr<const void> owned, const std::vector<SlotId>& in,
@@ -217,7 +194,7 @@ void Builder::EmitValue(ValueKernel kernel, const std::vector<SlotId>& in, const
   program_.scratch_bytes = std::max(program_.scratch_bytes, kernel.scratch_bytes);
   program_.wants_threads |= kernel.wants_threads;
   const void* params = kernel.params.get();
-  const double work = kernel.work > 0 ? kernel.work : LargestOf(in, out);
+  const double work = kernel.work > 0 ? kernel.work : LargestOf(program_, in, out);
   AppendStep({.value = kernel.run, .params = params, .op = op}, std::move(kernel.params), in, out);
   SetWork(work);
 }
@@ -228,20 +205,16 @@ void Builder::EmitMove(SlotId from, SlotId to, const Type& type) {
 
 void Builder::EmitJump(const Label& label) { Emit(RunJump, JumpParams{label}); }
 
+void Builder::EmitLoopJump(const Label& label) {
+  FlushStrips();
+  Emit(RunLoopJump, LoopJumpParams{label, LoopWeight(program_, *label.target)});
+}
+
+void Builder::SetWork(double work) { palladion::SetWork(program_.steps.back(), work); }
+
 void Builder::NumberLoop(std::vector<SlotId> carries) {
   program_.steps.back().loop = static_cast<std::int32_t>(program_.loops.size());
   program_.loops.push_back({.carries = std::move(carries)});
-}
-
-bool Builder::IsUsed(ValueId value) const { return value.valid() && regions_.back().last_use.contains(value.value); }
-
-void Builder::VisitUses(const Instr& op, const std::function<void(ValueId)>& visit) { ForEachUse(op, visit); }
-
-void Builder::VisitUses(const Arg& arg, const std::function<void(ValueId)>& visit) { ForEachUse(arg, visit); }
-
-bool Builder::ReturnsParam(const Region& region, std::size_t result, ValueId param) {
-  const Arg& arg = region.results[result];
-  return arg.kind == Arg::Kind::kValue && arg.value == param;
 }
 
 // An error of the innermost instruction keeps its own place.
@@ -257,14 +230,14 @@ absl::Status Builder::AtInstr(const absl::Status& status, const Instr& op) const
 
 absl::Status Builder::LowerInstr(const Instr& op) {
   const Instr* outer = std::exchange(current_, &op);
-  const Views outer_views = std::exchange(views_, {});
-  absl::Status status = MarkInstr(op, false);
+  const ViewedRefs outer_views = std::exchange(views_, {});
+  absl::Status status = observable_ ? EmitMark(op, false, *this) : absl::OkStatus();
   program_.uses_port = program_.uses_port || op.row->asks_port == AsksPort::kAlways;
   const bool asked = program_.uses_port;
   if (status.ok()) status = op.row->prepare != nullptr ? LowerValueOp(op) : op.row->lower(op, *this);
   if (status.ok() && op.regions.empty() && op.row->asks_port == AsksPort::kNever && program_.uses_port != asked)
     status = absl::InternalError(Cat(op.name, " asks the port, and its row says that it never does"));
-  if (status.ok()) status = MarkInstr(op, true);
+  if (status.ok() && observable_) status = EmitMark(op, true, *this);
   if (!status.ok()) status = AtInstr(status, op);
   for (SlotId slot : temporaries_) FreeSlot(slot);
   temporaries_.clear();
@@ -282,15 +255,25 @@ absl::Status Builder::LowerValueOp(const Instr& op) {
     in.push_back(slot);
   }
   PALLADION_ASSIGN_OR_RETURN(ValueKernel kernel, op.row->prepare(op, types));
-  const Inspected* inspected = op.row->inspect == nullptr ? nullptr : Inspect(op, types, in);
-  if (inspected == nullptr && FoldConstant(op, kernel, in)) return absl::OkStatus();
+  const Inspected* inspected = InspectorsOf(op, types, in, program_);
+  const bool one = op.results.size() == 1 && op.results[0].valid();
+  if (one && inspected == nullptr && !slots_.Borrowed(op.results[0])) {
+    if (const std::optional<SlotId> folded = Fold(kernel, in, op.types[0]); folded.has_value()) {
+      slots_.DefineAsConstant(op.results[0], *folded);
+      return absl::OkStatus();
+    }
+  }
   if (FitsStrips(kernel, types)) {
-    AddToStrips(op, std::move(kernel), types, in, inspected);
+    if (!one) return absl::OkStatus();  // pure, and nobody reads it
+    if (strips_.EndsBefore(types)) FlushStrips();
+    if (strips_.empty()) strips_.Begin(current_);
+    strips_.Add(op, std::move(kernel), types, in);
+    strips_.Inspects(inspected);
     return absl::OkStatus();
   }
   // Pure, so it may come before a group that it does not depend on: scalars between the operations of a long chain do
   // not end the group. Its results' memory is free now, so nothing that the group reads lies there.
-  before_strips_ = !ReadsStrips(in);
+  before_strips_ = !strips_.Reads(in);
   for (std::size_t i = 0; i < op.results.size(); ++i) out.push_back(Result(op, i));
   EmitValue(std::move(kernel), in, out, &op);
   program_.steps.back().inspected = inspected;
@@ -300,57 +283,47 @@ absl::Status Builder::LowerValueOp(const Instr& op) {
 
 void Builder::FreeAfter(RegionState& state, std::size_t position) {
   std::erase_if(state.defined, [&](ValueId value) {
-    const auto last = state.last_use.find(value.value);
-    if (last != state.last_use.end() && last->second > position) return false;
-    if (auto owned = owned_by_.find(value.value); owned != owned_by_.end()) {
-      for (SlotId slot : owned->second) FreeSlot(slot);
-      owned_by_.erase(owned);
-    } else if (!borrowed_slot_[value.index()]) {
-      FreeSlot(slot_of_[value.index()]);
-    }
+    if (!state.uses.EndsBy(value, position)) return false;
+    for (SlotId slot : slots_.SlotsOf(value)) FreeSlot(slot);
     return true;
   });
 }
 
-absl::Status Builder::LowerRegion(const Region& region, absl::Span<const SlotId> results) {
-  RegionState state{.region = &region};
-  for (std::size_t i = 0; i < region.body.size(); ++i) {
-    ForEachUse(region.body[i], [&](ValueId v) { state.last_use[v.value] = i; });
-  }
-  absl::flat_hash_map<std::int32_t, int> returned;
-  for (const Arg& result : region.results) {
-    ForEachUse(result, [&](ValueId v) {
-      state.last_use[v.value] = region.body.size();
-      ++returned[v.value];
-    });
-  }
-  absl::flat_hash_map<std::int32_t, bool> computed_here;
+// Results that an instruction of the region computes, once, are computed where they are wanted.
+std::vector<bool> Builder::ResultsInPlace(const Region& region, const LastUses& uses,
+                                          absl::Span<const SlotId> results) {
+  std::set<ValueId> computed_here;
   for (const Instr& op : region.body) {
     for (std::size_t i = 0; i < op.results.size(); ++i) {
-      if (op.results[i].valid() && !op.types[i].is_ref()) computed_here[op.results[i].value] = true;
+      if (op.results[i].valid() && !op.types[i].is_ref()) computed_here.insert(op.results[i]);
     }
   }
   std::vector<bool> in_place(results.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Arg& result = region.results[i];
-    in_place[i] = result.kind == Arg::Kind::kValue && computed_here.contains(result.value.value) &&
-                  returned[result.value.value] == 1;
+    in_place[i] =
+        result.kind == Arg::Kind::kValue && computed_here.contains(result.value) && uses.Returned(result.value) == 1;
     if (in_place[i]) DefineAs(result.value, results[i]);
   }
-  regions_.push_back(std::move(state));
-  PALLADION_RETURN_IF_ERROR(MarkRegion(region, true));
+  return in_place;
+}
+
+absl::Status Builder::LowerRegion(const Region& region, absl::Span<const SlotId> results) {
+  const LastUses uses(region);
+  const std::vector<bool> in_place = ResultsInPlace(region, uses, results);
+  regions_.push_back({.region = region, .uses = uses, .defined = {}});
+  if (observable_) PALLADION_RETURN_IF_ERROR(EmitMark(region, current_, true, *this));
   for (std::size_t i = 0; i < region.body.size(); ++i) {
     regions_.back().position = i;
     const Instr& op = region.body[i];
     PALLADION_RETURN_IF_ERROR(LowerInstr(op));
-    for (std::size_t r = 0; r < op.results.size(); ++r) {
-      if (op.results[r].valid() && slot_of_[op.results[r].index()].valid())
-        regions_.back().defined.push_back(op.results[r]);
+    for (ValueId result : op.results) {
+      if (result.valid() && SlotOf(result).valid()) regions_.back().defined.push_back(result);
     }
     FreeAfter(regions_.back(), i);
   }
   FlushStrips();
-  PALLADION_RETURN_IF_ERROR(MarkRegion(region, false));
+  if (observable_) PALLADION_RETURN_IF_ERROR(EmitMark(region, current_, false, *this));
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (in_place[i]) continue;
     PALLADION_ASSIGN_OR_RETURN(SlotId from, In(region.results[i]));
@@ -379,13 +352,14 @@ absl::StatusOr<int> Builder::GridAxis(const std::string& name) const {
   names.insert(names.end(), own.begin(), own.end());
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<int>(found - names.begin());
-  return absl::UnimplementedError(Cat("'", name,
-                                      "' is no named grid dimension, and no axis of `devices`, which are not modelled for GPUs; name one of [",
-                                      absl::StrJoin(names, ", "), "]"));
+  return absl::UnimplementedError(
+      Cat("'", name,
+          "' is no named grid dimension, and no axis of `devices`, which are not modelled for GPUs; name one of [",
+          absl::StrJoin(names, ", "), "]"));
 }
 
 Program Builder::Finish() && {
-  program_.arena_bytes = memory_.size();
+  program_.arena_bytes = slots_.arena_bytes();
   return std::move(program_);
 }
 

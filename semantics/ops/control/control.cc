@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<Carry>> StartCarries(absl::Span<const Arg* const> ini
     const Type type = builder.TypeOf(*init[i]);
     PALLADION_ASSIGN_OR_RETURN(SlotId first, builder.In(*init[i]));
     Carry carry{
-        .now = builder.NewSlot(type), .next = {}, .unchanged = Builder::ReturnsParam(body, i, body.params[i].value)};
+        .now = builder.NewSlot(type), .next = {}, .unchanged = ReturnsParam(body, i, body.params[i].value)};
     carry.next = carry.unchanged ? carry.now : builder.NewSlot(type);
     builder.EmitMove(first, carry.now, type);
     carries.push_back(carry);

@@ -18,10 +18,10 @@ class Carries {
     for (std::size_t i = 0; i < matters_.size(); ++i) matters_[i] = builder.IsUsed(op.results[i]);
     for (const Region& region : op.regions) {
       for (const Instr& part : region.body) {
-        if (!IsPure(part)) Builder::VisitUses(part, need_);
+        if (!IsPure(part)) VisitUses(part, need_);
       }
     }
-    for (const Arg& result : op.regions[0].results) Builder::VisitUses(result, need_);
+    for (const Arg& result : op.regions[0].results) VisitUses(result, need_);
     for (int round = 0; Spread(); ++round) {
       if (round < kMaxRounds) continue;
       matters_.assign(matters_.size(), true);  // a long chain of carries: all of them, to be safe
@@ -40,13 +40,13 @@ class Carries {
     const std::size_t before = needed_.size();
     for (std::size_t i = 0; i < matters_.size(); ++i) {
       for (const Region& region : op_.regions) matters_[i] = matters_[i] || Needed(region.params[i].value);
-      if (matters_[i]) Builder::VisitUses(op_.regions[1].results[i], need_);
+      if (matters_[i]) VisitUses(op_.regions[1].results[i], need_);
     }
     for (const Region& region : op_.regions) {
       for (auto part = region.body.rbegin(); part != region.body.rend(); ++part) {
         const bool wanted =
             std::any_of(part->results.begin(), part->results.end(), [&](ValueId value) { return Needed(value); });
-        if (wanted) Builder::VisitUses(*part, need_);
+        if (wanted) VisitUses(*part, need_);
       }
     }
     return needed_.size() > before;

@@ -1,6 +1,7 @@
 #include "semantics/ops/ref/ref_access.h"
 
 #include "semantics/base/status.h"
+#include "semantics/program/broadcast.h"
 #include "semantics/program/frame_shadow.h"
 
 namespace palladion {
@@ -45,10 +46,10 @@ void ResolveAnd(const F& access, const AccessParams& p, Definedness* tracked, co
 
 absl::Status PlanMask(const Instr& op, const Shape& shape, AccessParams& params, Builder& builder) {
   if (const Arg* mask = NamedOrNull(op, "mask")) {
-    PALLADION_ASSIGN_OR_RETURN(params.mask, builder.Broadcast(*mask, shape));
+    PALLADION_ASSIGN_OR_RETURN(params.mask, Broadcast(*mask, shape, builder));
   }
   if (const Arg* other = NamedOrNull(op, "other")) {
-    PALLADION_ASSIGN_OR_RETURN(params.other, builder.Broadcast(*other, shape));
+    PALLADION_ASSIGN_OR_RETURN(params.other, Broadcast(*other, shape, builder));
   }
   return absl::OkStatus();
 }

@@ -1,6 +1,11 @@
-// Builder: operands of accesses that are broadcast to the shape of the access.
+#include "semantics/program/broadcast.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "semantics/base/status.h"
-#include "semantics/program/builder.h"
 #include "semantics/registry/shadow.h"
 #include "semantics/tensor/copy_box.h"
 
@@ -24,9 +29,9 @@ void BroadcastMarks(const void* params, const ShadowOperands& operands) {
 
 }  // namespace
 
-absl::StatusOr<SlotId> Builder::Broadcast(const Arg& arg, const Shape& shape) {
-  PALLADION_ASSIGN_OR_RETURN(SlotId from, In(arg));
-  const Type type = TypeOf(arg);
+absl::StatusOr<SlotId> Broadcast(const Arg& arg, const Shape& shape, Builder& builder) {
+  PALLADION_ASSIGN_OR_RETURN(const SlotId from, builder.In(arg));
+  const Type type = builder.TypeOf(arg);
   if (type.shape == shape) return from;
   Type wide = type;
   wide.shape = shape;
@@ -42,20 +47,14 @@ absl::StatusOr<SlotId> Builder::Broadcast(const Arg& arg, const Shape& shape) {
   }
   BroadcastParams mark_params{.dims = params.dims, .element_bytes = 1};
   for (CopyDim& dim : mark_params.dims) dim.source_stride /= bytes, dim.destination_stride /= bytes;
-  ValueKernel kernel = palladion::Bind<EvalBroadcast>(std::move(params));
-  if (program_.slots[from.index()].constant != nullptr) {
-    if (std::byte* out = NewConstant(ByteSize(wide)); out != nullptr) {
-      RunNow(kernel, {from}, out);
-      return SlotId{static_cast<std::int32_t>(program_.slots.size() - 1)};
-    }
-  }
-  const SlotId to = NewSlot(wide);
+  ValueKernel kernel = Bind<EvalBroadcast>(std::move(params));
+  if (const std::optional<SlotId> folded = builder.Fold(kernel, {from}, wide); folded.has_value()) return *folded;
+  const SlotId to = builder.NewTemporary(wide);
   auto marks = std::make_shared<const ShadowKernel>(
       ShadowKernel{.run = BroadcastMarks, .params = std::make_shared<const BroadcastParams>(std::move(mark_params))});
-  EmitValue(std::move(kernel), {from}, {to});
-  program_.steps.back().shadow = marks.get();
-  program_.owned.push_back(std::move(marks));
-  temporaries_.push_back(to);
+  builder.EmitValue(std::move(kernel), {from}, {to});
+  builder.program().steps.back().shadow = marks.get();
+  builder.program().owned.push_back(std::move(marks));
   return to;
 }
 

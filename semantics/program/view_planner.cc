@@ -1,13 +1,14 @@
-// Planning of views: Builder::PlanView.
+#include "semantics/program/view_planner.h"
+
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/view_layout.h"
-#include "semantics/program/builder.h"
+#include "semantics/program/ended_refs.h"
+#include "semantics/program/swizzle_use.h"
 #include "semantics/program/view_affine.h"
-#include "semantics/program/view_walk.h"
 
 namespace palladion {
 namespace {
@@ -88,11 +89,11 @@ void StartAtTiles(ViewPlan& plan) {
 
 }  // namespace
 
-absl::StatusOr<IndexValue> Builder::PlanIndex(const Arg& arg) {
+absl::StatusOr<IndexValue> ViewPlanner::PlanIndex(const Arg& arg) {
   if (arg.kind == Arg::Kind::kLiteral) return IndexValue{.constant = LiteralInt(arg)};
   IndexValue index;
-  PALLADION_ASSIGN_OR_RETURN(index.slot, In(arg));
-  const Type type = TypeOf(arg);
+  PALLADION_ASSIGN_OR_RETURN(index.slot, builder_.In(arg));
+  const Type type = builder_.TypeOf(arg);
   index.dtype = type.dtype;
   index.shape = type.shape;
   return index;
@@ -100,10 +101,11 @@ absl::StatusOr<IndexValue> Builder::PlanIndex(const Arg& arg) {
 
 // False when the chain is not one box. On the targets whose lanes may be masked an index below the first .at that is
 // only known at run time is not, so that each level's own bounds are checked.
-absl::StatusOr<bool> Builder::PlanAffine(const Arg& view, ViewPlan& plan) {
-  const RefInfo& info = program_.refs[plan.ref.index()];
-  const bool mosaic = target().backend == TargetBackend::kMosaicGpu || target().backend == TargetBackend::kMosaicTpu;
-  const bool layouts = mosaic && !HasMask(current_);
+absl::StatusOr<bool> ViewPlanner::Affine(const Arg& view, ViewPlan& plan) {
+  const RefInfo& info = builder_.program().refs[plan.ref.index()];
+  const bool mosaic =
+      builder_.target().backend == TargetBackend::kMosaicGpu || builder_.target().backend == TargetBackend::kMosaicTpu;
+  const bool layouts = mosaic && !HasMask(builder_.current());
   AffineView affine(info, layouts, plan);
   DType dtype = info.dtype;
   for (const Transform& t : view.transforms) {
@@ -115,12 +117,12 @@ absl::StatusOr<bool> Builder::PlanAffine(const Arg& view, ViewPlan& plan) {
       for (const Index& index : t.indices) {
         AffineEntry& entry = entries.emplace_back(AffineEntry{.kind = index.kind, .start = {}});
         if (index.kind == Index::Kind::kFull) continue;
-        if (index.kind == Index::Kind::kRef || IsArrayIndex(index, *this)) return false;
+        if (index.kind == Index::Kind::kRef || IsArrayIndex(index, builder_)) return false;
         PALLADION_ASSIGN_OR_RETURN(entry.start, PlanIndex(index.start));
         if (index.kind != Index::Kind::kSlice) continue;
         entry.stride = index.stride;
         entry.size = IsSized(index) ? kDynamicDim : LiteralInt(index.size);
-        PALLADION_ASSIGN_OR_RETURN(entry.extent, PlanExtent(index));
+        PALLADION_ASSIGN_OR_RETURN(entry.extent, Extent(index));
       }
       if (!affine.At(entries)) return false;
     } else if (!affine.Layout(t)) {
@@ -131,14 +133,14 @@ absl::StatusOr<bool> Builder::PlanAffine(const Arg& view, ViewPlan& plan) {
   return affine.Finish();
 }
 
-absl::StatusOr<IndexValue> Builder::PlanExtent(const Index& index) {
+absl::StatusOr<IndexValue> ViewPlanner::Extent(const Index& index) {
   if (IsSized(index)) return PlanIndex(index.size);
   return IndexValue{};
 }
 
-absl::StatusOr<WalkStep> Builder::PlanWalkAt(const std::vector<Index>& indices, const WalkSteps& so_far, Shape& after) {
+absl::StatusOr<WalkStep> ViewPlanner::WalkAt(const std::vector<Index>& indices, const WalkSteps& so_far, Shape& after) {
   WalkStep step{.kind = Transform::Kind::kAt};
-  step.point_shape = PointShape(indices, *this);
+  step.point_shape = PointShape(indices, builder_);
   step.point_position = PointPosition(indices);
   for (const Index& index : indices) {
     if (index.kind == Index::Kind::kRef) {
@@ -156,7 +158,7 @@ absl::StatusOr<WalkStep> Builder::PlanWalkAt(const std::vector<Index>& indices, 
     if (IsPoint(index)) continue;
     const std::size_t axis = step.entries.size() - 1;
     after.push_back(sized ? kDynamicDim : slice ? LiteralInt(index.size) : so_far.shape()[axis]);
-    PALLADION_ASSIGN_OR_RETURN(IndexValue extent, PlanExtent(index));
+    PALLADION_ASSIGN_OR_RETURN(IndexValue extent, Extent(index));
     if (!slice && !so_far.extents().empty()) extent = so_far.extents()[axis];
     step.extents.push_back(std::move(extent));
   }
@@ -165,8 +167,8 @@ absl::StatusOr<WalkStep> Builder::PlanWalkAt(const std::vector<Index>& indices, 
   return step;
 }
 
-absl::Status Builder::PlanWalk(const Arg& view, ViewPlan& plan) {
-  const RefInfo& info = program_.refs[plan.ref.index()];
+absl::Status ViewPlanner::Walk(const Arg& view, ViewPlan& plan) {
+  const RefInfo& info = builder_.program().refs[plan.ref.index()];
   WalkSteps steps(info, plan);
   for (const Transform& t : view.transforms) {
     if (t.kind != Transform::Kind::kAt) {
@@ -174,57 +176,57 @@ absl::Status Builder::PlanWalk(const Arg& view, ViewPlan& plan) {
       continue;
     }
     Shape after;
-    PALLADION_ASSIGN_OR_RETURN(WalkStep step, PlanWalkAt(t.indices, steps, after));
+    PALLADION_ASSIGN_OR_RETURN(WalkStep step, WalkAt(t.indices, steps, after));
     steps.Push(std::move(step), std::move(after));
   }
   plan.type = Type{.dtype = steps.dtype(), .shape = steps.shape()};
   plan.extents = steps.extents();
-  if (!swizzles_.Differs(view)) return absl::OkStatus();
+  if (!builder_.swizzles().Differs(view)) return absl::OkStatus();
   plan.swizzle_mask = SwizzleMask(view.transforms);
   return plan.swizzle_mask == 0 ? absl::OkStatus() : CheckSwizzled(info);
 }
 
-absl::Status Builder::PlanPlace(const Arg& view, ViewPlan& plan) {
-  views_.Add(plan.ref);
-  views_.elements += std::fabs(static_cast<double>(NumElements(plan.type.shape)));
+absl::Status ViewPlanner::Place(const Arg& view, ViewPlan& plan) {
+  builder_.Views(plan.ref, plan.type.shape);
   for (const Transform& t : view.transforms) {
     if (t.kind != Transform::Kind::kCluster) continue;
     PALLADION_ASSIGN_OR_RETURN(const ClusterPlace place, ParseCluster(t));
     for (std::size_t i = 0; i < place.dims.size(); ++i) {
-      PALLADION_ASSIGN_OR_RETURN(const int dim, GridAxis(place.dims[i]));
+      PALLADION_ASSIGN_OR_RETURN(const int dim, builder_.GridAxis(place.dims[i]));
       PALLADION_ASSIGN_OR_RETURN(IndexValue index, PlanIndex(place.indices[i]));
       plan.peer.push_back({static_cast<std::size_t>(dim), std::move(index)});
     }
-    program_.uses_port = true;
-    views_.several = true;  // another block's memory is not the ref's
+    builder_.program().uses_port = true;
+    builder_.ViewsElsewhere();  // another block's memory is not the ref's
   }
-  EmitExpectAlive(plan.ref);
+  if (builder_.freezes()) EmitExpectAlive(plan.ref, builder_);
   return absl::OkStatus();
 }
 
-absl::StatusOr<ViewPlan> Builder::PlanPoints(const Arg& view) {
+absl::StatusOr<ViewPlan> ViewPlanner::Points(const Arg& view) {
   if (view.kind != Arg::Kind::kValue) {
     return absl::UnimplementedError("a choice among refs (select) is modelled in a TPU's asynchronous copies only");
   }
   ViewPlan plan;
-  plan.ref = RefOf(view.value);
+  plan.ref = builder_.RefOf(view.value);
   if (!plan.ref.valid())
-    return absl::InternalError(Cat("cannot happen: '%", kernel_.values[view.value.index()].name, "' is no ref"));
+    return absl::InternalError(
+        Cat("cannot happen: '%", builder_.kernel().values[view.value.index()].name, "' is no ref"));
   plan.affine = false;
-  PALLADION_RETURN_IF_ERROR(PlanWalk(view, plan));
-  PALLADION_RETURN_IF_ERROR(PlanPlace(view, plan));
+  PALLADION_RETURN_IF_ERROR(Walk(view, plan));
+  PALLADION_RETURN_IF_ERROR(Place(view, plan));
   return plan;
 }
 
-absl::StatusOr<ViewPlan> Builder::PlanView(const Arg& view) {
-  if (view.kind != Arg::Kind::kValue || !RefOf(view.value).valid()) return PlanPoints(view);  // for its errors
+absl::StatusOr<ViewPlan> ViewPlanner::View(const Arg& view) {
+  if (view.kind != Arg::Kind::kValue || !builder_.RefOf(view.value).valid()) return Points(view);  // for its errors
   ViewPlan plan;
-  plan.ref = RefOf(view.value);
-  PALLADION_ASSIGN_OR_RETURN(const bool affine, PlanAffine(view, plan));
-  if (!affine) return PlanPoints(view);
-  plan.affine = SwizzleMask(view.transforms) == 0 || !swizzles_.Differs(view);
+  plan.ref = builder_.RefOf(view.value);
+  PALLADION_ASSIGN_OR_RETURN(const bool affine, Affine(view, plan));
+  if (!affine) return Points(view);
+  plan.affine = SwizzleMask(view.transforms) == 0 || !builder_.swizzles().Differs(view);
   if (!plan.affine || plan.unit != 1) {
-    PALLADION_RETURN_IF_ERROR(PlanWalk(view, plan));
+    PALLADION_RETURN_IF_ERROR(Walk(view, plan));
     StartAtTiles(plan);
   }
   if (!plan.affine) {
@@ -232,7 +234,7 @@ absl::StatusOr<ViewPlan> Builder::PlanView(const Arg& view) {
     plan.order.clear();
     plan.unit = 1;
   }
-  PALLADION_RETURN_IF_ERROR(PlanPlace(view, plan));
+  PALLADION_RETURN_IF_ERROR(Place(view, plan));
   return plan;
 }
 
