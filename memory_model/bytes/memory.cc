@@ -1,8 +1,9 @@
 #include "memory_model/bytes/memory.h"
 
 #include <algorithm>
-#include <new>
+#include <utility>
 
+#include "memory_model/bytes/undefined_findings.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::memory_model {
@@ -14,22 +15,21 @@ Memory::Memory(std::shared_ptr<Buffers> buffers, std::int32_t device, std::size_
       buffers_(shared_->all),
       free_ids_(shared_->free_ids),
       device_(device),
-      limit_bytes_(limit_bytes) {}
+      pool_(limit_bytes) {}
 
 Memory::~Memory() {
   const bool others = shared_.use_count() > 1;
   for (std::size_t i = buffers_.size(); i-- > 0;) {
     Buffer& buffer = buffers_[i];
     if (buffer.of != this) continue;
-    if (buffer.owned) ::operator delete[](buffer.data, std::align_val_t{kAlignment});
+    if (buffer.owned) BlockPool::Delete(buffer.data);
     if (!others) continue;
     buffer = Buffer{};
     free_ids_.push_back(BufferId{static_cast<std::int32_t>(i)});
   }
-  DrainPool();
 }
 
-Memory::Buffer Memory::MakeBuffer(const AllocRequest& request) const {
+MemoryBuffer Memory::MakeBuffer(const AllocRequest& request) const {
   Buffer buffer{.name = request.name, .dtype = request.dtype, .words = request.words_per_element};
   buffer.element_bytes = StorageBytes(request.dtype) * request.words_per_element;
   buffer.shape.assign(request.shape.begin(), request.shape.end());
@@ -67,43 +67,9 @@ BufferId Memory::Adopt(const AllocRequest& request, std::byte* data) {
   return Add(std::move(buffer));
 }
 
-std::byte* Memory::Allocate(std::size_t bytes) {
-  const std::size_t size = BlockBytes(bytes);
-  if (auto found = pool_.find(size); found != pool_.end()) {
-    std::byte* data = found->second;
-    pool_.erase(found);
-    return data;
-  }
-  if (size > limit_bytes_ - allocated_bytes_ && !keep_pool_) DrainPool();
-  if (size > limit_bytes_ - allocated_bytes_) return nullptr;
-  auto* data = static_cast<std::byte*>(::operator new[](size, std::align_val_t{kAlignment}, std::nothrow));
-  if (data != nullptr) allocated_bytes_ += size;
-  return data;
-}
-
-void Memory::DrainPool() {
-  for (const auto& [bytes, data] : pool_) {
-    ::operator delete[](data, std::align_val_t{kAlignment});
-    allocated_bytes_ -= bytes;
-  }
-  pool_.clear();
-}
-
-// What a kernel prints is kept until the run ends, so a print in a long loop needs an end too.
-void Memory::Print(std::string line) {
-  constexpr std::size_t kLineCost = 64;
-  printed_bytes_ += line.size() + kLineCost;
-  if (printed_bytes_ <= kMaxPrintedBytes) {
-    printed_.push_back(std::move(line));
-    return;
-  }
-  if (dropped_lines_++ > 0) printed_.pop_back();
-  printed_.push_back(
-      Cat("... ", dropped_lines_, " more lines; a run keeps the first ", kMaxPrintedBytes, " bytes of debug_print"));
-}
+void Memory::Print(std::string line) { printed_.Add(std::move(line)); }
 
 void Memory::Running(const RunningAgent& now) {
-  if (tracking_ != nullptr) tracking_->program.assign(now.index.begin(), now.index.end());
   for (AccessObserver* observer : observers_) observer->Running(now);
 }
 
@@ -116,10 +82,11 @@ absl::Status Memory::Wait(const WaitTarget& target, const Site& site) {
 
 absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {
   Buffer buffer = MakeBuffer(request);
-  buffer.data = Allocate(buffer.bytes);
+  buffer.data = pool_.Allocate(buffer.bytes);
   if (buffer.data == nullptr) {
     return absl::ResourceExhaustedError(Cat("no memory for '", buffer.name, "': ", buffer.bytes, " bytes on top of ",
-                                            allocated_bytes_, " of scratch; use smaller shapes or a larger host"));
+                                            pool_.allocated_bytes(),
+                                            " of scratch; use smaller shapes or a larger host"));
   }
   buffer.owned = true;
   const BufferId id = Add(std::move(buffer));
@@ -131,7 +98,7 @@ absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {
 void Memory::Free(BufferId id) {
   for (AccessObserver* observer : observers_) observer->Free(id);
   Buffer& buffer = Of(id);
-  if (buffer.owned) pool_.emplace(BlockBytes(buffer.bytes), buffer.data);
+  if (buffer.owned) pool_.Release(buffer.data, buffer.bytes);
   buffer = Buffer{};
   free_ids_.push_back(id);
 }
@@ -152,8 +119,32 @@ void Memory::Poison(BufferId id) {
   } else {
     FillAll(buffer);
   }
-  if (tracking_ != nullptr) SetUndefined(id);
+  if (tracker_ != nullptr) tracker_->SetUndefined(buffer);
   for (AccessObserver* observer : observers_) observer->Poison(id);
+}
+
+void Memory::TrackDefinedness(bool values_only) {
+  tracker_ = std::make_unique<DefinednessTracker>(buffers_, values_only);
+  tracker_->NameAgents(naming_);
+}
+
+void Memory::SetUndefined(BufferId buffer) { tracker_->SetUndefined(Of(buffer)); }
+
+std::uint8_t Memory::MarkOfValue(const Finding& finding, const Site& site) {
+  return tracker_ == nullptr ? std::uint8_t{0} : tracker_->MarkOfValue(finding, site);
+}
+
+void Memory::ReportUndefined(DefinedMark mark, std::string_view use, const Site& site) {
+  if (tracker_->origins().IsReported(mark)) return;
+  Report(UndefinedUse({tracker_->origins(), tracker_->stores(), naming_}, mark, use, site));
+}
+
+std::int64_t Memory::ReportUndefinedOutput(BufferId id, const Site& site) {
+  const Buffer& buffer = Of(id);
+  for (Finding& finding : UndefinedOutput({tracker_->origins(), tracker_->stores(), naming_}, buffer, site)) {
+    Report(std::move(finding));
+  }
+  return static_cast<std::int64_t>(buffer.bytes / std::max<std::size_t>(1, buffer.element_bytes));
 }
 
 // Of two at one place the worse is told: a copy may be worth a note for its source, and wrong in its destination.

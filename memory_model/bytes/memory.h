@@ -8,16 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "memory_model/bytes/access_observer.h"
-#include "memory_model/bytes/definedness.h"
-#include "memory_model/bytes/origin.h"
-#include "memory_model/bytes/undefined_stores.h"
+#include "memory_model/bytes/block_pool.h"
+#include "memory_model/bytes/definedness_tracker.h"
+#include "memory_model/bytes/memory_buffer.h"
+#include "memory_model/bytes/printed_lines.h"
 #include "memory_model/sets/box.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/finding_log.h"
@@ -57,7 +57,7 @@ class Memory final : public Machine {
   // Who runs, for messages. Before the first request.
   void NameAgents(const AgentNaming& naming) {
     naming_ = naming;
-    if (tracking_ != nullptr) tracking_->origins.NameAgents(naming);
+    if (tracker_ != nullptr) tracker_->NameAgents(naming);
   }
 
   // For observers' messages.
@@ -87,9 +87,7 @@ class Memory final : public Machine {
   // the output is declared.
   std::int64_t ReportUndefinedOutput(BufferId buffer, const Site& site);
 
-  const std::vector<std::string>& printed() const {
-    return printed_;
-  }  // the first kMaxPrintedBytes; then one line says so
+  const std::vector<std::string>& printed() const { return printed_.lines(); }
   const std::vector<Finding>& findings() const { return log_.findings(); }
 
   // All bytes, allocations, findings and prints, and back to them: for searches that return to a choice. Not what
@@ -129,41 +127,9 @@ class Memory final : public Machine {
   void ReportUndefined(std::uint8_t mark, std::string_view use, const Site& site) override;
 
  private:
-  struct Buffer {
-    std::string name;
-    DType dtype = DType::kF32;
-    std::size_t words = 1;
-    std::size_t element_bytes = 4;
-    std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> stride;  // bytes
-    std::byte* data = nullptr;
-    std::size_t bytes = 0;
-    bool owned = false;
-    bool unfilled = false;  // its fill is written when somebody touches it: blocks without work never do
-    bool is_output = false;
-    std::int32_t device = 0;
-    const Memory* of = nullptr;  // the launch's; nullptr: it was freed
-    LocId made;
-    int made_line = 0;
-    BufferDefinedness defined;
-    std::vector<StoreNumber> stored_by;  // of an output's elements: what left them undefined; empty: nothing did
-  };
-
-  // While definedness is tracked.
-  struct Tracking {
-    Origins origins;
-    bool values_only = false;
-    std::vector<DefinedMark> marks;         // of the last load: Definedness::undefined
-    std::vector<DefinedMark> in_place;      // of a store to an output
-    std::vector<std::int64_t> program;      // under way
-    const Buffer* engine_source = nullptr;  // during an engine's copy: its accesses are not the kernel's
-    std::vector<StoreNumber> copied;        // of that copy's elements: who stored them in its source; empty: nobody
-    UndefinedStores stores;
-  };
+  using Buffer = MemoryBuffer;
 
   static constexpr QueueId kPromptQueue{std::numeric_limits<std::int32_t>::max()};
-  static constexpr std::size_t kAlignment = 64;
-  static std::size_t BlockBytes(std::size_t bytes) { return bytes < kAlignment ? kAlignment : bytes; }
   Buffer MakeBuffer(const AllocRequest& request) const;
   static Buffer CopyOf(const Buffer& buffer);  // but for its definedness
   BufferId Add(Buffer buffer);
@@ -174,15 +140,10 @@ class Memory final : public Machine {
     return buffer;
   }
   void FillAll(Buffer& buffer);
-  std::byte* Allocate(std::size_t bytes);
-  void DrainPool();
   void FillPoison(const Buffer& buffer, std::byte* at, std::size_t elements);
   void PoisonOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, const BoxLayout& layout,
                      std::byte* value);
   void ReportOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, bool is_store);
-  static bool AnyLaneOutside(const BoxAccess& access, const BoxReach& reach, std::size_t elements);
-  static void StoreLanes(const std::byte* value, std::int64_t first, std::byte* to, absl::Span<const CopyDim> dims,
-                         std::size_t element_bytes, const std::uint8_t* lanes);
   void ReportPoint(const Buffer& buffer, const Site& site, std::size_t element, bool is_store);
   const std::byte* WhereDense(const BoxAccess& access, const BoxReach& reach) const;
   void FillMasked(const Buffer& buffer, const Mask& mask, std::size_t elements, std::byte* value);
@@ -200,44 +161,19 @@ class Memory final : public Machine {
     for (AccessObserver* observer : mask_observers_) observer->Points(kind, access, value);
   }
 
-  // memory_defined.cc; only while definedness is tracked.
-  DefinedMark Number(OriginKind kind, const Buffer& buffer, const Site* site);
-  void DefineLoad(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, std::size_t elements);
-  void DefineLoad(const Buffer& buffer, const PointAccess& access, bool all_inside);
-  void DefineStore(Buffer& buffer, const BoxAccess& access, const BoxReach& reach);
-  void DefineStore(Buffer& buffer, const PointAccess& access);
-  void DefineAtomic(Buffer& buffer, const PointAccess& access);
-  DefinedMark OutsideMark(const Buffer& buffer, const PointAccess& access, std::int64_t offset);
-  void MarkMasked(const Buffer& buffer, const Mask& mask, const Site& site, std::size_t elements);
-  void FinishLoad(Definedness& defined, const Site& site, std::size_t elements);
-  const DefinedMark* MarksInPlace(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach);
-  void CopyStores(const Buffer& source, const BoxAccess& access, const BoxReach& reach, std::size_t elements);
-  class Moves;
-  class StoreRecord;
-  void ForgetStores();
-  void ReportUndefinedElements(const Buffer& buffer, DefinedMark mark, std::int64_t first, std::int64_t count,
-                               const Site& site);
-
   const std::shared_ptr<Buffers> shared_;
   std::vector<Buffer>& buffers_;     // of the run
   std::vector<BufferId>& free_ids_;  // the same
   const std::int32_t device_;
   std::vector<AccessObserver*> observers_, mask_observers_;
   std::int64_t accesses_ = 0;
-  std::multimap<std::size_t, std::byte*>
-      pool_;  // freed memory by size: kernels allocate the same scopes again and again
+  BlockPool pool_;
   FindingLog log_;
-  static constexpr std::size_t kMaxPrintedBytes = std::size_t{1} << 26;
-  std::vector<std::string> printed_;
-  std::size_t printed_bytes_ = 0;
-  std::size_t dropped_lines_ = 0;
-  std::size_t limit_bytes_;
-  std::size_t allocated_bytes_ = 0;  // live and pooled
+  PrintedLines printed_;
   Filler filler_;
   bool fills_late_ = true;
   AgentNaming naming_;
-  std::unique_ptr<Tracking> tracking_;
-  bool keep_pool_ = false;
+  std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: nobody asks
   bool lends_ = true;
 };
 

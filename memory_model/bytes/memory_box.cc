@@ -11,6 +11,41 @@
 
 namespace palladion::memory_model {
 
+namespace {
+
+// Is a lane that takes part outside the legal box? Rows of lanes go at once.
+bool AnyLaneOutside(const BoxAccess& access, const BoxReach& reach, std::size_t elements) {
+  if (access.mask.lanes == nullptr) return true;
+  const auto named = static_cast<std::size_t>(access.value_rank);
+  bool outer_outside = false;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+    const auto end = access.order.begin() + access.value_rank;
+    if (std::find(access.order.begin(), end, d) == end) outer_outside |= !reach.legal[d].contains(0);
+  }
+  const auto any = [&](std::size_t first, std::size_t count) {
+    return std::any_of(access.mask.lanes + first, access.mask.lanes + first + count,
+                       [](std::uint8_t lane) { return lane != 0; });
+  };
+  if (named == 0 || outer_outside) return outer_outside && any(0, elements);
+  const std::size_t last = access.order[named - 1];
+  const auto row = static_cast<std::size_t>(access.count[last]);
+  const auto begin = static_cast<std::size_t>(reach.legal[last].begin),
+             end = static_cast<std::size_t>(reach.legal[last].end);
+  std::array<std::int64_t, kMaxBoxRank> index{};
+  for (std::size_t e = 0; e < elements; e += row) {
+    bool outside = false;
+    for (std::size_t j = 0; j + 1 < named; ++j) outside |= !reach.legal[access.order[j]].contains(index[j]);
+    if (outside ? any(e, row) : any(e, begin) || any(e + end, row - end)) return true;
+    for (std::size_t j = named - 1; j-- > 0;) {
+      if (++index[j] < access.count[access.order[j]]) break;
+      index[j] = 0;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void Memory::ReportOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, bool is_store) {
   std::vector<std::string> box;
   std::string worst;
@@ -71,65 +106,10 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
     }
     CopyBox(from, to, absl::MakeSpan(dims.data(), static_cast<std::size_t>(access.value_rank)), buffer.element_bytes);
   }
-  if (!reach.all_legal && AnyLaneOutside(access, reach, layout.elements)) ReportOutside(buffer, access, reach, false);
+  const bool outside = !reach.all_legal && AnyLaneOutside(access, reach, layout.elements);
+  if (outside) ReportOutside(buffer, access, reach, false);
   if (access.mask.lanes != nullptr) FillMasked(buffer, access.mask, layout.elements, value);
-  if (tracking_ != nullptr) DefineLoad(buffer, access, reach, layout.elements);
-}
-
-// Is a lane that takes part outside the legal box? Rows of lanes go at once.
-bool Memory::AnyLaneOutside(const BoxAccess& access, const BoxReach& reach, std::size_t elements) {
-  if (access.mask.lanes == nullptr) return true;
-  const auto named = static_cast<std::size_t>(access.value_rank);
-  bool outer_outside = false;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
-    const auto end = access.order.begin() + access.value_rank;
-    if (std::find(access.order.begin(), end, d) == end) outer_outside |= !reach.legal[d].contains(0);
-  }
-  const auto any = [&](std::size_t first, std::size_t count) {
-    return std::any_of(access.mask.lanes + first, access.mask.lanes + first + count,
-                       [](std::uint8_t lane) { return lane != 0; });
-  };
-  if (named == 0 || outer_outside) return outer_outside && any(0, elements);
-  const std::size_t last = access.order[named - 1];
-  const auto row = static_cast<std::size_t>(access.count[last]);
-  const auto begin = static_cast<std::size_t>(reach.legal[last].begin),
-             end = static_cast<std::size_t>(reach.legal[last].end);
-  std::array<std::int64_t, kMaxBoxRank> index{};
-  for (std::size_t e = 0; e < elements; e += row) {
-    bool outside = false;
-    for (std::size_t j = 0; j + 1 < named; ++j) outside |= !reach.legal[access.order[j]].contains(index[j]);
-    if (outside ? any(e, row) : any(e, begin) || any(e + end, row - end)) return true;
-    for (std::size_t j = named - 1; j-- > 0;) {
-      if (++index[j] < access.count[access.order[j]]) break;
-      index[j] = 0;
-    }
-  }
-  return false;
-}
-
-void Memory::Store(const BoxAccess& access, const std::byte* value) {
-  Buffer& buffer = Touched(access.buffer);
-  const BoxReach reach = ReachOf(buffer.shape, access);
-  if (reach.empty) return;
-  Announce(AccessKind::kWrite, access, reach, value);
-  const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
-  if (!reach.all_legal && AnyLaneOutside(access, reach, layout.elements)) ReportOutside(buffer, access, reach, true);
-  if (reach.none_copied) return;
-  if (tracking_ != nullptr) DefineStore(buffer, access, reach);
-  std::byte* to = buffer.data;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
-    to += (access.start[d] + reach.copy[d].begin * access.step[d]) * buffer.stride[d];
-  }
-  std::array<CopyDim, kMaxBoxRank> dims;
-  std::int64_t first = 0;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j) {
-    const std::size_t d = access.order[j];
-    dims[j] = {reach.copy[d].end - reach.copy[d].begin, layout.stride[j], access.step[d] * buffer.stride[d]};
-    first += reach.copy[d].begin * layout.stride[j];
-  }
-  const auto box = absl::MakeSpan(dims.data(), static_cast<std::size_t>(access.value_rank));
-  if (access.mask.lanes == nullptr) return CopyBox(value + first, to, box, buffer.element_bytes);
-  StoreLanes(value, first, to, box, buffer.element_bytes, access.mask.lanes);
+  if (tracker_ != nullptr) tracker_->Load(buffer, access, reach, outside);
 }
 
 namespace {
@@ -152,11 +132,9 @@ void StoreRow(const std::byte* value, std::byte* to, std::int64_t to_stride, std
   }
 }
 
-}  // namespace
-
 // The lanes of a box that the mask admits. The last dimension of the box is dense in the value.
-void Memory::StoreLanes(const std::byte* value, std::int64_t first, std::byte* to, absl::Span<const CopyDim> dims,
-                        std::size_t element_bytes, const std::uint8_t* lanes) {
+void StoreLanes(const std::byte* value, std::int64_t first, std::byte* to, absl::Span<const CopyDim> dims,
+                std::size_t element_bytes, const std::uint8_t* lanes) {
   const std::size_t lane = static_cast<std::size_t>(first) / element_bytes;
   if (dims.size() <= 1) {
     const std::size_t count = dims.empty() ? 1 : static_cast<std::size_t>(dims[0].count);
@@ -169,13 +147,40 @@ void Memory::StoreLanes(const std::byte* value, std::int64_t first, std::byte* t
   }
 }
 
+}  // namespace
+
+void Memory::Store(const BoxAccess& access, const std::byte* value) {
+  Buffer& buffer = Touched(access.buffer);
+  const BoxReach reach = ReachOf(buffer.shape, access);
+  if (reach.empty) return;
+  Announce(AccessKind::kWrite, access, reach, value);
+  const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
+  if (!reach.all_legal && AnyLaneOutside(access, reach, layout.elements)) ReportOutside(buffer, access, reach, true);
+  if (reach.none_copied) return;
+  if (tracker_ != nullptr) tracker_->Store(buffer, access, reach);
+  std::byte* to = buffer.data;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+    to += (access.start[d] + reach.copy[d].begin * access.step[d]) * buffer.stride[d];
+  }
+  std::array<CopyDim, kMaxBoxRank> dims;
+  std::int64_t first = 0;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j) {
+    const std::size_t d = access.order[j];
+    dims[j] = {reach.copy[d].end - reach.copy[d].begin, layout.stride[j], access.step[d] * buffer.stride[d]};
+    first += reach.copy[d].begin * layout.stride[j];
+  }
+  const auto box = absl::MakeSpan(dims.data(), static_cast<std::size_t>(access.value_rank));
+  if (access.mask.lanes == nullptr) return CopyBox(value + first, to, box, buffer.element_bytes);
+  StoreLanes(value, first, to, box, buffer.element_bytes, access.mask.lanes);
+}
+
 const std::byte* Memory::Borrow(const BoxAccess& access) {
   if (!lends_) return nullptr;
   const BoxReach reach = ReachOf(Touched(access.buffer).shape, access);
   const std::byte* at = WhereDense(access, reach);
   if (at != nullptr) {
     Announce(AccessKind::kRead, access, reach, nullptr);
-    if (tracking_ != nullptr) DefineLoad(Of(access.buffer), access, reach, LayoutOf(access, 1).elements);
+    if (tracker_ != nullptr) tracker_->Load(Of(access.buffer), access, reach, false);
   }
   return at;
 }
@@ -203,16 +208,16 @@ absl::Status Memory::Start(AsyncRequest&& request) {
     return Machine::Start(std::move(request));
   }
   for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kHere);
-  if (tracking_ == nullptr) {
+  if (tracker_ == nullptr) {
     Copy(*source, *destination);
     return absl::OkStatus();
   }
   BoxAccess from = *source, to = *destination;
   Definedness defined;
   from.defined = to.defined = &defined;
-  tracking_->engine_source = &Of(from.buffer);
+  tracker_->CarriesFrom(&Of(from.buffer));
   Copy(from, to);
-  tracking_->engine_source = nullptr;
+  tracker_->CarriesFrom(nullptr);
   return absl::OkStatus();
 }
 
@@ -226,7 +231,7 @@ void Memory::Copy(const BoxAccess& source, const BoxAccess& destination) {
   if (const std::byte* target = WhereDense(destination, reach); target != nullptr) {
     Load(source, const_cast<std::byte*>(target));
     Announce(AccessKind::kWrite, destination, reach, target);
-    if (tracking_ != nullptr) DefineStore(Of(destination.buffer), destination, reach);
+    if (tracker_ != nullptr) tracker_->Store(Of(destination.buffer), destination, reach);
   } else {
     const BoxLayout layout = LayoutOf(source, Of(source.buffer).element_bytes);
     std::vector<std::byte> value(layout.elements * Of(source.buffer).element_bytes);

@@ -109,7 +109,7 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
   const std::size_t elements = access.offset.size() / access.pieces_per_element;
   const bool whole = access.piece_bytes == buffer.element_bytes && access.pieces_per_element == 1;
   const bool all_inside = Gather(access.offset, buffer.data, access.piece_bytes, value);
-  if (tracking_ != nullptr) DefineLoad(buffer, access, all_inside);
+  if (tracker_ != nullptr) tracker_->Load(buffer, access, all_inside);
   if (!all_inside) {
     for (std::size_t p = 0; p < access.offset.size(); ++p) {
       if (access.offset[p] >= 0) continue;
@@ -140,7 +140,7 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
 void Memory::Store(const PointAccess& access, const std::byte* value) {
   Announce(AccessKind::kWrite, access, value);
   Buffer& buffer = Touched(access.buffer);
-  if (tracking_ != nullptr) DefineStore(buffer, access);
+  if (tracker_ != nullptr) tracker_->Store(buffer, access);
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
     const std::size_t element = p / access.pieces_per_element;
     if (access.mask.lanes != nullptr && access.mask.lanes[element] == 0) continue;
@@ -157,7 +157,7 @@ void Memory::Atomic(const PointAccess& access, AtomicFn fn, const std::byte* ope
                     std::byte* old) {
   Announce(AccessKind::kAtomic, access, operand);
   Buffer& buffer = Touched(access.buffer);
-  if (tracking_ != nullptr) DefineAtomic(buffer, access);
+  if (tracker_ != nullptr) tracker_->Atomic(buffer, access);
   const std::size_t pieces = access.pieces_per_element, piece = access.piece_bytes, bytes = piece * pieces;
   for (std::size_t e = 0; e < access.offset.size() / pieces; ++e) {
     const absl::Span<const std::int64_t> offset = access.offset.subspan(e * pieces, pieces);

@@ -12,11 +12,10 @@ struct Memory::Saved {
   std::vector<std::vector<std::byte>> contents;  // of each buffer
   std::vector<BufferId> free_ids;
   FindingLog log;
-  std::vector<std::string> printed;
-  std::size_t printed_bytes = 0, dropped_lines = 0;
+  PrintedLines printed;
 };
 
-Memory::Buffer Memory::CopyOf(const Buffer& buffer) {
+MemoryBuffer Memory::CopyOf(const Buffer& buffer) {
   return {.name = buffer.name,
           .dtype = buffer.dtype,
           .words = buffer.words,
@@ -36,14 +35,9 @@ Memory::Buffer Memory::CopyOf(const Buffer& buffer) {
 }
 
 std::shared_ptr<const Memory::Saved> Memory::Save() {
-  keep_pool_ = true;
-  auto saved = std::make_shared<Saved>(Saved{.buffers = {},
-                                             .contents = {},
-                                             .free_ids = free_ids_,
-                                             .log = log_,
-                                             .printed = printed_,
-                                             .printed_bytes = printed_bytes_,
-                                             .dropped_lines = dropped_lines_});
+  pool_.KeepAll();
+  auto saved = std::make_shared<Saved>(
+      Saved{.buffers = {}, .contents = {}, .free_ids = free_ids_, .log = log_, .printed = printed_});
   for (Buffer& buffer : buffers_) {
     if (buffer.unfilled) FillAll(buffer);
     saved->buffers.push_back(CopyOf(buffer));
@@ -54,16 +48,14 @@ std::shared_ptr<const Memory::Saved> Memory::Save() {
 
 void Memory::Restore(const Saved& saved) {
   // Every block that was ever allocated is owned by a buffer or pooled; those that no saved buffer owns are free.
-  std::map<std::byte*, std::size_t> blocks;
-  for (const auto& [bytes, data] : pool_) blocks.emplace(data, bytes);
+  std::map<std::byte*, std::size_t> blocks = pool_.Waiting();
   for (const Buffer& buffer : buffers_) {
-    if (buffer.owned) blocks.emplace(buffer.data, BlockBytes(buffer.bytes));
+    if (buffer.owned) blocks.emplace(buffer.data, BlockPool::BlockBytes(buffer.bytes));
   }
   for (const Buffer& buffer : saved.buffers) {
     if (buffer.owned) blocks.erase(buffer.data);
   }
-  pool_.clear();
-  for (const auto& [data, bytes] : blocks) pool_.emplace(bytes, data);
+  pool_.SetWaiting(blocks);
   buffers_.clear();
   for (std::size_t i = 0; i < saved.buffers.size(); ++i) {
     buffers_.push_back(CopyOf(saved.buffers[i]));
@@ -72,8 +64,6 @@ void Memory::Restore(const Saved& saved) {
   free_ids_ = saved.free_ids;
   log_ = saved.log;
   printed_ = saved.printed;
-  printed_bytes_ = saved.printed_bytes;
-  dropped_lines_ = saved.dropped_lines;
 }
 
 }  // namespace palladion::memory_model

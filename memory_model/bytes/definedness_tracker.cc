@@ -1,9 +1,10 @@
-// Memory: which elements of accesses are undefined, and where that came from. Rules: docs/spec/definedness.md.
+#include "memory_model/bytes/definedness_tracker.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
-#include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
 
 namespace palladion::memory_model {
@@ -19,37 +20,29 @@ bool WindowOutside(absl::Span<const std::int64_t> shape, const BoxAccess& access
 
 }  // namespace
 
-void Memory::TrackDefinedness(bool values_only) {
-  tracking_ = std::make_unique<Tracking>();
-  tracking_->values_only = values_only;
-  tracking_->origins.NameAgents(naming_);
-}
-
-DefinedMark Memory::Number(OriginKind kind, const Buffer& buffer, const Site* site) {
-  if (tracking_->values_only) return 0;
+DefinedMark DefinednessTracker::Number(OriginKind kind, const MemoryBuffer& buffer, const Site* site) {
+  if (values_only_) return 0;
   Origin origin{.kind = kind, .object = buffer.name, .made = buffer.made, .made_line = buffer.made_line};
-  if (site == nullptr) return tracking_->origins.Number(std::move(origin), {});
-  origin.was_read = tracking_->engine_source == nullptr;
+  if (site == nullptr) return origins_.Number(std::move(origin), {});
+  origin.was_read = engine_source_ == nullptr;
   origin.loc = site->loc;
   origin.text_line = site->text_line;
-  return tracking_->origins.Number(std::move(origin), site->program);
+  return origins_.Number(std::move(origin), site->program);
 }
 
-std::uint8_t Memory::MarkOfValue(const Finding& finding, const Site& site) {
-  if (tracking_ == nullptr) return 0;
-  return tracking_->origins.Number({.kind = OriginKind::kValue,
-                                    .was_read = true,
-                                    .loc = finding.loc,
-                                    .text_line = finding.text_line,
-                                    .code = finding.code},
-                                   site.program, finding.message);
+std::uint8_t DefinednessTracker::MarkOfValue(const Finding& finding, const Site& site) {
+  return origins_.Number({.kind = OriginKind::kValue,
+                          .was_read = true,
+                          .loc = finding.loc,
+                          .text_line = finding.text_line,
+                          .code = finding.code},
+                         site.program, finding.message);
 }
 
-void Memory::SetUndefined(BufferId id) {
-  Buffer& buffer = Of(id);
+void DefinednessTracker::SetUndefined(MemoryBuffer& buffer) {
   buffer.stored_by.clear();
   if (buffer.is_output) {
-    buffer.defined.SetAll(tracking_->values_only ? DefinedMark{0} : kUntouched);
+    buffer.defined.SetAll(values_only_ ? DefinedMark{0} : kUntouched);
   } else {
     buffer.defined.SetAll(Number(OriginKind::kNeverWritten, buffer, nullptr));
   }
@@ -57,9 +50,10 @@ void Memory::SetUndefined(BufferId id) {
 
 // ---- the bytes of an output that nobody wrote: which of them are where they were
 
-class Memory::Moves {
+class DefinednessTracker::Moves {
  public:
-  Moves(Memory& memory, const Buffer& buffer, const Site& site) : memory_(memory), buffer_(buffer), site_(site) {}
+  Moves(DefinednessTracker& tracker, const MemoryBuffer& buffer, const Site& site)
+      : tracker_(tracker), buffer_(buffer), site_(site) {}
 
   // Does one of n marks need Read or Store?
   static bool Any(const DefinedMark* marks, std::size_t n) {
@@ -79,36 +73,36 @@ class Memory::Moves {
   DefinedMark Store(DefinedMark mark, std::int64_t element) {
     if (mark < kMovedMark || IsInPlace(mark)) return mark;
     const std::uint8_t number = ComputedMark(mark);
-    const Origin& origin = memory_.tracking_->origins.Of(number);
+    const Origin& origin = tracker_.origins_.Of(number);
     const bool own = origin.kind != OriginKind::kOutput || origin.object == buffer_.name;
     return own && MovedFrom(number, element) == mark ? InPlaceOf(mark) : number;
   }
 
  private:
   std::uint8_t Untouched() {
-    if (untouched_ == 0) untouched_ = memory_.Number(OriginKind::kOutput, buffer_, &site_);
+    if (untouched_ == 0) untouched_ = tracker_.Number(OriginKind::kOutput, buffer_, &site_);
     return untouched_;
   }
 
-  Memory& memory_;
-  const Buffer& buffer_;
+  DefinednessTracker& tracker_;
+  const MemoryBuffer& buffer_;
   const Site& site_;
   std::uint8_t untouched_ = 0;
 };
 
 // Who stores what is undefined in an output.
-class Memory::StoreRecord {
+class DefinednessTracker::StoreRecord {
  public:
-  StoreRecord(Memory& memory, Buffer& buffer, const Site& site)
-      : tracking_(*memory.tracking_), buffer_(buffer), site_(site) {
-    if (tracking_.stores.crowded()) memory.ForgetStores();
+  StoreRecord(DefinednessTracker& tracker, MemoryBuffer& buffer, const Site& site)
+      : tracker_(tracker), buffer_(buffer), site_(site) {
+    if (tracker_.stores_.crowded()) tracker_.ForgetStores();
   }
 
   // What an engine stores somebody stored in its source before. `lane` is the element's number in the value.
   void Element(std::int64_t element, std::size_t lane, DefinedMark mark) {
     if (mark == 0 || mark == kUntouched) return;
     if (buffer_.stored_by.empty()) buffer_.stored_by.resize(buffer_.bytes / buffer_.element_bytes);
-    StoreNumber number = tracking_.engine_source == nullptr || tracking_.copied.empty() ? 0 : tracking_.copied[lane];
+    StoreNumber number = tracker_.engine_source_ == nullptr || tracker_.copied_.empty() ? 0 : tracker_.copied_[lane];
     buffer_.stored_by[static_cast<std::size_t>(element)] = number != 0 ? number : Own(mark);
   }
 
@@ -116,52 +110,53 @@ class Memory::StoreRecord {
   StoreNumber Own(DefinedMark mark) {
     StoreNumber& number = own_[mark];
     if (number == 0) {
-      number = tracking_.stores.Add({.mark = mark,
+      number = tracker_.stores_.Add({.mark = mark,
                                      .loc = site_.loc,
                                      .text_line = site_.text_line,
                                      .program = {site_.program.begin(), site_.program.end()},
-                                     .met = tracking_.origins.MetBy(mark, site_.program)});
+                                     .met = tracker_.origins_.MetBy(mark, site_.program)});
     }
     return number;
   }
 
-  Tracking& tracking_;
-  Buffer& buffer_;
+  DefinednessTracker& tracker_;
+  MemoryBuffer& buffer_;
   const Site& site_;
   std::array<StoreNumber, 256> own_{};
 };
 
-void Memory::ForgetStores() {
-  std::vector<std::vector<StoreNumber>*> elements{&tracking_->copied};
-  for (Buffer& buffer : buffers_) elements.push_back(&buffer.stored_by);
-  tracking_->stores.Forget(elements);
+void DefinednessTracker::ForgetStores() {
+  std::vector<std::vector<StoreNumber>*> elements{&copied_};
+  for (MemoryBuffer& buffer : buffers_) elements.push_back(&buffer.stored_by);
+  stores_.Forget(elements);
 }
 
 // ---- loads
 
 // Masked-off lanes, over what the load's marks are so far. A lane of which nobody knows whether it takes part is the
 // mask's.
-void Memory::MarkMasked(const Buffer& buffer, const Mask& mask, const Site& site, std::size_t elements) {
+void DefinednessTracker::MarkMasked(const MemoryBuffer& buffer, const Mask& mask, const Site& site,
+                                    std::size_t elements) {
   const bool none_off = std::memchr(mask.lanes, 0, elements) == nullptr;
   const DefinedMark masked =
       none_off || mask.other != nullptr ? DefinedMark{0} : Number(OriginKind::kMaskedLane, buffer, &site);
-  MaskMarks(tracking_->marks.data(), mask.lanes, mask.other_undefined, masked, mask.lanes_undefined, elements);
+  MaskMarks(marks_.data(), mask.lanes, mask.other_undefined, masked, mask.lanes_undefined, elements);
 }
 
 // The first time that the kernel reads undefined data is part of where it comes from.
-void Memory::FinishLoad(Definedness& defined, const Site& site, std::size_t elements) {
-  DefinedMark* marks = tracking_->marks.data();
+void DefinednessTracker::FinishLoad(Definedness& defined, const Site& site, std::size_t elements) {
+  DefinedMark* marks = marks_.data();
   defined = {CountMarks(marks, elements) != 0, marks};
-  if (!defined.any || tracking_->engine_source != nullptr) return;
-  for (const DefinedMark mark : tracking_->origins.unread()) {
-    if (std::memchr(marks, mark, elements) != nullptr)
-      ReplaceMarks(marks, mark, tracking_->origins.ReadAt(mark, site), elements);
+  if (!defined.any || engine_source_ != nullptr) return;
+  for (const DefinedMark mark : origins_.unread()) {
+    if (std::memchr(marks, mark, elements) != nullptr) ReplaceMarks(marks, mark, origins_.ReadAt(mark, site), elements);
   }
 }
 
 // What an engine carries has been stored by whoever stored it in its source.
-void Memory::CopyStores(const Buffer& source, const BoxAccess& access, const BoxReach& reach, std::size_t elements) {
-  std::vector<StoreNumber>& copied = tracking_->copied;
+void DefinednessTracker::CopyStores(const MemoryBuffer& source, const BoxAccess& access, const BoxReach& reach,
+                                    std::size_t elements) {
+  std::vector<StoreNumber>& copied = copied_;
   copied.clear();
   if (source.stored_by.empty()) return;
   copied.resize(elements);
@@ -170,8 +165,10 @@ void Memory::CopyStores(const Buffer& source, const BoxAccess& access, const Box
   });
 }
 
-void Memory::DefineLoad(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, std::size_t elements) {
+void DefinednessTracker::Load(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach,
+                              bool any_outside) {
   if (access.defined == nullptr) return;
+  const std::size_t elements = LayoutOf(access, 1).elements;
   const Mask& mask = access.mask;
   const bool may_be_masked = mask.lanes != nullptr && (mask.other == nullptr || mask.other_undefined != nullptr ||
                                                        mask.lanes_undefined != nullptr);
@@ -179,11 +176,10 @@ void Memory::DefineLoad(const Buffer& buffer, const BoxAccess& access, const Box
     *access.defined = {};
     return;
   }
-  std::vector<DefinedMark>& marks = tracking_->marks;
+  std::vector<DefinedMark>& marks = marks_;
   marks.resize(std::max(marks.size(), elements));
   if (!reach.all_copied) {
-    const bool error =
-        WindowOutside(buffer.shape, access) || (!reach.all_legal && AnyLaneOutside(access, reach, elements));
+    const bool error = any_outside || WindowOutside(buffer.shape, access);
     const DefinedMark outside =
         access.outside == Outside::kZero && !error
             ? DefinedMark{0}
@@ -191,23 +187,24 @@ void Memory::DefineLoad(const Buffer& buffer, const BoxAccess& access, const Box
     std::fill_n(marks.begin(), elements, outside);
   }
   buffer.defined.LoadBox(buffer.shape, access, reach, marks.data());
-  if (tracking_->engine_source == nullptr && Moves::Any(marks.data(), elements)) {
+  if (engine_source_ == nullptr && Moves::Any(marks.data(), elements)) {
     Moves moves(*this, buffer, access.site);
     VisitElements(access, reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
       marks[static_cast<std::size_t>(lane)] = moves.Read(marks[static_cast<std::size_t>(lane)], element);
     });
   }
-  if (tracking_->engine_source == &buffer) CopyStores(buffer, access, reach, elements);
+  if (engine_source_ == &buffer) CopyStores(buffer, access, reach, elements);
   if (mask.lanes != nullptr) MarkMasked(buffer, mask, access.site, elements);
   FinishLoad(*access.defined, access.site, elements);
 }
 
-DefinedMark Memory::OutsideMark(const Buffer& buffer, const PointAccess& access, std::int64_t offset) {
+DefinedMark DefinednessTracker::OutsideMark(const MemoryBuffer& buffer, const PointAccess& access,
+                                            std::int64_t offset) {
   return Number(offset == PointAccess::kPadding ? OriginKind::kPadding : OriginKind::kOutOfBounds, buffer,
                 &access.site);
 }
 
-void Memory::DefineLoad(const Buffer& buffer, const PointAccess& access, bool all_inside) {
+void DefinednessTracker::Load(const MemoryBuffer& buffer, const PointAccess& access, bool all_inside) {
   if (access.defined == nullptr) return;
   const Mask& mask = access.mask;
   if (buffer.defined.all_defined() && all_inside && mask.lanes == nullptr) {
@@ -215,7 +212,7 @@ void Memory::DefineLoad(const Buffer& buffer, const PointAccess& access, bool al
     return;
   }
   const std::size_t pieces = access.pieces_per_element, elements = access.offset.size() / pieces;
-  std::vector<DefinedMark>& marks = tracking_->marks;
+  std::vector<DefinedMark>& marks = marks_;
   marks.resize(std::max(marks.size(), elements));
   std::fill_n(marks.begin(), elements, DefinedMark{0});
   const bool only_outside = buffer.defined.all_defined() && pieces == 1;
@@ -251,12 +248,13 @@ BoxAccess WithoutMask(const BoxAccess& access) {
 }  // namespace
 
 // The marks of a value that is stored to an output, as they are in their new places.
-const DefinedMark* Memory::MarksInPlace(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach) {
+const DefinedMark* DefinednessTracker::MarksInPlace(const MemoryBuffer& buffer, const BoxAccess& access,
+                                                    const BoxReach& reach) {
   const DefinedMark* marks = access.defined->undefined;
   const std::size_t elements = LayoutOf(access, 1).elements;
   if (!Moves::Any(marks, elements)) return marks;
   Moves moves(*this, buffer, access.site);
-  std::vector<DefinedMark>& in_place = tracking_->in_place;
+  std::vector<DefinedMark>& in_place = in_place_;
   in_place.assign(marks, marks + elements);
   VisitElements(WithoutMask(access), reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
     in_place[static_cast<std::size_t>(lane)] = moves.Store(in_place[static_cast<std::size_t>(lane)], element);
@@ -264,7 +262,7 @@ const DefinedMark* Memory::MarksInPlace(const Buffer& buffer, const BoxAccess& a
   return in_place.data();
 }
 
-void Memory::DefineStore(Buffer& buffer, const BoxAccess& access, const BoxReach& reach) {
+void DefinednessTracker::Store(MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach) {
   const bool any = access.defined != nullptr && access.defined->any;
   const DefinedMark* marks = !any                ? nullptr
                              : !buffer.is_output ? access.defined->undefined
@@ -281,7 +279,7 @@ void Memory::DefineStore(Buffer& buffer, const BoxAccess& access, const BoxReach
   });
 }
 
-void Memory::DefineStore(Buffer& buffer, const PointAccess& access) {
+void DefinednessTracker::Store(MemoryBuffer& buffer, const PointAccess& access) {
   const bool any = access.defined != nullptr && access.defined->any;
   const Mask& mask = access.mask;
   if (!any && mask.lanes_undefined == nullptr && buffer.defined.all_defined()) return;
@@ -303,7 +301,7 @@ void Memory::DefineStore(Buffer& buffer, const PointAccess& access) {
 }
 
 // The lanes one after another, as the atomic itself goes: a later lane may find what an earlier one left.
-void Memory::DefineAtomic(Buffer& buffer, const PointAccess& access) {
+void DefinednessTracker::Atomic(MemoryBuffer& buffer, const PointAccess& access) {
   if (access.defined == nullptr) return;
   const Mask& mask = access.mask;
   const bool any = access.defined->any;
@@ -335,7 +333,7 @@ void Memory::DefineAtomic(Buffer& buffer, const PointAccess& access) {
       if (buffer.is_output) record.Element(at / static_cast<std::int64_t>(buffer.element_bytes), e, after);
     }
   }
-  tracking_->marks.assign(old.begin(), old.end());
+  marks_.assign(old.begin(), old.end());
   FinishLoad(*access.defined, access.site, elements);
 }
 

@@ -1,0 +1,121 @@
+#include "memory_model/bytes/undefined_findings.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "semantics/base/cat.h"
+#include "semantics/tensor/element_index.h"
+
+namespace palladion::memory_model {
+
+namespace {
+
+// The elements of an output that have one mark.
+struct Part {
+  std::int64_t first = 0, count = 0;  // `first` is the one that is named
+};
+
+std::string CountText(std::int64_t count, std::int64_t of) {
+  return Cat(count, " of its ", of, of == 1 ? " element" : " elements");
+}
+
+Finding MissingOutput(const std::string& element, const std::string& count, bool moved) {
+  return {.code = FindingCode::kOutMissing,
+          .severity = Severity::kWarning,
+          .message = moved ? Cat("output ", element, " was never written: it only got its own undefined bytes back (",
+                                 count, " did)")
+                           : Cat("output ", element, " was never written (", count, " were not)"),
+          .first = std::nullopt,
+          .second = std::nullopt,
+          .why = "",
+          .fix = "store to every element of the output, or make the grid cover it"};
+}
+
+Finding FindingOf(const UndefinedContext& context, const MemoryBuffer& buffer, DefinedMark mark, const Part& part,
+                  const Site& site) {
+  const Origins& origins = context.origins;
+  const auto elements = static_cast<std::int64_t>(buffer.bytes / buffer.element_bytes);
+  const StoreNumber number = buffer.stored_by.empty() ? 0 : buffer.stored_by[static_cast<std::size_t>(part.first)];
+  const UndefinedStore& store = context.stores.Of(number);
+  const std::string index = IndexText(buffer.shape, part.first);
+  const std::string element = Cat("'", buffer.name, "'", index);
+  const std::string counted = CountText(part.count, elements);
+  Finding finding = mark == kUntouched ? MissingOutput(element, counted, false)
+                                       : origins.FindingOf(mark, Cat("output ", element, " (", counted, ")"),
+                                                           number != 0 ? store.met : origins.MetBy(mark, {}));
+  if (origins.Of(mark).kind == OriginKind::kValue) {
+    finding.count = part.count;
+    return finding;
+  }
+  if (IsInPlace(mark) && mark != kUntouched) {
+    const std::optional<FindingAccess> read = finding.first;
+    finding = MissingOutput(element, counted, true);
+    finding.first = read;
+  }
+  finding.loc = site.loc;
+  finding.text_line = site.text_line;
+  if (number != 0) {
+    finding.loc = store.loc;
+    finding.text_line = store.text_line;
+    finding.second = FindingAccess{.kind = AccessKind::kWrite,
+                                   .agent = AgentName(context.naming, store.program),
+                                   .object = buffer.name,
+                                   .box = index,
+                                   .loc = store.loc,
+                                   .text_line = store.text_line};
+  }
+  return finding;
+}
+
+// A place is known by a few bits only: beside bytes of one origin that went elsewhere, those that seem to be back at
+// their own place are no finding of their own.
+bool Elsewhere(const std::array<Part, 256>& parts, DefinedMark mark) {
+  if (parts[ComputedMark(mark)].count != 0) return true;
+  for (std::size_t m = kMovedMark; m < parts.size(); ++m) {
+    const auto other = static_cast<DefinedMark>(m);
+    if (parts[m].count != 0 && !IsInPlace(other) && ComputedMark(other) == ComputedMark(mark)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Finding UndefinedUse(const UndefinedContext& context, DefinedMark mark, std::string_view use, const Site& site) {
+  const Origins& origins = context.origins;
+  Finding finding =
+      origins.FindingOf(mark, Cat(use, AtAgent(context.naming, site.program)), origins.MetBy(mark, site.program));
+  // A note about a result is one, wherever else the result goes; it counts the elements and uses that depend on it.
+  if (origins.Of(mark).kind == OriginKind::kValue) return finding;
+  finding.loc = site.loc;
+  finding.text_line = site.text_line;
+  finding.second = FindingAccess{.kind = AccessKind::kRead,
+                                 .agent = AgentName(context.naming, site.program),
+                                 .object = std::string(use),
+                                 .box = "",
+                                 .loc = site.loc,
+                                 .text_line = site.text_line};
+  return finding;
+}
+
+std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer, const Site& site) {
+  if (buffer.defined.all_defined()) return {};
+  const auto elements = static_cast<std::int64_t>(buffer.bytes / std::max<std::size_t>(1, buffer.element_bytes));
+  std::array<Part, 256> parts{};
+  for (std::int64_t e = 0; e < elements; ++e) {
+    Part& part = parts[buffer.defined.At(static_cast<std::size_t>(e))];
+    if (part.count++ == 0) part.first = e;
+  }
+  std::vector<Finding> findings;
+  for (std::size_t m = 1; m < parts.size(); ++m) {
+    const auto mark = static_cast<DefinedMark>(m);
+    if (mark != kUntouched && IsInPlace(mark) && Elsewhere(parts, mark)) continue;
+    if (parts[m].count != 0 && !context.origins.IsReported(mark))
+      findings.push_back(FindingOf(context, buffer, mark, parts[m], site));
+  }
+  return findings;
+}
+
+}  // namespace palladion::memory_model

@@ -1,0 +1,32 @@
+// What is said about undefined elements that matter. Rules: docs/spec/definedness.md#reported.
+#ifndef PALLADION_MEMORY_MODEL_BYTES_UNDEFINED_FINDINGS_H_
+#define PALLADION_MEMORY_MODEL_BYTES_UNDEFINED_FINDINGS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "memory_model/bytes/memory_buffer.h"
+#include "memory_model/bytes/origin.h"
+#include "memory_model/bytes/undefined_stores.h"
+#include "semantics/base/agent_name.h"
+#include "semantics/base/finding.h"
+#include "semantics/port/machine.h"
+
+namespace palladion::memory_model {
+
+// Who says it: names for origins, stores and agents.
+struct UndefinedContext {
+  const Origins& origins;
+  const UndefinedStores& stores;
+  const AgentNaming& naming;
+};
+
+// An undefined value is used, as `use` says; the mark's origin has not been reported yet.
+Finding UndefinedUse(const UndefinedContext& context, DefinedMark mark, std::string_view use, const Site& site);
+
+// What of an output is undefined at the end, but for origins that have been reported. `site` is where it is declared.
+std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer, const Site& site);
+
+}  // namespace palladion::memory_model
+
+#endif  // PALLADION_MEMORY_MODEL_BYTES_UNDEFINED_FINDINGS_H_
