@@ -33,7 +33,9 @@ std::string ShapeIndex(std::int64_t i, const std::vector<std::int64_t>& shape) {
   return text;
 }
 
-// InvalidArgument with the case's place: its inputs do not fit the kernel. That is no outcome of the run.
+}  // namespace
+
+// That is no outcome of the run.
 absl::StatusOr<std::vector<Tensor>> MakeInputs(const Case& test, const PreparedKernel& kernel) {
   for (const CaseInput& input : test.inputs) {
     const auto same = [&](const OperandDescription& d) { return d.name == input.name; };
@@ -57,6 +59,8 @@ absl::StatusOr<std::vector<Tensor>> MakeInputs(const Case& test, const PreparedK
   }
   return tensors;
 }
+
+namespace {
 
 Ran Refused(const absl::Status& status) {
   return {.exit_code = static_cast<int>(ExitCodeOf(status)), .error = std::string(status.message())};

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "conformance/case_file.h"
+#include "emu/emulate.h"
 
 namespace palladion::conformance {
 
@@ -20,6 +22,9 @@ struct CaseResult {
 // Prepares and runs the kernel, compares, and does the same with the kernel's canonical text, which must parse to
 // itself and give the same bits.
 CaseResult RunCase(const Case& test);
+
+// The inputs that the case gives to the kernel. InvalidArgument with the case's place: they do not fit it.
+absl::StatusOr<std::vector<Tensor>> MakeInputs(const Case& test, const PreparedKernel& kernel);
 
 // The case's text with the hash of every output that has no exact list; a hash that is there is replaced.
 std::string WithHashes(const std::string& text, const Case& test, const CaseResult& result);

@@ -17,6 +17,7 @@
 #include "emu/checks/check_trial.h"
 #include "emu/checks/contracts.h"
 #include "emu/checks/coverage.h"
+#include "emu/checks/elided_trials.h"
 #include "emu/checks/evidence.h"
 #include "emu/checks/other_operands.h"
 #include "emu/checks/shorten.h"
@@ -189,11 +190,14 @@ class Checker {
     if (options_.run.control != nullptr) options_.run.control->BeginSchedules(options_.seeds);
     Done(1);
     absl::Status status;
+    checks::ElidedTrials elided(runner_, options_, baseline_, lengths_);
     scheduler::ParallelSeeds<absl::StatusOr<checks::Trial>> seeds(1, options_.seeds, options_.threads);
     seeds.Do(
-        [&](std::int64_t seed) {
+        [&](std::int64_t seed) -> absl::StatusOr<checks::Trial> {
           const agents::FloatEnvironment environment;
-          return runner_.Run(runner_.ScheduleOfSeed(seed), checks::Watch::kEverything, lengths_);
+          const scheduler::Schedule schedule = runner_.ScheduleOfSeed(seed);
+          if (std::optional<checks::Trial> trial = elided.Run(schedule)) return *std::move(trial);
+          return runner_.Run(schedule, checks::Watch::kEverything, lengths_);
         },
         [&](std::int64_t seed, absl::StatusOr<checks::Trial> trial) {
           status = trial.status();
@@ -257,7 +261,7 @@ class Checker {
   absl::Status Compare(checks::Trial& trial) {
     if (trial.run.outcome != scheduler::Outcome::kFinished || baseline_.run.outcome != scheduler::Outcome::kFinished)
       return absl::OkStatus();
-    if (differs_ || checks::SameOutputs(baseline_, trial)) return absl::OkStatus();
+    if (differs_ || trial.values_of_first || checks::SameOutputs(baseline_, trial)) return absl::OkStatus();
     differs_ = true;  // one pair of schedules tells it
     if (runner_.interact() && !trial.run.moves.empty()) {
       shortener_.Shorten(trial.schedule, trial.run, checks::Watch::kOutputs,

@@ -126,6 +126,7 @@ class ConcurrencyModel {
   // Pending(), moves the bytes and lets completions happen. Errors of Start are AsyncEngine::Check's, and
   // ResourceExhausted after two thousand million operations.
   void TrackDefinedness() { engine_.TrackDefinedness(); }  // before the first; Memory's own follows the marks
+  void MoveNothing() { engine_.MoveNothing(); }            // the same of Memory::MoveNothing
   QueueId MakeQueue(QueueOrder order);
   absl::StatusOr<AgentId> Start(AgentId agent, AsyncRequest request);
   const AsyncRequest& RequestOf(AgentId operation) const { return engine_.RequestOf(operation); }  // while under way

@@ -29,6 +29,9 @@ struct LaunchOptions {
   Inspections* contracts = nullptr;  // made for the kernel's program: what values break; nullptr: not looked for
   // The one program that runs, in row-major order only: what others would have left in memory is not there.
   std::optional<std::vector<std::int64_t>> only_program;
+  // Bounds, races and whatever waits are as in any other run, and no byte moves; arrays and outputs are left as they
+  // are. For programs without the steps that only make values (emu/launch/elided_program.h).
+  bool moves_nothing = false;
   // Gets what was found before the launch failed; nullptr: it is lost with it.
   std::vector<Finding>* found_before_error = nullptr;
 };

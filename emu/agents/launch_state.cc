@@ -45,6 +45,7 @@ LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions&
     if (observer->watches_memory()) memory_.Observe(observer);
   }
   memory_.SetFill(options.fill);
+  if (options.moves_nothing) memory_.MoveNothing();
   memory_.NameAgents(NamingOf(kernel.program()));
 }
 
@@ -277,7 +278,7 @@ void LaunchState::BindInput(std::size_t i, const ConstArray& array) {
   const OperandInfo& info = kernel_.program().operand_infos[i];
   const std::byte* data = array.data + PartOf(info);
   const bool needs_form = NeedsNormalising(info.type.dtype);
-  if (needs_form || (info.written && info.mode != BlockMode::kResident)) {
+  if (!options_.moves_nothing && (needs_form || (info.written && info.mode != BlockMode::kResident))) {
     std::vector<std::byte>& copy = copies_.emplace_back(data, data + ByteSize(info.type));
     if (needs_form) Normalise(info.type.dtype, copy.data(), copy.size());
     data = copy.data();
@@ -291,6 +292,7 @@ void LaunchState::BindOutput(std::size_t i, const MutableArray& array, absl::Spa
   std::byte* const data = array.data + PartOf(info);
   const BufferId buffer = memory_.Adopt(RequestFor(i), data);
   Attach(i, buffer);
+  if (options_.moves_nothing) return;
   if (info.alias < 0) {
     memory_.filler()(info.type.dtype, data, ByteSize(info.type) / StorageBytes(info.type.dtype));
     if (shadow_rules_ != nullptr) memory_.SetUndefined(buffer);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +23,9 @@ namespace palladion::agents {
 class PreparedKernelState {
  public:
   PreparedKernelState(std::shared_ptr<const VerifiedModule> module, std::shared_ptr<const Program> program);
+
+  // The same kernel with another program made of its own.
+  PreparedKernelState With(std::shared_ptr<const Program> program) const { return {module_, std::move(program)}; }
 
   const Module& module() const { return module_->module(); }
   const Program& program() const { return *program_; }

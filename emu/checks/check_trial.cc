@@ -8,6 +8,7 @@
 #include "emu/checks/race_check.h"
 #include "emu/checks/replay_origin.h"
 #include "emu/launch/interaction.h"
+#include "emu/launch/reads_from.h"
 #include "emu/threads/schedule_choice.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -79,13 +80,31 @@ absl::StatusOr<Trial> TrialRunner::Run(const scheduler::Schedule& schedule, Watc
   }
   if (!ran.ok() && trial.findings.empty()) return ran;
   if (everything) {
-    trial.tallies["bounds"] = trial.accesses;
     if (options_.contracts) trial.tallies["values"] = inspections.looks();
-    FactSet checked = trial.facts;
-    checked.Set(Fact::kNoConflict, checked.Has(Fact::kNoConflict) && trial.trouble.ok());
-    checked.Set(Fact::kNothingUndefined, options_.definedness && trial.trouble.ok());
-    trial.facts = Undenied(checked, trial.findings);
+    TakeEvidence(trial);
   }
+  return trial;
+}
+
+void TrialRunner::TakeEvidence(Trial& trial) const {
+  trial.tallies["bounds"] = trial.accesses;
+  FactSet checked = trial.facts;
+  checked.Set(Fact::kNoConflict, checked.Has(Fact::kNoConflict) && trial.trouble.ok());
+  checked.Set(Fact::kNothingUndefined, options_.definedness && trial.trouble.ok());
+  trial.facts = Undenied(checked, trial.findings);
+}
+
+absl::StatusOr<Trial> TrialRunner::RunElided(const scheduler::Schedule& schedule, const scheduler::RunLengths& lengths,
+                                             const agents::PreparedKernelState& elided,
+                                             launch::ReadsFrom& reads) const {
+  Trial trial{.schedule = schedule};
+  PALLADION_ASSIGN_OR_RETURN(trial.outputs, NewOutputs(kernel_));
+  const agents::LaunchOptions launch{.run = options_.run, .observers = {&reads}, .fill = fill_, .moves_nothing = true};
+  PALLADION_RETURN_IF_ERROR(
+      RunAs(AgentKind::kThreads, launch, lengths, trial, {elided, options_.races, /*reads_from=*/&reads}));
+  PALLADION_RETURN_IF_ERROR(trial.trouble);
+  if (IsReverse(schedule)) PALLADION_RETURN_IF_ERROR(AskStartOrder(trial));
+  TakeEvidence(trial);
   return trial;
 }
 
@@ -124,7 +143,8 @@ launch::ScheduledOptions TrialRunner::OptionsOf(const agents::LaunchOptions& lau
 absl::Status TrialRunner::RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                                 bool races) const {
   const AgentKind agents = AgentsOf(trial.schedule);
-  PALLADION_RETURN_IF_ERROR(RunAs(agents, launch, lengths, trial, races));
+  const Judged judged{kernel_.state(), races};
+  PALLADION_RETURN_IF_ERROR(RunAs(agents, launch, lengths, trial, judged));
   const Program& program = kernel_.state().program();
   const bool several = std::count(program.dim_order.begin(), program.dim_order.end(), DimOrder::kParallel) > 0;
   if (agents != AgentKind::kInOrder || trial.run.outcome != scheduler::Outcome::kDeadlock || !several ||
@@ -132,17 +152,18 @@ absl::Status TrialRunner::RunAs(const agents::LaunchOptions& launch, const sched
     return absl::OkStatus();
   // Alone it waits for ever; beside others, which may write without atomics what it looks at, perhaps not.
   trial = Trial{.schedule = trial.schedule, .outputs = std::move(trial.outputs)};
-  return RunAs(AgentKind::kPrograms, launch, lengths, trial, races);
+  return RunAs(AgentKind::kPrograms, launch, lengths, trial, judged);
 }
 
 absl::Status TrialRunner::RunAs(AgentKind agents, const agents::LaunchOptions& launch,
-                                const scheduler::RunLengths& lengths, Trial& trial, bool races) const {
+                                const scheduler::RunLengths& lengths, Trial& trial, const Judged& judged) const {
   launch::ScheduledOptions options = OptionsOf(launch, trial.schedule);
+  options.reads_from = judged.reads_from;
   if (agents == AgentKind::kPrograms) options.launch.order = launch.order;
   const std::unique_ptr<RaceCheck> check = MakeRaceCheck(
-      kernel_.state(), inputs_, {.agents = agents, .judges = races, .backwards = IsReverse(trial.schedule)});
+      judged.kernel, inputs_, {.agents = agents, .judges = judged.races, .backwards = IsReverse(trial.schedule)});
   check->Attach(options);
-  const Running running{kernel_.state(), inputs_, agents};
+  const Running running{judged.kernel, inputs_, agents};
   absl::StatusOr<launch::ScheduledResult> ran =
       RunOnce(running, MutableArraysOf(trial.outputs), options, *scheduler::MakePolicy(trial.schedule, lengths));
   if (!ran.ok()) {
@@ -151,6 +172,7 @@ absl::Status TrialRunner::RunAs(AgentKind agents, const agents::LaunchOptions& l
   }
   launch::ScheduledResult result = *std::move(ran);
   trial.trouble = check->Finish(result, [&](const launch::ScheduledOptions& again) -> absl::Status {
+    if (judged.reads_from != nullptr) return absl::CancelledError("a second run would look at values");
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
     return RunOnce(running, MutableArraysOf(unused), again, *scheduler::MakePolicy(trial.schedule, lengths)).status();
   });

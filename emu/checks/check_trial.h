@@ -35,6 +35,7 @@ struct Trial {
   bool all_fit = true;              // all that interacts could be under way at once
   bool engines = false;             // asynchronous operations ran
   scheduler::LoopResult run;        // of programs under a policy only
+  bool values_of_first = false;     // outputs are those of program order: it ran without values
   absl::Status trouble;             // why it did not come to its end, or what is told of a finding is not all
 };
 
@@ -70,6 +71,11 @@ class TrialRunner {
   absl::StatusOr<Trial> Run(const scheduler::Schedule& schedule, Watch watch, const scheduler::RunLengths& lengths,
                             const agents::LaunchOptions* extra = nullptr) const;
 
+  // The schedule without values (emu/launch/elided_program.h), of threads: findings of values and outputs are missing.
+  // `elided` is made of the runner's kernel; `reads` is one of its program. An error: it could not be told so far.
+  absl::StatusOr<Trial> RunElided(const scheduler::Schedule& schedule, const scheduler::RunLengths& lengths,
+                                  const agents::PreparedKernelState& elided, ReadsFrom& reads) const;
+
   // The same schedule of another kernel of the same shape (over the ring), for its outputs only.
   absl::StatusOr<std::vector<Tensor>> RunOn(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                                             const scheduler::Schedule& schedule,
@@ -86,12 +92,20 @@ class TrialRunner {
     AgentKind agents;
   };
 
+  // What a trial runs, and what judges it.
+  struct Judged {
+    const agents::PreparedKernelState& kernel;
+    bool races = false;
+    ReadsFrom* reads_from = nullptr;  // of a run without values, which no second run can follow
+  };
+
   AgentKind AgentsOf(const scheduler::Schedule& schedule) const;
   launch::ScheduledOptions OptionsOf(const agents::LaunchOptions& launch, const scheduler::Schedule& schedule) const;
   absl::Status RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                      bool races) const;
   absl::Status RunAs(AgentKind agents, const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
-                     Trial& trial, bool races) const;
+                     Trial& trial, const Judged& judged) const;
+  void TakeEvidence(Trial& trial) const;
   static absl::StatusOr<launch::ScheduledResult> RunOnce(const Running& running, absl::Span<const MutableArray> outputs,
                                                          const launch::ScheduledOptions& options,
                                                          scheduler::Policy& policy);

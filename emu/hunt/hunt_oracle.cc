@@ -1,6 +1,7 @@
 #include "emu/hunt/hunt_oracle.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <set>
 #include <utility>
@@ -69,6 +70,7 @@ class Judgement {
     if (options_.max_schedules > 0) CompareWithExhaustive();
     if (Proved() && options_.more_seeds > 0) CompareWithMoreSeeds();
     CompareTrials();
+    if (options_.elided_seeds > 0) CompareWithElided();
     return std::move(result_);
   }
 
@@ -125,6 +127,18 @@ class Judgement {
     const bool undefined = Has(report, "UNINIT") || Has(report, "PAD_LEAK");
     if (undefined && !Reaches("undefined") && !Reaches("deadlock"))
       Contradict("undefined data that no order shows", OutcomesText());
+  }
+
+  void CompareWithElided() {
+    std::atomic<std::int64_t> elided = 0;
+    CheckOptions options{.seeds = options_.elided_seeds, .all_seeds = true, .contracts = false, .threads = 1};
+    options.elided = &elided;
+    const std::optional<Report> without = RunCheck(options);
+    options.elide = false;
+    const std::optional<Report> full = RunCheck(options);
+    result_.elided = elided;
+    if (!without.has_value() || !full.has_value() || ToJson(*without) == ToJson(*full)) return;
+    Contradict("schedules without values change the report", Cat(ToJson(*without), " against ", ToJson(*full)));
   }
 
   void CompareWithExhaustive() {

@@ -18,6 +18,7 @@ constexpr int kKernels = PALLADION_HUNT_KERNELS;  // fewer where a sanitizer slo
 struct Tally {
   std::map<std::string, int> by_verdict, by_kind;
   int racy = 0;
+  std::int64_t elided = 0;  // schedules
 };
 
 Tally JudgeMany(std::uint64_t first, int kernels, const HuntOptions& options, bool expect_none) {
@@ -26,6 +27,7 @@ Tally JudgeMany(std::uint64_t first, int kernels, const HuntOptions& options, bo
     const HuntResult result = Judge(RandomKernel(seed), options);
     ++tally.by_verdict[result.verdict];
     tally.racy += result.racy > 0;
+    tally.elided += result.elided;
     for (const Contradiction& contradiction : result.contradictions) {
       ++tally.by_kind[contradiction.kind];
       if (expect_none)
@@ -42,6 +44,12 @@ TEST(Hunt, VerdictsAreTrue) {
   EXPECT_GT(tally.by_verdict.at("proved"), kKernels / 20);
   EXPECT_GT(tally.by_verdict.at("defect"), kKernels / 5);
   EXPECT_GT(tally.racy, kKernels / 10);
+}
+
+TEST(Hunt, SchedulesWithoutValuesChangeNoReport) {
+  const HuntOptions options{.seeds = 1, .trials = 0, .max_states = 1, .max_schedules = 0, .elided_seeds = 24};
+  const Tally tally = JudgeMany(1, kKernels, options, true);
+  EXPECT_GT(tally.elided, 100);
 }
 
 // Each part of the slow race checker carries weight: without it, it disagrees.

@@ -26,6 +26,7 @@ class ThreadMachine;  // emu/threads/thread_machine.h
 namespace palladion::launch {
 
 class EqualWrites;  // emu/launch/equal_writes.h
+class ReadsFrom;    // emu/launch/reads_from.h
 struct ScheduledOptions {
   agents::LaunchOptions launch;
   // `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
@@ -40,6 +41,7 @@ struct ScheduledOptions {
   // chip does that. Else these begin in order whatever launch.order says.
   bool begin_backwards = false;
   EqualWrites* equal_writes = nullptr;  // is told who writes; it watches by launch.observers
+  ReadsFrom* reads_from = nullptr;      // of threads: the same
   // Shown the machine once every block has ended: what is left there, for tests.
   std::function<void(const threads::ThreadMachine&)> at_end = nullptr;
 };

@@ -6,6 +6,7 @@
 
 #include "emu/launch/agents_of_launch.h"
 #include "emu/launch/equal_writes.h"
+#include "emu/launch/reads_from.h"
 #include "emu/threads/thread_agents.h"
 #include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
@@ -116,10 +117,12 @@ class Threads final : public AgentsOfLaunch {
                      threads::ThreadMachineOptions{.policy = options_.fences,
                                                    .races = options_.races,
                                                    .definedness = state_.tracks_definedness(),
+                                                   .moves_nothing = options_.launch.moves_nothing,
                                                    .device = state_.device(),
                                                    .places = [&module = state_.module()](const CodeSite& site) {
                                                      return PlaceText(module, site.loc, site.text_line);
                                                    }});
+    if (options_.reads_from != nullptr) options_.reads_from->Watch(memory, *machine_);
     if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
   }
 

@@ -93,6 +93,7 @@ void ThreadMachine::Perform(AgentId operation, Half half) {
   std::vector<BufferId> done_with;
   if (half == Half::kWrite) done_with = BuffersOf(model_.RequestOf(operation));
   performing_ = true;
+  performer_ = operation;
   model_.Perform({.operation = operation, .half = half}, &memory_);
   performing_ = false;
   for (const BufferId buffer : done_with) {

@@ -34,6 +34,7 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
     for (const std::int64_t size : grid_) units_ *= size;
   }
   if (options.definedness) model_.TrackDefinedness();
+  if (options.moves_nothing) model_.MoveNothing();
   model_.TrackAccesses(options.races);
   model_.NamePlaces(options.places);
 }

@@ -35,7 +35,8 @@ struct ThreadMachineOptions {
   memory_model::FencePolicy policy = memory_model::FencePolicy::kPallas;
   bool races = false;  // record accesses and judge their order
   bool definedness = false;
-  std::int32_t device = 0;  // of every block, and of what is allocated; the first of several
+  bool moves_nothing = false;  // as its memory does: Memory::MoveNothing
+  std::int32_t device = 0;     // of every block, and of what is allocated; the first of several
   memory_model::ConcurrencyModel::PlaceNamer places = {};
 };
 
@@ -83,6 +84,9 @@ class ThreadMachine final : public memory_model::OverMemory {
   const SyncRequest& RequestOf(SyncId array) const { return syncs_[array].request; }
   const memory_model::Semaphore& CountOf(SyncElement element) const { return model_.Of(SemaphoreOf(element)); }
   bool Lives(SyncElement element) const { return syncs_.Has(element.array); }
+  std::int64_t WarpOf(AgentId thread) const {  // -1: it is no warp
+    return Of(thread).parent.valid() ? static_cast<std::int64_t>(Of(thread).warp) : -1;
+  }
   bool OfGrid(SyncId array) const { return !syncs_[array].block.valid(); }
   const std::vector<std::int64_t>& IndexOf(AgentId thread) const { return Of(thread).index; }
   // Of a thread of the grid by its index, which may have been retired: is it of the thread's block, is the array its
@@ -95,7 +99,8 @@ class ThreadMachine final : public memory_model::OverMemory {
   void OnStart(std::function<void(AgentId operation)> spawn) { spawn_ = std::move(spawn); }
   bool CanPerform(AgentId operation, Half half) const;
   void Perform(AgentId operation, Half half);
-  bool performing() const { return performing_; }  // the accesses of now are an engine's
+  bool performing() const { return performing_; }   // the accesses of now are an engine's
+  AgentId performer() const { return performer_; }  // then: of this operation
 
   // The kernel has come to its end.
   void End(const Site& site);
@@ -277,6 +282,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   std::function<absl::Status(AgentId, std::int64_t, std::size_t)> fork_;
   AgentId current_;
   bool performing_ = false;
+  AgentId performer_;
 };
 
 }  // namespace palladion::threads

@@ -116,7 +116,7 @@ void Memory::Poison(BufferId id) {
   Buffer& buffer = Of(id);
   if (fills_late_ && buffer.owned) {
     buffer.unfilled = true;
-  } else {
+  } else if (moves_) {
     FillAll(buffer);
   }
   if (tracker_ != nullptr) tracker_->SetUndefined(buffer);

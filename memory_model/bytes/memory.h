@@ -97,6 +97,11 @@ class Memory final : public Machine {
   std::shared_ptr<const Saved> Save();
   void Restore(const Saved& saved);
 
+  // From here on no byte moves: bounds and observers are as before, and values and memory hold anything. For schedules
+  // whose values are known from another one (docs/checks.md#schedules-without-values). Before the first request, and
+  // not where definedness is tracked.
+  void MoveNothing() { moves_ = false; }
+
   // From now on loads copy: another agent may write between a load and the use of its value.
   void NeverLend() { lends_ = false; }
 
@@ -136,7 +141,7 @@ class Memory final : public Machine {
   Buffer& Of(BufferId id) { return buffers_[id.index()]; }
   Buffer& Touched(BufferId id) {  // to read or write its bytes
     Buffer& buffer = Of(id);
-    if (buffer.unfilled) FillAll(buffer);
+    if (buffer.unfilled && moves_) FillAll(buffer);
     return buffer;
   }
   void FillAll(Buffer& buffer);
@@ -175,6 +180,7 @@ class Memory final : public Machine {
   AgentNaming naming_;
   std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: nobody asks
   bool lends_ = true;
+  bool moves_ = true;
 };
 
 struct Memory::Buffers {

@@ -101,6 +101,7 @@ void AsyncEngine::Start(AgentId id, AgentId issuer, AsyncRequest request) {
 
 // A half writes all bytes of a value, and so does a function.
 AsyncValue AsyncEngine::NewValue(std::size_t bytes) {
+  if (!moves_) return {};
   std::vector<AsyncValue>& spare = spare_.values;
   const auto fits =
       std::find_if(spare.begin(), spare.end(), [&](const auto& one) { return one.bytes.size() == bytes; });
@@ -114,6 +115,7 @@ AsyncValue AsyncEngine::NewValue(std::size_t bytes) {
 
 void AsyncEngine::Keep(std::vector<AsyncValue>* values) {
   constexpr std::size_t kMost = 16;
+  if (!moves_) return;
   for (AsyncValue& value : *values) {
     if (spare_.values.size() < kMost) spare_.values.push_back(std::move(value));
   }
@@ -188,7 +190,7 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
       for (const AsyncOperand& destination : request.destinations) {
         operation.results.push_back(NewValue(destination.bytes));
       }
-      request.function(operation.values, &operation.results);
+      if (moves_) request.function(operation.values, &operation.results);
     }
     auto& results = request.function != nullptr ? operation.results : operation.values;
     const MoveOptions store{.chunk = which.chunk, .tracked = tracked_};

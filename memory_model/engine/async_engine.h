@@ -48,6 +48,10 @@ class AsyncEngine {
   // From here on values carry marks, as the machine's memory does then too. Before the first operation.
   void TrackDefinedness() { tracked_ = true; }
 
+  // From here on the machine moves no byte (Memory::MoveNothing): functions between operands are not called, and values
+  // have no bytes. Before the first operation.
+  void MoveNothing() { moves_ = false; }
+
   // InvalidArgument: masks; a source that reduces; a completion after a half that there is not; sizes that do not fit
   // without a function.
   static absl::Status Check(const AsyncRequest& request);
@@ -130,6 +134,7 @@ class AsyncEngine {
   Spare spare_;
   LiveTable<QueueId, Queue> queues_;
   bool tracked_ = false;
+  bool moves_ = true;
 };
 
 }  // namespace palladion::memory_model

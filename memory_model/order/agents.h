@@ -49,6 +49,8 @@ class AgentTable {
   static constexpr std::int32_t kMaxOperations = 0x7fffffff - (1 << 28);
   bool NoMoreOperations() const { return next_operation_ - kFirstOperation >= kMaxOperations; }
   static bool IsOperation(AgentId who) { return who.value >= kFirstOperation; }
+  // How many operations have been issued before it.
+  static std::size_t NumberOf(AgentId operation) { return static_cast<std::size_t>(operation.value - kFirstOperation); }
   const ClockBundle& Fork(AgentId operation) const { return *Operation(operation).fork; }
   ClockBundle& Fork(AgentId operation) { return *Operation(operation).fork; }
   void DropFork(AgentId operation) { Operation(operation).fork.reset(); }  // nobody will ask for it, or its completion

@@ -26,29 +26,32 @@ void VectorClock::JoinSlow(const VectorClock& other) {
     entries_ = other.entries_;
     return;
   }
-  auto known = entries_.begin();  // most messages tell of nobody new
-  auto news = other.entries_.begin();
-  for (; news != other.entries_.end(); ++news) {
-    while (known != entries_.end() && known->who < news->who) ++known;
-    if (known == entries_.end() || known->who != news->who) break;
-    known->time = std::max(known->time, news->time);
-  }
-  if (news == other.entries_.end()) return;
-  absl::InlinedVector<Epoch, 4> joined;
-  joined.reserve(entries_.size() + other.entries_.size());
-  auto a = entries_.begin();
-  auto b = other.entries_.begin();
-  while (a != entries_.end() && b != other.entries_.end()) {
-    if (a->who == b->who) {
-      joined.push_back({a->who, std::max(a->time, b->time)});
-      ++a, ++b;
+  std::size_t unknown = 0;  // most messages tell of nobody new
+  Epoch* known = entries_.data();
+  const Epoch* const end = known + entries_.size();
+  for (const Epoch& news : other.entries_) {
+    while (known != end && known->who < news.who) ++known;
+    if (known == end || known->who != news.who) {
+      ++unknown;
     } else {
-      joined.push_back(a->who < b->who ? *a++ : *b++);
+      known->time = std::max(known->time, news.time);
     }
   }
-  joined.insert(joined.end(), a, entries_.end());
-  joined.insert(joined.end(), b, other.entries_.end());
-  entries_ = std::move(joined);
+  if (unknown == 0) return;
+  std::size_t mine = entries_.size(), theirs = other.entries_.size();
+  entries_.resize(mine + unknown);
+  Epoch* const entry = entries_.data();
+  const Epoch* const news = other.entries_.data();
+  for (std::size_t to = entries_.size(); to > mine;) {  // from the end, so that each moves once
+    if (mine > 0 && news[theirs - 1].who < entry[mine - 1].who) {
+      entry[--to] = entry[--mine];
+    } else if (mine > 0 && news[theirs - 1].who == entry[mine - 1].who) {
+      entry[--to] = entry[--mine];
+      --theirs;
+    } else {
+      entry[--to] = news[--theirs];
+    }
+  }
 }
 
 void ClockBundle::JoinMore(const ClockBundle& other, std::size_t parts) {

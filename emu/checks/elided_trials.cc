@@ -1,0 +1,68 @@
+#include "emu/checks/elided_trials.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "emu/launch/elided_program.h"
+#include "emu/launch/reads_from.h"
+
+namespace palladion::checks {
+namespace {
+
+bool SameText(const Finding& a, const Finding& b) {
+  return a.code == b.code && a.severity == b.severity && a.message == b.message && a.why == b.why && a.fix == b.fix &&
+         a.text_line == b.text_line && a.count == b.count && SameFinding(a, b);
+}
+
+}  // namespace
+
+ElidedTrials::ElidedTrials(const TrialRunner& runner, const CheckOptions& options, const Trial& first,
+                           const scheduler::RunLengths& lengths)
+    : runner_(runner), options_(options), first_(first), lengths_(lengths) {
+  constexpr std::int64_t kLeast = 4;  // fewer schedules do not pay for one more of program order
+  const bool random = runner.fill().kind == Fill::Kind::kRandom;  // what nobody wrote depends on the schedule
+  if (!options.elide || options.seeds < kLeast || !runner.threads() || random) return;
+  if (!first.trouble.ok() || first.run.outcome != scheduler::Outcome::kFinished) return;
+  kernel_ = launch::ElidedKernel(runner.kernel().state());
+  if (kernel_ == nullptr) return;
+  const std::optional<Told> again = Try(first.schedule);
+  const bool same = again.has_value() && again->trial.run.moves == first.run.moves &&
+                    again->trial.run.work == first.run.work && IsAsFirst(again->trial);
+  if (!same) kernel_ = nullptr;
+  if (same) signature_ = again->signature;
+}
+
+std::optional<ElidedTrials::Told> ElidedTrials::Try(const scheduler::Schedule& schedule) const {
+  launch::ReadsFrom reads(kernel_->program());
+  absl::StatusOr<Trial> trial = runner_.RunElided(schedule, lengths_, *kernel_, reads);
+  if (!trial.ok() || trial->run.outcome != scheduler::Outcome::kFinished) return std::nullopt;
+  return Told{*std::move(trial), reads.signature()};
+}
+
+// In all that does not depend on the order.
+bool ElidedTrials::IsAsFirst(const Trial& trial) const {
+  return trial.programs == first_.programs && trial.accesses == first_.accesses && trial.engines == first_.engines &&
+         std::equal(trial.findings.begin(), trial.findings.end(), first_.findings.begin(), first_.findings.end(),
+                    SameText);
+}
+
+std::optional<Trial> ElidedTrials::Run(const scheduler::Schedule& schedule) {
+  constexpr int kPatience = 4;  // a kernel whose schedules differ: they are not tried for ever
+  if (kernel_ == nullptr || failed_ >= kPatience) return std::nullopt;
+  std::optional<Told> told = Try(schedule);
+  if (!told.has_value() || told->signature != signature_ || !IsAsFirst(told->trial)) {
+    ++failed_;
+    return std::nullopt;
+  }
+  if (options_.elided != nullptr) ++*options_.elided;
+  Trial trial = std::move(told->trial);
+  trial.outputs.clear();
+  trial.values_of_first = true;
+  for (const char* check : {"definedness", "values"}) {  // the same looks at the same values
+    if (const auto looks = first_.tallies.find(check); looks != first_.tallies.end()) trial.tallies.insert(*looks);
+  }
+  return trial;
+}
+
+}  // namespace palladion::checks

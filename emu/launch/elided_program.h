@@ -1,0 +1,18 @@
+// The program of an oblivious kernel without the steps that only make values: of a schedule without values
+// (docs/checks.md#schedules-without-values). Every step has its number and its place in the text as before, so waits,
+// accesses, allocations and whatever is told of them are the same.
+#ifndef PALLADION_EMU_LAUNCH_ELIDED_PROGRAM_H_
+#define PALLADION_EMU_LAUNCH_ELIDED_PROGRAM_H_
+
+#include <memory>
+
+#include "emu/agents/prepared_kernel.h"
+
+namespace palladion::launch {
+
+// nullptr: the kernel is not oblivious, its programs are no threads, or something of it looks at values after all.
+std::unique_ptr<const agents::PreparedKernelState> ElidedKernel(const agents::PreparedKernelState& kernel);
+
+}  // namespace palladion::launch
+
+#endif  // PALLADION_EMU_LAUNCH_ELIDED_PROGRAM_H_

@@ -1,0 +1,86 @@
+#include "emu/launch/reads_from.h"
+
+#include <algorithm>
+
+#include "memory_model/order/agents.h"
+#include "memory_model/sets/region.h"
+
+namespace palladion::launch {
+namespace {
+
+constexpr std::uint64_t kThread = 1, kWarp = 2, kOperation = 3, kCallers = 4, kNobody = 5;
+
+}  // namespace
+
+ReadsFrom::Agent& ReadsFrom::ThreadOf(AgentId thread) {
+  if (thread.index() >= threads_.size()) threads_.resize(thread.index() + 1);
+  Agent*& agent = threads_[thread.index()];
+  if (agent != nullptr) return *agent;
+  std::uint64_t name = kThread;
+  for (const std::int64_t i : machine_->IndexOf(thread)) name = Mixed(name, static_cast<std::uint64_t>(i));
+  const std::int64_t warp = machine_->WarpOf(thread);
+  if (warp >= 0) name = Mixed(Mixed(name, kWarp), static_cast<std::uint64_t>(warp));
+  agent = &named_[name];  // a warp that is forked again goes on where it was
+  agent->name = name;
+  return *agent;
+}
+
+ReadsFrom::Agent& ReadsFrom::Current() {
+  if (machine_->performing()) return operations_[memory_model::AgentTable::NumberOf(machine_->performer())];
+  return ThreadOf(machine_->current());
+}
+
+void ReadsFrom::Issued(const AsyncRequest&, Halves halves) {
+  if (halves == Halves::kHere) return;
+  Agent& issuer = ThreadOf(machine_->current());
+  operations_.push_back({.name = Mixed(Mixed(issuer.name, kOperation), issuer.issued++)});
+}
+
+void ReadsFrom::Reset(BufferId buffer) {
+  if (buffer.index() >= buffers_.size()) buffers_.resize(buffer.index() + 1);
+  buffers_[buffer.index()].Clear(kNobody);
+}
+
+// An array of the caller's has its number from before the first agent ran.
+LastWrites& ReadsFrom::Of(BufferId buffer) {
+  if (buffer.index() >= buffers_.size()) buffers_.resize(buffer.index() + 1);
+  LastWrites& of = buffers_[buffer.index()];
+  if (of.begun()) return of;
+  if (!of.cleared()) of.Clear(Mixed(kCallers, static_cast<std::uint64_t>(buffer.value)));
+  of.Begin(memory_->ShapeOf(buffer));
+  return of;
+}
+
+void ReadsFrom::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
+  if (reach.empty || reach.none_copied) return;
+  Agent& agent = Current();
+  LastWrites& writers = Of(access.buffer);
+  if (kind == AccessKind::kRead) {
+    agent.seen = Mixed(agent.seen, writers.Read(access, reach));
+    return;
+  }
+  writers.Write(access, reach, Mixed(agent.name, ++agent.writes));
+}
+
+void ReadsFrom::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+  Agent& agent = Current();
+  LastWrites& writers = Of(access.buffer);
+  const auto bytes = static_cast<std::int64_t>(memory_->ElementBytesOf(access.buffer));
+  if (kind != AccessKind::kWrite) agent.seen = Mixed(agent.seen, writers.Read(access, bytes));
+  if (kind != AccessKind::kRead) writers.Write(access, bytes, Mixed(agent.name, ++agent.writes));
+}
+
+// The sums do not depend on the order in which agents are met.
+void ReadsFrom::Finished(memory_model::Memory&, absl::Span<const BufferId> arrays) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (program_.operand_infos[i].role == Role::kOut) signature_ += Mixed(arrays.size() + i, Of(arrays[i]).All());
+  }
+  if (++devices_ < program_.devices) return;
+  const auto add = [&](const Agent& agent) {
+    signature_ += Mixed(Mixed(agent.name, agent.seen), Mixed(agent.writes, agent.issued));
+  };
+  for (const auto& [name, agent] : named_) add(agent);
+  for (const Agent& operation : operations_) add(operation);
+}
+
+}  // namespace palladion::launch
