@@ -33,8 +33,6 @@ PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "production-k
 # Why a row does not run: a pattern of what is said, and what that is.
 REFUSED = {
     "semaphore as a result": (r"semaphores that outlive a kernel's call", "one kernel starts the copies, another waits for them"),
-    "constant index": (r"expected an index in \[0, ", "the kernel has an index outside a ref of scalars that is a constant; kernel text takes no such "
-                       "view, also where nobody touches it"),
     "SparseCore": (r"SparseCore: not modelled", "its instructions and meshes"),
 }
 # A row that runs and whose numbers are not the oracle's, as they would not be on a TPU.
@@ -259,7 +257,7 @@ ROWS = [
     Row("gdn v2, recurrent scan", _scan(10, [9, 15]), reason=SCAN, seeds=2),
     Row("gdn v2, recurrent scan, a short sequence behind decodes", _scan(10, [3, 15]), reason="lost outputs", seeds=2),
     Row("gdn v3, mixed", _gdn3([1] * 8 + [24, 32], [*range(9), 32, 64], [8, 10, 10]), seeds=8),
-    Row("gdn v3, prefill", _gdn3([32, 16, 16], [0, 32, 48, 64], [0, 3, 3]), reason="constant index"),
+    Row("gdn v3, prefill", _gdn3([32, 16, 16], [0, 32, 48, 64], [0, 3, 3]), seeds=8),
     Row("structured_sparse_matmul", _spmm()),
     Row("structured_sparse_matmul, lhs, bf16", _spmm(rhs_sparse=False, lhs_dtype=bf16, rhs_dtype=bf16)),
     Row("causal_conv1d", _conv([256], [0, 128], [0, 0, 1])),

@@ -90,7 +90,8 @@ TEST(ViewTypeTest, ChainsApplyLeftToRight) {
 // As JAX, which looks at the end of a slice only where its start is known and not 0.
 TEST(ViewTypeTest, OnlyMaskedAccessesAndSlicesFromZeroPassTheEnd) {
   EXPECT_EQ(ShapeOf(".at[4 +: 8]", "f32[8]", /*masked=*/true), "f32[8]");
-  EXPECT_EQ(ShapeOf(".at[9]", "f32[8]", /*masked=*/true), "f32[]");
+  EXPECT_EQ(ShapeOf(".at[9]", "f32[8]"), "f32[]");  // a point is looked at where it is reached
+  EXPECT_EQ(ShapeOf(".at[-1]", "f32[8]"), "f32[]");
   EXPECT_NE(ShapeOf(".at[4 +: 8]", "f32[8]").find("expected a slice inside dimension 0"), std::string::npos);
   EXPECT_EQ(ShapeOf(".at[0 +: 8 : 0]", "f32[1]"), "f32[8]");  // one element again and again
   EXPECT_EQ(ShapeOf(".at[8 +: 0]", "f32[8]"), "f32[0]");

@@ -217,10 +217,14 @@ bool AffineView::At(const std::vector<AffineEntry>& entries) {
     Dim& dim = dims_[d];
     const AffineEntry& entry = entries[d];
     if (entry.kind != Index::Kind::kFull) {
-      const bool slice = entry.kind == Index::Kind::kSlice, sized = entry.size == kDynamicDim;
+      const bool sized = entry.size == kDynamicDim;
       if (Size(dim) < 0 || (sized && entry.stride != 1)) return false;
       const std::int64_t reach = entry.size == 0 ? -1 : (entry.size - 1) * entry.stride;
-      const bool passes = slice && !entry.start.slot.valid() && entry.start.constant + reach >= Size(dim);
+      const std::int64_t first = entry.start.constant;  // where the index is one
+      const bool passes = !entry.start.slot.valid() && (first < 0 || first + reach >= Size(dim));
+      // Of a constant so far outside the walk takes care: no product overflows here.
+      if (passes && dim.own && std::abs(first) > kFarOutside / std::max<std::int64_t>(1, dim.parts[0].stride))
+        return false;
       if ((entry.start.slot.valid() || sized || passes) && (level_ > 1 || !dim.own)) {
         if (!layouts_) return false;
         plan_.guards.push_back({.value = entry.start,

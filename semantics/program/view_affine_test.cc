@@ -179,5 +179,22 @@ TEST(AffineViewTest, ASliceOfASliceIsOneBoxOnMosaicOnly) {
   }
 }
 
+// %x.at[1 +: 3].at[4]: a constant outside is guarded as a computed index is, and so far outside that it is walked.
+TEST(AffineViewTest, AConstantOutsideIsGuarded) {
+  for (const std::int64_t constant : {std::int64_t{-1}, std::int64_t{4}, std::int64_t{1} << 50}) {
+    const RefInfo info = RefOf({8});
+    const AffineEntry slice = {.kind = Index::Kind::kSlice, .start = {.constant = 1}, .size = 3};
+    const AffineEntry point = {.kind = Index::Kind::kPoint, .start = {.constant = constant}};
+    ViewPlan plan;
+    AffineView view(info, true, plan);
+    ASSERT_TRUE(view.At({slice}));
+    ASSERT_EQ(constant < 5, view.At({point}));
+    if (constant >= 5) continue;
+    ASSERT_EQ(1u, plan.guards.size());
+    EXPECT_EQ(3, plan.guards[0].size);
+    EXPECT_EQ(1 + constant, plan.axes[0].base);
+  }
+}
+
 }  // namespace
 }  // namespace palladion
