@@ -115,6 +115,10 @@ class CaseParser {
       if (line != "pallas" && line != "strict" && line != "lax") return Error("# proxy: takes pallas, strict or lax");
       return case_.proxy = line, absl::OkStatus();
     }
+    if (Eat(&line, "links:")) {
+      if (line != "unordered" && line != "ordered") return Error("# links: takes unordered or ordered");
+      return case_.links = line, absl::OkStatus();
+    }
     if (Eat(&line, "schedules:")) {
       case_.schedules = ParseWhole<std::int64_t>(line);
       return case_.schedules.value_or(0) > 0 ? absl::OkStatus() : Error("# schedules: takes a positive number");
@@ -249,6 +253,8 @@ class CaseParser {
     }
     if (!case_.proxy.empty() && !case_.schedules.has_value())
       return Error("# proxy: goes with # schedules:, because only a check asks for fences");
+    if (!case_.links.empty() && !case_.schedules.has_value())
+      return Error("# links: goes with # schedules:, because only a check tries orders");
     for (const GuiltyLine& line : case_.guilty) {
       const auto whole = [&](const GuiltyLine& g) { return !g.first && g.code == line.code; };
       if (line.first && std::none_of(case_.guilty.begin(), case_.guilty.end(), whole))

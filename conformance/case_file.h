@@ -55,6 +55,7 @@ struct Case {
   std::optional<std::int64_t> budget;     // loop iterations
   std::optional<std::int64_t> schedules;  // the kernel is checked, with so many seeds; else it runs once
   std::string proxy;                      // the fence policy of the check; "": the default
+  std::string links;                      // the order of links of the check; "": the default
   std::string kernel;
   std::vector<GuiltyLine> guilty;
   std::vector<CaseInput> inputs;

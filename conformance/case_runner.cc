@@ -71,6 +71,7 @@ Ran CheckKernel(const Case& test, const PreparedKernel& kernel, absl::Span<const
   Ran ran{.described = kernel.outputs()};
   CheckOptions check{.seeds = *test.schedules, .run = options};
   if (!test.proxy.empty()) check.proxy = test.proxy;
+  if (!test.links.empty()) check.links = test.links;
   absl::StatusOr<Report> report = Check(kernel, inputs, check, &ran.outputs);
   if (!report.ok()) return Refused(report.status());
   ran.exit_code = static_cast<int>(ExitCodeOf(*report));

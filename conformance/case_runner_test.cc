@@ -187,6 +187,9 @@ TEST(ParseCase, RefusesWhatIsNotTheFormat) {
   EXPECT_NE(std::string::npos, refused(Cat(kHead, "# proxy: none\n--- kernel\nx\n")).find("pallas, strict or lax"));
   EXPECT_NE(std::string::npos,
             refused(Cat(kHead, "# proxy: lax\n--- kernel\nx\n--- expect\no = [1]\n")).find("# schedules:"));
+  EXPECT_NE(std::string::npos, refused(Cat(kHead, "# links: none\n--- kernel\nx\n")).find("unordered or ordered"));
+  EXPECT_NE(std::string::npos,
+            refused(Cat(kHead, "# links: ordered\n--- kernel\nx\n--- expect\no = [1]\n")).find("# schedules:"));
   EXPECT_NE(std::string::npos,
             refused(Cat(kHead, "# exit: 1\n--- kernel\nx //~ first:RACE_WW\n")).find("needs the line"));
   EXPECT_NE(std::string::npos, refused(Cat(kHead, "--- kernel\nx\n--- expect\no = [1\n")).find("c.case"));

@@ -51,6 +51,7 @@ typedef struct palladion_check_options {
   int64_t budget;                    /* loop iterations of a program, steps of a schedule; 0: the defaults */
   const char* proxy;                 /* where a GPU needs a fence: "pallas", "strict", "lax" */
   int all_seeds;                     /* go on after a proof */
+  const char* links;                 /* order of copies between TPU devices: "unordered", "ordered" */
 } palladion_check_options;
 PALLADION_API void palladion_check_defaults(palladion_check_options* options);
 

@@ -216,6 +216,7 @@ class Checker {
     options.scheduled.launch.run = options_.run;
     options.scheduled.launch.fill = runner_.fill();  // branches may look at it
     options.scheduled.fences = *memory_model::FencePolicyFromName(options_.proxy);
+    options.scheduled.ordered_links = checks::HasOrderedLinks(options_);
     options.scheduled.loop.budget = std::min(options.scheduled.loop.budget, options_.step_budget);
     const auto visit = [&](const launch::ScheduledResult& result) -> absl::StatusOr<bool> {
       if (result.run.outcome == scheduler::Outcome::kBudget) return !Interrupted();  // cut: it did not show how it ends

@@ -19,12 +19,13 @@
 namespace palladion {
 
 struct CheckOptions {
-  std::int64_t seeds = 64;       // schedules to try where there is a choice; at least 1
-  bool all_seeds = false;        // go on after a proof
-  bool exhaustive = false;       // every schedule, where they are few
-  std::string replay;            // one schedule, as a finding names it; "" for the seeds
-  std::string fill = "nan";      // what memory nobody wrote holds: nan, zero, random:SEED, intmax
-  std::string proxy = "pallas";  // where a GPU needs a fence for asynchronous accesses: pallas, strict, lax
+  std::int64_t seeds = 64;          // schedules to try where there is a choice; at least 1
+  bool all_seeds = false;           // go on after a proof
+  bool exhaustive = false;          // every schedule, where they are few
+  std::string replay;               // one schedule, as a finding names it; "" for the seeds
+  std::string fill = "nan";         // what memory nobody wrote holds: nan, zero, random:SEED, intmax
+  std::string proxy = "pallas";     // where a GPU needs a fence for asynchronous accesses: pallas, strict, lax
+  std::string links = "unordered";  // do copies from one TPU device to another land in their order: unordered, ordered
   bool races = true, definedness = true, contracts = true;
   bool strict = false;                               // warnings count as defects
   int threads = 0;                                   // host threads; 0: all. The report does not depend on it.

@@ -196,96 +196,8 @@ CollectiveId ConcurrencyModel::MakeCollective(std::string name, std::vector<std:
 
 QueueId ConcurrencyModel::MakeQueue(QueueOrder order) {
   queue_clocks_.Add();
+  landed_clocks_.Add();
   return engine_.AddQueue(order);
-}
-
-// Is every completion in the unit of its object?
-absl::Status ConcurrencyModel::CheckUnits(const AsyncRequest& request) const {
-  static constexpr std::string_view kUnits[] = {"arrivals", "counts", "bytes"};
-  for (const Completion& completion : request.completions) {
-    const auto* semaphore = std::get_if<SemaphoreId>(&completion.object);
-    const CompletionUnit expected =
-        semaphore == nullptr ? CompletionUnit::kArrivals : UnitOf(semaphores_[*semaphore].spec().kind);
-    if (completion.unit == expected) continue;
-    return absl::InvalidArgumentError(ToAbsl(Cat("asynchronous ", request.name, ": a completion of ", completion.amount,
-                                                 " ", kUnits[static_cast<std::size_t>(completion.unit)],
-                                                 " at what takes ", kUnits[static_cast<std::size_t>(expected)])));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest request) {
-  if (absl::Status status = AsyncEngine::Check(request); !status.ok()) return status;
-  if (absl::Status status = CheckUnits(request); !status.ok()) return status;
-  if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
-  if (agents_.Crowded()) Sweep();
-  const AgentId id = agents_.AddOperation(agent, Cat(request.name, " #", started_++), request.site);
-  agents_.SayAwait(id, request.await);
-  if (request.queue.valid()) {
-    ClockBundle& queue = queue_clocks_[request.queue];
-    if (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier) agents_.Fork(id).Join(queue);
-    queue.Join(agents_.Completion(id, 2));
-  }
-  TouchOperands(id, request.sources, Half::kRead, request.site);
-  TouchOperands(id, request.destinations, Half::kWrite, request.site);
-  engine_.Start(id, agent, std::move(request));
-  return id;
-}
-
-AccessSet ConcurrencyModel::SetOfOperand(const AsyncOperand& operand, const Tracked& buffer) {
-  if (const auto* box = std::get_if<BoxAccess>(&operand.where)) {
-    return SetOf(buffer.info.shape, buffer.info.element_bytes, *box, ReachOf(buffer.info.shape, *box));
-  }
-  const auto& points = std::get<AsyncPoints>(operand.where);
-  PointAccess access;
-  access.offset = points.offset;
-  access.piece_bytes = points.piece_bytes;
-  access.pieces_per_element = points.pieces_per_element;
-  return SetOf(access);
-}
-
-void ConcurrencyModel::TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half,
-                                     const CodeSite& site) {
-  if (!tracks_accesses_) return;
-  for (const AsyncOperand& operand : operands) {
-    const BufferId id = std::visit([](const auto& where) { return where.buffer; }, operand.where);
-    Tracked* const buffer = Find(id);
-    if (buffer == nullptr) continue;
-    const AccessSet set = SetOfOperand(operand, *buffer);
-    if (set.empty()) continue;
-    const AccessKind kind = half == Half::kRead         ? AccessKind::kRead
-                            : operand.reduce != nullptr ? AccessKind::kAtomic
-                                                        : AccessKind::kWrite;
-    const AccessEvent event{.who = operation,
-                            .time = static_cast<std::uint32_t>(half),
-                            .kind = kind,
-                            .proxy = operand.proxy,
-                            .loc = site.loc,
-                            .text_line = site.text_line};
-    const ClockPart part = FenceRule::PartFor(operand.proxy, buffer->info.space);
-    Access(buffer, id, event, set, {agents_.Fork(operation), part, operation});
-  }
-}
-
-void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
-  const AsyncEngine::Performed performed = engine_.Perform(half, memory);
-  if (performed.due.empty()) return;
-  const ClockBundle told = agents_.Completion(half.operation, static_cast<std::uint32_t>(half.half));
-  for (const Completion& completion : performed.due) {
-    if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) {
-      barriers_[*barrier].Arrive(half.operation, told, completion.amount, performed.site, agents_, &log_);
-    } else {
-      const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
-      semaphores_[semaphore].Signal(half.operation, told, completion.amount, performed.site);
-    }
-  }
-}
-
-void ConcurrencyModel::AwaitGroups(AgentId agent, QueueId queue, std::size_t may_remain, Half half) {
-  for (const AgentId operation : engine_.GroupsBut(queue, may_remain)) {
-    agents_.Acquire(agent, agents_.Completion(operation, static_cast<std::uint32_t>(half)));
-  }
-  if (half == Half::kWrite) engine_.DropGroupsBut(queue, may_remain);
 }
 
 void ConcurrencyModel::AgentEnds(AgentId agent) {
@@ -325,6 +237,7 @@ void ConcurrencyModel::Retire(BarrierId id) {
 void ConcurrencyModel::Retire(QueueId id) {
   engine_.Retire(id);
   queue_clocks_.Retire(id);
+  landed_clocks_.Retire(id);
 }
 
 ConcurrencyModel::Kept ConcurrencyModel::kept() const {
@@ -391,7 +304,8 @@ void ConcurrencyModel::Sweep() {
   const auto forgotten = [&](AgentId who) {
     return AgentTable::IsOperation(who) && !std::binary_search(live.begin(), live.end(), who);
   };
-  queue_clocks_.ForEach([&](QueueId, ClockBundle& clock) { clock.Forget(forgotten); });
+  for (auto* clocks : {&queue_clocks_, &landed_clocks_})
+    clocks->ForEach([&](QueueId, ClockBundle& clock) { clock.Forget(forgotten); });
   barriers_.ForEach([&](BarrierId, Barrier& barrier) { barrier.Forget(forgotten); });
 }
 

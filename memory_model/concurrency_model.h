@@ -201,7 +201,10 @@ class ConcurrencyModel {
   std::string At(std::string before, const CodeSite& site) const;
   static AccessSet WholeOf(const Tracked& buffer);
   static AccessSet SetOfOperand(const AsyncOperand& operand, const Tracked& buffer);
-  void TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half, const CodeSite& site);
+  // `known`: what was known when its half begins.
+  void TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half, const ClockBundle& known,
+                     const CodeSite& site);
+  ClockBundle Told(const PendingHalf& half, QueueId queue);
   void ReportNotAwaited(const AsyncEngine::Record& operation);
   void Sweep();
   std::vector<AgentId> Remembered(std::size_t* looked) const;
@@ -218,8 +221,10 @@ class ConcurrencyModel {
   absl::flat_hash_map<std::int32_t, std::vector<RendezvousId>> meetings_of_;  // by agent
   LiveTable<CollectiveId, CollectiveLog> collectives_;
   AsyncEngine engine_;
-  LiveTable<QueueId, ClockBundle> queue_clocks_;  // what a serial operation, or a commit, of the queue follows
-  bool arrivals_raced_ = false;                   // at a barrier that has been retired
+  // What a serial operation, a write of an ordered link, or a commit, of the queue follows; and what the last write
+  // that came over the link told.
+  LiveTable<QueueId, ClockBundle> queue_clocks_, landed_clocks_;
+  bool arrivals_raced_ = false;  // at a barrier that has been retired
   std::int64_t started_ = 0;
   bool tracks_accesses_ = true;
   std::vector<AccessConflict> conflicts_;  // of one access: memory is kept

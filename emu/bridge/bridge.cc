@@ -60,12 +60,14 @@ struct OptionReader {
     }
     if (name == "fill") options.fill = std::string(value);
     if (name == "proxy") options.proxy = std::string(value);
+    if (name == "links") options.links = std::string(value);
     if (name == "replay") options.replay = std::string(value);
     if (name == "raise" && value == "all") how.raise_all = true;
     if (name == "raise" && value == "never") how.never_raise = true;
     if (name == "raise" && value != "all" && value != "none" && value != "never")
       how.raise_codes = absl::StrSplit(absl::string_view(value.data(), value.size()), ',');
-    if (name == "fill" || name == "proxy" || name == "replay" || name == "raise") return absl::OkStatus();
+    if (name == "fill" || name == "proxy" || name == "links" || name == "replay" || name == "raise")
+      return absl::OkStatus();
     return absl::InvalidArgumentError(Cat("a kernel call has no option '", name, "'"));
   }
 };

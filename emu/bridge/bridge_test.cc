@@ -35,13 +35,14 @@ std::string BadKernel() { return AddKernel("2:i32"); }
 bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(Bridge, OptionsAreReadAndWrongOnesNamed) {
-  const absl::StatusOr<BridgeOptions> how =
-      ParseBridgeOptions("check=1;seeds=3;races=0;fill=random:4;strict=1;threads=2;budget=9;raise=OOB,UNINIT");
+  const absl::StatusOr<BridgeOptions> how = ParseBridgeOptions(
+      "check=1;seeds=3;races=0;fill=random:4;strict=1;threads=2;budget=9;links=ordered;raise=OOB,UNINIT");
   ASSERT_TRUE(how.ok()) << how.status();
   EXPECT_TRUE(how->check);
   EXPECT_EQ(3, how->options.seeds);
   EXPECT_FALSE(how->options.races);
   EXPECT_EQ("random:4", how->options.fill);
+  EXPECT_EQ("ordered", how->options.links);
   EXPECT_TRUE(how->options.strict);
   EXPECT_EQ(2, how->options.threads);
   EXPECT_EQ(9, how->options.run.loop_budget);

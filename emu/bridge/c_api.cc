@@ -47,6 +47,7 @@ palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
   if (given.replay != nullptr) options.replay = given.replay;
   if (given.fill != nullptr) options.fill = given.fill;
   if (given.proxy != nullptr) options.proxy = given.proxy;
+  if (given.links != nullptr) options.links = given.links;
   return options;
 }
 
@@ -122,7 +123,8 @@ void palladion_check_defaults(palladion_check_options* options) {
               .threads = defaults.threads,
               .budget = 0,
               .proxy = nullptr,
-              .all_seeds = defaults.all_seeds ? 1 : 0};
+              .all_seeds = defaults.all_seeds ? 1 : 0,
+              .links = nullptr};
 }
 
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,

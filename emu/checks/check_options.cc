@@ -13,6 +13,8 @@ absl::Status ExpectCheckOptions(const CheckOptions& options) {
     return absl::InvalidArgumentError(Cat("the step budget must be at least 1; found ", options.step_budget));
   if (!memory_model::FencePolicyFromName(options.proxy).has_value())
     return absl::InvalidArgumentError(Cat("proxy must be pallas, strict or lax; found '", options.proxy, "'"));
+  if (options.links != "unordered" && options.links != "ordered")
+    return absl::InvalidArgumentError(Cat("links must be unordered or ordered; found '", options.links, "'"));
   return absl::OkStatus();
 }
 

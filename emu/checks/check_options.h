@@ -7,8 +7,10 @@
 
 namespace palladion::checks {
 
-// InvalidArgument: no schedules, no budget, or a fence policy that is none.
+// InvalidArgument: no schedules, no budget, a fence policy or an order of links that is none.
 absl::Status ExpectCheckOptions(const CheckOptions& options);
+
+inline bool HasOrderedLinks(const CheckOptions& options) { return options.links == "ordered"; }
 
 }  // namespace palladion::checks
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "emu/arrays.h"
+#include "emu/checks/check_options.h"
 #include "emu/checks/race_check.h"
 #include "emu/checks/replay_origin.h"
 #include "emu/launch/interaction.h"
@@ -131,6 +132,7 @@ launch::ScheduledOptions TrialRunner::OptionsOf(const agents::LaunchOptions& lau
   launch::ScheduledOptions options{.launch = launch,
                                    .loop = LoopOf(),
                                    .fences = *memory_model::FencePolicyFromName(options_.proxy),
+                                   .ordered_links = HasOrderedLinks(options_),
                                    .together = schedule.moves.has_value()};
   // Whichever core a task runs on, and whenever: it has a core of its own.
   const bool cores = AgentsOf(schedule) == AgentKind::kThreads && kernel_.state().program().grid_in_agent;

@@ -107,6 +107,7 @@ std::string OptionsText(const CheckOptions& options) {
   std::string text;
   if (options.fill != defaults.fill) Append(&text, "fill=", OriginWord(options.fill));
   if (options.proxy != defaults.proxy) Append(&text, text.empty() ? "" : ",", "proxy=", OriginWord(options.proxy));
+  if (options.links != defaults.links) Append(&text, text.empty() ? "" : ",", "links=", OriginWord(options.links));
   return text.empty() ? "-" : text;
 }
 

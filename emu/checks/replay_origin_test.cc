@@ -65,8 +65,8 @@ TEST(ReplayOrigin, WhatHasChangedIsSaid) {
   expect("the grid, or the shapes or types of the operands", Origin(With(text, {{"grid [2]", "grid [3]"}})));
   expect("for the target triton/h100, and this one is generic", Origin(text, "generic"));
   expect("the inputs have other values", Origin(text, "triton/h100", "full(1)"));
-  expect("recorded with the default options, and this is with fill=zero,proxy=strict",
-         Origin(text, "triton/h100", "iota", {.fill = "zero", .proxy = "strict"}));
+  expect("recorded with the default options, and this is with fill=zero,proxy=strict,links=ordered",
+         Origin(text, "triton/h100", "iota", {.fill = "zero", .proxy = "strict", .links = "ordered"}));
   EXPECT_EQ(WhyNot(origin, Origin(text, "triton/h100", "full(1)")).find("operations"), std::string::npos);
 }
 

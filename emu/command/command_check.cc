@@ -62,6 +62,9 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   options.proxy = line.Flag("proxy", options.proxy);
   if (!memory_model::FencePolicyFromName(options.proxy).has_value())
     return absl::InvalidArgumentError(Cat("--proxy must be pallas, strict or lax; found '", options.proxy, "'"));
+  options.links = line.Flag("links", options.links);
+  if (options.links != "unordered" && options.links != "ordered")
+    return absl::InvalidArgumentError(Cat("--links must be unordered or ordered; found '", options.links, "'"));
   options.replay = line.Flag("replay");
   if (line.Has("replay") && options.replay.empty())
     return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
@@ -88,7 +91,7 @@ std::string CommandFor(const CommandLine& line) {
   std::string command = "palladion check";
   for (const std::string& word : line.words) Append(&command, " ", Quoted(word));
   for (const auto& [flag, value] : line.flags) {
-    if (flag == "in" || flag == "kernel" || flag == "target" || flag == "fill" || flag == "proxy")
+    if (flag == "in" || flag == "kernel" || flag == "target" || flag == "fill" || flag == "proxy" || flag == "links")
       Append(&command, " --", flag, " ", Quoted(value));
   }
   return command;

@@ -77,6 +77,9 @@ constexpr Option kCheck[] = {
     {"fill", "FILL", "What memory that nobody wrote holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."},
     {"proxy", "pallas|strict|lax",
      "On a GPU, where asynchronous accesses of shared memory need a fence ([memory model](memory-model.md))."},
+    {"links", "unordered|ordered",
+     "Of several TPU devices, do copies from one device to another land in the order they were started "
+     "([devices](spec/tpu-copies.md#devices))? `unordered` is the default."},
     {"checks", "LIST",
      "Only these of `bounds`, `races`, `definedness`, `contracts`, with commas; bounds are always checked."},
     {"no-races", "", "All checks but `races`."},

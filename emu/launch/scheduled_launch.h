@@ -33,7 +33,8 @@ struct ScheduledOptions {
   scheduler::LoopOptions loop;
   // Of threads of GPU blocks:
   memory_model::FencePolicy fences = memory_model::FencePolicy::kPallas;
-  bool races = false;  // accesses are judged by what orders them
+  bool ordered_links = false;  // of several devices: ThreadMachineOptions
+  bool races = false;          // accesses are judged by what orders them
   // Blocks that do not interact run one after another; with this they are all there from the start, as a search of
   // every schedule has them: a list of moves is about all agents.
   bool together = false;

@@ -118,6 +118,7 @@ class Threads final : public AgentsOfLaunch {
                                                    .races = options_.races,
                                                    .definedness = state_.tracks_definedness(),
                                                    .moves_nothing = options_.launch.moves_nothing,
+                                                   .ordered_links = options_.ordered_links,
                                                    .device = state_.device(),
                                                    .places = [&module = state_.module()](const CodeSite& site) {
                                                      return PlaceText(module, site.loc, site.text_line);

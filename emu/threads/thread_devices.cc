@@ -72,4 +72,26 @@ BufferId ThreadMachine::PeerArray(BufferId buffer, std::size_t operand, absl::Sp
   return buffer;
 }
 
+std::int64_t ThreadMachine::DeviceOf(BufferId buffer) const {
+  const auto named = names_.find(buffer.value);
+  if (named != names_.end()) return DeviceOf(Of(named->second.first).index);
+  const auto operand = operand_of_.find(buffer.value);
+  for (std::size_t device = 0; operand != operand_of_.end() && device < device_arrays_.size(); ++device) {
+    if (device_arrays_[device][operand->second] == buffer) return static_cast<std::int64_t>(device);
+  }
+  return -1;
+}
+
+// The link that a copy goes over, where links keep the order of copies; none of a copy that stays on its device.
+QueueId ThreadMachine::LinkOf(const AsyncRequest& request) {
+  if (!options_.ordered_links || !several_devices() || request.destinations.empty()) return {};
+  const std::int64_t from = DeviceOf(Of(Current().block).index), to = DeviceOf(request.destinations[0].buffer());
+  if (to < 0 || to == from) return {};
+  QueueId& link = links_[{from, to}];
+  if (link.valid()) return link;
+  link = model_.MakeQueue(memory_model::QueueOrder::kLanding);
+  queue_objects_[link.value] = kLinkObjects + link.value;
+  return link;
+}
+
 }  // namespace palladion::threads

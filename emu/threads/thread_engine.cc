@@ -67,6 +67,7 @@ QueueId ThreadMachine::QueueOf(AsyncQueue queue) {
 absl::Status ThreadMachine::Start(AsyncRequest&& request) {
   if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks))
     return memory_.Start(std::move(request));
+  if (!request.queue.valid()) request.queue = LinkOf(request);
   if (request.await.empty() && !request.completions.empty()) {
     request.await = model_.Of(std::get<BarrierId>(request.completions[0].object)).WaitCall();
   }

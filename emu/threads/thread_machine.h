@@ -36,6 +36,7 @@ struct ThreadMachineOptions {
   bool races = false;  // record accesses and judge their order
   bool definedness = false;
   bool moves_nothing = false;  // as its memory does: Memory::MoveNothing
+  bool ordered_links = false;  // copies between one device and another land in the order they were started
   std::int32_t device = 0;     // of every block, and of what is allocated; the first of several
   memory_model::ConcurrencyModel::PlaceNamer places = {};
 };
@@ -203,6 +204,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   std::int64_t BlocksOfCluster() const;
   void Began(BufferId buffer, memory_model::TrackedBuffer tracked, const Block& block, const CodeSite& site);
   bool AtEntry(AgentId core) const { return model_.agents().NowOf(core) == kEntered; }
+  static constexpr std::int64_t kLinkObjects = std::int64_t{6} << 40;  // after those of thread_machine.cc
   static constexpr std::uint32_t kEntered = 2;  // an agent's time once it has entered: it has told that, nothing else
   memory_model::TrackedBuffer Tracked(BufferId array, const memory_model::Place& place) const;
   Thread& Current() { return Of(current_); }
@@ -243,6 +245,8 @@ class ThreadMachine final : public memory_model::OverMemory {
   BarrierId BarrierOf(SyncElement element) const;
   SemaphoreId SemaphoreOf(SyncElement element) const;
   QueueId MakeQueueOf(AgentId thread, AsyncQueue queue);
+  std::int64_t DeviceOf(BufferId buffer) const;  // -1: memory that has no peers
+  QueueId LinkOf(const AsyncRequest& request);
   std::vector<QueueId> QueuesOf(AgentId thread, AsyncQueue queue) const;
   std::int64_t QueueObject(AgentId thread, AsyncQueue queue) const;
 
@@ -278,6 +282,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   Collectives collectives_;                                     // among blocks of several clusters
   // By queue: the schedules' object, one for all queues of a thread.
   absl::flat_hash_map<std::int32_t, std::int64_t> queue_objects_;
+  std::map<std::pair<std::int64_t, std::int64_t>, QueueId> links_;  // ordered ones, by the devices' numbers: from, to
   std::function<void(AgentId)> spawn_;
   std::function<absl::Status(AgentId, std::int64_t, std::size_t)> fork_;
   AgentId current_;

@@ -93,7 +93,7 @@ void AsyncEngine::Start(AgentId id, AgentId issuer, AsyncRequest request) {
   operation.writes_left = static_cast<int>(operation.written.size());
   if (!kept.queue.valid()) return;
   Queue& queue = queues_[kept.queue];
-  queue.open.push_back(id);
+  if (queue.order != QueueOrder::kLanding) queue.open.push_back(id);  // whose operations nobody waits for as groups
   queue.under_way.push_back(id);
   if (operation.reads_left > 0) queue.to_read.push_back(id);
   queue.to_write.push_back(id);
@@ -144,7 +144,7 @@ bool AsyncEngine::MayGo(const Operation& operation, Half half) const {
   if (mine.order == QueueOrder::kSerial || operation.request.after_earlier) {
     return mine.under_way.front() == operation.record.id;
   }
-  if (mine.order == QueueOrder::kNone) return true;
+  if (mine.order == QueueOrder::kNone || (mine.order == QueueOrder::kLanding && half == Half::kRead)) return true;
   const std::deque<AgentId>& left = half == Half::kRead ? mine.to_read : mine.to_write;
   return left.empty() || !(left.front() < operation.record.id);
 }

@@ -23,9 +23,10 @@
 namespace palladion::memory_model {
 
 enum class QueueOrder : std::uint8_t {
-  kNone,    // a TPU's DMAs
-  kHalves,  // reads happen in the order of issue, and so do writes; that orders no accesses (groups of TMA stores)
-  kSerial,  // each operation is complete, and visible to the next, before that begins (wgmma, one accumulator)
+  kNone,     // a TPU's DMAs
+  kHalves,   // reads happen in the order of issue, and so do writes; that orders no accesses (groups of TMA stores)
+  kLanding,  // writes happen in the order of issue, and who is told of one is told of all before it (ordered links)
+  kSerial,   // each operation is complete, and visible to the next, before that begins (wgmma, one accumulator)
 };
 
 // One choice of the scheduler.

@@ -20,7 +20,7 @@ _TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e
 def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int = 64, target: str | None = None,
           rtol: float | None = None, atol: float | None = None, exhaustive: bool = False, replay: str | None = None, fill: str = "nan",
           races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False,
-          proxy: str = "pallas", all_seeds: bool = False, budget: int | None = None,
+          proxy: str = "pallas", links: str = "unordered", all_seeds: bool = False, budget: int | None = None,
           progress: bool | Callable[[Progress], object] | None = None) -> Report:
     """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with. `target` is as for `palladion.run`.
 
@@ -31,7 +31,7 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
     A check stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
     """
     options = {"seeds": _whole("seeds", seeds), "exhaustive": bool(exhaustive), "fill": fill, "races": bool(races),
-               "definedness": bool(definedness), "contracts": bool(contracts), "strict": bool(strict), "proxy": proxy,
+               "definedness": bool(definedness), "contracts": bool(contracts), "strict": bool(strict), "proxy": proxy, "links": links,
                "all_seeds": bool(all_seeds)}
     if budget is not None:
         options["budget"] = running.whole("budget", budget)
@@ -61,7 +61,7 @@ def _kernel_report(one, again) -> KernelReport:
 def _replay_call(f, target, options) -> tuple:
     """What a schedule is put between to see a finding again."""
     defaults = {name: parameter.default for name, parameter in inspect.signature(check).parameters.items()}
-    kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy")}
+    kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy", "links")}
     name = getattr(f, "__name__", "f")
     return call_around("palladion.check", [name if name.isidentifier() else "f", "*args"],
                        {name: value for name, value in kept.items() if value != defaults[name]})

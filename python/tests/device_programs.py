@@ -204,6 +204,22 @@ def test_all_gather_of_the_wheel_shares_a_semaphore_among_its_steps():
     assert "RACE_XDEV" in codes(report), report
 
 
+def test_all_gather_of_the_wheel_is_clean_where_links_keep_the_order_of_copies():
+    for shape, names, axis in (((4,), ("x",), "x"), ((4, 2), ("x", "y"), "x")):
+        mesh = Mesh(np.array(jax.devices()[:np.prod(shape)]).reshape(shape), names)
+        x = numbers(2 * shape[names.index(axis)])
+        f = functools.partial(all_gather.all_gather, mesh=mesh, axis_name=axis)
+        report = palladion.check(f, jax.device_put(x, NamedSharding(mesh, P(axis))), target="v5e", seeds=16, links="ordered")
+        assert report.findings == [], report
+        np.testing.assert_array_equal(report.results, x)
+    try:
+        palladion.check(f, x, links="sorted")
+    except Exception as error:
+        assert "links must be unordered or ordered; found 'sorted'" in str(error), error
+    else:
+        raise AssertionError("an order of links that is none was taken")
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         globals()[name]()

@@ -31,6 +31,7 @@ class Params:
     strict: bool = False
     fill: str = "nan"
     proxy: str = "pallas"
+    links: str = "unordered"
     exhaustive: bool = False
     all_seeds: bool = False
     replay: str | None = None
@@ -57,9 +58,12 @@ class Params:
             raise ValueError(f"fill must be nan, zero, intmax or random:SEED; found {self.fill!r}")
         if self.proxy not in ("pallas", "strict", "lax"):
             raise ValueError(f"proxy must be pallas, strict or lax; found {self.proxy!r}")
+        if self.links not in ("unordered", "ordered"):
+            raise ValueError(f"links must be unordered or ordered; found {self.links!r}")
         object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
-        if not self.checks and (self.fill != "nan" or self.proxy != "pallas" or not (self.races and self.definedness and self.contracts)):
-            raise ValueError("fill, proxy, races, definedness and contracts say how a kernel is checked; give seeds as well")
+        how = (self.fill, self.proxy, self.links)
+        if not self.checks and (how != ("nan", "pallas", "unordered") or not (self.races and self.definedness and self.contracts)):
+            raise ValueError("fill, proxy, links, races, definedness and contracts say how a kernel is checked; give seeds as well")
 
     @property
     def checks(self) -> bool:
@@ -69,7 +73,7 @@ class Params:
     def replay_call(self, callee: str = "palladion.emulate") -> tuple:
         """What a schedule is put between to see a finding again: the same target and checks."""
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        kept = {name: getattr(self, name) for name in ("fill", "proxy", "strict", "races", "definedness", "contracts", "budget")}
+        kept = {name: getattr(self, name) for name in ("fill", "proxy", "links", "strict", "races", "definedness", "contracts", "budget")}
         arguments = [] if self.target is None else [json.dumps(self.target)]
         return call_around(callee, arguments, {name: value for name, value in kept.items() if value != defaults[name]})
 
@@ -78,7 +82,8 @@ class Params:
         given = {"strict": int(self.strict)}
         if self.checks:
             given |= {"check": 1, "exhaustive": int(self.exhaustive), "all_seeds": int(self.all_seeds), "races": int(self.races),
-                      "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill, "proxy": self.proxy}
+                      "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill, "proxy": self.proxy,
+                      "links": self.links}
             if self.seeds is not None:
                 given["seeds"] = self.seeds
             if self.replay is not None:
