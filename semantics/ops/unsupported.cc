@@ -11,6 +11,9 @@
 namespace palladion {
 namespace {
 
+// What an instruction of SparseCore is, as the reason why it is refused: docs/sparsecore.md.
+#define PALLADION_SC(what) "SparseCore, which is not modelled (docs/sparsecore.md): " what
+
 constexpr OpRow Later(std::string_view dialect, std::string_view name, std::string_view spec, Backends backends,
                       Effect effect, Unit unit, std::string_view reason) {
   const bool pure = effect == Effect::kPure || effect == Effect::kPrints;  // of others the worst, until they are done
@@ -29,7 +32,6 @@ constexpr OpRow Later(std::string_view dialect, std::string_view name, std::stri
 
 constexpr std::string_view kGpuMemory = "Mosaic GPU's own memory operations: not modelled yet";
 constexpr std::string_view kMma = "MMA instructions: not modelled yet";
-constexpr std::string_view kSparseCore = "SparseCore: not modelled yet";
 constexpr std::string_view kCluster = "thread blocks and clusters: not modelled yet";
 constexpr std::string_view kNested = "nested meshes and pipelines as single operations: not modelled yet";
 constexpr std::string_view kOpaque = "opaque code: no meaning outside its compiler";
@@ -63,26 +65,40 @@ constexpr OpRow kRows[] = {
     Later("", "matmul_pop", "unsupported.md#matmul_pop", kTpu, Effect::kReads, Unit::kMatrix, kMma),
     Later("", "prng_split", "unsupported.md#prng_split", kTpu, Effect::kPure, Unit::kVector, kWrittenOtherwise),
     Later("", "prng_join", "unsupported.md#prng_join", kTpu, Effect::kPure, Unit::kVector, kWrittenOtherwise),
-    Later("sc", "load", "unsupported.md#sc.load", kTpu, Effect::kReads, Unit::kMemory, kSparseCore),
-    Later("sc", "swap", "unsupported.md#sc.swap", kTpu, Effect::kReadsWrites, Unit::kMemory, kSparseCore),
-    Later("sc", "gather", "unsupported.md#sc.gather", kTpu, Effect::kReads, Unit::kMemory, kSparseCore),
-    Later("sc", "scatter", "unsupported.md#sc.scatter", kTpu, Effect::kReadsWrites, Unit::kMemory, kSparseCore),
-    Later("sc", "bitcast", "unsupported.md#sc.bitcast", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
-    Later("sc", "barrier", "unsupported.md#sc.barrier", kTpu, Effect::kSynchronises, Unit::kControl, kSparseCore),
-    Later("sc", "unique", "unsupported.md#sc.unique", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
-    Later("sc", "masked_cumsum", "unsupported.md#sc.masked_cumsum", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
-    Later("sc", "masked_cummax", "unsupported.md#sc.masked_cummax", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
-    Later("sc", "masked_cummin", "unsupported.md#sc.masked_cummin", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
-    Later("sc", "masked_sort", "unsupported.md#sc.masked_sort", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
-    Later("sc", "pack", "unsupported.md#sc.pack", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
-    Later("sc", "unpack", "unsupported.md#sc.unpack", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "load", "unsupported.md#sc.load", kTpu, Effect::kReads, Unit::kMemory,
+          PALLADION_SC("a vector load with a mask or expansion")),
+    Later("sc", "swap", "unsupported.md#sc.swap", kTpu, Effect::kReadsWrites, Unit::kMemory,
+          PALLADION_SC("a vector store with a mask, compression or addition")),
+    Later("sc", "gather", "unsupported.md#sc.gather", kTpu, Effect::kReads, Unit::kMemory,
+          PALLADION_SC("a load at a vector of indices")),
+    Later("sc", "scatter", "unsupported.md#sc.scatter", kTpu, Effect::kReadsWrites, Unit::kMemory,
+          PALLADION_SC("a store or addition at a vector of indices")),
+    Later("sc", "bitcast", "unsupported.md#sc.bitcast", kTpu, Effect::kPure, Unit::kVector,
+          PALLADION_SC("a vector register seen as another type")),
+    Later("sc", "barrier", "unsupported.md#sc.barrier", kTpu, Effect::kSynchronises, Unit::kControl,
+          PALLADION_SC("a barrier of a core's subcores")),
+    Later("sc", "unique", "unsupported.md#sc.unique", kTpu, Effect::kPure, Unit::kVector,
+          PALLADION_SC("counts of equal lanes so far")),
+    Later("sc", "masked_cumsum", "unsupported.md#sc.masked_cumsum", kTpu, Effect::kPure, Unit::kVector,
+          PALLADION_SC("a running sum of the selected lanes")),
+    Later("sc", "masked_cummax", "unsupported.md#sc.masked_cummax", kTpu, Effect::kPure, Unit::kVector,
+          PALLADION_SC("a running maximum of the selected lanes")),
+    Later("sc", "masked_cummin", "unsupported.md#sc.masked_cummin", kTpu, Effect::kPure, Unit::kVector,
+          PALLADION_SC("a running minimum of the selected lanes")),
+    Later("sc", "masked_sort", "unsupported.md#sc.masked_sort", kTpu, Effect::kPure, Unit::kVector,
+          PALLADION_SC("a sort of the selected lanes by key")),
+    Later("sc", "pack", "unsupported.md#sc.pack", kTpu, Effect::kPure, Unit::kVector,
+          PALLADION_SC("two vectors as one of half the width")),
+    Later("sc", "unpack", "unsupported.md#sc.unpack", kTpu, Effect::kPure, Unit::kVector,
+          PALLADION_SC("one vector as two of twice the width")),
     Later("sc", "parallel_loop", "unsupported.md#sc.parallel_loop", kTpu, Effect::kControl, Unit::kControl,
-          kSparseCore),
+          PALLADION_SC("a loop whose turns have no order")),
     Later("sc", "all_reduce_population_count", "unsupported.md#sc.all_reduce_population_count", kTpu, Effect::kPure,
-          Unit::kVector, kSparseCore),
-    Later("sc", "all_reduce_ffs", "unsupported.md#sc.all_reduce_ffs", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+          Unit::kVector, PALLADION_SC("how many lanes are true")),
+    Later("sc", "all_reduce_ffs", "unsupported.md#sc.all_reduce_ffs", kTpu, Effect::kPure, Unit::kVector,
+          PALLADION_SC("the first true lane")),
     Later("sc", "sc_fetch_and_add", "unsupported.md#sc.sc_fetch_and_add", kTpu, Effect::kReadsWrites, Unit::kMemory,
-          kSparseCore),
+          PALLADION_SC("an atomic addition in another subcore's scalar memory")),
     Later("", "try_cluster_cancel", "unsupported.md#try_cluster_cancel", kGpu, Effect::kSynchronises, Unit::kControl,
           kCluster),
     Later("", "query_cluster_cancel", "unsupported.md#query_cluster_cancel", kGpu, Effect::kReads, Unit::kControl,
@@ -111,8 +127,11 @@ constexpr OpRow kRows[] = {
     Later("", "approx_top_k", "unsupported.md#approx_top_k", kTpu, Effect::kPure, Unit::kVector, kConvolution),
     Later("", "has_memory_space", "unsupported.md#has_memory_space", kTpu, Effect::kPure, Unit::kNone,
           kCompilerInternal),
-    Later("sc", "scan_count", "unsupported.md#sc.scan_count", kTpu, Effect::kPure, Unit::kVector, kSparseCore),
+    Later("sc", "scan_count", "unsupported.md#sc.scan_count", kTpu, Effect::kPure, Unit::kVector,
+          PALLADION_SC("counts of equal lanes so far")),
 };
+
+#undef PALLADION_SC
 
 }  // namespace
 

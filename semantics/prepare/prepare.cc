@@ -55,11 +55,13 @@ std::string OfAnotherMachine(const Launch& launch, const Target& target) {
         "a launch over a mesh of TensorCores (pltpu.TensorCoreMesh) runs on a target mosaic_tpu/CHIP; the target "
         "is ",
         ToString(target));
-  const std::string_view cores =
-      launch.mesh.starts_with("sc_") ? "subcores of a SparseCore (plsc)" : "several kinds of cores";
+  const std::string_view cores = launch.mesh == "sc_scalar" ? "scalar subcores of SparseCores (plsc.ScalarSubcoreMesh)"
+                                 : launch.mesh == "sc_vector"
+                                     ? "vector subcores of SparseCores (plsc.VectorSubcoreMesh)"
+                                     : "several kinds of cores";
   return Cat("a launch over a mesh of ", cores,
-             " is not modelled yet: use pallas_call with a grid, of which a TensorCore "
-             "runs the programs");
+             " is not modelled yet (docs/sparsecore.md): use pallas_call with a grid, of which a TensorCore runs the "
+             "programs");
 }
 
 class KernelPreparer {
@@ -243,8 +245,9 @@ class KernelPreparer {
       const BlockDim& dim = info.block[d];
       if (dim.kind == BlockDim::Kind::kBoundedSlice || dim.kind == BlockDim::Kind::kIndirect) {
         return absl::UnimplementedError(Cat("operand '", info.name,
-                                            "': BoundedSlice and Indirect block dimensions belong to emit_pipeline "
-                                            "and SparseCore; pallas_call itself refuses them"));
+                                            "': BoundedSlice block dimensions belong to emit_pipeline, Indirect ones "
+                                            "to its pipelines on SparseCore, which is not modelled; pallas_call itself "
+                                            "refuses both"));
       }
       array.window[d] = dim.size;
       if (dim.kind != BlockDim::Kind::kSqueezed) array.kept.push_back(static_cast<int>(d));

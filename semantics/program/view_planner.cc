@@ -144,7 +144,9 @@ absl::StatusOr<WalkStep> ViewPlanner::WalkAt(const std::vector<Index>& indices, 
   step.point_position = PointPosition(indices);
   for (const Index& index : indices) {
     if (index.kind == Index::Kind::kRef) {
-      return absl::UnimplementedError("a ref as an index needs SparseCore, which is not modelled");
+      return absl::UnimplementedError(
+          "a ref as an index needs SparseCore: it is a gather or scatter by DMA, which JAX refuses on a TensorCore; "
+          "SparseCore is not modelled (docs/sparsecore.md). Copy row by row, with an index that is a scalar");
     }
     step.entries.push_back(index.kind);
     IndexValue start;

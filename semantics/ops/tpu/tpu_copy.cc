@@ -109,7 +109,10 @@ absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
         Cat("copies by a TPU's DMA engines need a target mosaic_tpu/CHIP; the target is ", ToString(builder.target())));
   }
   if (BoolAttrOr(op, "add", false)) {
-    return absl::UnimplementedError("add=True is of SparseCores, which are not modelled yet");
+    return absl::UnimplementedError(
+        "add=True needs SparseCore: JAX refuses it on a TensorCore; SparseCore is not modelled (docs/sparsecore.md). "
+        "Copy, "
+        "and add what has arrived");
   }
   CopyParams params;
   PALLADION_ASSIGN_OR_RETURN(params.src, PlanSide(*FindOperand(op, "src"), builder));
