@@ -52,6 +52,7 @@ typedef struct palladion_check_options {
   const char* proxy;                 /* where a GPU needs a fence: "pallas", "strict", "lax" */
   int all_seeds;                     /* go on after a proof */
   const char* links;                 /* order of copies between TPU devices: "unordered", "ordered" */
+  int padded_bounds;                 /* on a TPU an access that stays in the tiles of its array is in bounds */
 } palladion_check_options;
 PALLADION_API void palladion_check_defaults(palladion_check_options* options);
 

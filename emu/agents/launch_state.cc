@@ -30,6 +30,19 @@ std::size_t MemoryLeft(const PreparedKernelState& kernel, const RunOptions& opti
   return limit - MemoryNeeded(kernel) + scratch;
 }
 
+memory_model::PaddedBounds TilesOf(const PreparedKernelState& kernel, const machines::Chip& chip) {
+  memory_model::PaddedBounds bounds{.generation = chip.generation};
+  for (const Kernel& one : kernel.module().kernels) {
+    if (one.name != kernel.program().kernel_name) continue;
+    for (const ValueInfo& value : one.values) {
+      if (value.type.space != Space::kSmem) continue;
+      bounds.scalar_memory.insert(value.name);
+      bounds.scalar_memory.insert(value.label);
+    }
+  }
+  return bounds;
+}
+
 }  // namespace
 
 LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options, const LaunchPlace& at)
@@ -63,6 +76,15 @@ void LaunchState::Equip(Frame& frame) {
 }
 
 absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs) {
+  if (options_.run.padded_bounds) {
+    const machines::Chip* chip = machines::FindChip(program().target.chip);
+    if (chip == nullptr || !chip->is_tpu) {
+      return absl::InvalidArgumentError(
+          Cat("bounds must be logical on ", ToString(program().target),
+              "; found padded, which is of TPUs: their memory has tiles (a target like mosaic_tpu/v5e)"));
+    }
+    memory_.SetPaddedBounds(TilesOf(kernel_, *chip));
+  }
   // What values break leaves results undefined, which are followed too.
   if (options_.definedness || (options_.contracts != nullptr && program().inspectors != 0)) {
     PALLADION_ASSIGN_OR_RETURN(shadow_rules_, kernel_.shadow_rules());

@@ -51,6 +51,8 @@ struct OptionReader {
     if (name == "definedness") return Flag(name, value, options.definedness);
     if (name == "contracts") return Flag(name, value, options.contracts);
     if (name == "strict") return Flag(name, value, options.strict);
+    if (name == "padded_bounds") return Flag(name, value, options.run.padded_bounds);
+    if (name == "engines_late") return Flag(name, value, options.run.engines_late);
     if (name == "seeds") return Whole<std::int64_t>(name, value, 1, options.seeds);
     if (name == "threads") return Whole(name, value, 0, options.threads);
     if (name == "budget") {

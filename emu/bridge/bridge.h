@@ -37,6 +37,7 @@ namespace palladion::bridge {
 
 // `options` is a list "name=value;name=value" of the fields of palladion_check_options and
 //   check  0: run in program order with the checks that are always on (the default); 1: check
+//   engines_late  1: with check=0, copies go when somebody waits for them
 //   raise  whose findings make the call fail: "none" (the default), "all" that count, or codes, "OOB,RACE_WW"; "never":
 //   not
 //          even a kernel that cannot run, whose outputs are then poison. The report says what happened

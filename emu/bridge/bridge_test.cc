@@ -47,6 +47,9 @@ TEST(Bridge, OptionsAreReadAndWrongOnesNamed) {
   EXPECT_EQ(2, how->options.threads);
   EXPECT_EQ(9, how->options.run.loop_budget);
   EXPECT_EQ((std::vector<std::string>{"OOB", "UNINIT"}), how->raise_codes);
+  EXPECT_FALSE(how->options.run.padded_bounds);
+  EXPECT_TRUE(ParseBridgeOptions("padded_bounds=1")->options.run.padded_bounds);
+  EXPECT_TRUE(ParseBridgeOptions("engines_late=1")->options.run.engines_late);
   EXPECT_TRUE(ParseBridgeOptions("raise=all")->raise_all);
   EXPECT_FALSE(ParseBridgeOptions("raise=none")->raise_all);
   EXPECT_FALSE(ParseBridgeOptions("")->check);

@@ -48,6 +48,7 @@ palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
   if (given.fill != nullptr) options.fill = given.fill;
   if (given.proxy != nullptr) options.proxy = given.proxy;
   if (given.links != nullptr) options.links = given.links;
+  options.run.padded_bounds = given.padded_bounds != 0;
   return options;
 }
 
@@ -124,7 +125,8 @@ void palladion_check_defaults(palladion_check_options* options) {
               .budget = 0,
               .proxy = nullptr,
               .all_seeds = defaults.all_seeds ? 1 : 0,
-              .links = nullptr};
+              .links = nullptr,
+              .padded_bounds = defaults.run.padded_bounds ? 1 : 0};
 }
 
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,

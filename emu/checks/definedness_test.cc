@@ -101,7 +101,7 @@ TEST(Definedness, PaddingLeaks) {
     const Finding& finding = run.result.findings[0];
     EXPECT_EQ(
         "output 'o_ref'[1] (1 of its 2 elements) is undefined: it comes from the padding of operand 'x_ref' that "
-        "program (1) read: its block reaches beyond the array",
+        "program (1) read: its block or tile reaches beyond the array",
         finding.message);
     EXPECT_EQ(6, finding.first->text_line);
     EXPECT_EQ("program (1)", finding.first->agent);

@@ -108,6 +108,7 @@ std::string OptionsText(const CheckOptions& options) {
   if (options.fill != defaults.fill) Append(&text, "fill=", OriginWord(options.fill));
   if (options.proxy != defaults.proxy) Append(&text, text.empty() ? "" : ",", "proxy=", OriginWord(options.proxy));
   if (options.links != defaults.links) Append(&text, text.empty() ? "" : ",", "links=", OriginWord(options.links));
+  if (options.run.padded_bounds) Append(&text, text.empty() ? "" : ",", "bounds=padded");
   return text.empty() ? "-" : text;
 }
 

@@ -67,6 +67,8 @@ TEST(ReplayOrigin, WhatHasChangedIsSaid) {
   expect("the inputs have other values", Origin(text, "triton/h100", "full(1)"));
   expect("recorded with the default options, and this is with fill=zero,proxy=strict,links=ordered",
          Origin(text, "triton/h100", "iota", {.fill = "zero", .proxy = "strict", .links = "ordered"}));
+  expect("recorded with the default options, and this is with bounds=padded",
+         Origin(text, "triton/h100", "iota", {.run = {.padded_bounds = true}}));
   EXPECT_EQ(WhyNot(origin, Origin(text, "triton/h100", "full(1)")).find("operations"), std::string::npos);
 }
 

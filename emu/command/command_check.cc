@@ -65,6 +65,8 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   options.links = line.Flag("links", options.links);
   if (options.links != "unordered" && options.links != "ordered")
     return absl::InvalidArgumentError(Cat("--links must be unordered or ordered; found '", options.links, "'"));
+  PALLADION_ASSIGN_OR_RETURN(const std::string bounds, ChoiceFlag(line, "bounds"));
+  options.run.padded_bounds = bounds == "padded";
   options.replay = line.Flag("replay");
   if (line.Has("replay") && options.replay.empty())
     return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
@@ -91,7 +93,8 @@ std::string CommandFor(const CommandLine& line) {
   std::string command = "palladion check";
   for (const std::string& word : line.words) Append(&command, " ", Quoted(word));
   for (const auto& [flag, value] : line.flags) {
-    if (flag == "in" || flag == "kernel" || flag == "target" || flag == "fill" || flag == "proxy" || flag == "links")
+    if (flag == "in" || flag == "kernel" || flag == "target" || flag == "fill" || flag == "proxy" || flag == "links" ||
+        flag == "bounds")
       Append(&command, " --", flag, " ", Quoted(value));
   }
   return command;

@@ -242,6 +242,7 @@ TEST_F(CheckCommandTest, WrongOptions) {
   expect({"--threads", "1000000"}, "--threads must be 4096 or less");
   expect({"--format", "xml"}, "--format must be text, json, sarif or junit; found 'xml'");
   expect({"--color", "yes"}, "--color must be auto, always or never; found 'yes'");
+  expect({"--bounds", "wide"}, "--bounds must be logical or padded; found 'wide'");
   expect({"--checks", "races,bound"}, "--checks must be a list of bounds, races, definedness and contracts");
   expect({"--checks="}, "--checks must be a list of bounds, races, definedness and contracts");
   expect({"--checks", "races", "--no-races"}, "give either --checks or --no-races, not both");

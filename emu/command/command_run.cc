@@ -137,6 +137,8 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   agents::LaunchOptions options;
   PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
   options.run.budget_name = kBudgetFlag;
+  PALLADION_ASSIGN_OR_RETURN(const std::string bounds, ChoiceFlag(line, "bounds"));
+  options.run.padded_bounds = bounds == "padded";
   PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line, Observed::Asked(line)));
   const PreparedKernel& kernel = file.kernel;
   if (line.Flag("out").empty() && (line.Has("out") || !Observed::Asked(line)))

@@ -27,6 +27,10 @@ constexpr Option kBudget = {"budget", "N",
                             "several times](spec/control.md), and the most programs of the grid (default 2^27). A "
                             "kernel that does not end is an error with the loop's line, within about a minute by "
                             "default."};
+constexpr Option kBounds = {"bounds", "logical|padded",
+                            "On a TPU, what is out of bounds: what is beyond an array's shape, or (`padded`) beyond "
+                            "the tiles that hold it, as `buffer_bounds` in JAX. What is read between the two is "
+                            "undefined, what is stored there is lost."};
 constexpr Option kFormat = {"format", "text|json", "For people, or for programs."};
 constexpr Option kColor = {"color", "auto|always|never",
                            "Colours in the text; `auto` is on a terminal, unless `NO_COLOR` is set."};
@@ -39,6 +43,7 @@ constexpr Option kRun[] = {
     kKernel,
     kTarget,
     kBudget,
+    kBounds,
     {"format", "text|json", "The report for people, or [one line of JSON](reports.md#json)."},
     {"stats", "",
      "What the launch moved and computed, after the report: bytes of each memory space, what each operand's array was "
@@ -80,6 +85,7 @@ constexpr Option kCheck[] = {
     {"links", "unordered|ordered",
      "Of several TPU devices, do copies from one device to another land in the order they were started "
      "([devices](spec/tpu-copies.md#devices))? `unordered` is the default."},
+    kBounds,
     {"checks", "LIST",
      "Only these of `bounds`, `races`, `definedness`, `contracts`, with commas; bounds are always checked."},
     {"no-races", "", "All checks but `races`."},

@@ -80,7 +80,9 @@ absl::StatusOr<agents::LaunchResult> RunTogetherInOrder(const agents::PreparedKe
             ": --program: threads wait for each other, so none runs alone; leave it out and look at the lines of "
             "that thread, which the log begins with its index"));
   }
-  const std::unique_ptr<scheduler::Policy> policy = scheduler::MakePolicy(scheduler::PolicyKind::kProgramOrder, 0, {});
+  const scheduler::PolicyKind kind =
+      options.run.engines_late ? scheduler::PolicyKind::kEnginesLate : scheduler::PolicyKind::kProgramOrder;
+  const std::unique_ptr<scheduler::Policy> policy = scheduler::MakePolicy(kind, options.run.engines_late ? 1 : 0, {});
   ScheduledOptions scheduled{.launch = options, .loop = LoopOf(options.run)};
   scheduled.loop.resident = ProgramsAtOnce(kernel.program());
   PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, RunScheduled({kernel, inputs, outputs, scheduled}, *policy));

@@ -8,18 +8,6 @@
 #include "memory_model/sets/region.h"
 
 namespace palladion::memory_model {
-namespace {
-
-// A block with no element in its array is a finding of its own, so its data need not be another.
-bool WindowOutside(absl::Span<const std::int64_t> shape, const BoxAccess& access) {
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (access.lower[d] >= shape[d] || access.upper[d] <= 0) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 DefinedMark DefinednessTracker::Number(OriginKind kind, const MemoryBuffer& buffer, const Site* site) {
   if (values_only_) return 0;
   Origin origin{.kind = kind, .object = buffer.name, .made = buffer.made, .made_line = buffer.made_line};
@@ -166,7 +154,7 @@ void DefinednessTracker::CopyStores(const MemoryBuffer& source, const BoxAccess&
 }
 
 void DefinednessTracker::Load(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach,
-                              bool any_outside) {
+                              bool outside_is_error) {
   if (access.defined == nullptr) return;
   const std::size_t elements = LayoutOf(access, 1).elements;
   const Mask& mask = access.mask;
@@ -179,11 +167,10 @@ void DefinednessTracker::Load(const MemoryBuffer& buffer, const BoxAccess& acces
   std::vector<DefinedMark>& marks = marks_;
   marks.resize(std::max(marks.size(), elements));
   if (!reach.all_copied) {
-    const bool error = any_outside || WindowOutside(buffer.shape, access);
     const DefinedMark outside =
-        access.outside == Outside::kZero && !error
+        access.outside == Outside::kZero && !outside_is_error
             ? DefinedMark{0}
-            : Number(error ? OriginKind::kOutOfBounds : OriginKind::kPadding, buffer, &access.site);
+            : Number(outside_is_error ? OriginKind::kOutOfBounds : OriginKind::kPadding, buffer, &access.site);
     std::fill_n(marks.begin(), elements, outside);
   }
   buffer.defined.LoadBox(buffer.shape, access, reach, marks.data());

@@ -37,8 +37,9 @@ class DefinednessTracker {
   // has been stored by whoever stored it in the source. nullptr: it is done.
   void CarriesFrom(const MemoryBuffer* source) { engine_source_ = source; }
 
-  // Each sets or reads the access's `defined`. `any_outside`: a lane that takes part is out of bounds.
-  void Load(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach, bool any_outside);
+  // Each sets or reads the access's `defined`. `outside_is_error`: what the box has outside its
+  // array is no padding.
+  void Load(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach, bool outside_is_error);
   void Load(const MemoryBuffer& buffer, const PointAccess& access, bool all_inside);
   void Store(MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach);
   void Store(MemoryBuffer& buffer, const PointAccess& access);

@@ -9,14 +9,17 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/block_pool.h"
 #include "memory_model/bytes/definedness_tracker.h"
 #include "memory_model/bytes/memory_buffer.h"
+#include "memory_model/bytes/padded_bounds.h"
 #include "memory_model/bytes/printed_lines.h"
 #include "memory_model/sets/box.h"
 #include "semantics/base/agent_name.h"
@@ -75,6 +78,9 @@ class Memory final : public Machine {
     fills_late_ = fill.kind != Fill::Kind::kRandom;  // whose numbers go on in the order of allocations
   }
   Filler& filler() { return filler_; }
+
+  // Accesses that stay in an array's tiles are no findings. Before the first request.
+  void SetPaddedBounds(PaddedBounds bounds) { padded_bounds_ = std::move(bounds); }
 
   // From here on accesses say which elements are undefined (their `defined`). Before the first request. `values_only`:
   // what memory gives counts as defined; results for which hardware promises nothing are followed.
@@ -148,6 +154,7 @@ class Memory final : public Machine {
   void FillPoison(const Buffer& buffer, std::byte* at, std::size_t elements);
   void PoisonOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, const BoxLayout& layout,
                      std::byte* value);
+  bool InTiles(const Buffer& buffer, const BoxAccess& access) const;  // of a TPU, where they count as in bounds
   void ReportOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, bool is_store);
   void ReportPoint(const Buffer& buffer, const Site& site, std::size_t element, bool is_store);
   const std::byte* WhereDense(const BoxAccess& access, const BoxReach& reach) const;
@@ -177,6 +184,7 @@ class Memory final : public Machine {
   PrintedLines printed_;
   Filler filler_;
   bool fills_late_ = true;
+  std::optional<PaddedBounds> padded_bounds_;
   AgentNaming naming_;
   std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: nobody asks
   bool lends_ = true;

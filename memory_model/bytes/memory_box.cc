@@ -44,9 +44,22 @@ bool AnyLaneOutside(const BoxAccess& access, const BoxReach& reach, std::size_t 
   return false;
 }
 
+// A block with no element in its array is a finding of its own, so its data need not be another.
+bool WindowOutside(absl::Span<const std::int64_t> shape, const BoxAccess& access) {
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (access.lower[d] >= shape[d] || access.upper[d] <= 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
+bool Memory::InTiles(const Buffer& buffer, const BoxAccess& access) const {
+  return padded_bounds_.has_value() && padded_bounds_->Covers(buffer.name, buffer.dtype, buffer.shape, access);
+}
+
 void Memory::ReportOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, bool is_store) {
+  if (InTiles(buffer, access)) return;
   std::vector<std::string> box;
   std::string worst;
   for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
@@ -109,7 +122,10 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
   const bool outside = !reach.all_legal && AnyLaneOutside(access, reach, layout.elements);
   if (outside) ReportOutside(buffer, access, reach, false);
   if (access.mask.lanes != nullptr && moves_) FillMasked(buffer, access.mask, layout.elements, value);
-  if (tracker_ != nullptr) tracker_->Load(buffer, access, reach, outside);
+  if (tracker_ == nullptr) return;
+  const bool is_error =
+      !reach.all_copied && (outside || WindowOutside(buffer.shape, access)) && !InTiles(buffer, access);
+  tracker_->Load(buffer, access, reach, is_error);
 }
 
 namespace {

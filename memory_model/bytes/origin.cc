@@ -46,7 +46,7 @@ std::string WhereFrom(const Origin& origin, const std::string& reader, const std
       return Cat("an element of the output '", origin.object, "'", read, origin.was_read ? " before" : ", as if",
                  " anybody had written it");
     case OriginKind::kPadding:
-      return Cat("the padding of operand '", origin.object, "'", read, ": its block reaches beyond the array");
+      return Cat("the padding of operand '", origin.object, "'", read, ": its block or tile reaches beyond the array");
     case OriginKind::kMaskedLane:
       return Cat("a masked-off lane of a load of '", origin.object, "' without other=", at);
     case OriginKind::kOutOfBounds:

@@ -38,7 +38,8 @@ class _CheckOptions(ctypes.Structure):
     _fields_ = [("seeds", ctypes.c_int64), ("exhaustive", ctypes.c_int), ("replay", ctypes.c_char_p), ("fill", ctypes.c_char_p),
                 ("races", ctypes.c_int), ("definedness", ctypes.c_int), ("contracts", ctypes.c_int), ("strict", ctypes.c_int),
                 ("threads", ctypes.c_int), ("budget", ctypes.c_int64), ("proxy", ctypes.c_char_p), ("all_seeds", ctypes.c_int),
-                ("links", ctypes.c_char_p)]
+                ("links", ctypes.c_char_p),
+                ("padded_bounds", ctypes.c_int)]
 
 
 class _CallRequest(ctypes.Structure):
@@ -155,7 +156,7 @@ class Program:
         """As `run`, under the orders that hardware may choose; `outputs` get those of the first or of the replayed one, or are left out.
 
         `options` are the fields of palladion_check_options: seeds, exhaustive, replay, fill, proxy, links, races, definedness, contracts,
-        strict, threads, budget, all_seeds.
+        strict, threads, budget, all_seeds, padded_bounds.
         """
         given = _CheckOptions()
         self._library.palladion_check_defaults(ctypes.byref(given))

@@ -20,7 +20,8 @@ _TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e
 def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int = 64, target: str | None = None,
           rtol: float | None = None, atol: float | None = None, exhaustive: bool = False, replay: str | None = None, fill: str = "nan",
           races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False,
-          proxy: str = "pallas", links: str = "unordered", all_seeds: bool = False, budget: int | None = None,
+          proxy: str = "pallas", links: str = "unordered", bounds: str = "logical", all_seeds: bool = False,
+          budget: int | None = None,
           progress: bool | Callable[[Progress], object] | None = None) -> Report:
     """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with. `target` is as for `palladion.run`.
 
@@ -28,11 +29,15 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
     atol + rtol |expected|; both are the tolerance of the type in JAX's own tests where they are not given, 0 for integers.
     budget: loop iterations of one program, and steps of a schedule (docs/checks.md); None: less than a minute of them. progress: None
     shows how far it is on a terminal and in a notebook, a function is called with a palladion.progress.Progress.
+    bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
     A check stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
     """
     options = {"seeds": _whole("seeds", seeds), "exhaustive": bool(exhaustive), "fill": fill, "races": bool(races),
                "definedness": bool(definedness), "contracts": bool(contracts), "strict": bool(strict), "proxy": proxy, "links": links,
                "all_seeds": bool(all_seeds)}
+    if bounds not in ("logical", "padded"):
+        raise ValueError(f"bounds must be logical or padded; found {bounds!r}")
+    options["padded_bounds"] = bounds == "padded"
     if budget is not None:
         options["budget"] = running.whole("budget", budget)
     if replay is not None:
@@ -42,7 +47,7 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
             raise ValueError(f"{name} must be 0 or more, and needs a reference; found {value!r}")
     target = probes.given(target)
     execution = running.execute(f, args, target, how=running.How(check=options, progress=checked(progress)))
-    again = _replay_call(f, target, options)
+    again = _replay_call(f, target, options | {"bounds": bounds})
     report = Report(execution.results, [_kernel_report(one, again) for one in execution.runs])
     if reference is not None:
         with jax.default_device(jax.devices("cpu")[0]):
@@ -61,7 +66,7 @@ def _kernel_report(one, again) -> KernelReport:
 def _replay_call(f, target, options) -> tuple:
     """What a schedule is put between to see a finding again."""
     defaults = {name: parameter.default for name, parameter in inspect.signature(check).parameters.items()}
-    kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy", "links")}
+    kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy", "links", "bounds")}
     name = getattr(f, "__name__", "f")
     return call_around("palladion.check", [name if name.isidentifier() else "f", "*args"],
                        {name: value for name, value in kept.items() if value != defaults[name]})

@@ -1,24 +1,30 @@
 """What JAX's own interpret parameters mean here, by tables.
 
-A value that has no meaning here (a callback for each grid point, a padded bound) leaves the kernel to JAX's interpreter, with a
-PalladionWarning. Input: objects of the classes InterpretParams and InterpretGPUParams (JAX 0.8 to 0.12), and True. They are known by
+A value that has no meaning here (a callback for each grid point, logging) leaves the kernel to JAX's interpreter, with a
+PalladionWarning that says why. Input: objects of the classes InterpretParams and InterpretGPUParams (JAX 0.8 to 0.12), and True. They are known by
 name, so that nothing of JAX's interpreters is imported.
 """
 
+from palladion import jax_interpreters
 from palladion.bridge.params import Params
 
 CLAIMS = ("bare", "palladion", "gpu_interpret", "tpu_interpret", "interpret_true")
 _CLASSES = {"InterpretParams": "tpu_interpret", "TPUInterpretParams": "tpu_interpret", "InterpretGPUParams": "gpu_interpret"}
 
-# Fields that cannot change what a program means here: which of the legal orders is taken, sizes of tables that are not needed.
-_WITHOUT_MEANING = frozenset((
-    "detect_races", "on_race", "out_of_bounds_reads", "uninitialized_memory",  # translated below
-    "dma_execution_mode", "random_seed", "vector_clock_size", "num_tma_threads_per_device", "allow_hbm_allocation_in_run_scoped",
-    "skip_floating_point_ops",  # a short cut: here they are computed
+# Fields whose every value is translated below, or cannot change what a program means here; docs/jax.md says why of each.
+_ANY_VALUE = frozenset((
+    "detect_races", "on_race", "out_of_bounds_reads", "uninitialized_memory", "dma_execution_mode", "buffer_bounds", "num_cores_or_threads",
+    "num_cores_per_device", "allow_hbm_allocation_in_run_scoped",
+    "random_seed", "vector_clock_size", "num_tma_threads_per_device", "skip_floating_point_ops",
 ))
-# Fields that have to have this value.
-_ONLY = {"num_cores_or_threads": 1, "num_cores_per_device": 1, "grid_point_recorder": None, "buffer_bounds": "logical",
-         "logging_mode": None, "inline_mgpu": "error"}
+# Fields that have to have this value, and why.
+_ONLY = {
+    "grid_point_recorder": (None, "it is told in which order JAX's interpreter visits the grid"),
+    "logging_mode": (None, "it logs what JAX's interpreter does; `palladion log` has what a kernel does here"),
+    "inline_mgpu": ("error", "the code that it ignores would be left out"),
+}
+# How many TensorCores of one device a kernel may span, and a chip that has them.
+_CHIP_OF_CORES = {1: None, 2: "v5p"}
 
 RACE_CODES = ("RACE_RW", "RACE_WW", "RACE_ASYNC", "RACE_XDEV")
 
@@ -28,7 +34,7 @@ _ALWAYS_RAISED = {"tpu_interpret": ("ILLEGAL", "OUT_REVISIT")}
 
 
 class NoMeaning(Exception):
-    """The text says which field has a value that Palladion cannot honour."""
+    """The text says which field has a value that Palladion cannot honour, and why."""
 
 
 def claim_of(interpret) -> str | None:
@@ -42,22 +48,44 @@ def claim_of(interpret) -> str | None:
     return next((_CLASSES[c.__name__] for c in type(interpret).__mro__ if c.__name__ in _CLASSES), None)
 
 
-def translated(interpret) -> Params:
+def translated(interpret, of_mesh: bool = False) -> Params:
     """NoMeaning where a field cannot be honoured. JAX raises where a read is out of bounds; it reports a race and goes on, and raises
-    where it has `on_race` (JAX 0.12) and that is not "warn"."""
+    where it has `on_race` (JAX 0.12) and that is not "warn". `of_mesh`: the kernel itself says how many cores or threads it has."""
     if interpret is True:
         return Params(on_defect="warn")
     fields = {name: getattr(interpret, name) for name in getattr(interpret, "__dataclass_fields__", ())}
     for name, value in fields.items():
-        if name not in _WITHOUT_MEANING and (name not in _ONLY or value != _ONLY[name]):
-            raise NoMeaning(f"{type(interpret).__name__}({name}={value!r})")
+        if name not in _ANY_VALUE and (name not in _ONLY or value != _ONLY[name][0]):
+            why = f": {_ONLY[name][1]}" if name in _ONLY else ""
+            raise NoMeaning(f"{type(interpret).__name__}({name}={value!r}) has no meaning in Palladion{why}")
     races = bool(fields.get("detect_races"))
     fill = fields.get("uninitialized_memory", "nan")
     raising = _ALWAYS_RAISED.get(claim_of(interpret), ())
     raising += ("OOB",) if fields.get("out_of_bounds_reads", "raise") == "raise" else ()
     if races and fields.get("on_race") == "raise":
         raising += RACE_CODES
+    given = {"on_defect": "warn", "raise_codes": raising, "bounds": fields.get("buffer_bounds", "logical"),
+             "target": None if of_mesh else _target(interpret, fields)}
     if not races and fill == "nan":
-        return Params(on_defect="warn", raise_codes=raising)
-    return Params(seeds=16 if races else 1, races=races, definedness=False, contracts=False, fill=fill, on_defect="warn",
-                  raise_codes=raising)
+        return Params(**given, engines_late=fields.get("dma_execution_mode") == "on_wait")
+    return Params(**given, seeds=16 if races else 1, races=races, definedness=False, contracts=False, fill=fill)
+
+
+def _target(interpret, fields) -> str | None:
+    """A GPU kernel has the threads that it says itself, in JAX too."""
+    name = next((n for n in ("num_cores_or_threads", "num_cores_per_device") if n in fields), None)
+    if name is None or claim_of(interpret) != "tpu_interpret":
+        return None
+    if fields[name] not in _CHIP_OF_CORES:
+        raise NoMeaning(f"{type(interpret).__name__}({name}={fields[name]}) has no meaning in Palladion: no TPU has so many TensorCores that one "
+                        "kernel spans; v4 and v5p have two")
+    return _CHIP_OF_CORES[fields[name]]
+
+
+def refused(interpret, jaxprs) -> str | None:
+    """Why JAX's interpreter of TPUs refuses the kernel with these parameters, where Palladion would run it."""
+    if claim_of(interpret) == "tpu_interpret" and not getattr(interpret, "allow_hbm_allocation_in_run_scoped", True):
+        if any(map(jax_interpreters.hbm_in_run_scoped, jaxprs)):
+            return ("Cannot allocate HBM in `run_scoped` (no TPU can). For a test that does it all the same: "
+                    f"{type(interpret).__name__}(allow_hbm_allocation_in_run_scoped=True)")
+    return None

@@ -19,6 +19,8 @@ class Params:
     on_defect: "raise" makes the kernel call fail; "warn" and "collect" let the program go on.
     on_unsupported: of a kernel that Palladion does not have all of: "raise" an error of the call; "jax" has JAX's own interpreter run it;
         "skip" leaves it out, and its results are poison.
+    bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array, "logical" only those that stay in its shape.
+    engines_late: without `seeds`, copies go when somebody waits for them, not when they are started.
     strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
     raise_codes: with "warn" or "collect", findings that make the call fail all the same.
     session: which report the calls go to (channels.py); set by `emulate`.
@@ -39,6 +41,8 @@ class Params:
     definedness: bool = True
     contracts: bool = True
     budget: int | None = None
+    bounds: str = "logical"
+    engines_late: bool = False
     raise_codes: tuple = ()
     session: int = 0
 
@@ -60,6 +64,10 @@ class Params:
             raise ValueError(f"proxy must be pallas, strict or lax; found {self.proxy!r}")
         if self.links not in ("unordered", "ordered"):
             raise ValueError(f"links must be unordered or ordered; found {self.links!r}")
+        if self.bounds not in ("logical", "padded"):
+            raise ValueError(f"bounds must be logical or padded; found {self.bounds!r}")
+        if self.engines_late and self.checks:
+            raise ValueError("engines_late is of kernels that are run once; with seeds, copies are both late and early")
         object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
         how = (self.fill, self.proxy, self.links)
         if not self.checks and (how != ("nan", "pallas", "unordered") or not (self.races and self.definedness and self.contracts)):
@@ -73,13 +81,13 @@ class Params:
     def replay_call(self, callee: str = "palladion.emulate") -> tuple:
         """What a schedule is put between to see a finding again: the same target and checks."""
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        kept = {name: getattr(self, name) for name in ("fill", "proxy", "links", "strict", "races", "definedness", "contracts", "budget")}
+        kept = {name: getattr(self, name) for name in ("fill", "proxy", "links", "bounds", "strict", "races", "definedness", "contracts", "budget")}
         arguments = [] if self.target is None else [json.dumps(self.target)]
         return call_around(callee, arguments, {name: value for name, value in kept.items() if value != defaults[name]})
 
     def options_text(self, may_fail: bool = True) -> str:
         """The options of a kernel call (emu/bridge/bridge.h). One that may not fail is only told of in the report."""
-        given = {"strict": int(self.strict)}
+        given = {"strict": int(self.strict), "padded_bounds": int(self.bounds == "padded"), "engines_late": int(self.engines_late)}
         if self.checks:
             given |= {"check": 1, "exhaustive": int(self.exhaustive), "all_seeds": int(self.all_seeds), "races": int(self.races),
                       "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill, "proxy": self.proxy,

@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from palladion import jax_programs, jax_versions, lowering, probes
+from palladion import jax_interpreters, jax_programs, jax_versions, lowering, probes
 from palladion._library import UNSUPPORTED, PalladionError
 from palladion.bridge import elsewhere, jax_params, targets, transport
 from palladion.bridge.channels import OUTSIDE, channels
@@ -46,8 +46,16 @@ _OTHER_THREAD = ("Only interpret mode is supported on CPU backend (no GPU, no TP
 _NO_SESSION = -1  # reports that are left there are dropped
 
 
+def _answer_for_jax():
+    """Also for what was imported since the last time. A kernel's parameters bring their interpreter along, but for a GPU's."""
+    from palladion.bridge import jax_state  # needs the session, which needs this file
+
+    jax_state.answer()
+
+
 def register():
     """Puts the rules in place, once."""
+    _answer_for_jax()
     with _rules.lock:
         if not _rules.undo:
             lowering.hold()
@@ -78,13 +86,18 @@ def uninstall() -> None:
     with _rules.lock:
         for undo in reversed(_rules.undo):
             undo()
+        jax_interpreters.put_back()
         lowering.set_claim(None)
         _rules.undo = ()
         _rules.installed = _Installed()
     jax.clear_caches()
 
 
-def _claimed(context, name, interpret) -> Params | None:
+def _claimed(context, name, params) -> Params | None:
+    interpret = params.get("interpret")
+    if jax_params.claim_of(interpret) == "gpu_interpret":
+        jax_interpreters.import_gpu_interpreter()
+    _answer_for_jax()
     emulating = jax_versions.interpret_configuration()
     if isinstance(emulating, Params):  # also for a kernel function that was made before, or in another `emulate`
         return emulating
@@ -97,17 +110,20 @@ def _claimed(context, name, interpret) -> Params | None:
         return interpret
     if claim == "bare":
         return _rules.installed.params
+    mesh = params["meshes"][0] if "meshes" in params else params.get("mesh")
     try:
-        return jax_params.translated(interpret)
+        how = jax_params.translated(interpret, mesh is not None)
     except jax_params.NoMeaning as error:
-        reason = f"{error} has no meaning in Palladion"
-        warnings.warn(f"{reason}, so JAX's interpreter runs this kernel", PalladionWarning, stacklevel=3)
-        elsewhere.tells(context, OUTSIDE, elsewhere.Elsewhere(name, elsewhere.JAX, reason))
+        warnings.warn(f"{error}; so JAX's interpreter runs this kernel", PalladionWarning, stacklevel=3)
+        elsewhere.tells(context, OUTSIDE, elsewhere.Elsewhere(name, elsewhere.JAX, str(error)))
         return None
+    if (why := jax_params.refused(interpret, params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],))) is not None:
+        raise ValueError(why)
+    return how
 
 
 def _answer(name, context, nodes, params, fallback):
-    how = _claimed(context, params.get("name") or name, params.get("interpret"))
+    how = _claimed(context, params.get("name") or name, params)
     if how is None:
         return None
     if jax_programs.is_for_export(context):

@@ -215,6 +215,11 @@ def warn_of(report: SessionReport, stacklevel):
             warnings.warn(str(call), PalladionWarning, stacklevel=stacklevel)
 
 
+def current() -> Session | None:
+    """The session that the calls of this thread go to."""
+    return _open.current()
+
+
 def last_report() -> SessionReport | None:
     """The report of the kernels that ran last: of the last `emulate`, `run`, `record` or `check` that ended, or of calls outside of any
     since then. It is there after an error and after Ctrl-C, too.

@@ -1,0 +1,62 @@
+"""What a program hears when it asks JAX's own interpreters what they found (jax_interpreters.py), and kernels ran in Palladion.
+
+`races_found` is True where a kernel that ran in Palladion since the last time somebody asked, or had it forgotten, had a race: in the
+`emulate` that this thread is in, else outside of any. It waits for what the thread has dispatched. It is also True where JAX's own
+interpreter found one. JAX itself has the answer of the last kernel alone.
+"""
+
+import threading
+
+from palladion import jax_interpreters
+from palladion.bridge import session as sessions
+from palladion.bridge.jax_params import RACE_CODES
+from palladion.bridge.params import Params
+
+
+class _Asked:
+    """What was asked last, and the answer."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.clear()
+
+    def clear(self):
+        self.report, self.calls, self.state, self.found = None, 0, None, False
+
+
+_asked = _Asked()
+
+
+def _report():
+    """The report that the kernels of this thread go to, complete as far as they were dispatched."""
+    session = sessions.current()
+    if session is None:
+        return sessions.last_report()
+    sessions.settle(session.params.session)
+    return session.report
+
+
+def _found(state_of_jax) -> bool:
+    report = _report()
+    calls = getattr(report, "calls", [])  # `palladion.run` has another kind of report
+    with _asked.lock:
+        new = calls if report is not _asked.report else calls[_asked.calls:]
+        if new:
+            _asked.found = any(finding.code in RACE_CODES for call in new for finding in call.findings)
+        elif state_of_jax is not _asked.state:
+            _asked.found = False  # kernels ran in JAX's interpreter since
+        _asked.report, _asked.calls, _asked.state = report, len(calls), state_of_jax
+        return _asked.found
+
+
+def _forget() -> None:
+    report = _report()
+    with _asked.lock:
+        _asked.clear()
+        _asked.report, _asked.calls = report, len(getattr(report, "calls", []))
+
+
+def answer() -> None:
+    """Puts the answers in place, in what of JAX is imported by now."""
+    jax_interpreters.answer(_found, _forget)
+    jax_interpreters.keep_configuration(lambda value: isinstance(value, Params))
