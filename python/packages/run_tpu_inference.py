@@ -25,6 +25,7 @@ import numpy as np
 
 import palladion
 import tpu_inference_bare
+import tpu_inference_experimental as experimental
 
 bf16, f32, f8 = jnp.bfloat16, jnp.float32, jnp.float8_e4m3fn
 
@@ -34,12 +35,14 @@ PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "production-k
 REFUSED = {
     "semaphore as a result": (r"semaphores that outlive a kernel's call", "one kernel starts the copies, another waits for them"),
     "SparseCore": (r"SparseCore, which is not modelled", "its instructions and meshes"),
+    "more devices": (r"negative shift count", "it is written for more than four devices, and for SparseCores; refused by itself"),
 }
 # A row that runs and whose numbers are not the oracle's, as they would not be on a TPU.
 DIFFERS = {"lost outputs": "true, a mistake of the package: see below."}
 # What is found in a row that runs, and the argument.
 SLOTS, STORE, UNUSED, LIMIT = "slot mapping", "store in flight", "unused entries", "one buffer"
 SCAN, BEFORE = "two outputs", "before the first expert"
+SCHEDULE, CASES, WORD, TWO_BUFFERS = "schedule's end", "rows of the other case", "one word more", "two buffers"
 FOUND = {
     SLOTS: ({"OOB"}, "true: with fewer slices than a block holds, the kernel loads `slices_ref` behind its end, and does not use what it finds. The caller has to pad."),
     STORE: ({"NONDET", "RACE_ASYNC", "RACE_RW"}, "true, a mistake of the package: see below."),
@@ -48,6 +51,12 @@ FOUND = {
     BEFORE: ({"OOB"}, "true: for its first two experts `wait_a2a_gather_send` loads the counts of the experts -2 and -1, in front of the tables, and drops them."),
     SCAN: ({"NONDET", "OUT_MISSING", "RACE_ASYNC", "RACE_WW", "UNINIT"}, "true, two mistakes of the package: see below. OUT_MISSING and UNINIT are of "
            "rows behind the tokens, which nobody reads."),
+    SCHEDULE: ({"OUT_MISSING", "UNINIT"}, "true and harmless: of its tables the first kernel fills as many entries as there are steps, and copies them out in "
+               "chunks of 1,024; the second one goes no further."),
+    TWO_BUFFERS: ({"OUT_MISSING", "RACE_RW", "UNINIT"}, "true: see below; and the schedule's end."),
+    CASES: ({"OUT_MISSING"}, "true and harmless: one kernel has the decode sequences and another one the rest, and the caller takes from each the rows that it wrote."),
+    WORD: ({"OOB", "UNINIT"}, "true and harmless: `_pack_new_kv` loads the word after the last one, behind its buffer, and drops it; of the sums also the lanes "
+           "without a head are copied out, which the caller cuts off."),
     LIMIT: ({"CAPACITY"}, "the package counts one buffer of a block that the grid never changes, and says so in a comment; Palladion counts two, as JAX's lowering "
             "asks for, unless the index map is the constant 0."),
 }
@@ -177,6 +186,10 @@ def _conv(lengths, q_loc, distribution, dim=128, bias=True, dtype=bf16):
     return _test("causal_conv1d_test", "CausalConv1dTest", "_run_verification", lengths, q_loc, distribution, dim, 4, bias, dtype)
 
 
+def _cp(method, **kwargs):
+    return _test("rpa_v3_cp.ragged_paged_attention_kernel_cp_test", "RaggedPagedAttentionPcpTest", f"test_pcp_{method}", **kwargs)
+
+
 def _kv_update(page_size=32, heads=2, dim=128, slices=None):
     return _test("ragged_kv_cache_update_v2_test", "KVCacheUpdateTest", "test_basic", page_size=page_size, combined_kv_head_num=heads,
                  head_dim=dim, num_slices_per_block=slices, dynamic_validate_inputs=False)
@@ -268,6 +281,20 @@ ROWS = [
     Row("mla v2 transpose", _transpose((256, 256), (1, 0), 128, 128)),
     Row("mla v2 transpose, three dimensions", _transpose((96, 64, 64), (1, 0, 2), 32, 32)),
     Row("ragged_gather v2", _test("ragged_gather_v2_test", "GatherTest", "test_sc_gather", in_out_size=(512, 400), start_end=(3, 338), hidden_size=128, dtype=f32), reason="SparseCore"),
+    Row("batched_rpa, mixed", experimental.batched_rpa(MIXED), reason=SCHEDULE, seeds=2),
+    Row("batched_rpa, decode", experimental.batched_rpa(DECODE, decodes=4), reason=SCHEDULE, seeds=2),
+    Row("rpa_v3_cp, head and tail", _cp("current_head_tail", dtype=f32, P=1)),
+    Row("rpa_v3_cp, two phases", _cp("two_phase_chunked_prefill", dtype=f32)),
+    Row("rpa_v3_cp, strided write", _cp("strided_cache_write", P=2)),
+    Row("deepseek_v4 mla, dense", experimental.deepseek_mla(False)),
+    Row("deepseek_v4 mla, sparse", experimental.deepseek_mla(True)),
+    Row("deepseek_v4 mla, window", experimental.deepseek_window(), reason=WORD),
+    Row("deepseek_v4 top k", experimental.deepseek_topk(), reason=CASES),
+    Row("megablox gmm", experimental.gmm()),
+    Row("triangle_solver, Newton", experimental.triangle("newton_schulz_inverse_pallas", block_size=2)),
+    Row("triangle_solver, by blocks", experimental.triangle("decompose_triangular_matrix_inverse_pallas", n_block_size=2)),
+    Row("batched_rpa, two buffers", experimental.batched_rpa(MIXED, buffers=2), reason=TWO_BUFFERS, seeds=2),
+    Row("hierarchical reduce-scatter, 4 devices", experimental.hierarchical_reduce_scatter(), "v7x", reason="more devices"),
     Row("gdn v1, decode by fours", _gdn(13, []), reason=f"{STORE}, {UNUSED}"),
     Row("gdn v2, decode by fours", _test("gdn_decode_kernel_test", "FusedGdnKernelTest", "_test_fused_gdn", 13, 2, 2, 128, 128), reason=STORE),
 ]
@@ -306,6 +333,9 @@ def _word(row, report, said) -> str:
     return ", ".join(sorted(found)) or report.verdict
 
 
+LINE = "{:58}  {:4}  {:>7}  {} {}"
+
+
 def table(results) -> str:
     lines = [f"tpu-inference {importlib.metadata.version('tpu-inference')}, JAX {jax.__version__}, by `./dev test-packages tpu-inference`:", "",
              "| kernel | chip | verdict | why | seconds |", "|---|---|---|---|---|"]
@@ -328,10 +358,11 @@ def main() -> int:
     warnings.simplefilter("ignore")
     tpu_inference_bare.install()
     results = {}
+    print(LINE.format("kernel", "chip", "seconds", "verdict", ""))
     for row in ROWS:
         if re.search(options.filter, f"{row.name} / {row.chip}"):
             result = results[row] = run(row, options.seeds)
-            print(f"{row.name} / {row.chip}: {result.word} ({result.seconds:.1f} s)", flush=True)
+            print(LINE.format(row.name, row.chip, f"{result.seconds:.1f}", result.word, row.reason and f"({row.reason})").rstrip(), flush=True)
             if options.verbose:
                 print(result.report)
     wrong = [result.word for result in results.values() if result.word.startswith("wrong")]
