@@ -74,7 +74,7 @@ class TrialRunner {
   // The schedule without values (emu/launch/elided_program.h), of threads: findings of values and outputs are missing.
   // `elided` is made of the runner's kernel; `reads` is one of its program. An error: it could not be told so far.
   absl::StatusOr<Trial> RunElided(const scheduler::Schedule& schedule, const scheduler::RunLengths& lengths,
-                                  const agents::PreparedKernelState& elided, ReadsFrom& reads) const;
+                                  const agents::PreparedKernelState& elided, launch::ReadsFrom& reads) const;
 
   // The same schedule of another kernel of the same shape (over the ring), for its outputs only.
   absl::StatusOr<std::vector<Tensor>> RunOn(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
@@ -96,7 +96,7 @@ class TrialRunner {
   struct Judged {
     const agents::PreparedKernelState& kernel;
     bool races = false;
-    ReadsFrom* reads_from = nullptr;  // of a run without values, which no second run can follow
+    launch::ReadsFrom* reads_from = nullptr;  // of a run without values, which no second run can follow
   };
 
   AgentKind AgentsOf(const scheduler::Schedule& schedule) const;
