@@ -59,9 +59,24 @@ class Checker {
   }
 
   Report TakeReport() { return std::move(report_); }
-  std::vector<Tensor> TakeOutputs() { return std::move(options_.replay.empty() ? baseline_.outputs : replayed_); }
+  // And what goes with them to later launches.
+  absl::StatusOr<std::vector<Tensor>> TakeOutputs() {
+    Taken& taken = replayed_;
+    if (options_.replay.empty()) taken = {std::move(baseline_.outputs), baseline_.left};
+    if (!taken.outputs.empty()) {
+      const std::vector<MutableArray> arrays = MutableArraysOf(taken.outputs);
+      PALLADION_RETURN_IF_ERROR(launch::LeaveTo(options_.run.session, {kernel_.state(), inputs_, arrays, taken.left}));
+    }
+    return std::move(taken.outputs);
+  }
 
  private:
+  // What the caller gets of one schedule.
+  struct Taken {
+    std::vector<Tensor> outputs;
+    agents::LaunchLeft left;
+  };
+
   absl::Status RunSchedules() {
     if (!options_.replay.empty()) return Replay();
     if (!options_.exhaustive && !runner_.interact()) return RunOrders();
@@ -170,9 +185,9 @@ class Checker {
     return bytes * static_cast<std::size_t>(kernel_.state().program().devices);
   }
 
-  absl::Status RunOne(const scheduler::Schedule& schedule, std::vector<Tensor>* outputs = nullptr) {
+  absl::Status RunOne(const scheduler::Schedule& schedule, Taken* taken = nullptr) {
     PALLADION_ASSIGN_OR_RETURN(checks::Trial trial, runner_.Run(schedule, checks::Watch::kEverything, lengths_));
-    if (outputs != nullptr) *outputs = trial.outputs;
+    if (taken != nullptr) *taken = {trial.outputs, trial.left};
     PALLADION_RETURN_IF_ERROR(Take(trial, checks::Watch::kEverything));
     return Compare(trial);
   }
@@ -349,7 +364,7 @@ class Checker {
   const CheckOptions& options_;
   const checks::TrialRunner& runner_;
   checks::Trial baseline_;
-  std::vector<Tensor> replayed_;  // outputs of the schedule that was asked for
+  Taken replayed_;  // of the schedule that was asked for
   scheduler::RunLengths lengths_;
   checks::Shortener shortener_{runner_, lengths_};
   scheduler::Explored explored_;
@@ -377,7 +392,9 @@ absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tens
     PALLADION_ASSIGN_OR_RETURN(const checks::TrialRunner runner, checks::TrialRunner::Create(kernel, arrays, options));
     Checker checker(kernel, arrays, options, runner);
     PALLADION_RETURN_IF_ERROR(checker.Run());
-    if (outputs != nullptr) *outputs = checker.TakeOutputs();
+    if (outputs != nullptr) {
+      PALLADION_ASSIGN_OR_RETURN(*outputs, checker.TakeOutputs());
+    }
     return checker.TakeReport();
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(

@@ -30,6 +30,8 @@ class PreparedKernelState;  // what a prepared kernel is inside
 
 namespace palladion {
 
+class Session;  // emu/session.h
+
 struct PrepareOptions {
   std::string kernel;            // which of several; "" where the text has one
   std::string target;            // "mosaic_tpu/v5e"; "": what the kernel says
@@ -71,6 +73,9 @@ struct RunOptions {
   bool padded_bounds = false;
   // Of `Run` and `RunInto`: copies go as late as they can, when somebody waits for them, not as soon as they start.
   bool engines_late = false;
+  // What outlives the launch: semaphores that kernels take and give, and what their copies still have under way.
+  // nullptr: nothing does; semaphores that are taken are new, and copies have landed when the launch ends.
+  Session* session = nullptr;
 };
 
 struct RunResult {

@@ -214,6 +214,7 @@ void ConcurrencyModel::End(const CodeSite& site) {
   agents_.NoteKnown();
   for (const auto& records : {engine_.finished(), engine_.Unfinished()}) {
     for (const AsyncEngine::Record& record : records) {
+      if (handed_over_.contains(record.id)) continue;
       if (!agents_.KnownNow(record.id, static_cast<std::uint32_t>(record.must_await))) ReportNotAwaited(record);
     }
   }

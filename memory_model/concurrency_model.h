@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,6 +107,8 @@ class ConcurrencyModel {
   std::int64_t Read(AgentId agent, SemaphoreId id) { return semaphores_[id].Read(agent, &agents_); }
   void End(SemaphoreId id, const CodeSite& site);  // its scope ends
   const Semaphore& Of(SemaphoreId id) const { return semaphores_[id]; }
+  // Who takes it over waits for the operations that it still tells of: none of these is left over.
+  void HandOver(SemaphoreId id);
 
   RendezvousId MakeRendezvous(std::string name, std::vector<AgentId> members);
   void Enter(AgentId agent, RendezvousId id, JointWork work, const CodeSite& site);
@@ -225,6 +228,7 @@ class ConcurrencyModel {
   // that came over the link told.
   LiveTable<QueueId, ClockBundle> queue_clocks_, landed_clocks_;
   bool arrivals_raced_ = false;  // at a barrier that has been retired
+  std::set<AgentId> handed_over_;   // operations
   std::int64_t started_ = 0;
   bool tracks_accesses_ = true;
   std::vector<AccessConflict> conflicts_;  // of one access: memory is kept

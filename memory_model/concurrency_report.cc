@@ -185,6 +185,12 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
   log_.Add(std::move(finding));
 }
 
+void ConcurrencyModel::HandOver(SemaphoreId id) {
+  Semaphore& semaphore = semaphores_[id];
+  semaphore.HandOver();
+  semaphore.ForEachCredit([&](AgentId by, std::int64_t) { handed_over_.insert(by); });
+}
+
 void ConcurrencyModel::ReportNotAwaited(const AsyncEngine::Record& operation) {
   const CodeSite& site = operation.site;
   if (!log_.IsNew(FindingLog::Key::OfOne(FindingCode::kNotAwaited, {site.loc, site.text_line}))) return;

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/agents/run_observer.h"
+#include "emu/agents/session_state.h"
 #include "emu/emulate.h"
 #include "memory_model/bytes/memory.h"
 
@@ -43,6 +44,7 @@ struct LaunchResult {
   std::vector<Finding> findings;
   std::vector<std::string> printed;
   bool stuck = false;  // a program waits for ever: a finding says so, and those after it did not run
+  LaunchLeft left;     // to the launches after it; nothing where it did not come to its end
 };
 
 }  // namespace palladion::agents

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "emu/agents/host_memory.h"
 #include "emu/machines/chip.h"
+#include "emu/session.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/agent_naming.h"
@@ -91,11 +92,15 @@ absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<c
     memory_.TrackDefinedness(/*values_only=*/!options_.definedness);
   }
   Equip(frame_);
+  if (options_.run.session != nullptr) {
+    PALLADION_ASSIGN_OR_RETURN(arrivals_, options_.run.session->state().ArrivalsOf(kernel_, inputs));
+  }
   for (binding_ = 0; binding_ < program().devices; ++binding_) {
     PALLADION_RETURN_IF_ERROR(BindOperands(inputs, outputs));
   }
   PALLADION_RETURN_IF_ERROR(ResolveGrid());
   KeepScratchApart();
+  WatchInFlight();
   for (std::int64_t device = 0; device < program().devices; ++device) {
     for (RunObserver* observer : options_.observers) observer->Bound(memory_, ArraysOf(device));
   }
@@ -300,7 +305,8 @@ void LaunchState::BindInput(std::size_t i, const ConstArray& array) {
   const OperandInfo& info = kernel_.program().operand_infos[i];
   const std::byte* data = array.data + PartOf(info);
   const bool needs_form = NeedsNormalising(info.type.dtype);
-  if (!options_.moves_nothing && (needs_form || (info.written && info.mode != BlockMode::kResident))) {
+  const bool lands = arrivals_.Lands({i, binding_});
+  if (!options_.moves_nothing && (needs_form || lands || (info.written && info.mode != BlockMode::kResident))) {
     std::vector<std::byte>& copy = copies_.emplace_back(data, data + ByteSize(info.type));
     if (needs_form) Normalise(info.type.dtype, copy.data(), copy.size());
     data = copy.data();
@@ -316,6 +322,10 @@ void LaunchState::BindOutput(std::size_t i, const MutableArray& array, absl::Spa
   Attach(i, buffer);
   if (options_.moves_nothing) return;
   if (info.alias < 0) {
+    if (IsSemaphore(info.type)) {
+      std::memset(data, 0, ByteSize(info.type));  // none of a session yet
+      return;
+    }
     memory_.filler()(info.type.dtype, data, ByteSize(info.type) / StorageBytes(info.type.dtype));
     if (shadow_rules_ != nullptr) memory_.SetUndefined(buffer);
     return;
@@ -328,6 +338,24 @@ void LaunchState::BindOutput(std::size_t i, const MutableArray& array, absl::Spa
   std::memmove(data, inputs[input].data + PartOf(info), ByteSize(info.type));
   Normalise(info.type.dtype, data, ByteSize(info.type) / StorageBytes(info.type.dtype));
   Attach(static_cast<std::size_t>(info.alias), buffer);
+}
+
+std::optional<OperandPlace> LaunchState::OutputOf(BufferId buffer) const {
+  const std::vector<OperandInfo>& infos = program().operand_infos;
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    const OperandPlace place{i % infos.size(), static_cast<std::int64_t>(i / infos.size())};
+    if (arrays_[i] == buffer && infos[place.operand].role == Role::kOut) return place;
+  }
+  return std::nullopt;
+}
+
+// An output in the operand's memory is the same buffer.
+void LaunchState::WatchInFlight() {
+  for (const ArrivingCopy& copy : arrivals_.elsewhere) {
+    const BufferId array = ArraysOf(copy.into->device)[copy.into->operand];
+    in_flight_.push_back(std::make_unique<InFlightWatch>(memory_, array, *copy.credit.copy));
+    memory_.Observe(in_flight_.back().get());
+  }
 }
 
 absl::StatusOr<BufferId> LaunchState::AllocScratch(std::size_t i) { return memory_.Alloc(RequestFor(i)); }

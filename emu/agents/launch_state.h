@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "emu/agents/in_flight_watch.h"
 #include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/agents/run_state.h"
@@ -41,6 +42,9 @@ class LaunchState {
   memory_model::Memory& memory() { return memory_; }
   const GridWalk& walk() const { return walk_; }
   std::int32_t device() const { return at_.device; }
+  const LaunchArrivals& arrivals() const { return arrivals_; }  // from earlier launches of the session
+  // Which output the buffer is; none of another one.
+  std::optional<OperandPlace> OutputOf(BufferId buffer) const;
   bool tracks_definedness() const { return shadow_rules_ != nullptr; }
 
   // From here on the walk is row-major, whatever the options say.
@@ -91,6 +95,7 @@ class LaunchState {
   void Attach(std::size_t i, BufferId buffer);
   void Equip(Frame& frame);
   void KeepScratchApart();
+  void WatchInFlight();
   AllocRequest RequestFor(std::size_t i) const;
   Site DeclaredAt(std::size_t i) const;
   absl::Status ResolveGrid();
@@ -107,6 +112,8 @@ class LaunchState {
   std::int64_t binding_ = 0;      // the device whose operands get their memory
   std::vector<std::pair<std::size_t, std::int64_t>> bounds_;
   std::vector<std::vector<std::byte>> copies_;
+  LaunchArrivals arrivals_;
+  std::vector<std::unique_ptr<InFlightWatch>> in_flight_;
   const ShadowRules* shadow_rules_ = nullptr;  // while definedness is tracked
   std::vector<std::unique_ptr<FrameShadow>> shadows_;
   std::unique_ptr<ScratchOfTasks> scratch_of_tasks_;

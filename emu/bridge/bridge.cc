@@ -236,6 +236,16 @@ void Bridge::Leave(std::int64_t session, std::string report) {
   left.by_report.emplace(left.deposits.back().report, &left.deposits.back());
 }
 
+std::shared_ptr<palladion::Session> Bridge::Between(std::int64_t session) {
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  const auto found = sessions_.find(session);
+  return found == sessions_.end() ? between_silent_ : found->second.between;
+}
+
+void Bridge::EndSemaphores(std::int64_t session) {
+  for (const Report& report : Between(session)->End()) Leave(session, DepositText({}, report));
+}
+
 absl::StatusOr<std::shared_ptr<const Bridge::Kernel>> Bridge::Find(const BridgeRequest& request) {
   const std::size_t hash = HashOf(request);
   {
@@ -273,9 +283,10 @@ absl::StatusOr<std::shared_ptr<const Bridge::Kernel>> Bridge::Find(const BridgeR
 absl::Status Bridge::Prepare(const BridgeRequest& request) { return Find(request).status(); }
 
 absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,
-                                   absl::Span<const MutableArray> outputs, RunControl& control) const {
+                                   absl::Span<const MutableArray> outputs, const RunOptions& here) const {
   CheckOptions options = kernel.how.options;
-  options.run.control = &control;
+  options.run.control = here.control;
+  options.run.session = here.session;
   if (!kernel.how.check) {
     absl::StatusOr<Report> report = RunInto(kernel.prepared, inputs, outputs, options.run);
     if (report.ok()) report->strict = kernel.how.options.strict;
@@ -298,7 +309,8 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   RunControl control(HeardInterrupts());
   if (IsCancelled(request.session)) return absl::CancelledError(Cat("kernel @", prepared.name(), ": interrupted"));
   const ShownRun shown(prepared.name(), request.session, control);
-  const absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, control);
+  const std::shared_ptr<palladion::Session> between = Between(request.session);
+  const absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, {.control = &control, .session = between.get()});
   if (!report.ok()) {
     Leave(request.session,
           DepositText(GridOf(prepared), ErrorReport(report.status(), prepared.name(), prepared.target())));

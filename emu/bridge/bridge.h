@@ -32,6 +32,7 @@
 #include "absl/types/span.h"
 #include "emu/check.h"
 #include "emu/emulate.h"
+#include "emu/session.h"
 
 namespace palladion::bridge {
 
@@ -72,6 +73,13 @@ class Bridge {
   // false: calls were still under way when the time was over.
   bool Wait(std::int64_t session, std::int64_t milliseconds);
 
+  // What outlives the launches of a session. One that is not open is of calls that leave no report: other devices make
+  // the same ones with one.
+  std::shared_ptr<palladion::Session> Between(std::int64_t session);
+  // No call of the session follows: semaphores that its kernels gave and that are not zero, and copies that nobody has
+  // waited for, are left as reports of these kernels, and forgotten.
+  void EndSemaphores(std::int64_t session);
+
   // What is wrong with the kernel, the target or the options, before anything runs. The kernel is kept.
   absl::Status Prepare(const BridgeRequest& request);
 
@@ -94,12 +102,13 @@ class Bridge {
     std::list<Deposit> deposits;
     std::unordered_map<std::string_view, Deposit*> by_report;  // of `deposits`
     std::int64_t dropped = 0, pending = 0;
+    std::shared_ptr<palladion::Session> between = std::make_shared<palladion::Session>();  // its launches
   };
   class Underway;
 
   absl::StatusOr<std::shared_ptr<const Kernel>> Find(const BridgeRequest& request);
   absl::StatusOr<Report> Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,
-                             absl::Span<const MutableArray> outputs, RunControl& control) const;
+                             absl::Span<const MutableArray> outputs, const RunOptions& here) const;
   bool IsCancelled(std::int64_t session);
   void Leave(std::int64_t session, std::string report);
 
@@ -113,6 +122,7 @@ class Bridge {
   std::map<std::int64_t, Session> sessions_;
   std::int64_t last_session_ = kNoSession;
   std::set<std::int64_t> cancelled_;
+  const std::shared_ptr<palladion::Session> between_silent_ = std::make_shared<palladion::Session>();
 };
 
 // The one that compiled code reaches, which can be given no object.

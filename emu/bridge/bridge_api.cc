@@ -64,6 +64,8 @@ int64_t palladion_session_open(void) { return ProcessBridge().Open(); }
 
 void palladion_session_close(int64_t session) { ProcessBridge().Close(session); }
 
+void palladion_session_end_semaphores(int64_t session) { ProcessBridge().EndSemaphores(session); }
+
 int64_t palladion_session_pending(int64_t session) { return ProcessBridge().Pending(session); }
 
 int palladion_session_wait(int64_t session, int64_t milliseconds) {

@@ -1,10 +1,13 @@
 #include "emu/c_api.h"
 
+#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "emu/bridge/bridge.h"
 #include "emu/bridge/c_arrays.h"
 #include "emu/bridge/interrupt.h"
 #include "emu/bridge/progress.h"
@@ -52,6 +55,13 @@ palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
   return options;
 }
 
+// Of runs and checks of this thread; -1: none.
+thread_local std::int64_t session_of_thread = -1;
+
+std::shared_ptr<palladion::Session> SessionOfThread() {
+  return session_of_thread < 0 ? nullptr : palladion::ProcessBridge().Between(session_of_thread);
+}
+
 // Calls `work` with the arrays; its report, or its error, goes to *report as JSON, and the exit code is the result.
 template <class Work>
 int Reported(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
@@ -94,6 +104,8 @@ palladion_program* palladion_prepare(const char* text, size_t size, const char* 
   return program;
 }
 
+void palladion_session_use(int64_t session) { session_of_thread = session; }
+
 int palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                   palladion_array* outputs, size_t n_outputs, char** report) {
   return palladion_run_within(program, inputs, n_inputs, outputs, n_outputs, 0, report);
@@ -106,6 +118,8 @@ int palladion_run_within(const palladion_program* program, const palladion_array
                       palladion::RunControl& control) {
                     palladion::RunOptions options{.budget_name = "the argument budget", .control = &control};
                     if (budget > 0) options.loop_budget = budget;
+                    const std::shared_ptr<palladion::Session> session = SessionOfThread();
+                    options.session = session.get();
                     return palladion::RunInto(program->kernel, in, out, options);
                   });
 }
@@ -138,6 +152,8 @@ int palladion_check(const palladion_program* program, const palladion_array* inp
                     palladion_check_defaults(&given);
                     palladion::CheckOptions how = OptionsOf(options == nullptr ? given : *options);
                     how.run.control = &control;
+                    const std::shared_ptr<palladion::Session> session = SessionOfThread();
+                    how.run.session = session.get();
                     return palladion::checks::CheckInto(program->kernel, in, out, how);
                   });
 }

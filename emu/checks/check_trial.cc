@@ -209,6 +209,7 @@ void TrialRunner::TakeResult(launch::ScheduledResult result, Trial& trial) {
   trial.run = std::move(result.run);
   trial.all_fit = result.all_fit;
   trial.engines = result.engines;
+  trial.left = std::move(result.launch.left);
 }
 
 absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& kernel,

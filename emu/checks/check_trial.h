@@ -36,6 +36,7 @@ struct Trial {
   bool engines = false;             // asynchronous operations ran
   scheduler::LoopResult run;        // of programs under a policy only
   bool values_of_first = false;     // outputs are those of program order: it ran without values
+  agents::LaunchLeft left;          // to later launches
   absl::Status trouble;             // why it did not come to its end, or what is told of a finding is not all
 };
 

@@ -22,7 +22,8 @@ ElidedTrials::ElidedTrials(const TrialRunner& runner, const CheckOptions& option
     : runner_(runner), options_(options), first_(first), lengths_(lengths) {
   constexpr std::int64_t kLeast = 4;  // fewer schedules do not pay for one more of program order
   const bool random = runner.fill().kind == Fill::Kind::kRandom;  // what nobody wrote depends on the schedule
-  if (!options.elide || options.seeds < kLeast || !runner.threads() || random) return;
+  const bool resumes = options.run.session != nullptr;  // copies of earlier launches are nobody's operations here
+  if (!options.elide || options.seeds < kLeast || !runner.threads() || random || resumes) return;
   if (!first.trouble.ok() || first.run.outcome != scheduler::Outcome::kFinished) return;
   kernel_ = launch::ElidedKernel(runner.kernel().state());
   if (kernel_ == nullptr) return;

@@ -10,6 +10,7 @@
 #include "emu/launch/grid_checks.h"
 #include "emu/launch/interaction.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/session.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -138,6 +139,39 @@ absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::PreparedKernelState
   return result;
 }
 
+namespace {
+
+// `copy` nullptr: of the semaphores.
+agents::HeldFinding HeldFindingOf(const agents::PreparedKernelState& kernel, const agents::LeftCopy* copy,
+                                  const agents::OperandPlace& place) {
+  const Program& program = kernel.program();
+  const std::string semaphore = Cat("'", program.operand_infos[place.operand].name, "'");
+  Finding finding{.code = FindingCode::kSemaphoreLeak,
+                  .message = Cat("the semaphore ", semaphore, " of kernel @", program.kernel_name),
+                  .fix = "let a later kernel take the semaphore, and wait for all that is signalled"};
+  for (const Kernel& text : kernel.module().kernels) {
+    if (text.name != program.kernel_name) continue;
+    finding.loc = text.operands[place.operand].loc;
+    finding.text_line = text.operands[place.operand].text_line;
+  }
+  if (copy != nullptr) {
+    finding = {.code = FindingCode::kNotAwaited,
+               .message = Cat("no kernel of the session has waited for ", copy->name, " of kernel @",
+                              program.kernel_name, ", which tells its semaphore ", semaphore),
+               .loc = copy->site.loc,
+               .text_line = copy->site.text_line,
+               .fix = "pass the semaphore, and the array that the copy writes, to a kernel that waits for it"};
+  }
+  finding.severity = RowOf(finding.code).severity;
+  return {program.kernel_name, ToString(program.target), Reported(finding, kernel.module())};
+}
+
+}  // namespace
+
+absl::Status LeaveTo(Session* session, const agents::SessionState::Launched& launch) {
+  return session == nullptr ? absl::OkStatus() : session->state().Take(launch, HeldFindingOf);
+}
+
 absl::StatusOr<Report> LaunchKernel(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                     absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options) {
   agents::LaunchOptions asked = options;
@@ -151,6 +185,7 @@ absl::StatusOr<Report> LaunchKernel(const agents::PreparedKernelState& kernel, a
   if (ran.ok()) {
     result = *std::move(ran);
     PALLADION_RETURN_IF_ERROR(blocks.Finish({}));
+    PALLADION_RETURN_IF_ERROR(LeaveTo(options.run.session, {kernel, inputs, outputs, result.left}));
   }
   Report report{.kernel = kernel.program().kernel_name,
                 .target = ToString(kernel.program().target),

@@ -27,6 +27,9 @@ absl::StatusOr<Report> LaunchKernel(const agents::PreparedKernelState& kernel, a
 absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                      const agents::LaunchOptions& options);
 
+// What the launch leaves goes to the session, and its outputs get what a session writes there. No session: nothing.
+absl::Status LeaveTo(Session* session, const agents::SessionState::Launched& launch);
+
 // How the run of a report ended: its error, Cancelled where it was interrupted, else OK.
 absl::Status EndOf(const Report& report);
 

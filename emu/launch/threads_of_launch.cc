@@ -47,7 +47,8 @@ class Threads final : public AgentsOfLaunch {
       const bool is_input = info.role == Role::kIn || info.role == Role::kPrefetch;
       const bool before = is_input && options_.races && MayOverlap(kernel_.bodies[0].region);
       // What nobody writes has no races. An output may be an input's memory.
-      if (!arrays[i].valid() || (info.role != Role::kOut && !info.written && !before)) continue;
+      const bool lands = state_.arrivals().Lands({i, 0});
+      if (!arrays[i].valid() || (info.role != Role::kOut && !info.written && !before && !lands)) continue;
       if (std::find(adopted.begin(), adopted.end(), arrays[i]) != adopted.end()) continue;
       adopted.push_back(arrays[i]);
       machine_->Adopt(arrays[i]);
@@ -80,6 +81,7 @@ class Threads final : public AgentsOfLaunch {
 
   void End() override {
     if (options_.at_end) options_.at_end(*machine_);
+    left_ = machine_->HandOver();
     machine_->End({});
   }
   std::vector<Finding> Found() const override { return machine_->model().findings(); }
@@ -87,6 +89,7 @@ class Threads final : public AgentsOfLaunch {
     result.all_fit = agents_->all_fit();
     result.arrivals_race = machine_->model().ArrivalsRace();
     result.engines = agents_->engines();
+    result.launch.left = left_;
   }
 
   std::string_view kind() const override {
@@ -114,23 +117,31 @@ class Threads final : public AgentsOfLaunch {
  private:
   void MakeMachine(memory_model::Memory& memory) {
     machine_.emplace(state_.program(), memory, state_.frame().grid_size,
-                     threads::ThreadMachineOptions{.policy = options_.fences,
-                                                   .races = options_.races,
-                                                   .definedness = state_.tracks_definedness(),
-                                                   .moves_nothing = options_.launch.moves_nothing,
-                                                   .ordered_links = options_.ordered_links,
-                                                   .device = state_.device(),
-                                                   .places = [&module = state_.module()](const CodeSite& site) {
-                                                     return PlaceText(module, site.loc, site.text_line);
-                                                   }});
+                     threads::ThreadMachineOptions{
+                         .policy = options_.fences,
+                         .races = options_.races,
+                         .definedness = state_.tracks_definedness(),
+                         .moves_nothing = options_.launch.moves_nothing,
+                         .ordered_links = options_.ordered_links,
+                         .device = state_.device(),
+                         .places = [&module = state_.module()](
+                                       const CodeSite& site) { return PlaceText(module, site.loc, site.text_line); },
+                         .between = Between()});
     if (options_.reads_from != nullptr) options_.reads_from->Watch(memory, *machine_);
     if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
+  }
+
+  threads::BetweenLaunches Between() {
+    return {.arrivals = &state_.arrivals(),
+            .array_of = [this](const agents::OperandPlace& at) { return state_.ArraysOf(at.device)[at.operand]; },
+            .output_of = [this](BufferId buffer) { return state_.OutputOf(buffer); }};
   }
 
   void AdoptOf(std::int64_t device, absl::Span<const BufferId> arrays) {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       const OperandInfo& info = state_.program().operand_infos[i];
-      if (arrays[i].valid() && (info.role == Role::kOut || info.written)) machine_->AdoptOf(device, i, arrays[i]);
+      const bool written = info.role == Role::kOut || info.written || state_.arrivals().Lands({i, device});
+      if (arrays[i].valid() && written) machine_->AdoptOf(device, i, arrays[i]);
     }
   }
 
@@ -149,6 +160,7 @@ class Threads final : public AgentsOfLaunch {
   std::optional<threads::ThreadAccesses> accesses_;
   std::optional<threads::ThreadAgents> agents_;
   std::uint32_t engine_writes_ = 0;
+  agents::LaunchLeft left_;
 };
 
 }  // namespace

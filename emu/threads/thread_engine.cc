@@ -73,7 +73,9 @@ absl::Status ThreadMachine::Start(AsyncRequest&& request) {
   }
   const std::vector<BufferId> touched = BuffersOf(request);
   memory_.TellIssued(request);
-  PALLADION_ASSIGN_OR_RETURN(const AgentId operation, model_.Start(current_, std::move(request)));
+  const AgentId issuer = resuming_ == nullptr ? current_ : Before();
+  PALLADION_ASSIGN_OR_RETURN(const AgentId operation, model_.Start(issuer, std::move(request)));
+  if (!operand_semaphores_.empty()) NoteOnOperand(operation, model_.RequestOf(operation));
   cluster_of_[operation.value] = Of(Current().block).cluster;
   ++clusters_.at(Of(Current().block).cluster).under_way;
   for (const BufferId buffer : touched) ++pending_[buffer.value];

@@ -51,10 +51,6 @@ memory_model::TrackedBuffer ThreadMachine::Tracked(BufferId array, const memory_
 void ThreadMachine::Adopt(BufferId array) { model_.Adopt(array, Tracked(array, DevicePlace())); }
 
 void ThreadMachine::WrittenBefore(BufferId array) {
-  if (!before_.valid()) {
-    before_ = model_.agents().Add("the kernel before this one", DevicePlace(), AgentRole::kLaunch);
-    threads_.Skip();
-  }
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(array);
   BoxAccess whole;
   whole.rank = whole.value_rank = static_cast<int>(shape.size());
@@ -65,7 +61,7 @@ void ThreadMachine::WrittenBefore(BufferId array) {
     whole.order[d] = static_cast<std::uint8_t>(d);
   }
   const auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(array));
-  model_.Touch(before_, array, AccessKind::kWrite,
+  model_.Touch(Before(), array, AccessKind::kWrite,
                memory_model::SetOf(shape, bytes, whole, memory_model::ReachOf(shape, whole)), {});
 }
 

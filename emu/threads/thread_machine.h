@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "emu/agents/session_state.h"
 #include "emu/threads/block.h"
 #include "memory_model/bytes/over_memory.h"
 #include "memory_model/concurrency_model.h"
@@ -31,6 +33,13 @@
 
 namespace palladion::threads {
 
+// What a launch has to do with those before and after it.
+struct BetweenLaunches {
+  const agents::LaunchArrivals* arrivals = nullptr;  // outlives the machine
+  std::function<BufferId(const agents::OperandPlace&)> array_of = {};
+  std::function<std::optional<agents::OperandPlace>(BufferId)> output_of = {};  // none: it is no output
+};
+
 struct ThreadMachineOptions {
   memory_model::FencePolicy policy = memory_model::FencePolicy::kPallas;
   bool races = false;  // record accesses and judge their order
@@ -39,6 +48,7 @@ struct ThreadMachineOptions {
   bool ordered_links = false;  // copies between one device and another land in the order they were started
   std::int32_t device = 0;     // of every block, and of what is allocated; the first of several
   memory_model::ConcurrencyModel::PlaceNamer places = {};
+  BetweenLaunches between = {};
 };
 
 class ThreadMachine final : public memory_model::OverMemory {
@@ -105,6 +115,8 @@ class ThreadMachine final : public memory_model::OverMemory {
 
   // The kernel has come to its end.
   void End(const Site& site);
+  // Before that: what goes on to the launches after it, and is not left over.
+  agents::LaunchLeft HandOver();
 
   memory_model::ConcurrencyModel& model() { return model_; }
   const memory_model::ConcurrencyModel& model() const { return model_; }
@@ -248,6 +260,15 @@ class ThreadMachine final : public memory_model::OverMemory {
   std::int64_t DeviceOf(BufferId buffer) const;  // -1: memory that has no peers
   QueueId LinkOf(const AsyncRequest& request);
   std::vector<QueueId> QueuesOf(AgentId thread, AsyncQueue queue) const;
+  // Of an operand that earlier launches have left something in: that is there from here on.
+  absl::Status Resume(SyncId id, std::size_t operand);
+  absl::Status ResumeCopy(SyncElement semaphore, const agents::ArrivingCopy& copy);
+  void Restore(SemaphoreId semaphore, std::int64_t count);  // what it held before the kernel
+  AgentId Before();
+  void NoteOnOperand(AgentId operation, const AsyncRequest& request);
+  void HandOver(SyncId id);  // nothing tells it any more
+  void HandOverCredits(SemaphoreId semaphore, std::int64_t element, agents::LaunchLeft::Semaphores* all);
+  void ReportLostCopies();
   std::int64_t QueueObject(AgentId thread, AsyncQueue queue) const;
 
   const Program& program_;
@@ -283,6 +304,17 @@ class ThreadMachine final : public memory_model::OverMemory {
   // By queue: the schedules' object, one for all queues of a thread.
   absl::flat_hash_map<std::int32_t, std::int64_t> queue_objects_;
   std::map<std::pair<std::int64_t, std::int64_t>, QueueId> links_;  // ordered ones, by the devices' numbers: from, to
+  // Operations that tell, by their writing, a semaphore that is an operand: what each would be to later launches.
+  struct OnOperand {
+    agents::LeftCopy copy;
+    SemaphoreId told;
+    std::string into;        // the name of what it writes
+    bool under_way = false;  // nobody has waited for it
+  };
+  std::set<SemaphoreId> operand_semaphores_;
+  std::map<AgentId, OnOperand> on_operands_;
+  const agents::ArrivingCopy* resuming_ = nullptr;
+  agents::LaunchLeft left_;
   std::function<void(AgentId)> spawn_;
   std::function<absl::Status(AgentId, std::int64_t, std::size_t)> fork_;
   AgentId current_;

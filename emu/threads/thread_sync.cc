@@ -6,6 +6,7 @@
 #include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/ops/gpu/gpu_scope.h"
 
 namespace palladion::threads {
 namespace {
@@ -64,6 +65,13 @@ SyncId ThreadMachine::MakeSync(const SyncRequest& request, const ObjectName& nam
                                                    .python = python}));
     }
   }
+  if (OperandOfCollective(request.collective).has_value())
+    operand_semaphores_.insert(array.semaphores.begin(), array.semaphores.end());
+  const agents::LaunchArrivals* const arrivals = options_.between.arrivals;
+  if (arrivals != nullptr && request.collective >= 0) {
+    const auto left = arrivals->barriers.find({request.collective, DeviceOf(Of(block).index)});
+    if (left != arrivals->barriers.end()) Restore(array.semaphores[0], left->second);
+  }
   return id;
 }
 
@@ -92,7 +100,10 @@ absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {
   }
   const auto [at, added] = Of(block).syncs.try_emplace(name);
   if (added) at->second = MakeSync(request, name, block);
-  return at->second;
+  const SyncId found = at->second;
+  const std::optional<std::size_t> operand = OperandOfCollective(request.collective);
+  if (operand.has_value()) PALLADION_RETURN_IF_ERROR(Resume(found, *operand));
+  return found;
 }
 
 bool ThreadMachine::SameBlock(AgentId thread, absl::Span<const std::int64_t> index) const {
@@ -106,6 +117,7 @@ bool ThreadMachine::Sees(absl::Span<const std::int64_t> index, SyncId id) const 
 
 void ThreadMachine::EndSync(SyncId id, const CodeSite& site, memory_model::Barrier::Ends ends) {
   SyncArray& array = syncs_[id];
+  if (OperandOfCollective(array.request.collective).has_value()) return;  // it goes on
   if (std::exchange(array.ended, true)) return;
   for (const BarrierId barrier : array.barriers) model_.End(barrier, site, ends);
   for (const SemaphoreId semaphore : array.semaphores) model_.End(semaphore, site);
@@ -117,6 +129,7 @@ void ThreadMachine::EndSync(SyncId id, const CodeSite& site, memory_model::Barri
 
 void ThreadMachine::RetireSync(SyncId id) {
   if (!syncs_.Has(id)) return;
+  HandOver(id);
   const SyncArray& array = syncs_[id];
   Block& block = Of(array.block);
   const auto named = block.syncs.find(array.name);
@@ -142,7 +155,8 @@ SyncElement ThreadMachine::PeerSync(SyncElement element, absl::Span<const PeerCo
   const BlockId peer = PeerOf(array.block, where);
   if (peer == array.block) return element;
   const std::string& object = array.request.name;
-  if (!peer.valid() || Of(peer).ended || Of(peer).running == 0) {
+  const bool outlives = OperandOfCollective(array.request.collective).has_value();  // who has it
+  if (!peer.valid() || (!outlives && (Of(peer).ended || Of(peer).running == 0))) {
     ReportPeer(Cat(array.semaphores.empty() ? "barrier '" : "semaphore '", object, "' ", WhyNoPeer(array.block, where)),
                site);
     return element;

@@ -46,6 +46,14 @@ class Semaphore {
   // Its scope, or the kernel, ends.
   void End(const CodeSite& site, const AgentTable& agents, FindingLog* log);
   bool ended() const { return ended_; }
+  // It goes on after the kernel, as an operand of the next one: nothing is left over.
+  void HandOver() { ended_ = true; }
+
+  // f(who, how much is left) for every signal that no wait has used up, the oldest first.
+  template <class F>
+  void ForEachCredit(const F& f) const {
+    for (const Credit& credit : credits_) f(credit.by, credit.left);
+  }
 
   // f(who) for everybody whom a finding may name.
   template <class F>

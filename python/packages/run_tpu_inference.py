@@ -33,7 +33,6 @@ bf16, f32, f8 = jnp.bfloat16, jnp.float32, jnp.float8_e4m3fn
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "production-kernels.md")
 # Why a row does not run: a pattern of what is said, and what that is.
 REFUSED = {
-    "semaphore as a result": (r"semaphores that outlive a kernel's call", "one kernel starts the copies, another waits for them"),
     "SparseCore": (r"SparseCore, which is not modelled", "its instructions and meshes"),
     "more devices": (r"negative shift count", "it is written for more than four devices, and for SparseCores; refused by itself"),
 }
@@ -195,18 +194,20 @@ def _kv_update(page_size=32, heads=2, dim=128, slices=None):
                  head_dim=dim, num_slices_per_block=slices, dynamic_validate_inputs=False)
 
 
-def _kv_transfer():
+def _kv_transfer(layers):
     def call():
         from tpu_inference.distributed import kv_transfer
-        src = [jnp.arange(8 * 8 * 128, dtype=f32).reshape(8, 8, 128)]
-        dest = [jnp.zeros((8, 8, 128), f32)]
+        src = [jnp.arange(8 * 8 * 128, dtype=f32).reshape(8, 8, 128) + layer for layer in range(layers)]
+        dest = [jnp.zeros((8, 8, 128), f32) for _ in range(layers)]
         mesh, spec = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("x",)), jax.sharding.PartitionSpec()
         found = kv_transfer.multi_layer_copy(
             src_array=src, dest_array=dest, src_offsets=jnp.array([0, 4], jnp.int32), dest_offsets=jnp.array([2, 6], jnp.int32),
             chunk_sizes=jnp.array([2, 1], jnp.int32), mesh=mesh, src_sharding_spec=spec, dest_sharding_spec=spec, replicated_sharding_spec=spec)
-        wanted = np.zeros((8, 8, 128), np.float32)
-        wanted[2:4], wanted[6:7] = src[0][0:2], src[0][4:5]
-        np.testing.assert_array_equal(np.asarray(found[0]), wanted)
+        assert len(found) == layers
+        for layer in range(layers):
+            wanted = np.zeros((8, 8, 128), np.float32)
+            wanted[2:4], wanted[6:7] = src[layer][0:2], src[layer][4:5]
+            np.testing.assert_array_equal(np.asarray(found[layer]), wanted)
 
     return call
 
@@ -276,7 +277,8 @@ ROWS = [
     Row("causal_conv1d", _conv([256], [0, 128], [0, 0, 1])),
     Row("causal_conv1d, ragged", _conv([100, 10, 50], [0, 64, 64, 96], [0, 0, 3])),
     Row("causal_conv1d, decode", _conv([10] * 16, list(range(17)), [16, 16, 16])),
-    Row("kv_transfer", _kv_transfer(), reason="semaphore as a result"),
+    Row("kv_transfer", _kv_transfer(1)),
+    Row("kv_transfer, three layers", _kv_transfer(3)),
     Row("kv_transfer, to the host", _to_host()),
     Row("mla v2 transpose", _transpose((256, 256), (1, 0), 128, 128)),
     Row("mla v2 transpose, three dimensions", _transpose((96, 64, 64), (1, 0, 2), 32, 32)),

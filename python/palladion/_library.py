@@ -89,6 +89,8 @@ def load():
             ("palladion_session_pending", ctypes.c_int64, [ctypes.c_int64]),
             ("palladion_session_wait", ctypes.c_int, [ctypes.c_int64, ctypes.c_int64]),
             ("palladion_session_close", None, [ctypes.c_int64]),
+            ("palladion_session_end_semaphores", None, [ctypes.c_int64]),
+            ("palladion_session_use", None, [ctypes.c_int64]),
             ("palladion_session_cancel", None, [ctypes.c_int64]),
             ("palladion_interrupts_listen", None, []),
             ("palladion_interrupts_heard", ctypes.c_int64, []),

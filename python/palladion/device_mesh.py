@@ -105,7 +105,7 @@ class _Round:
     def take(self, device):
         if self.error is not None:
             raise self.error
-        return tuple(np.ascontiguousarray(result[device]) for result in self.results)
+        return tuple(np.asarray(result[device], order="C") for result in self.results)
 
 
 def _listed(devices) -> str:

@@ -13,11 +13,12 @@ import jax
 import jax.numpy as jnp
 
 from palladion import device_mesh, jax_programs, jax_versions, lowering, probes
-from palladion.carriers import is_key
+from palladion.carriers import from_carrier, is_key, storage
 from palladion.exporter.errors import ExportError
 from palladion.exporter.gpu_pipeline import gpu_call_text
 from palladion.exporter.kernel import infer_backend
 from palladion.exporter.mpmd import mpmd_map_text
+from palladion.exporter.types import semaphore_name
 from palladion.exporter.writer import TextFile
 
 _TEXT_OF = {"pallas_call": gpu_call_text, "mpmd_map": mpmd_map_text}
@@ -47,10 +48,9 @@ def write_kernel(file: TextFile, primitive_name: str, context, params):
     """Writes the kernel that a lowering rule was asked for; returns its KernelInfo. ExportError also for arrays that are no values."""
     for role, avals in (("operand", context.avals_in), ("result", context.avals_out)):
         for number, aval in enumerate(avals):
-            if jax_programs.is_extended(aval.dtype) and not is_key(aval.dtype):
-                raise ExportError(f"{role} {number} of the kernel is {aval.str_short()}: semaphores that outlive a kernel's call are not "
-                                  "supported; start and await what they count in one kernel, with the semaphore in scratch_shapes",
-                                  call_place(context))
+            if jax_programs.is_extended(aval.dtype) and not is_key(aval.dtype) and not semaphore_name(aval.dtype):
+                raise ExportError(f"{role} {number} of the kernel is {aval.str_short()}: of what is no number, keys and semaphores are "
+                                  "known as operands and results", call_place(context))
     jaxprs = params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],)
     mesh = params["meshes"][0] if "meshes" in params else params.get("mesh")
     on_tpu = infer_backend(params.get("compiler_params"), mesh, jaxprs[0]) == "mosaic_tpu"
@@ -85,4 +85,6 @@ def _zeros(aval):
     if is_key(aval.dtype):
         return jax.random.wrap_key_data(
             jnp.zeros(aval.shape + aval.dtype._impl.key_shape, jnp.uint32), impl=aval.dtype._impl.name)
+    if semaphore_name(aval.dtype):
+        return from_carrier(jnp.zeros(*storage(aval)), aval)
     return jnp.zeros(aval.shape, aval.dtype)

@@ -72,6 +72,8 @@ class _Session:
         self.runs = []
         self.error = None
         self.listening = None  # while the compiled function runs
+        # What outlives the kernels' launches, and the same of calls on further devices that leave no report.
+        self.between = self.between_silent = -1
         self.lock = threading.Lock()
 
 
@@ -118,6 +120,8 @@ class _KernelCall:
         parts = (self.devices,) if self.devices else ()
         outputs = [np.zeros(parts + shape, dtype) for shape, dtype in self.out_avals]
         try:
+            between = _library.load().palladion_session_use
+            between(self.session.between if self.counts else self.session.between_silent)
             if self.session.check is None or not self.counts:
                 code, report = self.program.run(inputs, outputs, self.session.budget)
             else:
@@ -126,6 +130,8 @@ class _KernelCall:
             if "verdict" in getattr(interrupt, "report", ()):
                 self._keep(_library.BUDGET, interrupt.report, start, prepared)
             raise
+        finally:
+            between(-1)
         if not self.counts:
             return tuple(output.view(carrier_dtype(output.dtype)) for output in outputs)
         self._keep(code, report, start, prepared)
@@ -222,16 +228,29 @@ def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -
 def _run_once(compiled, args, session) -> Execution:
     session.runs, session.error = [], None
     start = time.perf_counter()
+    library = _library.load()
+    session.between, session.between_silent = library.palladion_session_open(), library.palladion_session_open()
     try:
         with _library.Listening() as session.listening:
             results = jax.block_until_ready(compiled(*args))
+        _tell_left_over(session)
     except Exception:
         if session.error is not None:
             raise _with_findings(session.error, session.runs) from None
         raise
     finally:
+        for number in (session.between, session.between_silent):
+            library.palladion_session_close(number)
         set_latest(_report_of(session.runs))
     return Execution(results, session.runs, time.perf_counter() - start)
+
+
+def _tell_left_over(session):
+    """Copies and semaphores of kernels that no later kernel has waited for, as runs of their kernels."""
+    _library.load().palladion_session_end_semaphores(session.between)
+    for call in _library.take_session(session.between)["calls"]:
+        report = call["call"]["report"]
+        session.runs.append(KernelRun(report["kernel"], "", _library.DEFECT, report, 0.0, 0.0))
 
 
 def _report_of(runs) -> SessionReport:

@@ -220,6 +220,48 @@ def test_all_gather_of_the_wheel_is_clean_where_links_keep_the_order_of_copies()
         raise AssertionError("an order of links that is none was taken")
 
 
+def send_only(x, y, send, recv, *, awaits=False):
+    copy = remote(x, y, send, recv, 1 - jax.lax.axis_index("x"))
+    copy.wait_send() if awaits else copy.start()
+
+
+def receive_only(x, y_in, recv, y):
+    pltpu.make_async_copy(x, y, recv).wait()  # only the size counts
+
+
+def test_a_remote_copy_over_three_kernels():
+    """One kernel sends, one waits for what was sent, and the last, by itself on each device, for what came."""
+    semaphore, shape = pl.BlockSpec(memory_space=pltpu.SEMAPHORE), jax.ShapeDtypeStruct((ROWS, 128), jnp.float32)
+
+    def wait_send(x, y_in, send_in, recv_in, y, send, recv):
+        send_only(x, y, send, recv, awaits=True)
+
+    def call(x, done=True):
+        results = pl.pallas_call(send_only, in_specs=[ANYWHERE], out_specs=[ANYWHERE, semaphore, semaphore],
+                                 out_shape=[shape, DMA(()), DMA(())])(x)
+        y, send, recv = pl.pallas_call(wait_send, in_specs=[ANYWHERE, ANYWHERE, semaphore, semaphore], out_shape=[shape, DMA(()), DMA(())],
+                                       out_specs=[ANYWHERE, semaphore, semaphore], input_output_aliases={1: 0, 2: 1, 3: 2})(x, *results)
+        if not done:
+            return y
+        return pl.pallas_call(receive_only, in_specs=[ANYWHERE, ANYWHERE, semaphore], out_specs=ANYWHERE, out_shape=shape,
+                              input_output_aliases={1: 0})(x, y, recv)
+
+    x = numbers(2)
+
+    def mapped(done):
+        return jax.jit(jax.shard_map(functools.partial(call, done=done), mesh=line(2), in_specs=P("x"), out_specs=P("x"), **UNCHECKED))
+
+    for options in ({}, {"seeds": 8}):
+        with palladion.emulate("v5e", **options) as session:
+            np.testing.assert_array_equal(mapped(True)(x), np.concatenate([x[ROWS:], x[:ROWS]]))
+        assert all(not call.findings for call in session.report.calls), session.report
+    with palladion.emulate("v5e", on_defect="collect") as session:
+        assert np.isnan(mapped(False)(x)).all()
+    assert [finding.code for call in session.report.calls for finding in call.findings] == ["NOT_AWAITED"] * 2, session.report
+    report = palladion.check(mapped(True), x, target="v5e", seeds=8)
+    assert report.findings == [], report
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         globals()[name]()

@@ -8,6 +8,7 @@
 #include "semantics/ops/gpu/gpu_scope.h"
 #include "semantics/prepare/block_mode.h"
 #include "semantics/prepare/device_mesh.h"
+#include "semantics/prepare/semaphore_operand.h"
 #include "semantics/program/blocks.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
@@ -77,6 +78,12 @@ class KernelPreparer {
       if (op.loc.valid()) return Cat(", whose body begins at ", Describe(module_, op.loc));
     }
     return "";
+  }
+
+  absl::Status AtBody(const absl::Status& status) const {
+    if (status.ok()) return status;
+    return absl::Status(status.code(),
+                        ToAbsl(Cat("kernel @", kernel_.name, PlaceOfBody(), ": ", ToStd(status.message()))));
   }
 
   absl::StatusOr<Program> Run() {
@@ -194,17 +201,25 @@ class KernelPreparer {
       const ValueInfo& shown = kernel_.values[param.index()];
       const std::string ref_name = shown.label.empty() ? info.name : shown.label;
       if (operand.role == Role::kScratch) info.type = shown.type;
-      if (operand.role == Role::kScratch && AsksMachine(kernel_.bodies[0].region, builder_.target().backend)) {
+      if (operand.role == Role::kScratch && IsScoped(info.type)) {
         info.mode = BlockMode::kScoped;
         builder_.SetPlace(operand.loc, operand.text_line);
         PALLADION_ASSIGN_OR_RETURN(info.ref, DefineScoped(param, PlaceLevel::kThread, builder_));
         program().operand_infos.push_back(std::move(info));
         return absl::OkStatus();
       }
+      if (operand.role == Role::kScratch && shown.type.element != ElementKind::kData) {
+        return absl::UnimplementedError(Cat("operand '", info.name, "' is a ", Name(shown.type.element),
+                                            ", and a kernel of the target ", ToString(builder_.target()),
+                                            " that does nothing with it has none: leave it out"));
+      }
       if (shown.type.element != ElementKind::kData) {
-        return absl::UnimplementedError(
-            Cat("operand '", info.name, "' is a ", Name(shown.type.element),
-                ": semaphores and barriers need the asynchronous machine, which is not modelled yet"));
+        info.type = builder_.TypeOf(operand.value);
+        for (std::size_t i = 0; i < kernel_.operands.size() && operand.alias.valid(); ++i) {
+          if (kernel_.operands[i].value == operand.alias) info.alias = static_cast<int>(i);
+        }
+        builder_.SetPlace(operand.loc, operand.text_line);
+        return AtBody(DescribeSemaphores(param, std::move(info), builder_));
       }
       info.mode = ModeOf(operand, operand.space.value_or(shown.type.space), kernel_, program());
       info.restored = IsRestored(operand, program());
@@ -221,6 +236,13 @@ class KernelPreparer {
     }
     program().operand_infos.push_back(std::move(info));
     return absl::OkStatus();
+  }
+
+  // Scratch that the agents of a machine make themselves.
+  bool IsScoped(const Type& scratch) const {
+    const TargetBackend backend = builder_.target().backend;
+    const bool semaphores = backend == TargetBackend::kMosaicTpu && scratch.element != ElementKind::kData;
+    return semaphores || AsksMachine(kernel_.bodies[0].region, backend);
   }
 
   // Does an index map write the prefetch operand of that number?

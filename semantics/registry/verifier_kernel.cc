@@ -93,7 +93,9 @@ absl::Status KernelVerifier::CheckAlias(const Operand& operand) const {
   }
   const Type& out = TypeOf(operand.value);
   const Type& in = TypeOf(input->value);
-  if (out.kind != in.kind || out.dtype != in.dtype || out.shape != in.shape || out.key_impl != in.key_impl) {
+  const bool same = out.kind == in.kind && out.dtype == in.dtype && out.shape == in.shape &&
+                    out.key_impl == in.key_impl && out.element == in.element;
+  if (!same) {
     return Invalid(
         Cat("expected the type of the input that it shares memory with, ", ToString(in), ", found ", ToString(out)));
   }

@@ -15,7 +15,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
 from palladion import _library, jax_programs, jax_versions
-from palladion.carriers import is_key
+from palladion.carriers import from_carrier, is_key, storage
+from palladion.exporter.types import semaphore_name
 from palladion.exporter.errors import ExportError
 
 JAX, SKIPPED = "jax", "skipped"
@@ -103,6 +104,8 @@ def _poison(aval):
     if is_key(aval.dtype):
         words = jnp.full(aval.shape + aval.dtype._impl.key_shape, 0xFFFFFFFF, jnp.uint32)
         return jax.random.wrap_key_data(words, impl=aval.dtype._impl.name)
+    if semaphore_name(aval.dtype):
+        return from_carrier(jnp.full(storage(aval)[0], -1, storage(aval)[1]), aval)
     if jnp.issubdtype(aval.dtype, jnp.floating):
         return jnp.full(aval.shape, jnp.nan, aval.dtype)
     value = True if aval.dtype == bool else -1 if jnp.issubdtype(aval.dtype, jnp.signedinteger) else jnp.iinfo(aval.dtype).max

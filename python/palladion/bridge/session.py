@@ -104,6 +104,7 @@ class Session:
             if error is not None and not isinstance(error, Exception):  # Ctrl-C: nobody waits for what has not begun
                 self._cancel()
             failed = settle(self.params.session)
+            _library.load().palladion_session_end_semaphores(self.params.session)
             settled = True
         finally:
             if not settled:

@@ -8,7 +8,7 @@ from palladion import jax_gpu_calls, jax_versions
 from palladion.exporter import kernel as plain
 from palladion.exporter.attributes import map_text
 from palladion.exporter.parameters import check_parameters
-from palladion.exporter.types import array_type, is_ref
+from palladion.exporter.types import is_ref, operand_type
 from palladion.exporter.writer import TextFile, parameter_text, parameters_text, ref_name
 
 
@@ -61,7 +61,7 @@ def _operands(kernel, params):
         out = position - count
         name = inputs[position] if out < 0 else kernel.operand(labels[position], f"out{out}", "output")
         alias = f" alias {inputs[aliases[out]]}" if out in aliases else ""
-        kernel.lines.append(f"{'in' if out < 0 else 'out'} {name}: {array_type(block.array_aval)}{plain.as_label(str(block.origin or ''))} "
+        kernel.lines.append(f"{'in' if out < 0 else 'out'} {name}: {operand_type(block.array_aval)}{plain.as_label(str(block.origin or ''))} "
                             f"space gmem{alias}{kernel.place(block.index_map_jaxpr)}")
     return labels, scratch
 

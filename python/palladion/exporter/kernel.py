@@ -19,7 +19,7 @@ from palladion.exporter.memory_ops import MEMORY_OPS
 from palladion.exporter.names import Names, sanitized
 from palladion.exporter.parameters import check_parameters, knows, unknown
 from palladion.exporter.tpu_ops import TPU_OPS, on_tpu_keys
-from palladion.exporter.types import array_type, is_ref, space_name, type_text
+from palladion.exporter.types import array_type, is_ref, operand_type, space_name, type_text
 from palladion.exporter.value_ops import VALUE_OPS
 from palladion.exporter.views import block_view_text
 from palladion.exporter.writer import INDENT, TextFile, Writer, parameter_text, parameters_text, ref_name
@@ -310,7 +310,7 @@ def _operands(kernel, params, mapping, refs, in_avals):
         lines.append(("out", kernel.operand(label, f"out{position}", "output"), block, alias))
     kernel_lines = []
     for role, name, block, alias in lines:
-        head = f"{role} {name}: {array_type(block.array_aval)}{as_label(str(block.origin or ''))}"
+        head = f"{role} {name}: {operand_type(block.array_aval)}{as_label(str(block.origin or ''))}"
         head += f" space {space_name(block.transformed_block_aval.memory_space)}"
         text = block_text(kernel, block, len(grid))
         text[-1] += alias + kernel.place(block.index_map_jaxpr)

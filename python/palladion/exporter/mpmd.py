@@ -10,7 +10,7 @@ from palladion.exporter.errors import ExportError
 from palladion.exporter.kernel import (KernelText, alias_pairs, as_label, infer_backend, note_lines, params_line, with_prefix)
 from palladion.exporter.parameters import check_parameters, knows
 from palladion.exporter.ref_names import body_labels
-from palladion.exporter.types import array_type, is_ref, space_name, type_text
+from palladion.exporter.types import is_ref, operand_type, space_name, type_text
 
 
 @knows("jaxprs", "meshes", "external_meshes", "out_avals", "input_output_aliases", "compiler_params", "interpret", "debug",
@@ -62,13 +62,13 @@ def _operands(kernel, params, refs, labels, in_avals):
     num_in, num_out = len(in_avals), len(params["out_avals"])
     names = [kernel.operand(label, f"in{i}") for i, label in enumerate(labels[:num_in])]
     for position, (name, aval) in enumerate(zip(names, in_avals)):
-        kernel.lines.append(f"in {name}: {array_type(aval)}{_space(refs[position])};")
+        kernel.lines.append(f"in {name}: {operand_type(aval)}{_space(refs[position])};")
     aliases = {out: source for source, out in alias_pairs(params["input_output_aliases"])}
     for position, aval in enumerate(params["out_avals"]):
         name = kernel.operand(labels[num_in + position], f"out{position}", "output")
         aval = getattr(aval, "inner_aval", aval)
         alias = f" alias {names[aliases[position]]}" if position in aliases else ""
-        kernel.lines.append(f"out {name}: {array_type(aval)}{_space(refs[num_in + position])}{alias};")
+        kernel.lines.append(f"out {name}: {operand_type(aval)}{_space(refs[num_in + position])}{alias};")
     kernel.launch_at = len(kernel.lines)
     for position, aval in enumerate(refs[num_in + num_out:]):
         label = labels[num_in + num_out + position]

@@ -43,6 +43,18 @@ def tpu_key_words(dtype):
     return tuple(dtype._impl.key_shape) if key_impl(dtype) in ("pl", "_pl_stateful") else None
 
 
+def semaphore_name(dtype) -> str:
+    """`dma_sem`; "" for what is no semaphore."""
+    kind = type(dtype).__name__
+    return _SEMAPHORES.get(kind if kind != "type" else dtype.__name__, "")
+
+
+def operand_type(aval) -> str:
+    """Of an operand of a kernel: semaphores are refs there too."""
+    text = array_type(aval)
+    return f"ref<semaphore,{text}>" if semaphore_name(aval.dtype) else text
+
+
 def element_text(dtype, shape) -> str:
     """`f32[8,128]`, `key<fry>[]`, `barrier{arrivals=1}[2]`, `dma_sem[]`."""
     dims = dims_text(shape)
@@ -51,10 +63,9 @@ def element_text(dtype, shape) -> str:
         return "u32" + dims_text((*shape, *tpu_key_words(dtype)))
     if tag is not None:
         return f"key<{tag}>{dims}"
+    if semaphore_name(dtype):
+        return semaphore_name(dtype) + dims
     kind = type(dtype).__name__
-    kind = kind if kind != "type" else dtype.__name__
-    if kind in _SEMAPHORES:
-        return _SEMAPHORES[kind] + dims
     if kind == "BarrierType":
         attrs = {"arrivals": dtype.num_arrivals, "orders_tensor_core": dtype.orders_tensor_core}
         return f"barrier{attrs_text(attrs)}{dims}"

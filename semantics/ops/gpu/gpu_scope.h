@@ -2,6 +2,10 @@
 #ifndef PALLADION_SEMANTICS_OPS_GPU_GPU_SCOPE_H_
 #define PALLADION_SEMANTICS_OPS_GPU_GPU_SCOPE_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "semantics/program/builder.h"
@@ -11,6 +15,15 @@ namespace palladion {
 // A ref that holds barriers or semaphores: the step that makes them. InvalidArgument: attributes of its type that are
 // none. Unimplemented: semaphores of another machine. `collective`: of a barrier semaphore, its collective id.
 absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& builder, std::int64_t collective = -1);
+
+// In the place of a collective id: the semaphores are the kernel's operand of that number, and may have come from an
+// earlier launch.
+constexpr std::int64_t CollectiveOfOperand(std::size_t operand) { return -2 - static_cast<std::int64_t>(operand); }
+// Which one they are; none for others.
+constexpr std::optional<std::size_t> OperandOfCollective(std::int64_t collective) {
+  if (collective > -2) return std::nullopt;
+  return static_cast<std::size_t>(-2 - collective);
+}
 
 // A ref of a scope, data or not: the step that makes it (scope.cc).
 absl::StatusOr<RefId> DefineScoped(ValueId value, PlaceLevel owner, Builder& builder);
