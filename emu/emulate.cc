@@ -12,10 +12,12 @@
 #include "emu/arrays.h"
 #include "emu/checks/contracts.h"
 #include "emu/launch/launch.h"
+#include "emu/session.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/parser.h"
 #include "semantics/ir/printer.h"
+#include "semantics/prepare/joined_launches.h"
 #include "semantics/prepare/prepare.h"
 #include "semantics/program/frame_shadow.h"
 
@@ -112,8 +114,19 @@ absl::StatusOr<std::string> CanonicalText(std::string_view text, std::string_vie
 }
 
 absl::StatusOr<PreparedKernel> PrepareText(std::string_view text, const PrepareOptions& options) {
+  return PrepareLaunches(text, 1, options);
+}
+
+absl::StatusOr<PreparedKernel> PrepareLaunches(std::string_view text, std::int64_t launches,
+                                               const PrepareOptions& options) {
   const agents::FloatEnvironment environment;
   PALLADION_ASSIGN_OR_RETURN(Module module, Parse(text, PathOf(options.path)));
+  if (launches != 1) {
+    PALLADION_RETURN_IF_ERROR(Verify(Module(module)).status());  // what is wrong is told of the text as it stands
+    PALLADION_ASSIGN_OR_RETURN(const Kernel* one, FindKernel(module, options.kernel));
+    PALLADION_ASSIGN_OR_RETURN(Kernel joined, JoinLaunches(*one, launches));
+    module.kernels[static_cast<std::size_t>(one - module.kernels.data())] = std::move(joined);
+  }
   PALLADION_ASSIGN_OR_RETURN(VerifiedModule checked, Verify(std::move(module)));
   auto verified = std::make_shared<const VerifiedModule>(std::move(checked));
   PALLADION_ASSIGN_OR_RETURN(const Kernel* kernel, FindKernel(verified->module(), options.kernel));

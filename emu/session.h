@@ -11,9 +11,13 @@
 #ifndef PALLADION_EMU_SESSION_H_
 #define PALLADION_EMU_SESSION_H_
 
+#include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "emu/emulate.h"
 #include "emu/export.h"
 #include "emu/report.h"
 
@@ -37,6 +41,13 @@ class PALLADION_EXPORT Session {
  private:
   std::unique_ptr<SessionState> state_;
 };
+
+// Several launches of the kernel in a row, as one kernel: as PrepareText, and a device that has ended its part of one
+// launch goes on with the next, so that it may be ahead of the others. Inputs are the kernel's; outputs those of the
+// first launch, then of the second (docs/spec/tpu-sessions.md#launches-in-a-row). Unimplemented: a kernel of more than
+// one program, with blocks, or whose launches begin with a barrier of all devices.
+PALLADION_EXPORT absl::StatusOr<PreparedKernel> PrepareLaunches(std::string_view text, std::int64_t launches,
+                                                                const PrepareOptions& options = {});
 
 }  // namespace palladion
 

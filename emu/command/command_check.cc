@@ -94,7 +94,7 @@ std::string CommandFor(const CommandLine& line) {
   for (const std::string& word : line.words) Append(&command, " ", Quoted(word));
   for (const auto& [flag, value] : line.flags) {
     if (flag == "in" || flag == "kernel" || flag == "target" || flag == "fill" || flag == "proxy" || flag == "links" ||
-        flag == "bounds")
+        flag == "bounds" || flag == "launches")
       Append(&command, " --", flag, " ", Quoted(value));
   }
   return command;

@@ -41,6 +41,22 @@ TEST_F(CheckCommandTest, AKernelThatIsClean) {
   EXPECT_FALSE(Holds(out_, "error[")) << out_;
 }
 
+// Each launch writes one element that is not there, and a replay is one of both launches.
+TEST_F(CheckCommandTest, SeveralLaunchesInARow) {
+  const std::string file = Write("k.pkir",
+                                 "pkir 1;\nkernel @k { backend mosaic_tpu; out %o: f32[4] space smem; grid [];\n"
+                                 "  body @k (%or: ref<smem,f32[4]>) {\n"
+                                 "    %i = add(3:i32, 1:i32) : i32[];\n    _ = swap(%or.at[%i], 1.0:f32) : f32[];\n"
+                                 "    return; } }\n");
+  EXPECT_EQ(1, Run({"check", file, "--target", "mosaic_tpu/v5e", "--launches", "2"})) << out_ << err_;
+  EXPECT_TRUE(Holds(out_, "error[OOB]")) << out_;
+  EXPECT_TRUE(Holds(out_, "k.pkir:5")) << out_;
+  EXPECT_TRUE(Holds(out_, " --launches 2 ")) << out_;
+  const std::string grid = Write("add.pkir", AddKernel());
+  EXPECT_EQ(3, Run({"check", grid, "--in", "x=iota", "--in", "y=iota", "--launches", "2"}));
+  EXPECT_TRUE(Holds(err_ + out_, "several launches in a row: only a kernel of one program has them")) << err_ << out_;
+}
+
 // What its target refuses is said before what this release does not run.
 TEST_F(CheckCommandTest, AKernelThatCannotRunIsJudgedByItsText) {
   const std::string file =

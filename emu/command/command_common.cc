@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "emu/session.h"
 #include "emu/values.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -127,10 +128,10 @@ absl::Status NoWords(const CommandLine& line) {
 absl::StatusOr<KernelFile> LoadKernel(const CommandLine& line, bool observable) {
   PALLADION_ASSIGN_OR_RETURN(std::string path, OneFile(line));
   PALLADION_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
-  PALLADION_ASSIGN_OR_RETURN(PreparedKernel kernel, PrepareText(text, {.kernel = line.Flag("kernel"),
-                                                                       .target = line.Flag("target"),
-                                                                       .path = path,
-                                                                       .observable = observable}));
+  const PrepareOptions options{
+      .kernel = line.Flag("kernel"), .target = line.Flag("target"), .path = path, .observable = observable};
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t launches, PositiveFlag(line, "launches", 1));
+  PALLADION_ASSIGN_OR_RETURN(PreparedKernel kernel, PrepareLaunches(text, launches, options));
   return KernelFile{std::move(path), std::move(text), std::move(kernel)};
 }
 

@@ -73,6 +73,9 @@ constexpr Option kCheck[] = {
     {"seeds", "N",
      "How many schedules to try where the kernel leaves a choice (default 64, at least 1). Where nothing else can "
      "happen fewer run, and the report says why they suffice."},
+    {"launches", "N",
+     "N launches of the kernel [in a row](spec/tpu-sessions.md#launches-in-a-row), in which a device may be ahead of "
+     "the others (default 1)."},
     {"all-seeds", "", "Go on after [a proof](verdicts.md#when-a-check-stops)."},
     {"exhaustive", "", "Every schedule, where they are few."},
     {"replay", "SCHEDULE",

@@ -280,5 +280,96 @@ TEST(SessionTest, ABarrierSemaphoreThatAKernelLeft) {
   EXPECT_EQ(threads::Codes{"DEADLOCK"}, threads::CodesOf(CheckIn(session, kernel(1, 2), {}).report));
 }
 
+// Five devices in a ring: each copies to the memory of the one on its right, once both neighbours have told it that
+// they have entered. `twice`: and then that they have heard so.
+std::string RingText(bool twice, std::string_view params = "collective_id=7") {
+  const auto both = [](std::string_view semaphore) {
+    std::string text;
+    for (const std::string_view to : {"%left", "%right"})
+      Append(&text, "    semaphore_signal{device_id_type=mesh}(ref=", semaphore, ", inc=1:i32, device_id=", to, ");\n");
+    return Cat(text, "    semaphore_wait(ref=", semaphore, ", value=2:i32, decrement=true);\n");
+  };
+  const std::string copy = "(src=%xr, dst=%br, dst_sem=%recv, src_sem=%send, device_id=%right);\n";
+  const std::string keep = "(src=%br, dst=%or, dst_sem=%recv, src_sem=none, device_id=none);\n";
+  const std::string start = "    dma_start{device_id_type=mesh, priority=0, add=false}";
+  const std::string wait = "    dma_wait{device_id_type=mesh, insert_dummy_device=false}";
+  return Cat(
+      "pkir 1;\nkernel @ring {\n  backend mosaic_tpu;\n  params {", params,
+      "};\n  devices {x=5};\n  in %x: f32[1] space any;\n  out %o: f32[1] space any;\n  grid [];\n"
+      "  scratch %b: ref<vmem,f32[1]>;\n  scratch %s: ref<semaphore,dma_sem[]>;\n"
+      "  scratch %r: ref<semaphore,dma_sem[]>;\n  scratch %h: ref<semaphore,sem[]>;\n"
+      "  body @ring (%xr: ref<any,f32[1]>, %or: ref<any,f32[1]>, %br: ref<vmem,f32[1]>, %send: "
+      "ref<semaphore,dma_sem[]>, %recv: ref<semaphore,dma_sem[]>, %heard: ref<semaphore,sem[]>) {\n"
+      "    %me = axis_index{axis=\"x\"}() : i32[];\n    %a = add(%me, 1:i32) : i32[];\n"
+      "    %right = rem(%a, 5:i32) : i32[];\n    %c = add(%me, 4:i32) : i32[];\n"
+      "    %left = rem(%c, 5:i32) : i32[];\n    %bar = get_barrier_semaphore() : ref<semaphore,barrier_sem[]>;\n",
+      both("%bar"), twice ? both("%heard") : "", start, copy, wait,
+      "(src=%br, dst=%xr, dst_sem=%send, src_sem=%recv, device_id=%right);\n", wait, copy, start, keep, wait, keep,
+      "    return;\n  }\n}\n");
+}
+
+Report CheckLaunches(const std::string& text, std::int64_t launches, std::vector<Tensor>* outputs = nullptr) {
+  absl::StatusOr<PreparedKernel> kernel = PrepareLaunches(text, launches, {.target = std::string(kV5e)});
+  EXPECT_TRUE(kernel.ok()) << kernel.status() << "\n" << text;
+  if (!kernel.ok()) return {};
+  absl::StatusOr<Report> report =
+      Check(*kernel, {*TensorFromText(DType::kF32, {5, 1}, "iota")}, {.seeds = 256, .threads = 1}, outputs);
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? *std::move(report) : Report{};
+}
+
+TEST(LaunchesInARow, ADeviceIsOneLaunchAhead) {
+  EXPECT_EQ(threads::Codes{}, threads::CodesOf(CheckLaunches(RingText(false), 1)));
+  const Report report = CheckLaunches(RingText(false), 2);
+  EXPECT_TRUE(threads::CodesOf(report).contains("PEER_LIFETIME")) << ToText(report);
+  std::vector<Tensor> outputs;
+  const Report right = CheckLaunches(RingText(true), 2, &outputs);
+  EXPECT_EQ(threads::Codes{}, threads::CodesOf(right)) << ToText(right);
+  ASSERT_EQ(2u, outputs.size());
+  for (const Tensor& output : outputs) EXPECT_EQ(4.0F, output.data<float>()[0]);
+}
+
+// y is what the launch before gave.
+TEST(LaunchesInARow, AnOutputInTheMemoryOfAnInputGoesOn) {
+  const auto copy = [](std::string_view refs) {
+    return Cat("    dma_start{device_id_type=mesh, priority=0, add=false}(", refs,
+               ", dst_sem=%s, src_sem=none, device_id=none);\n    dma_wait{device_id_type=mesh, "
+               "insert_dummy_device=false}(",
+               refs, ", dst_sem=%s, src_sem=none, device_id=none);\n");
+  };
+  std::string text = Cat(
+      "pkir 1;\nkernel @k {\n  backend mosaic_tpu;\n  in %y: f32[4] space any;\n  out %z: f32[4] space any alias %y;\n"
+      "  grid [1];\n  scratch %b: ref<vmem,f32[4]>;\n  scratch %d: ref<semaphore,dma_sem[]>;\n"
+      "  body @k (%yr: ref<any,f32[4]>, %zr: ref<any,f32[4]>, %br: ref<vmem,f32[4]>, %s: ref<semaphore,dma_sem[]>) {\n",
+      copy("src=%yr, dst=%br"),
+      "    %v = get(%br) : f32[4];\n    %w = add(%v, 1.0:f32) : f32[4];\n    _ = swap(%br, %w) : f32[4];\n",
+      copy("src=%br, dst=%zr"), "    return;\n  }\n}\n");
+  absl::StatusOr<PreparedKernel> kernel = PrepareLaunches(text, 3, {.target = std::string(kV5e)});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  absl::StatusOr<RunResult> run = palladion::Run(*kernel, {*TensorFromText(DType::kF32, {4}, "iota")}, {});
+  ASSERT_TRUE(run.ok()) << run.status();
+  ASSERT_EQ(1u, run->outputs.size());
+  EXPECT_EQ(6.0F, run->outputs[0].data<float>()[3]);
+  text.replace(text.find("space any alias"), 9, "space vmem");
+  EXPECT_EQ(absl::StatusCode::kUnimplemented, PrepareLaunches(text, 3, {.target = std::string(kV5e)}).status().code());
+}
+
+TEST(LaunchesInARow, WhatHasNone) {
+  const auto why = [](const std::string& text, std::int64_t launches = 2) {
+    const absl::Status status = PrepareLaunches(text, launches, {.target = std::string(kV5e)}).status();
+    return std::string(status.message());
+  };
+  EXPECT_NE(std::string::npos, why(kStart).find("goes from launch to launch by itself")) << why(kStart);
+  EXPECT_NE(std::string::npos, why(RingText(false), 65).find("from 1 to 64"));
+  std::string barrier = RingText(false, "");
+  for (std::size_t at; (at = barrier.find("    %bar = ")) != std::string::npos;)
+    barrier.erase(at, barrier.find('\n', at) + 1 - at);
+  for (std::size_t at; (at = barrier.find("%bar,")) != std::string::npos;) barrier.replace(at, 4, "%heard");
+  EXPECT_NE(std::string::npos, why(barrier).find("each launch begins with a barrier of all devices")) << why(barrier);
+  std::string grid = RingText(false);
+  grid.replace(grid.find("grid []"), 7, "grid [2]");
+  EXPECT_NE(std::string::npos, why(grid).find("only a kernel of one program")) << why(grid);
+}
+
 }  // namespace
 }  // namespace palladion
