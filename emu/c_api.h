@@ -29,6 +29,10 @@ typedef struct palladion_array {
 PALLADION_API palladion_program* palladion_prepare(const char* text, size_t size, const char* kernel,
                                                    const char* target, char** error);
 
+/* The same of several launches in a row, in which a device may be ahead of the others (emu/session.h): for checks. */
+PALLADION_API palladion_program* palladion_prepare_launches(const char* text, size_t size, const char* kernel,
+                                                            const char* target, int64_t launches, char** error);
+
 /* Runs the kernel. The result is the exit code of the command: 0 clean, 1 defect found, 3 unsupported, 4 malformed
  * input, 5 internal error, 6 budget or a limit spent. *report (NULL: not wanted) is JSON for 0 and 1, else {"message":
  * ...}. */

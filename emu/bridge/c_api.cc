@@ -19,6 +19,7 @@
 #include "emu/operations.h"
 #include "emu/reports/json.h"
 #include "emu/reports/report_from_json.h"
+#include "emu/session.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/finding.h"
 #include "semantics/base/status.h"
@@ -91,10 +92,15 @@ int Reported(const palladion_program* program, const palladion_array* inputs, si
 
 palladion_program* palladion_prepare(const char* text, size_t size, const char* kernel, const char* target,
                                      char** error) {
+  return palladion_prepare_launches(text, size, kernel, target, 1, error);
+}
+
+palladion_program* palladion_prepare_launches(const char* text, size_t size, const char* kernel, const char* target,
+                                              int64_t launches, char** error) {
   palladion_program* program = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
-    absl::StatusOr<palladion::PreparedKernel> prepared = palladion::PrepareText(
-        TextOf(text, size),
+    absl::StatusOr<palladion::PreparedKernel> prepared = palladion::PrepareLaunches(
+        TextOf(text, size), launches,
         {.kernel = kernel == nullptr ? "" : kernel, .target = target == nullptr ? "" : target, .path = ""});
     if (!prepared.ok()) return prepared.status();
     program = new palladion_program{*std::move(prepared)};

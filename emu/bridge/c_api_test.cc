@@ -54,6 +54,24 @@ TEST(CApi, RunsAKernel) {
   palladion_free_program(program);
 }
 
+TEST(CApi, SeveralLaunchesInARow) {
+  const std::string text =
+      "pkir 1;\nkernel @k { backend mosaic_tpu; out %o: i32[] space smem; grid [];\n  body @k (%or: ref<smem,i32[]>) "
+      "{\n"
+      "    _ = swap(%or, 1:i32) : i32[];\n    return; } }\n";
+  char* error = nullptr;
+  palladion_program* program =
+      palladion_prepare_launches(text.data(), text.size(), nullptr, "mosaic_tpu/v5e", 2, &error);
+  ASSERT_NE(nullptr, program) << Taken(error);
+  std::int32_t first = 0, second = 0;
+  palladion_array out[2] = {{&first, nullptr, 0, "i32"}, {&second, nullptr, 0, "i32"}};
+  EXPECT_EQ(0, palladion_check(program, nullptr, 0, out, 2, nullptr, nullptr));
+  EXPECT_EQ(2, first + second);
+  palladion_free_program(program);
+  EXPECT_EQ(nullptr, palladion_prepare_launches(text.data(), text.size(), nullptr, nullptr, 0, &error));
+  EXPECT_NE(std::string::npos, Taken(error).find("must be from 1 to 64; found 0"));
+}
+
 TEST(CApi, ChecksAKernel) {
   palladion_program* program = Prepare(AddKernel());
   AddArrays arrays;

@@ -100,7 +100,7 @@ class Search {
     for (const OperandInfo& info : kernel_.state().program().operand_infos) {
       if (info.role == Role::kOut || info.role == Role::kScratch) continue;
       const std::size_t i = input++;
-      if (info.role != Role::kIn) continue;
+      if (info.role != Role::kIn || agents::IsSemaphore(info.type)) continue;
       const ConstArray& array = inputs_[i];
       const std::string text =
           IsFloat(array.dtype) ? Cat("random(seed=", i + 1, ", lo=-2, hi=2)") : Cat("random_bits(", i + 1, ")");

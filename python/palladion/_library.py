@@ -71,6 +71,8 @@ def load():
     text_out = ctypes.POINTER(ctypes.c_void_p)
     library.palladion_prepare.restype = ctypes.c_void_p
     library.palladion_prepare.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, text_out]
+    library.palladion_prepare_launches.restype = ctypes.c_void_p
+    library.palladion_prepare_launches.argtypes = [*library.palladion_prepare.argtypes[:-1], ctypes.c_int64, text_out]
     library.palladion_run_within.restype = ctypes.c_int
     library.palladion_run_within.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
                                              ctypes.c_size_t, ctypes.c_int64, text_out]
@@ -132,14 +134,17 @@ def _described(array: np.ndarray, keep: list) -> _Array:
 
 
 class Program:
-    """One prepared kernel. `kernel` is needed where the text has several; `target` as in `palladion run --target`."""
+    """One prepared kernel. `kernel` is needed where the text has several; `target` as in `palladion run --target`.
 
-    def __init__(self, text: str, kernel: str | None = None, target: str | None = None):
+    launches: so many in a row, as one (docs/spec/tpu-sessions.md#launches-in-a-row).
+    """
+
+    def __init__(self, text: str, kernel: str | None = None, target: str | None = None, launches: int = 1):
         self._library = load()
         encoded, message = text.encode(), ctypes.c_void_p()
-        self._program = self._library.palladion_prepare(
+        self._program = self._library.palladion_prepare_launches(
             encoded, len(encoded), kernel.encode() if kernel else None, target.encode() if target else None,
-            ctypes.byref(message))
+            launches, ctypes.byref(message))
         error = _take_text(self._library, message)
         if not self._program:
             raise PalladionError(error or "the kernel was refused without a message", _code_of(error))

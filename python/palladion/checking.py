@@ -21,7 +21,7 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
           rtol: float | None = None, atol: float | None = None, exhaustive: bool = False, replay: str | None = None, fill: str = "nan",
           races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False,
           proxy: str = "pallas", links: str = "unordered", bounds: str = "logical", all_seeds: bool = False,
-          budget: int | None = None,
+          budget: int | None = None, launches: int = 1,
           progress: bool | Callable[[Progress], object] | None = None) -> Report:
     """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with. `target` is as for `palladion.run`.
 
@@ -30,6 +30,8 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
     budget: loop iterations of one program, and steps of a schedule (docs/checks.md); None: less than a minute of them. progress: None
     shows how far it is on a terminal and in a notebook, a function is called with a palladion.progress.Progress.
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
+    launches: kernels that several devices run together are checked once more, so many launches in a row, in which a device may be ahead of
+    the others (docs/spec/tpu-sessions.md#launches-in-a-row); PalladionError where a kernel has no such form.
     A check stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
     """
     options = {"seeds": _whole("seeds", seeds), "exhaustive": bool(exhaustive), "fill": fill, "races": bool(races),
@@ -46,8 +48,9 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
         if value is not None and (reference is None or not value >= 0):
             raise ValueError(f"{name} must be 0 or more, and needs a reference; found {value!r}")
     target = probes.given(target)
-    execution = running.execute(f, args, target, how=running.How(check=options, progress=checked(progress)))
-    again = _replay_call(f, target, options | {"bounds": bounds})
+    execution = running.execute(f, args, target, how=running.How(check=options, progress=checked(progress),
+                                                                       launches=running.whole("launches", launches) or 1))
+    again = _replay_call(f, target, options | {"bounds": bounds, "launches": launches})
     report = Report(execution.results, [_kernel_report(one, again) for one in execution.runs])
     if reference is not None:
         with jax.default_device(jax.devices("cpu")[0]):
@@ -66,7 +69,8 @@ def _kernel_report(one, again) -> KernelReport:
 def _replay_call(f, target, options) -> tuple:
     """What a schedule is put between to see a finding again."""
     defaults = {name: parameter.default for name, parameter in inspect.signature(check).parameters.items()}
-    kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy", "links", "bounds")}
+    kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy", "links", "bounds",
+                                                                    "launches")}
     name = getattr(f, "__name__", "f")
     return call_around("palladion.check", [name if name.isidentifier() else "f", "*args"],
                        {name: value for name, value in kept.items() if value != defaults[name]})

@@ -262,6 +262,39 @@ def test_a_remote_copy_over_three_kernels():
     assert report.findings == [], report
 
 
+def neighbours(x_ref, o_ref, send, recv, heard, *, twice):
+    """Copies to the right of five devices, once both neighbours have come; `twice`: and once they know that both of theirs have."""
+    me = jax.lax.axis_index("x")
+    left, right = jax.lax.rem(me + 4, 5), jax.lax.rem(me + 1, 5)
+    barrier(left, right)
+    if twice:
+        for device in (left, right):
+            pl.semaphore_signal(heard, 1, device_id=(device,), device_id_type=pl.DeviceIdType.MESH)
+        pl.semaphore_wait(heard, 2)
+    copy = remote(x_ref, o_ref, send, recv, right)
+    copy.start()
+    copy.wait()
+
+
+def test_a_device_is_one_launch_ahead():
+    """A barrier of one phase is enough for one launch, and not for two: a neighbour may have signalled for the second already."""
+    x = numbers(5)
+
+    def checked(twice, launches, replay=None):
+        f = on_mesh(functools.partial(neighbours, twice=twice), line(5), scratch=[DMA, DMA, COUNT],
+                    params=pltpu.CompilerParams(collective_id=7))
+        return palladion.check(f, x, target="v5e", seeds=128, launches=launches, replay=replay)
+
+    assert checked(False, 1).findings == []
+    report = checked(False, 2)
+    (found, *_) = [finding for finding in report.findings if finding.code == "PEER_LIFETIME"]
+    assert "launches=2" in str(report), report
+    np.testing.assert_array_equal(report.results, np.roll(x, ROWS, axis=0))
+    again = checked(False, 2, found.replay)
+    assert "PEER_LIFETIME" in codes(again), again
+    assert checked(True, 2).findings == []
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         globals()[name]()
