@@ -27,7 +27,7 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
   if (agents_.Crowded()) Sweep();
   const AgentId id = agents_.AddOperation(agent, Cat(request.name, " #", started_++), request.site);
-  agents_.SayAwait(id, request.await);
+  agents_.SayAwait(id, std::move(request.await));
   if (request.queue.valid()) {
     if (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier)
       agents_.Fork(id).Join(queue_clocks_[request.queue]);
@@ -41,7 +41,12 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   } else {
     TouchOperands(id, request.destinations, Half::kWrite, issued, request.site);
   }
-  if (request.queue.valid()) queue_clocks_[request.queue].Join(agents_.Completion(id, 2));
+  if (request.queue.valid()) {
+    ClockBundle& queue = queue_clocks_[request.queue];
+    queue.Join(agents_.Fork(id));
+    const Epoch done{id, 2};
+    agents_.proxies() ? queue.Raise(done) : queue.RaiseGeneric(done);
+  }
   engine_.Start(id, agent, std::move(request));
   return id;
 }

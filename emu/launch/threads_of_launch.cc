@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "emu/launch/agents_of_launch.h"
 #include "emu/launch/equal_writes.h"
 #include "emu/launch/reads_from.h"
@@ -124,8 +125,7 @@ class Threads final : public AgentsOfLaunch {
                          .moves_nothing = options_.launch.moves_nothing,
                          .ordered_links = options_.ordered_links,
                          .device = state_.device(),
-                         .places = [&module = state_.module()](
-                                       const CodeSite& site) { return PlaceText(module, site.loc, site.text_line); },
+                         .places = [this](const CodeSite& site) { return PlaceOf(site); },
                          .between = Between()});
     if (options_.reads_from != nullptr) options_.reads_from->Watch(memory, *machine_);
     if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
@@ -145,6 +145,13 @@ class Threads final : public AgentsOfLaunch {
     }
   }
 
+  // Threads come to the same places again and again.
+  std::string PlaceOf(const CodeSite& site) {
+    std::string& text = places_[{site.loc.value, site.text_line}];
+    if (text.empty()) text = PlaceText(state_.module(), site.loc, site.text_line);
+    return text;
+  }
+
   // A thread, or a warp, is one writer; of engines each write is one of its own.
   std::uint32_t Writer() {
     constexpr std::uint32_t kEngines = std::uint32_t{1} << 31;
@@ -161,6 +168,7 @@ class Threads final : public AgentsOfLaunch {
   std::optional<threads::ThreadAgents> agents_;
   std::uint32_t engine_writes_ = 0;
   agents::LaunchLeft left_;
+  absl::flat_hash_map<std::pair<std::int32_t, int>, std::string> places_;  // by place, and line of the text
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -9,8 +10,8 @@
 namespace palladion::threads {
 namespace {
 
-std::vector<BufferId> BuffersOf(const AsyncRequest& request) {
-  std::vector<BufferId> buffers;
+absl::InlinedVector<BufferId, 8> BuffersOf(const AsyncRequest& request) {
+  absl::InlinedVector<BufferId, 8> buffers;
   for (const auto* operands : {&request.sources, &request.destinations}) {
     for (const AsyncOperand& operand : *operands) buffers.push_back(operand.buffer());
   }
@@ -71,7 +72,7 @@ absl::Status ThreadMachine::Start(AsyncRequest&& request) {
   if (request.await.empty() && !request.completions.empty()) {
     request.await = model_.Of(std::get<BarrierId>(request.completions[0].object)).WaitCall();
   }
-  const std::vector<BufferId> touched = BuffersOf(request);
+  const auto touched = BuffersOf(request);
   memory_.TellIssued(request);
   const AgentId issuer = resuming_ == nullptr ? current_ : Before();
   PALLADION_ASSIGN_OR_RETURN(const AgentId operation, model_.Start(issuer, std::move(request)));
@@ -93,7 +94,7 @@ bool ThreadMachine::CanPerform(AgentId operation, Half half) const {
 }
 
 void ThreadMachine::Perform(AgentId operation, Half half) {
-  std::vector<BufferId> done_with;
+  absl::InlinedVector<BufferId, 8> done_with;
   if (half == Half::kWrite) done_with = BuffersOf(model_.RequestOf(operation));
   performing_ = true;
   performer_ = operation;

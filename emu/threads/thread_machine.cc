@@ -148,11 +148,14 @@ bool ThreadMachine::CanWait(AgentId id, const WaitTarget& target) const {
     case WaitTarget::Kind::kSemaphore:
       return model_.CanWait(SemaphoreOf(target.object), target.value);
     case WaitTarget::Kind::kGroups: {
-      const std::vector<QueueId> queues = QueuesOf(id, target.queue);
-      return std::all_of(queues.begin(), queues.end(), [&](QueueId queue) {
+      const auto may_go = [&](QueueId queue) {
         return model_.CanAwaitGroups(queue, static_cast<std::size_t>(target.value),
                                      target.reads_only ? Half::kRead : Half::kWrite);
-      });
+      };
+      const Thread& owner = thread.parent.valid() ? Of(thread.parent) : thread;  // asked often: no list for wgmma
+      if (target.queue == AsyncQueue::kMma) return !owner.mma.valid() || may_go(owner.mma);
+      const std::vector<QueueId> queues = QueuesOf(id, target.queue);
+      return std::all_of(queues.begin(), queues.end(), may_go);
     }
     case WaitTarget::Kind::kMeeting:
       return model_.CanLeave(id, Of(thread.block).meeting);

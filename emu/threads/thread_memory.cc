@@ -165,10 +165,11 @@ void ThreadMachine::EndBlock(BlockId id) {
   for (const auto& [name, sync] : block.syncs) syncs.push_back(sync);
   for (const SyncId sync : syncs) EndSync(sync, {}, memory_model::Barrier::Ends::kBlock);
   for (const auto& [name, shared] : block.live) block.retired.push_back(shared);
-  const std::string end = Cat("the end of ", NameOf(block));
+  const bool peers = options_.races && HasPeers();
+  const std::string end = peers ? Cat("the end of ", NameOf(block)) : "";
   for (const SharedBuffer& shared : block.retired) {
     // Nobody but a peer can reach it unordered: what the block's own engines still do is NOT_AWAITED.
-    if (options_.races && HasPeers() && !shared.freed) model_.FreeAfter(block.threads, end, shared.buffer, {});
+    if (peers && !shared.freed) model_.FreeAfter(block.threads, end, shared.buffer, {});
     Release(shared.buffer);
   }
   block.live.clear();

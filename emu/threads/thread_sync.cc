@@ -14,6 +14,7 @@ namespace {
 // "full[1]"; as an argument of a call "full.at[1]".
 std::string ElementName(const SyncRequest& request, std::int64_t element, std::string_view bracket = "[") {
   if (request.shape.empty()) return request.name;
+  if (request.shape.size() == 1) return Cat(request.name, bracket, element, "]");
   std::vector<std::int64_t> index(request.shape.size());
   for (std::size_t d = request.shape.size(); d-- > 0;) {
     index[d] = element % request.shape[d];

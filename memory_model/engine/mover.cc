@@ -63,7 +63,9 @@ class Mover {
     std::size_t first, count;
   };
 
-  void MoveBox(BoxAccess box, std::size_t places, const AsyncOperand& operand, AsyncValue* value) const {
+  void MoveBox(const BoxAccess& whole, std::size_t places, const AsyncOperand& operand, AsyncValue* value) const {
+    BoxAccess box;
+    TakeBox(whole, &box);
     if (chunks_ == 1 || box.value_rank == 0 || operand.elements != 0) {
       if (chunk_ == 0) Go(&box, {0, places}, operand, value);
       return;
@@ -76,6 +78,21 @@ class Mover {
     box.count[d] = rows.end - rows.begin;
     Go(&box, {static_cast<std::size_t>(rows.begin) * row, static_cast<std::size_t>(box.count[d]) * row}, operand,
        value);
+  }
+
+  // Only what of its arrays is set: they are large.
+  static void TakeBox(const BoxAccess& from, BoxAccess* to) {
+    to->buffer = from.buffer;
+    to->rank = from.rank;
+    to->value_rank = from.value_rank;
+    to->outside = from.outside;
+    const auto rank = static_cast<std::size_t>(from.rank);
+    std::copy_n(from.start.begin(), rank, to->start.begin());
+    std::copy_n(from.count.begin(), rank, to->count.begin());
+    std::copy_n(from.step.begin(), rank, to->step.begin());
+    std::copy_n(from.lower.begin(), rank, to->lower.begin());
+    std::copy_n(from.upper.begin(), rank, to->upper.begin());
+    std::copy_n(from.order.begin(), static_cast<std::size_t>(from.value_rank), to->order.begin());
   }
 
   // Marks are by element in a value, and by place in an access.

@@ -132,7 +132,7 @@ bool AgentTable::KnownToAny(AgentId operation, std::uint32_t halves) const {
 
 // What is left, or what was looked at, has to grow by a share of itself before it is time again.
 void AgentTable::Sweep(const std::vector<AgentId>& live, std::size_t looked) {
-  constexpr std::size_t kLeast = 64, kLookedPerSweep = 16;
+  constexpr std::size_t kLeast = 128, kLookedPerSweep = 16;
   const auto holds = [&](AgentId who) { return std::binary_search(live.begin(), live.end(), who); };
   const auto gone = [&](AgentId who) { return IsOperation(who) && !holds(who); };
   operations_.erase(std::remove_if(operations_.begin(), operations_.end(),

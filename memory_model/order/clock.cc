@@ -22,6 +22,7 @@ bool VectorClock::Covers(const VectorClock& other) const {
 }
 
 void VectorClock::JoinSlow(const VectorClock& other) {
+  if (other.entries_.size() == 1) return RaiseSlow(other.entries_[0]);
   if (entries_.empty()) {
     entries_ = other.entries_;
     return;

@@ -83,11 +83,10 @@ absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
   AsyncRequest request{
       .name = "wgmma", .await = "plgpu.wgmma_wait(0)", .queue = frame.machine().QueueOf(AsyncQueue::kMma)};
   request.At(site);
-  AsyncOperand acc = OperandOf(p.acc, Outside::kError, step, frame);
-  acc.proxy = Proxy::kGeneric;
   request.sources.reserve(3);
-  request.destinations.push_back(acc);
-  request.sources.push_back(std::move(acc));
+  request.sources.push_back(OperandOf(p.acc, Outside::kError, step, frame));
+  request.sources[0].proxy = Proxy::kGeneric;
+  request.destinations.push_back(request.sources[0]);
   request.sources.push_back(OperandOf(p.b, Outside::kError, step, frame));
   if (p.value.valid()) {
     request.function = [mma = p.mma.get(), a = CaptureValue(p, frame)](const std::vector<AsyncValue>& in,

@@ -86,7 +86,7 @@ AsyncOperand OperandOf(const ViewPlan& view, Outside outside, const Step& step, 
     return operand;
   }
   if (view.unit != 1) operand.elements = static_cast<std::size_t>(NumElements(view.type.shape));
-  BoxAccess box;
+  auto& box = std::get<BoxAccess>(operand.where);
   ResolveBox(view, step, frame, box);
   if (outside != Outside::kError) {
     box.outside = outside;
@@ -95,7 +95,6 @@ AsyncOperand OperandOf(const ViewPlan& view, Outside outside, const Step& step, 
       box.upper[d] = std::numeric_limits<std::int64_t>::max();
     }
   }
-  operand.where = box;
   return operand;
 }
 
