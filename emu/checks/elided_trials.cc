@@ -28,8 +28,7 @@ ElidedTrials::ElidedTrials(const TrialRunner& runner, const CheckOptions& option
   kernel_ = launch::ElidedKernel(runner.kernel().state());
   if (kernel_ == nullptr) return;
   const std::optional<Told> again = Try(first.schedule);
-  const bool same = again.has_value() && again->trial.run.moves == first.run.moves &&
-                    again->trial.run.work == first.run.work && IsAsFirst(again->trial);
+  const bool same = again.has_value() && IsAsFirst(again->trial);
   if (!same) kernel_ = nullptr;
   if (same) signature_ = again->signature;
 }
@@ -41,9 +40,10 @@ std::optional<ElidedTrials::Told> ElidedTrials::Try(const scheduler::Schedule& s
   return Told{*std::move(trial), reads.signature()};
 }
 
-// In all that does not depend on the order.
+// Then no finding is of values, here or in a schedule whose values are these.
 bool ElidedTrials::IsAsFirst(const Trial& trial) const {
-  return trial.programs == first_.programs && trial.accesses == first_.accesses && trial.engines == first_.engines &&
+  return trial.run.moves == first_.run.moves && trial.run.work == first_.run.work &&
+         trial.programs == first_.programs && trial.accesses == first_.accesses && trial.engines == first_.engines &&
          std::equal(trial.findings.begin(), trial.findings.end(), first_.findings.begin(), first_.findings.end(),
                     SameText);
 }
@@ -52,7 +52,7 @@ std::optional<Trial> ElidedTrials::Run(const scheduler::Schedule& schedule) {
   constexpr int kPatience = 4;  // a kernel whose schedules differ: they are not tried for ever
   if (kernel_ == nullptr || failed_ >= kPatience) return std::nullopt;
   std::optional<Told> told = Try(schedule);
-  if (!told.has_value() || told->signature != signature_ || !IsAsFirst(told->trial)) {
+  if (!told.has_value() || told->signature != signature_ || told->trial.accesses != first_.accesses) {
     ++failed_;
     return std::nullopt;
   }

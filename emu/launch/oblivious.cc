@@ -1,6 +1,7 @@
 #include "emu/launch/oblivious.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "semantics/registry/op_row.h"
@@ -68,6 +69,7 @@ class Analysis {
   }
 
   void Visit(const Instr& op) {
+    if (op.row->allocates == Allocates::kState) NoteNumbers(op);
     for (const Region& region : op.regions) Visit(region);
     if (!op.regions.empty() || op.row->effect == Effect::kControl) return VisitControl(op);
     if (op.row->effect == Effect::kPure) {
@@ -88,11 +90,43 @@ class Analysis {
 
   void VisitAccess(const Instr& op) {
     const RefAccess access = op.row->access;
+    if (const Arg* const first = FirstOf(op); access == RefAccess::kLoad && first != nullptr) {
+      if (result_.Needs(op.results[0])) Need(*first);
+      return;
+    }
     unsure_ |= access == RefAccess::kAtomic;
     for (std::size_t i = 0; i < op.args.size(); ++i) IsData(op, i) ? NeedPlaces(op.args[i]) : Need(op.args[i]);
     for (const ValueId value : op.results) {
       if (value.valid()) from_memory_[value.index()] = true;
     }
+  }
+
+  // A number of the thread's own that a scope begins with and that is only read there: the operand that it holds.
+  const Arg* FirstOf(const Instr& op) const {
+    const auto known = op.args.empty() ? first_.end() : first_.find(op.args[0].value.value);
+    return known == first_.end() ? nullptr : known->second;
+  }
+  void NoteNumbers(const Instr& op) {
+    const Region& region = op.regions[0];
+    for (std::size_t i = 0; i < op.args.size(); ++i) {
+      const ValueId ref = region.params[i].value;
+      const Type& type = kernel_.values[ref.index()].type;
+      const bool number = type.shape.empty() && type.space == Space::kDefault && op.args[i].kind != Arg::Kind::kNone;
+      if (number && OnlyLoads(region, ref)) first_.emplace(ref.value, &op.args[i]);
+    }
+  }
+  static bool OnlyLoads(const Region& region, ValueId ref) {
+    return std::all_of(region.body.begin(), region.body.end(), [&](const Instr& op) {
+      for (std::size_t i = 0; i < op.args.size(); ++i) {
+        const bool loads = i == 0 && op.args.size() == 1 && op.row->access == RefAccess::kLoad;
+        if (Names(op.args[i], ref) && !(loads && op.args[i].transforms.empty())) return false;
+      }
+      return std::all_of(op.regions.begin(), op.regions.end(), [&](const Region& r) { return OnlyLoads(r, ref); });
+    });
+  }
+  static bool Names(const Arg& arg, ValueId ref) {
+    if (arg.kind == Arg::Kind::kValue && arg.value == ref) return true;
+    return std::any_of(arg.select.begin(), arg.select.end(), [&](const Arg& choice) { return Names(choice, ref); });
   }
 
   // Does the operand's value go to memory, or to the result, and nowhere else?
@@ -189,7 +223,8 @@ class Analysis {
 
   const Kernel& kernel_;
   Obliviousness result_;
-  std::vector<bool> from_memory_;  // by ValueId
+  std::vector<bool> from_memory_;             // by ValueId
+  std::map<std::int32_t, const Arg*> first_;  // by ref: FirstOf
   bool grew_ = false, unsure_ = false;
 };
 

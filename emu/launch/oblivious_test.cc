@@ -66,6 +66,20 @@ TEST(Oblivious, ASumThatIsCarriedIsAValue) {
       "      return %d, %b;\n    } : i32[], i32[];\n    _ = swap(%or.at[%i], %s) : i32[];\n"));
 }
 
+// As JAX's closures do with what they use.
+TEST(Oblivious, NumbersThatAScopeBeginsWithAreOperands) {
+  const auto scope = [](const std::string& number, const std::string& also) {
+    return "    %f = get(%xr.at[0]) : i32[];\n    %t = axis_index{axis=\"wg\"}() : i32[];\n"
+           "    _ = run_state(" +
+           number + ") (%n: ref<default,i32[]>) {\n" + also +
+           "      %i = get(%n) : i32[];\n      %v = get(%xr.at[%i]) : i32[];\n      _ = swap(%or.at[%i], %v) : i32[];\n"
+           "      return;\n    } : i32[];\n";
+  };
+  EXPECT_TRUE(IsOblivious(scope("%t", "")));
+  EXPECT_FALSE(IsOblivious(scope("%f", "")));
+  EXPECT_FALSE(IsOblivious(scope("%t", "      _ = swap(%n, %f) : i32[];\n")));
+}
+
 TEST(Oblivious, WhileLoopsEndByWhatTheyCarry) {
   const auto loop = [](const std::string& add) {
     return "    %n = while(init=0:i32) (%c: i32[]) {\n      %m = lt(%c, 4:i32) : bool[];\n      return %m;\n    } "

@@ -41,6 +41,8 @@ MemoryBuffer Memory::MakeBuffer(const AllocRequest& request) const {
   }
   buffer.bytes = static_cast<std::size_t>(stride);
   buffer.is_output = request.is_output;
+  const bool own = request.place.has_value() && request.place->memory == PlaceLevel::kThread;
+  buffer.moves = moves_ || (own && buffer.bytes <= buffer.element_bytes);
   buffer.made = request.loc;
   buffer.made_line = request.text_line;
   buffer.defined =
@@ -116,7 +118,7 @@ void Memory::Poison(BufferId id) {
   Buffer& buffer = Of(id);
   if (fills_late_ && buffer.owned) {
     buffer.unfilled = true;
-  } else if (moves_) {
+  } else if (buffer.moves) {
     FillAll(buffer);
   }
   if (tracker_ != nullptr) tracker_->SetUndefined(buffer);

@@ -103,9 +103,9 @@ class Memory final : public Machine {
   std::shared_ptr<const Saved> Save();
   void Restore(const Saved& saved);
 
-  // From here on no byte moves: bounds and observers are as before, and values and memory hold anything. For schedules
-  // whose values are known from another one (docs/checks.md#schedules-without-values). Before the first request, and
-  // not where definedness is tracked.
+  // From here on no byte moves, but of single numbers in a thread's own memory: bounds and observers are as before, and
+  // other values and memory hold anything. For schedules whose values are known from another one
+  // (docs/checks.md#schedules-without-values). Before the first request, and not where definedness is tracked.
   void MoveNothing() { moves_ = false; }
 
   // From now on loads copy: another agent may write between a load and the use of its value.
@@ -147,7 +147,7 @@ class Memory final : public Machine {
   Buffer& Of(BufferId id) { return buffers_[id.index()]; }
   Buffer& Touched(BufferId id) {  // to read or write its bytes
     Buffer& buffer = Of(id);
-    if (buffer.unfilled && moves_) FillAll(buffer);
+    if (buffer.unfilled && buffer.moves) FillAll(buffer);
     return buffer;
   }
   void FillAll(Buffer& buffer);

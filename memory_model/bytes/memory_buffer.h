@@ -28,6 +28,7 @@ struct MemoryBuffer {
   bool owned = false;
   bool unfilled = false;  // its fill is written when somebody touches it: blocks without work never do
   bool is_output = false;
+  bool moves = true;  // its bytes do
   std::int32_t device = 0;
   const Memory* of = nullptr;  // the launch's; nullptr: it was freed
   LocId made;
