@@ -104,8 +104,9 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
   if (reach.empty) return;
   Announce(AccessKind::kRead, access, reach, nullptr);
   const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
-  if (!reach.all_copied && buffer.moves) PoisonOutside(buffer, access, reach, layout, value);
-  if (!reach.none_copied && buffer.moves) {
+  const bool moves = buffer.moves && value != nullptr;  // engines have no bytes where nothing moves
+  if (!reach.all_copied && moves) PoisonOutside(buffer, access, reach, layout, value);
+  if (!reach.none_copied && moves) {
     const std::byte* from = buffer.data;
     for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
       from += (access.start[d] + reach.copy[d].begin * access.step[d]) * buffer.stride[d];
@@ -121,7 +122,7 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
   }
   const bool outside = !reach.all_legal && AnyLaneOutside(access, reach, layout.elements);
   if (outside) ReportOutside(buffer, access, reach, false);
-  if (access.mask.lanes != nullptr && buffer.moves) FillMasked(buffer, access.mask, layout.elements, value);
+  if (access.mask.lanes != nullptr && moves) FillMasked(buffer, access.mask, layout.elements, value);
   if (tracker_ == nullptr) return;
   const bool is_error =
       !reach.all_copied && (outside || WindowOutside(buffer.shape, access)) && !InTiles(buffer, access);
@@ -172,7 +173,7 @@ void Memory::Store(const BoxAccess& access, const std::byte* value) {
   Announce(AccessKind::kWrite, access, reach, value);
   const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
   if (!reach.all_legal && AnyLaneOutside(access, reach, layout.elements)) ReportOutside(buffer, access, reach, true);
-  if (reach.none_copied || !buffer.moves) return;
+  if (reach.none_copied || !buffer.moves || value == nullptr) return;
   if (tracker_ != nullptr) tracker_->Store(buffer, access, reach);
   std::byte* to = buffer.data;
   for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {

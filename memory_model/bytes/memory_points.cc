@@ -108,9 +108,10 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
   const Buffer& buffer = Touched(access.buffer);
   const std::size_t elements = access.offset.size() / access.pieces_per_element;
   const bool whole = access.piece_bytes == buffer.element_bytes && access.pieces_per_element == 1;
+  const bool moves = buffer.moves && value != nullptr;
   const bool all_inside =
-      buffer.moves ? Gather(access.offset, buffer.data, access.piece_bytes, value)
-                   : std::all_of(access.offset.begin(), access.offset.end(), [](std::int64_t at) { return at >= 0; });
+      moves ? Gather(access.offset, buffer.data, access.piece_bytes, value)
+            : std::all_of(access.offset.begin(), access.offset.end(), [](std::int64_t at) { return at >= 0; });
   if (tracker_ != nullptr) tracker_->Load(buffer, access, all_inside);
   if (!all_inside) {
     for (std::size_t p = 0; p < access.offset.size(); ++p) {
@@ -118,7 +119,7 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
       const std::size_t element = p / access.pieces_per_element;
       const bool active = access.mask.lanes == nullptr || access.mask.lanes[element] != 0;
       if (active && access.offset[p] == PointAccess::kOutOfBounds) ReportPoint(buffer, access.site, element, false);
-      if (!buffer.moves) continue;
+      if (!moves) continue;
       std::byte* at = value + p * access.piece_bytes;
       if (whole) {
         FillPoison(buffer, at, 1);
@@ -127,7 +128,7 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
       }
     }
   }
-  if (access.mask.lanes == nullptr || !buffer.moves) return;
+  if (access.mask.lanes == nullptr || !moves) return;
   if (whole) return FillMasked(buffer, access.mask, elements, value);
   const std::size_t bytes = access.piece_bytes * access.pieces_per_element;
   for (std::size_t e = 0; e < elements; ++e) {
@@ -143,12 +144,13 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
 void Memory::Store(const PointAccess& access, const std::byte* value) {
   Announce(AccessKind::kWrite, access, value);
   Buffer& buffer = Touched(access.buffer);
-  if (tracker_ != nullptr) tracker_->Store(buffer, access);
+  if (tracking_ != nullptr) DefineStore(buffer, access);
+  const bool moves = buffer.moves && value != nullptr;
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
     const std::size_t element = p / access.pieces_per_element;
     if (access.mask.lanes != nullptr && access.mask.lanes[element] == 0) continue;
     if (access.offset[p] >= 0) {
-      if (buffer.moves) std::memcpy(buffer.data + access.offset[p], value + p * access.piece_bytes, access.piece_bytes);
+      if (moves) std::memcpy(buffer.data + access.offset[p], value + p * access.piece_bytes, access.piece_bytes);
     } else if (access.offset[p] == PointAccess::kOutOfBounds) {
       ReportPoint(buffer, access.site, element, true);
     }
@@ -166,7 +168,7 @@ void Memory::Atomic(const PointAccess& access, AtomicFn fn, const std::byte* ope
     const absl::Span<const std::int64_t> offset = access.offset.subspan(e * pieces, pieces);
     std::byte* before = old == nullptr ? nullptr : old + e * bytes;
     const bool active = access.mask.lanes == nullptr || access.mask.lanes[e] != 0;
-    if (!buffer.moves) {
+    if (!buffer.moves || operand == nullptr) {
       if (active && std::count(offset.begin(), offset.end(), PointAccess::kOutOfBounds) > 0)
         ReportPoint(buffer, access.site, e, true);
       continue;

@@ -59,6 +59,27 @@ TEST_F(MemoryTest, ABoxIsClippedOnEachSide) {
   EXPECT_EQ((Floats{20, 1, 2, 30}), data);
 }
 
+// Bounds and observers see what they see of any run; bytes stay where they are, but for a thread's own number.
+TEST_F(MemoryTest, WhereNothingMovesBoundsAreLookedAt) {
+  memory_.MoveNothing();
+  Floats data = Iota(4);
+  const BufferId x = Adopt(data, {4});
+  EXPECT_EQ((Floats{99, 99}), Load(Box(x, {1}, {2}, {1}), 2));
+  Store(Box(x, {0}, {2}, {1}), {10, 20});
+  memory_.Store(Box(x, {0}, {2}, {1}), nullptr);  // as an engine does, which has no bytes then
+  EXPECT_EQ(Iota(4), data);
+  EXPECT_TRUE(memory_.findings().empty());
+  Load(Box(x, {3}, {2}, {1}), 2);
+  EXPECT_EQ(1u, memory_.findings().size());
+  EXPECT_EQ(4, memory_.accesses());
+  const AllocationPlace own{.owner = PlaceLevel::kThread, .memory = PlaceLevel::kThread};
+  const auto number = memory_.Alloc({.name = "n", .dtype = DType::kF32, .shape = {}, .place = own});
+  ASSERT_TRUE(number.ok());
+  Store(Box(*number, {}, {}, {}), {5});
+  EXPECT_EQ((Floats{5}), Load(Box(*number, {}, {}, {}), 1));
+  memory_.Load(Box(*number, {}, {}, {}), nullptr);
+}
+
 TEST_F(MemoryTest, AnEmptyBoxIsNoAccess) {
   Floats data = Iota(4);
   const BufferId x = Adopt(data, {4});
