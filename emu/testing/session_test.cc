@@ -167,6 +167,17 @@ TEST(SessionTest, TheKernelThatWaitsHasNotTheArray) {
   EXPECT_TRUE(session.End().empty());
 }
 
+// Two arrays of one form, into each of which a copy of the same elements is under way, are told apart.
+TEST(SessionTest, TheKernelThatWaitsHasTheArrayOfAnotherCopy) {
+  Session session;
+  const Result first = CheckIn(session, kStart, {Iota(), Zeros()});
+  const Result second = CheckIn(session, kStart, {Iota(), Zeros()});
+  const Result wrong = CheckIn(session, kWait, {Iota(), second.outputs[0], first.outputs[1]});
+  EXPECT_EQ(threads::Codes{"USE_AFTER_SCOPE"}, threads::CodesOf(wrong.report)) << ToText(wrong.report);
+  const Result right = CheckIn(session, kWait, {Iota(), second.outputs[0], second.outputs[1]});
+  EXPECT_EQ(threads::Codes{}, threads::CodesOf(right.report)) << ToText(right.report);
+}
+
 TEST(SessionTest, WaitedForTwice) {
   Session session;
   const Result started = CheckIn(session, kStart, {Iota(), Zeros()});
