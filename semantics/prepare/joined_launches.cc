@@ -8,6 +8,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/ops/gpu/gpu_scope.h"
 
 namespace palladion {
 namespace {
@@ -90,12 +91,7 @@ class Joiner {
       std::move(work.body.begin(), work.body.end(), std::back_inserter(body.body));
       return;
     }
-    Instr scope;
-    scope.name = "run_scoped";
-    scope.attrs.emplace_back("collective_axes", Attr{AttrList{}});
-    scope.text_line = work.text_line;
-    scope.regions.push_back(std::move(work));
-    body.body.push_back(std::move(scope));
+    body.body.push_back(ScopeOf(std::move(work)));
   }
 
   void Move(ValueId* id) const {

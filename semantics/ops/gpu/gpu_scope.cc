@@ -129,6 +129,15 @@ const Instr* ScratchScopeOf(const Kernel& kernel) {
   return is_scope ? &body[0] : nullptr;
 }
 
+Instr ScopeOf(Region region) {
+  Instr scope;
+  scope.name = "run_scoped";
+  scope.attrs.emplace_back("collective_axes", Attr{AttrList{}});
+  scope.text_line = region.text_line;
+  scope.regions.push_back(std::move(region));
+  return scope;
+}
+
 bool IsGlobalData(const Type& type) {
   return type.is_ref() && type.element == ElementKind::kData && type.space == Space::kGmem;
 }

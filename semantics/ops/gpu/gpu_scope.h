@@ -30,6 +30,8 @@ absl::StatusOr<RefId> DefineScoped(ValueId value, PlaceLevel owner, Builder& bui
 
 // The scope that is all of a GPU kernel's body, where plgpu.kernel puts its scratch_types; nullptr: there is none.
 const Instr* ScratchScopeOf(const Kernel& kernel);
+// A scope around the region, whose parameters it makes for each thread by itself.
+Instr ScopeOf(Region region);
 bool IsGlobalData(const Type& type);  // a ref to global memory that holds numbers
 
 // Who has what a scope makes, where its collective_axes are these: the block, or each thread its own.
