@@ -81,8 +81,8 @@ class TpuWalk {
     if (access.has_value() && !viewed && !JudgeOp(legality_, op, TpuDirectAccessLimits(), *access))
       JudgeOp(legality_, op, TpuAccessLimits(), *access);
     const TpuOpSite site{legality_, op};
-    for (const auto limits :
-         {TpuArithmeticLimits(), TpuReductionLimits(), TpuShapeLimits(), TpuDotLimits(), TpuControlLimits()})
+    for (const auto limits : {TpuArithmeticLimits(), TpuReductionLimits(), TpuShapeLimits(), TpuDotLimits(),
+                              TpuMatrixUnitLimits(), TpuControlLimits()})
       JudgeOp(legality_, op, limits, site);
     if (!viewed) JudgeOp(legality_, op, TpuCopyLimits(), site);
   }
@@ -168,6 +168,7 @@ std::vector<LimitText> AllTpuLimits() {
   ListLimits(TpuReductionLimits(), texts);
   ListLimits(TpuShapeLimits(), texts);
   ListLimits(TpuDotLimits(), texts);
+  ListLimits(TpuMatrixUnitLimits(), texts);
   ListLimits(TpuControlLimits(), texts);
   return texts;
 }

@@ -72,6 +72,7 @@ absl::Span<const Limit<TpuOpSite>> TpuArithmeticLimits();
 absl::Span<const Limit<TpuOpSite>> TpuReductionLimits();
 absl::Span<const Limit<TpuOpSite>> TpuShapeLimits();
 absl::Span<const Limit<TpuOpSite>> TpuDotLimits();
+absl::Span<const Limit<TpuOpSite>> TpuMatrixUnitLimits();
 absl::Span<const Limit<TpuOpSite>> TpuControlLimits();
 
 std::vector<LimitText> AllTpuLimits();

@@ -22,6 +22,8 @@ struct Chip {
   std::int64_t smem_bytes = 0;  // TPU: scalar memory of one core. GPU: shared memory that one block may have
   std::int64_t hbm_bytes = 0;   // the memory of one device, of all its cores
   int lanes = 0, sublanes = 0;  // TPU: the shape of a vector register of 32-bit elements
+  int matrix_units = 0;         // TPU: of one core
+  int accumulators = 0;         // TPU: of a matrix unit, as far as kernels may name them; 0: they may not
 };
 
 absl::Span<const Chip> AllChips();

@@ -42,6 +42,7 @@ absl::Span<const OpRow> ShapeOps();        // shape_move.cc
 absl::Span<const OpRow> SliceOps();        // shape_slice.cc
 absl::Span<const OpRow> SortOps();         // sort.cc
 absl::Span<const OpRow> TpuBitOps();       // tpu_bits.cc
+absl::Span<const OpRow> TpuMatrixOps();    // tpu/matrix_units.cc
 absl::Span<const OpRow> TpuOps();          // tpu_values.cc
 absl::Span<const OpRow> TpuRandomOps();    // tpu_random.cc
 absl::Span<const OpRow> UnsupportedOps();  // unsupported.cc

@@ -20,7 +20,8 @@ std::vector<OpRow> SortedRows() {
         GpuStoreOps(),   SemaphoreOps(), GpuWarpOps(),    GpuWgmmaOps(),   IdentityOps(),    JoinOps(),
         MathOps(),       Math2Ops(),     ProgramOps(),    RandomOps(),     ReduceOps(),      RefOps(),
         RoundingOps(),   ScatterOps(),   ScopeOps(),      ShapeOps(),      SliceOps(),       SortOps(),
-        TpuBitOps(),     TpuCopyOps(),   TpuOps(),        RingOps(),       UnsupportedOps(), TpuRandomOps()}) {
+        TpuBitOps(),     TpuCopyOps(),   TpuOps(),        RingOps(),       UnsupportedOps(), TpuRandomOps(),
+        TpuMatrixOps()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   std::sort(rows.begin(), rows.end(), [](const OpRow& a, const OpRow& b) { return Key(a) < Key(b); });

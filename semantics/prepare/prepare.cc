@@ -6,6 +6,7 @@
 #include "semantics/base/status.h"
 #include "semantics/base/target_names.h"
 #include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/ops/tpu/matrix_units.h"
 #include "semantics/prepare/block_mode.h"
 #include "semantics/prepare/device_mesh.h"
 #include "semantics/prepare/semaphore_operand.h"
@@ -108,6 +109,7 @@ class KernelPreparer {
     EmitWait();
     PALLADION_RETURN_IF_ERROR(builder_.LowerRegion(kernel_.bodies[0].region, {}));
     if (program().grid_in_agent) builder_.Emit(RunNextProgram, NextParams{head});
+    EmitExpectIdleUnits(builder_);
     EmitForBlocks({StepKind::kFlush, RunFlush}, BlockMode::kResident, Role::kOut);
     EmitWait();
     EmitForBlocks({StepKind::kFreeBlock, RunFreeBlock}, BlockMode::kResident);

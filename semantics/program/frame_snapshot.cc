@@ -15,6 +15,7 @@ struct Frame::Saved {
   std::int64_t program_number = 0, end_program = 0, back_edges = 0, spent = 0;
   bool first_program = true, new_task = false;
   CoreGenerator generator;
+  std::shared_ptr<const MatrixUnits> matrix_units;
 };
 
 std::shared_ptr<const Frame::Saved> Frame::Save() const {
@@ -30,7 +31,8 @@ std::shared_ptr<const Frame::Saved> Frame::Save() const {
                                        .spent = spent,
                                        .first_program = first_program,
                                        .new_task = new_task,
-                                       .generator = generator});
+                                       .generator = generator,
+                                       .matrix_units = matrix_units});
 }
 
 void Frame::Restore(const Saved& saved) {
@@ -48,6 +50,7 @@ void Frame::Restore(const Saved& saved) {
   first_program = saved.first_program;
   new_task = saved.new_task;
   generator = saved.generator;
+  matrix_units = saved.matrix_units;
 }
 
 void Frame::CopyTo(Frame& other) const {

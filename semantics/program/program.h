@@ -27,6 +27,7 @@ using RefId = Id<struct RefTag>;    // one ref: Program::refs
 
 class Frame;
 class FrameShadow;    // frame_shadow.h: which elements of the frame's values are undefined
+class MatrixUnits;    // semantics/ops/tpu/matrix_units.h: those of a TPU's core, as a kernel drives them
 class Inspections;    // inspections.h: what values break
 struct Inspected;     // semantics/registry/inspect.h
 struct ShadowKernel;  // semantics/registry/shadow.h
@@ -191,6 +192,7 @@ struct Program {
   std::size_t scratch_bytes = 0;
   std::size_t inspectors = 0;      // in all steps together
   std::optional<ThreadMesh> mesh;  // a launch over threads of blocks; none: one agent is a program
+  bool matrix_units = false;       // some step drives a TPU's matrix units itself
   bool uses_port = false;          // some step asks its machine for more than memory and copies of blocks
   std::vector<Loop> loops;
   bool wants_threads = false;                      // some operation is large enough to be shared by host threads
@@ -254,9 +256,10 @@ class Frame {
   StepHooks* hooks = nullptr;
   std::int64_t warp = -1;  // of a warp that a thread forked; else the agent is a whole thread
   CoreGenerator generator;
-  std::uint8_t* ran = nullptr;         // one for each step, set to 1 when it runs; nullptr: nobody asks
-  FrameShadow* shadow = nullptr;       // nullptr: definedness is not tracked
-  Inspections* inspections = nullptr;  // nullptr: what values break is not looked for
+  std::shared_ptr<const MatrixUnits> matrix_units;  // nullptr: they hold nothing
+  std::uint8_t* ran = nullptr;                      // one for each step, set to 1 when it runs; nullptr: nobody asks
+  FrameShadow* shadow = nullptr;                    // nullptr: definedness is not tracked
+  Inspections* inspections = nullptr;               // nullptr: what values break is not looked for
 
   // Runs from `pc` to the end of the steps, to the first error, or to a step that the hooks hold back.
   absl::Status Run();

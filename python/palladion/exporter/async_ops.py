@@ -132,10 +132,11 @@ def _signal_parallel(writer, eqn, env):
     writer.emit_equation(eqn, env, args=args)
 
 
-def _plain(known=(), name=None, hint=""):
-    @knows(*known)
+def _plain(known=(), name=None, hint="", of_result=()):
+    """`of_result`: parameters that the result's type says."""
+    @knows(*known, *of_result)
     def handler(writer, eqn, env):
-        writer.emit_equation(eqn, env, name, attrs=_attributes(eqn.params, ()), hint=hint)
+        writer.emit_equation(eqn, env, name, attrs=_attributes(eqn.params, of_result), hint=hint)
     return handler
 
 
@@ -271,6 +272,9 @@ ASYNC_OPS = {
     "get_barrier_semaphore": _plain(("tag",)),
     "prng_seed": _plain(),
     "prng_random_bits": _plain(("shape",)),
+    "matmul_push_rhs": _plain(("staging_register", "mxu_index", "transpose")),
+    "matmul_acc_lhs": _plain(("acc_addr", "mxu_index", "load_staged_rhs")),
+    "matmul_pop": _plain(("acc_addr", "mxu_index"), of_result=("shape", "dtype")),
     # Mosaic GPU
     "copy_gmem_to_smem": RefsFirst(("src", "dst", "barrier"), {**_SRC_DST, "barrier": "barrier_transforms_treedef"},
                                    ("collective_axes", "leader_tracked", "partitioned_axis", "oob_mode", "oob_fill_mode",
