@@ -15,9 +15,9 @@ LANE, WG = plgpu.LoweringSemantics.Lane, plgpu.LoweringSemantics.Warpgroup
 
 
 class Case:
-    def __init__(self, name, body, x=(F16, (64, 64)), semantics=LANE, **mesh):
+    def __init__(self, name, body, x=(F16, (64, 64)), semantics=LANE, approximate=False, **mesh):
         self.name = name
-        params = plgpu.CompilerParams(lowering_semantics=semantics)
+        params = plgpu.CompilerParams(lowering_semantics=semantics, approx_math=approximate)
         self.x = jax.ShapeDtypeStruct(x[1], x[0])
         self.function = plgpu.kernel(body, out_type=self.x, compiler_params=params, **mesh)
 

@@ -230,6 +230,32 @@ def triton_cases():
     yield Case("gathered", TRITON, gathered, [x, shape((32,), I32)], shape((32,)))
 
 
+def triton_type_cases():
+    """Element types for which JAX's lowering has no code. What only Triton's compiler refuses is recorded in conformance/hardware."""
+    lax, dims = jax.lax, (16, 128)
+    pairs = {"div": lax.div, "nextafter": lax.nextafter, "add": lax.add, "rem": lax.rem}
+    single = {"logistic": lax.logistic, "erf_inv": lax.erf_inv, "integer_pow_-2": lambda x: lax.integer_pow(x, -2),
+              "integer_pow_2": lambda x: lax.integer_pow(x, 2), "exp": lax.exp, "sqrt": lax.sqrt}
+
+    def case(name, f, dtype, count):
+        xs = [shape(dims, dtype)] * count
+
+        def body(*refs):
+            refs[-1][...] = f(*[ref[...] for ref in refs[:-1]])
+
+        return Case(f"{name}_{jnp.dtype(dtype).name}", TRITON, body, xs, jax.eval_shape(f, *xs))
+
+    for dtype in (jnp.float16, BF16, F32):
+        for name, f in pairs.items():
+            yield case(name, f, dtype, 2)
+        for name, f in single.items():
+            yield case(name, f, dtype, 1)
+    for narrow in (jnp.float8_e4m3fn, jnp.float8_e5m2):
+        for dtype in (I8, jnp.int16, I32, U32, jnp.float16, BF16, F32, jnp.bool_):
+            yield case(f"to_{jnp.dtype(dtype).name}", lambda x, dtype=dtype: lax.convert_element_type(x, dtype), narrow, 1)
+            yield case(f"to_{jnp.dtype(narrow).name}", lambda x, narrow=narrow: lax.convert_element_type(x, narrow), dtype, 1)
+
+
 def move_cases():
     """Values by indices that are values, and output blocks that come back."""
 
@@ -273,7 +299,7 @@ def move_cases():
 
 
 def all_cases():
-    for family in (block_cases, access_cases, operation_cases, triton_cases, move_cases):
+    for family in (block_cases, access_cases, operation_cases, triton_cases, triton_type_cases, move_cases):
         yield from family()
 
 

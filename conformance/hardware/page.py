@@ -49,8 +49,8 @@ there Palladion has a finding. *Unbounded* is an approximation outside the range
 
 Beside numbers:
 
-- A kernel whose arrays in shared memory fill all 227 KiB passes JAX's own test and ours ([capacity](spec/contracts.md#capacity) is a lower bound), and the launch is refused ("invalid argument"):
-  the compiled kernel has a little of its own. 226 KiB and 32 barriers run. `corpus/062_illegal_smem_clean` is the smallest.
+- A kernel whose arrays in shared memory fill all 227 KiB passes JAX's own test, and the launch is refused ("invalid argument"): the compiled kernel has a little of its own. 226 KiB and 32 barriers run.
+  So to fill them all is the defect CAPACITY here ([capacity](spec/contracts.md#capacity)).
 - A wait for a barrier's phase after which another one has completed returns here at once, with the defect BAR_PHASE_SKIP. On the GPU it hangs (`033_bar_alternate_waiters_racy`, which has three threads,
   is the smallest): an mbarrier knows the parity of phases alone, so the wait returns only where the number of completions that the thread has not seen is odd.
 - What the backends refuse and a check here does not say is [at the end](#refused).
@@ -175,7 +175,7 @@ def wheel(found):
 
 def refusals(found):
     yield from ("", "## Refused", "", f"By JAX {found.about['jax']} or the compilers behind it, so that there is nothing to compare. Of these {sum(map(len, results.refused(found).values()))} kernels a check here calls",
-                f"{len(results.illegal())} ILLEGAL; the others are what its tables of refusals do not have yet: they know operations, shapes and layouts, and few element types. Their operations run here.",
+                f"{len(results.illegal())} ILLEGAL; the others are what its tables of refusals do not have yet. Their operations run here.",
                 "", "| why | ILLEGAL here | kernels |", "|---|---|---|")
     for why, names in sorted(results.refused(found).items(), key=lambda item: -len(item[1])):
         listed = ", ".join(f"`{name}`" for name in names)

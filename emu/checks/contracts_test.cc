@@ -215,9 +215,9 @@ TEST(Capacity, ScalarAndSharedMemory) {
                "\n  scratch %s: ref<smem,i32[", words, "]>;\n  body @b (%xr: ref<default,f32[64,128]>, ",
                "%or: ref<default,f32[64,128]>, %sr: ref<smem,i32[", words, "]>) { return; } }\n");
   };
-  ExpectClean(shared(41728), "mosaic_gpu/h100");
-  ExpectOne(shared(41729), "mosaic_gpu/h100", kCapacity,
-            {"233472 bytes of shared memory", "one block of h100", "232448"});
+  ExpectClean(shared(41472), "mosaic_gpu/h100");
+  ExpectOne(shared(41473), "mosaic_gpu/h100", kCapacity,
+            {"232448 bytes of shared memory", "one block of h100", "232448"});
 }
 
 TEST(Tallies, SayHowMuchWasLookedAt) {

@@ -175,7 +175,7 @@ void CheckGpuSharedMemory(Legality& legality) {
   if (legality.kernel().launch.mesh.empty()) CheckGpuBlocks(legality, smem);
   for (SharedMemoryPart& part : SharedMemoryOfScopes(legality.kernel())) smem.Add(std::move(part.what), part.bytes);
   smem.CompareWith(legality.chip()->smem_bytes, "shared memory",
-                   Cat("what one block of ", legality.chip()->name, " may have"));
+                   Cat("what one block of ", legality.chip()->name, " may have"), /*needed=*/true);
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ class LimitWalk {
   void Look(const Instr& op) {
     const OpSite site{scope_, op};
     Judge(legality_, op, OperationLimits(), site);
+    Judge(legality_, op, ValueLimits(), site);
     Judge(legality_, op, WarpLimits(), site);
     static const RuleRows kCopies("copy_gmem_to_smem", "copy_smem_to_gmem");
     static const RuleRows kProducts("wgmma_ref", "wgmma");
@@ -119,6 +120,7 @@ std::vector<LimitText> AllGpuLimits() {
   ListCopyLimits(texts);
   ListWgmmaLimits(texts);
   ListLayoutLimits(texts);
+  ListLimits(ValueLimits(), texts);
   ListLimits(WarpLimits(), texts);
   ListLimits(OperationLimits(), texts);
   return texts;

@@ -61,6 +61,7 @@ absl::Span<const GpuLimit<KernelSite>> RegisterLimits();
 absl::Span<const GpuLimit<AllocatedRefSite>> AllocationLimits();
 absl::Span<const GpuLimit<BarrierSite>> BarrierLimits();
 absl::Span<const GpuLimit<OpSite>> OperationLimits();  // semaphores, operations of other generations
+absl::Span<const GpuLimit<OpSite>> ValueLimits();      // arithmetic of element types
 absl::Span<const GpuLimit<OpSite>> WarpLimits();
 absl::Span<const GpuLimit<ViewSite>> ViewLimits();
 absl::Span<const GpuLimit<AccessSite>> AccessLimits();

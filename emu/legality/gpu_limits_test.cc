@@ -121,12 +121,13 @@ std::string Capacity(const std::string& scope, const std::string& body = "", con
 std::string Bytes(const std::string& name, int bytes) { return Cat("%", name, ": ref<smem,i8[", bytes, "]>"); }
 
 TEST(GpuCapacity, SharedMemoryIsWhatNestedScopesHoldAtOnce) {
-  constexpr int kKiB = 1024, kAll = 227 * kKiB;
+  // Of 227 KiB the compiled kernel needs some itself: an H100 refuses the launch where arrays fill them all.
+  constexpr int kKiB = 1024, kAll = 226 * kKiB;
   const std::string barrier = "ref<smem,barrier{arrivals=1, orders_tensor_core=false}[1]>";
   EXPECT_EQ("", Capacity(Bytes("s", kAll)));
   EXPECT_NE("", Capacity(Bytes("s", kAll + 1)));
-  EXPECT_EQ("", Capacity(Bytes("s", kAll - kKiB) + ", %b: " + barrier));
-  const std::string full = Capacity(Bytes("s", kAll) + ", %b: " + barrier);
+  EXPECT_EQ("", Capacity(Bytes("s", kAll) + ", %b: " + barrier));
+  const std::string full = Capacity(Bytes("s", kAll + kKiB) + ", %b: " + barrier);
   EXPECT_NE(std::string::npos, full.find("232456 bytes of shared memory")) << full;
   EXPECT_NE(std::string::npos, full.find("8 for barriers")) << full;
   // Each array begins at a multiple of 1024 bytes.
@@ -142,8 +143,8 @@ TEST(GpuCapacity, SharedMemoryIsWhatNestedScopesHoldAtOnce) {
   EXPECT_NE("", Capacity("", scope(Bytes("s", kAll), scope(Bytes("t", 1)))));
   EXPECT_EQ("", Capacity(Cat("%s: ref<smem,i2[", 4 * kAll, "]>")));
   // Equal groups of barriers of later scopes have one place, nested ones two.
-  std::string nearly = Bytes("s", kAll - kKiB);  // and 127 barriers
-  for (const int count : {32, 31, 30, 29, 5})
+  std::string nearly = Bytes("s", kAll);  // and 126 barriers
+  for (const int count : {32, 31, 30, 29, 4})
     Append(&nearly, ", %l", count, ": ref<smem,barrier{arrivals=2, orders_tensor_core=false}[", count, "]>");
   EXPECT_EQ("", Capacity(nearly, scope("%b: " + barrier) + scope("%c: " + barrier)));
   EXPECT_NE("", Capacity(nearly, scope("%b: " + barrier, scope("%c: " + barrier))));
@@ -151,10 +152,10 @@ TEST(GpuCapacity, SharedMemoryIsWhatNestedScopesHoldAtOnce) {
 
 TEST(GpuCapacity, AReductionNeedsScratch) {
   const std::string reduce = "%v = iota{dim=0}() : i32[128];\n%r = reduce_max{axes=[0]}(%v) : i32[];\n";
-  EXPECT_EQ("", Capacity(Bytes("s", 225 * 1024), reduce));
-  EXPECT_NE("", Capacity(Bytes("s", 225 * 1024 + 1), reduce));
-  EXPECT_EQ("", Capacity(Bytes("s", 224 * 1024), reduce, "{reduction_scratch_bytes=3000}"));
-  EXPECT_NE("", Capacity(Bytes("s", 225 * 1024), reduce, "{reduction_scratch_bytes=3000}"));
+  EXPECT_EQ("", Capacity(Bytes("s", 224 * 1024), reduce));
+  EXPECT_NE("", Capacity(Bytes("s", 224 * 1024 + 1), reduce));
+  EXPECT_EQ("", Capacity(Bytes("s", 223 * 1024), reduce, "{reduction_scratch_bytes=3000}"));
+  EXPECT_NE("", Capacity(Bytes("s", 224 * 1024), reduce, "{reduction_scratch_bytes=3000}"));
 }
 
 }  // namespace

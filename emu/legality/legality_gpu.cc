@@ -7,6 +7,7 @@
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
+#include "semantics/registry/attrs.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::legality {
@@ -80,8 +81,40 @@ void CheckTritonAtomic(Legality& legality, const Instr& op, const Type& value) {
                              "; found ", ToString(value)));
 }
 
+bool IsNarrowFloat(DType dtype, int bits) { return IsFloat(dtype) && Info(dtype).bits == bits; }
+
+// Why an operation has no code for its operands' element type; "" where it has. What the lowering itself refuses comes
+// first; the rest is what Triton's compiler refused on an H100 (conformance/hardware), where JAX calls a function of
+// CUDA's libdevice for a type that it does not have.
+std::string WhyNoTritonCode(const Instr& op, DType in) {
+  static const RuleRows kQuotients("div", "logistic", "erf_inv", "nextafter");
+  static const RuleRows kPower("integer_pow");
+  static const RuleRows kCast("convert_element_type");
+  static const RuleRows kLibrary("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cosh", "expm1",
+                                 "log1p", "pow", "sinh", "tan", "tanh");
+  static const RuleRows kCounts("clz", "population_count");
+  const bool divides = kQuotients.Has(op) || (kPower.Has(op) && IntAttrOr(op, "y", 0) < 0);
+  if ((divides || kLibrary.Has(op)) && IsNarrowFloat(in, 16)) return "floats of 16 bits";
+  if (kCounts.Has(op) && in != DType::kI32) return "other integers than i32";
+  if (!kCast.Has(op) || op.types.empty()) return "";
+  const DType to = op.types[0].dtype;
+  const bool mixed = (IsNarrowFloat(in, 8) && !IsFloat(to)) || (IsNarrowFloat(to, 8) && !IsFloat(in));
+  return mixed ? "a conversion between a float of 8 bits and an integer" : "";
+}
+
+void CheckTritonType(Legality& legality, const Instr& op) {
+  if (op.args.empty() || op.types.empty()) return;
+  const Type in = TypeOfArg(legality.kernel(), op.args[0]);
+  if (!in.is_array() || in.shape.empty()) return;
+  const std::string why = WhyNoTritonCode(op, in.dtype);
+  if (why.empty()) return;
+  legality.Illegal(op, Cat(op.name, " of ", why, " has no code on ", legality.target(), "; found ", ToString(in)),
+                   IsFloat(in.dtype) ? "convert to f32 first" : "convert to i32 first");
+}
+
 void CheckTritonOp(Legality& legality, const Instr& op) {
   const Kernel& kernel = legality.kernel();
+  CheckTritonType(legality, op);
   for (const Type& type : op.types) {
     if (!CheckTensorSize(legality, op, type)) return;
   }
