@@ -199,7 +199,7 @@ TEST(Capacity, ScopesAndTiles) {
   ExpectOne(kernel(1 << 21), "mosaic_tpu/v4", kCapacity, {"16777216 for scopes"});
 }
 
-// One word too much: 1 MiB of scalar memory on a TPU, 227 KiB of shared memory for a block on a GPU.
+// One word too much: 1 MiB of scalar memory on a TPU; of 227 KiB of shared memory for a block on a GPU not all.
 TEST(Capacity, ScalarAndSharedMemory) {
   const auto kernel = [](int words) {
     return Cat("pkir 1;\nkernel @k { grid [1];\n  prefetch %p: i32[4] space smem;\n  out %o: f32[8,128];\n",
@@ -208,7 +208,7 @@ TEST(Capacity, ScalarAndSharedMemory) {
   };
   ExpectClean(kernel(262140), "mosaic_tpu/v5e");
   ExpectOne(kernel(262141), "mosaic_tpu/v5e", kCapacity, {"1048580 bytes of smem", "1048576", "scratch 's'"});
-  // Of 2 operands of 32 KiB each, and scratch: 232448 bytes in all.
+  // Of 2 operands of 32 KiB each, and scratch, which begins at a multiple of 1 KiB: 231424 bytes in all.
   const auto shared = [](int words) {
     const std::string block = " block (64,128) map (%i: i32[]) { return %i, 0:i32; };";
     return Cat("pkir 1;\nkernel @k { grid [2];\n  in %x: f32[128,128]", block, "\n  out %o: f32[128,128]", block,
