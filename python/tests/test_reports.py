@@ -57,7 +57,7 @@ kernel @clean { backend mosaic_tpu; grid [2]; in %x: i32[4]; out %o: i32[4];
     _ = swap(%or, %q) : i32[4];
     return; } }
 """
-UNSUPPORTED = CLEAN.replace("%q = get(%xr) : i32[4];", "%w = matmul_pop() : i32[4]; %q = get(%xr) : i32[4];")
+UNSUPPORTED = CLEAN.replace("%q = get(%xr) : i32[4];", "%w = matmul_pop_fifo() : i32[4]; %q = get(%xr) : i32[4];")
 ENDLESS = CLEAN.replace("%q = get", "%r = while(init=0:i32) (%a: i32[]) { return true; } (%a: i32[]) { return %a; } : i32[]; %q = get")
 
 
