@@ -215,12 +215,20 @@ def argued_findings() -> str:
 
 def mutation_score() -> str:
     """From conformance/mutation_score.json, which `python -m palladion.real_kernels --check --record-score` writes."""
-    with open(os.path.join(ROOT, "conformance/mutation_score.json"), encoding="utf-8") as file:
+    return _score("conformance/mutation_score.json", lambda outcomes: [f"- {name}: {what}." for name, what in outcomes.items()] + [""])
+
+
+def documented_score() -> str:
+    """From conformance/documented_score.json, which python/tests/documented_kernels.py writes."""
+    return _score("conformance/documented_score.json", lambda outcomes: [])
+
+
+def _score(path, meanings) -> str:
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         score = json.load(file)["all"]
     outcomes = score["outcomes"]
     lines = [f"{score['mutants']} mutants of {score['kernels']} kernels, each checked with {score['seeds']} seeds on the inputs of its original.", ""]
-    lines += [f"- {name}: {what}." for name, what in outcomes.items()]
-    lines += ["", "| mutation | mutants | " + " | ".join(outcomes) + " | reported or refused, of those that are not equivalent |"]
+    lines += [*meanings(outcomes), "| mutation | mutants | " + " | ".join(outcomes) + " | reported or refused, of those that are not equivalent |"]
     lines.append("|---" * (len(outcomes) + 3) + "|")
     rows = score["counts"] | {"all": {name: sum(row[name] for row in score["counts"].values()) for name in outcomes}}
     for kind, row in rows.items():
@@ -266,6 +274,7 @@ BLOCKS = {
     "python-versions": python_versions,
     "argued-findings": argued_findings,
     "mutation-score": mutation_score,
+    "documented-score": documented_score,
     "gpu-corpus": gpu_corpus,
 }
 

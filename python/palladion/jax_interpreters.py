@@ -115,7 +115,7 @@ class _KeptConfiguration:
         self._own, self._keeps = own, keeps
 
     def swap_local(self, value):
-        kept = self._keeps(self._own.value) and type(value).__module__.startswith("jax.")
+        kept = self._keeps(self._own.value) and value is not None and not self._keeps(value)
         return self._own.value if kept else self._own.swap_local(value)
 
     def __getattr__(self, name):

@@ -141,6 +141,123 @@ def test_all_to_all():
     np.testing.assert_array_equal(report.results, x.reshape(n, n, 128).swapaxes(0, 1).reshape(x.shape))
 
 
+def over(mesh, kernel, x, *, out, scratch, spare=()):
+    """The kernel on each device's part of x. `spare` are shapes of memory in HBM that it works in."""
+    def call(part):
+        shapes = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in (out, *spare)]
+        return pl.pallas_call(kernel, out_shape=shapes, in_specs=[ANYWHERE], out_specs=[ANYWHERE] * len(shapes), scratch_shapes=scratch)(part)[0]
+    return jax.jit(jax.shard_map(call, mesh=mesh, in_specs=P("x"), out_specs=P("x"), **UNCHECKED)), x
+
+
+def gathered(x_ref, o_ref, own, send, recv, *, n):
+    """A ring: what came last from the left goes on to the right. Each step has a semaphore of its own."""
+    me, right = jax.lax.axis_index("x"), jax.lax.rem(jax.lax.axis_index("x") + 1, n)
+    copy = pltpu.make_async_copy(x_ref, o_ref.at[pl.ds(me * ROWS, ROWS)], own)
+    copy.start()
+    copy.wait()
+    for step in range(n - 1):
+        rows = pl.ds(jax.lax.rem(me + n - step, n) * ROWS, ROWS)
+        copy = remote(o_ref.at[rows], o_ref.at[rows], send.at[step], recv.at[step], right)
+        copy.start()
+        copy.wait()
+
+
+def test_all_gather_in_a_ring():
+    n = 4
+    f, x = over(line(n), functools.partial(gathered, n=n), numbers(n), out=(n * ROWS, 128), scratch=[DMA, DMA((n - 1,)), DMA((n - 1,))])
+    report = palladion.check(f, x, target="v5e", seeds=8)
+    assert report.findings == [], report
+    np.testing.assert_array_equal(report.results, np.tile(x, (n, 1)))
+
+
+def scattered_sums(x_ref, o_ref, slots, part, local, send, recv, free, *, n, capacity):
+    """Of n blocks each device is left with its own, summed over all devices. Upper halves go round to the right, lower ones to the left;
+    of two slots one is sent from while the next sum comes to the other."""
+    me, half = jax.lax.axis_index("x"), ROWS // 2
+
+    def own(way, steps_left, into):
+        block = jax.lax.rem(me + (steps_left if way else n - steps_left) + n, n)
+        copy = pltpu.make_async_copy(x_ref.at[pl.ds(block * ROWS + way * half, half)], into, local)
+        copy.start()
+        copy.wait()
+
+    to = [jax.lax.rem(me + 1, n), jax.lax.rem(me + n - 1, n)]
+    for way in (0, 1):
+        own(way, 1, slots.at[way, 0])
+    for step in range(n - 1):
+        now, following = step % 2, (step + 1) % 2
+        copies = [remote(slots.at[way, now], slots.at[way, following], send.at[way], recv.at[way], to[way]) for way in (0, 1)]
+        for way in (0, 1):
+            if capacity and step > 0:
+                pl.semaphore_wait(free.at[way], 1)  # who gets it has sent what was there
+            copies[way].start()
+        for way in (0, 1):
+            copies[way].wait()
+            if capacity and step < n - 2:
+                pl.semaphore_signal(free.at[way], 1, device_id=(to[1 - way],), device_id_type=pl.DeviceIdType.MESH)
+            own(way, step + 2, part)
+            slots[way, following] += part[...]
+    for way in (0, 1):
+        copy = pltpu.make_async_copy(slots.at[way, (n - 1) % 2], o_ref.at[pl.ds(way * half, half)], local)
+        copy.start()
+        copy.wait()
+
+
+def blocks_of_all(n):
+    """What each of n devices has: n blocks; and the sums."""
+    x = np.random.default_rng(n).integers(-9, 9, (n * n * ROWS, 128)).astype(np.float32)
+    return x, x.reshape(n, n * ROWS, 128).sum(0)
+
+
+def test_reduce_scatter_both_ways():
+    n, scratch = 4, [pltpu.VMEM((2, 2, ROWS // 2, 128), jnp.float32), pltpu.VMEM((ROWS // 2, 128), jnp.float32), DMA, DMA((2,)), DMA((2,)),
+                     pltpu.SemaphoreType.REGULAR((2,))]
+    x, sums = blocks_of_all(n)
+    for capacity in (True, False):
+        f, x = over(line(n), functools.partial(scattered_sums, n=n, capacity=capacity), x, out=(ROWS, 128), scratch=scratch)
+        report = palladion.check(f, x, target="v5e", seeds=16)
+        if capacity:
+            assert report.findings == [], report
+            np.testing.assert_array_equal(report.results, sums)
+        else:
+            assert "RACE_XDEV" in codes(report), report
+
+
+def pipelined_sums(x_ref, o_ref, come, leave, local, send, recv, free, *, n):
+    """The same in one direction with all sums in HBM: a pipeline over VMEM adds them."""
+    me = jax.lax.axis_index("x")
+    right, left = jax.lax.rem(me + 1, n), jax.lax.rem(me + n - 1, n)
+
+    def block(steps_left):
+        return x_ref.at[pl.ds(jax.lax.rem(me + 2 * n - steps_left, n) * ROWS, ROWS)]
+
+    def body(a_ref, b_ref, sum_ref):
+        sum_ref[...] = a_ref[...] + b_ref[...]
+
+    copy = pltpu.make_async_copy(block(1), leave, local)
+    copy.start()
+    copy.wait()
+    for step in range(n - 1):
+        if step > 0:
+            pl.semaphore_wait(free, 1)
+        copy = remote(leave, come, send, recv, right)
+        copy.start()
+        copy.wait()
+        half = pl.BlockSpec((ROWS // 2, 128), lambda j: (j, 0))
+        pltpu.emit_pipeline(body, grid=(2,), in_specs=[half, half], out_specs=[half])(come, block(step + 2), leave if step < n - 2 else o_ref)
+        if step < n - 2:
+            pl.semaphore_signal(free, 1, device_id=(left,), device_id_type=pl.DeviceIdType.MESH)
+
+
+def test_reduce_scatter_with_a_pipeline_inside():
+    n = 4
+    x, sums = blocks_of_all(n)
+    f, x = over(line(n), functools.partial(pipelined_sums, n=n), x, out=(ROWS, 128), spare=[(ROWS, 128)] * 2, scratch=[DMA, DMA, DMA, COUNT])
+    report = palladion.check(f, x, target="v5e", seeds=8)
+    assert report.findings == [], report
+    np.testing.assert_array_equal(report.results, sums)
+
+
 def waits_first(x_ref, o_ref, full, *, n):
     me = jax.lax.axis_index("x")
     o_ref[...] = x_ref[...]

@@ -1,4 +1,4 @@
-"""Cases: the TPU kernels of jax.experimental.pallas.ops.tpu (groups 1, 2, 4, 7, 8 and 9).
+"""Cases: the TPU kernels of jax.experimental.pallas.ops.tpu (groups 1, 2, 4, 7, 8, 9 and 14).
 
 Upstream tolerances: jax/tests/pallas/tpu_gmm_test.py, tpu_splash_attention_kernel_test.py, tpu_pallas_random_test.py.
 flash_attention and matmul have no upstream test of their values: the tolerances are ours.
@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.experimental.pallas.ops.tpu import example_kernel, flash_attention, matmul
+from jax.experimental.pallas.ops.tpu.paged_attention import paged_attention_kernel
+from jax.experimental.pallas.ops.tpu.ragged_paged_attention import kernel as ragged_kernel
 from jax.experimental.pallas.ops.tpu.random import philox, threefry
 from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel as splash
 from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_mask as splash_mask
@@ -215,9 +217,45 @@ def _splash_cases():
                    lambda a=(mask, 2, *size, dtype, True, fused): problem(*a), 5e-2, 5e-2, ragged=refused)
 
 
+def _paged_cases():
+    def attended(q, k_pages, v_pages, lengths, page_indices):
+        """One query a sequence over the first `lengths` positions of its pages."""
+        results = []
+        for one, length, pages in zip(q, lengths, page_indices):
+            k, v = (np.asarray(all_pages)[:, pages].reshape(all_pages.shape[0], -1, q.shape[-1])[:, :length] for all_pages in (k_pages, v_pages))
+            logits = np.einsum("hgd,hsd->hgs", np.asarray(one, np.float32).reshape(len(k), -1, q.shape[-1]), k)
+            weights = np.exp(logits - logits.max(-1, keepdims=True))
+            results.append(np.einsum("hgs,hsd->hgd", weights / weights.sum(-1, keepdims=True), v).reshape(one.shape))
+        return np.stack(results)
+
+    def paged(heads, kv_heads, page, per_sequence):
+        q, k, v = arrays(14, (2, heads, 128), (kv_heads, 2 * per_sequence, page, 128), (kv_heads, 2 * per_sequence, page, 128))
+        indices = np.random.default_rng(2).permutation(2 * per_sequence).reshape(2, -1).astype(np.int32)
+        lengths = np.asarray([page * per_sequence - 5, page * per_sequence - 1], np.int32)
+        call = functools.partial(paged_attention_kernel.paged_attention, pages_per_compute_block=2)
+        return Problem(call, (q / 8, k, v, lengths, indices), None, attended, in_numpy=True)
+
+    def ragged(queries, lengths, window=None):
+        starts = np.cumsum([0, *queries]).astype(np.int32)
+        q, pages = arrays(15, (int(starts[-1]), 4, 128), (16, 16, 4, 128))
+        indices = np.random.default_rng(0).permutation(16)[:4 * len(lengths)].reshape(len(lengths), 4).astype(np.int32)
+        operands = (q, pages, np.asarray(lengths, np.int32), indices, starts, np.asarray([len(lengths)], np.int32))
+        options = {"sm_scale": 0.1, "sliding_window": window}
+        call = functools.partial(ragged_kernel.ragged_paged_attention, num_kv_pages_per_block=2, num_queries_per_block=8, **options)
+        return Problem(call, operands, None, functools.partial(ragged_kernel.ref_ragged_paged_attention, **options), in_numpy=True)
+
+    for sizes in ((8, 1, 8, 4), (8, 2, 16, 2)):
+        yield Case(14, "paged_attention on TPUs", f"f32 {sizes[1]} kv heads, page {sizes[2]}", lambda s=sizes: paged(*s), 1e-2,
+                   oracle_name="NumPy", ragged="lengths within a page", note="the kernel multiplies in bf16")
+    for label, given in (("", ((12, 20), (40, 20))), (" window", ((1, 17, 6), (33, 30, 6), 10))):
+        yield Case(14, "ragged_paged_attention", f"f32 {len(given[1])} sequences{label}", lambda g=given: ragged(*g), 1e-5,
+                   oracle_name="ref_ragged_paged_attention", ragged="sequences of any length")
+
+
 def cases():
     yield from _first_cases()
     yield from _random_cases()
     yield from _flash_cases()
     yield from _gmm_cases()
     yield from _splash_cases()
+    yield from _paged_cases()
