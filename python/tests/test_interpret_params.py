@@ -238,6 +238,27 @@ def test_buffer_bounds(function, dtype):
                 jax.block_until_ready(function(x, first, params(**fields)))
 
 
+def test_scalar_memory_has_no_tiles():
+    if "buffer_bounds" not in FIELDS:
+        return
+
+    def one(index, interpret):
+        def kernel(index_ref, x_ref, o_ref):
+            o_ref[0] = x_ref[index_ref[0]]
+
+        scalars = pl.BlockSpec(memory_space=pltpu.SMEM)
+        grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[scalars], out_specs=scalars)
+        return pl.pallas_call(kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct((1,), jnp.int32),
+                              interpret=interpret)(jnp.array([index], jnp.int32), jnp.arange(10, dtype=jnp.int32))
+
+    padded = params(buffer_bounds="padded")
+    assert one(9, padded) == 9
+    with pytest.raises(jax.errors.JaxRuntimeError, match="OOB"):
+        jax.block_until_ready(one(10, padded))
+    with jax_itself(), pytest.raises(jax.errors.JaxRuntimeError, match="Out-of-bounds read"):
+        jax.block_until_ready(one(10, padded))
+
+
 def test_padded_bounds_elsewhere():
     def off_the_end(x):
         return rows(x, 8, False)
