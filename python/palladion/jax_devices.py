@@ -27,6 +27,11 @@ def abstract_device(device_kind: str, num_cores: int, platform: str):
     return jax.sharding.AbstractDevice(**{name: value for name, value in fields.items() if name in known})
 
 
+def abstract_device_kind() -> str | None:
+    """The kind of device that `jax.sharding.use_abstract_mesh` around has kernels believe in."""
+    return getattr(getattr(mesh.get_abstract_mesh(), "abstract_device", None), "device_kind", None)
+
+
 def _is_told() -> bool:
     """Whether who asks the caller of this function may be told the answer."""
     frame = sys._getframe(2)

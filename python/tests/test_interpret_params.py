@@ -42,15 +42,19 @@ def installed():
     palladion.uninstall()
 
 
-@contextlib.contextmanager
-def jax_itself(device_kind="TPU v5 lite"):
-    """Where JAX's interpreter runs, and believes in a chip."""
-    palladion.uninstall()
-    device = {"device_kind": device_kind, "num_cores": 1, "platform": "tpu"}
+def abstract_device(kind):
+    device = {"device_kind": kind, "num_cores": 1, "platform": "tpu"}
     known = jax.sharding.AbstractDevice.__dataclass_fields__
     device = jax.sharding.AbstractDevice(**{name: value for name, value in device.items() if name in known})
+    return jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), (), abstract_device=device))
+
+
+@contextlib.contextmanager
+def jax_itself():
+    """Where JAX's interpreter runs, and believes in a chip."""
+    palladion.uninstall()
     try:
-        with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), (), abstract_device=device)):
+        with abstract_device("TPU v5 lite"):
             yield
     finally:
         pltpu.reset_tpu_interpret_mode_state()
@@ -313,6 +317,11 @@ def test_two_cores_are_a_chip_of_two():
         np.testing.assert_array_equal(here, program_numbers_of_core(params(**{CORES: 2})))
     program_numbers_of_core(params())
     assert palladion.last_report().calls[0].target == "mosaic_tpu/v5e"
+    with abstract_device("TPU v6 lite"):
+        program_numbers_of_core(params())
+        assert palladion.last_report().calls[0].target == "mosaic_tpu/v6e"
+        program_numbers_of_core(params(**{CORES: 2}))
+        assert palladion.last_report().calls[0].target == "mosaic_tpu/v5p"
 
 
 def test_hbm_in_run_scoped():

@@ -5,7 +5,7 @@ PalladionWarning that says why. Input: objects of the classes InterpretParams an
 name, so that nothing of JAX's interpreters is imported.
 """
 
-from palladion import jax_interpreters
+from palladion import _library, jax_devices, jax_interpreters
 from palladion.bridge.params import Params
 
 CLAIMS = ("bare", "palladion", "gpu_interpret", "tpu_interpret", "interpret_true")
@@ -72,14 +72,16 @@ def translated(interpret, of_mesh: bool = False) -> Params:
 
 
 def _target(interpret, fields) -> str | None:
-    """A GPU kernel has the threads that it says itself, in JAX too."""
+    """A GPU kernel has the threads that it says itself, in JAX too. A TPU is of the kind that an abstract mesh around names, as in JAX."""
     name = next((n for n in ("num_cores_or_threads", "num_cores_per_device") if n in fields), None)
     if name is None or claim_of(interpret) != "tpu_interpret":
         return None
-    if fields[name] not in _CHIP_OF_CORES:
-        raise NoMeaning(f"{type(interpret).__name__}({name}={fields[name]}) has no meaning in Palladion: no TPU has so many TensorCores that one "
+    cores, kind = fields[name], jax_devices.abstract_device_kind()
+    if cores not in _CHIP_OF_CORES:
+        raise NoMeaning(f"{type(interpret).__name__}({name}={cores}) has no meaning in Palladion: no TPU has so many TensorCores that one "
                         "kernel spans; v4 and v5p have two")
-    return _CHIP_OF_CORES[fields[name]]
+    chip = next((chip for chip in _library.chips() if chip["tpu"] and chip["device_kind"] == kind), None)
+    return chip["name"] if chip is not None and cores <= chip["cores"] else _CHIP_OF_CORES[cores]
 
 
 def refused(interpret, jaxprs) -> str | None:
