@@ -1,6 +1,7 @@
 """Everything that differs between JAX versions, and every private JAX name that Palladion uses, in one place.
 
-Its other halves: jax_gpu_calls.py (Mosaic GPU's pallas_call), jax_devices.py (what devices answer), jax_semaphores.py.
+Its other parts: jax_gpu_calls.py (Mosaic GPU's pallas_call), jax_devices.py (what devices answer), jax_semaphores.py,
+jax_interpreters.py (what JAX's own interpreters answer).
 Supported: JAX 0.8 to 0.12. No other file of this package imports from `jax._src` or asks for a version.
 What it does not catch: a version that keeps a name and changes its meaning; `exporter/` refuses parameters it does not know.
 """
