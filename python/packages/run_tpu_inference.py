@@ -33,8 +33,8 @@ bf16, f32, f8 = jnp.bfloat16, jnp.float32, jnp.float8_e4m3fn
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "production-kernels.md")
 # Why a row does not run: a pattern of what is said, and what that is.
 REFUSED = {
-    "SparseCore": (r"SparseCore, which is not modelled", "its instructions and meshes"),
-    "more devices": (r"negative shift count", "it is written for more than four devices, and for SparseCores; refused by itself"),
+    "SparseCore": (r"SparseCore, which is not modelled", "its instructions and meshes; refused by name and line"),
+    "more devices": (r"negative shift count", "the package refuses four devices itself; its kernels are of SparseCores"),
 }
 # A row that runs and whose numbers are not the oracle's, as they would not be on a TPU.
 DIFFERS = {"lost outputs": "true, a mistake of the package: see below."}
@@ -343,7 +343,7 @@ def table(results) -> str:
              "| kernel | chip | verdict | why | seconds |", "|---|---|---|---|---|"]
     lines += [f"| {row.name} | {row.chip} | {result.word} | {row.reason} | {result.seconds:.0f} |" for row, result in results.items()]
     used = {row.reason for row in results}
-    lines += ["", *(f"- {name}: {what}; refused by name and line." for name, (_, what) in REFUSED.items() if name in used),
+    lines += ["", *(f"- {name}: {what}." for name, (_, what) in REFUSED.items() if name in used),
               *(f"- {name}: {why}" for name, why in DIFFERS.items() if name in used),
               *(f"- {name}: {why}" for name, (_, why) in FOUND.items() if name in used)]
     return "\n".join(textwrap.fill(line, 119, subsequent_indent="  ", break_on_hyphens=False) if line.startswith("- ") else line for line in lines) + "\n"
