@@ -4,10 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "scheduler/policies/pct_bound.h"
+#include "scheduler/policies/policies.h"
 #include "scheduler/toy_bugs_test_util.h"
 
 namespace palladion::scheduler::test {
@@ -159,6 +164,17 @@ TEST(Portfolio, SeedsCycle) {
   EXPECT_EQ(PolicyOfSeed(13), PolicyKind::kPos);
 }
 
+// Of three agents that can all go, two share the first interval, whoever ran before is not known.
+TEST(StarveOne, OneGetsNoTurn) {
+  const std::vector<Candidate> candidates = {{.id = AgentOrdinal(0)}, {.id = AgentOrdinal(1)}, {.id = AgentOrdinal(2)}};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const std::unique_ptr<Policy> policy = MakeStarveOne(seed);
+    std::array<int, 3> turns{};
+    for (int i = 0; i < 8; ++i) ++turns[policy->Choose({.candidates = candidates})];
+    EXPECT_GE(std::count(turns.begin(), turns.end(), 0), 1) << "seed " << seed;
+  }
+}
+
 TEST(PctBound, TheFormulas) {
   EXPECT_EQ(*RunsFor(0.99, 1.0 / 8), 35);
   EXPECT_EQ(*RunsFor(0.99, PctHitProbability(4, 20, 3)), 7366);  // p = 1/1600; ln 0.01 / ln (1 - p) = 7365.97
@@ -172,6 +188,9 @@ TEST(PctBound, TheFormulas) {
   EXPECT_EQ(PctRuns(seeds)[1], *RunsFor(0.99, 1.0 / 20));
   EXPECT_EQ(PctRuns(seeds - 1)[1], *RunsFor(0.99, 1.0 / 20) - 1);
   EXPECT_FALSE(SeedsUntil(0.99, 4, 2, 10).ok());
+  EXPECT_FALSE(SeedsUntil(0.99, 0, 2, 10).ok());
+  const std::int64_t shallow = *SeedsUntil(0.99, 1, 2, 10);
+  EXPECT_EQ(PctRuns(shallow)[0], *RunsFor(0.99, 1.0 / 2));
 }
 
 TEST(PctBound, OneHonestSentence) {

@@ -41,6 +41,15 @@ TEST(VerifierTest, AcceptsViewsLoopsCallsAndBlocks) {
       "");
 }
 
+TEST(VerifierTest, AcceptsTheLargestDimensionThatAnIndexCounts) {
+  const auto error = [](const std::string& n) {
+    return VerifyErrorOf(KernelText(
+        Cat("%v = broadcast_in_dim{shape=[", n, "], dims=[]}(1:i8) : i8[", n, "]; %w = argmax{axis=0}(%v) : i32[];")));
+  };
+  EXPECT_EQ(error("2147483647"), "");
+  EXPECT_NE(error("2147483648").find("at most 2^31-1 elements"), std::string::npos) << error("2147483648");
+}
+
 TEST(VerifierTest, PlacesSayLineKernelInstructionAndTheUsersChain) {
   const std::string text =
       "pkir 1; file #f = \"f.py\"; file #g = \"g.py\"; loc #a = #g:30 fn \"main\"; loc #b = #f:12:3 fn \"kernel\" via "
@@ -144,6 +153,13 @@ TEST(VerifierTest, RefusesInstructionsThatBreakARule) {
       {"_ = run_state(none) (%r: ref<vmem,f32[2]>) { return 1:i32; } : f32[2];",
        "the region of run_state returns nothing"},
       {"%w = cond(true) { return none; } : f32[8];", "expected `return` with values, numbers and constants only"},
+      {"%w = atomic_rmw{op=\"nand\"}(%o.at[0], 1.0:f32) : f32[];", "no atomic 'nand' on f32"},
+      {"%v = get(%o) : f32[8]; %w = triton.elementwise_inline_asm(%v) : f32[8];", "'asm'"},
+      {"%s = get_barrier_semaphore() : ref<semaphore,dma_sem[]>;", "expected a ref of one barrier semaphore; found"},
+      {"run_scoped{collective_axes=[]}() (%s: ref<smem,f32[8]>) { %v = get(%o) : f32[8];\n"
+       "async_store_smem{cluster_dim=\"c\", optimized=true, atomic=none}(src=%v, ref=%s, barrier=%s, "
+       "cluster_idx=0:i32); return; };",
+       "one barrier"},
       {"%w = jit(1:i32) (%i: i32[] view .at[]) { return %i; } : i32[];",
        "a parameter's view needs the GPU machine's layouts"},
   };

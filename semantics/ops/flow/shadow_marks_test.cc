@@ -38,6 +38,36 @@ TEST(ShadowMarks, AnOutputsOwnBytes) {
     EXPECT_EQ(kComputed, ResultOf(computes)) << computes.op;
 }
 
+// The marks of the result where operand 0 has `marks`, the others none, and all values are 0.
+Marks ResultOf(const Form& form, const Marks& marks) {
+  const Subject subject = (*SubjectsOf(TextOf(form)))[0];
+  Operands operands;
+  for (const Type& type : subject.types.in) {
+    operands.values.emplace_back(Bytes(type));
+    operands.marks.push_back(operands.marks.empty() ? marks : Marks{});
+  }
+  return Runner::Make(subject)->Undefined(operands)[0];
+}
+
+TEST(ShadowMarks, APrefixGoesAlongItsAxisOnly) {
+  const Marks marks = {0, 7, 0, 0, 0, 0};
+  EXPECT_EQ((Marks{0, 7, 7, 0, 0, 0}), ResultOf({{"i16[2,3]"}, "cumsum{axis=1}", {"i16[2,3]"}}, marks));
+  EXPECT_EQ((Marks{0, 7, 0, 0, 7, 0}), ResultOf({{"i16[2,3]"}, "cumsum{axis=0}", {"i16[2,3]"}}, marks));
+}
+
+TEST(ShadowMarks, PiecesOfAnElementLieWhereTheDialectPutsThem) {
+  EXPECT_EQ((Marks{7, 7, 0, 0}), ResultOf({{"i32[2]"}, "bitcast_convert_type{to=i16}", {"i16[2,2]"}}, {7, 0}));
+  EXPECT_EQ((Marks{7, 0, 7, 0}), ResultOf({{"i32[1,2]"}, "tpu.bitcast{to=i16}", {"i16[2,2]"}}, {7, 0}));
+}
+
+TEST(ShadowMarks, AnUndefinedIndexOfAGather) {
+  const Form gather{{"bool[5,4]", "i32[2,1]"},
+                    "gather{offset_dims=[1], collapsed_slice_dims=[0], start_index_map=[0], slice_sizes=[1,4], "
+                    "mode=fill, fill_value=none}",
+                    {"bool[2,4]"}};
+  EXPECT_EQ(kComputed, ResultOf(gather));
+}
+
 TEST(ShadowMarks, ADefinedElementDecidesAMask) {
   const auto marks = [](const std::string& op, const std::string& type, const std::vector<std::uint8_t>& defined) {
     const Subject subject = (*SubjectsOf(TextOf({{type, type}, op, {type}})))[0];

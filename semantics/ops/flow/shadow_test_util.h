@@ -150,8 +150,15 @@ class Runner {
     std::vector<Marks> results = Unwritten();
     std::vector<std::uint8_t*> out;
     for (Marks& result : results) out.push_back(result.data());
-    std::vector<std::byte> scratch(rule.scratch_bytes + 64, kGarbage);
-    rule.run(rule.params.get(), {in.data(), marks.data(), out.data(), AlignedStart(scratch)});
+    // Nothing else is written: neither before the scratch nor behind it.
+    constexpr std::size_t kGuard = 4096;
+    std::vector<std::byte> scratch(kGuard + rule.scratch_bytes + 64 + kGuard, kGarbage);
+    std::byte* const start = AlignedStart(scratch) + kGuard;
+    rule.run(rule.params.get(), {in.data(), marks.data(), out.data(), start});
+    const auto untouched = [](std::byte byte) { return byte == kGarbage; };
+    EXPECT_TRUE(std::all_of(scratch.data(), start, untouched)) << "wrote before its scratch";
+    EXPECT_TRUE(std::all_of(start + rule.scratch_bytes, scratch.data() + scratch.size(), untouched))
+        << "wrote behind its scratch";
     return results;
   }
 

@@ -74,6 +74,8 @@ TEST(ShapeOps, RefusePartsThatDoNotFit) {
   ExpectRefused({
       {{"concatenate", {}, {F32Type({2})}, {Int("dim", 0)}}, "at least one operand"},
       {{"concatenate", {x, y}, {F32Type({2, 6})}, {Int("dim", 1)}}, "operand 1 is f32[3,3]"},
+      {{"concatenate", {x, Zeros(DType::kI32, {2, 3})}, {F32Type({2, 6})}, {Int("dim", 1)}}, "operand 1 is i32[2,3]"},
+      {{"split", {x, x}, {F32Type({2, 3})}, {Ints("sizes", {3}), Int("axis", 1)}}, "found 2"},
       {{"stack", {x, y}, {F32Type({2, 2, 3})}, {Int("axis", 0)}}, "one shape"},
       {{"unstack", {x}, {F32Type({3})}, {Int("axis", 0)}}, "expected 2 results; found 1"},
       {{"split", {x}, {F32Type({2, 1})}, {Ints("sizes", {1, 1}), Int("axis", 1)}}, "whose sum is 3"},
@@ -88,6 +90,28 @@ TEST(ShapeOps, RefusePartsThatDoNotFit) {
       {{"pad", {x, x}, {F32Type({2, 3})}, {{"config", Lists({{0, 0, 0}, {0, 0, 0}})}}}, "must be f32[]"},
       {{"sort", {x}, {F32Type({2, 3})}, {Int("dim", 1), Int("num_keys", 2)}}, "must lie in [1, 1]; found 2"},
   });
+}
+
+TEST(ShapeOps, RefuseUpdatesOfAnotherType) {
+  const TestArray x = Zeros(DType::kF32, {4, 2}), indices = Zeros(DType::kI32, {3, 1});
+  const std::vector<Named> attrs = {
+      Ints("update_window_dims", {1}),           Ints("inserted_window_dims", {0}),
+      Ints("operand_batching_dims", {}),         Ints("scatter_indices_batching_dims", {}),
+      Ints("scatter_dims_to_operand_dims", {0}), {"mode", Word("drop")}};
+  EXPECT_TRUE(RunOp({"scatter", {x, indices, Zeros(DType::kF32, {3, 2})}, {x.type}, attrs}).ok());
+  ExpectRefused({{{"scatter", {x, indices, Zeros(DType::kI32, {3, 2})}, {x.type}, attrs}, "i32[3,2]"},
+                 {{"scatter", {x, indices, Zeros(DType::kF32, {3, 3})}, {x.type}, attrs}, "f32[3,3]"}});
+}
+
+TEST(ShapeOps, TakeWhatJustFits) {
+  const TestArray one = Zeros(DType::kF32, {1}), zero = Scalar<float>(DType::kF32, 0);
+  EXPECT_TRUE(RunOp({"stack", {one}, {F32Type({1, 1})}, {Int("axis", 0)}}).ok()) << "of one operand";
+  constexpr std::int64_t kMost = std::int64_t{1} << 36;
+  const auto pad = [&](std::int64_t interior) {
+    return TestCall{"pad", {one, zero}, {F32Type({1})}, {{"config", Lists({{0, 0, interior}})}}};
+  };
+  EXPECT_TRUE(RunOp(pad(kMost)).ok()) << "nothing lies between the elements of one";
+  ExpectRefused({{pad(kMost + 1), "'config'"}});
 }
 
 TEST(ReduceOps, RefuseWhatHasNoMeaning) {

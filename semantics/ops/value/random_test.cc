@@ -87,6 +87,9 @@ TEST(Random, Seed) {
   EXPECT_EQ(RunOne<std::uint32_t>(call(ArrayOf<std::int8_t>(DType::kI8, {-1}))), (Words{0, 0xffffffff}));
   EXPECT_EQ(RunOne<std::uint32_t>(call(ArrayOf<std::int64_t>(DType::kI64, {0x123456789abcdef0, -1}))),
             (Words{0x12345678, 0x9abcdef0, 0xffffffff, 0xffffffff}));
+  EXPECT_EQ(RunOne<std::uint32_t>(call(I32({0x40000000, INT32_MIN}))), (Words{0, 0x40000000, 0, 0x80000000}));
+  EXPECT_EQ(RunOne<std::uint32_t>(call(ArrayOf<std::uint64_t>(DType::kU64, {std::uint64_t{1} << 63}))),
+            (Words{0x80000000, 0}));
 }
 
 TEST(Random, WrapAndUnwrapKeepTheWords) {
