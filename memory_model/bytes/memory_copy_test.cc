@@ -88,6 +88,7 @@ TEST_F(MemoryCopyTest, WhatNeedsAnEngineOrAnotherAgentIsAnError) {
             started.message());
   EXPECT_EQ(Floats(4, 0), to);
   EXPECT_FALSE(memory_.Wait({.kind = WaitTarget::Kind::kBarrier, .object = {}}, {}).ok());
+  EXPECT_FALSE(memory_.Wait({.kind = WaitTarget::Kind::kQueue, .object = {}, .queue = AsyncQueue::kStores}, {}).ok());
   const auto barrier = memory_.AllocSync(
       {.name = "full", .shape = {}, .axes = {}, .place = {}, .site = {.loc = {}, .text_line = 3, .program = {}}});
   EXPECT_EQ("line 3 asks for the barrier 'full', and this launch has memory alone; expected one over threads",

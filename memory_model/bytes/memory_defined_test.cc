@@ -344,6 +344,25 @@ TEST(MemoryDefined, IsWhatAnOracleOfBytesKnows) {
   }
 }
 
+TEST(MemoryDefined, ALoadSaysNothingOfTheOneBefore) {
+  Memory memory;
+  memory.TrackDefinedness();
+  const std::int64_t shape[] = {2}, offset[] = {0, 4};
+  std::vector<std::byte> value(8);
+  Definedness defined;
+  const PointAccess store{.buffer = *memory.Alloc({.name = "b", .dtype = DType::kF32, .shape = shape}),
+                          .offset = offset,
+                          .piece_bytes = 4,
+                          .pieces_per_element = 1};
+  PointAccess load = store;
+  load.defined = &defined;
+  memory.Load(load, value.data());
+  EXPECT_TRUE(defined.any);
+  memory.Store(store, value.data());
+  memory.Load(load, value.data());
+  EXPECT_FALSE(defined.any);
+}
+
 TEST(MemoryDefined, MarksGoWhereAllIsDefinedAgain) {
   BufferDefinedness defined(4, 4);
   defined.SetAll(3);

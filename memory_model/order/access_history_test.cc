@@ -353,6 +353,26 @@ TEST_F(HistoryTest, ScatteredReadsBecomeGranulesAndAWholeWriteEndsThem) {
   EXPECT_EQ(history_.records(), 1u);
 }
 
+TEST_F(HistoryTest, AnOverlapOfBytesIsNamedByItsElements) {
+  const auto touch = [&](AgentId who, std::int64_t begin, std::int64_t end) {
+    std::vector<AccessConflict> found;
+    const AccessEvent event{.who = who, .time = agents_.NowOf(who), .kind = AccessKind::kWrite};
+    history_.Apply(event, AccessSet::Of(std::vector<ByteRange>{{0, 2}, {begin, end}}),
+                   {agents_.ClockOf(who), ClockPart::kGeneric, who}, &found);
+    return found;
+  };
+  EXPECT_TRUE(touch(producer_, 68, 74).empty());
+  HandOver(producer_, consumer_);
+  EXPECT_TRUE(touch(consumer_, 128, 130).empty());
+  AgentId stranger = agents_.Add("stranger", {});
+  std::vector<AccessConflict> found;
+  history_.Apply({.who = stranger, .time = agents_.NowOf(stranger), .kind = AccessKind::kWrite},
+                 AccessSet::Of(std::vector<ByteRange>{{66, 72}, {300, 302}}),
+                 {agents_.ClockOf(stranger), ClockPart::kGeneric, stranger}, &found);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].overlap, "[0, 1, 2:4]") << "elements of two bytes, 32 in a row";
+}
+
 TEST_F(HistoryTest, MemoryIsBoundedInAKernelThatRacesOn) {
   const AccessBox whole = AccessBox::Whole(Shape{4, 64, 32});
   for (int i = 0; i < 2000; ++i) {

@@ -200,6 +200,12 @@ TEST(Dot, ManyBlocks) {
   }
 }
 
+TEST(Dot, ManyColumnsOfAccumulators) {
+  Random random(26);
+  for (const DType dtype : {DType::kF32, DType::kI32})
+    ExpectThreeLoops(dtype, dtype, dtype, {2, 1100, 130}, RandomData(random), random);
+}
+
 TEST(Dot, ThreadsChangeNothing) {
   constexpr DotShape kShapes[] = {{300, 150, 100}, {150, 310, 100}, {1, 2000, 2100}, {2000, 1, 2100}, {67, 66, 1000}};
   Random random(24);

@@ -144,6 +144,21 @@ TEST_P(MathBinaryTest, F64IsWithinOneUlp) {
   RecordProperty("worst_ulp", std::to_string(worst));
 }
 
+// Quick: the ends of the range of powers, the diagonal and some between of atan2.
+TEST(MathBinary, AFewOfF64) {
+  const auto of = [](Math2Op op, double a, double b) {
+    double y = 0;
+    FindMath2(op, DType::kF64)(&a, &b, &y, 1);
+    return y;
+  };
+  EXPECT_EQ(0x1p-537, of(Math2Op::kPow, 0x1p-1074, 0.5));
+  EXPECT_DOUBLE_EQ(0x1.8p-512, of(Math2Op::kPow, 0x1.2p-1023, 0.5));
+  for (const double a : {0.1, 0.3, 0.5, 0.7, 0.97, 1.0}) {
+    EXPECT_DOUBLE_EQ(std::atan2(a, 1), of(Math2Op::kAtan2, a, 1));
+    EXPECT_DOUBLE_EQ(std::atan2(1, -a), of(Math2Op::kAtan2, 1, -a));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, MathBinaryTest, testing::Values(Math2Op::kPow, Math2Op::kAtan2),
                          [](const auto& test) { return std::string(Name(test.param)); });
 

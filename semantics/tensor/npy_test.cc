@@ -193,6 +193,12 @@ TEST(Npy, GarbageHeadersAreErrors) {
   ErrorOf(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff{", 13));
 }
 
+TEST(Npy, AFileThatEndsBeforeItsHeaderSaysWhatIsMissing) {
+  const std::string start("\x93NUMPY\x01\x00\x76\x00", 10);
+  EXPECT_NE(ErrorOf(start.substr(0, 9)).find("within the length of its header"), std::string::npos);
+  EXPECT_EQ(ErrorOf(start).find("within the length of its header"), std::string::npos) << "that one is there";
+}
+
 TEST(Npy, EveryTruncationAndEveryFlippedByteIsSafe) {
   const std::string file = Slurp(Golden("f32_fortran"));
   for (std::size_t n = 0; n < file.size(); ++n) ErrorOf(file.substr(0, n));

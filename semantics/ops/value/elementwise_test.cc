@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
+#include "semantics/ops/families.h"
 #include "semantics/ops/op_test_util.h"
 
 namespace palladion {
@@ -274,6 +276,21 @@ TEST(Elementwise, InlineAssembly) {
   const std::string error =
       Error({.name = name, .in = {F32({0})}, .out = {F32Type(1)}, .attrs = code("ex2.approx.f32 $0, $1;")});
   EXPECT_NE(error.find("ex2.approx.f32 $0, $1;"), std::string::npos) << error;
+}
+
+TEST(Atomic, OfEqualValuesTheOldOneStays) {
+  const auto result = [](const char* op, float old, float operand) {
+    float out = 7;
+    (*FindAtomic(op, DType::kF32))(reinterpret_cast<const std::byte*>(&old),
+                                   reinterpret_cast<const std::byte*>(&operand), nullptr,
+                                   reinterpret_cast<std::byte*>(&out));
+    return out;
+  };
+  for (const char* op : {"max", "min"}) {
+    EXPECT_TRUE(std::signbit(result(op, -0.0f, 0.0f))) << op;
+    EXPECT_FALSE(std::signbit(result(op, 0.0f, -0.0f))) << op;
+    EXPECT_EQ(3, result(op, std::numeric_limits<float>::quiet_NaN(), 3)) << op;
+  }
 }
 
 TEST(Elementwise, ManyResults) {
