@@ -164,17 +164,6 @@ TEST_F(Undefined, AReductionIsUndefinedWhereEitherIs) {
   EXPECT_EQ(Marks(to), "uu..uu");
 }
 
-// What lies outside is told once, by the store.
-TEST_F(Undefined, AReductionOutsideIsOneFinding) {
-  const BufferId from = Buffer("from", 2, true), to = Buffer("to", 3, true);
-  AsyncRequest add = s.Copy(from, {0, 2}, to, {2, 2});
-  std::get<BoxAccess>(add.destinations[0].where).outside = Outside::kError;
-  add.destinations[0].reduce = [](const std::byte*, const std::byte*, const std::byte*, std::byte*) {};
-  Start(add);
-  PerformAll();
-  EXPECT_EQ(s.memory.findings().size(), 1u);
-}
-
 // Bytes of a union: four of them are an element of what is copied there, and back, whole or torn.
 TEST_F(Undefined, SeveralPlacesAreOneElement) {
   for (int chunks = 1; chunks <= 3; ++chunks) {

@@ -264,6 +264,12 @@ def run(arguments: argparse.Namespace) -> None:
             print(f"{len(results)}/{len(plan)} {place['file']}:{place['line']} {place['what']}: {killer or 'SURVIVES'}", flush=True)
 
 
+def same() -> dict[tuple[str, str], str]:
+    """Why a place means the same when broken, by file and what is broken, for those that somebody has looked at."""
+    blocks = read(os.path.join(ROOT, "tools/mutants_same.txt")).strip().split("\n\n")[1:]
+    return {(file, what): why for file, what, why in (block.split("\n") for block in blocks)}
+
+
 def report(_: argparse.Namespace) -> None:
     results = json.loads(read(RESULTS))
     plan = [place | {"killer": results[str(place["number"])]} for place in json.loads(read(PLAN)) if str(place["number"]) in results]
@@ -274,8 +280,16 @@ def report(_: argparse.Namespace) -> None:
         lines.append(f"| {part} | {len(ours)} | {len(ours) - missed - lost} | {missed} | {lost} |")
     noticed = collections.Counter(one["killer"].split(":")[0] for one in plan if ":" in one["killer"])
     lines += ["", "Who noticed first: " + ", ".join(f"`{name}` {count}" for name, count in noticed.most_common()) + ".", ""]
-    for title, word in (("Survive", ""), ("Not reached by a quick test", "not reached")):
-        lines += [f"{title}:", ""] + [f"- `{one['file']}:{one['line']}` {one['what']}" for one in plan if one["killer"] == word] + [""]
+    reasons, survivors = same(), [one for one in plan if one["killer"] == ""]
+    told = [one for one in survivors if (one["file"], one["what"]) in reasons]
+    groups = (("Survive", [one for one in survivors if one not in told]), ("Survive, for they mean the same when broken", told),
+              ("Not reached by a quick test", [one for one in plan if one["killer"] == "not reached"]))
+    for title, ones in groups:
+        lines += [f"{title}:", ""]
+        for one in ones:
+            why = reasons.get((one["file"], one["what"]), "") if one in told else ""
+            lines.append(f"- `{one['file']}:{one['line']}` {one['what']}" + (f": {why}" if why else ""))
+        lines.append("")
     lines += ["| place | broken | noticed by |", "|---|---|---|"]
     lines += [f"| `{one['file']}:{one['line']}` | {one['what']} | {one['killer']} |".replace("||", "\\|\\|") for one in plan if ":" in one["killer"]]
     measured_part.write(os.path.join(ROOT, "docs/mutants.md"), "mutants", "\n".join(lines) + "\n")
