@@ -117,8 +117,8 @@ PALLADION_API char* palladion_session_take(int64_t session);
 PALLADION_API int64_t palladion_session_pending(int64_t session);
 PALLADION_API int palladion_session_wait(int64_t session, int64_t milliseconds);
 PALLADION_API void palladion_session_close(int64_t session);
-/* No call of the session follows for now: semaphores that its kernels gave and that are not zero, and copies that nobody
- * has waited for, are left as reports of these kernels, and forgotten. */
+/* No call of the session follows for now: semaphores that its kernels gave and that are not zero, and copies that
+ * nobody has waited for, are left as reports of these kernels, and forgotten. */
 PALLADION_API void palladion_session_end_semaphores(int64_t session);
 /* From here on runs and checks (palladion_run, palladion_check) of this thread are launches of the session, which may
  * hand semaphores on; -1: of none, each by itself. */

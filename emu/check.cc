@@ -173,17 +173,11 @@ class Checker {
     for (const memory_model::TaskDim& dim : launch::GridDims(program, inputs_)) {
       if (work < kEnough) work *= dim.size;
     }
-    return work >= kEnough && OutputBytes() <= kMaxOutputsTogether;
+    return work >= kEnough && checks::OutputBytes(kernel_.state().program()) <= kMaxOutputsTogether;
   }
 
   // Two orders together hold the outputs twice while the first is watched: large ones take turns instead.
   static constexpr std::size_t kMaxOutputsTogether = std::size_t{1} << 24;
-  std::size_t OutputBytes() const {
-    std::size_t bytes = 0;
-    for (const OperandInfo& info : kernel_.state().program().operand_infos)
-      bytes += info.role == Role::kOut ? ByteSize(info.type) : 0;
-    return bytes * static_cast<std::size_t>(kernel_.state().program().devices);
-  }
 
   absl::Status RunOne(const scheduler::Schedule& schedule, Taken* taken = nullptr) {
     PALLADION_ASSIGN_OR_RETURN(checks::Trial trial, runner_.Run(schedule, checks::Watch::kEverything, lengths_));

@@ -21,9 +21,11 @@
 #include "emu/export.h"
 #include "emu/report.h"
 
-namespace palladion {
-
+namespace palladion::agents {
 class SessionState;
+}  // namespace palladion::agents
+
+namespace palladion {
 
 class PALLADION_EXPORT Session {
  public:
@@ -36,10 +38,10 @@ class PALLADION_EXPORT Session {
   // that left them, one report for each kernel. Afterwards the session is as new.
   std::vector<Report> End();
 
-  SessionState& state() { return *state_; }
+  agents::SessionState& state() { return *state_; }
 
  private:
-  std::unique_ptr<SessionState> state_;
+  std::unique_ptr<agents::SessionState> state_;
 };
 
 // Several launches of the kernel in a row, as one kernel: as PrepareText, and a device that has ended its part of one

@@ -227,8 +227,8 @@ class ConcurrencyModel {
   // What a serial operation, a write of an ordered link, or a commit, of the queue follows; and what the last write
   // that came over the link told.
   LiveTable<QueueId, ClockBundle> queue_clocks_, landed_clocks_;
-  bool arrivals_raced_ = false;  // at a barrier that has been retired
-  std::set<AgentId> handed_over_;   // operations
+  bool arrivals_raced_ = false;    // at a barrier that has been retired
+  std::set<AgentId> handed_over_;  // operations
   std::int64_t started_ = 0;
   bool tracks_accesses_ = true;
   std::vector<AccessConflict> conflicts_;  // of one access: memory is kept

@@ -266,12 +266,16 @@ std::vector<HeldFinding> SessionState::End() {
   return findings;
 }
 
-Session::Session() : state_(std::make_unique<SessionState>()) {}
+}  // namespace palladion::agents
+
+namespace palladion {
+
+Session::Session() : state_(std::make_unique<agents::SessionState>()) {}
 Session::~Session() = default;
 
 std::vector<Report> Session::End() {
   std::vector<Report> reports;
-  for (HeldFinding& held : state_->End()) {
+  for (agents::HeldFinding& held : state_->End()) {
     const auto same = [&](const Report& report) {
       return report.kernel == held.kernel && report.target == held.target;
     };
@@ -288,4 +292,4 @@ std::vector<Report> Session::End() {
   return reports;
 }
 
-}  // namespace palladion::agents
+}  // namespace palladion

@@ -60,7 +60,7 @@ palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
 thread_local std::int64_t session_of_thread = -1;
 
 std::shared_ptr<palladion::Session> SessionOfThread() {
-  return session_of_thread < 0 ? nullptr : palladion::ProcessBridge().Between(session_of_thread);
+  return session_of_thread < 0 ? nullptr : palladion::bridge::ProcessBridge().Between(session_of_thread);
 }
 
 // Calls `work` with the arrays; its report, or its error, goes to *report as JSON, and the exit code is the result.

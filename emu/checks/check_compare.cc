@@ -129,6 +129,12 @@ std::optional<OutputDifference> FirstDifference(absl::Span<const Tensor> a, absl
   return std::nullopt;
 }
 
+std::size_t OutputBytes(const Program& program) {
+  std::size_t bytes = 0;
+  for (const OperandInfo& info : program.operand_infos) bytes += info.role == Role::kOut ? ByteSize(info.type) : 0;
+  return bytes * static_cast<std::size_t>(program.devices);
+}
+
 bool SameOutputs(const Trial& a, const Trial& b) { return !FirstDifference(a.outputs, b.outputs).has_value(); }
 
 absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner, const ComparedTrials& two) {

@@ -20,6 +20,8 @@ struct OutputDifference {
 // In bits, of the first output that differs; nullopt: there is none. The same outputs of two runs of one kernel.
 std::optional<OutputDifference> FirstDifference(absl::Span<const Tensor> a, absl::Span<const Tensor> b);
 
+std::size_t OutputBytes(const Program& program);  // of all its devices
+
 // Any difference in bits?
 bool SameOutputs(const Trial& a, const Trial& b);
 

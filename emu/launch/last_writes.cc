@@ -1,6 +1,7 @@
 #include "emu/launch/last_writes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "memory_model/sets/region.h"
 

@@ -118,15 +118,14 @@ class Threads final : public AgentsOfLaunch {
  private:
   void MakeMachine(memory_model::Memory& memory) {
     machine_.emplace(state_.program(), memory, state_.frame().grid_size,
-                     threads::ThreadMachineOptions{
-                         .policy = options_.fences,
-                         .races = options_.races,
-                         .definedness = state_.tracks_definedness(),
-                         .moves_nothing = options_.launch.moves_nothing,
-                         .ordered_links = options_.ordered_links,
-                         .device = state_.device(),
-                         .places = [this](const CodeSite& site) { return PlaceOf(site); },
-                         .between = Between()});
+                     threads::ThreadMachineOptions{.policy = options_.fences,
+                                                   .races = options_.races,
+                                                   .definedness = state_.tracks_definedness(),
+                                                   .moves_nothing = options_.launch.moves_nothing,
+                                                   .ordered_links = options_.ordered_links,
+                                                   .device = state_.device(),
+                                                   .places = [this](const CodeSite& site) { return PlaceOf(site); },
+                                                   .between = Between()});
     if (options_.reads_from != nullptr) options_.reads_from->Watch(memory, *machine_);
     if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
   }

@@ -144,7 +144,7 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
 void Memory::Store(const PointAccess& access, const std::byte* value) {
   Announce(AccessKind::kWrite, access, value);
   Buffer& buffer = Touched(access.buffer);
-  if (tracking_ != nullptr) DefineStore(buffer, access);
+  if (tracker_ != nullptr) tracker_->Store(buffer, access);
   const bool moves = buffer.moves && value != nullptr;
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
     const std::size_t element = p / access.pieces_per_element;

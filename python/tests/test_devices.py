@@ -1,4 +1,4 @@
-"""Kernels that several devices run together: each function of device_programs.py in a process with 8 host devices."""
+"""Kernels that several devices run together: each function of device_programs.py and device_launches.py in a process with 8 host devices."""
 
 import os
 import re
@@ -7,13 +7,16 @@ import sys
 
 import pytest
 
-PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "device_programs.py")
-with open(PROGRAMS, encoding="utf-8") as _stream:
-    NAMES = re.findall(r"^def (test_\w+)", _stream.read(), re.MULTILINE)
+FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_devices(name):
-    done = subprocess.run([sys.executable, PROGRAMS, name], capture_output=True, text=True, timeout=600, check=False)
+def tests_of(program):
+    with open(os.path.join(FOLDER, program), encoding="utf-8") as stream:
+        return [(program, name) for name in re.findall(r"^def (test_\w+)", stream.read(), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("program, name", tests_of("device_programs.py") + tests_of("device_launches.py"))
+def test_devices(program, name):
+    done = subprocess.run([sys.executable, os.path.join(FOLDER, program), name], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == f"{name} is well\n"

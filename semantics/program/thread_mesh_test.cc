@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace palladion {
@@ -12,15 +11,18 @@ namespace {
 
 template <class T>
 Attr ListOf(const std::vector<T>& values) {
-  AttrList list;
-  for (const T& value : values) list.push_back(Attr{value});
-  return Attr{std::move(list)};
+  Attr list;
+  auto& entries = list.value.emplace<AttrList>();
+  for (const T& value : values) entries.emplace_back().value.emplace<T>(value);
+  return list;
 }
 
 absl::StatusOr<MeshLaunch> Cores(const std::vector<std::string>& axes, const std::vector<std::int64_t>& sizes) {
   Launch launch;
   launch.mesh = "tensorcore";
-  launch.mesh_attrs = {{"axes", ListOf(axes)}, {"sizes", ListOf(sizes)}};
+  launch.mesh_attrs.resize(2);
+  launch.mesh_attrs[0] = {"axes", ListOf(axes)};
+  launch.mesh_attrs[1] = {"sizes", ListOf(sizes)};
   return ReadMesh(launch);
 }
 
@@ -36,7 +38,8 @@ TEST(ThreadMesh, OfTensorCoresHasOneAxis) {
   Launch without;
   without.mesh = "tensorcore";
   EXPECT_FALSE(ReadMesh(without).ok());
-  without.mesh_attrs = {{"axes", ListOf<std::string>({"core"})}};
+  without.mesh_attrs.resize(1);
+  without.mesh_attrs[0] = {"axes", ListOf<std::string>({"core"})};
   EXPECT_FALSE(ReadMesh(without).ok());
 }
 

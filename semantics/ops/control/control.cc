@@ -100,8 +100,7 @@ absl::StatusOr<std::vector<Carry>> StartCarries(absl::Span<const Arg* const> ini
   for (std::size_t i = 0; i < init.size(); ++i) {
     const Type type = builder.TypeOf(*init[i]);
     PALLADION_ASSIGN_OR_RETURN(SlotId first, builder.In(*init[i]));
-    Carry carry{
-        .now = builder.NewSlot(type), .next = {}, .unchanged = ReturnsParam(body, i, body.params[i].value)};
+    Carry carry{.now = builder.NewSlot(type), .next = {}, .unchanged = ReturnsParam(body, i, body.params[i].value)};
     carry.next = carry.unchanged ? carry.now : builder.NewSlot(type);
     builder.EmitMove(first, carry.now, type);
     carries.push_back(carry);
