@@ -10,12 +10,12 @@ import pytest
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-def tests_of(program):
+def named_in(program):
     with open(os.path.join(FOLDER, program), encoding="utf-8") as stream:
         return [(program, name) for name in re.findall(r"^def (test_\w+)", stream.read(), re.MULTILINE)]
 
 
-@pytest.mark.parametrize("program, name", tests_of("device_programs.py") + tests_of("device_launches.py"))
+@pytest.mark.parametrize("program, name", named_in("device_programs.py") + named_in("device_launches.py"))
 def test_devices(program, name):
     done = subprocess.run([sys.executable, os.path.join(FOLDER, program), name], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
