@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-import recorded
+import kernel_lists
 import store
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -122,7 +122,7 @@ def options():
 
 def main():
     chosen = options()
-    listed = recorded.defective() if chosen.defects else recorded.kernels()
+    listed = kernel_lists.defective() if chosen.defects else kernel_lists.kernels()
     names = [name for name in listed if not chosen.parts or any(part in name for part in chosen.parts)]
     machine, workers = about(), Workers(names, chosen)
     start = wrote = time.monotonic()

@@ -9,7 +9,7 @@ import numpy as np
 
 import compare
 import inputs
-import recorded
+import kernel_lists
 import schedules
 import store
 from palladion import running
@@ -30,7 +30,7 @@ class Results:
 def of_kernels(chip="h100"):
     about, entries, outputs = store.read(chip)
     results = Results(about, entries, {}, [])
-    for name, one in recorded.kernels().items():
+    for name, one in kernel_lists.kernels().items():
         entry = entries.get(name, {})
         if "outputs" not in entry or jax.__version_info__[:2] >= NOT_TRACED.get(name, (99,)):
             continue
@@ -57,7 +57,7 @@ class Defect:
 def of_defects(chip="h100"):
     _, entries, outputs = store.read(chip, "defects")
     found = {}
-    for name, one in recorded.defective().items():
+    for name, one in kernel_lists.defective().items():
         entry = entries.get(name)
         if entry is None:
             continue
@@ -86,7 +86,7 @@ def illegal():
     """The refused kernels of which a check here says that the backend refuses them."""
     names = set()
     for name in (name for some in refused(of_kernels()).values() for name in some):
-        one = recorded.kernels()[name]
+        one = kernel_lists.kernels()[name]
         execution = running.execute(*one.make(), one.target, how=running.How(check={"seeds": 1}))
         if any(finding["code"] == "ILLEGAL" for run in execution.runs for finding in run.report["findings"]):
             names.add(name)

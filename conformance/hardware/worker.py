@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 import inputs
-import recorded
+import kernel_lists
 import semantics
 import store
 
@@ -101,7 +101,7 @@ def members(outputs):
 
 
 def main(folder, runs):
-    known = recorded.kernels() | recorded.defective()
+    known = kernel_lists.kernels() | kernel_lists.defective()
     with open(os.path.join(folder, f"done.{os.getpid()}.jsonl"), "w", encoding="utf-8") as out:
         for number, name in enumerate(sys.stdin.read().split("\n")):
             print(json.dumps({"begun": name}), file=out, flush=True)

@@ -19,7 +19,7 @@ HARDWARE = ROOT / "conformance" / "hardware"
 sys.path.insert(0, str(HARDWARE))
 import compare  # noqa: E402 - they lie outside of the package
 import page  # noqa: E402
-import recorded  # noqa: E402
+import kernel_lists  # noqa: E402
 import results  # noqa: E402
 import shown  # noqa: E402
 import store  # noqa: E402
@@ -41,7 +41,7 @@ def defects():
 
 
 def test_every_kernel_of_the_list_is_recorded_and_no_other(kernels):
-    assert kernels.entries.keys() == recorded.kernels().keys(), "./dev record on a machine with a GPU"
+    assert kernels.entries.keys() == kernel_lists.kernels().keys(), "./dev record on a machine with a GPU"
     assert all("outputs" in entry or entry.get("refused") or entry.get("failed") for entry in kernels.entries.values())
 
 
@@ -79,7 +79,7 @@ def test_kernels_gave_the_same_bits_in_every_run(kernels):
 
 
 def test_defects_show_or_not_and_their_twins_never(defects):
-    assert defects.keys() == recorded.defective().keys(), "./dev record --defects on a machine with a GPU"
+    assert defects.keys() == kernel_lists.defective().keys(), "./dev record --defects on a machine with a GPU"
     for name, (_, code) in shown.KERNELS.items():
         clean, racy = (defects[f"shown/{name}_{kind}"] for kind in ("clean", "racy"))
         assert code in racy.codes and not clean.codes - {"BAR_UNAWAITED"}, (name, racy.codes, clean.codes)
@@ -105,7 +105,7 @@ def test_a_wrong_number_is_seen():
     """The comparison itself: one bit of one recorded output changed is an error, beyond a bound and for an exact kernel."""
     _, entries, outputs = store.read("h100")
     for name in ("triton/add/f32", "triton/exp/f32"):
-        one = recorded.kernels()[name]
+        one = kernel_lists.kernels()[name]
         _, args = one.make()
         hardware = outputs(name)[0].copy()
         told = (0, entries[name]["outputs"][0])
@@ -135,7 +135,7 @@ if jax.__version_info__[:2] == (0, 10):
     def test_what_ran_is_not_illegal(kernels):
         refused = set()
         for name in kernels.rows:
-            one = recorded.kernels()[name]
+            one = kernel_lists.kernels()[name]
             if name.startswith(("triton/", "mosaic/")):
                 execution = running.execute(*one.make(), one.target, how=running.How(check={"seeds": 1, "races": False, "definedness": False}))
                 if any(found["code"] in ("ILLEGAL", "CAPACITY") for each in execution.runs for found in each.report["findings"]):

@@ -6,9 +6,9 @@ interpreter found one. JAX itself has the answer of the last kernel alone.
 """
 
 import threading
+from collections.abc import Callable
 
 from palladion import jax_interpreters
-from palladion.bridge import session as sessions
 from palladion.bridge.jax_params import RACE_CODES
 from palladion.bridge.params import Params
 
@@ -18,6 +18,7 @@ class _Asked:
 
     def __init__(self):
         self.lock = threading.Lock()
+        self.report_of_thread = None  # bridge/session.py says
         self.clear()
 
     def clear(self):
@@ -27,17 +28,13 @@ class _Asked:
 _asked = _Asked()
 
 
-def _report():
-    """The report that the kernels of this thread go to, complete as far as they were dispatched."""
-    session = sessions.current()
-    if session is None:
-        return sessions.last_report()
-    sessions.settle(session.params.session)
-    return session.report
+def asks(report_of_thread: Callable[[], object]) -> None:
+    """`report_of_thread` gives the report that the kernels of the thread go to, complete as far as they were dispatched."""
+    _asked.report_of_thread = report_of_thread
 
 
 def _found(state_of_jax) -> bool:
-    report = _report()
+    report = _asked.report_of_thread()
     calls = getattr(report, "calls", [])  # `palladion.run` has another kind of report
     with _asked.lock:
         new = calls if report is not _asked.report else calls[_asked.calls:]
@@ -50,7 +47,7 @@ def _found(state_of_jax) -> bool:
 
 
 def _forget() -> None:
-    report = _report()
+    report = _asked.report_of_thread()
     with _asked.lock:
         _asked.clear()
         _asked.report, _asked.calls = report, len(getattr(report, "calls", []))

@@ -14,7 +14,7 @@ import jax
 
 from palladion import jax_interpreters, jax_programs, jax_versions, lowering, probes
 from palladion._library import UNSUPPORTED, PalladionError
-from palladion.bridge import elsewhere, jax_params, targets, transport
+from palladion.bridge import elsewhere, jax_params, jax_state, targets, transport
 from palladion.bridge.channels import OUTSIDE, channels
 from palladion.bridge.params import Params
 from palladion.exporter.errors import ExportError
@@ -46,16 +46,9 @@ _OTHER_THREAD = ("Only interpret mode is supported on CPU backend (no GPU, no TP
 _NO_SESSION = -1  # reports that are left there are dropped
 
 
-def _answer_for_jax():
-    """Also for what was imported since the last time. A kernel's parameters bring their interpreter along, but for a GPU's."""
-    from palladion.bridge import jax_state  # needs the session, which needs this file
-
-    jax_state.answer()
-
-
 def register():
     """Puts the rules in place, once."""
-    _answer_for_jax()
+    jax_state.answer()
     with _rules.lock:
         if not _rules.undo:
             lowering.hold()
@@ -97,7 +90,7 @@ def _claimed(context, name, params) -> Params | None:
     interpret = params.get("interpret")
     if jax_params.claim_of(interpret) == "gpu_interpret":
         jax_interpreters.import_gpu_interpreter()
-    _answer_for_jax()
+    jax_state.answer()  # a kernel's parameters bring their interpreter along, but for a GPU's
     emulating = jax_versions.interpret_configuration()
     if isinstance(emulating, Params):  # also for a kernel function that was made before, or in another `emulate`
         return emulating
