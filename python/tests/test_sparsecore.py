@@ -11,6 +11,7 @@ from jax.experimental.pallas import tpu as pltpu
 from jax.experimental.pallas import tpu_sc as plsc
 
 import palladion
+from palladion import _library
 from palladion.jax_devices import abstract_device
 
 X, I = np.zeros((64, 128), np.float32), np.zeros((8,), np.int32)
@@ -82,10 +83,11 @@ MESHES = {
 
 @pytest.mark.parametrize("name", MESHES)
 def test_meshes_of_subcores(name):
-    with on("TPU7x"):
+    with on("TPU7x"):  # JAX 0.12 traces under an abstract mesh, and compiles nothing
         f = pl.kernel(lambda x_ref, o_ref: pltpu.sync_copy(x_ref, o_ref), out_type=jax.ShapeDtypeStruct(X.shape, X.dtype), mesh=MESHES[name]())
-        with pytest.raises(palladion.PalladionError) as error:
-            palladion.check(f, X, seeds=1)
+        text = palladion.export(f, X)
+    with pytest.raises(palladion.PalladionError) as error:
+        _library.Program(text, target="mosaic_tpu/v7x")
     assert error.value.code == 3 and name in str(error.value) and __file__ in str(error.value), error.value
 
 
