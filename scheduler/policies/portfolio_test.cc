@@ -165,7 +165,7 @@ TEST(Portfolio, SeedsCycle) {
 
 // Where it is the running agent's turn to starve, the other one goes for the whole interval.
 TEST(StarveOne, TheStarvedOneGetsNoTurn) {
-  const std::vector<Candidate> candidates = {{.id = AgentOrdinal(0)}, {.id = AgentOrdinal(1)}};
+  const std::vector<Candidate> candidates = {{.id = AgentOrdinal{0}}, {.id = AgentOrdinal{1}}};
   int starved = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const std::unique_ptr<Policy> policy = MakeStarveOne(seed);
