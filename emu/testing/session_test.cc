@@ -27,7 +27,7 @@ std::string Kernel(std::string_view name, std::string_view before, std::string_v
              " (%xr: ref<any,f32[16,128]>, %yr: ref<any,f32[16,128]>, ", params, ", %or: ref<semaphore,dma_sem[]>) {\n",
              body, "    return;\n  }\n}\n");
 }
-constexpr std::string_view kZ = "%zr: ref<any,f32[16,128]>", kSem = "%sr: ref<semaphore,dma_sem[]>";
+constexpr std::string_view kZ = "%zr: ref<any,f32[16,128]>";
 
 std::string Starts(std::string_view body, std::string_view type = "dma_sem[]") {
   return Kernel("start", "", Cat("  out %sem: ref<semaphore,", type, ">;\n"),
