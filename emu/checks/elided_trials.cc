@@ -24,7 +24,7 @@ ElidedTrials::ElidedTrials(const TrialRunner& runner, const CheckOptions& option
   const bool random = runner.fill().kind == Fill::Kind::kRandom;  // what nobody wrote depends on the schedule
   const bool resumes = options.run.session != nullptr;  // copies of earlier launches are nobody's operations here
   if (!options.elide || options.seeds < kLeast || !runner.threads() || random || resumes) return;
-  if (!first.trouble.ok() || first.run.outcome != scheduler::Outcome::kFinished) return;
+  if (!first.trouble.ok() || first.run.outcome != scheduler::Outcome::kFinished || !first.findings.empty()) return;
   kernel_ = launch::ElidedKernel(runner.kernel().state());
   if (kernel_ == nullptr) return;
   const std::optional<Told> again = Try(first.schedule);
@@ -52,7 +52,9 @@ std::optional<Trial> ElidedTrials::Run(const scheduler::Schedule& schedule) {
   constexpr int kPatience = 4;  // a kernel whose schedules differ: they are not tried for ever
   if (kernel_ == nullptr || failed_ >= kPatience) return std::nullopt;
   std::optional<Told> told = Try(schedule);
-  if (!told.has_value() || told->signature != signature_ || told->trial.accesses != first_.accesses) {
+  const bool as_first = told.has_value() && told->signature == signature_ && told->trial.findings.empty() &&
+                        told->trial.accesses == first_.accesses;
+  if (!as_first) {
     ++failed_;
     return std::nullopt;
   }
