@@ -1,21 +1,11 @@
 #include "emu/checks/elided_trials.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 
 #include "emu/launch/elided_program.h"
 #include "emu/launch/reads_from.h"
 
 namespace palladion::checks {
-namespace {
-
-bool SameText(const Finding& a, const Finding& b) {
-  return a.code == b.code && a.severity == b.severity && a.message == b.message && a.why == b.why && a.fix == b.fix &&
-         a.text_line == b.text_line && a.count == b.count && SameFinding(a, b);
-}
-
-}  // namespace
 
 ElidedTrials::ElidedTrials(const TrialRunner& runner, const CheckOptions& options, const Trial& first,
                            const scheduler::RunLengths& lengths)
@@ -44,8 +34,7 @@ std::optional<ElidedTrials::Told> ElidedTrials::Try(const scheduler::Schedule& s
 bool ElidedTrials::IsAsFirst(const Trial& trial) const {
   return trial.run.moves == first_.run.moves && trial.run.work == first_.run.work &&
          trial.programs == first_.programs && trial.accesses == first_.accesses && trial.engines == first_.engines &&
-         std::equal(trial.findings.begin(), trial.findings.end(), first_.findings.begin(), first_.findings.end(),
-                    SameText);
+         trial.findings.empty();
 }
 
 std::optional<Trial> ElidedTrials::Run(const scheduler::Schedule& schedule) {

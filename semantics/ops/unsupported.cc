@@ -11,9 +11,6 @@
 namespace palladion {
 namespace {
 
-// What an instruction of SparseCore is, as the reason why it is refused: docs/sparsecore.md.
-#define PALLADION_SC(what) "SparseCore, which is not modelled (docs/sparsecore.md): " what
-
 constexpr OpRow Later(std::string_view dialect, std::string_view name, std::string_view spec, Backends backends,
                       Effect effect, Unit unit, std::string_view reason) {
   const bool pure = effect == Effect::kPure || effect == Effect::kPrints;  // of others the worst, until they are done
@@ -63,39 +60,41 @@ constexpr OpRow kRows[] = {
     Later("", "prng_split", "unsupported.md#prng_split", kTpu, Effect::kPure, Unit::kVector, kWrittenOtherwise),
     Later("", "prng_join", "unsupported.md#prng_join", kTpu, Effect::kPure, Unit::kVector, kWrittenOtherwise),
     Later("sc", "load", "unsupported.md#sc.load", kTpu, Effect::kReads, Unit::kMemory,
-          PALLADION_SC("a vector load with a mask or expansion")),
-    Later("sc", "swap", "unsupported.md#sc.swap", kTpu, Effect::kReadsWrites, Unit::kMemory,
-          PALLADION_SC("a vector store with a mask, compression or addition")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): a vector load with a mask or expansion"),
+    Later(
+        "sc", "swap", "unsupported.md#sc.swap", kTpu, Effect::kReadsWrites, Unit::kMemory,
+        "SparseCore, which is not modelled (docs/sparsecore.md): a vector store with a mask, compression or addition"),
     Later("sc", "gather", "unsupported.md#sc.gather", kTpu, Effect::kReads, Unit::kMemory,
-          PALLADION_SC("a load at a vector of indices")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): a load at a vector of indices"),
     Later("sc", "scatter", "unsupported.md#sc.scatter", kTpu, Effect::kReadsWrites, Unit::kMemory,
-          PALLADION_SC("a store or addition at a vector of indices")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): a store or addition at a vector of indices"),
     Later("sc", "bitcast", "unsupported.md#sc.bitcast", kTpu, Effect::kPure, Unit::kVector,
-          PALLADION_SC("a vector register seen as another type")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): a vector register seen as another type"),
     Later("sc", "barrier", "unsupported.md#sc.barrier", kTpu, Effect::kSynchronises, Unit::kControl,
-          PALLADION_SC("a barrier of a core's subcores")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): a barrier of a core's subcores"),
     Later("sc", "unique", "unsupported.md#sc.unique", kTpu, Effect::kPure, Unit::kVector,
-          PALLADION_SC("counts of equal lanes so far")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): counts of equal lanes so far"),
     Later("sc", "masked_cumsum", "unsupported.md#sc.masked_cumsum", kTpu, Effect::kPure, Unit::kVector,
-          PALLADION_SC("a running sum of the selected lanes")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): a running sum of the selected lanes"),
     Later("sc", "masked_cummax", "unsupported.md#sc.masked_cummax", kTpu, Effect::kPure, Unit::kVector,
-          PALLADION_SC("a running maximum of the selected lanes")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): a running maximum of the selected lanes"),
     Later("sc", "masked_cummin", "unsupported.md#sc.masked_cummin", kTpu, Effect::kPure, Unit::kVector,
-          PALLADION_SC("a running minimum of the selected lanes")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): a running minimum of the selected lanes"),
     Later("sc", "masked_sort", "unsupported.md#sc.masked_sort", kTpu, Effect::kPure, Unit::kVector,
-          PALLADION_SC("a sort of the selected lanes by key")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): a sort of the selected lanes by key"),
     Later("sc", "pack", "unsupported.md#sc.pack", kTpu, Effect::kPure, Unit::kVector,
-          PALLADION_SC("two vectors as one of half the width")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): two vectors as one of half the width"),
     Later("sc", "unpack", "unsupported.md#sc.unpack", kTpu, Effect::kPure, Unit::kVector,
-          PALLADION_SC("one vector as two of twice the width")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): one vector as two of twice the width"),
     Later("sc", "parallel_loop", "unsupported.md#sc.parallel_loop", kTpu, Effect::kControl, Unit::kControl,
-          PALLADION_SC("a loop whose turns have no order")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): a loop whose turns have no order"),
     Later("sc", "all_reduce_population_count", "unsupported.md#sc.all_reduce_population_count", kTpu, Effect::kPure,
-          Unit::kVector, PALLADION_SC("how many lanes are true")),
+          Unit::kVector, "SparseCore, which is not modelled (docs/sparsecore.md): how many lanes are true"),
     Later("sc", "all_reduce_ffs", "unsupported.md#sc.all_reduce_ffs", kTpu, Effect::kPure, Unit::kVector,
-          PALLADION_SC("the first true lane")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): the first true lane"),
     Later("sc", "sc_fetch_and_add", "unsupported.md#sc.sc_fetch_and_add", kTpu, Effect::kReadsWrites, Unit::kMemory,
-          PALLADION_SC("an atomic addition in another subcore's scalar memory")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): an atomic addition in another subcore's scalar "
+          "memory"),
     Later("", "try_cluster_cancel", "unsupported.md#try_cluster_cancel", kGpu, Effect::kSynchronises, Unit::kControl,
           kCluster),
     Later("", "query_cluster_cancel", "unsupported.md#query_cluster_cancel", kGpu, Effect::kReads, Unit::kControl,
@@ -125,10 +124,8 @@ constexpr OpRow kRows[] = {
     Later("", "has_memory_space", "unsupported.md#has_memory_space", kTpu, Effect::kPure, Unit::kNone,
           kCompilerInternal),
     Later("sc", "scan_count", "unsupported.md#sc.scan_count", kTpu, Effect::kPure, Unit::kVector,
-          PALLADION_SC("counts of equal lanes so far")),
+          "SparseCore, which is not modelled (docs/sparsecore.md): counts of equal lanes so far"),
 };
-
-#undef PALLADION_SC
 
 }  // namespace
 
