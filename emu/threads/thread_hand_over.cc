@@ -81,8 +81,7 @@ void ThreadMachine::HandOverCredits(SemaphoreId semaphore, std::int64_t element,
         at == on_operands_.end() || at->second.told != semaphore ? nullptr : &at->second.copy;
     if (copy != nullptr) {
       at->second.under_way = true;
-      const std::string name = model_.agents().NameOf(by);
-      copy->name = name.substr(0, name.find(" issued by "));
+      copy->name = model_.agents().OperationName(by);
       copy->element = element;
       copy->amount = amount;
       if (copy->destination.bytes > 0) copy->into = options_.between.output_of(copy->destination.buffer());

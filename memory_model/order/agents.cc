@@ -96,9 +96,12 @@ void AgentTable::Commit(AgentId id, ClockPart to, const CodeSite& site) {
 
 std::string AgentTable::NameOf(AgentId who) const {
   if (!IsOperation(who)) return Agent(who).name;
-  if (!Has(who)) return "an operation of before";
-  const OperationState& operation = Operation(who);
-  return Cat(operation.name, " issued by ", Agent(operation.issuer).name);
+  if (!Has(who)) return OperationName(who);
+  return Cat(OperationName(who), " issued by ", Agent(Operation(who).issuer).name);
+}
+
+std::string AgentTable::OperationName(AgentId operation) const {
+  return Has(operation) ? Operation(operation).name : "an operation of before";
 }
 
 bool AgentTable::Has(AgentId operation) const {

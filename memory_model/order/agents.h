@@ -67,8 +67,9 @@ class AgentTable {
   void Acquire(AgentId agent, const ClockBundle& told);
   void Commit(AgentId agent, ClockPart to, const CodeSite& site);
 
-  std::string NameOf(AgentId who) const;    // of an operation that is forgotten, only that it was one
-  const Place& PlaceOf(AgentId who) const;  // of an operation: its issuer's
+  std::string OperationName(AgentId operation) const;  // without its issuer's
+  std::string NameOf(AgentId who) const;               // of an operation that is forgotten, only that it was one
+  const Place& PlaceOf(AgentId who) const;             // of an operation: its issuer's
 
   // What `agent` last heard of `other`: the line of the publication, where it is remembered.
   struct Heard {
