@@ -7,114 +7,72 @@
 
 namespace palladion::memory_model {
 
-void ConcurrencyModel::Track(BufferId id, TrackedBuffer buffer) {
-  if (id.index() >= buffers_.size()) buffers_.resize(id.index() + 1);
-  AccessHistory history(buffer.shape, buffer.element_bytes);
-  buffers_[id.index()].emplace(Tracked{std::move(buffer), std::move(history), std::nullopt});
-}
-
-void ConcurrencyModel::Adopt(BufferId id, TrackedBuffer buffer) {
-  Track(id, std::move(buffer));
-  Tracked& tracked = *Find(id);
-  const TrackedBuffer& info = tracked.info;
-  const auto arena = arenas_.find(info.arena);
-  if (arena == arenas_.end()) return;
-  for (ArenaPast::Use& use : arena->second.Take({info.shape, info.element_bytes, info.offset})) {
-    tracked.history.Remember(use.event, use.set);
-    tracked.past.emplace_back(use.event, std::move(use.object));
-  }
-}
-
-// Of what its end is not ordered after, the end itself tells.
-void ConcurrencyModel::KeepPast(const Tracked& buffer, const Vantage& vantage) {
-  std::vector<ArenaPast::Use> uses;
-  buffer.history.ForEachUse([&](const AccessEvent& event, const AccessSet& set) {
-    if (vantage.Order(event) != Ordering::kOrdered) return;
-    const std::string* past = PastName(buffer, event);
-    uses.push_back({event, set, past == nullptr ? buffer.info.name : *past});
-  });
-  const TrackedBuffer& info = buffer.info;
-  arenas_[info.arena].Add({info.shape, info.element_bytes, info.offset}, std::move(uses));
+AccessEvent ConcurrencyModel::EventOf(AgentId agent, AccessKind kind, const CodeSite& site) const {
+  return {.who = agent, .time = agents_.NowOf(agent), .kind = kind, .loc = site.loc, .text_line = site.text_line};
 }
 
 void ConcurrencyModel::Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
   if (!tracks_accesses_) return;
-  Track(id, std::move(buffer));
+  memory_.Begin(id, std::move(buffer));
   AllocatedAt(agents_.NowOf(agent), agent, id, site);
 }
 
 void ConcurrencyModel::AllocAtStart(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
   constexpr std::uint32_t kFirstTime = 1;
   if (!tracks_accesses_) return;
-  Track(id, std::move(buffer));
+  memory_.Begin(id, std::move(buffer));
   AllocatedAt(kFirstTime, agent, id, site);
 }
 
 void ConcurrencyModel::Reallocate(AgentId agent, BufferId id, const CodeSite& site) {
-  if (tracks_accesses_ && Find(id) != nullptr) AllocatedAt(agents_.NowOf(agent), agent, id, site);
+  if (Judged(id) != nullptr) AllocatedAt(agents_.NowOf(agent), agent, id, site);
 }
 
 void ConcurrencyModel::AllocatedAt(std::uint32_t time, AgentId agent, BufferId id, const CodeSite& site) {
-  Tracked& tracked = *Find(id);
-  const AccessEvent event{
-      .who = agent, .time = time, .kind = AccessKind::kAlloc, .loc = site.loc, .text_line = site.text_line};
-  Access(&tracked, id, event, WholeOf(tracked), {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
+  Tracked& tracked = *memory_.Find(id);
+  AccessEvent event = EventOf(agent, AccessKind::kAlloc, site);
+  event.time = time;
+  const Vantage vantage = VantageOf(agent);
+  Report(tracked, id, event, vantage, memory_.Access(&tracked, event, tracked.Whole(), vantage));
 }
 
 void ConcurrencyModel::Free(AgentId agent, BufferId id, const CodeSite& site) {
-  Tracked* const buffer = tracks_accesses_ ? Find(id) : nullptr;
-  if (buffer != nullptr) Free(buffer, agent, agents_.ClockOf(agent), id, site);
+  Tracked* const buffer = Judged(id);
+  if (buffer == nullptr) return;
+  const AccessEvent event = EventOf(agent, AccessKind::kFree, site);
+  const Vantage vantage = VantageOf(agent);
+  Report(*buffer, id, event, vantage, memory_.Free(buffer, event, vantage, ""));
 }
 
 void ConcurrencyModel::FreeAfter(absl::Span<const AgentId> agents, std::string name, BufferId id,
                                  const CodeSite& site) {
-  Tracked* const buffer = tracks_accesses_ ? Find(id) : nullptr;
+  Tracked* const buffer = Judged(id);
   if (buffer == nullptr) return;
   ClockBundle clock;
   for (const AgentId agent : agents) clock.Join(agents_.ClockOf(agent));
-  buffer->freed_by = std::move(name);
-  Free(buffer, agents.front(), clock, id, site);
-}
-
-void ConcurrencyModel::Free(Tracked* buffer, AgentId by, const ClockBundle& clock, BufferId id, const CodeSite& site) {
-  const AccessEvent event{
-      .who = by, .time = agents_.NowOf(by), .kind = AccessKind::kFree, .loc = site.loc, .text_line = site.text_line};
-  const Vantage vantage{clock, ClockPart::kGeneric, by};
-  if (buffer->info.arena >= 0 && buffer->freed_by.empty()) KeepPast(*buffer, vantage);
-  Access(buffer, id, event, WholeOf(*buffer), vantage);
-  buffer->freed = event;
-  buffer->history = AccessHistory(buffer->info.shape, buffer->info.element_bytes);
+  const AccessEvent event = EventOf(agents.front(), AccessKind::kFree, site);
+  const Vantage vantage{clock, ClockPart::kGeneric, agents.front()};
+  Report(*buffer, id, event, vantage, memory_.Free(buffer, event, vantage, std::move(name)));
 }
 
 void ConcurrencyModel::Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
-  Tracked* const buffer = set.empty() || !tracks_accesses_ ? nullptr : Find(id);
+  Tracked* const buffer = set.empty() ? nullptr : Judged(id);
   if (buffer == nullptr) return;
-  const AccessEvent event{
-      .who = agent, .time = agents_.NowOf(agent), .kind = kind, .loc = site.loc, .text_line = site.text_line};
-  Access(buffer, id, event, set, {agents_.ClockOf(agent), ClockPart::kGeneric, agent});
+  const AccessEvent event = EventOf(agent, kind, site);
+  const Vantage vantage = VantageOf(agent);
+  Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
 }
 
-void ConcurrencyModel::Access(Tracked* buffer, BufferId id, const AccessEvent& event, const AccessSet& set,
-                              const Vantage& vantage) {
-  if (buffer->freed.has_value()) {
-    Report(*buffer, id, event, vantage, {*buffer->freed, Ordering::kUnordered, ""});
-    return;
+void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
+                              absl::Span<const AccessConflict> conflicts) {
+  for (const AccessConflict& conflict : conflicts) {
+    const UnorderedPair pair{buffer, event, vantage, conflict};
+    const std::optional<AccessFindings::Sort> sort = Words().SortOf(pair);
+    const AccessEvent& earlier = conflict.earlier;
+    if (sort.has_value() &&
+        log_.IsNew({sort->code, {earlier.loc, earlier.text_line}, {event.loc, event.text_line}, id.value}))
+      log_.Add(Words().Of(pair, *sort));
   }
-  conflicts_.clear();
-  buffer->history.Apply(event, set, vantage, &conflicts_);
-  for (const AccessConflict& conflict : conflicts_) Report(*buffer, id, event, vantage, conflict);
-}
-
-AccessSet ConcurrencyModel::WholeOf(const Tracked& buffer) {
-  BoxAccess whole;
-  whole.rank = whole.value_rank = static_cast<int>(buffer.info.shape.size());
-  for (std::size_t d = 0; d < buffer.info.shape.size(); ++d) {
-    whole.start[d] = whole.lower[d] = 0;
-    whole.count[d] = whole.upper[d] = buffer.info.shape[d];
-    whole.step[d] = 1;
-    whole.order[d] = static_cast<std::uint8_t>(d);
-  }
-  return SetOf(buffer.info.shape, buffer.info.element_bytes, whole, ReachOf(buffer.info.shape, whole));
 }
 
 BarrierId ConcurrencyModel::MakeBarrier(BarrierSpec spec) {
@@ -173,6 +131,12 @@ void ConcurrencyModel::Signal(AgentId agent, SemaphoreId id, const CodeSite& sit
   agents_.Tick(agent, site);
 }
 
+void ConcurrencyModel::HandOver(SemaphoreId id) {
+  Semaphore& semaphore = semaphores_[id];
+  semaphore.HandOver();
+  semaphore.ForEachCredit([&](AgentId by, std::int64_t) { handed_over_.insert(by); });
+}
+
 void ConcurrencyModel::Wait(AgentId agent, SemaphoreId id, std::int64_t value, bool decrement) {
   semaphores_[id].Wait(agent, value, decrement, &agents_);
 }
@@ -196,9 +160,105 @@ CollectiveId ConcurrencyModel::MakeCollective(std::string name, std::vector<std:
 
 QueueId ConcurrencyModel::MakeQueue(QueueOrder order) {
   queue_clocks_.Add();
-  landed_clocks_.Add();
   return engine_.AddQueue(order);
 }
+
+// ---- asynchronous operations: what one knows when it starts, and what its halves tell
+
+// Is every completion in the unit of its object?
+absl::Status ConcurrencyModel::CheckUnits(const AsyncRequest& request) const {
+  static constexpr std::string_view kUnits[] = {"arrivals", "counts", "bytes"};
+  for (const Completion& completion : request.completions) {
+    const auto* semaphore = std::get_if<SemaphoreId>(&completion.object);
+    const CompletionUnit expected =
+        semaphore == nullptr ? CompletionUnit::kArrivals : UnitOf(semaphores_[*semaphore].spec().kind);
+    if (completion.unit == expected) continue;
+    return absl::InvalidArgumentError(ToAbsl(Cat("asynchronous ", request.name, ": a completion of ", completion.amount,
+                                                 " ", kUnits[static_cast<std::size_t>(completion.unit)],
+                                                 " at what takes ", kUnits[static_cast<std::size_t>(expected)])));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest request) {
+  if (absl::Status status = AsyncEngine::Check(request); !status.ok()) return status;
+  if (absl::Status status = CheckUnits(request); !status.ok()) return status;
+  if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
+  if (agents_.Crowded()) Sweep();
+  const AgentId id = agents_.AddOperation(agent, Cat(request.name, " #", started_++), request.site);
+  agents_.SayAwait(id, std::move(request.await));
+  if (request.queue.valid()) {
+    if (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier)
+      agents_.Fork(id).Join(queue_clocks_.Issued(request.queue));
+  }
+  const ClockBundle& issued = agents_.Fork(id);
+  TouchOperands(id, request.sources, Half::kRead, issued, request.site);
+  if (request.queue.valid() && engine_.OrderOf(request.queue) == QueueOrder::kLanding) {
+    ClockBundle landing = issued;
+    landing.Join(queue_clocks_.Issued(request.queue));
+    TouchOperands(id, request.destinations, Half::kWrite, landing, request.site);
+  } else {
+    TouchOperands(id, request.destinations, Half::kWrite, issued, request.site);
+  }
+  if (request.queue.valid()) queue_clocks_.Issue(id, request.queue, agents_);
+  engine_.Start(id, agent, std::move(request));
+  return id;
+}
+
+void ConcurrencyModel::TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half,
+                                     const ClockBundle& known, const CodeSite& site) {
+  if (!tracks_accesses_) return;
+  for (const AsyncOperand& operand : operands) {
+    const BufferId id = std::visit([](const auto& where) { return where.buffer; }, operand.where);
+    Tracked* const buffer = memory_.Find(id);
+    if (buffer == nullptr) continue;
+    const AccessSet set = buffer->SetOf(operand);
+    if (set.empty()) continue;
+    const AccessKind kind = half == Half::kRead         ? AccessKind::kRead
+                            : operand.reduce != nullptr ? AccessKind::kAtomic
+                                                        : AccessKind::kWrite;
+    const AccessEvent event{.who = operation,
+                            .time = static_cast<std::uint32_t>(half),
+                            .kind = kind,
+                            .proxy = operand.proxy,
+                            .loc = site.loc,
+                            .text_line = site.text_line};
+    const ClockPart part = FenceRule::PartFor(operand.proxy, buffer->info.space);
+    const Vantage vantage{known, part, operation};
+    Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
+  }
+}
+
+// What the end of a half tells.
+ClockBundle ConcurrencyModel::Told(const PendingHalf& half, QueueId queue) {
+  ClockBundle told = agents_.Completion(half.operation, static_cast<std::uint32_t>(half.half));
+  if (half.half == Half::kRead || !queue.valid() || engine_.OrderOf(queue) != QueueOrder::kLanding) return told;
+  return queue_clocks_.Land(queue, std::move(told));
+}
+
+void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
+  const QueueId queue = RequestOf(half.operation).queue;
+  const AsyncEngine::Performed performed = engine_.Perform(half, memory);
+  if (performed.due.empty()) return;
+  const ClockBundle told = Told(half, queue);
+  for (const Completion& completion : performed.due) {
+    if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) {
+      barriers_[*barrier].Arrive(half.operation, told, completion.amount, performed.site, agents_, &log_);
+    } else {
+      const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
+      semaphores_[semaphore].Signal(half.operation, told, completion.amount, performed.site);
+    }
+  }
+}
+
+void ConcurrencyModel::AwaitGroups(AgentId agent, QueueId queue, std::size_t may_remain, Half half) {
+  for (const AgentId operation : engine_.GroupsBut(queue, may_remain)) {
+    agents_.Acquire(agent, agents_.Completion(operation, static_cast<std::uint32_t>(half)));
+  }
+  if (half == Half::kWrite) engine_.DropGroupsBut(queue, may_remain);
+}
+
+// ---- ends
 
 void ConcurrencyModel::AgentEnds(AgentId agent) {
   const auto meetings = meetings_of_.find(agent.value);
@@ -220,6 +280,12 @@ void ConcurrencyModel::End(const CodeSite& site) {
   }
 }
 
+void ConcurrencyModel::ReportNotAwaited(const AsyncEngine::Record& operation) {
+  const CodeSite& site = operation.site;
+  if (log_.IsNew(FindingLog::Key::OfOne(FindingCode::kNotAwaited, {site.loc, site.text_line})))
+    log_.Add(Words().NotAwaited(operation));
+}
+
 // ---- what has ended
 
 void ConcurrencyModel::Retire(AgentId agent) {
@@ -238,11 +304,9 @@ void ConcurrencyModel::Retire(BarrierId id) {
 void ConcurrencyModel::Retire(QueueId id) {
   engine_.Retire(id);
   queue_clocks_.Retire(id);
-  landed_clocks_.Retire(id);
 }
 
 ConcurrencyModel::Kept ConcurrencyModel::kept() const {
-  const auto known = std::count_if(buffers_.begin(), buffers_.end(), [](const auto& b) { return b.has_value(); });
   return {.agents = agents_.agents(),
           .ended_agents = agents_.ended(),
           .operations = agents_.operations(),
@@ -251,8 +315,8 @@ ConcurrencyModel::Kept ConcurrencyModel::kept() const {
           .meetings = meetings_.live(),
           .collectives = collectives_.live(),
           .queues = engine_.queues(),
-          .buffers = static_cast<std::size_t>(known),
-          .arenas = arenas_.size()};
+          .buffers = memory_.known(),
+          .arenas = memory_.arenas()};
 }
 
 // Whoever a finding may name: sorted, some more than once. Agents that live are known anyway.
@@ -263,12 +327,7 @@ std::vector<AgentId> ConcurrencyModel::Remembered(std::size_t* looked) const {
     if (!who.valid() || (!remembered.empty() && remembered.back() == who)) return;
     remembered.push_back(who);
   };
-  for (const std::optional<Tracked>& buffer : buffers_) {
-    if (!buffer.has_value()) continue;
-    buffer->history.ForEachEvent([&](const AccessEvent& event) { remember(event.who); });
-    if (buffer->freed.has_value()) remember(buffer->freed->who);
-  }
-  for (const auto& [arena, past] : arenas_) past.ForEachEvent([&](const AccessEvent& event) { remember(event.who); });
+  memory_.ForEachEvent([&](const AccessEvent& event) { remember(event.who); });
   barriers_.ForEach([&](BarrierId, const Barrier& barrier) { barrier.ForEachAgent(remember); });
   semaphores_.ForEach([&](SemaphoreId, const Semaphore& semaphore) { semaphore.ForEachAgent(remember); });
   meetings_.ForEach([&](RendezvousId, const Rendezvous& meeting) { meeting.ForEachAgent(remember); });
@@ -278,7 +337,7 @@ std::vector<AgentId> ConcurrencyModel::Remembered(std::size_t* looked) const {
 
 // What no history holds and nobody will wait for is forgotten by everybody.
 void ConcurrencyModel::Sweep() {
-  std::size_t looked = buffers_.size();
+  std::size_t looked = memory_.ids();
   const std::vector<AgentId> remembered = Remembered(&looked);
   agents_.NoteKnown();
   const std::vector<AgentId> in_groups = engine_.InGroups();
@@ -305,8 +364,7 @@ void ConcurrencyModel::Sweep() {
   const auto forgotten = [&](AgentId who) {
     return AgentTable::IsOperation(who) && !std::binary_search(live.begin(), live.end(), who);
   };
-  for (auto* clocks : {&queue_clocks_, &landed_clocks_})
-    clocks->ForEach([&](QueueId, ClockBundle& clock) { clock.Forget(forgotten); });
+  queue_clocks_.Forget(forgotten);
   barriers_.ForEach([&](BarrierId, Barrier& barrier) { barrier.Forget(forgotten); });
 }
 

@@ -5,9 +5,6 @@
 #ifndef PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_
 #define PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_
 
-#include <functional>
-#include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,12 +12,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "memory_model/access_findings.h"
 #include "memory_model/engine/async_engine.h"
-#include "memory_model/order/access_history.h"
+#include "memory_model/engine/queue_clocks.h"
 #include "memory_model/order/agents.h"
-#include "memory_model/order/arena_past.h"
 #include "memory_model/order/fence_rule.h"
-#include "memory_model/order/places.h"
+#include "memory_model/order/tracked_memory.h"
 #include "memory_model/sync/barrier.h"
 #include "memory_model/sync/collective.h"
 #include "memory_model/sync/rendezvous.h"
@@ -29,18 +27,6 @@
 #include "semantics/base/live_table.h"
 
 namespace palladion::memory_model {
-
-// Memory as races see it.
-struct TrackedBuffer {
-  std::string name;  // the user's
-  std::vector<std::int64_t> shape;
-  std::int64_t element_bytes = 4;
-  ProxySpace space = ProxySpace::kPlain;
-  Place place;
-  // Whose bytes it has: those of this arena, from there on. -1: bytes that were nobody's before.
-  std::int32_t arena = -1;
-  std::int64_t offset = 0;
-};
 
 class ConcurrencyModel {
  public:
@@ -51,23 +37,19 @@ class ConcurrencyModel {
   const FenceRule& rule() const { return rule_; }
   const std::vector<Finding>& findings() const { return log_.findings(); }
 
-  // Names places of the code in messages; lines of the kernel text where nobody does.
-  using PlaceNamer = std::function<std::string(const CodeSite&)>;
   void NamePlaces(PlaceNamer namer) { namer_ = std::move(namer); }
-  std::string PlaceOf(const CodeSite& site) const;
+  std::string PlaceOf(const CodeSite& site) const { return NameOfPlace(namer_, site); }
 
   // Without: accesses are neither remembered nor judged, and Start asks for no buffer; all else is as it was. Before
   // the first request. For runs that nobody checks. Memory that no agent writes need not be told of either way.
   void TrackAccesses(bool track) { tracks_accesses_ = track; }
-  bool Tracks(BufferId id) const {
-    return tracks_accesses_ && id.index() < buffers_.size() && buffers_[id.index()].has_value();
-  }
+  bool Tracks(BufferId id) const { return tracks_accesses_ && memory_.Find(id) != nullptr; }
 
   // Memory. An array of the caller's is there before every agent; other memory begins with an allocation, and a free
   // ends it: both are writes of all of it. The id must be new, or one that was freed. What was done to bytes of an
   // arena before they were freed counts for who gets them next, as far as who freed them knew of it; of the rest the
   // free tells.
-  void Adopt(BufferId id, TrackedBuffer buffer);
+  void Adopt(BufferId id, TrackedBuffer buffer) { memory_.Adopt(id, std::move(buffer)); }
   void Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
   // The same, of what the agent has had since it began: whoever knows that it has begun knows of it.
   void AllocAtStart(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
@@ -76,13 +58,11 @@ class ConcurrencyModel {
   void Free(AgentId agent, BufferId id, const CodeSite& site);
   // The same once all of these agents are done: when their block ends. `name` says that: "the end of block (3, 0)".
   void FreeAfter(absl::Span<const AgentId> agents, std::string name, BufferId id, const CodeSite& site);
-  void EndArena(std::int32_t arena) { arenas_.erase(arena); }  // nobody gets its bytes any more
+  void EndArena(std::int32_t arena) { memory_.EndArena(arena); }  // nobody gets its bytes any more
   // Its id may mean other memory from here on, of which the model is not told.
-  void Drop(BufferId id) {
-    if (id.index() < buffers_.size()) buffers_[id.index()].reset();
-  }
+  void Drop(BufferId id) { memory_.Drop(id); }
   void Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
-  const AccessHistory& HistoryOf(BufferId id) const { return Of(id).history; }
+  const AccessHistory& HistoryOf(BufferId id) const { return memory_.Find(id)->history; }
 
   void Commit(AgentId agent, ClockPart to, const CodeSite& site) { agents_.Commit(agent, to, site); }
 
@@ -165,45 +145,15 @@ class ConcurrencyModel {
   void End(const CodeSite& site);
 
  private:
-  struct Tracked {
-    TrackedBuffer info;
-    AccessHistory history;
-    std::optional<AccessEvent> freed;
-    std::string freed_by;                                   // where it is nobody's doing
-    std::vector<std::pair<AccessEvent, std::string>> past;  // done when its bytes were another object's: which
-  };
-
-  const Tracked& Of(BufferId id) const { return *buffers_[id.index()]; }
-  Tracked* Find(BufferId id) {  // nullptr: not to be judged
-    return id.index() < buffers_.size() && buffers_[id.index()].has_value() ? &*buffers_[id.index()] : nullptr;
-  }
-  absl::Status CheckUnits(const AsyncRequest& request) const;
-  void Track(BufferId id, TrackedBuffer buffer);
+  AccessFindings Words() const { return {agents_, engine_, rule_, namer_}; }
+  AccessEvent EventOf(AgentId agent, AccessKind kind, const CodeSite& site) const;
+  Vantage VantageOf(AgentId agent) const { return {agents_.ClockOf(agent), ClockPart::kGeneric, agent}; }
+  Tracked* Judged(BufferId id) { return tracks_accesses_ ? memory_.Find(id) : nullptr; }  // nullptr: not to be judged
   void AllocatedAt(std::uint32_t time, AgentId agent, BufferId id, const CodeSite& site);
-  void Free(Tracked* buffer, AgentId by, const ClockBundle& clock, BufferId id, const CodeSite& site);
-  void Access(Tracked* buffer, BufferId id, const AccessEvent& event, const AccessSet& set, const Vantage& vantage);
+  // Reports what of an access's conflicts is new.
   void Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
-              const AccessConflict& conflict);
-  struct Sort {
-    FindingCode code;
-    Severity severity;
-    Confidence confidence = Confidence::kProved;
-  };
-  std::optional<Sort> SortOf(const Tracked& buffer, const AccessEvent& event, const AccessConflict& conflict) const;
-  std::string Who(const Tracked& buffer, const AccessEvent& event) const;
-  static const std::string* PastName(const Tracked& buffer, const AccessEvent& event);  // nullptr: its own
-  void KeepPast(const Tracked& buffer, const Vantage& vantage);
-  std::string WhyUnordered(const Tracked& buffer, const AccessEvent& event, const Vantage& vantage,
-                           const AccessConflict& conflict) const;
-  std::string FixFor(FindingCode code, const Tracked& buffer, const AccessEvent& event,
-                     const AccessConflict& conflict) const;
-  std::string AwaitOf(AgentId operation) const;
-  std::string OrderAfterOperation(AgentId operation, AgentId later, const std::string& here) const;
-  std::string OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
-                          const std::string& here) const;
-  std::string At(std::string before, const CodeSite& site) const;
-  static AccessSet WholeOf(const Tracked& buffer);
-  static AccessSet SetOfOperand(const AsyncOperand& operand, const Tracked& buffer);
+              absl::Span<const AccessConflict> conflicts);
+  absl::Status CheckUnits(const AsyncRequest& request) const;
   // `known`: what was known when its half begins.
   void TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half, const ClockBundle& known,
                      const CodeSite& site);
@@ -216,22 +166,18 @@ class ConcurrencyModel {
   PlaceNamer namer_;
   AgentTable agents_;
   FindingLog log_;
-  std::vector<std::optional<Tracked>> buffers_;  // by id
-  std::map<std::int32_t, ArenaPast> arenas_;
+  TrackedMemory memory_;
   LiveTable<BarrierId, Barrier> barriers_;
   LiveTable<SemaphoreId, Semaphore> semaphores_;
   LiveTable<RendezvousId, Rendezvous> meetings_;
   absl::flat_hash_map<std::int32_t, std::vector<RendezvousId>> meetings_of_;  // by agent
   LiveTable<CollectiveId, CollectiveLog> collectives_;
   AsyncEngine engine_;
-  // What a serial operation, a write of an ordered link, or a commit, of the queue follows; and what the last write
-  // that came over the link told.
-  LiveTable<QueueId, ClockBundle> queue_clocks_, landed_clocks_;
+  QueueClocks queue_clocks_;
   bool arrivals_raced_ = false;    // at a barrier that has been retired
   std::set<AgentId> handed_over_;  // operations
   std::int64_t started_ = 0;
   bool tracks_accesses_ = true;
-  std::vector<AccessConflict> conflicts_;  // of one access: memory is kept
 };
 
 }  // namespace palladion::memory_model

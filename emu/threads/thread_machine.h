@@ -47,7 +47,7 @@ struct ThreadMachineOptions {
   bool moves_nothing = false;  // as its memory does: Memory::MoveNothing
   bool ordered_links = false;  // copies between one device and another land in the order they were started
   std::int32_t device = 0;     // of every block, and of what is allocated; the first of several
-  memory_model::ConcurrencyModel::PlaceNamer places = {};
+  memory_model::PlaceNamer places = {};
   BetweenLaunches between = {};
 };
 

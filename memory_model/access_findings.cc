@@ -1,10 +1,10 @@
-// What the findings of the concurrency model say.
+#include "memory_model/access_findings.h"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "memory_model/concurrency_model.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::memory_model {
@@ -25,8 +25,14 @@ bool Inside(const Place& place, const Place& memory) {
 
 }  // namespace
 
-std::optional<ConcurrencyModel::Sort> ConcurrencyModel::SortOf(const Tracked& buffer, const AccessEvent& event,
-                                                               const AccessConflict& conflict) const {
+std::string NameOfPlace(const PlaceNamer& namer, const CodeSite& site) {
+  return namer ? namer(site) : Cat("line ", site.text_line, " of the kernel text");
+}
+
+std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& pair) const {
+  const Tracked& buffer = pair.buffer;
+  const AccessEvent& event = pair.event;
+  const AccessConflict& conflict = pair.conflict;
   const auto sort = [](FindingCode code) { return Sort{code, RowOf(code).severity}; };
   const AccessEvent& earlier = conflict.earlier;
   if (earlier.lifetime() || event.lifetime()) {
@@ -50,19 +56,13 @@ std::optional<ConcurrencyModel::Sort> ConcurrencyModel::SortOf(const Tracked& bu
   return sort(earlier.writes() && event.writes() ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite);
 }
 
-std::string ConcurrencyModel::Who(const Tracked& buffer, const AccessEvent& event) const {
+std::string AccessFindings::Who(const Tracked& buffer, const AccessEvent& event) const {
   const bool nobody = event.kind == AccessKind::kFree && !buffer.freed_by.empty();
   return nobody ? buffer.freed_by : agents_.NameOf(event.who);
 }
 
-const std::string* ConcurrencyModel::PastName(const Tracked& buffer, const AccessEvent& event) {
-  const auto at =
-      std::find_if(buffer.past.begin(), buffer.past.end(), [&](const auto& of) { return of.first == event; });
-  return at == buffer.past.end() ? nullptr : &at->second;
-}
-
-std::string ConcurrencyModel::WhyUnordered(const Tracked& buffer, const AccessEvent& event, const Vantage& vantage,
-                                           const AccessConflict& conflict) const {
+std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
+  const auto& [buffer, event, vantage, conflict] = pair;
   const AgentId other = conflict.earlier.who;
   const std::string me = Who(buffer, event), you = Who(buffer, conflict.earlier);
   if (conflict.earlier.kind == AccessKind::kFree) return Cat("its life ended with ", you);
@@ -81,32 +81,28 @@ std::string ConcurrencyModel::WhyUnordered(const Tracked& buffer, const AccessEv
              ", before that access");
 }
 
-std::string ConcurrencyModel::PlaceOf(const CodeSite& site) const {
-  return namer_ ? namer_(site) : Cat("line ", site.text_line, " of the kernel text");
-}
-
 // " after the access at kernel.py:7"; "" where the access has no place of its own.
-std::string ConcurrencyModel::At(std::string before, const CodeSite& site) const {
+std::string AccessFindings::At(std::string before, const CodeSite& site) const {
   if (site.text_line <= 0) return "";
-  return Cat(before, PlaceOf(site));
+  return Cat(before, NameOfPlace(namer_, site));
 }
 
-std::string ConcurrencyModel::AwaitOf(AgentId operation) const {
+std::string AccessFindings::AwaitOf(AgentId operation) const {
   std::string call = agents_.AwaitOf(operation);
   if (call.empty()) return Cat("wait for the completion of ", agents_.NameOf(operation));
   return engine_.IsUncommitted(operation) ? Cat("plgpu.commit_smem_to_gmem_group() and ", call) : call;
 }
 
 // A group is awaited by who issued it, a barrier by any thread of its block.
-std::string ConcurrencyModel::OrderAfterOperation(AgentId operation, AgentId later, const std::string& here) const {
+std::string AccessFindings::OrderAfterOperation(AgentId operation, AgentId later, const std::string& here) const {
   const AgentId issuer = agents_.IssuerOf(operation), waiter = agents_.IssuerOf(later);
   if (issuer == waiter || agents_.AwaitOf(operation).empty()) return AwaitOf(operation) + here;
   return Cat(AwaitOf(operation), " in ", agents_.NameOf(issuer), ", and a barrier from there to ",
              agents_.NameOf(waiter), here);
 }
 
-std::string ConcurrencyModel::OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
-                                          const std::string& here) const {
+std::string AccessFindings::OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
+                                        const std::string& here) const {
   const AgentId waiter = agents_.IssuerOf(later.who);
   const std::string one = agents_.NameOf(first.who), other = agents_.NameOf(waiter);
   const Place &from = agents_.PlaceOf(first.who), &to = agents_.PlaceOf(waiter);
@@ -128,8 +124,8 @@ std::string ConcurrencyModel::OrderAgents(const AccessEvent& first, const Access
              same(PlaceLevel::kBlock) ? "Barrier" : "ClusterBarrier");
 }
 
-std::string ConcurrencyModel::FixFor(FindingCode code, const Tracked& buffer, const AccessEvent& event,
-                                     const AccessConflict& conflict) const {
+std::string AccessFindings::FixFor(FindingCode code, const UnorderedPair& pair) const {
+  const auto& [buffer, event, vantage, conflict] = pair;
   const AgentId earlier = conflict.earlier.who;
   const bool operation = AgentTable::IsOperation(earlier), issues = AgentTable::IsOperation(event.who);
   const std::string there = At(" after the access at ", {conflict.earlier.loc, conflict.earlier.text_line});
@@ -151,49 +147,39 @@ std::string ConcurrencyModel::FixFor(FindingCode code, const Tracked& buffer, co
   return operation ? OrderAfterOperation(earlier, event.who, here) : OrderAgents(conflict.earlier, event, there, here);
 }
 
-void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
-                              const AccessConflict& conflict) {
+Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
+  const auto& [buffer, event, vantage, conflict] = pair;
   const AccessEvent& earlier = conflict.earlier;
-  const std::optional<Sort> sort = SortOf(buffer, event, conflict);
-  if (!sort.has_value()) return;
-  if (!log_.IsNew({sort->code, {earlier.loc, earlier.text_line}, {event.loc, event.text_line}, id.value})) return;
-  Finding finding{.code = sort->code,
-                  .severity = sort->severity,
+  Finding finding{.code = sort.code,
+                  .severity = sort.severity,
                   .loc = event.loc,
                   .text_line = event.text_line,
-                  .confidence = sort->confidence};
-  const std::string* const past = PastName(buffer, earlier);
+                  .confidence = sort.confidence};
+  const std::string* const past = buffer.PastName(earlier);
   finding.message = Cat(Who(buffer, event), " ", Does(event.kind), " ", buffer.info.name, conflict.overlap, "; ",
                         Who(buffer, earlier), " ", Does(earlier.kind), " ",
                         past == nullptr ? "it" : Cat("'", *past, "' of an earlier scope, which had the same bytes,"),
                         conflict.order == Ordering::kUnfenced ? " before, with no fence between"
                         : earlier.kind == AccessKind::kFree   ? ""
                                                               : ", and nothing orders the two");
-  const auto side = [&](const AccessEvent& access) {
-    const std::string* const was = PastName(buffer, access);
+  const auto side = [this, &pair](const AccessEvent& access) {
+    const std::string* const was = pair.buffer.PastName(access);
     return FindingAccess{.kind = access.kind,
-                         .agent = Who(buffer, access),
-                         .object = was == nullptr ? buffer.info.name : *was,
-                         .box = was == nullptr ? conflict.overlap : "",
+                         .agent = Who(pair.buffer, access),
+                         .object = was == nullptr ? pair.buffer.info.name : *was,
+                         .box = was == nullptr ? pair.conflict.overlap : "",
                          .loc = access.loc,
                          .text_line = access.text_line};
   };
   finding.first = side(earlier);
   finding.second = side(event);
-  finding.why = WhyUnordered(buffer, event, vantage, conflict);
-  finding.fix = FixFor(sort->code, buffer, event, conflict);
-  log_.Add(std::move(finding));
+  finding.why = WhyUnordered(pair);
+  finding.fix = FixFor(sort.code, pair);
+  return finding;
 }
 
-void ConcurrencyModel::HandOver(SemaphoreId id) {
-  Semaphore& semaphore = semaphores_[id];
-  semaphore.HandOver();
-  semaphore.ForEachCredit([&](AgentId by, std::int64_t) { handed_over_.insert(by); });
-}
-
-void ConcurrencyModel::ReportNotAwaited(const AsyncEngine::Record& operation) {
+Finding AccessFindings::NotAwaited(const AsyncEngine::Record& operation) const {
   const CodeSite& site = operation.site;
-  if (!log_.IsNew(FindingLog::Key::OfOne(FindingCode::kNotAwaited, {site.loc, site.text_line}))) return;
   const std::string name = agents_.NameOf(operation.id);
   const bool read = operation.must_await == Half::kRead;
   Finding finding{.code = FindingCode::kNotAwaited,
@@ -205,7 +191,7 @@ void ConcurrencyModel::ReportNotAwaited(const AsyncEngine::Record& operation) {
                                 .agent = name,
                                 .loc = site.loc,
                                 .text_line = site.text_line};
-  log_.Add(std::move(finding));
+  return finding;
 }
 
 }  // namespace palladion::memory_model

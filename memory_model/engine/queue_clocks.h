@@ -1,0 +1,54 @@
+// What asynchronous operations of one queue know and tell of each other, where the queue orders them: of a serial one
+// each follows all before it; over an ordered link a write follows those before it, and who is told of one is told of
+// all before it. Plain data: a copy is a snapshot. What it does not know: which operations are under way (AsyncEngine).
+#ifndef PALLADION_MEMORY_MODEL_ENGINE_QUEUE_CLOCKS_H_
+#define PALLADION_MEMORY_MODEL_ENGINE_QUEUE_CLOCKS_H_
+
+#include <utility>
+
+#include "memory_model/order/agents.h"
+#include "memory_model/order/clock.h"
+#include "semantics/base/ids.h"
+#include "semantics/base/live_table.h"
+
+namespace palladion::memory_model {
+
+class QueueClocks {
+ public:
+  void Add() {
+    issued_.Add();
+    landed_.Add();
+  }
+  void Retire(QueueId queue) {
+    issued_.Retire(queue);
+    landed_.Retire(queue);
+  }
+
+  // All operations of the queue so far, as complete.
+  const ClockBundle& Issued(QueueId queue) const { return issued_[queue]; }
+  void Issue(AgentId operation, QueueId queue, const AgentTable& agents) {
+    ClockBundle& all = issued_[queue];
+    all.Join(agents.Fork(operation));
+    const Epoch done{operation, 2};
+    agents.proxies() ? all.Raise(done) : all.RaiseGeneric(done);
+  }
+
+  // A write has come over the link and tells this: with what all before it told.
+  ClockBundle Land(QueueId link, ClockBundle told) {
+    told.Join(landed_[link]);
+    return landed_[link] = std::move(told);
+  }
+
+  template <class F>
+  void Forget(const F& forgotten) {
+    for (auto* clocks : {&issued_, &landed_})
+      clocks->ForEach([&](QueueId, ClockBundle& clock) { clock.Forget(forgotten); });
+  }
+
+ private:
+  LiveTable<QueueId, ClockBundle> issued_, landed_;
+};
+
+}  // namespace palladion::memory_model
+
+#endif  // PALLADION_MEMORY_MODEL_ENGINE_QUEUE_CLOCKS_H_

@@ -1,0 +1,90 @@
+#include "memory_model/order/tracked_memory.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace palladion::memory_model {
+
+const std::string* Tracked::PastName(const AccessEvent& event) const {
+  const auto at = std::find_if(past.begin(), past.end(), [&](const auto& of) { return of.first == event; });
+  return at == past.end() ? nullptr : &at->second;
+}
+
+AccessSet Tracked::Whole() const {
+  BoxAccess whole;
+  whole.rank = whole.value_rank = static_cast<int>(info.shape.size());
+  for (std::size_t d = 0; d < info.shape.size(); ++d) {
+    whole.start[d] = whole.lower[d] = 0;
+    whole.count[d] = whole.upper[d] = info.shape[d];
+    whole.step[d] = 1;
+    whole.order[d] = static_cast<std::uint8_t>(d);
+  }
+  return memory_model::SetOf(info.shape, info.element_bytes, whole, ReachOf(info.shape, whole));
+}
+
+AccessSet Tracked::SetOf(const AsyncOperand& operand) const {
+  if (const auto* box = std::get_if<BoxAccess>(&operand.where))
+    return memory_model::SetOf(info.shape, info.element_bytes, *box, ReachOf(info.shape, *box));
+  const auto& points = std::get<AsyncPoints>(operand.where);
+  PointAccess access;
+  access.offset = points.offset;
+  access.piece_bytes = points.piece_bytes;
+  access.pieces_per_element = points.pieces_per_element;
+  return memory_model::SetOf(access);
+}
+
+Tracked& TrackedMemory::Begin(BufferId id, TrackedBuffer buffer) {
+  if (id.index() >= buffers_.size()) buffers_.resize(id.index() + 1);
+  return buffers_[id.index()].emplace(std::move(buffer));
+}
+
+void TrackedMemory::Adopt(BufferId id, TrackedBuffer buffer) {
+  Tracked& tracked = Begin(id, std::move(buffer));
+  const TrackedBuffer& info = tracked.info;
+  const auto arena = arenas_.find(info.arena);
+  if (arena == arenas_.end()) return;
+  for (ArenaPast::Use& use : arena->second.Take({info.shape, info.element_bytes, info.offset})) {
+    tracked.history.Remember(use.event, use.set);
+    tracked.past.emplace_back(use.event, std::move(use.object));
+  }
+}
+
+absl::Span<const AccessConflict> TrackedMemory::Access(Tracked* buffer, const AccessEvent& event, const AccessSet& set,
+                                                       const Vantage& vantage) {
+  conflicts_.clear();
+  if (buffer->freed.has_value()) {
+    conflicts_.push_back({*buffer->freed, Ordering::kUnordered, ""});
+  } else {
+    buffer->history.Apply(event, set, vantage, &conflicts_);
+  }
+  return conflicts_;
+}
+
+absl::Span<const AccessConflict> TrackedMemory::Free(Tracked* buffer, const AccessEvent& event, const Vantage& vantage,
+                                                     std::string freed_by) {
+  buffer->freed_by = std::move(freed_by);
+  if (buffer->info.arena >= 0 && buffer->freed_by.empty()) KeepPast(*buffer, vantage);
+  const absl::Span<const AccessConflict> conflicts = Access(buffer, event, buffer->Whole(), vantage);
+  buffer->freed = event;
+  buffer->history = AccessHistory(buffer->info.shape, buffer->info.element_bytes);
+  return conflicts;
+}
+
+// Of what its end is not ordered after, the end itself tells.
+void TrackedMemory::KeepPast(const Tracked& buffer, const Vantage& vantage) {
+  std::vector<ArenaPast::Use> uses;
+  buffer.history.ForEachUse([&](const AccessEvent& event, const AccessSet& set) {
+    if (vantage.Order(event) != Ordering::kOrdered) return;
+    const std::string* past = buffer.PastName(event);
+    uses.push_back({event, set, past == nullptr ? buffer.info.name : *past});
+  });
+  const TrackedBuffer& info = buffer.info;
+  arenas_[info.arena].Add({info.shape, info.element_bytes, info.offset}, std::move(uses));
+}
+
+std::size_t TrackedMemory::known() const {
+  const auto known = std::count_if(buffers_.begin(), buffers_.end(), [](const auto& b) { return b.has_value(); });
+  return static_cast<std::size_t>(known);
+}
+
+}  // namespace palladion::memory_model

@@ -1,0 +1,106 @@
+// What was done to each buffer, as far as it can still matter, from its allocation to its end, and to bytes of shared
+// memory that others had before it. It is told of accesses with what their agents know, and answers which earlier ones
+// that does not order. It knows no agents: who they are and what is said of them is AccessFindings'. Plain data: a copy
+// is a snapshot. Based on access_history.h and arena_past.h, whose limits it has.
+#ifndef PALLADION_MEMORY_MODEL_ORDER_TRACKED_MEMORY_H_
+#define PALLADION_MEMORY_MODEL_ORDER_TRACKED_MEMORY_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "memory_model/order/access_history.h"
+#include "memory_model/order/arena_past.h"
+#include "memory_model/order/fence_rule.h"
+#include "memory_model/order/places.h"
+#include "semantics/base/ids.h"
+#include "semantics/port/async.h"
+
+namespace palladion::memory_model {
+
+// Memory as races see it.
+struct TrackedBuffer {
+  std::string name;  // the user's
+  std::vector<std::int64_t> shape;
+  std::int64_t element_bytes = 4;
+  ProxySpace space = ProxySpace::kPlain;
+  Place place;
+  // Whose bytes it has: those of this arena, from there on. -1: bytes that were nobody's before.
+  std::int32_t arena = -1;
+  std::int64_t offset = 0;
+};
+
+// A buffer with what was done to it.
+class Tracked {
+ public:
+  explicit Tracked(TrackedBuffer buffer) : info(std::move(buffer)), history(info.shape, info.element_bytes) {}
+
+  // What its bytes were when that was done to them, by the user's name; nullptr: this buffer.
+  const std::string* PastName(const AccessEvent& event) const;
+  AccessSet Whole() const;
+  AccessSet SetOf(const AsyncOperand& operand) const;
+
+  TrackedBuffer info;
+  AccessHistory history;
+  std::optional<AccessEvent> freed;
+  std::string freed_by;                                   // where it is nobody's doing
+  std::vector<std::pair<AccessEvent, std::string>> past;  // done when its bytes were another object's: which
+};
+
+class TrackedMemory {
+ public:
+  // nullptr: nobody has told of it, or it was dropped.
+  Tracked* Find(BufferId id) {
+    return id.index() < buffers_.size() && buffers_[id.index()].has_value() ? &*buffers_[id.index()] : nullptr;
+  }
+  const Tracked* Find(BufferId id) const { return const_cast<TrackedMemory*>(this)->Find(id); }
+
+  // It is there before every agent. The id must be new, or one that was freed.
+  void Adopt(BufferId id, TrackedBuffer buffer);
+  // It begins, and what its bytes were before does not count: an access that allocates it is to follow.
+  Tracked& Begin(BufferId id, TrackedBuffer buffer);
+
+  // The access is remembered; and the earlier ones that conflict with it and are not ordered before it, or not visibly
+  // so. Valid until the next access.
+  absl::Span<const AccessConflict> Access(Tracked* buffer, const AccessEvent& event, const AccessSet& set,
+                                          const Vantage& vantage);
+  // The same of its end, a write of all of it. What was done to bytes of an arena and is ordered before it counts for
+  // who gets them next. `freed_by`: what ends it, where that is nobody's doing.
+  absl::Span<const AccessConflict> Free(Tracked* buffer, const AccessEvent& event, const Vantage& vantage,
+                                        std::string freed_by);
+  // Its id may mean other memory from here on, of which nobody tells.
+  void Drop(BufferId id) {
+    if (id.index() < buffers_.size()) buffers_[id.index()].reset();
+  }
+  void EndArena(std::int32_t arena) { arenas_.erase(arena); }  // nobody gets its bytes any more
+
+  // f(event) for whoever is still remembered, some more than once.
+  template <class F>
+  void ForEachEvent(const F& f) const {
+    for (const std::optional<Tracked>& buffer : buffers_) {
+      if (!buffer.has_value()) continue;
+      buffer->history.ForEachEvent(f);
+      if (buffer->freed.has_value()) f(*buffer->freed);
+    }
+    for (const auto& [arena, past] : arenas_) past.ForEachEvent(f);
+  }
+
+  std::size_t ids() const { return buffers_.size(); }  // so many were ever in use at once
+  std::size_t known() const;
+  std::size_t arenas() const { return arenas_.size(); }
+
+ private:
+  void KeepPast(const Tracked& buffer, const Vantage& vantage);
+
+  std::vector<std::optional<Tracked>> buffers_;  // by id
+  std::map<std::int32_t, ArenaPast> arenas_;
+  std::vector<AccessConflict> conflicts_;  // of one access: memory is kept
+};
+
+}  // namespace palladion::memory_model
+
+#endif  // PALLADION_MEMORY_MODEL_ORDER_TRACKED_MEMORY_H_
