@@ -78,6 +78,9 @@ PALLADION_API char* palladion_kernels(const char* text, size_t size, char** erro
 /* The text in canonical form; NULL on an error, as above. */
 PALLADION_API char* palladion_canonical(const char* text, size_t size, char** error);
 
+/* The same as JSON (docs/to-jax.md); NULL on an error, as above. */
+PALLADION_API char* palladion_text_json(const char* text, size_t size, char** error);
+
 /* Every operation as JSON: a list of objects with dialect, name, spec, backends, effect, unit, status, reason. */
 PALLADION_API char* palladion_operations(void);
 

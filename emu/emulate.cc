@@ -12,6 +12,7 @@
 #include "emu/arrays.h"
 #include "emu/checks/contracts.h"
 #include "emu/launch/launch.h"
+#include "emu/reports/module_json.h"
 #include "emu/session.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -111,6 +112,12 @@ absl::StatusOr<std::string> CanonicalText(std::string_view text, std::string_vie
   const agents::FloatEnvironment environment;
   PALLADION_ASSIGN_OR_RETURN(Module module, Parse(text, PathOf(path)));
   return Print(module);
+}
+
+absl::StatusOr<std::string> TextAsJson(std::string_view text, std::string_view path) {
+  const agents::FloatEnvironment environment;
+  PALLADION_ASSIGN_OR_RETURN(const Module module, Parse(text, PathOf(path)));
+  return reports::ModuleJson(module);
 }
 
 absl::StatusOr<PreparedKernel> PrepareText(std::string_view text, const PrepareOptions& options) {

@@ -106,6 +106,9 @@ PALLADION_EXPORT absl::StatusOr<PreparedKernel> PrepareText(std::string_view tex
 // The text in canonical form.
 PALLADION_EXPORT absl::StatusOr<std::string> CanonicalText(std::string_view text, std::string_view path = "");
 
+// The same as JSON, for programs that read kernels: docs/to-jax.md has its fields.
+PALLADION_EXPORT absl::StatusOr<std::string> TextAsJson(std::string_view text, std::string_view path = "");
+
 // Runs every program of the grid in program order. What the kernel does wrong is in the report, and the outputs are
 // there all the same. InvalidArgument: inputs that do not fit. ResourceExhausted: memory or the budget.
 PALLADION_EXPORT absl::StatusOr<RunResult> Run(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,

@@ -88,6 +88,19 @@ int Reported(const palladion_program* program, const palladion_array* inputs, si
   return static_cast<int>(palladion::ExitCodeOf(status));
 }
 
+// What `print` gives, or NULL and its error.
+template <class Print>
+char* Printed(const Print& print, char** error) {
+  char* text = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    absl::StatusOr<std::string> printed = print();
+    if (printed.ok()) text = CopyText(*printed);
+    return printed.status();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return text;
+}
+
 }  // namespace
 
 palladion_program* palladion_prepare(const char* text, size_t size, const char* kernel, const char* target,
@@ -188,14 +201,11 @@ char* palladion_kernels(const char* text, size_t size, char** error) {
 }
 
 char* palladion_canonical(const char* text, size_t size, char** error) {
-  char* canonical = nullptr;
-  const absl::Status status = Guarded([&]() -> absl::Status {
-    absl::StatusOr<std::string> printed = palladion::CanonicalText(TextOf(text, size));
-    if (printed.ok()) canonical = CopyText(*printed);
-    return printed.status();
-  });
-  if (!status.ok()) SetText(error, ErrorText(status));
-  return canonical;
+  return Printed([=] { return palladion::CanonicalText(TextOf(text, size)); }, error);
+}
+
+char* palladion_text_json(const char* text, size_t size, char** error) {
+  return Printed([=] { return palladion::TextAsJson(TextOf(text, size)); }, error);
 }
 
 char* palladion_operations(void) { return CopyText(palladion::OperationsJson()); }

@@ -49,6 +49,12 @@ absl::StatusOr<ExitCode> CommandPrint(const CommandLine& line, const Console& co
   std::ostream& out = console.out;
   PALLADION_ASSIGN_OR_RETURN(std::string path, OneFile(line));
   PALLADION_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
+  if (format == "json") {
+    PALLADION_ASSIGN_OR_RETURN(const std::string json, TextAsJson(text, path));
+    out << json << "\n";
+    return ExitCode::kClean;
+  }
   PALLADION_ASSIGN_OR_RETURN(std::string canonical, CanonicalText(text, path));
   out << canonical;
   return ExitCode::kClean;
@@ -84,6 +90,8 @@ absl::Status UnknownCommand(const std::string& word) {
   if (word == "export")
     return absl::InvalidArgumentError(
         "export needs the Python package: python -m palladion export FILE.py:NAME -o K.pkir");
+  if (word == "to-jax")
+    return absl::InvalidArgumentError("to-jax needs the Python package: python -m palladion to-jax K.pkir -o FILE.py");
   std::vector<std::string_view> names;
   for (const CommandInfo& command : AllCommands()) names.push_back(command.name);
   const std::string meant = Nearest(word, names);

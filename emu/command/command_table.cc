@@ -155,7 +155,7 @@ constexpr CommandInfo kCommands[] = {
     {"diff", "A B", "the first instruction in which two logs of one kernel differ", kFormatOnly},
     {"explain", "[CODE]", "what a finding code means, with a kernel that has it and its fix; or all codes", kExplain},
     {"show", "K.pkir", "the kernels of a text: operands, types, target", kShow},
-    {"print", "K.pkir", "the text in canonical form", {}},
+    {"print", "K.pkir", "the text in canonical form, or as JSON", kFormatOnly},
     {"mutate", "K.pkir", "kernels with one mistake each, as files: what a checker is graded by", kMutate},
     {"conformance", "[FILE.case|FOLDER]...", "run conformance cases, by default all that came with the program", {}},
     {"ops", "", "every operation with its backends and status", kFormatOnly},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from palladion._library import PalladionError
 from palladion.exporter.errors import ExportError
+from palladion.jax_source.errors import ToJaxError
 from palladion.report import DefectError
 from palladion.version import VERSION as __version__
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.bridge.session_report import SessionReport
     from palladion.checking import check
     from palladion.interception import export
+    from palladion.jax_source import to_jax, to_jax_source
     from palladion.probes import target
     from palladion.running import PalladionWarning, record, run
 
@@ -25,9 +27,10 @@ _NEEDS_JAX = {
     "Params": "bridge.params", "SessionReport": "bridge.session_report", "emulate": "bridge.session", "install": "bridge.rules",
     "last_report": "bridge.session", "uninstall": "bridge.rules", "check": "checking", "export": "interception",
     "target": "probes", "PalladionWarning": "running", "record": "running", "run": "running",
+    "to_jax": "jax_source", "to_jax_source": "jax_source",
 }
 
-__all__ = ["DefectError", "ExportError", "PalladionError", "__version__", *_NEEDS_JAX]
+__all__ = ["DefectError", "ExportError", "PalladionError", "ToJaxError", "__version__", *_NEEDS_JAX]
 
 
 def __getattr__(name: str) -> object:

@@ -107,7 +107,7 @@ def load():
         function.restype, function.argtypes = result, arguments
     library.palladion_mutants.restype = ctypes.c_void_p
     library.palladion_mutants.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, text_out]
-    for function in (library.palladion_kernels, library.palladion_canonical, library.palladion_tell):
+    for function in (library.palladion_kernels, library.palladion_canonical, library.palladion_text_json, library.palladion_tell):
         function.restype = ctypes.c_void_p
         function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, text_out]
     library.palladion_free_program.restype = None
@@ -327,6 +327,11 @@ def kernel_names(text: str) -> list:
 def canonical(text: str) -> str:
     """The text as the library prints it."""
     return _text_of_text("palladion_canonical", text)
+
+
+def text_json(text: str) -> dict:
+    """The text as the library reads it, canonical: its fields are in docs/to-jax.md."""
+    return json.loads(_text_of_text("palladion_text_json", text))
 
 
 def tell(request: dict) -> str:

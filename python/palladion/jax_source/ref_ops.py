@@ -1,0 +1,80 @@
+"""Operations that read and write refs."""
+
+from palladion.jax_source import reading, spelling
+from palladion.jax_source.errors import ToJaxError
+from palladion.jax_source.views import access_text, view_text
+
+
+def _get(block, instr):
+    return access_text(block, instr["args"][0])
+
+
+def _swap(block, instr):
+    view, value = instr["args"]
+    if instr["results"] and instr["results"][0] is not None:
+        return f"jax.ref.swap({view_text(block, view)}, ..., {block.arg(value)})"
+    block.lines.append(f"{access_text(block, view)} = {block.arg(value)}")
+    return None
+
+
+def _addupdate(block, instr):
+    view, value = instr["args"]
+    return f"jax.ref.addupdate({view_text(block, view)}, ..., {block.arg(value)})"
+
+
+def _named(block, instr) -> str:
+    """`, mask=..., other=...` of the operands that have names, and the attributes."""
+    words = {"is_volatile": "volatile"}
+    text = "".join(f", {arg['arg']}={block.arg(arg)}" for arg in instr["args"] if "arg" in arg)
+    return text + "".join(f", {words.get(name, name)}={value!r}" for name, value in reading.attributes(instr["attrs"]).items())
+
+
+def _masked_load(block, instr):
+    return f"pl_primitives.load({view_text(block, instr['args'][0])}, None{_named(block, instr)})"
+
+
+def _masked_swap(block, instr):
+    view, value = instr["args"][:2]
+    return f"pl_primitives.swap({view_text(block, view)}, None, {block.arg(value)}{_named(block, instr)})"
+
+
+def _atomic_rmw(block, instr):
+    op = reading.attributes(instr["attrs"])["op"].text
+    view, value = instr["args"][:2]
+    masks = [block.arg(arg) for arg in instr["args"][2:]]
+    mask = f", mask={masks[0]}" if masks else ""
+    return f"pltriton.atomic_{op}({view_text(block, view)}, None, {block.arg(value)}{mask})"
+
+
+def _atomic_cas(block, instr):
+    view, *values = instr["args"]
+    return f"pltriton.atomic_cas({', '.join([view_text(block, view), *(block.arg(v) for v in values)])})"
+
+
+def _new_ref(block, instr):
+    return f"jax.new_ref({block.arg(instr['args'][0])})"
+
+
+def _empty_ref(block, instr):
+    t = instr["types"][0]
+    if t["space"] != "default":
+        raise ToJaxError(f"an empty ref in {t['space']} is not written")
+    return f"jax.ref.empty_ref(jax.ShapeDtypeStruct({spelling.shape_text(t['shape'])}, {spelling.dtype_text(t['dtype'])}))"
+
+
+def _freeze(block, instr):
+    return f"jax.ref.freeze({view_text(block, instr['args'][0])})"
+
+
+REF_OPS = {
+    "get": _get,
+    "swap": _swap,
+    "addupdate": _addupdate,
+    "masked_load": _masked_load,
+    "masked_swap": _masked_swap,
+    "atomic_rmw": _atomic_rmw,
+    "atomic_cas": _atomic_cas,
+    "new_ref": _new_ref,
+    "empty_ref": _empty_ref,
+    "freeze": _freeze,
+}

@@ -1,0 +1,70 @@
+"""The module that is written: its imports, what its parts share, and one kernel.
+
+The kernel is a `pl.pallas_call` where the text has a grid, and a `pl.kernel` or `plgpu.kernel` where it has a mesh.
+"""
+
+import re
+
+from palladion.jax_source import mesh_call, pallas_call
+from palladion.jax_source.control_ops import CONTROL_OPS
+from palladion.jax_source.errors import ToJaxError
+from palladion.jax_source.folding import folded
+from palladion.jax_source.memory import backend_of
+from palladion.jax_source.reading import all_types, read_kernel
+from palladion.jax_source.ref_ops import REF_OPS
+from palladion.jax_source.value_ops import VALUE_OPS
+from palladion.jax_source.writer import INDENT, Context
+
+HANDLERS = {**VALUE_OPS, **REF_OPS, **CONTROL_OPS}
+
+_IMPORTS = {
+    "jax": "import jax",
+    "jnp": "import jax.numpy as jnp",
+    "np": "import numpy as np",
+    "lax": "from jax import lax",
+    "ad_util": "from jax._src import ad_util",
+    "prng": "from jax._src import prng",
+    "lax_internal": "from jax._src.lax import lax as lax_internal",
+    "pl_primitives": "from jax._src.pallas import primitives as pl_primitives",
+    "tpu_primitives": "from jax._src.pallas.mosaic import primitives as tpu_primitives",
+    "gpu_core": "from jax._src.pallas.mosaic_gpu import core as gpu_core",
+    "gpu_primitives": "from jax._src.pallas.mosaic_gpu import primitives as gpu_primitives",
+    "state_primitives": "from jax._src.state import primitives as state_primitives",
+    "state_types": "from jax._src.state import types as state_types",
+    "pl": "from jax.experimental import pallas as pl",
+    "plgpu": "from jax.experimental.pallas import mosaic_gpu as plgpu",
+    "pltpu": "from jax.experimental.pallas import tpu as pltpu",
+    "pltriton": "from jax.experimental.pallas import triton as pltriton",
+}
+_VIEW = '''
+def _view(ref, *transforms):
+    """The ref under more transforms, such as JAX's own constructors of refs put there."""
+    if isinstance(ref, state_types.TransformedRef):
+        return state_types.TransformedRef(ref.ref, (*ref.transforms, *transforms))
+    return state_types.TransformedRef(ref, transforms)
+
+'''
+_WIDE = ("i64", "u64", "f64")
+
+
+def source_of(text: str, kernel: str | None = None) -> str:
+    """The source of a module with `kernel(*arrays, interpret=False)`."""
+    read = folded(read_kernel(text, kernel))
+    if any(operand["type"]["kind"] == "array" and operand["type"]["weak"] for operand in read["operands"]):
+        raise ToJaxError("an operand of a weak type; arrays have none")
+    context = Context(read, backend_of(read), HANDLERS, (*_IMPORTS, "_view", "kernel", "interpret"))
+    write = mesh_call.lines if read["mesh"] else pallas_call.lines
+    lines = write(context)
+    body = "\n".join(INDENT + line if line else "" for line in lines)
+    wide = any(t.get("dtype") in _WIDE for t in all_types(read))
+    parameters = [*(context.names.of(operand["name"]) for operand in read["operands"] if operand["role"] in ("bound", "prefetch", "in"))]
+    head = f"def kernel({', '.join([*parameters, '*', 'interpret=False'])}):\n" if parameters else "def kernel(*, interpret=False):\n"
+    if wide:
+        body = f"{INDENT}with jax.enable_x64(True):\n" + "\n".join(INDENT + line if line else "" for line in body.split("\n"))
+    prelude = _VIEW if "_view(" in body else ""
+    return _imports(prelude + body) + prelude + "\n" + head + body + "\n"
+
+
+def _imports(code: str) -> str:
+    used = [line for name, line in _IMPORTS.items() if re.search(rf"(?<![\w.]){name}\.", code)]
+    return '"""Made by palladion.to_jax_source from kernel text."""\n' + "\n".join(used) + "\n"

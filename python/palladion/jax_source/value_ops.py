@@ -1,0 +1,194 @@
+"""The table of operations on values: for each the JAX call that is exactly this one operation.
+
+`{0}` is an operand, `{args}` all of them, `{axes}` an attribute, `{shape_of_result}` and `{dtype_of_result}` are of the first result. Where
+lax leaves out a call that changes nothing, the second text of a row binds the primitive itself.
+"""
+
+from palladion.exporter.attributes import Word
+from palladion.exporter.elementwise_names import ELEMENTWISE
+from palladion.jax_source import reading, spelling
+from palladion.jax_source.errors import ToJaxError
+from palladion.jax_source.writer import Many, attribute_text, tuple_text
+
+# lax's name where it is not the primitive's; the last have no public function.
+_LAX_NAMES = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "not": "bitwise_not"}
+_BOUND = {"le_to": "lax_internal.le_to_p.bind({args})", "lt_to": "lax_internal.lt_to_p.bind({args})",
+          "mulhi": "lax_internal.mulhi({args})", "add_any": "ad_util.add_any_p.bind({args})"}
+
+_SAME = ", dimensions=None, sharding=None)"
+_ROWS = {
+    **{name: f"lax.{_LAX_NAMES.get(name, name)}({{args}})" for name in ELEMENTWISE},
+    **_BOUND,
+    "copy": "lax_internal.copy_p.bind({0})",
+    "clamp": "lax.clamp({args})",
+    "integer_pow": "lax.integer_pow({0}, {y})",
+    "round": "lax.round({0}, lax.RoundingMethod({rounding_method}))",
+    "reduce_precision": "lax.reduce_precision({0}, {exponent_bits}, {mantissa_bits})",
+    "convert_element_type": ("lax.convert_element_type({0}, {to})",
+                             "lax.convert_element_type_p.bind({0}, new_dtype=np.dtype({to}), weak_type=False, sharding=None)"),
+    "bitcast_convert_type": ("lax.bitcast_convert_type({0}, {to})",
+                             "lax.bitcast_convert_type_p.bind({0}, new_dtype=np.dtype({to}))"),
+    "broadcast_in_dim": ("lax.broadcast_in_dim({0}, {shape}, {dims})",
+                         "lax.broadcast_in_dim_p.bind({0}, shape={shape}, broadcast_dimensions={dims}, sharding=None)"),
+    "broadcast_to": ("state_primitives.broadcast_to({0}, {shape})", "state_primitives.broadcast_to_p.bind({0}, shape={shape})"),
+    "reshape": ("lax.reshape({0}, {shape})", "lax.reshape_p.bind({0}, new_sizes={shape}" + _SAME),
+    "squeeze": ("lax.squeeze({0}, {dims})", "lax.squeeze_p.bind({0}, dimensions={dims})"),
+    "transpose": ("lax.transpose({0}, {perm})", "lax.transpose_p.bind({0}, permutation={perm})"),
+    "rev": ("lax.rev({0}, {dims})", "lax.rev_p.bind({0}, dimensions={dims})"),
+    "concatenate": "lax.concatenate_p.bind({args}, dimension={dim})",
+    "tile": "lax_internal.tile_p.bind({0}, reps={reps})",
+    "stack": "lax_internal.stack_p.bind({args}, axis={axis})",
+    "dynamic_slice": "lax.dynamic_slice_p.bind({args}, slice_sizes={sizes})",
+    "dynamic_update_slice": "lax.dynamic_update_slice_p.bind({args})",
+    "slice": "lax.slice_p.bind({0}, start_indices={start}, limit_indices={limit}, strides={strides})",
+    "pad": "lax.pad_p.bind({0}, {1}, padding_config={config})",
+    "iota": "lax.broadcasted_iota({dtype_of_result}, {shape_of_result}, {dim})",
+    **{f"reduce_{name}": f"lax.reduce_{name}_p.bind({{0}}, axes={{axes}}, out_sharding=None)" for name in ("sum", "prod", "max", "min")},
+    **{f"reduce_{name}": f"lax.reduce_{name}({{0}}, {{axes}})" for name in ("and", "or", "xor")},
+    **{name: f"lax.{name}({{0}}, axis={{axis}}, reverse={{reverse}})" for name in
+       "cumsum cumprod cummax cummin cumlogsumexp".split()},
+    "argmax": "lax.argmax({0}, {axis}, {dtype_of_result})",
+    "argmin": "lax.argmin({0}, {axis}, {dtype_of_result})",
+    "program_id": "pl.program_id({axis})",
+    "num_programs": "pl.num_programs({axis})",
+    "axis_index": "lax.axis_index({axis})",
+    "multiple_of": "pl.multiple_of({0}, {values})",
+    "max_contiguous": "pltriton.max_contiguous({0}, {values})",
+    "random_wrap": "jax.random.wrap_key_data({0}, impl={impl})",
+    "random_seed": "prng.random_seed({0}, prng.prngs[{impl}])",
+    "random_unwrap": "jax.random.key_data({0})",
+    "random_bits": "prng.random_bits({0}, {bits}, {shape})",
+    "random_fold_in": "prng.random_fold_in({0}, {1})",
+    "random_split": "prng.random_split({0}, {shape})",
+    "tpu.reciprocal": "pl.reciprocal({0}, approx={approx}, full_range={full_range})",
+    "tpu.roll": "tpu_primitives.roll_p.bind({0}, {1}, axis={axis}, stride={stride}, stride_axis={stride_axis})",
+    "tpu.bitcast": "pltpu.bitcast({0}, {to})",
+    "tpu.stochastic_round": "pltpu.stochastic_round({0}, {1}, target_dtype={to})",
+    "tpu.pack_elementwise": "pltpu.pack_elementwise([{args}], packed_dtype={to})",
+    "tpu.unpack_elementwise": "pltpu.unpack_elementwise({0}, index={index}, packed_dtype={packed}, unpacked_dtype={to})",
+    "debug_barrier": "pltriton.debug_barrier()",
+    "delay": "pl.delay({0})",
+    "prng_seed": "pltpu.prng_seed({args})",
+    "prng_random_bits": "pltpu.prng_random_bits({shape})",
+}
+_MANY = {
+    "split": "lax.split({0}, {sizes}, {axis})",
+    "unstack": "lax_internal.unstack_p.bind({0}, axis={axis})",
+    "sort": "lax.sort([{args}], dimension={dim}, is_stable={stable}, num_keys={num_keys})",
+    "optimization_barrier": "lax.optimization_barrier([{args}])",
+    "threefry2x32": "prng.threefry2x32_p.bind({args})",
+    "iota_2x32_shape": "prng.iota_2x32_shape({shape})",
+}
+_KEY_NAMES = {"fry": "threefry2x32", "rbg": "rbg", "urbg": "unsafe_rbg"}
+
+
+def _attribute(name, value) -> str:
+    if name == "impl":
+        if value.text not in _KEY_NAMES:
+            raise ToJaxError(f"keys of {value.text} are not known; expected one of {', '.join(_KEY_NAMES)}")
+        return repr(_KEY_NAMES[value.text])
+    return attribute_text(value)
+
+
+def filled(block, instr, template: str) -> str:
+    """The template with the operands and attributes of the instruction."""
+    args = [block.arg(arg) for arg in instr["args"]]
+    fields = {name: _attribute(name, value) for name, value in reading.attributes(instr["attrs"]).items()}
+    if instr["types"]:
+        first = instr["types"][0]
+        fields.update(shape_of_result=spelling.shape_text(first["shape"]), dtype_of_result=spelling.dtype_text(first["dtype"]))
+    try:
+        return template.format(*args, args=", ".join(args), **fields)
+    except (KeyError, IndexError) as error:
+        raise ToJaxError(f"it lacks {error}, which JAX needs") from None
+
+
+def _same_type(block, instr) -> bool:
+    before, after = block.type_of(instr["args"][0]), instr["types"][0]
+    return (before["dtype"], before["shape"]) == (after["dtype"], after["shape"])
+
+
+def _row(template):
+    changing, unchanged = template if isinstance(template, tuple) else (template, template)
+    return lambda block, instr: filled(block, instr, unchanged if _same_type_or_none(block, instr, template) else changing)
+
+
+def _same_type_or_none(block, instr, template) -> bool:
+    return isinstance(template, tuple) and _same_type(block, instr)
+
+
+def _many(template):
+    return lambda block, instr: Many(filled(block, instr, template))
+
+
+def _precision(value):
+    if value is None:
+        return "None"
+    if isinstance(value, tuple):
+        return tuple_text([_precision(one) for one in value])
+    if not isinstance(value, Word):
+        raise ToJaxError(f"the precision {value!r} is not known")
+    name = value.text.upper()
+    return f"lax.Precision.{name}" if name in ("DEFAULT", "HIGH", "HIGHEST") else f"lax.DotAlgorithmPreset.{name}"
+
+
+def _dot_general(block, instr):
+    attrs = reading.attributes(instr["attrs"])
+    a, b = (block.arg(arg) for arg in instr["args"])
+    preferred = attrs.get("preferred")
+    return (f"lax.dot_general({a}, {b}, ({attrs['contract']!r}, {attrs['batch']!r}), precision={_precision(attrs.get('precision'))}, "
+            f"preferred_element_type={attribute_text(preferred)})")
+
+
+_GATHER = ("offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims", "start_indices_batching_dims")
+_SCATTER = ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims", "operand_batching_dims",
+            "scatter_indices_batching_dims")
+_MODES = {"clip": "CLIP", "fill": "FILL_OR_DROP", "drop": "FILL_OR_DROP", "promise": "PROMISE_IN_BOUNDS"}
+
+
+def _dimensions(attrs, names) -> str:
+    return ", ".join(f"{name}={attrs.get(name, ())!r}" for name in names)
+
+
+def _gather(block, instr):
+    attrs = reading.attributes(instr["attrs"])
+    x, indices = (block.arg(arg) for arg in instr["args"])
+    mode = attrs["mode"].text
+    fill = attrs.get("fill_value")
+    fill = float(fill.text) if isinstance(fill, Word) else fill
+    return (f"lax.gather_p.bind({x}, {indices}, dimension_numbers=lax.GatherDimensionNumbers({_dimensions(attrs, _GATHER)}), "
+            f"slice_sizes={attrs['slice_sizes']!r}, indices_are_sorted=False, unique_indices=False, "
+            f"mode=lax.GatherScatterMode.{_MODES[mode]}, fill_value={attribute_text(fill)})")
+
+
+def _scatter(name):
+    def handler(block, instr):
+        attrs = reading.attributes(instr["attrs"])
+        args = ", ".join(block.arg(arg) for arg in instr["args"])
+        return (f"lax.{name}({args}, lax.ScatterDimensionNumbers({_dimensions(attrs, _SCATTER)}), "
+                f"mode=lax.GatherScatterMode.{_MODES[attrs['mode'].text]})")
+    return handler
+
+
+def _debug_print(block, instr):
+    fmt = reading.attributes(instr["attrs"])["fmt"]
+    return f"pl.debug_print({', '.join([repr(fmt), *(block.arg(arg) for arg in instr['args'])])})"
+
+
+def _inline_asm(block, instr):
+    attrs = reading.attributes(instr["attrs"])
+    types = ", ".join(f"jax.ShapeDtypeStruct({spelling.shape_text(t['shape'])}, {spelling.dtype_text(t['dtype'])})" for t in instr["types"])
+    args = ", ".join(block.arg(arg) for arg in instr["args"])
+    return Many(f"pltriton.elementwise_inline_asm({attrs['asm']!r}, args=[{args}], constraints={attrs['constraints']!r}, "
+                f"pack={attrs['pack']}, result_shape_dtypes=[{types}])")
+
+
+VALUE_OPS = {
+    **{name: _row(template) for name, template in _ROWS.items()},
+    **{name: _many(template) for name, template in _MANY.items()},
+    "dot_general": _dot_general,
+    "gather": _gather,
+    **{f"scatter{name}": _scatter(f"scatter{name}") for name in ("", "_add", "_sub", "_mul", "_min", "_max")},
+    "debug_print": _debug_print,
+    "triton.elementwise_inline_asm": _inline_asm,
+}
