@@ -1,0 +1,139 @@
+"""Random kernels here and in JAX's own interpreters: the same numbers, within what two right implementations may differ by.
+
+    ./dev differential [KERNELS [FIRST]] [--mode interpret|tpu] [--jobs N] [--out FOLDER]
+
+Each kernel (random_kernel.py) is run by Palladion and, through palladion.to_jax, by JAX. Where they differ the kernel is reduced while they
+still do (palladion.reduce) and written to FOLDER as a text with its inputs and what both gave. Known deviations of JAX's, each with the reason
+why it is JAX's, are named in known_deviations.py and only counted. Exits nonzero when there is a difference that is not known.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import multiprocessing
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(ROOT / "python")]
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # kernels run once: compiling is what costs
+
+import numpy as np  # noqa: E402
+from known_deviations import known_deviation  # noqa: E402
+from random_kernel import NUMPY, RandomKernel, random_kernel  # noqa: E402
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    seed: int
+    output: str
+    found: str  # in words: the first element, what each gave, what may lie between
+    text: str = ""
+    known: str = ""  # why it is JAX's; "": nobody knows
+
+
+def ours(kernel: RandomKernel) -> dict:
+    from palladion import _library
+
+    program = _library.Program(kernel.text)
+    outputs = {name: np.zeros(shape, NUMPY[dtype]) for name, (dtype, shape) in output_types(kernel.text).items()}
+    program.run(list(kernel.inputs.values()), list(outputs.values()))
+    return outputs
+
+
+def output_types(text: str) -> dict:
+    """dtype and shape of each output, as the text says them."""
+    types = {}
+    for line in text.splitlines():
+        if line.startswith("  out %"):
+            name, _, rest = line.removeprefix("  out %").partition(": ")
+            dtype, _, shape = rest.partition("]")[0].partition("[")
+            types[name] = (dtype, tuple(int(n) for n in shape.split(",") if n))
+    return types
+
+
+def theirs(kernel: RandomKernel, mode: str) -> dict:
+    import jax
+    import palladion
+    from jax.experimental.pallas import tpu
+
+    interpret = True if mode == "interpret" else tpu.InterpretParams(dma_execution_mode="eager")
+    results = jax.jit(palladion.to_jax(kernel.text, interpret=interpret))(*kernel.inputs.values())
+    return dict(zip(output_types(kernel.text), (np.asarray(result) for result in results)))
+
+
+def difference(kernel: RandomKernel, mode: str) -> Difference | None:
+    """The first element that is further apart than two right implementations can be."""
+    mine, other = ours(kernel), theirs(kernel, mode)
+    for name, error in kernel.errors.items():
+        one, two = mine[name], other[name]
+        if error == 0.0:
+            apart = ~((one == two) | ((one != one) & (two != two)))
+        else:
+            apart = ~(np.abs(one.astype(np.float64) - two.astype(np.float64)) <= error)
+        if apart.any():
+            at = tuple(int(i) for i in np.argwhere(apart)[0])
+            found = f"{name}{list(at)} is {one[at]} here and {two[at]} in JAX, of {int(apart.sum())} such elements; at most {error:.3g} may lie between"
+            return Difference(kernel.seed, name, found, kernel.text, known_deviation(kernel.text, mode))
+    return None
+
+
+def judge(seed: int, mode: str) -> Difference | None:
+    kernel = random_kernel(seed, in_turn=mode == "tpu")
+    try:
+        return difference(kernel, mode)
+    except Exception as error:  # noqa: BLE001 - whatever either of them raises is a difference
+        return Difference(seed, "", f"{type(error).__name__}: {str(error)[:300]}", kernel.text, known_deviation(kernel.text, mode))
+
+
+def judge_all(seeds, mode: str, jobs: int):
+    """The differences, in the order of the seeds; each process is a new one, so that JAX's caches end with it."""
+    if jobs == 1:
+        yield from filter(None, (judge(seed, mode) for seed in seeds))
+        return
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        yield from filter(None, pool.map(judge, seeds, [mode] * len(seeds), chunksize=10))
+
+
+def reduced(found: Difference, mode: str) -> str:
+    """The kernel of a difference, as small as it still differs."""
+    import palladion
+
+    kernel = random_kernel(found.seed, in_turn=mode == "tpu")
+
+    def differs(text: str, inputs: dict) -> bool:
+        try:
+            return difference(RandomKernel(found.seed, text, inputs, kernel.errors), mode) is not None
+        except Exception:  # noqa: BLE001 - another mistake than the one that is looked for
+            return False
+
+    return palladion.reduce(kernel.text, kernel.inputs, keep=differs).text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kernels", nargs="?", type=int, default=1000)
+    parser.add_argument("first", nargs="?", type=int, default=1)
+    parser.add_argument("--mode", choices=("interpret", "tpu"), default="interpret")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--out", type=Path, help="where kernels that differ go, reduced")
+    options = parser.parse_args()
+    unknown = known = 0
+    for found in judge_all(range(options.first, options.first + options.kernels), options.mode, options.jobs):
+        known += bool(found.known)
+        unknown += not found.known
+        if found.known:
+            continue
+        print(f"kernel {found.seed}: {found.found}", flush=True)
+        if options.out is not None:
+            options.out.mkdir(parents=True, exist_ok=True)
+            (options.out / f"{found.seed}.pkir").write_text(reduced(found, options.mode) if found.output else found.text)
+    print(f"{options.kernels} kernels from {options.first}: {unknown} differ, {known} in ways that are known")
+    return 1 if unknown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
