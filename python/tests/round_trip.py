@@ -7,6 +7,7 @@ is none, and a slice of a whole dimension is `*`.
 
 import contextlib
 import pathlib
+import string
 
 import jax
 import numpy as np
@@ -15,7 +16,7 @@ import palladion
 from palladion import _library
 from palladion.exporter.scalars import numpy_dtype
 from palladion.jax_source import reading
-from palladion.jax_source.folding import folded
+from palladion.jax_source.folding import count_uses, folded
 from palladion.jax_source.memory import backend_of
 
 CASES = pathlib.Path(__file__).resolve().parents[2] / "conformance" / "cases"
@@ -64,12 +65,14 @@ def normal(text: str, name: str | None = None) -> dict:
 class _Normal:
     def __init__(self, kernel):
         self.given = kernel
-        self.numbers, self.types = {}, {}
+        self.numbers, self.types, self.uses, self.count = {}, {}, {}, 0
+        for region in reading.all_regions(kernel):
+            count_uses(region, self.uses)
 
     def number(self, value, value_type=None):
         if value_type is not None or value not in self.numbers:
-            self.numbers[value] = len(self.numbers) if value not in self.numbers else max(self.numbers.values()) + 1
-            self.types[value] = value_type
+            self.numbers[value], self.types[value] = self.count, value_type
+            self.count += 1
         return self.numbers[value]
 
     def kernel(self):
@@ -98,7 +101,12 @@ class _Normal:
             block = None
         alias = None if operand["alias"] is None else self.number(operand["alias"])
         return operand["role"], self.type(operand["type"]), space, alias, block and {
-            "dims": block["dims"], "map": self.region(block["map"]), "view": self.view(block["view"], None), "buffered": block["buffered"]}
+            "dims": block["dims"], "map": self.map(block["map"]), "view": self.view(block["view"], None), "buffered": block["buffered"]}
+
+    def map(self, region):
+        """JAX makes its own numbers of what a map gives back: `0` may be weak."""
+        region = self.region(region)
+        return {**region, "results": [{**arg, "weak": None} if isinstance(arg, dict) else arg for arg in region["results"]]}
 
     @staticmethod
     def whole(block, shape):
@@ -117,11 +125,11 @@ class _Normal:
     def instruction(self, instr):
         args = [self.arg(arg) for arg in instr["args"]]
         regions = [self.region(region) for region in instr["regions"]]
-        used = [result is not None for result in instr["results"]]
+        used = [self.uses.get(result, 0) > 0 for result in instr["results"]]
         for result, result_type in zip(instr["results"], instr["types"]):
             if result is not None:
                 self.number(result, result_type)
-        return {"name": instr["name"], "attrs": instr["attrs"], "args": args, "regions": regions, "used": used,
+        return {"name": instr["name"], "attrs": _attributes(instr["attrs"]), "args": args, "regions": regions, "used": used,
                 "types": [self.type(t) for t in instr["types"]]}
 
     def arg(self, arg):
@@ -161,6 +169,27 @@ class _Normal:
                 return {"kind": "full"}
         index = {key: self.arg(value) if isinstance(value, dict) else value for key, value in index.items()}
         return index
+
+
+_NONE = (None, False, [], {"word": "none"})
+
+
+def _attributes(attrs: dict) -> dict:
+    """Without those that say nothing; the fields of a format have numbers."""
+    kept = {name: value for name, value in attrs.items() if value not in _NONE}
+    if "fmt" in kept:
+        kept["fmt"] = _numbered(kept["fmt"])
+    return kept
+
+
+def _numbered(fmt: str) -> str:
+    fields, count = [], 0
+    for literal, field, spec, conversion in string.Formatter().parse(fmt):
+        fields.append(literal)
+        if field is not None:
+            fields.append((field or count, spec, conversion))
+            count += 1
+    return str(fields)
 
 
 def arrays(kernel: dict, given: dict):

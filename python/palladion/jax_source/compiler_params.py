@@ -9,7 +9,7 @@ _MODULES = {"mosaic_tpu": "pltpu", "mosaic_gpu": "plgpu", "triton": "pltriton"}
 _ENUMS = {"lowering_semantics": "plgpu.LoweringSemantics", "has_side_effects": "pltpu.SideEffectType"}
 
 
-def call_options(context, _call) -> list:
+def call_options(context) -> list:
     kernel = context.kernel
     other = {name: reading.attributes(value["map"] if "map" in value else value) for name, value in kernel["other"].items()}
     if "devices" in other:

@@ -3,9 +3,11 @@
 - A call (`jit`, `closed_call`, ...) is what it calls: the exporter writes calls in line, too.
 - `cond` on a bool that was converted to i32 first is a cond on the bool, and one on a clamped index is one on the index: `lax.cond` and
   `lax.switch` convert and clamp by themselves, and `cond` of kernel text does as well.
+- `num_programs` of a grid whose size the text has is that number, and `expand_dims` a `broadcast_in_dim`.
 """
 
 import copy
+import dataclasses
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "checkpoint", "remat", "stage_call")
 
@@ -14,13 +16,13 @@ def folded(kernel: dict) -> dict:
     """A copy of the kernel in that form."""
     kernel = copy.deepcopy(kernel)
     for body in kernel["bodies"]:
-        _inline_calls(body["region"], {})
+        _inline_calls(body["region"], _Known({}, kernel["grid"]))
         uses = {}
-        _count_uses(body["region"], uses)
+        count_uses(body["region"], uses)
         _fold_indices(body["region"], {}, uses)
     for operand in kernel["operands"]:
         if operand["block"]:
-            _inline_calls(operand["block"]["map"], {})
+            _inline_calls(operand["block"]["map"], _Known({}, kernel["grid"]))
     return kernel
 
 
@@ -58,33 +60,61 @@ def _substitute(arg, renamed):
                 one["view"] = one["view"] + view
 
 
-def _inline_calls(region, renamed):
-    body = []
+@dataclasses.dataclass(frozen=True)
+class _Known:
+    """What values stand for (value -> operand), and the sizes of the grid."""
+
+    renamed: dict
+    grid: list
+
+
+def _constant(instr, grid):
+    """The operand that `num_programs` is where JAX knows the size of the grid, else None."""
+    if instr["name"] != "num_programs" or not isinstance(size := grid[instr["attrs"]["axis"]], int):
+        return None
+    return {"kind": "literal", "dtype": "i32", "weak": True, "number": str(size), "bytes": size.to_bytes(4, "little").hex()}
+
+
+def _as_broadcast(instr):
+    """JAX writes expand_dims as a broadcast_in_dim."""
+    shape = instr["types"][0]["shape"]
+    new = {axis % len(shape) for axis in instr["attrs"]["dims"]}
+    instr["name"] = "broadcast_in_dim"
+    instr["attrs"] = {"shape": shape, "dims": [axis for axis in range(len(shape)) if axis not in new]}
+
+
+def _inline_calls(region, known):
+    renamed, body = known.renamed, []
     for instr in region["body"]:
         for arg in instr["args"]:
             _substitute(arg, renamed)
         if instr["name"] in _CALLS and len(instr["regions"]) == 1:
             inner = instr["regions"][0]
             renamed.update(zip((param["name"] for param in inner["params"] or ()), instr["args"]))
-            _inline_calls(inner, renamed)
+            _inline_calls(inner, known)
             body += inner["body"]
             renamed.update((name, arg) for name, arg in zip(instr["results"], inner["results"]) if name is not None)
             continue
+        if (constant := _constant(instr, known.grid)) is not None:
+            renamed.update((name, constant) for name in instr["results"] if name is not None)
+            continue
+        if instr["name"] == "expand_dims":
+            _as_broadcast(instr)
         for inner in instr["regions"]:
-            _inline_calls(inner, renamed)
+            _inline_calls(inner, known)
         body.append(instr)
     region["body"] = body
     for arg in region["results"]:
         _substitute(arg, renamed)
 
 
-def _count_uses(region, uses):
+def count_uses(region, uses):
     for instr in region["body"]:
         for arg in _args_of(instr):
             if arg["kind"] == "value":
                 uses[arg["value"]] = uses.get(arg["value"], 0) + 1
         for inner in instr["regions"]:
-            _count_uses(inner, uses)
+            count_uses(inner, uses)
     for result in region["results"]:
         for arg in _inside(result):
             if arg["kind"] == "value":

@@ -1,7 +1,59 @@
-"""A kernel over a mesh, as a `plgpu.kernel` or `pl.kernel`."""
+"""A kernel over a mesh: `plgpu.kernel`, which allocates scratch around its body, or `pl.kernel` where there is no such scope."""
 
+from palladion.jax_source import reading
+from palladion.jax_source.compiler_params import call_options
 from palladion.jax_source.errors import ToJaxError
+from palladion.jax_source.memory import scratch_type
+from palladion.jax_source.pallas_call import shape_dtype
+from palladion.jax_source.writer import Block, attribute_text
 
 
 def lines(context) -> list:
-    raise ToJaxError("a kernel over a mesh is not written yet", "mesh", context.kernel["line"])
+    """The statements of `kernel`."""
+    kernel = context.kernel
+    if kernel["mesh"] != "gpu" or len(kernel["bodies"]) != 1:
+        raise ToJaxError(f"a kernel over a mesh {kernel['mesh']} is not written; expected one body over a mesh gpu", "mesh", kernel["line"])
+    block = Block(context)
+    outputs = [o for o in kernel["operands"] if o["role"] == "out"]
+    inputs = [o for o in kernel["operands"] if o["role"] == "in"]
+    if len(inputs) + len(outputs) != len(kernel["operands"]) or any(o["block"] for o in kernel["operands"]):
+        raise ToJaxError("a kernel over a mesh has whole arrays in and out, and its scratch in scopes", "mesh", kernel["line"])
+    for operand in inputs:
+        block.define(operand["name"], operand["type"])
+    mesh = reading.attributes(kernel["mesh_attrs"])
+    region, scope = kernel["bodies"][0]["region"], _scope(kernel["bodies"][0]["region"], mesh)
+    aliases = [o for o in outputs if o["alias"] is not None]
+    if aliases:
+        raise ToJaxError("an output that shares an input's memory is a jax.new_ref of the caller in JAX, which is not written",
+                         "out", aliases[0]["line"])
+    arguments = ", ".join(block.name(o["name"]) for o in inputs)
+    types = f"    out_type=[{', '.join(map(shape_dtype, outputs))}],"
+    options = [f"    {option}," for option in call_options(context)]
+    if scope is None:
+        name = block.function(kernel["bodies"][0]["name"], region)
+        call = ["return tuple(pl.kernel(", f"    {name},", types, f"    mesh=plgpu.Mesh({', '.join(_mesh(mesh))}),"]
+    else:
+        inner = scope["regions"][0]
+        params = [*(region["params"] or ()), *(inner["params"] or ())]
+        name = block.function(kernel["bodies"][0]["name"], inner, params)
+        scratch = ", ".join(scratch_type(param["type"], context.backend) for param in inner["params"] or ())
+        options = [option for option in options if not option.startswith("    name=")]
+        call = ["return tuple(plgpu.kernel(", f"    {name},", types, f"    scratch_types=[{scratch}],"]
+        call += [f"    {option}," for option in (*_mesh(mesh), f"kernel_name={kernel['name']!r}")]
+    return block.lines + call + options + ["    interpret=interpret,", f")({arguments}))"]
+
+
+def _mesh(mesh) -> list:
+    given = [("grid", "grid"), ("grid_names", "grid_names"), ("cluster", "cluster"), ("cluster_names", "cluster_names"),
+             ("num_threads", "threads"), ("thread_name", "thread_name")]
+    return [f"{option}={attribute_text(mesh[name])}" for option, name in given if mesh.get(name) not in (None, ())]
+
+
+def _scope(region, mesh):
+    """The scope that is all of the body, as plgpu.kernel makes it; None where there is another body."""
+    body = region["body"]
+    if [instr["name"] for instr in body] != ["run_scoped"] or region["results"] or body[0]["results"]:
+        return None
+    axes = tuple(reading.attributes(body[0]["attrs"]).get("collective_axes") or ())
+    own = () if mesh.get("thread_name") is None else (mesh["thread_name"],)
+    return body[0] if axes == own else None

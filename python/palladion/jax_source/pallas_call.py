@@ -21,7 +21,7 @@ def lines(context) -> list:
     specs = _Specs(block, region, operands)
     call = ["return tuple(pl.pallas_call(", f"    {name},", f"    out_shape=[{', '.join(map(shape_dtype, operands['out']))}],"]
     call += [f"    {option}," for option in _grid_options(block, operands, specs)]
-    call += [f"    {option}," for option in (*_alias_option(operands), *call_options(context, "pallas_call"))]
+    call += [f"    {option}," for option in (*_alias_option(operands), *call_options(context))]
     arguments = [block.name(o["name"]) for o in (*operands["prefetch"], *operands["in"])]
     return block.lines + call + ["    interpret=interpret,", f")({', '.join(arguments)}))"]
 

@@ -31,9 +31,14 @@ def attribute(value):
         if kind == "word":
             return Word(inner)
         if kind == "float":
-            return float.fromhex(inner) if inner.startswith("0x") else float(inner)
+            return _float(inner)
         return {key: attribute(one) for key, one in inner.items()}
     return value
+
+
+def _float(text: str) -> float:
+    """A number of kernel text; 0x is the bits of an f64."""
+    return np.array(int(text, 16), np.uint64).view(np.float64).item() if text.startswith("0x") else float(text)
 
 
 def attributes(attrs: dict) -> dict:

@@ -11,19 +11,22 @@ from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.folding import folded
 from palladion.jax_source.memory import backend_of
 from palladion.jax_source.reading import all_types, read_kernel
+from palladion.jax_source.gpu_ops import GPU_OPS
 from palladion.jax_source.ref_ops import REF_OPS
+from palladion.jax_source.tpu_ops import TPU_OPS
 from palladion.jax_source.value_ops import VALUE_OPS
 from palladion.jax_source.writer import INDENT, Context
 
-HANDLERS = {**VALUE_OPS, **REF_OPS, **CONTROL_OPS}
+HANDLERS = {**VALUE_OPS, **REF_OPS, **CONTROL_OPS, **TPU_OPS, **GPU_OPS}
 
 _IMPORTS = {
     "jax": "import jax",
     "jnp": "import jax.numpy as jnp",
     "np": "import numpy as np",
     "lax": "from jax import lax",
+    "conditionals": "from jax._src.lax.control_flow import conditionals",
     "ad_util": "from jax._src import ad_util",
-    "prng": "from jax._src import prng",
+    "prng": "from jax._src.random import prng",
     "lax_internal": "from jax._src.lax import lax as lax_internal",
     "pl_primitives": "from jax._src.pallas import primitives as pl_primitives",
     "tpu_primitives": "from jax._src.pallas.mosaic import primitives as tpu_primitives",
@@ -44,6 +47,13 @@ def _view(ref, *transforms):
     return state_types.TransformedRef(ref, transforms)
 
 '''
+_COPY = '''
+def _copy(primitive, src, dst, dst_sem, src_sem, device_id, **params):
+    """One half of an asynchronous copy, its operands as pltpu.make_async_copy flattens them."""
+    operands, tree = tpu_primitives._dma_flatten(src, dst, dst_sem, src_sem, device_id)
+    primitive.bind(*operands, tree=tree, **params)
+
+'''
 _WIDE = ("i64", "u64", "f64")
 
 
@@ -52,7 +62,7 @@ def source_of(text: str, kernel: str | None = None) -> str:
     read = folded(read_kernel(text, kernel))
     if any(operand["type"]["kind"] == "array" and operand["type"]["weak"] for operand in read["operands"]):
         raise ToJaxError("an operand of a weak type; arrays have none")
-    context = Context(read, backend_of(read), HANDLERS, (*_IMPORTS, "_view", "kernel", "interpret"))
+    context = Context(read, backend_of(read), HANDLERS, (*_IMPORTS, "_view", "_copy", "kernel", "interpret"))
     write = mesh_call.lines if read["mesh"] else pallas_call.lines
     lines = write(context)
     body = "\n".join(INDENT + line if line else "" for line in lines)
@@ -61,7 +71,7 @@ def source_of(text: str, kernel: str | None = None) -> str:
     head = f"def kernel({', '.join([*parameters, '*', 'interpret=False'])}):\n" if parameters else "def kernel(*, interpret=False):\n"
     if wide:
         body = f"{INDENT}with jax.enable_x64(True):\n" + "\n".join(INDENT + line if line else "" for line in body.split("\n"))
-    prelude = _VIEW if "_view(" in body else ""
+    prelude = "\n".join(text for name, text in (("_view(", _VIEW), ("_copy(", _COPY)) if name in body)
     return _imports(prelude + body) + prelude + "\n" + head + body + "\n"
 
 

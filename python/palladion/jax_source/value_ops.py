@@ -170,6 +170,11 @@ def _scatter(name):
     return handler
 
 
+def _platform_index(block, instr):
+    platforms = reading.attributes(instr["attrs"])["platforms"]
+    return f"conditionals.platform_index_p.bind(platforms={platforms!r})"
+
+
 def _debug_print(block, instr):
     fmt = reading.attributes(instr["attrs"])["fmt"]
     return f"pl.debug_print({', '.join([repr(fmt), *(block.arg(arg) for arg in instr['args'])])})"
@@ -190,5 +195,6 @@ VALUE_OPS = {
     "gather": _gather,
     **{f"scatter{name}": _scatter(f"scatter{name}") for name in ("", "_add", "_sub", "_mul", "_min", "_max")},
     "debug_print": _debug_print,
+    "platform_index": _platform_index,
     "triton.elementwise_inline_asm": _inline_asm,
 }

@@ -79,17 +79,12 @@ def view_text(block, arg, chain=None) -> str:
         index, *views = arg["select"]
         return f"pl.select_ref({block.arg(index)}, {', '.join(view_text(block, view) for view in views)})"
     text = block.name(arg["value"])
-    is_ref = block.context.types[arg["value"]]["kind"] == "ref"
-    plain = is_ref  # JAX's refs inside a kernel have `.at`; the other methods only views have
     for t in arg["view"] if chain is None else chain:
         kind = t["kind"]
         if kind in _TRANSFORMS:
             text = f"_view({text}, {_TRANSFORMS[kind](block, t)})"
-        elif kind == "at" or not plain:
-            text += _METHODS[kind](block, t)
         else:
-            text = f"_view({text}){_METHODS[kind](block, t)}"
-        plain = False
+            text += _METHODS[kind](block, t)
     return text
 
 
