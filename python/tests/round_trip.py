@@ -115,6 +115,8 @@ class _Normal:
         return zero and sizes == list(shape) and not block["view"] and block["buffered"] is None
 
     def type(self, t):
+        if "attrs" in t:
+            t = {**t, "attrs": _attributes(t["attrs"])}
         return {**t, "shape": [self.number(d) if isinstance(d, str) else d for d in t["shape"]]}
 
     def region(self, region):
@@ -123,11 +125,12 @@ class _Normal:
         return {"params": params, "body": body, "results": [self.arg(arg) for arg in region["results"]]}
 
     def instruction(self, instr):
-        args = [self.arg(arg) for arg in instr["args"]]
+        given = [arg for arg in instr["args"] if not ("arg" in arg and arg["kind"] == "none")]
+        args = [self.arg(arg) for arg in sorted(given, key=lambda arg: arg.get("arg") == "xs")]
         regions = [self.region(region) for region in instr["regions"]]
         used = [self.uses.get(result, 0) > 0 for result in instr["results"]]
         for result, result_type in zip(instr["results"], instr["types"]):
-            if result is not None:
+            if result is not None and self.uses.get(result, 0) > 0:
                 self.number(result, result_type)
         return {"name": instr["name"], "attrs": _attributes(instr["attrs"]), "args": args, "regions": regions, "used": used,
                 "types": [self.type(t) for t in instr["types"]]}
@@ -139,7 +142,9 @@ class _Normal:
             return arg.get("arg"), self.number(arg["value"]), self.view(arg["view"], shape)
         if kind == "select":
             return arg.get("arg"), [self.arg(one) for one in arg["select"]]
-        return {k: v for k, v in arg.items() if k != "const"}
+        if arg.get("dtype") == "bool":  # as the index of a cond it is a number
+            arg = {**arg, "dtype": "i32", "number": str(int(arg["number"] == "true")), "bytes": None}
+        return {k: v for k, v in arg.items() if k not in ("const", "bytes")}
 
     def view(self, chain, shape):
         """`shape` is of the ref that the chain is of, None where it is not known."""
@@ -171,7 +176,7 @@ class _Normal:
         return index
 
 
-_NONE = (None, False, [], {"word": "none"})
+_NONE = (None, False, [], {"word": "mesh"})  # the last is the default kind of a device's id
 
 
 def _attributes(attrs: dict) -> dict:
@@ -187,7 +192,7 @@ def _numbered(fmt: str) -> str:
     for literal, field, spec, conversion in string.Formatter().parse(fmt):
         fields.append(literal)
         if field is not None:
-            fields.append((field or count, spec, conversion))
+            fields.append((int(field) if field.isdigit() else count, spec, conversion))
             count += 1
     return str(fields)
 

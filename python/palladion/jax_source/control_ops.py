@@ -2,7 +2,7 @@
 
 from palladion.jax_source import reading
 from palladion.jax_source.memory import scratch_type
-from palladion.jax_source.writer import Many, tuple_text
+from palladion.jax_source.writer import Many, define_lines, tuple_text
 
 
 def _cond(block, instr):
@@ -23,7 +23,7 @@ def _carries(block, instr, kind) -> str:
     return tuple_text([block.arg(arg) for arg in instr["args"] if arg.get("arg", "init") == kind])
 
 
-def _loop_function(block, hint, region, groups, returned=None) -> str:
+def loop_function(block, hint, region, groups, returned=None) -> str:
     """A function of as many tuples as there are `groups`, whose members are the region's parameters."""
     name = block.context.names.fresh(hint)
     params, left, lines = [], list(region["params"]), []
@@ -33,8 +33,6 @@ def _loop_function(block, hint, region, groups, returned=None) -> str:
         params.append(group)
         if names:
             lines.append(f"{', '.join(names)}{',' if len(names) == 1 else ''} = {group}")
-    from palladion.jax_source.writer import define_lines
-
     block.lines += define_lines(name, params, lines + block.body(region, returned))
     return name
 
@@ -42,8 +40,8 @@ def _loop_function(block, hint, region, groups, returned=None) -> str:
 def _while(block, instr):
     condition, body = instr["regions"]
     count = len(instr["args"])
-    condition = _loop_function(block, "condition", condition, [("carry", count)], lambda texts: f"return {texts[0]}")
-    body = _loop_function(block, "loop", body, [("carry", count)], lambda texts: f"return {tuple_text(texts)}")
+    condition = loop_function(block, "condition", condition, [("carry", count)], lambda texts: f"return {texts[0]}")
+    body = loop_function(block, "loop", body, [("carry", count)], lambda texts: f"return {tuple_text(texts)}")
     return Many(f"lax.while_loop({condition}, {body}, {_carries(block, instr, 'init')})")
 
 
@@ -55,7 +53,7 @@ def _scan(block, instr):
     def returned(texts):
         return f"return {tuple_text(texts[:carried])}, {tuple_text(texts[carried:])}"
 
-    body = _loop_function(block, "loop", instr["regions"][0], groups, returned)
+    body = loop_function(block, "loop", instr["regions"][0], groups, returned)
     init, elements = _carries(block, instr, "init"), _carries(block, instr, "xs")
     call = f"lax.scan({body}, {init}, {elements}, length={attrs['length']}, reverse={attrs.get('reverse', False)})"
     if not instr["results"]:

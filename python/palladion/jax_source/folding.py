@@ -3,6 +3,7 @@
 - A call (`jit`, `closed_call`, ...) is what it calls: the exporter writes calls in line, too.
 - `cond` on a bool that was converted to i32 first is a cond on the bool, and one on a clamped index is one on the index: `lax.cond` and
   `lax.switch` convert and clamp by themselves, and `cond` of kernel text does as well.
+- Over a mesh, a ref of an output that shares an input's memory is that input's ref.
 - `num_programs` of a grid whose size the text has is that number, and `expand_dims` a `broadcast_in_dim`.
 """
 
@@ -16,7 +17,7 @@ def folded(kernel: dict) -> dict:
     """A copy of the kernel in that form."""
     kernel = copy.deepcopy(kernel)
     for body in kernel["bodies"]:
-        _inline_calls(body["region"], _Known({}, kernel["grid"]))
+        _inline_calls(body["region"], _Known(_shared_refs(kernel, body["region"]), kernel["grid"]))
         uses = {}
         count_uses(body["region"], uses)
         _fold_indices(body["region"], {}, uses)
@@ -24,6 +25,15 @@ def folded(kernel: dict) -> dict:
         if operand["block"]:
             _inline_calls(operand["block"]["map"], _Known({}, kernel["grid"]))
     return kernel
+
+
+def _shared_refs(kernel, region) -> dict:
+    """Over a mesh an output that shares an input's memory is the input's ref, which JAX's function has once."""
+    if not kernel["mesh"]:
+        return {}
+    names = {o["name"]: param["name"] for o, param in zip(kernel["operands"], region["params"] or ())}
+    return {names[o["name"]]: {"kind": "value", "value": names[o["alias"]], "view": []} for o in kernel["operands"]
+            if o["alias"] is not None and o["name"] in names and o["alias"] in names}
 
 
 def _args_of(instr):

@@ -5,7 +5,7 @@ from palladion.jax_source.compiler_params import call_options
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.memory import scratch_type
 from palladion.jax_source.pallas_call import shape_dtype
-from palladion.jax_source.writer import Block, attribute_text
+from palladion.jax_source.writer import Block, attribute_text, tuple_text
 
 
 def lines(context) -> list:
@@ -22,25 +22,30 @@ def lines(context) -> list:
         block.define(operand["name"], operand["type"])
     mesh = reading.attributes(kernel["mesh_attrs"])
     region, scope = kernel["bodies"][0]["region"], _scope(kernel["bodies"][0]["region"], mesh)
-    aliases = [o for o in outputs if o["alias"] is not None]
-    if aliases:
-        raise ToJaxError("an output that shares an input's memory is a jax.new_ref of the caller in JAX, which is not written",
-                         "out", aliases[0]["line"])
-    arguments = ", ".join(block.name(o["name"]) for o in inputs)
-    types = f"    out_type=[{', '.join(map(shape_dtype, outputs))}],"
+    shared = {o["name"]: o["alias"] for o in outputs if o["alias"] is not None}
+    refs = {name: context.names.fresh(f"{block.name(name)}_ref") for name in shared.values()}
+    arguments = ", ".join(refs.get(o["name"], block.name(o["name"])) for o in inputs)
+    types = f"    out_type=[{', '.join(shape_dtype(o) for o in outputs if o['name'] not in shared)}],"
+    kept = [param for o, param in zip(kernel["operands"], region["params"] or ()) if o["name"] not in shared]
     options = [f"    {option}," for option in call_options(context)]
     if scope is None:
-        name = block.function(kernel["bodies"][0]["name"], region)
-        call = ["return tuple(pl.kernel(", f"    {name},", types, f"    mesh=plgpu.Mesh({', '.join(_mesh(mesh))}),"]
+        name = block.function(kernel["bodies"][0]["name"], region, kept)
+        call = ["pl.kernel(", f"    {name},", types, f"    mesh=plgpu.Mesh({', '.join(_mesh(mesh))}),"]
     else:
         inner = scope["regions"][0]
-        params = [*(region["params"] or ()), *(inner["params"] or ())]
+        params = [*kept, *(inner["params"] or ())]
         name = block.function(kernel["bodies"][0]["name"], inner, params)
         scratch = ", ".join(scratch_type(param["type"], context.backend) for param in inner["params"] or ())
         options = [option for option in options if not option.startswith("    name=")]
-        call = ["return tuple(plgpu.kernel(", f"    {name},", types, f"    scratch_types=[{scratch}],"]
+        call = ["plgpu.kernel(", f"    {name},", types, f"    scratch_types=[{scratch}],"]
         call += [f"    {option}," for option in (*_mesh(mesh), f"kernel_name={kernel['name']!r}")]
-    return block.lines + call + options + ["    interpret=interpret,", f")({arguments}))"]
+    call += [*options, "    interpret=interpret,", f")({arguments})"]
+    if not shared:
+        return [*block.lines, "return tuple(" + call[0], *call[1:-1], call[-1] + ")"]
+    made = [f"{refs[name]} = jax.new_ref({block.name(name)})" for name in refs]
+    call[0] = "made = iter(" + call[0]
+    given = [f"jax.ref.freeze({refs[shared[o['name']]]})" if o["name"] in shared else "next(made)" for o in outputs]
+    return [*block.lines, *made, *call[:-1], call[-1] + ")", f"return {tuple_text(given)}"]
 
 
 def _mesh(mesh) -> list:

@@ -1,8 +1,11 @@
 """Operations that read and write refs."""
 
 from palladion.jax_source import reading, spelling
+from palladion.jax_source.control_ops import loop_function
 from palladion.jax_source.errors import ToJaxError
+from palladion.jax_source.memory import scratch_type
 from palladion.jax_source.views import access_text, view_text
+from palladion.jax_source.writer import Many, tuple_text
 
 
 def _get(block, instr):
@@ -39,7 +42,8 @@ def _masked_swap(block, instr):
 
 
 def _atomic_rmw(block, instr):
-    op = reading.attributes(instr["attrs"])["op"].text
+    op = reading.attributes(instr["attrs"])["op"]
+    op = getattr(op, "text", op)
     view, value = instr["args"][:2]
     masks = [block.arg(arg) for arg in instr["args"][2:]]
     mask = f", mask={masks[0]}" if masks else ""
@@ -48,6 +52,8 @@ def _atomic_rmw(block, instr):
 
 def _atomic_cas(block, instr):
     view, *values = instr["args"]
+    if view["view"]:
+        raise ToJaxError("JAX compares and swaps whole refs of one element, not views")
     return f"pltriton.atomic_cas({', '.join([view_text(block, view), *(block.arg(v) for v in values)])})"
 
 
@@ -60,6 +66,21 @@ def _empty_ref(block, instr):
     if t["space"] != "default":
         raise ToJaxError(f"an empty ref in {t['space']} is not written")
     return f"jax.ref.empty_ref(jax.ShapeDtypeStruct({spelling.shape_text(t['shape'])}, {spelling.dtype_text(t['dtype'])}))"
+
+
+def _run_state(block, instr):
+    """Its refs begin with the operands, or with nothing, and their last contents are the results."""
+    region = instr["regions"][0]
+    name = loop_function(block, "state", region, [("refs", len(region["params"] or ()))])
+    given = instr["args"] or [{"kind": "none"}] * len(region["params"] or ())
+    firsts = [_first(block, param["type"], arg) for param, arg in zip(region["params"] or (), given)]
+    return Many(f"pl.run_state({name})({tuple_text(firsts)})")
+
+
+def _first(block, ref, arg) -> str:
+    if arg["kind"] == "none":
+        return scratch_type(ref, block.context.backend)
+    return f"plgpu.ACC.init({block.arg(arg)})" if ref["space"] == "regs" else block.arg(arg)
 
 
 def _freeze(block, instr):
@@ -77,4 +98,5 @@ REF_OPS = {
     "new_ref": _new_ref,
     "empty_ref": _empty_ref,
     "freeze": _freeze,
+    "run_state": _run_state,
 }

@@ -27,6 +27,7 @@ _IMPORTS = {
     "conditionals": "from jax._src.lax.control_flow import conditionals",
     "ad_util": "from jax._src import ad_util",
     "prng": "from jax._src.random import prng",
+    "threefry2x32": "from jax._src.random import threefry2x32",
     "lax_internal": "from jax._src.lax import lax as lax_internal",
     "pl_primitives": "from jax._src.pallas import primitives as pl_primitives",
     "tpu_primitives": "from jax._src.pallas.mosaic import primitives as tpu_primitives",

@@ -4,6 +4,8 @@
 lax leaves out a call that changes nothing, the second text of a row binds the primitive itself.
 """
 
+import string
+
 from palladion.exporter.attributes import Word
 from palladion.exporter.elementwise_names import ELEMENTWISE
 from palladion.jax_source import reading, spelling
@@ -76,7 +78,7 @@ _MANY = {
     "unstack": "lax_internal.unstack_p.bind({0}, axis={axis})",
     "sort": "lax.sort([{args}], dimension={dim}, is_stable={stable}, num_keys={num_keys})",
     "optimization_barrier": "lax.optimization_barrier([{args}])",
-    "threefry2x32": "prng.threefry2x32_p.bind({args})",
+    "threefry2x32": "threefry2x32.threefry2x32_p.bind({args})",
     "iota_2x32_shape": "prng.iota_2x32_shape({shape})",
 }
 _KEY_NAMES = {"fry": "threefry2x32", "rbg": "rbg", "urbg": "unsafe_rbg"}
@@ -175,8 +177,20 @@ def _platform_index(block, instr):
     return f"conditionals.platform_index_p.bind(platforms={platforms!r})"
 
 
+def _positional(fmt: str) -> str:
+    """The format with its fields in the order of the operands, which have no names."""
+    text, count = "", 0
+    for literal, field, spec, conversion in string.Formatter().parse(fmt):
+        text += literal.replace("{", "{{").replace("}", "}}")
+        if field is not None:
+            number = field if field.isdigit() else str(count)
+            text += "{" + number + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "") + "}"
+            count += 1
+    return text
+
+
 def _debug_print(block, instr):
-    fmt = reading.attributes(instr["attrs"])["fmt"]
+    fmt = _positional(reading.attributes(instr["attrs"])["fmt"])
     return f"pl.debug_print({', '.join([repr(fmt), *(block.arg(arg) for arg in instr['args'])])})"
 
 

@@ -31,7 +31,8 @@ def index_text(block, indices) -> str:
 
 
 def _peer(block, t) -> str:
-    raise ToJaxError("a view of another device's memory is not written yet")
+    kind = reading.attributes(t["attrs"]).get("kind")
+    return f"gpu_core.PeerMemRef({block.arg(t['peer'])}, pl.DeviceIdType.{getattr(kind, 'text', 'mesh').upper()})"
 
 
 def _cluster(block, t):
@@ -44,7 +45,7 @@ def _alias(block, t):
     attrs = reading.attributes(t["attrs"])
     if "layout" in attrs:
         raise ToJaxError("a union of refs in tensor memory has its layout as text, which JAX cannot read back")
-    return f"gpu_core.ExtractAliasedRef({attribute_text(attrs['dtype'])}, {attrs['shape']!r}, {attrs['offset']}, None)"
+    return f"gpu_core.ExtractAliasedRef(np.dtype({attribute_text(attrs['dtype'])}), {attrs['shape']!r}, {attrs['offset']}, 0, None)"
 
 
 def _ints(t) -> str:

@@ -63,6 +63,8 @@ class Block:
         if kind == "literal":
             return spelling.literal_text(reading.literal_value(arg), arg["dtype"], arg["weak"])
         if kind == "dense":
+            if not self.context.kernel["mesh"]:
+                raise ToJaxError("an array constant; pl.pallas_call takes none, pass it as an operand")
             return spelling.dense_text(reading.dense_array(arg["dense"]), arg["dense"]["dtype"])
         from palladion.jax_source.views import view_text
 
