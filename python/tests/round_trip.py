@@ -18,6 +18,7 @@ from palladion.exporter.scalars import numpy_dtype
 from palladion.jax_source import reading
 from palladion.jax_source.folding import count_uses, folded
 from palladion.jax_source.memory import backend_of
+from palladion.jax_source.value_ops import VALUE_OPS
 
 CASES = pathlib.Path(__file__).resolve().parents[2] / "conformance" / "cases"
 _WIDE = ("i64", "u64", "f64")
@@ -62,12 +63,39 @@ def normal(text: str, name: str | None = None) -> dict:
     return _Normal(kernel).kernel()
 
 
+_EFFECTS = ("debug_print", "delay", "debug_barrier", "prng_seed", "prng_random_bits", "triton.elementwise_inline_asm")
+
+
+def _is_pure(instr) -> bool:
+    if instr["name"] in ("scan", "while", "cond"):
+        return all(_is_pure(inner) for region in instr["regions"] for inner in region["body"])
+    return instr["name"] in VALUE_OPS and instr["name"] not in _EFFECTS
+
+
+def _without_dead(region, uses):
+    """JAX leaves out what has no effect and whose results nobody has."""
+    kept = []
+    for instr in reversed(region["body"]):
+        if _is_pure(instr) and not any(uses.get(result, 0) for result in instr["results"]):
+            gone = {}
+            count_uses({"body": [instr], "results": []}, gone)
+            for value, number in gone.items():
+                uses[value] -= number
+            continue
+        kept.append(instr)
+        for inner in instr["regions"]:
+            _without_dead(inner, uses)
+    region["body"] = kept[::-1]
+
+
 class _Normal:
     def __init__(self, kernel):
         self.given = kernel
         self.numbers, self.types, self.uses, self.count = {}, {}, {}, 0
         for region in reading.all_regions(kernel):
             count_uses(region, self.uses)
+        for region in reading.all_regions(kernel):
+            _without_dead(region, self.uses)
 
     def number(self, value, value_type=None):
         if value_type is not None or value not in self.numbers:
@@ -176,12 +204,14 @@ class _Normal:
         return index
 
 
-_NONE = (None, False, [], {"word": "mesh"})  # the last is the default kind of a device's id
+_NONE = (None, False, [])
+_DEFAULTS = {"device_id_type": "mesh", "oob_mode": "zeros"}  # what JAX always says, and a text need not
 
 
 def _attributes(attrs: dict) -> dict:
     """Without those that say nothing; the fields of a format have numbers."""
-    kept = {name: value for name, value in attrs.items() if value not in _NONE}
+    words = {name: value["word"] if isinstance(value, dict) and "word" in value else value for name, value in attrs.items()}
+    kept = {name: value for name, value in words.items() if value not in _NONE and value != _DEFAULTS.get(name)}
     if "fmt" in kept:
         kept["fmt"] = _numbered(kept["fmt"])
     return kept

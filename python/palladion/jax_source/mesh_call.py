@@ -42,7 +42,7 @@ def lines(context) -> list:
     call += [*options, "    interpret=interpret,", f")({arguments})"]
     if not shared:
         return [*block.lines, "return tuple(" + call[0], *call[1:-1], call[-1] + ")"]
-    made = [f"{refs[name]} = jax.new_ref({block.name(name)})" for name in refs]
+    made = [f"{refs[name]} = jax.new_ref({block.name(name)}, memory_space=plgpu.GMEM)" for name in refs]
     call[0] = "made = iter(" + call[0]
     given = [f"jax.ref.freeze({refs[shared[o['name']]]})" if o["name"] in shared else "next(made)" for o in outputs]
     return [*block.lines, *made, *call[:-1], call[-1] + ")", f"return {tuple_text(given)}"]
