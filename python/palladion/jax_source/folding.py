@@ -4,11 +4,15 @@
 - `cond` on a bool that was converted to i32 first is a cond on the bool, and one on a clamped index is one on the index: `lax.cond` and
   `lax.switch` convert and clamp by themselves, and `cond` of kernel text does as well.
 - Over a mesh, a ref of an output that shares an input's memory is that input's ref.
-- `num_programs` of a grid whose size the text has is that number, and `expand_dims` a `broadcast_in_dim`.
+- A dimension of the grid that jax.vmap has made is one like any other, and `program_id` counts it.
+- A conversion of a number to its own type is the number, `num_programs` of a grid whose size the text has is that number, and `expand_dims` a `broadcast_in_dim`.
 """
 
 import copy
 import dataclasses
+
+from palladion.jax_source.errors import ToJaxError
+from palladion.jax_source.reading import instructions
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "checkpoint", "remat", "stage_call")
 
@@ -16,6 +20,7 @@ _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_
 def folded(kernel: dict) -> dict:
     """A copy of the kernel in that form."""
     kernel = copy.deepcopy(kernel)
+    _count_vmapped(kernel)
     for body in kernel["bodies"]:
         _inline_calls(body["region"], _Known(_shared_refs(kernel, body["region"]), kernel["grid"]))
         uses = {}
@@ -25,6 +30,20 @@ def folded(kernel: dict) -> dict:
         if operand["block"]:
             _inline_calls(operand["block"]["map"], _Known({}, kernel["grid"]))
     return kernel
+
+
+def _count_vmapped(kernel):
+    own = [axis for axis in range(len(kernel["grid"])) if axis not in kernel["vmapped"]]
+    if not kernel["vmapped"]:
+        return
+    kernel["vmapped"] = []
+    for body in kernel["bodies"]:
+        for instr in instructions(body["region"]):
+            if instr["name"] in ("program_id", "num_programs"):
+                axis = instr["attrs"]["axis"]
+                if not 0 <= axis < len(own):
+                    raise ToJaxError(f"the grid has {len(own)} dimensions that count, and no axis {axis}", instr["name"], instr["line"])
+                instr["attrs"]["axis"] = own[axis]
 
 
 def _shared_refs(kernel, region) -> dict:
@@ -79,7 +98,10 @@ class _Known:
 
 
 def _constant(instr, grid):
-    """The operand that `num_programs` is where JAX knows the size of the grid, else None."""
+    """The operand that the instruction's result is where JAX knows it: the size of the grid, a number in its own type; else None."""
+    if instr["name"] == "convert_element_type" and instr["args"][0]["kind"] == "literal":
+        literal = instr["args"][0]
+        return {**literal, "weak": False} if instr["attrs"]["to"] == {"word": literal["dtype"]} else None
     if instr["name"] != "num_programs" or not isinstance(size := grid[instr["attrs"]["axis"]], int):
         return None
     return {"kind": "literal", "dtype": "i32", "weak": True, "number": str(size), "bytes": size.to_bytes(4, "little").hex()}

@@ -41,8 +41,6 @@ def _alias_option(operands) -> list:
 
 def _grid_options(block, operands, specs) -> list:
     kernel = block.context.kernel
-    if kernel["vmapped"]:
-        raise ToJaxError("a grid that jax.vmap has made (`vmapped`) is not written", "grid", kernel["line"])
     sizes = [block.name(size) if isinstance(size, str) else str(size) for size in kernel["grid"]]
     if kernel["grid_names"]:
         sizes = [f"({name!r}, {size})" if name else size for name, size in zip(kernel["grid_names"], sizes)]
