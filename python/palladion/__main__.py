@@ -1,4 +1,4 @@
-"""`palladion` and `python -m palladion`: the command of the library, with its arguments and exit codes; `export` is palladion-export.
+"""`palladion` and `python -m palladion`: the command of the library, with its arguments and exit codes; `export` and `to-jax` need JAX.
 
 The process becomes the command, so that signals and exit codes are its own. PALLADION_COMMAND names another file to run.
 """
@@ -19,12 +19,16 @@ def candidates() -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; comes back for `export`, and where there is no command."""
+    """Runs the command; comes back for `export` and `to-jax`, and where there is no command."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["export"]:
         from palladion import export_command  # needs JAX, the command does not
 
         return export_command.main(arguments[1:], "palladion export")
+    if arguments[:1] == ["to-jax"]:
+        from palladion import to_jax_command
+
+        return to_jax_command.main(arguments[1:], "palladion to-jax")
     for path in candidates():
         if os.path.isfile(path):
             # What Python has ignored for itself would stay so: `palladion ... | head` ends as any command does.

@@ -29,6 +29,16 @@ def kernel_text(case: pathlib.Path) -> str:
     return text.split("--- inputs\n")[0].split("--- expect\n")[0]
 
 
+def parsed_text(case: pathlib.Path) -> str | None:
+    """None where the case is about a text that cannot be read."""
+    text = kernel_text(case)
+    try:
+        _library.kernel_names(text)
+    except _library.PalladionError:
+        return None
+    return text
+
+
 def inputs(kernel: dict) -> list:
     return [o for o in kernel["operands"] if o["role"] in ("bound", "prefetch", "in")]
 
@@ -187,7 +197,7 @@ class _Normal:
                     size if i["kind"] == "full" else i.get("length") for i, size in zip(t["indices"], sizes)]
             else:
                 t["indices"] = [self.index(index, None) for index in t["indices"]]
-                shape = None
+                shape = _shape_after(t, shape)
             if "peer" in t:
                 t["peer"] = self.arg(t["peer"])
             out.append(t)
@@ -200,8 +210,11 @@ class _Normal:
             start, length = (index[part].get("number") for part in ("start", "size"))
             if (start, length) == ("0", str(size)):
                 return {"kind": "full"}
-        index = {key: self.arg(value) if isinstance(value, dict) else value for key, value in index.items()}
-        return index
+        return {key: self.index_part(value) if isinstance(value, dict) else value for key, value in index.items()}
+
+    def index_part(self, arg):
+        """Numbers are what they are in whatever type."""
+        return int(arg["number"]) if arg["kind"] == "literal" else self.arg(arg)
 
 
 _NONE = (None, False, [])
@@ -225,6 +238,16 @@ def _numbered(fmt: str) -> str:
             fields.append((int(field) if field.isdigit() else count, spec, conversion))
             count += 1
     return str(fields)
+
+
+def _shape_after(transform, shape):
+    """The shape behind a layout, None where it is not followed."""
+    if shape is None or transform["kind"] in ("unswizzle", "swizzle", "peer", "cluster", "multicast"):
+        return shape
+    if transform["kind"] != "untile":
+        return None
+    count = len(transform["ints"])
+    return [*shape[:-2 * count], *(a * b for a, b in zip(shape[-2 * count:-count], transform["ints"]))]
 
 
 def arrays(kernel: dict, given: dict):

@@ -3,16 +3,20 @@
 - A call (`jit`, `closed_call`, ...) is what it calls: the exporter writes calls in line, too.
 - `cond` on a bool that was converted to i32 first is a cond on the bool, and one on a clamped index is one on the index: `lax.cond` and
   `lax.switch` convert and clamp by themselves, and `cond` of kernel text does as well.
+- An integer beside arrays of indices is itself; JAX stretches it by a broadcast_to.
 - Over a mesh, a ref of an output that shares an input's memory is that input's ref.
 - A dimension of the grid that jax.vmap has made is one like any other, and `program_id` counts it.
-- A conversion of a number to its own type is the number, `num_programs` of a grid whose size the text has is that number, and `expand_dims` a `broadcast_in_dim`.
+- A conversion of a number that the new type has is the number, `num_programs` of a grid whose size the text has is that number, and `expand_dims` a `broadcast_in_dim`.
 """
 
 import copy
 import dataclasses
 
+import numpy as np
+
+from palladion.exporter.scalars import literal_text, numpy_dtype
 from palladion.jax_source.errors import ToJaxError
-from palladion.jax_source.reading import instructions
+from palladion.jax_source.reading import instructions, literal_value
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "checkpoint", "remat", "stage_call")
 
@@ -91,20 +95,43 @@ def _substitute(arg, renamed):
 
 @dataclasses.dataclass(frozen=True)
 class _Known:
-    """What values stand for (value -> operand), and the sizes of the grid."""
+    """What values stand for (value -> operand), the sizes of the grid, and which values are scalars."""
 
     renamed: dict
     grid: list
+    broadcast: dict = dataclasses.field(default_factory=dict)  # value -> the scalar that was stretched to it
+    scalars: set = dataclasses.field(default_factory=set)
+
+
+def _is_scalar(arg, known) -> bool:
+    return arg["kind"] == "literal" or arg.get("value") in known.scalars
+
+
+def _indices(instr):
+    """The index entries of an instruction's views that have a start."""
+    for arg in _args_of(instr):
+        for transform in arg.get("view", ()):
+            yield from (index for index in transform["indices"] if index["kind"] == "point")
 
 
 def _constant(instr, grid):
     """The operand that the instruction's result is where JAX knows it: the size of the grid, a number in its own type; else None."""
     if instr["name"] == "convert_element_type" and instr["args"][0]["kind"] == "literal":
-        literal = instr["args"][0]
-        return {**literal, "weak": False} if instr["attrs"]["to"] == {"word": literal["dtype"]} else None
+        return _converted(instr["args"][0], instr["attrs"]["to"]["word"])
     if instr["name"] != "num_programs" or not isinstance(size := grid[instr["attrs"]["axis"]], int):
         return None
-    return {"kind": "literal", "dtype": "i32", "weak": True, "number": str(size), "bytes": size.to_bytes(4, "little").hex()}
+    return {"kind": "literal", "dtype": "i32", "weak": False, "number": str(size), "bytes": size.to_bytes(4, "little").hex()}
+
+
+def _converted(literal, dtype):
+    """The number in another type, where that has it."""
+    value = literal_value(literal)
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = value.astype(numpy_dtype(dtype))
+    if float(converted) != float(value):
+        return None
+    return {"kind": "literal", "dtype": dtype, "weak": False, "number": literal_text(converted, converted.dtype).split(":")[0],
+            "bytes": converted.tobytes().hex()}
 
 
 def _as_broadcast(instr):
@@ -127,6 +154,12 @@ def _inline_calls(region, known):
             body += inner["body"]
             renamed.update((name, arg) for name, arg in zip(instr["results"], inner["results"]) if name is not None)
             continue
+        for index in _indices(instr):
+            if index["start"].get("value") in known.broadcast:
+                index["start"] = copy.deepcopy(known.broadcast[index["start"]["value"]])
+        if instr["name"] == "broadcast_to" and instr["results"][0] is not None and _is_scalar(instr["args"][0], known):
+            known.broadcast[instr["results"][0]] = instr["args"][0]
+        known.scalars.update(name for name, t in zip(instr["results"], instr["types"]) if not t["shape"])
         if (constant := _constant(instr, known.grid)) is not None:
             renamed.update((name, constant) for name in instr["results"] if name is not None)
             continue

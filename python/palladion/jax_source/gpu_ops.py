@@ -102,6 +102,10 @@ def _layout_cast(block, instr):
     return f"plgpu.layout_cast({block.arg(instr['args'][0])}, {text})"
 
 
+def _print_layout(block, instr):
+    return f"plgpu.print_layout({reading.attributes(instr['attrs'])['fmt']!r}, {named(block, instr)['x']})"
+
+
 def _signal_parallel(block, instr):
     refs, incs, devices = ([block.arg(arg) for arg in instr["args"] if arg["arg"] == name] for name in ("ref", "inc", "device_id"))
     signals = (f"plgpu.SemaphoreSignal({ref}, device_id={device}, inc={inc})" for ref, inc, device in zip(refs, incs, devices))
@@ -140,6 +144,7 @@ GPU_OPS = {
     "mgpu.load": _load,
     "atomic_store": _atomic_store,
     "layout_cast": _layout_cast,
+    "print_layout": _print_layout,
     "semaphore_signal_parallel": _signal_parallel,
     "semaphore_signal_multicast": _simple("semaphore_signal_multicast", "ref", "inc"),
     "inline_mgpu": _inline_mgpu,

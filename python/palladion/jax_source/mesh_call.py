@@ -21,8 +21,9 @@ def lines(context) -> list:
     for operand in inputs:
         block.define(operand["name"], operand["type"])
     mesh = reading.attributes(kernel["mesh_attrs"])
-    region, scope = kernel["bodies"][0]["region"], _scope(kernel["bodies"][0]["region"], mesh)
+    region = kernel["bodies"][0]["region"]
     shared = {o["name"]: o["alias"] for o in outputs if o["alias"] is not None}
+    scope = None if shared else _scope(region, mesh)  # plgpu.kernel takes no refs of its caller
     refs = {name: context.names.fresh(f"{block.name(name)}_ref") for name in shared.values()}
     arguments = ", ".join(refs.get(o["name"], block.name(o["name"])) for o in inputs)
     types = f"    out_type=[{', '.join(shape_dtype(o) for o in outputs if o['name'] not in shared)}],"

@@ -1,0 +1,84 @@
+"""What does not come back from JAX as the text that it was, and why: the one list of it, for tests and for docs/to-jax.md.
+
+A reason applies to a kernel by what stands in it (`when`); only where that cannot be said does it name cases. Every kernel that a reason
+applies to must fail in the way it says, and every other must come back.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+from palladion.jax_source import reading
+
+
+@dataclasses.dataclass(frozen=True)
+class Reason:
+    """`said` is a part of the error, "" where there is none and the text that comes back is another one."""
+
+    why: str
+    said: str = ""
+    when: Callable = lambda kernel: False
+    cases: frozenset = frozenset()
+
+
+def _instructions(kernel):
+    for region in reading.all_regions(kernel):
+        yield from reading.instructions(region)
+
+
+def _has(*names):
+    return lambda kernel: any(instr["name"] in names for instr in _instructions(kernel))
+
+
+def _argument(name, test):
+    return lambda kernel: any(instr["name"] == name and any(test(arg) for arg in instr["args"]) for instr in _instructions(kernel))
+
+
+def _atoms(arg):
+    yield arg
+    for transform in arg.get("view", ()):
+        for index in transform["indices"]:
+            yield from (index[part] for part in ("start", "size") if part in index)
+
+
+def _has_constant(kernel) -> bool:
+    return not kernel["mesh"] and any(atom["kind"] == "dense" for instr in _instructions(kernel) for arg in instr["args"] for atom in _atoms(arg))
+
+
+def _semaphore_operand(kernel) -> bool:
+    return any(operand["type"]["kind"] == "ref" and operand["role"] in ("in", "out") for operand in kernel["operands"])
+
+
+def _named(*names) -> frozenset:
+    return frozenset(names)
+
+
+REASONS = (
+    Reason("several devices run it together, which needs `jax.shard_map` around the call", "several devices", lambda k: "devices" in k["other"]),
+    Reason("`pl.pallas_call` takes no array constants", "an array constant", _has_constant),
+    Reason("semaphores as operands of the call", "", _semaphore_operand),
+    Reason("the exporter writes a grid of Mosaic GPU as JAX's pipeline over it", "", lambda k: k["backend"] == "mosaic_gpu" and not k["mesh"]),
+    Reason("JAX's operation takes a whole ref of one element", "not views", _argument("atomic_cas", lambda arg: arg.get("view"))),
+    Reason("what a ring of operations does is not JAX's", "JAX has no such operation", _has("ring.hash")),
+    Reason("no JAX that is installed here makes it; older or newer ones do", "", _has(
+        "tpu.repeat", "stop_gradient", "log2", "stage", "reshard")),
+    Reason("a Python function that writes MLIR is in the text by name only", "MLIR", _has("inline_mgpu")),
+    Reason("JAX's checks are values outside of kernels", "JAX has no such operation", _has("check")),
+    Reason("JAX 0.10 copies without predicate and with a barrier", "predicate", _argument("copy_gmem_to_smem", lambda arg: arg.get("arg") == "predicate")),
+    Reason("JAX's function says no memory space", "is not written", _has("empty_ref")),
+    Reason("deliberately wrong: JAX refuses an index outside, a wrong shape, branches that differ, an axis that is none", "", cases=_named(
+        "ref/masked_swap_longer", "ref/masked_swap_outside", "ref/oob_constant_slice", "ref/get_empty_slice", "ref/swap_wrong_shape",
+        "control/cond_branch_types", "program/program_id_axis", "tpu/semaphore_nothing_signalled", "ref/view_bitcast")),
+    Reason("`lax.scan` and `lax.while_loop` leave out carries and elements that they only pass on", "", cases=_named(
+        "control/cond_index", "control/scan_carry_from_memory", "control/scan_length_zero", "control/scan_two_xs",
+        "control/while_rotated_carries")),
+    Reason("JAX leaves out a scope, a frozen ref or a copy of a ref that nobody reads, which is what the case is about", "", cases=_named(
+        "checks/066_scope_escape_clean", "checks/066_scope_escape_racy", "control/cond_oob_not_taken", "ref/run_scoped_value_outlives")),
+    Reason("a number of an index map is i32 in JAX", "", cases=_named("grid/block_far")),
+    Reason("a memory space that `jax.new_ref` and `pl.run_state` do not give inside a kernel", "", cases=_named("ref/new_ref", "ref/run_state")),
+    Reason("the layout is not one of JAX's", "cannot be read back", cases=_named("elementwise/layout_cast")),
+)
+
+
+def reason_for(case: str, kernel: dict) -> Reason | None:
+    """The first that applies to the kernel of `family/name`."""
+    return next((reason for reason in REASONS if case in reason.cases or reason.when(kernel)), None)
