@@ -56,7 +56,6 @@ REASONS = (
     Reason("several devices run it together, which needs `jax.shard_map` around the call", "several devices", lambda k: "devices" in k["other"]),
     Reason("`pl.pallas_call` takes no array constants", "an array constant", _has_constant),
     Reason("semaphores as operands of the call", "", _semaphore_operand),
-    Reason("the exporter writes a grid of Mosaic GPU as JAX's pipeline over it", "", lambda k: k["backend"] == "mosaic_gpu" and not k["mesh"]),
     Reason("JAX's operation takes a whole ref of one element", "not views", _argument("atomic_cas", lambda arg: arg.get("view"))),
     Reason("what a ring of operations does is not JAX's", "JAX has no such operation", _has("ring.hash")),
     Reason("no JAX that is installed here makes it; older or newer ones do", "", _has(
@@ -73,7 +72,7 @@ REASONS = (
         "control/while_rotated_carries")),
     Reason("JAX leaves out a scope, a frozen ref or a copy of a ref that nobody reads, which is what the case is about", "", cases=_named(
         "checks/066_scope_escape_clean", "checks/066_scope_escape_racy", "control/cond_oob_not_taken", "ref/run_scoped_value_outlives")),
-    Reason("a number of an index map is i32 in JAX", "", cases=_named("grid/block_far")),
+    Reason("a number of an index is i32 in JAX", "", cases=_named("grid/block_far")),
     Reason("a memory space that `jax.new_ref` and `pl.run_state` do not give inside a kernel", "", cases=_named("ref/new_ref", "ref/run_state")),
     Reason("the layout is not one of JAX's", "cannot be read back", cases=_named("elementwise/layout_cast")),
 )

@@ -79,11 +79,11 @@ _EFFECTS = ("debug_print", "delay", "debug_barrier", "prng_seed", "prng_random_b
 def _is_pure(instr) -> bool:
     if instr["name"] in ("scan", "while", "cond"):
         return all(_is_pure(inner) for region in instr["regions"] for inner in region["body"])
-    return instr["name"] in VALUE_OPS and instr["name"] not in _EFFECTS
+    return instr["name"] == "get" or instr["name"] in VALUE_OPS and instr["name"] not in _EFFECTS
 
 
 def _without_dead(region, uses):
-    """JAX leaves out what has no effect and whose results nobody has."""
+    """JAX leaves out what has no effect, reads included, and whose results nobody has."""
     kept = []
     for instr in reversed(region["body"]):
         if _is_pure(instr) and not any(uses.get(result, 0) for result in instr["results"]):

@@ -17,6 +17,7 @@ import numpy as np
 from palladion.exporter.scalars import literal_text, numpy_dtype
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.reading import instructions, literal_value
+from palladion.jax_source.unique_names import name_uniquely
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "checkpoint", "remat", "stage_call")
 
@@ -24,6 +25,7 @@ _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_
 def folded(kernel: dict) -> dict:
     """A copy of the kernel in that form."""
     kernel = copy.deepcopy(kernel)
+    name_uniquely(kernel)
     _count_vmapped(kernel)
     for body in kernel["bodies"]:
         _inline_calls(body["region"], _Known(_shared_refs(kernel, body["region"]), kernel["grid"]))
@@ -95,23 +97,35 @@ def _substitute(arg, renamed):
 
 @dataclasses.dataclass(frozen=True)
 class _Known:
-    """What values stand for (value -> operand), the sizes of the grid, and which values are scalars."""
+    """What values stand for (value -> operand), the sizes of the grid, and the shapes of values."""
 
     renamed: dict
     grid: list
-    broadcast: dict = dataclasses.field(default_factory=dict)  # value -> the scalar that was stretched to it
-    scalars: set = dataclasses.field(default_factory=set)
+    broadcast: dict = dataclasses.field(default_factory=dict)  # value -> the operand that was stretched to it
+    shapes: dict = dataclasses.field(default_factory=dict)
 
 
-def _is_scalar(arg, known) -> bool:
-    return arg["kind"] == "literal" or arg.get("value") in known.scalars
-
-
-def _indices(instr):
-    """The index entries of an instruction's views that have a start."""
+def _points(instr):
+    """The indices of each `.at` of an instruction that are no slices."""
     for arg in _args_of(instr):
         for transform in arg.get("view", ()):
-            yield from (index for index in transform["indices"] if index["kind"] == "point")
+            yield [index for index in transform["indices"] if index["kind"] == "point"]
+
+
+def _unstretch(points, known):
+    """Points that were stretched to the shape that they have together are what they were."""
+    def together(args):
+        shapes = [arg.get("dense", {}).get("shape", ()) if arg["kind"] != "value" else known.shapes[arg["value"]] for arg in args]
+        try:
+            return np.broadcast_shapes(*shapes)
+        except ValueError:
+            return None
+
+    given = [point["start"] for point in points]
+    before = [known.broadcast.get(arg.get("value"), arg) for arg in given]
+    if before != given and together(before) == together(given):
+        for point, arg in zip(points, before):
+            point["start"] = copy.deepcopy(arg)
 
 
 def _constant(instr, grid):
@@ -144,6 +158,7 @@ def _as_broadcast(instr):
 
 def _inline_calls(region, known):
     renamed, body = known.renamed, []
+    known.shapes.update((param["name"], param["type"]["shape"]) for param in region["params"] or ())
     for instr in region["body"]:
         for arg in instr["args"]:
             _substitute(arg, renamed)
@@ -154,12 +169,11 @@ def _inline_calls(region, known):
             body += inner["body"]
             renamed.update((name, arg) for name, arg in zip(instr["results"], inner["results"]) if name is not None)
             continue
-        for index in _indices(instr):
-            if index["start"].get("value") in known.broadcast:
-                index["start"] = copy.deepcopy(known.broadcast[index["start"]["value"]])
-        if instr["name"] == "broadcast_to" and instr["results"][0] is not None and _is_scalar(instr["args"][0], known):
+        for points in _points(instr):
+            _unstretch(points, known)
+        if instr["name"] == "broadcast_to" and instr["results"][0] is not None:
             known.broadcast[instr["results"][0]] = instr["args"][0]
-        known.scalars.update(name for name, t in zip(instr["results"], instr["types"]) if not t["shape"])
+        known.shapes.update((name, t["shape"]) for name, t in zip(instr["results"], instr["types"]))
         if (constant := _constant(instr, known.grid)) is not None:
             renamed.update((name, constant) for name in instr["results"] if name is not None)
             continue
