@@ -59,9 +59,9 @@ bool FunctionAgents::MaySignal(AgentId waiter, const WaitTarget& target, schedul
   if (live == live_.end()) return false;
   if (live->second != nullptr) return threads::Tells(machine_.gpu(), live->second->request(), waiter, target);
   if (target.kind == WaitTarget::Kind::kGroups) return false;
-  const std::vector<std::int64_t>& index = machine_.gpu().IndexOf(who);
-  if (target.kind == WaitTarget::Kind::kMeeting) return machine_.gpu().SameBlock(waiter, index);
-  return machine_.gpu().Sees(index, target.object.array);
+  const std::vector<std::int64_t>& index = machine_.gpu().residents().Of(who).index;
+  if (target.kind == WaitTarget::Kind::kMeeting) return machine_.gpu().residents().IsOf(waiter, index);
+  return machine_.gpu().syncs().Sees(index, target.object.array);
 }
 
 }  // namespace palladion

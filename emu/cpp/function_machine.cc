@@ -14,7 +14,8 @@ namespace palladion {
 
 void FunctionAccesses::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                            const std::byte*) {
-  if (machine_.performing() || reach.empty || reach.none_copied || !machine_.model().Tracks(access.buffer)) return;
+  if (machine_.operations().performing() || reach.empty || reach.none_copied || !machine_.model().Tracks(access.buffer))
+    return;
   ++accesses_;
   const memory_model::AccessSet set = memory_model::SetOf(
       memory_.ShapeOf(access.buffer), static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
@@ -23,7 +24,7 @@ void FunctionAccesses::Box(AccessKind kind, const BoxAccess& access, const memor
 
 // Only atomics come this way, one element each.
 void FunctionAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
-  if (machine_.performing() || access.offset[0] < 0 || !machine_.model().Tracks(access.buffer)) return;
+  if (machine_.operations().performing() || access.offset[0] < 0 || !machine_.model().Tracks(access.buffer)) return;
   ++accesses_;
   memory_model::ConcurrencyModel& model = machine_.model();
   const AgentId who = machine_.current();
@@ -106,7 +107,7 @@ void FunctionMachine::Bind(absl::Span<const Tensor> inputs, std::vector<Tensor>&
       memory_.filler()(declared.dtype, outputs[i].bytes(), static_cast<std::size_t>(outputs[i].num_elements()));
       if (options_.definedness) memory_.SetUndefined(buffer);
     }
-    gpu_.Adopt(buffer);
+    gpu_.operands().Adopt(buffer);
     outputs_.push_back(buffer);
     arrays_[declared.name] = HandleOf({.buffer = buffer, .name = declared.name}).number();
   }

@@ -137,7 +137,8 @@ void FunctionThread::WaitFor(const WaitTarget& target) {
 void FunctionThread::arrive(KernelBarrier barrier, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(barrier, "barrier");
-  if (Ask(scheduler::Footprint::Writes(gpu().ObjectOf(element)), Answer::kNone)) Expect(gpu().Arrive(element, site_));
+  if (Ask(scheduler::Footprint::Writes(gpu().syncs().ObjectOf(element)), Answer::kNone))
+    Expect(gpu().Arrive(element, site_));
 }
 
 void FunctionThread::wait(KernelBarrier barrier, CodePlace place) {
@@ -148,7 +149,7 @@ void FunctionThread::wait(KernelBarrier barrier, CodePlace place) {
 bool FunctionThread::test(KernelBarrier barrier, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(barrier, "barrier");
-  if (!Ask(scheduler::Footprint::Writes(gpu().ObjectOf(element)), Answer::kMatters)) return false;
+  if (!Ask(scheduler::Footprint::Writes(gpu().syncs().ObjectOf(element)), Answer::kMatters)) return false;
   const absl::StatusOr<bool> done = gpu().Test(element, site_);
   Expect(done.status());
   return *done;
@@ -165,7 +166,7 @@ void FunctionThread::signal(KernelSemaphore semaphore, std::int64_t value, CodeP
   At(place);
   if (value < 1) Refuse(Cat("a signal is of at least 1; found ", value));
   const SyncElement element = ElementOf(semaphore, "semaphore");
-  if (Ask(scheduler::Footprint::Writes(gpu().ObjectOf(element)), Answer::kNone))
+  if (Ask(scheduler::Footprint::Writes(gpu().syncs().ObjectOf(element)), Answer::kNone))
     Expect(gpu().Signal(element, value, site_));
 }
 
@@ -178,7 +179,7 @@ void FunctionThread::wait(KernelSemaphore semaphore, std::int64_t value, CodePla
 std::int64_t FunctionThread::read(KernelSemaphore semaphore, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(semaphore, "semaphore");
-  if (!Ask(scheduler::Footprint::Writes(gpu().ObjectOf(element)), Answer::kMatters)) return 0;
+  if (!Ask(scheduler::Footprint::Writes(gpu().syncs().ObjectOf(element)), Answer::kMatters)) return 0;
   const absl::StatusOr<std::int64_t> count = gpu().Read(element, site_);
   Expect(count.status());
   return *count;

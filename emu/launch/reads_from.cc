@@ -17,16 +17,17 @@ ReadsFrom::Agent& ReadsFrom::ThreadOf(AgentId thread) {
   Agent*& agent = threads_[thread.index()];
   if (agent != nullptr) return *agent;
   std::uint64_t name = kThread;
-  for (const std::int64_t i : machine_->IndexOf(thread)) name = Mixed(name, static_cast<std::uint64_t>(i));
-  const std::int64_t warp = machine_->WarpOf(thread);
-  if (warp >= 0) name = Mixed(Mixed(name, kWarp), static_cast<std::uint64_t>(warp));
+  const threads::Thread& resident = machine_->residents().Of(thread);
+  for (const std::int64_t i : resident.index) name = Mixed(name, static_cast<std::uint64_t>(i));
+  if (resident.is_warp()) name = Mixed(Mixed(name, kWarp), static_cast<std::uint64_t>(resident.warp));
   agent = &named_[name];  // a warp that is forked again goes on where it was
   agent->name = name;
   return *agent;
 }
 
 ReadsFrom::Agent& ReadsFrom::Current() {
-  if (machine_->performing()) return operations_[memory_model::AgentTable::NumberOf(machine_->performer())];
+  if (machine_->operations().performing())
+    return operations_[memory_model::AgentTable::NumberOf(machine_->operations().performer())];
   return ThreadOf(machine_->current());
 }
 

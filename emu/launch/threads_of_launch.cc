@@ -52,8 +52,8 @@ class Threads final : public AgentsOfLaunch {
       if (!arrays[i].valid() || (info.role != Role::kOut && !info.written && !before && !lands)) continue;
       if (std::find(adopted.begin(), adopted.end(), arrays[i]) != adopted.end()) continue;
       adopted.push_back(arrays[i]);
-      machine_->Adopt(arrays[i]);
-      if (before) machine_->WrittenBefore(arrays[i]);
+      machine_->operands().Adopt(arrays[i]);
+      if (before) machine_->operands().WrittenBefore(arrays[i]);
     }
   }
 
@@ -140,7 +140,7 @@ class Threads final : public AgentsOfLaunch {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       const OperandInfo& info = state_.program().operand_infos[i];
       const bool written = info.role == Role::kOut || info.written || state_.arrivals().Lands({i, device});
-      if (arrays[i].valid() && written) machine_->AdoptOf(device, i, arrays[i]);
+      if (arrays[i].valid() && written) machine_->operands().AdoptOf(device, i, arrays[i]);
     }
   }
 
@@ -154,7 +154,7 @@ class Threads final : public AgentsOfLaunch {
   // A thread, or a warp, is one writer; of engines each write is one of its own.
   std::uint32_t Writer() {
     constexpr std::uint32_t kEngines = std::uint32_t{1} << 31;
-    if (machine_->performing()) return kEngines + engine_writes_++;
+    if (machine_->operations().performing()) return kEngines + engine_writes_++;
     return static_cast<std::uint32_t>(machine_->current().value) + 1;
   }
 

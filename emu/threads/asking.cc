@@ -13,10 +13,10 @@ void ThreadWait::Ask(AgentId thread, const WaitTarget& target, scheduler::Operat
 }
 
 bool Tells(const ThreadMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target) {
-  if (target.kind == WaitTarget::Kind::kGroups) return machine.Awaits(waiter, target.queue, request.queue);
+  if (target.kind == WaitTarget::Kind::kGroups) return machine.queues().Awaits(waiter, target.queue, request.queue);
   if (target.kind == WaitTarget::Kind::kMeeting || target.kind == WaitTarget::Kind::kSpawned) return false;
   return std::any_of(request.completions.begin(), request.completions.end(), [&](const Completion& completion) {
-    return ThreadMachine::ObjectOf(completion) == machine.ObjectOf(target.object);
+    return ObjectOf(completion) == machine.syncs().ObjectOf(target.object);
   });
 }
 
@@ -36,7 +36,7 @@ scheduler::Operation EngineAgent::Next() const {
   scheduler::Operation next{.loc = asked.site.loc, .text_line = asked.site.text_line};
   if (asked.queue.valid()) {
     next.waits_for = &ready_;
-    next.footprint.Add({.object = machine_.ObjectOf(asked.queue)});
+    next.footprint.Add({.object = machine_.queues().ObjectOf(asked.queue)});
   }
   if (half_ == Half::kRead) {
     for (const AsyncOperand& from : asked.sources) next.footprint.Add({.object = from.buffer().value, .writes = false});
@@ -44,7 +44,7 @@ scheduler::Operation EngineAgent::Next() const {
   }
   for (const AsyncOperand& to : asked.destinations) next.footprint.Add({.object = to.buffer().value});
   for (const Completion& completion : asked.completions) {
-    next.footprint.Add({.object = ThreadMachine::ObjectOf(completion)});
+    next.footprint.Add({.object = ObjectOf(completion)});
   }
   return next;
 }

@@ -65,7 +65,7 @@ class EngineAgent final : public scheduler::Agent {
   class HalfReady final : public scheduler::Condition {
    public:
     explicit HalfReady(const EngineAgent& agent) : agent_(agent) {}
-    bool Ready() const override { return agent_.machine_.CanPerform(agent_.operation_, agent_.half_); }
+    bool Ready() const override { return agent_.machine_.operations().CanPerform(agent_.operation_, agent_.half_); }
     std::string Describe() const override { return "the operations before it in its queue"; }
     bool MaySignal(scheduler::AgentOrdinal other) const override;
 

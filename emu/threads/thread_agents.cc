@@ -15,7 +15,8 @@ namespace palladion::threads {
 
 void ThreadAccesses::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                          const std::byte*) {
-  if (machine_.performing() || reach.empty || reach.none_copied || !machine_.model().Tracks(access.buffer)) return;
+  if (machine_.operations().performing() || reach.empty || reach.none_copied || !machine_.model().Tracks(access.buffer))
+    return;
   ++accesses_;
   const memory_model::AccessSet set = memory_model::SetOf(
       memory_.ShapeOf(access.buffer), static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
@@ -23,7 +24,7 @@ void ThreadAccesses::Box(AccessKind kind, const BoxAccess& access, const memory_
 }
 
 void ThreadAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
-  if (machine_.performing() || !machine_.model().Tracks(access.buffer)) return;
+  if (machine_.operations().performing() || !machine_.model().Tracks(access.buffer)) return;
   ++accesses_;
   machine_.model().Touch(machine_.current(), access.buffer, kind, memory_model::SetOf(access),
                          CodeSite::Of(access.site));
@@ -90,8 +91,9 @@ absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
 // Of a barrier: has its next phase come? Of a semaphore: its count.
 std::int64_t ThreadAgent::Look(const WaitTarget& target) const {
   const bool sync = target.kind == WaitTarget::Kind::kBarrier || target.kind == WaitTarget::Kind::kSemaphore;
-  if (sync && !machine_.Lives(target.object)) return -1;  // a loop polled it, and has left its scope since
-  if (target.kind == WaitTarget::Kind::kSemaphore) return machine_.CountOf(target.object).count();
+  if (sync && !machine_.syncs().Lives(target.object.array))
+    return -1;  // a loop polled it, and has left its scope since
+  if (target.kind == WaitTarget::Kind::kSemaphore) return CountOf(target.object).count();
   return machine_.CanWait(id_, target) ? 1 : 0;
 }
 
@@ -100,7 +102,7 @@ agents::Spin::Port ThreadAgent::PortOf() {
           .describe =
               [this](const WaitTarget& target) {
                 if (target.kind != WaitTarget::Kind::kSemaphore) return machine_.DescribeWait(id_, target);
-                const memory_model::Semaphore& semaphore = machine_.CountOf(target.object);
+                const memory_model::Semaphore& semaphore = CountOf(target.object);
                 return Cat(semaphore.spec().name, " to change (it is ", semaphore.count(), ")");
               },
           .may_signal = [this](const WaitTarget& target,
@@ -184,7 +186,7 @@ void ThreadAgents::EnterDevices(const Kernel& kernel) {
   const Attr *skip = Find(kernel.params, "skip_device_barrier"), *id = Find(kernel.params, "collective_id");
   const bool skips = skip != nullptr && skip->value == Attr{true}.value;
   const bool own = id != nullptr && std::holds_alternative<std::int64_t>(id->value);
-  machine_.EnterDevices(/*meet=*/!own && !skips);
+  machine_.operands().EnterDevices(/*meet=*/!own && !skips);
 }
 
 void ThreadAgents::Start(AgentId agent, const Started& started) {
@@ -228,7 +230,7 @@ absl::StatusOr<scheduler::Agent*> ThreadAgents::Next() {
   }
   const std::int64_t thread = threads_ == 1 ? 0 : index.back();  // whatever the order of the walk
   const agents::AgentPrograms programs = state_.ProgramsOfAgent(next_);
-  if (!state_.program().device_axes.empty()) agent->PutOn(machine_.DeviceOf(index));
+  if (!state_.program().device_axes.empty()) agent->PutOn(machine_.shape().DeviceOf(index));
   agent->Begin({first_.value + static_cast<std::int32_t>(thread)}, programs);
   Start(agent->id(), {.program = static_cast<std::int32_t>(next_)});
   agent->SetOrdinal(Add(agent->id(), {.agent = agent}));
@@ -291,16 +293,18 @@ bool ThreadAgents::MaySignal(AgentId waiter, const WaitTarget& target, scheduler
   const Started* const started = StartedAs(who);
   if (target.kind == WaitTarget::Kind::kGroups || started == nullptr) return false;
   const std::vector<std::int64_t> index = IndexOf(*started);
-  if (target.kind == WaitTarget::Kind::kMeeting) return machine_.SameBlock(waiter, index);
-  if (target.kind == WaitTarget::Kind::kSpawned) return started->warp >= 0 && machine_.IndexOf(waiter) == index;
-  const SyncRequest& request = machine_.RequestOf(target.object.array);
+  if (target.kind == WaitTarget::Kind::kMeeting) return machine_.residents().IsOf(waiter, index);
+  if (target.kind == WaitTarget::Kind::kSpawned)
+    return started->warp >= 0 && machine_.residents().Of(waiter).index == index;
+  const SyncArray& array = machine_.syncs()[target.object.array];
+  const SyncRequest& request = array.request;
   if (request.collective >= 0) return live.agent != nullptr;  // any line of the kernel may ask for it
   const SyncObject object{request.site.text_line, request.name};
-  if (live.agent != nullptr && next_ < state_.walk().programs() && machine_.OfGrid(target.object.array) &&
+  if (live.agent != nullptr && next_ < state_.walk().programs() && !array.block.valid() &&
       reach_.MayComeFromStart(object)) {
     return true;  // its end lets another block begin
   }
-  if (!machine_.Sees(index, target.object.array)) return false;
+  if (!machine_.syncs().Sees(index, target.object.array)) return false;
   if (live.agent == nullptr) return reach_.MayComeFromStart(object);
   const Frame& frame = live.agent->frame();
   return reach_.MayCome(frame.program().steps[frame.pc].text_line, object);
@@ -316,7 +320,7 @@ std::vector<std::int64_t> ThreadAgents::IndexOf(const Started& started) const {
 std::string ThreadAgents::NameOf(scheduler::AgentOrdinal other) const {
   const Started* const started = StartedAs(ordinals_.Of(other));
   if (started == nullptr) return "";
-  const std::string thread = machine_.NameOf(IndexOf(*started));
+  const std::string thread = machine_.shape().NameOf(IndexOf(*started));
   return started->warp < 0 ? thread : Cat("warp ", started->warp, " of ", thread);
 }
 

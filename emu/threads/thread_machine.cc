@@ -1,166 +1,58 @@
-// Blocks and threads; what they wait for.
 #include "emu/threads/thread_machine.h"
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/program/agent_naming.h"
 
 namespace palladion::threads {
-namespace {
-
-// Objects of schedules: buffers are their own numbers; the others follow, far apart.
-constexpr std::int64_t kBarrierObjects = std::int64_t{1} << 40, kSemaphoreObjects = std::int64_t{2} << 40,
-                       kQueueObjects = std::int64_t{3} << 40, kMeetingObjects = std::int64_t{4} << 40,
-                       kWarpObjects = std::int64_t{5} << 40;
-
-}  // namespace
 
 ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memory, absl::Span<const std::int64_t> grid,
                              const ThreadMachineOptions& options)
     : memory_model::OverMemory(memory),
-      program_(program),
-      grid_(grid.begin(), grid.end()),
-      options_(options),
-      model_(memory_model::FenceRule(options.policy), /*proxies=*/program.target.backend == TargetBackend::kMosaicGpu) {
-  const bool threads = program.mesh.has_value() && program.mesh->thread_dim;
-  block_dims_ = grid_.size() - (threads ? 1 : 0);
-  const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
-  for (std::size_t d = block_dims_ - cluster_dims; d < block_dims_; ++d) units_ *= grid_[d];
-  if (several_devices()) {  // the whole launch is one cluster: anybody may reach for anybody's
-    units_ = 1;
-    for (const std::int64_t size : grid_) units_ *= size;
-  }
+      model_(memory_model::FenceRule(options.policy), /*proxies=*/program.target.backend == TargetBackend::kMosaicGpu),
+      shape_(program, grid, options.device),
+      residents_(shape_, model_),
+      base_{shape_, memory, model_, residents_},
+      peers_(base_),
+      session_(base_, options.between),
+      syncs_(base_, peers_, session_),
+      operands_(base_, peers_, program.operand_infos.size()),
+      block_memory_(base_, peers_, operands_, syncs_, options.races),
+      collectives_(base_),
+      queues_(base_),
+      operations_(base_, queues_, block_memory_, session_) {
   if (options.definedness) model_.TrackDefinedness();
   if (options.moves_nothing) model_.MoveNothing();
+  if (options.ordered_links) operations_.OrderLinks();
   model_.TrackAccesses(options.races);
   model_.NamePlaces(options.places);
 }
 
-memory_model::TrackedBuffer ThreadMachine::Tracked(BufferId array, const memory_model::Place& place) const {
-  const absl::Span<const std::int64_t> shape = memory_.ShapeOf(array);
-  return {.name = std::string(memory_.NameOf(array)),
-          .shape = {shape.begin(), shape.end()},
-          .element_bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(array)),
-          .space = memory_model::ProxySpace::kGlobal,
-          .place = place};
+// ---- memory
+
+absl::StatusOr<BufferId> ThreadMachine::Alloc(const AllocRequest& request) {
+  return request.place.has_value() ? block_memory_.Alloc(current_, request) : memory_.Alloc(request);
 }
 
-void ThreadMachine::Adopt(BufferId array) { model_.Adopt(array, Tracked(array, DevicePlace())); }
-
-void ThreadMachine::WrittenBefore(BufferId array) {
-  const absl::Span<const std::int64_t> shape = memory_.ShapeOf(array);
-  BoxAccess whole;
-  whole.rank = whole.value_rank = static_cast<int>(shape.size());
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    whole.start[d] = whole.lower[d] = 0;
-    whole.count[d] = whole.upper[d] = shape[d];
-    whole.step[d] = 1;
-    whole.order[d] = static_cast<std::uint8_t>(d);
-  }
-  const auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(array));
-  model_.Touch(Before(), array, AccessKind::kWrite,
-               memory_model::SetOf(shape, bytes, whole, memory_model::ReachOf(shape, whole)), {});
-}
-
-std::int64_t ThreadMachine::NumberOf(absl::Span<const std::int64_t> index) const {
-  std::int64_t number = 0;
-  for (std::size_t d = 0; d < block_dims_; ++d) number = number * grid_[d] + index[d];
-  return number;
-}
-
-// A block of one thread is called by its block alone.
-std::string ThreadMachine::NameOf(absl::Span<const std::int64_t> index) const {
-  if (program_.grid_in_agent) {
-    const std::size_t device_dims = program_.device_axes.size();
-    const absl::Span<const std::int64_t> program = index.subspan(device_dims);
-    const bool first = std::all_of(program.begin(), program.end(), [](std::int64_t i) { return i == 0; });
-    const std::string core =
-        program.empty() || (first && device_dims > 0) ? "the core" : "the core from " + AgentName(program) + " on";
-    return device_dims == 0
-               ? core
-               : Cat(core, device_dims > 0 && !first ? ", on " : " on ", DeviceName(index.first(device_dims)));
-  }
-  if (several_devices() || OfCores()) return AgentName(NamingOf(program_), index);
-  if (block_dims_ == grid_.size() || grid_.back() == 1) return NameOfBlock(index.first(block_dims_));
-  return AgentName({.blocks = true, .thread_index = true, .many_threads = true}, index);
-}
-
-std::string ThreadMachine::NameOf(const Block& block) const {
-  return program_.grid_in_agent || OfCores() ? NameOf(block.index) : NameOfBlock(block.index);
-}
-
-AgentId ThreadMachine::AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
-  const BlockId id = blocks_.Next();
-  Block& block = blocks_.Add();
-  block.index.assign(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(block_dims_));
-  block.number = NumberOf(index);
-  block.cluster = block.number / units_;
-  block.place = DevicePlace(DeviceOf(index))
-                    .With(PlaceLevel::kCluster, static_cast<std::int32_t>(block.cluster))
-                    .With(PlaceLevel::kBlock, static_cast<std::int32_t>(block.number % units_));
-  block_at_[block.number] = id;
-  if (begun_.size() <= static_cast<std::size_t>(block.number))
-    begun_.resize(static_cast<std::size_t>(block.number) + 1);
-  begun_[static_cast<std::size_t>(block.number)] = true;
-  clusters_[block.cluster].blocks.push_back(id);
-  const AgentId first = threads_.Next();
-  for (std::int64_t t = 0; t < threads; ++t) {
-    Thread& thread = threads_.Add();
-    thread.block = id;
-    thread.index = block.index;
-    thread.number = static_cast<std::size_t>(t);
-    if (threads > 1 || block_dims_ < grid_.size()) thread.index.push_back(t);
-    const memory_model::Place place = block.place.With(PlaceLevel::kThread, static_cast<std::int32_t>(t));
-    block.threads.push_back(model_.agents().Add(NameOf(thread.index), place));
-  }
-  block.running = block.threads.size();
-  block.meeting = model_.MakeRendezvous(Cat("the threads of ", NameOf(block)), block.threads);
-  return first;
-}
-
-bool ThreadMachine::EndThread(AgentId id) {
-  Block& block = Of(Of(id).block);
-  model_.AgentEnds(id);
-  Of(id).ended = true;
-  Cluster& cluster = clusters_.at(block.cluster);
-  if (HasPeers()) EndCollectives(Of(id), collectives_);
-  if (HasPeers()) EndCollectives(Of(id), cluster.collectives);
-  if (--block.running > 0) return false;
-  // Blocks of a cluster may look at each other's memory until all have come to their end.
-  if (++cluster.ended < BlocksOfCluster()) return false;
-  for (const BlockId other : cluster.blocks) EndBlock(other);
-  cluster.over = true;
-  RetireIfIdle(block.cluster);
-  return true;
-}
+// ---- what threads wait for
 
 bool ThreadMachine::CanWait(AgentId id, const WaitTarget& target) const {
-  const Thread& thread = Of(id);
   switch (target.kind) {
     case WaitTarget::Kind::kNothing:
     case WaitTarget::Kind::kQueue:  // of blocks, which are copied where that is asked for
       return true;
     case WaitTarget::Kind::kBarrier:
-      return model_.CanWait(id, BarrierOf(target.object));
+      return model_.CanWait(id, syncs_.BarrierOf(target.object));
     case WaitTarget::Kind::kSemaphore:
-      return model_.CanWait(SemaphoreOf(target.object), target.value);
-    case WaitTarget::Kind::kGroups: {
-      const auto may_go = [&](QueueId queue) {
-        return model_.CanAwaitGroups(queue, static_cast<std::size_t>(target.value),
-                                     target.reads_only ? Half::kRead : Half::kWrite);
-      };
-      const Thread& owner = thread.parent.valid() ? Of(thread.parent) : thread;  // asked often: no list for wgmma
-      if (target.queue == AsyncQueue::kMma) return !owner.mma.valid() || may_go(owner.mma);
-      const std::vector<QueueId> queues = QueuesOf(id, target.queue);
-      return std::all_of(queues.begin(), queues.end(), may_go);
-    }
+      return model_.CanWait(syncs_.SemaphoreOf(target.object), target.value);
+    case WaitTarget::Kind::kGroups:
+      return queues_.CanAwait(id, target);
     case WaitTarget::Kind::kMeeting:
-      return model_.CanLeave(id, Of(thread.block).meeting);
+      return model_.CanLeave(id, MeetingOf(id));
     case WaitTarget::Kind::kSpawned:
-      return thread.warps_running == 0;
+      return residents_.Of(id).warps_running == 0;
   }
   return true;
 }
@@ -169,173 +61,219 @@ std::string ThreadMachine::DescribeWait(AgentId id, const WaitTarget& target) co
   const auto words = [](const memory_model::WaitRecord& wait) {
     return Cat(wait.object, " (needs ", wait.needs, ", has ", wait.has, ")");
   };
-  const Thread& thread = Of(id);
   switch (target.kind) {
     case WaitTarget::Kind::kBarrier:
-      return words(model_.Of(BarrierOf(target.object)).Waiting(id, {}));
+      return words(model_.Of(syncs_.BarrierOf(target.object)).Waiting(id, {}));
     case WaitTarget::Kind::kSemaphore:
-      return words(model_.Of(SemaphoreOf(target.object)).Waiting(id, target.value, {}));
+      return words(model_.Of(syncs_.SemaphoreOf(target.object)).Waiting(id, target.value, {}));
     case WaitTarget::Kind::kGroups:
       return Cat("all but ", target.value, " of its groups of ",
                  target.queue == AsyncQueue::kMma ? "wgmma" : "copies to global memory");
     case WaitTarget::Kind::kMeeting:
-      return words(model_.Of(Of(thread.block).meeting).Waiting(id, {}, model_.agents()));
+      return words(model_.Of(MeetingOf(id)).Waiting(id, {}, model_.agents()));
     default:
       return "its warps";
   }
 }
 
-std::int64_t ThreadMachine::ObjectOf(SyncElement element) const {
-  const SyncArray& array = syncs_[element.array];
-  const auto i = static_cast<std::size_t>(element.element);
-  return array.barriers.empty() ? kSemaphoreObjects + array.semaphores[i].value
-                                : kBarrierObjects + array.barriers[i].value;
-}
-
-std::int64_t ThreadMachine::ObjectOf(const Completion& completion) {
-  const auto* barrier = std::get_if<BarrierId>(&completion.object);
-  return barrier != nullptr ? kBarrierObjects + barrier->value
-                            : kSemaphoreObjects + std::get<SemaphoreId>(completion.object).value;
-}
-
-// The queues of a thread and of its warps are one object: who waits for several of them has one footprint.
-std::int64_t ThreadMachine::QueueObject(AgentId id, AsyncQueue queue) const {
-  const AgentId owner = Of(id).parent.valid() ? Of(id).parent : id;
-  return kQueueObjects + 2 * owner.value + (queue == AsyncQueue::kMma ? 1 : 0);
-}
-
 std::int64_t ThreadMachine::ObjectOf(AgentId id, const WaitTarget& target) const {
-  const Thread& thread = Of(id);
   switch (target.kind) {
     case WaitTarget::Kind::kBarrier:
     case WaitTarget::Kind::kSemaphore:
-      return ObjectOf(target.object);
+      return syncs_.ObjectOf(target.object);
     case WaitTarget::Kind::kGroups:
-      return QueueObject(id, target.queue);
+      return queues_.ObjectOf(id, target.queue);
     case WaitTarget::Kind::kSpawned:
-      return kWarpObjects + id.value;
+      return WarpsObjectOf(id);
     default:
-      return kMeetingObjects + Of(thread.block).meeting.value;
+      return threads::ObjectOf(MeetingOf(id));
   }
 }
 
 absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
-  if (target.kind == WaitTarget::Kind::kQueue) return memory_.Wait(target, site);
   switch (target.kind) {
+    case WaitTarget::Kind::kQueue:
+      return memory_.Wait(target, site);
     case WaitTarget::Kind::kBarrier:
-      model_.Wait(current_, BarrierOf(target.object), CodeSite::Of(site));
+      model_.Wait(current_, syncs_.BarrierOf(target.object), CodeSite::Of(site));
       break;
     case WaitTarget::Kind::kSemaphore:
-      model_.Wait(current_, SemaphoreOf(target.object), target.value, target.decrement);
+      model_.Wait(current_, syncs_.SemaphoreOf(target.object), target.value, target.decrement);
       break;
     case WaitTarget::Kind::kGroups:
-      for (const QueueId queue : QueuesOf(current_, target.queue)) {
-        model_.AwaitGroups(current_, queue, static_cast<std::size_t>(target.value),
-                           target.reads_only ? Half::kRead : Half::kWrite);
-      }
+      queues_.Await(current_, target);
       break;
     case WaitTarget::Kind::kMeeting:
-      model_.Leave(current_, Of(Current().block).meeting);
+      model_.Leave(current_, MeetingOf(current_));
       break;
     case WaitTarget::Kind::kSpawned:
       JoinWarps();
       break;
     case WaitTarget::Kind::kNothing:
-    case WaitTarget::Kind::kQueue:
       break;
   }
   return absl::OkStatus();
 }
 
-absl::Status ThreadMachine::Meet(std::string what, const Site& site) {
-  model_.Enter(current_, Of(Current().block).meeting,
-               {Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site))), site.text_line}, CodeSite::Of(site));
+// ---- barriers and semaphores
+
+absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {
+  PALLADION_ASSIGN_OR_RETURN(const SyncId id, syncs_.Alloc(current_, request));
+  PALLADION_RETURN_IF_ERROR(Resume(syncs_[id]));
+  return id;
+}
+
+// Of an operand that earlier launches have left something in: that is there from here on.
+absl::Status ThreadMachine::Resume(const SyncArray& array) {
+  const std::int64_t device = shape_.DeviceOf(residents_.BlockOf(current_).index);
+  const agents::LaunchArrivals::Semaphores* const arriving = session_.Restore(array, device);
+  if (arriving == nullptr) return absl::OkStatus();
+  for (const agents::ArrivingCopy& copy : arriving->copies) {
+    AsyncRequest request = session_.RequestFor(array, copy);
+    memory_model::AgentTable& agents = model_.agents();
+    agents.Acquire(residents_.Before(), agents.ClockOf(current_));  // that the device has entered
+    PALLADION_RETURN_IF_ERROR(operations_.Start(current_, std::move(request), &copy));
+  }
   return absl::OkStatus();
+}
+
+SyncElement ThreadMachine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) {
+  const Block& block = residents_.Of(syncs_[element.array].block);
+  return syncs_.OfPeer(current_, element, LaunchShape::PeerOf(block.index, where), site);
+}
+
+absl::Status ThreadMachine::Arrive(SyncElement barrier, const Site& site) {
+  syncs_.Arrive(current_, barrier, site);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) {
+  const BarrierId id = syncs_.BarrierOf(barrier);
+  if (!model_.CanWait(current_, id)) return false;
+  model_.Wait(current_, id, CodeSite::Of(site));
+  return true;
+}
+
+absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
+  model_.Signal(current_, syncs_.SemaphoreOf(semaphore), CodeSite::Of(site), amount);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::int64_t> ThreadMachine::Read(SyncElement semaphore, const Site&) {
+  return model_.Read(current_, syncs_.SemaphoreOf(semaphore));
 }
 
 absl::Status ThreadMachine::Make(Fence fence, const Site& site) {
   memory_model::AgentTable& agents = model_.agents();
-  if (fence == Fence::kPrerequisiteGrids && before_.valid()) agents.Acquire(current_, agents.ClockOf(before_));
+  if (fence == Fence::kPrerequisiteGrids && residents_.overlaps())
+    agents.Acquire(current_, agents.ClockOf(residents_.Before()));
   if (fence == Fence::kSharedToAsync) model_.Commit(current_, memory_model::ClockPart::kAsyncSmem, CodeSite::Of(site));
   return absl::OkStatus();
 }
 
+absl::Status ThreadMachine::Meet(std::string what, const Site& site) {
+  model_.Enter(current_, MeetingOf(current_), {Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site))), site.text_line},
+               CodeSite::Of(site));
+  return absl::OkStatus();
+}
+
+absl::Status ThreadMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) {
+  collectives_.Enter(current_, grid_dims, std::move(what), CodeSite::Of(site));
+  return absl::OkStatus();
+}
+
+// ---- operations of engines
+
+Completion ThreadMachine::ArrivalAt(SyncElement barrier, std::int64_t shares) {
+  return {.object = syncs_.BarrierOf(barrier), .amount = shape_.cluster_size() / shares};
+}
+
+Completion ThreadMachine::SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) {
+  return {.object = syncs_.SemaphoreOf(semaphore), .amount = amount, .unit = unit};
+}
+
+QueueId ThreadMachine::QueueOf(AsyncQueue queue) {
+  return queue == AsyncQueue::kBlocks ? memory_.QueueOf(queue) : queues_.ForIssue(current_, queue);
+}
+
+absl::Status ThreadMachine::Start(AsyncRequest&& request) {
+  if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks))
+    return memory_.Start(std::move(request));
+  return operations_.Start(current_, std::move(request));
+}
+
+absl::Status ThreadMachine::CommitGroup(AsyncQueue queue, const Site&) {
+  queues_.CommitGroup(current_, queue);
+  return absl::OkStatus();
+}
+
+void ThreadMachine::Perform(AgentId operation, Half half) {
+  const std::optional<std::int64_t> idle = operations_.Perform(operation, half);
+  if (idle.has_value()) RetireIfIdle(*idle);
+}
+
+// ---- warps, and what has ended
+
 absl::Status ThreadMachine::Spawn(const SpawnRequest& request, const Site& site) {
   const AgentId parent = current_;
   for (std::int64_t w = 0; w < request.count; ++w) {
-    Thread& warp = threads_.Add();
-    warp.block = Of(parent).block;
-    warp.index = Of(parent).index;
-    warp.parent = parent;
-    warp.number = Of(parent).number;
-    warp.warp = static_cast<std::size_t>(w);
-    const memory_model::Place place =
-        model_.agents().PlaceOf(parent).With(PlaceLevel::kWarp, static_cast<std::int32_t>(w));
-    const AgentId id =
-        model_.agents().Spawn(parent, Cat("warp ", w, " of ", NameOf(parent)), place, CodeSite::Of(site));
-    Of(parent).warps.push_back(id);
-    ++Of(parent).warps_running;
-    PALLADION_RETURN_IF_ERROR(fork_(id, w, request.first));
+    const AgentId warp = residents_.Fork(parent, w, CodeSite::Of(site));
+    PALLADION_RETURN_IF_ERROR(fork_(warp, w, request.first));
   }
   return absl::OkStatus();
 }
 
 void ThreadMachine::JoinWarps() {
-  const std::vector<AgentId> warps = std::exchange(Current().warps, {});
+  const std::vector<AgentId> warps = std::exchange(residents_.Of(current_).warps, {});
   model_.JoinWarps(current_, warps);
-  for (const AgentId warp : warps) RetireThread(warp);
+  for (const AgentId warp : warps) residents_.RetireThread(warp);
 }
 
-void ThreadMachine::EndWarp(AgentId warp) { --Of(Of(warp).parent).warps_running; }
+bool ThreadMachine::EndThread(AgentId id) {
+  model_.AgentEnds(id);
+  if (shape_.has_peers()) collectives_.ThreadEnds(id);
+  if (!residents_.ThreadEnds(id)) return false;
+  const std::int64_t cluster = residents_.BlockOf(id).cluster;
+  for (const BlockId block : residents_.ClusterOf(cluster).blocks) EndBlock(block);
+  RetireIfIdle(cluster);
+  return true;
+}
 
-// ---- what has ended
+void ThreadMachine::EndBlock(BlockId block) {
+  syncs_.BlockEnds(block);
+  block_memory_.BlockEnds(block);
+  collectives_.BlockEnds(residents_.Of(block).index);
+}
 
-// Its operations have landed: nothing can ask for a block of it any more.
+// Where a cluster's operations have landed, nothing can ask for a block of it any more.
 void ThreadMachine::RetireIfIdle(std::int64_t number) {
-  const auto at = clusters_.find(number);
-  Cluster& cluster = at->second;
+  const Cluster& cluster = residents_.ClusterOf(number);
   if (cluster.under_way > 0) return;
-  for (const SyncId sync : std::exchange(cluster.ended_syncs, {})) RetireSync(sync);
+  for (const BlockId block : cluster.blocks) syncs_.RetireEnded(block);
   if (!cluster.over) return;
-  for (const auto& [key, collective] : cluster.collectives) model_.Retire(collective);
-  for (const BlockId block : cluster.blocks) RetireBlock(block);
-  clusters_.erase(at);
-}
-
-void ThreadMachine::RetireBlock(BlockId id) {
-  Block& block = Of(id);
-  for (const SyncId sync : std::vector<SyncId>(block.arrays)) RetireSync(sync);
-  for (const AgentId thread : block.threads) RetireThread(thread);
-  model_.Retire(block.meeting);
-  block_at_.erase(block.number);
-  blocks_.Retire(id);
-}
-
-void ThreadMachine::RetireThread(AgentId id) {
-  Thread& thread = Of(id);
-  thread.stores.push_back(thread.mma);
-  for (const QueueId queue : thread.stores) {
-    if (!queue.valid()) continue;
-    queue_objects_.erase(queue.value);
-    model_.Retire(queue);
+  collectives_.RetireCluster(number);
+  for (const BlockId block : cluster.blocks) {
+    syncs_.RetireBlock(block);
+    for (const AgentId thread : residents_.Of(block).threads) queues_.RetireThread(thread);
   }
-  model_.Retire(id);
-  threads_.Retire(id);
+  residents_.RetireCluster(number);
+}
+
+agents::LaunchLeft ThreadMachine::HandOver() {
+  syncs_.HandOver();
+  session_.ReportLostCopies();
+  return session_.left();
 }
 
 ThreadMachine::Kept ThreadMachine::kept() const {
-  std::size_t collectives = collectives_.size();
-  for (const auto& [number, cluster] : clusters_) collectives += cluster.collectives.size();
-  return {.threads = threads_.live(),
-          .blocks = blocks_.live(),
-          .clusters = clusters_.size(),
-          .syncs = syncs_.live(),
-          .queues = queue_objects_.size(),
-          .collectives = collectives,
-          .globals = globals_.size(),
-          .names = names_.size()};
+  return {.threads = residents_.threads(),
+          .blocks = residents_.blocks(),
+          .clusters = residents_.clusters(),
+          .syncs = syncs_.size(),
+          .queues = queues_.size(),
+          .collectives = collectives_.size(),
+          .globals = block_memory_.globals(),
+          .names = block_memory_.names()};
 }
-
-void ThreadMachine::End(const Site& site) { model_.End(CodeSite::Of(site)); }
 
 }  // namespace palladion::threads

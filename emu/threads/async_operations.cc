@@ -1,0 +1,63 @@
+#include "emu/threads/async_operations.h"
+
+#include <variant>
+
+#include "absl/container/inlined_vector.h"
+#include "semantics/base/status.h"
+
+namespace palladion::threads {
+namespace {
+
+absl::InlinedVector<BufferId, 8> BuffersOf(const AsyncRequest& request) {
+  absl::InlinedVector<BufferId, 8> buffers;
+  for (const auto* operands : {&request.sources, &request.destinations}) {
+    for (const AsyncOperand& operand : *operands) buffers.push_back(operand.buffer());
+  }
+  return buffers;
+}
+
+}  // namespace
+
+// The link that a copy goes over, where links keep the order of copies; none of a copy that stays on its device.
+QueueId AsyncOperations::LinkOf(AgentId thread, const AsyncRequest& request) {
+  if (!ordered_links_ || !base_.shape.several_devices() || request.destinations.empty()) return {};
+  const std::int64_t from = base_.shape.DeviceOf(base_.residents.BlockOf(thread).index);
+  const std::int64_t to = memory_.DeviceOf(request.destinations[0].buffer());
+  return to < 0 || to == from ? QueueId{} : queues_.Link(from, to);
+}
+
+absl::Status AsyncOperations::Start(AgentId thread, AsyncRequest&& request, const agents::ArrivingCopy* resumed) {
+  if (!request.queue.valid()) request.queue = LinkOf(thread, request);
+  if (request.await.empty() && !request.completions.empty()) {
+    request.await = base_.model.Of(std::get<BarrierId>(request.completions[0].object)).WaitCall();
+  }
+  const auto touched = BuffersOf(request);
+  base_.memory.TellIssued(request);
+  const AgentId issuer = resumed == nullptr ? thread : base_.residents.Before();
+  PALLADION_ASSIGN_OR_RETURN(const AgentId operation, base_.model.Start(issuer, std::move(request)));
+  session_.Started(operation, resumed);
+  const std::int64_t cluster = base_.residents.BlockOf(thread).cluster;
+  cluster_of_[operation.value] = cluster;
+  ++base_.residents.ClusterOf(cluster).under_way;
+  for (const BufferId buffer : touched) memory_.Use(buffer);
+  spawn_(operation);
+  return absl::OkStatus();
+}
+
+std::optional<std::int64_t> AsyncOperations::Perform(AgentId operation, Half half) {
+  absl::InlinedVector<BufferId, 8> done_with;
+  if (half == Half::kWrite) done_with = BuffersOf(base_.model.RequestOf(operation));
+  performing_ = true;
+  performer_ = operation;
+  base_.model.Perform({.operation = operation, .half = half}, &base_.memory);
+  performing_ = false;
+  for (const BufferId buffer : done_with) memory_.EndUse(buffer);
+  if (half == Half::kRead) return std::nullopt;
+  const auto of = cluster_of_.find(operation.value);
+  const std::int64_t cluster = of->second;
+  cluster_of_.erase(of);
+  if (--base_.residents.ClusterOf(cluster).under_way > 0) return std::nullopt;
+  return cluster;
+}
+
+}  // namespace palladion::threads

@@ -1,0 +1,50 @@
+// The queues of what threads start: of each thread its wgmma groups and, by lane, its groups of copies to global
+// memory; between devices that keep the order of copies, one for each link. Based on: PTX, where the executing thread
+// commits and awaits its own bulk async-groups. Limits: what the order of a queue means is the engine's
+// (memory_model/engine).
+#ifndef PALLADION_EMU_THREADS_ASYNC_QUEUES_H_
+#define PALLADION_EMU_THREADS_ASYNC_QUEUES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "emu/threads/machine_base.h"
+
+namespace palladion::threads {
+
+class AsyncQueues {
+ public:
+  explicit AsyncQueues(const MachineBase& base) : base_(base) {}
+
+  // Where the thread's next operation goes; invalid: in no queue.
+  QueueId ForIssue(AgentId thread, AsyncQueue queue);
+  QueueId Link(std::int64_t from, std::int64_t to);  // by the devices' numbers
+
+  void CommitGroup(AgentId thread, AsyncQueue queue);
+  // A wait for the thread's groups: may it go on?
+  bool CanAwait(AgentId thread, const WaitTarget& target) const;
+  void Await(AgentId thread, const WaitTarget& target);
+  bool Awaits(AgentId thread, AsyncQueue kind, QueueId queue) const;  // does such a wait look there?
+
+  std::int64_t ObjectOf(QueueId queue) const { return objects_.at(queue.value); }
+  std::int64_t ObjectOf(AgentId thread, AsyncQueue queue) const;  // of all of these
+
+  void RetireThread(AgentId thread);
+
+  std::size_t size() const { return objects_.size(); }
+
+ private:
+  std::vector<QueueId> Awaited(AgentId thread, AsyncQueue queue) const;
+
+  const MachineBase base_;
+  absl::flat_hash_map<std::int32_t, std::int64_t> objects_;         // of schedules, by queue
+  std::map<std::pair<std::int64_t, std::int64_t>, QueueId> links_;  // from, to
+};
+
+}  // namespace palladion::threads
+
+#endif  // PALLADION_EMU_THREADS_ASYNC_QUEUES_H_

@@ -1,0 +1,201 @@
+#include "emu/threads/block_memory.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion::threads {
+namespace {
+
+memory_model::ProxySpace SpaceOf(PlaceLevel memory) {
+  if (memory == PlaceLevel::kBlock) return memory_model::ProxySpace::kShared;
+  return memory == PlaceLevel::kDevice ? memory_model::ProxySpace::kGlobal : memory_model::ProxySpace::kPlain;
+}
+
+}  // namespace
+
+// Registers are the thread's own; the model knows them, because engines touch accumulators.
+absl::StatusOr<BufferId> BlockMemory::Make(const AllocRequest& request, const memory_model::Place& place) {
+  PALLADION_ASSIGN_OR_RETURN(const BufferId id, base_.memory.Alloc(request));
+  std::int64_t bytes = static_cast<std::int64_t>(base_.memory.ElementBytesOf(id));
+  base_.model.Adopt(id, {.name = request.name,
+                         .shape = {request.shape.begin(), request.shape.end()},
+                         .element_bytes = bytes,
+                         .space = SpaceOf(request.place->memory),
+                         .place = place});
+  return id;
+}
+
+absl::StatusOr<BufferId> BlockMemory::Alloc(AgentId thread, const AllocRequest& request) {
+  const PlaceLevel memory = request.place->memory;
+  const Block& block = base_.residents.BlockOf(thread);
+  // What one of several threads allocates alone is its own; so is global memory of one, which has no peers.
+  const bool alone = request.place->owner == PlaceLevel::kThread;
+  const bool own = alone && (memory == PlaceLevel::kDevice || block.threads.size() > 1);
+  if (memory == PlaceLevel::kThread || own) return Make(request, block.place);
+  return memory == PlaceLevel::kDevice ? AllocGlobal(thread, request) : AllocShared(thread, request);
+}
+
+// Global memory has no place in a block's stack: nobody else gets its bytes while somebody uses them.
+absl::StatusOr<BufferId> BlockMemory::AllocGlobal(AgentId id, const AllocRequest& request) {
+  Thread& thread = base_.residents.Of(id);
+  const Block& block = base_.residents.Of(thread.block);
+  const bool of_grid = request.place->owner == PlaceLevel::kDevice;
+  const ObjectName name = of_grid ? ObjectName{request.place->step, 0} : thread.NextName(request.place->step);
+  const auto [at, added] = globals_.try_emplace({of_grid ? BlockId{} : thread.block, name});
+  if (!added) return at->second.buffer;
+  const auto made = Make(request, of_grid ? base_.shape.PlaceOfDevice(0) : block.place);
+  if (!made.ok()) {
+    globals_.erase(at);
+    return made.status();
+  }
+  at->second = {*made, block.threads.size()};
+  global_[made->value] = at->first;
+  return *made;
+}
+
+absl::StatusOr<BufferId> BlockMemory::AllocShared(AgentId id, const AllocRequest& request) {
+  Thread& thread = base_.residents.Of(id);
+  SharedStack& stack = base_.residents.Of(thread.block).shared;
+  const ObjectName name = thread.NextName(request.place->step);
+  SharedBuffer* shared = stack.Find(name);
+  if (shared != nullptr && !shared->reached && shared->freed) {
+    stack.Retire(name);  // a peer reached for it too early
+    shared = nullptr;
+  }
+  if (shared == nullptr) {
+    const NewShared made{.name = {thread.block, name}, .offset = stack.Top(), .thread = id};
+    PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, MakeShared(made, request));
+    stack.Find(name)->reached = true;
+    return buffer;
+  }
+  if (!std::exchange(shared->reached, true) && base_.shape.several_devices() && !operands_.AtEntry(id))
+    base_.model.Reallocate(id, shared->buffer, {request.loc, request.text_line});
+  return shared->buffer;
+}
+
+// False: it is no such memory. The grid's stays until the kernel ends.
+bool BlockMemory::LeaveGlobal(BufferId buffer, const Site& site) {
+  const auto named = global_.find(buffer.value);
+  if (named == global_.end()) return false;
+  const auto at = globals_.find(named->second);
+  const BlockId block = at->first.first;
+  if (!block.valid() || --at->second.users > 0) return true;
+  globals_.erase(at);
+  global_.erase(named);
+  if (races_) {
+    base_.model.FreeAfter(base_.residents.Of(block).threads, "the end of its scope", buffer, CodeSite::Of(site));
+  }
+  Release(buffer);
+  return true;
+}
+
+// New memory takes the bytes of scopes that are over: what is still under way there is unordered with that, and what
+// was done to them is still invisible to asynchronous units until somebody commits it.
+absl::StatusOr<BufferId> BlockMemory::MakeShared(const NewShared& made, const AllocRequest& request) {
+  PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, base_.memory.Alloc(request));
+  const auto& [id, name] = made.name;
+  Block& block = base_.residents.Of(id);
+  syncs_.EndLeft(id, memory_model::Barrier::Ends::kScope);
+  SharedBuffer shared{.buffer = buffer, .offset = made.offset, .users = block.threads.size()};
+  shared.bytes = static_cast<std::int64_t>(base_.memory.ElementBytesOf(buffer));
+  for (const std::int64_t size : request.shape) shared.bytes *= size;
+  const SharedStack::Replaced replaced = block.shared.Place(name, shared);
+  for (const BufferId freed : replaced.freed) {
+    if (races_) base_.model.Free(made.thread, freed, {request.loc, request.text_line});
+  }
+  for (const BufferId gone : replaced.gone) Release(gone);
+  Track(made, buffer, request);
+  shared_[buffer.value] = made.name;
+  return buffer;
+}
+
+// Blocks of a cluster begin together, and their memory with them. A device's is there from when it enters the kernel;
+// what a scope makes later, from then on.
+void BlockMemory::Track(const NewShared& made, BufferId buffer, const AllocRequest& request) {
+  const Block& block = base_.residents.Of(made.name.first);
+  const CodeSite site{request.loc, request.text_line};
+  memory_model::TrackedBuffer tracked{.name = request.name,
+                                      .shape = {request.shape.begin(), request.shape.end()},
+                                      .element_bytes = static_cast<std::int64_t>(base_.memory.ElementBytesOf(buffer)),
+                                      .space = memory_model::ProxySpace::kShared,
+                                      .place = block.place,
+                                      .arena = made.name.first.value,
+                                      .offset = made.offset};
+  const AgentId core = block.threads[0];
+  if (!base_.shape.several_devices()) return base_.model.Adopt(buffer, std::move(tracked));
+  if (made.thread != core || operands_.AtEntry(core))
+    return base_.model.AllocAtStart(core, buffer, std::move(tracked), site);
+  base_.model.Alloc(core, buffer, std::move(tracked), site);
+}
+
+void BlockMemory::Leave(BufferId buffer, const Site& site) {
+  if (LeaveGlobal(buffer, site)) return;
+  const auto named = shared_.find(buffer.value);
+  if (named == shared_.end()) return Release(buffer);  // registers
+  const auto& [block, name] = named->second;
+  base_.residents.Of(block).shared.Leave(name);
+}
+
+// The bytes stay until no engine has them in hand.
+void BlockMemory::Release(BufferId buffer) {
+  shared_.erase(buffer.value);
+  if (in_use_.Free(buffer)) Free(buffer);
+}
+
+void BlockMemory::Free(BufferId buffer) {
+  base_.memory.Free(buffer);
+  base_.model.Drop(buffer);
+}
+
+void BlockMemory::BlockEnds(BlockId id) {
+  Block& block = base_.residents.Of(id);
+  const bool peers = races_ && base_.shape.has_peers();
+  const std::string end = peers ? Cat("the end of ", base_.shape.BlockNameOf(block.index)) : "";
+  for (const SharedBuffer& shared : block.shared.End()) {
+    // Nobody but a peer can reach it unordered: what the block's own engines still do is NOT_AWAITED.
+    if (peers && !shared.freed) base_.model.FreeAfter(block.threads, end, shared.buffer, {});
+    Release(shared.buffer);
+  }
+  base_.model.EndArena(id.value);
+}
+
+// Where a peer has not come to the allocation yet, its bytes are there all the same: they were from its start on.
+BufferId BlockMemory::OfPeer(AgentId thread, BufferId buffer, absl::Span<const PeerCoordinate> where,
+                             const Site& site) {
+  if (!where.empty() && operands_.Has(buffer)) return operands_.OfPeer(thread, buffer, where, site);
+  const auto named = shared_.find(buffer.value);
+  if (named == shared_.end()) return buffer;
+  const auto [mine, name] = named->second;
+  const Block& own = base_.residents.Of(mine);
+  const std::vector<std::int64_t> index = LaunchShape::PeerOf(own.index, where);
+  const BlockId peer = peers_.At(index);
+  if (peer == mine) return buffer;
+  const std::string object(base_.memory.NameOf(buffer));
+  if (!peers_.Runs(peer)) {
+    peers_.Report(thread, Cat("'", object, "'"), index, site);
+    return buffer;
+  }
+  const SharedStack& theirs = base_.residents.Of(peer).shared;
+  if (const SharedBuffer* found = theirs.Find(name); found != nullptr) return found->buffer;
+  const AllocRequest request{.name = object,
+                             .dtype = base_.memory.DTypeOf(buffer),
+                             .shape = base_.memory.ShapeOf(buffer),
+                             .loc = site.loc,
+                             .text_line = site.text_line};
+  const SharedBuffer* const here = own.shared.Find(name);  // all blocks of a grid have one layout
+  const std::int64_t offset = here == nullptr ? theirs.Top() : here->offset;
+  const absl::StatusOr<BufferId> made = MakeShared({.name = {peer, name}, .offset = offset, .thread = thread}, request);
+  return made.ok() ? *made : buffer;
+}
+
+std::int64_t BlockMemory::DeviceOf(BufferId buffer) const {
+  const auto named = shared_.find(buffer.value);
+  if (named != shared_.end()) return base_.shape.DeviceOf(base_.residents.Of(named->second.first).index);
+  return operands_.DeviceOf(buffer);
+}
+
+}  // namespace palladion::threads

@@ -1,0 +1,73 @@
+// The shape of a launch over threads: which blocks and threads it has, which blocks are a cluster, which device each is
+// on, and what messages call them. All of it is known before anybody runs, and nothing of it changes.
+// Several devices of a TPU that run a kernel together are the first dimensions of its grid, and their cores are blocks
+// of one cluster.
+// Based on: the grids of Pallas' Mosaic GPU backend, threads minor, then the blocks of a cluster. Limits: it does not
+// know who has begun or ended (residents.h).
+#ifndef PALLADION_EMU_THREADS_LAUNCH_SHAPE_H_
+#define PALLADION_EMU_THREADS_LAUNCH_SHAPE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "memory_model/order/places.h"
+#include "semantics/base/agent_name.h"
+#include "semantics/port/places.h"
+#include "semantics/program/program.h"
+
+namespace palladion::threads {
+
+inline std::string NameOfBlock(absl::Span<const std::int64_t> index) { return AgentName({.blocks = true}, index); }
+
+class LaunchShape {
+ public:
+  // `program` outlives it. `grid`: the launch's sizes, of every dimension. `device`: of every block; the first of
+  // several.
+  LaunchShape(const Program& program, absl::Span<const std::int64_t> grid, std::int32_t device);
+
+  std::int64_t size(std::size_t grid_dim) const { return grid_[grid_dim]; }
+  std::size_t block_dims() const { return block_dims_; }                  // the first ones: all but the thread's
+  bool counts_threads() const { return block_dims_ < grid_.size(); }      // does the last dimension?
+  bool several_devices() const { return !program_.device_axes.empty(); }  // that run the kernel together
+  bool cores() const { return program_.mesh.has_value() && program_.mesh->cores; }  // of a TPU, as a mesh
+  std::int64_t devices() const { return program_.devices; }
+  // How many numbers of blocks a cluster has. Of several devices: all, for anybody may reach for anybody's memory.
+  std::int64_t cluster_size() const { return cluster_size_; }
+  bool has_peers() const {
+    return cluster_size_ > 1 || several_devices();
+  }  // may a block reach for another one's memory?
+
+  // Of a block, by its index or that of one of its threads.
+  std::int64_t NumberOf(absl::Span<const std::int64_t> index) const;  // in the grid, row-major
+  std::int64_t ClusterOf(absl::Span<const std::int64_t> index) const { return NumberOf(index) / cluster_size_; }
+  std::int64_t DeviceOf(absl::Span<const std::int64_t> index) const;  // its number in the mesh
+  bool Has(absl::Span<const std::int64_t> index) const;               // is there such a block?
+
+  memory_model::Place PlaceOfDevice(std::int64_t device) const;
+  memory_model::Place PlaceOf(absl::Span<const std::int64_t> index) const;  // of the block
+
+  // The index of a block's peer; there may be no such block.
+  static std::vector<std::int64_t> PeerOf(absl::Span<const std::int64_t> index, absl::Span<const PeerCoordinate> where);
+  // The blocks that differ from this one along these dimensions only, itself among them: the first dimension slowest.
+  std::vector<std::vector<std::int64_t>> Along(absl::Span<const std::int64_t> index,
+                                               absl::Span<const std::size_t> grid_dims) const;
+
+  std::string NameOf(absl::Span<const std::int64_t> index) const;  // of a thread
+  std::string BlockNameOf(absl::Span<const std::int64_t> index) const;
+  // Whose memory was asked for, and why there is none: "of a block that has come to its end", if it has `begun`.
+  std::string WhyNoPeer(absl::Span<const std::int64_t> index, bool begun) const;
+
+ private:
+  const Program& program_;
+  const std::vector<std::int64_t> grid_;
+  const std::int32_t device_;
+  std::size_t block_dims_ = 0;
+  std::int64_t cluster_size_ = 1;
+};
+
+}  // namespace palladion::threads
+
+#endif  // PALLADION_EMU_THREADS_LAUNCH_SHAPE_H_

@@ -1,0 +1,57 @@
+// The arrays of a kernel call, as races see them: from when each is there, and, where several devices run the kernel
+// together, whose it is and how another device comes by its own.
+// Based on: Pallas, where a device's operand is named by another one's of the same number. Limits: what nobody writes
+// is not told of, and has no races.
+#ifndef PALLADION_EMU_THREADS_OPERAND_ARRAYS_H_
+#define PALLADION_EMU_THREADS_OPERAND_ARRAYS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "emu/threads/peers.h"
+
+namespace palladion::threads {
+
+class OperandArrays {
+ public:
+  // `peers` outlives it. `operands`: how many the kernel has.
+  OperandArrays(const MachineBase& base, const Peers& peers, std::size_t operands)
+      : base_(base), peers_(peers), operands_(operands) {}
+
+  // The array is there before every thread. Where several devices run the kernel together, one of a device's, by the
+  // operand's number: it is there when the device enters the kernel.
+  void Adopt(BufferId array);
+  void AdoptOf(std::int64_t device, std::size_t operand, BufferId array);
+  // The kernel before this one may not have ended yet, and writes the array.
+  void WrittenBefore(BufferId array);
+
+  // Of several devices, once all their blocks have been added, which they are before any runs: the devices enter the
+  // kernel. `meet`: they wait for each other there, so each knows that the others have entered.
+  void EnterDevices(bool meet);
+  // Has the core told nothing but that its device has entered?
+  bool AtEntry(AgentId core) const { return base_.model.agents().NowOf(core) == kEntered; }
+
+  // Is it one of several devices' arrays?
+  bool Has(BufferId array) const { return operand_of_.contains(array.value); }
+  // Of one of these: the same operand of the device of the peer of the thread's block.
+  BufferId OfPeer(AgentId thread, BufferId array, absl::Span<const PeerCoordinate> where, const Site& site) const;
+  std::int64_t DeviceOf(BufferId array) const;  // -1: it is no device's
+
+ private:
+  static constexpr std::uint32_t kEntered = 2;  // an agent's time once it has told that it has entered, nothing else
+  memory_model::TrackedBuffer Tracked(BufferId array, std::int64_t device) const;
+  void AllocAt(AgentId core, std::int64_t device);
+
+  const MachineBase base_;
+  const Peers& peers_;
+  const std::size_t operands_;
+  std::vector<std::vector<BufferId>> of_device_;  // by device and operand
+  absl::flat_hash_map<std::int32_t, std::size_t> operand_of_;
+};
+
+}  // namespace palladion::threads
+
+#endif  // PALLADION_EMU_THREADS_OPERAND_ARRAYS_H_

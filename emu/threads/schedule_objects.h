@@ -1,0 +1,34 @@
+// The objects of a launch over threads that operations touch, as the numbers by which schedules tell them apart: a
+// buffer is its own number, the others follow, far apart. Replay strings do not hold them; searches compare them.
+#ifndef PALLADION_EMU_THREADS_SCHEDULE_OBJECTS_H_
+#define PALLADION_EMU_THREADS_SCHEDULE_OBJECTS_H_
+
+#include <cstdint>
+#include <variant>
+
+#include "memory_model/sync/rendezvous.h"
+#include "semantics/base/ids.h"
+#include "semantics/port/async.h"
+
+namespace palladion::threads {
+
+inline constexpr std::int64_t kObjectsOfAKind = std::int64_t{1} << 40;
+
+inline std::int64_t ObjectOf(BarrierId barrier) { return 1 * kObjectsOfAKind + barrier.value; }
+inline std::int64_t ObjectOf(SemaphoreId semaphore) { return 2 * kObjectsOfAKind + semaphore.value; }
+// The queues of a thread and of its warps are one object: who waits for several of them has one footprint.
+inline std::int64_t QueueObjectOf(AgentId thread, AsyncQueue queue) {
+  return 3 * kObjectsOfAKind + 2 * thread.value + (queue == AsyncQueue::kMma ? 1 : 0);
+}
+inline std::int64_t ObjectOf(memory_model::RendezvousId meeting) { return 4 * kObjectsOfAKind + meeting.value; }
+inline std::int64_t WarpsObjectOf(AgentId thread) { return 5 * kObjectsOfAKind + thread.value; }
+inline std::int64_t LinkObjectOf(QueueId link) { return 6 * kObjectsOfAKind + link.value; }
+
+inline std::int64_t ObjectOf(const Completion& completion) {
+  const auto* barrier = std::get_if<BarrierId>(&completion.object);
+  return barrier != nullptr ? ObjectOf(*barrier) : ObjectOf(std::get<SemaphoreId>(completion.object));
+}
+
+}  // namespace palladion::threads
+
+#endif  // PALLADION_EMU_THREADS_SCHEDULE_OBJECTS_H_
