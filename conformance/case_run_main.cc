@@ -1,29 +1,39 @@
-// conformance_run, also as `palladion conformance`: runs cases from the shell and prints a line for each. For people
-// who write cases and for backends that are held against them; --write-hashes fills in the `hash` lines, so it is never
-// part of a test. The exit codes are those of the command.
+// conformance_run, also as `palladion conformance`: runs cases by our own interpreter or by a backend, and says what
+// became of them. For people who write cases and for backends that are held against them; --write-hashes fills in the
+// `hash` lines, so it is never part of a test. The exit codes are those of the command.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <system_error>
 
 #include "conformance/case_file.h"
 #include "conformance/case_runner.h"
+#include "conformance/results_file.h"
+#include "conformance/suite.h"
+#include "conformance/suite_options.h"
+#include "conformance/suite_report.h"
+#include "emu/report.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/status.h"
 #include "semantics/base/unfinished.h"
 #include "semantics/base/whole_file.h"
 
 namespace palladion::conformance {
 namespace {
 
-constexpr std::string_view kUsage =
-    "usage: conformance_run [--write-hashes] [FILE.case | FOLDER]...   (default: the cases that came with it)\n";
+constexpr int kFailed = 1, kInterrupted = 6;
 
-constexpr int kFailed = 1, kUsageError = 4, kInterrupted = 6;
-
-// A signal handler is given no object. A case takes a moment, so it is asked for between two of them.
-volatile std::sig_atomic_t interrupted = 0;
+// A signal handler is given no object.
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 void Interrupt(int signal) {
-  interrupted = 1;
+  interrupted = true;
   std::signal(signal, SIG_DFL);  // a second one ends the process
 }
 
@@ -31,11 +41,18 @@ void ListenFor(int signal) {
   if (std::signal(signal, Interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
-// In an installed package the cases lie beside the program, in a checkout beside its build folder.
+std::optional<std::string> FromEnvironment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+// In a wheel the cases lie beside the program, in an installation in share, in a checkout beside its build folder.
 std::string DefaultCases() {
   std::error_code error;
   const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const std::filesystem::path& cases : {here / "conformance_cases", here / ".." / "conformance" / "cases"}) {
+  for (const std::filesystem::path& cases :
+       {here / "conformance_cases", here / ".." / "share" / "palladion" / "conformance_cases",
+        here / ".." / "conformance" / "cases"}) {
     if (std::filesystem::is_directory(cases, error)) return cases.lexically_normal().string();
   }
   return "conformance/cases";
@@ -43,77 +60,140 @@ std::string DefaultCases() {
 
 absl::Status WriteWhole(const std::string& path, const std::string& text) {
   absl::StatusOr<WholeFile> file = WholeFile::Open(path);
-  if (!file.ok()) return file.status();
-  const absl::Status status = file->Write(text);
-  return status.ok() ? file->Commit() : status;
+  absl::Status status = file.status();
+  if (file.ok()) status = file->Write(text);
+  if (status.ok()) status = file->Commit();
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(Cat(path, ": cannot be written: ", ToStd(status.message())));
 }
 
-// 0: passed, 1: failed.
-int RunOne(const std::string& path, bool write_hashes) {
-  absl::StatusOr<Case> test = ReadCase(path);
-  if (!test.ok()) {
-    std::cout << "FAILED  " << std::string(test.status().message()) << "\n";
-    return 1;
+absl::Status WriteHashes(const std::vector<SelectedCase>& cases) {
+  for (const SelectedCase& selected : cases) {
+    if (!selected.test.ok()) continue;
+    PALLADION_ASSIGN_OR_RETURN(const std::string text, ReadText(selected.path));
+    PALLADION_RETURN_IF_ERROR(WriteWhole(selected.path, WithHashes(text, *selected.test, RunCase(*selected.test))));
   }
-  CaseResult result = RunCase(*test);
-  if (write_hashes) {
-    absl::StatusOr<std::string> text = ReadText(path);
-    if (text.ok()) {
-      if (const absl::Status status = WriteWhole(path, WithHashes(*text, *test, result)); !status.ok()) {
-        std::cout << "FAILED  " << path << ": cannot be written: " << std::string(status.message()) << "\n";
-        return 1;
-      }
-    }
-    test = ReadCase(path);
-    if (test.ok()) result = RunCase(*test);
-  }
-  std::cout << (result.failures.empty() ? "passed  " : "FAILED  ") << path << "\n";
-  for (const std::string& failure : result.failures) std::cout << "    " << failure << "\n";
-  return result.failures.empty() ? 0 : 1;
+  return absl::OkStatus();
 }
 
-int RunAll(const std::vector<std::string>& words, bool write_hashes) {
-  std::vector<std::string> paths;
-  for (const std::string& word : words) {
-    if (word.ends_with(".case")) {
-      paths.push_back(word);
-      continue;
-    }
-    absl::StatusOr<std::vector<std::string>> found = FindCases(word);
-    if (!found.ok()) {
-      std::cerr << std::string(found.status().message()) << "\n";
-      return kUsageError;
-    }
-    paths.insert(paths.end(), found->begin(), found->end());
+// Lines of cases in the order of their names, though they end in another; how far it is where nobody sees those.
+class Shown {
+ public:
+  Shown(const ConformanceLine& line, const std::vector<SelectedCase>& cases,
+        const std::vector<std::optional<CaseRecord>>& records)
+      : cases_(cases),
+        records_(records),
+        lines_(line.format == ReportFormat::kText && line.output.empty()),
+        progress_((!lines_ || ::isatty(STDOUT_FILENO) == 0) && ::isatty(STDERR_FILENO) != 0) {}
+  Shown(const Shown&) = delete;
+  Shown& operator=(const Shown&) = delete;
+  ~Shown() {
+    if (progress_) std::cerr << "\r\x1b[K" << std::flush;
   }
-  for (const int signal : {SIGINT, SIGTERM}) ListenFor(signal);
-  std::size_t failed = 0, ran = 0;
-  for (; ran < paths.size() && interrupted == 0; ++ran)
-    failed += static_cast<std::size_t>(RunOne(paths[ran], write_hashes));
-  std::cout << ran - failed << " passed, " << failed << " failed";
-  if (ran < paths.size()) std::cout << "; interrupted, " << paths.size() - ran << " did not run";
-  std::cout << "\n";
-  return failed > 0 ? kFailed : ran < paths.size() ? kInterrupted : 0;
+
+  void Update() {
+    for (; lines_ && next_ < records_.size() && records_[next_].has_value(); ++next_)
+      std::cout << CaseText(*records_[next_], cases_[next_].path) << std::flush;
+    if (!progress_) return;
+    const auto done = std::count_if(records_.begin(), records_.end(), [](const auto& r) { return r.has_value(); });
+    const auto failed = std::count_if(records_.begin(), records_.end(),
+                                      [](const auto& r) { return r.has_value() && r->outcome == Outcome::kFailed; });
+    std::cerr << "\r" << done << " of " << records_.size() << " cases, " << failed << " failed\x1b[K" << std::flush;
+  }
+
+ private:
+  const std::vector<SelectedCase>& cases_;
+  const std::vector<std::optional<CaseRecord>>& records_;
+  const bool lines_, progress_;
+  std::size_t next_ = 0;
+};
+
+std::string Report(const ConformanceLine& line, const std::vector<SelectedCase>& cases, const SuiteReport& report) {
+  if (line.format == ReportFormat::kJson) return ToJson(report);
+  if (line.format == ReportFormat::kJUnit) return ToJUnit(report);
+  if (line.format == ReportFormat::kSarif) return ToSarif(report);
+  std::string text;
+  for (const SelectedCase& selected : cases) {
+    const auto same = [&](const CaseRecord& record) { return record.name == selected.name; };
+    const auto record = std::find_if(report.records.begin(), report.records.end(), same);
+    if (record != report.records.end()) text += CaseText(*record, selected.path);
+  }
+  return Cat(text, Summary(report), "\n");
+}
+
+absl::Status Tell(const ConformanceLine& line, const std::vector<SelectedCase>& cases, const SuiteReport& report) {
+  if (!line.output.empty()) {
+    PALLADION_RETURN_IF_ERROR(WriteWhole(line.output, Report(line, cases, report)));
+    std::cout << Summary(report) << "\n";
+  } else if (line.format == ReportFormat::kText) {
+    std::cout << Summary(report) << "\n";
+  } else {
+    std::cout << Report(line, cases, report);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<SelectedCase>> Select(const ConformanceLine& line) {
+  PALLADION_ASSIGN_OR_RETURN(std::vector<SelectedCase> cases, SelectCases(line.words, DefaultCases()));
+  if (!line.shard_status_file.empty()) std::ofstream(line.shard_status_file).close();
+  return OfShard(OfTier(std::move(cases), line.tier), line.shard);
+}
+
+SuiteOptions OptionsOf(const ConformanceLine& line) {
+  SuiteOptions options{.forms = line.tier == Tier::kQuick ? Forms::kAsWritten : Forms::kAll, .jobs = line.jobs};
+  if (line.backend.has_value()) {
+    std::error_code error;
+    options.backend = {
+        .command = *line.backend, .time = line.time, .folder = std::filesystem::temp_directory_path(error).string()};
+  }
+  return options;
+}
+
+absl::StatusOr<int> RunLine(const ConformanceLine& line) {
+  PALLADION_ASSIGN_OR_RETURN(std::vector<SelectedCase> cases, Select(line));
+  if (line.write_hashes) {
+    PALLADION_RETURN_IF_ERROR(WriteHashes(cases));
+    PALLADION_ASSIGN_OR_RETURN(cases, Select(line));
+  }
+  SuiteReport report{.backend = line.backend.value_or(""), .tier = line.tier == Tier::kQuick ? "quick" : "full"};
+  std::optional<ResultsFile> results;
+  std::vector<std::optional<CaseRecord>> records(cases.size());
+  if (!line.resume.empty()) {
+    const std::string suite = Cat(report.tier, report.backend.empty() ? "" : Cat(", ", report.backend));
+    PALLADION_ASSIGN_OR_RETURN(ResultsFile file, ResultsFile::Open(line.resume, suite));
+    results.emplace(std::move(file));
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const auto done = results->done().find(cases[i].name);
+      if (done != results->done().end() && done->second.hash == cases[i].hash) records[i] = done->second;
+    }
+  }
+  {
+    Shown shown(line, cases, records);
+    shown.Update();
+    PALLADION_RETURN_IF_ERROR(
+        RunSuite(cases, OptionsOf(line), interrupted, records, [&](std::size_t, const CaseRecord& record) {
+          shown.Update();
+          return results.has_value() ? results->Add(record) : absl::OkStatus();
+        }));
+  }
+  for (std::optional<CaseRecord>& record : records) {
+    if (record.has_value()) report.records.push_back(*std::move(record));
+  }
+  report.not_run = cases.size() - report.records.size();
+  PALLADION_RETURN_IF_ERROR(Tell(line, cases, report));
+  return Count(report, Outcome::kFailed) > 0 ? kFailed : report.not_run > 0 ? kInterrupted : 0;
 }
 
 }  // namespace
 }  // namespace palladion::conformance
 
 int main(int argc, char** argv) {
+  using namespace palladion::conformance;
   palladion::RemoveUnfinishedWhenKilled();
-  std::vector<std::string> words;
-  bool write_hashes = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--write-hashes") {
-      write_hashes = true;
-    } else if (word.starts_with("-")) {
-      std::cerr << palladion::conformance::kUsage;
-      return palladion::conformance::kUsageError;
-    } else {
-      words.push_back(word);
-    }
-  }
-  if (words.empty()) words.push_back(palladion::conformance::DefaultCases());
-  return palladion::conformance::RunAll(words, write_hashes);
+  for (const int signal : {SIGINT, SIGTERM}) ListenFor(signal);
+  const auto line = ParseConformanceLine({argv + 1, argv + argc}, FromEnvironment);
+  const absl::StatusOr<int> code = line.ok() ? RunLine(*line) : line.status();
+  if (code.ok()) return *code;
+  std::cerr << "palladion conformance: " << std::string(code.status().message()) << "\n";
+  return static_cast<int>(palladion::ExitCodeOf(code.status()));
 }

@@ -19,9 +19,12 @@ struct CaseResult {
   std::vector<std::pair<std::string, std::uint64_t>> hashes;  // of each output, when there are any
 };
 
-// Prepares and runs the kernel, compares, and does the same with the kernel's canonical text, which must parse to
-// itself and give the same bits.
-CaseResult RunCase(const Case& test);
+// kAsWritten: the kernel of the file. kAll: also its canonical text, which must parse to itself and give the same bits,
+// and the program that is prepared for logs.
+enum class Forms : std::uint8_t { kAsWritten, kAll };
+
+// Prepares and runs the kernel in these forms, and compares.
+CaseResult RunCase(const Case& test, Forms forms = Forms::kAll);
 
 // The inputs that the case gives to the kernel. InvalidArgument with the case's place: they do not fit it.
 absl::StatusOr<std::vector<Tensor>> MakeInputs(const Case& test, const PreparedKernel& kernel);

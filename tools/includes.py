@@ -85,7 +85,7 @@ ALLOWED = {
     "emu/hunt": _TOLD,
     "emu/testing": _TOLD,
     "python": {"semantics/base", "emu.h"},
-    "conformance": {"semantics/base", "emu.h"},
+    "conformance": {"semantics/base", "semantics/tensor", "emu.h"},
     "bench": _MEMORY | _WHO | {"semantics/simd", "emu.h"},
 }
 ALLOWED = {part: parts - {part} for part, parts in ALLOWED.items()}
@@ -104,7 +104,7 @@ LIBRARIES = [
     (r"gtest/|gmock/", "GoogleTest", r".*_test\.(cc|h)$|.*_test_util\.h$|conformance/"),
     (r"absl/", "Abseil", r""),
     (r"xla/", "XLA's FFI", r"emu/ffi/"),
-    (r"nlohmann/", "nlohmann-json", r"emu/reports/"),
+    (r"nlohmann/", "nlohmann-json", r"emu/reports/|conformance/"),
     (r"sleef", "SLEEF", r"(?!)"),
     # Not in both compilers that must build this.
     (r"format$", "<format>", r"(?!)"),

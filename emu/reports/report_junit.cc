@@ -1,32 +1,15 @@
 #include <cstdio>
 
-#include "emu/reports/json.h"
 #include "emu/reports/printable.h"
 #include "emu/reports/report_formats.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/escapes.h"
 
 namespace palladion::reports {
 namespace {
 
 // What XML 1.0 cannot hold, and no terminal should get, is shown as an escape (printable.h).
-std::string Xml(std::string_view given) {
-  const std::string text = PrintableLines(given);
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = Utf8Length(text, i);
-    const char c = text[i];
-    // U+FFFE and U+FFFF are no characters of XML.
-    if (CodePointAt(text, i, length) == 0xfffe || CodePointAt(text, i, length) == 0xffff) {
-      out += '?';
-    } else if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\n' || c == '\t') {
-      Append(&out, "&#", static_cast<int>(c), ";");
-    } else {
-      out.append(text, i, length);
-    }
-    i += length;
-  }
-  return out;
-}
+std::string Xml(std::string_view text) { return XmlEscaped(PrintableLines(text)); }
 
 std::string PlaceOf(const std::vector<SourceFrame>& frames, int text_line, const std::string& kernel_path) {
   if (!frames.empty()) return Cat(frames[UserFrame(frames)].file, ":", frames[UserFrame(frames)].line);

@@ -5,6 +5,7 @@
 #include "emu/reports/json.h"
 #include "emu/reports/report_formats.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/escapes.h"
 #include "semantics/base/finding.h"
 
 namespace palladion::reports {
@@ -14,21 +15,6 @@ constexpr std::string_view kSchema =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 constexpr std::string_view kSourceRoot = "%SRCROOT%";
 constexpr std::int64_t kNoId = -1;
-
-// A path as a URI reference (RFC 3986): absolute ones get the scheme.
-std::string UriOf(std::string_view path) {
-  std::string uri = !path.empty() && path[0] == '/' ? "file://" : "";
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || std::string_view("-._~/").find(c) != std::string_view::npos) {
-      uri += c;
-    } else {
-      constexpr std::string_view kDigits = "0123456789ABCDEF";
-      uri += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
-  return uri;
-}
 
 std::string_view LevelOf(std::string_view severity) { return severity == "defect" ? "error" : severity; }
 

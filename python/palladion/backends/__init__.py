@@ -1,0 +1,1 @@
+"""Backends that the conformance suite can ask (docs/backends.md): `palladion conformance --exec "python -m palladion.backends.NAME"`."""
