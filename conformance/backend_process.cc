@@ -26,6 +26,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
+constexpr int kShellSignal = 128;
 constexpr std::size_t kKeptErrors = 600;         // bytes of its last words
 constexpr milliseconds kInterruptPeriod{100};    // how often an interrupt is looked for
 constexpr milliseconds kPatienceAtTheEnd{2000};  // for a program whose input is closed
@@ -193,9 +194,11 @@ absl::Status BackendProcess::Ended() {
     pollfd more = {err_, POLLIN, 0};
     if (::poll(&more, 1, 0) <= 0 || !ReadErrors()) Close(err_);
   }
+  const int code = WEXITSTATUS(exit_);  // a shell says so of a signal that ended what it ran
+  const std::string below = code > kShellSignal ? Cat(" (signal ", code - kShellSignal, ")") : "";
   const std::string how = !ended               ? "closed its standard output and did not end"
                           : WIFSIGNALED(exit_) ? Cat("was ended by signal ", WTERMSIG(exit_))
-                                               : Cat("ended with exit code ", WEXITSTATUS(exit_));
+                                               : Cat("ended with exit code ", code, below);
   const std::string cut = answer_.empty() ? "" : Cat(" in the middle of its answer '", PlainText(answer_, 100), "'");
   const std::string words = errors_.empty() ? "" : Cat("; its last words: ", PlainText(errors_));
   return absl::UnavailableError(Cat("it ", how, cut, words));

@@ -54,6 +54,16 @@ bool Meets(const std::string& filter, const SelectedCase& selected) {
                                            [&](const std::string& spec) { return Meets(filter, spec); });
 }
 
+// A filter that is a case's whole name is that case, and not also those whose names go on.
+std::set<std::string> NamesThatMeet(const std::string& filter, const std::vector<SelectedCase>& cases) {
+  std::set<std::string> names;
+  for (const SelectedCase& selected : cases) {
+    if (selected.name == filter) return {filter};
+    if (Meets(filter, selected)) names.insert(selected.name);
+  }
+  return names;
+}
+
 SelectedCase Read(const std::string& path) {
   const fs::path file = fs::absolute(path).lexically_normal();
   SelectedCase selected{
@@ -100,15 +110,11 @@ absl::StatusOr<std::vector<SelectedCase>> SelectCases(const std::vector<std::str
   if (filters.empty()) return cases;
   std::set<std::string> wanted;
   for (const std::string& filter : filters) {
-    bool any = false;
-    for (const SelectedCase& selected : cases) {
-      if (!Meets(filter, selected)) continue;
-      any = true;
-      wanted.insert(selected.name);
-    }
-    if (!any)
+    const std::set<std::string> met = NamesThatMeet(filter, cases);
+    if (met.empty())
       return absl::InvalidArgumentError(
           Cat("no case meets '", filter, "'; expected a file, a folder, or a part of the names of cases"));
+    wanted.insert(met.begin(), met.end());
   }
   std::erase_if(cases, [&](const SelectedCase& selected) { return !wanted.contains(selected.name); });
   return cases;

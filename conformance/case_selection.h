@@ -28,9 +28,9 @@ struct SelectedCase {
   absl::StatusOr<Case> test;  // a file that is no case fails when it is run
 };
 
-// `words` are files, folders, and filters: a part of a case's name or of a `# spec:` line, or a pattern of all of it
-// with * and ?. Without a file or folder the filters choose from `default_folder`. InvalidArgument: a folder without
-// cases, a filter that no case meets, two cases of one name.
+// `words` are files, folders, and filters: a case's name, a part of names or of `# spec:` lines, or a pattern of all of
+// one with * and ?. Without a file or folder the filters choose from `default_folder`. InvalidArgument: a folder
+// without cases, a filter that no case meets, two cases of one name.
 absl::StatusOr<std::vector<SelectedCase>> SelectCases(const std::vector<std::string>& words,
                                                       const std::string& default_folder);
 

@@ -109,9 +109,15 @@ std::string ToJUnit(const SuiteReport& report) {
     cases += JUnitCase(record);
     seconds += record.seconds;
   }
+  if (report.not_run > 0) {
+    Append(&cases, "    <testcase classname=\"suite\" name=\"not run\">\n      <error type=\"interrupted\" message=\"",
+           report.not_run, " cases did not run\"/>\n    </testcase>\n");
+  }
+  const std::size_t errors = report.not_run > 0 ? 1 : 0;
   const std::string totals =
-      Cat(" tests=\"", report.records.size(), "\" failures=\"", Count(report, Outcome::kFailed), "\" errors=\"0\"",
-          " skipped=\"", Count(report, Outcome::kUnsupported), "\" time=\"", absl::StrFormat("%.3f", seconds), "\"");
+      Cat(" tests=\"", report.records.size() + errors, "\" failures=\"", Count(report, Outcome::kFailed),
+          "\" errors=\"", errors, "\"", " skipped=\"", Count(report, Outcome::kUnsupported), "\" time=\"",
+          absl::StrFormat("%.3f", seconds), "\"");
   return Cat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", totals, ">\n  <testsuite name=\"",
              Xml("palladion conformance " + Tool(report)), "\"", totals, ">\n", cases,
              "  </testsuite>\n</testsuites>\n");
@@ -124,7 +130,8 @@ std::string ToSarif(const SuiteReport& report) {
   }
   Json run = {{"tool", {{"driver", {{"name", "palladion conformance"}, {"rules", SarifRules()}}}}},
               {"originalUriBaseIds", {{"CASES", {{"description", {{"text", "The folder of the cases."}}}}}}},
-              {"properties", {{"backend", Tool(report)}, {"tier", report.tier}}},
+              {"invocations", Json::array({Json{{"executionSuccessful", report.not_run == 0}}})},
+              {"properties", {{"backend", Tool(report)}, {"tier", report.tier}, {"notRun", report.not_run}}},
               {"results", results}};
   return Dumped(
       {{"$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"},
