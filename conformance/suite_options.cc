@@ -92,6 +92,12 @@ constexpr std::array<LineOption, 8> kOptions = {{{"tier", SetTier},
                                                  {"format", SetFormat},
                                                  {"output", SetOutput}}};
 
+absl::Status NoOption(const std::string& name) {
+  std::string all = "--write-hashes";
+  for (const LineOption& option : kOptions) Append(&all, ", --", option.name);
+  return absl::InvalidArgumentError(Cat("there is no option '", name, "'; expected one of ", all));
+}
+
 absl::Status SetFromEnvironment(const Environment& environment, ConformanceLine& line) {
   const std::optional<std::string> count = environment("GTEST_TOTAL_SHARDS");
   if (!count.has_value()) return absl::OkStatus();
@@ -124,7 +130,7 @@ absl::StatusOr<ConformanceLine> ParseConformanceLine(const std::vector<std::stri
     if (word == "--write-hashes") {
       line.write_hashes = true;
     } else if (option == kOptions.end()) {
-      return absl::InvalidArgumentError(Cat("there is no option '", name, "'; palladion help conformance lists them"));
+      return NoOption(name);
     } else if (name != word) {
       PALLADION_RETURN_IF_ERROR(option->set(word.substr(name.size() + 1), line));
     } else if (++i < arguments.size()) {
@@ -136,12 +142,6 @@ absl::StatusOr<ConformanceLine> ParseConformanceLine(const std::vector<std::stri
   if (line.write_hashes && (line.backend.has_value() || !line.resume.empty()))
     return absl::InvalidArgumentError("--write-hashes writes our own results: not with --exec or --resume");
   return line;
-}
-
-std::vector<std::string_view> ConformanceOptions() {
-  std::vector<std::string_view> names;
-  for (const LineOption& option : kOptions) names.push_back(option.name);
-  return names;
 }
 
 }  // namespace palladion::conformance

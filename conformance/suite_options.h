@@ -1,5 +1,5 @@
-// The command line of conformance_run, as `palladion conformance` hands it on. The options that readers are told of are
-// the command's (emu/command/command_table.cc); a test holds the two against each other.
+// The command line of conformance_run, as `palladion conformance` hands it on. What readers are told of the options is
+// in emu/command/command_table.cc; python/tests/test_conformance_command.py holds the two against each other.
 #ifndef PALLADION_CONFORMANCE_SUITE_OPTIONS_H_
 #define PALLADION_CONFORMANCE_SUITE_OPTIONS_H_
 
@@ -9,7 +9,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -38,8 +37,6 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 // InvalidArgument: an option that there is not, or a value that it cannot have.
 absl::StatusOr<ConformanceLine> ParseConformanceLine(const std::vector<std::string>& arguments,
                                                      const Environment& environment);
-
-std::vector<std::string_view> ConformanceOptions();  // their names, without dashes
 
 }  // namespace palladion::conformance
 

@@ -141,6 +141,27 @@ constexpr Option kMutate[] = {
     kKernel,
 };
 
+// conformance_run, a program of its own, reads them (conformance/suite_options.h).
+constexpr Option kConformance[] = {
+    {"tier", "full|quick",
+     "`quick`: for each rule of the specification the first case that names it, run once. `full`: every case, and our "
+     "own runs also from "
+     "the canonical text and with logs."},
+    {"shard", "I/N",
+     "Only part I of N, from 1; all parts together are the suite. Without it GoogleTest's variables count, where they "
+     "are set: "
+     "`GTEST_TOTAL_SHARDS`, `GTEST_SHARD_INDEX`, `GTEST_SHARD_STATUS_FILE`."},
+    {"jobs", "N", "So many cases at a time; each has its own backend (default: the host's processors)."},
+    {"exec", "CMD", "The [backend](backends.md) that is asked, a command for the shell, instead of Palladion."},
+    {"timeout", "SECONDS", "What a backend has for one case, from its start on for the first (default 60)."},
+    {"resume", "FILE",
+     "Where the results go, a line of JSON for each case as soon as it is done. Cases whose results are there already "
+     "do not run "
+     "again, unless their text was changed."},
+    {"format", "text|json|junit|sarif", "For people, for programs, for CI systems, for code scanning."},
+    {"output", "FILE", "Where the report goes; without it, to the standard output."},
+};
+
 constexpr Option kShow[] = {kKernel, kTarget};
 constexpr Option kFormatOnly[] = {kFormat};
 constexpr Option kExplain[] = {kFormat, kColor};
@@ -157,7 +178,9 @@ constexpr CommandInfo kCommands[] = {
     {"show", "K.pkir", "the kernels of a text: operands, types, target", kShow},
     {"print", "K.pkir", "the text in canonical form, or as JSON", kFormatOnly},
     {"mutate", "K.pkir", "kernels with one mistake each, as files: what a checker is graded by", kMutate},
-    {"conformance", "[FILE.case|FOLDER]...", "run conformance cases, by default all that came with the program", {}},
+    {"conformance", "[FILTER|FILE.case|FOLDER]...",
+     "hold Palladion, or a backend, against the conformance cases, by default all that came with the program",
+     kConformance},
     {"ops", "", "every operation with its backends and status", kFormatOnly},
     {"doctor", "", "version and SIMD targets", {}},
     {"completion", "bash|zsh|fish", "a script that completes commands and options in this shell", {}},
