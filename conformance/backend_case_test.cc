@@ -181,6 +181,12 @@ TEST(JudgeAnswer, FindingsOfAWrongKernel) {
   EXPECT_EQ(std::vector<std::string>{"OOB"}, wrong.codes.wrong);
 }
 
+TEST(JudgeAnswer, AnErrorOfAWrongKernelIsNoFailure) {
+  const BackendAnswer error = {.status = AnswerStatus::kError, .message = "it hangs"};
+  EXPECT_EQ(Outcome::kUnsupported, Judged(CaseOf("# exit: 1\n", "RACE_WW"), error).outcome);
+  EXPECT_EQ(Outcome::kFailed, Judged(CaseOf("", ""), error).outcome);
+}
+
 TEST(JudgeAnswer, ABackendThatLooksForAFamily) {
   const std::vector<std::string> races = {"RACE_*"};
   EXPECT_EQ(Outcome::kPassed, Judged(CaseOf("# exit: 1\n", "RACE_WW"), {.findings = races, .finds = races}).outcome);
