@@ -1,4 +1,4 @@
-# What `cmake --install` gives: the command, one shared library with the C++ interface and the C ABI, the public headers with
+# What `cmake --install` gives: the command and the conformance cases with their runner, one shared library with the C++ interface and the C ABI, the public headers with
 # every header they include, and the package for find_package(Palladion). The static libraries of the folders stay inside.
 
 include(CMakePackageConfigHelpers)
@@ -15,7 +15,9 @@ target_link_libraries(palladion_shared INTERFACE
   absl::status absl::statusor absl::strings absl::span absl::inlined_vector)
 
 install(TARGETS palladion_shared EXPORT PalladionTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS palladion RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The command looks for the runner of the cases beside itself, and the runner for the cases in share.
+install(TARGETS palladion conformance_run RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/conformance/cases/ DESTINATION ${CMAKE_INSTALL_DATADIR}/palladion/conformance_cases)
 install(EXPORT PalladionTargets NAMESPACE Palladion:: DESTINATION ${PALLADION_CMAKEDIR})
 
 configure_package_config_file(cmake/PalladionConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/PalladionConfig.cmake

@@ -57,7 +57,7 @@ Json SarifRules() {
 // The file is named from the folder of the cases.
 Json SarifResult(const CaseRecord& record) {
   const bool failed = record.outcome == Outcome::kFailed;
-  const Json place = {{"artifactLocation", {{"uri", UriOf(record.name + ".case")}, {"uriBaseId", "CASES"}}}};
+  const Json place = {{"artifactLocation", {{"uri", UriOf(record.name + ".case")}, {"uriBaseId", "%SRCROOT%"}}}};
   return {{"ruleId", failed ? "conformance.failed" : "conformance.unsupported"},
           {"ruleIndex", failed ? 0 : 1},
           {"kind", failed ? "fail" : "notApplicable"},
@@ -129,7 +129,7 @@ std::string ToSarif(const SuiteReport& report) {
     if (record.outcome != Outcome::kPassed) results.push_back(SarifResult(record));
   }
   Json run = {{"tool", {{"driver", {{"name", "palladion conformance"}, {"rules", SarifRules()}}}}},
-              {"originalUriBaseIds", {{"CASES", {{"description", {{"text", "The folder of the cases."}}}}}}},
+              {"originalUriBaseIds", {{"%SRCROOT%", {{"description", {{"text", "The folder of the cases."}}}}}}},
               {"invocations", Json::array({Json{{"executionSuccessful", report.not_run == 0}}})},
               {"properties", {{"backend", Tool(report)}, {"tier", report.tier}, {"notRun", report.not_run}}},
               {"results", results}};

@@ -24,6 +24,7 @@ import includes
 import links
 import operation_docs
 import pins
+import scoreboard
 
 ROOT = includes.ROOT
 MARKER = re.compile(r"(?P<open>(?:<!--| *#) generated:(?P<name>[\w-]+)(?: -->)?\n)(?P<body>.*?)(?P<close>(?:<!--| *#) /generated:(?P=name)\b)", re.DOTALL)
@@ -276,6 +277,9 @@ BLOCKS = {
     "mutation-score": mutation_score,
     "documented-score": documented_score,
     "gpu-corpus": gpu_corpus,
+    "scoreboard": lambda: scoreboard.families_table(scoreboard.read_records()),
+    "scoreboard-failures": lambda: scoreboard.failures_list(scoreboard.read_records()),
+    "scoreboard-codes": lambda: scoreboard.codes_table(scoreboard.read_records()),
 }
 
 @functools.cache

@@ -11,6 +11,7 @@ function(run)
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${work}/prefix)
+run(${work}/prefix/bin/palladion conformance --tier quick)  # finds its cases there
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${work}/build -G Ninja -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${work}/prefix)
 run(${CMAKE_COMMAND} --build ${work}/build)
 run(${work}/build/consumer)

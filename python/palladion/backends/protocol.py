@@ -89,6 +89,13 @@ def _answered(request: dict, answer: Answer) -> dict:
     return fields
 
 
+def told(error: Exception) -> str:
+    """A traceback that is part of the words, as of JAX's callbacks, is left out: what was thrown stands behind it."""
+    words = str(error).strip().splitlines() or [""]
+    first, last = words[0][:200], words[-1]
+    return f"{type(error).__name__}: {first}" + (f" ... {last}" if last != words[0] else "")
+
+
 def reply(line: str, run: Callable[[Question], Answer]) -> str:
     """The line that answers `line`, without its end."""
     request = json.loads(line)
@@ -97,7 +104,7 @@ def reply(line: str, run: Callable[[Question], Answer]) -> str:
     except NotSupported as error:
         fields = {"status": "not_supported", "message": str(error)}
     except Exception as error:  # whatever a backend throws is its answer to this case
-        fields = {"status": "error", "message": f"{type(error).__name__}: {error}"}
+        fields = {"status": "error", "message": told(error)}
     return json.dumps({"case": request["case"], **fields})
 
 
