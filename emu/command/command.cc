@@ -121,6 +121,8 @@ constexpr Command kCommands[] = {
     {"why", CommandWhy},
     {"log", CommandLog},
     {"diff", CommandDiff},
+    {"golden", CommandGolden},
+    {"compare", CommandCompare},
     {"mutate", CommandMutate},
     {"show", CommandShow},
     {"print", CommandPrint},

@@ -62,6 +62,8 @@ absl::StatusOr<ExitCode> CommandCheck(const CommandLine& line, const Console& co
 absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandConformance(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandMutate(const CommandLine& line, const Console& console);
+absl::StatusOr<ExitCode> CommandGolden(const CommandLine& line, const Console& console);
+absl::StatusOr<ExitCode> CommandCompare(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandExplain(const CommandLine& line, const Console& console);
 
 }  // namespace palladion::command

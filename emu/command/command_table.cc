@@ -135,6 +135,22 @@ constexpr Option kLog[] = {
     {"program", "I,J", "Only this program of the grid. What other programs would have left in memory is not there."},
 };
 
+constexpr Option kGolden[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"out", "DIR", "Where the [bundle](compare.md) goes: a folder that is not there yet, or is empty."},
+    {"seeds", "N", "How many schedules the check of the kernel tries (default 16)."},
+};
+
+constexpr Option kCompare[] = {
+    kFormat,
+    {"signed-zero", "", "A zero of the other sign is over tolerance; without this it is counted and passes."},
+    {"hypotheses", "N", "At most so many [hypotheses](compare.md#likely-cause) are run (default 400)."},
+    {"no-causes", "", "Without the search for a likely cause."},
+};
+
 constexpr Option kMutate[] = {
     {"out", "DIR", "Where `NAME.pkir` of each mutant goes."},
     {"per-kind", "N", "At most so many of each kind, spread evenly over the text (default: all)."},
@@ -174,6 +190,9 @@ constexpr CommandInfo kCommands[] = {
     {"why", "K.pkir", "what made one element of an output, followed back to the inputs", kWhy},
     {"log", "K.pkir", "one line for each instruction and program, with hashes of what it made and read", kLog},
     {"diff", "A B", "the first instruction in which two logs of one kernel differ", kFormatOnly},
+    {"golden", "K.pkir", "write a bundle that other implementations hold their outputs against", kGolden},
+    {"compare", "DIR OUTPUTS...", "hold outputs against a bundle, and say which mistake explains what differs",
+     kCompare},
     {"explain", "[CODE]", "what a finding code means, with a kernel that has it and its fix; or all codes", kExplain},
     {"show", "K.pkir", "the kernels of a text: operands, types, target", kShow},
     {"print", "K.pkir", "the text in canonical form, or as JSON", kFormatOnly},

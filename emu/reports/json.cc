@@ -1,5 +1,8 @@
 #include "emu/reports/json.h"
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 
 #include "emu/reports/printable.h"
@@ -72,6 +75,11 @@ JsonWriter& JsonWriter::Close(char bracket) {
 
 JsonWriter& JsonWriter::String(std::string_view text) { return Raw(JsonString(text)); }
 JsonWriter& JsonWriter::Number(std::int64_t number) { return Raw(std::to_string(number)); }
+JsonWriter& JsonWriter::Real(double number) {
+  if (!std::isfinite(number)) return Null();
+  std::array<char, 32> text{};
+  return Raw({text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr});
+}
 JsonWriter& JsonWriter::Bool(bool value) { return Raw(value ? "true" : "false"); }
 JsonWriter& JsonWriter::Null() { return Raw("null"); }
 

@@ -24,6 +24,7 @@ class JsonWriter {
   JsonWriter& Close(char bracket);
   JsonWriter& String(std::string_view text);
   JsonWriter& Number(std::int64_t number);
+  JsonWriter& Real(double number);  // the shortest that reads back the same; null for NaN and infinities
   JsonWriter& Bool(bool value);
   JsonWriter& Null();
   std::string Take() { return std::move(json_); }

@@ -1,0 +1,107 @@
+#include "emu/golden/tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "emu/golden/compare.h"
+#include "emu/golden/error_kernel.h"
+#include "emu/golden/rewrite.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/registry/op_row.h"
+
+namespace palladion::golden {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+absl::StatusOr<std::vector<Tensor>> RunErrorKernel(const PreparedKernel& kernel, const ErrorKernel& error,
+                                                   const RunOptions& run, const Bundle& bundle) {
+  PALLADION_ASSIGN_OR_RETURN(
+      const PreparedKernel prepared,
+      PrepareText(error.text,
+                  {.kernel = kernel.name(), .target = kernel.target(), .path = "the kernel of the error bounds"}));
+  std::vector<Tensor> inputs;
+  for (std::size_t i = 0; i < error.inputs.size(); ++i) {
+    if (error.inputs[i] != kNoInput) {
+      inputs.push_back(bundle.inputs[error.inputs[i]]);
+      continue;
+    }
+    PALLADION_ASSIGN_OR_RETURN(inputs.emplace_back(), Tensor::Create(DType::kF64, prepared.inputs()[i].shape));
+    inputs.back().FillWithZeroBytes();
+  }
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, Run(prepared, inputs, run));
+  return std::move(result.outputs);
+}
+
+// The elements that contractions and reductions of the text sum, all together: each as often as it stands there.
+double Summed(const Kernel& kernel, const Region& region) {
+  double n = 0;
+  for (const Instr& instr : region.body) {
+    const Flow flow = RowOf(instr).flow;
+    const bool sums = flow == Flow::kDot || flow == Flow::kReduce || flow == Flow::kPrefix;
+    if (sums && !instr.args.empty() && instr.args[0].kind == Arg::Kind::kValue) {
+      const Shape& shape = kernel.values[instr.args[0].value.index()].type.shape;
+      if (!shape.empty()) n += static_cast<double>(*std::max_element(shape.begin(), shape.end()));
+    }
+    for (const Region& inner : instr.regions) n += Summed(kernel, inner);
+  }
+  return n;
+}
+
+// Where no bound can be computed: gamma_n of the largest result, n what the text sums in all programs of the grid.
+void Estimate(const PreparedKernel& kernel, std::string_view why, GoldenOutput& output) {
+  const Module module = OnlyKernel(kernel);
+  double n = 1;
+  for (const Body& body : module.kernels[0].bodies) n += Summed(module.kernels[0], body.region);
+  double programs = 1;
+  for (const GridDim& dim : module.kernels[0].launch.grid)
+    programs *= static_cast<double>(std::max<std::int64_t>(1, dim.size));
+  const DType dtype = output.operand.dtype, sum = Accumulator(dtype);
+  double largest = 0;
+  for (std::int64_t i = 0; i < output.values.num_elements(); ++i) {
+    const double x = std::abs(NumberAt(output.values, i));
+    if (std::isfinite(x)) largest = std::max(largest, x);
+  }
+  const double growth = Gamma(n * programs, UnitRoundoff(sum)) * largest;
+  output.tolerance.emplace(DType::kF64, output.operand.shape);
+  for (std::int64_t i = 0; i < output.values.num_elements(); ++i)
+    output.tolerance->data<double>()[i] = growth + 2 * UnitRoundoff(dtype) * std::abs(NumberAt(output.values, i));
+  output.derivation =
+      Cat("an estimate, no bound (", std::string(why), "): gamma_n max|o| + 2 u |o|, n = ", n * programs,
+          ", gamma_n of ", Name(sum), ", u = ", UnitRoundoff(dtype), " of ", Name(dtype));
+}
+
+}  // namespace
+
+absl::Status AddTolerances(const PreparedKernel& kernel, const RunOptions& run, Bundle& bundle) {
+  const bool any = std::any_of(bundle.outputs.begin(), bundle.outputs.end(),
+                               [](const GoldenOutput& output) { return IsFloat(output.operand.dtype); });
+  const absl::StatusOr<ErrorKernel> error = any ? MakeErrorKernel(kernel) : absl::UnimplementedError("no floats");
+  absl::StatusOr<std::vector<Tensor>> bounds = std::vector<Tensor>();
+  bounds = error.ok() ? RunErrorKernel(kernel, *error, run, bundle) : error.status();
+  if (!bounds.ok() && absl::IsCancelled(bounds.status())) return bounds.status();
+  for (std::size_t i = 0; i < bundle.outputs.size(); ++i) {
+    GoldenOutput& output = bundle.outputs[i];
+    if (!IsFloat(output.operand.dtype)) {
+      output.derivation = "exact: the same bits";
+      continue;
+    }
+    if (!bounds.ok()) {
+      Estimate(kernel, ToStd(bounds.status().message()), output);
+      continue;
+    }
+    output.tolerance = std::move((*bounds)[error->companions[i]]);
+    for (double& e : output.tolerance->span<double>()) e = std::isnan(e) ? kInfinity : e;
+    output.derivation =
+        Cat("a bound of each element by running error analysis; ",
+            error->rules.empty() ? "elementwise operations only" : absl::StrJoin(error->rules, "; "),
+            "; result rounded to ", Name(output.operand.dtype), ", u = ", UnitRoundoff(output.operand.dtype));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace palladion::golden
