@@ -72,6 +72,24 @@ PALLADION_API int palladion_check(const palladion_program* program, const pallad
  * as above. */
 PALLADION_API char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, char** error);
 
+/* Runs and checks a kernel of which palladion.record wrote the inputs to a folder (in_NAME.npy), and writes a golden
+ * bundle (emu/golden/bundle.h). The result is the exit code of the command, *error as for palladion_prepare. */
+PALLADION_API int palladion_golden(const char* text, size_t size, const char* target, const char* recorded,
+                                   const char* directory, char** error);
+
+/* Holds outputs against a bundle. `names` are those of the kernel's outputs. The result is the JSON of
+ * docs/compare.md, *text (NULL: not wanted) the report for people; NULL on an error, as above. */
+typedef struct palladion_compare_request {
+  const char* directory; /* the bundle */
+  const char* const* names;
+  const palladion_array* outputs;
+  size_t n_outputs;
+  int signed_zero;    /* a zero of the other sign differs */
+  int causes;         /* look for a likely cause */
+  int64_t hypotheses; /* at most so many are run; 0: the default */
+} palladion_compare_request;
+PALLADION_API char* palladion_compare(const palladion_compare_request* request, char** text, char** error);
+
 /* The names of the kernels of a text, one a line; NULL on an error, as above. */
 PALLADION_API char* palladion_kernels(const char* text, size_t size, char** error);
 

@@ -105,7 +105,8 @@ LIBRARIES = [
     (r"gtest/|gmock/", "GoogleTest", r".*_test\.(cc|h)$|.*_test_util\.h$|conformance/"),
     (r"absl/", "Abseil", r""),
     (r"xla/", "XLA's FFI", r"emu/ffi/"),
-    (r"nlohmann/", "nlohmann-json", r"emu/reports/|conformance/"),
+    (r"nlohmann/", "nlohmann-json", r"emu/(reports|golden)/|conformance/"),
+    (r"png\.h", "libpng", r"emu/golden/"),
     (r"sleef", "SLEEF", r"(?!)"),
     # Not in both compilers that must build this.
     (r"format$", "<format>", r"(?!)"),

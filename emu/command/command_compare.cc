@@ -6,7 +6,9 @@
 
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
+#include "emu/command/output_directory.h"
 #include "emu/golden/comparison.h"
+#include "emu/golden/error_map.h"
 #include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -47,6 +49,21 @@ absl::StatusOr<std::vector<golden::FoundOutput>> ReadFound(const CommandLine& li
   return found;
 }
 
+// NAME.png of each output, the page, and the kernels that make the mistakes.
+absl::Status WritePages(const golden::Bundle& bundle, const golden::Comparison& comparison, OutputDirectory& out) {
+  for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
+    const golden::OutputComparison& output = comparison.outputs[i];
+    if (!output.error.ok() || output.elements == 0) continue;
+    PALLADION_ASSIGN_OR_RETURN(const std::string png, golden::ErrorMapPng(output, bundle.outputs[i].operand.shape));
+    PALLADION_RETURN_IF_ERROR(out.Write(output.name + ".png", png));
+  }
+  PALLADION_ASSIGN_OR_RETURN(const std::string page, golden::ComparisonPage(bundle, comparison));
+  PALLADION_RETURN_IF_ERROR(out.Write("compare.html", page));
+  for (std::size_t i = 0; i < comparison.causes.likely.size(); ++i)
+    PALLADION_RETURN_IF_ERROR(out.Write(Cat("cause_", i + 1, ".pkir"), comparison.causes.likely[i].text));
+  return out.Commit();
+}
+
 }  // namespace
 
 absl::StatusOr<ExitCode> CommandCompare(const CommandLine& line, const Console& console) {
@@ -59,12 +76,18 @@ absl::StatusOr<ExitCode> CommandCompare(const CommandLine& line, const Console& 
     return absl::InvalidArgumentError(
         Cat("expected a bundle's folder and outputs (a folder of NAME.npy, or NAME=FILE.npy); found ",
             line.words.size(), " words"));
+  std::optional<OutputDirectory> directory;
+  if (line.Has("out")) {
+    PALLADION_ASSIGN_OR_RETURN(OutputDirectory opened, OutputDirectory::Open(line));
+    directory.emplace(std::move(opened));
+  }
   PALLADION_ASSIGN_OR_RETURN(const golden::Bundle bundle, golden::ReadBundle(line.words[0]));
   PALLADION_ASSIGN_OR_RETURN(std::vector<golden::FoundOutput> found, ReadFound(line, bundle));
   std::optional<Attended> attended(std::in_place, console, bundle.kernel);
   options.run.control = options.causes.run.control = attended->control();
   PALLADION_ASSIGN_OR_RETURN(const golden::Comparison comparison, golden::Compare(bundle, std::move(found), options));
   attended.reset();
+  if (directory.has_value()) PALLADION_RETURN_IF_ERROR(WritePages(bundle, comparison, *directory));
   console.out << (format == "json" ? golden::ToJson(comparison) + "\n"
                                    : reports::PrintableLines(golden::ToText(comparison)));
   return golden::ExitCodeOf(comparison);

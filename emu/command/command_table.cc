@@ -149,6 +149,9 @@ constexpr Option kCompare[] = {
     {"signed-zero", "", "A zero of the other sign is over tolerance; without this it is counted and passes."},
     {"hypotheses", "N", "At most so many [hypotheses](compare.md#likely-cause) are run (default 400)."},
     {"no-causes", "", "Without the search for a likely cause."},
+    {"out", "DIR",
+     "Where pictures go: `NAME.png`, the error map of each output; `compare.html`, a page with all of it; "
+     "`cause_N.pkir`, the kernel that makes the N-th likely mistake."},
 };
 
 constexpr Option kMutate[] = {

@@ -74,7 +74,7 @@ std::string ManifestOf(const Bundle& bundle, const std::vector<File>& files) {
     json.Key("undefined").Bool(output.undefined.has_value()).Key("tolerance").Bool(output.tolerance.has_value());
     json.Key("derivation").String(output.derivation).Close('}');
   }
-  json.Close(']').Key("hash").String(kHash).Key("files").Open('{');
+  json.Close(']').Key("hash_kind").String(kHash).Key("files").Open('{');
   for (const File& file : files) json.Key(file.path).String(HashOf(file.content));
   return json.Close('}').Close('}').Take() + "\n";
 }
@@ -123,7 +123,7 @@ class Reader {
     if (const int version = manifest_.at("bundle").get<int>(); version != kBundleVersion)
       return absl::InvalidArgumentError(
           Cat(manifest, ": expected a bundle of version ", kBundleVersion, "; found ", version));
-    if (const auto hash = manifest_.at("hash").get<std::string>(); hash != kHash)
+    if (const auto hash = manifest_.at("hash_kind").get<std::string>(); hash != kHash)
       return absl::InvalidArgumentError(Cat(manifest, ": expected hashes of kind ", kHash, "; found '", hash, "'"));
     Bundle bundle;
     bundle.kernel = manifest_.at("kernel").get<std::string>();

@@ -1,9 +1,172 @@
 #include "emu/golden/causes.h"
 
-namespace palladion::golden {
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
 
-absl::StatusOr<Causes> FindCauses(const Bundle&, absl::Span<const Tensor* const>, const CauseOptions&) {
-  return Causes{};
+#include "emu/golden/compare.h"
+#include "emu/golden/hypotheses.h"
+#include "emu/launch/launch.h"
+#include "semantics/base/status.h"
+#include "semantics/ir/printer.h"
+
+namespace palladion::golden {
+namespace {
+
+constexpr std::size_t kMostShown = 8;
+
+// How near is near enough where a mistake moved values: an element's own tolerance, or the usual one of its output, as
+// the value that stands there may be another element's.
+double UsualTolerance(const GoldenOutput& output) {
+  if (!output.tolerance.has_value()) return 0;
+  std::vector<double> all(output.tolerance->span<double>().begin(), output.tolerance->span<double>().end());
+  std::erase_if(all, [](double e) { return !std::isfinite(e); });
+  if (all.empty()) return 0;
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle;
+}
+
+class Search {
+ public:
+  Search(const Bundle& bundle, absl::Span<const Tensor* const> found, const CauseOptions& options)
+      : bundle_(bundle), found_(found), options_(options) {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      usual_.push_back(UsualTolerance(bundle.outputs[i]));
+      held_.emplace_back();
+      if (found[i] != nullptr) held_.back() = CompareOutput(bundle.outputs[i], *found[i], {}).held;
+    }
+  }
+
+  absl::StatusOr<Causes> Run() {
+    causes_.over = CountOf(Held::kOver) > 0;
+    causes_.wrong = CountOf(causes_.over ? Held::kOver : Held::kWithin);
+    causes_.right = CountOf(Held::kSame) + (causes_.over ? CountOf(Held::kWithin) : 0);
+    if (causes_.wrong == 0 || !options_.wanted) return causes_;
+    PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel,
+                               PrepareText(bundle_.text, {.kernel = bundle_.kernel, .target = bundle_.target}));
+    const Module module = OnlyKernel(kernel);
+    const auto start = std::chrono::steady_clock::now();
+    for (const Hypothesis& hypothesis : AllOf(module)) {
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+      if (causes_.tried + causes_.failed >= options_.most || spent.count() > options_.seconds) {
+        ++causes_.left;
+        continue;
+      }
+      PALLADION_RETURN_IF_ERROR(Try(module, hypothesis));
+    }
+    Rank();
+    return causes_;
+  }
+
+ private:
+  // What changes roundings alone comes first where nothing is over tolerance, and nothing else can be meant then.
+  std::vector<Hypothesis> AllOf(const Module& module) const {
+    std::vector<Hypothesis> all;
+    if (causes_.over) {
+      AddBlockHypotheses(module, all);
+      AddPaddingHypotheses(module, all);
+    }
+    AddRoundingHypotheses(module, all);
+    AddSumHypotheses(module, all);
+    if (causes_.over) AddProgramHypotheses(module, all);
+    return all;
+  }
+
+  std::int64_t CountOf(Held what) const {
+    std::int64_t n = 0;
+    for (const std::vector<Held>& held : held_) n += std::count(held.begin(), held.end(), what);
+    return n;
+  }
+
+  absl::StatusOr<std::vector<Tensor>> Outputs(const std::string& text, Fill fill) const {
+    PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel,
+                               PrepareText(text, {.kernel = bundle_.kernel, .target = bundle_.target}));
+    agents::LaunchOptions launch{.run = options_.run};
+    launch.fill = fill;
+    PALLADION_ASSIGN_OR_RETURN(RunResult result, launch::RunWatched(kernel, bundle_.inputs, launch));
+    PALLADION_RETURN_IF_ERROR(launch::EndOf(result.report));
+    return std::move(result.outputs);
+  }
+
+  // A kernel that cannot be prepared, or does not end, is no explanation.
+  absl::Status Try(const Module& module, const Hypothesis& hypothesis) {
+    Module edited = module;
+    hypothesis.edit(edited);
+    const std::string text = Print(edited);
+    const absl::StatusOr<std::vector<Tensor>> outputs = Outputs(text, hypothesis.fill);
+    if (!outputs.ok()) {
+      ++causes_.failed;
+      return absl::IsCancelled(outputs.status()) ? outputs.status() : absl::OkStatus();
+    }
+    ++causes_.tried;
+    std::optional<std::vector<Tensor>> others;
+    if (hypothesis.anything) {
+      absl::StatusOr<std::vector<Tensor>> again = Outputs(text, {.kind = Fill::Kind::kZero});
+      if (again.ok()) others = *std::move(again);
+    }
+    Cause cause{.kind = hypothesis.kind, .what = hypothesis.what, .explained = 0, .spoiled = 0, .text = text};
+    for (std::size_t i = 0; i < outputs->size(); ++i) {
+      if (found_[i] != nullptr) Judge(hypothesis, i, (*outputs)[i], others ? &(*others)[i] : nullptr, cause);
+    }
+    if (cause.explained > cause.spoiled) causes_.likely.push_back(std::move(cause));
+    return absl::OkStatus();
+  }
+
+  static bool SameBits(const Tensor& a, const Tensor& b, std::int64_t i) {
+    const std::size_t n = StorageBytes(a.dtype()), at = static_cast<std::size_t>(i) * n;
+    return std::equal(a.bytes() + at, a.bytes() + at + n, b.bytes() + at);
+  }
+
+  bool Near(std::size_t output, const Tensor& hypothesis, std::int64_t i) const {
+    const double a = NumberAt(hypothesis, i), b = NumberAt(*found_[output], i);
+    if (a == b || (std::isnan(a) && std::isnan(b))) return true;
+    const std::optional<Tensor>& tolerance = bundle_.outputs[output].tolerance;
+    const double own = tolerance.has_value() ? tolerance->data<double>()[i] : 0;
+    return std::abs(a - b) <= (std::isfinite(own) ? std::max(own, usual_[output]) : usual_[output]);
+  }
+
+  void Judge(const Hypothesis& hypothesis, std::size_t output, const Tensor& gives, const Tensor* other, Cause& cause) {
+    for (std::int64_t i = 0; i < gives.num_elements(); ++i) {
+      const Held held = held_[output][static_cast<std::size_t>(i)];
+      if (held == Held::kUndefined) continue;
+      const bool wrong = held == Held::kOver || (!causes_.over && held == Held::kWithin);
+      const bool unwritten = other != nullptr && !SameBits(gives, *other, i);
+      const bool bits = hypothesis.of_numbers || !causes_.over;
+      const bool explained = unwritten || (bits ? SameBits(gives, *found_[output], i) : Near(output, gives, i));
+      if (wrong && explained) ++cause.explained;
+      if (wrong && unwritten) ++cause.unwritten;
+      if (!wrong && (unwritten || !explained)) ++cause.spoiled;
+    }
+  }
+
+  void Rank() {
+    const auto order = [](const Cause& cause) {
+      return std::make_pair(cause.spoiled - cause.explained, cause.unwritten);
+    };
+    std::stable_sort(causes_.likely.begin(), causes_.likely.end(),
+                     [&](const Cause& a, const Cause& b) { return order(a) < order(b); });
+    const std::int64_t best = causes_.likely.empty() ? 0 : -order(causes_.likely[0]).first;
+    std::erase_if(causes_.likely, [&](const Cause& cause) { return 2 * -order(cause).first < best; });
+    if (causes_.likely.size() > kMostShown) causes_.likely.resize(kMostShown);
+  }
+
+  const Bundle& bundle_;
+  const absl::Span<const Tensor* const> found_;
+  const CauseOptions& options_;
+  std::vector<double> usual_;            // of each output
+  std::vector<std::vector<Held>> held_;  // of each output's elements
+  Causes causes_;
+};
+
+}  // namespace
+
+absl::StatusOr<Causes> FindCauses(const Bundle& bundle, absl::Span<const Tensor* const> found,
+                                  const CauseOptions& options) {
+  return Search(bundle, found, options).Run();
 }
 
 }  // namespace palladion::golden

@@ -26,6 +26,7 @@ struct Cause {
   std::string kind;            // "transposed block"
   std::string what;            // "the blocks of 'x' are transposed"
   std::int64_t explained = 0;  // of the wrong elements: what the hypothesis gives there is what the backend gave
+  std::int64_t unwritten = 0;  // of these: the hypothesis leaves the element unwritten, so any value would do
   std::int64_t spoiled = 0;    // of the right elements: the hypothesis gives something else than the backend
   std::string text;            // the kernel that makes the mistake
 };

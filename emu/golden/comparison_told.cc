@@ -61,8 +61,9 @@ void Tell(const Causes& causes, std::string& out) {
          causes.right, " others):\n");
   if (causes.likely.empty()) out += "  none: no hypothesis gives what the backend gave\n";
   for (const Cause& cause : causes.likely) {
-    Append(&out, "  ", cause.kind, ": ", cause.what, ": explains ", cause.explained, " of ", causes.wrong, ", spoils ",
-           cause.spoiled, " of ", causes.right, "\n");
+    Append(&out, "  ", cause.kind, ": ", cause.what, ": explains ", cause.explained, " of ", causes.wrong,
+           cause.unwritten == 0 ? "" : Cat(" (", cause.unwritten, " as unwritten, where any value would do)"),
+           ", spoils ", cause.spoiled, " of ", causes.right, "\n");
   }
 }
 
@@ -93,7 +94,13 @@ void Write(const Causes& causes, reports::JsonWriter& json) {
   json.Key("likely").Open('[');
   for (const Cause& cause : causes.likely) {
     json.Open('{').Key("kind").String(cause.kind).Key("what").String(cause.what);
-    json.Key("explained").Number(cause.explained).Key("spoiled").Number(cause.spoiled).Close('}');
+    json.Key("explained")
+        .Number(cause.explained)
+        .Key("unwritten")
+        .Number(cause.unwritten)
+        .Key("spoiled")
+        .Number(cause.spoiled)
+        .Close('}');
   }
   json.Close(']').Close('}');
 }

@@ -18,12 +18,14 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.bridge.session import emulate, last_report
     from palladion.bridge.session_report import SessionReport
     from palladion.checking import check
+    from palladion.golden_bundle import Comparison, compare, golden
     from palladion.interception import export
     from palladion.jax_source import to_jax, to_jax_source
     from palladion.probes import target
     from palladion.running import PalladionWarning, record, run
 
 _NEEDS_JAX = {
+    "Comparison": "golden_bundle", "compare": "golden_bundle", "golden": "golden_bundle",
     "Params": "bridge.params", "SessionReport": "bridge.session_report", "emulate": "bridge.session", "install": "bridge.rules",
     "last_report": "bridge.session", "uninstall": "bridge.rules", "check": "checking", "export": "interception",
     "target": "probes", "PalladionWarning": "running", "record": "running", "run": "running",

@@ -47,6 +47,12 @@ class _CallRequest(ctypes.Structure):
                 ("options", ctypes.c_char_p), ("session", ctypes.c_int64)]
 
 
+class _CompareRequest(ctypes.Structure):
+    _fields_ = [("directory", ctypes.c_char_p), ("names", ctypes.POINTER(ctypes.c_char_p)), ("outputs", ctypes.POINTER(_Array)),
+                ("n_outputs", ctypes.c_size_t), ("signed_zero", ctypes.c_int), ("causes", ctypes.c_int),
+                ("hypotheses", ctypes.c_int64)]
+
+
 def candidates() -> list:
     """Where the library may be, best first."""
     package = os.path.dirname(os.path.abspath(__file__))
@@ -105,6 +111,9 @@ def load():
             ("palladion_operations", ctypes.c_void_p, [])):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
+    library.palladion_golden.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, text_out]
+    library.palladion_compare.restype = ctypes.c_void_p
+    library.palladion_compare.argtypes = [ctypes.POINTER(_CompareRequest), text_out, text_out]
     library.palladion_mutants.restype = ctypes.c_void_p
     library.palladion_mutants.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, text_out]
     for function in (library.palladion_kernels, library.palladion_canonical, library.palladion_text_json, library.palladion_tell):
@@ -348,3 +357,27 @@ def tell(request: dict) -> str:
 def mutants(text: str, kernel: str | None = None, per_kind: int = 0) -> list:
     """Kernels with one mistake each: objects with name, mutation, line, what, text, refused. At most `per_kind` of each, or all."""
     return json.loads(_text_of_text("palladion_mutants", text, kernel.encode() if kernel else None, per_kind))
+
+
+def golden(text: str, target: str | None, recorded: str, directory: str) -> None:
+    """A bundle of a kernel whose inputs palladion.record wrote to the folder `recorded`."""
+    library, encoded, message = load(), text.encode(), ctypes.c_void_p()
+    code = library.palladion_golden(encoded, len(encoded), target.encode() if target else None, os.fsencode(recorded),
+                                    os.fsencode(directory), ctypes.byref(message))
+    error = _take_text(library, message)
+    if code != CLEAN:
+        raise PalladionError(error or "the bundle was not written", code)
+
+
+def compare(directory: str, outputs: dict, signed_zero: bool, causes: bool, hypotheses: int) -> tuple:
+    """NumPy arrays by name, held against a bundle: the report as a dict, and as text."""
+    library, keep = load(), []
+    arrays = (_Array * max(1, len(outputs)))(*[_described(np.ascontiguousarray(a).reshape(np.shape(a)), keep) for a in outputs.values()])
+    names = (ctypes.c_char_p * max(1, len(outputs)))(*[name.encode() for name in outputs])
+    request = _CompareRequest(os.fsencode(directory), names, arrays, len(outputs), signed_zero, causes, hypotheses)
+    text, message = ctypes.c_void_p(), ctypes.c_void_p()
+    pointer = ctypes.c_void_p(library.palladion_compare(ctypes.byref(request), ctypes.byref(text), ctypes.byref(message)))
+    error = _take_text(library, message)
+    if not pointer.value:
+        raise PalladionError(error or "the outputs could not be compared", _code_of(error))
+    return json.loads(_take_text(library, pointer)), _take_text(library, text)

@@ -1,0 +1,82 @@
+// The part of the C ABI that makes golden bundles and holds outputs against them.
+#include <cstring>
+#include <utility>
+
+#include "emu/bridge/c_arrays.h"
+#include "emu/bridge/interrupt.h"
+#include "emu/c_api.h"
+#include "emu/golden/comparison.h"
+#include "emu/reports/printable.h"
+#include "semantics/base/status.h"
+#include "semantics/tensor/npy.h"
+
+namespace {
+
+using palladion::Tensor;
+using palladion::bridge::CopyText;
+using palladion::bridge::ErrorText;
+using palladion::bridge::Guarded;
+using palladion::bridge::SetText;
+using palladion::bridge::TextOf;
+
+// FOLDER/in_NAME.npy of every input, as palladion.record writes them.
+absl::StatusOr<std::vector<Tensor>> ReadRecorded(const palladion::PreparedKernel& kernel, const std::string& folder) {
+  std::vector<Tensor> inputs;
+  for (const palladion::OperandDescription& input : kernel.inputs()) {
+    PALLADION_ASSIGN_OR_RETURN(inputs.emplace_back(),
+                               palladion::ReadNpy(palladion::Cat(folder, "/in_", input.name, ".npy"), input.dtype));
+  }
+  return inputs;
+}
+
+absl::StatusOr<Tensor> TensorOf(const palladion::ConstArray& array) {
+  PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Create(array.dtype, {array.shape.begin(), array.shape.end()}));
+  if (tensor.num_bytes() != 0) std::memcpy(tensor.bytes(), array.data, tensor.num_bytes());
+  return tensor;
+}
+
+}  // namespace
+
+int palladion_golden(const char* text, size_t size, const char* target, const char* recorded, const char* directory,
+                     char** error) {
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    palladion::golden::GoldenOptions options;
+    options.prepare.target = std::string(TextOf(target));
+    palladion::RunControl control{palladion::bridge::HeardInterrupts()};
+    options.run.control = &control;
+    PALLADION_ASSIGN_OR_RETURN(const palladion::PreparedKernel kernel,
+                               palladion::PrepareText(TextOf(text, size), options.prepare));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadRecorded(kernel, std::string(TextOf(recorded))));
+    PALLADION_ASSIGN_OR_RETURN(const palladion::golden::Bundle bundle,
+                               palladion::golden::MakeBundle(TextOf(text, size), inputs, options));
+    return palladion::golden::WriteBundle(bundle, std::string(TextOf(directory)));
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return static_cast<int>(palladion::ExitCodeOf(status));
+}
+
+char* palladion_compare(const palladion_compare_request* request, char** text, char** error) {
+  char* report = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    PALLADION_ASSIGN_OR_RETURN(const palladion::golden::Bundle bundle,
+                               palladion::golden::ReadBundle(std::string(TextOf(request->directory))));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> arrays,
+                               palladion::bridge::ConstArrays(request->outputs, request->n_outputs));
+    std::vector<palladion::golden::FoundOutput> found;
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+      found.push_back({std::string(TextOf(request->names[i])), TensorOf(arrays[i])});
+    palladion::golden::ComparisonOptions options;
+    options.compare.signed_zero = request->signed_zero != 0;
+    options.causes.wanted = request->causes != 0;
+    if (request->hypotheses > 0) options.causes.most = request->hypotheses;
+    palladion::RunControl control{palladion::bridge::HeardInterrupts()};
+    options.run.control = options.causes.run.control = &control;
+    PALLADION_ASSIGN_OR_RETURN(const palladion::golden::Comparison comparison,
+                               palladion::golden::Compare(bundle, std::move(found), options));
+    report = CopyText(palladion::golden::ToJson(comparison));
+    SetText(text, palladion::reports::PrintableLines(palladion::golden::ToText(comparison)));
+    return absl::OkStatus();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return report;
+}

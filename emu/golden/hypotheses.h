@@ -1,0 +1,68 @@
+// The mistakes that a backend may have made, each as an edit of the kernel that makes it. Edits are explicit: the text
+// of an edited kernel can be read, saved and run. What an edit cannot say, memory that nobody wrote, is a fill.
+#ifndef PALLADION_EMU_GOLDEN_HYPOTHESES_H_
+#define PALLADION_EMU_GOLDEN_HYPOTHESES_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "emu/golden/rewrite.h"
+#include "semantics/ir/module.h"
+#include "semantics/tensor/fill.h"
+
+namespace palladion::golden {
+
+struct Hypothesis {
+  std::string kind;  // a name of AllCauseKinds
+  std::string what;  // "the blocks of 'x' are transposed"
+  std::function<void(Module&)> edit;
+  Fill fill = {};
+  bool of_numbers = false;  // it changes roundings alone: what it gives is held against the backend's bits
+  bool anything = false;    // what it leaves unwritten may be anything
+};
+
+inline constexpr const char* kTransposed = "transposed block";
+inline constexpr const char* kOffByOne = "off-by-one block index";
+inline constexpr const char* kMissing = "program missing";
+inline constexpr const char* kWrongSlot = "wrong slot of a buffer";
+inline constexpr const char* kStale = "stale or unwritten block";
+inline constexpr const char* kPadding = "padding leaked";
+inline constexpr const char* kPrecision = "lower precision of accumulation";
+inline constexpr const char* kOrder = "another order of summation";
+inline constexpr const char* kFlushed = "flushed subnormals";
+inline constexpr const char* kRounding = "another rounding mode";
+
+// The module holds one kernel that the verifier accepted. Which blocks are used where, and which programs run.
+void AddBlockHypotheses(const Module& module, std::vector<Hypothesis>& to);
+void AddProgramHypotheses(const Module& module, std::vector<Hypothesis>& to);
+void AddPaddingHypotheses(const Module& module, std::vector<Hypothesis>& to);
+// How it is rounded, and in which order it is summed.
+void AddSumHypotheses(const Module& module, std::vector<Hypothesis>& to);
+void AddRoundingHypotheses(const Module& module, std::vector<Hypothesis>& to);
+
+// ---- What the edits share.
+
+// Calls `write` for every instruction of the bodies, inner ones first; what it writes takes the instruction's place.
+void RewriteBodies(Kernel& kernel, const std::function<void(Instr&&, Writer&)>& write);
+
+// The instruction with its results under new names: what it makes before it is changed. The result that had the old
+// name is the writer's to make.
+ValueId RenameResult(Instr& instr, std::size_t result, Kernel& kernel);
+
+// An instruction that gives `result` the value of x, which has its type.
+void Define(ValueId result, const Arg& x, Writer& writer);
+
+// Programs of the grid; 0 where it is not known, or where blocks have threads.
+std::int64_t ProgramsOf(const Kernel& kernel);
+
+// As the user calls it.
+std::string NameOf(const Kernel& kernel, const Operand& operand);
+
+// The blocks of dimension d of an operand's array.
+std::int64_t BlocksOf(const Kernel& kernel, const Operand& operand, std::size_t d);
+
+}  // namespace palladion::golden
+
+#endif  // PALLADION_EMU_GOLDEN_HYPOTHESES_H_
