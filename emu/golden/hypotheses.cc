@@ -1,5 +1,6 @@
 #include "emu/golden/hypotheses.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "emu/mutation/mutation_sites.h"
@@ -35,6 +36,20 @@ void AddMutations(const Module& module, mutation::Mutation mutation, const Hypot
   }
 }
 
+// The dimensions of the grid that an output's index map asks for.
+std::vector<bool> AxesOf(const Operand& operand, std::size_t rank) {
+  std::vector<bool> used(rank);
+  const auto look = [&](const std::vector<Arg>& args) {
+    for (const Arg& arg : args) {
+      for (std::size_t d = 0; d < rank; ++d)
+        used[d] = used[d] || (arg.kind == Arg::Kind::kValue && arg.value == operand.block->map.params[d].value);
+    }
+  };
+  for (const Instr& instr : operand.block->map.body) look(instr.args);
+  look(operand.block->map.results);
+  return used;
+}
+
 }  // namespace
 
 void RewriteBodies(Kernel& kernel, const std::function<void(Instr&&, Writer&)>& write) {
@@ -60,6 +75,46 @@ std::int64_t ProgramsOf(const Kernel& kernel) {
   std::int64_t n = 1;
   for (const GridDim& dim : kernel.launch.grid) n *= dim.bound.valid() ? 0 : dim.size;
   return n;
+}
+
+std::string Told(const Place& place) {
+  std::string text;
+  for (const std::int64_t i : place) Append(&text, text.empty() ? "(" : ", ", i < 0 ? std::string("*") : Cat(i));
+  return text + ")";
+}
+
+Place PlaceOf(const Kernel& kernel, std::int64_t program) {
+  Place place(kernel.launch.grid.size());
+  for (std::size_t d = place.size(); d-- > 0;) {
+    place[d] = program % kernel.launch.grid[d].size;
+    program /= kernel.launch.grid[d].size;
+  }
+  return place;
+}
+
+std::vector<Place> PlacesOf(const Kernel& kernel, const Operand& operand, std::int64_t most) {
+  std::vector<Place> places;
+  const std::vector<bool> used = AxesOf(operand, kernel.launch.grid.size());
+  const std::int64_t programs = std::min(ProgramsOf(kernel), most);
+  for (std::int64_t p = 0; p < programs; ++p) {
+    Place place = PlaceOf(kernel, p);
+    for (std::size_t d = 0; d < place.size(); ++d) place[d] = used[d] ? place[d] : -1;
+    const bool all = std::none_of(place.begin(), place.end(), [](std::int64_t i) { return i >= 0; });
+    if (!all && std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+  }
+  return places;
+}
+
+Arg IsHere(const Place& place, Writer& writer) {
+  const Type number = ArrayType(DType::kI32, {}), truth = ArrayType(DType::kBool, {});
+  Arg here;
+  for (std::size_t d = 0; d < place.size(); ++d) {
+    if (place[d] < 0) continue;
+    const Arg id = writer.Apply("program_id", {}, number, {{"axis", Attr{static_cast<std::int64_t>(d)}}});
+    const Arg equal = writer.Apply("eq", {id, IntLiteral(DType::kI32, place[d])}, truth);
+    here = here.kind == Arg::Kind::kNone ? equal : writer.Apply("and", {here, equal}, truth);
+  }
+  return here;
 }
 
 std::string NameOf(const Kernel& kernel, const Operand& operand) {

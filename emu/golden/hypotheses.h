@@ -57,6 +57,15 @@ void Define(ValueId result, const Arg& x, Writer& writer);
 // Programs of the grid; 0 where it is not known, or where blocks have threads.
 std::int64_t ProgramsOf(const Kernel& kernel);
 
+// A place in the grid; -1: all of a dimension.
+using Place = std::vector<std::int64_t>;
+std::string Told(const Place& place);  // "(1, *, 3)"
+Place PlaceOf(const Kernel& kernel, std::int64_t program);
+// The places that share a block of the operand, each once, of the first `most` programs; without the one that is all.
+std::vector<Place> PlacesOf(const Kernel& kernel, const Operand& operand, std::int64_t most);
+// Is it here? Of a place that is not all of the grid.
+Arg IsHere(const Place& place, Writer& writer);
+
 // As the user calls it.
 std::string NameOf(const Kernel& kernel, const Operand& operand);
 

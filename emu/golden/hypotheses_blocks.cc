@@ -10,6 +10,8 @@
 namespace palladion::golden {
 namespace {
 
+constexpr std::int64_t kMostPrograms = 64;  // of which the block of each is tried alone
+
 // The body's ref of operand i; invalid where there is none.
 ValueId RefOf(const Kernel& kernel, std::size_t operand) {
   std::size_t at = 0;
@@ -39,7 +41,14 @@ Arg Transposed(const Arg& x, Writer& writer) {
   return writer.Apply("reshape", {t}, ArrayType(type.dtype, type.shape), {{"shape", IntsAttr(type.shape)}});
 }
 
-void TransposeAccesses(Kernel& kernel, ValueId ref) {
+// At the place alone, where one is given.
+void TransposeAccesses(Kernel& kernel, ValueId ref, const Place& place) {
+  const auto turned = [&](const Arg& x, Writer& writer) {
+    const Arg t = Transposed(x, writer);
+    if (place.empty()) return t;
+    const Type type = writer.TypeOfArg(x);
+    return writer.Apply("select_n", {IsHere(place, writer), x, t}, ArrayType(type.dtype, type.shape));
+  };
   RewriteBodies(kernel, [&](Instr&& instr, Writer& writer) {
     const bool load = Touches(instr, ref, RefAccess::kLoad), store = Touches(instr, ref, RefAccess::kStore);
     const std::size_t stored = RowOf(instr).stored;
@@ -47,12 +56,12 @@ void TransposeAccesses(Kernel& kernel, ValueId ref) {
       const ValueId result = RenameResult(instr, 0, kernel);
       const Arg loaded = ValueArg(instr.results[0]);
       writer.Add(std::move(instr));
-      Define(result, Transposed(loaded, writer), writer);
+      Define(result, turned(loaded, writer), writer);
       return;
     }
     if (store && stored < instr.args.size() && writer.TypeOfArg(instr.args[stored]).rank() >= 2) {
       const std::string name = instr.args[stored].name;
-      instr.args[stored] = Transposed(instr.args[stored], writer);
+      instr.args[stored] = turned(instr.args[stored], writer);
       instr.args[stored].name = name;
     }
     writer.Add(std::move(instr));
@@ -65,9 +74,19 @@ void AddTransposed(const Module& module, std::vector<Hypothesis>& to) {
     const Operand& operand = kernel.operands[i];
     if ((operand.role != Role::kIn && operand.role != Role::kOut) || !RefOf(kernel, i).valid()) continue;
     if (kernel.values[RefOf(kernel, i).index()].type.rank() < 2) continue;
-    to.push_back({.kind = kTransposed,
-                  .what = Cat("the blocks of '", NameOf(kernel, operand), "' are transposed"),
-                  .edit = [i](Module& edited) { TransposeAccesses(edited.kernels[0], RefOf(edited.kernels[0], i)); }});
+    to.push_back(
+        {.kind = kTransposed,
+         .what = Cat("the blocks of '", NameOf(kernel, operand), "' are transposed"),
+         .edit = [i](Module& edited) { TransposeAccesses(edited.kernels[0], RefOf(edited.kernels[0], i), {}); }});
+    if (!operand.block.has_value()) continue;
+    for (const Place& place : PlacesOf(kernel, operand, kMostPrograms)) {
+      to.push_back(
+          {.kind = kTransposed,
+           .what = Cat("the block of '", NameOf(kernel, operand), "' of the programs ", Told(place), " is transposed"),
+           .edit = [i, place](Module& edited) {
+             TransposeAccesses(edited.kernels[0], RefOf(edited.kernels[0], i), place);
+           }});
+    }
   }
 }
 
@@ -140,8 +159,6 @@ void MoveStep(Kernel& kernel, std::size_t i, std::int64_t by, std::optional<std:
   Replace(map.results, map.params, coordinates);
   map.body.insert(map.body.begin(), first.begin(), first.end());
 }
-
-constexpr std::int64_t kMostPrograms = 64;  // for which a stale block of each is tried
 
 void AddSteps(const Module& module, std::vector<Hypothesis>& to) {
   const Kernel& kernel = module.kernels[0];

@@ -1,8 +1,9 @@
 """Outputs that are wrong on purpose, made by NumPy and ml_dtypes alone, and how often `palladion.compare` names their cause.
 
 `python spoiled_outputs.py [--per-cause N] [--write]` prints the table of docs/compare.md; with --write it goes there. Each spoiled
-output is what a program in NumPy gives that makes the mistake, in a kernel, with shapes and seeds that are drawn. Nothing of the
-emulator's hypotheses is used. Named: the cause is among those that explain most, alone (first) or with others (tied).
+output is what a program in NumPy gives that makes the mistake, with shapes, seeds and the form of the mistake drawn: what stands
+where an index leaves the array, how many elements are summed at a time. Some forms no hypothesis has exactly: an index that wraps around,
+garbage, the order of NumPy's BLAS, sums of 4. Named: the cause is among those that explain most, alone (first) or with others (tied).
 """
 
 import argparse
@@ -107,9 +108,12 @@ def transposed(rng):
     shape = (block[0] * grid[0], block[1] * grid[1])
     x, y = _normal(rng, shape), _normal(rng, shape)
     which = rng.integers(3)
+    only = tuple(int(rng.integers(n)) for n in grid) if rng.integers(2) else None
 
     def value(i, j):
         a, b = _block(x, (i, j), block), _block(y, (i, j), block)
+        if only not in (None, (i, j)):
+            return a * 2 + b
         a, b = (a.T if which == 0 else a), (b.T if which == 1 else b)
         return (a * 2 + b).T if which == 2 else a * 2 + b
     return scaled(*shape, block, jnp.float32), (x, y), _by_blocks(block, grid, shape, value)
@@ -118,12 +122,16 @@ def transposed(rng):
 def off_by_one(rng):
     f, (x, y), block, grid = _elementwise_case(rng)
     axis, by = int(rng.integers(2)), int(rng.choice([-1, 1]))
+    edge = rng.choice(["stays", "wraps", "garbage"])
 
     def moved(i, j):
         index = [i, j]
-        index[axis] = min(max(index[axis] + by, 0), grid[axis] - 1)
-        return index
-    return f, (x, y), _by_blocks(block, grid, x.shape, lambda i, j: _block(x, moved(i, j), block) * 2 + _block(y, (i, j), block))
+        index[axis] += by
+        if edge == "garbage" and not 0 <= index[axis] < grid[axis]:
+            return _normal(rng, block) * 100
+        index[axis] = index[axis] % grid[axis] if edge == "wraps" else min(max(index[axis], 0), grid[axis] - 1)
+        return _block(x, index, block)
+    return f, (x, y), _by_blocks(block, grid, x.shape, lambda i, j: moved(i, j) * 2 + _block(y, (i, j), block))
 
 
 def missing(rng):
@@ -143,10 +151,12 @@ def missing(rng):
 def wrong_slot(rng):
     f, (x, y), block, grid = _elementwise_case(rng)
 
+    nothing_before = rng.choice([0.0, 1.0]) * _normal(rng, block)
+
     def before(i, j):
-        step = max(i * grid[1] + j - 1, 0)
-        return step // grid[1], step % grid[1]
-    return f, (x, y), _by_blocks(block, grid, x.shape, lambda i, j: _block(x, before(i, j), block) * 2 + _block(y, (i, j), block))
+        step = i * grid[1] + j - 1
+        return nothing_before if step < 0 else _block(x, (step // grid[1], step % grid[1]), block)
+    return f, (x, y), _by_blocks(block, grid, x.shape, lambda i, j: before(i, j) * 2 + _block(y, (i, j), block))
 
 
 def stale(rng):
@@ -170,17 +180,19 @@ def padding(rng):
     blocks = -(-length // block)
     x = (1 + 0.1 * rng.standard_normal((8, length))).astype(np.float32)
     padded = np.full((8, blocks * block), rng.choice([0.0, np.nan]), np.float32)
+    if rng.integers(4) == 0:
+        padded[...] = _normal(rng, padded.shape)
     padded[:, :length] = x
     parts = padded.reshape(8, blocks, block).astype(np.float64).prod(axis=2).astype(np.float32)
     return rows_of_ragged(length, block), (x,), np.repeat(parts, 128, axis=1)
 
 
-def _summed(x, y, dtype, order):
-    """x y with every sum rounded to the type, one product after the other."""
-    total = np.zeros((x.shape[0], y.shape[1]), dtype)
+def _summed(x, y, dtype, order, length=1):
+    """x y with every sum rounded to the type, `length` products at a time, whose own sum is rounded once."""
+    total = None
     for k in order:
-        part = (x[:, k, None].astype(np.float32) * y[None, k, :].astype(np.float32)).astype(dtype)
-        total = (total.astype(np.float32) + part.astype(np.float32)).astype(dtype) if k != order[0] else part
+        part = (x[:, k:k + length].astype(np.float64) @ y[k:k + length].astype(np.float64)).astype(np.float32).astype(dtype)
+        total = part if total is None else (total.astype(np.float32) + part.astype(np.float32)).astype(dtype)
     return total.astype(np.float32)
 
 
@@ -192,14 +204,17 @@ def _product_case(rng, out_type=jnp.float32):
 
 def lower_precision(rng):
     f, (x, y), k = _product_case(rng)
-    return f, (x, y), _summed(x, y, rng.choice([BF16, np.float16]), range(k))
+    length = int(rng.choice([1, 4, 8, 16]))
+    return f, (x, y), _summed(x, y, rng.choice([BF16, np.float16]), range(0, k, length), length)
 
 
 def other_order(rng):
     f, (x, y), k = _product_case(rng)
-    which = rng.integers(3)
+    which = rng.integers(4)
     if which < 2:
         return f, (x, y), _summed(x, y, np.float32, range(k) if which == 0 else range(k - 1, -1, -1))
+    if which == 2:  # whatever NumPy's BLAS does
+        return f, (x, y), x.astype(np.float32) @ y.astype(np.float32)
     parts = [x[:, i, None].astype(np.float32) * y[None, i, :].astype(np.float32) for i in range(k)]
     while len(parts) > 1:
         parts = [a + b for a, b in zip(parts[::2], parts[1::2])]
@@ -235,8 +250,10 @@ def _truncate(exact, mode):
 
 
 def rounding(rng):
-    f, (x, y), _ = _product_case(rng, jnp.bfloat16)
+    f, (x, y), k = _product_case(rng, jnp.bfloat16)
     exact = (x.astype(np.float64) @ y.astype(np.float64)).astype(np.float32).astype(np.float64)
+    if rng.integers(2):
+        exact = _summed(x, y, np.float32, range(k)).astype(np.float64)
     return f, (x, y), _truncate(exact, rng.choice(["toward zero", "away"]))
 
 
@@ -294,17 +311,10 @@ def main() -> int:
             rows.append(row_of(kind, options.per_cause))
             print(rows[-1], flush=True)
     if options.write:
-        write_table(options.write, table(rows))
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
+        import measured_part
+        measured_part.write(options.write, "spoiled-outputs", table(rows))
     return 0
-
-
-def write_table(path, text):
-    with open(path, encoding="utf-8") as stream:
-        page = stream.read()
-    begin, end = "<!-- shown:spoiled_outputs -->\n", "<!-- /shown -->"
-    head, rest = page.split(begin)
-    with open(path, "w", encoding="utf-8") as stream:
-        stream.write(head + begin + text + rest[rest.index(end):])
 
 
 if __name__ == "__main__":
