@@ -206,6 +206,21 @@ TEST(NotTracked, NoMarks) {
   EXPECT_EQ(marks, 0u);
 }
 
+// A reduction loads what is there before it stores: one access of the kernel, so one finding where it is outside, of
+// the store.
+TEST(AsyncMessages, AReductionThatIsOutsideIsOneFinding) {
+  Script s;
+  const AgentId core = s.Thread("core");
+  const auto from = s.Buffer("from", {4}, ProxySpace::kPlain), to = s.Buffer("to", {4}, ProxySpace::kPlain);
+  AsyncRequest add = s.Copy(from, {0, 4}, to, {2, 4});
+  std::get<BoxAccess>(add.destinations[0].where).outside = Outside::kError;
+  add.destinations[0].reduce = [](const std::byte*, const std::byte*, const std::byte*, std::byte*) {};
+  ASSERT_TRUE(s.model.Start(core, add).ok());
+  while (!s.model.Pending().empty()) s.model.Perform(s.model.Pending()[0], &s.memory);
+  ASSERT_EQ(s.memory.findings().size(), 1u);
+  EXPECT_EQ(s.memory.findings()[0].message.find("store to 'to'[2..5]"), 0u) << s.memory.findings()[0].message;
+}
+
 TEST(AsyncMessages, AFindingOfMemoryNamesTheIssuersProgramAndLine) {
   for (const bool points : {false, true}) {
     Script s;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emu/check.h"
 #include "emu/launch/interaction.h"
 #include "emu/launch/scheduled_launch.h"
 #include "emu/values.h"
@@ -122,6 +123,29 @@ TEST(Proved, OneCleanRunSpeaksForEverySchedule) {
   }
   EXPECT_GT(proved, 20);
   EXPECT_GT(several, 15);
+}
+
+// The search comes back to the choice before an atomic, and what is drawn after it decides whether another comes: as
+// where it was drawn before.
+TEST(Proved, ASearchTakesTheRandomGeneratorBackToo) {
+  const auto argument = [](bool drawn_first) {
+    const std::string draw = "  %d = prng_random_bits{shape=[]}() : i32[];\n  %e = and(%d, 1:i32) : i32[];\n";
+    const std::string text =
+        Cat("pkir 1;\nkernel @draws { grid [3]; in %x: i32[1]; out %o: i32[1] alias %x;\n"
+            " body @b (%xr: ref<default,i32[1]>, %or: ref<default,i32[1]>) {\n"
+            "  %p = program_id{axis=0}() : i32[];\n  prng_seed(%p);\n",
+            drawn_first ? draw : "", "  %n = atomic_rmw{op=add}(%or.at[0], 1:i32) : i32[];\n", drawn_first ? "" : draw,
+            "  cond(%e) { return; } { %m = atomic_rmw{op=add}(%or.at[0], 1:i32) : i32[]; return; };\n  return; } }\n");
+    const absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = "generic", .path = ""});
+    EXPECT_TRUE(kernel.ok()) << kernel.status();
+    const std::vector<Tensor> inputs = {*TensorFromText(DType::kI32, {1}, "iota")};
+    const absl::StatusOr<Report> report = Check(*kernel, inputs, {.exhaustive = true});
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report->argument;
+  };
+  const std::string expected = argument(true);
+  EXPECT_EQ(0u, expected.find("all schedules were run: ")) << expected;
+  EXPECT_EQ(expected, argument(false));
 }
 
 }  // namespace

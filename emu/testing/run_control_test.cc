@@ -253,6 +253,31 @@ TEST(Budget, AnIterationOfMuchWorkCountsAsSeveral) {
   EXPECT_TRUE(RunBudget(TenTimes("f32[65536]"), 100'000).ok());
 }
 
+// A product of 64 by 256 by 64 is a million multiply-adds: more than the elements that it reads and writes.
+TEST(Budget, AProductOfTensorCoresIsMuchWork) {
+  const std::string text =
+      "pkir 1;\nkernel @k {\n backend mosaic_gpu;\n in %x: f16[64,256] space smem;\n out %o: f32[64,256] space gmem;\n"
+      " mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=1, thread_name=\"wg\"};\n"
+      " body @k (%xr: ref<smem,f16[64,256]>, %or: ref<gmem,f32[64,256]>) {\n"
+      "  run_scoped{collective_axes=[]}() (%acc: ref<regs,f32[64,256]>) {\n   scan{length=10}() () {\n"
+      "    wgmma_ref(acc=%acc, a=%xr.at[0 +: 64, 0 +: 64], b=%xr);\n    wgmma_wait(0:i32);\n    return; };\n"
+      "   return; };\n  return; } }\n";
+  const PreparedKernel kernel = Prepared(text, "mosaic_gpu/h100");
+  const auto with = [&](std::int64_t budget) {
+    return palladion::Run(kernel, InputsOf(kernel), {.loop_budget = budget}).status();
+  };
+  EXPECT_TRUE(absl::IsResourceExhausted(with(4000))) << with(4000);
+  EXPECT_TRUE(with(100'000).ok()) << with(100'000);
+}
+
+// The run looks at what is spent after the first iteration and after every 4096: at the last one of these too.
+TEST(Budget, MayBeSpentToTheLastIteration) {
+  std::string text = TenTimes("f32[8]");
+  text.replace(text.find("length=10"), 9, "length=4097");
+  EXPECT_TRUE(RunBudget(text, 4097).ok()) << RunBudget(text, 4097).status();
+  EXPECT_FALSE(RunBudget(text, 4096).ok());
+}
+
 TEST(Budget, WhatWasFoundBeforeItWasSpentIsTold) {
   const absl::StatusOr<RunResult> result = RunBudget(kCounts, 1000);
   ASSERT_TRUE(result.ok()) << result.status();

@@ -102,5 +102,30 @@ TEST_F(MemoryCopyTest, WhatNeedsAnEngineOrAnotherAgentIsAnError) {
   EXPECT_EQ(FindingCode::kPeerLifetime, memory_.findings()[0].code);
 }
 
+// Only outputs know who stored in them: of scratch memory, and of a copy between arrays on another machine, nobody
+// does.
+TEST_F(MemoryCopyTest, UndefinedDataInAnOutputWasStoredByTheCopyThatBroughtItThere) {
+  memory_.TrackDefinedness();
+  shape_ = {4};
+  const BufferId never = *memory_.Alloc({.name = "never", .dtype = DType::kF32, .shape = shape_});
+  const BufferId scratch = *memory_.Alloc({.name = "scratch", .dtype = DType::kF32, .shape = shape_});
+  const BufferId output = *memory_.Alloc({.name = "output", .dtype = DType::kF32, .shape = shape_, .is_output = true});
+  const auto whole = [&](BufferId buffer, int line) {
+    BoxAccess box = Box(buffer, {0}, {4}, {1});
+    box.site.text_line = line;
+    return box;
+  };
+  Definedness defined;
+  Floats value(4);
+  BoxAccess load = whole(never, 3), store = whole(scratch, 4);
+  load.defined = store.defined = &defined;
+  memory_.Load(load, Bytes(value));
+  memory_.Store(store, Bytes(value));
+  Copy(whole(scratch, 5), whole(output, 5));
+  EXPECT_EQ(4, memory_.ReportUndefinedOutput(output, {}));
+  ASSERT_EQ(1u, memory_.findings().size());
+  EXPECT_EQ(5, memory_.findings()[0].text_line) << memory_.findings()[0].message;
+}
+
 }  // namespace
 }  // namespace palladion::memory_model
