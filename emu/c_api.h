@@ -90,6 +90,28 @@ typedef struct palladion_compare_request {
 } palladion_compare_request;
 PALLADION_API char* palladion_compare(const palladion_compare_request* request, char** text, char** error);
 
+/* Is the kernel still of interest? 1: yes; 0: no; -1: the reduction is to end with an error. */
+typedef int (*palladion_keeps)(void* context, const char* text, const palladion_array* inputs, size_t n_inputs);
+
+typedef struct palladion_reduce_request {
+  const char* text;
+  size_t size;
+  const char* kernel;                   /* as for palladion_prepare */
+  const char* target;                   /* as for palladion_prepare */
+  const char* keep;                     /* the finding that stays, as `palladion reduce --keep` has it; or NULL: */
+  palladion_keeps keeps;                /* what says so */
+  void* context;                        /* of keeps */
+  const palladion_check_options* check; /* of the finding; NULL: the defaults */
+  int64_t candidates;                   /* at most so many; 0: no limit */
+  double seconds;                       /* at most so long; 0: no limit */
+} palladion_reduce_request;
+
+/* A smaller kernel with smaller inputs (docs/reduce.md), as JSON: text, ended ("smallest", "budget", "interrupted"),
+ * tried, replay (of the finding), and inputs: a list of objects with name, words (as `--in` takes them, or ""), dtype,
+ * shape, bytes (hex, row-major). NULL on an error, as for palladion_prepare; also where nothing is there to keep. */
+PALLADION_API char* palladion_reduce(const palladion_reduce_request* request, const palladion_array* inputs,
+                                     size_t n_inputs, char** error);
+
 /* The names of the kernels of a text, one a line; NULL on an error, as above. */
 PALLADION_API char* palladion_kernels(const char* text, size_t size, char** error);
 

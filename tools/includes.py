@@ -19,7 +19,8 @@ PARTS = {
         memory_model memory_model/sets memory_model/bytes memory_model/order memory_model/sync memory_model/engine
         memory_model/sweep
         scheduler scheduler/policies scheduler/search
-        emu emu/agents emu/threads emu/launch emu/machines emu/legality emu/checks emu/cpp emu/mutation emu/watch emu/reports emu/debug emu/golden
+        emu emu/agents emu/threads emu/launch emu/machines emu/legality emu/checks emu/cpp emu/edit emu/mutation emu/reduce
+        emu/watch emu/reports emu/debug emu/golden
         emu/bridge emu/ffi emu/command emu/hunt emu/testing
         python conformance bench
     """.split()
@@ -76,13 +77,15 @@ ALLOWED = {
     "emu/reports": _RUN | {"emu/watch"},
     "emu/checks": _TOLD,
     "emu/cpp": _TOLD,
-    "emu/mutation": _TOLD,
+    "emu/edit": _VALUES,
+    "emu/mutation": _TOLD | {"emu/edit"},
+    "emu/reduce": _TOLD | {"emu/edit"},
     "emu/debug": _TOLD,
-    "emu/golden": _TOLD | {"emu/mutation", "emu/debug"},
+    "emu/golden": _TOLD | {"emu/edit", "emu/mutation", "emu/debug"},
     "emu": _TOLD | {"emu/mutation", "emu/debug"},
-    "emu/bridge": _TOLD | {"emu/mutation", "emu/debug", "emu/golden"},
+    "emu/bridge": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden"},
     "emu/ffi": _TOLD | {"emu/bridge"},
-    "emu/command": _TOLD | {"emu/mutation", "emu/debug", "emu/golden", "emu/bridge"},
+    "emu/command": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/bridge"},
     "emu/hunt": _TOLD,
     "emu/testing": _TOLD,
     "python": {"semantics/base", "emu.h"},

@@ -37,25 +37,6 @@ using palladion::bridge::Guarded;
 using palladion::bridge::SetText;
 using palladion::bridge::TextOf;
 
-palladion::CheckOptions OptionsOf(const palladion_check_options& given) {
-  palladion::CheckOptions options{.seeds = given.seeds,
-                                  .all_seeds = given.all_seeds != 0,
-                                  .exhaustive = given.exhaustive != 0,
-                                  .races = given.races != 0,
-                                  .definedness = given.definedness != 0,
-                                  .contracts = given.contracts != 0,
-                                  .strict = given.strict != 0,
-                                  .threads = given.threads};
-  options.run.budget_name = "the argument budget";
-  if (given.budget > 0) options.SetBudget(given.budget);
-  if (given.replay != nullptr) options.replay = given.replay;
-  if (given.fill != nullptr) options.fill = given.fill;
-  if (given.proxy != nullptr) options.proxy = given.proxy;
-  if (given.links != nullptr) options.links = given.links;
-  options.run.padded_bounds = given.padded_bounds != 0;
-  return options;
-}
-
 // Of runs and checks of this thread; -1: none.
 thread_local std::int64_t session_of_thread = -1;
 
@@ -169,7 +150,8 @@ int palladion_check(const palladion_program* program, const palladion_array* inp
                       palladion::RunControl& control) {
                     palladion_check_options given;
                     palladion_check_defaults(&given);
-                    palladion::CheckOptions how = OptionsOf(options == nullptr ? given : *options);
+                    palladion::CheckOptions how =
+                        palladion::bridge::CheckOptionsOf(options == nullptr ? given : *options);
                     how.run.control = &control;
                     const std::shared_ptr<palladion::Session> session = SessionOfThread();
                     how.run.session = session.get();

@@ -67,4 +67,23 @@ absl::StatusOr<std::vector<MutableArray>> MutableArrays(const palladion_array* a
   return Convert<MutableArray, std::byte>(arrays, n);
 }
 
+CheckOptions CheckOptionsOf(const palladion_check_options& given) {
+  CheckOptions options{.seeds = given.seeds,
+                       .all_seeds = given.all_seeds != 0,
+                       .exhaustive = given.exhaustive != 0,
+                       .races = given.races != 0,
+                       .definedness = given.definedness != 0,
+                       .contracts = given.contracts != 0,
+                       .strict = given.strict != 0,
+                       .threads = given.threads};
+  options.run.budget_name = "the argument budget";
+  if (given.budget > 0) options.SetBudget(given.budget);
+  if (given.replay != nullptr) options.replay = given.replay;
+  if (given.fill != nullptr) options.fill = given.fill;
+  if (given.proxy != nullptr) options.proxy = given.proxy;
+  if (given.links != nullptr) options.links = given.links;
+  options.run.padded_bounds = given.padded_bounds != 0;
+  return options;
+}
+
 }  // namespace palladion::bridge

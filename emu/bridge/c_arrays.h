@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "emu/c_api.h"
+#include "emu/check.h"
 #include "emu/emulate.h"
 #include "semantics/base/cat.h"
 
@@ -26,6 +27,8 @@ std::string_view TextOf(const char* text, std::size_t size);
 // InvalidArgument: a null pointer, a type that is none, a rank below 0.
 absl::StatusOr<std::vector<ConstArray>> ConstArrays(const palladion_array* arrays, std::size_t n);
 absl::StatusOr<std::vector<MutableArray>> MutableArrays(const palladion_array* arrays, std::size_t n);
+
+CheckOptions CheckOptionsOf(const palladion_check_options& given);
 
 // Nothing may be thrown across the C ABI: what escapes (memory, above all) becomes a status.
 template <class F>

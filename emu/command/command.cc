@@ -124,6 +124,7 @@ constexpr Command kCommands[] = {
     {"golden", CommandGolden},
     {"compare", CommandCompare},
     {"mutate", CommandMutate},
+    {"reduce", CommandReduce},
     {"show", CommandShow},
     {"print", CommandPrint},
     {"ops", CommandOps},

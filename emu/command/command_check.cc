@@ -14,7 +14,6 @@
 #include "emu/reports/printable.h"
 #include "emu/reports/report_formats.h"
 #include "emu/reports/source_lines.h"
-#include "memory_model/order/fence_rule.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -58,15 +57,7 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   options.exhaustive = line.Has("exhaustive");
   options.all_seeds = line.Has("all-seeds");
   options.strict = line.Has("strict");
-  options.fill = line.Flag("fill", options.fill);
-  options.proxy = line.Flag("proxy", options.proxy);
-  if (!memory_model::FencePolicyFromName(options.proxy).has_value())
-    return absl::InvalidArgumentError(Cat("--proxy must be pallas, strict or lax; found '", options.proxy, "'"));
-  options.links = line.Flag("links", options.links);
-  if (options.links != "unordered" && options.links != "ordered")
-    return absl::InvalidArgumentError(Cat("--links must be unordered or ordered; found '", options.links, "'"));
-  PALLADION_ASSIGN_OR_RETURN(const std::string bounds, ChoiceFlag(line, "bounds"));
-  options.run.padded_bounds = bounds == "padded";
+  PALLADION_RETURN_IF_ERROR(SetReadings(line, options));
   options.replay = line.Flag("replay");
   if (line.Has("replay") && options.replay.empty())
     return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");

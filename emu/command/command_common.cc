@@ -11,6 +11,7 @@
 
 #include "emu/session.h"
 #include "emu/values.h"
+#include "memory_model/order/fence_rule.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/parser.h"
@@ -22,9 +23,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // A file where there is one of that name, else an array written as text.
-absl::StatusOr<Tensor> ReadInput(const OperandDescription& input, const std::string& value) {
+bool IsFile(const std::string& value) {
   std::error_code error;
-  if (fs::exists(value, error) || !LooksLikeValueText(value)) return ReadNpy(value, input.dtype);
+  return fs::exists(value, error) || !LooksLikeValueText(value);
+}
+
+absl::StatusOr<Tensor> ReadInput(const OperandDescription& input, const std::string& value) {
+  if (IsFile(value)) return ReadNpy(value, input.dtype);
   absl::StatusOr<Tensor> tensor = TensorFromText(input.dtype, input.shape, value);
   if (tensor.ok()) return tensor;
   return absl::Status(tensor.status().code(), ToAbsl(Cat("--in ", input.name, ": ", ToStd(tensor.status().message()))));
@@ -135,7 +140,8 @@ absl::StatusOr<KernelFile> LoadKernel(const CommandLine& line, bool observable) 
   return KernelFile{std::move(path), std::move(text), std::move(kernel)};
 }
 
-absl::StatusOr<std::vector<Tensor>> ReadInputs(const CommandLine& line, const PreparedKernel& kernel) {
+absl::StatusOr<std::vector<Tensor>> ReadInputs(const CommandLine& line, const PreparedKernel& kernel,
+                                               std::vector<std::string>* words) {
   PALLADION_ASSIGN_OR_RETURN(std::vector<Binding> bindings, BindingsOf(line));
   std::vector<Tensor> tensors;
   for (const OperandDescription& input : kernel.inputs()) {
@@ -155,6 +161,7 @@ absl::StatusOr<std::vector<Tensor>> ReadInputs(const CommandLine& line, const Pr
     }
     PALLADION_ASSIGN_OR_RETURN(Tensor tensor, ReadInput(input, found->value));
     tensors.push_back(std::move(tensor));
+    if (words != nullptr) words->push_back(IsFile(found->value) ? "" : found->value);
   }
   for (const Binding& binding : bindings) {
     if (binding.used) continue;
@@ -181,6 +188,19 @@ absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::strin
   for (std::size_t i = 0; i < choices.size(); ++i)
     Append(&list, i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ", choices[i]);
   return absl::InvalidArgumentError(Cat("--", flag, " must be ", list, "; found '", value, "'"));
+}
+
+absl::Status SetReadings(const CommandLine& line, CheckOptions& options) {
+  options.fill = line.Flag("fill", options.fill);
+  options.proxy = line.Flag("proxy", options.proxy);
+  if (!memory_model::FencePolicyFromName(options.proxy).has_value())
+    return absl::InvalidArgumentError(Cat("--proxy must be pallas, strict or lax; found '", options.proxy, "'"));
+  options.links = line.Flag("links", options.links);
+  if (options.links != "unordered" && options.links != "ordered")
+    return absl::InvalidArgumentError(Cat("--links must be unordered or ordered; found '", options.links, "'"));
+  PALLADION_ASSIGN_OR_RETURN(const std::string bounds, ChoiceFlag(line, "bounds"));
+  options.run.padded_bounds = bounds == "padded";
+  return absl::OkStatus();
 }
 
 }  // namespace palladion::command

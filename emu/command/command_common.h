@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "emu/check.h"
 #include "emu/command/command_line.h"
 #include "emu/emulate.h"
 
@@ -42,7 +43,9 @@ struct KernelFile {
 absl::StatusOr<KernelFile> LoadKernel(const CommandLine& line, bool observable = false);
 
 // --in NAME=VALUE for every input; NAME is the operand's name in the text or the user's own.
-absl::StatusOr<std::vector<Tensor>> ReadInputs(const CommandLine& line, const PreparedKernel& kernel);
+// `words`, where it is not nullptr: what each was given as, where that is a text and no file, else "".
+absl::StatusOr<std::vector<Tensor>> ReadInputs(const CommandLine& line, const PreparedKernel& kernel,
+                                               std::vector<std::string>* words = nullptr);
 
 // A whole number of at least 1; `fallback` where the flag is not given.
 absl::StatusOr<std::int64_t> PositiveFlag(const CommandLine& line, const std::string& flag, std::int64_t fallback);
@@ -52,6 +55,10 @@ inline constexpr std::string_view kBudgetFlag = "--budget";
 
 // One of the choices that the table has for the flag, the first where it is not given.
 absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::string& flag);
+
+// --fill, --proxy, --links and --bounds: how a check reads what the hardware leaves open.
+inline constexpr std::string_view kReadings[] = {"fill", "proxy", "links", "bounds"};
+absl::Status SetReadings(const CommandLine& line, CheckOptions& options);
 
 // A word as a shell reads it back.
 std::string Quoted(const std::string& word);
@@ -64,6 +71,7 @@ absl::StatusOr<ExitCode> CommandConformance(const CommandLine& line, const Conso
 absl::StatusOr<ExitCode> CommandMutate(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandGolden(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandCompare(const CommandLine& line, const Console& console);
+absl::StatusOr<ExitCode> CommandReduce(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandExplain(const CommandLine& line, const Console& console);
 
 }  // namespace palladion::command

@@ -31,6 +31,15 @@ constexpr Option kBounds = {"bounds", "logical|padded",
                             "On a TPU, what is out of bounds: what is beyond an array's shape, or (`padded`) beyond "
                             "the tiles that hold it, as `buffer_bounds` in JAX. What is read between the two is "
                             "undefined, what is stored there is lost."};
+constexpr Option kFill = {
+    "fill", "FILL", "What memory that nobody wrote holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."};
+constexpr Option kProxy = {
+    "proxy", "pallas|strict|lax",
+    "On a GPU, where asynchronous accesses of shared memory need a fence ([memory model](memory-model.md))."};
+constexpr Option kLinks = {
+    "links", "unordered|ordered",
+    "Of several TPU devices, do copies from one device to another land in the order they were started "
+    "([devices](spec/tpu-copies.md#devices))? `unordered` is the default."};
 constexpr Option kFormat = {"format", "text|json", "For people, or for programs."};
 constexpr Option kColor = {"color", "auto|always|never",
                            "Colours in the text; `auto` is on a terminal, unless `NO_COLOR` is set."};
@@ -82,12 +91,9 @@ constexpr Option kCheck[] = {
      "One schedule, [as a finding names it](schedules.md#schedule-strings). Where it does not apply any more, the "
      "message "
      "says what has changed."},
-    {"fill", "FILL", "What memory that nobody wrote holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."},
-    {"proxy", "pallas|strict|lax",
-     "On a GPU, where asynchronous accesses of shared memory need a fence ([memory model](memory-model.md))."},
-    {"links", "unordered|ordered",
-     "Of several TPU devices, do copies from one device to another land in the order they were started "
-     "([devices](spec/tpu-copies.md#devices))? `unordered` is the default."},
+    kFill,
+    kProxy,
+    kLinks,
     kBounds,
     {"checks", "LIST",
      "Only these of `bounds`, `races`, `definedness`, `contracts`, with commas; bounds are always checked."},
@@ -181,6 +187,31 @@ constexpr Option kConformance[] = {
     {"output", "FILE", "Where the report goes; without it, to the standard output."},
 };
 
+constexpr Option kReduce[] = {
+    kIn,
+    {"keep", "CODE@REF:LINE",
+     "The finding that stays: its code, `RACE_RW`; where wanted also a ref that it names, `RACE_RW@o`, and a line of "
+     "the "
+     "kernel text that it points at, `RACE_RW@o:12`."},
+    {"keep-exit", "CMD",
+     "Instead: what a shell runs with the path of a kernel behind it, beside which its inputs lie as `NAME.npy`. Exit "
+     "code 0: still of interest. Without any `--in` all inputs are zeros."},
+    {"timeout", "S", "Seconds that CMD may take for one kernel; then it says no (default 60)."},
+    {"out", "FILE.pkir",
+     "Where the reduced kernel goes (default: `K.reduced.pkir`), and inputs of more than 64 elements that no word "
+     "makes, "
+     "as `FILE.NAME.npy`."},
+    {"seeds", "N", "The most schedules of one check (default 64)."},
+    {"budget", "N",
+     "At most N candidates, or with an `s` behind it (`60s`) N seconds; the smallest kernel so far is written."},
+    kKernel,
+    kTarget,
+    kFill,
+    kProxy,
+    kLinks,
+    kBounds,
+};
+
 constexpr Option kShow[] = {kKernel, kTarget};
 constexpr Option kFormatOnly[] = {kFormat};
 constexpr Option kExplain[] = {kFormat, kColor};
@@ -200,6 +231,8 @@ constexpr CommandInfo kCommands[] = {
     {"show", "K.pkir", "the kernels of a text: operands, types, target", kShow},
     {"print", "K.pkir", "the text in canonical form, or as JSON", kFormatOnly},
     {"mutate", "K.pkir", "kernels with one mistake each, as files: what a checker is graded by", kMutate},
+    {"reduce", "K.pkir",
+     "a smaller kernel with smaller inputs that still has a finding, or that a program still fails on", kReduce},
     {"conformance", "[FILTER|FILE.case|FOLDER]...",
      "hold Palladion, or a backend, against the conformance cases, by default all that came with the program",
      kConformance},

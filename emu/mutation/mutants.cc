@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "emu/edit/edit.h"
 #include "emu/mutation/mutation_sites.h"
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ir/parser.h"
 #include "semantics/ir/printer.h"
 #include "semantics/registry/verifier.h"
 
@@ -19,19 +19,6 @@ constexpr Mutation kAll[] = {
     Mutation::kShrinkBlock, Mutation::kDropStore,    Mutation::kReadPast,  Mutation::kDropSync,
     Mutation::kRepeatSync,  Mutation::kSwapSync,     Mutation::kMoveSync,  Mutation::kNextSlot,
     Mutation::kArrivals,    Mutation::kOtherBarrier, Mutation::kWaitCount, Mutation::kOtherDevice};
-
-// The text's module with the chosen kernel alone, as its canonical text parses, so that lines are those of that text.
-absl::StatusOr<Module> OnlyKernel(std::string_view text, std::string_view path, const std::string& name) {
-  PALLADION_ASSIGN_OR_RETURN(Module module, Parse(text, path));
-  if (!name.empty()) std::erase_if(module.kernels, [&](const Kernel& kernel) { return kernel.name != name; });
-  if (module.kernels.empty()) return absl::InvalidArgumentError(Cat(path, ": there is no kernel @", name));
-  if (module.kernels.size() > 1) {
-    return absl::InvalidArgumentError(
-        Cat(path, " has ", module.kernels.size(), " kernels; say which one is to be mutated"));
-  }
-  PALLADION_RETURN_IF_ERROR(Verify(module).status());
-  return Parse(Print(module), path);
-}
 
 // Which of n to take when at most `most` may be: the first, and the others at equal distances.
 std::vector<std::size_t> Spread(std::size_t n, std::size_t most) {
@@ -88,7 +75,8 @@ absl::Span<const Mutation> AllMutations() { return kAll; }
 
 absl::StatusOr<std::vector<Mutant>> Mutants(std::string_view text, std::string_view path,
                                             const MutantOptions& options) {
-  PALLADION_ASSIGN_OR_RETURN(Module module, OnlyKernel(text, path, options.kernel));
+  PALLADION_ASSIGN_OR_RETURN(Module module,
+                             edit::OnlyKernel(text, path, {.kernel = options.kernel, .verb = "mutated"}));
   std::vector<std::vector<std::size_t>> of_kind(std::size(kAll));
   {
     Module copy = module;

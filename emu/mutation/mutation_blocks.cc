@@ -1,13 +1,10 @@
 // The places in a kernel's launch: index maps, the order of the grid, the sizes of blocks.
-// A block's size is also a size of its ref and of what is computed from it. All equal sizes of the body shrink
-// together, as if the user had changed the number that they share; where that makes no kernel (a reshape that folds the
-// size into another one), the verifier says so and the mutant is none.
+// All equal sizes of the body shrink together (emu/edit/resize.h).
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstring>
 #include <utility>
 
+#include "emu/edit/resize.h"
 #include "emu/mutation/mutation_sites.h"
 #include "semantics/base/cat.h"
 
@@ -63,76 +60,6 @@ void AddParallelSites(Kernel& kernel, std::vector<MutationSite>& sites) {
   }
 }
 
-// Changes one size to another wherever a body has it.
-class Resizer {
- public:
-  Resizer(Kernel& kernel, std::int64_t from, std::int64_t to) : kernel_(kernel), from_(from), to_(to) {}
-
-  void Resize() {
-    for (Operand& operand : kernel_.operands) {
-      const bool scratch = operand.role == Role::kScratch;
-      if (scratch && operand.value.valid()) ResizeShape(kernel_.values[operand.value.index()].type.shape);
-      if (!operand.block.has_value()) continue;
-      for (BlockDim& dim : operand.block->dims) Change(dim.size);
-    }
-    std::size_t param = 0;
-    for (const Operand& operand : kernel_.operands) {
-      if (operand.role == Role::kBound) continue;
-      const ValueId id = kernel_.bodies[0].region.params[param++].value;
-      const bool whole = operand.role != Role::kScratch && !operand.block.has_value();
-      if (!whole) ResizeShape(kernel_.values[id.index()].type.shape);
-    }
-    ResizeRegion(kernel_.bodies[0].region);
-  }
-
- private:
-  void Change(std::int64_t& size) const {
-    if (size == from_) size = to_;
-  }
-  void ResizeShape(Shape& shape) const {
-    for (std::int64_t& size : shape) Change(size);
-  }
-  void ResizeRegion(Region& region) {
-    for (Instr& instr : region.body) {
-      for (Type& type : instr.types) ResizeShape(type.shape);
-      for (const ValueId id : instr.results) {
-        if (id.valid()) ResizeShape(kernel_.values[id.index()].type.shape);
-      }
-      for (AttrEntry& entry : instr.attrs) ResizeAttr(entry);
-      for (Arg& arg : instr.args) ResizeView(arg);
-      for (Region& inner : instr.regions) {
-        for (const Param& param : inner.params) ResizeShape(kernel_.values[param.value.index()].type.shape);
-        ResizeRegion(inner);
-      }
-    }
-  }
-  void ResizeAttr(AttrEntry& entry) const {
-    AttrList* list = std::get_if<AttrList>(&entry.second.value);
-    const bool sizes = entry.first == "shape" || entry.first == "sizes" || entry.first == "limit";
-    if (!sizes || list == nullptr) return;
-    for (Attr& attr : *list) {
-      if (auto* size = std::get_if<std::int64_t>(&attr.value)) Change(*size);
-    }
-  }
-  void ResizeView(Arg& arg) const {
-    for (Transform& transform : arg.transforms) {
-      if (transform.kind == Transform::Kind::kReshape) ResizeShape(transform.ints);
-      for (Index& index : transform.indices) {
-        if (index.kind != Index::Kind::kSlice || index.size.kind != Arg::Kind::kLiteral) continue;
-        std::array<std::byte, 8>& bytes = index.size.literal.bytes;
-        std::int32_t size = 0;
-        std::memcpy(&size, bytes.data(), sizeof(size));
-        if (size != from_) continue;
-        size = static_cast<std::int32_t>(to_);
-        std::memcpy(bytes.data(), &size, sizeof(size));
-      }
-    }
-  }
-
-  Kernel& kernel_;
-  std::int64_t from_, to_;
-};
-
 // By 8 where that leaves a size the backends still accept, else by 1; 0 where both divide the array.
 std::int64_t Smaller(std::int64_t size, std::int64_t array) {
   if (size % 8 == 0 && size > 8 && array % (size - 8) != 0) return size - 8;
@@ -154,7 +81,10 @@ void AddShrinkSites(Kernel& kernel, std::vector<MutationSite>& sites) {
                        .line = operand.text_line,
                        .what = Cat("blocks have ", smaller, " elements where they had ", dim.size, ", as dimension ", d,
                                    " of '", NameOf(kernel, operand), "'"),
-                       .apply = [&kernel, from = dim.size, smaller] { Resizer(kernel, from, smaller).Resize(); }});
+                       .apply = [&kernel, from = dim.size, smaller] {
+                         edit::Resize(kernel,
+                                      {.size = [=](std::int64_t size) { return size == from ? smaller : size; }});
+                       }});
     }
   }
 }

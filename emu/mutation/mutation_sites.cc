@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "emu/edit/edit.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/printer.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::mutation {
 namespace {
-
-bool HasResult(const Instr& instr) {
-  return std::any_of(instr.results.begin(), instr.results.end(), [](ValueId id) { return id.valid(); });
-}
 
 bool IsStore(const Instr& instr) {
   const RefAccess access = RowOf(instr).access;
@@ -59,7 +56,7 @@ class Finder {
       Instr& instr = region.body[i];
       MarkConstant(instr);
       FindMask(instr);
-      if (IsStore(instr) && !HasResult(instr)) FindStore(region, i, in_branch);
+      if (IsStore(instr) && !edit::HasResult(instr)) FindStore(region, i, in_branch);
       if (IsRead(instr)) FindRead(region, i);
       for (Region& inner : instr.regions) VisitRegion(inner, in_branch || RowOf(instr).loops == Loops::kBranch);
     }

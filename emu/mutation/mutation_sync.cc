@@ -4,9 +4,9 @@
 // or done twice, which are mistakes of arithmetic.
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <utility>
 
+#include "emu/edit/edit.h"
 #include "emu/mutation/mutation_sites.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/printer.h"
@@ -15,15 +15,11 @@
 namespace palladion::mutation {
 namespace {
 
-bool HasResult(const Instr& instr) {
-  return std::any_of(instr.results.begin(), instr.results.end(), [](ValueId id) { return id.valid(); });
-}
-
 bool IsProduct(const Instr& instr) { return RowOf(instr).access == RefAccess::kProduct; }
 
 // A wait, an arrival, a fence, an asynchronous copy or product.
 bool IsSync(const Instr& instr) {
-  return RowOf(instr).asks_port == AsksPort::kAlways && !HasResult(instr) && instr.regions.empty();
+  return RowOf(instr).asks_port == AsksPort::kAlways && !edit::HasResult(instr) && instr.regions.empty();
 }
 
 // What another thread or an engine can see, or that waits: crossing anything else changes nothing.
@@ -31,26 +27,6 @@ bool TouchesMemory(const Instr& instr) {
   const OpRow& row = RowOf(instr);
   return !instr.regions.empty() || row.asks_port == AsksPort::kAlways ||
          (row.access != RefAccess::kNone && row.access != RefAccess::kPrefetch);
-}
-
-// Of a literal i32 that is no index into bytes of its own.
-std::int64_t ValueOf(const Literal& literal) {
-  std::int32_t value = 0;
-  std::memcpy(&value, literal.bytes.data(), sizeof(value));
-  return value;
-}
-
-void Set(Literal& literal, std::int64_t to) {
-  const auto value = static_cast<std::int32_t>(to);
-  std::memcpy(literal.bytes.data(), &value, sizeof(value));
-}
-
-Arg LiteralArg(std::int64_t value, const Type& type) {
-  Arg arg;
-  arg.kind = Arg::Kind::kLiteral;
-  arg.literal = {.dtype = type.dtype, .weak = type.weak};
-  Set(arg.literal, value);
-  return arg;
 }
 
 bool Uses(const Arg& arg, ValueId id);
@@ -203,7 +179,7 @@ class SyncFinder {
       const std::string what = Cat("takes the next of ", slots, arg.name.empty() ? "" : " for its ", arg.name);
       if (index.start.kind == Arg::Kind::kLiteral && index.start.literal.dtype == DType::kI32) {
         Add(Mutation::kNextSlot, instr, what,
-            [&index, slots] { Set(index.start.literal, (ValueOf(index.start.literal) + 1) % slots); });
+            [&index, slots] { edit::SetInt(index.start.literal, (edit::IntOf(index.start.literal) + 1) % slots); });
       } else if (index.start.kind == Arg::Kind::kValue && index.start.transforms.empty() &&
                  kernel_.values[index.start.value.index()].type.shape.empty()) {
         Add(Mutation::kNextSlot, instr, what, [this_kernel = &kernel_, &region, at, &index, slots] {
@@ -218,7 +194,7 @@ class SyncFinder {
     const ValueId id{static_cast<std::int32_t>(kernel.values.size())};
     kernel.values.push_back({.name = Cat("next_", op), .type = type, .label = ""});
     made.name = op;
-    made.args = {left, LiteralArg(right, type)};
+    made.args = {left, edit::LiteralArg(right, type)};
     made.args[0].name.clear();
     made.results = {id};
     made.types = {type};
@@ -319,7 +295,7 @@ class SyncFinder {
     if (counts && !instr.args.empty() && instr.args[0].kind == Arg::Kind::kLiteral &&
         instr.args[0].literal.dtype == DType::kI32) {
       Literal& literal = instr.args[0].literal;
-      add(ValueOf(literal), [&literal](std::int64_t to) { Set(literal, to); });
+      add(edit::IntOf(literal), [&literal](std::int64_t to) { edit::SetInt(literal, to); });
     }
     for (AttrEntry& entry : instr.attrs) {
       if (entry.first != "wait_n") continue;

@@ -1,0 +1,62 @@
+// Is a finding still there: its code, and where it is asked for, the ref it names and the instruction it points at.
+#ifndef PALLADION_EMU_REDUCE_KEEP_FINDING_H_
+#define PALLADION_EMU_REDUCE_KEEP_FINDING_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "emu/check.h"
+#include "emu/reduce/state.h"
+#include "emu/report.h"
+
+namespace palladion::reduce {
+
+// "RACE_RW", "RACE_RW@o", "RACE_RW:12", "RACE_RW@o:12".
+struct FindingChoice {
+  std::string code;
+  std::string ref;  // a name of a ref or operand, the text's or the user's; "": any
+  int line = 0;     // of the text as it is given; 0: any
+};
+// InvalidArgument: no finding has this code, or it is not written so.
+absl::StatusOr<FindingChoice> FindingChoiceFromText(std::string_view text);
+std::string ToText(const FindingChoice& choice);
+
+struct KeepFindingOptions {
+  std::string target;  // as of PrepareOptions
+  CheckOptions check;
+};
+
+class KeepFinding {
+ public:
+  // InvalidArgument: the kernel has no such ref.
+  static absl::StatusOr<KeepFinding> Create(const FindingChoice& choice, const Kernel& kernel,
+                                            KeepFindingOptions options);
+
+  // What a check says of the state; where it cannot be prepared, what is said of its text.
+  absl::StatusOr<Report> Check(const State& state) const;
+
+  // The finding that is looked for, of several the first; nullptr: there is none.
+  const ReportedFinding* Find(const Report& report, const State& state) const;
+
+  // Candidates get less time than the kernel itself: loops and schedules as long as those that `start` needs, by
+  // powers of two, and no more schedules than show the finding there. Deterministic. False: nothing is found.
+  absl::StatusOr<bool> Adjust(const State& start);
+
+  absl::StatusOr<bool> Holds(const State& state) const;
+
+  // The schedule that shows the finding; "" where any does. NotFound: it is not there.
+  absl::StatusOr<std::string> Replay(const State& state) const;
+
+ private:
+  KeepFinding(FindingChoice choice, KeepFindingOptions options)
+      : choice_(std::move(choice)), options_(std::move(options)) {}
+  FindingChoice choice_;
+  KeepFindingOptions options_;
+  std::vector<std::string> names_;  // of the ref; empty: any
+};
+
+}  // namespace palladion::reduce
+
+#endif  // PALLADION_EMU_REDUCE_KEEP_FINDING_H_
