@@ -104,7 +104,11 @@ class ReduceCommand {
     PALLADION_RETURN_IF_ERROR(Write(found.reduced.state, out, command));
     Tell(start, found.reduced, line_.Flag("keep"));
     console_.out << "the finding again: palladion check " << command;
-    if (!found.replay.empty()) console_.out << " --replay " << Quoted(found.replay);
+    if (!found.replay.empty()) {
+      console_.out << " --replay " << Quoted(found.replay);
+    } else if (line_.Has("seeds")) {
+      console_.out << " --seeds " << how.check.seeds;
+    }
     console_.out << "\n";
     return found.reduced.ended == reduce::Ended::kSmallest ? ExitCode::kClean : ExitCode::kBudget;
   }

@@ -141,7 +141,10 @@ absl::StatusOr<std::string> KeepFinding::Replay(const State& state) const {
   PALLADION_ASSIGN_OR_RETURN(const Report report, patient.Check(state));
   const ReportedFinding* finding = Find(report, state);
   if (finding == nullptr) return absl::NotFoundError(Cat("the reduced kernel has no ", ToText(choice_)));
-  return finding->replay;
+  patient.options_.check.replay = finding->replay;
+  // What compares schedules (NONDET) is not in any one of them.
+  PALLADION_ASSIGN_OR_RETURN(const bool alone, patient.Holds(state));
+  return alone ? finding->replay : "";
 }
 
 }  // namespace palladion::reduce

@@ -46,7 +46,7 @@ class KeepFinding {
 
   absl::StatusOr<bool> Holds(const State& state) const;
 
-  // The schedule that shows the finding; "" where any does. NotFound: it is not there.
+  // The schedule that shows the finding; "" where any does, or no single one. NotFound: it is not there.
   absl::StatusOr<std::string> Replay(const State& state) const;
 
  private:

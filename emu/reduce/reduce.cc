@@ -131,7 +131,7 @@ absl::Span<const Pass> AllPasses() { return kPasses; }
 absl::StatusOr<Reduced> Reduce(const State& start, const Keeps& keeps, const ReduceOptions& options) {
   PALLADION_ASSIGN_OR_RETURN(const bool there, keeps(start));
   if (!there && Interrupted(options.control)) return InterruptedStatus();
-  if (!there) return absl::FailedPreconditionError("what is to be kept is not there at the start");
+  if (!there) return absl::InvalidArgumentError("what is to be kept is not there at the start; nothing was reduced");
   return Reducer(start, keeps, options).Run();
 }
 

@@ -34,7 +34,7 @@ struct Reduced {
   std::int64_t rounds = 0;  // of all passes
 };
 
-// FailedPrecondition: `keeps` does not say yes to `start` itself.
+// InvalidArgument: `keeps` does not say yes to `start` itself.
 absl::StatusOr<Reduced> Reduce(const State& start, const Keeps& keeps, const ReduceOptions& options = {});
 
 // How large a kernel is: what the table of docs/reduce.md counts.

@@ -144,7 +144,7 @@ TEST(Reduce, TheSameEveryTime) {
 
 TEST(Reduce, WhatIsNotThereAtTheStart) {
   const State start = StateOf(kRing);
-  EXPECT_EQ(absl::StatusCode::kFailedPrecondition, Reduce(start, HoldsOf(Keeping("OOB", start))).status().code());
+  EXPECT_EQ(absl::StatusCode::kInvalidArgument, Reduce(start, HoldsOf(Keeping("OOB", start))).status().code());
 }
 
 TEST(Reduce, ABudgetEndsItWithTheBestSoFar) {

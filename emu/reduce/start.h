@@ -27,7 +27,7 @@ absl::StatusOr<PreparedKernel> PrepareForInputs(const Source& source);
 // or operand stands on it; else as Settle.
 absl::StatusOr<State> StateOf(const Source& source, std::vector<Input> inputs, int line = 0);
 
-// A reduction that keeps a finding, and the schedule that shows it in the end ("" where any does).
+// A reduction that keeps a finding, and the schedule that shows it in the end ("": KeepFinding::Replay).
 struct ReducedFinding {
   Reduced reduced;
   std::string replay;

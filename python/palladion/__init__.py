@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.interception import export
     from palladion.jax_source import to_jax, to_jax_source
     from palladion.probes import target
+    from palladion.reducing import Reduced, reduce
     from palladion.running import PalladionWarning, record, run
 
 _NEEDS_JAX = {
@@ -30,6 +31,7 @@ _NEEDS_JAX = {
     "last_report": "bridge.session", "uninstall": "bridge.rules", "check": "checking", "export": "interception",
     "target": "probes", "PalladionWarning": "running", "record": "running", "run": "running",
     "to_jax": "jax_source", "to_jax_source": "jax_source",
+    "Reduced": "reducing", "reduce": "reducing",
 }
 
 __all__ = ["DefectError", "ExportError", "PalladionError", "ToJaxError", "__version__", *_NEEDS_JAX]

@@ -1,0 +1,123 @@
+"""What `palladion reduce` makes of real kernels with planted mistakes: the table of docs/reduce.md, kept in conformance/reduced_kernels.json.
+
+The kernels: mutants that a check reports, of the quick kernels that JAX ships and of documented TPU kernels with copies, one of each mutation;
+and kernels of the GPU corpus that are wrong on purpose. What is kept is the first code that the kernel has and its original has not.
+
+    PYTHONPATH=python .venv/bin/python python/tests/reduced_kernels.py      # writes the file; then ./dev docs
+"""
+
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import tempfile
+
+import numpy as np
+
+from palladion import _library
+from palladion.real_kernels import checks, mutation, table
+import documented_kernels
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RECORDED = ROOT / "conformance" / "reduced_kernels.json"
+PALLADION = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
+SEEDS = 16
+CORPUS = ("006_ring_no_backpressure_4_racy", "012_tma_store_wait_other_thread_racy", "015_commit_smem_subset_wgmma_0000_racy",
+          "033_bar_alternate_waiters_racy", "048_sem_credit_masked_racy", "080_multicast_of_two_threads_skips_racy",
+          "086_scope_reuse_half_0_0_racy")
+
+
+@dataclasses.dataclass(frozen=True)
+class Mistake:
+    kernel: str
+    mistake: str  # "drop_store_0", or where the kernel is from
+    text: str
+    inputs: tuple  # NAME=VALUE of the command, an array in place of VALUE where it is a file
+    target: str | None
+    code: str
+
+
+def mutants(kernels) -> list:
+    """Of each kernel the first mutant of each mutation that a check reports."""
+    found = []
+    for one in mutation.distinct(kernels):
+        done = set()
+        for mutant in _library.mutants(one.text, None, 2):
+            if mutant["mutation"] in done or mutant["refused"]:
+                continue
+            outcome = mutation.judge(one, mutant, SEEDS)
+            code = outcome.why.split(", ")[0]
+            if outcome.outcome == "reported" and re.fullmatch(r"[A-Z_]+", code):
+                done.add(mutant["mutation"])
+                found.append(Mistake(one.name, mutant["name"], mutant["text"], tuple(one.inputs), one.case.target, code))
+    return found
+
+
+def corpus() -> list:
+    found = []
+    for name in CORPUS:
+        case = (ROOT / "conformance" / "cases" / "gpu_corpus" / f"{name}.case").read_text(encoding="utf-8")
+        text = case.split("--- kernel\n", 1)[1].split("\n--- ", 1)[0] + "\n"
+        words = re.findall(r"^(\w+) = (.*)$", case.partition("--- inputs\n")[2].partition("\n---")[0], re.M)
+        code = re.search(r"//~ (?:\w+ )?([A-Z_]+)", text)[1]
+        found.append(Mistake(name, "GPU corpus", text, tuple(words), None, code))
+    return found
+
+
+def reduced(one: Mistake, folder: str) -> dict:
+    """The row of one kernel. AssertionError where its finding is not there any more, or it can be made smaller still."""
+    path = pathlib.Path(folder, "k.pkir")
+    path.write_text(one.text, encoding="utf-8")
+    given = []
+    for number, value in enumerate(one.inputs):
+        if isinstance(value, tuple):
+            given += ["--in", "=".join(value)]
+            continue
+        np.save(pathlib.Path(folder, f"{number}.npy"), value)
+        given += ["--in", f"{input_names(one)[number]}={folder}/{number}.npy"]
+    target = ["--target", one.target] if one.target else []
+    small = f"{folder}/small.pkir"
+    command = [PALLADION, "reduce", str(path), *given, *target, "--keep", one.code, "--seeds", str(SEEDS)]
+    told = subprocess.run([*command, "--out", small], check=True, capture_output=True, text=True).stdout
+    sizes = [int(n) for n in re.search(r"instructions (\d+) to (\d+), programs (\d+) to (\d+), input elements (\d+) to (\d+)", told).groups()]
+    again = shlex.split(told.partition("the finding again: palladion ")[2])
+    checked = subprocess.run([PALLADION, *again, "--format=json"], capture_output=True, text=True).stdout
+    assert one.code in {finding["code"] for finding in json.loads(checked)["findings"]}, (one.kernel, one.mistake, one.code)
+    given = list(itertools.takewhile(lambda word: word not in ("--replay", "--seeds"), again[1:]))
+    subprocess.run([PALLADION, "reduce", *given, "--keep", one.code, "--seeds", str(SEEDS), "--out", f"{folder}/again.pkir"],
+                   check=True, capture_output=True)
+    assert pathlib.Path(folder, "again.pkir").read_text() == pathlib.Path(small).read_text(), (one.kernel, one.mistake, one.code)
+    return {"kernel": one.kernel, "mistake": one.mistake, "finding": one.code, "sizes": sizes,
+            "candidates": int(re.search(r"(\d+) candidates", told)[1])}
+
+
+def input_names(one: Mistake) -> list:
+    """In the order of the text."""
+    return re.findall(r"^  (?:bound|prefetch|in) %(\w+):", one.text, re.M)
+
+
+def rows(mistakes, progress=None) -> list:
+    found = []
+    for one in mistakes:
+        with tempfile.TemporaryDirectory() as folder:
+            found.append(reduced(one, folder))
+        if progress is not None:
+            progress(found[-1])
+    return found
+
+
+def shipped() -> list:
+    return [one for case in table.all_cases() if case.quick for one in checks.checked_kernels(case)]
+
+
+def main():
+    mistakes = mutants(shipped()) + mutants(documented_kernels.checked(documented_kernels.SAMPLED)) + corpus()
+    RECORDED.write_text(json.dumps({"rows": rows(mistakes, progress=lambda row: print(row, flush=True))}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
