@@ -304,7 +304,8 @@ def options_of(name: str, palladion: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-COMMANDS_WITH_OPTIONS = ("run", "check", "trace", "why", "log", "diff", "mutate", "reduce", "explain", "show", "conformance", "ops", "help")
+COMMANDS_WITH_OPTIONS = ("run", "check", "trace", "why", "log", "diff", "golden", "compare", "mutate", "reduce", "explain", "show", "print", "conformance",
+                         "ops", "help")
 
 COMMAND_BLOCKS = {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS} | {
     "findings": findings, "gpu-limits": gpu_limits, "tpu-limits": tpu_limits} | operation_docs.BLOCKS

@@ -125,6 +125,8 @@ TEST(CApi, ErrorsAreTexts) {
   EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: "));
   EXPECT_EQ(nullptr, palladion_canonical("x", 1, &error));
   EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: "));
+  EXPECT_EQ(nullptr, palladion_text_json("x", 1, &error));
+  EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: <text>:1:1: "));
   palladion_free_program(nullptr);
   palladion_free_string(nullptr);
 }
@@ -135,6 +137,9 @@ TEST(CApi, TextsOfAText) {
   EXPECT_EQ("add\nsecond", Taken(palladion_kernels(text.data(), text.size(), &error)));
   const std::string canonical = Taken(palladion_canonical(text.data(), text.size(), &error));
   EXPECT_EQ(canonical, Taken(palladion_canonical(canonical.data(), canonical.size(), &error)));
+  const std::string json = Taken(palladion_text_json(text.data(), text.size(), &error));
+  EXPECT_EQ(0u, json.find("{\"version\": 1, \"producer\": \"\", \"locs\": {}, \"consts\": [], \"kernels\": [{\"name\": \"add\""));
+  EXPECT_NE(std::string::npos, json.find("{\"name\": \"second\", "));
   EXPECT_EQ(0u, Taken(palladion_operations()).find("[\n{\"dialect\": "));
   EXPECT_EQ(0u, Taken(palladion_finding_codes()).find("[{\"code\": \"OOB\", \"severity\": \"defect\", \"rule\": "));
   const std::string chips = Taken(palladion_chips());

@@ -115,6 +115,15 @@ TEST_F(CommandTest, PrintIsCanonical) {
   EXPECT_EQ(once, out_);
 }
 
+TEST_F(CommandTest, PrintAsJson) {
+  EXPECT_EQ(0, Run({"print", "--format", "json", Write("add.pkir", AddKernel())})) << err_;
+  EXPECT_NE(std::string::npos, out_.find("{\"name\": \"add\", \"line\": ")) << out_;
+  EXPECT_EQ(4, Run({"print", "--format", "json", Write("bad.pkir", "pkir 1;\nkernel {")}));
+  EXPECT_NE(std::string::npos, err_.find("bad.pkir:2:")) << err_;
+  EXPECT_EQ(4, Run({"to-jax", "add.pkir"}));
+  EXPECT_NE(std::string::npos, err_.find("to-jax needs the Python package")) << err_;
+}
+
 TEST_F(CommandTest, OpsDoctorAndHelp) {
   EXPECT_EQ(0, Run({"ops"}));
   EXPECT_NE(std::string::npos, out_.find("dot_general  implemented  [mosaic_tpu triton]\n"));

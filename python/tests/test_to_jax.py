@@ -2,12 +2,13 @@
 (not_the_same_in_jax.py). What it does not catch: what neither the text nor JAX's jaxpr says.
 """
 
-import collections
+import re
 
 import jax
 import numpy as np
 import pytest
 import round_trip
+import to_jax_page
 from not_the_same_in_jax import REASONS, reason_for
 
 import palladion
@@ -15,8 +16,7 @@ from palladion import _library
 from palladion.jax_source import reading
 from palladion.real_kernels import table
 
-CASES = sorted(round_trip.CASES.glob("*/*.case"))
-FAMILIES = sorted({case.parent.name for case in CASES})
+FAMILIES = sorted({path.parent.name for path, _ in to_jax_page.cases()})
 OF_THIS_JAX = jax.__version_info__[:2] == (0, 10)  # the one that the lists are of
 
 
@@ -45,8 +45,8 @@ if OF_THIS_JAX:
     @pytest.mark.parametrize("family", FAMILIES)
     def test_every_case(family):
         wrong = []
-        for path in CASES:
-            if path.parent.name == family and (text := round_trip.parsed_text(path)) is not None:
+        for path, text in to_jax_page.cases():
+            if path.parent.name == family:
                 wrong += [complaint(f"{family}/{path.stem}", text, name) for name in _library.kernel_names(text)]
         assert [one for one in wrong if one] == []
 
@@ -63,13 +63,33 @@ if OF_THIS_JAX:
 
 
 def test_every_reason_has_a_case():
-    applied = collections.Counter()
-    for path in CASES:
-        if (text := round_trip.parsed_text(path)) is not None:
-            for name in _library.kernel_names(text):
-                applied[reason_for(f"{path.parent.name}/{path.stem}", reading.read_kernel(text, name))] += 1
-    assert [reason.why for reason in REASONS if not applied[reason]] == []
-    assert applied[None] > 800
+    applied = {reason for path, text in to_jax_page.cases() for reason in to_jax_page.reasons_of(path, text)}
+    assert [reason.why for reason in REASONS if reason not in applied] == []
+
+
+def test_the_counts_of_the_page_are_fresh():
+    page = to_jax_page.PAGE.read_text(encoding="utf-8")
+    assert to_jax_page.fresh(page) == page, "run PYTHONPATH=python .venv/bin/python python/tests/to_jax_page.py"
+
+
+def _fields(value):
+    """Every name of a field; names of attributes, places and compiler parameters are the text's own."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _fields(one)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield name
+            if name not in ("attrs", "params", "other", "mesh_attrs", "buffered", "locs") or isinstance(one, list):
+                yield from _fields(one)
+
+
+def test_the_page_has_every_field_of_the_json():
+    page = to_jax_page.PAGE.read_text(encoding="utf-8").split("## The JSON of a text")[1]
+    documented = set(re.findall(r"`(\w+)`", page))
+    found = {name for _, text in to_jax_page.cases() for name in _fields(_library.text_json(text))}
+    assert found <= documented
+    assert {"kernels", "operands", "start", "bytes", "peer"} <= found
 
 
 ADD = """pkir 1;

@@ -1,0 +1,56 @@
+"""The counts of docs/to-jax.md: how many cases of each family come back from JAX, and why the others do not.
+
+    PYTHONPATH=python .venv/bin/python python/tests/to_jax_page.py    writes them; test_to_jax.py says when they are stale
+
+It counts the reasons that apply (not_the_same_in_jax.py); that they hold is the test's to find.
+"""
+
+import collections
+import functools
+import pathlib
+import re
+
+import round_trip
+from not_the_same_in_jax import REASONS, reason_for
+
+from palladion import _library
+from palladion.jax_source import reading
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "to-jax.md"
+_PART = re.compile(r"(<!-- counted:cases -->\n).*?(<!-- /counted:cases -->)", re.DOTALL)
+
+
+@functools.cache
+def cases() -> tuple:
+    """(path, text) of every case whose text can be read."""
+    paths = sorted(round_trip.CASES.glob("*/*.case"))
+    return tuple((path, text) for path in paths if (text := round_trip.parsed_text(path)) is not None)
+
+
+def reasons_of(path, text) -> list:
+    """One for each kernel of the case, None where it comes back."""
+    names = _library.kernel_names(text)
+    return [reason_for(f"{path.parent.name}/{path.stem}", reading.read_kernel(text, name)) for name in names]
+
+
+def table() -> str:
+    back, total, why = collections.Counter(), collections.Counter(), collections.Counter()
+    for path, text in cases():
+        for reason in reasons_of(path, text):
+            total[path.parent.name] += 1
+            back[path.parent.name] += reason is None
+            why[reason] += 1
+    lines = [f"{back.total()} of the {total.total()} kernels of the cases come back as they were:", "",
+             "| family | come back | of |", "|---|---|---|"]
+    lines += [f"| {family} | {back[family]} | {total[family]} |" for family in sorted(total)]
+    lines += ["", "The others:", "", "| kernels | why not |", "|---|---|"]
+    lines += [f"| {why[reason]} | {reason.why} |" for reason in sorted(REASONS, key=lambda reason: (-why[reason], reason.why))]
+    return "\n".join(lines) + "\n"
+
+
+def fresh(page: str) -> str:
+    return _PART.sub(lambda match: match[1] + table() + match[2], page)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(fresh(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
