@@ -360,7 +360,7 @@ void ModulePrinter::PrintIndices(const std::vector<Index>& indices) {
         PrintArg(index.start);
         break;
       case Index::Kind::kSlice:
-        json_.String("slice").Key("start");
+        json_.String("range").Key("start");
         PrintArg(index.start);
         json_.Key("size");
         PrintArg(index.size);

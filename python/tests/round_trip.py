@@ -192,7 +192,7 @@ class _Normal:
             if t["kind"] == "at":
                 sizes = shape or [None] * len(t["indices"])
                 t["indices"] = [self.index(index, size) for index, size in zip(t["indices"], sizes)]
-                points = any(index["kind"] != "slice" for index in t["indices"] if index["kind"] not in ("full",))
+                points = any(index["kind"] != "range" for index in t["indices"] if index["kind"] not in ("full",))
                 shape = None if points or shape is None else [
                     size if i["kind"] == "full" else i.get("length") for i, size in zip(t["indices"], sizes)]
             else:
@@ -206,7 +206,7 @@ class _Normal:
     def index(self, index, size):
         if index["kind"] == "full":
             return {"kind": "full"}
-        if index["kind"] == "slice" and index["stride"] == 1 and size is not None:
+        if index["kind"] == "range" and index["stride"] == 1 and size is not None:
             start, length = (index[part].get("number") for part in ("start", "size"))
             if (start, length) == ("0", str(size)):
                 return {"kind": "full"}

@@ -5,10 +5,13 @@
 import re
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import round_trip
 import to_jax_page
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 from not_the_same_in_jax import REASONS, reason_for
 
 import palladion
@@ -89,7 +92,7 @@ def test_the_page_has_every_field_of_the_json():
     documented = set(re.findall(r"`(\w+)`", page))
     found = {name for _, text in to_jax_page.cases() for name in _fields(_library.text_json(text))}
     assert found <= documented
-    assert {"kernels", "operands", "start", "bytes", "peer"} <= found
+    assert {"kernels", "operands", "start", "bytes"} <= found
 
 
 ADD = """pkir 1;
@@ -140,6 +143,16 @@ def test_a_text_that_cannot_be_read_and_a_kernel_that_is_none():
     with pytest.raises(palladion.ToJaxError, match=r"2 kernels \(add, again\)"):
         palladion.to_jax(both)
     assert "name='again'" in palladion.to_jax_source(both, kernel="again")
+
+
+def test_memory_of_another_device_which_no_case_has():
+    def body(x_ref, o_ref):
+        plgpu.remote_ref(o_ref, jnp.int32(1), pl.DeviceIdType.LOGICAL)[0] = x_ref[0]
+
+    array = jax.ShapeDtypeStruct((128,), jnp.float32)
+    text = palladion.export(plgpu.kernel(body, out_type=array), array)
+    assert ".peer(1:i32, logical).at[0]" in text
+    assert round_trip.normal(round_trip.again(text)) == round_trip.normal(text)
 
 
 def test_the_source_is_what_runs():

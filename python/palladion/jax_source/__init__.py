@@ -16,7 +16,7 @@ def to_jax_source(text: str, *, kernel: str | None = None) -> str:
     return source_of(text, kernel)
 
 
-def to_jax(text: str, *, kernel: str | None = None, interpret=False) -> Callable:
+def to_jax(text: str, *, kernel: str | None = None, interpret: object = False) -> Callable:
     """A function of JAX that calls the kernel: inputs in the order of its operands (bound, prefetch, in), outputs as a tuple.
 
     One output is a tuple, too. `interpret` is for the kernel call: False, True, or the InterpretParams of one of JAX's interpreters.

@@ -5,7 +5,7 @@ from palladion.jax_source.compiler_params import call_options
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.memory import scratch_type
 from palladion.jax_source.pallas_call import shape_dtype
-from palladion.jax_source.writer import Block, attribute_text, tuple_text
+from palladion.jax_source.writer import Block, attribute_text, define_lines, tuple_text
 
 
 def lines(context) -> list:
@@ -46,7 +46,9 @@ def lines(context) -> list:
     made = [f"{refs[name]} = jax.new_ref({block.name(name)}, memory_space=plgpu.GMEM)" for name in refs]
     call[0] = "made = iter(" + call[0]
     given = [f"jax.ref.freeze({refs[shared[o['name']]]})" if o["name"] in shared else "next(made)" for o in outputs]
-    return [*block.lines, *made, *call[:-1], call[-1] + ")", f"return {tuple_text(given)}"]
+    inner = define_lines("call", [block.name(o["name"]) for o in inputs], [*made, *call[:-1], call[-1] + ")", f"return {tuple_text(given)}"])
+    # JAX makes refs in a memory space under jit alone.
+    return [*block.lines, *inner, f"return jax.jit(call)({', '.join(block.name(o['name']) for o in inputs)})"]
 
 
 def _mesh(mesh) -> list:

@@ -63,7 +63,7 @@ def source_of(text: str, kernel: str | None = None) -> str:
     read = folded(read_kernel(text, kernel))
     if any(operand["type"]["kind"] == "array" and operand["type"]["weak"] for operand in read["operands"]):
         raise ToJaxError("an operand of a weak type; arrays have none")
-    context = Context(read, backend_of(read), HANDLERS, (*_IMPORTS, "_view", "_copy", "kernel", "interpret"))
+    context = Context(read, backend_of(read), HANDLERS, (*_IMPORTS, "_view", "_copy", "call", "made", "kernel", "interpret"))
     write = mesh_call.lines if read["mesh"] else pallas_call.lines
     lines = write(context)
     body = "\n".join(INDENT + line if line else "" for line in lines)
