@@ -277,6 +277,7 @@ BLOCKS = {
     "mutation-score": mutation_score,
     "documented-score": documented_score,
     "gpu-corpus": gpu_corpus,
+    "backends": scoreboard.backends_table,
     "scoreboard": lambda: scoreboard.families_table(scoreboard.read_records()),
     "scoreboard-failures": lambda: scoreboard.failures_list(scoreboard.read_records()),
     "scoreboard-codes": lambda: scoreboard.codes_table(scoreboard.read_records()),

@@ -3,7 +3,8 @@
     python3 tools/scoreboard.py [--timeout SECONDS] [--jobs N] [BACKEND...]      asks the backends (all), records conformance/scoreboard/BACKEND.json
 
 Run by `./dev scoreboard`, which then writes the page (gen_docs.py makes its tables from the records alone; no test asks a backend). The results
-of a run that was stopped are in build/scoreboard; the next one goes on from there.
+of a run that was stopped are in build/scoreboard; the next one goes on from there. A backend that supports nothing on this host, for want of a device or of
+a package (`triton`), keeps the record that it has.
 What a record does not have: the reasons of each case that is not supported, only how many there are.
 """
 
@@ -25,8 +26,10 @@ BACKENDS = {
     "jax_interpret": "`pallas_call(interpret=True)`",
     "jax_tpu_interpret": "JAX's TPU interpreter, races detected",
     "jax_gpu_interpret": "JAX's Mosaic GPU interpreter, races detected",
+    "triton_interpret": "Triton's interpreter, of the kernels that can be written in its language",
     "accelerator": "Pallas on the GPU or TPU of the host",
 }
+TEMPLATE = ("template", "Pallas on JAX's default device: a file to start from")
 OUTCOMES = ("passed", "failed", "unsupported")
 CODES = ("found", "missed", "wrong")
 LONGEST_REASON = 160  # characters that a record keeps of what differs
@@ -66,6 +69,11 @@ def read_records(folder: str = RECORDS) -> dict:
     return {name: records[name] for name in sorted(records, key=lambda name: (list(BACKENDS) + [name]).index(name))}
 
 
+def backends_table() -> str:
+    rows = [f"| `{name}` | {what} |" for name, what in (*BACKENDS.items(), TEMPLATE)]
+    return "\n".join(["| NAME | what it asks |", "|---|---|", *rows]) + "\n"
+
+
 def _cell(counts: dict | None) -> str:
     return " / ".join(str(counts[outcome]) for outcome in OUTCOMES) if counts else ""
 
@@ -90,18 +98,18 @@ def codes_table(records: dict) -> str:
 
 
 def failures_list(records: dict) -> str:
-    """What begins alike is told once: an interpreter fails many cases for one reason."""
+    """How often each kind, the most frequent first; the records have the cases."""
     lines = []
     for name, record in records.items():
         kinds = collections.Counter(kind_of(reason) for reason in record["failed"].values())
-        lines.append(f"- `{name}`: " + ("; ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "none") + ".")
+        lines.append(f"- `{name}`: " + ("; ".join(f"{kind}: {count}" for kind, count in kinds.most_common()) or "none") + ".")
     return "\n".join(lines) + "\n"
 
 
 def kind_of(reason: str) -> str:
     """Of the runner's words (conformance/backend_case.cc)."""
     if error := re.match(r"the backend answers with an error: (\w+)", reason):
-        return f"errors ({error[1]})"
+        return f"error {error[1]}"
     for beginning, kind in (("finding ", "findings missed or wrong"), ("the backend:", "crashes and hangs"), ("the backend ran", "refusals missed")):
         if reason.startswith(beginning):
             return kind
@@ -112,6 +120,8 @@ def versions_of(backend: str, python: str) -> str:
     """What was asked. Palladion is this tree's, and needs no number."""
     if backend == "palladion_itself":
         return "this tree"
+    if backend == "triton_interpret":
+        return subprocess.run([python, "-c", "import triton; print('Triton', triton.__version__)"], check=True, capture_output=True, text=True).stdout.strip()
     told = "import jax; print('JAX', jax.__version__, 'on', jax.devices()[0].device_kind)"
     return subprocess.run([python, "-c", told], check=True, capture_output=True, text=True).stdout.strip()
 
@@ -138,7 +148,11 @@ def main() -> int:
     if unknown := set(arguments.backends) - set(BACKENDS):
         parser.error(f"no backend is called {', '.join(sorted(unknown))}; expected {', '.join(BACKENDS)}")
     for backend in arguments.backends or BACKENDS:
-        record = record_of(ask(backend, arguments), versions_of(backend, sys.executable))
+        report = ask(backend, arguments)
+        if report["passed"] + report["failed"] == 0 and backend in read_records():
+            print(backend, "supports nothing on this host: its record stays as it is")
+            continue
+        record = record_of(report, versions_of(backend, sys.executable))
         with open(os.path.join(RECORDS, f"{backend}.json"), "w", encoding="utf-8") as file:
             json.dump(record, file, indent=1)
             file.write("\n")

@@ -7,7 +7,9 @@ import sys
 import ml_dtypes
 import numpy as np
 import pytest
-from palladion.backends import accelerator, jax_gpu_interpret, jax_interpret, jax_kernels, jax_tpu_interpret, palladion_itself, protocol
+from palladion import _library
+from palladion.backends import (accelerator, jax_gpu_interpret, jax_interpret, jax_kernels, jax_tpu_interpret, palladion_itself, protocol, triton_interpret,
+                                triton_source)
 from test_conformance_command import CASES, ROOT, report
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -110,7 +112,7 @@ def test_a_record_counts_each_case_once_on_each_page():
     assert record["failed"] == {"a/c": "o: element [0]"}
     assert "| [ref](spec/ref.md) | 1 / 1 / 0 |" in scoreboard.families_table({"x": record})
     assert "| OOB | 1 / 1 / 0 |" in scoreboard.codes_table({"x": record})
-    assert "1 outputs that differ" in scoreboard.failures_list({"x": record})
+    assert "outputs that differ: 1." in scoreboard.failures_list({"x": record})
 
 
 def test_the_page_is_that_of_the_records():
@@ -120,7 +122,55 @@ def test_the_page_is_that_of_the_records():
         assert part in page, "run python3 tools/gen_docs.py --write"
 
 
+def test_every_backend_is_on_the_scoreboard():
+    folder = ROOT / "python/palladion/backends"
+    programs = {path.stem for path in folder.glob("*.py") if "sys.exit(serve(run))" in path.read_text(encoding="utf-8")}
+    assert programs == {*scoreboard.BACKENDS, scoreboard.TEMPLATE[0]}
+
+
 def test_palladion_itself_is_recorded_with_every_case_passed():
     totals = scoreboard.read_records()["palladion_itself"]["totals"]
     assert totals["failed"] == totals["unsupported"] == 0
     assert totals["passed"] <= len(list(CASES.rglob("*.case")))
+
+
+def test_a_kernel_in_tritons_language():
+    text = COPY.replace("DTYPE", "f32").replace("[4]", "[3]").replace("%a = get(%xr) : f32[3];", "%v = get(%xr) : f32[3];\n    %a = max(%v, 1.5:f32) : f32[3];")
+    assert triton_source.triton_source(text).splitlines() == [
+        "def kernel(p0, p1):",
+        "    p0 = p0.to(tl.pointer_type(tl.float32), bitcast=True)",
+        "    p1 = p1.to(tl.pointer_type(tl.float32), bitcast=True)",
+        "    v0 = tl.load(p0 + tl.arange(0, 4), mask=tl.arange(0, 4) < 3, other=0)",
+        "    v1 = tl.maximum(v0, tl.full((1,), float('1.5'), tl.float32), propagate_nan=tl.PropagateNan.ALL)",
+        "    tl.store(p1 + tl.arange(0, 4), v1, mask=tl.arange(0, 4) < 3)",
+    ]
+
+
+@pytest.mark.parametrize("name, why", [("grid/dynamic_bound_rank1", "one program"), ("elementwise/tan", "tan is not written"), ("elementwise/select_n_integer", "more than two"),
+                                       ("ref/get_slice_stride_zero", "view"), ("control/cond_index", "not written")])
+def test_what_is_not_written_in_tritons_language(name, why):
+    text = (CASES / f"{name}.case").read_text(encoding="utf-8").partition("--- kernel\n")[2].partition("\n---")[0]
+    with pytest.raises(protocol.NotSupported, match=why):
+        triton_source.triton_source(text)
+
+
+def test_every_operation_in_tritons_language_is_one_of_ours():
+    known = {operation["name"] for operation in _library.operations()}
+    assert set(triton_source._OPERATIONS) | {"get", "swap", "div", "convert_element_type"} <= known
+
+
+def test_without_triton_nothing_is_supported(monkeypatch):
+    monkeypatch.setitem(sys.modules, "triton", None)
+    with pytest.raises(protocol.NotSupported, match="Triton is not installed here"):
+        triton_interpret.run(protocol.Question("a/copy", COPY.replace("DTYPE", "f32"), "generic", {"x": np.zeros(4, np.float32)},
+                                               {"o": protocol.Operand(np.dtype(np.float32), (4,))}))
+
+
+def test_a_record_of_nothing_does_not_replace_one(monkeypatch, capsys):
+    nothing = {"passed": 0, "failed": 0, "unsupported": 9, "cases": []}
+    monkeypatch.setattr(scoreboard, "ask", lambda *_: nothing)
+    monkeypatch.setattr(sys, "argv", ["scoreboard.py", "palladion_itself"])
+    before = (ROOT / "conformance/scoreboard/palladion_itself.json").read_bytes()
+    assert scoreboard.main() == 0
+    assert "its record stays as it is" in capsys.readouterr().out
+    assert (ROOT / "conformance/scoreboard/palladion_itself.json").read_bytes() == before

@@ -173,7 +173,9 @@ def test_the_command_has_its_arguments_and_exit_codes(installed, tmp_path, spell
     assert palladion("--help").stdout.startswith("usage: palladion COMMAND")
     cases = palladion("conformance")
     assert cases.returncode == 0 and int(cases.stdout.splitlines()[-1].split()[0]) > 400 and cases.stdout.endswith(" passed, 0 failed\n")
-    assert palladion("conformance", "nothing").returncode == 4
+    assert palladion("conformance", "no such case").returncode == 4
+    asked = palladion("conformance", "elementwise/*", "--exec", f"'{installed / 'python'}' -m palladion.backends.palladion_itself")
+    assert asked.returncode == 0 and asked.stdout.endswith(" passed, 0 failed, 0 unsupported\n"), asked.stdout + asked.stderr
 
 
 def test_pytest_finds_the_installed_plugin_by_itself(installed, tmp_path):
