@@ -6,6 +6,7 @@ No test measures time. Backends that misbehave are in conformance/backend_case_t
 import json
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
@@ -119,6 +120,17 @@ def test_an_interrupt_ends_it_with_what_is_known(tmp_path):
     out, _ = running.communicate(timeout=60)
     assert running.returncode == 6
     assert json.loads(out)["not_run"] == 1
+
+
+def test_on_a_terminal_it_says_how_far_it_is():
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as terminal:
+        done = subprocess.run([COMMAND, "conformance", "control", "--format=json"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=theirs, check=True)
+        os.close(theirs)
+        shown = terminal.read(1 << 16).decode()
+    cases = json.loads(done.stdout)["passed"]
+    assert f"{cases} of {cases} cases, 0 failed" in shown
+    assert subprocess.run([COMMAND, "conformance", "control"], env=ENVIRONMENT, capture_output=True, check=True).stderr == b""
 
 
 def test_junit_and_sarif_tell_what_failed(tmp_path):
