@@ -189,7 +189,7 @@ void JudgeAnswer(const BackendRequest& request, const BackendAnswer& answer, Cas
 }
 
 absl::StatusOr<BackendAnswer> Backend::Ask(const BackendRequest& request) {
-  if (process_ == nullptr) {
+  if (process_ == nullptr || process_->HasEnded()) {
     PALLADION_ASSIGN_OR_RETURN(process_, BackendProcess::Start(options_.command));
   }
   PALLADION_ASSIGN_OR_RETURN(const std::string line, process_->Ask(RequestLine(request), options_.time, interrupted_));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "absl/strings/str_join.h"
 #include "conformance/suite.h"
@@ -141,6 +142,15 @@ TEST_F(BackendTest, OneThatIsWrong) {
 
 TEST_F(BackendTest, OneThatSaysThatItCannot) {
   EXPECT_EQ("not supported: no copies", Said("not_supported", Outcome::kUnsupported));
+}
+
+TEST(BackendProcess, OneThatEndsAfterItsAnswer) {
+  const std::atomic<bool> interrupted = false;
+  auto process = BackendProcess::Start("read line; echo \"$line\"");
+  ASSERT_TRUE(process.ok()) << process.status();
+  EXPECT_FALSE((*process)->HasEnded());
+  EXPECT_EQ("words", *(*process)->Ask("words\n", std::chrono::seconds(20), interrupted));
+  while (!(*process)->HasEnded()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 TEST_F(BackendTest, AnInterruptEndsOneThatHangs) {

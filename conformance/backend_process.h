@@ -33,6 +33,9 @@ class BackendProcess {
   absl::StatusOr<std::string> Ask(const std::string& line, std::chrono::milliseconds time,
                                   const std::atomic<bool>& interrupted);
 
+  // Since its last answer, of which nothing is wrong then.
+  bool HasEnded() { return pid_ == 0 || WaitFor(std::chrono::milliseconds(0)); }
+
  private:
   BackendProcess() = default;
   absl::Status Write(std::string_view& unsent);
