@@ -1,5 +1,6 @@
 #include "emu/golden/compare.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>

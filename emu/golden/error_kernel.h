@@ -4,9 +4,8 @@
 // row:
 //   moves         the companion moves along
 //   elementwise   f is computed in f64 at the corners x +- e of its operands; the bound is the largest distance from
-//   our
-//                 result, plus u |r| for the rounding (functions: 4 ulps)
-//   reductions    the same at x + e and x - e, plus gamma_(n-1) times the reduction of |x|
+//                 our result, plus u |r| for the rounding (functions: 4 ulps)
+//   reductions    the same at x + e and x - e, plus gamma_(n-1) times the reduction of |x|, but for max and min
 //   dots          (|a| + e_a) (|b| + e_b) - |a| |b|, plus gamma_n times the first, plus u |r|
 // What it does not bound: branches, indices and loop counts that floats decide; a corner where f is not monotone
 // between the corners (a division by something that may be 0). Operations without a rule are Unimplemented.

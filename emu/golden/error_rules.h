@@ -24,6 +24,10 @@ struct BoundedInstr {
 // Of each result; none of those that are no floats. Unimplemented: no rule.
 absl::StatusOr<std::vector<Bound>> BoundsOf(const BoundedInstr& op, Writer& writer);
 
+// Does a reduction or prefix operation give one of its elements, as max does, and not their sum? The operation itself
+// is asked, with 2 and 3.
+bool GivesAnElement(const Instr& instr);
+
 // The same instruction over f64: float types in its attributes, too.
 Instr InF64(const Instr& instr);
 

@@ -102,6 +102,7 @@ std::vector<Place> PlacesOf(const Kernel& kernel, const Operand& operand, std::i
     const bool all = std::none_of(place.begin(), place.end(), [](std::int64_t i) { return i >= 0; });
     if (!all && std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
   }
+  if (places.size() < 2) places.clear();
   return places;
 }
 

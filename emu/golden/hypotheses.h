@@ -61,7 +61,8 @@ std::int64_t ProgramsOf(const Kernel& kernel);
 using Place = std::vector<std::int64_t>;
 std::string Told(const Place& place);  // "(1, *, 3)"
 Place PlaceOf(const Kernel& kernel, std::int64_t program);
-// The places that share a block of the operand, each once, of the first `most` programs; without the one that is all.
+// The places that share a block of the operand, each once, of the first `most` programs; none where there
+// is only one.
 std::vector<Place> PlacesOf(const Kernel& kernel, const Operand& operand, std::int64_t most);
 // Is it here? Of a place that is not all of the grid.
 Arg IsHere(const Place& place, Writer& writer);

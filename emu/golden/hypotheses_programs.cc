@@ -43,6 +43,7 @@ void AddProgramHypotheses(const Module& module, std::vector<Hypothesis>& to) {
           place, to);
     }
   }
+  if (programs < 2) return;  // that nothing ran explains whatever is there
   for (std::int64_t p = 0; p < programs; ++p) {
     const Place place = PlaceOf(kernel, p);
     Add(kMissing, Cat("program ", Told(place), " did not run"), place, to);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emu/golden/error_kernel.h"
+#include "emu/golden/error_rules.h"
 #include "emu/golden/hypotheses.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
@@ -37,7 +38,8 @@ std::vector<std::int64_t> SummedAxes(const Instr& instr) {
 
 bool IsSum(const Instr& instr) {
   const OpRow& row = RowOf(instr);
-  const bool sums = row.flow == Flow::kDot || (row.flow == Flow::kReduce && row.in_ring == InRing::kSame);
+  const bool sums =
+      row.flow == Flow::kDot || (row.flow == Flow::kReduce && row.in_ring == InRing::kSame && !GivesAnElement(instr));
   if (!sums || instr.types.size() != 1 || !IsFloat(instr.types[0].dtype)) return false;
   const std::vector<std::int64_t> axes = SummedAxes(instr);
   return std::none_of(axes.begin(), axes.end(), [](std::int64_t axis) { return axis < 0; });
@@ -188,7 +190,7 @@ void AddSumHypotheses(const Module& module, std::vector<Hypothesis>& to) {
            .edit = [narrow, sums](Module& edited) { NarrowStores(edited.kernels[0], narrow, sums); },
            .of_numbers = true});
     }
-    for (const std::int64_t length : {1, 8, 16, 32})
+    for (const std::int64_t length : {1, 2, 4, 8, 16, 32})
       AddSplit(kPrecision, {.length = length, .order = Order::kForward, .sum = narrow}, to);
   }
   for (const Order order : {Order::kForward, Order::kFused, Order::kBackward, Order::kPairs}) {

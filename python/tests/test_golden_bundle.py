@@ -1,0 +1,142 @@
+"""palladion.golden and palladion.compare: real kernels are held against JAX's interpreter, and spoiled outputs are told from right ones."""
+
+import json
+import os
+import re
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+import spoiled_outputs
+from jax.experimental import pallas as pl
+
+import palladion
+from palladion.real_kernels import table
+
+PAGE = os.path.join(os.path.dirname(__file__), "../../docs/compare.md")
+# Of the quick cases, those that are one kernel whose outputs are the function's, and that run in JAX's interpreter.
+HELD = ["example_kernel", "matmul", "softmax", "rms_norm", "layer_norm", "attention", "flash_attention", "megablox gmm"]
+
+
+def add(x, y):
+    def kernel(x_ref, y_ref, o_ref):
+        o_ref[...] = x_ref[...] + y_ref[...]
+    spec = pl.BlockSpec((8, 128), lambda i: (i, 0))
+    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(x.shape[0] // 8,), in_specs=[spec, spec],
+                          out_specs=spec)(x, y)
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    x = jax.random.normal(jax.random.key(0), (32, 128))
+    folder, = palladion.golden(add, x, jnp.ones_like(x), out=tmp_path / "bundle")
+    return folder, np.asarray(x) + np.float32(1)
+
+
+def outputs_of(folder):
+    with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as stream:
+        return json.load(stream)["outputs"]
+
+
+@pytest.mark.parametrize("op", HELD)
+def test_jax_interpreter_is_within_the_bound_of_real_kernels(op, tmp_path):
+    for case in [case for case in table.all_cases() if case.quick and case.op == op]:
+        problem = case.make()
+        folder, = palladion.golden(problem.function, *problem.args, out=tmp_path / case.name.replace("/", "_"), target=case.target)
+        found = [np.asarray(leaf) for leaf in jax.tree.leaves(jax.jit(problem.peer)(*problem.args))]
+        comparison = palladion.compare(folder, found, causes=False)
+        assert comparison.ok, str(comparison)
+        for output in comparison.report["outputs"]:
+            assert output["unbounded"] == 0 and output["tolerance"].startswith("a bound of each element"), case.name
+
+
+def test_the_cases_are_there():
+    assert set(HELD) <= {case.op for case in table.all_cases() if case.quick}
+
+
+def test_an_error_that_the_bound_does_not_cover_is_found(tmp_path):
+    """A product in bf16 sums, which is what the bound of f32 sums is to tell from one in another order."""
+    rng = np.random.default_rng(0)
+    f, (x, y), wrong = spoiled_outputs.lower_precision(rng)
+    folder, = palladion.golden(f, jnp.asarray(x), jnp.asarray(y), out=tmp_path / "bundle")
+    comparison = palladion.compare(folder, wrong, causes=False)
+    assert not comparison.ok and comparison.report["outputs"][0]["over_tolerance"] > wrong.size / 2
+    assert palladion.compare(folder, x.astype(np.float32) @ y.astype(np.float32), causes=False).ok
+
+
+@pytest.mark.parametrize("kind", spoiled_outputs.MISTAKES)
+def test_a_spoiled_output_has_its_cause_named(kind):
+    assert spoiled_outputs.judge(kind, 0) in ("first", "tied")
+
+
+def test_the_page_has_the_table_of_every_cause():
+    with open(PAGE, encoding="utf-8") as stream:
+        part = re.search(r"<!-- measured:spoiled-outputs -->\n(.*?)<!-- /measured:spoiled-outputs -->", stream.read(), re.DOTALL)[1]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines() if line.startswith("|")]
+    assert tuple(rows[0]) == spoiled_outputs.HEADER
+    assert [row[0] for row in rows[2:]] == list(spoiled_outputs.MISTAKES)
+    for row in rows[2:]:
+        assert int(row[1]) == spoiled_outputs.PER_CAUSE == sum(map(int, row[2:]))
+
+
+def test_outputs_of_every_kind_of_array(bundle):
+    folder, right = bundle
+
+    class OnlyDLPack:  # as PyTorch's tensors are
+        def __init__(self, array):
+            self.array = jnp.asarray(array)
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    for outputs in (right, jnp.asarray(right), [right], {"o": right}, {"outputs": right}, OnlyDLPack(right), np.asfortranarray(right)):
+        comparison = palladion.compare(folder, outputs)
+        assert comparison.ok and comparison.report["outputs"][0]["differing"] == 0, type(outputs)
+
+
+def test_types_of_ml_dtypes(tmp_path):
+    x = jnp.ones((8, 128), jnp.bfloat16)
+    folder, = palladion.golden(add, x, x, out=tmp_path / "bundle")
+    assert palladion.compare(folder, np.full((8, 128), 2, ml_dtypes.bfloat16)).ok
+    assert not palladion.compare(folder, np.full((8, 128), 2.0625, ml_dtypes.bfloat16)).ok
+
+
+def test_several_kernels_are_several_bundles(tmp_path):
+    x = jnp.ones((8, 128))
+    folders = palladion.golden(lambda x: add(add(x, x), x), x, out=tmp_path / "bundles")
+    assert [os.path.basename(folder)[:2] for folder in folders] == ["00", "01"]
+    assert palladion.compare(folders[1], np.full((8, 128), 3, np.float32)).ok
+
+
+def test_what_does_not_fit_is_told(bundle):
+    folder, right = bundle
+    for outputs, message in (({"o": right[:8]}, "output 'o': expected f32[32,128]; found f32[8,128]"),
+                             ({"o": right.astype(np.float64)}, "output 'o': expected f32[32,128]; found f64[32,128]"),
+                             ({}, "output 'o' is missing: expected f32[32,128]"),
+                             ({"o": right, "q": right}, "q: is no output of the kernel")):
+        comparison = palladion.compare(folder, outputs)
+        assert comparison.report["code"] == 4 and message in str(comparison)
+    with pytest.raises(palladion.PalladionError, match="expected 1 outputs \\(o\\); found 2"):
+        palladion.compare(folder, [right, right])
+    with pytest.raises(palladion.PalladionError, match="not a bundle's manifest"):
+        palladion.compare(os.path.join(folder, "inputs"), right)
+
+
+def test_a_bundle_whose_files_were_changed_is_refused(bundle):
+    folder, right = bundle
+    np.save(os.path.join(folder, "outputs", "o.npy"), right + 1)
+    with pytest.raises(palladion.PalladionError, match="as the manifest says; found") as refused:
+        palladion.compare(folder, {"o": right})
+    assert refused.value.code == 4
+
+
+def test_a_folder_that_holds_something_is_left_alone(bundle):
+    folder, _ = bundle
+    with pytest.raises(FileExistsError, match="is not empty"):
+        palladion.golden(add, jnp.ones((8, 128)), jnp.ones((8, 128)), out=folder)
+    assert outputs_of(folder)[0]["name"] == "o"
