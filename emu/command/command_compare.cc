@@ -1,4 +1,5 @@
-// The command `compare`: a backend's outputs against a bundle of `golden`.
+// The command `compare`, and `diff --dump`: a backend's outputs, and what it held on the way, against a bundle of
+// `golden`.
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -7,6 +8,7 @@
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
 #include "emu/command/output_directory.h"
+#include "emu/golden/checkpoints.h"
 #include "emu/golden/comparison.h"
 #include "emu/golden/error_map.h"
 #include "emu/reports/printable.h"
@@ -91,6 +93,22 @@ absl::StatusOr<ExitCode> CommandCompare(const CommandLine& line, const Console& 
   console.out << (format == "json" ? golden::ToJson(comparison) + "\n"
                                    : reports::PrintableLines(golden::ToText(comparison)));
   return golden::ExitCodeOf(comparison);
+}
+
+absl::StatusOr<ExitCode> CommandDiffDumps(const CommandLine& line, const Console& console) {
+  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
+  if (line.words.size() != 2)
+    return absl::InvalidArgumentError(Cat(
+        "with --dump, expected a bundle's folder and a folder of dump_REF_N.npy; found ", line.words.size(), " words"));
+  PALLADION_ASSIGN_OR_RETURN(const golden::Bundle bundle, golden::ReadBundle(line.words[0]));
+  golden::CheckpointOptions options{.refs = line.Flag("dump"), .folder = line.words[1]};
+  std::optional<Attended> attended(std::in_place, console, bundle.kernel);
+  options.run.control = attended->control();
+  PALLADION_ASSIGN_OR_RETURN(const golden::Checkpoints checkpoints, golden::CompareCheckpoints(bundle, options));
+  attended.reset();
+  console.out << (format == "json" ? golden::ToJson(checkpoints) + "\n"
+                                   : reports::PrintableLines(golden::ToText(checkpoints)));
+  return checkpoints.first.has_value() ? ExitCode::kDefect : ExitCode::kClean;
 }
 
 }  // namespace palladion::command

@@ -41,7 +41,6 @@ TEST_F(CompareCommandTest, ADifferenceHasExitCodeOnePagesAndAKernelThatMakesIt) 
 }
 
 TEST_F(CompareCommandTest, ADamagedBundleIsRefused) {
-  std::string content = Write("changed", "") + "x";
   std::ofstream(Output("o.npy"), std::ios::binary | std::ios::app) << "x";
   ExpectError(4, {"compare", Path("bundle"), Path("bundle/outputs")}, "as the manifest says; found");
   fs::remove(Output("o.npy"));
@@ -74,6 +73,31 @@ TEST_F(CompareCommandTest, OutputsThatAreNoArraysAreToldAndTheRestIsCompared) {
   fs::create_directories(Path("empty"));
   EXPECT_EQ(4, Run({"compare", Path("bundle"), Path("empty")}));
   EXPECT_TRUE(absl::StrContains(out_, "output 'o' is missing")) << out_;
+}
+
+// The second time that the line is passed, one element is off by more than a rounding.
+TEST_F(CompareCommandTest, DumpsAreHeldToTheirOwnBoundsInTheOrderOfExecution) {
+  const std::string line = "o@14";
+  ASSERT_EQ(0, Run({"run", Path("add.pkir"), "--in", "x=iota", "--in", "y=full(0.1)", "--out", Path("dumps"), "--dump",
+                    line}))
+      << err_;
+  const std::string bundle = Path("tenths");
+  ASSERT_EQ(0, Run({"golden", Path("add.pkir"), "--in", "x=iota", "--in", "y=full(0.1)", "--out", bundle})) << err_;
+  EXPECT_EQ(0, Run({"diff", bundle, Path("dumps"), "--dump", line})) << out_ << err_;
+  EXPECT_TRUE(absl::StrContains(out_, "dumps: 2 of 2 compared; each is held to its own bound")) << out_;
+  Tensor second = *ReadNpy(Path("dumps/dump_o_1.npy"));
+  ASSERT_EQ(4, second.num_elements());
+  second.data<float>()[2] += 1e-5f;
+  ASSERT_TRUE(WriteNpy(Path("dumps/dump_o_1.npy"), second).ok());
+  EXPECT_EQ(1, Run({"diff", bundle, Path("dumps"), "--dump", line})) << err_;
+  EXPECT_TRUE(absl::StrContains(out_, "dump_o_1.npy: o after line 14 (swap), program (1): 1 of 4")) << out_;
+  EXPECT_TRUE(absl::StrContains(out_, "the first is dump_o_1[2]")) << out_;
+  fs::remove(Path("dumps/dump_o_1.npy"));
+  EXPECT_EQ(0, Run({"diff", bundle, Path("dumps"), "--dump", line})) << err_;
+  EXPECT_TRUE(absl::StrContains(out_, "1 of 2 compared, 1 are not there")) << out_;
+  ExpectError(4, {"diff", bundle, Path("bundle"), "--dump", line}, "found none of them");
+  ExpectError(4, {"diff", bundle, Path("dumps"), "--dump", "q@14"}, "has no ref 'q'");
+  ExpectError(4, {"diff", bundle, "--dump", line}, "expected a bundle's folder and a folder of dump_REF_N.npy");
 }
 
 TEST_F(CompareCommandTest, AFolderThatHoldsSomethingIsNotOverwritten) {

@@ -77,6 +77,7 @@ absl::StatusOr<ExitCode> CommandLog(const CommandLine& line, const Console& cons
 }
 
 absl::StatusOr<ExitCode> CommandDiff(const CommandLine& line, const Console& console) {
+  if (line.Has("dump")) return CommandDiffDumps(line, console);
   std::ostream& out = console.out;
   PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
   if (line.words.size() != 2)

@@ -160,6 +160,15 @@ constexpr Option kCompare[] = {
      "`cause_N.pkir`, the kernel that makes the N-th likely mistake."},
 };
 
+constexpr Option kDiff[] = {
+    kFormat,
+    {"dump", "REF@LINE",
+     "A is a [bundle](compare.md#the-first-difference), B a folder of `dump_REF_N.npy`, what an implementation's refs "
+     "held "
+     "each time it had passed the line, numbered as `run --dump` does: the first that differs by more than its own "
+     "bound."},
+};
+
 constexpr Option kMutate[] = {
     {"out", "DIR", "Where `NAME.pkir` of each mutant goes."},
     {"per-kind", "N", "At most so many of each kind, spread evenly over the text (default: all)."},
@@ -223,7 +232,7 @@ constexpr CommandInfo kCommands[] = {
     {"trace", "K.pkir", "record one launch: events for Perfetto, or a page that draws the grid", kTrace},
     {"why", "K.pkir", "what made one element of an output, followed back to the inputs", kWhy},
     {"log", "K.pkir", "one line for each instruction and program, with hashes of what it made and read", kLog},
-    {"diff", "A B", "the first instruction in which two logs of one kernel differ", kFormatOnly},
+    {"diff", "A B", "the first instruction in which two logs of one kernel differ, or dumps and a bundle", kDiff},
     {"golden", "K.pkir", "write a bundle that other implementations hold their outputs against", kGolden},
     {"compare", "DIR OUTPUTS...", "hold outputs against a bundle, and say which mistake explains what differs",
      kCompare},

@@ -36,6 +36,7 @@ class Doubler {
         params.push_back(param);
         if (!doubled[i]) continue;
         params.push_back({.value = TwinOf(param.value), .view = param.view});
+        Name(i, param.value);
       }
       body.region.params = std::move(params);
       PALLADION_RETURN_IF_ERROR(DoubleBody(body.region));
@@ -45,6 +46,16 @@ class Doubler {
   }
 
  private:
+  // The companion of the body's ref of an operand, by each name that the ref has.
+  void Name(std::size_t operand, ValueId ref) {
+    const std::string& companion = kernel_.values[TwinOf(ref).index()].name;
+    const ValueInfo& shown = kernel_.values[ref.index()];
+    for (const std::string& name :
+         {shown.name, shown.label, kernel_.values[names_[operand].index()].name, labels_[operand]}) {
+      if (!name.empty()) out_.companion_refs.emplace(name, companion);
+    }
+  }
+
   // A companion for a value, made at the first call.
   ValueId TwinOf(ValueId value) {
     if (twins_.size() < kernel_.values.size()) twins_.resize(kernel_.values.size());
@@ -71,6 +82,8 @@ class Doubler {
       const bool twice = is_float && (operand.role == Role::kOut || operand.role == Role::kScratch ||
                                       (operand.role == Role::kIn && aliased));
       was_.push_back(operand.role);
+      names_.push_back(operand.value);
+      labels_.push_back(operand.label);
       doubled.push_back(twice);
       operands.push_back(operand);
       const bool is_input = operand.role != Role::kOut && operand.role != Role::kScratch;
@@ -99,7 +112,7 @@ class Doubler {
   }
 
   // The region of an operation: parameters and results have companions next to them.
-  absl::Status DoubleRegion(Region& region, LocId loc, bool doubles_results) {
+  absl::Status DoubleRegion(Region& region, bool doubles_results) {
     std::vector<Param> params;
     for (const Param& param : region.params) {
       params.push_back(param);
@@ -108,7 +121,7 @@ class Doubler {
     }
     region.params = std::move(params);
     PALLADION_RETURN_IF_ERROR(DoubleBody(region));
-    Writer writer(kernel_, region.body, loc);
+    Writer writer(kernel_, region.body, LocId{});
     if (doubles_results) region.results = WithBounds(region.results, writer);
     return absl::OkStatus();
   }
@@ -184,7 +197,7 @@ class Doubler {
     instr.args = WithBounds(instr.args, writer);
     for (std::size_t i = 0; i < instr.regions.size(); ++i) {
       const bool condition = row.loops == Loops::kWhile && i == 0;
-      PALLADION_RETURN_IF_ERROR(DoubleRegion(instr.regions[i], instr.loc, !condition));
+      PALLADION_RETURN_IF_ERROR(DoubleRegion(instr.regions[i], !condition));
     }
     std::vector<ValueId> results;
     std::vector<Type> types;
@@ -255,14 +268,33 @@ class Doubler {
   ErrorKernel& out_;
   std::vector<ValueId> twins_;  // by value; invalid: it is exact
   std::vector<Role> was_;       // of the kernel's operands before
+  std::vector<ValueId> names_;
+  std::vector<std::string> labels_;
   std::size_t outputs_ = 0;
 };
 
+void SetPlaces(Module& module, FileId file, Region& region) {
+  for (Instr& instr : region.body) {
+    instr.loc = LocId{static_cast<std::int32_t>(module.locs.size())};
+    module.locs.push_back({.file = file, .line = instr.text_line});
+    module.loc_names.push_back(Cat("line", module.locs.size()));
+    for (Region& inner : instr.regions) SetPlaces(module, file, inner);
+  }
+}
+
+void SetTextPlaces(Module& module) {
+  module.files.emplace_back(kTextFile);
+  module.file_names.push_back(Cat("text", module.files.size()));
+  const FileId file{static_cast<std::int32_t>(module.files.size()) - 1};
+  for (Body& body : module.kernels[0].bodies) SetPlaces(module, file, body.region);
+}
+
 }  // namespace
 
-absl::StatusOr<ErrorKernel> MakeErrorKernel(const PreparedKernel& kernel) {
+absl::StatusOr<ErrorKernel> MakeErrorKernel(const PreparedKernel& kernel, Places places) {
   ErrorKernel out;
   Module module = OnlyKernel(kernel);
+  if (places == Places::kOfText) SetTextPlaces(module);
   if (!module.kernels[0].launch.mesh.empty())
     return absl::UnimplementedError("kernels whose blocks have threads have no error kernel");
   PALLADION_RETURN_IF_ERROR(Doubler(std::move(module), out).Run());

@@ -12,6 +12,7 @@
 #ifndef PALLADION_EMU_GOLDEN_ERROR_KERNEL_H_
 #define PALLADION_EMU_GOLDEN_ERROR_KERNEL_H_
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,12 +27,19 @@ struct ErrorKernel {
   std::vector<std::size_t> companions;  // of each output of the kernel: the output of the text that is its bound
   std::vector<bool> is_float;           // whether an output has one
   std::vector<std::size_t> inputs;      // of each input of the text: the kernel's input; kNoInput: f64 zeros
-  std::set<std::string> rules;          // what was bounded: "dot_general: k = 32 of bf16, accumulated in f32, gamma_32"
+  std::map<std::string, std::string> companion_refs;  // of a ref's names in the kernel: its companion's
+  std::set<std::string> rules;  // what was bounded: "dot_general: k = 32 of bf16, accumulated in f32, gamma_32"
 };
 inline constexpr std::size_t kNoInput = ~std::size_t{0};
 
+// The file that places of kPlacesOfText name.
+inline constexpr const char* kTextFile = "kernel.pkir";
+
+// What the places of the text are: the user's, or the lines of the kernel's text in a file kTextFile.
+enum class Places { kOfUser, kOfText };
+
 // Unimplemented: an operation that has no rule, named.
-absl::StatusOr<ErrorKernel> MakeErrorKernel(const PreparedKernel& kernel);
+absl::StatusOr<ErrorKernel> MakeErrorKernel(const PreparedKernel& kernel, Places places = Places::kOfUser);
 
 // Half the distance from 1 to the next number of a float type: 2^-24 of f32.
 double UnitRoundoff(DType dtype);

@@ -24,15 +24,7 @@ absl::StatusOr<std::vector<Tensor>> RunErrorKernel(const PreparedKernel& kernel,
       const PreparedKernel prepared,
       PrepareText(error.text,
                   {.kernel = kernel.name(), .target = kernel.target(), .path = "the kernel of the error bounds"}));
-  std::vector<Tensor> inputs;
-  for (std::size_t i = 0; i < error.inputs.size(); ++i) {
-    if (error.inputs[i] != kNoInput) {
-      inputs.push_back(bundle.inputs[error.inputs[i]]);
-      continue;
-    }
-    PALLADION_ASSIGN_OR_RETURN(inputs.emplace_back(), Tensor::Create(DType::kF64, prepared.inputs()[i].shape));
-    inputs.back().FillWithZeroBytes();
-  }
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ErrorInputs(error, bundle));
   PALLADION_ASSIGN_OR_RETURN(RunResult result, Run(prepared, inputs, run));
   return std::move(result.outputs);
 }
@@ -76,6 +68,21 @@ void Estimate(const PreparedKernel& kernel, std::string_view why, GoldenOutput& 
 }
 
 }  // namespace
+
+// A companion has the shape of the input before it.
+absl::StatusOr<std::vector<Tensor>> ErrorInputs(const ErrorKernel& error, const Bundle& bundle) {
+  std::vector<Tensor> inputs;
+  for (const std::size_t input : error.inputs) {
+    if (input != kNoInput) {
+      inputs.push_back(bundle.inputs[input]);
+      continue;
+    }
+    PALLADION_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Create(DType::kF64, inputs.back().shape()));
+    zeros.FillWithZeroBytes();
+    inputs.push_back(std::move(zeros));
+  }
+  return inputs;
+}
 
 absl::Status AddTolerances(const PreparedKernel& kernel, const RunOptions& run, Bundle& bundle) {
   const bool any = std::any_of(bundle.outputs.begin(), bundle.outputs.end(),

@@ -3,14 +3,21 @@
 #ifndef PALLADION_EMU_GOLDEN_TOLERANCE_H_
 #define PALLADION_EMU_GOLDEN_TOLERANCE_H_
 
+#include <vector>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "emu/emulate.h"
 #include "emu/golden/bundle.h"
+#include "emu/golden/error_kernel.h"
 
 namespace palladion::golden {
 
 // Fills in tolerance and derivation of every float output. Errors are those of running a kernel.
 absl::Status AddTolerances(const PreparedKernel& kernel, const RunOptions& run, Bundle& bundle);
+
+// The inputs of an error kernel: the bundle's, and zeros for companions.
+absl::StatusOr<std::vector<Tensor>> ErrorInputs(const ErrorKernel& error, const Bundle& bundle);
 
 }  // namespace palladion::golden
 
