@@ -214,6 +214,17 @@ def argued_findings() -> str:
     return "\n".join(lines) + "\n"
 
 
+def reduced_kernels() -> str:
+    """From conformance/reduced_kernels.json, which python/tests/reduced_kernels.py writes."""
+    with open(os.path.join(ROOT, "conformance/reduced_kernels.json"), encoding="utf-8") as stream:
+        rows = json.load(stream)["rows"]
+    lines = ["| kernel | mistake | finding | instructions | programs | input elements | candidates |", "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        pairs = [f"{before} → {after}" for before, after in zip(row["sizes"][::2], row["sizes"][1::2])]
+        lines.append(f"| {row['kernel']} | {row['mistake']} | {row['finding']} | " + " | ".join(pairs) + f" | {row['candidates']} |")
+    return "\n".join(lines) + "\n"
+
+
 def mutation_score() -> str:
     """From conformance/mutation_score.json, which `python -m palladion.real_kernels --check --record-score` writes."""
     return _score("conformance/mutation_score.json", lambda outcomes: [f"- {name}: {what}." for name, what in outcomes.items()] + [""])
@@ -275,6 +286,7 @@ BLOCKS = {
     "python-versions": python_versions,
     "argued-findings": argued_findings,
     "mutation-score": mutation_score,
+    "reduced-kernels": reduced_kernels,
     "documented-score": documented_score,
     "gpu-corpus": gpu_corpus,
     "backends": scoreboard.backends_table,

@@ -116,16 +116,20 @@ const ReportedFinding* KeepFinding::Find(const Report& report, const State& stat
 
 absl::StatusOr<bool> KeepFinding::Adjust(const State& start) {
   const std::int64_t most_seeds = options_.check.seeds;
-  const std::int64_t most_budget = options_.check.run.loop_budget;
-  constexpr std::int64_t kFirstBudget = std::int64_t{1} << 18;
-  // Each step gives more of both; the last gives all.
-  for (std::int64_t seeds = 2, budget = kFirstBudget;; seeds *= 4, budget *= 8) {
+  bool holds = false;
+  for (std::int64_t seeds = 2; !holds; seeds *= 4) {
     options_.check.seeds = std::min(seeds, most_seeds);
-    options_.check.SetBudget(std::min(budget, most_budget));
-    PALLADION_ASSIGN_OR_RETURN(const bool holds, Holds(start));
-    const bool all = seeds >= most_seeds && budget >= most_budget;
-    if (holds || all || Interrupted(options_.check.run.control)) return holds;
+    PALLADION_ASSIGN_OR_RETURN(holds, Holds(start));
+    if (!holds && (seeds >= most_seeds || Interrupted(options_.check.run.control))) return false;
   }
+  const CheckOptions enough = options_.check;
+  for (std::int64_t budget = 1 << 10; budget < enough.run.loop_budget; budget *= 4) {
+    options_.check.SetBudget(std::min(budget, enough.step_budget));
+    PALLADION_ASSIGN_OR_RETURN(const bool suffices, Holds(start));
+    if (suffices || Interrupted(options_.check.run.control)) return suffices;
+  }
+  options_.check = enough;
+  return true;
 }
 
 absl::StatusOr<bool> KeepFinding::Holds(const State& state) const {

@@ -40,8 +40,9 @@ class KeepFinding {
   // The finding that is looked for, of several the first; nullptr: there is none.
   const ReportedFinding* Find(const Report& report, const State& state) const;
 
-  // Candidates get less time than the kernel itself: loops and schedules as long as those that `start` needs, by
-  // powers of two, and no more schedules than show the finding there. Deterministic. False: nothing is found.
+  // From here on a check has no more schedules than show the finding in `start`, and loops and schedules end where
+  // those of `start` have ended, both rounded up: a candidate whose loop has lost its end costs little. Deterministic.
+  // False: nothing is found.
   absl::StatusOr<bool> Adjust(const State& start);
 
   absl::StatusOr<bool> Holds(const State& state) const;

@@ -92,12 +92,13 @@ class Reducer {
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
+// What makes a check cheap comes first.
 constexpr Pass kPasses[] = {
+    {"shrink-grid", ShrinkGrid, false},
+    {"shrink-mesh", ShrinkMesh, false},
     {"drop-operands", DropOperands},
     {"drop-instructions", DropInstructions},
     {"inline-regions", InlineRegions, false},
-    {"shrink-grid", ShrinkGrid, false},
-    {"shrink-mesh", ShrinkMesh, false},
     {"shorten-loops", ShortenLoops, false},
     {"divide-sizes", DivideSizes, false},
     {"shrink-sizes", ShrinkSizes, false},
