@@ -8,6 +8,7 @@
 #include "emu/launch/agents_of_launch.h"
 #include "emu/launch/equal_writes.h"
 #include "emu/launch/reads_from.h"
+#include "emu/threads/thread_accesses.h"
 #include "emu/threads/thread_agents.h"
 #include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"

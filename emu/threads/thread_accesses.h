@@ -1,0 +1,28 @@
+// What threads do to memory, told to the model of their machine. Limits: what engines do was judged when it was asked
+// for, and what nobody tracks is not told.
+#ifndef PALLADION_EMU_THREADS_THREAD_ACCESSES_H_
+#define PALLADION_EMU_THREADS_THREAD_ACCESSES_H_
+
+#include "emu/threads/thread_machine.h"
+#include "memory_model/bytes/access_observer.h"
+
+namespace palladion::threads {
+
+class ThreadAccesses final : public memory_model::AccessObserver {
+ public:
+  // Both outlive it.
+  ThreadAccesses(const memory_model::Memory& memory, ThreadMachine& machine) : memory_(memory), machine_(machine) {}
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  std::int64_t accesses() const { return accesses_; }
+
+ private:
+  const memory_model::Memory& memory_;
+  ThreadMachine& machine_;
+  std::int64_t accesses_ = 0;
+};
+
+}  // namespace palladion::threads
+
+#endif  // PALLADION_EMU_THREADS_THREAD_ACCESSES_H_

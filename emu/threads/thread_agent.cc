@@ -1,0 +1,132 @@
+#include "emu/threads/thread_agent.h"
+
+#include <utility>
+
+#include "emu/agents/program_agents.h"
+#include "semantics/base/cat.h"
+#include "semantics/program/frame_shadow.h"
+
+namespace palladion::threads {
+
+ThreadAgent::ThreadAgent(agents::LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame,
+                         StepHooks* watcher, CurrentGate& current, StartedAgents& all)
+    : state_(state),
+      machine_(machine),
+      frame_(std::move(frame)),
+      watcher_(watcher),
+      current_(current),
+      all_(all),
+      port_(PortOf()),
+      spin_(all.spins(), &frame_->program(), &port_),
+      spinning_(spin_, [this](scheduler::AgentOrdinal other) { return all_.NameOf(other); }),
+      wait_(machine, all) {
+  frame_->hooks = this;
+  frame_->Ask(machine);
+}
+
+void ThreadAgent::Begin(AgentId thread, agents::AgentPrograms programs) {
+  id_ = thread;
+  agents::StartPrograms(*frame_, programs);
+  frame_->agent = thread;
+  started_ = false;
+}
+
+void ThreadAgent::PutOn(std::int64_t device) { state_.PutOn(device, *frame_); }
+
+void ThreadAgent::BeginWarp(AgentId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent) {
+  id_ = warp;
+  is_warp_ = true;
+  started_ = false;
+  parent.frame_->CopyTo(*frame_);
+  if (frame_->shadow != nullptr) frame_->shadow->CopyFrom(*parent.frame_->shadow);
+  frame_->pc = first;
+  frame_->agent = warp;
+  frame_->forked_by = parent.id_;
+  frame_->warp = number;
+}
+
+absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
+  gate_ = current_.gate = &gate;
+  current_.agent = this;
+  machine_.SetCurrent(id_);
+  if (all_.spins() != nullptr) all_.spins()->SetCurrent(&spin_, spin_.agent());
+  if (is_warp_ && !started_) gate.TakeGrant();  // to begin
+  if (started_ || is_warp_) state_.memory().Running({.id = id_, .index = frame_->grid_index});
+  started_ = true;
+  const absl::Status status = frame_->Run();
+  if (is_warp_ && frame_->done()) {
+    machine_.EndWarp(id_);
+    all_.Ends(id_);
+    current_.free_warps.push_back(this);
+  }
+  return status.ok() ? status : state_.AtStep(status, *frame_);
+}
+
+// ---- a thread's loops
+
+// Of a barrier: has its next phase come? Of a semaphore: its count.
+std::int64_t ThreadAgent::Look(const WaitTarget& target) const {
+  const bool sync = target.kind == WaitTarget::Kind::kBarrier || target.kind == WaitTarget::Kind::kSemaphore;
+  if (sync && !machine_.syncs().Lives(target.object.array))
+    return -1;  // a loop polled it, and has left its scope since
+  if (target.kind == WaitTarget::Kind::kSemaphore) return CountOf(target.object).count();
+  return machine_.CanWait(id_, target) ? 1 : 0;
+}
+
+agents::Spin::Port ThreadAgent::PortOf() {
+  return {.look = [this](const WaitTarget& target) { return Look(target); },
+          .describe =
+              [this](const WaitTarget& target) {
+                if (target.kind != WaitTarget::Kind::kSemaphore) return machine_.DescribeWait(id_, target);
+                const memory_model::Semaphore& semaphore = CountOf(target.object);
+                return Cat(semaphore.spec().name, " to change (it is ", semaphore.count(), ")");
+              },
+          .may_signal = [this](const WaitTarget& target,
+                               scheduler::AgentOrdinal other) { return all_.MaySignal(id_, target, other); },
+          .object = [this](const WaitTarget& target) { return machine_.ObjectOf(id_, target); }};
+}
+
+bool ThreadAgent::MayGoRound(const Step& step, Frame& frame) {
+  if (all_.spins() == nullptr || !spin_.MustWait(step, frame)) return true;
+  const bool goes = gate_->MayGo(
+      {.footprint = spin_.footprint(), .waits_for = &spinning_, .loc = step.loc, .text_line = step.text_line});
+  if (goes) spin_.Wake();
+  return goes;
+}
+
+bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
+  if (gate_->TakeGrant()) {
+    spin_.Wake();
+    return true;
+  }
+  if (step.loop >= 0) return MayGoRound(step, frame);
+  scheduler::Operation operation{.loc = step.loc, .text_line = step.text_line, .work = agents::WorkOf(step, frame)};
+  // Copies of blocks are complete when they are asked for.
+  if (step.waits != nullptr && step.kind != StepKind::kAwaitBlocks) {
+    wait_.Ask(id_, step.waits(step.params, step, frame), &operation);
+    return gate_->MayGo(operation);
+  }
+  if (step.own_memory) return true;
+  const BufferId buffer = step.ref.valid() ? frame.ref(step.ref).buffer : BufferId{};
+  operation.footprint = !buffer.valid()   ? scheduler::Footprint::Everything()
+                        : step.only_reads ? scheduler::Footprint::Reads(buffer.value)
+                                          : scheduler::Footprint::Writes(buffer.value);
+  return gate_->MayGo(operation);
+}
+
+void ThreadAgent::Before(const Step& step, Frame& frame) {
+  if (watcher_ != nullptr) watcher_->Before(step, frame);
+  if (step.polls == nullptr || !spin_.in_loop()) return;
+  const WaitTarget target = step.polls(step.params, step, frame);
+  // A test of a barrier that has come takes the phase.
+  const bool takes = target.kind == WaitTarget::Kind::kBarrier && Look(target) != 0;
+  takes ? spin_.Changed() : spin_.Polled(target);
+}
+
+void ThreadAgent::After(const Step& step, Frame& frame) {
+  if (watcher_ != nullptr) watcher_->After(step, frame);
+  if (all_.spins() != nullptr) all_.spins()->Settle();
+  if ((step.lasting && step.polls == nullptr) || step.waits != nullptr) spin_.Changed();
+}
+
+}  // namespace palladion::threads
