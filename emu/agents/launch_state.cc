@@ -191,7 +191,7 @@ std::int64_t LaunchState::FirstCorePrograms() const {
 AgentPrograms LaunchState::ProgramsOfAgent(std::int64_t first) const {
   const std::int64_t programs = walk_.programs();
   if (!program().grid_in_agent) return {first, first + 1};
-  if (!program().device_axes.empty() && !options_.tasks_apart) {
+  if (program().several_devices() && !options_.tasks_apart) {
     const std::int64_t each = programs / program().devices;
     return {first, (first / each + 1) * each};
   }

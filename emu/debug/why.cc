@@ -42,7 +42,7 @@ class Explainer {
     type.shape = CallerShape(state_.program(), type);
     const std::string value =
         watch::ElementValueText(type, recorded.outputs[query.output].bytes(), FlatElement(query.index, type.shape));
-    const bool several = !state_.program().device_axes.empty();
+    const bool several = state_.program().several_devices();
     const std::int64_t device = several ? query.index[0] : 0;
     const ElementIndex there(query.index.begin() + (several ? 1 : 0), query.index.end());
     Say(0, Cat(NamedElement(prepared_.outputs()[query.output].name, query.index), " = ", value, ": ", ToString(type)));

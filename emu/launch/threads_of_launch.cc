@@ -39,7 +39,7 @@ class Threads final : public AgentsOfLaunch {
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override {
     const std::int64_t device = devices_bound_++;
     if (device == 0) MakeMachine(memory);
-    if (!state_.program().device_axes.empty()) {
+    if (state_.program().several_devices()) {
       AdoptOf(device, arrays);
       return;
     }
@@ -67,7 +67,7 @@ class Threads final : public AgentsOfLaunch {
     // A TPU's cores wait for nobody yet: one after another is enough.
     const bool mesh = state_.program().mesh.has_value() && state_.program().mesh->cores;
     const bool cores = state_.program().grid_in_agent || mesh;
-    const bool devices = !state_.program().device_axes.empty();  // which may wait for each other
+    const bool devices = state_.program().several_devices();  // which may wait for each other
     if (cores && !devices && !mesh) residency = {};
     const bool at_once = cores || (options_.together && !threads::BlocksInteract(state_.program(), kernel_));
     if (!search && !at_once) residency = threads::ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);

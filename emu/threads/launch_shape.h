@@ -29,16 +29,15 @@ class LaunchShape {
   LaunchShape(const Program& program, absl::Span<const std::int64_t> grid, std::int32_t device);
 
   std::int64_t size(std::size_t grid_dim) const { return grid_[grid_dim]; }
-  std::size_t block_dims() const { return block_dims_; }                  // the first ones: all but the thread's
-  bool counts_threads() const { return block_dims_ < grid_.size(); }      // does the last dimension?
-  bool several_devices() const { return !program_.device_axes.empty(); }  // that run the kernel together
+  std::size_t block_dims() const { return block_dims_; }              // the first ones: all but the thread's
+  bool counts_threads() const { return block_dims_ < grid_.size(); }  // does the last dimension?
+  bool several_devices() const { return program_.several_devices(); }
   bool cores() const { return program_.mesh.has_value() && program_.mesh->cores; }  // of a TPU, as a mesh
   std::int64_t devices() const { return program_.devices; }
   // How many numbers of blocks a cluster has. Of several devices: all, for anybody may reach for anybody's memory.
   std::int64_t cluster_size() const { return cluster_size_; }
-  bool has_peers() const {
-    return cluster_size_ > 1 || several_devices();
-  }  // may a block reach for another one's memory?
+  // May a block reach for another one's memory?
+  bool has_peers() const { return cluster_size_ > 1 || several_devices(); }
 
   // Of a block, by its index or that of one of its threads.
   std::int64_t NumberOf(absl::Span<const std::int64_t> index) const;  // in the grid, row-major

@@ -180,6 +180,7 @@ struct Program {
   // device is a place of the launch like any other. Each has operands of its own.
   std::vector<std::string> device_axes;
   std::int64_t devices = 1;
+  bool several_devices() const { return !device_axes.empty(); }  // of a mesh, which may be of one
   std::vector<GridDim> grid;        // bounds are values of Kernel::values
   std::vector<DimOrder> dim_order;  // per grid dimension
   std::vector<int> grid_bound;      // per grid dimension: the operand that holds its size, or -1
@@ -308,7 +309,7 @@ inline std::size_t WordsPerElement(const Type& type) {
 // dimension that the kernel does not see.
 inline Shape CallerShape(const Program& program, const Type& type) {
   Shape shape = type.shape;
-  if (!program.device_axes.empty()) shape.insert(shape.begin(), program.devices);
+  if (program.several_devices()) shape.insert(shape.begin(), program.devices);
   return shape;
 }
 inline std::size_t BytesPerElement(const Type& type) { return StorageBytes(type.dtype) * WordsPerElement(type); }

@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<PeerIndex>> PlanDevice(const Instr& op, Builder& buil
   if (args.empty()) return peer;
   const Program& program = builder.program();
   const bool cores = program.mesh.has_value() && program.mesh->cores && HasAttr(op, "device_axes");
-  if (program.device_axes.empty() && !cores) {
+  if (!program.several_devices() && !cores) {
     return absl::UnimplementedError(
         "another device is named (device_id=), and the kernel text has no `devices {AXIS=SIZE};`: export the kernel "
         "from "
