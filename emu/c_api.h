@@ -57,6 +57,8 @@ typedef struct palladion_check_options {
   int all_seeds;                     /* go on after a proof */
   const char* links;                 /* order of copies between TPU devices: "unordered", "ordered" */
   int padded_bounds;                 /* on a TPU an access that stays in the tiles of its array is in bounds */
+  const char* parts;                 /* what palladion_check_seeds gave for seeds of this check: a JSON list */
+  double seconds;                    /* after so many no further schedule begins, and the check is interrupted; 0: never */
 } palladion_check_options;
 PALLADION_API void palladion_check_defaults(palladion_check_options* options);
 
@@ -66,6 +68,12 @@ PALLADION_API void palladion_check_defaults(palladion_check_options* options);
 PALLADION_API int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                                   palladion_array* outputs, size_t n_outputs, const palladion_check_options* options,
                                   char** report);
+
+/* Some seeds of a check, first .. last - 1, 1 or more, for the `parts` of another call with these options, on any
+ * machine: docs/sweeps.md. *part is JSON for 0, else {"message": ...}. */
+PALLADION_API int palladion_check_seeds(const palladion_program* program, const palladion_array* inputs,
+                                        size_t n_inputs, const palladion_check_options* options, int64_t first,
+                                        int64_t last, char** part);
 
 /* The mutants of a kernel, as JSON: a list of objects with name, mutation, line, what, text, refused
  * (emu/mutation/mutants.h). At most per_kind of each kind, 0: all. `kernel` as for palladion_prepare. NULL on an error,

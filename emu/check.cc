@@ -11,6 +11,7 @@
 #include "emu/agents/host_memory.h"
 #include "emu/agents/operand_check.h"
 #include "emu/arrays.h"
+#include "emu/checks/argument.h"
 #include "emu/checks/check_compare.h"
 #include "emu/checks/check_log.h"
 #include "emu/checks/check_options.h"
@@ -19,11 +20,11 @@
 #include "emu/checks/coverage.h"
 #include "emu/checks/elided_trials.h"
 #include "emu/checks/evidence.h"
+#include "emu/checks/orders.h"
 #include "emu/checks/other_operands.h"
+#include "emu/checks/seed_parts.h"
 #include "emu/checks/shorten.h"
-#include "emu/launch/grid_checks.h"
 #include "emu/launch/scheduled_launch.h"
-#include "scheduler/policies/pct_bound.h"
 #include "scheduler/search/parallel_seeds.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -38,14 +39,11 @@ class Checker {
       : kernel_(kernel), inputs_(inputs), options_(options), runner_(runner) {}
 
   absl::Status Run() {
-    const agents::PreparedKernelState& state = kernel_.state();
     report_ = {.kernel = kernel_.name(),
                .target = kernel_.target(),
-               .steps = static_cast<std::int64_t>(state.program().steps.size()),
+               .steps = static_cast<std::int64_t>(kernel_.state().program().steps.size()),
                .checked = true,
                .strict = options_.strict};
-    for (Finding& finding : options_.contracts ? checks::StaticFindings(state, &report_.checks) : state.always_found())
-      Add(std::move(finding), nullptr);
     absl::Status status = RunSchedules();
     if (IsInterrupted(status)) {
       report_.interrupted = true;
@@ -55,6 +53,19 @@ class Checker {
     if (!status.ok() && log_.size() == 0) return status;
     if (!status.ok()) report_.error = ErrorReport(status, "", "").error;
     Conclude();
+    return absl::OkStatus();
+  }
+
+  // The seeds of a part; what is wrong with them is the whole check's to tell.
+  absl::Status RunPart(CheckPart* part) {
+    part_ = part;
+    part->made_for = checks::MadeFor(runner_, options_);
+    const absl::Status status = RunSchedules();
+    if (IsInterrupted(status) || report_.interrupted) return absl::CancelledError("interrupted");
+    part->stopped = livelock_ || !status.ok();
+    if (!seeds_needed_) return absl::OkStatus();
+    part->schedules = report_.schedules;
+    for (const auto& [name, times] : tallies_) part->checks.push_back({name, times});
     return absl::OkStatus();
   }
 
@@ -78,6 +89,10 @@ class Checker {
   };
 
   absl::Status RunSchedules() {
+    const agents::PreparedKernelState& state = kernel_.state();
+    for (Finding& finding : options_.contracts ? checks::StaticFindings(state, &report_.checks) : state.always_found())
+      Add(std::move(finding), nullptr);
+    if (part_ != nullptr && (options_.exhaustive || !runner_.interact())) return absl::OkStatus();
     if (!options_.replay.empty()) return Replay();
     if (!options_.exhaustive && !runner_.interact()) return RunOrders();
     PALLADION_RETURN_IF_ERROR(RunBaseline(checks::Watch::kEverything));
@@ -116,8 +131,8 @@ class Checker {
   // program order shows that nothing but its outputs can be news (docs/checks.md); begun too early, it runs again.
   absl::Status RunOrders() {
     constexpr std::int64_t kForward = 0;  // and 1, the reverse
-    const std::int64_t orders = HasParallelDimension() ? 2 : 1;
-    const bool together = options_.threads != 1 && WorthAThread();
+    const std::int64_t orders = checks::HasParallelDimension(kernel_.state().program(), inputs_) ? 2 : 1;
+    const bool together = options_.threads != 1 && checks::WorthAThread(kernel_.state().program(), inputs_);
     if (options_.run.control != nullptr) options_.run.control->BeginSchedules(orders);
     absl::Status status;
     scheduler::ParallelSeeds<absl::StatusOr<checks::Trial>> both(kForward, orders, together ? options_.threads : 1);
@@ -128,16 +143,14 @@ class Checker {
           return Reverse(ReverseWatch(together));
         },
         [&](std::int64_t order, absl::StatusOr<checks::Trial> trial) {
-          status = order == kForward ? TakeForward(std::move(trial)) : TakeReverse(std::move(trial), together);
+          status = order != kForward ? TakeReverse(std::move(trial), together)
+                   : trial.ok()      ? TakeBaseline(*std::move(trial), checks::Watch::kEverything)
+                                     : trial.status();
           if (!status.ok() || order + 1 == orders) return false;
           Done(order + 1);
           return !Interrupted();
         });
     return status;
-  }
-
-  absl::Status TakeForward(absl::StatusOr<checks::Trial> trial) {
-    return trial.ok() ? TakeBaseline(*std::move(trial), checks::Watch::kEverything) : trial.status();
   }
 
   // `too_early`: it ran before program order had shown whether it must be watched.
@@ -159,26 +172,6 @@ class Checker {
     return runner_.Run(schedule, watch, lengths_, &as_watched);
   }
 
-  bool HasParallelDimension() const {
-    const std::vector<memory_model::TaskDim> dims = launch::GridDims(kernel_.state().program(), inputs_);
-    const auto empty = [](const memory_model::TaskDim& dim) { return dim.size < 1; };
-    return std::none_of(dims.begin(), dims.end(), empty) && launch::HasTasks(dims);
-  }
-
-  // Starting one takes some 20 microseconds; a step takes 20 nanoseconds, and more where values are large.
-  bool WorthAThread() const {
-    constexpr std::int64_t kEnough = std::int64_t{1} << 13, kBytesAsStep = 256;
-    const Program& program = kernel_.state().program();
-    std::int64_t work = static_cast<std::int64_t>(program.steps.size() + program.arena_bytes / kBytesAsStep);
-    for (const memory_model::TaskDim& dim : launch::GridDims(program, inputs_)) {
-      if (work < kEnough) work *= dim.size;
-    }
-    return work >= kEnough && checks::OutputBytes(kernel_.state().program()) <= kMaxOutputsTogether;
-  }
-
-  // Two orders together hold the outputs twice while the first is watched: large ones take turns instead.
-  static constexpr std::size_t kMaxOutputsTogether = std::size_t{1} << 24;
-
   absl::Status RunOne(const scheduler::Schedule& schedule, Taken* taken = nullptr) {
     PALLADION_ASSIGN_OR_RETURN(checks::Trial trial, runner_.Run(schedule, checks::Watch::kEverything, lengths_));
     if (taken != nullptr) *taken = {trial.outputs, trial.left};
@@ -196,26 +189,42 @@ class Checker {
   // Results are taken in the order of the seeds, so the report does not depend on the number of threads.
   absl::Status RunSeeds() {
     if (checks::ProofOf(Facts()) != nullptr && !log_.AnyForbidsProof() && !options_.all_seeds) return absl::OkStatus();
-    if (options_.run.control != nullptr) options_.run.control->BeginSchedules(options_.seeds);
+    seeds_needed_ = true;
+    counts_ = !options_.parts.has_value();
+    if (part_ != nullptr) report_.schedules = 0, tallies_.clear();
+    const checks::SeedPlan plan(options_, part_);
+    if (options_.run.control != nullptr) options_.run.control->BeginSchedules(1 + plan.size());
     Done(1);
     absl::Status status;
     checks::ElidedTrials elided(runner_, options_, baseline_, lengths_);
-    scheduler::ParallelSeeds<absl::StatusOr<checks::Trial>> seeds(1, options_.seeds, options_.threads);
+    scheduler::ParallelSeeds<absl::StatusOr<checks::Trial>> seeds(0, plan.size(), options_.threads);
     seeds.Do(
-        [&](std::int64_t seed) -> absl::StatusOr<checks::Trial> {
+        [&](std::int64_t i) -> absl::StatusOr<checks::Trial> {
           const agents::FloatEnvironment environment;
-          const scheduler::Schedule schedule = runner_.ScheduleOfSeed(seed);
+          const scheduler::Schedule schedule = runner_.ScheduleOfSeed(plan[i]);
           if (std::optional<checks::Trial> trial = elided.Run(schedule)) return *std::move(trial);
           return runner_.Run(schedule, checks::Watch::kEverything, lengths_);
         },
-        [&](std::int64_t seed, absl::StatusOr<checks::Trial> trial) {
+        [&](std::int64_t i, absl::StatusOr<checks::Trial> trial) {
+          news_ = false;
           status = trial.status();
           if (status.ok()) status = Take(*trial, checks::Watch::kEverything);
           if (status.ok()) status = Compare(*trial);
-          Done(seed + 1);
+          if (part_ != nullptr && (news_ || !status.ok())) part_->news.push_back(plan[i]);
+          Done(i + 2);
           return status.ok() && !livelock_ && !Interrupted();
         });
+    if (options_.parts.has_value()) CountParts(livelock_ || !status.ok());
     return status;
+  }
+
+  // What ran elsewhere is part of this check; what nobody ran, or a part that stopped where this check went on, is not.
+  void CountParts(bool stopped) {
+    checks::PartsTogether parts = checks::Together(*options_.parts, options_.seeds);
+    report_.schedules += parts.schedules;
+    for (const auto& [name, times] : parts.tallies) tallies_[name] += times;
+    report_.interrupted |= parts.gap || parts.stopped != stopped;
+    ran_ = std::move(parts.ran);
   }
 
   // The search tells the schedules; each then runs once more with everything watching.
@@ -252,27 +261,30 @@ class Checker {
 
   // Its findings, and then its trouble.
   absl::Status Take(const checks::Trial& trial, checks::Watch watch) {
-    report_.schedules += IsInterrupted(trial.trouble) ? 0 : 1;
+    if (counts_) report_.schedules += IsInterrupted(trial.trouble) ? 0 : 1;
     livelock_ |= trial.run.outcome == scheduler::Outcome::kBudget;
+    const checks::FactSet before = facts_;
     if (watch == checks::Watch::kEverything) facts_ &= trial.facts;
-    for (const auto& [name, times] : trial.tallies) tallies_[name] += times;
+    news_ |= livelock_ || !facts_.Holds(before);
+    for (const auto& [name, times] : trial.tallies) tallies_[name] += counts_ ? times : 0;
     for (const Finding& finding : trial.findings) Add(finding, &trial);
     return trial.trouble;
   }
 
-  // Equal findings of several schedules are one, and the first of these replays it.
+  // Equal findings of several schedules are one, and the first of these replays it. A part's are told by the whole.
   void Add(Finding finding, const checks::Trial* trial) {
     std::optional<scheduler::Schedule> schedule;
     if (trial != nullptr) schedule = trial->schedule;
-    const auto replay = [&] { return trial == nullptr ? "" : shortener_.ReplayOf(*trial, finding); };
-    log_.Add(finding, schedule, replay);
+    const auto replay = [&] { return schedule && !part_ ? shortener_.ReplayOf(*trial, finding) : std::string(); };
+    news_ |= log_.Add(finding, schedule, replay);
   }
 
   absl::Status Compare(checks::Trial& trial) {
     if (trial.run.outcome != scheduler::Outcome::kFinished || baseline_.run.outcome != scheduler::Outcome::kFinished)
       return absl::OkStatus();
     if (differs_ || trial.values_of_first || checks::SameOutputs(baseline_, trial)) return absl::OkStatus();
-    differs_ = true;  // one pair of schedules tells it
+    differs_ = news_ = true;  // one pair of schedules tells it
+    if (part_ != nullptr) return absl::OkStatus();
     if (runner_.interact() && !trial.run.moves.empty()) {
       shortener_.Shorten(trial.schedule, trial.run, checks::Watch::kOutputs,
                          [&](const checks::Trial& again) { return !checks::SameOutputs(baseline_, again); });
@@ -289,7 +301,7 @@ class Checker {
   checks::FactSet Facts() const {
     checks::FactSet facts = facts_;
     const bool in_order = !runner_.interact();
-    facts.Set(checks::Fact::kOneOrder, in_order && !HasParallelDimension());
+    facts.Set(checks::Fact::kOneOrder, in_order && !checks::HasParallelDimension(kernel_.state().program(), inputs_));
     facts.Set(checks::Fact::kNoInteraction, in_order);
     facts.Set(checks::Fact::kNothingDecides, runner_.threads() && facts.Has(checks::Fact::kNothingDecides));
     facts.Set(checks::Fact::kSameOutputs, !differs_);
@@ -303,54 +315,17 @@ class Checker {
       report_.findings.back().replay = log_.shown(i).replay;
     }
     for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
-    Argue();
+    checks::Argue({.options = options_,
+                   .runner = runner_,
+                   .facts = Facts(),
+                   .forbids_proof = log_.AnyForbidsProof(),
+                   .livelock = livelock_,
+                   .agents = baseline_.run.agents,
+                   .steps = lengths_.steps,
+                   .explored = explored_,
+                   .seeds = ran_},
+                  &report_);
     report_.verdict = VerdictOf(report_);
-  }
-
-  // Why one clean run is enough, or what the schedules are worth: docs/verdicts.md.
-  void Argue() {
-    const checks::FactSet facts = Facts();
-    const checks::ProofRow* proof = checks::ProofOf(facts);
-    const bool ended = !report_.error.has_value() && !report_.interrupted;
-    const bool whole = options_.replay.empty() && ended && !log_.AnyForbidsProof();
-    report_.proved = proof != nullptr && whole;
-    const checks::FactSet sought = proof != nullptr ? proof->rests_on : SoughtProof().rests_on;
-    checks::Evidence evidence{.asked = checks::FactSet::All(), .shown = facts};
-    evidence.asked.Set(checks::Fact::kNoConflict, options_.races);
-    evidence.asked.Set(checks::Fact::kOrderedArrivals, options_.races);
-    evidence.asked.Set(checks::Fact::kNothingUndefined, options_.definedness);
-    if (report_.interrupted && report_.schedules == 0) {
-      report_.argument = "the check was interrupted before a schedule came to its end";
-      return;
-    }
-    if (options_.replay.empty()) report_.facts = checks::Told(sought, evidence);
-    report_.argument = report_.proved && !options_.exhaustive ? std::string(proof->says) : WhatRan();
-    const bool counts = std::any_of(report_.findings.begin(), report_.findings.end(),
-                                    [&](const ReportedFinding& finding) { return Counts(finding, report_); });
-    if (report_.proved || counts || !options_.replay.empty() || livelock_) return;
-    if (const std::string missing = checks::MissingOf(sought, evidence); !missing.empty())
-      Append(&report_.argument, "; not proved: ", missing);
-  }
-
-  // The proof that a kernel of this kind can have.
-  const checks::ProofRow& SoughtProof() const {
-    if (options_.exhaustive || (runner_.interact() && !runner_.threads())) return checks::ProofNamed("every schedule");
-    if (runner_.threads()) return checks::ProofNamed("threads");
-    return checks::ProofNamed(HasParallelDimension() ? "independent programs" : "one order");
-  }
-
-  std::string WhatRan() const {
-    const std::string schedules = Cat(report_.schedules, report_.schedules == 1 ? " schedule" : " schedules");
-    if (!options_.replay.empty()) return "one schedule was replayed, beside program order";
-    if (options_.exhaustive && explored_.complete) {
-      return Cat("all schedules were run: ", explored_.schedules, ", and ", explored_.pruned,
-                 " more that differ only in the order of operations that do not conflict");
-    }
-    if (options_.exhaustive) return Cat("not all schedules were run: the search stopped after ", explored_.schedules);
-    if (livelock_) return Cat("the check stopped after ", schedules, ", at one that does not end");
-    if (runner_.interact()) return scheduler::PctSentence(baseline_.run.agents, lengths_.steps, report_.schedules);
-    return HasParallelDimension() ? Cat(schedules, " tried: program order and its reverse")
-                                  : "the programs of this grid have one order, and it ran";
   }
 
   const PreparedKernel& kernel_;
@@ -365,18 +340,21 @@ class Checker {
   bool differs_ = false;
   checks::FactSet facts_ = checks::FactSet::All();  // that every watched schedule showed
   bool livelock_ = false;                           // one spends the whole budget: no more are tried
+  CheckPart* part_ = nullptr;                       // of another check; nullptr: all of one
+  bool seeds_needed_ = false;                       // beside the first
+  bool counts_ = true;                              // what runs here has not been counted where it ran before
+  bool news_ = false;                               // something is known now that was not before
+  std::vector<scheduler::SeedRange> ran_;           // elsewhere, seed 0 among them; empty: all that ran is this check's
   checks::CheckLog log_;
   std::map<std::string, std::int64_t> tallies_;
   Report report_;
 };
 
-}  // namespace
-
-absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options,
-                             std::vector<Tensor>* outputs) {
+// Calls `work` with a checker of these inputs.
+template <class Work>
+absl::Status WithChecker(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options,
+                         const Work& work) {
   PALLADION_RETURN_IF_ERROR(checks::ExpectCheckOptions(options));
-  if (options.exhaustive && !options.replay.empty())
-    return absl::InvalidArgumentError("a replay is one schedule, and exhaustive is all of them: give one of the two");
   const agents::FloatEnvironment environment;
   const std::vector<ConstArray> arrays = ArraysOf(inputs);
   PALLADION_RETURN_IF_ERROR(agents::CheckInputs(kernel, arrays));
@@ -384,16 +362,38 @@ absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tens
       kernel.state(), options.run.memory_limit == 0 ? agents::HostMemoryLimit() : options.run.memory_limit));
   try {
     PALLADION_ASSIGN_OR_RETURN(const checks::TrialRunner runner, checks::TrialRunner::Create(kernel, arrays, options));
-    Checker checker(kernel, arrays, options, runner);
-    PALLADION_RETURN_IF_ERROR(checker.Run());
-    if (outputs != nullptr) {
-      PALLADION_ASSIGN_OR_RETURN(*outputs, checker.TakeOutputs());
-    }
-    return checker.TakeReport();
+    PALLADION_RETURN_IF_ERROR(checks::ExpectParts(options, runner));
+    return work(Checker(kernel, arrays, options, runner));
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(
         Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));
   }
+}
+
+}  // namespace
+
+absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options,
+                             std::vector<Tensor>* outputs) {
+  Report report;
+  const absl::Status status = WithChecker(kernel, inputs, options, [&](Checker checker) -> absl::Status {
+    PALLADION_RETURN_IF_ERROR(checker.Run());
+    if (outputs != nullptr) {
+      PALLADION_ASSIGN_OR_RETURN(*outputs, checker.TakeOutputs());
+    }
+    report = checker.TakeReport();
+    return absl::OkStatus();
+  });
+  PALLADION_RETURN_IF_ERROR(status);
+  return report;
+}
+
+absl::StatusOr<CheckPart> CheckSeeds(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                     const CheckOptions& options, std::int64_t first, std::int64_t last) {
+  CheckPart part{.first = first, .last = last};
+  PALLADION_RETURN_IF_ERROR(checks::ExpectSeeds(part, options));
+  PALLADION_RETURN_IF_ERROR(
+      WithChecker(kernel, inputs, options, [&](Checker checker) { return checker.RunPart(&part); }));
+  return part;
 }
 
 }  // namespace palladion

@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -17,6 +19,16 @@
 #include "emu/report.h"
 
 namespace palladion {
+
+// What came of some of the seeds of a check, for whoever makes the report of all (docs/sweeps.md).
+struct CheckPart {
+  std::string made_for;              // a kernel, a target, inputs and options: as replay strings name them
+  std::int64_t first = 1, last = 1;  // its seeds, the last one not; seed 0 is where every part begins
+  std::int64_t schedules = 0;        // of its seeds that ran
+  std::vector<CheckTally> checks;    // of these
+  std::vector<std::int64_t> news;    // seeds that say what neither seed 0 nor the part's earlier ones do
+  bool stopped = false;              // after the last that ran: a schedule that does not end, or an error
+};
 
 struct CheckOptions {
   std::int64_t seeds = 64;          // schedules to try where there is a choice; at least 1
@@ -33,6 +45,9 @@ struct CheckOptions {
   RunOptions run;
   // The one number that users give for both.
   void SetBudget(std::int64_t budget) { run.loop_budget = step_budget = budget; }
+  // Of the seeds but 0 these ran elsewhere: only those with news run again, and the report is that of a check that ran
+  // them all. What no part has is said to be interrupted. nullopt: all seeds run here.
+  std::optional<std::vector<CheckPart>> parts;
   // For tests. Schedules of which only the order can be news run without values (docs/checks.md), and the report is the
   // same; false: all in full. `elided` counts those that did; nullptr: nobody asks.
   bool elide = true;
@@ -46,6 +61,13 @@ struct CheckOptions {
 // nullptr; none where it did not come to its end. An interrupted check has a report too, of what it knows.
 PALLADION_EXPORT absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                               const CheckOptions& options = {}, std::vector<Tensor>* outputs = nullptr);
+
+// The seeds first .. last - 1 of that check, 1 or more, for CheckOptions::parts of another: on any machine, and in any
+// order. `options` are those of the whole. Errors are those of Check; Cancelled: it was interrupted. Where no seeds are
+// needed (docs/checks.md), or every schedule is wanted, none run.
+PALLADION_EXPORT absl::StatusOr<CheckPart> CheckSeeds(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                                      const CheckOptions& options, std::int64_t first,
+                                                      std::int64_t last);
 
 }  // namespace palladion
 

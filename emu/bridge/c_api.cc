@@ -18,6 +18,7 @@
 #include "emu/mutation/mutants.h"
 #include "emu/operations.h"
 #include "emu/reports/json.h"
+#include "emu/reports/part_json.h"
 #include "emu/reports/report_from_json.h"
 #include "emu/session.h"
 #include "semantics/base/cat.h"
@@ -44,7 +45,13 @@ std::shared_ptr<palladion::Session> SessionOfThread() {
   return session_of_thread < 0 ? nullptr : palladion::bridge::ProcessBridge().Between(session_of_thread);
 }
 
-// Calls `work` with the arrays; its report, or its error, goes to *report as JSON, and the exit code is the result.
+palladion::ExitCode CodeOf(const palladion::Report& report) { return palladion::ExitCodeOf(report); }
+palladion::ExitCode CodeOf(const palladion::CheckPart&) { return palladion::ExitCode::kClean; }
+std::string JsonOf(const palladion::Report& report) { return palladion::ToJson(report); }
+std::string JsonOf(const palladion::CheckPart& part) { return palladion::reports::PartJson(part); }
+
+// Calls `work` with the arrays; its report or part, or its error, goes to *report as JSON, and the exit code is the
+// result.
 template <class Work>
 int Reported(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
              const palladion_array* outputs, size_t n_outputs, char** report, const Work& work) {
@@ -59,9 +66,9 @@ int Reported(const palladion_program* program, const palladion_array* inputs, si
     const palladion::bridge::InterruptEavesdropper listener(palladion::bridge::InterruptEavesdropper::For::kRun);
     palladion::RunControl control(palladion::bridge::HeardInterrupts());
     const palladion::bridge::ShownRun shown(program->kernel.name(), 0, control);
-    PALLADION_ASSIGN_OR_RETURN(const palladion::Report result, work(in, out, control));
-    code = palladion::ExitCodeOf(result);
-    SetText(report, palladion::ToJson(result));
+    PALLADION_ASSIGN_OR_RETURN(const auto result, work(in, out, control));
+    code = CodeOf(result);
+    SetText(report, JsonOf(result));
     return absl::OkStatus();
   });
   if (status.ok()) return static_cast<int>(code);
@@ -140,22 +147,36 @@ void palladion_check_defaults(palladion_check_options* options) {
               .proxy = nullptr,
               .all_seeds = defaults.all_seeds ? 1 : 0,
               .links = nullptr,
-              .padded_bounds = defaults.run.padded_bounds ? 1 : 0};
+              .padded_bounds = defaults.run.padded_bounds ? 1 : 0,
+              .parts = nullptr,
+              .seconds = 0};
 }
 
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                     palladion_array* outputs, size_t n_outputs, const palladion_check_options* options, char** report) {
   return Reported(program, inputs, n_inputs, outputs, n_outputs, report,
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
-                      palladion::RunControl& control) {
-                    palladion_check_options given;
-                    palladion_check_defaults(&given);
-                    palladion::CheckOptions how =
-                        palladion::bridge::CheckOptionsOf(options == nullptr ? given : *options);
+                      palladion::RunControl& control) -> absl::StatusOr<palladion::Report> {
+                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how,
+                                               palladion::bridge::CheckOptionsOf(options));
                     how.run.control = &control;
                     const std::shared_ptr<palladion::Session> session = SessionOfThread();
                     how.run.session = session.get();
                     return palladion::checks::CheckInto(program->kernel, in, out, how);
+                  });
+}
+
+int palladion_check_seeds(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                          const palladion_check_options* options, int64_t first, int64_t last, char** part) {
+  return Reported(program, inputs, n_inputs, nullptr, 0, part,
+                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray>,
+                      palladion::RunControl& control) -> absl::StatusOr<palladion::CheckPart> {
+                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how,
+                                               palladion::bridge::CheckOptionsOf(options));
+                    how.run.control = &control;
+                    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::Tensor> tensors,
+                                               palladion::checks::CopiesOf(program->kernel, in));
+                    return palladion::CheckSeeds(program->kernel, tensors, how, first, last);
                   });
 }
 

@@ -1,8 +1,10 @@
 #include "emu/bridge/c_arrays.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
+#include "emu/reports/part_json.h"
 #include "emu/reports/printable.h"
 #include "semantics/base/dtype.h"
 #include "semantics/base/status.h"
@@ -67,7 +69,10 @@ absl::StatusOr<std::vector<MutableArray>> MutableArrays(const palladion_array* a
   return Convert<MutableArray, std::byte>(arrays, n);
 }
 
-CheckOptions CheckOptionsOf(const palladion_check_options& given) {
+absl::StatusOr<CheckOptions> CheckOptionsOf(const palladion_check_options* asked) {
+  palladion_check_options given;
+  palladion_check_defaults(&given);
+  if (asked != nullptr) given = *asked;
   CheckOptions options{.seeds = given.seeds,
                        .all_seeds = given.all_seeds != 0,
                        .exhaustive = given.exhaustive != 0,
@@ -83,6 +88,13 @@ CheckOptions CheckOptionsOf(const palladion_check_options& given) {
   if (given.proxy != nullptr) options.proxy = given.proxy;
   if (given.links != nullptr) options.links = given.links;
   options.run.padded_bounds = given.padded_bounds != 0;
+  if (given.parts != nullptr) {
+    PALLADION_ASSIGN_OR_RETURN(options.parts, reports::PartsOfJson(given.parts));
+  }
+  if (given.seconds > 0) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(given.seconds);
+    options.interrupted = [end] { return std::chrono::steady_clock::now() >= end; };
+  }
   return options;
 }
 

@@ -28,7 +28,8 @@ std::string_view TextOf(const char* text, std::size_t size);
 absl::StatusOr<std::vector<ConstArray>> ConstArrays(const palladion_array* arrays, std::size_t n);
 absl::StatusOr<std::vector<MutableArray>> MutableArrays(const palladion_array* arrays, std::size_t n);
 
-CheckOptions CheckOptionsOf(const palladion_check_options& given);
+// nullptr: the defaults. InvalidArgument: parts that are none.
+absl::StatusOr<CheckOptions> CheckOptionsOf(const palladion_check_options* given);
 
 // Nothing may be thrown across the C ABI: what escapes (memory, above all) becomes a status.
 template <class F>

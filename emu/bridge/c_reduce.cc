@@ -91,10 +91,8 @@ absl::StatusOr<std::string> ReducedJson(const palladion_reduce_request& request,
   }
   PALLADION_ASSIGN_OR_RETURN(const reduce::FindingChoice choice, reduce::FindingChoiceFromText(request.keep));
   PALLADION_ASSIGN_OR_RETURN(const State start, reduce::StateOf(source, std::move(inputs), choice.line));
-  palladion_check_options defaults;
-  palladion_check_defaults(&defaults);
-  reduce::KeepFindingOptions how{.target = source.target,
-                                 .check = CheckOptionsOf(request.check == nullptr ? defaults : *request.check)};
+  PALLADION_ASSIGN_OR_RETURN(CheckOptions check, CheckOptionsOf(request.check));
+  reduce::KeepFindingOptions how{.target = source.target, .check = std::move(check)};
   how.check.run.control = &control;
   PALLADION_ASSIGN_OR_RETURN(const reduce::ReducedFinding found, reduce::ReduceFinding(start, choice, how, options));
   return JsonOf(found.reduced, found.replay);

@@ -10,17 +10,23 @@
 
 namespace palladion::checks {
 
-absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                                 absl::Span<const MutableArray> outputs, const CheckOptions& options) {
-  if (!outputs.empty()) PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
+absl::StatusOr<std::vector<Tensor>> CopiesOf(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs) {
   PALLADION_RETURN_IF_ERROR(agents::CheckInputs(kernel, inputs));
-  std::vector<Tensor> in, out;
+  std::vector<Tensor> copies;
   for (const ConstArray& array : inputs) {
     PALLADION_ASSIGN_OR_RETURN(Tensor tensor,
                                Tensor::CreateUninitialized(array.dtype, {array.shape.begin(), array.shape.end()}));
     if (tensor.num_bytes() > 0) std::memcpy(tensor.bytes(), array.data, tensor.num_bytes());
-    in.push_back(std::move(tensor));
+    copies.push_back(std::move(tensor));
   }
+  return copies;
+}
+
+absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                 absl::Span<const MutableArray> outputs, const CheckOptions& options) {
+  if (!outputs.empty()) PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> in, CopiesOf(kernel, inputs));
+  std::vector<Tensor> out;
   PALLADION_ASSIGN_OR_RETURN(Report report, Check(kernel, in, options, &out));
   for (std::size_t i = 0; i < std::min(outputs.size(), out.size()); ++i) {
     if (out[i].num_bytes() > 0) std::memcpy(outputs[i].data, out[i].bytes(), out[i].num_bytes());

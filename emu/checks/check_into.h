@@ -2,6 +2,8 @@
 #ifndef PALLADION_EMU_CHECKS_CHECK_INTO_H_
 #define PALLADION_EMU_CHECKS_CHECK_INTO_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/check.h"
@@ -12,6 +14,9 @@ namespace palladion::checks {
 // inputs: those are copied first.
 absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                                  absl::Span<const MutableArray> outputs, const CheckOptions& options);
+
+// The inputs as tensors; the error says which array does not fit the kernel.
+absl::StatusOr<std::vector<Tensor>> CopiesOf(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs);
 
 }  // namespace palladion::checks
 

@@ -31,27 +31,29 @@ std::vector<FindingLog::Key> WithOtherValues(const Finding& finding) {
 
 }  // namespace
 
-void CheckLog::Add(Finding finding, const std::optional<scheduler::Schedule>& schedule,
+bool CheckLog::Add(Finding finding, const std::optional<scheduler::Schedule>& schedule,
                    const std::function<std::string()>& replay) {
   if (const auto known = log_.Find(FindingLog::Key(finding)); known.has_value()) {
     Finding& told = log_[*known];
+    const bool more = finding.count > told.count || finding.severity > told.severity;
     told.count = std::max(told.count, finding.count);
     told.severity = std::max(told.severity, finding.severity);
-    return;
+    return more;
   }
   for (const FindingLog::Key& key : WithOtherValues(finding)) {
     const auto known = log_.Find(key);
     if (!known.has_value()) continue;
     // That two writes stored the same in one schedule is no comfort where they did not in another.
-    if (finding.code == FindingCode::kSameValue) return;
+    if (finding.code == FindingCode::kSameValue) return false;
     log_.Replace(*known, std::move(finding));
     shown_[*known] = {schedule, ""};
     shown_[*known].replay = replay();
-    return;
+    return true;
   }
   log_.Push(std::move(finding));
   shown_.push_back({schedule, ""});
   shown_.back().replay = replay();
+  return true;
 }
 
 void CheckLog::AddDifference(Finding finding, const scheduler::Schedule& schedule, std::string replay) {

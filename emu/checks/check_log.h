@@ -24,8 +24,9 @@ class CheckLog {
     std::string replay;
   };
 
-  // `replay` is asked for a finding that is new here, or takes another's place.
-  void Add(Finding finding, const std::optional<scheduler::Schedule>& schedule,
+  // `replay` is asked for a finding that is new here, or takes another's place. True: something is told now that was
+  // not before.
+  bool Add(Finding finding, const std::optional<scheduler::Schedule>& schedule,
            const std::function<std::string()>& replay);
 
   std::size_t size() const { return log_.size(); }

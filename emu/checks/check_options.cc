@@ -9,6 +9,10 @@ absl::Status ExpectCheckOptions(const CheckOptions& options) {
   if (options.seeds < 1)
     return absl::InvalidArgumentError(
         Cat("seeds must be at least 1: a check that runs nothing is no pass; found ", options.seeds));
+  if (options.exhaustive && !options.replay.empty())
+    return absl::InvalidArgumentError("a replay is one schedule, and exhaustive is all of them: give one of the two");
+  if (options.parts.has_value() && !options.replay.empty())
+    return absl::InvalidArgumentError("a replay is one schedule and has no parts: give one of the two");
   if (options.step_budget < 1)
     return absl::InvalidArgumentError(Cat("the step budget must be at least 1; found ", options.step_budget));
   if (!memory_model::FencePolicyFromName(options.proxy).has_value())

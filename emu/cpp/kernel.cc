@@ -96,6 +96,8 @@ absl::StatusOr<RunResult> RunKernel(const FunctionKernel& kernel, absl::Span<con
 absl::StatusOr<Report> CheckKernel(const FunctionKernel& kernel, absl::Span<const Tensor> inputs,
                                    const CheckOptions& options, std::vector<Tensor>* outputs) {
   PALLADION_RETURN_IF_ERROR(checks::ExpectCheckOptions(options));
+  if (options.parts.has_value())
+    return absl::InvalidArgumentError("parts are of checks of kernels in text: give a C++ function's check all seeds");
   if (options.exhaustive)
     return absl::InvalidArgumentError("exhaustive is for kernels in text: take more seeds for a C++ function");
   PALLADION_RETURN_IF_ERROR(CheckFits(kernel, inputs));

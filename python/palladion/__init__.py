@@ -10,6 +10,7 @@ from palladion._library import PalladionError
 from palladion.exporter.errors import ExportError
 from palladion.jax_source.errors import ToJaxError
 from palladion.report import DefectError
+from palladion.sweeping import SweepReport, Task, sweep
 from palladion.version import VERSION as __version__
 
 if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
@@ -34,7 +35,7 @@ _NEEDS_JAX = {
     "Reduced": "reducing", "reduce": "reducing",
 }
 
-__all__ = ["DefectError", "ExportError", "PalladionError", "ToJaxError", "__version__", *_NEEDS_JAX]
+__all__ = ["DefectError", "ExportError", "PalladionError", "SweepReport", "Task", "ToJaxError", "__version__", "sweep", *_NEEDS_JAX]
 
 
 def __getattr__(name: str) -> object:

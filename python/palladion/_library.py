@@ -39,7 +39,7 @@ class _CheckOptions(ctypes.Structure):
                 ("races", ctypes.c_int), ("definedness", ctypes.c_int), ("contracts", ctypes.c_int), ("strict", ctypes.c_int),
                 ("threads", ctypes.c_int), ("budget", ctypes.c_int64), ("proxy", ctypes.c_char_p), ("all_seeds", ctypes.c_int),
                 ("links", ctypes.c_char_p),
-                ("padded_bounds", ctypes.c_int)]
+                ("padded_bounds", ctypes.c_int), ("parts", ctypes.c_char_p), ("seconds", ctypes.c_double)]
 
 
 class _CallRequest(ctypes.Structure):
@@ -87,6 +87,9 @@ def load():
     library.palladion_check.restype = ctypes.c_int
     library.palladion_check.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
                                         ctypes.c_size_t, ctypes.POINTER(_CheckOptions), text_out]
+    library.palladion_check_seeds.restype = ctypes.c_int
+    library.palladion_check_seeds.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_CheckOptions),
+                                              ctypes.c_int64, ctypes.c_int64, text_out]
     request = ctypes.POINTER(_CallRequest)
     for name, result, arguments in (
             ("palladion_call_prepare", ctypes.c_int, [request, text_out]),
@@ -172,19 +175,32 @@ class Program:
         """As `run`, under the orders that hardware may choose; `outputs` get those of the first or of the replayed one, or are left out.
 
         `options` are the fields of palladion_check_options: seeds, exhaustive, replay, fill, proxy, links, races, definedness, contracts,
-        strict, threads, budget, all_seeds, padded_bounds.
+        strict, threads, budget, all_seeds, padded_bounds, parts, seconds.
         """
+        given = self._check_options(options)
+
+        def call(program, ins, n_ins, outs, n_outs, message):
+            return self._library.palladion_check(program, ins, n_ins, outs, n_outs, ctypes.byref(given), message)
+
+        return self._called(inputs, outputs, (CLEAN, DEFECT, OUTPUTS_DIFFER), call)
+
+    def check_seeds(self, inputs, first: int, last: int, **options) -> dict:
+        """Some seeds of the check with these options, for the `parts` of another: docs/sweeps.md."""
+        given = self._check_options(options)
+
+        def call(program, ins, n_ins, outs, n_outs, message):
+            return self._library.palladion_check_seeds(program, ins, n_ins, ctypes.byref(given), first, last, message)
+
+        return self._called(inputs, (), (CLEAN,), call)[1]
+
+    def _check_options(self, options) -> _CheckOptions:
         given = _CheckOptions()
         self._library.palladion_check_defaults(ctypes.byref(given))
         for name, value in options.items():
             if name not in dict(_CheckOptions._fields_):
                 raise TypeError(f"check has no option {name!r}")
             setattr(given, name, value.encode() if isinstance(value, str) else value)
-
-        def call(program, ins, n_ins, outs, n_outs, message):
-            return self._library.palladion_check(program, ins, n_ins, outs, n_outs, ctypes.byref(given), message)
-
-        return self._called(inputs, outputs, (CLEAN, DEFECT, OUTPUTS_DIFFER), call)
+        return given
 
     def _called(self, inputs, outputs, good, call) -> tuple:
         keep, message = [], ctypes.c_void_p()

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from palladion import probes, running
+from palladion.check_options import library_options, whole
 from palladion.progress import Progress, checked
 from palladion.report import Difference, KernelReport, Report, call_around
 
@@ -34,23 +35,17 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
     the others (docs/spec/tpu-sessions.md#launches-in-a-row); PalladionError where a kernel has no such form.
     A check stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
     """
-    options = {"seeds": _whole("seeds", seeds), "exhaustive": bool(exhaustive), "fill": fill, "races": bool(races),
-               "definedness": bool(definedness), "contracts": bool(contracts), "strict": bool(strict), "proxy": proxy, "links": links,
-               "all_seeds": bool(all_seeds)}
-    if bounds not in ("logical", "padded"):
-        raise ValueError(f"bounds must be logical or padded; found {bounds!r}")
-    options["padded_bounds"] = bounds == "padded"
-    if budget is not None:
-        options["budget"] = running.whole("budget", budget)
-    if replay is not None:
-        options["replay"] = replay
+    given = {"seeds": seeds, "exhaustive": exhaustive, "replay": replay, "fill": fill, "races": races, "definedness": definedness,
+             "contracts": contracts, "strict": strict, "proxy": proxy, "links": links, "bounds": bounds, "all_seeds": all_seeds,
+             "budget": budget}
+    options = library_options(given)
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and (reference is None or not value >= 0):
             raise ValueError(f"{name} must be 0 or more, and needs a reference; found {value!r}")
     target = probes.given(target)
     execution = running.execute(f, args, target, how=running.How(check=options, progress=checked(progress),
-                                                                       launches=running.whole("launches", launches) or 1))
-    again = _replay_call(f, target, options | {"bounds": bounds, "launches": launches})
+                                                                       launches=whole("launches", launches) or 1))
+    again = _replay_call(f, target, given | {"launches": launches})
     report = Report(execution.results, [_kernel_report(one, again) for one in execution.runs])
     if reference is not None:
         with jax.default_device(jax.devices("cpu")[0]):
@@ -74,12 +69,6 @@ def _replay_call(f, target, options) -> tuple:
     name = getattr(f, "__name__", "f")
     return call_around("palladion.check", [name if name.isidentifier() else "f", "*args"],
                        {name: value for name, value in kept.items() if value != defaults[name]})
-
-
-def _whole(name, value) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be a whole number; found {value!r}")
-    return value
 
 
 def first_difference(results, expected, rtol=None, atol=None) -> Difference | None:

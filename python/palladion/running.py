@@ -21,6 +21,7 @@ from jax.interpreters import mlir
 from palladion import _library, device_mesh, jax_programs, jax_versions, probes, progress as progress_line
 from palladion.bridge.session_report import SessionReport
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
+from palladion.check_options import whole
 from palladion.exporter.errors import ExportError
 from palladion.exporter.writer import TextFile
 from palladion.interception import lower_with, write_kernel
@@ -295,13 +296,6 @@ def run(f: Callable, *args: Any, target: str | None = None, budget: int | None =
     execution = execute(f, args, target, how=How(budget=whole("budget", budget), progress=progress_line.checked(progress)))
     _warn(execution)
     return execution.results
-
-
-def whole(name, value) -> int | None:
-    """A whole number of at least 1, or None."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise ValueError(f"{name} must be a whole number of at least 1, or None; found {value!r}")
-    return value
 
 
 def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None, budget: int | None = None,

@@ -16,8 +16,12 @@ double AtLeastOnce(double p, std::int64_t runs) {
 }
 
 // A bug of depth 1 or 2: the worse of both, since nobody knows which it is.
-double HitByDepthTwo(std::int64_t agents, std::int64_t steps, std::int64_t seeds) {
-  const std::array<std::int64_t, kMaxPctDepth> runs = PctRuns(seeds);
+double HitByDepthTwo(std::int64_t agents, std::int64_t steps, absl::Span<const SeedRange> ran) {
+  std::array<std::int64_t, kMaxPctDepth> runs{};
+  for (const SeedRange& range : ran) {
+    const std::array<std::int64_t, kMaxPctDepth> before = PctRuns(range.first), all = PctRuns(range.last);
+    for (std::size_t depth = 0; depth < runs.size(); ++depth) runs[depth] += all[depth] - before[depth];
+  }
   return std::min(AtLeastOnce(PctHitProbability(agents, steps, 1), runs[0]),
                   AtLeastOnce(PctHitProbability(agents, steps, 2), runs[1]));
 }
@@ -60,9 +64,16 @@ absl::StatusOr<std::int64_t> SeedsUntil(double confidence, int depth, std::int64
 }
 
 std::string PctSentence(std::int64_t agents, std::int64_t steps, std::int64_t seeds) {
+  const SeedRange all[] = {{0, seeds}};
+  return PctSentence(agents, steps, all);
+}
+
+std::string PctSentence(std::int64_t agents, std::int64_t steps, absl::Span<const SeedRange> ran) {
+  std::int64_t seeds = 0;
+  for (const SeedRange& range : ran) seeds += range.last - range.first;
   const std::string tried =
       Cat(seeds, seeds == 1 ? " schedule" : " schedules", " tried (", agents, " agents, ", steps, " operations)");
-  const double hit = HitByDepthTwo(std::max<std::int64_t>(1, agents), std::max<std::int64_t>(1, steps), seeds);
+  const double hit = HitByDepthTwo(std::max<std::int64_t>(1, agents), std::max<std::int64_t>(1, steps), ran);
   if (hit <= 0) return Cat(tried, "; too few for PCT's bound to say anything");
   return Cat(tried, "; had a bug of depth <= 2 existed on this input, they would have hit it with probability >= ",
              absl::StrFormat("%.2g", std::min(hit, 0.999)), " (PCT bound)");

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "scheduler/policies/portfolio.h"
 
 namespace palladion::scheduler {
@@ -24,12 +25,19 @@ absl::StatusOr<std::int64_t> RunsFor(double confidence, double hit_probability);
 // How many of the seeds 0 .. seeds - 1 are PCT of each depth: [0] is depth 1.
 std::array<std::int64_t, kMaxPctDepth> PctRuns(std::int64_t seeds);
 
+// Seeds that ran, `last` not.
+struct SeedRange {
+  std::int64_t first = 0, last = 0;
+};
+
 // How many seeds must run for a bug of this depth to be hit with that confidence; InvalidArgument as above.
 absl::StatusOr<std::int64_t> SeedsUntil(double confidence, int depth, std::int64_t agents, std::int64_t steps);
 
 // "64 schedules tried (4 agents, 120 operations); had a bug of depth <= 2 existed on this input, they would have hit it
 // with probability >= 0.012 (PCT bound)". Of the seeds 0 .. seeds - 1.
 std::string PctSentence(std::int64_t agents, std::int64_t steps, std::int64_t seeds);
+// Of these seeds, where some between did not run.
+std::string PctSentence(std::int64_t agents, std::int64_t steps, absl::Span<const SeedRange> ran);
 
 }  // namespace palladion::scheduler
 
