@@ -9,6 +9,7 @@ import sys
 import compare
 import results
 import shown
+import unrecorded
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "hardware.md"
@@ -219,7 +220,8 @@ def text():
                        other=", ".join(f"`{name}`" for name in other), groups="\n".join(group_rows(found)), again=repeated["kernels"] - len(repeated["other_bits"]),
                        not_again=", ".join(f"`{name}`" for name in repeated["other_bits"]))
     parts = [head, CONTRADICTED.format(deviations=told.rstrip()), PRODUCTS.format(sums=sums, products="\n".join(product_rows(found))),
-             "\n".join(elementwise(found)), "\n".join(wheel(found)), defect_text(defects).rstrip(), "\n".join(refusals(found)), RECORDING.rstrip()]
+             "\n".join(elementwise(found)), "\n".join(wheel(found)), defect_text(defects).rstrip(), "\n".join(refusals(found)),
+             f"\n{unrecorded.section()}\n", RECORDING.rstrip()]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)) + "\n"
 
 

@@ -24,6 +24,7 @@ import results  # noqa: E402
 import shown  # noqa: E402
 import store  # noqa: E402
 import tensor_core  # noqa: E402
+import unrecorded  # noqa: E402
 from palladion import running  # noqa: E402
 
 HANG = {"DEADLOCK", "BAR_PHASE_SKIP"}
@@ -43,6 +44,21 @@ def defects():
 def test_every_kernel_of_the_list_is_recorded_and_no_other(kernels):
     assert kernels.entries.keys() == kernel_lists.kernels().keys(), "./dev record on a machine with a GPU"
     assert all("outputs" in entry or entry.get("refused") or entry.get("failed") for entry in kernels.entries.values())
+
+
+def test_cases_without_a_recording_are_listed_with_the_reason():
+    told = unrecorded.reasons()
+    assert sorted(name for names in told.values() for name in names) == sorted(unrecorded.gpu_cases())
+    assert len(told[""]) > 200 and all(why for why in told if told[why] != told[""])
+    assert unrecorded.NOT_YET not in told, "./dev record on a machine with a GPU, or say in from_corpus.py why not"
+    assert f"\n{unrecorded.section()}\n" in page.PAGE.read_text(encoding="utf-8"), "run python conformance/hardware/page.py --write"
+
+
+def test_a_case_that_nobody_recorded_is_seen(monkeypatch):
+    entries = unrecorded._recordings("h100")
+    first = next(name for name in sorted(entries) if "outputs" in entries[name])
+    monkeypatch.setattr(unrecorded, "_recordings", lambda chip: {name: entry for name, entry in entries.items() if name != first})
+    assert [path.partition("/")[2] for path in unrecorded.reasons()[unrecorded.NOT_YET]] == [first]
 
 
 def test_inputs_are_those_that_were_recorded(kernels):
