@@ -218,6 +218,45 @@ TEST(CApi, AReportIsToldInTheWordsOfTheCommand) {
   EXPECT_EQ(nullptr, palladion_tell(nullptr, 0, nullptr));
 }
 
+TEST(CApi, SeedsOfACheckInPartsGiveTheReportOfAll) {
+  const std::string text =
+      "pkir 1;\nkernel @t { grid [4]; in %x: i32[4]; out %o: i32[4] alias %x; body @b (%xr: ref<default,i32[4]>, %r: "
+      "ref<default,i32[4]>) {\n  %p = program_id{axis=0}() : i32[];\n"
+      "  %t = atomic_rmw{op=add}(%r.at[0], 1:i32) : i32[]; _ = swap(%r.at[%p], %t) : i32[]; return; } }\n";
+  palladion_program* program = Prepare(text);
+  std::int64_t shape[] = {4};
+  std::int32_t x[4] = {};
+  palladion_array in[] = {{x, shape, 1, "i32"}};
+  palladion_check_options options;
+  palladion_check_defaults(&options);
+  options.seeds = 20;
+  char* report = nullptr;
+  const int code = palladion_check(program, in, 1, nullptr, 0, &options, &report);
+  const std::string whole = Taken(report);
+  std::string parts = "[";
+  for (const auto& [first, last] : {std::pair{9, 20}, std::pair{1, 9}}) {
+    EXPECT_EQ(0, palladion_check_seeds(program, in, 1, &options, first, last, &report));
+    parts += Taken(report) + (first == 1 ? "]" : ",");
+  }
+  options.parts = parts.c_str();
+  EXPECT_EQ(code, palladion_check(program, in, 1, nullptr, 0, &options, &report));
+  EXPECT_EQ(whole, Taken(report));
+  for (const char* wrong : {"{", "{}", "[3]", "[{\"made_for\": \"another\"}]"}) {
+    options.parts = wrong;
+    EXPECT_EQ(4, palladion_check(program, in, 1, nullptr, 0, &options, &report)) << wrong;
+    EXPECT_NE(std::string::npos, Taken(report).find("INVALID_ARGUMENT: ")) << wrong;
+  }
+  options.parts = nullptr;
+  EXPECT_EQ(4, palladion_check_seeds(program, in, 1, &options, 0, 3, &report));
+  EXPECT_NE(std::string::npos, Taken(report).find("some of the seeds 1 to 19; found the seeds 0 to 2"));
+  options.seconds = 1e-9;
+  EXPECT_EQ(6, palladion_check_seeds(program, in, 1, &options, 1, 20, &report));
+  EXPECT_NE(std::string::npos, Taken(report).find("CANCELLED: interrupted"));
+  EXPECT_EQ(4, palladion_check_seeds(nullptr, in, 1, nullptr, 1, 2, &report));
+  Taken(report);
+  palladion_free_program(program);
+}
+
 // XLA calls out with flush-to-zero and denormals-are-zero set; a caller may also round upwards.
 TEST(CApi, TheCallersFloatingPointEnvironmentDoesNotMatter) {
   const std::string text =

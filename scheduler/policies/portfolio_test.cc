@@ -202,5 +202,14 @@ TEST(PctBound, OneHonestSentence) {
             "1 schedule tried (4 agents, 120 operations); too few for PCT's bound to say anything");
 }
 
+// The bound is of the seeds that ran, not of as many others.
+TEST(PctBound, OfSeedsWithAGap) {
+  const SeedRange all[] = {{0, 20}, {20, 64}}, gap[] = {{0, 1}, {4, 7}}, none[] = {{0, 1}, {1, 4}};
+  EXPECT_EQ(PctSentence(4, 120, all), PctSentence(4, 120, 64));
+  EXPECT_NE(PctSentence(4, 120, gap).find("4 schedules tried (4 agents, 120 operations); had a bug of depth <= 2"),
+            std::string::npos);
+  EXPECT_NE(PctSentence(4, 120, none).find("4 schedules tried (4 agents, 120 operations); too few"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace palladion::scheduler::test

@@ -1,0 +1,50 @@
+// Every conformance case that is checked, for tests that hold two ways to check it against each other. What a case
+// expects is conformance_run's to ask.
+#ifndef PALLADION_CONFORMANCE_CHECKED_CASES_TEST_UTIL_H_
+#define PALLADION_CONFORMANCE_CHECKED_CASES_TEST_UTIL_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "conformance/case_file.h"
+#include "conformance/case_runner.h"
+#include "emu/check.h"
+
+namespace palladion::conformance {
+
+struct CheckedCase {
+  const std::string& path;
+  const PreparedKernel& kernel;
+  const std::vector<Tensor>& inputs;
+  CheckOptions options;
+
+  std::string Report(const CheckOptions& how) const {
+    const absl::StatusOr<palladion::Report> report = Check(kernel, inputs, how);
+    return report.ok() ? ToJson(*report) : report.status().ToString();
+  }
+};
+
+// Calls visit(CheckedCase) for each.
+template <class Visit>
+void VisitCheckedCases(const Visit& visit) {
+  const auto paths = FindCases(PALLADION_SOURCE_DIR "/conformance/cases");
+  ASSERT_TRUE(paths.ok()) << paths.status();
+  for (const std::string& path : *paths) {
+    const absl::StatusOr<Case> test = ReadCase(path);
+    ASSERT_TRUE(test.ok()) << test.status();
+    if (!test->schedules.has_value()) continue;
+    const absl::StatusOr<PreparedKernel> kernel = PrepareText(test->kernel, {.target = test->target});
+    if (!kernel.ok()) continue;  // the case is of that
+    const absl::StatusOr<std::vector<Tensor>> inputs = MakeInputs(*test, *kernel);
+    ASSERT_TRUE(inputs.ok()) << inputs.status();
+    CheckOptions options{.seeds = 13, .all_seeds = true, .threads = 1, .step_budget = std::int64_t{1} << 16};
+    if (!test->proxy.empty()) options.proxy = test->proxy;
+    visit(CheckedCase{path, *kernel, *inputs, options});
+  }
+}
+
+}  // namespace palladion::conformance
+
+#endif  // PALLADION_CONFORMANCE_CHECKED_CASES_TEST_UTIL_H_
