@@ -119,6 +119,10 @@ class CaseParser {
       if (line != "unordered" && line != "ordered") return Error("# links: takes unordered or ordered");
       return case_.links = line, absl::OkStatus();
     }
+    if (Eat(&line, "launches:")) {
+      case_.launches = ParseWhole<std::int64_t>(line).value_or(0);
+      return case_.launches > 1 ? absl::OkStatus() : Error("# launches: takes a number of launches, 2 or more");
+    }
     if (Eat(&line, "schedules:")) {
       case_.schedules = ParseWhole<std::int64_t>(line);
       return case_.schedules.value_or(0) > 0 ? absl::OkStatus() : Error("# schedules: takes a positive number");

@@ -54,6 +54,7 @@ struct Case {
   std::vector<std::string> errors;        // parts of the message of an exit code from 3 on
   std::optional<std::int64_t> budget;     // loop iterations
   std::optional<std::int64_t> schedules;  // the kernel is checked, with so many seeds; else it runs once
+  std::int64_t launches = 1;              // of the kernel, in a row
   std::string proxy;                      // the fence policy of the check; "": the default
   std::string links;                      // the order of links of the check; "": the default
   std::string kernel;

@@ -9,6 +9,7 @@
 #include "conformance/case_judge.h"
 #include "emu/check.h"
 #include "emu/emulate.h"
+#include "emu/session.h"
 #include "emu/values.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -52,6 +53,7 @@ Ran CheckKernel(const Case& test, const PreparedKernel& kernel, absl::Span<const
   CheckOptions check{.seeds = *test.schedules, .run = options};
   if (!test.proxy.empty()) check.proxy = test.proxy;
   if (!test.links.empty()) check.links = test.links;
+  if (test.budget.has_value()) check.SetBudget(*test.budget);
   absl::StatusOr<Report> report = Check(kernel, inputs, check, &ran.outputs);
   if (!report.ok()) return Refused(report.status());
   ran.exit_code = static_cast<int>(ExitCodeOf(*report));
@@ -59,9 +61,20 @@ Ran CheckKernel(const Case& test, const PreparedKernel& kernel, absl::Span<const
   return ran;
 }
 
+// A check says what the target refuses of a text that cannot be prepared, too.
+Ran RefusedCheck(const absl::Status& status, const std::string& text, const PrepareOptions& options) {
+  Ran ran = Refused(status);
+  ran.report = ReportOfRefused(status, text, options);
+  ran.exit_code = static_cast<int>(ExitCodeOf(ran.report));
+  return ran;
+}
+
 absl::StatusOr<Ran> RunText(const Case& test, const std::string& text, bool observable = false) {
-  absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.target = test.target, .observable = observable});
-  if (!kernel.ok()) return Refused(kernel.status());
+  const PrepareOptions prepare{.target = test.target, .observable = observable};
+  absl::StatusOr<PreparedKernel> kernel =
+      test.launches > 1 ? PrepareLaunches(text, test.launches, prepare) : PrepareText(text, prepare);
+  if (!kernel.ok())
+    return test.schedules.has_value() ? RefusedCheck(kernel.status(), text, prepare) : Refused(kernel.status());
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, MakeInputs(test, *kernel));
   RunOptions options;
   if (test.budget.has_value()) options.loop_budget = *test.budget;
@@ -95,7 +108,7 @@ void CheckObservable(const Case& test, const Ran& ran, std::vector<std::string>&
 void CheckCanonical(const Case& test, const Ran& ran, std::vector<std::string>& failures) {
   absl::StatusOr<std::string> once = CanonicalText(test.kernel);
   if (!once.ok()) {
-    if (ran.exit_code < 3)
+    if (ran.error.empty())
       failures.push_back(Cat("the text runs but does not print: ", ToStd(once.status().message())));
     return;
   }

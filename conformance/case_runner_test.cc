@@ -175,6 +175,55 @@ TEST(RunCase, PairsAreTheTwoLinesInEitherOrder) {
   EXPECT_NE(std::string::npos, Pair("", "", "//~ first:RACE_RW@a RACE_RW").find("without first:"));
 }
 
+constexpr std::string_view kTriton = "# target: triton/h100\n";
+
+// A text that cannot be prepared, because an operation is not supported here, and that its target refuses.
+TEST(RunCase, ACheckJudgesATextThatCannotBePrepared) {
+  const std::string kernel = R"(--- kernel
+pkir 1;
+kernel @k {
+  backend mosaic_gpu;
+  in %x: f16[64,64] space gmem;
+  mesh gpu {grid=[1], grid_names=["g"], cluster=[], cluster_names=[], threads=none, thread_name=none};
+  body @k (%xr: ref<gmem,f16[64,64]>) {
+    commit_tmem();  //~ ILLEGAL
+    return;
+  }
+}
+--- inputs
+x = zeros
+)";
+  const std::string head = Cat(kHead, "# target: mosaic_gpu/h100\n# exit: 1\n");
+  EXPECT_EQ("", FailuresOf(Cat(head, "# schedules: 1\n", kernel)));
+  const std::string run = FailuresOf(head + kernel);
+  EXPECT_NE(std::string::npos, run.find("exit code: expected 1, found 3")) << run;
+}
+
+TEST(RunCase, TheBudgetOfACheckEndsALivelock) {
+  const std::string text = Cat(kHead, kTriton, "# exit: 1\n# schedules: 1\n# budget: 2000\n", R"(--- kernel
+pkir 1;
+kernel @k {
+  backend triton;
+  grid [2];
+  in %x: i32[1];
+  out %o: i32[1] alias %x;
+  body @k (%xr: ref<default,i32[1]>, %or: ref<default,i32[1]>) {
+    %done = while(init=0:i32) (%v: i32[]) {
+      %wait = ne(%v, 2:i32) : bool[];
+      return %wait;
+    } (%v: i32[]) {
+      %seen = atomic_rmw{op=xor}(%or.at[0], 1:i32) : i32[];  //~ LIVELOCK
+      return %seen;
+    } : i32[];
+    return;
+  }
+}
+--- inputs
+x = zeros
+)");
+  EXPECT_EQ("", FailuresOf(text));
+}
+
 TEST(ParseCase, RefusesWhatIsNotTheFormat) {
   const auto refused = [](std::string_view text) { return ParseCase(text, "c.case").status().ToString(); };
   EXPECT_NE(std::string::npos, refused("# Prose.\n--- kernel\nx\n").find("# spec:"));
@@ -184,6 +233,8 @@ TEST(ParseCase, RefusesWhatIsNotTheFormat) {
             refused(Cat(kHead, "# taget: triton\n--- kernel\nx\n")).find("c.case:3: there is no header # taget:"));
   EXPECT_NE(std::string::npos, refused(Cat(kHead, "# schedules: all\n--- kernel\nx\n")).find("a positive number"));
   EXPECT_NE(std::string::npos, refused(Cat(kHead, "# schedules: 0\n--- kernel\nx\n")).find("a positive number"));
+  EXPECT_NE(std::string::npos, refused(Cat(kHead, "# launches: 1\n--- kernel\nx\n")).find("2 or more"));
+  EXPECT_NE(std::string::npos, refused(Cat(kHead, "# launches: many\n--- kernel\nx\n")).find("2 or more"));
   EXPECT_NE(std::string::npos, refused(Cat(kHead, "# proxy: none\n--- kernel\nx\n")).find("pallas, strict or lax"));
   EXPECT_NE(std::string::npos,
             refused(Cat(kHead, "# proxy: lax\n--- kernel\nx\n--- expect\no = [1]\n")).find("# schedules:"));

@@ -1,9 +1,11 @@
 """A case as data, and its text: what the tables (*_cases.py) fill in and make_cases.py writes."""
 
 import dataclasses
+import textwrap
 
 import ml_dtypes
 import numpy as np
+from rules_shown import RULES_SHOWN
 
 NUMPY_TYPES = {
     "bool": np.bool_,
@@ -56,6 +58,21 @@ def numbers(values):
     return "[" + ", ".join(number(v) for v in np.asarray(values).ravel()) + "]"
 
 
+def expectation(name, value):
+    """A list, or where it would be long, the hash of what NumPy computed."""
+    if value.size <= 256:
+        return textwrap.wrap(f"{name} = {numbers(value)}", 120, subsequent_indent=" " * (len(name) + 4))
+    digest = 0xCBF29CE484222325
+    for byte in np.ascontiguousarray(value).tobytes():
+        digest = ((digest ^ byte) * 0x100000001B3) % 2**64
+    return [f"hash {name} = {digest:016x}"]
+
+
+def spec_lines(path, specs):
+    """`specs`: one anchor or several, separated by spaces; the rules of rules_shown.py come behind."""
+    return [f"# spec: {spec}" for spec in [*specs.split(), *RULES_SHOWN.get(path, "").split()]]
+
+
 @dataclasses.dataclass(frozen=True)
 class Operand:
     dtype: str
@@ -105,7 +122,8 @@ class Case:
         outputs = self.outputs()
         in_types = {name: operand.type() for name, operand in self.inputs.items()}
         out_types = {name: f"{dtype_name(a.dtype)}{dims(a.shape)}" for name, a in outputs.items()}
-        lines = [f"# spec: {self.spec}", *(f"# {line}" for line in self.prose.split("\n")), "--- kernel", "pkir 1;"]
+        lines = spec_lines(self.path, self.spec)
+        lines += [*(f"# {line}" for line in self.prose.split("\n")), "--- kernel", "pkir 1;"]
         lines.append(f"kernel @{self.path.split('/')[1]} {{")
         lines.append("  grid [];")
         lines += [f"  in %{name}: {ty};" for name, ty in in_types.items()]

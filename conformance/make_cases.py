@@ -1,16 +1,23 @@
-"""Writes conformance cases of elementwise and random operations; what comes out is computed by NumPy, JAX or MPFR.
+"""Writes conformance cases from the tables beside it; what comes out is computed by NumPy, ml_dtypes, JAX or MPFR, and
+what is refused is what JAX's lowering refused.
 
 Usage: python conformance/make_cases.py [NAME ...]   (all, or those named; needs jax, ml_dtypes, numpy, scipy, libmpfr)
+       python conformance/make_cases.py --check      (writes nothing; which files are not what the tables give)
 
-The files are what counts: they are read, reviewed and checked in. This script saves typing numbers and says which
-oracle gave each. The tables are the *_cases.py beside it. Not here: cases whose point is a finding, a target or a
-refusal; those are written by hand.
+The tables are the source of these files: python/tests/test_cases_are_fresh.py fails where a file is edited by hand, or
+is left behind in a folder that is all of a table's. Not here: the kernels for GPUs (make_gpu_cases.py), and cases that
+are written by hand because each is one of its kind.
 """
 
 import pathlib
 import sys
 
 import arithmetic_cases
+import chip_cases
+import family_blocks
+import family_cases
+import finding_cases
+import limit_cases
 import random_cases
 import reduce_cases
 import shape_cases
@@ -18,7 +25,10 @@ import tpu_cases
 import value_cases
 
 CASES = pathlib.Path(__file__).resolve().parent / "cases"
-TABLES = (arithmetic_cases, value_cases, random_cases, shape_cases, reduce_cases, tpu_cases)
+# Folders in which all files but these are the tables'.
+GENERATED = ("chips", "families", "findings", "limits_gpu")
+BY_HAND = {"findings/peer_lifetime_wrong.case", "findings/peer_lifetime_right.case"}
+TABLES = (arithmetic_cases, value_cases, random_cases, shape_cases, reduce_cases, tpu_cases, limit_cases, finding_cases, family_cases, family_blocks, chip_cases)
 
 
 def all_cases():
@@ -27,17 +37,34 @@ def all_cases():
             yield from family()
 
 
+def stale():
+    """The files that are not as the tables have them, and those that no table has."""
+    wanted = {f"{case.path}.case": case.text() for case in all_cases()}
+    for name, text in wanted.items():
+        path = CASES / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            yield name
+    for folder in GENERATED:
+        left = {f"{folder}/{path.name}" for path in (CASES / folder).glob("*.case")} - wanted.keys() - BY_HAND
+        yield from (f"{name} (no table has it)" for name in sorted(left))
+
+
 def main(names):
+    if names == ["--check"]:
+        found = list(stale())
+        print("\n".join(found) or "all files are as the tables have them")
+        return 1 if found else 0
     written = 0
     for case in all_cases():
         if names and case.path not in names:
             continue
         path = CASES / f"{case.path}.case"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(case.text())
+        path.write_text(case.text(), encoding="utf-8")
         written += 1
     print(f"{written} cases written")
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -117,10 +117,10 @@ def cumulative():
 
 
 def contractions():
-    def case(prose, operands, dims, suffix="", preferred="none", oracle=None):
+    def case(prose, operands, dims, suffix="", preferred="none", precision="none", oracle=None):
         contract, batch = dims
         listed = lambda pair: "[" + ",".join("[" + ",".join(map(str, axes)) + "]" for axes in pair) + "]"
-        attrs = f"{{contract={listed(contract)}, batch={listed(batch)}, precision=none, preferred={preferred}}}"
+        attrs = f"{{contract={listed(contract)}, batch={listed(batch)}, precision={precision}, preferred={preferred}}}"
         oracle = oracle or (lambda a, b: np.asarray(jax.lax.dot_general(a, b, dims)))
         return one_instruction("dot", "dot_general", prose, operands, oracle, attrs=attrs, suffix=suffix)
 
@@ -146,6 +146,14 @@ def contractions():
         oracle=lambda x, y: np.asarray(
             jax.lax.dot_general(x, y, (((1,), (0,)), ((), ())), preferred_element_type=np.int32)
         ),
+    )
+    yield case(
+        "The precision says what hardware may do; here 1 + 2^-23 is not rounded to fewer bits. Oracle: exact sums in NumPy.",
+        [(F32, ("0x3f800001", 3), (1, 2)), (F32, (1, 0), (2, 1))],
+        (((1,), (0,)), ((), ())),
+        "_precision",
+        precision="[default,default]",
+        oracle=lambda x, y: (x.astype(np.float64) @ y.astype(np.float64)).astype(x.dtype),
     )
 
 

@@ -11,6 +11,7 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/arrays.h"
 #include "emu/checks/contracts.h"
+#include "emu/checks/refusal.h"
 #include "emu/launch/launch.h"
 #include "emu/reports/module_json.h"
 #include "emu/session.h"
@@ -122,6 +123,10 @@ absl::StatusOr<std::string> TextAsJson(std::string_view text, std::string_view p
 
 absl::StatusOr<PreparedKernel> PrepareText(std::string_view text, const PrepareOptions& options) {
   return PrepareLaunches(text, 1, options);
+}
+
+Report ReportOfRefused(const absl::Status& status, std::string_view text, const PrepareOptions& options) {
+  return checks::RefusalReport(status, text, options);
 }
 
 absl::StatusOr<PreparedKernel> PrepareLaunches(std::string_view text, std::int64_t launches,

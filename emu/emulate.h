@@ -103,6 +103,11 @@ PALLADION_EXPORT absl::StatusOr<std::vector<std::string>> KernelNames(std::strin
 // ResourceExhausted: a value is larger than the memory limit.
 PALLADION_EXPORT absl::StatusOr<PreparedKernel> PrepareText(std::string_view text, const PrepareOptions& options = {});
 
+// What a check can say of a text that PrepareText refused, with `status`: why, and what its target refuses in any case,
+// which needs the parsed text alone.
+PALLADION_EXPORT Report ReportOfRefused(const absl::Status& status, std::string_view text,
+                                        const PrepareOptions& options = {});
+
 // The text in canonical form.
 PALLADION_EXPORT absl::StatusOr<std::string> CanonicalText(std::string_view text, std::string_view path = "");
 

@@ -20,6 +20,7 @@ import re
 import subprocess
 import sys
 
+import case_docs
 import includes
 import links
 import operation_docs
@@ -293,6 +294,7 @@ BLOCKS = {
     "scoreboard": lambda: scoreboard.families_table(scoreboard.read_records()),
     "scoreboard-failures": lambda: scoreboard.failures_list(scoreboard.read_records()),
     "scoreboard-codes": lambda: scoreboard.codes_table(scoreboard.read_records()),
+    "rule-cases": case_docs.rule_cases,
 }
 
 @functools.cache

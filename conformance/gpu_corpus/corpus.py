@@ -11,7 +11,6 @@ import inspect
 import os
 import re
 import sys
-import textwrap
 
 import jax
 import jax.numpy as jnp
@@ -98,7 +97,7 @@ class Case:
                 marks.setdefault(line, []).append(finding.code + label)
         lines = [line + (f"  //~ {' '.join(marks[i])}" if i in marks else "") for i, line in enumerate(lines)]
         exit_code = self.exit if self.exit is not None else int(any(f.code not in NOTES for f in self.findings))
-        head = [f"# spec: {spec}" for spec in self.spec.split()]
+        head = case_writer.spec_lines(self.name, self.spec)
         head += [f"# {line}" for line in self.prose.split("\n")] + [f"# target: {self.target}"]
         head += [f"# exit: {exit_code}"] * bool(exit_code) + [f"# schedules: {self.schedules}"] * bool(self.schedules)
         head += [f"# {header}" for header in self.headers]
@@ -108,21 +107,11 @@ class Case:
         if self.outputs or self.printed:
             text += ["--- expect"] + [f'print "{line}"' for line in self.printed]
             for name, value in self.outputs.items():
-                text += expectation(name, np.asarray(value))
+                text += case_writer.expectation(name, np.asarray(value))
         return "\n".join(text) + "\n"
 
 
 NOTES = {"SAME_VALUE", "PROXY_WAR", "GRID_ORDER", "OUT_MISSING"}
-
-
-def expectation(name, value):
-    """A list, or where it would be long, the hash of what NumPy computed."""
-    if value.size <= 256:
-        return textwrap.wrap(f"{name} = {case_writer.numbers(value)}", 120, subsequent_indent=" " * (len(name) + 4))
-    digest = 0xCBF29CE484222325
-    for byte in np.ascontiguousarray(value).tobytes():
-        digest = ((digest ^ byte) * 0x100000001B3) % 2**64
-    return [f"hash {name} = {digest:016x}"]
 
 
 def spot(names, lines, site):

@@ -1,0 +1,45 @@
+"""Cases of one kernel on several chips: legal where it fits, refused where it does not.
+
+The sizes are those of the chips' own documents, as JAX's tpu_info.py has them (emu/machines/chip.cc). Does not catch: what
+a compiler needs of the memory itself.
+"""
+
+import dataclasses
+
+import numpy as np
+from case_writer import expectation, spec_lines
+
+VMEM = {"v4": 16, "v5e": 128, "v5p": 64, "v6e": 128, "v7x": 64}  # MiB of a core
+
+
+@dataclasses.dataclass(frozen=True)
+class ScratchCase:
+    chip: str
+    mebibytes: int
+
+    @property
+    def path(self):
+        return f"chips/vmem_{self.mebibytes}_mib_{self.chip}"
+
+    def text(self):
+        fits = self.mebibytes < VMEM[self.chip]
+        scratch = f"ref<vmem,f32[{self.mebibytes * 2048},128]>"
+        lines = spec_lines(self.path, "contracts.md#capacity.1")
+        lines.append(f"# {self.mebibytes} MiB of scratch in the {VMEM[self.chip]} MiB of a core of a {self.chip}.")
+        lines += [f"# target: mosaic_tpu/{self.chip}", *["# exit: 1"] * (not fits), "# schedules: 1", "--- kernel", "pkir 1;"]
+        lines.append("kernel @k {" + "  //~ CAPACITY" * (not fits))
+        lines += ["  backend mosaic_tpu;", "  grid [];", "  in %x: i32[8,128] space vmem;", "  out %o: i32[8,128] space vmem;"]
+        lines += [f"  scratch %s: {scratch};"]
+        lines += [f"  body @k (%xr: ref<vmem,i32[8,128]>, %or: ref<vmem,i32[8,128]>, %sr: {scratch}) {{"]
+        lines += ["    %v = get(%xr) : i32[8,128];", "    _ = swap(%or, %v) : i32[8,128];", "    return;", "  }", "}"]
+        lines += ["--- inputs", "x = iota", "--- expect", *expectation("o", np.arange(1024, dtype=np.int32))]
+        return "\n".join(lines) + "\n"
+
+
+def scratch():
+    for mebibytes in (40, 100):
+        for chip in VMEM:
+            yield ScratchCase(chip, mebibytes)
+
+
+FAMILIES = (scratch,)
