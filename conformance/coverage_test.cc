@@ -1,5 +1,5 @@
 // Every rule has a case. A rule is what docs/spec and docs/memory-model.md state under a name: a paragraph, a numbered
-// rule of it ("ref.md#indexing.3"), a limit of the tables of backends ("tpu-limits.md#tpu.block.lanes"), an operation
+// rule of it ("ref.md#indexing.3"), a row of a table of limits or flows ("tpu-limits.md#tpu.block.lanes"), an operation
 // of the public list, a finding code. What is compared: these names and the `# spec:` and `//~` lines of the cases. A
 // rule without a case fails here by its name. What it does not catch: a case that names a rule and shows something
 // else.
@@ -93,8 +93,7 @@ class PageReader {
       ++number_;
       Add(heading_.empty() ? Cat(page_, "#", number_) : Cat(heading_, ".", number_));
     }
-    if (line.starts_with("| `") && page_.ends_with("-limits.md"))
-      Add(Cat(page_, "#", line.substr(3, line.find('`', 3) - 3)));
+    if (line.starts_with("| `")) ReadRow(line.substr(3, line.find('`', 3) - 3));
   }
 
  private:
@@ -103,6 +102,12 @@ class PageReader {
     heading_ = line.starts_with("## ") ? Cat(page_, "#", Slug(line.substr(3))) : "";
     if (heading_.empty()) return;
     EXPECT_TRUE(rules_.headings.emplace(heading_, 0).second) << heading_ << " comes twice";
+  }
+
+  // Rows of the tables of limits and of flows are rules.
+  void ReadRow(std::string_view name) {
+    if (page_.ends_with("-limits.md")) Add(Cat(page_, "#", name));
+    if (heading_ == "definedness.md#flow") Add(Cat(heading_, ".", name));
   }
 
   void Add(const std::string& part) {

@@ -17,6 +17,7 @@ import chip_cases
 import family_blocks
 import family_cases
 import finding_cases
+import flow_cases
 import limit_cases
 import random_cases
 import reduce_cases
@@ -28,7 +29,7 @@ CASES = pathlib.Path(__file__).resolve().parent / "cases"
 # Folders in which all files but these are the tables'.
 GENERATED = ("chips", "families", "findings", "limits_gpu")
 BY_HAND = {"findings/peer_lifetime_wrong.case", "findings/peer_lifetime_right.case"}
-TABLES = (arithmetic_cases, value_cases, random_cases, shape_cases, reduce_cases, tpu_cases, limit_cases, finding_cases, family_cases, family_blocks, chip_cases)
+TABLES = (arithmetic_cases, value_cases, random_cases, shape_cases, reduce_cases, tpu_cases, limit_cases, finding_cases, family_cases, family_blocks, chip_cases, flow_cases)
 
 
 def all_cases():

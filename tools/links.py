@@ -28,8 +28,9 @@ def anchors(text: str) -> set[str]:
 
 
 def rules(text: str) -> set[str]:
-    """What cases name besides headings (docs/spec/cases.md): numbered rules of a paragraph, rows of tables of limits."""
+    """What cases name besides headings (docs/spec/cases.md): numbered rules of a paragraph, rows of tables of limits and of flows."""
     found = set(re.findall(r"^\| `([\w.-]+)` \|", text, re.MULTILINE))
+    found |= {f"flow.{name}" for name in found}
     for part in re.split(r"^#+ +", FENCE.sub("", text), flags=re.MULTILINE):
         heading, number = part.partition("\n")[0], 0
         prefix = f"{heading}." if f"\n## {heading}\n" in text else ""

@@ -57,7 +57,7 @@ def definedness(palladion: str) -> str:
     if unknown := set(members) - {name for name, _ in rules} - {""}:
         raise SystemExit(f"semantics/ops/flow/shadow.cc has no words for the flow {', '.join(sorted(unknown))}")
     lines = ["| flow | rule | operations |", "|---|---|---|"]
-    lines += [f"| {name} | {rule} | {', '.join(sorted(members[name])) or 'none'} |" for name, rule in rules]
+    lines += [f"| `{name}` | {rule} | {', '.join(sorted(members[name])) or 'none'} |" for name, rule in rules]
     return "\n".join(lines) + "\n"
 
 
