@@ -9,7 +9,9 @@ from family_writer import ALL, FLOATS, NUMBERS, SIGNED, UNSIGNED, FamilyCase, ge
 
 ROWS = np.array([3, 0, 2], np.int32)
 COLUMNS = np.array([5, 1, 5, 0], np.int32)
-# Name of an indexer: (its text, NumPy's index of an array of shape (4, 6), the index arrays that it takes, its rule).
+PLANES = np.array([[1], [0]], np.int32)
+# Name of an indexer: (its text, NumPy's index, the index arrays that it takes, its rule). The array has the shape (4, 6), or
+# what SHAPES says.
 INDEXERS = {
     "whole": ("", np.s_[:, :], {}, 1),
     "point": (".at[2, 4]", np.s_[2, 4], {}, 1),
@@ -22,9 +24,19 @@ INDEXERS = {
     "columns": (".at[*, %columnsv]", np.s_[:, COLUMNS], {"columns": COLUMNS}, 3),
     "pairs": (".at[%rowsv, %columnsv]", np.s_[ROWS, COLUMNS[:3]], {"rows": ROWS, "columns": COLUMNS[:3]}, 3),
     "slice_and_array": (".at[1 +: 3 : 1, %columnsv]", np.s_[1:4, COLUMNS], {"columns": COLUMNS}, 3),
+    "vector_every_third": (".at[1 +: 3 : 3]", np.s_[1:9:3], {}, 2),
+    "vector_array": (".at[%rowsv]", np.s_[ROWS], {"rows": ROWS}, 3),
+    "cube_middle": (".at[*, 2, 1 +: 2 : 2]", np.s_[:, 2, 1:4:2], {}, 2),
+    "cube_apart": (".at[%planesv, *, %columnsv]", np.s_[PLANES, :, ROWS], {"planes": PLANES, "columns": ROWS}, 3),
+    "cube_neighbours": (".at[*, 1, %rowsv]", np.s_[:, 1, ROWS], {"rows": ROWS}, 3),
     "chain": (".at[1 +: 3, *].at[2, 0 +: 2 : 3]", np.s_[3, 0:6:3], {}, 1),
 }
 ACCESS_TYPES = 5  # of each indexer
+SHAPES = {"vector": (9,), "cube": (2, 3, 4)}
+
+
+def shape_of(indexer):
+    return SHAPES.get(indexer.split("_")[0], (4, 6))
 
 
 def types_for(name, of, count):
@@ -39,7 +51,7 @@ def loads():
     for indexer, (text, index, arrays, rule) in INDEXERS.items():
         for dtype in types_for(f"load_{indexer}", ALL, ACCESS_TYPES):
             name = f"load_{indexer}_{dtype}"
-            x = values(name, dtype, (4, 6))
+            x = values(name, dtype, shape_of(indexer))
             loaded = np.asarray(x[index])
             body = (*index_loads(arrays), f"%v = get(%xr{text}) : {type_of(loaded)};",
                     f"_ = swap(%or, %v) : {type_of(loaded)};")
@@ -48,11 +60,11 @@ def loads():
 
 
 def stores():
-    once = {k: v for k, v in INDEXERS.items() if "columns" not in v[2] or k == "pairs"}  # that name no element twice
+    once = {k: v for k, v in INDEXERS.items() if v[2].get("columns") is not COLUMNS}  # that name no element twice
     for indexer, (text, index, arrays, rule) in once.items():
         for dtype in types_for(f"store_{indexer}", ALL, ACCESS_TYPES):
             name = f"store_{indexer}_{dtype}"
-            x = values(name, dtype, (4, 6))
+            x = values(name, dtype, shape_of(indexer))
             y = values(f"{name}_y", dtype, x[index].shape)
             stored = x.copy()
             stored[index] = y
@@ -68,7 +80,7 @@ def masked():
         text, index, arrays, rule = INDEXERS[indexer]
         for dtype in types_for(f"masked_{indexer}", ALL, 4):
             name = f"masked_{indexer}_{dtype}"
-            x = values(name, dtype, (4, 6))
+            x = values(name, dtype, shape_of(indexer))
             seen = x[index]
             mask, other = values(f"{name}_mask", "bool", seen.shape), values(f"{name}_other", dtype, seen.shape)
             given = {"x": x, "m": mask, "y": other, **arrays}
@@ -152,6 +164,28 @@ def conversions():
             yield FamilyCase(name, f"elementwise.md#convert_element_type.{rule}", f"From {dtype} to {to}. Oracle: ml_dtypes.", {"x": x}, out, body)
 
 
+# Operation: (its text with attributes, NumPy's, on an array of shape (2, 3, 4)).
+MOVES = {
+    "transpose": ("{perm=[2,0,1]}", lambda x: x.transpose(2, 0, 1)),
+    "reshape": ("{shape=[4,6]}", lambda x: x.reshape(4, 6)),
+    "rev": ("{dims=[0,2]}", lambda x: x[::-1, :, ::-1]),
+    "slice": ("{start=[0,1,0], limit=[2,3,4], strides=[1,1,3]}", lambda x: x[0:2, 1:3, 0:4:3]),
+    "broadcast_in_dim": ("{shape=[2,2,3,4], dims=[0,2,3]}", lambda x: np.broadcast_to(x[:, None], (2, 2, 3, 4))),
+    "tile": ("{reps=[1,2,1]}", lambda x: np.tile(x, (1, 2, 1))),
+    "expand_dims": ("{dims=[1,3]}", lambda x: x[:, None, :, None, :]),
+}
+
+
+def moves():
+    for op, (attrs, oracle) in MOVES.items():
+        for dtype in types_for(op, ALL, 4):
+            name = f"{op}_{dtype}"
+            x = values(name, dtype, (2, 3, 4))
+            out = np.ascontiguousarray(oracle(x))
+            body = (f"%xv = get(%xr) : {type_of(x)};", f"%v = {op}{attrs}(%xv) : {type_of(out)};", f"_ = swap(%or, %v) : {type_of(out)};")
+            yield FamilyCase(name, f"shape.md#{op}", f"Of {dtype}. Oracle: NumPy.", {"x": x}, out, body)
+
+
 AXES = ((0,), (1,), (2,), (0, 2), (0, 1, 2))
 REDUCTIONS = {
     "reduce_sum": (FLOATS[:4] + SIGNED[1:] + UNSIGNED[1:], np.sum), "reduce_prod": (FLOATS[2:4] + SIGNED[1:] + UNSIGNED[1:], np.prod),
@@ -224,4 +258,4 @@ def products():
         yield FamilyCase(name, rules, f"{dtype} to {to}; sums are exact. Oracle: NumPy's einsum in wide numbers.", {"a": a, "b": b}, out, body)
 
 
-FAMILIES = (loads, stores, masked, added, elementwise, conversions, reductions, prefixes, products)
+FAMILIES = (loads, stores, masked, added, elementwise, conversions, moves, reductions, prefixes, products)
