@@ -1,7 +1,8 @@
 """Cases of definedness: for each flow of docs/spec/definedness.md what it leaves defined, and what it makes undefined.
 
 A masked load without `other` leaves one element undefined. Of each operation one case stores results that the rule calls
-defined, with NumPy's numbers, and another stores one that it does not: UNINIT, with the load and the store. Does not catch: a rule that says too much of other elements.
+defined, with NumPy's numbers, and another stores one that it does not: UNINIT, with the load and the store. Does
+not catch: a rule that says too much of other elements.
 """
 
 import dataclasses
@@ -30,7 +31,8 @@ WHOLE = np.arange(1, 5, dtype=np.int32)
 BITS = np.array([7, 7, 0, 7], np.int32)
 CHOICE = np.array([True, False, False, True])
 PLACES = np.array([[3], [0], [1], [2]], np.int32)
-SCATTER = "{update_window_dims=[], inserted_window_dims=[0], operand_batching_dims=[], scatter_indices_batching_dims=[], scatter_dims_to_operand_dims=[0], mode=promise}"
+SCATTER = ("{update_window_dims=[], inserted_window_dims=[0], operand_batching_dims=[], scatter_indices_batching_dims=[], "
+           "scatter_dims_to_operand_dims=[0], mode=promise}")
 SLOTS = np.array([10, 20, 30, 40], np.float32)
 
 
@@ -48,7 +50,8 @@ FLOWS = {
     "select": Flow("select_n", ROW, "%r = select_n(%cv, %dv, %uv)", np.where(CHOICE, ROW, SLOTS), np.s_[0:3], None, {"c": CHOICE, "d": SLOTS}),
     "select_chosen": Flow("select_n", ROW, "%r = select_n(%cv, %dv, %uv)", ROW, None, np.s_[2:3], {"c": np.full(4, True), "d": SLOTS}),
     "move": Flow("rev", ROW, "%r = rev{dims=[0]}(%uv)", ROW[::-1], np.s_[2:4], np.s_[1:2]),
-    "parts": Flow("bitcast_convert_type", WHOLE, "%r = bitcast_convert_type{to=i16}(%uv)", WHOLE.view(np.int16).reshape(4, 2), np.s_[0:2, 0:2], np.s_[2:3, 1:2]),
+    "parts": Flow("bitcast_convert_type", WHOLE, "%r = bitcast_convert_type{to=i16}(%uv)",
+                  WHOLE.view(np.int16).reshape(4, 2), np.s_[0:2, 0:2], np.s_[2:3, 1:2]),
     "place": Flow("scatter", ROW, f"%r = scatter{SCATTER}(%dv, %pv, %uv)", placed(), np.s_[2:4], np.s_[1:2], {"d": SLOTS, "p": PLACES}),
     "combine": Flow("scatter_add", ROW, f"%r = scatter_add{SCATTER}(%dv, %pv, %uv)", placed() + SLOTS, np.s_[2:4], np.s_[1:2], {"d": SLOTS, "p": PLACES}),
     "reduce": Flow("reduce_sum", SQUARE, "%r = reduce_sum{axes=[1]}(%uv)", SQUARE.sum(1), np.s_[0:1], np.s_[1:2]),

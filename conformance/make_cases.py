@@ -29,7 +29,10 @@ CASES = pathlib.Path(__file__).resolve().parent / "cases"
 # Folders in which all files but these are the tables'.
 GENERATED = ("chips", "families", "findings", "limits_gpu")
 BY_HAND = {"findings/peer_lifetime_wrong.case", "findings/peer_lifetime_right.case"}
-TABLES = (arithmetic_cases, value_cases, random_cases, shape_cases, reduce_cases, tpu_cases, limit_cases, finding_cases, family_cases, family_blocks, chip_cases, flow_cases)
+TABLES = (
+    arithmetic_cases, value_cases, random_cases, shape_cases, reduce_cases, tpu_cases, limit_cases, finding_cases, family_cases,
+    family_blocks, chip_cases, flow_cases,
+)
 
 
 def all_cases():
