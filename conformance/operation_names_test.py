@@ -25,7 +25,7 @@ ALLOWED = [
     ("emu/command/command_table.cc", "check log", "commands"),
     ("emu/golden/error_kernel.cc", "get swap", "makes instructions"),
     ("emu/golden/error_rules.cc", "eq lt", "makes instructions"),
-    ("emu/golden/hypotheses.cc", "and copy eq program_id", "makes instructions"),
+    ("emu/golden/hypotheses.cc", "and copy eq num_programs program_id", "makes instructions, and counts dimensions anew"),
     ("emu/golden/hypotheses_blocks.cc", "add div eq max min mul rem reshape select_n transpose", "makes instructions"),
     ("emu/golden/hypotheses_programs.cc", "cond", "makes an instruction"),
     ("emu/golden/hypotheses_rounding.cc", "and lt", "makes instructions"),

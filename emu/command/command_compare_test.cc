@@ -1,5 +1,7 @@
 // `golden` and `compare` as a user meets them: files, exit codes, and what damaged bundles and outputs are answered
 // with.
+#include <cmath>
+
 #include "absl/strings/match.h"
 #include "emu/command/command_test_util.h"
 #include "semantics/tensor/npy.h"
@@ -85,6 +87,10 @@ TEST_F(CompareCommandTest, DumpsAreHeldToTheirOwnBoundsInTheOrderOfExecution) {
   ASSERT_EQ(0, Run({"golden", Path("add.pkir"), "--in", "x=iota", "--in", "y=full(0.1)", "--out", bundle})) << err_;
   EXPECT_EQ(0, Run({"diff", bundle, Path("dumps"), "--dump", line})) << out_ << err_;
   EXPECT_TRUE(absl::StrContains(out_, "dumps: 2 of 2 compared; each is held to its own bound")) << out_;
+  Tensor first = *ReadNpy(Path("dumps/dump_o_0.npy"));  // 3.1, the neighbour nearer to 3 + 0.1f than ours by half
+  first.data<float>()[3] = std::nextafter(first.data<float>()[3], 4.0f);
+  ASSERT_TRUE(WriteNpy(Path("dumps/dump_o_0.npy"), first).ok());
+  EXPECT_EQ(0, Run({"diff", bundle, Path("dumps"), "--dump", line})) << out_ << err_;
   Tensor second = *ReadNpy(Path("dumps/dump_o_1.npy"));
   ASSERT_EQ(4, second.num_elements());
   second.data<float>()[2] += 1e-5f;

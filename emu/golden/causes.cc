@@ -17,6 +17,7 @@ namespace palladion::golden {
 namespace {
 
 constexpr std::size_t kMostShown = 8;
+constexpr std::int64_t kLeastShare = 4;  // who explains less than one in so many is no explanation
 
 // How near is near enough where a mistake moved values: an element's own tolerance, or the usual one of its output, as
 // the value that stands there may be another element's.
@@ -150,7 +151,8 @@ class Search {
     std::stable_sort(causes_.likely.begin(), causes_.likely.end(),
                      [&](const Cause& a, const Cause& b) { return order(a) < order(b); });
     const std::int64_t best = causes_.likely.empty() ? 0 : -order(causes_.likely[0]).first;
-    std::erase_if(causes_.likely, [&](const Cause& cause) { return 2 * -order(cause).first < best; });
+    const std::int64_t least = std::max(best / 2, causes_.wrong / kLeastShare);
+    std::erase_if(causes_.likely, [&](const Cause& cause) { return -order(cause).first < least; });
     if (causes_.likely.size() > kMostShown) causes_.likely.resize(kMostShown);
   }
 

@@ -106,6 +106,23 @@ std::vector<Place> PlacesOf(const Kernel& kernel, const Operand& operand, std::i
   return places;
 }
 
+void CountVmapped(Kernel& kernel) {
+  std::vector<std::int64_t> counted;  // by the number without vmapped ones
+  const std::vector<std::int64_t>& vmapped = kernel.launch.vmapped;
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(kernel.launch.grid.size()); ++d) {
+    if (std::find(vmapped.begin(), vmapped.end(), d) == vmapped.end()) counted.push_back(d);
+  }
+  kernel.launch.vmapped.clear();
+  RewriteBodies(kernel, [&](Instr&& instr, Writer& writer) {
+    for (AttrEntry& entry : instr.attrs) {
+      auto* axis = std::get_if<std::int64_t>(&entry.second.value);
+      if ((instr.name == "program_id" || instr.name == "num_programs") && entry.first == "axis" && axis != nullptr)
+        *axis = counted[static_cast<std::size_t>(*axis)];
+    }
+    writer.Add(std::move(instr));
+  });
+}
+
 Arg IsHere(const Place& place, Writer& writer) {
   const Type number = ArrayType(DType::kI32, {}), truth = ArrayType(DType::kBool, {});
   Arg here;

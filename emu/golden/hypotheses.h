@@ -64,6 +64,8 @@ Place PlaceOf(const Kernel& kernel, std::int64_t program);
 // The places that share a block of the operand, each once, of the first `most` programs; none where there
 // is only one.
 std::vector<Place> PlacesOf(const Kernel& kernel, const Operand& operand, std::int64_t most);
+// Dimensions that vmap made are counted by program_id like all others, so that IsHere may ask for them.
+void CountVmapped(Kernel& kernel);
 // Is it here? Of a place that is not all of the grid.
 Arg IsHere(const Place& place, Writer& writer);
 

@@ -43,6 +43,7 @@ Arg Transposed(const Arg& x, Writer& writer) {
 
 // At the place alone, where one is given.
 void TransposeAccesses(Kernel& kernel, ValueId ref, const Place& place) {
+  if (!place.empty()) CountVmapped(kernel);
   const auto turned = [&](const Arg& x, Writer& writer) {
     const Arg t = Transposed(x, writer);
     if (place.empty()) return t;

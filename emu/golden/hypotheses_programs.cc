@@ -12,6 +12,7 @@ constexpr std::int64_t kMostPrograms = 256;  // of which each is left out once
 
 // The body runs everywhere but at the place.
 void LeaveOut(Kernel& kernel, const Place& place) {
+  CountVmapped(kernel);
   Region& body = kernel.bodies[0].region;
   std::vector<Instr> first;
   Writer writer(kernel, first, kernel.bodies[0].region.body.empty() ? LocId{} : body.body[0].loc);
