@@ -115,6 +115,28 @@ TEST(Compare, NamesAnIndexThatIsOneTooLarge) {
   EXPECT_TRUE(PrepareText(comparison.causes.likely[0].text).ok());
 }
 
+// The dimension that vmap made has places; what the body calls axis 0 stays the second one.
+TEST(Compare, NamesAPlaceOfADimensionThatVmapMade) {
+  const std::string text =
+      "pkir 1;\nkernel @k {\n"
+      "  in %x: f32[2,8] block (sq,4) map (%i: i32[], %j: i32[]) { return %i, %j; };\n  grid [2,2] vmapped [0];\n"
+      "  out %o: f32[2,8] block (sq,4) map (%i: i32[], %j: i32[]) { return %i, %j; };\n"
+      "  body @k (%xr: ref<default,f32[4]>, %orf: ref<default,f32[4]>) {\n"
+      "    %p = program_id{axis=0}() : i32[];\n    %f = convert_element_type{to=f32}(%p) : f32[];\n"
+      "    %a = get(%xr) : f32[4];\n    %c = add(%a, %f) : f32[4];\n    _ = swap(%orf, %c) : f32[4];\n"
+      "    return;\n  }\n}\n";
+  const absl::StatusOr<Bundle> bundle = MakeBundle(text, {Floats("iota", {2, 8})}, {});
+  ASSERT_TRUE(bundle.ok()) << bundle.status();
+  Tensor found = bundle->outputs[0].values;
+  for (int i = 8; i < 12; ++i) found.data<float>()[i] = 99;
+  const Comparison comparison = Held(*bundle, std::move(found));
+  EXPECT_EQ(0, comparison.causes.failed);
+  ASSERT_FALSE(comparison.causes.likely.empty());
+  EXPECT_EQ("the block of 'o' of the programs (1, 0) was not written", comparison.causes.likely[0].what);
+  EXPECT_EQ(4, comparison.causes.likely[0].explained);
+  EXPECT_EQ(0, comparison.causes.likely[0].spoiled);
+}
+
 TEST(Compare, NoHypothesisExplainsWhatIsArbitrary) {
   const Bundle bundle = Sums();
   const Comparison comparison = Held(bundle, Floats("[9,1,7,3,-4,5,60,7]"));
