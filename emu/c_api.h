@@ -95,6 +95,7 @@ typedef struct palladion_compare_request {
   int signed_zero;    /* a zero of the other sign differs */
   int causes;         /* look for a likely cause */
   int64_t hypotheses; /* at most so many are run; 0: the default */
+  const char* out;    /* where pictures, a page and rewritten kernels go; NULL or empty: nowhere */
 } palladion_compare_request;
 PALLADION_API char* palladion_compare(const palladion_compare_request* request, char** text, char** error);
 

@@ -1,13 +1,17 @@
 // The part of the C ABI that makes golden bundles and holds outputs against them.
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "emu/bridge/c_arrays.h"
 #include "emu/bridge/interrupt.h"
 #include "emu/c_api.h"
 #include "emu/golden/comparison.h"
+#include "emu/golden/error_map.h"
 #include "emu/reports/printable.h"
+#include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/base/whole_file.h"
 #include "semantics/tensor/npy.h"
 
 namespace {
@@ -33,6 +37,28 @@ absl::StatusOr<Tensor> TensorOf(const palladion::ConstArray& array) {
   PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Create(array.dtype, {array.shape.begin(), array.shape.end()}));
   if (tensor.num_bytes() != 0) std::memcpy(tensor.bytes(), array.data, tensor.num_bytes());
   return tensor;
+}
+
+absl::Status WriteOne(const std::string& path, std::string_view content) {
+  PALLADION_ASSIGN_OR_RETURN(palladion::WholeFile file, palladion::WholeFile::Open(path));
+  PALLADION_RETURN_IF_ERROR(file.Write(content));
+  return file.Commit();
+}
+
+absl::Status WritePages(const palladion::golden::Bundle& bundle, const palladion::golden::Comparison& comparison,
+                        const std::string& folder) {
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::golden::Page> pages,
+                             palladion::golden::PagesOf(bundle, comparison));
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  for (const palladion::golden::Page& page : pages) {
+    const std::string path = palladion::Cat(folder, "/", page.name);
+    const absl::Status status = WriteOne(path, page.content);
+    if (!status.ok())
+      return absl::Status(status.code(), palladion::ToAbsl(palladion::Cat(
+                                             path, ": cannot be written: ", palladion::ToStd(status.message()))));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -73,6 +99,8 @@ char* palladion_compare(const palladion_compare_request* request, char** text, c
     options.run.control = options.causes.run.control = &control;
     PALLADION_ASSIGN_OR_RETURN(const palladion::golden::Comparison comparison,
                                palladion::golden::Compare(bundle, std::move(found), options));
+    const std::string out(TextOf(request->out));
+    if (!out.empty()) PALLADION_RETURN_IF_ERROR(WritePages(bundle, comparison, out));
     report = CopyText(palladion::golden::ToJson(comparison));
     SetText(text, palladion::reports::PrintableLines(palladion::golden::ToText(comparison)));
     return absl::OkStatus();

@@ -51,18 +51,9 @@ absl::StatusOr<std::vector<golden::FoundOutput>> ReadFound(const CommandLine& li
   return found;
 }
 
-// NAME.png of each output, the page, and the kernels that make the mistakes.
 absl::Status WritePages(const golden::Bundle& bundle, const golden::Comparison& comparison, OutputDirectory& out) {
-  for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
-    const golden::OutputComparison& output = comparison.outputs[i];
-    if (!output.error.ok() || output.elements == 0) continue;
-    PALLADION_ASSIGN_OR_RETURN(const std::string png, golden::ErrorMapPng(output, bundle.outputs[i].operand.shape));
-    PALLADION_RETURN_IF_ERROR(out.Write(output.name + ".png", png));
-  }
-  PALLADION_ASSIGN_OR_RETURN(const std::string page, golden::ComparisonPage(bundle, comparison));
-  PALLADION_RETURN_IF_ERROR(out.Write("compare.html", page));
-  for (std::size_t i = 0; i < comparison.causes.likely.size(); ++i)
-    PALLADION_RETURN_IF_ERROR(out.Write(Cat("cause_", i + 1, ".pkir"), comparison.causes.likely[i].text));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<golden::Page> pages, golden::PagesOf(bundle, comparison));
+  for (const golden::Page& page : pages) PALLADION_RETURN_IF_ERROR(out.Write(page.name, page.content));
   return out.Commit();
 }
 

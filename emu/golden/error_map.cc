@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -104,6 +105,21 @@ absl::StatusOr<std::string> ComparisonPage(const Bundle& bundle, const Compariso
            "\" src=\"data:image/png;base64,", absl::Base64Escape(ToAbsl(png)), "\">\n");
   }
   return page + "<pre>" + Escaped(ToText(comparison)) + "</pre>\n</body></html>\n";
+}
+
+absl::StatusOr<std::vector<Page>> PagesOf(const Bundle& bundle, const Comparison& comparison) {
+  std::vector<Page> pages;
+  for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
+    const OutputComparison& output = comparison.outputs[i];
+    if (!output.error.ok() || output.elements == 0) continue;
+    PALLADION_ASSIGN_OR_RETURN(std::string png, ErrorMapPng(output, bundle.outputs[i].operand.shape));
+    pages.push_back({output.name + ".png", std::move(png)});
+  }
+  PALLADION_ASSIGN_OR_RETURN(std::string page, ComparisonPage(bundle, comparison));
+  pages.push_back({"compare.html", std::move(page)});
+  for (std::size_t i = 0; i < comparison.causes.likely.size(); ++i)
+    pages.push_back({Cat("cause_", i + 1, ".pkir"), comparison.causes.likely[i].text});
+  return pages;
 }
 
 }  // namespace palladion::golden

@@ -5,6 +5,7 @@
 #define PALLADION_EMU_GOLDEN_ERROR_MAP_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "emu/golden/comparison.h"
@@ -16,6 +17,12 @@ absl::StatusOr<std::string> ErrorMapPng(const OutputComparison& output, absl::Sp
 
 // One self-contained page: the report and the maps of its outputs.
 absl::StatusOr<std::string> ComparisonPage(const Bundle& bundle, const Comparison& comparison);
+
+struct Page {
+  std::string name, content;
+};
+// NAME.png of each output, compare.html, and cause_N.pkir, the kernel that makes the N-th likely mistake.
+absl::StatusOr<std::vector<Page>> PagesOf(const Bundle& bundle, const Comparison& comparison);
 
 }  // namespace palladion::golden
 

@@ -50,7 +50,7 @@ class _CallRequest(ctypes.Structure):
 class _CompareRequest(ctypes.Structure):
     _fields_ = [("directory", ctypes.c_char_p), ("names", ctypes.POINTER(ctypes.c_char_p)), ("outputs", ctypes.POINTER(_Array)),
                 ("n_outputs", ctypes.c_size_t), ("signed_zero", ctypes.c_int), ("causes", ctypes.c_int),
-                ("hypotheses", ctypes.c_int64)]
+                ("hypotheses", ctypes.c_int64), ("out", ctypes.c_char_p)]
 
 
 def candidates() -> list:
@@ -385,12 +385,12 @@ def golden(text: str, target: str | None, recorded: str, directory: str) -> None
         raise PalladionError(error or "the bundle was not written", code)
 
 
-def compare(directory: str, outputs: dict, signed_zero: bool, causes: bool, hypotheses: int) -> tuple:
-    """NumPy arrays by name, held against a bundle: the report as a dict, and as text."""
+def compare(directory: str, outputs: dict, out: str, **options) -> tuple:
+    """NumPy arrays by name, held against a bundle: the report as a dict, and as text. options: signed_zero, causes, hypotheses."""
     library, keep = load(), []
     arrays = (_Array * max(1, len(outputs)))(*[_described(np.ascontiguousarray(a).reshape(np.shape(a)), keep) for a in outputs.values()])
     names = (ctypes.c_char_p * max(1, len(outputs)))(*[name.encode() for name in outputs])
-    request = _CompareRequest(os.fsencode(directory), names, arrays, len(outputs), signed_zero, causes, hypotheses)
+    request = _CompareRequest(os.fsencode(directory), names, arrays, len(outputs), out=os.fsencode(out), **options)
     text, message = ctypes.c_void_p(), ctypes.c_void_p()
     pointer = ctypes.c_void_p(library.palladion_compare(ctypes.byref(request), ctypes.byref(text), ctypes.byref(message)))
     error = _take_text(library, message)

@@ -50,11 +50,13 @@ def golden(f: Callable, *args: Any, out: str | os.PathLike, target: str | None =
 
 
 def compare(bundle: str | os.PathLike, outputs: Any, *, signed_zero: bool = False, causes: bool = True,
-            hypotheses: int | None = None) -> Comparison:
+            hypotheses: int | None = None, out: str | os.PathLike | None = None) -> Comparison:
     """Holds `outputs` against the bundle. They are arrays of NumPy, ml_dtypes or JAX, or of whatever else has DLPack, in host memory:
-    a mapping by the outputs' names, a sequence in their order, or the one array of a kernel with one output."""
+    a mapping by the outputs' names, a sequence in their order, or the one array of a kernel with one output. `out`: a folder for error maps, a page, and the kernels
+    that make the likely mistakes."""
     bundle = os.fspath(bundle)
-    report, text = _library.compare(bundle, _by_name(bundle, outputs), signed_zero, causes, hypotheses or 0)
+    report, text = _library.compare(bundle, _by_name(bundle, outputs), "" if out is None else os.fspath(out), signed_zero=signed_zero,
+                                    causes=causes, hypotheses=hypotheses or 0)
     return Comparison(report, text)
 
 

@@ -140,3 +140,18 @@ def test_a_folder_that_holds_something_is_left_alone(bundle):
     with pytest.raises(FileExistsError, match="is not empty"):
         palladion.golden(add, jnp.ones((8, 128)), jnp.ones((8, 128)), out=folder)
     assert outputs_of(folder)[0]["name"] == "o"
+
+
+def test_pictures_and_kernels_go_to_a_folder(bundle, tmp_path):
+    folder, right = bundle
+    wrong = right.copy()
+    wrong[8:16] = 7
+    comparison = palladion.compare(folder, wrong, out=tmp_path / "pages" / "here")
+    assert not comparison.ok
+    names = set(os.listdir(tmp_path / "pages" / "here"))
+    assert {"o.png", "compare.html", "cause_1.pkir"} <= names
+    with open(tmp_path / "pages" / "here" / "o.png", "rb") as stream:
+        assert stream.read(8) == b"\x89PNG\r\n\x1a\n"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(palladion.PalladionError, match="cannot be written"):
+        palladion.compare(folder, wrong, out=tmp_path / "file")
