@@ -28,9 +28,12 @@ class UndefinedOutputs final : public agents::RunObserver {
       if (infos[i].role != Role::kOut) continue;
       Tensor& mask = masks_[output++];
       const std::int64_t part = mask.num_elements() / kernel_.state().program().devices;
+      std::int64_t elements = 1;
+      for (const std::int64_t size : memory.ShapeOf(arrays[i])) elements *= size;
+      const std::int64_t words = elements == 0 ? 1 : part / elements;  // of a PRNG key, which is one element
       for (std::int64_t e = 0; e < part; ++e) {
         mask.data<std::uint8_t>()[device_ * part + e] =
-            memory.MarkOf(arrays[i], static_cast<std::size_t>(e)) != 0 ? 1 : 0;
+            memory.MarkOf(arrays[i], static_cast<std::size_t>(e / words)) != 0 ? 1 : 0;
       }
     }
     ++device_;

@@ -110,6 +110,19 @@ TEST(Tolerance, IntegersAreExact) {
   EXPECT_EQ("exact: the same bits", bundle.outputs[0].derivation);
 }
 
+// A key is one element of two words: those of the second, which nobody wrote, are undefined.
+TEST(Tolerance, WordsOfAKeyAreUndefinedTogether) {
+  const std::string text =
+      "pkir 1;\nkernel @k {\n  in %x: key<fry>[2];\n  grid [1];\n  out %o: key<fry>[2];\n"
+      "  body @k (%xr: ref<default,key<fry>[2]>, %orf: ref<default,key<fry>[2]>) {\n"
+      "    %a = get(%xr.at[0]) : key<fry>[];\n    _ = swap(%orf.at[0], %a) : key<fry>[];\n    return;\n  }\n}\n";
+  const Bundle bundle = Made(text, {Of(DType::kU32, {2, 2}, "iota")});
+  ASSERT_EQ(1u, bundle.outputs.size());
+  ASSERT_TRUE(bundle.outputs[0].undefined.has_value());
+  const absl::Span<const std::uint8_t> mask = bundle.outputs[0].undefined->span<std::uint8_t>();
+  EXPECT_EQ((std::vector<std::uint8_t>{0, 0, 1, 1}), std::vector<std::uint8_t>(mask.begin(), mask.end()));
+}
+
 TEST(Tolerance, WhatNobodyWroteIsUndefined) {
   const std::string half = "    _ = swap(%orf.at[0 +: 2], dense<i32[2][1,2]>) : i32[2];";
   const Bundle bundle = Made(VectorKernel(half), {Of(DType::kI32, {4}, "iota")});
