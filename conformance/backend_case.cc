@@ -159,11 +159,12 @@ absl::Status WriteText(const std::string& path, std::string_view text) {
   return file ? absl::OkStatus() : absl::InternalError(Cat("cannot write ", path, "; is the disk full?"));
 }
 
-// The kernel's operands as files. A case that is to be refused may have none.
+// The kernel's operands as files. A case that is to be refused, or a check of a text that cannot be prepared (all that is
+// found is that its target refuses it), may have none.
 absl::Status WriteInputs(BackendRequest& request) {
   PALLADION_RETURN_IF_ERROR(WriteText(Cat(request.folder, "/", kKernelFile), request.test->kernel));
   absl::StatusOr<PreparedKernel> kernel = PrepareText(request.test->kernel, {.target = request.test->target});
-  if (!kernel.ok()) return RefusalExpected(*request.test) ? absl::OkStatus() : kernel.status();
+  if (!kernel.ok()) return request.test->exit_code > 0 ? absl::OkStatus() : kernel.status();
   request.inputs = kernel->inputs();
   request.outputs = kernel->outputs();
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, MakeInputs(*request.test, *kernel));
@@ -202,6 +203,10 @@ absl::Status Backend::Run(const Case& test, CaseRecord& record) {
     return absl::InternalError(
         Cat("no folder can be made in ", options_.folder, ": ", ToStd(folder.status().message())));
   BackendRequest request{.name = record.name, .folder = folder->path(), .test = &test};
+  if (test.launches > 1) {
+    Unsupported(record, "launches in a row are no part of the protocol");
+    return absl::OkStatus();
+  }
   if (const absl::Status status = WriteInputs(request); !status.ok()) {
     Fail(record, Cat("the case cannot be given to a backend: ", ToStd(status.message())));
     return absl::OkStatus();
