@@ -138,9 +138,8 @@ TEST(CApi, TextsOfAText) {
   const std::string canonical = Taken(palladion_canonical(text.data(), text.size(), &error));
   EXPECT_EQ(canonical, Taken(palladion_canonical(canonical.data(), canonical.size(), &error)));
   const std::string json = Taken(palladion_text_json(text.data(), text.size(), &error));
-  EXPECT_EQ(
-      0u,
-      json.find("{\"version\": 1, \"producer\": \"\", \"locs\": {}, \"consts\": [], \"kernels\": [{\"name\": \"add\""));
+  EXPECT_EQ(0u, json.find("{\"version\": 1, \"producer\": "));
+  EXPECT_NE(std::string::npos, json.find("\"kernels\": [{\"name\": \"add\", \"line\": "));
   EXPECT_NE(std::string::npos, json.find("{\"name\": \"second\", "));
   EXPECT_EQ(0u, Taken(palladion_operations()).find("[\n{\"dialect\": "));
   EXPECT_EQ(0u, Taken(palladion_finding_codes()).find("[{\"code\": \"OOB\", \"severity\": \"defect\", \"rule\": "));

@@ -56,7 +56,8 @@ TEST_F(CommandTest, APythonFileIsToldHowToExport) {
 
 TEST_F(CommandTest, WrongOptions) {
   const std::string file = Write("add.pkir", AddKernel());
-  ExpectError(4, {"print", file, "--kernel", "add"}, "unknown option --kernel; the command print has none");
+  ExpectError(4, {"print", file, "--kernel", "add"}, "unknown option --kernel; known here: --format");
+  ExpectError(4, {"doctor", "--kernel"}, "unknown option --kernel; the command doctor has none");
   ExpectError(4, {"ops", "--json"}, "unknown option --json; known here: --format");
   ExpectError(4, {"ops", "--format", "xml"}, "--format must be text or json; found 'xml'");
   ExpectError(4, {"ops", "--format="}, "--format must be text or json; found ''");
