@@ -57,12 +57,13 @@ REASONS = (
     Reason("`pl.pallas_call` takes no array constants", "an array constant", _has_constant),
     Reason("semaphores as operands of the call", "", _semaphore_operand),
     Reason("JAX's operation takes a whole ref of one element", "not views", _argument("atomic_cas", lambda arg: arg.get("view"))),
-    Reason("what a ring of operations does is not JAX's", "JAX has no such operation", _has("ring.hash")),
+    Reason("`ring.*` operations are Palladion's own", "JAX has no such operation", _has("ring.hash")),
     Reason("no JAX that is installed here makes it; older or newer ones do", "", _has(
         "tpu.repeat", "stop_gradient", "log2", "stage", "reshard")),
     Reason("a Python function that writes MLIR is in the text by name only", "MLIR", _has("inline_mgpu")),
     Reason("JAX's checks are values outside of kernels", "JAX has no such operation", _has("check")),
-    Reason("JAX 0.10 copies without predicate and with a barrier", "predicate", _argument("copy_gmem_to_smem", lambda arg: arg.get("arg") == "predicate")),
+    Reason("JAX 0.10 copies without predicate and with a barrier", "predicate",
+           _argument("copy_gmem_to_smem", lambda arg: arg.get("arg") == "predicate")),
     Reason("JAX's function says no memory space", "is not written", _has("empty_ref")),
     Reason("deliberately wrong: JAX refuses an index outside, a wrong shape, branches that differ, an axis that is none", "", cases=_named(
         "ref/masked_swap_longer", "ref/masked_swap_outside", "ref/oob_constant_slice", "ref/get_empty_slice", "ref/swap_wrong_shape",

@@ -1,7 +1,7 @@
-"""Cases with expected numbers, run by JAX's own interpreter on the CPU from what `to_jax` makes of them: the same numbers, or a reason.
+"""Cases with expected numbers, run by JAX's own interpreters on the CPU from what `to_jax` makes of them: the same numbers, or a reason.
 
-The oracles of the cases are MPFR, NumPy and ml_dtypes; here JAX is held to them, and the text to JAX. Not run: families with threads, copies or
-several programs that wait for each other, which this interpreter does not have.
+The oracles of the cases are MPFR, NumPy and ml_dtypes; here JAX is held to them, and the text to JAX. Kernels of the GPU corpus that copy go to
+JAX's interpreter for Mosaic GPU. Not run: what it does not have (clusters' barriers, semaphores, warps, members of unions).
 """
 
 import jax
@@ -15,6 +15,7 @@ from not_the_same_in_jax import reason_for
 import palladion
 from palladion.jax_source import reading
 
+COPIES = ("008", "009", "010", "012", "013", "014", "015")  # families of the GPU corpus
 FAMILIES = ("dot", "elementwise", "random", "reduce", "shape")
 OF_THIS_JAX = jax.__version_info__[:2] == (0, 10)
 
@@ -34,12 +35,12 @@ DIFFERS = {
 _MOST_ULPS = 4  # of _ACCURACY
 
 
-def _worst(path, text) -> int:
+def _worst(path, text, interpret=True) -> int:
     """How many units beyond what the case allows the numbers are away."""
     kernel = reading.read_kernel(text)
     expected, given = expected_of(path, kernel), inputs_of(path, kernel)
     with round_trip.wide(kernel):
-        found = [np.asarray(out) for out in palladion.to_jax(text, interpret=True)(*given)]
+        found = [np.asarray(out) for out in palladion.to_jax(text, interpret=interpret)(*given)]
     assert [out.shape for out in found] == [out.shape for out, _ in expected]
     return max(ulps_apart(out, right) - allowed for out, (right, allowed) in zip(found, expected))
 
@@ -69,6 +70,23 @@ if OF_THIS_JAX:
             ran += 1
         assert [one for one in wrong if one] == []
         assert ran >= 5
+
+
+    def test_copies_in_jaxs_gpu_interpreter():
+        from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams
+
+        wrong, ran = [], 0
+        for path, text in to_jax_page.cases():
+            if not (path.parent.name == "gpu_corpus" and path.stem.startswith(COPIES) and path.stem.endswith("_clean")):
+                continue
+            try:
+                worst = _worst(path, text, InterpretGPUParams())
+            except Unread:
+                continue
+            wrong += [f"{path.stem}: {worst} units away"] if worst > 0 else []
+            ran += 1
+        assert wrong == []
+        assert ran >= 15
 
 
 def test_every_difference_is_of_a_case():

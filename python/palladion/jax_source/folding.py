@@ -6,7 +6,8 @@
 - An integer beside arrays of indices is itself; JAX stretches it by a broadcast_to.
 - Over a mesh, a ref of an output that shares an input's memory is that input's ref.
 - A dimension of the grid that jax.vmap has made is one like any other, and `program_id` counts it.
-- A conversion of a number that the new type has is the number, `num_programs` of a grid whose size the text has is that number, and `expand_dims` a `broadcast_in_dim`.
+- A conversion of a number that the new type has is the number, `num_programs` of a grid whose size the text has is that number, and
+  `expand_dims` a `broadcast_in_dim`.
 """
 
 import copy

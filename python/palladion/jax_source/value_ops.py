@@ -6,6 +6,8 @@ lax leaves out a call that changes nothing, the second text of a row binds the p
 
 import string
 
+import jax
+
 from palladion.exporter.attributes import Word
 from palladion.exporter.elementwise_names import ELEMENTWISE
 from palladion.jax_source import reading, spelling
@@ -19,7 +21,6 @@ _BOUND = {"le_to": "lax_internal.le_to_p.bind({args})", "lt_to": "lax_internal.l
 
 _SAME = ", dimensions=None, sharding=None)"
 _ROWS = {
-    **{name: f"lax.{_LAX_NAMES.get(name, name)}({{args}})" for name in ELEMENTWISE},
     **_BOUND,
     "copy": "lax_internal.copy_p.bind({0})",
     "clamp": "lax.clamp({args})",
@@ -119,6 +120,17 @@ def _same_type_or_none(block, instr, template) -> bool:
     return isinstance(template, tuple) and _same_type(block, instr)
 
 
+def _elementwise(name):
+    """A function of jax.lax, which not every release has."""
+    function = _LAX_NAMES.get(name, name)
+
+    def handler(block, instr):
+        if not hasattr(jax.lax, function):
+            raise ToJaxError(f"JAX {jax.__version__} has no jax.lax.{function}")
+        return filled(block, instr, f"lax.{function}({{args}})")
+    return handler
+
+
 def _many(template):
     return lambda block, instr: Many(filled(block, instr, template))
 
@@ -203,6 +215,7 @@ def _inline_asm(block, instr):
 
 
 VALUE_OPS = {
+    **{name: _elementwise(name) for name in ELEMENTWISE},
     **{name: _row(template) for name, template in _ROWS.items()},
     **{name: _many(template) for name, template in _MANY.items()},
     "dot_general": _dot_general,
