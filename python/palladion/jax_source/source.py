@@ -3,6 +3,7 @@
 The kernel is a `pl.pallas_call` where the text has a grid, and a `pl.kernel` or `plgpu.kernel` where it has a mesh.
 """
 
+import importlib.util
 import re
 
 from palladion.jax_source import mesh_call, pallas_call
@@ -19,6 +20,8 @@ from palladion.jax_source.writer import INDENT, Context
 
 HANDLERS = {**VALUE_OPS, **REF_OPS, **CONTROL_OPS, **TPU_OPS, **GPU_OPS}
 
+_HAS_RANDOM = importlib.util.find_spec("jax._src.random").submodule_search_locations is not None  # a package in newer releases
+
 _IMPORTS = {
     "jax": "import jax",
     "jnp": "import jax.numpy as jnp",
@@ -26,8 +29,8 @@ _IMPORTS = {
     "lax": "from jax import lax",
     "conditionals": "from jax._src.lax.control_flow import conditionals",
     "ad_util": "from jax._src import ad_util",
-    "prng": "from jax._src.random import prng",
-    "threefry2x32": "from jax._src.random import threefry2x32",
+    "prng": f"from jax._src{'.random' if _HAS_RANDOM else ''} import prng",
+    "threefry2x32": "from jax._src.random import threefry2x32" if _HAS_RANDOM else "from jax._src import prng as threefry2x32",
     "lax_internal": "from jax._src.lax import lax as lax_internal",
     "pl_primitives": "from jax._src.pallas import primitives as pl_primitives",
     "tpu_primitives": "from jax._src.pallas.mosaic import primitives as tpu_primitives",
