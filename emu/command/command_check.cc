@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "emu/check.h"
 #include "emu/checks/refusal.h"
@@ -11,6 +13,7 @@
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
 #include "emu/command/output_file.h"
+#include "emu/reports/part_json.h"
 #include "emu/reports/printable.h"
 #include "emu/reports/report_formats.h"
 #include "emu/reports/source_lines.h"
@@ -45,6 +48,33 @@ absl::Status ChooseChecks(const CommandLine& line, CheckOptions& options) {
   return absl::OkStatus();
 }
 
+struct Seeds {
+  std::int64_t first = 1, last = 1;  // both of them
+};
+
+absl::StatusOr<Seeds> PartOf(const CommandLine& line) {
+  const std::pair<std::string, std::string> ends = absl::StrSplit(line.Flag("part"), absl::MaxSplits('-', 1));
+  Seeds seeds;
+  if (absl::SimpleAtoi(ends.first, &seeds.first) && absl::SimpleAtoi(ends.second, &seeds.last) && seeds.first >= 1 &&
+      seeds.first <= seeds.last && seeds.last < std::numeric_limits<std::int64_t>::max())
+    return seeds;
+  return absl::InvalidArgumentError(
+      Cat("--part must be FIRST-LAST, two seeds of 1 or more in their order, such as 1-99; found '", line.Flag("part"),
+          "'"));
+}
+
+absl::StatusOr<std::vector<CheckPart>> ReadParts(const CommandLine& line) {
+  std::vector<CheckPart> parts;
+  const std::vector<std::string> paths = absl::StrSplit(line.Flag("parts"), ',');
+  for (const std::string& path : paths) {
+    PALLADION_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, "parts"));
+    const absl::StatusOr<std::vector<CheckPart>> found = reports::PartsOfJson(Cat("[", text, "]"));
+    if (!found.ok()) return absl::InvalidArgumentError(Cat(path, ": ", found.status().message()));
+    parts.insert(parts.end(), found->begin(), found->end());
+  }
+  return parts;
+}
+
 absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   CheckOptions options;
   options.run.budget_name = kBudgetFlag;
@@ -61,13 +91,18 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   options.replay = line.Flag("replay");
   if (line.Has("replay") && options.replay.empty())
     return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
-  for (const char* other : {"seeds", "all-seeds", "exhaustive"}) {
+  for (const char* other : {"seeds", "all-seeds", "exhaustive", "part", "parts"}) {
     if (line.Has("replay") && line.Has(other))
       return absl::InvalidArgumentError(Cat("--replay runs one schedule, so --", other, " does not go with it"));
   }
-  for (const char* other : {"seeds", "all-seeds"}) {
+  for (const char* other : {"seeds", "all-seeds", "part", "parts"}) {
     if (line.Has("exhaustive") && line.Has(other))
       return absl::InvalidArgumentError(Cat("--exhaustive runs every schedule, so --", other, " does not go with it"));
+  }
+  if (line.Has("part") && line.Has("parts"))
+    return absl::InvalidArgumentError("--part is some of the seeds and --parts are all: give one of the two");
+  if (line.Has("parts")) {
+    PALLADION_ASSIGN_OR_RETURN(options.parts, ReadParts(line));
   }
   PALLADION_RETURN_IF_ERROR(ChooseChecks(line, options));
   return options;
@@ -103,6 +138,7 @@ class CheckCommand {
       PALLADION_ASSIGN_OR_RETURN(OutputFile opened, OutputFile::Open(line_, "output"));
       file.emplace(std::move(opened));
     }
+    if (line_.Has("part")) return RunPart(file.has_value() ? &*file : nullptr);
     absl::StatusOr<Report> checked = Checked();
     const Report report = checked.ok() ? *std::move(checked) : Refused(checked.status());
     if (!checked.ok() && report.findings.empty() && format_ == "text" && !file.has_value()) return checked.status();
@@ -118,6 +154,24 @@ class CheckCommand {
   }
 
  private:
+  absl::StatusOr<ExitCode> RunPart(OutputFile* file) {
+    PALLADION_ASSIGN_OR_RETURN(const Seeds seeds, PartOf(line_));
+    PALLADION_ASSIGN_OR_RETURN(CheckOptions options, OptionsOf(line_));
+    PALLADION_ASSIGN_OR_RETURN(const KernelFile kernel, LoadKernel(line_));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(line_, kernel.kernel));
+    Attended attended(console_, kernel.kernel.name());
+    options.run.control = attended.control();
+    PALLADION_ASSIGN_OR_RETURN(const CheckPart part,
+                               CheckSeeds(kernel.kernel, inputs, options, seeds.first, seeds.last + 1));
+    const std::string text = reports::PartJson(part) + "\n";
+    if (file != nullptr) {
+      PALLADION_RETURN_IF_ERROR(file->Write(text));
+    } else {
+      console_.out << text;
+    }
+    return ExitCode::kClean;
+  }
+
   absl::StatusOr<Report> Checked() {
     PALLADION_ASSIGN_OR_RETURN(CheckOptions options, OptionsOf(line_));
     contracts_ = options.contracts;

@@ -241,6 +241,32 @@ TEST_F(CheckCommandTest, ABudgetThatRunsOutIsNoPass) {
   EXPECT_TRUE(Holds(out_, "\"kind\": \"budget\"")) << out_;
 }
 
+// ---- parts
+
+TEST_F(CheckCommandTest, PartsGiveTheReportOfTheWhole) {
+  const std::string file = Write(
+      "tickets.pkir",
+      "pkir 1;\nkernel @t { grid [4]; in %x: i32[4]; out %o: i32[4] alias %x;\n body @b (%xr: ref<default,i32[4]>, "
+      "%r: ref<default,i32[4]>) {\n  %p = program_id{axis=0}() : i32[];\n"
+      "  %t = atomic_rmw{op=add}(%r.at[0], 1:i32) : i32[];\n  _ = swap(%r.at[%p], %t) : i32[];\n  return; } }\n");
+  const auto check = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"check", file, "--in", "x=zeros", "--seeds", "40", "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  };
+  const int code = check({});
+  const std::string whole = out_;
+  EXPECT_TRUE(Holds(whole, "\"schedules\": 40")) << whole;
+  const std::string second = Write("second.json", "");
+  EXPECT_EQ(0, check({"--part", "20-39", "--output", second}));
+  EXPECT_EQ(0, check({"--part", "1-19"}));
+  const std::string first = Write("first.json", out_);
+  EXPECT_EQ(code, check({"--parts", second + "," + first}));
+  EXPECT_EQ(whole, out_);
+  check({"--parts", first});
+  EXPECT_TRUE(Holds(out_, "\"interrupted\": true")) << out_;
+}
+
 // ---- wrong options
 
 TEST_F(CheckCommandTest, WrongOptions) {
@@ -263,6 +289,12 @@ TEST_F(CheckCommandTest, WrongOptions) {
   expect({"--checks="}, "--checks must be a list of bounds, races, definedness and contracts");
   expect({"--checks", "races", "--no-races"}, "give either --checks or --no-races, not both");
   expect({"--replay="}, "--replay needs the schedule that a report names; found ''");
+  for (const char* part : {"", "3", "3-1", "0-4", "a-b", "1-9223372036854775807"})
+    expect({"--part=" + std::string(part)}, "--part must be FIRST-LAST, two seeds of 1 or more in their order");
+  expect({"--part", "3-64"}, "some of the seeds 1 to 63; found the seeds 3 to 64");
+  expect({"--parts", file}, file + ": not the parts of a check: ");
+  expect({"--part", "1-3", "--parts", file}, "--part is some of the seeds and --parts are all: give one of the two");
+  expect({"--exhaustive", "--part", "1-3"}, "--exhaustive runs every schedule, so --part does not go with it");
   expect({"--replay", "s1:x", "--seeds", "3"}, "--replay runs one schedule, so --seeds does not go with it");
   expect({"--exhaustive", "--seeds", "3"}, "--exhaustive runs every schedule, so --seeds does not go with it");
   expect({"--strict=yes"}, "--strict takes no value; found 'yes'");

@@ -86,6 +86,12 @@ constexpr Option kCheck[] = {
      "N launches of the kernel [in a row](spec/tpu-sessions.md#launches-in-a-row), in which a device may be ahead of "
      "the others (default 1)."},
     {"all-seeds", "", "Go on after [a proof](verdicts.md#when-a-check-stops)."},
+    {"part", "FIRST-LAST",
+     "Only these seeds of the `--seeds`, 1 or more, and instead of a report [a part of it](sweeps.md#by-hand), for "
+     "`--parts` on any machine."},
+    {"parts", "FILE",
+     "What `--part` wrote for seeds of this check, with the same kernel, inputs and options: the report is that of a "
+     "check that ran them here. Several with commas; seeds that are in none of them count as interrupted."},
     {"exhaustive", "", "Every schedule, where they are few."},
     {"replay", "SCHEDULE",
      "One schedule, [as a finding names it](schedules.md#schedule-strings). Where it does not apply any more, the "
