@@ -391,6 +391,7 @@ absl::StatusOr<CheckPart> CheckSeeds(const PreparedKernel& kernel, absl::Span<co
                                      const CheckOptions& options, std::int64_t first, std::int64_t last) {
   CheckPart part{.first = first, .last = last};
   PALLADION_RETURN_IF_ERROR(checks::ExpectSeeds(part, options));
+  if (options.parts.has_value()) return absl::InvalidArgumentError("a part runs its seeds itself: it takes no parts");
   PALLADION_RETURN_IF_ERROR(
       WithChecker(kernel, inputs, options, [&](Checker checker) { return checker.RunPart(&part); }));
   return part;

@@ -182,6 +182,9 @@ TEST(SeedParts, AreRefusedWhereTheyAreOfAnotherCheck) {
   EXPECT_NE(std::string::npos, refused(changed).find("some of the seeds 1 to 39; found the seeds 21 to 40"));
   sides.options().fill = "zero";
   EXPECT_NE(std::string::npos, refused(parts).find("run it again for this kernel, target, inputs and options"));
+  sides.options().parts = parts;
+  EXPECT_EQ("a part runs its seeds itself: it takes no parts", sides.Part(1, 3).status().message());
+  sides.options().parts.reset();
   EXPECT_FALSE(sides.Part(0, 3).ok());
   EXPECT_FALSE(sides.Part(3, 3).ok());
 }

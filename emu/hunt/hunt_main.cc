@@ -31,7 +31,7 @@ void Print(std::uint64_t seed, const HuntKernel& kernel, const Contradiction& co
 }
 
 int Hunt(std::uint64_t kernels, std::uint64_t first, bool show) {
-  const HuntOptions options{.more_seeds = 256, .elided_seeds = 24};
+  const HuntOptions options{.more_seeds = 256, .elided_seeds = 24, .part_seeds = 24};
   std::map<std::string, int> by_verdict, by_kind;
   int searched = 0, exhausted = 0, clean = 0, missed = 0;
   std::int64_t compared = 0, racy = 0;

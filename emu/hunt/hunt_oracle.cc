@@ -71,6 +71,7 @@ class Judgement {
     if (Proved() && options_.more_seeds > 0) CompareWithMoreSeeds();
     CompareTrials();
     if (options_.elided_seeds > 0) CompareWithElided();
+    if (options_.part_seeds > 0) CompareWithParts();
     return std::move(result_);
   }
 
@@ -139,6 +140,25 @@ class Judgement {
     result_.elided = elided;
     if (!without.has_value() || !full.has_value() || ToJson(*without) == ToJson(*full)) return;
     Contradict("schedules without values change the report", Cat(ToJson(*without), " against ", ToJson(*full)));
+  }
+
+  // Parts of one, two, four, ... seeds.
+  void CompareWithParts() {
+    CheckOptions options{.seeds = options_.part_seeds, .all_seeds = true, .contracts = false, .threads = 1};
+    const std::optional<Report> whole = RunCheck(options);
+    std::vector<CheckPart> parts;
+    for (std::int64_t first = 1; first < options.seeds; first *= 2) {
+      absl::StatusOr<CheckPart> part =
+          CheckSeeds(*prepared_, inputs_, options, first, std::min(2 * first, options.seeds));
+      if (!part.ok()) return Contradict("error", part.status().ToString());
+      result_.in_parts += part->schedules;
+      result_.again += static_cast<std::int64_t>(part->news.size());
+      parts.insert(parts.begin(), *std::move(part));
+    }
+    options.parts = std::move(parts);
+    const std::optional<Report> joined = RunCheck(options);
+    if (!whole.has_value() || !joined.has_value() || ToJson(*whole) == ToJson(*joined)) return;
+    Contradict("a check in parts has another report", Cat(ToJson(*joined), " against ", ToJson(*whole)));
   }
 
   void CompareWithExhaustive() {

@@ -21,6 +21,7 @@ struct HuntOptions {
   std::int64_t max_states = 200'000;    // of the reference search
   std::int64_t max_schedules = 3'000;   // of the exhaustive check; 0: none
   std::int64_t elided_seeds = 0;        // schedules without values, held against the same in full; 0: none
+  std::int64_t part_seeds = 0;          // of a check cut in parts, held against one in one piece; 0: none
   Mutation mutation = Mutation::kNone;  // of the slow race checker: to see it fail
   bool lie = false;                     // read every clean verdict as proved: to see that caught
 };
@@ -39,6 +40,7 @@ struct HuntResult {
   bool missed = false;                        // clean under the seeds, and not in every order
   std::int64_t races_compared = 0, racy = 0;  // schedules
   std::int64_t elided = 0;                    // schedules that ran without values, beside the same in full
+  std::int64_t in_parts = 0, again = 0;       // schedules that ran as parts of a check, and those of them with news
   std::vector<Contradiction> contradictions;
 };
 

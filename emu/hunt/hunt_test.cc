@@ -18,7 +18,7 @@ constexpr int kKernels = PALLADION_HUNT_KERNELS;  // fewer where a sanitizer slo
 struct Tally {
   std::map<std::string, int> by_verdict, by_kind;
   int racy = 0;
-  std::int64_t elided = 0;  // schedules
+  std::int64_t elided = 0, in_parts = 0, again = 0;  // schedules
 };
 
 Tally JudgeMany(std::uint64_t first, int kernels, const HuntOptions& options, bool expect_none) {
@@ -28,6 +28,8 @@ Tally JudgeMany(std::uint64_t first, int kernels, const HuntOptions& options, bo
     ++tally.by_verdict[result.verdict];
     tally.racy += result.racy > 0;
     tally.elided += result.elided;
+    tally.in_parts += result.in_parts;
+    tally.again += result.again;
     for (const Contradiction& contradiction : result.contradictions) {
       ++tally.by_kind[contradiction.kind];
       if (expect_none)
@@ -50,6 +52,13 @@ TEST(Hunt, SchedulesWithoutValuesChangeNoReport) {
   const HuntOptions options{.seeds = 1, .trials = 0, .max_states = 1, .max_schedules = 0, .elided_seeds = 24};
   const Tally tally = JudgeMany(1, kKernels, options, true);
   EXPECT_GT(tally.elided, 100);
+}
+
+TEST(Hunt, ACheckInPartsHasTheReportOfTheWhole) {
+  const HuntOptions options{.seeds = 1, .trials = 0, .max_states = 1, .max_schedules = 0, .part_seeds = 24};
+  const Tally tally = JudgeMany(1, kKernels, options, true);
+  EXPECT_GT(tally.in_parts, kKernels);
+  EXPECT_GT(tally.again, kKernels / 10);
 }
 
 // Each part of the slow race checker carries weight: without it, it disagrees.
