@@ -58,7 +58,7 @@ typedef struct palladion_check_options {
   const char* links;                 /* order of copies between TPU devices: "unordered", "ordered" */
   int padded_bounds;                 /* on a TPU an access that stays in the tiles of its array is in bounds */
   const char* parts;                 /* what palladion_check_seeds gave for seeds of this check: a JSON list */
-  double seconds;                    /* after so many no further schedule begins, and the check is interrupted; 0: never */
+  double seconds; /* after so many no further schedule begins, and the check is interrupted; 0: never */
 } palladion_check_options;
 PALLADION_API void palladion_check_defaults(palladion_check_options* options);
 
