@@ -72,7 +72,7 @@ class Threads final : public AgentsOfLaunch {
     const bool at_once = cores || (options_.together && !threads::BlocksInteract(state_.program(), kernel_));
     if (!search && !at_once) residency = threads::ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
     if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
-    agents_.emplace(state_, *machine_, state_.watchers(), kernel_, std::move(residency));
+    agents_.emplace(state_, *machine_, kernel_, std::move(residency));
   }
 
   scheduler::AgentSource& source() override { return *agents_; }

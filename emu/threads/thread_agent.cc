@@ -9,11 +9,11 @@
 namespace palladion::threads {
 
 ThreadAgent::ThreadAgent(agents::LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame,
-                         StepHooks* watcher, CurrentGate& current, StartedAgents& all)
+                         CurrentGate& current, StartedAgents& all)
     : state_(state),
       machine_(machine),
       frame_(std::move(frame)),
-      watcher_(watcher),
+      watcher_(state.watchers()),
       current_(current),
       all_(all),
       port_(PortOf()),

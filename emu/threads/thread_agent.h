@@ -17,8 +17,9 @@
 
 namespace palladion::threads {
 
-// The loop that resumes whoever is running.
 class ThreadAgent;
+
+// The loop that resumes whoever is running.
 struct CurrentGate {
   scheduler::Gate* gate = nullptr;
   ThreadAgent* agent = nullptr;
@@ -28,8 +29,8 @@ struct CurrentGate {
 class ThreadAgent final : public scheduler::Agent, private StepHooks {
  public:
   // All outlive it.
-  ThreadAgent(agents::LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame, StepHooks* watcher,
-              CurrentGate& current, StartedAgents& all);
+  ThreadAgent(agents::LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame, CurrentGate& current,
+              StartedAgents& all);
 
   // A warp that `parent` has forked: it begins with the values of its thread, at the step.
   void BeginWarp(AgentId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent);

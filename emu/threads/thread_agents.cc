@@ -8,11 +8,10 @@
 
 namespace palladion::threads {
 
-ThreadAgents::ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, StepHooks* watcher, const Kernel& kernel,
+ThreadAgents::ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, const Kernel& kernel,
                            Residency residency)
     : state_(state),
       machine_(machine),
-      watcher_(watcher),
       started_(state, machine, kernel),
       residency_(std::move(residency)),
       free_clusters_(residency_.clusters) {
@@ -49,7 +48,7 @@ std::vector<std::int64_t> ThreadAgents::NextIndex() const {
 
 absl::StatusOr<ThreadAgent*> ThreadAgents::NewAgent(std::vector<std::unique_ptr<ThreadAgent>>* all) {
   PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());
-  all->push_back(std::make_unique<ThreadAgent>(state_, machine_, std::move(frame), watcher_, current_, started_));
+  all->push_back(std::make_unique<ThreadAgent>(state_, machine_, std::move(frame), current_, started_));
   return all->back().get();
 }
 

@@ -22,8 +22,7 @@ namespace palladion::threads {
 class ThreadAgents final : public scheduler::AgentSource {
  public:
   // `residency`: how many clusters may be under way at once.
-  ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, StepHooks* watcher, const Kernel& kernel,
-               Residency residency);
+  ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, const Kernel& kernel, Residency residency);
   ThreadAgents(const ThreadAgents&) = delete;
   ThreadAgents& operator=(const ThreadAgents&) = delete;
 
@@ -47,7 +46,6 @@ class ThreadAgents final : public scheduler::AgentSource {
 
   agents::LaunchState& state_;
   ThreadMachine& machine_;
-  StepHooks* watcher_;
   StartedAgents started_;
   std::int64_t threads_ = 1, blocks_ = 1;  // of a block, of a cluster
   Residency residency_;
