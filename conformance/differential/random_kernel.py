@@ -269,7 +269,7 @@ def _output(writer: Writer, number: int, grid: tuple, in_turn: bool) -> tuple[Bl
     shape = tuple(n * (1 if d is None else grid[d]) for n, d in zip(value.shape, index))
     block = Block(f"o{number}", value.dtype, shape, value.shape, index)
     if writer.below(3) == 0 and value.dtype in ("f32", "i32"):
-        return block, _accumulated(writer, block, value, grid)
+        return block, _accumulated(writer, block, value, grid, in_turn)
     writer.line(f"_ = swap(%{block.name}_ref, {value.name}) : {value.type};")
     error = value.error
     if writer.below(2) == 0:  # and then a part of it
@@ -283,8 +283,8 @@ def _output(writer: Writer, number: int, grid: tuple, in_turn: bool) -> tuple[Bl
     return block, error
 
 
-def _accumulated(writer: Writer, block: Block, value: Value, grid: tuple) -> float:
-    """The first program of all those that have the block begins with 0, and each adds."""
+def _accumulated(writer: Writer, block: Block, value: Value, grid: tuple, in_turn: bool) -> float:
+    """The first program of all those that have the block begins with 0, and each adds; `addupdate` is none of a TPU's operations."""
     last = [d for d in range(len(grid)) if d not in block.map]
     first = None
     for d in last:
@@ -302,7 +302,13 @@ def _accumulated(writer: Writer, block: Block, value: Value, grid: tuple) -> flo
         writer.line(f"  {store}")
         writer.line("  return;")
         writer.line("};")
-    writer.line(f"addupdate(%{block.name}_ref, {value.name});")
+    if in_turn:
+        before, after = writer.fresh(), writer.fresh()
+        writer.line(f"{before} = get(%{block.name}_ref) : {value.type};")
+        writer.line(f"{after} = add({before}, {value.name}) : {value.type};")
+        writer.line(f"_ = swap(%{block.name}_ref, {after}) : {value.type};")
+    else:
+        writer.line(f"addupdate(%{block.name}_ref, {value.name});")
     times = 1
     for d in last:
         times *= grid[d]
