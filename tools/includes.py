@@ -86,7 +86,7 @@ ALLOWED = {
     "emu/bridge": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden"},
     "emu/ffi": _TOLD | {"emu/bridge"},
     "emu/command": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/bridge"},
-    "emu/hunt": _TOLD,
+    "emu/hunt": _TOLD | {"emu/reduce"},
     "emu/testing": _TOLD,
     "python": {"semantics/base", "emu.h"},
     "conformance": {"semantics/base", "semantics/tensor", "emu.h"},

@@ -56,6 +56,13 @@ bool PointsAt(const ReportedFinding& finding, int line) {
          (finding.second.has_value() && finding.second->text_line == line);
 }
 
+// What is found then may be there only because a budget was small.
+bool EndedEarly(const Report& report) {
+  return report.error.has_value() ||
+         std::any_of(report.findings.begin(), report.findings.end(),
+                     [](const ReportedFinding& finding) { return finding.code == Code(FindingCode::kLivelock); });
+}
+
 }  // namespace
 
 absl::StatusOr<FindingChoice> FindingChoiceFromText(std::string_view text) {
@@ -100,10 +107,14 @@ absl::StatusOr<KeepFinding> KeepFinding::Create(const FindingChoice& choice, con
 absl::StatusOr<Report> KeepFinding::Check(const State& state) const {
   const PrepareOptions prepare{.target = options_.target, .path = state.module.path};
   const absl::StatusOr<PreparedKernel> kernel = PrepareText(state.text, prepare);
+  if (!kernel.ok() && !may_be_refused_) return kernel.status();
   if (!kernel.ok()) return checks::RefusalReport(kernel.status(), state.text, prepare);
   std::vector<Tensor> inputs;
   for (const Input& input : state.inputs) inputs.push_back(*input.value);
-  return palladion::Check(*kernel, inputs, options_.check);
+  CheckOptions check = options_.check;
+  if (seeds_ != 0) check.seeds = seeds_;
+  if (budget_ != 0) check.SetBudget(budget_);
+  return palladion::Check(*kernel, inputs, check);
 }
 
 const ReportedFinding* KeepFinding::Find(const Report& report, const State& state) const {
@@ -115,32 +126,39 @@ const ReportedFinding* KeepFinding::Find(const Report& report, const State& stat
 }
 
 absl::StatusOr<bool> KeepFinding::Adjust(const State& start) {
-  const std::int64_t most_seeds = options_.check.seeds;
+  may_be_refused_ = !PrepareText(start.text, {.target = options_.target}).ok();
+  const auto interrupted = [&] { return Interrupted(options_.check.run.control); };
   bool holds = false;
   for (std::int64_t seeds = 2; !holds; seeds *= 4) {
-    options_.check.seeds = std::min(seeds, most_seeds);
+    seeds_ = seeds < options_.check.seeds ? seeds : 0;
     PALLADION_ASSIGN_OR_RETURN(holds, Holds(start));
-    if (!holds && (seeds >= most_seeds || Interrupted(options_.check.run.control))) return false;
+    if (!holds && (seeds_ == 0 || interrupted())) return false;
   }
-  const CheckOptions enough = options_.check;
-  for (std::int64_t budget = 1 << 10; budget < enough.run.loop_budget; budget *= 4) {
-    options_.check.SetBudget(std::min(budget, enough.step_budget));
-    PALLADION_ASSIGN_OR_RETURN(const bool suffices, Holds(start));
-    if (suffices || Interrupted(options_.check.run.control)) return suffices;
+  for (budget_ = 1 << 10; budget_ < options_.check.step_budget; budget_ *= 4) {
+    PALLADION_ASSIGN_OR_RETURN(holds, Holds(start));
+    if (holds || interrupted()) return holds;
   }
-  options_.check = enough;
+  budget_ = 0;
   return true;
 }
 
 absl::StatusOr<bool> KeepFinding::Holds(const State& state) const {
   // A candidate that cannot be checked (memory, budget) has no finding; that is no reason to stop.
   const absl::StatusOr<Report> report = Check(state);
-  return report.ok() && Find(*report, state) != nullptr;
+  const ReportedFinding* finding = report.ok() ? Find(*report, state) : nullptr;
+  if (finding == nullptr) return false;
+  if (budget_ != 0 && EndedEarly(*report)) return false;
+  if (seeds_ == 0 || finding->severity != Name(Severity::kNote)) return true;
+  // More schedules take nothing away but notes, in whose place they may find something worse.
+  KeepFinding all = *this;
+  all.seeds_ = 0;
+  return all.Holds(state);
 }
 
 absl::StatusOr<std::string> KeepFinding::Replay(const State& state) const {
   // An interrupt that ended the reduction would end this check too.
   KeepFinding patient = *this;
+  patient.seeds_ = patient.budget_ = 0;
   patient.options_.check.run.control = nullptr;
   PALLADION_ASSIGN_OR_RETURN(const Report report, patient.Check(state));
   const ReportedFinding* finding = Find(report, state);

@@ -2,8 +2,10 @@
 #ifndef PALLADION_EMU_REDUCE_KEEP_FINDING_H_
 #define PALLADION_EMU_REDUCE_KEEP_FINDING_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -55,7 +57,9 @@ class KeepFinding {
       : choice_(std::move(choice)), options_(std::move(options)) {}
   FindingChoice choice_;
   KeepFindingOptions options_;
-  std::vector<std::string> names_;  // of the ref; empty: any
+  std::vector<std::string> names_;       // of the ref; empty: any
+  bool may_be_refused_ = true;           // by its target
+  std::int64_t seeds_ = 0, budget_ = 0;  // less than the user gave; 0: as much
 };
 
 }  // namespace palladion::reduce

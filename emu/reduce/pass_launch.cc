@@ -95,6 +95,16 @@ void ReplaceAxis(Kernel& kernel, std::string_view op, const Attr& axis, std::int
   DropWhere(kernel, asks);
 }
 
+// Lists of axes, as those that allocate together.
+void ForgetAxis(Kernel& kernel, const Attr& axis) {
+  edit::ForEachInstr(kernel, [&](Instr& instr) {
+    for (AttrEntry& entry : instr.attrs) {
+      auto* list = std::get_if<AttrList>(&entry.second.value);
+      if (list != nullptr) std::erase(*list, axis);
+    }
+  });
+}
+
 }  // namespace
 
 void DropOperands(State& state, Chooser& chooser) {
@@ -163,6 +173,7 @@ void ShrinkMesh(State& state, Chooser& chooser) {
     for (std::size_t d = 0; sizes != nullptr && names != nullptr && d < std::min(sizes->size(), names->size()); ++d) {
       if (!((*sizes)[d] == Attr{std::int64_t{1}}) || !chooser.Take()) continue;
       ReplaceAxis(kernel, "axis_index", (*names)[d], 0);
+      ForgetAxis(kernel, (*names)[d]);
       sizes->erase(sizes->begin() + static_cast<std::ptrdiff_t>(d));
       names->erase(names->begin() + static_cast<std::ptrdiff_t>(d));
       return;
