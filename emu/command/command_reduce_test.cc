@@ -68,10 +68,10 @@ TEST_F(ReduceCommandTest, AProgramDecides) {
 }
 
 TEST_F(ReduceCommandTest, ABudgetIsToldAndTheBestIsWritten) {
-  ASSERT_EQ(6, Run({"reduce", Kernel(), "--in", "x=iota", "--in", "y=iota", "--keep", "RACE_RW", "--budget", "8",
+  ASSERT_EQ(6, Run({"reduce", Kernel(), "--in", "x=iota", "--in", "y=iota", "--keep", "RACE_RW", "--budget", "12",
                     "--out", Path("small.pkir")}))
       << err_;
-  EXPECT_NE(std::string::npos, out_.find("8 candidates; the budget is spent")) << out_;
+  EXPECT_NE(std::string::npos, out_.find("12 candidates; the budget is spent")) << out_;
   EXPECT_LT(Text("small.pkir").size(), kSums.size());
 }
 
