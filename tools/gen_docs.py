@@ -293,6 +293,7 @@ BLOCKS = {
     "backends": scoreboard.backends_table,
     "scoreboard": lambda: scoreboard.families_table(scoreboard.read_records()),
     "scoreboard-failures": lambda: scoreboard.failures_list(scoreboard.read_records()),
+    "scoreboard-confirmed": lambda: scoreboard.confirmed_table(scoreboard.read_confirmed()),
     "scoreboard-codes": lambda: scoreboard.codes_table(scoreboard.read_records()),
     "rule-cases": case_docs.rule_cases,
 }

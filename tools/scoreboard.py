@@ -19,6 +19,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORDS = os.path.join(ROOT, "conformance/scoreboard")
+CONFIRMED = os.path.join(ROOT, "conformance/confirmed_failures.json")
 
 # In the order of the page: the module of palladion.backends, and what it is.
 BACKENDS = {
@@ -103,6 +104,20 @@ def failures_list(records: dict) -> str:
     for name, record in records.items():
         kinds = collections.Counter(kind_of(reason) for reason in record["failed"].values())
         lines.append(f"- `{name}`: " + ("; ".join(f"{kind}: {count}" for kind, count in kinds.most_common()) or "none") + ".")
+    return "\n".join(lines) + "\n"
+
+
+def read_confirmed() -> list:
+    """Failures that are the backend's: cases with the argument and its source, each a failure of the record."""
+    with open(CONFIRMED, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def confirmed_table(confirmed: list) -> str:
+    lines = [f"{sum(len(one['cases']) for one in confirmed)} failures, of {len(confirmed)} causes:", "",
+             "| backend | cases | why it is the backend's | by |", "|---|---|---|---|"]
+    for one in confirmed:
+        lines.append(f"| `{one['backend']}` | {', '.join(f'`{case}`' for case in one['cases'])} | {one['argument']} | {one['source']} |")
     return "\n".join(lines) + "\n"
 
 

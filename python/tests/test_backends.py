@@ -122,6 +122,13 @@ def test_the_page_is_that_of_the_records():
         assert part in page, "run python3 tools/gen_docs.py --write"
 
 
+def test_confirmed_failures_are_failures_of_the_records():
+    records, confirmed = scoreboard.read_records(), scoreboard.read_confirmed()
+    named = [(one["backend"], case) for one in confirmed for case in one["cases"]]
+    assert [(backend, case) for backend, case in named if case not in records[backend]["failed"]] == []
+    assert len(named) == len(set(named)) >= 20 and all(one["argument"] and one["source"] for one in confirmed)
+
+
 def test_every_backend_is_on_the_scoreboard():
     folder = ROOT / "python/palladion/backends"
     programs = {path.stem for path in folder.glob("*.py") if "sys.exit(serve(run))" in path.read_text(encoding="utf-8")}
