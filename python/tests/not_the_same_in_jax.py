@@ -12,12 +12,15 @@ from palladion.jax_source import reading
 
 @dataclasses.dataclass(frozen=True)
 class Reason:
-    """`said` is a part of the error, "" where there is none and the text that comes back is another one."""
+    """`said` is a part of the error, "" where there is none and the text that comes back is another one. With `may_come_back` it is not
+    said of each of them that it fails."""
 
     why: str
     said: str = ""
     when: Callable = lambda kernel: False
     cases: frozenset = frozenset()
+    families: frozenset = frozenset()
+    may_come_back: bool = False
 
 
 def _instructions(kernel):
@@ -53,6 +56,8 @@ def _named(*names) -> frozenset:
 
 
 REASONS = (
+    Reason("wrong on purpose: a chip or its compiler refuses it, and JAX may refuse to make it", families=_named(
+        "limits_gpu", "limits_tpu", "limits_backends"), may_come_back=True),
     Reason("several devices run it together, which needs `jax.shard_map` around the call", "several devices", lambda k: "devices" in k["other"]),
     Reason("`pl.pallas_call` takes no array constants", "an array constant", _has_constant),
     Reason("semaphores as operands of the call", "", _semaphore_operand),
@@ -72,7 +77,10 @@ REASONS = (
         "control/cond_index", "control/scan_carry_from_memory", "control/scan_length_zero", "control/scan_two_xs",
         "control/while_rotated_carries")),
     Reason("JAX leaves out a scope, a frozen ref or a copy of a ref that nobody reads, which is what the case is about", "", cases=_named(
-        "checks/066_scope_escape_clean", "checks/066_scope_escape_racy", "control/cond_oob_not_taken", "ref/run_scoped_value_outlives")),
+        "checks/066_scope_escape_clean", "checks/066_scope_escape_racy", "control/cond_oob_not_taken", "findings/use_after_scope_wrong",
+        "ref/run_scoped_value_outlives")),
+    Reason("JAX's `abs` takes no integers of 4 bits", "abs does not accept dtype int4", cases=_named("families/abs_i4")),
+    Reason("deliberately wrong: an operation on two types", "requires arguments to have the same dtypes", cases=_named("elementwise/add_two_types")),
     Reason("a number of an index is i32 in JAX", "", cases=_named("grid/block_far")),
     Reason("a memory space that `jax.new_ref` and `pl.run_state` do not give inside a kernel", "", cases=_named("ref/new_ref", "ref/run_state")),
     Reason("the layout is not one of JAX's", "cannot be read back", cases=_named("elementwise/layout_cast")),
@@ -81,4 +89,5 @@ REASONS = (
 
 def reason_for(case: str, kernel: dict) -> Reason | None:
     """The first that applies to the kernel of `family/name`."""
-    return next((reason for reason in REASONS if case in reason.cases or reason.when(kernel)), None)
+    family = case.partition("/")[0]
+    return next((reason for reason in REASONS if case in reason.cases or family in reason.families or reason.when(kernel)), None)

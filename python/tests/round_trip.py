@@ -218,13 +218,14 @@ class _Normal:
 
 
 _NONE = (None, False, [])
-_DEFAULTS = {"device_id_type": "mesh", "oob_mode": "zeros"}  # what JAX always says, and a text need not
+_DEFAULTS = {"device_id_type": "mesh", "oob_mode": "zeros", "commit_group": True}  # what JAX always says, and a text need not
+_LABELS = ("what",)  # of get_global: the words of a message
 
 
 def _attributes(attrs: dict) -> dict:
     """Without those that say nothing; the fields of a format have numbers."""
     words = {name: value["word"] if isinstance(value, dict) and "word" in value else value for name, value in attrs.items()}
-    kept = {name: value for name, value in words.items() if value not in _NONE and value != _DEFAULTS.get(name)}
+    kept = {name: value for name, value in words.items() if value not in _NONE and value != _DEFAULTS.get(name) and name not in _LABELS}
     if "fmt" in kept:
         kept["fmt"] = _numbered(kept["fmt"])
     return kept

@@ -93,7 +93,7 @@ class _Specs:
 
 
 def _index(block, arg) -> str:
-    if arg["kind"] == "literal" and arg["dtype"] == "i32":
+    if arg["kind"] == "literal" and arg["dtype"] == "i32" and not block.context.wide:
         return str(int(reading.literal_value(arg)))
     return block.arg(arg)
 

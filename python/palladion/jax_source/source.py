@@ -11,7 +11,7 @@ from palladion.jax_source.control_ops import CONTROL_OPS
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.folding import folded
 from palladion.jax_source.memory import backend_of
-from palladion.jax_source.reading import all_types, read_kernel
+from palladion.jax_source.reading import read_kernel
 from palladion.jax_source.gpu_ops import GPU_OPS
 from palladion.jax_source.ref_ops import REF_OPS
 from palladion.jax_source.tpu_ops import TPU_OPS
@@ -58,8 +58,6 @@ def _copy(primitive, src, dst, dst_sem, src_sem, device_id, **params):
     primitive.bind(*operands, tree=tree, **params)
 
 '''
-_WIDE = ("i64", "u64", "f64")
-
 
 def source_of(text: str, kernel: str | None = None) -> str:
     """The source of a module with `kernel(*arrays, interpret=False)`."""
@@ -70,10 +68,9 @@ def source_of(text: str, kernel: str | None = None) -> str:
     write = mesh_call.lines if read["mesh"] else pallas_call.lines
     lines = write(context)
     body = "\n".join(INDENT + line if line else "" for line in lines)
-    wide = any(t.get("dtype") in _WIDE for t in all_types(read))
     parameters = [*(context.names.of(operand["name"]) for operand in read["operands"] if operand["role"] in ("bound", "prefetch", "in"))]
     head = f"def kernel({', '.join([*parameters, '*', 'interpret=False'])}):\n" if parameters else "def kernel(*, interpret=False):\n"
-    if wide:
+    if context.wide:
         body = f"{INDENT}with jax.enable_x64(True):\n" + "\n".join(INDENT + line if line else "" for line in body.split("\n"))
     prelude = "\n".join(text for name, text in (("_view(", _VIEW), ("_copy(", _COPY)) if name in body)
     return _imports(prelude + body) + prelude + "\n" + head + body + "\n"

@@ -13,6 +13,7 @@ from palladion.jax_source.errors import ToJaxError
 
 INDENT = "    "
 LINE = 110
+_WIDE = ("i64", "u64", "f64")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Context:
         self.kernel, self.backend, self.handlers = kernel, backend, handlers
         self.names = spelling.PythonNames(taken)
         self.types = {}
+        self.wide = any(t.get("dtype") in _WIDE for t in reading.all_types(kernel))  # then Python's own numbers have 64 bits in JAX
 
 
 class Block:
