@@ -1,8 +1,8 @@
 """Random kernels here and in JAX's own interpreters: the same numbers, within what two right implementations may differ by.
 
-    ./dev differential [KERNELS [FIRST]] [--mode interpret|tpu] [--jobs N] [--out FOLDER]
+    ./dev differential [KERNELS [FIRST]] [--mode interpret|tpu|gpu] [--jobs N] [--out FOLDER]
 
-Each kernel (random_kernel.py) is run by Palladion and, through palladion.to_jax, by JAX. Where they differ the kernel is reduced while they
+Each kernel (random_kernel.py; for a GPU thread_kernel.py) is run by Palladion and, through palladion.to_jax, by JAX. Where they differ the kernel is reduced while they
 still do (palladion.reduce) and written to FOLDER. Exits nonzero when there is a difference.
 """
 
@@ -11,6 +11,7 @@ import concurrent.futures
 import dataclasses
 import multiprocessing
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -21,6 +22,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # kern
 
 import numpy as np  # noqa: E402
 from random_kernel import NUMPY, RandomKernel, random_kernel  # noqa: E402
+from thread_kernel import thread_kernel  # noqa: E402
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,23 +44,40 @@ def ours(kernel: RandomKernel) -> dict:
 
 def output_types(text: str) -> dict:
     """dtype and shape of each output, as the text says them."""
-    types = {}
-    for line in text.splitlines():
-        if line.startswith("  out %"):
-            name, _, rest = line.removeprefix("  out %").partition(": ")
-            dtype, _, shape = rest.partition("]")[0].partition("[")
-            types[name] = (dtype, tuple(int(n) for n in shape.split(",") if n))
-    return types
+    outputs = re.findall(r"^ *out %(\w+): (\w+)\[([\d,]*)\]", text, re.MULTILINE)
+    return {name: (dtype, tuple(int(n) for n in shape.split(",") if n)) for name, dtype, shape in outputs}
 
 
 def theirs(kernel: RandomKernel, mode: str) -> dict:
     import jax
     import palladion
-    from jax.experimental.pallas import tpu
+    from palladion import probes
 
-    interpret = True if mode == "interpret" else tpu.InterpretParams(dma_execution_mode="eager")
-    results = jax.jit(palladion.to_jax(kernel.text, interpret=interpret))(*kernel.inputs.values())
+    call = palladion.to_jax(kernel.text, interpret=_interpreter(mode))
+    if mode == "gpu":
+        with probes.of_target("mosaic_gpu/h100"):  # tracing asks the device what it is
+            results = call(*kernel.inputs.values())
+    else:
+        results = jax.jit(call)(*kernel.inputs.values())
     return dict(zip(output_types(kernel.text), (np.asarray(result) for result in results)))
+
+
+def _interpreter(mode: str):
+    if mode == "interpret":
+        return True
+    if mode == "tpu":
+        from jax.experimental.pallas import tpu
+
+        return tpu.InterpretParams(dma_execution_mode="eager")
+    from jax._src.pallas.mosaic_gpu.interpret import interpret_pallas_call, params
+
+    interpret_pallas_call.reset_gpu_interpret_mode_state()  # an error leaves the state of its kernel behind
+    return params.InterpretGPUParams()
+
+
+def made(seed: int, mode: str) -> RandomKernel | None:
+    """None: of this number there is no kernel whose outputs are known in every order."""
+    return thread_kernel(seed) if mode == "gpu" else random_kernel(seed, in_turn=mode == "tpu")
 
 
 def difference(kernel: RandomKernel, mode: str) -> Difference | None:
@@ -78,7 +97,9 @@ def difference(kernel: RandomKernel, mode: str) -> Difference | None:
 
 
 def judge(seed: int, mode: str) -> Difference | None:
-    kernel = random_kernel(seed, in_turn=mode == "tpu")
+    kernel = made(seed, mode)
+    if kernel is None:
+        return None
     try:
         return difference(kernel, mode)
     except Exception as error:  # noqa: BLE001 - whatever either of them raises is a difference
@@ -99,7 +120,7 @@ def reduced(found: Difference, mode: str) -> str:
     """The kernel of a difference, as small as it still differs."""
     import palladion
 
-    kernel = random_kernel(found.seed, in_turn=mode == "tpu")
+    kernel = made(found.seed, mode)
 
     def differs(text: str, inputs: list) -> bool:
         errors = {name: kernel.errors[name] for name in output_types(text) if name in kernel.errors}
@@ -115,7 +136,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kernels", nargs="?", type=int, default=1000)
     parser.add_argument("first", nargs="?", type=int, default=1)
-    parser.add_argument("--mode", choices=("interpret", "tpu"), default="interpret")
+    parser.add_argument("--mode", choices=("interpret", "tpu", "gpu"), default="interpret")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, help="where kernels that differ go, reduced")
     options = parser.parse_args()

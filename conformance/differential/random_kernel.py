@@ -185,7 +185,8 @@ class Writer:
             half = self.emit("mul", [carry, self.splat(carry, 0.5)], carry.dtype, carry.shape, (carry.size / 2, carry.error / 2))
         return self.emit("add", [half, other], carry.dtype, carry.shape, (carry.size, carry.error))
 
-    def loop(self) -> int:
+    def _looped(self, head) -> int:
+        """A loop over a counter and a value that is carried; `head` gives the lines before its body, of start, counter, carry and times."""
         times = 1 + self.below(4)
         start, carry = self._carried(times)
         counter, result = Value(self.fresh(), "i32", (), times), Value(self.fresh(), carry.dtype, carry.shape, carry.size, carry.error)
@@ -197,35 +198,26 @@ class Writer:
             self.line(f"return {more.name}, {new.name};")
 
         lines = self._inside(body)
-        self.line(f"_, {result.name} = scan{{length={times}, reverse=false}}(init=0:i32, init={start.name}) "
-                  f"({counter.name}: i32[], {carry.name}: {carry.type}) {{")
+        before, last = head(start, carry, times)
+        self.line(f"_, {result.name} = {before}")
+        for line in last:
+            self.line(line)
+        self.line(f"{'} ' if last else ''}({counter.name}: i32[], {carry.name}: {carry.type}) {{")
         self._lines += lines
         self.line(f"}} : i32[], {result.type};")
         self.values.append(result)
         return 1
+
+    def loop(self) -> int:
+        return self._looped(lambda start, carry, times: (f"scan{{length={times}, reverse=false}}(init=0:i32, init={start.name})", ()))
 
     def wait_loop(self) -> int:
-        times = 1 + self.below(4)
-        start, carry = self._carried(times)
-        counter, result = Value(self.fresh(), "i32", (), times), Value(self.fresh(), carry.dtype, carry.shape, carry.size, carry.error)
-        again, unused = self.fresh(), self.fresh()
+        def head(start, carry, times):
+            again, unused, asks = self.fresh(), self.fresh(), self.fresh()
+            return (f"while(init=0:i32, init={start.name}) ({again}: i32[], {unused}: {carry.type}) {{",
+                    (f"  {asks} = lt({again}, {times}:i32) : bool[];", f"  return {asks};"))
 
-        def body():
-            self.values += [counter, carry]
-            new = self._step(carry)
-            more = self.emit("add", [counter, self.constant("i32", 1)], "i32", (), (times, 0.0))
-            self.line(f"return {more.name}, {new.name};")
-
-        lines = self._inside(body)
-        asks = self.fresh()
-        self.line(f"_, {result.name} = while(init=0:i32, init={start.name}) ({again}: i32[], {unused}: {carry.type}) {{")
-        self.line(f"  {asks} = lt({again}, {times}:i32) : bool[];")
-        self.line(f"  return {asks};")
-        self.line(f"}} ({counter.name}: i32[], {carry.name}: {carry.type}) {{")
-        self._lines += lines
-        self.line(f"}} : i32[], {result.type};")
-        self.values.append(result)
-        return 1
+        return self._looped(head)
 
     def lines(self) -> list[str]:
         return self._lines

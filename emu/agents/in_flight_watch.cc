@@ -1,8 +1,8 @@
 #include "emu/agents/in_flight_watch.h"
 
 #include <algorithm>
-#include <variant>
 
+#include "memory_model/sets/operand_set.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::agents {
@@ -12,17 +12,6 @@ struct ArrayForm {
   absl::Span<const std::int64_t> shape;
   std::int64_t element_bytes;
 };
-
-memory_model::AccessSet SetOfOperand(const AsyncOperand& operand, const ArrayForm& array) {
-  if (const auto* box = std::get_if<BoxAccess>(&operand.where))
-    return memory_model::SetOf(array.shape, array.element_bytes, *box, memory_model::ReachOf(array.shape, *box));
-  const auto& points = std::get<AsyncPoints>(operand.where);
-  PointAccess access;
-  access.offset = points.offset;
-  access.piece_bytes = points.piece_bytes;
-  access.pieces_per_element = points.pieces_per_element;
-  return memory_model::SetOf(access);
-}
 
 // Ascending.
 std::vector<memory_model::ByteRange> RangesOf(const memory_model::AccessSet& set, const ArrayForm& array) {
@@ -44,6 +33,10 @@ bool Meet(const memory_model::AccessSet& a, const memory_model::AccessSet& b, co
   return false;
 }
 
+memory_model::AccessSet SetIn(const AsyncOperand& operand, const ArrayForm& array) {
+  return memory_model::SetOfOperand(operand, array.shape, array.element_bytes);
+}
+
 ArrayForm FormOf(const memory_model::Memory& memory, BufferId array) {
   return {memory.ShapeOf(array), static_cast<std::int64_t>(memory.ElementBytesOf(array))};
 }
@@ -51,10 +44,7 @@ ArrayForm FormOf(const memory_model::Memory& memory, BufferId array) {
 }  // namespace
 
 InFlightWatch::InFlightWatch(memory_model::Memory& memory, BufferId array, const HeldCopy& copy)
-    : memory_(memory),
-      array_(array),
-      copy_(copy.name),
-      written_(SetOfOperand(copy.destination, FormOf(memory, array))) {}
+    : memory_(memory), array_(array), copy_(copy.name), written_(SetIn(copy.destination, FormOf(memory, array))) {}
 
 void InFlightWatch::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                         const std::byte*) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "memory_model/sets/operand_set.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::threads {
@@ -27,17 +28,8 @@ void OperandArrays::AdoptOf(std::int64_t device, std::size_t operand, BufferId a
 
 void OperandArrays::WrittenBefore(BufferId array) {
   const absl::Span<const std::int64_t> shape = base_.memory.ShapeOf(array);
-  BoxAccess whole;
-  whole.rank = whole.value_rank = static_cast<int>(shape.size());
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    whole.start[d] = whole.lower[d] = 0;
-    whole.count[d] = whole.upper[d] = shape[d];
-    whole.step[d] = 1;
-    whole.order[d] = static_cast<std::uint8_t>(d);
-  }
   const auto bytes = static_cast<std::int64_t>(base_.memory.ElementBytesOf(array));
-  base_.model.Touch(base_.residents.Before(), array, AccessKind::kWrite,
-                    memory_model::SetOf(shape, bytes, whole, memory_model::ReachOf(shape, whole)), {});
+  base_.model.Touch(base_.residents.Before(), array, AccessKind::kWrite, memory_model::SetOfAll(shape, bytes), {});
 }
 
 void OperandArrays::AllocAt(AgentId core, std::int64_t device) {

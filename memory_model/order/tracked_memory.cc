@@ -1,7 +1,8 @@
 #include "memory_model/order/tracked_memory.h"
 
 #include <algorithm>
-#include <variant>
+
+#include "memory_model/sets/operand_set.h"
 
 namespace palladion::memory_model {
 
@@ -10,27 +11,10 @@ const std::string* Tracked::PastName(const AccessEvent& event) const {
   return at == past.end() ? nullptr : &at->second;
 }
 
-AccessSet Tracked::Whole() const {
-  BoxAccess whole;
-  whole.rank = whole.value_rank = static_cast<int>(info.shape.size());
-  for (std::size_t d = 0; d < info.shape.size(); ++d) {
-    whole.start[d] = whole.lower[d] = 0;
-    whole.count[d] = whole.upper[d] = info.shape[d];
-    whole.step[d] = 1;
-    whole.order[d] = static_cast<std::uint8_t>(d);
-  }
-  return memory_model::SetOf(info.shape, info.element_bytes, whole, ReachOf(info.shape, whole));
-}
+AccessSet Tracked::Whole() const { return SetOfAll(info.shape, info.element_bytes); }
 
 AccessSet Tracked::SetOf(const AsyncOperand& operand) const {
-  if (const auto* box = std::get_if<BoxAccess>(&operand.where))
-    return memory_model::SetOf(info.shape, info.element_bytes, *box, ReachOf(info.shape, *box));
-  const auto& points = std::get<AsyncPoints>(operand.where);
-  PointAccess access;
-  access.offset = points.offset;
-  access.piece_bytes = points.piece_bytes;
-  access.pieces_per_element = points.pieces_per_element;
-  return memory_model::SetOf(access);
+  return SetOfOperand(operand, info.shape, info.element_bytes);
 }
 
 Tracked& TrackedMemory::Begin(BufferId id, TrackedBuffer buffer) {

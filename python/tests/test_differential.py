@@ -30,6 +30,16 @@ def test_random_kernels_compute_what_jaxs_tpu_interpreter_computes():
         assert found is None, f"kernel {seed}: {found.found}\n{found.text}"
 
 
+def test_random_kernels_of_threads_compute_what_jaxs_gpu_interpreter_computes():
+    """Barriers, copies and shared memory: of the hunt's kernels those that give one result in every order."""
+    kernels = 0
+    for seed in range(700, 900):
+        kernels += differential.made(seed, "gpu") is not None
+        found = differential.judge(seed, "gpu")
+        assert found is None, f"kernel {seed}: {found.found}\n{found.text}"
+    assert kernels > 10
+
+
 def test_a_seed_is_a_kernel():
     one, other, next_one = random_kernel(5), random_kernel(5), random_kernel(6)
     assert one.text == other.text and one.errors == other.errors and one.text != next_one.text

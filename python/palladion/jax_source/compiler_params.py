@@ -3,7 +3,7 @@
 from palladion.exporter.attributes import Word
 from palladion.jax_source import reading
 from palladion.jax_source.errors import ToJaxError
-from palladion.jax_source.writer import attribute_text
+from palladion.jax_source.spelling import attribute_text
 
 _MODULES = {"mosaic_tpu": "pltpu", "mosaic_gpu": "plgpu", "triton": "pltriton"}
 _ENUMS = {"lowering_semantics": "plgpu.LoweringSemantics", "has_side_effects": "pltpu.SideEffectType"}

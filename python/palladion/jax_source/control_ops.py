@@ -2,7 +2,8 @@
 
 from palladion.jax_source import reading
 from palladion.jax_source.memory import scratch_type
-from palladion.jax_source.writer import Many, define_lines, tuple_text
+from palladion.jax_source.spelling import tuple_text
+from palladion.jax_source.writer import Many, define_lines
 
 
 def _cond(block, instr):

@@ -5,7 +5,7 @@ import re
 from palladion.jax_source import reading
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.memory import scratch_type
-from palladion.jax_source.writer import attribute_text
+from palladion.jax_source.spelling import attribute_text
 
 
 def named(block, instr) -> dict:
@@ -13,9 +13,13 @@ def named(block, instr) -> dict:
     return {arg["arg"]: block.arg(arg) for arg in instr["args"] if "arg" in arg}
 
 
+_SAID_BY_OPERANDS = ("has_barrier", "has_user_predicate")
+
+
 def options(values: dict, leave_out=()) -> str:
     """`, a=1` of each attribute that is not None."""
-    return "".join(f", {name}={attribute_text(value)}" for name, value in values.items() if value is not None and name not in leave_out)
+    said = {name: value for name, value in values.items() if value is not None and name not in (*leave_out, *_SAID_BY_OPERANDS)}
+    return "".join(f", {name}={attribute_text(value)}" for name, value in said.items())
 
 
 def _simple(name, *operands, module="plgpu"):

@@ -2,7 +2,7 @@
 
 from palladion.jax_source import spelling
 from palladion.jax_source.errors import ToJaxError
-from palladion.jax_source.writer import attribute_text
+from palladion.jax_source.spelling import attribute_text
 from palladion.jax_source import reading
 
 _COMMON = {"any": "pl.ANY", "host": "pl.HOST", "default": "pl.MemorySpace.DEFAULT", "index": "pl.MemorySpace.INDEX",

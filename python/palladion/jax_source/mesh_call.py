@@ -5,7 +5,8 @@ from palladion.jax_source.compiler_params import call_options
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.memory import scratch_type
 from palladion.jax_source.pallas_call import shape_dtype
-from palladion.jax_source.writer import Block, attribute_text, define_lines, tuple_text
+from palladion.jax_source.spelling import attribute_text, tuple_text
+from palladion.jax_source.writer import Block, define_lines
 
 
 def lines(context) -> list:

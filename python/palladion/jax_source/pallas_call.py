@@ -4,7 +4,8 @@ from palladion.jax_source import reading, spelling
 from palladion.jax_source.compiler_params import call_options
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.memory import scratch_type, space_text
-from palladion.jax_source.writer import Block, tuple_text
+from palladion.jax_source.spelling import tuple_text
+from palladion.jax_source.writer import Block
 
 
 def lines(context) -> list:

@@ -5,7 +5,8 @@ from palladion.jax_source.control_ops import loop_function
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.memory import scratch_type
 from palladion.jax_source.views import access_text, view_text
-from palladion.jax_source.writer import Many, tuple_text
+from palladion.jax_source.spelling import tuple_text
+from palladion.jax_source.writer import Many
 
 
 def _get(block, instr):

@@ -5,6 +5,7 @@ import keyword
 
 import numpy as np
 
+from palladion.exporter.attributes import Word
 from palladion.exporter.names import sanitized
 from palladion.exporter.scalars import NUMPY_NAMES
 
@@ -79,3 +80,20 @@ class PythonNames:
             name = f"{base}_{number}" if number > 1 or base[-1] == "_" else base + "_"
         self._taken.add(name)
         return name
+
+
+def tuple_text(texts) -> str:
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+def attribute_text(value) -> str:
+    """An attribute as Python source: words are element types, or strings for who knows what they are."""
+    if isinstance(value, Word):
+        return dtype_text(value.text) if value.text in NUMPY_NAMES else repr(value.text)
+    if isinstance(value, tuple):
+        return tuple_text([attribute_text(one) for one in value])
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {attribute_text(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, float) and value != value:
+        return "float('nan')"
+    return repr(value)

@@ -3,7 +3,7 @@
 from palladion.jax_source import reading, spelling
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.gpu_ops import named
-from palladion.jax_source.writer import tuple_text
+from palladion.jax_source.spelling import tuple_text
 
 
 

@@ -12,7 +12,8 @@ from palladion.exporter.attributes import Word
 from palladion.exporter.elementwise_names import ELEMENTWISE
 from palladion.jax_source import reading, spelling
 from palladion.jax_source.errors import ToJaxError
-from palladion.jax_source.writer import Many, attribute_text, tuple_text
+from palladion.jax_source.spelling import attribute_text, tuple_text
+from palladion.jax_source.writer import Many
 
 # lax's name where it is not the primitive's; the last have no public function.
 _LAX_NAMES = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "not": "bitwise_not"}

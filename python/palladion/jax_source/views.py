@@ -2,7 +2,7 @@
 
 from palladion.jax_source import reading, spelling
 from palladion.jax_source.errors import ToJaxError
-from palladion.jax_source.writer import attribute_text, tuple_text
+from palladion.jax_source.spelling import attribute_text, tuple_text
 
 
 def _atom(block, arg) -> str:

@@ -6,10 +6,9 @@ says they do. What each operation looks like is in the tables (value_ops.py, ref
 
 import dataclasses
 
-from palladion.exporter.attributes import Word
-from palladion.exporter.scalars import NUMPY_NAMES
 from palladion.jax_source import reading, spelling
 from palladion.jax_source.errors import ToJaxError
+from palladion.jax_source.views import view_text
 
 INDENT = "    "
 LINE = 110
@@ -68,7 +67,6 @@ class Block:
             if not self.context.kernel["mesh"]:
                 raise ToJaxError("an array constant; pl.pallas_call takes none, pass it as an operand")
             return spelling.dense_text(reading.dense_array(arg["dense"]), arg["dense"]["dtype"])
-        from palladion.jax_source.views import view_text
 
         return view_text(self, arg)
 
@@ -119,7 +117,7 @@ class Block:
         if returned is not None:
             inner.lines.append(returned(results))
         elif results:
-            inner.lines.append(f"return {tuple_text(results)}")
+            inner.lines.append(f"return {spelling.tuple_text(results)}")
         return inner.lines or ["pass"]
 
 
@@ -128,20 +126,3 @@ def define_lines(name: str, params, body) -> list:
     if len(head) > LINE:
         head = f"def {name}(\n" + "".join(f"{INDENT * 2}{param},\n" for param in params) + "):"
     return [*head.split("\n"), *(INDENT + line for line in body)]
-
-
-def tuple_text(texts) -> str:
-    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
-
-
-def attribute_text(value) -> str:
-    """An attribute as Python source: words are element types, or strings for who knows what they are."""
-    if isinstance(value, Word):
-        return spelling.dtype_text(value.text) if value.text in NUMPY_NAMES else repr(value.text)
-    if isinstance(value, tuple):
-        return tuple_text([attribute_text(one) for one in value])
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {attribute_text(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, float) and value != value:
-        return "float('nan')"
-    return repr(value)
