@@ -7,6 +7,8 @@ applies to must fail in the way it says, and every other must come back.
 import dataclasses
 from collections.abc import Callable
 
+import round_trip
+
 from palladion.jax_source import reading
 
 
@@ -19,7 +21,7 @@ class Reason:
     said: str = ""
     when: Callable = lambda kernel: False
     cases: frozenset = frozenset()
-    families: frozenset = frozenset()
+    finding: str = ""  # what the case expects
     may_come_back: bool = False
 
 
@@ -56,8 +58,7 @@ def _named(*names) -> frozenset:
 
 
 REASONS = (
-    Reason("wrong on purpose: a chip or its compiler refuses it, and JAX may refuse to make it", families=_named(
-        "limits_gpu", "limits_tpu", "limits_backends"), may_come_back=True),
+    Reason("wrong on purpose: a chip or its compiler refuses it, and JAX may refuse to make it", finding="ILLEGAL", may_come_back=True),
     Reason("several devices run it together, which needs `jax.shard_map` around the call", "several devices", lambda k: "devices" in k["other"]),
     Reason("`pl.pallas_call` takes no array constants", "an array constant", _has_constant),
     Reason("semaphores as operands of the call", "", _semaphore_operand),
@@ -87,7 +88,18 @@ REASONS = (
 )
 
 
+def _expects(case: str, kind: str) -> bool:
+    """False for a kernel that JAX ships, which is no case."""
+    path = round_trip.CASES / f"{case}.case"
+    return path.is_file() and f"\n# finding: {kind} " in path.read_text(encoding="utf-8")
+
+
+def _applies(reason: Reason, case: str, kernel: dict) -> bool:
+    if reason.finding:
+        return _expects(case, reason.finding)
+    return case in reason.cases or reason.when(kernel)
+
+
 def reason_for(case: str, kernel: dict) -> Reason | None:
     """The first that applies to the kernel of `family/name`."""
-    family = case.partition("/")[0]
-    return next((reason for reason in REASONS if case in reason.cases or family in reason.families or reason.when(kernel)), None)
+    return next((reason for reason in REASONS if _applies(reason, case, kernel)), None)
