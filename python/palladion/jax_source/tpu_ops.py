@@ -3,7 +3,7 @@
 from palladion.jax_source import reading, spelling
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.gpu_ops import named
-from palladion.jax_source.spelling import tuple_text
+from palladion.jax_source.spelling import attribute_text, tuple_text
 
 
 
@@ -26,7 +26,7 @@ def _signal(block, instr):
     texts, attrs = named(block, instr), reading.attributes(instr["attrs"])
     device = _device(block, instr, attrs)
     if "memory_scope" in attrs:
-        return f"plgpu.semaphore_signal({texts['ref']}, {texts['inc']}, device_id={device}, memory_scope={attrs['memory_scope']!r})"
+        return f"plgpu.semaphore_signal({texts['ref']}, {texts['inc']}, device_id={device}, memory_scope={attribute_text(attrs['memory_scope'])})"
     core = texts.get("core_index", "None")
     where = "" if device == "None" and core == "None" else f", device_id={device}, device_id_type={_device_type(attrs)}, core_index={core}"
     return f"pl.semaphore_signal({texts['ref']}, {texts['inc']}{where})"
@@ -34,7 +34,7 @@ def _signal(block, instr):
 
 def _wait(block, instr):
     texts, attrs = named(block, instr), reading.attributes(instr["attrs"])
-    scope = f", memory_scope={attrs['memory_scope']!r}" if "memory_scope" in attrs else ""
+    scope = f", memory_scope={attribute_text(attrs['memory_scope'])}" if "memory_scope" in attrs else ""
     decrement = "" if texts.get("decrement", "True") == "True" else f", decrement={texts['decrement']}"
     return f"{'plgpu' if scope else 'pl'}.semaphore_wait({texts['ref']}, {texts['value']}{decrement}{scope})"
 
