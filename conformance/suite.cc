@@ -54,8 +54,8 @@ class Suite {
 
   absl::Status RunOne(const SelectedCase& selected, std::optional<Backend>& backend, CaseRecord& record) const {
     if (!selected.test.ok()) return absl::OkStatus();
-    if (backend.has_value()) return backend->Run(*selected.test, record);
     try {
+      if (backend.has_value()) return backend->Run(*selected.test, record);
       record.messages = RunCase(*selected.test, options_.forms).failures;
     } catch (const std::exception& error) {  // memory is short; other cases may need less
       record.messages = {error.what()};

@@ -19,9 +19,9 @@ std::vector<CheckPart> InOrder(std::vector<CheckPart> parts) {
 }  // namespace
 
 std::string MadeFor(const TrialRunner& runner, const CheckOptions& options) {
-  return Cat(runner.NameOf(runner.ScheduleOfSeed(0)), " races=", options.races, " definedness=", options.definedness,
-             " contracts=", options.contracts, " seeds=", options.seeds, " all=", options.all_seeds,
-             " budget=", options.step_budget, "/", options.run.loop_budget);
+  return Cat("palladion ", PALLADION_VERSION, " ", runner.NameOf(runner.ScheduleOfSeed(0)), " races=", options.races,
+             " definedness=", options.definedness, " contracts=", options.contracts, " seeds=", options.seeds,
+             " all=", options.all_seeds, " budget=", options.step_budget, "/", options.run.loop_budget);
 }
 
 absl::Status ExpectSeeds(const CheckPart& part, const CheckOptions& options) {
@@ -70,7 +70,7 @@ PartsTogether Together(const std::vector<CheckPart>& parts, std::int64_t seeds) 
   PartsTogether all{.ran = {{0, 1}}};
   std::int64_t next = 1;
   for (const CheckPart& part : InOrder(parts)) {
-    all.gap |= part.first != next;
+    all.gap |= part.first != next || (!part.stopped && part.schedules != part.last - part.first);
     all.stopped |= part.stopped;
     all.schedules += part.schedules;
     all.ran.push_back({part.first, part.first + part.schedules});

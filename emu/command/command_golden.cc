@@ -30,7 +30,10 @@ absl::StatusOr<ExitCode> CommandGolden(const CommandLine& line, const Console& c
                                           output.derivation))
                 << "\n";
   console.out << "wrote " << line.Flag("out") << "\n";
-  return ExitCode::kClean;
+  if (!bundle.defect) return ExitCode::kClean;
+  console.out << "warning: the kernel has a defect (report.json), so other orders may give other outputs than these; "
+                 "mend it first: palladion check\n";
+  return ExitCode::kDefect;
 }
 
 }  // namespace palladion::command

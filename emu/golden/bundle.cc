@@ -69,7 +69,8 @@ absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tenso
                 .operands = kernel.inputs(),
                 .inputs = inputs,
                 .outputs = {},
-                .report = ToJson(report)};
+                .report = ToJson(report),
+                .defect = ExitCodeOf(report) != ExitCode::kClean};
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     bundle.outputs.push_back({.operand = kernel.outputs()[i],
                               .values = std::move(result.outputs[i]),

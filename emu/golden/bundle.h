@@ -33,7 +33,8 @@ struct Bundle {
   std::vector<OperandDescription> operands;  // of the inputs
   std::vector<Tensor> inputs;
   std::vector<GoldenOutput> outputs;
-  std::string report;  // of a check, as JSON
+  std::string report;   // of a check, as JSON
+  bool defect = false;  // that check found one: another order, or another fill, may give other outputs
 };
 
 struct GoldenOptions {

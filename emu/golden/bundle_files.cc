@@ -147,7 +147,28 @@ class Reader {
         PALLADION_ASSIGN_OR_RETURN(output.tolerance, Array("tolerance", output.operand, DType::kF64));
       }
     }
+    PALLADION_RETURN_IF_ERROR(ExpectKernelsOwn(bundle));
     return bundle;
+  }
+
+  // The manifest has no hash of its own: what it says of operands is the kernel's, or the bundle was changed.
+  absl::Status ExpectKernelsOwn(const Bundle& bundle) const {
+    PALLADION_ASSIGN_OR_RETURN(
+        const PreparedKernel kernel,
+        PrepareText(bundle.text, {.kernel = bundle.kernel, .target = bundle.target, .path = "kernel.pkir"}));
+    const auto same = [](const OperandDescription& a, const OperandDescription& b) {
+      return a.name == b.name && a.label == b.label && a.dtype == b.dtype && a.shape == b.shape;
+    };
+    const auto same_output = [&](const GoldenOutput& golden, const OperandDescription& output) {
+      return same(golden.operand, output) && golden.tolerance.has_value() == IsFloat(output.dtype);
+    };
+    const auto &inputs = kernel.inputs(), &outputs = kernel.outputs();
+    if (std::equal(bundle.operands.begin(), bundle.operands.end(), inputs.begin(), inputs.end(), same) &&
+        std::equal(bundle.outputs.begin(), bundle.outputs.end(), outputs.begin(), outputs.end(), same_output))
+      return absl::OkStatus();
+    return absl::InvalidArgumentError(Cat((directory_ / kManifest).string(),
+                                          ": expected the operands of kernel.pkir; found others; the file was changed, "
+                                          "write the bundle again"));
   }
 
   absl::StatusOr<OperandDescription> OperandOf(const Json& json) const {

@@ -45,14 +45,18 @@ absl::StatusOr<Comparison> Compare(const Bundle& bundle, std::vector<FoundOutput
   Comparison out{.kernel = bundle.kernel, .target = bundle.target};
   std::vector<const Tensor*> compared;
   for (const GoldenOutput& golden : bundle.outputs) {
-    const auto given = std::find_if(found.begin(), found.end(), [&](const FoundOutput& one) {
+    const auto is_it = [&](const FoundOutput& one) {
       return one.name == golden.operand.name || (!one.name.empty() && one.name == golden.operand.label);
-    });
+    };
+    const auto given = std::find_if(found.begin(), found.end(), is_it);
     absl::Status status = absl::OkStatus();
     if (given == found.end()) {
       status = absl::InvalidArgumentError(Cat("output '", golden.operand.name, "' is missing: expected ",
                                               TypeString(golden.operand.dtype, golden.operand.shape), " as ",
                                               golden.operand.name, ".npy"));
+    } else if (const auto times = std::count_if(found.begin(), found.end(), is_it); times > 1) {
+      status = absl::InvalidArgumentError(
+          Cat("output '", golden.operand.name, "' is given ", times, " times: expected it once"));
     } else {
       status = given->values.ok() ? CheckFits(golden, *given->values) : given->values.status();
     }

@@ -1,5 +1,7 @@
 // A comparison in words and as JSON. The format of the JSON: docs/compare.md.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -9,6 +11,11 @@
 
 namespace palladion::golden {
 namespace {
+
+// JSON's readers take whole numbers of 63 bits.
+std::int64_t Counted(std::uint64_t number) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(number, std::numeric_limits<std::int64_t>::max()));
+}
 
 std::string BinName(std::size_t bin) {
   if (bin + 1 == kUlpBins) return "more";
@@ -80,7 +87,7 @@ void Write(const OutputComparison& one, reports::JsonWriter& json) {
   json.Key("unbounded").Number(one.unbounded).Key("nan_differs").Number(one.nan_differs);
   json.Key("infinity_differs").Number(one.infinity_differs).Key("zero_sign_differs").Number(one.zero_sign_differs);
   json.Key("largest_absolute").Real(one.largest_absolute).Key("largest_relative").Real(one.largest_relative);
-  json.Key("largest_ulps").Number(static_cast<std::int64_t>(one.largest_ulps)).Key("ulps").Open('{');
+  json.Key("largest_ulps").Number(Counted(one.largest_ulps)).Key("ulps").Open('{');
   for (std::size_t bin = 0; bin < kUlpBins; ++bin) {
     if (one.ulps[bin] != 0) json.Key(BinName(bin)).Number(one.ulps[bin]);
   }

@@ -33,11 +33,16 @@ class Rule {
   absl::StatusOr<std::vector<Bound>> Bounds() {
     const auto is_float = [](const Type& type) { return type.is_array() && IsFloat(type.dtype); };
     std::vector<Bound> none(instr_.types.size());
+    const bool exact = std::none_of(op_.in.begin(), op_.in.end(), [](const Bound& e) { return e.has_value(); });
+    const auto is_integer = [](const Type& type) {
+      return type.is_array() && !IsFloat(type.dtype) && type.dtype != DType::kBool;
+    };
+    if (!exact && std::any_of(instr_.types.begin(), instr_.types.end(), is_integer))
+      return absl::UnimplementedError(Cat("no rule bounds the integers that ", instr_.name, " makes of floats"));
     if (std::none_of(instr_.types.begin(), instr_.types.end(), is_float)) return none;
     const bool of_floats = std::any_of(instr_.args.begin(), instr_.args.end(), [&](const Arg& arg) {
       return arg.kind != Arg::Kind::kNone && is_float(writer_.TypeOfArg(arg));
     });
-    const bool exact = std::none_of(op_.in.begin(), op_.in.end(), [](const Bound& e) { return e.has_value(); });
     switch (RowOf(instr_).flow) {
       case Flow::kMove:
       case Flow::kSelect:

@@ -33,18 +33,23 @@ absl::StatusOr<std::vector<Tensor>> RunErrorKernel(const PreparedKernel& kernel,
 double Summed(const Kernel& kernel, const Region& region) {
   double n = 0;
   for (const Instr& instr : region.body) {
-    const Flow flow = RowOf(instr).flow;
-    const bool sums = flow == Flow::kDot || flow == Flow::kReduce || flow == Flow::kPrefix;
-    if (sums && !instr.args.empty() && instr.args[0].kind == Arg::Kind::kValue) {
-      const Shape& shape = kernel.values[instr.args[0].value.index()].type.shape;
-      if (!shape.empty()) n += static_cast<double>(*std::max_element(shape.begin(), shape.end()));
+    const OpRow& row = RowOf(instr);
+    const bool sums =
+        row.unit == Unit::kMatrix || row.flow == Flow::kDot || row.flow == Flow::kReduce || row.flow == Flow::kPrefix;
+    std::int64_t most = 0;  // no sum is longer than the longest dimension of an operand
+    for (const Arg& arg : instr.args) {
+      if (!sums || arg.kind != Arg::Kind::kValue) continue;
+      const Shape& shape = kernel.values[arg.value.index()].type.shape;
+      if (!shape.empty()) most = std::max(most, *std::max_element(shape.begin(), shape.end()));
     }
+    n += static_cast<double>(most);
     for (const Region& inner : instr.regions) n += Summed(kernel, inner);
   }
   return n;
 }
 
-// Where no bound can be computed: gamma_n of the largest result, n what the text sums in all programs of the grid.
+// Where no bound can be computed: n u of the largest result, n what the text sums in all programs of the grid. More
+// than the largest result itself would hold nothing to anything.
 void Estimate(const PreparedKernel& kernel, std::string_view why, GoldenOutput& output) {
   const Module module = OnlyKernel(kernel);
   double n = 1;
@@ -58,13 +63,13 @@ void Estimate(const PreparedKernel& kernel, std::string_view why, GoldenOutput& 
     const double x = std::abs(NumberAt(output.values, i));
     if (std::isfinite(x)) largest = std::max(largest, x);
   }
-  const double growth = Gamma(n * programs, UnitRoundoff(sum)) * largest;
+  const double growth = std::min(1.0, n * programs * UnitRoundoff(sum)) * largest;
   output.tolerance.emplace(DType::kF64, output.operand.shape);
   for (std::int64_t i = 0; i < output.values.num_elements(); ++i)
     output.tolerance->data<double>()[i] = growth + 2 * UnitRoundoff(dtype) * std::abs(NumberAt(output.values, i));
   output.derivation =
-      Cat("an estimate, no bound (", std::string(why), "): gamma_n max|o| + 2 u |o|, n = ", n * programs,
-          ", gamma_n of ", Name(sum), ", u = ", UnitRoundoff(dtype), " of ", Name(dtype));
+      Cat("an estimate, no bound (", std::string(why), "): min(1, n v) max|o| + 2 u |o|, n = ", n * programs, ", v of ",
+          Name(sum), ", u = ", UnitRoundoff(dtype), " of ", Name(dtype));
 }
 
 }  // namespace

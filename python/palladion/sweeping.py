@@ -144,6 +144,8 @@ def run_job(task: Task, seeds: tuple[int, int] | None, parts: list[dict] | None,
         _raise_if_late(start, seconds)
         if str(error).startswith("CANCELLED"):
             raise InterruptedError("a signal ended it") from None
+        if "out of memory" in str(error):  # of this host; another one may have more
+            raise MemoryError(str(error)) from None
         return {"refused": str(error)}
     if report.get("interrupted"):
         _raise_if_late(start, seconds)
