@@ -99,6 +99,9 @@ TEST(Compare, WhatDoesNotFitIsSaidAndTheOthersAreCompared) {
   EXPECT_EQ(ExitCode::kMalformed, ExitCodeOf(*comparison));
   EXPECT_EQ("output 'o': expected f32[8]; found f32[4]", comparison->outputs[0].error.message());
   EXPECT_EQ(std::vector<std::string>{"p"}, comparison->unknown);
+  comparison = Compare(bundle, {{"o", bundle.outputs[0].values}, {"o", Floats("zeros")}}, {});
+  ASSERT_TRUE(comparison.ok()) << comparison.status();
+  EXPECT_EQ("output 'o' is given 2 times: expected it once", comparison->outputs[0].error.message());
   comparison = Compare(bundle, {}, {});
   ASSERT_TRUE(comparison.ok()) << comparison.status();
   EXPECT_TRUE(absl::StrContains(ToText(*comparison), "output 'o' is missing: expected f32[8] as o.npy"));

@@ -103,6 +103,29 @@ TEST(Tolerance, WhereThereIsNoRuleItIsAnEstimateAndSaysSo) {
   EXPECT_TRUE(absl::StrContains(bundle.outputs[0].derivation, "'sort'")) << bundle.outputs[0].derivation;
 }
 
+// A sine one unit away may be another integer.
+TEST(Tolerance, IntegersOfInexactFloatsAreAnEstimate) {
+  const std::string body =
+      "    %a = get(%xr) : f32[8,64];\n    %s = sin(%a) : f32[8,64];\n    %i = convert_element_type{to=i32}(%s) : "
+      "i32[8,64];\n    %f = convert_element_type{to=f32}(%i) : f32[8,64];\n"
+      "    %c = slice{start=[0,0], limit=[8,8], strides=[1,1]}(%f) : f32[8,8];\n    _ = swap(%orf, %c) : f32[8,8];\n";
+  const Bundle bundle = Made(DotKernel(body), {Of(DType::kF32, {8, 64}, "iota"), Of(DType::kF32, {64, 8}, "zeros")});
+  EXPECT_TRUE(absl::StrContains(bundle.outputs[0].derivation, "an estimate, no bound")) << bundle.outputs[0].derivation;
+}
+
+// However much is summed, an estimate is never more than the largest result.
+TEST(Tolerance, AnEstimateStaysFinite) {
+  const std::string sorted =
+      "    %a = get(%xr) : f32[8,64];\n    %s = sort{dim=1, stable=true, num_keys=1}(%a) : f32[8,64];\n"
+      "    %c = slice{start=[0,0], limit=[8,8], strides=[1,1]}(%s) : f32[8,8];\n    _ = swap(%orf, %c) : f32[8,8];\n";
+  std::string text = DotKernel(sorted);
+  text.replace(text.find("grid [1]"), 8, "grid [1,30000]");
+  for (const char* values : {"full(3)", "zeros"}) {
+    const Bundle bundle = Made(text, {Of(DType::kF32, {8, 64}, values), Of(DType::kF32, {64, 8}, "zeros")});
+    for (const double e : bundle.outputs[0].tolerance->span<double>()) EXPECT_LE(e, 3.01) << values;
+  }
+}
+
 TEST(Tolerance, IntegersAreExact) {
   const std::string copy = "    %a = get(%xr) : i32[4];\n    _ = swap(%orf, %a) : i32[4];";
   const Bundle bundle = Made(VectorKernel(copy), {Of(DType::kI32, {4}, "iota")});

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -133,6 +135,36 @@ def test_a_bundle_whose_files_were_changed_is_refused(bundle):
     with pytest.raises(palladion.PalladionError, match="as the manifest says; found") as refused:
         palladion.compare(folder, {"o": right})
     assert refused.value.code == 4
+
+
+@pytest.mark.parametrize("changed", [{"name": "../o"}, {"label": "p"}, {"shape": [128, 32]}, {"tolerance": False}, None])
+def test_a_manifest_that_is_not_the_kernels_is_refused(bundle, changed):
+    folder, right = bundle
+    path = os.path.join(folder, "manifest.json")
+    with open(path, encoding="utf-8") as stream:
+        manifest = json.load(stream)
+    if changed is None:
+        manifest["outputs"] = []
+    else:
+        manifest["outputs"][0].update(changed)
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump(manifest, stream)
+    with pytest.raises(palladion.PalladionError) as refused:
+        palladion.compare(folder, {"o": right})
+    assert refused.value.code == 4
+
+
+def test_the_command_says_that_a_kernel_has_a_defect(tmp_path):
+    text = ("pkir 1;\nkernel @k {\n  backend mosaic_tpu;\n  params {dimension_semantics=[\"parallel\"]};\n  grid [2];\n  in %x: f32[2,8,128] block (sq,8,128) map (%i: i32[]) "
+            "{ return %i, 0:i32, 0:i32; };\n  out %o: f32[8,128] block (8,128) map (%i: i32[]) { return 0:i32, 0:i32; };\n  body @k "
+            "(%xr: ref<default,f32[8,128]>, %orf: ref<default,f32[8,128]>) {\n    %v = get(%xr) : f32[8,128];\n    _ = swap(%orf, %v) : "
+            "f32[8,128];\n    return;\n  }\n}\n")
+    kernel = tmp_path / "k.pkir"
+    kernel.write_text(text, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "palladion", "golden", kernel, "--in", "x=iota", "--out", tmp_path / "bundle"],
+                          capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "warning: the kernel has a defect" in done.stdout and (tmp_path / "bundle" / "manifest.json").exists()
 
 
 def test_a_folder_that_holds_something_is_left_alone(bundle):
