@@ -84,7 +84,8 @@ def families_table(records: dict) -> str:
     lines += ["", "| page | " + " | ".join(f"`{name}`" for name in records) + " |", "|---" * (len(records) + 1) + "|"]
     for page in sorted({page for record in records.values() for page in record["families"]}):
         cells = [_cell(record["families"].get(page)) for record in records.values()]
-        lines.append(f"| [{page.removesuffix('.md')}](spec/{page}) | " + " | ".join(cells) + " |")
+        place = "spec/" if os.path.exists(os.path.join(ROOT, "docs/spec", page)) else ""
+        lines.append(f"| [{page.removesuffix('.md')}]({place}{page}) | " + " | ".join(cells) + " |")
     lines.append("| all cases | " + " | ".join(_cell(record["totals"]) for record in records.values()) + " |")
     return "\n".join(lines) + "\n"
 

@@ -30,11 +30,12 @@ def test_random_kernels_compute_what_jaxs_tpu_interpreter_computes():
         assert found is None, f"kernel {seed}: {found.found}\n{found.text}"
 
 
-@pytest.mark.parametrize("seed", (35, 37, 39, 56, 67, 95, 106, 114, 158, 197, 218, 228, 246, 292))
-def test_random_kernels_of_threads_compute_what_jaxs_gpu_interpreter_computes(seed):
-    """Barriers, copies and shared memory: of the hunt's first 300 kernels those that give one result in every order."""
-    assert differential.made(seed, "gpu") is not None
-    assert differential.judge(seed, "gpu") is None
+if jax.__version_info__[:2] == (0, 10):  # the interpreter of another release takes other kernels
+    @pytest.mark.parametrize("seed", (35, 37, 39, 56, 67, 95, 106, 114, 158, 197, 218, 228, 246, 292))
+    def test_random_kernels_of_threads_compute_what_jaxs_gpu_interpreter_computes(seed):
+        """Barriers, copies and shared memory: of the hunt's first 300 kernels those that give one result in every order."""
+        assert differential.made(seed, "gpu") is not None
+        assert differential.judge(seed, "gpu") is None
 
 
 def test_a_seed_is_a_kernel():
