@@ -1,5 +1,7 @@
 """Operations of TPUs, and the semaphores that GPUs have as well: copies, signals and waits, matrix units."""
 
+import inspect
+
 from palladion.jax_source import reading, spelling
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.gpu_ops import named
@@ -52,8 +54,16 @@ def _dma_start(block, instr):
 
 
 def _dma_wait(block, instr):
-    dummy = reading.attributes(instr["attrs"]).get("insert_dummy_device", False)
-    return _copy(block, instr, "tpu_primitives.dma_wait_p") + f", insert_dummy_device={dummy})"
+    name = _wait_parameter()
+    return _copy(block, instr, "tpu_primitives.dma_wait_p") + f", {name}={reading.attributes(instr['attrs']).get(name, False)})"
+
+
+def _wait_parameter() -> str:
+    """What tells the two ends of a copy apart: JAX 0.12 gave it another name, and each takes only its own."""
+    from jax._src.pallas.mosaic import primitives
+
+    known = inspect.signature(primitives._dma_wait_abstract_eval).parameters
+    return next(name for name in ("is_wait_send", "insert_dummy_device") if name in known)
 
 
 def _matmul_push(block, instr):
