@@ -84,15 +84,15 @@ def test_jax_interpret_agrees_on_arithmetic():
     assert cases["elementwise/mul"]["messages"] == ["o: element [1]: expected 1e-40, found 0.0"]  # XLA on CPU flushes subnormals
 
 
+def test_the_tpu_interpreter_finds_a_race_and_none_where_there_is_none():
+    racy, clean = "checks/050_gmem_block_ww_racy", "tpu/dma_start"
+    cases = outcomes(jax_tpu_interpret, clean, "elementwise/add_wraps", racy)
+    assert cases[clean]["outcome"] == cases["elementwise/add_wraps"]["outcome"] == "passed", cases
+    assert cases[clean]["codes"] == {"found": [], "missed": [], "wrong": []}
+    assert cases[racy]["outcome"] == "unsupported"  # a kernel for GPUs
+
+
 if OF_THE_RECORDS:
-    def test_the_tpu_interpreter_finds_a_race_and_none_where_there_is_none():
-        racy, clean = "checks/050_gmem_block_ww_racy", "tpu/dma_start"
-        cases = outcomes(jax_tpu_interpret, clean, "elementwise/add_wraps", racy)
-        assert cases[clean]["outcome"] == cases["elementwise/add_wraps"]["outcome"] == "passed", cases
-        assert cases[clean]["codes"] == {"found": [], "missed": [], "wrong": []}
-        assert cases[racy]["outcome"] == "unsupported"  # a kernel for GPUs
-
-
     def test_the_gpu_interpreter_finds_a_race_and_none_where_there_is_none():
         cases = outcomes(jax_gpu_interpret, "gpu_corpus/001_smem_ww_two_threads_clean", "gpu_corpus/001_smem_ww_two_threads_racy", "tpu/dma_start")
         assert cases["gpu_corpus/001_smem_ww_two_threads_clean"]["outcome"] == "passed", cases
