@@ -46,12 +46,12 @@ class _Recorded(_library.Program):
     runs: list = []
     recording = False
 
-    def __init__(self, text, kernel=None, target=None):
-        super().__init__(text, kernel, target)
+    def __init__(self, text, *rest):
+        super().__init__(text, *rest)
         self.text = text
 
-    def run(self, inputs, outputs):
-        result = super().run(inputs, outputs)
+    def run(self, inputs, outputs, *budget):
+        result = super().run(inputs, outputs, *budget)
         if _Recorded.recording:
             self.runs.append((self, [np.array(a) for a in inputs], [np.array(a) for a in outputs]))
         return result

@@ -23,7 +23,7 @@ void Ring(benchmark::State& state) {
   const auto slots = static_cast<std::int32_t>(state.range(0)), reads = static_cast<std::int32_t>(state.range(1));
   memory_model::AgentTable agents;
   const AgentId producer = agents.Add("producer", {}), consumer = agents.Add("consumer", {});
-  memory_model::AccessHistory history(Shape{slots, 128, 64}, 2);
+  memory_model::AccessHistory history(Shape{slots, 128, 64}, ElementSize(2));
   std::vector<memory_model::AccessConflict> conflicts;
   memory_model::ClockBundle full, free;
   memory_model::AccessSet set = memory_model::AccessSet::Of(memory_model::AccessBox{
@@ -63,7 +63,7 @@ void RingOfBarriers(benchmark::State& state) {
   memory_model::ConcurrencyModel model;
   const AgentId producer = model.agents().Add("producer", {}), consumer = model.agents().Add("consumer", {});
   const BufferId buffer{0};
-  model.Adopt(buffer, {"ring", Shape{4, 128, 64}, 2, memory_model::ProxySpace::kShared, {}});
+  model.Adopt(buffer, {"ring", Shape{4, 128, 64}, ElementSize(2), memory_model::ProxySpace::kShared, {}});
   std::vector<BarrierId> full, free;
   for (int i = 0; i < 4; ++i) {
     full.push_back(model.MakeBarrier({"full"}));
@@ -94,7 +94,7 @@ BENCHMARK(RingOfBarriers);
 void Scattered(benchmark::State& state) {
   memory_model::AgentTable agents;
   const AgentId producer = agents.Add("producer", {}), consumer = agents.Add("consumer", {});
-  memory_model::AccessHistory history(Shape{128, 64}, 2);
+  memory_model::AccessHistory history(Shape{128, 64}, ElementSize(2));
   std::vector<memory_model::AccessConflict> conflicts;
   for (auto _ : state) {
     const memory_model::AccessEvent write{.who = producer, .time = agents.NowOf(producer), .kind = AccessKind::kWrite};

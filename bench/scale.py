@@ -1,4 +1,4 @@
-"""How time and memory grow with a launch: programs, blocks, threads, clusters, copies in flight, loop iterations, bytes.
+"""How time and memory grow with a launch: programs, blocks, threads, clusters, devices, copies in flight, loop iterations, bytes.
 
     ./dev bench scale [--filter X] [--json FILE] [--no-docs]
 
@@ -13,6 +13,7 @@ import argparse
 import dataclasses
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -147,6 +148,81 @@ def operand(kilobytes: int) -> str:
     return mesh("    %v = get(%xr) : i32[{n},256];\n    _ = swap(%or, %v) : i32[{n},256];".replace("{n}", str(kilobytes)), kilobytes, columns=256)
 
 
+def devices(n: int) -> str:
+    body = f"""    %sem = get_global{{what="sem"}}() : ref<gmem,sem[]>;
+    %d = axis_index{{axis="d"}}() : i32[];
+    %up = add(%d, 1:i32) : i32[];
+    %next = rem(%up, {n}:i32) : i32[];
+    %v = get(%xr) : i32[1,32];
+    _ = swap(%or.peer(%next, mesh), %v) : i32[1,32];
+    semaphore_signal{{device_id_type=mesh}}(ref=%sem, inc=1:i32, device_id=%next, core_index=none);
+    semaphore_wait(ref=%sem, value=1:i32, decrement=true);"""
+    return mesh(body, 1).replace("backend mosaic_gpu;", f"backend mosaic_gpu;\n  devices {{d={n}}};")
+
+
+def blocks_of_devices(count: int):
+    """Each block tells the one with its number on the next device, and writes there: blocks of all devices by their number."""
+    def text(n: int) -> str:
+        body = f"""    %i = axis_index{{axis="i"}}() : i32[];
+    %d = axis_index{{axis="d"}}() : i32[];
+    %up = add(%d, 1:i32) : i32[];
+    %next = rem(%up, {count}:i32) : i32[];
+    run_scoped{{collective_axes=[]}}() (%sem: ref<gmem,sem[]> as "sem", %s: ref<smem,i32[32]> as "s", %b: ref<smem,barrier{{arrivals=1}}[1]> as "b") {{
+      copy_gmem_to_smem{{oob_mode=zeros}}(src=%xr.at[%i, *], dst=%s, barrier=%b.at[0]);
+      barrier_wait(barrier=%b.at[0]);
+      %v = get(%s) : i32[32];
+      _ = swap(%or.peer(%next, mesh).at[%i, *], %v) : i32[32];
+      semaphore_signal{{device_id_type=mesh}}(ref=%sem, inc=1:i32, device_id=%next, core_index=none);
+      semaphore_wait(ref=%sem, value=1:i32, decrement=true);
+      return;
+    }};"""
+        each = max(1, n // count)
+        return mesh(body, each, grid=each).replace("backend mosaic_gpu;", f"backend mosaic_gpu;\n  devices {{d={count}}};")
+    return text
+
+
+_TENSOR = """pkir 1;
+kernel @k {{
+  backend mosaic_gpu;
+  in %x: f16[128,64] space gmem;
+  in %y: f16[64,128] space gmem;
+  out %o: f32[{rows},128] space gmem;
+  mesh gpu {{grid=[{grid}], grid_names=[{grid_name}], cluster=[], cluster_names=[], threads=none, thread_name=none}};
+  body @k (%xr: ref<gmem,f16[128,64]> as "x_ref", %yr: ref<gmem,f16[64,128]> as "y_ref", %or: ref<gmem,f32[{rows},128]> as "o_ref") {{
+    {first}
+    run_scoped{{collective_axes=[]}}() (%a: ref<smem,f16[16,1,8,64]> as "a", %acc: ref<tmem,f32[128,128]> as "acc",
+    %b: ref<smem,f16[8,2,8,64]> as "b", %done: ref<smem,barrier{{arrivals=1, orders_tensor_core=true}}[1]> as "done",
+    %full: ref<smem,barrier{{arrivals=2, orders_tensor_core=false}}[1]> as "full", %left: ref<tmem,f16[128,64] {{packing=2}}> as "left") {{
+      copy_gmem_to_smem{{oob_mode=zeros}}(src=%xr, dst=%a.unswizzle(128).untile[8,64], barrier=%full);
+      copy_gmem_to_smem{{oob_mode=zeros}}(src=%yr, dst=%b.unswizzle(128).untile[8,64], barrier=%full);
+      barrier_wait(barrier=%full);
+      %v = get(%a.unswizzle(128).untile[8,64]) : f16[128,64];
+      _ = scan{{length={length}, reverse=false}}(init=0:i32) (%k: i32[]) {{
+        async_store_tmem(ref=%left, value=%v);
+        commit_tmem();
+        tcgen05_mma{{collective_axis=none, arrive=true, scaled=false, sparse=false}}(acc=%acc, a=%left, b=%b.unswizzle(128).untile[8,64], accumulate=false, barrier=%done);
+        barrier_wait(barrier=%done);
+        %w = async_load_tmem(src=%acc) : f32[128,128];
+        wait_load_tmem();
+        %next = add(%k, 1:i32) : i32[];
+        return %next;
+      }} : i32[];
+      return;
+    }};
+    return;
+  }}
+}}
+"""  # fmt: skip
+
+
+def tensor_memory(n: int) -> str:
+    return _TENSOR.format(rows=128, grid="", grid_name="", first="", length=n)
+
+
+def tensor_memory_blocks(n: int) -> str:
+    return _TENSOR.format(rows=128, grid=n, grid_name='"i"', first="", length=1)
+
+
 @dataclasses.dataclass
 class Case:
     unit: str
@@ -161,6 +237,11 @@ CASES = {
     "threads": Case("block of two threads with a barrier", threads, (1 << 13, 1 << 15, 1 << 17, 1 << 19)),
     "clusters": Case("cluster of two blocks, multicast and barrier", clusters, (1 << 12, 1 << 14, 1 << 16, 1 << 18)),
     "copies in flight": Case("copy of one block, all under way at once", in_flight, (1 << 10, 1 << 11, 1 << 12)),
+    "devices": Case("GPU of a ring: store to the next one, signal, wait", devices, (1 << 7, 1 << 8, 1 << 9, 1 << 10)),
+    "blocks of two devices": Case("block of a GPU: copy, store to the next GPU, signal, wait", blocks_of_devices(2), (1 << 13, 1 << 15, 1 << 17)),
+    "blocks of eight devices": Case("block of a GPU: copy, store to the next GPU, signal, wait", blocks_of_devices(8), (1 << 13, 1 << 15, 1 << 17)),
+    "tensor memory": Case("TMEM store, product, load in one block", tensor_memory, (1 << 7, 1 << 9, 1 << 11)),
+    "blocks with tensor memory": Case("block: TMEM store, product, load", tensor_memory_blocks, (1 << 6, 1 << 8, 1 << 10)),
     # Of a check each operation knows all before it that histories remember: larger sizes would take minutes.
     "loop iterations": Case("iteration with a scope, copy, wait, store", iterations, (1 << 14, 1 << 16, 1 << 18), (1 << 8, 1 << 10, 1 << 12)),
     "operand bytes": Case("kilobyte, copied by one block", operand, (1 << 12, 1 << 14, 1 << 16)),
@@ -173,7 +254,8 @@ def measure_once(what: str, text: str) -> tuple:
         path = os.path.join(folder, "k.pkir")
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)
-        command = [os.path.join(ROOT, "build/palladion"), what, path, "--in", "x=iota"]
+        inputs = [word for name in re.findall(r"^  in %(\w+):", text, re.MULTILINE) for word in ("--in", f"{name}=iota")]
+        command = [os.path.join(ROOT, "build/palladion"), what, path, *inputs]
         command += ["--out", folder] if what == "run" else ["--seeds", "1", "--no-contracts"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run([os.path.join(ROOT, "build/bench/peak_memory"), *command], capture_output=True, text=True, check=False)

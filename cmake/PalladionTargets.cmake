@@ -51,8 +51,8 @@ function(palladion_library name)
 endfunction()
 
 # palladion_tests(NAME DIRS dir... LINKS target... [LABELS label...] [DISCOVER mode]): one GoogleTest binary from every
-# *_test.cc of the folders; mode is gtest_discover_tests' DISCOVERY_MODE. `./dev test` runs the tests labelled every_simd_target once under each SIMD target of the host, and leaves those
-# labelled release_only out of the sanitized build.
+# *_test.cc of the folders; mode is gtest_discover_tests' DISCOVERY_MODE. `./dev test` leaves the tests labelled release_only out of
+# the sanitized build, and runs those labelled every_simd_target there in one process for each SIMD target.
 function(palladion_tests name)
   if(NOT PALLADION_TESTS)
     return()

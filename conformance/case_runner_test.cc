@@ -187,6 +187,7 @@ kernel @k {
   mesh gpu {grid=[1], grid_names=["g"], cluster=[], cluster_names=[], threads=none, thread_name=none};
   body @k (%xr: ref<gmem,f16[64,64]>) {
     commit_tmem();  //~ ILLEGAL
+    sc.barrier();
     return;
   }
 }

@@ -2,8 +2,8 @@
 
 The kernels are those of emu/reports/explain/*.txt; why the first is wrong and the other is not says the page, from the
 documentation of the hardware and of JAX. A table here says at which lines each finding is, both of its accesses where it
-has two, and NumPy what the mended kernel computes. Not here: BAR_TC_ORDER, which no check finds yet, and PEER_LIFETIME,
-whose page's kernel is found beyond the end of its text; that pair is written by hand. Does not catch: a page and a table
+has two, and NumPy what the mended kernel computes. Not here: PEER_LIFETIME, whose page's
+kernel is found beyond the end of its text; that pair is written by hand. Does not catch: a page and a table
 that are wrong in the same way.
 """
 
@@ -23,6 +23,7 @@ WRONG = {
     "BAR_DOUBLE": (1, {11: "BAR_DOUBLE@a", 12: "BAR_DOUBLE@a"}),
     "BAR_PENDING": (1, {8: "BAR_PENDING@a", 11: "BAR_PENDING@a"}),
     "BAR_PHASE_SKIP": (0, {16: "BAR_PHASE_SKIP@a", 20: "BAR_PHASE_SKIP@a"}),
+    "BAR_TC_ORDER": (1, {13: "BAR_TC_ORDER@a", 19: "BAR_TC_ORDER@a"}),
     "BAR_UNAWAITED": (1, {10: "BAR_UNAWAITED@a", 11: "BAR_UNAWAITED@a"}),
     "CAPACITY": (1, {2: "CAPACITY"}),
     "CHECK": (1, {10: "CHECK"}),
@@ -33,6 +34,7 @@ WRONG = {
     "GRID_ORDER": (0, {10: "GRID_ORDER@a", 14: "GRID_ORDER@a GRID_ORDER@b", 16: "GRID_ORDER@b"}),
     "ILLEGAL": (1, {8: "ILLEGAL", 9: "ILLEGAL"}),
     "INDEX_TYPE": (1, {5: "INDEX_TYPE", 6: "ILLEGAL", 7: "ILLEGAL"}),
+    "LAUNCH_CONTROL": (1, {5: "OUT_MISSING", 10: "LAUNCH_CONTROL", 13: "NONDET"}),
     "LIVELOCK": (1, {12: "LIVELOCK"}),
     "NONDET": (2, {13: "NONDET@a"}),
     "NOT_AWAITED": (1, {11: "NOT_AWAITED"}),
@@ -47,7 +49,7 @@ WRONG = {
     "RACE_ASYNC": (1, {10: "RACE_ASYNC@a", 11: "RACE_ASYNC@a UNINIT@b", 13: "NONDET@c UNINIT@b"}),
     "RACE_RW": (1, {10: "RACE_RW@a", 11: "RACE_RW@a NONDET@b"}),
     "RACE_WW": (1, {10: "RACE_WW@a NONDET@b"}),
-    "RACE_XDEV": (1, {16: "RACE_WW@a", 19: "RACE_XDEV@b", 21: "RACE_WW@a RACE_XDEV@b"}),
+    "RACE_XDEV": (1, {16: "RACE_WW@a RACE_XDEV@c", 19: "RACE_XDEV@b RACE_XDEV@c", 21: "RACE_WW@a RACE_XDEV@b"}),
     "SAME_VALUE": (0, {8: "SAME_VALUE@a"}),
     "SEM_LEAK": (1, {9: "SEM_LEAK"}),
     "SHIFT": (0, {9: "SHIFT"}),
@@ -87,10 +89,12 @@ SPECS = {
     "LIVELOCK": "ref.md#atomic_rmw",
     "START_ORDER": "gpu-threads.md#threads",
     "COLL_MISMATCH": "gpu-threads.md#scopes",
+    "LAUNCH_CONTROL": "gpu-cluster-cancel.md#try_cluster_cancel",
     "SEM_LEAK": "gpu-order.md#semaphores.2",
     "DEADLOCK": "gpu-order.md#waits",
     "BAR_DOUBLE": "gpu-order.md#barriers.1",
     "BAR_PHASE_SKIP": "gpu-order.md#barriers.2",
+    "BAR_TC_ORDER": "gpu-order.md#tmem.5",
     "BAR_UNAWAITED": "gpu-order.md#barriers.3",
     "BAR_PENDING": "gpu-order.md#barriers.3",
 }
@@ -115,6 +119,7 @@ RIGHT = {
     "DIV_ZERO": lambda x: 12 // np.maximum(x, 1),
     "F2I": lambda x: np.clip(100 * x, -128, 127).astype(np.int8),
     "GRID_ORDER": lambda x: x.sum(keepdims=True),
+    "LAUNCH_CONTROL": lambda x: 2 * x,
     "LIVELOCK": lambda x: np.ones(1, np.int32),
     "NONDET": lambda x: {"o": x, "m": np.array([x.size], np.int32)},
     "OOB": lambda x: x[np.minimum(np.arange(4) + 1, 3)],
@@ -161,7 +166,9 @@ class FindingCase:
 
     def headers(self, kernel, options):
         if backend := re.search(r"^  backend (\w+);", kernel, re.MULTILINE):
-            yield f"# target: {CHIPS[backend[1]]}"
+            usual = "b200" if "<tmem," in kernel else CHIPS[backend[1]]
+            chip = options[options.index("--target") + 1] if "--target" in options else usual
+            yield f"# target: {chip if '/' in chip else f'{backend[1]}/{chip}'}"
         if self.wrong and WRONG[self.code][0]:
             yield f"# exit: {WRONG[self.code][0]}"
         yield f"# schedules: {options[options.index('--seeds') + 1] if '--seeds' in options else 16}"

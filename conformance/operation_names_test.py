@@ -36,6 +36,8 @@ ALLOWED = [
     ("emu/threads/thread_machine.cc", "wgmma", "a word of a message"),
     ("emu/legality/legality_gpu.cc", "add", "the kind of an atomic, an attribute"),
     ("emu/legality/legality_gpu_copies.cc", "add min max", "the reduction of a copy, an attribute"),
+    ("emu/legality/legality_gpu_tcgen05.cc", "barrier", "the name of an operand"),
+    ("emu/legality/legality_gpu_tmem.cc", "barrier", "the name of an operand"),
     ("emu/legality/legality_gpu_warps.cc", "barrier", "the name of an operand"),
     ("emu/legality/legality_tpu_access.cc", "add", "does a copy add, an attribute"),
     ("emu/mutation/mutation_sites.cc", "add", "makes an instruction"),

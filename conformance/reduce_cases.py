@@ -157,4 +157,17 @@ def contractions():
     )
 
 
-FAMILIES = (sums, extremes, indices, cumulative, contractions)
+def sums_of_products():
+    def case(prose, operands, suffix=""):
+        wide = lambda acc, a, b: (acc.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64)).astype(acc.dtype)
+        return one_instruction("dot", "mma", prose, operands, wide, suffix=suffix)
+
+    a, b = ("f16", (65504, 1, 65504, 2, 3, 4), (2, 3)), ("f16", (65504, 2, -65504, 1, 5, -1), (3, 2))
+    yield case("An accumulator of f32; products are exact. Oracle: NumPy in f64.", [(F32, (1, -2, 0.5, 0.25), (2, 2)), a, b])
+    yield case("An accumulator of f16: 1 + 2048 is rounded once. Oracle: NumPy in f64.",
+               [("f16", (1,), (1, 1)), ("f16", (1024, 1024), (1, 2)), ("f16", (1, 1), (2, 1))], "_f16")
+    yield case("i8 into i32. Oracle: NumPy in f64, which is exact here.",
+               [(I32, (7, -9), (1, 2)), ("i8", (127, -128), (1, 2)), ("i8", (127, -128, 1, 2), (2, 2))], "_i8")
+
+
+FAMILIES = (sums, extremes, indices, cumulative, contractions, sums_of_products)

@@ -121,6 +121,21 @@ typedef struct palladion_reduce_request {
 PALLADION_API char* palladion_reduce(const palladion_reduce_request* request, const palladion_array* inputs,
                                      size_t n_inputs, char** error);
 
+typedef struct palladion_time_request {
+  const char* text;
+  size_t size;
+  const char* kernel;         /* as for palladion_prepare */
+  const char* target;         /* as for palladion_prepare */
+  const char* const* changes; /* of the chip's numbers, as `palladion time --set` has them */
+  size_t n_changes;
+  int64_t budget; /* loop iterations of a program; 0: the default */
+} palladion_time_request;
+
+/* How long the kernel takes on the chip of its target (docs/time.md), as JSON; *text (NULL: not wanted) is the same for
+ * people. NULL on an error, as for palladion_prepare. */
+PALLADION_API char* palladion_time(const palladion_time_request* request, const palladion_array* inputs,
+                                   size_t n_inputs, char** text, char** error);
+
 /* The names of the kernels of a text, one a line; NULL on an error, as above. */
 PALLADION_API char* palladion_kernels(const char* text, size_t size, char** error);
 
@@ -200,6 +215,10 @@ PALLADION_API char* palladion_resolve_target(const char* name, const char* backe
 /* Every chip that a target may name, as JSON: a list of objects with name, device_kind, tpu, generation (the major
  * compute capability of a GPU), cores, hbm_bytes (emu/machines/chip.h). */
 PALLADION_API char* palladion_chips(void);
+
+/* The description of one machine, as JSON (docs/machines.md), after the n changes, texts as `l2.size=25MiB`; of all
+ * machines where name is NULL. NULL, and in *error what is wrong, for a name or a change that cannot be. */
+PALLADION_API char* palladion_machines(const char* name, const char* const* changes, size_t n, char** error);
 
 PALLADION_API void palladion_free_program(palladion_program* program);
 PALLADION_API void palladion_free_string(char* text);

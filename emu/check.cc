@@ -286,7 +286,7 @@ class Checker {
     differs_ = news_ = true;  // one pair of schedules tells it
     if (part_ != nullptr) return absl::OkStatus();
     if (runner_.interact() && !trial.run.moves.empty()) {
-      shortener_.Shorten(trial.schedule, trial.run, checks::Watch::kOutputs,
+      shortener_.Shorten(trial.schedule, trial.run,
                          [&](const checks::Trial& again) { return !checks::SameOutputs(baseline_, again); });
       PALLADION_ASSIGN_OR_RETURN(trial, runner_.Run(trial.schedule, checks::Watch::kOutputs, lengths_));
     }

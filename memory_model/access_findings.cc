@@ -38,6 +38,9 @@ std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& 
   if (earlier.lifetime() || event.lifetime()) {
     const Place& place = buffer.info.place;
     const bool peer = !Inside(agents_.PlaceOf(earlier.who), place) || !Inside(agents_.PlaceOf(event.who), place);
+    // With the kernel all that a device has begun itself is complete.
+    const bool global = buffer.info.space == ProxySpace::kGlobal && place.at(PlaceLevel::kCluster) == Place::kNone;
+    if (!peer && global) return std::nullopt;
     return sort(peer ? FindingCode::kPeerLifetime : FindingCode::kUseAfterScope);
   }
   if (conflict.order == Ordering::kUnfenced) {
@@ -66,6 +69,8 @@ std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
   const AgentId other = conflict.earlier.who;
   const std::string me = Who(buffer, event), you = Who(buffer, conflict.earlier);
   if (conflict.earlier.kind == AccessKind::kFree) return Cat("its life ended with ", you);
+  if (conflict.order == Ordering::kUnfenced && buffer.info.space == ProxySpace::kTensor)
+    return Cat(me, " is ordered after ", you, ", but by nothing that orders the tensor core");
   if (conflict.order == Ordering::kUnfenced) {
     return Cat(me, " is ordered after ", you, ", but no fence lies between: policy ", Name(rule_.policy()));
   }
@@ -115,8 +120,9 @@ std::string AccessFindings::OrderAgents(const AccessEvent& first, const AccessEv
     const std::string_view whom = same(PlaceLevel::kDevice) ? "core_index" : "device_id";
     return Cat("pl.semaphore_signal(..., ", whom, "=...) in ", one, there, ", and pl.semaphore_wait in ", other, here);
   }
-  const bool cluster = same(PlaceLevel::kDevice) && same(PlaceLevel::kCluster);
-  if (!cluster) {
+  if (!same(PlaceLevel::kDevice))
+    return Cat("pl.semaphore_signal(..., device_id=...) in ", one, there, ", and pl.semaphore_wait in ", other, here);
+  if (!same(PlaceLevel::kCluster)) {
     return Cat("give each block elements of its own, or pl.semaphore_signal in ", one, there,
                " and pl.semaphore_wait in ", other, here, ", on one semaphore of the grid");
   }
@@ -150,18 +156,21 @@ std::string AccessFindings::FixFor(FindingCode code, const UnorderedPair& pair) 
 Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
   const auto& [buffer, event, vantage, conflict] = pair;
   const AccessEvent& earlier = conflict.earlier;
+  const AccessEvent& shown = event.text_line > 0 ? event : earlier;  // the end of a block has no line
   Finding finding{.code = sort.code,
                   .severity = sort.severity,
-                  .loc = event.loc,
-                  .text_line = event.text_line,
+                  .loc = shown.loc,
+                  .text_line = shown.text_line,
                   .confidence = sort.confidence};
   const std::string* const past = buffer.PastName(earlier);
   finding.message = Cat(Who(buffer, event), " ", Does(event.kind), " ", buffer.info.name, conflict.overlap, "; ",
                         Who(buffer, earlier), " ", Does(earlier.kind), " ",
                         past == nullptr ? "it" : Cat("'", *past, "' of an earlier scope, which had the same bytes,"),
-                        conflict.order == Ordering::kUnfenced ? " before, with no fence between"
-                        : earlier.kind == AccessKind::kFree   ? ""
-                                                              : ", and nothing orders the two");
+                        conflict.order == Ordering::kUnfenced && buffer.info.space == ProxySpace::kTensor
+                            ? " before, and what orders the two does not order the tensor core"
+                        : conflict.order == Ordering::kUnfenced ? " before, with no fence between"
+                        : earlier.kind == AccessKind::kFree     ? ""
+                                                                : ", and nothing orders the two");
   const auto side = [this, &pair](const AccessEvent& access) {
     const std::string* const was = pair.buffer.PastName(access);
     return FindingAccess{.kind = access.kind,

@@ -31,7 +31,7 @@ class Undefined : public testing::Test {
   }
   void Define(BufferId id, const Rows& rows) {
     const AsyncOperand operand = s.Operand(id, rows);
-    const std::vector<float> value(operand.bytes / 4, kValue);
+    const std::vector<float> value(operand.bytes.size() / 4, kValue);
     s.memory.Store(std::get<BoxAccess>(operand.where), reinterpret_cast<const std::byte*>(value.data()));
   }
   void Start(const AsyncRequest& request) { ASSERT_TRUE(s.model.Start(core, request).ok()); }
@@ -42,8 +42,8 @@ class Undefined : public testing::Test {
   // One letter for each element: 'u' undefined.
   std::string Marks(BufferId id) const {
     std::string text;
-    for (std::size_t e = 0; e < Elements(id); ++e) {
-      text += s.memory.MarkOf(id, e) == 0 ? '.' : 'u';
+    for (std::int64_t e = 0; e < static_cast<std::int64_t>(Elements(id)); ++e) {
+      text += s.memory.MarkOf(id, ElementCount(e)) == 0 ? '.' : 'u';
     }
     return text;
   }
@@ -104,8 +104,8 @@ TEST_F(Undefined, PlaceListsAndPadding) {
   const BufferId from = Buffer("from", 2, false), to = Buffer("to", 3, true);
   Define(from, {1, 1});
   AsyncRequest gather;
-  gather.sources = {{AsyncPoints{from, {12, 0, PointAccess::kPadding, 8}, 4, 1}, 16}};
-  gather.destinations = {{AsyncPoints{to, {0, 4, 8, 20}, 4, 1}, 16}};
+  gather.sources = {{AsyncPoints{from, {12, 0, PointAccess::kPadding, 8}, ByteCount(4), 1}, ByteCount(16)}};
+  gather.destinations = {{AsyncPoints{to, {0, 4, 8, 20}, ByteCount(4), 1}, ByteCount(16)}};
   gather.chunks = 3;
   Start(gather);
   PerformAll();
@@ -173,17 +173,17 @@ TEST_F(Undefined, SeveralPlacesAreOneElement) {
     const BufferId bytes = *s.memory.Alloc({.name = "union", .dtype = DType::kI8, .shape = shape});
     BoxAccess box{.buffer = bytes, .rank = 1, .value_rank = 1};
     box.start[0] = 4, box.count[0] = 24, box.step[0] = 1, box.lower[0] = 0, box.upper[0] = 32, box.order[0] = 0;
-    const AsyncOperand member = {.where = box, .bytes = 24, .elements = 6};
+    const AsyncOperand member = {.where = box, .bytes = ByteCount(24), .elements = ElementCount(6)};
     AsyncRequest in = s.Copy(from, {0, 3}, to, {0, 3}), out = in;
     in.destinations = {member};
     out.sources = {member};
     in.chunks = out.chunks = chunks;
     Start(in);
     PerformAll();
-    EXPECT_NE(s.memory.MarkOf(bytes, 11), 0) << chunks;
-    EXPECT_EQ(s.memory.MarkOf(bytes, 12), 0) << chunks;
-    EXPECT_EQ(s.memory.MarkOf(bytes, 19), 0) << chunks;
-    EXPECT_NE(s.memory.MarkOf(bytes, 20), 0) << chunks;
+    EXPECT_NE(s.memory.MarkOf(bytes, ElementCount(11)), 0) << chunks;
+    EXPECT_EQ(s.memory.MarkOf(bytes, ElementCount(12)), 0) << chunks;
+    EXPECT_EQ(s.memory.MarkOf(bytes, ElementCount(19)), 0) << chunks;
+    EXPECT_NE(s.memory.MarkOf(bytes, ElementCount(20)), 0) << chunks;
     Start(out);
     PerformAll();
     EXPECT_EQ(Marks(to), "uu..uu") << chunks;
@@ -228,7 +228,7 @@ TEST(AsyncMessages, AFindingOfMemoryNamesTheIssuersProgramAndLine) {
     const auto from = s.Buffer("from", {4}, ProxySpace::kPlain), to = s.Buffer("to", {4}, ProxySpace::kPlain);
     AsyncRequest copy = s.Copy(from, {2, 4}, to, {0, 4});
     std::get<BoxAccess>(copy.sources[0].where).outside = Outside::kError;
-    if (points) copy.sources[0].where = AsyncPoints{from, {8, 12, PointAccess::kOutOfBounds, 0}, 4, 1};
+    if (points) copy.sources[0].where = AsyncPoints{from, {8, 12, PointAccess::kOutOfBounds, 0}, ByteCount(4), 1};
     copy.site.text_line = 7;
     copy.program = {3, 1};
     ASSERT_TRUE(s.model.Start(core, copy).ok());

@@ -210,8 +210,8 @@ TEST(AsyncEngine, AFunctionOfAllItsSourcesAndPlaceLists) {
   const AgentId core = s.Thread("core");
   AsyncRequest request;
   request.name = "add";
-  request.sources = {s.Operand(a, {0, 2}), {AsyncPoints{b, {12, 4}, 4, 1}, 8}};
-  request.destinations = {{AsyncPoints{out, {20, 0}, 4, 1}, 8}};
+  request.sources = {s.Operand(a, {0, 2}), {AsyncPoints{b, {12, 4}, ByteCount(4), 1}, ByteCount(8)}};
+  request.destinations = {{AsyncPoints{out, {20, 0}, ByteCount(4), 1}, ByteCount(8)}};
   request.chunks = 2;
   request.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* result) {
     for (std::size_t i = 0; i < 2; ++i) {
@@ -250,7 +250,7 @@ TEST(AsyncEngine, ReductionsCommute) {
         reduce.must_await = Half::kRead;
         reduce.destinations[0].reduce = Add;
         if (points) {
-          AsyncPoints places{out, {}, 4, 1};
+          AsyncPoints places{out, {}, ByteCount(4), 1};
           for (std::int64_t e = 15; e-- > 3;) places.offset.push_back(4 * e);
           reduce.destinations[0].where = places;
         }
@@ -359,7 +359,7 @@ TEST(AsyncEngine, RefusesWhatItCannotDo) {
   reading.sources[0].reduce = Add;
   EXPECT_NE(message(reading).find("a source that reduces"), std::string::npos);
   AsyncRequest halves = s.Copy(a, {0, 4}, b, {0, 4});
-  halves.sources[0].where = AsyncPoints{a, {0, 2, 4, 6, 8, 10, 12, 14}, 2, 1};
+  halves.sources[0].where = AsyncPoints{a, {0, 2, 4, 6, 8, 10, 12, 14}, ByteCount(2), 1};
   EXPECT_NE(message(halves).find("8 elements and its destination 4"), std::string::npos);
 }
 

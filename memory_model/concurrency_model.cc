@@ -13,6 +13,7 @@ AccessEvent ConcurrencyModel::EventOf(AgentId agent, AccessKind kind, const Code
 
 void ConcurrencyModel::Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
   if (!tracks_accesses_) return;
+  Begins(buffer);
   memory_.Begin(id, std::move(buffer));
   AllocatedAt(agents_.NowOf(agent), agent, id, site);
 }
@@ -20,6 +21,7 @@ void ConcurrencyModel::Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, c
 void ConcurrencyModel::AllocAtStart(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
   constexpr std::uint32_t kFirstTime = 1;
   if (!tracks_accesses_) return;
+  Begins(buffer);
   memory_.Begin(id, std::move(buffer));
   AllocatedAt(kFirstTime, agent, id, site);
 }
@@ -50,14 +52,24 @@ void ConcurrencyModel::FreeAfter(absl::Span<const AgentId> agents, std::string n
   if (buffer == nullptr) return;
   ClockBundle clock;
   for (const AgentId agent : agents) clock.Join(agents_.ClockOf(agent));
-  const AccessEvent event = EventOf(agents.front(), AccessKind::kFree, site);
-  const Vantage vantage{clock, ClockPart::kGeneric, agents.front()};
-  Report(*buffer, id, event, vantage, memory_.Free(buffer, event, vantage, std::move(name)));
+  FreeAt({clock, agents.front(), std::move(name)}, buffer, id, site);
+}
+
+void ConcurrencyModel::FreeAt(AgentId end, std::string name, BufferId id, const CodeSite& site) {
+  Tracked* const buffer = Judged(id);
+  if (buffer != nullptr) FreeAt({agents_.ClockOf(end), end, std::move(name)}, buffer, id, site);
+}
+
+void ConcurrencyModel::FreeAt(LifeEnd end, Tracked* buffer, BufferId id, const CodeSite& site) {
+  const AccessEvent event = EventOf(end.who, AccessKind::kFree, site);
+  const Vantage vantage{end.known, ClockPart::kGeneric, end.who};
+  Report(*buffer, id, event, vantage, memory_.Free(buffer, event, vantage, std::move(end.name)));
 }
 
 void ConcurrencyModel::Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
   Tracked* const buffer = set.empty() ? nullptr : Judged(id);
-  if (buffer == nullptr) return;
+  // Of tensor memory its operations tell, loads among them.
+  if (buffer == nullptr || buffer->info.space == ProxySpace::kTensor) return;
   const AccessEvent event = EventOf(agent, kind, site);
   const Vantage vantage = VantageOf(agent);
   Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
@@ -75,7 +87,7 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
   }
 }
 
-BarrierId ConcurrencyModel::MakeBarrier(BarrierSpec spec) {
+BarrierId ConcurrencyModel::MakeBarrier(Barrier::Spec spec) {
   const BarrierId id = barriers_.Next();
   barriers_.Add(id, std::move(spec));
   return id;
@@ -137,8 +149,8 @@ void ConcurrencyModel::HandOver(SemaphoreId id) {
   semaphore.ForEachCredit([&](AgentId by, std::int64_t) { handed_over_.insert(by); });
 }
 
-void ConcurrencyModel::Wait(AgentId agent, SemaphoreId id, std::int64_t value, bool decrement) {
-  semaphores_[id].Wait(agent, value, decrement, &agents_);
+void ConcurrencyModel::Wait(AgentId agent, SemaphoreId id, std::int64_t value, const SemaphoreWait& how) {
+  semaphores_[id].Wait(agent, value, how, &agents_);
 }
 
 RendezvousId ConcurrencyModel::MakeRendezvous(std::string name, std::vector<AgentId> members) {
@@ -185,24 +197,34 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   if (absl::Status status = CheckUnits(request); !status.ok()) return status;
   if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
   if (agents_.Crowded()) Sweep();
-  const AgentId id = agents_.AddOperation(agent, Cat(request.name, " #", started_++), request.site);
+  const Epoch issued{agent, agents_.NowOf(agent)};
+  const AgentId id = agents_.AddOperation(agent, request.name, request.site, started_++);
   agents_.SayAwait(id, std::move(request.await));
-  if (request.queue.valid()) {
-    if (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier)
-      agents_.Fork(id).Join(queue_clocks_.Issued(request.queue));
-  }
-  const ClockBundle& issued = agents_.Fork(id);
-  TouchOperands(id, request.sources, Half::kRead, issued, request.site);
+  const bool after_all =
+      request.queue.valid() && (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier);
+  if (after_all) agents_.Fork(id).Join(queue_clocks_.Issued(request.queue));
+  std::vector<AgentId> follows;
+  if (request.pipelined.has_value())
+    follows = Pipeline({id, issued, agents_.ThreadOf(agent), agents_.PlaceOf(agent)}, request);
+  const ClockBundle& known = agents_.Fork(id);
+  TouchOperands(id, request.sources, Half::kRead, known, request.site);
   if (request.queue.valid() && engine_.OrderOf(request.queue) == QueueOrder::kLanding) {
-    ClockBundle landing = issued;
+    ClockBundle landing = known;
     landing.Join(queue_clocks_.Issued(request.queue));
     TouchOperands(id, request.destinations, Half::kWrite, landing, request.site);
   } else {
-    TouchOperands(id, request.destinations, Half::kWrite, issued, request.site);
+    TouchOperands(id, request.destinations, Half::kWrite, known, request.site);
   }
-  if (request.queue.valid()) queue_clocks_.Issue(id, request.queue, agents_);
+  if (request.queue.valid()) queue_clocks_.Issue(id, request.queue, agents_, after_all);
   engine_.Start(id, agent, std::move(request));
+  if (!follows.empty()) engine_.Follow(id, std::move(follows));
   return id;
+}
+
+std::vector<AgentId> ConcurrencyModel::Pipeline(const Pipelines::Issue& issue, const AsyncRequest& request) {
+  std::vector<AgentId> follows = pipelines_.Follow(request, issue.place, &agents_.Fork(issue.operation));
+  pipelines_.Add(request, issue, agents_.Completion(issue.operation, static_cast<std::uint32_t>(Half::kWrite)));
+  return follows;
 }
 
 void ConcurrencyModel::TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half,
@@ -232,6 +254,8 @@ void ConcurrencyModel::TouchOperands(AgentId operation, const std::vector<AsyncO
 // What the end of a half tells.
 ClockBundle ConcurrencyModel::Told(const PendingHalf& half, QueueId queue) {
   ClockBundle told = agents_.Completion(half.operation, static_cast<std::uint32_t>(half.half));
+  // What the tensor core itself tells (a commit) is fenced; a copy's arrival is not.
+  if (!queue.valid() || engine_.OrderOf(queue) != QueueOrder::kIssued) told.ForgetTensorCore();
   if (half.half == Half::kRead || !queue.valid() || engine_.OrderOf(queue) != QueueOrder::kLanding) return told;
   return queue_clocks_.Land(queue, std::move(told));
 }
@@ -253,7 +277,7 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
 
 void ConcurrencyModel::AwaitGroups(AgentId agent, QueueId queue, std::size_t may_remain, Half half) {
   for (const AgentId operation : engine_.GroupsBut(queue, may_remain)) {
-    agents_.Acquire(agent, agents_.Completion(operation, static_cast<std::uint32_t>(half)));
+    agents_.AcquireCompletion(agent, operation, static_cast<std::uint32_t>(half));
   }
   if (half == Half::kWrite) engine_.DropGroupsBut(queue, may_remain);
 }
@@ -275,7 +299,7 @@ void ConcurrencyModel::End(const CodeSite& site) {
   for (const auto& records : {engine_.finished(), engine_.Unfinished()}) {
     for (const AsyncEngine::Record& record : records) {
       if (handed_over_.contains(record.id)) continue;
-      if (!agents_.KnownNow(record.id, static_cast<std::uint32_t>(record.must_await))) ReportNotAwaited(record);
+      if (!agents_.KnownNow(record.id, record.awaited_halves())) ReportNotAwaited(record);
     }
   }
 }
@@ -344,7 +368,7 @@ void ConcurrencyModel::Sweep() {
   std::vector<AgentId> gone, live = remembered;
   for (const AsyncEngine::Record& record : engine_.finished()) {
     const bool kept = std::binary_search(remembered.begin(), remembered.end(), record.id) ||
-                      !agents_.KnownNow(record.id, static_cast<std::uint32_t>(record.must_await));
+                      !agents_.KnownNow(record.id, record.awaited_halves());
     (kept ? live : gone).push_back(record.id);
     if (!kept) continue;
     live.push_back(record.issuer);
@@ -365,6 +389,7 @@ void ConcurrencyModel::Sweep() {
     return AgentTable::IsOperation(who) && !std::binary_search(live.begin(), live.end(), who);
   };
   queue_clocks_.Forget(forgotten);
+  pipelines_.Forget([&](AgentId owner) { return !agents_.Lives(owner); }, forgotten);
   barriers_.ForEach([&](BarrierId, Barrier& barrier) { barrier.Forget(forgotten); });
 }
 

@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "memory_model/access_findings.h"
 #include "memory_model/engine/async_engine.h"
+#include "memory_model/engine/pipelines.h"
 #include "memory_model/engine/queue_clocks.h"
 #include "memory_model/order/agents.h"
 #include "memory_model/order/fence_rule.h"
@@ -49,7 +50,10 @@ class ConcurrencyModel {
   // ends it: both are writes of all of it. The id must be new, or one that was freed. What was done to bytes of an
   // arena before they were freed counts for who gets them next, as far as who freed them knew of it; of the rest the
   // free tells.
-  void Adopt(BufferId id, TrackedBuffer buffer) { memory_.Adopt(id, std::move(buffer)); }
+  void Adopt(BufferId id, TrackedBuffer buffer) {
+    Begins(buffer);
+    memory_.Adopt(id, std::move(buffer));
+  }
   void Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
   // The same, of what the agent has had since it began: whoever knows that it has begun knows of it.
   void AllocAtStart(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
@@ -58,15 +62,17 @@ class ConcurrencyModel {
   void Free(AgentId agent, BufferId id, const CodeSite& site);
   // The same once all of these agents are done: when their block ends. `name` says that: "the end of block (3, 0)".
   void FreeAfter(absl::Span<const AgentId> agents, std::string name, BufferId id, const CodeSite& site);
+  // The same by `end`, an agent that has come to know what all of these did.
+  void FreeAt(AgentId end, std::string name, BufferId id, const CodeSite& site);
   void EndArena(std::int32_t arena) { memory_.EndArena(arena); }  // nobody gets its bytes any more
   // Its id may mean other memory from here on, of which the model is not told.
   void Drop(BufferId id) { memory_.Drop(id); }
   void Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
-  const AccessHistory& HistoryOf(BufferId id) const { return memory_.Find(id)->history; }
 
   void Commit(AgentId agent, ClockPart to, const CodeSite& site) { agents_.Commit(agent, to, site); }
 
-  BarrierId MakeBarrier(BarrierSpec spec);
+  BarrierId MakeBarrier(Barrier::Spec spec);
+  BarrierId MakeBarrier(BarrierSpec spec) { return MakeBarrier(std::make_shared<const BarrierSpec>(std::move(spec))); }
   void Arrive(AgentId agent, BarrierId id, const CodeSite& site, std::int64_t amount = 1);  // in the barrier's units
   bool CanWait(AgentId agent, BarrierId id) const { return barriers_[id].CanWait(agent, agents_); }
   void Wait(AgentId agent, BarrierId id, const CodeSite& site);
@@ -83,9 +89,10 @@ class ConcurrencyModel {
   SemaphoreId MakeSemaphore(SemaphoreSpec spec);
   void Signal(AgentId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount = 1);
   bool CanWait(SemaphoreId id, std::int64_t value) const { return semaphores_[id].CanWait(value); }
-  void Wait(AgentId agent, SemaphoreId id, std::int64_t value, bool decrement = true);
+  void Wait(AgentId agent, SemaphoreId id, std::int64_t value, const SemaphoreWait& how = {});
   std::int64_t Read(AgentId agent, SemaphoreId id) { return semaphores_[id].Read(agent, &agents_); }
-  void End(SemaphoreId id, const CodeSite& site);  // its scope ends
+  void End(SemaphoreId id, const CodeSite& site);                              // its scope ends
+  bool Leaks(SemaphoreId id) const { return semaphores_[id].Leaks(agents_); }  // would its end be told of, now?
   const Semaphore& Of(SemaphoreId id) const { return semaphores_[id]; }
   // Who takes it over waits for the operations that it still tells of: none of these is left over.
   void HandOver(SemaphoreId id);
@@ -111,10 +118,12 @@ class ConcurrencyModel {
   void TrackDefinedness() { engine_.TrackDefinedness(); }  // before the first; Memory's own follows the marks
   void MoveNothing() { engine_.MoveNothing(); }            // the same of Memory::MoveNothing
   QueueId MakeQueue(QueueOrder order);
+  AsyncRequest NewRequest() { return engine_.NewRequest(); }
   absl::StatusOr<AgentId> Start(AgentId agent, AsyncRequest request);
   const AsyncRequest& RequestOf(AgentId operation) const { return engine_.RequestOf(operation); }  // while under way
   std::vector<PendingHalf> Pending() const { return engine_.Pending(); }
   bool CanPerform(const PendingHalf& half) const { return engine_.CanPerform(half); }
+  bool FollowsOutsideItsQueue(AgentId operation) const { return engine_.FollowsOutsideItsQueue(operation); }
   void Perform(const PendingHalf& half, Machine* memory);
   void CommitGroup(QueueId queue) { engine_.CommitGroup(queue); }
   bool CanAwaitGroups(QueueId queue, std::size_t may_remain, Half half) const {
@@ -147,9 +156,20 @@ class ConcurrencyModel {
  private:
   AccessFindings Words() const { return {agents_, engine_, rule_, namer_}; }
   AccessEvent EventOf(AgentId agent, AccessKind kind, const CodeSite& site) const;
+  void Begins(const TrackedBuffer& buffer) {
+    if (buffer.space == ProxySpace::kTensor) agents_.KeepTensorCore();
+  }
+  // What the operation follows in its tensor core.
+  std::vector<AgentId> Pipeline(const Pipelines::Issue& issue, const AsyncRequest& request);
   Vantage VantageOf(AgentId agent) const { return {agents_.ClockOf(agent), ClockPart::kGeneric, agent}; }
   Tracked* Judged(BufferId id) { return tracks_accesses_ ? memory_.Find(id) : nullptr; }  // nullptr: not to be judged
   void AllocatedAt(std::uint32_t time, AgentId agent, BufferId id, const CodeSite& site);
+  struct LifeEnd {
+    const ClockBundle& known;
+    AgentId who;
+    std::string name;
+  };
+  void FreeAt(LifeEnd end, Tracked* buffer, BufferId id, const CodeSite& site);
   // Reports what of an access's conflicts is new.
   void Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
               absl::Span<const AccessConflict> conflicts);
@@ -174,6 +194,7 @@ class ConcurrencyModel {
   LiveTable<CollectiveId, CollectiveLog> collectives_;
   AsyncEngine engine_;
   QueueClocks queue_clocks_;
+  Pipelines pipelines_;
   bool arrivals_raced_ = false;    // at a barrier that has been retired
   std::set<AgentId> handed_over_;  // operations
   std::int64_t started_ = 0;

@@ -53,7 +53,7 @@ TEST(TrackAccesses, OffBuffersNeedNotBeKnown) {
     const AccessSet set = s.SetOfRows(gmem, {0, 4});
     if (!track) {
       const BufferId unknown{99};
-      s.model.Alloc(a, unknown, {"unknown", {8}, 4, ProxySpace::kShared, {}}, {});
+      s.model.Alloc(a, unknown, {"unknown", {8}, ElementSize(4), ProxySpace::kShared, {}}, {});
       s.model.Touch(a, unknown, AccessKind::kWrite, set, {});
       s.model.Free(a, unknown, {});
     }
@@ -164,6 +164,37 @@ TEST(FreeAfter, AllThreadsOfTheBlockTogether) {
     EXPECT_EQ(s.Codes().count("USE_AFTER_SCOPE"), 1u);
     EXPECT_EQ(s.model.findings().back().why, "its life ended with the end of block 0");
   }
+}
+
+// The lists of an operation that is done give their room to the next request, and nothing else of it.
+TEST(ConcurrencyModel, ANewRequestIsEmpty) {
+  Script s;
+  const AgentId thread = s.Thread("thread");
+  const BufferId from = s.Buffer("from", {1}, ProxySpace::kGlobal), to = s.Buffer("to", {1}, ProxySpace::kShared);
+  const auto element = [](BufferId buffer) {
+    return AsyncOperand{.where = AsyncPoints{.buffer = buffer, .offset = {0}, .piece_bytes = ByteCount(4)},
+                        .bytes = ByteCount(4)};
+  };
+  AsyncRequest request = s.model.NewRequest();
+  request.name = "store", request.await = "wait()";
+  request.sources.push_back(element(from));
+  request.destinations.push_back(element(to));
+  request.function = [](const auto& in, auto* out) { *out = in; };
+  request.completions.push_back({.object = s.model.MakeBarrier({"bar"})});
+  request.must_await = Half::kRead;
+  request.program = {7};
+  const auto operation = s.model.Start(thread, std::move(request));
+  ASSERT_TRUE(operation.ok());
+  EXPECT_EQ(s.model.NewRequest().sources.capacity(), 0U) << "it is under way";
+  s.model.Perform({*operation, Half::kRead}, &s.memory);
+  s.model.Perform({*operation, Half::kWrite}, &s.memory);
+  const AsyncRequest next = s.model.NewRequest(), none;
+  EXPECT_GT(next.sources.capacity(), 0U);
+  EXPECT_TRUE(next.sources.empty() && next.destinations.empty() && next.completions.empty() && next.program.empty());
+  EXPECT_EQ(next.name, none.name);
+  EXPECT_EQ(next.await, none.await);
+  EXPECT_EQ(next.must_await, none.must_await);
+  EXPECT_EQ(next.function, nullptr);
 }
 
 }  // namespace

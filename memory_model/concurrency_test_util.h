@@ -36,7 +36,7 @@ class Script {
     data_.push_back(std::make_unique<std::vector<float>>(elements, static_cast<float>(data_.size() + 1)));
     const BufferId id = memory.Adopt({.name = name, .dtype = DType::kF32, .shape = shape},
                                      reinterpret_cast<std::byte*>(data_.back()->data()));
-    model.Adopt(id, {name, shape, 4, space, place});
+    model.Adopt(id, {name, shape, ElementSize(4), space, place});
     shapes_.resize(id.index() + 1);
     shapes_[id.index()] = std::move(shape);
     return id;
@@ -72,7 +72,8 @@ class Script {
   }
   void Wait(AgentId t, SemaphoreId s, std::int64_t value = 1, bool decrement = true) {
     Do(
-        t, [=, this](CodeSite) { model.Wait(t, s, value, decrement); }, [=, this] { return model.CanWait(s, value); },
+        t, [=, this](CodeSite) { model.Wait(t, s, value, {.decrement = decrement}); },
+        [=, this] { return model.CanWait(s, value); },
         [=, this](CodeSite at) { return model.Of(s).Waiting(t, value, at); });
   }
   void Enter(AgentId t, RendezvousId r, const std::string& what) {
@@ -109,7 +110,7 @@ class Script {
     BoxAccess box;
     box.buffer = b;
     box.rank = box.value_rank = static_cast<int>(shape.size());
-    std::size_t bytes = 4;
+    ByteCount bytes(4);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       box.start[d] = d == 0 ? rows.start : 0;
       box.count[d] = d == 0 ? rows.count : shape[d];
@@ -117,14 +118,14 @@ class Script {
       box.lower[d] = 0;
       box.upper[d] = shape[d];
       box.order[d] = static_cast<std::uint8_t>(d);
-      bytes *= static_cast<std::size_t>(box.count[d]);
+      bytes = box.count[d] * bytes;
     }
     return {box, bytes, Proxy::kAsync};
   }
   AccessSet SetOfRows(BufferId b, const Rows& rows) const {
     const AsyncOperand operand = Operand(b, rows);
     const auto& box = std::get<BoxAccess>(operand.where);
-    return SetOf(shapes_[b.index()], 4, box, ReachOf(shapes_[b.index()], box));
+    return SetOf(shapes_[b.index()], ElementSize(4), box, ReachOf(shapes_[b.index()], box));
   }
 
   // Until all threads are done and all halves performed, or nothing can go. 0: the first thread that can go, engines at

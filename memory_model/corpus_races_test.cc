@@ -267,6 +267,7 @@ TEST(Corpus, 028_TensorMemoryByAPlainBarrier) {
         const auto hand = s.model.MakeBarrier({"hand", 1, !racy});
         AsyncRequest mma = s.Copy(smem, {0, 4}, tmem, {0, 4});
         mma.name = "mma";
+        mma.queue = s.model.MakeQueue(QueueOrder::kIssued);
         mma.destinations[0].proxy = Proxy::kTensorCore;
         mma.completions.push_back({Half::kWrite, done, 1});
         s.Start(a, mma);

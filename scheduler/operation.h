@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "semantics/base/ids.h"
 
@@ -79,10 +80,38 @@ class Condition {
   virtual std::string NameOf(AgentOrdinal) const { return ""; }
 };
 
+// What the operation under way has done to what others may wait for, as far as whoever does it can tell: a footprint
+// says what it might do. Filled by what the agents of a source act on, emptied by the run loop.
+class Changes {
+ public:
+  void Add(std::int64_t object) {
+    if (objects_.size() < kMost) return objects_.push_back(object);
+    Clear();
+    AddAnything();
+  }
+  void AddAnything() { anything_ = true; }
+  void Clear() {
+    objects_.clear();
+    anything_ = false;
+  }
+  bool anything() const { return anything_; }
+  const std::vector<std::int64_t>& objects() const { return objects_; }
+
+ private:
+  // Many are anything: a loop that does not ask (of several launches together) never empties the list.
+  static constexpr std::size_t kMost = 64;
+  std::vector<std::int64_t> objects_;
+  bool anything_ = false;  // or something that has no object
+};
+
 struct Operation {
   Footprint footprint;
   const Condition* waits_for = nullptr;  // nullptr: may always go; else outlives the wait
-  LocId loc;                             // for messages
+  // Nothing but changes of this object, or of anything (Changes), makes the condition true or false; kUnknown: whatever
+  // conflicts with the footprint.
+  static constexpr std::int64_t kUnknown = -1;
+  std::int64_t waits_on = kUnknown;
+  LocId loc;  // for messages
   int text_line = 0;
   std::int64_t work = 1;  // operations that it counts as in the budget, with what its agent did before it
 };

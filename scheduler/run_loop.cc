@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "scheduler/virtual_clock.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -14,16 +15,8 @@ constexpr std::int64_t kDeadlockInterval = 4096;  // operations between two look
 
 }  // namespace
 
-std::size_t DefaultChoice(const Choice& choice) {
-  if (choice.current != Choice::kNone) return choice.current;
-  if (!choice.tired.valid()) return 0;
-  for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
-    if (choice.tired < choice.candidates[i].id) return i;
-  }
-  return 0;
-}
-
-RunLoop::RunLoop(AgentSource& source, const LoopOptions& options) : source_(source), options_(options) {}
+RunLoop::RunLoop(AgentSource& source, const LoopOptions& options)
+    : source_(source), changes_(source.changes()), options_(options) {}
 
 // ---- agents come and go
 
@@ -36,11 +29,11 @@ std::uint32_t RunLoop::NewSlot(Agent* agent, std::shared_ptr<Agent> owned) {
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
-  slots_[slot] = Resident{.agent = agent,
-                          .owned = std::move(owned),
-                          .id = AgentOrdinal{static_cast<std::int32_t>(started_++)},
-                          .operation = {},
-                          .live = true};
+  Resident& resident = slots_[slot];
+  const Candidate candidate{AgentOrdinal{static_cast<std::int32_t>(started_++)}, slot, agent->role(),
+                            &resident.operation};
+  resident = Resident{.agent = agent, .owned = std::move(owned), .candidate = candidate, .operation = {}, .live = true};
+  if (options_.clock != nullptr) options_.clock->Enter(candidate.id, resident.owned != nullptr);
   return slot;
 }
 
@@ -65,19 +58,21 @@ AgentOrdinal RunLoop::Spawn(std::shared_ptr<Agent> agent, const Operation& first
   Agent* const plain = agent.get();
   const std::uint32_t slot = NewSlot(plain, std::move(agent));
   SetOperation(slot, first);
-  return slots_[slot].id;
+  StartWaiting(slot);
+  return slots_[slot].candidate.id;
 }
 
 void RunLoop::Retire(std::uint32_t slot) {
   Resident& resident = slots_[slot];
   if (options_.record) {
     result_.operations.resize(static_cast<std::size_t>(started_));
-    result_.operations[resident.id.index()] = resident.operations;
+    result_.operations[resident.candidate.id.index()] = resident.operations;
   }
   SetReady(slot, false);
   look_for_deadlock_ = true;
   Agent* const agent = resident.agent;
   const bool spawned = resident.owned != nullptr;
+  if (options_.clock != nullptr) options_.clock->Leave(resident.candidate.id);
   resident = Resident{};
   free_slots_.push_back(slot);
   if (spawned) return;
@@ -88,45 +83,54 @@ void RunLoop::Retire(std::uint32_t slot) {
 
 // ---- who can go
 
-std::size_t RunLoop::PositionOf(AgentOrdinal id) const {
-  const auto at =
-      std::lower_bound(runnable_.begin(), runnable_.end(), id,
-                       [](const Candidate& candidate, AgentOrdinal wanted) { return candidate.id < wanted; });
-  return static_cast<std::size_t>(at - runnable_.begin());
-}
-
 void RunLoop::SetReady(std::uint32_t slot, bool ready) {
   Resident& resident = slots_[slot];
   if (resident.ready == ready) return;
   resident.ready = ready;
-  const auto at = runnable_.begin() + static_cast<std::ptrdiff_t>(PositionOf(resident.id));
   if (ready) {
-    runnable_.insert(at, Candidate{resident.id, slot, resident.agent->role(), &resident.operation});
+    runnable_.Insert(resident.candidate);
   } else {
-    runnable_.erase(at);
+    runnable_.Erase(resident.candidate.id);
   }
 }
 
 void RunLoop::SetOperation(std::uint32_t slot, const Operation& operation) {
   Resident& resident = slots_[slot];
   resident.operation = operation;
-  if (operation.waits_for != nullptr) waiting_.push_back(slot);
   const bool ready = operation.waits_for == nullptr || operation.waits_for->Ready();
+  if (options_.clock != nullptr) options_.clock->Ask(resident.candidate.id);
   look_for_deadlock_ |= !ready;
   SetReady(slot, ready);
 }
 
-void RunLoop::StopWaiting(std::uint32_t slot) { waiting_.erase(std::find(waiting_.begin(), waiting_.end(), slot)); }
+RunLoop::Slots& RunLoop::WaitingWith(const Operation& operation) {
+  const bool indexed = changes_ != nullptr && operation.waits_on != Operation::kUnknown;
+  return indexed ? waiting_on_[operation.waits_on] : waiting_;
+}
+
+void RunLoop::StartWaiting(std::uint32_t slot) {
+  Resident& resident = slots_[slot];
+  if (resident.operation.waits_for == nullptr) return;
+  resident.waits = true;
+  WaitingWith(resident.operation).push_back(slot);
+}
+
+void RunLoop::StopWaiting(std::uint32_t slot) {
+  slots_[slot].waits = false;
+  const Operation& operation = slots_[slot].operation;
+  Slots& slots = WaitingWith(operation);
+  slots.erase(std::find(slots.begin(), slots.end(), slot));
+  if (slots.empty() && &slots != &waiting_) waiting_on_.erase(operation.waits_on);
+}
 
 // ---- one operation
 
-void RunLoop::Begin(std::size_t candidate) {
-  const std::uint32_t slot = runnable_[candidate].slot;
+void RunLoop::Begin(std::uint32_t slot) {
   Resident& resident = slots_[slot];
-  if (running_ != resident.id) {
+  if (running_ != resident.candidate.id) {
     if (running_.valid()) ++result_.switches;
     in_a_row_ = 0;
-    running_ = resident.id;
+    running_ = resident.candidate.id;
     running_slot_ = slot;
   }
   ++in_a_row_;
@@ -135,7 +139,8 @@ void RunLoop::Begin(std::size_t candidate) {
   since_end_ += resident.operation.work;
   running_operations_ = ++resident.operations;
   in_operation_ = true;
-  if (resident.operation.waits_for != nullptr) StopWaiting(slot);
+  if (options_.clock != nullptr) options_.clock->Begin(resident.candidate.id);
+  if (resident.waits) StopWaiting(slot);
   if (policy_ == nullptr) touched_ = resident.operation.footprint;
 }
 
@@ -143,10 +148,43 @@ void RunLoop::EndOperation() {
   if (!in_operation_) return;
   in_operation_ = false;
   const Footprint& done = slots_[running_slot_].operation.footprint;
-  for (std::uint32_t slot : waiting_) {
-    const Operation& waiting = slots_[slot].operation;
-    if (waiting.footprint.Conflicts(done)) SetReady(slot, waiting.waits_for->Ready());
+  AskAgain(waiting_, done);
+  if (changes_ != nullptr) AskAboutChanges(done);
+}
+
+// What has changed outside the footprint is asked about with the next operation that conflicts, as it is of waiting_.
+void RunLoop::AskAboutChanges(const Footprint& done) {
+  const auto are_asked = [&](std::int64_t object) {
+    const auto on = waiting_on_.find(object);
+    return on == waiting_on_.end() || AskAgain(on->second, done);
+  };
+  if (changes_->anything()) {
+    owed_.clear();
+    for (const auto& [object, slots] : waiting_on_) {
+      if (!AskAgain(slots, done)) owed_.push_back(object);
+    }
+  } else {
+    if (!owed_.empty()) owed_.erase(std::remove_if(owed_.begin(), owed_.end(), are_asked), owed_.end());
+    for (const std::int64_t object : changes_->objects()) {
+      if (!are_asked(object) && std::find(owed_.begin(), owed_.end(), object) == owed_.end()) owed_.push_back(object);
+    }
   }
+  changes_->Clear();
+}
+
+bool RunLoop::AskAgain(const Slots& slots, const Footprint& done) {
+  bool all = true;
+  for (const std::uint32_t slot : slots) {
+    const Operation& waiting = slots_[slot].operation;
+    const bool conflicts = waiting.footprint.Conflicts(done);
+    all &= conflicts;
+    if (!conflicts) continue;
+    const bool was_ready = slots_[slot].ready;
+    SetReady(slot, waiting.waits_for->Ready());
+    if (options_.clock != nullptr && !was_ready && slots_[slot].ready)
+      options_.clock->EndWait(slots_[slot].candidate.id);
+  }
+  return all;
 }
 
 bool RunLoop::TakeGrant() { return std::exchange(granted_, false); }
@@ -158,46 +196,41 @@ bool RunLoop::MayGo(const Operation& operation) {
   SetOperation(active_slot_, operation);
   const bool stop = admitting_ || policy_ == nullptr || since_end_ >= options_.budget || TimeToLook() ||
                     Interrupted(options_.control);
-  if (stop || !slots_[active_slot_].ready) return false;
-  chosen_ = Ask();
-  if (runnable_[chosen_].slot != active_slot_) return false;
-  Begin(std::exchange(chosen_, Choice::kNone));
+  if (!stop && slots_[active_slot_].ready) chosen_ = Ask();
+  if (chosen_ != active_slot_) {
+    StartWaiting(active_slot_);
+    return false;
+  }
+  chosen_.reset();
+  Begin(active_slot_);
   held_ = false;
   return true;
 }
 
 Choice RunLoop::AllCandidates() const {
-  const std::size_t position = PositionOf(running_);
-  const bool there = running_.valid() && position < runnable_.size() && runnable_[position].id == running_;
-  return {.candidates = runnable_, .current = there ? position : Choice::kNone};
+  if (!running_.valid()) return {.candidates = runnable_};
+  const Resident& last = slots_[running_slot_];
+  return {.candidates = runnable_, .current = last.ready && last.candidate.id == running_ ? &last.candidate : nullptr};
 }
 
-std::size_t RunLoop::Ask() {
-  const Choice choice = AllCandidates();
-  if (choice.current != Choice::kNone && in_a_row_ >= options_.patience && runnable_.size() > 1)
-    return AskOthers(choice.current);
-  const std::size_t pick = policy_->Choose(choice);
+std::uint32_t RunLoop::Ask() {
+  Choice choice = AllCandidates();
+  if (choice.current != nullptr && in_a_row_ >= options_.patience && runnable_.size() > 1)
+    choice = {.candidates = choice.candidates.Without(*choice.current), .tired = running_};
+  const Candidate& pick = policy_->Choose(choice);
   Record(choice, pick);
-  return pick;
+  return pick.slot;
 }
 
-std::size_t RunLoop::AskOthers(std::size_t tired) {
-  others_ = runnable_;
-  others_.erase(others_.begin() + static_cast<std::ptrdiff_t>(tired));
-  const Choice choice{.candidates = others_, .tired = running_};
-  const std::size_t pick = policy_->Choose(choice);
-  Record(choice, pick);
-  return pick < tired ? pick : pick + 1;
-}
-
-void RunLoop::Record(const Choice& choice, std::size_t pick) {
-  if (!options_.record || pick == DefaultChoice(choice)) return;
-  result_.moves.push_back({running_, running_operations_, choice.candidates[pick].id});
+void RunLoop::Record(const Choice& choice, const Candidate& pick) {
+  if (!options_.record || pick.id == DefaultChoice(choice).id) return;
+  result_.moves.push_back({running_, running_operations_, pick.id});
 }
 
 absl::Status RunLoop::ResumeUntilHeld(std::uint32_t slot) {
   active_slot_ = slot;
   held_ = false;
+  if (options_.clock != nullptr) options_.clock->Resume(slots_[slot].candidate.id);
   Agent& agent = *slots_[slot].agent;
   PALLADION_RETURN_IF_ERROR(agent.Resume(*this));
   if (agent.done()) {
@@ -219,9 +252,9 @@ absl::StatusOr<LoopResult> RunLoop::Run(Policy& policy) {
     if (Interrupted(options_.control)) return InterruptedStatus();
     if (since_end_ >= options_.budget) return TakeResult(Outcome::kBudget);
     if (FoundPartialDeadlock()) return TakeResult(Outcome::kDeadlock);
-    if (chosen_ == Choice::kNone) chosen_ = Ask();
-    const std::uint32_t slot = runnable_[chosen_].slot;
-    Begin(std::exchange(chosen_, Choice::kNone));
+    const std::uint32_t slot = chosen_.has_value() ? *chosen_ : Ask();
+    chosen_.reset();
+    Begin(slot);
     granted_ = true;
     PALLADION_RETURN_IF_ERROR(ResumeUntilHeld(slot));
     if (!source_empty_) PALLADION_RETURN_IF_ERROR(Admit());
@@ -238,10 +271,10 @@ absl::Status RunLoop::Start() {
   return absl::ResourceExhaustedError(Cat("more than ", options_.resident, " agents: too many for exhaustive search"));
 }
 
-absl::Status RunLoop::Step(std::size_t candidate) {
-  const std::uint32_t slot = runnable_[candidate].slot;
+absl::Status RunLoop::Step(const Candidate& candidate) {
+  const std::uint32_t slot = candidate.slot;
   Record(AllCandidates(), candidate);
-  Begin(candidate);
+  Begin(slot);
   granted_ = true;
   return ResumeUntilHeld(slot);
 }
@@ -255,7 +288,7 @@ std::vector<LiveAgent> RunLoop::Live() const {
   std::vector<LiveAgent> live;
   for (const Resident& resident : slots_) {
     if (!resident.live) continue;
-    live.push_back({resident.id, resident.agent->Name(), &resident.operation, !resident.ready});
+    live.push_back({resident.candidate.id, resident.agent->Name(), &resident.operation, !resident.ready});
   }
   std::sort(live.begin(), live.end(), [](const LiveAgent& a, const LiveAgent& b) { return a.id < b.id; });
   return live;
@@ -283,7 +316,7 @@ absl::StatusOr<LoopResult> RunLoop::TakeResult(Outcome outcome) {
   if (options_.record) result.operations.resize(static_cast<std::size_t>(started_));
   for (const Resident& resident : slots_) {
     if (!resident.live) continue;
-    if (options_.record) result.operations[resident.id.index()] = resident.operations;
+    if (options_.record) result.operations[resident.candidate.id.index()] = resident.operations;
     if (resident.ready || !resident.operation.waits_for->Ready()) continue;
     return absl::InternalError(Cat(resident.agent->Name(), " waits for ", resident.operation.waits_for->Describe(),
                                    ", which became true without an operation whose footprint conflicts"));
@@ -298,8 +331,9 @@ struct RunLoop::Saved {
   std::deque<Resident> slots;
   std::vector<std::shared_ptr<const void>> agents;  // by slot
   std::vector<std::uint32_t> free_slots;
-  std::vector<Candidate> runnable;
-  std::vector<std::uint32_t> waiting;
+  absl::flat_hash_map<std::int64_t, Slots> waiting_on;
+  Slots waiting;
+  std::vector<std::int64_t> owed;
   std::size_t resident = 0;
   std::int64_t started = 0;
   AgentOrdinal running;
@@ -312,8 +346,9 @@ absl::StatusOr<std::shared_ptr<const RunLoop::Saved>> RunLoop::Save() const {
   auto saved = std::make_shared<Saved>(Saved{.slots = slots_,
                                              .agents = {},
                                              .free_slots = free_slots_,
-                                             .runnable = runnable_,
+                                             .waiting_on = waiting_on_,
                                              .waiting = waiting_,
+                                             .owed = owed_,
                                              .resident = resident_,
                                              .started = started_,
                                              .running = running_,
@@ -334,9 +369,14 @@ absl::StatusOr<std::shared_ptr<const RunLoop::Saved>> RunLoop::Save() const {
 void RunLoop::Restore(const Saved& saved) {
   slots_ = saved.slots;
   free_slots_ = saved.free_slots;
-  runnable_ = saved.runnable;
-  for (Candidate& candidate : runnable_) candidate.operation = &slots_[candidate.slot].operation;
+  runnable_ = {};
+  for (Resident& resident : slots_) {
+    resident.candidate.operation = &resident.operation;  // the saved one's was where that was
+    if (resident.ready) runnable_.Insert(resident.candidate);
+  }
+  waiting_on_ = saved.waiting_on;
   waiting_ = saved.waiting;
+  owed_ = saved.owed;
   resident_ = saved.resident;
   started_ = saved.started;
   running_ = saved.running;
@@ -345,10 +385,10 @@ void RunLoop::Restore(const Saved& saved) {
   in_a_row_ = saved.in_a_row;
   result_ = saved.result;
   granted_ = in_operation_ = false;
-  chosen_ = Choice::kNone;
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
+  chosen_.reset();
+  if (changes_ != nullptr) changes_->AddAnything();  // what was owed here is asked about with all else
+  for (std::size_t i = 0; i < slots_.size(); ++i)
     if (slots_[i].live) slots_[i].agent->Restore(saved.agents[i].get());
-  }
 }
 
 }  // namespace palladion::scheduler

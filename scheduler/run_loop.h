@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "scheduler/agent.h"
@@ -17,6 +20,8 @@
 #include "semantics/base/run_control.h"
 
 namespace palladion::scheduler {
+
+class VirtualClock;  // scheduler/virtual_clock.h
 
 struct LoopOptions {
   std::size_t resident = 1024;  // agents of the source that are under way at the same time, as blocks on a chip
@@ -28,6 +33,7 @@ struct LoopOptions {
   std::int64_t patience = 1024;
   bool record = true;  // LoopResult::moves and operations
   RunControl* control = nullptr;
+  VirtualClock* clock = nullptr;  // is told what happens when; outlives the loop. Not with Step: time does not go back
 };
 
 // A choice other than the default one: when `from` had done `operations`, `to` went next. from -1: the first of all.
@@ -65,10 +71,10 @@ class RunLoop final : private Gate {
   // condition changed without an operation that conflicts with it.
   absl::StatusOr<LoopResult> Run(Policy& policy);
 
-  // One operation at a time, for exhaustive search: Start, then Step(i) for one of the candidates until there is none.
+  // One operation at a time, for exhaustive search: Start, then Step for one of the candidates until there is none.
   absl::Status Start();
-  absl::Span<const Candidate> candidates() const { return runnable_; }
-  absl::Status Step(std::size_t candidate);
+  Candidates candidates() const { return runnable_; }
+  absl::Status Step(const Candidate& candidate);
   const Footprint& touched() const { return touched_; }  // by the operation of the last Step
   absl::StatusOr<LoopResult> Finish();                   // when there are no candidates
 
@@ -85,11 +91,12 @@ class RunLoop final : private Gate {
   struct Resident {
     Agent* agent = nullptr;
     std::shared_ptr<Agent> owned;  // a spawned one
-    AgentOrdinal id;
+    Candidate candidate;           // as it is among those who can go; its operation is the one below
     Operation operation;
     std::int64_t operations = 0;
     bool live = false;
     bool ready = false;
+    bool waits = false;  // is among those who wait: its operation has a condition, and has not begun
   };
 
   bool MayGo(const Operation& operation) override;
@@ -101,30 +108,37 @@ class RunLoop final : private Gate {
   std::uint32_t NewSlot(Agent* agent, std::shared_ptr<Agent> owned);
   absl::Status ResumeUntilHeld(std::uint32_t slot);
   Choice AllCandidates() const;
-  std::size_t Ask();
-  std::size_t AskOthers(std::size_t tired);
-  void Record(const Choice& choice, std::size_t pick);
-  void Begin(std::size_t candidate);  // accounts for the operation that is done next
-  void EndOperation();                // what it did to those who wait
+  std::uint32_t Ask();  // the slot of who goes next
+  void Record(const Choice& choice, const Candidate& pick);
+  void Begin(std::uint32_t slot);  // accounts for the operation that is done next
+  void EndOperation();             // what it did to those who wait
   void SetOperation(std::uint32_t slot, const Operation& operation);
   void Retire(std::uint32_t slot);
   void SetReady(std::uint32_t slot, bool ready);
+  void StartWaiting(std::uint32_t slot);
   void StopWaiting(std::uint32_t slot);
-  std::size_t PositionOf(AgentOrdinal id) const;  // in runnable_, where it is or would be
+  using Slots = absl::InlinedVector<std::uint32_t, 4>;
+  Slots& WaitingWith(const Operation& operation);
+  bool AskAgain(const Slots& slots, const Footprint& done);  // those with which it conflicts; is that all of them?
+  void AskAboutChanges(const Footprint& done);
   std::vector<LiveAgent> Live() const;
   bool TimeToLook() const;  // for a partial deadlock
   bool FoundPartialDeadlock();
   absl::StatusOr<LoopResult> TakeResult(Outcome outcome);
 
   AgentSource& source_;
+  Changes* const changes_;  // the source's; nullptr: it tells none
   const LoopOptions options_;
   Policy* policy_ = nullptr;
 
   std::deque<Resident> slots_;
   std::vector<std::uint32_t> free_slots_;
-  std::vector<Candidate> runnable_;     // by number
-  std::vector<std::uint32_t> waiting_;  // slots whose operation has a condition, ready or not
-  std::size_t resident_ = 0;            // of the source's agents
+  CandidateList runnable_;
+  // Slots whose operation has a condition, ready or not: by what it waits on, and where that is not known.
+  absl::flat_hash_map<std::int64_t, Slots> waiting_on_;
+  Slots waiting_;
+  std::vector<std::int64_t> owed_;  // objects that have changed, and not all who wait on them have been asked since
+  std::size_t resident_ = 0;        // of the source's agents
   bool source_empty_ = false;
   std::int64_t started_ = 0;
 
@@ -137,12 +151,11 @@ class RunLoop final : private Gate {
   bool granted_ = false;                 // it was resumed for an operation that it has not begun yet
   bool held_ = false;                    // it was told to return
   bool in_operation_ = false;            // running_'s operation has begun, and its effect is not accounted for
-  std::size_t chosen_ = Choice::kNone;   // the answer that ended the last Resume
+  std::optional<std::uint32_t> chosen_;  // the answer that ended the last Resume: the slot of who goes next
   Footprint touched_;
   std::int64_t since_end_ = 0;      // work since an agent of the source ended
   bool look_for_deadlock_ = false;  // somebody began to wait or was done since the last look
   std::int64_t looked_at_step_ = 0;
-  std::vector<Candidate> others_;  // scratch of AskOthers
   LoopResult result_;
 };
 

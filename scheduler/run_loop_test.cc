@@ -29,12 +29,6 @@ class Writers final : public Scenario {
   std::string log;
 };
 
-LoopResult RunWith(AgentSource& source, std::unique_ptr<Policy> policy, const LoopOptions& options = {}) {
-  absl::StatusOr<LoopResult> result = RunLoop(source, options).Run(*policy);
-  EXPECT_TRUE(result.ok()) << result.status();
-  return *result;
-}
-
 TEST(RunLoop, ProgramOrderRunsOneAfterAnother) {
   Writers writers(3, 2);
   const LoopResult result = RunWith(writers, MakeProgramOrder());

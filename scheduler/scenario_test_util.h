@@ -2,6 +2,8 @@
 #ifndef PALLADION_SCHEDULER_SCENARIO_TEST_UTIL_H_
 #define PALLADION_SCHEDULER_SCENARIO_TEST_UTIL_H_
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <memory>
 #include <set>
@@ -9,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "scheduler/coroutine_agent.h"
+#include "scheduler/policy.h"
 #include "scheduler/run_loop.h"
 #include "semantics/base/cat.h"
 
@@ -99,6 +103,13 @@ class Scenario : public AgentSource {
   std::vector<std::unique_ptr<Agent>> agents_;
   std::size_t next_ = 0;
 };
+
+// A run of them that comes to an end.
+inline LoopResult RunWith(AgentSource& source, std::unique_ptr<Policy> policy, const LoopOptions& options = {}) {
+  absl::StatusOr<LoopResult> result = RunLoop(source, options).Run(*policy);
+  EXPECT_TRUE(result.ok()) << result.status();
+  return *result;
+}
 
 }  // namespace palladion::scheduler::test
 

@@ -49,13 +49,22 @@ build_or_record() {
   return 1
 }
 
-# The same cases under every SIMD target that the host has: their outputs are hashed in the case files, so a target that
-# gives other bits fails.
-cases_on_every_target() {
-  local target
-  for target in $(host_simd_targets); do
-    PALLADION_SIMD=$target ctest_preset "$1-$target" "$1" -L every_simd_target --no-tests=error
+# cases_on PRESET TARGET...: the conformance cases under each of these SIMD targets: their outputs are hashed in the case files,
+# so a target that gives other bits fails. One process for each target, as the start of a process takes longer than a case.
+cases_on() {
+  local preset=$1 target under_way=() binary
+  shift
+  binary="$(preset_dir "$preset")/conformance/conformance_test"
+  for target in "$@"; do
+    if ((${#under_way[@]} == JOBS)); then
+      wait "${under_way[@]}"
+      under_way=()
+    fi
+    PALLADION_SIMD=$target tests "$preset-$target" "$ROOT/build/logs/junit-$preset-$target.xml" \
+      "$binary" --gtest_brief=1 --gtest_output="xml:$ROOT/build/logs/junit-$preset-$target.xml" &
+    under_way+=($!)
   done
+  if ((${#under_way[@]})); then wait "${under_way[@]}"; fi
 }
 
 # The tests of the tree itself, for lint; in `test` they are part of the release build's ctest (cmake/PalladionChecks.cmake).
@@ -162,19 +171,25 @@ run_coverage() {
   llvm-cov report "${objects[@]}" -instr-profile="$dir/merged.profdata" -ignore-filename-regex='_test\.cc$|/usr/'
 }
 
-# test_packages [tokamax | tpu-inference] ARG...: in an environment of its own, build/packages, which stays until the
-# versions change. requirements_bare.txt holds what is installed without what it asks for.
+# packages_environment FOLDER LIST [BARE]: an environment in FOLDER, which stays until the versions change. What BARE lists is
+# installed without what it asks for.
+packages_environment() {
+  local dir=$1 list=$2 bare=${3:-}
+  if cat "$list" ${bare:+"$bare"} | cmp -s - "$dir/ready"; then return; fi
+  say "making $dir"
+  rm -rf "$dir"
+  "$(find_python)" -m venv "$dir"
+  local pip=("$dir/bin/python" -m pip install --quiet --disable-pip-version-check)
+  { "${pip[@]}" -r "$list" && { [[ -z $bare ]] || "${pip[@]}" --no-deps -r "$bare"; }; } ||
+    die "pip could not install $list $bare for $("$dir/bin/python" -V)"
+  cat "$list" ${bare:+"$bare"} >"$dir/ready"
+}
+
+# test_packages [tokamax | tpu-inference] ARG...: in build/packages; tokamax also with the oldest JAX that it takes, in a
+# folder of its own, for the rows that need it.
 test_packages() {
-  local dir="$ROOT/build/packages" lists=("$ROOT/python/packages/requirements.txt" "$ROOT/python/packages/requirements_bare.txt")
-  if ! cat "${lists[@]}" | cmp -s - "$dir/ready"; then
-    say "making build/packages"
-    rm -rf "$dir"
-    "$(find_python)" -m venv "$dir"
-    "$dir/bin/python" -m pip install --quiet --disable-pip-version-check -r "${lists[0]}" &&
-      "$dir/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "${lists[1]}" ||
-      die "pip could not install ${lists[*]} for $("$dir/bin/python" -V)"
-    cat "${lists[@]}" >"$dir/ready"
-  fi
+  local dir="$ROOT/build/packages" older="$ROOT/build/packages-jax-0.9.2" lists="$ROOT/python/packages"
+  packages_environment "$dir" "$lists/requirements.txt" "$lists/requirements_bare.txt"
   local packages=(tokamax tpu-inference)
   if [[ ${1:-} == tokamax || ${1:-} == tpu-inference ]]; then
     packages=("$1")
@@ -183,6 +198,9 @@ test_packages() {
   local package failed=0
   for package in "${packages[@]}"; do
     PYTHONPATH="$ROOT/python" "$dir/bin/python" "python/packages/run_${package//-/_}.py" "$@" || failed=1
+    [[ $package == tokamax ]] || continue
+    packages_environment "$older" "$lists/requirements_jax_0.9.txt"
+    PYTHONPATH="$ROOT/python" "$older/bin/python" python/packages/run_tokamax.py "$@" || failed=1
   done
   return "$failed"
 }

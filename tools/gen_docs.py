@@ -23,6 +23,7 @@ import sys
 import case_docs
 import includes
 import links
+import machine_docs
 import operation_docs
 import pins
 import scoreboard
@@ -57,14 +58,11 @@ def include_arrows() -> str:
 def findings(palladion: str) -> str:
     """The pages of `palladion explain`, a section for each code, behind a table of all."""
     pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
-    lines = ["| code | severity | rule | |", "|---|---|---|---|"]
+    lines = ["| code | severity | rule |", "|---|---|---|"]
     for page in pages:
-        found = "" if not page["pending"] else "not found yet"
-        lines.append(f"| [{page['code']}](#{links.slug(page['code'])}) | {page['severity']} | {page['rule']} | {found} |")
+        lines.append(f"| [{page['code']}](#{links.slug(page['code'])}) | {page['severity']} | {page['rule']} |")
     for page in pages:
         lines += ["", f"## {page['code']}", "", f"*{page['rule']}* ({page['severity']})", "", page["text"].strip(), ""]
-        if page["pending"]:
-            lines += [f"Not found yet: {page['pending']}.", ""]
         lines += ["```pkir", page["wrong"].strip(), "```", "", "The fix:", "", "```diff"]
         lines += [line.removeprefix("  ") for line in page["fix"].rstrip("\n").splitlines()] + ["```"]
     return "\n".join(lines) + "\n"
@@ -321,10 +319,10 @@ def options_of(name: str, palladion: str) -> str:
 
 
 COMMANDS_WITH_OPTIONS = ("run", "check", "trace", "why", "log", "diff", "golden", "compare", "mutate", "reduce", "explain", "show", "print", "conformance",
-                         "ops", "help")
+                         "machines", "time", "ops", "help")
 
 COMMAND_BLOCKS = {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS} | {
-    "findings": findings, "gpu-limits": gpu_limits, "tpu-limits": tpu_limits} | operation_docs.BLOCKS
+    "findings": findings, "gpu-limits": gpu_limits, "tpu-limits": tpu_limits} | machine_docs.BLOCKS | operation_docs.BLOCKS
 
 
 def regenerate(text: str, page: str, blocks: dict, used: set[str]) -> str:

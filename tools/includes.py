@@ -20,7 +20,7 @@ PARTS = {
         memory_model/sweep
         scheduler scheduler/policies scheduler/search
         emu emu/agents emu/threads emu/launch emu/machines emu/legality emu/checks emu/cpp emu/edit emu/mutation emu/reduce
-        emu/watch emu/reports emu/debug emu/golden
+        emu/time emu/time/figures emu/watch emu/reports emu/debug emu/golden
         emu/bridge emu/ffi emu/command emu/hunt emu/testing
         python conformance bench
     """.split()
@@ -81,11 +81,13 @@ ALLOWED = {
     "emu/mutation": _TOLD | {"emu/edit"},
     "emu/reduce": _TOLD | {"emu/edit"},
     "emu/debug": _TOLD,
+    "emu/time": _TOLD | {"emu/debug"},
+    "emu/time/figures": _TOLD | {"emu/debug", "emu/time"},
     "emu/golden": _TOLD | {"emu/edit", "emu/mutation", "emu/debug"},
-    "emu": _TOLD | {"emu/mutation", "emu/debug"},
-    "emu/bridge": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden"},
+    "emu": _TOLD | {"emu/mutation", "emu/debug", "emu/time"},
+    "emu/bridge": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/time"},
     "emu/ffi": _TOLD | {"emu/bridge"},
-    "emu/command": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/bridge"},
+    "emu/command": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/bridge", "emu/time"},
     "emu/hunt": _TOLD | {"emu/reduce"},
     "emu/testing": _TOLD,
     "python": {"semantics/base", "emu.h"},

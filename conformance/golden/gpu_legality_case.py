@@ -1,5 +1,6 @@
 """What the kernels of gpu_legality.txt are made with (make_gpu_legality_golden.py): one kernel, and what JAX's lowering says of it."""
 import re
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -48,3 +49,26 @@ def layout(dtype, swizzle, tiled=True):
         return ()
     columns = 8 * swizzle // jnp.dtype(dtype).itemsize // 8
     return (*([plgpu.TilingTransform((8, columns))] if tiled else []), plgpu.SwizzleTransform(swizzle))
+
+
+def first_line(message):
+    return (str(message).splitlines() or [""])[0][:200]
+
+
+def write_cases(cases, chip, arguments):
+    """`cases` are (name, function that makes the Case). Left out: what JAX refuses while it traces, which is no kernel yet."""
+    entries = []
+    for name, make in cases:
+        try:
+            case = make()
+            case.traced()
+            text = case.text()
+        except Exception as error:  # refused while it is traced, or in newer releases only
+            print(f"{name}: not a kernel: {type(error).__name__}: {first_line(error)}", file=sys.stderr)
+            continue
+        verdict, why = case.verdict()
+        if arguments.why:
+            print(f"{name}: {verdict} {first_line(why)}", file=sys.stderr)
+        entries.append(f"=== {name} mosaic_gpu/{chip} {verdict}\n{text}\n")
+    arguments.out.write_text("".join(entries), encoding="utf-8")
+    print(f"{len(entries)} kernels, {sum(' refused' in entry.splitlines()[0] for entry in entries)} refused", file=sys.stderr)

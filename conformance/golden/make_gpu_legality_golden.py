@@ -9,7 +9,6 @@ while it traces, which is no kernel yet, and where its lowering breaks down. Doe
 """
 import argparse
 import pathlib
-import sys
 import warnings
 
 import jax
@@ -19,7 +18,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
-from gpu_legality_case import BF16, E4, E5, F16, F32, F64, I8, I32, I64, LANE, U8, U32, WG, Case, layout, scoped
+from gpu_legality_case import BF16, E4, E5, F16, F32, F64, I8, I32, I64, LANE, U8, U32, WG, Case, layout, scoped, write_cases
 from gpu_legality_layouts import accesses, layouts, product_of_value, states, views_of_operands
 from gpu_legality_values import values
 
@@ -236,10 +235,6 @@ def cases():
         yield from family()
 
 
-def first_line(message):
-    return (str(message).splitlines() or [""])[0][:200]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("gpu_legality.txt"))
@@ -247,20 +242,7 @@ def main():
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     jax.config.update("jax_enable_x64", True)
-    entries = []
-    for case in cases():
-        try:
-            case.traced()
-            text = case.text()
-        except Exception as error:  # refused while it is traced, or in newer releases only
-            print(f"{case.name}: not a kernel: {type(error).__name__}: {first_line(error)}", file=sys.stderr)
-            continue
-        verdict, why = case.verdict()
-        if arguments.why:
-            print(f"{case.name}: {verdict} {first_line(why)}", file=sys.stderr)
-        entries.append(f"=== {case.name} mosaic_gpu/h100 {verdict}\n{text}\n")
-    arguments.out.write_text("".join(entries), encoding="utf-8")
-    print(f"{len(entries)} kernels, {sum(' refused' in entry.splitlines()[0] for entry in entries)} refused", file=sys.stderr)
+    write_cases(((case.name, lambda case=case: case) for case in cases()), "h100", arguments)
 
 
 if __name__ == "__main__":

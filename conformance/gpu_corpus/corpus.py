@@ -27,7 +27,7 @@ LANES = 128  # the least that a warpgroup loads and stores at once
 
 # What a name can stand for: operations on memory and on synchronisation.
 OPERATIONS = re.compile(
-    r"(get|swap|masked_load|masked_swap|(mgpu\.|triton\.)?load|copy_\w+|async_\w+|barrier_\w+|semaphore_\w+|wait_\w+|commit_\w+|wgmma\w*|"
+    r"(get|swap|masked_load|masked_swap|(mgpu\.|triton\.)?load|copy_\w+|async_\w+|\w+_cluster_cancel|barrier_\w+|semaphore_\w+|wait_\w+|commit_\w+|wgmma\w*|tcgen05_\w+|"
     r"mgpu_atomic_store|run_scoped|griddepcontrol_\w+|set_max_registers|core_map|mpmd_map|multiple_of|debug_\w+|cond|while|mma)$")
 
 
@@ -88,7 +88,7 @@ class Case:
     printed: tuple = ()
 
     def text(self):
-        lines, names = exported(self.kernel, self.edit)
+        lines, names = exported(self.kernel, self.target.rpartition("/")[2], self.edit)
         marks = {}
         for number, finding in enumerate(self.findings):
             spots = [spot(names, lines, site) for site in finding.sites]
@@ -136,9 +136,9 @@ def names_in(path):
         return {n: [name.rpartition(":")[::2] for name in match[1].split()] for n, match in comments if match}
 
 
-def exported(made, edit=None):
+def exported(made, chip, edit=None):
     """The lines of the kernel's text without places, and name -> the lines it stands for."""
-    with palladion.target("h100"):
+    with palladion.target(chip):
         text = palladion.export(made.function, *made.args)
     for name, wanted in zip(re.findall(r"^  (?:in|out) %(\w+):", text, re.MULTILINE), made.names):
         text = re.sub(rf"%{name}\b", f"%{wanted}", text)
@@ -175,7 +175,7 @@ def operation(line):
     return match[1] if match and OPERATIONS.match(match[1]) else ""
 
 
-LOADS = {"get", "load", "mgpu.load", "wgmma_accumulator_deref"}
+LOADS = {"get", "load", "mgpu.load", "wgmma_accumulator_deref", "async_load_tmem"}
 
 
 def note(starts, start, at, lines):

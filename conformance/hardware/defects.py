@@ -8,7 +8,7 @@ import functools
 
 import numpy as np
 
-from from_corpus import clean, families, given
+from from_corpus import SEVERAL_DEVICES, TARGET, clean, families, given
 from recorded import Recorded
 
 HANG = {"DEADLOCK", "COLL_MISMATCH", "BAR_DOUBLE", "BAR_PHASE_SKIP"}
@@ -43,7 +43,7 @@ def recorded():
     right = [case for case in cases if clean(case) and case.outputs]
     for case in cases:
         codes = {found.code for found in case.findings}
-        if clean(case) or not codes or case.edit or case.headers or left_out(case) is not None:
+        if clean(case) or not codes or case.edit or case.headers or case.target != TARGET or SEVERAL_DEVICES in case.name or left_out(case) is not None:
             continue
         kind = "hangs" if codes & HANG else "races"
         make = functools.partial(lambda c: (c.kernel.function, given(c)), case)

@@ -10,14 +10,14 @@ namespace {
 
 struct ArrayForm {
   absl::Span<const std::int64_t> shape;
-  std::int64_t element_bytes;
+  ElementSize element_size;
 };
 
 // Ascending.
 std::vector<memory_model::ByteRange> RangesOf(const memory_model::AccessSet& set, const ArrayForm& array) {
   if (!set.is_box) return set.ranges;
   std::vector<memory_model::ByteRange> ranges;
-  memory_model::ForEachRun(set.box, array.shape, array.element_bytes, [&](std::int64_t begin, std::int64_t end) {
+  memory_model::ForEachRun(set.box, array.shape, array.element_size, [&](std::int64_t begin, std::int64_t end) {
     ranges.push_back({begin, end});
   });
   return ranges;
@@ -34,11 +34,11 @@ bool Meet(const memory_model::AccessSet& a, const memory_model::AccessSet& b, co
 }
 
 memory_model::AccessSet SetIn(const AsyncOperand& operand, const ArrayForm& array) {
-  return memory_model::SetOfOperand(operand, array.shape, array.element_bytes);
+  return memory_model::SetOfOperand(operand, array.shape, array.element_size);
 }
 
 ArrayForm FormOf(const memory_model::Memory& memory, BufferId array) {
-  return {memory.ShapeOf(array), static_cast<std::int64_t>(memory.ElementBytesOf(array))};
+  return {memory.ShapeOf(array), memory.ElementSizeOf(array)};
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ InFlightWatch::InFlightWatch(memory_model::Memory& memory, BufferId array, const
 void InFlightWatch::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                         const std::byte*) {
   if (access.buffer != array_ || reach.empty || reach.none_copied) return;
-  Look(kind, memory_model::SetOf(memory_.ShapeOf(array_), FormOf(memory_, array_).element_bytes, access, reach),
+  Look(kind, memory_model::SetOf(memory_.ShapeOf(array_), FormOf(memory_, array_).element_size, access, reach),
        access.site);
 }
 

@@ -35,7 +35,7 @@ void TouchRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_m
                         const std::byte*) {
   if (!shared_.Has(access.buffer) || reach.empty || reach.none_copied) return;
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(access.buffer);
-  auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer));
+  std::int64_t bytes = memory_.ElementSizeOf(access.buffer).value();
   std::int64_t first = 0, last = bytes - 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     const memory_model::Range& range = reach.copy[d];

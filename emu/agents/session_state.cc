@@ -28,7 +28,7 @@ class PlainArray {
       : buffer_(memory_.Adopt({.name = "array", .dtype = type.dtype, .shape = type.shape}, data)) {}
 
   std::vector<std::byte> Load(const AsyncOperand& from) {
-    AsyncValue value{std::vector<std::byte>(from.bytes), {}};
+    AsyncValue value{std::vector<std::byte>(from.bytes.size()), {}};
     memory_model::MoveChunk({}, In(from, buffer_), {.load = true}, &value, &memory_);
     return std::move(value.bytes);
   }

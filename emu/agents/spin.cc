@@ -41,7 +41,7 @@ void SpinWatch::Box(AccessKind kind, const BoxAccess& access, const memory_model
                     const std::byte* value) {
   if (!agent_.valid() || reach.empty || reach.none_copied) return;
   if (kind == AccessKind::kRead && (current_ == nullptr || !current_->logs())) return;
-  const auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer));
+  const std::int64_t bytes = memory_.ElementSizeOf(access.buffer).value();
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(access.buffer);
   if (kind == AccessKind::kRead) {
     std::int64_t first = 0, last = 0;  // a run of elements
@@ -114,7 +114,7 @@ void SpinWatch::SettleAll() {
 void SpinWatch::Wrote(const SpinPlace& place) {
   constexpr std::size_t kMaxPlaces = std::size_t{1} << 20;
   if (current_ != nullptr) current_->Changed();
-  const auto element = place.first / static_cast<std::int64_t>(memory_.ElementBytesOf(place.buffer));
+  const std::int64_t element = place.first / memory_.ElementSizeOf(place.buffer).value();
   const std::tuple key(place.buffer.value, place.life, element);
   if (last_.size() < kMaxPlaces || last_.contains(key)) {
     last_[key] = {agent_, ++writes_};
@@ -134,7 +134,7 @@ void SpinWatch::StoredMany(const SpinPlace& around) {
 
 scheduler::AgentOrdinal SpinWatch::LastWriter(const SpinPlace& place) const {
   Written last;
-  const auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(place.buffer));
+  const std::int64_t bytes = memory_.ElementSizeOf(place.buffer).value();
   for (std::int64_t e = place.first / bytes; e * bytes < place.first + place.bytes; ++e) {
     const auto found = last_.find(std::tuple(place.buffer.value, place.life, e));
     if (found != last_.end() && found->second.number > last.number) last = found->second;
@@ -150,7 +150,7 @@ scheduler::AgentOrdinal SpinWatch::LastWriter(const SpinPlace& place) const {
 
 std::string SpinWatch::NameOf(const SpinPlace& place) const {
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(place.buffer);
-  const auto bytes = static_cast<std::int64_t>(memory_.ElementBytesOf(place.buffer));
+  const std::int64_t bytes = memory_.ElementSizeOf(place.buffer).value();
   const std::int64_t elements = std::max<std::int64_t>(1, place.bytes / bytes);
   std::string name(memory_.NameOf(place.buffer));
   if (shape.empty()) return name;

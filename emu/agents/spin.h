@@ -56,6 +56,7 @@ class SpinWatch final : public memory_model::AccessObserver {
   std::string ValueAt(const SpinPlace& place) const;
   const std::byte* BytesAt(const SpinPlace& place) const { return memory_.DataOf(place.buffer) + place.first; }
 
+  std::int64_t most_values() const override { return kFew; }
   void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;

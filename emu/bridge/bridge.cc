@@ -11,6 +11,7 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/bridge/interrupt.h"
 #include "emu/bridge/progress.h"
+#include "emu/bridge/timed_arrays.h"
 #include "emu/checks/check_into.h"
 #include "emu/reports/json.h"
 #include "emu/reports/source_lines.h"
@@ -45,6 +46,7 @@ struct OptionReader {
   absl::Status Set(std::string_view name, std::string_view value) const {
     CheckOptions& options = how.options;
     if (name == "check") return Flag(name, value, how.check);
+    if (name == "time") return Flag(name, value, how.time);
     if (name == "all_seeds") return Flag(name, value, options.all_seeds);
     if (name == "exhaustive") return Flag(name, value, options.exhaustive);
     if (name == "races") return Flag(name, value, options.races);
@@ -81,9 +83,16 @@ std::vector<std::int64_t> GridOf(const PreparedKernel& kernel) {
   return sizes;
 }
 
-// {"grid": [..], "report": {..}}
-std::string DepositText(const std::vector<std::int64_t>& grid, const Report& report) {
-  return Cat("{\"grid\": [", absl::StrJoin(grid, ", "), "], \"report\": ", ToJson(report), "}");
+// {"grid": [..], "report": {..}}, with further members.
+std::string DepositText(const std::vector<std::int64_t>& grid, const Report& report, std::string_view more = "") {
+  return Cat("{\"grid\": [", absl::StrJoin(grid, ", "), "], \"report\": ", ToJson(report), more, "}");
+}
+
+// Members of a deposit: the time, or why there is none.
+std::string TimeMembers(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunOptions& run) {
+  const absl::StatusOr<TimeTold> told = TimeOfArrays(kernel, inputs, {}, run);
+  if (!told.ok()) return Cat(", \"time_refused\": ", reports::JsonString(ToStd(told.status().message())));
+  return Cat(", \"time\": ", told->json, ", \"time_text\": ", reports::JsonString(told->text));
 }
 
 // The outputs of a kernel that could not run.
@@ -263,9 +272,15 @@ absl::StatusOr<std::shared_ptr<const Bridge::Kernel>> Bridge::Find(const BridgeR
   PALLADION_ASSIGN_OR_RETURN(
       PreparedKernel prepared,
       PrepareText(request.text, {.kernel = std::string(request.kernel), .target = std::string(request.target)}));
+  std::optional<PreparedKernel> timed;
+  if (how.time) {
+    PALLADION_ASSIGN_OR_RETURN(timed, PrepareText(request.text, {.kernel = std::string(request.kernel),
+                                                                 .target = std::string(request.target),
+                                                                 .observable = true}));
+  }
   auto made = std::make_shared<const Kernel>(Kernel{std::string(request.text), std::string(request.kernel),
                                                     std::string(request.target), std::string(request.options),
-                                                    std::move(prepared), std::move(how)});
+                                                    std::move(prepared), std::move(timed), std::move(how)});
   const std::lock_guard<std::mutex> lock(kernels_mutex_);
   kernels_.push_front(made);
   by_hash_.emplace(hash, kernels_.begin());
@@ -310,6 +325,10 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   if (IsCancelled(request.session)) return absl::CancelledError(Cat("kernel @", prepared.name(), ": interrupted"));
   const ShownRun shown(prepared.name(), request.session, control);
   const std::shared_ptr<palladion::Session> between = Between(request.session);
+  // Before the run, which may write outputs over inputs.
+  RunOptions timed = (*kernel)->how.options.run;
+  timed.control = &control;
+  const std::string time = (*kernel)->timed.has_value() ? TimeMembers(*(*kernel)->timed, inputs, timed) : "";
   const absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, {.control = &control, .session = between.get()});
   if (!report.ok()) {
     Leave(request.session,
@@ -318,7 +337,7 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
     Poison(outputs);
     return absl::OkStatus();
   }
-  Leave(request.session, DepositText(GridOf(prepared), *report));
+  Leave(request.session, DepositText(GridOf(prepared), *report, time));
   return Raised((*kernel)->how, *report);
 }
 

@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ namespace palladion::bridge {
 
 // `options` is a list "name=value;name=value" of the fields of palladion_check_options and
 //   check  0: run in program order with the checks that are always on (the default); 1: check
+//   time   1: how long the kernel takes on the chip of its target, or why that is not known, stands beside its report
 //   engines_late  1: with check=0, copies go when somebody waits for them
 //   raise  whose findings make the call fail: "none" (the default), "all" that count, or codes, "OOB,RACE_WW"; "never":
 //   not
@@ -49,6 +51,7 @@ struct BridgeRequest {
 
 struct BridgeOptions {
   bool check = false;
+  bool time = false;
   CheckOptions options;
   bool raise_all = false, never_raise = false;
   std::vector<std::string> raise_codes;
@@ -92,6 +95,7 @@ class Bridge {
   struct Kernel {
     std::string text, kernel, target, options;
     PreparedKernel prepared;
+    std::optional<PreparedKernel> timed;  // observable; where times are asked for
     BridgeOptions how;
   };
   struct Deposit {

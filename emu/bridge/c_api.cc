@@ -15,9 +15,11 @@
 #include "emu/checks/check_into.h"
 #include "emu/emulate.h"
 #include "emu/machines/chip.h"
+#include "emu/machines/description.h"
 #include "emu/mutation/mutants.h"
 #include "emu/operations.h"
 #include "emu/reports/json.h"
+#include "emu/reports/machines_told.h"
 #include "emu/reports/part_json.h"
 #include "emu/reports/report_from_json.h"
 #include "emu/session.h"
@@ -157,8 +159,7 @@ int palladion_check(const palladion_program* program, const palladion_array* inp
   return Reported(program, inputs, n_inputs, outputs, n_outputs, report,
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
                       palladion::RunControl& control) -> absl::StatusOr<palladion::Report> {
-                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how,
-                                               palladion::bridge::CheckOptionsOf(options));
+                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how, palladion::bridge::CheckOptionsOf(options));
                     how.run.control = &control;
                     const std::shared_ptr<palladion::Session> session = SessionOfThread();
                     how.run.session = session.get();
@@ -171,8 +172,7 @@ int palladion_check_seeds(const palladion_program* program, const palladion_arra
   return Reported(program, inputs, n_inputs, nullptr, 0, part,
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray>,
                       palladion::RunControl& control) -> absl::StatusOr<palladion::CheckPart> {
-                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how,
-                                               palladion::bridge::CheckOptionsOf(options));
+                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how, palladion::bridge::CheckOptionsOf(options));
                     how.run.control = &control;
                     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::Tensor> tensors,
                                                palladion::checks::CopiesOf(program->kernel, in));
@@ -250,6 +250,23 @@ char* palladion_chips(void) {
         .Close('}');
   }
   return CopyText(json.Close(']').Take());
+}
+
+char* palladion_machines(const char* name, const char* const* changes, size_t n, char** error) {
+  char* told = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    if (name == nullptr) {
+      told = CopyText(palladion::reports::MachinesJson());
+      return absl::OkStatus();
+    }
+    PALLADION_ASSIGN_OR_RETURN(const palladion::machines::Machine* found, palladion::machines::FindMachine(name));
+    palladion::machines::Machine machine = *found;
+    PALLADION_RETURN_IF_ERROR(machine.Set(std::vector<std::string>(changes, changes + n)));
+    told = CopyText(palladion::reports::MachineJson(machine));
+    return absl::OkStatus();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return told;
 }
 
 void palladion_free_program(palladion_program* program) { delete program; }

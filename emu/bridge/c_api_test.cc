@@ -107,7 +107,7 @@ TEST(CApi, MutantsOfAText) {
 
 TEST(CApi, ErrorsAreTexts) {
   EXPECT_EQ(0u, PrepareError("").find("INVALID_ARGUMENT: <text>:1:1: "));
-  EXPECT_EQ(0u, PrepareError(VectorKernel("commit_tmem();")).find("UNIMPLEMENTED: <text>:9: kernel @k: "));
+  EXPECT_EQ(0u, PrepareError(VectorKernel("sc.barrier();")).find("UNIMPLEMENTED: <text>:9: kernel @k: "));
   EXPECT_EQ(0u, PrepareError(AddKernel(), "sub").find("INVALID_ARGUMENT: no kernel 'sub'"));
   EXPECT_EQ(0u, PrepareError(AddKernel(), nullptr, "cuda").find("INVALID_ARGUMENT: unknown target 'cuda'"));
   char* full = palladion_resolve_target("h100", "mosaic_gpu", nullptr);

@@ -108,9 +108,10 @@ InterruptEavesdropper::~InterruptEavesdropper() {
   if (whom_ == For::kRun) eavesdropped.runs.fetch_sub(1);
   if (--eavesdropped.listeners > 0) return;
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    if (!eavesdropped.ours[i]) continue;
     struct ::sigaction now = {};
-    ::sigaction(kSignals[i], nullptr, &now);
-    if (eavesdropped.ours[i] && IsOverhear(now)) ::sigaction(kSignals[i], &eavesdropped.before[i], nullptr);
+    ::sigaction(kSignals[i], &eavesdropped.before[i], &now);
+    if (!IsOverhear(now)) ::sigaction(kSignals[i], &now, nullptr);
   }
 }
 

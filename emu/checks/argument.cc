@@ -36,6 +36,13 @@ std::string Sentence(const WhatRan& ran, std::int64_t tried) {
                             : "the programs of this grid have one order, and it ran";
 }
 
+// The proof, and what was run. A search of all schedules says both: it goes on where a proof is there already, and may
+// be cut short.
+std::string InWords(const WhatRan& ran, const ProofRow* proof, std::int64_t tried) {
+  if (proof == nullptr || proof == &ProofNamed("every schedule")) return Sentence(ran, tried);
+  return ran.options.exhaustive ? Cat(proof->says, "; ", Sentence(ran, tried)) : std::string(proof->says);
+}
+
 }  // namespace
 
 void Argue(const WhatRan& ran, Report* report) {
@@ -53,8 +60,7 @@ void Argue(const WhatRan& ran, Report* report) {
     return;
   }
   if (!replayed) report->facts = Told(sought, evidence);
-  report->argument =
-      report->proved && !ran.options.exhaustive ? std::string(proof->says) : Sentence(ran, report->schedules);
+  report->argument = InWords(ran, report->proved ? proof : nullptr, report->schedules);
   const bool counts = std::any_of(report->findings.begin(), report->findings.end(),
                                   [&](const ReportedFinding& finding) { return Counts(finding, *report); });
   if (report->proved || counts || replayed || ran.livelock) return;

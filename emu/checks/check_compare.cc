@@ -30,7 +30,7 @@ absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner,
   // A PRNG key of the caller's is several elements.
   const Type& type = infos[operand].type;
   const std::int64_t of_device = NumElements(type.shape) * static_cast<std::int64_t>(WordsPerElement(type));
-  watch::LastWriter writer(difference.element % of_device, NamingOf(program));
+  watch::LastWriter writer(ElementCount(difference.element % of_device), NamingOf(program));
   std::int64_t device = 0;
   agents::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     if (device++ != difference.element / of_device) return;

@@ -24,11 +24,11 @@ void ClockRaces::Bound(memory_model::Memory& memory, absl::Span<const BufferId> 
     Shared shared{.id = arrays[i],
                   .name = program.refs[info.ref.index()].name,
                   .shape = {shape.begin(), shape.end()},
-                  .element_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(arrays[i])),
+                  .element_size = memory.ElementSizeOf(arrays[i]),
                   .told = {}};
     model_.Adopt(shared.id, {.name = shared.name,
                              .shape = shared.shape,
-                             .element_bytes = shared.element_bytes,
+                             .element_size = shared.element_size,
                              .space = memory_model::ProxySpace::kPlain,
                              .place = {}});
     shared_.push_back(std::move(shared));
@@ -62,7 +62,7 @@ void ClockRaces::Box(AccessKind kind, const BoxAccess& access, const memory_mode
   const Shared* shared = reach.empty || reach.none_copied ? nullptr : Find(access.buffer);
   if (shared == nullptr) return;
   ++accesses_;
-  model_.Touch(current_, shared->id, kind, memory_model::SetOf(shared->shape, shared->element_bytes, access, reach),
+  model_.Touch(current_, shared->id, kind, memory_model::SetOf(shared->shape, shared->element_size, access, reach),
                CodeSite::Of(access.site));
 }
 
@@ -77,8 +77,9 @@ void ClockRaces::Points(AccessKind kind, const PointAccess& access, const std::b
 
 void ClockRaces::LearnFrom(const Shared& shared, const PointAccess& access) {
   const memory_model::ClockBundle* last = nullptr;
+  const std::int64_t bytes = shared.element_size.value();
   memory_model::VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
-    for (std::int64_t e = first / shared.element_bytes; e * shared.element_bytes < end; ++e) {
+    for (std::int64_t e = first / bytes; e * bytes < end; ++e) {
       const auto told = shared.told.find(e);
       if (told == shared.told.end() || told->second.get() == last) continue;
       last = told->second.get();
@@ -90,9 +91,10 @@ void ClockRaces::LearnFrom(const Shared& shared, const PointAccess& access) {
 // What the element's earlier updates told is in it: this update has learnt from them.
 void ClockRaces::Tell(Shared& shared, const PointAccess& access) {
   std::shared_ptr<const memory_model::ClockBundle> clock;
+  const std::int64_t bytes = shared.element_size.value();
   memory_model::VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
     if (clock == nullptr) clock = std::make_shared<const memory_model::ClockBundle>(model_.agents().ClockOf(current_));
-    for (std::int64_t e = first / shared.element_bytes; e * shared.element_bytes < end; ++e) shared.told[e] = clock;
+    for (std::int64_t e = first / bytes; e * bytes < end; ++e) shared.told[e] = clock;
   });
   if (clock != nullptr) model_.agents().Tick(current_, CodeSite::Of(access.site));
 }

@@ -44,6 +44,7 @@ class ClockRaces final : public agents::RunObserver {
   void SayInTermsOfTheTarget(Finding& finding) const;
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 
+  std::int64_t most_values() const override { return 0; }
   void Running(const RunningAgent& now) override { current_ = TaskOf(now.index); }
   void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
@@ -55,7 +56,7 @@ class ClockRaces final : public agents::RunObserver {
     BufferId id;
     std::string name;  // the user's
     std::vector<std::int64_t> shape;
-    std::int64_t element_bytes = 1;
+    ElementSize element_size{1};
     // By element: what its last atomic update told. Updates of one access share it.
     absl::flat_hash_map<std::int64_t, std::shared_ptr<const memory_model::ClockBundle>> told;
   };

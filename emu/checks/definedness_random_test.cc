@@ -56,8 +56,8 @@ Outcome RunFilled(const PreparedKernel& kernel, const Tensor& x, const Tensor& y
   options.definedness = true;
   options.fill = fill;
   agents::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
-    for (std::size_t e = 0; e < static_cast<std::size_t>(out.num_elements()); ++e)
-      outcome.undefined.push_back(memory.MarkOf(arrays[2], e) != 0);
+    for (std::int64_t e = 0; e < out.num_elements(); ++e)
+      outcome.undefined.push_back(memory.MarkOf(arrays[2], ElementCount(e)) != 0);
   });
   options.observers = {&marks};
   const absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch(kernel.state(), inputs, outputs, options);

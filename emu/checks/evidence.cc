@@ -18,7 +18,8 @@ constexpr FactRow kFacts[] = {
      "the program: what atomics update, and nobody looks at meanwhile, are integers"},
     {Fact::kNothingDecides, "nothing-decides", "no operation's result depends on who came first",
      "an operation's result depends on who came first", "",
-     "the program: no semaphore, no test of a barrier, no atomic, no copy that reduces"},
+     "the program: no semaphore or named barrier, no test of a barrier, no request for work, no atomic, no copy that "
+     "reduces"},
     {Fact::kOrderedArrivals, "ordered-arrivals",
      "every arrival at a barrier comes while its block lives, and counts for the same phase in every schedule",
      "an arrival at a barrier could have counted for another phase, or come after the end of its block",

@@ -148,5 +148,24 @@ TEST(Proved, ASearchTakesTheRandomGeneratorBackToo) {
   EXPECT_EQ(expected, argument(false));
 }
 
+// A thread has more operations than a search goes through.
+TEST(Proved, ASearchThatIsCutShortKeepsTheArgumentThatWasThere) {
+  const std::string text =
+      "pkir 1;\nkernel @k { backend mosaic_gpu; out %o: i32[1,128] space gmem;\n"
+      " mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=1, thread_name=\"t\"};\n"
+      " body @k (%or: ref<gmem,i32[1,128]> as \"o\") {\n  %t = axis_index{axis=\"t\"}() : i32[];\n"
+      "  %zero = broadcast_in_dim{shape=[128], dims=[]}(0:i32) : i32[128];\n"
+      "  %end = scan{length=12000, reverse=false}(init=0:i32) (%i: i32[]) {\n   _ = swap(%or.at[%t, *], %zero) : "
+      "i32[128];\n   return %i;\n  } : i32[];\n  return; } }\n";
+  const absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = "", .path = ""});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const absl::StatusOr<Report> alone = Check(*kernel, {}, {.seeds = 2}),
+                               searched = Check(*kernel, {}, {.exhaustive = true});
+  ASSERT_TRUE(alone.ok() && searched.ok());
+  ASSERT_EQ(Verdict::kProved, alone->verdict) << alone->argument;
+  EXPECT_EQ(Verdict::kProved, searched->verdict);
+  EXPECT_EQ(alone->argument + "; not all schedules were run: the search stopped after 1", searched->argument);
+}
+
 }  // namespace
 }  // namespace palladion::checks

@@ -16,7 +16,8 @@ namespace {
 TEST(Refused, TheReportHasWhatTheTargetRefuses) {
   const std::string text =
       "pkir 1;\nkernel @k {\n  backend mosaic_gpu;\n  mesh gpu {grid=[1], grid_names=[\"g\"], cluster=[], "
-      "cluster_names=[], threads=none, thread_name=none};\n  body @k () {\n    commit_tmem();\n    return;\n  }\n}\n";
+      "cluster_names=[], threads=none, thread_name=none};\n  body @k () {\n    commit_tmem();\n    sc.barrier();\n    "
+      "return;\n  }\n}\n";
   const PrepareOptions options{.kernel = "", .target = "mosaic_gpu/h100", .path = ""};
   const absl::StatusOr<PreparedKernel> kernel = PrepareText(text, options);
   ASSERT_EQ(absl::StatusCode::kUnimplemented, kernel.status().code()) << kernel.status();

@@ -1,7 +1,6 @@
 #include "emu/checks/shorten.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "emu/checks/check_log.h"
 #include "scheduler/search/shrink.h"
@@ -9,33 +8,57 @@
 
 namespace palladion::checks {
 
-void Shortener::Shorten(scheduler::Schedule& schedule, const scheduler::LoopResult& run, Watch watch,
-                        const std::function<bool(const Trial&)>& shows) {
+void Shortener::Shrink(scheduler::Schedule& schedule, const scheduler::LoopResult& run,
+                       const std::function<absl::StatusOr<bool>(const Moves&)>& shows) {
   constexpr std::int64_t kMostRuns = 400, kFewestRuns = 10, kShare = 5;
-  const std::int64_t runs = std::clamp(runs_left / kShare, kFewestRuns, kMostRuns);
-  const absl::StatusOr<scheduler::Shrunk> shrunk = scheduler::Shrink(
-      run.moves, run.operations,
-      [&](const std::vector<scheduler::Move>& moves) -> absl::StatusOr<bool> {
-        scheduler::Schedule shorter = schedule;
-        shorter.moves = moves;
-        PALLADION_ASSIGN_OR_RETURN(const Trial again, runner.Run(shorter, watch, lengths));
-        return shows(again);
-      },
-      runs);
-  if (shrunk.ok()) runs_left -= shrunk->runs;
+  const std::int64_t runs = std::clamp(runs_left_ / kShare, kFewestRuns, kMostRuns);
+  const absl::StatusOr<scheduler::Shrunk> shrunk = scheduler::Shrink(run.moves, run.operations, shows, runs);
+  if (shrunk.ok()) runs_left_ -= shrunk->runs;
   if (shrunk.ok() && shrunk->reproduced) schedule.moves = shrunk->moves;
+}
+
+absl::StatusOr<Trial> Shortener::Run(const Moves& moves, Watch watch) {
+  ++trials_;
+  return runner_.Run({.moves = moves}, watch, lengths_);
+}
+
+void Shortener::Shorten(scheduler::Schedule& schedule, const scheduler::LoopResult& run,
+                        const std::function<bool(const Trial&)>& shows) {
+  Shrink(schedule, run, [&](const Moves& moves) -> absl::StatusOr<bool> {
+    PALLADION_ASSIGN_OR_RETURN(const Trial again, Run(moves, Watch::kOutputs));
+    return shows(again);
+  });
+}
+
+absl::StatusOr<bool> Shortener::Finds(const Moves& moves, const Finding& finding) {
+  constexpr std::size_t kMostLists = 32, kMostMoves = 4096;  // of a list: long ones are seldom asked about twice
+  const auto has = [&](const std::vector<Finding>& findings) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding& found) { return SameFinding(found, finding); });
+  };
+  const auto known = std::find_if(found_.begin(), found_.end(), [&](const auto& one) { return one.first == moves; });
+  if (known != found_.end()) return has(known->second);
+  PALLADION_ASSIGN_OR_RETURN(Trial again, Run(moves, Watch::kEverything));
+  if (moves.size() > kMostMoves) return has(again.findings);
+  if (found_.size() == kMostLists) found_.erase(found_.begin() + (found_.front().first.empty() ? 1 : 0));
+  found_.emplace_back(moves, std::move(again.findings));
+  return has(found_.back().second);
 }
 
 std::string Shortener::ReplayOf(const Trial& trial, const Finding& finding) {
   scheduler::Schedule schedule = trial.schedule;
-  const bool worth = finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
-  if (runner.interact() && !trial.run.moves.empty() && worth) {
-    Shorten(schedule, trial.run, Watch::kEverything, [&](const Trial& again) {
-      return std::any_of(again.findings.begin(), again.findings.end(),
-                         [&](const Finding& found) { return SameFinding(found, finding); });
+  // Program order is as plain as a schedule gets.
+  const bool plain = schedule.policy == scheduler::PolicyKind::kProgramOrder && !schedule.moves.has_value();
+  const bool worth = !plain && finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
+  if (runner_.interact() && !trial.run.moves.empty() && worth) {
+    // All of the moves need not be run where none of them is needed.
+    const absl::StatusOr<bool> none_needed = Finds({}, finding);
+    Shrink(schedule, trial.run, [&](const Moves& moves) -> absl::StatusOr<bool> {
+      if (none_needed.ok() && *none_needed && moves == trial.run.moves) return true;
+      return Finds(moves, finding);
     });
   }
-  return runner.NameOf(schedule);
+  return runner_.NameOf(schedule);
 }
 
 }  // namespace palladion::checks

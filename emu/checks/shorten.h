@@ -6,24 +6,44 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "emu/checks/check_trial.h"
 
 namespace palladion::checks {
 
-struct Shortener {
-  const TrialRunner& runner;
-  const scheduler::RunLengths& lengths;
-  // Of all findings of a check together. The first get what they need; of many that one mistake makes, the last get
-  // few.
-  std::int64_t runs_left = 2000;
+class Shortener {
+ public:
+  // Both outlive it.
+  Shortener(const TrialRunner& runner, const scheduler::RunLengths& lengths) : runner_(runner), lengths_(lengths) {}
 
-  // Of a run that showed something: the moves of `schedule` become those that still show it.
-  void Shorten(scheduler::Schedule& schedule, const scheduler::LoopResult& run, Watch watch,
+  // Of a run whose outputs showed something: the moves of `schedule` become those that still show it.
+  void Shorten(scheduler::Schedule& schedule, const scheduler::LoopResult& run,
                const std::function<bool(const Trial&)>& shows);
 
   // The name of the trial's schedule; where it took a policy's choices to get to the finding, of the shortened one.
   std::string ReplayOf(const Trial& trial, const Finding& finding);
+
+  std::int64_t trials() const { return trials_; }  // that were run so far
+
+ private:
+  using Moves = std::vector<scheduler::Move>;
+
+  void Shrink(scheduler::Schedule& schedule, const scheduler::LoopResult& run,
+              const std::function<absl::StatusOr<bool>(const Moves&)>& shows);
+  absl::StatusOr<Trial> Run(const Moves& moves, Watch watch);
+  absl::StatusOr<bool> Finds(const Moves& moves, const Finding& finding);
+
+  const TrialRunner& runner_;
+  const scheduler::RunLengths& lengths_;
+  // Of all findings of a check together. The first get what they need; of many that one mistake makes, the last get
+  // few.
+  std::int64_t runs_left_ = 2000;
+  std::int64_t trials_ = 0;
+  // Findings of a check are asked about the same lists of moves again and again, first of all about the empty one; a
+  // list always makes the same run. The latest are kept.
+  std::vector<std::pair<Moves, std::vector<Finding>>> found_;
 };
 
 }  // namespace palladion::checks

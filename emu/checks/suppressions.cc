@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "semantics/base/cat.h"
+#include "semantics/base/edit_distance.h"
 #include "semantics/base/finding.h"
 #include "semantics/base/status.h"
 
@@ -40,22 +41,6 @@ bool ParseNumber(std::string_view text, int* number) {
   return error == std::errc() && end == text.data() + text.size() && *number > 0;
 }
 
-// Levenshtein's distance.
-std::size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 std::string SimilarCode(std::string_view name) {
@@ -64,7 +49,7 @@ std::string SimilarCode(std::string_view name) {
   std::string best;
   std::size_t least = 3;
   for (const CodeRow& row : AllCodes()) {
-    const std::size_t distance = Distance(upper, row.name);
+    const std::size_t distance = EditDistance(upper, row.name);
     if (distance < least) least = distance, best = std::string(row.name);
   }
   return best;

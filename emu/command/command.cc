@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "emu/command/command_common.h"
 #include "emu/command/command_log.h"
+#include "emu/command/command_machines.h"
 #include "emu/command/command_table.h"
 #include "emu/command/command_why.h"
 #include "emu/command/help.h"
@@ -127,6 +128,8 @@ constexpr Command kCommands[] = {
     {"reduce", CommandReduce},
     {"show", CommandShow},
     {"print", CommandPrint},
+    {"machines", CommandMachines},
+    {"time", CommandTime},
     {"ops", CommandOps},
     {"doctor", CommandDoctor},
     {"conformance", CommandConformance},

@@ -63,12 +63,12 @@ TEST_F(CheckCommandTest, AKernelThatCannotRunIsJudgedByItsText) {
       Write("tmem.pkir",
             "pkir 1;\nkernel @k { backend mosaic_gpu; in %x: f32[8] space gmem;\n  mesh gpu {grid=[1], "
             "grid_names=[\"g\"], cluster=[], cluster_names=[], threads=none, thread_name=none};\n"
-            "  body @k (%xr: ref<gmem,f32[8]>) { commit_tmem(); return; } }\n");
+            "  body @k (%xr: ref<gmem,f32[8]>) { commit_tmem(); sc.barrier(); return; } }\n");
   EXPECT_EQ(1, Run({"check", file, "--in", "x=iota"})) << err_;
   EXPECT_EQ(0u, out_.find("error[ILLEGAL]: commit_tmem: tcgen05 and tensor memory are Blackwell's")) << out_;
   EXPECT_TRUE(Holds(out_, "found the target's chip h100 [machine.tcgen05]")) << out_;
   EXPECT_TRUE(Holds(out_, "\nkernel @k: nothing more can be said: it did not run\n")) << out_;
-  EXPECT_TRUE(Holds(err_, "commit_tmem is not supported")) << err_;
+  EXPECT_TRUE(Holds(err_, "sc.barrier is not supported")) << err_;
   EXPECT_EQ(1, Run({"check", file, "--in", "x=iota", "--format=json"}));
   EXPECT_TRUE(Holds(out_, "\"code\": \"ILLEGAL\"") && Holds(out_, "\"kind\": \"unsupported\"")) << out_;
   EXPECT_EQ(3, Run({"check", file, "--in", "x=iota", "--no-contracts"}));
@@ -213,7 +213,7 @@ TEST_F(CheckCommandTest, AFullDiskIsNoPass) {
 // ---- what can't be checked is a report in every format, and never a pass
 
 TEST_F(CheckCommandTest, EveryFormatSaysThatNothingCanBeSaid) {
-  const std::string unsupported = Write("u.pkir", VectorKernel("commit_tmem() #l;"));
+  const std::string unsupported = Write("u.pkir", VectorKernel("sc.barrier() #l;"));
   const std::string malformed = Write("m.pkir", "pkir 1;\nkernel @k {\n  grid [1;\n");
   for (const auto& [file, code, kind] :
        {std::tuple{unsupported, 3, "unsupported"}, std::tuple{malformed, 4, "malformed"}}) {

@@ -132,7 +132,7 @@ TEST_F(CommandTest, WrongInstructionsNameTheLineAndTheUsersPlace) {
       << err_;
   ExpectBodyError(4, "%v = frobnicate() : i32[4] #l;",
                   "unknown primitive frobnicate; docs/operations.md lists the known ones; at k.py:7:3 in k");
-  ExpectBodyError(3, "commit_tmem() #l;", "commit_tmem is not supported: ");
+  ExpectBodyError(3, "sc.barrier() #l;", "sc.barrier is not supported: ");
   EXPECT_NE(std::string::npos, err_.find("k.pkir:9: ")) << err_;
   EXPECT_NE(std::string::npos, err_.find("at k.py:7:3 in k")) << err_;
   ExpectBodyError(4, "%v = integer_pow{y=-3}(0:i32) : i32[];",

@@ -1,11 +1,10 @@
 #include "emu/command/command_table.h"
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 
 #include "absl/strings/str_split.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/edit_distance.h"
 
 namespace palladion::command {
 namespace {
@@ -229,6 +228,31 @@ constexpr Option kReduce[] = {
 
 constexpr Option kShow[] = {kKernel, kTarget};
 constexpr Option kFormatOnly[] = {kFormat};
+constexpr Option kMachines[] = {
+    {"set", "NUMBER=VALUE",
+     "With `show`: what if a number were another, `l2.size=25MiB`. Without a unit it is in the one that the "
+     "machine has it in; `l2.mib=25` is the one number of `l2` in MiB. What [follows](machines.md#what-if) from it "
+     "changes too.",
+     0, true},
+    kFormat,
+    {"json", "", "Short for `--format json`."},
+};
+constexpr Option kTime[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"set", "NUMBER=VALUE",
+     "What if a number of the chip were another, `l2.size=25MiB`; [as for a machine](machines.md#what-if).", 0, true},
+    {"lines", "N",
+     "How many source lines the text tells, those that took most (default 12). JSON has every instruction."},
+    {"page", "PAGE.html",
+     "What happened when, as [one self-contained page](timeline.md): lanes of threads, engines and units, who ended "
+     "each wait, the source beside them."},
+    {"trace", "TRACE.json", "The same as Chrome trace events, for [Perfetto](timeline.md#for-perfetto)."},
+    {"sm", "N", "Which SM, or core of a TPU, these show; from 0, the first."},
+    kFormat,
+};
 constexpr Option kExplain[] = {kFormat, kColor};
 
 constexpr CommandInfo kCommands[] = {
@@ -251,26 +275,14 @@ constexpr CommandInfo kCommands[] = {
     {"conformance", "[FILTER|FILE.case|FOLDER]...",
      "hold Palladion, or a backend, against the conformance cases, by default all that came with the program",
      kConformance},
+    {"machines", "[show NAME]", "what the chips are in numbers, each with its source; what if one were another",
+     kMachines},
+    {"time", "K.pkir", "how long it takes on a chip, where the time goes, and which limit it is at", kTime},
     {"ops", "", "every operation with its backends and status", kFormatOnly},
     {"doctor", "", "version and SIMD targets", {}},
     {"completion", "bash|zsh|fish", "a script that completes commands and options in this shell", {}},
     {"help", "[COMMAND]", "all commands, or one with its options", kFormatOnly},
 };
-
-// Levenshtein's, of short words.
-std::size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t corner = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = corner + (a[i] != b[j] ? 1 : 0);
-      corner = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
 
 }  // namespace
 
@@ -306,7 +318,7 @@ std::string Nearest(std::string_view word, absl::Span<const std::string_view> na
   std::size_t least = std::min<std::size_t>(3, word.size());
   for (const std::string_view name : names) {
     const bool begun = word.size() >= 3 && name.substr(0, word.size()) == word;
-    const std::size_t distance = begun ? 1 : Distance(word, name);
+    const std::size_t distance = begun ? 1 : EditDistance(word, name);
     if (distance < least) least = distance, nearest = std::string(name);
   }
   return nearest;

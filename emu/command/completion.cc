@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/command/help.h"
+#include "emu/machines/description.h"
 #include "emu/reports/explain.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/finding.h"
@@ -35,6 +36,9 @@ Values WordsOf(const CommandInfo& command) {
     for (const CommandInfo& one : AllCommands()) values.words.emplace_back(one.name);
   } else if (command.name == "completion") {
     values.words = {"bash", "zsh", "fish"};
+  } else if (command.name == "machines") {
+    values.words = {"show"};
+    for (const machines::Machine& one : machines::AllMachines()) values.words.push_back(one.name());
   } else {
     values.files = !command.words.empty();
   }

@@ -5,16 +5,14 @@
 
 namespace palladion {
 
-FunctionAgents::FunctionAgents(FunctionMachine& machine) : machine_(machine), threads_in_all_(machine.threads()) {
+FunctionAgents::FunctionAgents(FunctionMachine& machine)
+    : AgentsUnderWay(machine.gpu()), machine_(machine), threads_in_all_(machine.threads()) {
   for (const std::int64_t size : machine.kernel().grid) threads_in_all_ *= size;
   machine.gpu().OnStart([this](AgentId operation) { Spawn(operation); });
 }
 
 void FunctionAgents::Spawn(AgentId operation) {
-  auto agent = std::make_shared<threads::EngineAgent>(machine_.gpu(), operation, *this);
-  engines_ = true;
-  live_[operation.value] = agent.get();
-  agent->SetOrdinal(ordinals_.Add(operation));
+  std::shared_ptr<threads::EngineAgent> agent = NewEngine(operation);
   const scheduler::Operation first = agent->Next();
   running_.agent->Spawn(std::move(agent), first);
 }
@@ -29,8 +27,7 @@ absl::StatusOr<scheduler::Agent*> FunctionAgents::Next() {
   if (index.back() == 0) first_ = machine_.gpu().AddBlock(index, machine_.threads());
   const AgentId id{first_.value + static_cast<std::int32_t>(index.back())};
   Thread& thread = threads_[next_];
-  ordinals_.Add(id);
-  live_[id.value] = nullptr;
+  AddThread(id, nullptr);
   thread.body = std::make_unique<FunctionThread>(machine_, running_, *this, id, std::move(index));
   FunctionThread& body = *thread.body;
   thread.agent = std::make_unique<scheduler::CoroutineAgent>(
@@ -42,24 +39,15 @@ absl::StatusOr<scheduler::Agent*> FunctionAgents::Next() {
 void FunctionAgents::Retire(scheduler::Agent* agent) {
   const auto number = numbers_.find(agent);
   const auto thread = threads_.find(number->second);
-  live_.erase(thread->second.body->id().value);
+  Ends(thread->second.body->id());
   machine_.gpu().EndThread(thread->second.body->id());
   threads_.erase(thread);
   numbers_.erase(number);
 }
 
-const AsyncRequest* FunctionAgents::RequestOf(scheduler::AgentOrdinal engine) const {
-  const auto live = live_.find(ordinals_.Of(engine).value);
-  return live == live_.end() || live->second == nullptr ? nullptr : &live->second->request();
-}
-
-bool FunctionAgents::MaySignal(AgentId waiter, const WaitTarget& target, scheduler::AgentOrdinal other) const {
-  const AgentId who = ordinals_.Of(other);
-  const auto live = live_.find(who.value);
-  if (live == live_.end()) return false;
-  if (live->second != nullptr) return threads::Tells(machine_.gpu(), live->second->request(), waiter, target);
-  if (target.kind == WaitTarget::Kind::kGroups) return false;
-  const std::vector<std::int64_t>& index = machine_.gpu().residents().Of(who).index;
+bool FunctionAgents::ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Asked& other) const {
+  if (!other.lives) return false;
+  const std::vector<std::int64_t>& index = machine_.gpu().residents().Of(other.who).index;
   if (target.kind == WaitTarget::Kind::kMeeting) return machine_.gpu().residents().IsOf(waiter, index);
   return machine_.gpu().syncs().Sees(index, target.object.array);
 }

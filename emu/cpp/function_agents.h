@@ -9,21 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "emu/agents/agent_ordinals.h"
 #include "emu/cpp/function_machine.h"
 #include "emu/cpp/function_thread.h"
-#include "emu/threads/asking.h"
+#include "emu/threads/agents_under_way.h"
 #include "scheduler/agent.h"
 #include "scheduler/coroutine_agent.h"
 
 namespace palladion {
 
-class FunctionAgents final : public scheduler::AgentSource, public threads::AgentsAround {
+class FunctionAgents final : public scheduler::AgentSource, public threads::AgentsUnderWay {
  public:
   explicit FunctionAgents(FunctionMachine& machine);
-  FunctionAgents(const FunctionAgents&) = delete;
-  FunctionAgents& operator=(const FunctionAgents&) = delete;
 
   absl::StatusOr<scheduler::Agent*> Next() override;
   bool Ready() const override {
@@ -32,15 +28,10 @@ class FunctionAgents final : public scheduler::AgentSource, public threads::Agen
   }
   void Retire(scheduler::Agent* agent) override;
 
-  // What a function will do is not known, so any that can reach the object may. Of one that is done: no.
-  bool MaySignal(AgentId waiter, const WaitTarget& target, scheduler::AgentOrdinal other) const override;
   std::string NameOf(scheduler::AgentOrdinal) const override { return ""; }
-  const AsyncRequest* RequestOf(scheduler::AgentOrdinal engine) const override;
   void EngineResumes(scheduler::AgentOrdinal) override { running_ = {}; }
-  void EngineEnds(scheduler::AgentOrdinal engine) override { live_.erase(ordinals_.Of(engine).value); }
   const FunctionThread* FirstUnfinished() const { return threads_.empty() ? nullptr : &*threads_.begin()->second.body; }
   std::int64_t unfinished() const { return static_cast<std::int64_t>(threads_.size()) + threads_in_all_ - next_; }
-  bool engines() const { return engines_; }
 
  private:
   static constexpr std::int64_t kMaxThreads = 1024;
@@ -49,16 +40,14 @@ class FunctionAgents final : public scheduler::AgentSource, public threads::Agen
     std::unique_ptr<FunctionThread> body;
     std::unique_ptr<scheduler::CoroutineAgent> agent;
   };
+  // What a function will do is not known, so any that can reach the object may. Of one that is done: no.
+  bool ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Asked& other) const override;
   void Spawn(AgentId operation);
 
   FunctionMachine& machine_;
   RunningThread running_;
   std::int64_t threads_in_all_ = 0, next_ = 0;
-  AgentId first_;  // of the block that begins
-  bool engines_ = false;
-  agents::AgentOrdinals ordinals_;
-  // Who is under way, by id: an operation's engine; nullptr for a thread.
-  absl::flat_hash_map<std::int32_t, const threads::EngineAgent*> live_;
+  AgentId first_;                           // of the block that begins
   std::map<std::int64_t, Thread> threads_;  // that are under way, by number in the launch
   std::map<const scheduler::Agent*, std::int64_t> numbers_;
 };

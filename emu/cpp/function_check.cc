@@ -157,7 +157,8 @@ std::string FunctionCheck::ReplayOf(const Trial& trial, const Finding& finding) 
 
 std::optional<FindingAccess> FunctionCheck::WriterOf(const scheduler::Schedule& schedule, std::size_t output,
                                                      std::int64_t element) {
-  watch::LastWriter writer(element, {.blocks = true, .thread_index = true, .many_threads = kernel_.threads.size() > 1});
+  watch::LastWriter writer(ElementCount(element),
+                           {.blocks = true, .thread_index = true, .many_threads = kernel_.threads.size() > 1});
   FunctionOptions options = watched_;
   options.races = options.definedness = false;
   options.bound = [&](memory_model::Memory& memory, absl::Span<const BufferId> outputs) {

@@ -5,34 +5,22 @@
 #include <cstring>
 
 #include "emu/agents/host_memory.h"
-#include "memory_model/sets/region.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
 
 // ---- accesses
 
-void FunctionAccesses::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
-                           const std::byte*) {
-  if (machine_.operations().performing() || reach.empty || reach.none_copied || !machine_.model().Tracks(access.buffer))
-    return;
-  ++accesses_;
-  const memory_model::AccessSet set = memory_model::SetOf(
-      memory_.ShapeOf(access.buffer), static_cast<std::int64_t>(memory_.ElementBytesOf(access.buffer)), access, reach);
-  machine_.model().Touch(machine_.current(), access.buffer, kind, set, CodeSite::Of(access.site));
-}
-
 // Only atomics come this way, one element each.
-void FunctionAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
-  if (machine_.operations().performing() || access.offset[0] < 0 || !machine_.model().Tracks(access.buffer)) return;
-  ++accesses_;
-  memory_model::ConcurrencyModel& model = machine_.model();
-  const AgentId who = machine_.current();
+void FunctionAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
+  if (access.offset[0] < 0 || !Judges(access.buffer)) return;
+  memory_model::AgentTable& agents = machine().model().agents();
+  const AgentId who = machine().current();
   std::shared_ptr<const memory_model::ClockBundle>& told = told_[{access.buffer.value, access.offset[0]}];
-  if (told != nullptr) model.agents().Acquire(who, *told);
-  model.Touch(who, access.buffer, kind, memory_model::SetOf(access), CodeSite::Of(access.site));
-  told = std::make_shared<const memory_model::ClockBundle>(model.agents().ClockOf(who));
-  model.agents().Tick(who, CodeSite::Of(access.site));
+  if (told != nullptr) agents.Acquire(who, *told);
+  ThreadAccesses::Points(kind, access, value);
+  told = std::make_shared<const memory_model::ClockBundle>(agents.ClockOf(who));
+  agents.Tick(who, CodeSite::Of(access.site));
 }
 
 void FunctionAccesses::Free(BufferId buffer) {

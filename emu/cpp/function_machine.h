@@ -17,32 +17,24 @@
 #include "emu/cpp/code_places.h"
 #include "emu/cpp/function_launch.h"
 #include "emu/kernel.h"
+#include "emu/threads/thread_accesses.h"
 #include "emu/threads/thread_machine.h"
-#include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/memory.h"
 #include "semantics/program/program.h"
 #include "semantics/tensor/fill.h"
 
 namespace palladion {
 
-// What threads do to memory, told to the model; what engines do was judged when it was asked for. An atomic update
-// learns what the element's earlier ones told (emu/checks/clock_races.h says it of programs).
-class FunctionAccesses final : public memory_model::AccessObserver {
+// An atomic update learns what the element's earlier ones told (emu/checks/clock_races.h says it of programs).
+class FunctionAccesses final : public threads::ThreadAccesses {
  public:
-  FunctionAccesses(const memory_model::Memory& memory, threads::ThreadMachine& machine)
-      : memory_(memory), machine_(machine) {}
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
-           const std::byte* value) override;
+  using ThreadAccesses::ThreadAccesses;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Free(BufferId buffer) override;
-  std::int64_t accesses() const { return accesses_; }
 
  private:
-  const memory_model::Memory& memory_;
-  threads::ThreadMachine& machine_;
   std::map<std::pair<std::int32_t, std::int64_t>, std::shared_ptr<const memory_model::ClockBundle>>
       told_;  // by buffer and offset
-  std::int64_t accesses_ = 0;
 };
 
 class FunctionMachine {

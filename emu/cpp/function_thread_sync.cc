@@ -29,8 +29,8 @@ void FunctionThread::Copy(const KernelMemory& from, const KernelMemory& to, cons
   const Object source = ObjectOf(from), destination = ObjectOf(to);
   const bool usable = Usable(source);
   if (!Usable(destination) || !usable) return;
-  std::size_t bytes = StorageBytes(from.dtype());
-  for (const std::int64_t size : from.shape()) bytes *= static_cast<std::size_t>(size);
+  ByteCount bytes(static_cast<std::int64_t>(StorageBytes(from.dtype())));
+  for (const std::int64_t size : from.shape()) bytes = size * bytes;
   AsyncRequest request{.name = "copy_async"};
   request.At(site_);
   if (arrives != nullptr) {

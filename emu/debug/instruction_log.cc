@@ -85,7 +85,7 @@ class LogWriter final : public agents::RunObserver {
     std::string text = Cat(Name(kind), " ", memory_->NameOf(access.buffer), watch::BoxText(access));
     if (kind == AccessKind::kWrite && value != nullptr) {
       const DType dtype = memory_->DTypeOf(access.buffer);
-      std::size_t words = memory_->ElementBytesOf(access.buffer) / StorageBytes(dtype);
+      std::size_t words = memory_->ElementSizeOf(access.buffer).size() / StorageBytes(dtype);
       for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d)
         words *= static_cast<std::size_t>(access.count[d]);
       Append(&text, "=", watch::HashText(watch::HashValue(dtype, value, words)));

@@ -101,7 +101,7 @@ std::size_t Provenance::MemoryOf(BufferId buffer) {
     memories_.push_back({.name = std::string(memory_->NameOf(buffer)),
                          .shape = Shape(shape.begin(), shape.end()),
                          .dtype = memory_->DTypeOf(buffer),
-                         .element_bytes = memory_->ElementBytesOf(buffer),
+                         .element_size = memory_->ElementSizeOf(buffer),
                          .first = {},
                          .writes = {}});
   }
@@ -185,7 +185,7 @@ std::int64_t Provenance::ValueAt(const RecordedAccess& access, const std::vector
   if (!access.is_points) {
     element = access.box.ValueAt(index);
   } else {
-    const auto bytes = static_cast<std::int64_t>(memory.element_bytes);
+    const std::int64_t bytes = memory.element_size.value();
     const std::int64_t first = FlatElement(index, memory.shape) * bytes;
     for (std::size_t p = access.offsets.size(); p-- > 0 && element < 0;) {  // the last lane wins
       const std::int64_t offset = access.offsets[p];
@@ -202,7 +202,7 @@ std::int64_t Provenance::ValueAt(const RecordedAccess& access, const std::vector
 
 std::set<std::int64_t> Provenance::ElementsOf(const RecordedAccess& access, std::int64_t element) const {
   const std::size_t pieces = access.pieces_per_element;
-  const auto bytes = static_cast<std::int64_t>(memories_[access.memory].element_bytes);
+  const std::int64_t bytes = memories_[access.memory].element_size.value();
   std::set<std::int64_t> elements;
   for (std::size_t p = 0; p < pieces; ++p) {
     const std::int64_t offset = access.offsets[static_cast<std::size_t>(element) * pieces + p];

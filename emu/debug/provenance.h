@@ -86,7 +86,7 @@ struct RecordedMemory {
   std::string name;
   Shape shape;
   DType dtype = DType::kF32;
-  std::size_t element_bytes = 4;
+  ElementSize element_size{4};
   int operand = -1;                  // the array of that operand
   bool is_input = false;             // it held values from the start
   std::vector<std::byte> first;      // an input's

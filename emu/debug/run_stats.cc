@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emu/reports/json.h"
+#include "emu/reports/text_table.h"
 #include "memory_model/sets/region.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/builder.h"
@@ -59,28 +60,6 @@ void CountScopes(const Region& region, const Kernel& kernel, std::map<std::strin
     }
     for (const auto& [space, count] : here) most[space] = std::max(most[space], count);
   }
-}
-
-std::string Padded(std::string text, std::size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
-  return text;
-}
-
-// Columns as wide as their widest cell; the first is aligned left, numbers right.
-std::string Table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = Cat("  ", Padded(row[0], widths[0]));
-    for (std::size_t c = 1; c < row.size(); ++c)
-      Append(&line, "  ", std::string(widths[c] - row[c].size(), ' '), row[c]);
-    text += line + "\n";
-  }
-  return text;
 }
 
 std::string NumberText(std::int64_t n) { return n == 0 ? "-" : Cat(n); }
@@ -171,7 +150,7 @@ void RunStats::Box(AccessKind kind, const BoxAccess& access, const memory_model:
     elements = std::min<std::int64_t>(
         elements, lanes - std::count(access.mask.lanes, access.mask.lanes + lanes, std::uint8_t{0}));
   }
-  Count(kind, access.buffer, elements * static_cast<std::int64_t>(memory_->ElementBytesOf(access.buffer)));
+  Count(kind, access.buffer, elements * memory_->ElementSizeOf(access.buffer).value());
 }
 
 void RunStats::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
@@ -221,7 +200,7 @@ std::string RunStats::Text() const {
                          stores_, " stores of ", stored_bytes_, " bytes, ", atomics_, " atomics\n");
   std::vector<std::vector<std::string>> rows = {{"space", "bytes"}};
   for (const auto& [space, bytes] : space_bytes_) rows.push_back({space, Cat(bytes)});
-  text += Table(rows);
+  text += reports::TextTable(rows);
   rows = {{"operand", "role", "read", "written", "fetched", "kept", "flushed"}};
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const OperandInfo& info = state_.program().operand_infos[i];
@@ -232,13 +211,13 @@ std::string RunStats::Text() const {
     rows.push_back({o.name, o.role, Cat(o.bytes_read), Cat(o.bytes_written), NumberText(block ? o.fetched : 0),
                     NumberText(kept), NumberText(block ? o.flushed : 0)});
   }
-  text += Table(rows);
+  text += reports::TextTable(rows);
   rows = {{"operation", "runs", "elements", "flops", "transcendentals", "integer"}};
   for (const auto& [name, o] : ops_) {
     rows.push_back({name, Cat(o.runs), NumberText(o.elements), NumberText(o.flops), NumberText(o.transcendentals),
                     NumberText(o.integer_ops)});
   }
-  return text + Table(rows);
+  return text + reports::TextTable(rows);
 }
 
 std::string RunStats::Json() const {

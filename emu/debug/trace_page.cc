@@ -114,25 +114,12 @@ class PageData {
   std::vector<LocId> locs_;
 };
 
-// Inside a script element only "</" could end it.
-std::string ForScript(const std::string& json) {
-  std::string safe;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    safe += json[i];
-    if (json[i] == '<' && i + 1 < json.size() && (json[i + 1] == '/' || json[i + 1] == '!')) {
-      safe.pop_back();
-      safe += "\\u003c";
-    }
-  }
-  return safe;
-}
-
 }  // namespace
 
 std::string TracePage(const TraceRecorder& trace, const agents::PreparedKernelState& kernel, const Report* report) {
   constexpr std::string_view kPlace = "{{DATA}}";
   std::string page(kTracePageHtml);
-  page.replace(page.find(kPlace), kPlace.size(), ForScript(PageData(trace, kernel).Json(report)));
+  page.replace(page.find(kPlace), kPlace.size(), reports::ForScript(PageData(trace, kernel).Json(report)));
   return page;
 }
 

@@ -73,6 +73,7 @@ std::string TraceRecorder::NameOf(const Step& step) const {
     case StepKind::kOperation:
     case StepKind::kMark:
     case StepKind::kStrips:
+    case StepKind::kSkip:
       break;
   }
   const auto found = name_of_line_.find(step.text_line);
@@ -237,7 +238,7 @@ void TraceRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_m
 void TraceRecorder::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   if (memory_ == nullptr) return;
   const absl::Span<const std::int64_t> shape = memory_->ShapeOf(access.buffer);
-  const auto bytes = static_cast<std::int64_t>(memory_->ElementBytesOf(access.buffer));
+  const std::int64_t bytes = memory_->ElementSizeOf(access.buffer).value();
   std::vector<std::int64_t> low(shape.size(), -1), high(shape.size(), -1);
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
     if (!memory_model::Touches(access, p)) continue;

@@ -32,8 +32,7 @@ class UndefinedOutputs final : public agents::RunObserver {
       for (const std::int64_t size : memory.ShapeOf(arrays[i])) elements *= size;
       const std::int64_t words = elements == 0 ? 1 : part / elements;  // of a PRNG key, which is one element
       for (std::int64_t e = 0; e < part; ++e) {
-        mask.data<std::uint8_t>()[device_ * part + e] =
-            memory.MarkOf(arrays[i], static_cast<std::size_t>(e / words)) != 0 ? 1 : 0;
+        mask.data<std::uint8_t>()[device_ * part + e] = memory.MarkOf(arrays[i], ElementCount(e / words)) != 0 ? 1 : 0;
       }
     }
     ++device_;

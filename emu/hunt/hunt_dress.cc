@@ -62,10 +62,10 @@ HuntKernel RandomSizes(scheduler::Random* random) {
 }
 
 void Dress(scheduler::Random* random, HuntKernel* kernel) {
-  constexpr std::size_t kMost = 8;
+  const std::size_t most = kernel->tensor ? 10 : 8;
   for (std::vector<std::vector<Op>>* agents : {&kernel->agents, &kernel->later}) {
     for (std::vector<Op>& ops : *agents) {
-      if (ops.size() > kMost) ops.resize(kMost);
+      if (ops.size() > most) ops.resize(most);
     }
   }
   Dresser dresser(random, kernel);

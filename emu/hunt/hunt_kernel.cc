@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "emu/hunt/hunt_text.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::hunt {
@@ -41,11 +42,9 @@ class Writer {
     ++line_;
   }
 
-  std::string MatrixType() const { return Cat("i32[", kernel_.rows, ",", kRowElements, "]"); }
-
   void Head() {
     const bool gpu = kernel_.family != Family::kPrograms;
-    const std::string matrix = MatrixType(), sums = Cat("i32[", kernel_.agents.size(), "]");
+    const std::string matrix = MatrixType(kernel_), sums = Cat("i32[", kernel_.agents.size(), "]");
     const std::string space = gpu ? " space gmem" : "", ref = gpu ? "ref<gmem," : "ref<default,";
     const std::size_t agents = kernel_.agents.size();
     Line("pkir 1;");
@@ -53,30 +52,13 @@ class Writer {
     if (gpu) Line("backend mosaic_gpu;");
     if (!gpu) Line(Cat("grid [", agents, "];"));
     Line(Cat("in %x: ", matrix, space, ";"));
-    Line(Cat("in %c: ", matrix, space, Window(), ";"));
+    Line(Cat("in %c: ", matrix, space, WindowText(kernel_), ";"));
     Line(Cat("out %o: ", sums, space, ";"));
-    Line(Cat("out %m: ", matrix, space, Window(), " alias %c;"));
-    if (gpu) Mesh();
+    Line(Cat("out %m: ", matrix, space, WindowText(kernel_), " alias %c;"));
+    if (gpu) Line(MeshText(kernel_));
     const std::string window = kernel_.window < 0 ? matrix : Cat("i32[1,", kRowElements, "]");
     Line(Cat("body @k (%xr: ", ref, matrix, "> as \"x\", %cr: ", ref, window, "> as \"c\", %or: ", ref, sums,
              "> as \"o\", %mr: ", ref, window, "> as \"m\") {"));
-  }
-
-  std::string Window() const {
-    if (kernel_.window < 0) return "";
-    return Cat(" block (1,", kRowElements, ") map (%i: i32[]) { %a = mul(%i, ", kernel_.window,
-               ":i32) : i32[]; %b = add(%a, ", kernel_.window_start, ":i32) : i32[]; %r = rem(%b, ", kernel_.rows,
-               ":i32) : i32[]; return %r, 0:i32; }");
-  }
-
-  void Mesh() {
-    const int blocks = kernel_.blocks, threads = static_cast<int>(kernel_.agents.size()) / blocks;
-    const bool grid = kernel_.family == Family::kBlocks || blocks > 1, has_threads = kernel_.family == Family::kThreads;
-    const std::string sizes = grid ? Cat("[", blocks, "]") : "[]", names = grid ? "[\"b\"]" : "[]";
-    Line(Cat("mesh gpu {grid=", kernel_.cluster ? "[]" : sizes, ", grid_names=", kernel_.cluster ? "[]" : names,
-             ", cluster=", kernel_.cluster ? sizes : "[]", ", cluster_names=", kernel_.cluster ? names : "[]",
-             ", threads=", has_threads ? Cat(threads) : "none", ", thread_name=", has_threads ? "\"wg\"" : "none",
-             "};"));
   }
 
   // The number of the agent.
@@ -92,10 +74,7 @@ class Writer {
 
   void Scope() {
     if (kernel_.family == Family::kPrograms) return Line("%me = program_id{axis=0}() : i32[];");
-    std::vector<std::string> refs;
-    for (std::size_t i = 0; i < kernel_.arrivals.size(); ++i) refs.push_back(BarrierRef(i));
-    if (kernel_.shared && kernel_.later.empty()) refs.push_back(Cat("%s: ref<smem,", MatrixType(), "> as \"s\""));
-    if (kernel_.unions) refs.push_back("%u: ref<smem,i8[1024]> as \"u\"");
+    const std::vector<std::string> refs = ScopeRefs(kernel_);
     scoped_ = !refs.empty();
     std::string list;
     for (const std::string& ref : refs) Append(&list, list.empty() ? "" : ", ", ref);
@@ -103,14 +82,6 @@ class Writer {
     for (int i = 0; i < kernel_.semaphores; ++i)
       Line(Cat("%g", i, " = get_global{what=\"g", i, "\"}() : ref<gmem,sem[]>;"));
     Me();
-  }
-
-  std::string BarrierRef(std::size_t i) const {
-    const int arrivals = kernel_.arrivals[i];
-    const std::string kind =
-        arrivals == 0 ? "cluster_barrier{axes=[\"b\"], arrivals=1, orders_tensor_core=false, leader_tracked=false}"
-                      : Cat("barrier{arrivals=", arrivals, ", orders_tensor_core=false}");
-    return Cat("%b", i, ": ref<smem,", kind, "[1]> as \"b", i, "\"");
   }
 
   const char* Axes() const { return kernel_.family == Family::kThreads ? "[\"wg\"]" : "[]"; }
@@ -125,7 +96,7 @@ class Writer {
       code.push_back({nullptr, What::kEnter, line_, true});
     }
     Line(Cat(last ? "" : Cat(result, " = "), "run_scoped{collective_axes=", Axes(), "}() (", shared_, ": ref<smem,",
-             MatrixType(), "> as \"", name, "\") {"));
+             MatrixType(kernel_), "> as \"", name, "\") {"));
     later_ = last;
     const std::string sum = Branches(last ? kernel_.later : kernel_.agents, last);
     Line(last ? "return;" : Cat("return ", sum, ";"));
@@ -162,7 +133,8 @@ class Writer {
       } else if (op.what == What::kLoop) {
         Loop(op);
       } else {
-        Record(op.what, &op);
+        Record(op.what == What::kNamedSync ? What::kNamedArrive : op.what, &op);
+        if (op.what == What::kNamedSync) Record(What::kNamedWait, &op);
         One(op);
       }
     }
@@ -217,10 +189,12 @@ class Writer {
     }
     const int blocks = kernel_.blocks, block = agent_ / (static_cast<int>(kernel_.agents.size()) / blocks);
     const std::string peer = Cat(shared_, ".cluster{dims=[\"b\"], idxs=[", (block + 1) % blocks, "]}");
-    const std::string ref = op.array == Array::kM      ? (op.alias ? "%cr" : "%mr")
-                            : op.array == Array::kX    ? "%xr"
-                            : op.array == Array::kPeer ? peer
-                                                       : shared_;
+    const std::string ref = op.array == Array::kM          ? (op.alias ? "%cr" : "%mr")
+                            : op.array == Array::kX        ? "%xr"
+                            : op.array == Array::kPeer     ? peer
+                            : op.array == Array::kTensor   ? "%tm"
+                            : op.array == Array::kOperands ? "%p"
+                                                           : shared_;
     return Cat(ref, ".at[", row, ", ", columns, "]");
   }
 
@@ -279,10 +253,11 @@ class Writer {
 
   // `before` and `after` stand around the value, whose line is the operation's own.
   void WithValue(const Op& op, const std::string& before, const std::string& after) {
-    std::string value = op.amount == 0 ? sum_ : Cat(op.amount, ":i32");
+    const char* const type = op.array == Array::kOperands ? "i8" : "i32";
+    std::string value = op.amount == 0 ? sum_ : Cat(op.amount, ":", type);
     if (!IsPoint(op.part)) {
       const std::string wide = Fresh(), shape = op.part == Part::kRow || op.style == 2 ? "128" : "64";
-      Line(Cat(wide, " = broadcast_in_dim{shape=[", shape, "], dims=[]}(", value, ") : i32[", shape, "];"));
+      Line(Cat(wide, " = broadcast_in_dim{shape=[", shape, "], dims=[]}(", value, ") : ", type, "[", shape, "];"));
       value = wide;
     }
     code_->back().line = line_;
@@ -305,14 +280,18 @@ class Writer {
     if (Half(op.part) && op.style == 2) return Masked(op);
     const std::string view = View(op), type = TypeOf(op.part);
     switch (op.what) {
-      case What::kLoad: {
-        const std::string value = Fresh();
+      case What::kLoad:
+      case What::kTensorLoad: {
+        const std::string value = Fresh(), load = op.what == What::kLoad ? "get(" : "async_load_tmem(src=";
         code_->back().line = line_;
-        Line(Cat(value, " = get(", view, ") : ", type, ";"));
+        Line(Cat(value, " = ", load, view, ") : ", type, ";"));
         return AddElements(value, op.part);
       }
+      case What::kTensorStore:
+        return WithValue(op, Cat("async_store_tmem(ref=", view, ", value="), ");");
       case What::kStore:
-        return WithValue(op, Cat("_ = swap(", view, ", "), Cat(") : ", type, ";"));
+        return WithValue(op, Cat("_ = swap(", view, ", "),
+                         Cat(") : ", op.array == Array::kOperands ? Cat("i8", type.substr(3)) : type, ";"));
       case What::kAtomicAdd:
         if (kernel_.family == Family::kPrograms)
           return WithValue(op, Cat("_ = atomic_rmw{op=add}(", view, ", "), Cat(") : ", type, ";"));
@@ -369,8 +348,11 @@ class Writer {
       case What::kAtomicAdd:
       case What::kAtomicSee:
       case What::kExchange:
+      case What::kTensorLoad:
+      case What::kTensorStore:
         return MemoryOp(op);
       default:
+        if (const std::string text = TensorText(op, shared_, kernel_); !text.empty()) return Line(text);
         return SyncOp(op);
     }
   }

@@ -25,23 +25,34 @@ enum class What : std::uint8_t {
   kExchange,   // sum = 3 * sum + memory; memory = amount
   kArrive,
   kWait,
-  kTest,     // sum = 3 * sum + (may go on)
-  kFence,    // commit_smem
-  kCopyIn,   // row `row` of x to row `to` of shared memory, arriving at barrier `object`
-  kCopyOut,  // row `row` of shared memory to row `to` of m
-  kAwait,    // at most `amount` copies out under way; `flag`: their reading alone
-  kSignal,   // `amount`
-  kSemWait,  // `amount`; `flag`: without taking it
-  kSemRead,  // sum = 3 * sum + count
-  kIf,       // the sum is odd: `body`, else `otherwise`
-  kLoop,     // `body`, twice
-  kResult,   // o[agent] = sum: the last thing that every agent does
-  kJump,     // of the reference machine only, as the next two: a thread comes to the second scope, and goes on in it
+  kTest,          // sum = 3 * sum + (may go on)
+  kFence,         // commit_smem
+  kCopyIn,        // row `row` of x to row `to` of shared memory, arriving at barrier `object`
+  kCopyOut,       // row `row` of shared memory to row `to` of m
+  kAwait,         // at most `amount` copies out under way; `flag`: their reading alone
+  kSignal,        // `amount`
+  kSemWait,       // `amount`; `flag`: without taking it
+  kSemRead,       // sum = 3 * sum + count
+  kTensorLoad,    // sum = 3 * sum + tensor memory
+  kTensorStore,   // tensor memory = amount, or the sum where that is 0, some time later
+  kTensorAwait,   // until this thread's loads have been read
+  kTensorSettle,  // until this thread's stores are there
+  kTensorCopy,    // row `row` of shared memory to row `to` of tensor memory
+  kProduct,  // row `to` of tensor memory = (`flag`: itself +) a b, of row `row` of the operands; `amount`: a commit
+  kTensorCommit,  // an arrival at barrier `object` when all that was issued here to the tensor core is complete
+  kNamedArrive,   // at named barrier `object`
+  kNamedSync,     // the same, and a wait
+  kIf,            // the sum is odd: `body`, else `otherwise`
+  kLoop,          // `body`, twice
+  kResult,        // o[agent] = sum: the last thing that every agent does
+  kNamedWait,     // of the reference machine only, as the next: the second part of kNamedSync
+  kJump,          // the next two: a thread comes to the second scope, and goes on in it
   kMeet,
   kEnter,
 };
 
-enum class Array : std::uint8_t { kX, kM, kShared, kUnion, kPeer };  // kPeer: shared memory of the cluster's next block
+enum class Array : std::uint8_t { kX, kM, kShared, kUnion, kPeer, kOperands, kTensor };
+// kPeer: shared memory of the cluster's next block; kOperands: i8, of products
 
 // What of a row of 128 elements an access has.
 enum class Part : std::uint8_t { kFirst, kMiddle, kLow, kHigh, kRow };  // element 0, element 64, a half, all
@@ -63,10 +74,13 @@ struct Op {
 struct HuntKernel {
   Family family = Family::kThreads;
   std::string target = "mosaic_gpu/h100";
-  int rows = 2;               // of m and of shared memory
-  int blocks = 1;             // of as many threads each: the first ones of `agents` are block 0's
-  bool cluster = false;       // the blocks are one
-  std::vector<int> arrivals;  // of each barrier; of a cluster's barrier 0: one arrival of each block
+  int rows = 2;                    // of m and of shared memory
+  int blocks = 1;                  // of as many threads each: the first ones of `agents` are block 0's
+  bool cluster = false;            // the blocks are one
+  std::vector<int> arrivals;       // of each barrier; of a cluster's barrier 0: one arrival of each block
+  std::vector<bool> tensor_order;  // of each barrier: does it order the tensor core? None: no barrier does
+  bool tensor = false;             // is there tensor memory, and operands of products?
+  std::vector<int> named;          // of each named barrier: how many threads complete a phase
   // Of programs: m goes by blocks of a row, of which program i has number (window * i + window_start) mod rows.
   int window = -1, window_start = 0;
   int semaphores = 0;
@@ -91,6 +105,12 @@ struct Written {
 };
 
 Written Write(const HuntKernel& kernel);
+
+// Named barriers have numbers from here on.
+inline constexpr int kFirstNamed = 8;
+inline bool OrdersTensorCore(const HuntKernel& kernel, std::size_t barrier) {
+  return barrier < kernel.tensor_order.size() && kernel.tensor_order[barrier];
+}
 
 inline constexpr std::int64_t kRowElements = 128;
 // What is in row `row` of the inputs: x, and m before the kernel.

@@ -1,7 +1,8 @@
 // The hunt after false verdicts, as many kernels as one likes (docs/hunting.md):
 //
-//   build/hunt [KERNELS [FIRST [--show]]]
+//   build/hunt [tensor] [KERNELS [FIRST [--show]]]
 //
+// `tensor`: kernels of Blackwell, which have numbers of their own.
 // Prints each contradiction with a kernel that is shrunk to what it needs, then a table by verdict. Exits nonzero when
 // there was one.
 #include <cstdint>
@@ -30,13 +31,13 @@ void Print(std::uint64_t seed, const HuntKernel& kernel, const Contradiction& co
   std::fflush(stdout);
 }
 
-int Hunt(std::uint64_t kernels, std::uint64_t first, bool show) {
+int Hunt(std::uint64_t kernels, std::uint64_t first, bool show, Kernels which) {
   const HuntOptions options{.more_seeds = 256, .elided_seeds = 24, .part_seeds = 24};
   std::map<std::string, int> by_verdict, by_kind;
   int searched = 0, exhausted = 0, clean = 0, missed = 0;
   std::int64_t compared = 0, racy = 0;
   for (std::uint64_t seed = first; seed < first + kernels; ++seed) {
-    const HuntKernel kernel = RandomKernel(seed);
+    const HuntKernel kernel = RandomKernel(seed, which);
     const HuntResult result = Judge(kernel, options);
     if (show)
       std::printf("%s%llu: %s (%s)\n", result.text.c_str(), static_cast<unsigned long long>(seed),
@@ -67,7 +68,10 @@ int Hunt(std::uint64_t kernels, std::uint64_t first, bool show) {
 }  // namespace palladion::hunt
 
 int main(int argc, char** argv) {
+  const bool tensor = argc > 1 && std::string(argv[1]) == "tensor";
+  if (tensor) ++argv, --argc;
   const std::uint64_t kernels = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10'000;
   const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  return palladion::hunt::Hunt(kernels, first, argc > 3);
+  using palladion::hunt::Kernels;
+  return palladion::hunt::Hunt(kernels, first, argc > 3, tensor ? Kernels::kTensor : Kernels::kAll);
 }

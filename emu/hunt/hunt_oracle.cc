@@ -19,7 +19,7 @@ namespace {
 
 const std::set<std::string> kRaces = {"RACE_WW", "RACE_RW", "RACE_ASYNC", "SAME_VALUE", "GRID_ORDER"};
 // With these a barrier is not what it was: what a wait learns is nobody's promise.
-const std::set<std::string> kBroken = {"BAR_DOUBLE", "BAR_PHASE_SKIP", "PEER_LIFETIME"};
+const std::set<std::string> kBroken = {"BAR_DOUBLE", "BAR_PHASE_SKIP", "PEER_LIFETIME", "COLL_MISMATCH"};
 
 bool Has(const Report& report, const std::string& code) {
   return std::any_of(report.findings.begin(), report.findings.end(),
@@ -177,7 +177,7 @@ class Judgement {
     if (report_.verdict == Verdict::kClean && !fine) result_.missed = true;
     if (!reached_.complete || Has(*all, "GRID_ORDER")) return;
     if (Reaches("broken")) {
-      if (!Has(*all, "BAR_DOUBLE"))
+      if (!Has(*all, "BAR_DOUBLE") && !Has(*all, "COLL_MISMATCH"))
         Contradict("exhaustive, but without the barrier that completes twice", OutcomesText());
       return;
     }
@@ -242,13 +242,15 @@ class Judgement {
   void CompareTrial(const checks::Trial& trial, const TraceRecorder& recorder, const std::string& which) {
     ReferenceMachine machine(kernel_, written_);
     const bool acquires = kernel_.family == Family::kPrograms && launch::ProgramsInteract(prepared_->state().program());
-    SimpleRaces races(machine.agents(), machine.first_shared_cell(), acquires, options_.mutation);
+    SimpleRaces races(machine.agents(), machine.first_shared_cell(), acquires, options_.mutation,
+                      machine.CellsOfTensor());
     machine.ListenWith(&races);
     const bool broken = std::any_of(trial.findings.begin(), trial.findings.end(), [](const Finding& finding) {
       return kBroken.count(std::string(Code(finding.code))) > 0 || finding.code == FindingCode::kUseAfterScope;
     });
     if (broken) return;
     const std::string wrong = Follow(recorder.events(), &machine);
+    if (wrong == kUnknown) return;
     if (!wrong.empty()) return Contradict("the run is not one of the reference machine", Cat(which, ": ", wrong));
     if (trial.run.outcome == palladion::scheduler::Outcome::kFinished) {
       CompareEnd(trial, machine, which);
@@ -281,7 +283,7 @@ class Judgement {
   }
 
   void CompareRaces(const checks::Trial& trial, const SimpleRaces& races, const std::string& which) {
-    std::set<LinePair> found, unfenced;
+    std::set<LinePair> found, unfenced, untold;
     std::set<int> found_later;
     for (const Finding& finding : trial.findings) {
       const std::string code(Code(finding.code));
@@ -291,6 +293,7 @@ class Judgement {
         found.insert({std::min(a, b), std::max(a, b)});
         found_later.insert(b);
       }
+      if (code == "BAR_TC_ORDER") untold.insert({std::min(a, b), std::max(a, b)});
       if (code == "PROXY" && finding.first->kind != AccessKind::kRead)
         unfenced.insert({std::min(a, b), std::max(a, b)});
     }
@@ -303,6 +306,10 @@ class Judgement {
       Contradict("a race that is none", both);
     const bool each = trial.run.steps > 0;  // else the sweep, which looks at programs as a whole
     if (each && found_later != races.LaterLines()) Contradict("a line that races is not named", both);
+    const std::set<LinePair> expected_untold = races.Untold();
+    if (expected.empty() && untold.empty() != expected_untold.empty())
+      Contradict("one of two misses what orders the tensor core",
+                 Cat(which, ": found", PairsText(untold), ", expected", PairsText(expected_untold)));
     if (expected.empty() && unfenced.empty() != expected_unfenced.empty())
       Contradict("one of two misses a fence",
                  Cat(which, ": found", PairsText(unfenced), ", expected", PairsText(expected_unfenced)));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emu/hunt/hunt_dress.h"
+#include "emu/hunt/hunt_tensor.h"
 #include "scheduler/policies/random.h"
 
 namespace palladion::hunt {
@@ -15,14 +16,16 @@ class Generator {
  public:
   explicit Generator(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15 + 1) {}
 
-  HuntKernel Make() {
+  HuntKernel Make(Kernels which) {
     kernel_ = RandomSizes(&random_);
+    if (which == Kernels::kTensor) AddTensor(&kernel_);
     Body(&kernel_.agents, 3);
     if (kernel_.shared && Below(10) == 0) {
       kernel_.later.resize(kernel_.agents.size());
       Body(&kernel_.later, 1);
     }
     Dress(&random_, &kernel_);
+    if (kernel_.tensor) OrderTensor(&random_, &kernel_);
     return kernel_;
   }
 
@@ -85,6 +88,7 @@ class Generator {
 
   Op AnyOp() {
     const bool programs = kernel_.family == Family::kPrograms;
+    if (kernel_.tensor && Below(2) == 0) return AnyTensorOp(&random_, &kernel_);
     const int row = Row();
     switch (Below(programs ? 7 : 17)) {
       case 0:
@@ -134,8 +138,8 @@ class Generator {
   }
 
   int threads() const { return agents() / kernel_.blocks; }  // of a block
-
   void Pattern() {
+    if (kernel_.tensor && Below(4) > 0) return TensorPattern(&random_, &kernel_, body_);
     const int from = Below(agents()), any = (from + (agents() > 1 ? 1 + Below(agents() - 1) : 0)) % agents();
     if (kernel_.family == Family::kPrograms) return ProgramPattern(from, any);
     if (kernel_.blocks > 1 && Below(3) > 0 && !kernel_.cluster) return SemaphoreHandoff(from, any);
@@ -375,7 +379,7 @@ class Generator {
         return;
       case 4:
         if (!kernel_.arrivals.empty() && op.what != What::kSignal && op.what != What::kSemWait &&
-            op.what != What::kSemRead)
+            op.what != What::kSemRead && op.what != What::kNamedArrive && op.what != What::kNamedSync)
           op.object = Below(static_cast<int>(kernel_.arrivals.size()));
         return;
       default:
@@ -391,6 +395,6 @@ class Generator {
 
 }  // namespace
 
-HuntKernel RandomKernel(std::uint64_t seed) { return Generator(seed).Make(); }
+HuntKernel RandomKernel(std::uint64_t seed, Kernels which) { return Generator(seed).Make(which); }
 
 }  // namespace palladion::hunt

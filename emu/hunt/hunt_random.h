@@ -9,8 +9,10 @@
 
 namespace palladion::hunt {
 
+enum class Kernels : std::uint8_t { kAll, kTensor };  // kTensor: of Blackwell, with tensor memory and named barriers
+
 // The kernel with this number: the same on every host.
-HuntKernel RandomKernel(std::uint64_t seed);
+HuntKernel RandomKernel(std::uint64_t seed, Kernels which = Kernels::kAll);
 
 }  // namespace palladion::hunt
 

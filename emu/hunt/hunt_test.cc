@@ -15,16 +15,19 @@ namespace {
 
 constexpr int kKernels = PALLADION_HUNT_KERNELS;  // fewer where a sanitizer slows them down
 
+constexpr int kTensorKernels = kKernels / 2;
+
 struct Tally {
   std::map<std::string, int> by_verdict, by_kind;
   int racy = 0;
   std::int64_t elided = 0, in_parts = 0, again = 0;  // schedules
 };
 
-Tally JudgeMany(std::uint64_t first, int kernels, const HuntOptions& options, bool expect_none) {
+Tally JudgeMany(std::uint64_t first, int kernels, const HuntOptions& options, bool expect_none,
+                Kernels which = Kernels::kAll) {
   Tally tally;
   for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(kernels); ++seed) {
-    const HuntResult result = Judge(RandomKernel(seed), options);
+    const HuntResult result = Judge(RandomKernel(seed, which), options);
     ++tally.by_verdict[result.verdict];
     tally.racy += result.racy > 0;
     tally.elided += result.elided;
@@ -48,6 +51,36 @@ TEST(Hunt, VerdictsAreTrue) {
   EXPECT_GT(tally.racy, kKernels / 10);
 }
 
+TEST(Hunt, VerdictsOfTensorKernelsAreTrue) {
+  const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 4, .max_states = 50'000, .max_schedules = 200};
+  const Tally tally = JudgeMany(1, kTensorKernels, options, true, Kernels::kTensor);
+  EXPECT_GT(tally.by_verdict.at("proved"), 0);
+  EXPECT_GT(tally.by_verdict.at("defect"), kTensorKernels / 5);
+  EXPECT_GT(tally.racy, kTensorKernels / 10);
+}
+
+// The second thread's product overwrites what the first's makes: nothing that it reads is written there.
+TEST(Hunt, AProductFollowsAnotherThreads) {
+  HuntKernel kernel{.target = "mosaic_gpu/b200",
+                    .arrivals = {1, 1},
+                    .tensor_order = {true, true},
+                    .tensor = true,
+                    .shared = true,
+                    .agents = {{}, {}}};
+  const Op operands{.what = What::kStore, .array = Array::kOperands, .amount = 3};
+  const Op product{.what = What::kProduct}, load{.what = What::kTensorLoad, .array = Array::kTensor};
+  kernel.agents[0] = {operands, {.what = What::kFence}, product, {.what = What::kArrive, .object = 0}};
+  kernel.agents[1] = {{.what = What::kWait, .object = 0},
+                      product,
+                      {.what = What::kTensorCommit, .object = 1},
+                      {.what = What::kWait, .object = 1},
+                      load};
+  const HuntResult result = Judge(kernel, {.seeds = 16, .max_schedules = 500});
+  EXPECT_EQ(result.codes, "") << result.text;
+  for (const Contradiction& contradiction : result.contradictions)
+    ADD_FAILURE() << contradiction.kind << ": " << contradiction.detail;
+}
+
 TEST(Hunt, SchedulesWithoutValuesChangeNoReport) {
   const HuntOptions options{.seeds = 1, .trials = 0, .max_states = 1, .max_schedules = 0, .elided_seeds = 24};
   const Tally tally = JudgeMany(1, kKernels, options, true);
@@ -59,6 +92,15 @@ TEST(Hunt, ACheckInPartsHasTheReportOfTheWhole) {
   const Tally tally = JudgeMany(1, kKernels, options, true);
   EXPECT_GT(tally.in_parts, kKernels);
   EXPECT_GT(tally.again, kKernels / 10);
+}
+
+// A commit that nobody waits for comes before another one of its thread that somebody waits for.
+TEST(Hunt, CommitsOfAThreadAreFollowedInTheirOrder) {
+  for (const std::uint64_t seed : {238, 389}) {
+    const HuntResult result = Judge(RandomKernel(seed, Kernels::kTensor), {.seeds = 1, .trials = 4, .max_states = 1});
+    EXPECT_TRUE(result.contradictions.empty()) << "kernel " << seed;
+    EXPECT_GT(result.races_compared, 0) << "kernel " << seed;
+  }
 }
 
 // Each part of the slow race checker carries weight: without it, it disagrees.
@@ -73,6 +115,18 @@ TEST(Hunt, DamagedRaceCheckersAreCaught) {
     HuntOptions damaged = options;
     damaged.mutation = mutation;
     const Tally tally = JudgeMany(1, kKernels / 2, damaged, false);
+    EXPECT_GT(tally.by_kind.count(kind), 0u) << "mutation " << static_cast<int>(mutation);
+  }
+}
+
+TEST(Hunt, DamagedTensorOrderIsCaught) {
+  HuntOptions damaged{.seeds = 1, .trials = 1, .max_states = 1, .max_schedules = 0};
+  for (const auto& [mutation, kind] : std::map<Mutation, std::string>{
+           {Mutation::kAllOrderTensor, "one of two misses what orders the tensor core"},
+           {Mutation::kNoPipelines, "a race is missed"},
+       }) {
+    damaged.mutation = mutation;
+    const Tally tally = JudgeMany(1, kTensorKernels, damaged, false, Kernels::kTensor);
     EXPECT_GT(tally.by_kind.count(kind), 0u) << "mutation " << static_cast<int>(mutation);
   }
 }

@@ -1,5 +1,8 @@
 #include "emu/hunt/hunt_trace.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "semantics/base/cat.h"
 
 namespace palladion::hunt {
@@ -10,7 +13,10 @@ TraceRecorder::TraceRecorder(const Written& written, int blocks)
     for (const Instr& instr : code) {
       if (instr.what == What::kIf || instr.what >= What::kJump) continue;
       lines_.insert(instr.line);
-      if (instr.what == What::kCopyIn || instr.what == What::kCopyOut) copies_.insert(instr.line);
+      const bool product = instr.what == What::kProduct, whole = instr.what == What::kTensorCopy;
+      if (product) copies_[instr.line] = instr.op->flag ? 3 : 2;
+      if (whole || instr.what == What::kTensorStore || instr.what == What::kCopyIn || instr.what == What::kCopyOut)
+        copies_[instr.line] = 1;
     }
   }
 }
@@ -27,8 +33,12 @@ void TraceRecorder::After(const Step& step, Frame& frame) {
   if (step.visible && lines_.count(step.text_line) > 0) Add(frame.grid_index, step.text_line, false);
 }
 
-void TraceRecorder::Box(AccessKind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte*) {
-  if (copies_.count(access.site.text_line) > 0) Add(access.site.program, access.site.text_line, true);
+void TraceRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte*) {
+  const int line = access.site.text_line;
+  const auto at = copies_.find(line);
+  if (at == copies_.end()) return;
+  if (kind == AccessKind::kRead && ++read_[line] % at->second != 0) return;
+  Add(access.site.program, line, true);
 }
 
 namespace {
@@ -46,33 +56,85 @@ void Meet(int agent, ReferenceMachine* machine) {
   if (machine->CanGo(agent)) machine->Do({agent, -1});
 }
 
+// The commits of a block that can be told now at a barrier, -1: at any, in the order in which they were issued.
+std::vector<Choice> ReadyCommits(const ReferenceMachine& machine, int agent, int object) {
+  std::vector<Choice> ready;
+  for (const Choice& choice : machine.Choices()) {
+    if (choice.copy < 0) continue;
+    const Copy& copy = machine.copies()[static_cast<std::size_t>(choice.copy)];
+    const bool there = machine.SameBlock(copy.issuer, agent) && (object < 0 || copy.op->object == object);
+    if (copy.what == What::kTensorCommit && there) ready.push_back(choice);
+  }
+  return ready;
+}
+
+// May an arrival of the event's, or its test, have come before or after that of a commit?
+bool IsUnknown(const ReferenceMachine& machine, int agent, What what, int object) {
+  const bool asks = what == What::kArrive || what == What::kTest || what == What::kCopyIn;
+  return asks && !ReadyCommits(machine, agent, object).empty();
+}
+
 std::string FollowHalf(const Event& event, ReferenceMachine* machine) {
   for (const Choice& choice : machine->Choices()) {
     if (choice.copy < 0) continue;
     const Copy& copy = machine->copies()[static_cast<std::size_t>(choice.copy)];
-    if (copy.issuer != event.agent || copy.line != event.line) continue;
+    if (copy.issuer != event.agent || copy.line != event.line || copy.what == What::kTensorCommit) continue;
+    if (copy.halves == 1 && IsUnknown(*machine, event.agent, copy.what, copy.op->object)) return kUnknown;
     machine->Do(choice);
     return "";
   }
   return Cat("a half of the copy of line ", event.line, " by agent ", event.agent, " that cannot happen here");
 }
 
+// Commits of a thread come one after another: of those that can be told now, one that another one at the barrier is
+// behind.
+std::vector<Choice> CommitsBefore(const ReferenceMachine& machine, int agent, int object) {
+  std::vector<Choice> before;
+  for (const Choice& choice : ReadyCommits(machine, agent, -1)) {
+    const Copy& first = machine.copies()[static_cast<std::size_t>(choice.copy)];
+    const bool awaited = std::any_of(machine.copies().begin(), machine.copies().end(), [&](const Copy& copy) {
+      return copy.what == What::kTensorCommit && copy.issuer == first.issuer && copy.number > first.number &&
+             copy.op->object == object;
+    });
+    if (awaited) before.push_back(choice);
+  }
+  return before;
+}
+
+// What a wait needs of commits.
+std::string TellCommits(int agent, ReferenceMachine* machine) {
+  while (!machine->CanGo(agent)) {
+    const Instr& next = *machine->Next(agent);
+    if (next.what != What::kWait) return "";
+    std::vector<Choice> ready = ReadyCommits(*machine, agent, next.op->object);
+    if (ready.empty()) ready = CommitsBefore(*machine, agent, next.op->object);
+    if (ready.empty()) return "";
+    if (ready.size() > 1) return kUnknown;
+    machine->Do(ready.front());
+  }
+  return "";
+}
+
+std::string FollowStep(const Event& event, ReferenceMachine* machine) {
+  Meet(event.agent, machine);
+  const Instr* next = machine->Next(event.agent);
+  if (next == nullptr || next->line != event.line)
+    return Cat("agent ", event.agent, " did line ", event.line, ", and the reference machine expects ",
+               next == nullptr ? "its end" : Cat("line ", next->line));
+  if (const std::string unknown = TellCommits(event.agent, machine); !unknown.empty()) return unknown;
+  if (next->op != nullptr && IsUnknown(*machine, event.agent, next->what, next->op->object)) return kUnknown;
+  if (!machine->CanGo(event.agent))
+    return Cat("agent ", event.agent, " went on at line ", event.line, ", where it has to wait");
+  machine->Do({event.agent, -1});
+  return "";
+}
+
 }  // namespace
 
 std::string Follow(const std::vector<Event>& events, ReferenceMachine* machine) {
   for (const Event& event : events) {
-    if (event.half) {
-      if (const std::string wrong = FollowHalf(event, machine); !wrong.empty()) return wrong;
-      continue;
-    }
-    Meet(event.agent, machine);
-    const Instr* next = machine->Next(event.agent);
-    if (next == nullptr || next->line != event.line)
-      return Cat("agent ", event.agent, " did line ", event.line, ", and the reference machine expects ",
-                 next == nullptr ? "its end" : Cat("line ", next->line));
-    if (!machine->CanGo(event.agent))
-      return Cat("agent ", event.agent, " went on at line ", event.line, ", where it has to wait");
-    machine->Do({event.agent, -1});
+    const std::string wrong = event.half ? FollowHalf(event, machine) : FollowStep(event, machine);
+    if (!wrong.empty()) return wrong;
   }
   return "";
 }

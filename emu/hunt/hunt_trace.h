@@ -3,6 +3,7 @@
 #ifndef PALLADION_EMU_HUNT_HUNT_TRACE_H_
 #define PALLADION_EMU_HUNT_HUNT_TRACE_H_
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,12 +38,17 @@ class TraceRecorder final : public agents::RunObserver {
   void Add(absl::Span<const std::int64_t> index, int line, bool half);
 
   const std::int64_t threads_;  // of a block
-  std::set<int> lines_, copies_;
+  std::set<int> lines_;
+  std::map<int, int> copies_;  // by line: how many accesses its reading is
+  std::map<int, int> read_;    // of them so far
   std::vector<Event> events_;
   int runs_ = 0;
 };
 
-// Takes the machine through the trace. What the machine cannot do, in words; "" where it went to the end.
+// Takes the machine through the trace. What the machine cannot do, in words; "" where it went to the end. When the
+// arrival of a commit came is not in the trace: it comes when somebody needs it. kUnknown: another arrival at the
+// barrier, or a test of it, may have come before or after.
+inline constexpr const char* kUnknown = "unknown";
 std::string Follow(const std::vector<Event>& events, ReferenceMachine* machine);
 
 }  // namespace palladion::hunt

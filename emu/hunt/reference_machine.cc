@@ -1,7 +1,6 @@
 #include "emu/hunt/reference_machine.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "semantics/base/cat.h"
 
@@ -12,12 +11,12 @@ constexpr int kCellsOfRow = 4, kCellsOfUnion = 8;
 
 // Arithmetic of i32.
 std::int64_t Wrap(std::int64_t value) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(value)); }
-
 void AddNumber(std::string* out, std::int64_t n) { Append(out, n, ","); }
 
 }  // namespace
 
-// The cells: m, x, then of each block its shared memory, that of the second scope, and the union.
+// The cells: m, x, then of each block its shared memory, that of the second scope, the union; and where there is tensor
+// memory, the operands of products and it.
 ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& written) : written_(written) {
   const std::size_t agents = kernel.agents.size();
   blocks_ = kernel.blocks;
@@ -32,10 +31,20 @@ ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& writ
   semaphores_.assign(static_cast<std::size_t>(kernel.semaphores), 0);
   for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfM(row), false});
   for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfX(row), false});
+  tensor_ = kernel.tensor;
+  cells_of_block_ = (tensor_ ? 4 : 2) * rows_ * kCellsOfRow + kCellsOfUnion;
+  named_per_ = static_cast<int>(kernel.named.size());
+  for (std::size_t i = 0; i < kernel.arrivals.size(); ++i) orders_.push_back(hunt::OrdersTensorCore(kernel, i));
+  issues_.resize(agents);
+  loads_.resize(agents);
+  stores_.resize(agents);
+  core_.resize(agents);
   for (int block = 0; block < blocks_; ++block) {
-    cells_.insert(cells_.end(), static_cast<std::size_t>(2 * rows_ * kCellsOfRow + kCellsOfUnion), {0, true});
+    cells_.insert(cells_.end(), static_cast<std::size_t>(cells_of_block_), {0, true});
     for (const int arrivals : kernel.arrivals)
-      barriers_.push_back({arrivals == 0 ? blocks_ : arrivals, 0, 0, std::vector<int>(agents, 0)});
+      barriers_.push_back({arrivals == 0 ? blocks_ : arrivals, 0, 0, std::vector<int>(agents, 0), {Issues()}});
+    for (const int of : kernel.named)
+      named_.push_back({of, 0, 0, std::vector<int>(agents, 0), std::vector<int>(agents, -1)});
   }
   for (const int arrivals : kernel.arrivals) of_cluster_.push_back(arrivals == 0);
   for (int i = 0; i < this->agents(); ++i) Settle(i);
@@ -46,7 +55,9 @@ CellSpan ReferenceMachine::CellsOf(const Scoped& where, Array array, int row, Pa
   const int block = array == Array::kPeer ? (own + 1) % blocks_ : own;
   int first = row * kCellsOfRow;
   if (array == Array::kX) first += matrix;
-  if (array != Array::kM && array != Array::kX) first += 2 * matrix + block * (2 * matrix + kCellsOfUnion);
+  if (array != Array::kM && array != Array::kX) first += 2 * matrix + block * cells_of_block_;
+  if (array == Array::kOperands || array == Array::kTensor) first += 2 * matrix + kCellsOfUnion;
+  if (array == Array::kTensor) first += matrix;
   if ((array == Array::kShared || array == Array::kPeer) && where.later) first += matrix;
   if (array == Array::kUnion) first += 2 * matrix + row * 2 - row * kCellsOfRow;  // members begin half a row apart
   const bool low = part != Part::kMiddle && part != Part::kHigh, high = part != Part::kFirst && part != Part::kLow;
@@ -103,12 +114,20 @@ bool ReferenceMachine::CanGo(int agent) const {
   if (next->what == What::kSemWait) return semaphores_[static_cast<std::size_t>(next->op->object)] >= next->op->amount;
   if (next->what == What::kEnter) return met_[static_cast<std::size_t>(Instance(agent))] == threads_;
   if (next->what == What::kAwait) return AwaitDone(agent, *next->op);
+  if (next->what == What::kNamedWait) {
+    const NamedState& named = named_[static_cast<std::size_t>(NamedOf(agent, next->op->object))];
+    return named.completed > named.joined[static_cast<std::size_t>(agent)];
+  }
+  if (next->what == What::kTensorSettle)
+    return std::none_of(copies_.begin(), copies_.end(),
+                        [&](const Copy& copy) { return copy.what == What::kTensorStore && copy.issuer == agent; });
   return true;
 }
 
 // Copies out of one agent read in the order of issue, and write in it; copies in have no order.
 bool ReferenceMachine::MayGo(const Copy& copy) const {
-  if (copy.op->what == What::kCopyIn) return true;
+  if (copy.what == What::kCopyIn) return true;
+  if (copy.what != What::kCopyOut) return TensorMayGo(copy);
   return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& other) {
     return other.op->what == What::kCopyOut && other.issuer == copy.issuer && other.sequence < copy.sequence &&
            other.halves <= copy.halves;
@@ -170,27 +189,33 @@ void ReferenceMachine::Memory(int agent, const Instr& instr) {
   }
 }
 
-void ReferenceMachine::ArriveAt(int who, int barrier) {
+// `told`: the operations of tensor cores that are known; nullptr: none are told of.
+void ReferenceMachine::ArriveAt(int who, int barrier, const Issues* told) {
   BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
-  if (listener_ != nullptr) listener_->Arrive(who, barrier, state.completed);
+  const bool tells = told != nullptr && OrdersTensorCore(barrier);
+  if (listener_ != nullptr) listener_->Arrive(who, {barrier, state.completed}, tells);
+  if (tells) state.told.back() |= *told;
   if (++state.arrived < state.arrivals) return;
   state.arrived = 0;
   broken_ |= std::all_of(state.seen.begin(), state.seen.end(), [&](int seen) { return seen < state.completed; });
   ++state.completed;
+  state.told.emplace_back();
 }
 
 // An arrival at a cluster's barrier counts in each block.
 void ReferenceMachine::ArriveFrom(int agent, int object) {
   const bool of_cluster = of_cluster_[static_cast<std::size_t>(object)];
   for (int block = 0; block < blocks_; ++block) {
-    if (of_cluster || block == Instance(agent)) ArriveAt(agent, block * barriers_per_ + object);
+    if (of_cluster || block == Instance(agent))
+      ArriveAt(agent, block * barriers_per_ + object, &issues_[static_cast<std::size_t>(agent)]);
   }
 }
 
 void ReferenceMachine::TakePhase(int agent, int barrier) {
   BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
   int& seen = state.seen[static_cast<std::size_t>(agent)];
-  if (listener_ != nullptr) listener_->Wait(agent, barrier, seen);
+  if (listener_ != nullptr) listener_->Wait(agent, {barrier, seen});
+  issues_[static_cast<std::size_t>(agent)] |= state.told[static_cast<std::size_t>(seen)];
   ++seen;
 }
 
@@ -231,16 +256,22 @@ void ReferenceMachine::Sync(int agent, const Op& op) {
 void ReferenceMachine::Meet(int agent, bool enters) {
   const int block = Instance(agent), barrier = static_cast<int>(barriers_.size()) + block;
   if (!enters) ++met_[static_cast<std::size_t>(block)];
-  if (listener_ != nullptr && !enters) listener_->Arrive(agent, barrier, 0);
-  if (listener_ != nullptr && enters) listener_->Wait(agent, barrier, 0);
+  if (listener_ != nullptr && !enters) listener_->Arrive(agent, {barrier, 0}, false);
+  if (listener_ != nullptr && enters) listener_->Wait(agent, {barrier, 0});
   for (const Copy& copy : copies_) {
-    const bool reads_it = copy.op->what == What::kCopyOut;
-    stale_ |= enters && !copy.later && Instance(copy.issuer) == block && copy.halves < (reads_it ? 1 : 2);
+    const bool reads_it = copy.what == What::kCopyOut || copy.what == What::kTensorCopy;
+    const int halves = reads_it ? 1 : copy.what == What::kCopyIn ? 2 : 0;
+    stale_ |= enters && !copy.later && Instance(copy.issuer) == block && copy.halves < halves;
   }
 }
 
 void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
-  Copy copy{.issuer = agent, .op = instr.op, .line = instr.line, .number = copy_count_++, .later = instr.later};
+  Copy copy{.issuer = agent,
+            .op = instr.op,
+            .what = instr.what,
+            .line = instr.line,
+            .number = copy_count_++,
+            .later = instr.later};
   if (instr.what == What::kCopyOut) copy.sequence = copies_out_[static_cast<std::size_t>(agent)]++;
   const bool in = instr.what == What::kCopyIn;
   if (listener_ != nullptr) {
@@ -257,6 +288,7 @@ void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
 
 void ReferenceMachine::DoHalf(std::size_t at) {
   Copy& copy = copies_[at];
+  if (copy.what != What::kCopyIn && copy.what != What::kCopyOut) return DoTensorHalf(at);
   const bool in = copy.op->what == What::kCopyIn;
   const bool reads = copy.halves++ == 0;
   const Array from = in ? Array::kX : Array::kShared, to = in ? Array::kShared : Array::kM;
@@ -275,7 +307,7 @@ void ReferenceMachine::DoHalf(std::size_t at) {
   if (reads) return;
   const int who = agents() + copy.number, barrier = BarrierOf(copy.issuer, copy.op->object);
   copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(at));
-  if (in) ArriveAt(who, barrier);
+  if (in) ArriveAt(who, barrier, nullptr);
 }
 
 void ReferenceMachine::Do(const Choice& choice) {
@@ -297,6 +329,17 @@ void ReferenceMachine::Do(const Choice& choice) {
     case What::kCopyIn:
     case What::kCopyOut:
       StartCopy(choice.agent, instr);
+      break;
+    case What::kTensorLoad:
+    case What::kTensorStore:
+    case What::kTensorAwait:
+    case What::kTensorSettle:
+    case What::kTensorCopy:
+    case What::kProduct:
+    case What::kTensorCommit:
+    case What::kNamedArrive:
+    case What::kNamedWait:
+      Tensor(choice.agent, instr);
       break;
     case What::kMeet:
     case What::kEnter:
@@ -331,6 +374,7 @@ std::string ReferenceMachine::State() const {
                                     copy.values[2], copy.values[3], static_cast<std::int64_t>(copy.undefined)})
       AddNumber(&state, part);
   }
+  if (tensor_) AddTensorState(&state);
   return Cat(state, leaked_ ? "u" : "", stale_ ? "s" : "");
 }
 
@@ -351,30 +395,6 @@ std::string ReferenceMachine::Outcome() const {
   for (const std::int64_t result : results_) AddNumber(&outcome, result);
   for (const std::int64_t number : CellsOfM()) AddNumber(&outcome, number);
   return outcome;
-}
-
-Reached ExploreFrom(const ReferenceMachine& start, std::int64_t max_states) {
-  Reached explored;
-  std::unordered_set<std::string> seen;
-  std::vector<ReferenceMachine> stack = {start};
-  stack.back().ListenWith(nullptr);
-  seen.insert(stack.back().State());
-  while (!stack.empty()) {
-    if (++explored.states > max_states) {
-      explored.complete = false;
-      break;
-    }
-    const ReferenceMachine machine = std::move(stack.back());
-    stack.pop_back();
-    const std::vector<Choice> choices = machine.Choices();
-    if (choices.empty()) explored.outcomes.insert(machine.Outcome());
-    for (const Choice& choice : choices) {
-      ReferenceMachine next = machine;
-      next.Do(choice);
-      if (seen.insert(next.State()).second) stack.push_back(std::move(next));
-    }
-  }
-  return explored;
 }
 
 }  // namespace palladion::hunt

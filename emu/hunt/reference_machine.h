@@ -5,6 +5,7 @@
 #ifndef PALLADION_EMU_HUNT_REFERENCE_MACHINE_H_
 #define PALLADION_EMU_HUNT_REFERENCE_MACHINE_H_
 
+#include <bitset>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -22,6 +23,12 @@ struct CellSpan {
 
 enum class Access : std::uint8_t { kRead, kWrite, kUpdate };
 
+// Of a barrier.
+struct Phase {
+  int barrier = 0, number = 0;
+  friend auto operator<=>(const Phase&, const Phase&) = default;
+};
+
 // Told what happens, in the order in which it does. `who` is an agent, or agents + the number of a copy.
 class Listener {
  public:
@@ -29,24 +36,36 @@ class Listener {
   virtual void Touch(int who, Access access, const CellSpan& cells, int line) = 0;
   virtual void Issue(int agent, int copy, bool out) = 0;
   virtual void Fence(int agent) = 0;
-  virtual void Arrive(int who, int barrier, int phase) = 0;
-  virtual void Wait(int agent, int barrier, int phase) = 0;
+  // `tensor_core`: what it knows of tensor memory, too.
+  virtual void Arrive(int who, const Phase& at, bool tensor_core) = 0;
+  virtual void Wait(int agent, const Phase& at) = 0;
   virtual void Signal(int agent, int semaphore, std::int64_t amount) = 0;
   virtual void SemWait(int agent, int semaphore, std::int64_t amount, bool take) = 0;
   virtual void SemRead(int agent, int semaphore) = 0;
   // Of the agent's copies out, the first `count` are known: their reading, or both halves.
   virtual void Await(int agent, int count, int halves) = 0;
+  // A copy begins when an earlier one is over, and knows it.
+  virtual void Follow(int copy, int earlier) = 0;
+  // The agent has waited for all of a copy.
+  virtual void Complete(int agent, int copy) = 0;
   // Before and after an atomic update: what it learns from earlier ones, and what it tells.
   virtual void Acquire(int agent, const CellSpan& cells) = 0;
   virtual void Release(int agent, const CellSpan& cells) = 0;
 };
 
+// Products and copies to tensor memory by their number: issued, as far as somebody knows.
+using Issues = std::bitset<256>;
+
+// An operation that somebody has started and that ends later: a copy, or one of the tensor core.
 struct Copy {
   int issuer = 0, sequence = 0;  // among the issuer's copies out
   const Op* op = nullptr;
-  int line = 0, number = 0;  // of all copies
-  bool later = false;        // of the second scope
-  int halves = 0;            // that are done
+  What what = What::kCopyIn;  // a product that commits is two of them
+  int tensor = -1;            // of Issues
+  Issues known;               // of a product: what it follows; of a commit: what it tells
+  int line = 0, number = 0;   // of all copies
+  bool later = false;         // of the second scope
+  int halves = 0;             // that are done
   std::int64_t values[4] = {};
   unsigned undefined = 0;  // a bit for each cell
 };
@@ -80,12 +99,15 @@ class ReferenceMachine {
   std::string Outcome() const;
   std::vector<std::int64_t> Sums() const { return results_; }
   std::vector<std::int64_t> CellsOfM() const;
+  bool SameBlock(int agent, int other) const { return Instance(agent) == Instance(other); }
+  std::set<int> CellsOfTensor() const;  // of all blocks
   int first_shared_cell() const { return 2 * rows_ * 4; }
 
  private:
   struct BarrierState {
     int arrivals = 1, arrived = 0, completed = 0;
-    std::vector<int> seen;  // by agent
+    std::vector<int> seen;     // by agent
+    std::vector<Issues> told;  // by phase, the one under way last
   };
   struct Value {
     std::int64_t number = 0;
@@ -106,7 +128,7 @@ class ReferenceMachine {
   Value Read(const CellSpan& cells) const;
   void Memory(int agent, const Instr& instr);
   void Sync(int agent, const Op& op);
-  void ArriveAt(int who, int barrier);
+  void ArriveAt(int who, int barrier, const Issues* told);
   void ArriveFrom(int agent, int object);
   void TakePhase(int agent, int barrier);
   void Meet(int agent, bool enters);
@@ -114,6 +136,30 @@ class ReferenceMachine {
   void DoHalf(std::size_t at);
   bool MayGo(const Copy& copy) const;
   bool AwaitDone(int agent, const Op& op) const;
+
+  // ---- reference_tensor.cc: tensor memory, and named barriers
+  struct NamedState {
+    int of = 1, arrived = 0, completed = 0;
+    std::vector<int> here, joined;  // by agent: it has arrived at the phase under way; at which it arrived last
+  };
+  struct TensorOp {
+    int copy = 0;  // its number
+    What what = What::kProduct;
+    int row = 0;
+  };
+  int NamedOf(int agent, int object) const;
+  void ArriveNamed(int agent, int object);
+  void WaitNamed(int agent, int object);
+  bool OrdersTensorCore(int barrier) const { return orders_[static_cast<std::size_t>(barrier % barriers_per_)]; }
+  void Tensor(int agent, const Instr& instr);
+  void LoadTensor(int agent, const Instr& instr);
+  void StartTensor(int agent, const Instr& instr);
+  void FollowEarlier(Copy* product);
+  void StartCommit(int agent, const Instr& instr);
+  void TellTouches(const Copy& copy);
+  void DoTensorHalf(std::size_t at);
+  bool TensorMayGo(const Copy& copy) const;
+  void AddTensorState(std::string* state) const;
 
   const Written& written_;
   int threads_ = 1, blocks_ = 1;  // of a block; of the kernel
@@ -129,6 +175,13 @@ class ReferenceMachine {
   std::vector<int> copies_out_;  // issued, by agent
   int copy_count_ = 0;
   std::vector<int> met_;  // threads that have come to the second scope, by block
+  bool tensor_ = false;
+  int cells_of_block_ = 0, named_per_ = 0;
+  std::vector<bool> orders_;    // by barrier of a block
+  std::vector<Issues> issues_;  // that each agent knows of
+  std::vector<TensorOp> tensor_ops_;
+  std::vector<std::vector<int>> loads_, stores_, core_;  // of each agent: its loads, stores, and what it gave the core
+  std::vector<NamedState> named_;
   bool leaked_ = false, broken_ = false, stale_ = false;
   Listener* listener_ = nullptr;
 };

@@ -1,15 +1,25 @@
 #include "emu/hunt/simple_races.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace palladion::hunt {
+namespace {
 
-SimpleRaces::SimpleRaces(int agents, int shared, bool acquires, Mutation mutation)
-    : agents_(agents), shared_(shared), acquires_(acquires), mutation_(mutation) {}
+constexpr int kAllOfIt = 99;  // a copy's time when it is over, and later than any of its accesses
 
-void SimpleRaces::Join(const Known& told, Known* to) {
-  for (const auto& [who, time] : told.all) to->all[who] = std::max(to->all[who], time);
-  for (const auto& [who, time] : told.fenced) to->fenced[who] = std::max(to->fenced[who], time);
+}  // namespace
+
+SimpleRaces::SimpleRaces(int agents, int shared, bool acquires, Mutation mutation, std::set<int> tensor)
+    : agents_(agents), shared_(shared), acquires_(acquires), mutation_(mutation), tensor_(std::move(tensor)) {}
+
+void SimpleRaces::Join(const Known& told, Known* to, bool tensor_core) {
+  const auto join = [](const Clock& from, Clock* clock) {
+    for (const auto& [who, time] : from) (*clock)[who] = std::max((*clock)[who], time);
+  };
+  join(told.all, &to->all);
+  join(told.fenced, &to->fenced);
+  if (tensor_core) join(told.tensor, &to->tensor);
 }
 
 void SimpleRaces::Touch(int who, Access access, const CellSpan& cells, int line) {
@@ -32,19 +42,21 @@ void SimpleRaces::Fence(int agent) {
   for (const auto& [who, time] : known.all) known.fenced[who] = std::max(known.fenced[who], time);
 }
 
-void SimpleRaces::Arrive(int who, int barrier, int phase) {
+void SimpleRaces::Arrive(int who, const Phase& at, bool tensor_core) {
   if (mutation_ == Mutation::kNoCompletions && IsCopy(who)) return;
   if (mutation_ == Mutation::kNoBarrierEdges && !IsCopy(who)) return;
   if (!IsCopy(who)) Tick(who);
-  Join(known_[who], &phases_[{barrier, phase}]);
+  Join(known_[who], &phases_[at], tensor_core || mutation_ == Mutation::kAllOrderTensor);
 }
 
-void SimpleRaces::Wait(int agent, int barrier, int phase) { Join(phases_[{barrier, phase}], &known_[agent]); }
+void SimpleRaces::Wait(int agent, const Phase& at) { Join(phases_[at], &known_[agent]); }
 
 void SimpleRaces::Signal(int agent, int semaphore, std::int64_t amount) {
   if (mutation_ == Mutation::kNoSemaphoreEdges) return;
   Tick(agent);
-  credits_[semaphore].push_back({amount, known_[agent]});
+  Known told;
+  Join(known_[agent], &told, false);
+  credits_[semaphore].push_back({amount, std::move(told)});
 }
 
 void SimpleRaces::SemWait(int agent, int semaphore, std::int64_t amount, bool take) {
@@ -73,6 +85,18 @@ void SimpleRaces::Await(int agent, int count, int halves) {
     int& known = known_[agent].all[copies[static_cast<std::size_t>(i)]];
     known = std::max(known, halves);
   }
+}
+
+void SimpleRaces::Follow(int copy, int earlier) {
+  if (mutation_ == Mutation::kNoPipelines) return;
+  Known& known = known_[CopyOf(copy)];
+  Join(known_[CopyOf(earlier)], &known);
+  for (Clock* clock : {&known.all, &known.tensor}) (*clock)[CopyOf(earlier)] = kAllOfIt;
+}
+
+void SimpleRaces::Complete(int agent, int copy) {
+  Known& known = known_[agent];
+  for (Clock* clock : {&known.all, &known.tensor}) (*clock)[CopyOf(copy)] = kAllOfIt;
 }
 
 void SimpleRaces::Acquire(int agent, const CellSpan& cells) {
@@ -130,6 +154,19 @@ std::set<LinePair> SimpleRaces::Unfenced() const {
     }
   }
   return unfenced;
+}
+
+// Nobody but copies touches tensor memory.
+std::set<LinePair> SimpleRaces::Untold() const {
+  std::set<LinePair> untold;
+  for (const Touched& a : touched_) {
+    for (const Touched& b : touched_) {
+      if (!OfTensor(a) || !Meet(a, b)) continue;
+      if (!Knows(b.known.all, a) || Knows(b.known.tensor, a)) continue;
+      untold.insert({std::min(a.line, b.line), std::max(a.line, b.line)});
+    }
+  }
+  return untold;
 }
 
 }  // namespace palladion::hunt

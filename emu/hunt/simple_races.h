@@ -17,33 +17,45 @@ namespace palladion::hunt {
 using LinePair = std::pair<int, int>;  // the smaller line first
 
 // What to leave out, to see whether the oracle can fail.
-enum class Mutation : std::uint8_t { kNone, kNoBarrierEdges, kNoSemaphoreEdges, kNoCompletions, kNoFences };
+enum class Mutation : std::uint8_t {
+  kNone,
+  kNoBarrierEdges,
+  kNoSemaphoreEdges,
+  kNoCompletions,
+  kNoFences,
+  kAllOrderTensor,
+  kNoPipelines
+};
 
 class SimpleRaces final : public Listener {
  public:
   // `shared`: the first cell of shared memory. `acquires`: an atomic update learns and tells, as Triton's do.
-  SimpleRaces(int agents, int shared, bool acquires, Mutation mutation = Mutation::kNone);
+  // `tensor`: the cells of tensor memory.
+  SimpleRaces(int agents, int shared, bool acquires, Mutation mutation = Mutation::kNone, std::set<int> tensor = {});
 
   void Touch(int who, Access access, const CellSpan& cells, int line) override;
   void Issue(int agent, int copy, bool out) override;
   void Fence(int agent) override;
-  void Arrive(int who, int barrier, int phase) override;
-  void Wait(int agent, int barrier, int phase) override;
+  void Arrive(int who, const Phase& at, bool tensor_core) override;
+  void Wait(int agent, const Phase& at) override;
   void Signal(int agent, int semaphore, std::int64_t amount) override;
   void SemWait(int agent, int semaphore, std::int64_t amount, bool take) override;
   void SemRead(int agent, int semaphore) override;
   void Await(int agent, int count, int halves) override;
+  void Follow(int copy, int earlier) override;
+  void Complete(int agent, int copy) override;
   void Acquire(int agent, const CellSpan& cells) override;
   void Release(int agent, const CellSpan& cells) override;
 
   std::set<LinePair> Races() const;     // conflicting accesses that nothing orders
   std::set<int> LaterLines() const;     // of the accesses that met an earlier one so: a checker may forget which
   std::set<LinePair> Unfenced() const;  // ordered, but a copy does not see the plain write
+  std::set<LinePair> Untold() const;    // ordered, but by nothing that orders the tensor core
 
  private:
   using Clock = std::map<int, int>;  // who: the time that is known
   struct Known {
-    Clock all, fenced;
+    Clock all, fenced, tensor;
   };
   struct Touched {
     int who = 0, time = 0, line = 0;
@@ -56,18 +68,21 @@ class SimpleRaces final : public Listener {
     Known known;
   };
 
-  static void Join(const Known& told, Known* to);
+  static void Join(const Known& told, Known* to, bool tensor_core = true);
+  int CopyOf(int copy) const { return agents_ + copy; }
   bool IsCopy(int who) const { return who >= agents_; }
   int Tick(int who) { return known_[who].all[who] = ++time_[who]; }
+  bool OfTensor(const Touched& touched) const { return tensor_.count(touched.cells.cells[0]) > 0; }
   static bool Knows(const Clock& clock, const Touched& touched);
   static bool Meet(const Touched& a, const Touched& b, int first_cell = 0);
 
   const int agents_, shared_;
   const bool acquires_;
   const Mutation mutation_;
+  const std::set<int> tensor_;
   std::map<int, Known> known_;
   std::map<int, int> time_;
-  std::map<std::pair<int, int>, Known> phases_;  // of a barrier
+  std::map<Phase, Known> phases_;  // of barriers
   std::map<int, std::deque<Credit>> credits_;
   std::map<int, Known> told_;                   // by cell
   std::map<int, std::vector<int>> copies_out_;  // by agent

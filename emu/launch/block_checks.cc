@@ -10,7 +10,7 @@ void BlockChecks::Watch(const memory_model::Memory& memory, BufferId array, bool
   watched_.push_back({.id = array,
                       .aliased = aliased,
                       .shape = {shape.begin(), shape.end()},
-                      .element_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(array)),
+                      .element_size = memory.ElementSizeOf(array),
                       .data = memory.DataOf(array),
                       .flushed = memory_model::BoxList(std::max(1, static_cast<int>(shape.size())))});
 }
@@ -100,7 +100,7 @@ void BlockChecks::CheckRevisit(Watched& watched, const BoxAccess& access, const 
     return;
   }
   revisits_.push_back({.buffer = watched.id,
-                       .byte = element * watched.element_bytes,
+                       .byte = ElementCount(element) * watched.element_size,
                        .again = AccessOf(AccessKind::kWrite, access, box)});
 }
 
@@ -110,10 +110,10 @@ void BlockChecks::RecordFlush(Watched& watched, const BoxAccess& access, const m
   Flush flush{.step = step_};
   memory_model::ExtentOf(access, reach, &flush.box);
   flush.access = AccessOf(AccessKind::kWrite, access, flush.box);
-  const auto bytes = static_cast<std::size_t>(watched.element_bytes);
+  const std::int64_t bytes = watched.element_size.value();
   memory_model::VisitElements(access, reach, watched.shape, [&](std::int64_t element, std::int64_t lane) {
-    const std::byte* old = watched.data + element * watched.element_bytes;
-    if (std::memcmp(old, value + lane * watched.element_bytes, bytes) != 0) flush.changed.push_back(element);
+    const std::byte* old = watched.data + element * bytes;
+    if (std::memcmp(old, value + lane * bytes, static_cast<std::size_t>(bytes)) != 0) flush.changed.push_back(element);
   });
   std::sort(flush.changed.begin(), flush.changed.end());
   std::vector<Flush>& recent = watched.recent;
@@ -144,7 +144,7 @@ void BlockChecks::CheckFetch(Watched& watched, const BoxAccess& access, const me
       return;
     }
     stale_.push_back({.buffer = watched.id,
-                      .byte = element * watched.element_bytes,
+                      .byte = ElementCount(element) * watched.element_size,
                       .flush = flush.access,
                       .fetch = AccessOf(AccessKind::kRead, access, box)});
     return;

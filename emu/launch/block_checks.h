@@ -16,13 +16,14 @@
 #include "memory_model/sets/region.h"
 #include "memory_model/sweep/sweep.h"
 #include "memory_model/sweep/witness.h"
+#include "semantics/base/units.h"
 
 namespace palladion::launch {
 
 // A block was flushed to a place of its array to which the same core had flushed before, not just now.
 struct Revisit {
   BufferId buffer;
-  std::int64_t byte = 0;              // one that both flushes write
+  ByteCount byte;                     // one that both flushes write
   memory_model::WitnessAccess again;  // the later flush
   std::int64_t count = 1;
 };
@@ -30,7 +31,7 @@ struct Revisit {
 // The fetch of a block read what a flush wrote that hardware need not have completed, or begun.
 struct StaleFetch {
   BufferId buffer;
-  std::int64_t byte = 0;
+  ByteCount byte;
   memory_model::WitnessAccess flush, fetch;
   std::int64_t count = 1;
 };
@@ -65,7 +66,7 @@ class BlockChecks final : public memory_model::AccessObserver {
     bool aliased = false;
     BufferId flushes;  // the block that was flushed last: of the one output
     std::vector<std::int64_t> shape;
-    std::int64_t element_bytes = 1;
+    ElementSize element_size{1};
     const std::byte* data = nullptr;
     memory_model::BoxList flushed;                     // by the core so far
     std::unique_ptr<memory_model::UnitOwners> owners;  // instead, when the list has become too long

@@ -62,10 +62,11 @@ class Elision {
   void Skip(std::size_t i) {
     Step& step = program_.steps[i];
     std::size_t next = i + 1;
-    if (next < program_.steps.size() && program_.steps[next].fn == RunSkip)
+    if (next < program_.steps.size() && program_.steps[next].kind == StepKind::kSkip)
       next = static_cast<const SkipParams*>(program_.steps[next].params)->next;
     step.value = nullptr;
     step.fn = RunSkip;
+    step.kind = StepKind::kSkip;
     step.work = 0;
     SetParams(step, SkipParams{next});
   }
@@ -80,19 +81,41 @@ bool LooksAtValues(const Program& program) {
                      [](const OperandInfo& info) { return info.mode == BlockMode::kResident && info.alias >= 0; });
 }
 
+bool Prints(const Region& region) {
+  return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
+    return op.row->effect == Effect::kPrints || std::any_of(op.regions.begin(), op.regions.end(), Prints);
+  });
+}
+
+const Kernel* TextOf(const agents::PreparedKernelState& kernel) {
+  for (const Kernel& text : kernel.module().kernels) {
+    if (text.name == kernel.program().kernel_name) return &text;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<const agents::PreparedKernelState> WithoutValues(const agents::PreparedKernelState& kernel,
+                                                                 const Kernel& text) {
+  if (LooksAtValues(kernel.program())) return nullptr;
+  const Obliviousness facts = ObliviousnessOf(text);
+  if (!facts.oblivious) return nullptr;
+  auto program = std::make_shared<const Program>(Elision(kernel.program(), facts).Take());
+  return std::unique_ptr<const agents::PreparedKernelState>(
+      new agents::PreparedKernelState(kernel.With(std::move(program))));
+}
+
 }  // namespace
 
 std::unique_ptr<const agents::PreparedKernelState> ElidedKernel(const agents::PreparedKernelState& kernel) {
-  if (!NeedsThreads(kernel.program()) || LooksAtValues(kernel.program())) return nullptr;
-  for (const Kernel& text : kernel.module().kernels) {
-    if (text.name != kernel.program().kernel_name) continue;
-    const Obliviousness facts = ObliviousnessOf(text);
-    if (!facts.oblivious) return nullptr;
-    auto program = std::make_shared<const Program>(Elision(kernel.program(), facts).Take());
-    return std::unique_ptr<const agents::PreparedKernelState>(
-        new agents::PreparedKernelState(kernel.With(std::move(program))));
-  }
-  return nullptr;
+  const Kernel* text = TextOf(kernel);
+  return text != nullptr && NeedsThreads(kernel.program()) ? WithoutValues(kernel, *text) : nullptr;
+}
+
+std::unique_ptr<const agents::PreparedKernelState> KernelWithoutValues(const agents::PreparedKernelState& kernel) {
+  const Kernel* text = TextOf(kernel);
+  const bool prints = text == nullptr || std::any_of(text->bodies.begin(), text->bodies.end(),
+                                                     [](const Body& body) { return Prints(body.region); });
+  return prints ? nullptr : WithoutValues(kernel, *text);
 }
 
 }  // namespace palladion::launch

@@ -13,6 +13,10 @@ namespace palladion::launch {
 // nullptr: the kernel is not oblivious, its programs are no threads, or something of it looks at values after all.
 std::unique_ptr<const agents::PreparedKernelState> ElidedKernel(const agents::PreparedKernelState& kernel);
 
+// The same, for somebody who looks at one run and not at its values: programs need not be threads. nullptr also where
+// the kernel prints.
+std::unique_ptr<const agents::PreparedKernelState> KernelWithoutValues(const agents::PreparedKernelState& kernel);
+
 }  // namespace palladion::launch
 
 #endif  // PALLADION_EMU_LAUNCH_ELIDED_PROGRAM_H_

@@ -298,8 +298,8 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
     for (const memory_model::SweepConflict& conflict : conflicts) {
       witness.Ask(memory, conflict);
       if (conflict.rule == memory_model::ConflictRule::kWriteWrite) equal.Watch(memory, conflict.buffer);
-      const auto bytes = static_cast<std::int64_t>(memory.ElementBytesOf(conflict.buffer));
-      elements.push_back(IndexText(memory.ShapeOf(conflict.buffer), conflict.byte / bytes));
+      const ElementCount element = conflict.byte / memory.ElementSizeOf(conflict.buffer);
+      elements.push_back(IndexText(memory.ShapeOf(conflict.buffer), element.value()));
     }
     for (const Revisit& revisit : revisits)
       witness.AskFirstWriter(memory, revisit.buffer, revisit.byte, revisit.again.program);

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "memory_model/sets/region.h"
 
 namespace palladion::launch {
 namespace {
+
+constexpr std::size_t kUsualRank = 8;  // tiled shapes have six dimensions
 
 // The weight of index i of a dimension is this at i + 1 less this at i, so sums of neighbours are one difference.
 std::uint64_t Upto(std::size_t dimension, std::int64_t index) {
@@ -73,7 +76,7 @@ void LastWrites::Drop(std::size_t i) {
 
 // What of the piece lies outside the box, in pieces at the end of the list; the piece itself goes.
 void LastWrites::CutOut(std::size_t i, Box box) {
-  std::vector<Side> rest(Piece(i).begin(), Piece(i).end());
+  absl::InlinedVector<Side, kUsualRank> rest(Piece(i).begin(), Piece(i).end());
   const std::uint64_t writer = writer_[i];
   for (std::size_t d = 0; d < rest.size(); ++d) {
     const Side whole = rest[d];
@@ -119,7 +122,8 @@ void LastWrites::Write(const BoxAccess& access, const memory_model::BoxReach& re
 }
 
 // A write of a part of an element leaves what others wrote there: the element is of both.
-void LastWrites::Write(const PointAccess& access, std::int64_t element_bytes, std::uint64_t writer) {
+void LastWrites::Write(const PointAccess& access, ElementSize element_size, std::uint64_t writer) {
+  const std::int64_t element_bytes = element_size.value();
   MakeFine();
   memory_model::VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
     for (std::int64_t e = first / element_bytes; e * element_bytes < end; ++e) {
@@ -132,7 +136,7 @@ void LastWrites::Write(const PointAccess& access, std::int64_t element_bytes, st
 
 std::uint64_t LastWrites::ReadBox(Box box) const {
   std::uint64_t sum = 0;
-  std::vector<Side> shared(box.size());
+  absl::InlinedVector<Side, kUsualRank> shared(box.size());
   for (std::size_t i = 0; i < pieces(); ++i) {
     const Box piece = Piece(i);
     if (!Meet(piece, box)) continue;
@@ -153,7 +157,8 @@ std::uint64_t LastWrites::Read(const BoxAccess& access, const memory_model::BoxR
   return sum;
 }
 
-std::uint64_t LastWrites::Read(const PointAccess& access, std::int64_t element_bytes) {
+std::uint64_t LastWrites::Read(const PointAccess& access, ElementSize element_size) {
+  const std::int64_t element_bytes = element_size.value();
   MakeFine();
   std::uint64_t sum = 0, place = 0;
   memory_model::VisitBytes(access, [&](std::int64_t first, std::int64_t end) {

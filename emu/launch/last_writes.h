@@ -9,6 +9,7 @@
 
 #include "absl/types/span.h"
 #include "memory_model/sets/box.h"
+#include "semantics/base/units.h"
 #include "semantics/port/access.h"
 
 namespace palladion::launch {
@@ -30,9 +31,9 @@ class LastWrites {
   bool begun() const { return begun_; }
 
   void Write(const BoxAccess& access, const memory_model::BoxReach& reach, std::uint64_t writer);
-  void Write(const PointAccess& access, std::int64_t element_bytes, std::uint64_t writer);
+  void Write(const PointAccess& access, ElementSize element_size, std::uint64_t writer);
   std::uint64_t Read(const BoxAccess& access, const memory_model::BoxReach& reach);
-  std::uint64_t Read(const PointAccess& access, std::int64_t element_bytes);
+  std::uint64_t Read(const PointAccess& access, ElementSize element_size);
   std::uint64_t All() const;
 
  private:

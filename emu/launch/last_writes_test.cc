@@ -112,17 +112,18 @@ TEST(LastWrites, TellHistoriesApartByWhatIsReadAlone) {
 TEST(LastWrites, PlacesAreElementsToo) {
   LastWrites a, b;
   for (LastWrites* one : {&a, &b}) one->Clear(5), one->Begin(kShape);
-  const std::vector<std::int64_t> whole = {0, 4, 40}, half = {2};  // elements of four bytes
+  const std::vector<std::int64_t> whole = {0, 4, 40}, half = {2};
+  constexpr ElementSize four(4);
   const PointAccess write{.offset = whole, .piece_bytes = 4}, part{.offset = half, .piece_bytes = 2};
-  a.Write(write, 4, 1);
-  EXPECT_NE(a.Read(write, 4), b.Read(write, 4));
-  b.Write(write, 4, 1);
-  EXPECT_EQ(a.Read(write, 4), b.Read(write, 4));
-  a.Write(part, 4, 2);  // of a part: what was there counts, too
-  EXPECT_NE(a.Read(write, 4), b.Read(write, 4));
-  b.Write(write, 4, 3);
-  b.Write(part, 4, 2);
-  EXPECT_NE(a.Read(part, 4), b.Read(part, 4));
+  a.Write(write, four, 1);
+  EXPECT_NE(a.Read(write, four), b.Read(write, four));
+  b.Write(write, four, 1);
+  EXPECT_EQ(a.Read(write, four), b.Read(write, four));
+  a.Write(part, four, 2);  // of a part: what was there counts, too
+  EXPECT_NE(a.Read(write, four), b.Read(write, four));
+  b.Write(write, four, 3);
+  b.Write(part, four, 2);
+  EXPECT_NE(a.Read(part, four), b.Read(part, four));
 }
 
 }  // namespace

@@ -66,9 +66,9 @@ void ReadsFrom::Box(AccessKind kind, const BoxAccess& access, const memory_model
 void ReadsFrom::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   Agent& agent = Current();
   LastWrites& writers = Of(access.buffer);
-  const auto bytes = static_cast<std::int64_t>(memory_->ElementBytesOf(access.buffer));
-  if (kind != AccessKind::kWrite) agent.seen = Mixed(agent.seen, writers.Read(access, bytes));
-  if (kind != AccessKind::kRead) writers.Write(access, bytes, Mixed(agent.name, ++agent.writes));
+  const ElementSize element_size = memory_->ElementSizeOf(access.buffer);
+  if (kind != AccessKind::kWrite) agent.seen = Mixed(agent.seen, writers.Read(access, element_size));
+  if (kind != AccessKind::kRead) writers.Write(access, element_size, Mixed(agent.name, ++agent.writes));
 }
 
 // The sums do not depend on the order in which agents are met.

@@ -41,6 +41,8 @@ struct ScheduledOptions {
   // The last blocks begin first where launch.order says so, also where some can only begin when others have ended: no
   // chip does that. Else these begin in order whatever launch.order says.
   bool begin_backwards = false;
+  // So many clusters of blocks are there at once, whether they interact or not: as the chip holds them. 0: as above.
+  std::int64_t clusters_at_once = 0;
   EqualWrites* equal_writes = nullptr;  // is told who writes; it watches by launch.observers
   ReadsFrom* reads_from = nullptr;      // of threads: the same
   // Shown the machine once every block has ended: what is left there, for tests.

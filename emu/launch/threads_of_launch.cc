@@ -8,6 +8,7 @@
 #include "emu/launch/agents_of_launch.h"
 #include "emu/launch/equal_writes.h"
 #include "emu/launch/reads_from.h"
+#include "emu/threads/repeated_work.h"
 #include "emu/threads/thread_accesses.h"
 #include "emu/threads/thread_agents.h"
 #include "emu/threads/thread_machine.h"
@@ -63,15 +64,26 @@ class Threads final : public AgentsOfLaunch {
       accesses_.emplace(state_.memory(), *machine_);
       state_.memory().Observe(&*accesses_);
     }
+    if (options_.races && threads::RepeatedWork::May(kernel_)) {
+      const auto is_output = [this](BufferId buffer) { return state_.OutputOf(buffer).has_value(); };
+      repeated_.emplace(state_.memory(), *machine_, is_output);
+      state_.memory().Observe(&*repeated_);
+    }
     threads::Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
     // A TPU's cores wait for nobody yet: one after another is enough.
-    const bool mesh = state_.program().mesh.has_value() && state_.program().mesh->cores;
+    const bool mesh = CountsCores(state_.program());
     const bool cores = state_.program().grid_in_agent || mesh;
     const bool devices = state_.program().several_devices();  // which may wait for each other
     if (cores && !devices && !mesh) residency = {};
     const bool at_once = cores || (options_.together && !threads::BlocksInteract(state_.program(), kernel_));
-    if (!search && !at_once) residency = threads::ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
-    if (residency.Limits(state_.walk().programs()) && !options_.begin_backwards) state_.WalkInOrder();
+    if (options_.clusters_at_once > 0) {
+      residency.clusters = options_.clusters_at_once;
+    } else if (!search && !at_once) {
+      residency = threads::ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
+    }
+    const std::int64_t of_device = state_.walk().programs() / state_.program().devices;
+    if (residency.Limits(of_device) && !options_.begin_backwards) state_.WalkInOrder();
+    if (search) machine_->launch_control().OfferAll();
     agents_.emplace(state_, *machine_, kernel_, std::move(residency));
   }
 
@@ -95,7 +107,7 @@ class Threads final : public AgentsOfLaunch {
   }
 
   std::string_view kind() const override {
-    if (state_.program().grid_in_agent || NamingOf(state_.program()).cores) return "core";
+    if (state_.program().grid_in_agent || CountsCores(state_.program())) return "core";
     return NamingOf(state_.program()).many_threads ? "thread" : "block";
   }
   std::string_view counted() const override { return "visible operations"; }
@@ -141,7 +153,8 @@ class Threads final : public AgentsOfLaunch {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       const OperandInfo& info = state_.program().operand_infos[i];
       const bool written = info.role == Role::kOut || info.written || state_.arrivals().Lands({i, device});
-      if (arrays[i].valid() && written) machine_->operands().AdoptOf(device, i, arrays[i]);
+      const CodeSite declared{kernel_.operands[i].loc, kernel_.operands[i].text_line};
+      if (arrays[i].valid()) machine_->operands().AdoptOf({device, i, written, declared}, arrays[i]);
     }
   }
 
@@ -165,6 +178,7 @@ class Threads final : public AgentsOfLaunch {
   std::int64_t devices_bound_ = 0;
   std::optional<threads::ThreadMachine> machine_;
   std::optional<threads::ThreadAccesses> accesses_;
+  std::optional<threads::RepeatedWork> repeated_;
   std::optional<threads::ThreadAgents> agents_;
   std::uint32_t engine_writes_ = 0;
   agents::LaunchLeft left_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_shared_memory.h"
+#include "emu/legality/gpu_tensor_memory.h"
 #include "emu/legality/legality.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
@@ -12,10 +13,10 @@
 namespace palladion::legality {
 namespace {
 
-// One thing that is held.
+// One thing that is held, in bytes or columns.
 struct Holding {
   std::string what;
-  std::int64_t bytes = 0;
+  std::int64_t amount = 0;
 };
 
 std::int64_t RoundUp(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
@@ -73,25 +74,26 @@ class Holdings {
  public:
   explicit Holdings(Legality& legality) : legality_(legality) {}
 
-  void Add(std::string what, std::int64_t bytes) {
-    if (bytes == 0) return;
+  void Add(std::string what, std::int64_t amount) {
+    if (amount == 0) return;
     ++legality_.memories;
-    total_ += bytes;
+    total_ += amount;
     Holding& part = parts_.emplace_back();  // a temporary here makes g++ 12 warn of its own string (-Warray-bounds)
     part.what = std::move(what);
-    part.bytes = bytes;
+    part.amount = amount;
   }
 
-  // Largest first. `needed`: the compiler needs some of the memory itself, so a kernel may not fill it.
+  // Largest first. `memory`: "bytes of vmem". `needed`: the compiler needs some of it itself, so a kernel may not fill
+  // it.
   void CompareWith(std::int64_t limit, std::string_view memory, std::string_view whose, bool needed = false) {
     if (total_ < limit || (total_ == limit && !needed)) return;
     constexpr std::size_t kMaxParts = 12;
     std::stable_sort(parts_.begin(), parts_.end(),
-                     [](const Holding& a, const Holding& b) { return a.bytes > b.bytes; });
-    std::string message = Cat("at once it holds at least ", total_, " bytes of ", memory, ", and ", whose, " is ",
-                              limit, needed ? ", of which the compiler needs some itself:" : ":");
+                     [](const Holding& a, const Holding& b) { return a.amount > b.amount; });
+    std::string message = Cat("at once it holds at least ", total_, " ", memory, ", and ", whose, " is ", limit,
+                              needed ? ", of which the compiler needs some itself:" : ":");
     for (std::size_t i = 0; i < std::min(parts_.size(), kMaxParts); ++i)
-      Append(&message, i == 0 ? " " : ", ", parts_[i].bytes, " for ", parts_[i].what);
+      Append(&message, i == 0 ? " " : ", ", parts_[i].amount, " for ", parts_[i].what);
     if (parts_.size() > kMaxParts) Append(&message, ", ", parts_.size() - kMaxParts, " smaller ones");
     legality_.Exceeds(std::move(message), "use smaller blocks or less scratch");
   }
@@ -142,11 +144,11 @@ void CheckTpuMemories(Legality& legality) {
     return value == nullptr ? std::nullopt : std::optional(*value);
   };
   vmem.Add("internal_scratch_in_bytes", std::max<std::int64_t>(0, integer("internal_scratch_in_bytes").value_or(0)));
-  vmem.CompareWith(chip.vmem_bytes, "vmem", Cat("that of one core of ", chip.name), /*needed=*/true);
-  smem.CompareWith(chip.smem_bytes, "smem", Cat("that of one core of ", chip.name));
+  vmem.CompareWith(chip.vmem_bytes, "bytes of vmem", Cat("that of one core of ", chip.name), /*needed=*/true);
+  smem.CompareWith(chip.smem_bytes, "bytes of smem", Cat("that of one core of ", chip.name));
   const std::optional<std::int64_t> limit = integer("vmem_limit_bytes");
   if (limit.value_or(chip.vmem_bytes) < chip.vmem_bytes)
-    vmem.CompareWith(*limit, "vmem", "the kernel's vmem_limit_bytes");
+    vmem.CompareWith(*limit, "bytes of vmem", "the kernel's vmem_limit_bytes");
 }
 
 // Blocks of pallas_call on Mosaic GPU are copied into shared memory, max_concurrent_steps of them (1 unless said). Each
@@ -173,9 +175,17 @@ void CheckGpuBlocks(Legality& legality, Holdings& smem) {
 void CheckGpuSharedMemory(Legality& legality) {
   Holdings smem(legality);
   if (legality.kernel().launch.mesh.empty()) CheckGpuBlocks(legality, smem);
-  for (SharedMemoryPart& part : SharedMemoryOfScopes(legality.kernel())) smem.Add(std::move(part.what), part.bytes);
-  smem.CompareWith(legality.chip()->smem_bytes, "shared memory",
+  for (SharedMemoryPart& part : SharedMemoryOfScopes(legality.kernel()))
+    smem.Add(std::move(part.what), part.bytes.value());
+  smem.CompareWith(legality.chip()->smem_bytes, "bytes of shared memory",
                    Cat("what one block of ", legality.chip()->name, " may have"), /*needed=*/true);
+}
+
+void CheckGpuTensorMemory(Legality& legality) {
+  Holdings tmem(legality);
+  for (TensorMemoryPart& part : TensorMemoryOfScopes(legality.kernel())) tmem.Add(std::move(part.what), part.columns);
+  tmem.CompareWith(kTensorMemoryColumns, "columns of tensor memory",
+                   Cat("what one block of ", legality.chip()->name, " may have"));
 }
 
 }  // namespace
@@ -183,7 +193,9 @@ void CheckGpuSharedMemory(Legality& legality) {
 void CheckCapacity(Legality& legality) {
   if (legality.chip() == nullptr) return;
   if (legality.backend() == TargetBackend::kMosaicTpu) CheckTpuMemories(legality);
-  if (legality.backend() == TargetBackend::kMosaicGpu) CheckGpuSharedMemory(legality);
+  if (legality.backend() != TargetBackend::kMosaicGpu) return;
+  CheckGpuSharedMemory(legality);
+  CheckGpuTensorMemory(legality);
 }
 
 }  // namespace palladion::legality

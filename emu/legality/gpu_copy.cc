@@ -7,9 +7,10 @@
 
 namespace palladion::legality {
 
-bool CopySite::partitioned() const {
+std::optional<std::int64_t> CopySite::PartitionedAxis() const {
   const Attr* attr = Find(op.attrs, "leader_tracked");
-  return leader_tracked && ToString(*attr).find("axis") != std::string::npos;
+  const auto* map = attr == nullptr ? nullptr : std::get_if<AttrMap>(&attr->value);
+  return map == nullptr ? std::nullopt : IntOf(*map, "axis");
 }
 
 Shape CopySite::Slice() const {
@@ -41,6 +42,7 @@ void ApplyIndices(const std::vector<Index>& indices, const Kernel& kernel, CopyS
         dim.squeezed = true;
       } else if (!site.gather.has_value()) {
         site.gather = type;
+        if (index.start.kind == Arg::Kind::kValue) site.indices = index.start.value;
         site.gather_axis = axis;
         dim.size = type.shape[0];
       } else {
@@ -49,6 +51,15 @@ void ApplyIndices(const std::vector<Index>& indices, const Kernel& kernel, CopyS
     } else if (index.kind == Index::Kind::kRef) {
       site.followed = false;
     }
+  }
+}
+
+// What one block copies of a source whose parts go to several.
+void TakePart(CopySite& site) {
+  std::int64_t axis = site.PartitionedAxis().value_or(-1);
+  for (GmemDim& dim : site.dims) {
+    if (dim.squeezed || axis-- != 0) continue;
+    if (dim.size % site.collective == 0) dim.size /= site.collective;
   }
 }
 
@@ -74,6 +85,7 @@ std::optional<CopySite> CopySiteOf(const GpuScope& scope, const Instr& op) {
       site.collective *= scope.facts->cluster[i];
   }
   site.leader_tracked = IsGiven(op.attrs, "leader_tracked");
+  TakePart(site);
   return site;
 }
 

@@ -28,19 +28,24 @@ struct CopySite {
   bool followed = true;             // dims say what is copied
   const Index* strided = nullptr;   // an index of GMEM with a step
   std::optional<Type> gather = {};  // the type of the first array of indices
+  ValueId indices = {};             // which value that is
   std::size_t gather_axis = 0;
   std::int64_t collective = 1;  // blocks that share the copy
   bool leader_tracked = false;
   std::vector<std::string> axes = {};
 
   const GpuFacts& facts() const { return *scope.facts; }
-  bool partitioned() const;  // each block gets a part
+  std::optional<std::int64_t> PartitionedAxis() const;  // along it each block gets a part
+  bool partitioned() const { return PartitionedAxis().has_value(); }
   // As SMEM stores it: size 1 for each squeezed dimension, then the others in tiles.
   Shape Slice() const;
 };
 
 // None where an operand is missing or is no ref.
 std::optional<CopySite> CopySiteOf(const GpuScope& scope, const Instr& op);
+
+// Gathers and scatters: legality_gpu_rows.cc.
+void CheckRows(Legality& legality, const CopySite& site);
 
 }  // namespace palladion::legality
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "semantics/base/cat.h"
+#include "semantics/ir/tmem_layout.h"
 #include "semantics/ir/view_layout.h"
 #include "semantics/ir/view_type.h"
 
@@ -55,10 +56,15 @@ std::vector<std::vector<std::string>> AxesOf(std::string_view list) {
 
 // `ref`, a union of refs, becomes the member that .alias shows.
 bool Member(const Transform& alias, Type& ref) {
-  const absl::StatusOr<AliasMember> member = ParseAlias(alias.attrs);
+  absl::StatusOr<AliasMember> member = ParseAlias(alias.attrs);
   if (!member.ok()) return false;
   ref.shape = member->shape;
   ref.dtype = member->dtype;
+  if (member->in_tensor_memory) {
+    const absl::StatusOr<TmemLayout> whole = TmemLayoutOf(ref);
+    if (whole.ok() && whole->collective) member->layout.emplace_back("collective", Attr{true});
+    ref.attrs = ToString(member->layout);
+  }
   return true;
 }
 
@@ -164,6 +170,23 @@ BarrierFacts BarrierFactsOf(const Type& type) {
   return facts;
 }
 
+namespace {
+
+// What is stored in tiles, transposed among them: plgpu.TransposeTransform, which JAX had until 0.9.
+bool TransposesTiles(const Kernel& kernel, const Arg& arg, std::size_t at, GpuView& view) {
+  const auto is_untile = [](const Transform& transform) { return transform.kind == Transform::Kind::kUntile; };
+  const auto here = arg.transforms.begin() + static_cast<std::ptrdiff_t>(at);
+  if (here->kind != Transform::Kind::kTranspose || std::none_of(here, arg.transforms.end(), is_untile)) return false;
+  const absl::StatusOr<Type> moved = ViewType(kernel, view.ref, absl::MakeConstSpan(&*here, 1));
+  if (!view.tile.empty() || !moved.ok() || moved->shape.back() != view.ref.shape.back()) return false;
+  view.ref.shape = moved->shape;
+  view.untiled = view.ref.shape;
+  view.tiles_moved = true;
+  return true;
+}
+
+}  // namespace
+
 std::optional<std::int64_t> GpuView::swizzle() const {
   return swizzles.empty() ? std::nullopt : std::optional<std::int64_t>(swizzles[0]);
 }
@@ -215,6 +238,7 @@ GpuView GpuViewOf(const Kernel& kernel, const Arg& arg) {
         view.dtype = transform.dtype;
         break;
       default:
+        if (layout && TransposesTiles(kernel, arg, i, view)) continue;
         break;
     }
     layout = false;

@@ -55,7 +55,8 @@ struct GpuView {
   std::optional<Shape> shape;                // of the access; none: the chain is not followed
   DType dtype = DType::kF32;
   bool peer = false, multicast = false;
-  std::vector<std::int64_t> tile_seen;       // `tile` after the reshapes of the chain, until one that breaks a rule
+  bool tiles_moved = false;             // transposed between .unswizzle and .untile: tiled need not be the last two
+  std::vector<std::int64_t> tile_seen;  // `tile` after the reshapes of the chain, until one that breaks a rule
   std::optional<std::string> bad_reshape{};  // that one
   std::vector<std::size_t> cluster_axes;     // how many axes each .cluster names
 

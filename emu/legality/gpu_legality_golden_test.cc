@@ -1,5 +1,5 @@
 // The limits of GPU kernels against JAX: kernels over plgpu.Mesh that its lowering takes or refuses
-// (conformance/golden/make_gpu_legality_golden.py).
+// (conformance/golden/make_gpu_legality_golden.py, make_copy_legality_golden.py, make_blackwell_legality_golden.py).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,22 +11,45 @@
 namespace palladion::legality {
 namespace {
 
-TEST(GpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
+// How many JAX takes, and how many it refuses.
+struct Verdicts {
   int lowered = 0, refused = 0;
-  for (const GoldenKernel& golden : ReadGoldenKernels("gpu_legality.txt")) {
+};
+
+Verdicts Compare(const std::string& file_name) {
+  Verdicts verdicts;
+  for (const GoldenKernel& golden : ReadGoldenKernels(file_name)) {
     const absl::StatusOr<Module> module = Parse(golden.text, golden.name);
-    ASSERT_TRUE(module.ok()) << module.status() << "\n" << golden.text;
+    EXPECT_TRUE(module.ok()) << module.status() << "\n" << golden.text;
     const absl::StatusOr<Target> target = TargetFromName(golden.target);
-    ASSERT_TRUE(target.ok()) << target.status();
+    EXPECT_TRUE(target.ok()) << target.status();
+    if (!module.ok() || !target.ok()) continue;
     const std::vector<Finding> findings = checks::StaticFindingsOfParsed(module->kernels[0], *target);
     EXPECT_EQ(golden.verdict == "refused", !findings.empty())
         << golden.name << ": JAX " << golden.verdict << " it; found "
         << (findings.empty() ? "nothing" : findings[0].message) << "\n"
         << golden.text;
-    (golden.verdict == "refused" ? refused : lowered) += 1;
+    (golden.verdict == "refused" ? verdicts.refused : verdicts.lowered) += 1;
   }
-  EXPECT_GT(lowered, 80);
-  EXPECT_GT(refused, 80);
+  return verdicts;
+}
+
+TEST(GpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
+  const Verdicts verdicts = Compare("gpu_legality.txt");
+  EXPECT_GT(verdicts.lowered, 80);
+  EXPECT_GT(verdicts.refused, 80);
+}
+
+TEST(GpuLegalityGolden, SoWithCopiesOfBlackwell) {
+  const Verdicts verdicts = Compare("copy_legality.txt");
+  EXPECT_GT(verdicts.lowered, 80);
+  EXPECT_GT(verdicts.refused, 80);
+}
+
+TEST(GpuLegalityGolden, RefusesWhatJaxRefusesOfBlackwellsTensorCores) {
+  const Verdicts verdicts = Compare("blackwell_legality.txt");
+  EXPECT_GT(verdicts.lowered, 100);
+  EXPECT_GT(verdicts.refused, 100);
 }
 
 }  // namespace

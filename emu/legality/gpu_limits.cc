@@ -63,12 +63,20 @@ class LimitWalk {
     Judge(legality_, op, OperationLimits(), site);
     Judge(legality_, op, ValueLimits(), site);
     Judge(legality_, op, WarpLimits(), site);
+    Judge(legality_, op, PairLimits(), site);
     static const RuleRows kCopies("copy_gmem_to_smem", "copy_smem_to_gmem");
     static const RuleRows kProducts("wgmma_ref", "wgmma");
+    static const RuleRows kPrefetches("async_prefetch");
+    static const RuleRows kTcgen05("tcgen05_mma");
+    static const RuleRows kTmemCopies("async_copy_smem_to_tmem", "async_copy_scales_to_tmem",
+                                      "async_copy_sparse_metadata_to_tmem");
     if (HasScope(RowOf(op))) LookAtAllocations(op);
     LookAtViews(op);
+    if (kPrefetches.Has(op)) Judge(legality_, op, PrefetchLimits(), site);
     if (kCopies.Has(op)) CheckCopy(legality_, scope_, op);
     if (kProducts.Has(op)) CheckWgmma(legality_, scope_, op);
+    if (kTcgen05.Has(op)) CheckTcgen05(legality_, scope_, op);
+    if (kTmemCopies.Has(op)) CheckTmemCopy(legality_, scope_, op);
   }
 
   void LookAtAllocations(const Instr& op) {
@@ -78,6 +86,7 @@ class LimitWalk {
       if (!value.type.is_ref()) continue;
       ++legality_.memories;
       Judge(legality_, op, AllocationLimits(), AllocatedRefSite{facts_, op, value});
+      Judge(legality_, op, TmemAllocationLimits(), AllocatedRefSite{facts_, op, value});
       if (IsBarrier(value.type)) Judge(legality_, op, BarrierLimits(), BarrierSite{facts_, value.type});
     }
   }
@@ -94,6 +103,7 @@ class LimitWalk {
       if (!IsRefArg(*facts_.kernel, arg)) continue;
       const GpuView view = GpuViewOf(*facts_.kernel, arg);
       Judge(legality_, op, ViewLimits(), ViewSite{facts_, op, view});
+      Judge(legality_, op, TmemViewLimits(), ViewSite{facts_, op, view});
       if (first && IsAccess(op)) {
         ++legality_.accesses;
         Judge(legality_, op, AccessLimits(), AccessSite{scope_, op, view});
@@ -114,11 +124,19 @@ std::vector<LimitText> AllGpuLimits() {
   ListLimits(MeshLimits(), texts);
   ListLimits(BarrierLimits(), texts);
   ListLimits(AllocationLimits(), texts);
+  ListLimits(TmemAllocationLimits(), texts);
   ListLimits(RegisterLimits(), texts);
   ListLimits(ViewLimits(), texts);
+  ListLimits(TmemViewLimits(), texts);
   ListLimits(AccessLimits(), texts);
   ListCopyLimits(texts);
+  ListRowLimits(texts);
+  ListLimits(PrefetchLimits(), texts);
   ListWgmmaLimits(texts);
+  ListTcgen05Limits(texts);
+  ListTmemCopyLimits(texts);
+  ListTmemTransferLimits(texts);
+  ListLimits(PairLimits(), texts);
   ListLayoutLimits(texts);
   ListLimits(ValueLimits(), texts);
   ListLimits(WarpLimits(), texts);
@@ -134,6 +152,7 @@ void CheckGpuLimits(Legality& legality) {
   walk.Launch();
   walk.Walk(kernel.bodies[0].region);
   CheckLayouts(legality, facts);
+  CheckTmemTransfers(legality, facts);
 }
 
 }  // namespace palladion::legality

@@ -65,11 +65,23 @@ absl::Span<const GpuLimit<OpSite>> ValueLimits();      // arithmetic of element 
 absl::Span<const GpuLimit<OpSite>> WarpLimits();
 absl::Span<const GpuLimit<ViewSite>> ViewLimits();
 absl::Span<const GpuLimit<AccessSite>> AccessLimits();
+absl::Span<const GpuLimit<OpSite>> PrefetchLimits();
+absl::Span<const GpuLimit<AllocatedRefSite>> TmemAllocationLimits();
+absl::Span<const GpuLimit<ViewSite>> TmemViewLimits();
+absl::Span<const GpuLimit<OpSite>> PairLimits();  // of operations of two blocks together
 // A copy and a matrix product have much to look up, which their files keep to themselves.
 void CheckCopy(Legality& legality, const GpuScope& scope, const Instr& op);
 void CheckWgmma(Legality& legality, const GpuScope& scope, const Instr& op);
+void CheckTcgen05(Legality& legality, const GpuScope& scope, const Instr& op);
+void CheckTmemCopy(Legality& legality, const GpuScope& scope, const Instr& op);
 void ListCopyLimits(std::vector<LimitText>& texts);
+void ListRowLimits(std::vector<LimitText>& texts);  // of copies by arrays of indices
 void ListWgmmaLimits(std::vector<LimitText>& texts);
+void ListTcgen05Limits(std::vector<LimitText>& texts);
+void ListTmemCopyLimits(std::vector<LimitText>& texts);
+// Loads and stores of tensor memory and the layouts of their values: the whole body at once.
+void CheckTmemTransfers(Legality& legality, const GpuFacts& facts);
+void ListTmemTransferLimits(std::vector<LimitText>& texts);
 // Layouts of values: the whole body at once.
 void CheckLayouts(Legality& legality, const GpuFacts& facts);
 void ListLayoutLimits(std::vector<LimitText>& texts);

@@ -100,6 +100,29 @@ TEST(GpuLimits, EachIsFoundWhereItIsBrokenAndNotInItsTwin) {
   EXPECT_EQ(seen.size(), AllGpuLimits().size());
 }
 
+// A kernel that mixes them is illegal for that, too, so this is no pair of the file.
+TEST(GpuLimits, AProductOfAPairSaysThatItsLeftOperandIsOfOneBlock) {
+  const auto said = [](std::string_view collective) {
+    const Twin twin{
+        Cat("pkir 1;\nkernel @k {\n  backend mosaic_gpu;\n  mesh gpu {grid=[1], grid_names=[\"g\"], cluster=[2], "
+            "cluster_names=[\"c\"], threads=none, thread_name=none};\n  body @k () {\n    "
+            "run_scoped{collective_axes=[]}() (%c: ref<tmem,f32[128,64] {collective=true}>, %a: "
+            "ref<tmem,f16[128,64] {packing=2, collective=",
+            std::string(collective),
+            "}>, %b: ref<smem,f16[4,1,8,64]>, %w: ref<smem,barrier{arrivals=1, orders_tensor_core=true}[1]>) {\n      "
+            "tcgen05_mma{collective_axis=\"c\", arrive=true, scaled=false, sparse=false}(acc=%c, a=%a, "
+            "b=%b.unswizzle(128).untile[8,64].transpose[1,0], accumulate=false, barrier=%w);\n      return;\n    };\n"
+            "    return;\n  }\n}\n"),
+        "mosaic_gpu/b200"};
+    std::string all;
+    for (const Finding& finding : FindingsOf(twin)) all += finding.message + "\n";
+    return all;
+  };
+  EXPECT_EQ(said("true"), "");
+  EXPECT_NE(std::string::npos, said("false").find("a in tensor memory without collective=True [mma.pair]"))
+      << said("false");
+}
+
 TEST(GpuLimits, NamesAreUniqueAndRulesAreSentences) {
   std::set<std::string_view> names;
   for (const LimitText& limit : AllGpuLimits()) {

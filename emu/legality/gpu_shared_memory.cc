@@ -12,19 +12,19 @@
 namespace palladion::legality {
 namespace {
 
-constexpr std::int64_t kBarrierBytes = 8, kReductionBytes = 2048;
+constexpr ByteCount kBarrierBytes(8), kReductionBytes(2048);
 
-std::int64_t Aligned(std::int64_t bytes) {
-  return (bytes + kSharedMemoryAlignment - 1) / kSharedMemoryAlignment * kSharedMemoryAlignment;
+ByteCount Aligned(ByteCount bytes) {
+  return ByteCount((bytes.value() + kSharedMemoryAlignment - 1) / kSharedMemoryAlignment * kSharedMemoryAlignment);
 }
 
 struct Held {
-  std::int64_t bytes = 0;
+  ByteCount bytes;
   std::vector<SharedMemoryPart> parts;
-  std::map<std::string, std::int64_t> barriers;  // groups, by what they are
-  std::map<std::string, std::int64_t> barrier_bytes;
+  std::map<std::string, std::int64_t> barriers;    // groups, by what they are
+  std::map<std::string, ByteCount> barrier_bytes;  // of one such group
 
-  void Add(std::string what, std::int64_t more) {
+  void Add(std::string what, ByteCount more) {
     bytes += Aligned(more);
     parts.push_back({std::move(what), Aligned(more)});
   }
@@ -46,7 +46,8 @@ struct Held {
 class Estimate {
  public:
   explicit Estimate(const Kernel& kernel)
-      : kernel_(kernel), reduction_(IntOf(kernel.params, "reduction_scratch_bytes").value_or(kReductionBytes)) {}
+      : kernel_(kernel),
+        reduction_(IntOf(kernel.params, "reduction_scratch_bytes").value_or(kReductionBytes.value())) {}
 
   Held Of(const Region& region) const {
     static const RuleRows kReductions("reduce_sum", "reduce_max", "reduce_min");
@@ -70,7 +71,8 @@ class Estimate {
       if (!type.is_ref() || type.space != Space::kSmem) continue;
       if (type.element == ElementKind::kData) {
         const std::string& name = value.label.empty() ? value.name : value.label;
-        held.Add(Cat("'", name, "' (", ToString(type), ")"), (NumElements(type.shape) * Info(type.dtype).bits + 7) / 8);
+        held.Add(Cat("'", name, "' (", ToString(type), ")"),
+                 ByteCount((NumElements(type.shape) * Info(type.dtype).bits + 7) / 8));
       } else {
         const std::int64_t count = NumElements(type.shape);
         const std::string kind = Cat(Name(type.element), type.attrs, "[", count, "]");
@@ -82,16 +84,16 @@ class Estimate {
   }
 
   const Kernel& kernel_;
-  const std::int64_t reduction_;
+  const ByteCount reduction_;
 };
 
 }  // namespace
 
 std::vector<SharedMemoryPart> SharedMemoryOfScopes(const Kernel& kernel) {
   Held held = Estimate(kernel).Of(kernel.bodies[0].region);
-  std::int64_t barriers = 0;
+  ByteCount barriers;
   for (const auto& [kind, groups] : held.barriers) barriers += groups * held.barrier_bytes[kind];
-  if (barriers > 0) held.parts.push_back({"barriers", barriers});
+  if (barriers > ByteCount(0)) held.parts.push_back({"barriers", barriers});
   return std::move(held.parts);
 }
 

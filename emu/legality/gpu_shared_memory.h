@@ -9,15 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "semantics/base/units.h"
 #include "semantics/ir/module.h"
 
 namespace palladion::legality {
 
-inline constexpr std::int64_t kSharedMemoryAlignment = 1024;
+inline constexpr std::int64_t kSharedMemoryAlignment = 1024;  // bytes
 
 struct SharedMemoryPart {
   std::string what;
-  std::int64_t bytes = 0;
+  ByteCount bytes;
 };
 
 // What is held where most is held.

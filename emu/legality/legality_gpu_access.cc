@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
 
@@ -139,7 +140,8 @@ constexpr GpuLimit<ViewSite> kViewLimits[] = {
 bool IsOneElement(const GpuView& view) { return view.shape.has_value() && NumElements(*view.shape) == 1; }
 
 std::optional<std::string> TensorMemory(const AccessSite& site) {
-  if (site.view.ref.space != Space::kTmem) return std::nullopt;
+  static const RuleRows kTransfers("async_load_tmem", "async_store_tmem");
+  if (site.view.ref.space != Space::kTmem || kTransfers.Has(site.op)) return std::nullopt;
   return ToString(site.view.ref);
 }
 

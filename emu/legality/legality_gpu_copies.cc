@@ -11,7 +11,7 @@
 namespace palladion::legality {
 namespace {
 
-constexpr std::int64_t kTmaBits = 128, kMaxBox = 256, kMaxRank = 5, kGatherBits = 1024, kGatherRows = 4;
+constexpr std::int64_t kTmaBits = 128, kMaxBox = 256, kMaxRank = 5;
 constexpr int kBlackwell = 10;
 
 // The squeezed dimensions and those of one element are dropped, and what is left of the squeezed ones merged.
@@ -206,46 +206,16 @@ std::optional<std::string> Shares(const CopySite& site) {
 }
 
 std::optional<std::string> Leader(const CopySite& site) {
-  if (!site.leader_tracked || (site.axes.size() == 1 && site.facts().ClusterSize() == 2)) return std::nullopt;
-  return Cat(site.axes.size(), " axes in a cluster of ", site.facts().ClusterSize());
+  const bool pair = site.axes.size() == 1 && site.collective == 2 && site.facts().ClusterSize() == 2;
+  if (!site.leader_tracked || pair) return std::nullopt;
+  return Cat(site.axes.size(), site.axes.size() == 1 ? " axis" : " axes", " with ", site.collective,
+             " blocks in a cluster of ", site.facts().ClusterSize());
 }
 
 std::optional<std::string> LeaderMachine(const CopySite& site) {
   const machines::Chip* chip = site.facts().chip;
   if (!site.leader_tracked || chip == nullptr || chip->generation >= kBlackwell) return std::nullopt;
   return Cat("leader_tracked on ", chip->name);
-}
-
-// ---- gather and scatter
-
-std::optional<std::string> GatherDims(const CopySite& site) {
-  if (!site.gather.has_value()) return std::nullopt;
-  const bool sliced = std::none_of(site.dims.begin(), site.dims.end(), [](const GmemDim& dim) { return dim.squeezed; });
-  if (site.gather_axis == 0 && site.dims.size() == 2 && sliced && site.followed) return std::nullopt;
-  return Cat("an index array along dimension ", site.gather_axis, " of ", ToString(site.gmem.ref));
-}
-
-std::optional<std::string> GatherIndex(const CopySite& site) {
-  if (!site.gather.has_value()) return std::nullopt;
-  const Type& type = *site.gather;
-  if (type.rank() == 1 && IsUnsigned(type.dtype) && Info(type.dtype).bits <= 32) return std::nullopt;
-  return ToString(type);
-}
-
-std::optional<std::string> GatherAlone(const CopySite& site) {
-  if (!site.gather.has_value()) return std::nullopt;
-  if (!site.axes.empty()) return "collective_axes";
-  if (ArgNamed(site.op, "predicate") != nullptr) return "a predicate";
-  if (IsGiven(site.op.attrs, "reduction_op")) return "a reduction";
-  if (site.scope.warp != nullptr) return "a warp";
-  return std::nullopt;
-}
-
-std::optional<std::string> GatherBytes(const CopySite& site) {
-  const Shape slice = site.Slice();
-  if (!site.gather.has_value() || !site.followed || slice.empty()) return std::nullopt;
-  if (kGatherRows * slice.back() * site.gmem.bits() % kGatherBits == 0) return std::nullopt;
-  return Cat(kGatherRows * slice.back() * site.gmem.bits() / 8, " bytes");
 }
 
 // ---- reductions
@@ -269,7 +239,9 @@ std::optional<std::string> Reduction(const CopySite& site) {
 constexpr std::string_view kCopy = "Mosaic GPU, LaunchContext.async_copy", kPad = "copy more, or pad the array";
 
 constexpr GpuLimit<CopySite> kCopyLimits[] = {
-    {{"copy.spaces", "a copy is between GMEM and SMEM", kCopy, "use get and swap for other memories"}, Spaces},
+    {{"copy.spaces", "a copy is between GMEM and SMEM", kCopy,
+      "use get and swap for registers, plgpu.async_copy_smem_to_tmem and plgpu.async_load_tmem for tensor memory"},
+     Spaces},
     {{"copy.gmem-view", "a GMEM ref of a copy is indexed and nothing else", kCopy, "transform the SMEM ref"}, GmemView},
     {{"copy.step", "a slice of GMEM has no step", kCopy, "copy whole slices"}, GmemStep},
     {{"copy.multicast-ref", "a multicast ref is a destination", kCopy, "use plgpu.remote_ref"}, MulticastRef},
@@ -306,23 +278,13 @@ constexpr GpuLimit<CopySite> kCopyLimits[] = {
     {{"copy.shares", "the leading dimensions of what is copied, in tiles, divide among the blocks that share the copy",
       kCopy, "use blocks of another size"},
      Shares},
-    {{"copy.leader", "leader_tracked goes with one axis and a cluster of 2 blocks", kCopy,
+    {{"copy.leader", "leader_tracked goes with one axis of 2 blocks, which are the whole cluster", kCopy,
       "leave leader_tracked out, or use a cluster of 2"},
      Leader},
     {{"machine.leader-tracked", "copies that a leader tracks are Blackwell's (cta_group::2 of sm_100)",
-      "PTX, cp.async.bulk.tensor", "leave leader_tracked out: every block's barrier then tracks its part"},
+      "PTX, cp.async.bulk.tensor",
+      "run it on mosaic_gpu/b200, or leave leader_tracked out: every block's barrier then tracks its part"},
      LeaderMachine},
-    {{"copy.gather", "an array of indices stands first, of a GMEM array of two dimensions", kCopy,
-      "merge the other dimensions of the array"},
-     GatherDims},
-    {{"copy.gather-index", "an array of indices is unsigned, of at most 32 bits and one dimension", kCopy,
-      "convert the indices to u32"},
-     GatherIndex},
-    {{"copy.gather-alone",
-      "a copy with an array of indices has no collective_axes, no predicate and no reduction, and no warp issues it",
-      kCopy, "copy by slices"},
-     GatherAlone},
-    {{"copy.gather-bytes", "four rows that are gathered have a multiple of 128 bytes", kCopy, kPad}, GatherBytes},
     {{"copy.reduction",
       "reductions: add of f16, bf16, f32 and integers of 32 and 64 bits; min and max of f16 and bf16; smin, smax, "
       "umin, "
@@ -335,7 +297,9 @@ constexpr GpuLimit<CopySite> kCopyLimits[] = {
 
 void CheckCopy(Legality& legality, const GpuScope& scope, const Instr& op) {
   const std::optional<CopySite> site = CopySiteOf(scope, op);
-  if (site.has_value()) Judge(legality, op, absl::Span<const GpuLimit<CopySite>>(kCopyLimits), *site);
+  if (!site.has_value()) return;
+  Judge(legality, op, absl::Span<const GpuLimit<CopySite>>(kCopyLimits), *site);
+  CheckRows(legality, *site);
 }
 
 void ListCopyLimits(std::vector<LimitText>& texts) {

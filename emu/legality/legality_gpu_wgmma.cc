@@ -5,30 +5,22 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/gpu_product.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
 
 namespace palladion::legality {
 namespace {
 
-constexpr std::int64_t kRows = 64, kColumns = 8, kMaxColumns = 256, kAtomRows = 8;
-
-// A view as the lowering hands it to the tensor core: its indices and reshapes taken inside the tiles.
-struct Operand {
-  GpuView view;
-  std::vector<std::int64_t> tile;
-  bool transposed = false;
-  std::optional<std::string> refused;  // a transform that has no such form here
-  bool followed = true;                // false: one that has none anywhere (ViewLimits)
-};
+constexpr std::int64_t kRows = 64, kColumns = 8, kMaxColumns = 256;
 
 struct WgmmaSite {
   const GpuFacts& facts;
   const Instr& op;
   Type acc;  // of the part that is added to
   const Arg* acc_arg = nullptr;
-  std::optional<Operand> a_ref;  // none: in registers
-  Operand b;
+  std::optional<ProductOperand> a_ref;  // none: in registers
+  ProductOperand b;
   Shape a_shape, b_shape;  // (M, K), (K, N)
   DType a_dtype = DType::kF32;
 };
@@ -38,56 +30,6 @@ std::optional<std::string> Shapes(const WgmmaSite& site) {
   if (acc.size() == 2 && a.size() == 2 && b.size() == 2 && acc[0] == a[0] && acc[1] == b[1] && a[1] == b[0])
     return std::nullopt;
   return Cat(ToString(acc), " += ", ToString(a), " @ ", ToString(b));
-}
-
-// An index below a transposition: the dimensions that are left keep their order (commute_transpose_indexer).
-Shape WithoutPoints(const Shape& perm, const std::vector<Index>& indices) {
-  Shape kept;
-  const auto is_point = [&](std::int64_t d) {
-    const auto place = static_cast<std::size_t>(d);
-    return place < indices.size() && indices[place].kind == Index::Kind::kPoint;
-  };
-  for (const std::int64_t p : perm) {
-    if (is_point(p)) continue;
-    std::int64_t before = 0;
-    for (std::int64_t d = 0; d < p; ++d) before += is_point(d) ? 1 : 0;
-    kept.push_back(p - before);
-  }
-  return kept;
-}
-
-Shape Composed(const Shape& perm, const Shape& next) {
-  Shape both;
-  for (const std::int64_t p : next) both.push_back(perm[static_cast<std::size_t>(p)]);
-  return both;
-}
-
-// With warpgroup semantics any transposition will do, but nothing after it; with lane semantics one of (1, 0), behind
-// which an index moves. `reshapes`: whether the lowering takes them.
-Operand OperandOf(const Kernel& kernel, const Arg& arg, bool lanes, bool reshapes) {
-  Operand operand{.view = GpuViewOf(kernel, arg)};
-  operand.tile = operand.view.tile_seen;
-  std::optional<Shape> perm;
-  for (const Transform& transform : operand.view.rest) {
-    const bool is_at = transform.kind == Transform::Kind::kAt;
-    if (is_at && perm.has_value() && lanes) {
-      perm = WithoutPoints(*perm, transform.indices);
-    } else if (transform.kind == Transform::Kind::kTranspose && !(perm.has_value() && lanes)) {
-      perm = perm.has_value() ? Composed(*perm, transform.ints) : Shape(transform.ints);
-    } else if (transform.kind == Transform::Kind::kReshape && reshapes && !perm.has_value()) {
-      operand.followed = !operand.view.bad_reshape.has_value();
-      if (!operand.followed) return operand;
-    } else if (perm.has_value() && !lanes) {
-      operand.followed = false;
-      return operand;
-    } else if (!is_at) {
-      operand.refused = Cat(".", Name(transform.kind), perm.has_value() ? " after .transpose" : "");
-      return operand;
-    }
-  }
-  operand.transposed = perm == Shape{1, 0};
-  if (perm.has_value() && !operand.transposed && lanes) operand.refused = Cat(".transpose", ToString(*perm));
-  return operand;
 }
 
 bool AreMatrices(const WgmmaSite& site) { return !Shapes(site).has_value(); }
@@ -115,7 +57,7 @@ std::optional<std::string> Depth(const WgmmaSite& site) {
 
 std::optional<std::string> Layout(const WgmmaSite& site) {
   if (!site.facts.lanes) return std::nullopt;
-  const auto lacks = [](const Operand& operand) {
+  const auto lacks = [](const ProductOperand& operand) {
     return !operand.view.swizzle().has_value() || operand.view.tile.empty();
   };
   if (site.a_ref.has_value() && lacks(*site.a_ref)) return "a without both";
@@ -129,20 +71,11 @@ std::optional<std::string> Views(const WgmmaSite& site) {
   return std::nullopt;
 }
 
-std::optional<std::string> TileOf(const Operand& operand, std::string_view name) {
-  const std::optional<std::int64_t> swizzle = operand.view.swizzle();
-  if (!swizzle.has_value() || operand.tile.empty() || operand.refused.has_value() || !operand.followed)
-    return std::nullopt;
-  const std::vector<std::int64_t> expected = {kAtomRows, *swizzle * 8 / Info(operand.view.ref.dtype).bits};
-  if (operand.tile == expected) return std::nullopt;
-  return Cat(name, " in tiles ", ToString(operand.tile), ", expected ", ToString(expected));
-}
-
 std::optional<std::string> Tiling(const WgmmaSite& site) {
   if (site.a_ref.has_value()) {
-    if (std::optional<std::string> found = TileOf(*site.a_ref, "a")) return found;
+    if (std::optional<std::string> found = WrongTile(*site.a_ref, "a")) return found;
   }
-  return TileOf(site.b, "b");
+  return WrongTile(site.b, "b");
 }
 
 std::optional<std::string> SameSwizzle(const WgmmaSite& site) {
@@ -249,12 +182,12 @@ void CheckWgmma(Legality& legality, const GpuScope& scope, const Instr& op) {
                  .op = op,
                  .acc = product.ref,
                  .acc_arg = acc,
-                 .b = OperandOf(kernel, *b, scope.facts->lanes, /*reshapes=*/true)};
+                 .b = ProductOperandOf(kernel, *b, scope.facts->lanes, /*reshapes=*/true)};
   const Type type = TypeOfArg(kernel, *a);
   site.a_shape = type.shape;
   site.a_dtype = type.dtype;
   if (IsRefArg(kernel, *a)) {
-    site.a_ref = OperandOf(kernel, *a, scope.facts->lanes, /*reshapes=*/!scope.facts->lanes);
+    site.a_ref = ProductOperandOf(kernel, *a, scope.facts->lanes, /*reshapes=*/!scope.facts->lanes);
     site.a_dtype = site.a_ref->view.dtype;
     if (!site.a_ref->view.shape.has_value()) return;
     site.a_shape = *site.a_ref->view.shape;

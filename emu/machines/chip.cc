@@ -1,76 +1,50 @@
 #include "emu/machines/chip.h"
 
+#include <cmath>
+#include <vector>
+
+#include "emu/machines/description.h"
+
 namespace palladion::machines {
 namespace {
 
-constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
-
-constexpr std::int64_t kGB = 1'000'000'000;
-
-constexpr Chip Tpu(Chip chip) {
-  chip.is_tpu = true;
-  chip.smem_bytes = 1 * kMiB;
-  chip.lanes = 128;
-  chip.sublanes = 8;
-  return chip;
+template <class Unit>
+std::int64_t Whole(const Machine& machine, Key<Unit> key) {
+  return std::llround(machine.Find(key).value_or(Unit(0)).value());
 }
 
-constexpr Chip Gpu(Chip chip) {
-  chip.smem_bytes = 227 * kKiB;
-  return chip;
+Chip ChipOf(const Machine& machine) {
+  const auto count = [&](Key<Count> key) { return static_cast<int>(Whole(machine, key)); };
+  const bool is_tpu = machine.family() == Family::kTpu;
+  return {.name = machine.name(),
+          .device_kind = machine.device_kind(),
+          .is_tpu = is_tpu,
+          .generation = count(Key<Count>("chip.generation")),
+          .cores = count(Key<Count>("chip.cores")),
+          .vmem_bytes = Whole(machine, Key<Bytes>("vmem.size")),
+          .smem_bytes = Whole(machine, is_tpu ? Key<Bytes>("smem.size") : Key<Bytes>("smem.of_block")),
+          .hbm_bytes = Whole(machine, Key<Bytes>("dram.size")),
+          .lanes = count(Key<Count>("register.lanes")),
+          .sublanes = count(Key<Count>("register.sublanes")),
+          .matrix_units = count(Key<Count>("mxu.count")),
+          .accumulators = count(Key<Count>("mxu.accumulators"))};
 }
 
-constexpr Chip kChips[] = {
-    // Two cores act as one device (megacore) on v4 and v5p; v7x has two cores that are devices of their own.
-    Tpu({.name = "v4",
-         .device_kind = "TPU v4",
-         .generation = 4,
-         .cores = 2,
-         .vmem_bytes = 16 * kMiB,
-         .hbm_bytes = 344 * kGB / 10,
-         .matrix_units = 4}),
-    Tpu({.name = "v5e",
-         .device_kind = "TPU v5 lite",
-         .generation = 5,
-         .vmem_bytes = 128 * kMiB,
-         .hbm_bytes = 172 * kGB / 10,
-         .matrix_units = 4}),
-    Tpu({.name = "v5p",
-         .device_kind = "TPU v5",
-         .generation = 5,
-         .cores = 2,
-         .vmem_bytes = 64 * kMiB,
-         .hbm_bytes = 103 * kGB,
-         .matrix_units = 4}),
-    Tpu({.name = "v6e",
-         .device_kind = "TPU v6 lite",
-         .generation = 6,
-         .vmem_bytes = 128 * kMiB,
-         .hbm_bytes = 344 * kGB / 10,
-         .matrix_units = 2}),
-    Tpu({.name = "v7x",
-         .device_kind = "TPU7x",
-         .generation = 7,
-         .vmem_bytes = 64 * kMiB,
-         .hbm_bytes = 103 * kGB,
-         .matrix_units = 2,
-         .accumulators = 128}),
-    // SMs of the SXM boards.
-    Gpu({.name = "h100",
-         .device_kind = "NVIDIA H100 80GB HBM3",
-         .generation = 9,
-         .cores = 132,
-         .hbm_bytes = 81559 * kMiB}),
-    Gpu({.name = "h200", .device_kind = "NVIDIA H200", .generation = 9, .cores = 132, .hbm_bytes = 143771 * kMiB}),
-    Gpu({.name = "b200", .device_kind = "NVIDIA B200", .generation = 10, .cores = 148, .hbm_bytes = 183359 * kMiB}),
-};
+std::vector<Chip> ReadChips() {
+  std::vector<Chip> chips;
+  for (const Machine& machine : AllMachines()) chips.push_back(ChipOf(machine));
+  return chips;
+}
 
 }  // namespace
 
-absl::Span<const Chip> AllChips() { return kChips; }
+absl::Span<const Chip> AllChips() {
+  static const std::vector<Chip>* const chips = new std::vector<Chip>(ReadChips());
+  return *chips;
+}
 
 const Chip* FindChip(std::string_view name) {
-  for (const Chip& chip : kChips) {
+  for (const Chip& chip : AllChips()) {
     if (chip.name == name) return &chip;
   }
   return nullptr;

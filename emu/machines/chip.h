@@ -1,7 +1,5 @@
-// The limits of the chips that a target names, one plain row each. Sources: TPUs, jax/_src/pallas/mosaic/tpu_info.py of
-// JAX 0.10.2 (all of it per TensorCore); GPUs, the CUDA C++ Programming Guide, "Compute Capabilities" (9.0 and 10.0),
-// memory as nvidia-smi gives it of the SXM boards. Device kinds: what JAX says on such a chip, as far as its own tables
-// name it. Costs and rates are not here yet.
+// The limits of the chips that a target names, one plain row each, read from their descriptions (description.h), where
+// each number has its source. Device kinds: what JAX says on such a chip, as far as its own tables name it.
 #ifndef PALLADION_EMU_MACHINES_CHIP_H_
 #define PALLADION_EMU_MACHINES_CHIP_H_
 

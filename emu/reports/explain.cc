@@ -39,8 +39,6 @@ bool ParseHeader(std::string_view line, ExplainPage& page) {
       page.options.push_back(option);
   } else if (key == "also") {
     page.also = absl::StrSplit(value, ' ');
-  } else if (key == "pending") {
-    page.pending = value;
   } else {
     return false;
   }
@@ -145,7 +143,6 @@ std::string ExplainText(const ExplainPage& page, bool color) {
   const CodeRow& row = RowOf(page.code);
   std::string text = Cat(color ? "\x1b[1m" : "", row.name, color ? "\x1b[0m" : "", " (", Name(row.severity), ")\n",
                          row.rule, "\n\n", page.text);
-  if (!page.pending.empty()) Append(&text, "\nNot found yet: ", page.pending, ".\n");
   text += "\nA kernel that is wrong:\n\n";
   for (const std::string_view line : LinesOf(page.wrong)) Append(&text, "    ", line, "\n");
   text += "\nThe fix:\n\n" + FixText(page, color);
@@ -197,7 +194,7 @@ std::string ExplainJson() {
             .String(limit.fix)
             .Close('}');
     }
-    json.Close(']').Key("pending").String(page.pending).Key("fix").String(FixText(page, false)).Close('}');
+    json.Close(']').Key("fix").String(FixText(page, false)).Close('}');
   }
   return json.Close(']').Take() + "\n";
 }

@@ -1,6 +1,6 @@
 // What each finding code means: its rule (the table of finding.h), and a page of emu/explain with why it matters, a
 // tiny kernel that is wrong and the same one mended. The tests check both kernels, so a page cannot promise what no
-// check finds; a page whose defect is not found yet says so.
+// check finds.
 #ifndef PALLADION_EMU_REPORTS_EXPLAIN_H_
 #define PALLADION_EMU_REPORTS_EXPLAIN_H_
 
@@ -26,7 +26,6 @@ struct ExplainPage {
   std::string wrong, right;          // kernel texts, with a line end
   std::vector<std::string> options;  // of `palladion check` for both: "--in", "x=iota"
   std::vector<std::string> also;     // other codes that the wrong kernel shows, as consequences of this one
-  std::string pending;               // why no check finds it yet; "" where one does
 };
 
 // Nothing where the code has no page or its page is not of this form.

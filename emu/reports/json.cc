@@ -23,9 +23,18 @@ std::size_t Utf8Length(std::string_view text, std::size_t i) {
   return length;
 }
 
-std::string JsonString(std::string_view text) {
-  std::string out = "\"";
+namespace {
+
+// Most text: it is copied in one go.
+bool StandsAsItIs(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+
+void AppendQuoted(std::string_view text, std::string& out) {
+  out += '"';
   for (std::size_t i = 0; i < text.size();) {
+    const std::size_t plain = i;
+    while (i < text.size() && StandsAsItIs(text[i])) ++i;
+    out.append(text, plain, i - plain);
+    if (i == text.size()) break;
     const char c = text[i];
     const std::size_t length = Utf8Length(text, i);
     if (length == 0) {
@@ -45,24 +54,47 @@ std::string JsonString(std::string_view text) {
       i += length;
     }
   }
-  return out + '"';
+  out += '"';
+}
+
+}  // namespace
+
+std::string JsonString(std::string_view text) {
+  std::string out;
+  AppendQuoted(text, out);
+  return out;
+}
+
+void JsonWriter::Separate() {
+  if (!after_key_ && !first_) json_ += ", ";
+  after_key_ = first_ = false;
+}
+
+std::string ForScript(std::string_view json) {
+  std::string safe;
+  safe.reserve(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const bool ends = json[i] == '<' && i + 1 < json.size() && (json[i + 1] == '/' || json[i + 1] == '!');
+    ends ? safe.append("\\u003c") : safe.append(1, json[i]);
+  }
+  return safe;
 }
 
 JsonWriter& JsonWriter::Raw(std::string_view text) {
-  if (!after_key_ && !first_) json_ += ", ";
-  after_key_ = first_ = false;
+  Separate();
   json_ += text;
   return *this;
 }
 
 JsonWriter& JsonWriter::Key(std::string_view name) {
-  Raw(JsonString(name) + ": ");
+  String(name);
+  json_ += ": ";
   after_key_ = true;
   return *this;
 }
 
 JsonWriter& JsonWriter::Open(char bracket) {
-  Raw(std::string(1, bracket));
+  Raw({&bracket, 1});
   first_ = true;
   return *this;
 }
@@ -73,7 +105,11 @@ JsonWriter& JsonWriter::Close(char bracket) {
   return *this;
 }
 
-JsonWriter& JsonWriter::String(std::string_view text) { return Raw(JsonString(text)); }
+JsonWriter& JsonWriter::String(std::string_view text) {
+  Separate();
+  AppendQuoted(text, json_);
+  return *this;
+}
 JsonWriter& JsonWriter::Number(std::int64_t number) { return Raw(std::to_string(number)); }
 JsonWriter& JsonWriter::Real(double number) {
   if (!std::isfinite(number)) return Null();

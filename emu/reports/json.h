@@ -13,6 +13,9 @@ namespace palladion::reports {
 
 std::string JsonString(std::string_view text);
 
+// The same JSON where a page has it in a script element: "</" and "<!" could end that, or hide its end.
+std::string ForScript(std::string_view json);
+
 // The length of the UTF-8 sequence that starts at `i`, or 0 where there is none.
 std::size_t Utf8Length(std::string_view text, std::size_t i);
 
@@ -30,6 +33,7 @@ class JsonWriter {
   std::string Take() { return std::move(json_); }
 
  private:
+  void Separate();
   JsonWriter& Raw(std::string_view text);
   std::string json_;
   bool first_ = true, after_key_ = false;

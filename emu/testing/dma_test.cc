@@ -136,5 +136,32 @@ TEST(Dma, OutsideTheArray) {
   EXPECT_TRUE(threads::CodesOf(CheckCore(DmaKernel(copy + In("dma_wait", 0)))).contains("OOB"));
 }
 
+// It waits for the sending alone, and looks at where the copy lands: between the two halves, or after both.
+TEST(Dma, ASearchLetsAWaitForTheReadingHalfGoBeforeTheWriting) {
+  const std::string copy =
+      "{device_id_type=mesh, priority=0, add=false}(src=%br.at[0 +: 1], dst=%br.at[1 +: 1], dst_sem=%rr, src_sem=%sr, "
+      "device_id=0:i32);\n";
+  const std::string wait = "    dma_wait{device_id_type=mesh, insert_dummy_device=";
+  const std::string text =
+      Cat("pkir 1;\nkernel @k {\n  backend mosaic_tpu;\n  devices {x=1};\n  in %x: f32[1] space smem;\n"
+          "  out %o: f32[1] space smem;\n  grid [];\n  scratch %b: ref<smem,f32[2]>;\n"
+          "  scratch %send: ref<semaphore,dma_sem[]>;\n  scratch %recv: ref<semaphore,dma_sem[]>;\n"
+          "  body @k (%xr: ref<smem,f32[1]>, %or: ref<smem,f32[1]>, %br: ref<smem,f32[2]>, "
+          "%sr: ref<semaphore,dma_sem[]>, %rr: ref<semaphore,dma_sem[]>) {\n"
+          "    _ = swap(%br.at[0], 1.0:f32) : f32[];\n    _ = swap(%br.at[1], 2.0:f32) : f32[];\n    dma_start",
+          copy, wait,
+          "true}(src=%br.at[1 +: 1], dst=%br.at[0 +: 1], dst_sem=%sr, src_sem=%rr, device_id=0:i32);\n"
+          "    %v = get(%br.at[1]) : f32[];\n    _ = swap(%or.at[0], %v) : f32[];\n",
+          wait,
+          "false}(src=%br.at[0 +: 1], dst=%br.at[1 +: 1], dst_sem=%rr, src_sem=%sr, device_id=0:i32);\n"
+          "    return;\n  }\n}\n");
+  absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = "mosaic_tpu/v5e", .path = ""});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const absl::StatusOr<Report> report =
+      Check(*kernel, {*TensorFromText(DType::kF32, {1, 1}, "iota")}, {.exhaustive = true, .races = false});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(threads::Codes{"NONDET"}, threads::CodesOf(*report)) << ToText(*report);
+}
+
 }  // namespace
 }  // namespace palladion

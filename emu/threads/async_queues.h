@@ -1,7 +1,7 @@
-// The queues of what threads start: of each thread its wgmma groups and, by lane, its groups of copies to global
-// memory; between devices that keep the order of copies, one for each link. Based on: PTX, where the executing thread
-// commits and awaits its own bulk async-groups. Limits: what the order of a queue means is the engine's
-// (memory_model/engine).
+// The queues of what threads start: of each thread its wgmma groups and its reads and writes of tensor memory, and by
+// lane its groups of copies to global memory and what it has issued to the tensor core; between devices that keep the
+// order of copies, one for each link. Based on: PTX, where the executing thread commits and awaits its own bulk
+// async-groups. Limits: what the order of a queue means is the engine's (memory_model/engine).
 #ifndef PALLADION_EMU_THREADS_ASYNC_QUEUES_H_
 #define PALLADION_EMU_THREADS_ASYNC_QUEUES_H_
 
@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "emu/threads/machine_base.h"
 
 namespace palladion::threads {
@@ -38,7 +38,8 @@ class AsyncQueues {
   std::size_t size() const { return objects_.size(); }
 
  private:
-  std::vector<QueueId> Awaited(AgentId thread, AsyncQueue queue) const;
+  using Queues = absl::InlinedVector<QueueId, 4>;  // a warpgroup stores in one for each of its warps
+  Queues Awaited(AgentId thread, AsyncQueue queue) const;
 
   const MachineBase base_;
   absl::flat_hash_map<std::int32_t, std::int64_t> objects_;         // of schedules, by queue

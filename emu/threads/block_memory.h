@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
@@ -53,8 +54,9 @@ class BlockMemory {
   // A new buffer of shared memory: where it lies, and which thread asks.
   struct NewShared {
     Name name;
-    std::int64_t offset = 0;
+    ByteCount offset;
     AgentId thread;
+    const TensorCells* cells = nullptr;  // of tensor memory
   };
 
   absl::StatusOr<BufferId> Make(const AllocRequest& request, const memory_model::Place& place);
@@ -63,6 +65,8 @@ class BlockMemory {
   absl::StatusOr<BufferId> MakeShared(const NewShared& made, const AllocRequest& request);
   void Track(const NewShared& made, BufferId buffer, const AllocRequest& request);
   bool LeaveGlobal(BufferId buffer, const Site& site);
+  std::vector<AgentId> LastToUse(const Block& block) const;
+  bool HasCome(const Block& block, const ObjectName& name) const;
   void Release(BufferId buffer);
   void Free(BufferId buffer);
 

@@ -55,7 +55,7 @@ TEST(Collective, ABlockThatIssuesAndEnds) {
 TEST(Collective, WhatABlockThatHasEndedDoesNotGet) {
   const Report report = CheckSeeds(Cluster("", kCopy + kWait), 1);
   EXPECT_EQ(
-      "block (0) ends after 0 of the multicast copies, and block (1) makes one more: copy from x_ref[0:128] to "
+      "block (0) ends after 0 of the collective copies, and block (1) makes one more: copy from x_ref[0:128] to "
       "s[0:128] for full[0]",
       MessageOf(report, "COLL_MISMATCH"));
   EXPECT_NE(MessageOf(report, "DEADLOCK").find("1/2 of 1 arrivals"), std::string::npos)

@@ -37,15 +37,15 @@ bool InCluster(const CollectiveGroup& group, const LaunchShape& shape) {
   return true;
 }
 
-void Collectives::Enter(AgentId id, absl::Span<const std::size_t> grid_dims, std::string what, const CodeSite& site) {
+void Collectives::Enter(AgentId id, const CollectiveStep& step, const CodeSite& site) {
   const Thread& thread = base_.residents.Of(id);
   const Block& block = base_.residents.Of(thread.block);
-  CollectiveGroup group{block.index, thread.number, thread.lane()};
-  for (const std::size_t d : grid_dims) group.blocks[d] = -1;
+  CollectiveGroup group{block.index, thread.number, thread.lane(), std::string(step.kinds)};
+  for (const std::size_t d : step.grid_dims) group.blocks[d] = -1;
   ByGroup& all = InCluster(group, base_.shape) ? of_cluster_[block.cluster] : across_;
   const auto [at, added] = all.try_emplace(group);
   if (added) at->second = Make(group);
-  base_.model.Enter(at->second, *MemberOf(group, block.index, base_.shape), std::move(what), site);
+  base_.model.Enter(at->second, *MemberOf(group, block.index, base_.shape), step.what, site);
 }
 
 memory_model::CollectiveId Collectives::Make(const CollectiveGroup& group) {
@@ -62,7 +62,7 @@ memory_model::CollectiveId Collectives::Make(const CollectiveGroup& group) {
     ended.push_back(begun &&
                     (!block.valid() || base_.residents.Of(base_.residents.Of(block).threads[group.thread]).ended));
   }
-  const memory_model::CollectiveId id = base_.model.MakeCollective("multicast copies", std::move(names));
+  const memory_model::CollectiveId id = base_.model.MakeCollective(group.kinds, std::move(names));
   for (std::size_t m = 0; m < ended.size(); ++m) {
     if (ended[m]) base_.model.MemberEnds(id, m, {});
   }

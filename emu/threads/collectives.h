@@ -18,11 +18,13 @@
 
 namespace palladion::threads {
 
-// Of whom collective copies are the same: the blocks that differ from each other along some dimensions only, and in
-// each the same lane of the same thread, for the copies of two threads of a block, or of two warps, have no order.
+// Of whom collective copies, or allocations, are the same: the blocks that differ from each other along some dimensions
+// only, and in each the same lane of the same thread, for those of two threads of a block, or of two warps, have no
+// order.
 struct CollectiveGroup {
   std::vector<std::int64_t> blocks;  // their index; -1: any
   std::size_t thread = 0, lane = 0;
+  std::string kinds;  // of what: copies and allocations have no order among each other
   friend auto operator<=>(const CollectiveGroup&, const CollectiveGroup&) = default;
 
   std::vector<std::size_t> GridDims() const;  // along which they differ
@@ -38,8 +40,8 @@ class Collectives {
  public:
   explicit Collectives(const MachineBase& base) : base_(base) {}
 
-  // The thread issues its part of one among the blocks along these dimensions.
-  void Enter(AgentId thread, absl::Span<const std::size_t> grid_dims, std::string what, const CodeSite& site);
+  // The thread makes its part.
+  void Enter(AgentId thread, const CollectiveStep& step, const CodeSite& site);
 
   void ThreadEnds(AgentId thread);  // it issues no more
   void BlockEnds(absl::Span<const std::int64_t> index);

@@ -20,7 +20,7 @@ class CollectivesTest : public testing::Test {
   }
   AgentId AddBlock(const Index& index) { return residents_.AddBlock(index, 1); }
   void Enter(AgentId thread, const std::vector<std::size_t>& dims, const std::string& what) {
-    collectives_.Enter(thread, dims, what, {});
+    collectives_.Enter(thread, {.kinds = "copies", .grid_dims = dims, .what = what}, {});
   }
 
   const Program program_ = Make();
@@ -64,6 +64,21 @@ TEST_F(CollectivesTest, AMemberThatEndsBeforeIsAFinding) {
   Enter(first, {1}, "a copy");
   collectives_.ThreadEnds(first);
   EXPECT_EQ(model_.findings().size(), 1u);
+}
+
+TEST_F(CollectivesTest, CopiesAndAllocationsHaveNoOrderAmongEachOther) {
+  const AgentId first = AddBlock({0, 0, 0}), second = AddBlock({0, 1, 0});
+  const std::vector<std::size_t> x = {1};
+  const auto allocate = [&](AgentId thread) {
+    collectives_.Enter(thread, {.kinds = "allocations", .grid_dims = x, .what = "t"}, {});
+  };
+  Enter(first, x, "copy");
+  allocate(first);
+  allocate(second);
+  Enter(second, x, "copy");
+  collectives_.ThreadEnds(first);
+  collectives_.ThreadEnds(second);
+  EXPECT_TRUE(model_.findings().empty());
 }
 
 TEST_F(CollectivesTest, TheSameBlocksInAnotherDirectionAreAnotherGroup) {

@@ -102,6 +102,27 @@ Residency ResidencyOfText(const std::string& text, const std::vector<std::int64_
   return ResidencyOf(kernel->state().program(), kernel->state().module().kernels[0], grid);
 }
 
+std::string Columns(int columns, const std::string& mine) {
+  return Cat("    run_scoped{collective_axes=[]}() (%acc: ref<tmem,f32[128,", columns, "]> as \"acc\") {\n",
+             "    %s = get_global{what=\"s\"}() : ref<gmem,sem[300]>;\n    %me = axis_index{axis=\"b\"}() : i32[];\n",
+             mine, "    return; };\n");
+}
+
+TEST(Residency, ABlockWaitsForColumnsOfTensorMemory) {
+  const auto of = [](int columns) {
+    absl::StatusOr<PreparedKernel> kernel = PrepareText(ThreadKernel(Grid(300), Columns(columns, Passing(300, true))),
+                                                        {.kernel = "", .target = "mosaic_gpu/b200", .path = ""});
+    EXPECT_TRUE(kernel.ok()) << kernel.status();
+    return ResidencyOf(kernel->state().program(), kernel->state().module().kernels[0], std::vector<std::int64_t>{300});
+  };
+  EXPECT_EQ(148 * 2, of(200).clusters);  // 200 columns are allocated as 256
+  EXPECT_EQ(
+      "148 SMs hold 1 block each (512 of its 512 columns of tensor memory are one block's, and another waits "
+      "until they are free)",
+      of(257).why);
+  EXPECT_EQ(148 * 16, of(8).clusters);  // 32 columns, and the lanes of 16 blocks
+}
+
 TEST(Residency, BlocksThatSeeNothingOfEachOtherComeOneByOne) {
   EXPECT_EQ(1, ResidencyOfText(ThreadKernel(Grid(8), kCopy), {8}).clusters);
   const std::string atomic = "    %v = get(%xr) : i32[128];\n    atomic_store{atomic_type=add}(ref=%or, value=%v);\n";

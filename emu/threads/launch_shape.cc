@@ -13,15 +13,27 @@ LaunchShape::LaunchShape(const Program& program, absl::Span<const std::int64_t> 
   const bool threads = program.mesh.has_value() && program.mesh->thread_dim;
   block_dims_ = grid_.size() - (threads ? 1 : 0);
   const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
-  const std::size_t first = several_devices() ? 0 : block_dims_ - cluster_dims;
-  const std::size_t last = several_devices() ? grid_.size() : block_dims_;
-  for (std::size_t d = first; d < last; ++d) cluster_size_ *= grid_[d];
+  cluster_first_ = tpus() ? 0 : block_dims_ - cluster_dims;
+  const std::size_t last = tpus() ? grid_.size() : block_dims_;
+  for (std::size_t d = cluster_first_; d < last; ++d) cluster_size_ *= grid_[d];
 }
 
 std::int64_t LaunchShape::NumberOf(absl::Span<const std::int64_t> index) const {
   std::int64_t number = 0;
   for (std::size_t d = 0; d < block_dims_; ++d) number = number * grid_[d] + index[d];
   return number;
+}
+
+std::int64_t LaunchShape::blocks() const {
+  std::int64_t blocks = 1;
+  for (std::size_t d = 0; d < block_dims_; ++d) blocks *= grid_[d];
+  return blocks;
+}
+
+std::vector<std::int64_t> LaunchShape::IndexOf(std::int64_t number) const {
+  std::vector<std::int64_t> index(block_dims_);
+  for (std::size_t d = block_dims_; d-- > 0; number /= grid_[d]) index[d] = number % grid_[d];
+  return index;
 }
 
 std::int64_t LaunchShape::DeviceOf(absl::Span<const std::int64_t> index) const {
@@ -32,6 +44,13 @@ std::int64_t LaunchShape::DeviceOf(absl::Span<const std::int64_t> index) const {
 
 bool LaunchShape::Has(absl::Span<const std::int64_t> index) const {
   for (std::size_t d = 0; d < block_dims_; ++d) {
+    if (index[d] < 0 || index[d] >= grid_[d]) return false;
+  }
+  return true;
+}
+
+bool LaunchShape::HasDevice(absl::Span<const std::int64_t> index) const {
+  for (std::size_t d = 0; d < program_.device_axes.size(); ++d) {
     if (index[d] < 0 || index[d] >= grid_[d]) return false;
   }
   return true;
@@ -84,11 +103,18 @@ std::string LaunchShape::NameOf(absl::Span<const std::int64_t> index) const {
 }
 
 std::string LaunchShape::BlockNameOf(absl::Span<const std::int64_t> index) const {
-  return program_.grid_in_agent || cores() ? NameOf(index) : NameOfBlock(index);
+  if (program_.grid_in_agent || cores()) return NameOf(index);
+  return AgentName({.blocks = true, .device_dims = program_.device_axes.size()}, index.first(block_dims_));
+}
+
+std::string LaunchShape::DeviceNameOf(std::int64_t device) const {
+  std::vector<std::int64_t> index(program_.device_axes.size());
+  for (std::size_t d = index.size(); d-- > 0; device /= grid_[d]) index[d] = device % grid_[d];
+  return DeviceName(index);
 }
 
 std::string LaunchShape::WhyNoPeer(absl::Span<const std::int64_t> index, bool begun) const {
-  if (several_devices() && !cores()) {
+  if (several_devices() && !cores() && !HasDevice(index)) {
     return Cat("of ", DeviceName(index.first(program_.device_axes.size())), ", which is not in the mesh of ",
                program_.devices, program_.devices == 1 ? " device" : " devices");
   }

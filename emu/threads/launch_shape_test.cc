@@ -28,6 +28,36 @@ Program Devices() {
 }
 const Index kDevices = {2, 3, 5};
 
+// A mesh of 2 GPUs, each with 3 clusters of 2 blocks of 4 threads.
+Program Gpus() {
+  Program program;
+  program.target.backend = TargetBackend::kMosaicGpu;
+  program.mesh = ThreadMesh{.cluster_dims = 1, .thread_dim = true, .names = {"b", "x", "wg"}};
+  program.grid = {{.size = 2}, {.size = 3}, {.size = 2}, {.size = 4}};
+  program.device_axes = {"d"};
+  program.devices = 2;
+  return program;
+}
+const Index kGpus = {2, 3, 2, 4};
+
+TEST(LaunchShape, GpusHaveClustersOfTheirOwn) {
+  const Program program = Gpus();
+  const LaunchShape shape(program, kGpus, /*device=*/0);
+  EXPECT_TRUE(shape.gpus() && !shape.tpus());
+  EXPECT_EQ(shape.cluster_size(), 2);
+  EXPECT_TRUE(shape.has_peers());
+  EXPECT_EQ(shape.DeviceOf(Index{1, 2, 1}), 1);
+  EXPECT_EQ(shape.ClusterOf(Index{1, 2, 1}), 5);
+  EXPECT_EQ(shape.PlaceOf(Index{1, 2, 1}).at(PlaceLevel::kDevice), 1);
+  EXPECT_EQ(shape.NameOf(Index{1, 2, 1, 3}), "thread 3 of block (2, 1) on device 1");
+  EXPECT_EQ(shape.BlockNameOf(Index{1, 2, 1, 3}), "block (2, 1) on device 1");
+  EXPECT_EQ(shape.DeviceNameOf(1), "device 1");
+  EXPECT_TRUE(shape.HasDevice(Index{1, 7, 0}));
+  EXPECT_FALSE(shape.HasDevice(Index{2, 0, 0}));
+  EXPECT_EQ(shape.WhyNoPeer(Index{2, 0, 0}, false), "of device 2, which is not in the mesh of 2 devices");
+  EXPECT_EQ(shape.WhyNoPeer(Index{1, 0, 9}, false), "of a block that is not in its cluster");
+}
+
 TEST(LaunchShape, BlocksOfClusters) {
   const Program program = Clusters();
   const LaunchShape shape(program, kClusters, /*device=*/1);

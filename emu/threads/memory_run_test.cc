@@ -104,5 +104,19 @@ TEST(GridDependencies, OneThreadMayWaitForAll) {
   EXPECT_EQ(Codes{"RACE_ASYNC"}, check(wait + arrive, copy + told));
 }
 
+// A device's arrays may be somebody else's once its blocks have ended, in every schedule of a search too.
+TEST(Devices, ASearchFindsWhoReadsWhenADeviceHasEnded) {
+  std::string text = ThreadKernel(Grid(1),
+                                  "    %d = axis_index{axis=\"d\"}() : i32[];\n    %to = sub(1:i32, %d) : i32[];\n"
+                                  "    %v = get(%xr.peer(%to, mesh)) : i32[128];\n    _ = swap(%or, %v) : i32[128];\n");
+  text.insert(text.find("  in %x"), "  devices {d=2};\n");
+  absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = "", .path = ""});
+  ASSERT_TRUE(kernel.ok()) << kernel.status() << "\n" << text;
+  const absl::StatusOr<Report> report =
+      Check(*kernel, {*TensorFromText(DType::kI32, {2, 128}, "iota")}, {.exhaustive = true});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(Codes{"PEER_LIFETIME"}, CodesOf(*report));
+}
+
 }  // namespace
 }  // namespace palladion::threads

@@ -13,32 +13,72 @@ memory_model::TrackedBuffer OperandArrays::Tracked(BufferId array, std::int64_t 
   const absl::Span<const std::int64_t> shape = base_.memory.ShapeOf(array);
   return {.name = std::string(base_.memory.NameOf(array)),
           .shape = {shape.begin(), shape.end()},
-          .element_bytes = static_cast<std::int64_t>(base_.memory.ElementBytesOf(array)),
+          .element_size = base_.memory.ElementSizeOf(array),
           .space = memory_model::ProxySpace::kGlobal,
           .place = base_.shape.PlaceOfDevice(device)};
 }
 
 void OperandArrays::Adopt(BufferId array) { base_.model.Adopt(array, Tracked(array, 0)); }
 
-void OperandArrays::AdoptOf(std::int64_t device, std::size_t operand, BufferId array) {
+void OperandArrays::AdoptOf(const Operand& operand, BufferId array) {
   of_device_.resize(static_cast<std::size_t>(base_.shape.devices()), std::vector<BufferId>(operands_));
-  of_device_[static_cast<std::size_t>(device)][operand] = array;
-  operand_of_.try_emplace(array.value, operand);
+  written_.resize(operands_);
+  sites_.resize(operands_);
+  sites_[operand.number] = operand.site;
+  of_device_[static_cast<std::size_t>(operand.device)][operand.number] = array;
+  written_[operand.number] = written_[operand.number] || operand.written;
+  const bool added = operand_of_.try_emplace(array.value, operand.number).second;
+  if (added && base_.shape.gpus()) base_.model.Adopt(array, Tracked(array, operand.device));
 }
 
 void OperandArrays::WrittenBefore(BufferId array) {
   const absl::Span<const std::int64_t> shape = base_.memory.ShapeOf(array);
-  const auto bytes = static_cast<std::int64_t>(base_.memory.ElementBytesOf(array));
-  base_.model.Touch(base_.residents.Before(), array, AccessKind::kWrite, memory_model::SetOfAll(shape, bytes), {});
+  const memory_model::AccessSet all = memory_model::SetOfAll(shape, base_.memory.ElementSizeOf(array));
+  base_.model.Touch(base_.residents.Before(), array, AccessKind::kWrite, all, {});
+}
+
+// An output may be an input's memory.
+std::vector<OperandArrays::Declared> OperandArrays::ArraysOf(std::int64_t device, bool written) const {
+  std::vector<Declared> arrays;
+  for (std::size_t i = 0; !of_device_.empty() && i < operands_; ++i) {
+    const BufferId array = of_device_[static_cast<std::size_t>(device)][i];
+    if (array.valid() && (written_[i] || !written)) arrays.push_back({array, sites_[i]});
+  }
+  const auto less = [](const Declared& a, const Declared& b) { return a.array < b.array; };
+  const auto same = [](const Declared& a, const Declared& b) { return a.array == b.array; };
+  std::stable_sort(arrays.begin(), arrays.end(), less);
+  arrays.erase(std::unique(arrays.begin(), arrays.end(), same), arrays.end());
+  return arrays;
 }
 
 void OperandArrays::AllocAt(AgentId core, std::int64_t device) {
-  if (of_device_.empty()) return;
-  std::vector<BufferId> arrays = of_device_[static_cast<std::size_t>(device)];
-  std::sort(arrays.begin(), arrays.end());
-  arrays.erase(std::unique(arrays.begin(), arrays.end()), arrays.end());
-  for (const BufferId array : arrays) {
-    if (array.valid()) base_.model.AllocAtStart(core, array, Tracked(array, device), {});
+  for (const Declared& operand : ArraysOf(device, /*written=*/true))
+    base_.model.AllocAtStart(core, operand.array, Tracked(operand.array, device), {});
+}
+
+void OperandArrays::Gather(const Block& block) {
+  GatheredClock& known = ended_[static_cast<std::size_t>(base_.shape.DeviceOf(block.index))];
+  for (const AgentId thread : block.threads) known.Add(base_.model.agents().ClockOf(thread));
+}
+
+void OperandArrays::ClusterRetires(std::int64_t number) {
+  if (!races_) return;
+  for (const BlockId block : base_.residents.ClusterOf(number).blocks) Gather(base_.residents.Of(block));
+}
+
+void OperandArrays::LeaveDevices() {
+  if (!races_) return;
+  for (const BlockId id : base_.residents.InOrder()) {
+    if (base_.residents.Of(id).running > 0) return;  // the run was cut short
+    Gather(base_.residents.Of(id));
+  }
+  for (std::size_t d = 0; d < ended_.size(); ++d) {
+    const auto device = static_cast<std::int64_t>(d);
+    const std::string name = Cat("the end of the kernel on ", base_.shape.DeviceNameOf(device));
+    const AgentId end = base_.residents.AddLaunch(name, base_.shape.PlaceOfDevice(device));
+    base_.model.agents().Acquire(end, ended_[d].All());
+    for (const Declared& operand : ArraysOf(device, /*written=*/false))
+      base_.model.FreeAt(end, name, operand.array, operand.site);
   }
 }
 
@@ -68,7 +108,9 @@ BufferId OperandArrays::OfPeer(AgentId thread, BufferId array, absl::Span<const 
                                const Site& site) const {
   const std::vector<std::int64_t> index = LaunchShape::PeerOf(base_.residents.BlockOf(thread).index, where);
   const std::size_t operand = operand_of_.at(array.value);
-  if (peers_.At(index).valid()) return of_device_[static_cast<std::size_t>(base_.shape.DeviceOf(index))][operand];
+  // A device of GPUs is there whether its blocks have begun, or have ended.
+  const bool there = base_.shape.gpus() ? base_.shape.Has(index) : peers_.At(index).valid();
+  if (there) return of_device_[static_cast<std::size_t>(base_.shape.DeviceOf(index))][operand];
   peers_.Report(thread, Cat("'", std::string(base_.memory.NameOf(array)), "'"), index, site);
   return array;
 }

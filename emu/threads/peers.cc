@@ -13,10 +13,20 @@ void Peers::Report(AgentId thread, std::string_view what, absl::Span<const std::
        .message = Cat(base_.model.agents().NameOf(thread), " reaches for ", what, " ", shape.WhyNoPeer(index, begun)),
        .loc = site.loc,
        .text_line = site.text_line,
-       .fix = shape.several_devices() || shape.cores()
+       .fix = !shape.HasDevice(index) || shape.tpus() || shape.cores()
                   ? "name a device, or a core, of the mesh: numbers from 0 to the size less 1"
                   : "name a block of the cluster, and let a cluster barrier order the access within "
                     "the life of its memory"});
+}
+
+void Peers::ReportLeft(AgentId thread, std::string_view object, BlockId peer, const Site& site) const {
+  const std::string block = base_.shape.BlockNameOf(base_.residents.Of(peer).index);
+  base_.memory.Report({.code = FindingCode::kPeerLifetime,
+                       .message = Cat(base_.model.agents().NameOf(thread), " reaches for '", object, "' of ", block,
+                                      ", which has left its scope and given its bytes to another"),
+                       .loc = site.loc,
+                       .text_line = site.text_line,
+                       .fix = Cat("let ", block, " wait for the access before it leaves the scope")});
 }
 
 }  // namespace palladion::threads

@@ -20,9 +20,15 @@ class Peers {
   BlockId At(absl::Span<const std::int64_t> index) const {
     return base_.shape.Has(index) ? base_.residents.At(base_.shape.NumberOf(index)) : BlockId{};
   }
-  bool Runs(BlockId peer) const { return peer.valid() && base_.residents.Of(peer).running > 0; }
+  bool Runs(BlockId peer) const {
+    if (!peer.valid()) return false;
+    const Block& block = base_.residents.Of(peer);
+    return block.running > 0 || (base_.shape.ends_together() && !base_.residents.ClusterOf(block.cluster).over);
+  }
   // `what` of the block with that index the thread has reached for, and it is not to be had.
   void Report(AgentId thread, std::string_view what, absl::Span<const std::int64_t> index, const Site& site) const;
+  // The same of an object whose bytes the block has given to another since.
+  void ReportLeft(AgentId thread, std::string_view object, BlockId peer, const Site& site) const;
 
  private:
   const MachineBase base_;

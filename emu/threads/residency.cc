@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "emu/legality/gpu_shared_memory.h"
+#include "emu/legality/gpu_tensor_memory.h"
 #include "emu/machines/chip.h"
 #include "semantics/base/cat.h"
 #include "semantics/ops/gpu/gpu_scope.h"
 #include "semantics/registry/op_row.h"
+#include "semantics/registry/others_work.h"
 
 namespace palladion::threads {
 namespace {
@@ -19,7 +21,7 @@ constexpr std::int64_t kReserved = 1024;
 
 std::int64_t SharedMemory(const Kernel& kernel) {
   std::int64_t bytes = 0;
-  for (const legality::SharedMemoryPart& part : legality::SharedMemoryOfScopes(kernel)) bytes += part.bytes;
+  for (const legality::SharedMemoryPart& part : legality::SharedMemoryOfScopes(kernel)) bytes += part.bytes.value();
   return bytes;
 }
 
@@ -71,18 +73,33 @@ bool HasGridObject(const Region& region) {
   return false;
 }
 
-std::string Limit(std::int64_t blocks, std::int64_t by_threads, std::int64_t by_memory, std::int64_t shared,
-                  const machines::Chip& chip) {
-  if (blocks == by_memory) return Cat(shared, " of its ", chip.smem_bytes, " bytes of shared memory are one block's");
-  if (blocks == by_threads) return Cat("it has ", kThreadsOfSm, " lanes");
-  return "it holds no more";
+// What limits the blocks of an SM, and what is said of it.
+struct Resource {
+  std::int64_t blocks = 0;
+  std::string why;
+};
+
+std::vector<Resource> ResourcesOf(const Kernel& kernel, std::int64_t threads, const SmRoom& room) {
+  const std::int64_t shared = SharedMemory(kernel);
+  const std::int64_t columns = legality::AllocatedColumns(legality::TensorMemoryOfScopes(kernel));
+  std::vector<Resource> resources = {
+      {(room.shared_bytes + kReserved) / (shared + kReserved),
+       Cat(shared, " of its ", room.shared_bytes, " bytes of shared memory are one block's")},
+      {kThreadsOfSm / std::max<std::int64_t>(1, threads * kLanes), Cat("it has ", kThreadsOfSm, " lanes")},
+      {kBlocksOfSm, "it holds no more"}};
+  if (columns > 0) {
+    resources.push_back({legality::kTensorMemoryColumns / columns,
+                         Cat(columns, " of its ", legality::kTensorMemoryColumns,
+                             " columns of tensor memory are one block's, and another waits until they are free")});
+  }
+  return resources;
 }
 
 }  // namespace
 
 bool BlocksInteract(const Program& program, const Kernel& kernel) {
   const Region& body = kernel.bodies[0].region;
-  if (HasGridObject(body)) return true;
+  if (program.several_devices() || HasGridObject(body) || TakesWork(kernel)) return true;
   std::map<std::int32_t, std::size_t> array_of;  // by the ref that the body sees
   std::size_t param = 0;
   for (std::size_t i = 0; i < program.operand_infos.size(); ++i) {
@@ -103,24 +120,29 @@ bool BlocksInteract(const Program& program, const Kernel& kernel) {
                      [](const Uses& use) { return use.updated || (use.read && use.written); });
 }
 
+Residency ResidencyIn(const SmRoom& room, const Program& program, const Kernel& kernel,
+                      absl::Span<const std::int64_t> grid) {
+  const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
+  const std::int64_t threads = has_threads ? grid.back() : 1;
+  std::int64_t cluster = 1;
+  const std::size_t block_dims = grid.size() - (has_threads ? 1 : 0);  // of the devices, too
+  const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
+  for (std::size_t d = block_dims - cluster_dims; d < block_dims; ++d) cluster *= grid[d];
+  const std::vector<Resource> resources = ResourcesOf(kernel, threads, room);
+  const Resource& least = *std::min_element(resources.begin(), resources.end(),
+                                            [](const Resource& a, const Resource& b) { return a.blocks < b.blocks; });
+  const std::int64_t blocks = std::max<std::int64_t>(1, least.blocks);
+  return {.clusters = std::max<std::int64_t>(1, room.sms * blocks / std::max<std::int64_t>(1, cluster)),
+          .threads = cluster * threads,
+          .blocks = blocks,
+          .why = Cat(room.sms, " SMs hold ", blocks, blocks == 1 ? " block each (" : " blocks each (", least.why, ")")};
+}
+
 Residency ResidencyOf(const Program& program, const Kernel& kernel, absl::Span<const std::int64_t> grid) {
   if (!BlocksInteract(program, kernel)) return {};
   const machines::Chip* chip = machines::FindChip(program.target.chip);
   if (chip == nullptr || chip->smem_bytes == 0) return {.clusters = std::numeric_limits<std::int64_t>::max()};
-  const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
-  const std::int64_t threads = has_threads ? grid.back() : 1;
-  std::int64_t cluster = 1;
-  const std::size_t block_dims = grid.size() - (has_threads ? 1 : 0);
-  const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
-  for (std::size_t d = block_dims - cluster_dims; d < block_dims; ++d) cluster *= grid[d];
-  const std::int64_t shared = SharedMemory(kernel);
-  const std::int64_t by_threads = kThreadsOfSm / std::max<std::int64_t>(1, threads * kLanes);
-  const std::int64_t by_memory = (chip->smem_bytes + kReserved) / (shared + kReserved);
-  const std::int64_t blocks = std::max<std::int64_t>(1, std::min({kBlocksOfSm, by_threads, by_memory}));
-  return {.clusters = std::max<std::int64_t>(1, chip->cores * blocks / std::max<std::int64_t>(1, cluster)),
-          .threads = cluster * threads,
-          .why = Cat(chip->cores, " SMs hold ", blocks, blocks == 1 ? " block each (" : " blocks each (",
-                     Limit(blocks, by_threads, by_memory, shared, *chip), ")")};
+  return ResidencyIn({.sms = chip->cores, .shared_bytes = chip->smem_bytes}, program, kernel, grid);
 }
 
 }  // namespace palladion::threads

@@ -1,6 +1,7 @@
 #include "emu/threads/residents.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "semantics/base/cat.h"
@@ -59,16 +60,20 @@ bool Residents::ThreadEnds(AgentId id) {
   return cluster.over;
 }
 
-// Of several devices, a core may walk a whole part of the grid.
+// Of several TPUs, a core may walk a whole part of the grid.
 std::int64_t Residents::BlocksOfCluster() const {
-  return shape_.several_devices() ? static_cast<std::int64_t>(block_at_.size()) : shape_.cluster_size();
+  return shape_.tpus() ? static_cast<std::int64_t>(block_at_.size()) : shape_.cluster_size();
 }
 
 AgentId Residents::Before() {
   if (before_.valid()) return before_;
-  before_ = model_.agents().Add("the kernel before this one", shape_.PlaceOfDevice(0), AgentRole::kLaunch);
-  threads_.Skip();
+  before_ = AddLaunch("the kernel before this one", shape_.PlaceOfDevice(0));
   return before_;
+}
+
+AgentId Residents::AddLaunch(std::string name, const memory_model::Place& place) {
+  threads_.Skip();
+  return model_.agents().Add(std::move(name), place, AgentRole::kLaunch);
 }
 
 std::vector<BlockId> Residents::InOrder() const {

@@ -5,9 +5,9 @@
 #ifndef PALLADION_EMU_THREADS_RESIDENTS_H_
 #define PALLADION_EMU_THREADS_RESIDENTS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -25,12 +25,13 @@ namespace palladion::threads {
 struct Thread {  // or a warp that one has forked
   BlockId block;
   std::vector<std::int64_t> index;
-  std::map<std::int64_t, std::int64_t> occurrences;  // by allocating step
-  std::size_t number = 0;                            // in its block
+  std::vector<ObjectName> names;  // the next that each of its allocating steps gives: a few
+  std::size_t number = 0;         // in its block
   bool ended = false;
-  QueueId mma;                  // invalid: none yet
-  std::vector<QueueId> stores;  // the same, by lane
-  AgentId parent;               // of a warp
+  QueueId mma;                               // invalid: none yet
+  std::vector<QueueId> stores, tensor_core;  // the same, by lane
+  QueueId tmem_loads, tmem_stores;
+  AgentId parent;  // of a warp
   std::size_t warp = 0;
   std::vector<AgentId> warps;  // forked, and not joined yet
   std::size_t warps_running = 0;
@@ -39,7 +40,11 @@ struct Thread {  // or a warp that one has forked
   // One lane of each warp issues what the warp issues, and of what the warpgroup issues as one, that of its first warp:
   // what a lane has issued are its groups, whether inside a warp mesh or outside.
   std::size_t lane() const { return is_warp() ? warp : 0; }
-  ObjectName NextName(std::int64_t step) { return {step, occurrences[step]++}; }
+  ObjectName NextName(std::int64_t step) {
+    auto next = std::find_if(names.begin(), names.end(), [&](const ObjectName& name) { return name.step == step; });
+    if (next == names.end()) next = names.insert(next, {step, 0});
+    return {step, next->occurrence++};
+  }
 };
 
 struct Block {
@@ -50,7 +55,7 @@ struct Block {
   std::vector<AgentId> threads;
   std::size_t running = 0;  // of these
   memory_model::RendezvousId meeting;
-  SharedStack shared;
+  SharedStack shared, tensor{SharedStack::kTensorAlignment};
   BlockSyncs syncs;
 };
 
@@ -77,6 +82,8 @@ class Residents {
 
   // The kernel before this one, where the two may overlap, is an agent too; it is made when first asked for.
   AgentId Before();
+  // So is an end of a launch, of which no block knows: by its name in findings.
+  AgentId AddLaunch(std::string name, const memory_model::Place& place);
   bool overlaps() const { return before_.valid(); }
 
   Thread& Of(AgentId id) { return threads_[id]; }

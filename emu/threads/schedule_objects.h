@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <variant>
 
+#include "emu/threads/object_name.h"
 #include "memory_model/sync/rendezvous.h"
 #include "semantics/base/ids.h"
 #include "semantics/port/async.h"
+#include "semantics/port/sync.h"
 
 namespace palladion::threads {
 
@@ -18,11 +20,20 @@ inline std::int64_t ObjectOf(BarrierId barrier) { return 1 * kObjectsOfAKind + b
 inline std::int64_t ObjectOf(SemaphoreId semaphore) { return 2 * kObjectsOfAKind + semaphore.value; }
 // The queues of a thread and of its warps are one object: who waits for several of them has one footprint.
 inline std::int64_t QueueObjectOf(AgentId thread, AsyncQueue queue) {
-  return 3 * kObjectsOfAKind + 2 * thread.value + (queue == AsyncQueue::kMma ? 1 : 0);
+  constexpr std::int64_t kKinds = 8;
+  return 3 * kObjectsOfAKind + kKinds * thread.value + static_cast<std::int64_t>(queue);
 }
 inline std::int64_t ObjectOf(memory_model::RendezvousId meeting) { return 4 * kObjectsOfAKind + meeting.value; }
 inline std::int64_t WarpsObjectOf(AgentId thread) { return 5 * kObjectsOfAKind + thread.value; }
 inline std::int64_t LinkObjectOf(QueueId link) { return 6 * kObjectsOfAKind + link.value; }
+inline std::int64_t NamedBarrierObjectOf(BlockId block, std::int64_t number) {
+  return 8 * kObjectsOfAKind + block.value * kNamedBarriers + number;
+}
+// What a block's threads have given to its tensor core: products follow those of other threads, too. Blocks of clusters
+// that have the same number share it.
+inline std::int64_t TensorCoreObjectOf(std::int64_t block) { return 9 * kObjectsOfAKind + block; }
+// Which clusters have begun.
+inline constexpr std::int64_t kLaunchControlObject = 7 * kObjectsOfAKind;
 
 inline std::int64_t ObjectOf(const Completion& completion) {
   const auto* barrier = std::get_if<BarrierId>(&completion.object);

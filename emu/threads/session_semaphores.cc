@@ -78,14 +78,14 @@ void SessionSemaphores::HandOverCredits(SemaphoreId semaphore, std::int64_t elem
       copy->name = base_.model.agents().OperationName(by);
       copy->element = element;
       copy->amount = amount;
-      if (copy->destination.bytes > 0) copy->into = between_.output_of(copy->destination.buffer());
+      if (copy->destination.bytes > ByteCount(0)) copy->into = between_.output_of(copy->destination.buffer());
       if (copy->again != nullptr || copy->into.has_value()) {
         all->copies.push_back(*copy);
         return;
       }
     }
     all->counts[static_cast<std::size_t>(element)] += amount;
-    if (copy == nullptr || copy->destination.bytes == 0) return;
+    if (copy == nullptr || copy->destination.bytes == ByteCount(0)) return;
     base_.memory.Report({.code = FindingCode::kNotAwaited,
                          .message = Cat("the kernel ends, and ", copy->name, " writes '", at->second.into,
                                         "', whose memory no later kernel is given"),
@@ -111,7 +111,7 @@ void SessionSemaphores::HandOver(const SyncArray& array, std::int64_t device) {
 
 void SessionSemaphores::ReportLostCopies() const {
   for (const auto& [operation, noted] : on_operands_) {
-    if (noted.copy.again == nullptr || noted.copy.destination.bytes > 0 || noted.under_way) continue;
+    if (noted.copy.again == nullptr || noted.copy.destination.bytes > ByteCount(0) || noted.under_way) continue;
     base_.memory.Report(
         {.code = FindingCode::kUseAfterScope,
          .message = Cat("the kernel waits for ", noted.copy.again->name, ", and the array that the copy writes, ",

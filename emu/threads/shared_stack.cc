@@ -14,10 +14,19 @@ const SharedBuffer* SharedStack::Find(const ObjectName& name) const {
   return found == live_.end() ? nullptr : &found->second;
 }
 
-std::int64_t SharedStack::Top() const {
-  std::int64_t top = 0;
-  for (const auto& [name, shared] : live_) top = std::max(top, shared.reached ? shared.offset + shared.bytes : 0);
-  return (top + kAlignment - 1) / kAlignment * kAlignment;
+const SharedBuffer* SharedStack::FindLeft(const ObjectName& name) const {
+  const auto found =
+      std::find_if(retired_.begin(), retired_.end(), [&](const auto& left) { return left.first == name; });
+  return found == retired_.end() ? nullptr : &found->second;
+}
+
+ByteCount SharedStack::Top() const {
+  ByteCount top;
+  for (const auto& [name, shared] : live_) {
+    if (shared.reached) top = std::max(top, shared.offset + shared.bytes);
+  }
+  const std::int64_t alignment = alignment_.value();
+  return ByteCount((top.value() + alignment - 1) / alignment * alignment);
 }
 
 SharedStack::Replaced SharedStack::Place(const ObjectName& name, const SharedBuffer& shared) {
@@ -32,12 +41,12 @@ SharedStack::Replaced SharedStack::Place(const ObjectName& name, const SharedBuf
   for (auto& [of, old] : live_) {
     if (overlaps(old)) free(old);
   }
-  for (SharedBuffer& old : retired_) {
+  for (auto& [of, old] : retired_) {
     if (!overlaps(old)) continue;
     free(old);
     replaced.gone.push_back(old.buffer);
   }
-  retired_.erase(std::remove_if(retired_.begin(), retired_.end(), overlaps), retired_.end());
+  std::erase_if(retired_, [&](const auto& left) { return overlaps(left.second); });
   live_[name] = shared;
   return replaced;
 }
@@ -49,14 +58,15 @@ void SharedStack::Leave(const ObjectName& name) {
 
 void SharedStack::Retire(const ObjectName& name) {
   const auto at = live_.find(name);
-  retired_.push_back(at->second);
+  retired_.push_back(*at);
   live_.erase(at);
 }
 
 std::vector<SharedBuffer> SharedStack::End() {
-  for (const auto& [name, shared] : live_) retired_.push_back(shared);
-  live_.clear();
-  return std::exchange(retired_, {});
+  std::vector<SharedBuffer> left;
+  for (const auto& [name, shared] : std::exchange(retired_, {})) left.push_back(shared);
+  for (const auto& [name, shared] : std::exchange(live_, {})) left.push_back(shared);
+  return left;
 }
 
 }  // namespace palladion::threads

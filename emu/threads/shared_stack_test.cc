@@ -13,18 +13,18 @@ using Buffers = std::vector<BufferId>;
 constexpr ObjectName kFirst{1, 0}, kSecond{2, 0}, kThird{3, 0};
 
 SharedBuffer Of(std::int32_t buffer, std::int64_t offset, std::int64_t bytes) {
-  return {.buffer = {buffer}, .offset = offset, .bytes = bytes, .users = 1, .reached = true};
+  return {.buffer = {buffer}, .offset = ByteCount(offset), .bytes = ByteCount(bytes), .users = 1, .reached = true};
 }
 
 TEST(SharedStack, ALaterAllocationComesAfterTheOthersAligned) {
   SharedStack stack;
-  EXPECT_EQ(stack.Top(), 0);
+  EXPECT_EQ(stack.Top().value(), 0);
   stack.Place(kFirst, Of(1, 0, 100));
-  EXPECT_EQ(stack.Top(), 1024);
+  EXPECT_EQ(stack.Top().value(), 1024);
   const SharedStack::Replaced replaced = stack.Place(kSecond, Of(2, 1024, 1024));
   EXPECT_TRUE(replaced.freed.empty());
   EXPECT_TRUE(replaced.gone.empty());
-  EXPECT_EQ(stack.Top(), 2048);
+  EXPECT_EQ(stack.Top().value(), 2048);
 }
 
 TEST(SharedStack, WhatOnlyAPeerHasReachedIsNoFloor) {
@@ -32,7 +32,7 @@ TEST(SharedStack, WhatOnlyAPeerHasReachedIsNoFloor) {
   SharedBuffer early = Of(1, 4096, 100);
   early.reached = false;
   stack.Place(kFirst, early);
-  EXPECT_EQ(stack.Top(), 0);
+  EXPECT_EQ(stack.Top().value(), 0);
 }
 
 TEST(SharedStack, BytesOfAScopeThatIsOverAreGivenAgain) {
@@ -40,7 +40,7 @@ TEST(SharedStack, BytesOfAScopeThatIsOverAreGivenAgain) {
   stack.Place(kFirst, Of(1, 0, 1025));
   stack.Leave(kFirst);
   EXPECT_EQ(stack.Find(kFirst), nullptr);
-  EXPECT_EQ(stack.Top(), 0);
+  EXPECT_EQ(stack.Top().value(), 0);
   const SharedStack::Replaced replaced = stack.Place(kSecond, Of(2, 1024, 8));  // one byte of it
   EXPECT_EQ(replaced.freed, (Buffers{{1}}));
   EXPECT_EQ(replaced.gone, (Buffers{{1}}));

@@ -16,7 +16,9 @@ namespace palladion::threads {
 
 struct SyncArray {
   SyncRequest request;
-  BlockId block;  // invalid: it is the grid's
+  std::int64_t number = -1;  // of its block in the grid; -1: it is the grid's
+  BlockId block;             // the same, which goes with it; invalid: it lies in global memory, or is the grid's
+  std::int64_t device = 0;
   ObjectName name;
   std::vector<BarrierId> barriers;
   std::vector<SemaphoreId> semaphores;  // either these or barriers

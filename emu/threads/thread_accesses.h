@@ -8,14 +8,20 @@
 
 namespace palladion::threads {
 
-class ThreadAccesses final : public memory_model::AccessObserver {
+class ThreadAccesses : public memory_model::AccessObserver {
  public:
   // Both outlive it.
   ThreadAccesses(const memory_model::Memory& memory, ThreadMachine& machine) : memory_(memory), machine_(machine) {}
+  std::int64_t most_values() const override { return 0; }
   void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
   void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
   std::int64_t accesses() const { return accesses_; }
+
+ protected:
+  ThreadMachine& machine() { return machine_; }
+  // Of an engine's access the order was judged when it was asked for; of memory that no agent writes there is none.
+  bool Judges(BufferId buffer) const { return !machine_.operations().performing() && machine_.model().Tracks(buffer); }
 
  private:
   const memory_model::Memory& memory_;

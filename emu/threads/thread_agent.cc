@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "emu/agents/program_agents.h"
+#include "emu/threads/schedule_objects.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/frame_shadow.h"
 
@@ -51,7 +52,9 @@ absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
   machine_.SetCurrent(id_);
   if (all_.spins() != nullptr) all_.spins()->SetCurrent(&spin_, spin_.agent());
   if (is_warp_ && !started_) gate.TakeGrant();  // to begin
-  if (started_ || is_warp_) state_.memory().Running({.id = id_, .index = frame_->grid_index});
+  if (!started_ && !is_warp_ && !MayBegin()) return absl::OkStatus();
+  if (started_ || is_warp_ || machine_.launch_control().used())
+    state_.memory().Running({.id = id_, .index = frame_->grid_index});
   started_ = true;
   const absl::Status status = frame_->Run();
   if (is_warp_ && frame_->done()) {
@@ -60,6 +63,18 @@ absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
     current_.free_warps.push_back(this);
   }
   return status.ok() ? status : state_.AtStep(status, *frame_);
+}
+
+// Where others may take its work, that it begins is an operation too: until then its work may be taken, and then it
+// has come to its end.
+bool ThreadAgent::MayBegin() {
+  LaunchControl& control = machine_.launch_control();
+  if (!control.used()) return true;
+  if (!gate_->TakeGrant() && !gate_->MayGo({.footprint = scheduler::Footprint::Reads(kLaunchControlObject)}))
+    return false;
+  if (control.Begin(machine_.residents().BlockOf(id_).cluster)) return true;
+  frame_->pc = frame_->program().steps.size();
+  return false;
 }
 
 // ---- a thread's loops

@@ -53,6 +53,7 @@ class ThreadAgent final : public scheduler::Agent, private StepHooks {
   bool MayGo(const Step& step, Frame& frame) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
+  bool MayBegin();
   bool MayGoRound(const Step& step, Frame& frame);
   agents::Spin::Port PortOf();
   std::int64_t Look(const WaitTarget& target) const;

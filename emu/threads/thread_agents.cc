@@ -3,10 +3,28 @@
 #include <utility>
 #include <variant>
 
+#include "emu/threads/answer_agent.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/registry/others_work.h"
 
 namespace palladion::threads {
+
+namespace {
+
+std::int64_t ThreadsOfBlock(const LaunchShape& shape, const Program& program) {
+  return program.mesh.has_value() && shape.counts_threads() ? shape.size(shape.block_dims()) : 1;
+}
+
+std::int64_t BlocksOfCluster(const LaunchShape& shape, const Program& program) {
+  if (!program.mesh.has_value()) return 1;
+  std::int64_t blocks = 1;
+  for (std::size_t d = shape.block_dims() - program.mesh->cluster_dims; d < shape.block_dims(); ++d)
+    blocks *= shape.size(d);
+  return blocks;
+}
+
+}  // namespace
 
 ThreadAgents::ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, const Kernel& kernel,
                            Residency residency)
@@ -14,25 +32,26 @@ ThreadAgents::ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, c
       machine_(machine),
       started_(state, machine, kernel),
       residency_(std::move(residency)),
-      free_clusters_(residency_.clusters) {
+      threads_(ThreadsOfBlock(machine.shape(), state.program())),
+      blocks_(BlocksOfCluster(machine.shape(), state.program())),
+      order_({.programs = state.walk().programs(),
+              .devices = state.program().devices,
+              .of_cluster = threads_ * blocks_,
+              .at_once = residency_.clusters}) {
   machine.OnStart([this](AgentId operation) { Spawn(operation); });
   machine.OnFork([this](AgentId warp, std::int64_t number, std::size_t first) { return Fork(warp, number, first); });
-  if (machine.shape().several_devices()) EnterDevices(kernel);
-  const Program& program = state.program();
-  if (!program.mesh.has_value()) return;
-  const std::vector<std::int64_t>& grid = state.frame().grid_size;
-  const std::size_t block_dims = machine.shape().block_dims();
-  if (machine.shape().counts_threads()) threads_ = grid.back();
-  for (std::size_t d = block_dims - program.mesh->cluster_dims; d < block_dims; ++d) blocks_ *= grid[d];
+  if (machine.shape().tpus()) EnterDevices(kernel);
+  if (TakesWork(kernel)) machine.launch_control().Use();
 }
 
-// All devices are there from the start, as those of a machine are. Without a collective id the compiler puts a barrier
-// of all devices before a kernel that reaches others (CompilerParams.skip_device_barrier leaves it out).
+// All TPUs are there from the start, as those of a machine are. Without a collective id the compiler puts a barrier of
+// all devices before a kernel that reaches others (CompilerParams.skip_device_barrier leaves it out). For GPUs the
+// runtime does, always, and what lies in their global memory is there whether a block has begun or not.
 void ThreadAgents::EnterDevices(const Kernel& kernel) {
-  std::vector<std::int64_t> index(state_.frame().grid_size.size());
-  for (std::int64_t program = 0; program < state_.walk().programs(); program = state_.ProgramsOfAgent(program).last) {
-    state_.walk().At(program, absl::MakeSpan(index));
-    blocks_added_.push_back(machine_.AddBlock(index, 1));
+  const std::int64_t programs = state_.walk().programs();
+  for (std::int64_t program = 0; program < programs;) {
+    blocks_added_[program] = machine_.AddBlock(IndexOf(program), threads_);
+    program = threads_ > 1 ? program + threads_ : state_.ProgramsOfAgent(program).last;
   }
   const Attr *skip = Find(kernel.params, "skip_device_barrier"), *id = Find(kernel.params, "collective_id");
   const bool skips = skip != nullptr && skip->value == Attr{true}.value;
@@ -40,9 +59,9 @@ void ThreadAgents::EnterDevices(const Kernel& kernel) {
   machine_.operands().EnterDevices(/*meet=*/!own && !skips);
 }
 
-std::vector<std::int64_t> ThreadAgents::NextIndex() const {
+std::vector<std::int64_t> ThreadAgents::IndexOf(std::int64_t program) const {
   std::vector<std::int64_t> index(state_.frame().grid_size.size());
-  state_.walk().At(next_, absl::MakeSpan(index));
+  state_.walk().At(program, absl::MakeSpan(index));
   return index;
 }
 
@@ -53,20 +72,17 @@ absl::StatusOr<ThreadAgent*> ThreadAgents::NewAgent(std::vector<std::unique_ptr<
 }
 
 // Of the block of which a thread with this index begins: its first thread.
-AgentId ThreadAgents::FirstOfBlock(absl::Span<const std::int64_t> index) {
-  if (!blocks_added_.empty()) {
-    first_ = blocks_added_.front();
-    blocks_added_.pop_front();
-  } else if (next_ % threads_ == 0) {
-    first_ = machine_.AddBlock(index, threads_);
-  }
+AgentId ThreadAgents::FirstOfBlock(std::int64_t program, absl::Span<const std::int64_t> index) {
+  if (program % threads_ != 0) return first_;
+  const auto added = blocks_added_.find(program);
+  first_ = added != blocks_added_.end() ? added->second : machine_.AddBlock(index, threads_);
   return first_;
 }
 
-bool ThreadAgents::Ready() const { return next_ % (threads_ * blocks_) != 0 || free_clusters_ > 0; }
+bool ThreadAgents::Ready() const { return order_.Ready(); }
 
 absl::StatusOr<scheduler::Agent*> ThreadAgents::Next() {
-  if (next_ == state_.walk().programs()) return nullptr;
+  if (order_.AllHaveBegun()) return nullptr;
   ThreadAgent* agent = nullptr;
   if (free_.empty()) {
     PALLADION_ASSIGN_OR_RETURN(agent, NewAgent(&agents_));
@@ -74,16 +90,16 @@ absl::StatusOr<scheduler::Agent*> ThreadAgents::Next() {
     agent = free_.back();
     free_.pop_back();
   }
-  if (next_ % (threads_ * blocks_) == 0) --free_clusters_;
-  const std::vector<std::int64_t> index = NextIndex();
+  const std::int64_t program = order_.Next();
+  const std::vector<std::int64_t> index = IndexOf(program);
   const std::int64_t thread = threads_ == 1 ? 0 : index.back();  // whatever the order of the walk
-  const AgentId id{FirstOfBlock(index).value + static_cast<std::int32_t>(thread)};
-  const agents::AgentPrograms programs = state_.ProgramsOfAgent(next_);
+  const AgentId id{FirstOfBlock(program, index).value + static_cast<std::int32_t>(thread)};
+  const agents::AgentPrograms programs = state_.ProgramsOfAgent(program);
   if (machine_.shape().several_devices()) agent->PutOn(machine_.shape().DeviceOf(index));
   agent->Begin(id, programs);
-  agent->SetOrdinal(started_.AddThread(id, next_, agent->frame()));
-  next_ = programs.last;
-  if (next_ == state_.walk().programs()) started_.AllHaveBegun();
+  agent->SetOrdinal(started_.AddThread(id, program, agent->frame()));
+  order_.Begin(programs.last);
+  if (order_.AllHaveBegun()) started_.AllHaveBegun();
   return agent;
 }
 
@@ -104,9 +120,19 @@ absl::Status ThreadAgents::Fork(AgentId warp, std::int64_t number, std::size_t f
   return absl::OkStatus();
 }
 
+void ThreadAgents::SpawnAnswers(AgentId operation) {
+  auto request = std::make_shared<AnswerAgent::Request>(AnswerAgent::Request{.operation = operation});
+  for (const WorkChoice choice : machine_.launch_control().Choices(current_.agent->id())) {
+    auto agent = std::make_shared<AnswerAgent>(machine_, request, choice, started_);
+    agent->SetOrdinal(started_.AddOperation(operation));
+    const scheduler::Operation first = agent->Next();
+    current_.gate->Spawn(std::move(agent), first);
+  }
+}
+
 void ThreadAgents::Spawn(AgentId operation) {
-  auto agent = std::make_shared<EngineAgent>(machine_, operation, started_);
-  agent->SetOrdinal(started_.AddOperation(operation, *agent));
+  if (machine_.launch_control().asking()) return SpawnAnswers(operation);
+  std::shared_ptr<EngineAgent> agent = started_.NewEngine(operation);
   const scheduler::Operation first = agent->Next();
   current_.gate->Spawn(std::move(agent), first);
 }
@@ -116,7 +142,7 @@ void ThreadAgents::Retire(scheduler::Agent* agent) {
   if (control != nullptr && !state_.program().grid_in_agent) control->EndPrograms(1);
   auto* thread = static_cast<ThreadAgent*>(agent);
   started_.Ends(thread->id());
-  if (machine_.EndThread(thread->id())) ++free_clusters_;
+  if (machine_.EndThread(thread->id())) order_.ClusterEnds(thread->frame().program_number);
   free_.push_back(thread);
 }
 
@@ -129,11 +155,10 @@ std::vector<const ThreadAgent*> ThreadAgents::Unfinished() const {
 }
 
 std::string ThreadAgents::WhyNotBegun() const {
-  if (next_ == state_.walk().programs() || residency_.why.empty()) return "";
-  std::vector<std::int64_t> index = NextIndex();
-  index.resize(machine_.shape().block_dims());
-  return Cat(NameOfBlock(index), " cannot begin before another one ends: ", residency_.why, ", and ",
-             residency_.clusters * blocks_, " blocks are there");
+  if (order_.AllHaveBegun() || residency_.why.empty()) return "";
+  return Cat(machine_.shape().BlockNameOf(IndexOf(order_.Next())),
+             " cannot begin before another one ends: ", residency_.why, ", and ", residency_.clusters * blocks_,
+             " blocks are there");
 }
 
 }  // namespace palladion::threads

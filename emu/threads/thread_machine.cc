@@ -1,5 +1,6 @@
 #include "emu/threads/thread_machine.h"
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,22 @@
 #include "semantics/base/status.h"
 
 namespace palladion::threads {
+namespace {
+
+std::string_view WordFor(AsyncQueue queue) {
+  switch (queue) {
+    case AsyncQueue::kMma:
+      return "wgmma";
+    case AsyncQueue::kTmemLoads:
+      return "reads of tensor memory";
+    case AsyncQueue::kTmemStores:
+      return "writes of tensor memory";
+    default:
+      return "copies to global memory";
+  }
+}
+
+}  // namespace
 
 ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memory, absl::Span<const std::int64_t> grid,
                              const ThreadMachineOptions& options)
@@ -18,11 +35,13 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
       peers_(base_),
       session_(base_, options.between),
       syncs_(base_, peers_, session_),
-      operands_(base_, peers_, program.operand_infos.size()),
+      operands_(base_, peers_, program.operand_infos.size(), options.races),
       block_memory_(base_, peers_, operands_, syncs_, options.races),
       collectives_(base_),
+      named_(base_),
       queues_(base_),
-      operations_(base_, queues_, block_memory_, session_) {
+      operations_(base_, queues_, block_memory_, session_),
+      control_(base_, syncs_, block_memory_, operations_) {
   if (options.definedness) model_.TrackDefinedness();
   if (options.moves_nothing) model_.MoveNothing();
   if (options.ordered_links) operations_.OrderLinks();
@@ -53,6 +72,8 @@ bool ThreadMachine::CanWait(AgentId id, const WaitTarget& target) const {
       return model_.CanLeave(id, MeetingOf(id));
     case WaitTarget::Kind::kSpawned:
       return residents_.Of(id).warps_running == 0;
+    case WaitTarget::Kind::kNamedBarrier:
+      return named_.CanWait(id, target.value);
   }
   return true;
 }
@@ -67,10 +88,11 @@ std::string ThreadMachine::DescribeWait(AgentId id, const WaitTarget& target) co
     case WaitTarget::Kind::kSemaphore:
       return words(model_.Of(syncs_.SemaphoreOf(target.object)).Waiting(id, target.value, {}));
     case WaitTarget::Kind::kGroups:
-      return Cat("all but ", target.value, " of its groups of ",
-                 target.queue == AsyncQueue::kMma ? "wgmma" : "copies to global memory");
+      return Cat("all but ", target.value, " of its groups of ", WordFor(target.queue));
     case WaitTarget::Kind::kMeeting:
       return words(model_.Of(MeetingOf(id)).Waiting(id, {}, model_.agents()));
+    case WaitTarget::Kind::kNamedBarrier:
+      return named_.DescribeWait(id, target.value);
     default:
       return "its warps";
   }
@@ -85,12 +107,16 @@ std::int64_t ThreadMachine::ObjectOf(AgentId id, const WaitTarget& target) const
       return queues_.ObjectOf(id, target.queue);
     case WaitTarget::Kind::kSpawned:
       return WarpsObjectOf(id);
+    case WaitTarget::Kind::kNamedBarrier:
+      return named_.ObjectOf(id, target.value);
     default:
       return threads::ObjectOf(MeetingOf(id));
   }
 }
 
 absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
+  using Kind = WaitTarget::Kind;
+  if (target.kind != Kind::kNothing && target.kind != Kind::kQueue) changes_.Add(ObjectOf(current_, target));
   switch (target.kind) {
     case WaitTarget::Kind::kQueue:
       return memory_.Wait(target, site);
@@ -98,7 +124,8 @@ absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
       model_.Wait(current_, syncs_.BarrierOf(target.object), CodeSite::Of(site));
       break;
     case WaitTarget::Kind::kSemaphore:
-      model_.Wait(current_, syncs_.SemaphoreOf(target.object), target.value, target.decrement);
+      model_.Wait(current_, syncs_.SemaphoreOf(target.object), target.value,
+                  {.decrement = target.decrement, .scope = target.scope});
       break;
     case WaitTarget::Kind::kGroups:
       queues_.Await(current_, target);
@@ -108,6 +135,9 @@ absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
       break;
     case WaitTarget::Kind::kSpawned:
       JoinWarps();
+      break;
+    case WaitTarget::Kind::kNamedBarrier:
+      named_.Wait(current_, target.value);
       break;
     case WaitTarget::Kind::kNothing:
       break;
@@ -128,6 +158,7 @@ absl::Status ThreadMachine::Resume(const SyncArray& array) {
   const std::int64_t device = shape_.DeviceOf(residents_.BlockOf(current_).index);
   const agents::LaunchArrivals::Semaphores* const arriving = session_.Restore(array, device);
   if (arriving == nullptr) return absl::OkStatus();
+  changes_.AddAnything();
   for (const agents::ArrivingCopy& copy : arriving->copies) {
     AsyncRequest request = session_.RequestFor(array, copy);
     memory_model::AgentTable& agents = model_.agents();
@@ -138,29 +169,38 @@ absl::Status ThreadMachine::Resume(const SyncArray& array) {
 }
 
 SyncElement ThreadMachine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) {
-  const Block& block = residents_.Of(syncs_[element.array].block);
-  return syncs_.OfPeer(current_, element, LaunchShape::PeerOf(block.index, where), site);
+  const std::int64_t owner = syncs_[element.array].number;
+  const std::vector<std::int64_t> index = owner < 0 ? residents_.BlockOf(current_).index : shape_.IndexOf(owner);
+  return syncs_.OfPeer(current_, element, LaunchShape::PeerOf(index, where), site);
 }
 
 absl::Status ThreadMachine::Arrive(SyncElement barrier, const Site& site) {
-  syncs_.Arrive(current_, barrier, site);
+  syncs_.Arrive(current_, barrier, site, &changes_);
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) {
   const BarrierId id = syncs_.BarrierOf(barrier);
   if (!model_.CanWait(current_, id)) return false;
+  changes_.Add(threads::ObjectOf(id));
   model_.Wait(current_, id, CodeSite::Of(site));
   return true;
 }
 
 absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
+  changes_.Add(syncs_.ObjectOf(semaphore));
   model_.Signal(current_, syncs_.SemaphoreOf(semaphore), CodeSite::Of(site), amount);
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::int64_t> ThreadMachine::Read(SyncElement semaphore, const Site&) {
   return model_.Read(current_, syncs_.SemaphoreOf(semaphore));
+}
+
+absl::Status ThreadMachine::ArriveNamed(const NamedArrival& arrival, const Site& site) {
+  changes_.Add(named_.ObjectOf(current_, arrival.barrier));
+  named_.Arrive(current_, arrival, site);
+  return absl::OkStatus();
 }
 
 absl::Status ThreadMachine::Make(Fence fence, const Site& site) {
@@ -172,20 +212,22 @@ absl::Status ThreadMachine::Make(Fence fence, const Site& site) {
 }
 
 absl::Status ThreadMachine::Meet(std::string what, const Site& site) {
-  model_.Enter(current_, MeetingOf(current_), {Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site))), site.text_line},
-               CodeSite::Of(site));
+  changes_.Add(threads::ObjectOf(MeetingOf(current_)));
+  std::string& words = meeting_words_[{what, site.loc.value, site.text_line}];
+  if (words.empty()) words = Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site)));
+  model_.Enter(current_, MeetingOf(current_), {words, site.text_line}, CodeSite::Of(site));
   return absl::OkStatus();
 }
 
-absl::Status ThreadMachine::Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) {
-  collectives_.Enter(current_, grid_dims, std::move(what), CodeSite::Of(site));
+absl::Status ThreadMachine::Collective(const CollectiveStep& step, const Site& site) {
+  collectives_.Enter(current_, step, CodeSite::Of(site));
   return absl::OkStatus();
 }
 
 // ---- operations of engines
 
 Completion ThreadMachine::ArrivalAt(SyncElement barrier, std::int64_t shares) {
-  return {.object = syncs_.BarrierOf(barrier), .amount = shape_.cluster_size() / shares};
+  return {.object = syncs_.BarrierOf(barrier), .amount = shape_.arrival_units() / shares};
 }
 
 Completion ThreadMachine::SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) {
@@ -203,13 +245,28 @@ absl::Status ThreadMachine::Start(AsyncRequest&& request) {
 }
 
 absl::Status ThreadMachine::CommitGroup(AsyncQueue queue, const Site&) {
+  changes_.Add(queues_.ObjectOf(current_, queue));
   queues_.CommitGroup(current_, queue);
   return absl::OkStatus();
 }
 
 void ThreadMachine::Perform(AgentId operation, Half half) {
+  const AsyncRequest& request = model_.RequestOf(operation);
+  if (request.queue.valid()) changes_.Add(queues_.ObjectOf(request.queue));
+  for (const Completion& completion : request.completions) {
+    if (completion.after == half) changes_.Add(threads::ObjectOf(completion));
+  }
   const std::optional<std::int64_t> idle = operations_.Perform(operation, half);
   if (idle.has_value()) RetireIfIdle(*idle);
+}
+
+absl::Status ThreadMachine::TryCancel(const CancelRequest& request, const Site& site) {
+  changes_.Add(syncs_.ObjectOf(request.barrier));
+  return control_.Try(current_, request, site);
+}
+
+absl::StatusOr<CancelAnswer> ThreadMachine::ReadAnswer(const std::byte* answer, const Site& site) {
+  return control_.Read(current_, answer, site);
 }
 
 // ---- warps, and what has ended
@@ -230,6 +287,8 @@ void ThreadMachine::JoinWarps() {
 }
 
 bool ThreadMachine::EndThread(AgentId id) {
+  // What it has read of tensor memory is in its registers.
+  queues_.Await(id, {.kind = WaitTarget::Kind::kGroups, .queue = AsyncQueue::kTmemLoads});
   model_.AgentEnds(id);
   if (shape_.has_peers()) collectives_.ThreadEnds(id);
   if (!residents_.ThreadEnds(id)) return false;
@@ -242,6 +301,7 @@ bool ThreadMachine::EndThread(AgentId id) {
 void ThreadMachine::EndBlock(BlockId block) {
   syncs_.BlockEnds(block);
   block_memory_.BlockEnds(block);
+  named_.BlockEnds(block);
   collectives_.BlockEnds(residents_.Of(block).index);
 }
 
@@ -251,12 +311,14 @@ void ThreadMachine::RetireIfIdle(std::int64_t number) {
   if (cluster.under_way > 0) return;
   for (const BlockId block : cluster.blocks) syncs_.RetireEnded(block);
   if (!cluster.over) return;
+  operands_.ClusterRetires(number);
   collectives_.RetireCluster(number);
   for (const BlockId block : cluster.blocks) {
     syncs_.RetireBlock(block);
     for (const AgentId thread : residents_.Of(block).threads) queues_.RetireThread(thread);
   }
   residents_.RetireCluster(number);
+  syncs_.ClusterRetires(number);
 }
 
 agents::LaunchLeft ThreadMachine::HandOver() {

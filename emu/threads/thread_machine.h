@@ -10,22 +10,28 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/threads/async_operations.h"
 #include "emu/threads/async_queues.h"
 #include "emu/threads/block_memory.h"
 #include "emu/threads/collectives.h"
+#include "emu/threads/launch_control.h"
 #include "emu/threads/launch_shape.h"
+#include "emu/threads/named_barriers.h"
 #include "emu/threads/operand_arrays.h"
 #include "emu/threads/peers.h"
 #include "emu/threads/residents.h"
+#include "emu/threads/schedule_objects.h"
 #include "emu/threads/session_semaphores.h"
 #include "emu/threads/sync_arrays.h"
 #include "memory_model/bytes/over_memory.h"
 #include "memory_model/concurrency_model.h"
+#include "scheduler/operation.h"
 #include "semantics/port/machine.h"
 #include "semantics/program/program.h"
 
@@ -56,6 +62,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   const AsyncQueues& queues() const { return queues_; }
   const AsyncOperations& operations() const { return operations_; }
   OperandArrays& operands() { return operands_; }
+  LaunchControl& launch_control() { return control_; }
   memory_model::ConcurrencyModel& model() { return model_; }
   const memory_model::ConcurrencyModel& model() const { return model_; }
 
@@ -66,7 +73,10 @@ class ThreadMachine final : public memory_model::OverMemory {
   void SetCurrent(AgentId thread) { current_ = thread; }  // who asks, from here on
   AgentId current() const { return current_; }
   std::string NameOf(AgentId thread) const { return model_.agents().NameOf(thread); }
-  void EndWarp(AgentId warp) { residents_.WarpEnds(warp); }  // it has come to its end
+  void EndWarp(AgentId warp) {  // it has come to its end
+    changes_.Add(WarpsObjectOf(residents_.Of(warp).parent));
+    residents_.WarpEnds(warp);
+  }
   // It has come to its end. True: it was the last of its cluster, whose memory is gone now.
   bool EndThread(AgentId thread);
 
@@ -74,6 +84,8 @@ class ThreadMachine final : public memory_model::OverMemory {
   bool CanWait(AgentId thread, const WaitTarget& target) const;
   std::string DescribeWait(AgentId thread, const WaitTarget& target) const;
   std::int64_t ObjectOf(AgentId thread, const WaitTarget& target) const;
+  // What of that the operations under way have changed: whatever is done often says which objects.
+  scheduler::Changes& changes() { return changes_; }
 
   // Called for every warp that a thread forks, with the step that it begins with. It has been added as a thread.
   void OnFork(std::function<absl::Status(AgentId warp, std::int64_t number, std::size_t first)> fork) {
@@ -84,7 +96,11 @@ class ThreadMachine final : public memory_model::OverMemory {
   void Perform(AgentId operation, Half half);
 
   // The kernel has come to its end.
-  void End(const Site& site) { model_.End(CodeSite::Of(site)); }
+  void End(const Site& site) {
+    control_.End();
+    if (shape_.gpus()) operands_.LeaveDevices();
+    model_.End(CodeSite::Of(site));
+  }
   // Before that: what goes on to the launches after it, and is not left over.
   agents::LaunchLeft HandOver();
 
@@ -100,13 +116,14 @@ class ThreadMachine final : public memory_model::OverMemory {
   BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) override {
     return block_memory_.OfPeer(current_, buffer, where, site);
   }
+  AsyncRequest NewRequest() override { return model_.NewRequest(); }
   absl::Status Start(AsyncRequest&& request) override;
   QueueId QueueOf(AsyncQueue queue) override;
   absl::Status CommitGroup(AsyncQueue queue, const Site& site) override;
   bool CompletesEarlier(AsyncQueue queue) const override {
     return queue == AsyncQueue::kMma && model_.rule().WgmmaCompletesEarlier();
   }
-  absl::Status Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site) override;
+  absl::Status Collective(const CollectiveStep& step, const Site& site) override;
   absl::Status Wait(const WaitTarget& target, const Site& site) override;
   absl::StatusOr<SyncId> AllocSync(const SyncRequest& request) override;
   void LeaveSync(SyncId array, const Site& site) override { syncs_.Leave(array, site); }
@@ -115,8 +132,11 @@ class ThreadMachine final : public memory_model::OverMemory {
   absl::StatusOr<bool> Test(SyncElement barrier, const Site& site) override;
   absl::Status Signal(SyncElement semaphore, std::int64_t amount, const Site& site) override;
   absl::StatusOr<std::int64_t> Read(SyncElement semaphore, const Site& site) override;
+  absl::Status TryCancel(const CancelRequest& request, const Site& site) override;
+  absl::StatusOr<CancelAnswer> ReadAnswer(const std::byte* answer, const Site& site) override;
   Completion ArrivalAt(SyncElement barrier, std::int64_t shares) override;
   Completion SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) override;
+  absl::Status ArriveNamed(const NamedArrival& arrival, const Site& site) override;
   absl::Status Make(Fence fence, const Site& site) override;
   absl::Status Meet(std::string what, const Site& site) override;
   absl::Status Spawn(const SpawnRequest& request, const Site& site) override;
@@ -129,6 +149,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   void RetireIfIdle(std::int64_t cluster);
 
   memory_model::ConcurrencyModel model_;
+  scheduler::Changes changes_;
   const LaunchShape shape_;
   Residents residents_;
   const MachineBase base_;
@@ -138,8 +159,12 @@ class ThreadMachine final : public memory_model::OverMemory {
   OperandArrays operands_;
   BlockMemory block_memory_;
   Collectives collectives_;
+  NamedBarriers named_;
   AsyncQueues queues_;
   AsyncOperations operations_;
+  LaunchControl control_;
+  // What threads meet for, in words, by what and where: every thread of every block comes there.
+  absl::flat_hash_map<std::tuple<std::string, std::int32_t, int>, std::string> meeting_words_;
   std::function<absl::Status(AgentId, std::int64_t, std::size_t)> fork_;
   AgentId current_;
 };

@@ -8,9 +8,9 @@ namespace palladion::watch {
 void LastWriter::Watch(const memory_model::Memory& memory, BufferId array) {
   array_ = array;
   name_ = std::string(memory.NameOf(array));
-  element_bytes_ = memory.ElementBytesOf(array);
-  index_ = IndexOfElement(memory.ShapeOf(array), element_);
-  box_ = IndexText(memory.ShapeOf(array), element_);
+  element_size_ = memory.ElementSizeOf(array);
+  index_ = IndexOfElement(memory.ShapeOf(array), element_.value());
+  box_ = IndexText(memory.ShapeOf(array), element_.value());
 }
 
 void LastWriter::Running(const RunningAgent& now) { program_.assign(now.index.begin(), now.index.end()); }
@@ -33,8 +33,7 @@ void LastWriter::Box(AccessKind kind, const BoxAccess& access, const memory_mode
 
 void LastWriter::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   if (kind == AccessKind::kRead || access.buffer != array_) return;
-  const std::int64_t first = element_ * static_cast<std::int64_t>(element_bytes_);
-  const std::int64_t last = first + static_cast<std::int64_t>(element_bytes_);
+  const std::int64_t first = (element_ * element_size_).value(), last = first + element_size_.value();
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
     const std::int64_t offset = access.offset[p];
     if (offset >= last || offset + static_cast<std::int64_t>(access.piece_bytes) <= first) continue;

@@ -10,13 +10,14 @@
 
 #include "memory_model/bytes/memory.h"
 #include "semantics/base/agent_name.h"
+#include "semantics/base/units.h"
 
 namespace palladion::watch {
 
 class LastWriter final : public memory_model::AccessObserver {
  public:
   // `element` counts the array's elements in row-major order.
-  explicit LastWriter(std::int64_t element, const AgentNaming& naming = {}) : element_(element), naming_(naming) {}
+  explicit LastWriter(ElementCount element, const AgentNaming& naming = {}) : element_(element), naming_(naming) {}
 
   // Before the first program.
   void Watch(const memory_model::Memory& memory, BufferId array);
@@ -32,11 +33,11 @@ class LastWriter final : public memory_model::AccessObserver {
  private:
   void Record(AccessKind kind, const Site& site);
 
-  std::int64_t element_;
+  ElementCount element_;
   AgentNaming naming_;
   BufferId array_;
   std::string name_, box_;
-  std::size_t element_bytes_ = 1;
+  ElementSize element_size_{1};
   std::vector<std::int64_t> index_;
   std::vector<std::int64_t> program_;  // whose the writes are: a flush is done under the next program's index
   std::optional<FindingAccess> writer_;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "memory_model/sets/box.h"
 #include "semantics/base/finding.h"
@@ -20,6 +21,10 @@ class AccessObserver {
   // Asked once, by Memory::Observe: are accesses that have a mask all that it wants to be called for?
   virtual bool only_masked() const { return false; }
 
+  // Asked once too: the most elements of a box whose values it looks at. Engines may write those of larger ones after
+  // it was told, and tell none.
+  virtual std::int64_t most_values() const { return std::numeric_limits<std::int64_t>::max(); }
+
   // What follows is this agent's; before the first call, what a core's index maps read.
   virtual void Running(const RunningAgent& /*now*/) {}
   virtual void Alloc(BufferId) {}
@@ -27,8 +32,8 @@ class AccessObserver {
   virtual void Poison(BufferId) {}  // what it held is gone; new memory is poisoned before it is allocated
 
   // The elements inside the array are those of `reach.copy`; none is touched where reach.empty or reach.none_copied.
-  // `value` is what a store writes, row-major over the access's value; nullptr for a read. An engine that fills a whole
-  // buffer says so when its bytes are there already.
+  // `value` is what a store writes, row-major over the access's value; nullptr for a read, and where it has more
+  // elements than most_values. An engine that fills a whole buffer says so when its bytes are there already.
   virtual void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) = 0;
 
   // Offsets below zero touch nothing. `value` as above; of an atomic, its operand.

@@ -15,7 +15,7 @@ struct Row {
   std::size_t count;
 };
 
-// Calls `row` for every row of what lies in the array.
+// Calls `row` for every row of what lies in the array, as long as it answers true.
 template <class F>
 void ForEachRow(absl::Span<const std::int64_t> shape, const BoxAccess& access, const BoxReach& reach, const F& row) {
   std::array<std::int64_t, kMaxBoxRank> stride;
@@ -24,7 +24,7 @@ void ForEachRow(absl::Span<const std::int64_t> shape, const BoxAccess& access, c
   std::int64_t buffer = 0, value = 0;
   for (std::size_t d = 0; d < shape.size(); ++d)
     buffer += (access.start[d] + reach.copy[d].begin * access.step[d]) * stride[d];
-  const BoxLayout layout = LayoutOf(access, 1);
+  const BoxLayout layout = LayoutOf(access, ElementSize(1));
   const auto rank = static_cast<std::size_t>(access.value_rank);
   std::array<std::int64_t, kMaxBoxRank> count, step, i{};
   for (std::size_t j = 0; j < rank; ++j) {
@@ -37,7 +37,7 @@ void ForEachRow(absl::Span<const std::int64_t> shape, const BoxAccess& access, c
   const std::size_t n = rank == 0 ? 1 : static_cast<std::size_t>(count[outer]);
   const std::int64_t along = rank == 0 ? 1 : step[outer];
   while (true) {
-    row(Row{static_cast<std::size_t>(value), static_cast<std::size_t>(buffer), along, n});
+    if (!row(Row{static_cast<std::size_t>(value), static_cast<std::size_t>(buffer), along, n})) return;
     std::size_t j = outer;
     while (j-- > 0) {
       value += layout.stride[j];
@@ -52,6 +52,23 @@ void ForEachRow(absl::Span<const std::int64_t> shape, const BoxAccess& access, c
 }
 
 }  // namespace
+
+bool BufferDefinedness::AllDefined(absl::Span<const std::int64_t> shape, const BoxAccess& access,
+                                   const BoxReach& reach) const {
+  if (all_defined() || reach.none_copied) return true;
+  if (marks_ == nullptr) return false;
+  bool all = true;
+  ForEachRow(shape, access, reach, [&](const Row& row) {
+    if (row.step == 1) {  // the first is 0, and each is the one before it
+      const DefinedMark* first = marks_.get() + row.buffer * unit_;
+      return all = *first == 0 && std::memcmp(first, first + 1, row.count * unit_ - 1) == 0;
+    }
+    for (std::size_t i = 0; i < row.count && all; ++i)
+      all = At(ElementCount(static_cast<std::int64_t>(row.buffer) + static_cast<std::int64_t>(i) * row.step)) == 0;
+    return all;
+  });
+  return all;
+}
 
 void BufferDefinedness::SetAll(DefinedMark mark) {
   marks_.reset();
@@ -81,8 +98,9 @@ void BufferDefinedness::DropIfDefined() {
   if (undefined_ == 0) SetAll(0);
 }
 
-DefinedMark BufferDefinedness::At(std::size_t element) const {
+DefinedMark BufferDefinedness::At(ElementCount at) const {
   if (marks_ == nullptr) return whole_;
+  const std::size_t element = at.size();
   DefinedMark mark = 0;
   for (std::size_t k = 0; k < unit_; ++k) mark = MergeMarks(mark, marks_[element * unit_ + k]);
   return mark;
@@ -104,8 +122,10 @@ void BufferDefinedness::LoadBox(absl::Span<const std::int64_t> shape, const BoxA
     } else if (unit_ == 1 && row.step == 1) {
       std::memcpy(out, marks_.get() + row.buffer, row.count);
     } else {
-      for (std::size_t i = 0; i < row.count; ++i) out[i] = At(row.buffer + i * static_cast<std::size_t>(row.step));
+      for (std::size_t i = 0; i < row.count; ++i)
+        out[i] = At(ElementCount(static_cast<std::int64_t>(row.buffer) + static_cast<std::int64_t>(i) * row.step));
     }
+    return true;
   });
 }
 
@@ -125,7 +145,7 @@ bool BufferDefinedness::StoreBox(absl::Span<const std::int64_t> shape, const Box
   const std::uint8_t* lanes = access.mask.lanes;
   const DefinedMark* unsure = access.mask.lanes_undefined;
   if (value == nullptr && unsure == nullptr) {
-    if (all_defined()) return false;
+    if (AllDefined(shape, access, reach)) return false;
     if (Covers(shape, access, reach)) {
       SetAll(0);
       return false;
@@ -143,7 +163,7 @@ bool BufferDefinedness::StoreBox(absl::Span<const std::int64_t> shape, const Box
           value == nullptr && lanes == nullptr && unsure == nullptr ? 0 : CountMarks(to, row.count);
       undefined_ += after - before;
       stored += after;
-      return;
+      return true;
     }
     for (std::size_t i = 0; i < row.count; ++i) {
       const std::size_t v = row.value + i;
@@ -153,13 +173,15 @@ bool BufferDefinedness::StoreBox(absl::Span<const std::int64_t> shape, const Box
       Put(row.buffer + i * static_cast<std::size_t>(row.step), put);
       stored += put != 0 ? 1 : 0;
     }
+    return true;
   });
   DropIfDefined();
   return stored != 0;
 }
 
-DefinedMark BufferDefinedness::LoadPiece(std::size_t offset, std::size_t bytes) const {
+DefinedMark BufferDefinedness::LoadPiece(ByteCount first, ByteCount count) const {
   if (marks_ == nullptr) return whole_;
+  const std::size_t offset = first.size(), bytes = count.size();
   DefinedMark mark = 0;
   if (unit_ == 1) {
     const std::size_t end = (offset + bytes + element_bytes_ - 1) / element_bytes_;
@@ -170,8 +192,9 @@ DefinedMark BufferDefinedness::LoadPiece(std::size_t offset, std::size_t bytes) 
   return mark;
 }
 
-void BufferDefinedness::StorePiece(std::size_t offset, std::size_t bytes, DefinedMark mark) {
+void BufferDefinedness::StorePiece(ByteCount first, ByteCount count, DefinedMark mark) {
   if (marks_ == nullptr && whole_ == mark) return;
+  const std::size_t offset = first.size(), bytes = count.size();
   if (bytes < element_bytes_) {
     Refine();
     undefined_ += (mark != 0 ? bytes : 0) - CountMarks(marks_.get() + offset, bytes);

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "memory_model/bytes/mark_rows.h"
 #include "memory_model/sets/box.h"
+#include "semantics/base/units.h"
 #include "semantics/port/machine.h"
 
 namespace palladion::memory_model {
@@ -19,10 +20,12 @@ namespace palladion::memory_model {
 class BufferDefinedness {
  public:
   BufferDefinedness() = default;
-  BufferDefinedness(std::size_t elements, std::size_t element_bytes)
-      : elements_(elements), element_bytes_(element_bytes) {}
+  BufferDefinedness(ElementCount elements, ElementSize element_size)
+      : elements_(elements.size()), element_bytes_(element_size.size()) {}
 
   bool all_defined() const { return marks_ == nullptr && whole_ == 0; }
+  // The same of the elements of a box that lie in the array, whatever its mask admits.
+  bool AllDefined(absl::Span<const std::int64_t> shape, const BoxAccess& access, const BoxReach& reach) const;
   void SetAll(DefinedMark mark);  // 0: all is defined
 
   // The elements of a box that lie in the array, to or from their places in the value's marks. `shape` is the buffer's.
@@ -35,10 +38,10 @@ class BufferDefinedness {
 
   // One piece of `bytes` bytes: a part of an element, or one or several whole ones (of a union of refs, whose elements
   // are bytes).
-  DefinedMark LoadPiece(std::size_t offset, std::size_t bytes) const;
-  void StorePiece(std::size_t offset, std::size_t bytes, DefinedMark mark);
+  DefinedMark LoadPiece(ByteCount offset, ByteCount bytes) const;
+  void StorePiece(ByteCount offset, ByteCount bytes, DefinedMark mark);
 
-  DefinedMark At(std::size_t element) const;
+  DefinedMark At(ElementCount element) const;
 
  private:
   struct Rows;

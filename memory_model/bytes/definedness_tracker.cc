@@ -49,7 +49,7 @@ class DefinednessTracker::Moves {
   }
 
   // The mark of a value whose element the kernel reads here.
-  DefinedMark Read(DefinedMark mark, std::int64_t element) {
+  DefinedMark Read(DefinedMark mark, ElementCount element) {
     if (!IsInPlace(mark)) return mark;
     return MovedFrom(mark == kUntouched ? Untouched() : ComputedMark(mark), element);
   }
@@ -58,7 +58,7 @@ class DefinednessTracker::Moves {
   DefinedMark Use(DefinedMark mark) { return mark == kUntouched ? Untouched() : ComputedMark(mark); }
 
   // The mark that the element has after it was stored here. A block's copy to its array has each in its place.
-  DefinedMark Store(DefinedMark mark, std::int64_t element) {
+  DefinedMark Store(DefinedMark mark, ElementCount element) {
     if (mark < kMovedMark || IsInPlace(mark)) return mark;
     const std::uint8_t number = ComputedMark(mark);
     const Origin& origin = tracker_.origins_.Of(number);
@@ -87,11 +87,11 @@ class DefinednessTracker::StoreRecord {
   }
 
   // What an engine stores somebody stored in its source before. `lane` is the element's number in the value.
-  void Element(std::int64_t element, std::size_t lane, DefinedMark mark) {
+  void Element(ElementCount element, std::size_t lane, DefinedMark mark) {
     if (mark == 0 || mark == kUntouched) return;
-    if (buffer_.stored_by.empty()) buffer_.stored_by.resize(buffer_.bytes / buffer_.element_bytes);
+    if (buffer_.stored_by.empty()) buffer_.stored_by.resize(buffer_.elements().size());
     StoreNumber number = tracker_.engine_source_ == nullptr || tracker_.copied_.empty() ? 0 : tracker_.copied_[lane];
-    buffer_.stored_by[static_cast<std::size_t>(element)] = number != 0 ? number : Own(mark);
+    buffer_.stored_by[element.size()] = number != 0 ? number : Own(mark);
   }
 
  private:
@@ -156,11 +156,11 @@ void DefinednessTracker::CopyStores(const MemoryBuffer& source, const BoxAccess&
 void DefinednessTracker::Load(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach,
                               bool outside_is_error) {
   if (access.defined == nullptr) return;
-  const std::size_t elements = LayoutOf(access, 1).elements;
+  const std::size_t elements = LayoutOf(access, ElementSize(1)).elements;
   const Mask& mask = access.mask;
   const bool may_be_masked = mask.lanes != nullptr && (mask.other == nullptr || mask.other_undefined != nullptr ||
                                                        mask.lanes_undefined != nullptr);
-  if (buffer.defined.all_defined() && reach.all_copied && !may_be_masked) {
+  if (reach.all_copied && !may_be_masked && buffer.defined.AllDefined(buffer.shape, access, reach)) {
     *access.defined = {};
     return;
   }
@@ -177,7 +177,7 @@ void DefinednessTracker::Load(const MemoryBuffer& buffer, const BoxAccess& acces
   if (engine_source_ == nullptr && Moves::Any(marks.data(), elements)) {
     Moves moves(*this, buffer, access.site);
     VisitElements(access, reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
-      marks[static_cast<std::size_t>(lane)] = moves.Read(marks[static_cast<std::size_t>(lane)], element);
+      marks[static_cast<std::size_t>(lane)] = moves.Read(marks[static_cast<std::size_t>(lane)], ElementCount(element));
     });
   }
   if (engine_source_ == &buffer) CopyStores(buffer, access, reach, elements);
@@ -199,6 +199,7 @@ void DefinednessTracker::Load(const MemoryBuffer& buffer, const PointAccess& acc
     return;
   }
   const std::size_t pieces = access.pieces_per_element, elements = access.offset.size() / pieces;
+  const ByteCount piece(static_cast<std::int64_t>(access.piece_bytes));
   std::vector<DefinedMark>& marks = marks_;
   marks.resize(std::max(marks.size(), elements));
   std::fill_n(marks.begin(), elements, DefinedMark{0});
@@ -209,13 +210,12 @@ void DefinednessTracker::Load(const MemoryBuffer& buffer, const PointAccess& acc
     if (mask.lanes != nullptr && mask.lanes[e] == 0) continue;
     for (std::size_t p = e * pieces; p < (e + 1) * pieces; ++p) {
       const std::int64_t offset = access.offset[p];
-      const DefinedMark mark = offset >= 0
-                                   ? buffer.defined.LoadPiece(static_cast<std::size_t>(offset), access.piece_bytes)
-                                   : OutsideMark(buffer, access, offset);
+      const DefinedMark mark =
+          offset >= 0 ? buffer.defined.LoadPiece(ByteCount(offset), piece) : OutsideMark(buffer, access, offset);
       marks[e] = MergeMarks(marks[e], mark);
     }
     if (IsInPlace(marks[e]))
-      marks[e] = moves.Read(marks[e], access.offset[e * pieces] / static_cast<std::int64_t>(buffer.element_bytes));
+      marks[e] = moves.Read(marks[e], ByteCount(access.offset[e * pieces]) / buffer.element_size);
   }
   if (mask.lanes != nullptr) MarkMasked(buffer, mask, access.site, elements);
   FinishLoad(*access.defined, access.site, elements);
@@ -238,13 +238,14 @@ BoxAccess WithoutMask(const BoxAccess& access) {
 const DefinedMark* DefinednessTracker::MarksInPlace(const MemoryBuffer& buffer, const BoxAccess& access,
                                                     const BoxReach& reach) {
   const DefinedMark* marks = access.defined->undefined;
-  const std::size_t elements = LayoutOf(access, 1).elements;
+  const std::size_t elements = LayoutOf(access, ElementSize(1)).elements;
   if (!Moves::Any(marks, elements)) return marks;
   Moves moves(*this, buffer, access.site);
   std::vector<DefinedMark>& in_place = in_place_;
   in_place.assign(marks, marks + elements);
   VisitElements(WithoutMask(access), reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
-    in_place[static_cast<std::size_t>(lane)] = moves.Store(in_place[static_cast<std::size_t>(lane)], element);
+    in_place[static_cast<std::size_t>(lane)] =
+        moves.Store(in_place[static_cast<std::size_t>(lane)], ElementCount(element));
   });
   return in_place.data();
 }
@@ -262,7 +263,7 @@ void DefinednessTracker::Store(MemoryBuffer& buffer, const BoxAccess& access, co
     const auto lane = static_cast<std::size_t>(at);
     const DefinedMark unsure = mask.lanes_undefined == nullptr ? DefinedMark{0} : mask.lanes_undefined[lane];
     if (mask.lanes != nullptr && mask.lanes[lane] == 0 && unsure == 0) return;
-    record.Element(element, lane, MergeMarks(ComputedMark(unsure), any ? marks[lane] : DefinedMark{0}));
+    record.Element(ElementCount(element), lane, MergeMarks(ComputedMark(unsure), any ? marks[lane] : DefinedMark{0}));
   });
 }
 
@@ -271,18 +272,19 @@ void DefinednessTracker::Store(MemoryBuffer& buffer, const PointAccess& access) 
   const Mask& mask = access.mask;
   if (!any && mask.lanes_undefined == nullptr && buffer.defined.all_defined()) return;
   const std::size_t pieces = access.pieces_per_element, elements = access.offset.size() / pieces;
+  const ByteCount piece(static_cast<std::int64_t>(access.piece_bytes));
   Moves moves(*this, buffer, access.site);
   StoreRecord record(*this, buffer, access.site);
   for (std::size_t e = 0; e < elements; ++e) {
     DefinedMark mark = mask.lanes_undefined == nullptr ? DefinedMark{0} : ComputedMark(mask.lanes_undefined[e]);
     if (mask.lanes != nullptr && mask.lanes[e] == 0 && mark == 0) continue;
     if (any) mark = MergeMarks(mark, access.defined->undefined[e]);
-    const auto element_bytes = static_cast<std::int64_t>(buffer.element_bytes);
-    if (buffer.is_output) mark = moves.Store(mark, access.offset[e * pieces] / element_bytes);
+    if (buffer.is_output) mark = moves.Store(mark, ByteCount(access.offset[e * pieces]) / buffer.element_size);
     for (std::size_t p = e * pieces; p < (e + 1) * pieces; ++p) {
-      if (access.offset[p] < 0) continue;
-      buffer.defined.StorePiece(static_cast<std::size_t>(access.offset[p]), access.piece_bytes, mark);
-      if (buffer.is_output) record.Element(access.offset[p] / element_bytes, e, mark);
+      const ByteCount at(access.offset[p]);
+      if (at < ByteCount(0)) continue;
+      buffer.defined.StorePiece(at, piece, mark);
+      if (buffer.is_output) record.Element(at / buffer.element_size, e, mark);
     }
   }
 }
@@ -294,6 +296,7 @@ void DefinednessTracker::Atomic(MemoryBuffer& buffer, const PointAccess& access)
   const bool any = access.defined->any;
   const DefinedMark* operand = access.defined->undefined;
   const std::size_t pieces = access.pieces_per_element, elements = access.offset.size() / pieces;
+  const ByteCount piece(static_cast<std::int64_t>(access.piece_bytes));
   const bool all_inside =
       std::all_of(access.offset.begin(), access.offset.end(), [](std::int64_t offset) { return offset >= 0; });
   if (!any && buffer.defined.all_defined() && all_inside && mask.lanes == nullptr) return;
@@ -309,15 +312,15 @@ void DefinednessTracker::Atomic(MemoryBuffer& buffer, const PointAccess& access)
       continue;
     }
     for (const std::int64_t at : offset) {
-      old[e] = MergeMarks(old[e], at >= 0 ? buffer.defined.LoadPiece(static_cast<std::size_t>(at), access.piece_bytes)
-                                          : OutsideMark(buffer, access, at));
+      old[e] = MergeMarks(old[e],
+                          at >= 0 ? buffer.defined.LoadPiece(ByteCount(at), piece) : OutsideMark(buffer, access, at));
     }
     old[e] = MergeMarks(moves.Use(old[e]), unsure);
     if (*std::min_element(offset.begin(), offset.end()) < 0) continue;
     const DefinedMark after = any ? MergeMarks(old[e], ComputedMark(operand[e])) : old[e];
     for (const std::int64_t at : offset) {
-      buffer.defined.StorePiece(static_cast<std::size_t>(at), access.piece_bytes, after);
-      if (buffer.is_output) record.Element(at / static_cast<std::int64_t>(buffer.element_bytes), e, after);
+      buffer.defined.StorePiece(ByteCount(at), piece, after);
+      if (buffer.is_output) record.Element(ByteCount(at) / buffer.element_size, e, after);
     }
   }
   marks_.assign(old.begin(), old.end());

@@ -1,6 +1,5 @@
 #include "memory_model/bytes/memory.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "memory_model/bytes/undefined_findings.h"
@@ -31,22 +30,21 @@ Memory::~Memory() {
 
 MemoryBuffer Memory::MakeBuffer(const AllocRequest& request) const {
   Buffer buffer{.name = request.name, .dtype = request.dtype, .words = request.words_per_element};
-  buffer.element_bytes = StorageBytes(request.dtype) * request.words_per_element;
+  buffer.element_size = ElementSize(static_cast<std::int64_t>(StorageBytes(request.dtype) * request.words_per_element));
   buffer.shape.assign(request.shape.begin(), request.shape.end());
   buffer.stride.resize(buffer.shape.size());
-  auto stride = static_cast<std::int64_t>(buffer.element_bytes);
+  std::int64_t stride = buffer.element_size.value();
   for (std::size_t d = buffer.shape.size(); d-- > 0;) {
     buffer.stride[d] = stride;
     stride *= buffer.shape[d];
   }
-  buffer.bytes = static_cast<std::size_t>(stride);
+  buffer.bytes = ByteCount(stride);
   buffer.is_output = request.is_output;
   const bool own = request.place.has_value() && request.place->memory == PlaceLevel::kThread;
-  buffer.moves = moves_ || (own && buffer.bytes <= buffer.element_bytes);
+  buffer.moves = moves_ || (own && buffer.elements() <= ElementCount(1));
   buffer.made = request.loc;
   buffer.made_line = request.text_line;
-  buffer.defined =
-      BufferDefinedness(buffer.bytes / std::max<std::size_t>(1, buffer.element_bytes), buffer.element_bytes);
+  buffer.defined = BufferDefinedness(buffer.elements(), buffer.element_size);
   return buffer;
 }
 
@@ -84,10 +82,10 @@ absl::Status Memory::Wait(const WaitTarget& target, const Site& site) {
 
 absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {
   Buffer buffer = MakeBuffer(request);
-  buffer.data = pool_.Allocate(buffer.bytes);
+  buffer.data = pool_.Allocate(buffer.bytes.size());
   if (buffer.data == nullptr) {
-    return absl::ResourceExhaustedError(Cat("no memory for '", buffer.name, "': ", buffer.bytes, " bytes on top of ",
-                                            pool_.allocated_bytes(),
+    return absl::ResourceExhaustedError(Cat("no memory for '", buffer.name, "': ", buffer.bytes.value(),
+                                            " bytes on top of ", pool_.allocated_bytes(),
                                             " of scratch; use smaller shapes or a larger host"));
   }
   buffer.owned = true;
@@ -100,22 +98,24 @@ absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {
 void Memory::Free(BufferId id) {
   for (AccessObserver* observer : observers_) observer->Free(id);
   Buffer& buffer = Of(id);
-  if (buffer.owned) pool_.Release(buffer.data, buffer.bytes);
+  SettleAll(buffer);
+  if (buffer.owned) pool_.Release(buffer.data, buffer.bytes.size());
   buffer = Buffer{};
   free_ids_.push_back(id);
 }
 
-void Memory::FillPoison(const Buffer& buffer, std::byte* at, std::size_t elements) {
-  filler_(buffer.dtype, at, elements * buffer.words);
+void Memory::FillPoison(const Buffer& buffer, std::byte* at, ElementCount elements) {
+  filler_(buffer.dtype, at, elements.size() * buffer.words);
 }
 
 void Memory::FillAll(Buffer& buffer) {
   buffer.unfilled = false;
-  FillPoison(buffer, buffer.data, buffer.bytes / buffer.element_bytes);
+  FillPoison(buffer, buffer.data, buffer.elements());
 }
 
 void Memory::Poison(BufferId id) {
   Buffer& buffer = Of(id);
+  SettleAll(buffer);
   if (fills_late_ && buffer.owned) {
     buffer.unfilled = true;
   } else if (buffer.moves) {
@@ -146,7 +146,7 @@ std::int64_t Memory::ReportUndefinedOutput(BufferId id, const Site& site) {
   for (Finding& finding : UndefinedOutput({tracker_->origins(), tracker_->stores(), naming_}, buffer, site)) {
     Report(std::move(finding));
   }
-  return static_cast<std::int64_t>(buffer.bytes / std::max<std::size_t>(1, buffer.element_bytes));
+  return buffer.elements().value();
 }
 
 // Of two at one place the worse is told: a copy may be worth a note for its source, and wrong in its destination.

@@ -5,6 +5,7 @@
 #ifndef PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_
 #define PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -18,12 +19,14 @@
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/block_pool.h"
 #include "memory_model/bytes/definedness_tracker.h"
+#include "memory_model/bytes/loans.h"
 #include "memory_model/bytes/memory_buffer.h"
 #include "memory_model/bytes/padded_bounds.h"
 #include "memory_model/bytes/printed_lines.h"
 #include "memory_model/sets/box.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/finding_log.h"
+#include "semantics/base/units.h"
 #include "semantics/port/machine.h"
 #include "semantics/tensor/copy_box.h"
 #include "semantics/tensor/fill.h"
@@ -51,6 +54,7 @@ class Memory final : public Machine {
   // From now on sees every request, or all that have a mask; it outlives the memory. Observers are called in the order
   // of this call, those of masks last.
   void Observe(AccessObserver* observer) {
+    if (!observer->only_masked()) most_values_ = std::max(most_values_, observer->most_values());
     (observer->only_masked() ? mask_observers_ : observers_).push_back(observer);
   }
 
@@ -66,7 +70,8 @@ class Memory final : public Machine {
   // For observers' messages.
   std::string_view NameOf(BufferId id) const { return buffers_[id.index()].name; }
   absl::Span<const std::int64_t> ShapeOf(BufferId id) const { return buffers_[id.index()].shape; }
-  std::size_t ElementBytesOf(BufferId id) const { return buffers_[id.index()].element_bytes; }
+  ElementSize ElementSizeOf(BufferId id) const { return buffers_[id.index()].element_size; }
+  ByteCount BytesOf(BufferId id) const { return buffers_[id.index()].bytes; }
   std::int32_t DeviceOf(BufferId id) const { return buffers_[id.index()].device; }
   DType DTypeOf(BufferId id) const { return buffers_[id.index()].dtype; }  // of a word: keys have several
   std::byte* DataOf(BufferId id) { return Touched(id).data; }
@@ -86,7 +91,7 @@ class Memory final : public Machine {
   // what memory gives counts as defined; results for which hardware promises nothing are followed.
   void TrackDefinedness(bool values_only = false);
   void SetUndefined(BufferId buffer);  // an adopted output, before anybody writes it
-  DefinedMark MarkOf(BufferId buffer, std::size_t element) const {
+  DefinedMark MarkOf(BufferId buffer, ElementCount element) const {
     return buffers_[buffer.index()].defined.At(element);
   }
   // What of an output is undefined at the end, as findings; the number of elements that were looked at. `site` is where
@@ -97,8 +102,8 @@ class Memory final : public Machine {
   const std::vector<Finding>& findings() const { return log_.findings(); }
 
   // All bytes, allocations, findings and prints, and back to them: for searches that return to a choice. Not what
-  // observers know, and not while definedness is tracked. Every allocation is at the place where it was, so borrowed
-  // values stay valid; from the first Save on, freed memory is kept.
+  // observers know or is lent, and not while definedness is tracked. Every allocation is at the place where it was, so
+  // borrowed values stay valid; from the first Save on, freed memory is kept.
   struct Saved;
   std::shared_ptr<const Saved> Save();
   void Restore(const Saved& saved);
@@ -127,6 +132,10 @@ class Memory final : public Machine {
   void Atomic(const PointAccess& access, AtomicFn fn, const std::byte* operand, const std::byte* compare,
               std::byte* old) override;
   const std::byte* Borrow(const BoxAccess& access) override;
+  LoanId Lend(const BoxAccess& access) override;
+  ValueView Take(LoanId loan, std::vector<std::byte>* bytes) override;
+  ValueView Room(const BoxAccess& access) override;
+  void Wrote(const BoxAccess& access) override;
   // The promptest engine: a copy between boxes is complete when its request returns, and is left to who made it. There
   // are no engines for anything else.
   QueueId QueueOf(AsyncQueue queue) override { return queue == AsyncQueue::kBlocks ? kPromptQueue : QueueId{}; }
@@ -151,7 +160,11 @@ class Memory final : public Machine {
     return buffer;
   }
   void FillAll(Buffer& buffer);
-  void FillPoison(const Buffer& buffer, std::byte* at, std::size_t elements);
+  void SettleAll(Buffer& buffer) {
+    if (!buffer.lent.empty()) Settle(buffer, buffer.data, buffer.data + buffer.bytes.value());
+  }
+  void Settle(Buffer& buffer, const std::byte* first, const std::byte* last);
+  void FillPoison(const Buffer& buffer, std::byte* at, ElementCount elements);
   void PoisonOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, const BoxLayout& layout,
                      std::byte* value);
   bool InTiles(const Buffer& buffer, const BoxAccess& access) const;  // of a TPU, where they count as in bounds
@@ -188,12 +201,14 @@ class Memory final : public Machine {
   AgentNaming naming_;
   std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: nobody asks
   bool lends_ = true;
+  std::int64_t most_values_ = 0;  // of a store, that somebody looks at
   bool moves_ = true;
 };
 
 struct Memory::Buffers {
   std::vector<Buffer> all;
   std::vector<BufferId> free_ids;
+  Loans loans;
 };
 
 }  // namespace palladion::memory_model

@@ -87,15 +87,16 @@ void Memory::ReportOutside(const Buffer& buffer, const BoxAccess& access, const 
 // At least the elements that are not copied.
 void Memory::PoisonOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach,
                            const BoxLayout& layout, std::byte* value) {
+  const ElementCount elements(static_cast<std::int64_t>(layout.elements));
   if (access.outside == Outside::kZero) {
-    std::memset(value, 0, layout.elements * buffer.element_bytes);
+    std::memset(value, 0, (elements * buffer.element_size).size());
     return;
   }
-  if (access.value_rank != 1 || reach.none_copied) return FillPoison(buffer, value, layout.elements);
+  if (access.value_rank != 1 || reach.none_copied) return FillPoison(buffer, value, elements);
   const Range inside = reach.copy[access.order[0]];
-  FillPoison(buffer, value, static_cast<std::size_t>(inside.begin));
-  FillPoison(buffer, value + static_cast<std::size_t>(inside.end) * buffer.element_bytes,
-             layout.elements - static_cast<std::size_t>(inside.end));
+  const ElementCount begin(inside.begin), end(inside.end);
+  FillPoison(buffer, value, begin);
+  FillPoison(buffer, value + (end * buffer.element_size).size(), elements - end);
 }
 
 void Memory::Load(const BoxAccess& access, std::byte* value) {
@@ -103,7 +104,7 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
   const BoxReach reach = ReachOf(buffer.shape, access);
   if (reach.empty) return;
   Announce(AccessKind::kRead, access, reach, nullptr);
-  const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
+  const BoxLayout layout = LayoutOf(access, buffer.element_size);
   const bool moves = buffer.moves && value != nullptr;  // engines have no bytes where nothing moves
   if (!reach.all_copied && moves) PoisonOutside(buffer, access, reach, layout, value);
   if (!reach.none_copied && moves) {
@@ -118,7 +119,8 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
       dims[j] = {reach.copy[d].end - reach.copy[d].begin, access.step[d] * buffer.stride[d], layout.stride[j]};
       to += reach.copy[d].begin * layout.stride[j];
     }
-    CopyBox(from, to, absl::MakeSpan(dims.data(), static_cast<std::size_t>(access.value_rank)), buffer.element_bytes);
+    CopyBox(from, to, absl::MakeSpan(dims.data(), static_cast<std::size_t>(access.value_rank)),
+            buffer.element_size.size());
   }
   const bool outside = !reach.all_legal && AnyLaneOutside(access, reach, layout.elements);
   if (outside) ReportOutside(buffer, access, reach, false);
@@ -171,14 +173,17 @@ void Memory::Store(const BoxAccess& access, const std::byte* value) {
   const BoxReach reach = ReachOf(buffer.shape, access);
   if (reach.empty) return;
   Announce(AccessKind::kWrite, access, reach, value);
-  const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
+  const BoxLayout layout = LayoutOf(access, buffer.element_size);
   if (!reach.all_legal && AnyLaneOutside(access, reach, layout.elements)) ReportOutside(buffer, access, reach, true);
   if (reach.none_copied || !buffer.moves || value == nullptr) return;
   if (tracker_ != nullptr) tracker_->Store(buffer, access, reach);
   std::byte* to = buffer.data;
+  const std::byte* end = buffer.data + buffer.element_size.value();
   for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
     to += (access.start[d] + reach.copy[d].begin * access.step[d]) * buffer.stride[d];
+    end += (access.start[d] + (reach.copy[d].end - 1) * access.step[d]) * buffer.stride[d];
   }
+  if (!buffer.lent.empty()) Settle(buffer, to, end);
   std::array<CopyDim, kMaxBoxRank> dims;
   std::int64_t first = 0;
   for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j) {
@@ -187,8 +192,8 @@ void Memory::Store(const BoxAccess& access, const std::byte* value) {
     first += reach.copy[d].begin * layout.stride[j];
   }
   const auto box = absl::MakeSpan(dims.data(), static_cast<std::size_t>(access.value_rank));
-  if (access.mask.lanes == nullptr) return CopyBox(value + first, to, box, buffer.element_bytes);
-  StoreLanes(value, first, to, box, buffer.element_bytes, access.mask.lanes);
+  if (access.mask.lanes == nullptr) return CopyBox(value + first, to, box, buffer.element_size.size());
+  StoreLanes(value, first, to, box, buffer.element_size.size(), access.mask.lanes);
 }
 
 const std::byte* Memory::Borrow(const BoxAccess& access) {
@@ -205,7 +210,7 @@ const std::byte* Memory::Borrow(const BoxAccess& access) {
 const std::byte* Memory::WhereDense(const BoxAccess& access, const BoxReach& reach) const {
   const Buffer& buffer = buffers_[access.buffer.index()];
   if (reach.empty || !reach.all_copied || access.mask.lanes != nullptr) return nullptr;
-  const BoxLayout layout = LayoutOf(access, buffer.element_bytes);
+  const BoxLayout layout = LayoutOf(access, buffer.element_size);
   const std::byte* at = buffer.data;
   for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) at += access.start[d] * buffer.stride[d];
   for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j) {
@@ -246,12 +251,13 @@ void Memory::Copy(const BoxAccess& source, const BoxAccess& destination) {
   }
   const BoxReach reach = ReachOf(Touched(destination.buffer).shape, destination);
   if (const std::byte* target = WhereDense(destination, reach); target != nullptr) {
+    SettleAll(Of(destination.buffer));
     Load(source, const_cast<std::byte*>(target));
     Announce(AccessKind::kWrite, destination, reach, target);
     if (tracker_ != nullptr) tracker_->Store(Of(destination.buffer), destination, reach);
   } else {
-    const BoxLayout layout = LayoutOf(source, Of(source.buffer).element_bytes);
-    std::vector<std::byte> value(layout.elements * Of(source.buffer).element_bytes);
+    const ElementSize element_size = Of(source.buffer).element_size;
+    std::vector<std::byte> value(LayoutOf(source, element_size).elements * element_size.size());
     Load(source, value.data());
     Store(destination, value.data());
   }

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "memory_model/bytes/definedness.h"
 #include "memory_model/bytes/undefined_stores.h"
 #include "semantics/base/dtype.h"
 #include "semantics/base/ids.h"
+#include "semantics/base/units.h"
+#include "semantics/port/async.h"
 
 namespace palladion::memory_model {
 
@@ -20,11 +23,11 @@ struct MemoryBuffer {
   std::string name;
   DType dtype = DType::kF32;
   std::size_t words = 1;
-  std::size_t element_bytes = 4;
-  std::vector<std::int64_t> shape;
-  std::vector<std::int64_t> stride;  // bytes
+  ElementSize element_size{4};
+  absl::InlinedVector<std::int64_t, 6> shape;
+  absl::InlinedVector<std::int64_t, 6> stride;  // bytes
   std::byte* data = nullptr;
-  std::size_t bytes = 0;
+  ByteCount bytes;
   bool owned = false;
   bool unfilled = false;  // its fill is written when somebody touches it: blocks without work never do
   bool is_output = false;
@@ -34,7 +37,10 @@ struct MemoryBuffer {
   LocId made;
   int made_line = 0;
   BufferDefinedness defined;
-  std::vector<StoreNumber> stored_by;  // of an output's elements: what left them undefined; empty: nothing did
+  absl::InlinedVector<LoanId, 2> lent;  // of its bytes; whoever is about to change them settles the loans first
+  std::vector<StoreNumber> stored_by;   // of an output's elements: what left them undefined; empty: nothing did
+
+  ElementCount elements() const { return bytes / element_size; }
 };
 
 }  // namespace palladion::memory_model

@@ -58,7 +58,7 @@ class Tracked {
   void Compare(const std::string& what) const {
     for (std::int64_t r = 0; r < kRows; ++r) {
       for (std::int64_t c = 0; c < kColumns; ++c) {
-        ASSERT_EQ(At(r, c), memory_.MarkOf(id_, static_cast<std::size_t>(r * kColumns + c)) != 0)
+        ASSERT_EQ(At(r, c), memory_.MarkOf(id_, ElementCount(r * kColumns + c)) != 0)
             << what << " [" << r << ", " << c << "]";
       }
     }
@@ -364,14 +364,16 @@ TEST(MemoryDefined, ALoadSaysNothingOfTheOneBefore) {
 }
 
 TEST(MemoryDefined, MarksGoWhereAllIsDefinedAgain) {
-  BufferDefinedness defined(4, 4);
+  const ElementSize four(4);
+  const ByteCount half(2);
+  BufferDefinedness defined(ElementCount(4), four);
   defined.SetAll(3);
-  for (std::size_t e = 0; e < 4; ++e) {
+  for (ElementCount e(0); e < ElementCount(4); e += ElementCount(1)) {
     EXPECT_FALSE(defined.all_defined());
-    defined.StorePiece(e * 4, 2, 0);
+    defined.StorePiece(e * four, half, 0);
     EXPECT_EQ(3, defined.At(e));
-    EXPECT_EQ(0, defined.LoadPiece(e * 4, 2));
-    defined.StorePiece(e * 4 + 2, 2, 0);
+    EXPECT_EQ(0, defined.LoadPiece(e * four, half));
+    defined.StorePiece(e * four + half, half, 0);
     EXPECT_EQ(0, defined.At(e));
   }
   EXPECT_TRUE(defined.all_defined());

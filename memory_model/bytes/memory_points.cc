@@ -46,10 +46,11 @@ void Blend(const std::uint8_t* lanes, const std::byte* other, std::int64_t other
 
 void Memory::FillMasked(const Buffer& buffer, const Mask& mask, std::size_t elements, std::byte* value) {
   alignas(8) std::array<std::byte, 64> poison;
-  if (mask.other == nullptr) FillPoison(buffer, poison.data(), 1);
+  if (mask.other == nullptr) FillPoison(buffer, poison.data(), ElementCount(1));
   const std::byte* other = mask.other == nullptr ? poison.data() : mask.other;
   const std::int64_t stride = mask.other == nullptr ? 0 : 1;
-  switch (buffer.element_bytes) {
+  const std::size_t element_bytes = buffer.element_size.size();
+  switch (element_bytes) {
     case 1:
       return Blend<std::uint8_t>(mask.lanes, other, stride, elements, value);
     case 2:
@@ -63,8 +64,8 @@ void Memory::FillMasked(const Buffer& buffer, const Mask& mask, std::size_t elem
   }
   for (std::size_t e = 0; e < elements; ++e) {  // PRNG keys of four words
     if (mask.lanes[e] == 0)
-      std::memcpy(value + e * buffer.element_bytes, other + e * buffer.element_bytes * static_cast<std::size_t>(stride),
-                  buffer.element_bytes);
+      std::memcpy(value + e * element_bytes, other + e * element_bytes * static_cast<std::size_t>(stride),
+                  element_bytes);
   }
 }
 
@@ -107,7 +108,7 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
   Announce(AccessKind::kRead, access, nullptr);
   const Buffer& buffer = Touched(access.buffer);
   const std::size_t elements = access.offset.size() / access.pieces_per_element;
-  const bool whole = access.piece_bytes == buffer.element_bytes && access.pieces_per_element == 1;
+  const bool whole = access.piece_bytes == buffer.element_size.size() && access.pieces_per_element == 1;
   const bool moves = buffer.moves && value != nullptr;
   const bool all_inside =
       moves ? Gather(access.offset, buffer.data, access.piece_bytes, value)
@@ -122,7 +123,7 @@ void Memory::Load(const PointAccess& access, std::byte* value) {
       if (!moves) continue;
       std::byte* at = value + p * access.piece_bytes;
       if (whole) {
-        FillPoison(buffer, at, 1);
+        FillPoison(buffer, at, ElementCount(1));
       } else {
         filler_.Bytes(at, access.piece_bytes);  // a piece of another type
       }
@@ -145,6 +146,7 @@ void Memory::Store(const PointAccess& access, const std::byte* value) {
   Announce(AccessKind::kWrite, access, value);
   Buffer& buffer = Touched(access.buffer);
   if (tracker_ != nullptr) tracker_->Store(buffer, access);
+  SettleAll(buffer);
   const bool moves = buffer.moves && value != nullptr;
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
     const std::size_t element = p / access.pieces_per_element;
@@ -163,6 +165,7 @@ void Memory::Atomic(const PointAccess& access, AtomicFn fn, const std::byte* ope
   Announce(AccessKind::kAtomic, access, operand);
   Buffer& buffer = Touched(access.buffer);
   if (tracker_ != nullptr) tracker_->Atomic(buffer, access);
+  SettleAll(buffer);
   const std::size_t pieces = access.pieces_per_element, piece = access.piece_bytes, bytes = piece * pieces;
   for (std::size_t e = 0; e < access.offset.size() / pieces; ++e) {
     const absl::Span<const std::int64_t> offset = access.offset.subspan(e * pieces, pieces);
@@ -190,8 +193,8 @@ void Memory::Atomic(const PointAccess& access, AtomicFn fn, const std::byte* ope
     if (active && std::count(offset.begin(), offset.end(), PointAccess::kOutOfBounds) > 0)
       ReportPoint(buffer, access.site, e, true);
     if (before == nullptr) continue;
-    if (bytes == buffer.element_bytes && pieces == 1) {
-      FillPoison(buffer, before, 1);
+    if (bytes == buffer.element_size.size() && pieces == 1) {
+      FillPoison(buffer, before, ElementCount(1));
     } else {
       filler_.Bytes(before, bytes);  // as in Load
     }

@@ -19,7 +19,7 @@ MemoryBuffer Memory::CopyOf(const Buffer& buffer) {
   return {.name = buffer.name,
           .dtype = buffer.dtype,
           .words = buffer.words,
-          .element_bytes = buffer.element_bytes,
+          .element_size = buffer.element_size,
           .shape = buffer.shape,
           .stride = buffer.stride,
           .data = buffer.data,
@@ -41,7 +41,7 @@ std::shared_ptr<const Memory::Saved> Memory::Save() {
   for (Buffer& buffer : buffers_) {
     if (buffer.unfilled) FillAll(buffer);
     saved->buffers.push_back(CopyOf(buffer));
-    saved->contents.emplace_back(buffer.data, buffer.data + buffer.bytes);
+    saved->contents.emplace_back(buffer.data, buffer.data + buffer.bytes.size());
   }
   return saved;
 }
@@ -50,7 +50,7 @@ void Memory::Restore(const Saved& saved) {
   // Every block that was ever allocated is owned by a buffer or pooled; those that no saved buffer owns are free.
   std::map<std::byte*, std::size_t> blocks = pool_.Waiting();
   for (const Buffer& buffer : buffers_) {
-    if (buffer.owned) blocks.emplace(buffer.data, BlockPool::BlockBytes(buffer.bytes));
+    if (buffer.owned) blocks.emplace(buffer.data, BlockPool::BlockBytes(buffer.bytes.size()));
   }
   for (const Buffer& buffer : saved.buffers) {
     if (buffer.owned) blocks.erase(buffer.data);

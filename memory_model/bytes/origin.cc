@@ -80,12 +80,12 @@ std::string FixOf(const Origin& origin, const AgentNaming& naming, bool grid) {
 
 }  // namespace
 
-std::uint8_t MovedFrom(std::uint8_t number, std::int64_t element) {
+std::uint8_t MovedFrom(std::uint8_t number, ElementCount at) {
   // Fifteen neighbours have a place each, in an order that the next fifteen do not share: a shift changes some.
-  const auto group = static_cast<std::uint64_t>(element) / kInPlace;
+  const auto element = static_cast<std::uint64_t>(at.value()), group = element / kInPlace;
   std::uint64_t turn = group * 0x9e3779b97f4a7c15;  // splitmix64's steps
   turn = (turn ^ (turn >> 30)) * 0xbf58476d1ce4e5b9;
-  const std::uint64_t place = (static_cast<std::uint64_t>(element) + (turn >> 32)) % kInPlace;
+  const std::uint64_t place = (element + (turn >> 32)) % kInPlace;
   return static_cast<std::uint8_t>(kMovedMark | (number - 1) << 4 | place);
 }
 
@@ -141,7 +141,7 @@ Finding Origins::FindingOfValue(const Numbered& numbered, const std::string& wha
   const auto told = numbered.met.find(met);
   const std::string& why = told != numbered.met.end() ? told->second : numbered.met.at(numbered.last);
   return {.code = numbered.origin.code,
-          .severity = Severity::kNote,
+          .severity = RowOf(numbered.origin.code).severity,
           .message = Cat(why, "; ", what, " depends on the result"),
           .loc = numbered.origin.loc,
           .text_line = numbered.origin.text_line};

@@ -16,6 +16,7 @@
 
 #include "semantics/base/agent_name.h"
 #include "semantics/base/finding.h"
+#include "semantics/base/units.h"
 #include "semantics/port/machine.h"
 
 namespace palladion::memory_model {
@@ -47,7 +48,7 @@ inline constexpr std::uint8_t kUntouched = 0xff;
 inline constexpr std::uint8_t kInPlace = 0x0f;
 constexpr bool IsInPlace(std::uint8_t mark) { return mark >= kMovedMark && (mark & kInPlace) == kInPlace; }
 constexpr std::uint8_t InPlaceOf(std::uint8_t mark) { return mark | kInPlace; }
-std::uint8_t MovedFrom(std::uint8_t number, std::int64_t element);  // the number of an output's origin
+std::uint8_t MovedFrom(std::uint8_t number, ElementCount element);  // the number of an output's origin
 
 class Origins {
  public:

@@ -49,18 +49,19 @@ TEST(Origins, TheProgramThatMetIt) {
 
 TEST(Origins, PlacesOfOneOutput) {
   constexpr std::uint8_t kNumber = 3;
+  const auto moved = [](std::int64_t element) { return MovedFrom(kNumber, ElementCount(element)); };
   for (std::int64_t element = 0; element < 5000; ++element) {
-    const std::uint8_t mark = MovedFrom(kNumber, element);
+    const std::uint8_t mark = moved(element);
     EXPECT_EQ(kNumber, ComputedMark(mark));
     EXPECT_FALSE(IsInPlace(mark));
     EXPECT_TRUE(IsInPlace(InPlaceOf(mark)));
     EXPECT_EQ(kNumber, ComputedMark(InPlaceOf(mark)));
-    EXPECT_TRUE(mark != MovedFrom(kNumber, element + 1) || element % kInPlace == kInPlace - 1);
+    EXPECT_TRUE(mark != moved(element + 1) || element % kInPlace == kInPlace - 1);
   }
   // Whatever an array is shifted by, some element shows it.
   for (std::int64_t shift = 1; shift < 2000; ++shift) {
     bool differs = false;
-    for (std::int64_t e = 0; e < 128; ++e) differs |= MovedFrom(kNumber, e) != MovedFrom(kNumber, e + shift);
+    for (std::int64_t e = 0; e < 128; ++e) differs |= moved(e) != moved(e + shift);
     EXPECT_TRUE(differs) << shift;
   }
 }

@@ -1,6 +1,5 @@
 #include "memory_model/bytes/undefined_findings.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -37,7 +36,7 @@ Finding MissingOutput(const std::string& element, const std::string& count, bool
 Finding FindingOf(const UndefinedContext& context, const MemoryBuffer& buffer, DefinedMark mark, const Part& part,
                   const Site& site) {
   const Origins& origins = context.origins;
-  const auto elements = static_cast<std::int64_t>(buffer.bytes / buffer.element_bytes);
+  const std::int64_t elements = buffer.elements().value();
   const StoreNumber number = buffer.stored_by.empty() ? 0 : buffer.stored_by[static_cast<std::size_t>(part.first)];
   const UndefinedStore& store = context.stores.Of(number);
   const std::string index = IndexText(buffer.shape, part.first);
@@ -102,10 +101,10 @@ Finding UndefinedUse(const UndefinedContext& context, DefinedMark mark, std::str
 
 std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer, const Site& site) {
   if (buffer.defined.all_defined()) return {};
-  const auto elements = static_cast<std::int64_t>(buffer.bytes / std::max<std::size_t>(1, buffer.element_bytes));
+  const std::int64_t elements = buffer.elements().value();
   std::array<Part, 256> parts{};
   for (std::int64_t e = 0; e < elements; ++e) {
-    Part& part = parts[buffer.defined.At(static_cast<std::size_t>(e))];
+    Part& part = parts[buffer.defined.At(ElementCount(e))];
     if (part.count++ == 0) part.first = e;
   }
   std::vector<Finding> findings;

@@ -14,7 +14,7 @@ namespace {
 bool SameChunks(const AsyncOperand& from, const AsyncOperand& to) {
   const auto *a = std::get_if<BoxAccess>(&from.where), *b = std::get_if<BoxAccess>(&to.where);
   if (a == nullptr || b == nullptr) return a == b;
-  if (from.elements != 0 || to.elements != 0) return false;
+  if (from.elements != ElementCount(0) || to.elements != ElementCount(0)) return false;
   const auto rows = [](const BoxAccess& box) { return box.value_rank == 0 ? 0 : box.count[box.order[0]]; };
   return rows(*a) == rows(*b);
 }
@@ -57,10 +57,11 @@ absl::Status AsyncEngine::Check(const AsyncRequest& request) {
     for (std::size_t i = 0; i < request.sources.size(); ++i) {
       const AsyncOperand &from = request.sources[i], &to = request.destinations[i];
       if (from.bytes != to.bytes) {
-        return fail(Cat("source ", i, " has ", from.bytes, " bytes and its destination ", to.bytes));
+        return fail(Cat("source ", i, " has ", from.bytes.value(), " bytes and its destination ", to.bytes.value()));
       }
       if (ElementsOf(from) != ElementsOf(to)) {
-        return fail(Cat("source ", i, " has ", ElementsOf(from), " elements and its destination ", ElementsOf(to)));
+        return fail(Cat("source ", i, " has ", ElementsOf(from).value(), " elements and its destination ",
+                        ElementsOf(to).value()));
       }
     }
   }
@@ -83,7 +84,8 @@ void AsyncEngine::Start(AgentId id, AgentId issuer, AsyncRequest request) {
     }
   }
   operation.values.reserve(kept.sources.size());
-  for (const AsyncOperand& source : kept.sources) operation.values.push_back(NewValue(source.bytes));
+  for (const AsyncOperand& source : kept.sources)
+    operation.values.push_back(kept.views != FunctionViews::kNone ? AsyncValue{} : NewValue(source.bytes.size()));
   // A write half without destinations is the moment of its completions.
   const auto chunks = static_cast<std::size_t>(kept.chunks);
   operation.read.assign(kept.sources.empty() ? 0 : chunks, false);
@@ -93,7 +95,8 @@ void AsyncEngine::Start(AgentId id, AgentId issuer, AsyncRequest request) {
   operation.writes_left = static_cast<int>(operation.written.size());
   if (!kept.queue.valid()) return;
   Queue& queue = queues_[kept.queue];
-  if (queue.order != QueueOrder::kLanding) queue.open.push_back(id);  // whose operations nobody waits for as groups
+  const bool groups = queue.order != QueueOrder::kLanding && queue.order != QueueOrder::kIssued;
+  if (groups) queue.open.push_back(id);
   queue.under_way.push_back(id);
   if (operation.reads_left > 0) queue.to_read.push_back(id);
   queue.to_write.push_back(id);
@@ -110,6 +113,7 @@ AsyncValue AsyncEngine::NewValue(std::size_t bytes) {
   AsyncValue value = std::move(spare.back());
   spare.pop_back();
   value.marks.clear();
+  value.view = {};
   return value;
 }
 
@@ -117,8 +121,27 @@ void AsyncEngine::Keep(std::vector<AsyncValue>* values) {
   constexpr std::size_t kMost = 16;
   if (!moves_) return;
   for (AsyncValue& value : *values) {
-    if (spare_.values.size() < kMost) spare_.values.push_back(std::move(value));
+    if (spare_.values.size() < kMost && !value.bytes.empty()) spare_.values.push_back(std::move(value));
   }
+}
+
+// Only the room of its lists: operands are large.
+void AsyncEngine::Keep(AsyncRequest* request) {
+  constexpr std::size_t kMost = 64;
+  if (spare_.requests.size() == kMost) return;
+  AsyncRequest& spare = spare_.requests.emplace_back();
+  const auto take = [](auto& from, auto* to) { to->swap(from), to->clear(); };
+  take(request->sources, &spare.sources);
+  take(request->destinations, &spare.destinations);
+  take(request->completions, &spare.completions);
+  take(request->program, &spare.program);
+}
+
+AsyncRequest AsyncEngine::NewRequest() {
+  if (spare_.requests.empty()) return {};
+  AsyncRequest request = std::move(spare_.requests.back());
+  spare_.requests.pop_back();
+  return request;
 }
 
 const AsyncEngine::Operation* AsyncEngine::Find(AgentId id) const {
@@ -137,14 +160,32 @@ std::vector<AsyncEngine::Record> AsyncEngine::Unfinished() const {
   return records;
 }
 
+void AsyncEngine::Follow(AgentId operation, std::vector<AgentId> earlier) {
+  earlier.erase(std::remove_if(earlier.begin(), earlier.end(), [this](AgentId one) { return Find(one) == nullptr; }),
+                earlier.end());
+  operations_.at(operation).follows = std::move(earlier);
+}
+
+bool AsyncEngine::FollowsOutsideItsQueue(AgentId id) const {
+  const Operation& operation = *Find(id);
+  return std::any_of(operation.follows.begin(), operation.follows.end(), [&](AgentId earlier) {
+    const Operation* const one = Find(earlier);
+    return one != nullptr && one->request.queue != operation.request.queue;
+  });
+}
+
 bool AsyncEngine::MayGo(const Operation& operation, Half half) const {
+  const auto is_under_way = [this](AgentId earlier) { return Find(earlier) != nullptr; };
+  if (std::any_of(operation.follows.begin(), operation.follows.end(), is_under_way)) return false;
   const QueueId queue = operation.request.queue;
   if (!queue.valid()) return true;
   const Queue& mine = queues_[queue];
   if (mine.order == QueueOrder::kSerial || operation.request.after_earlier) {
     return mine.under_way.front() == operation.record.id;
   }
-  if (mine.order == QueueOrder::kNone || (mine.order == QueueOrder::kLanding && half == Half::kRead)) return true;
+  if (mine.order == QueueOrder::kNone || mine.order == QueueOrder::kIssued ||
+      (mine.order == QueueOrder::kLanding && half == Half::kRead))
+    return true;
   const std::deque<AgentId>& left = half == Half::kRead ? mine.to_read : mine.to_write;
   return left.empty() || !(left.front() < operation.record.id);
 }
@@ -175,27 +216,83 @@ std::vector<PendingHalf> AsyncEngine::Pending() const {
   return pending;
 }
 
+void AsyncEngine::Read(Operation* operation, int chunk, Machine* memory) {
+  const AsyncRequest& request = operation->request;
+  for (std::size_t i = 0; i < request.sources.size(); ++i) {
+    const AsyncOperand& source = request.sources[i];
+    AsyncValue& value = operation->values[i];
+    if (request.views != FunctionViews::kNone && moves_) {
+      if (LendWhole(request, source, tracked_, &value, memory)) continue;
+      if (value.bytes.empty()) value = NewValue(source.bytes.size());
+    }
+    MoveChunk(request, source, {.chunk = chunk, .load = true, .tracked = tracked_}, &value, memory);
+  }
+}
+
+namespace {
+
+// What a function is to write there is read from other places, but for the elements that it replaces.
+void KeepApart(const AsyncRequest& request, const ValueView& room, std::vector<AsyncValue>* sources) {
+  bool may_replace = request.views == FunctionViews::kReplaces;
+  for (std::size_t i = 0; i < sources->size(); ++i) {
+    AsyncValue& source = (*sources)[i];
+    if (source.view.data == nullptr) continue;
+    const ByteCount bytes = request.sources[i].bytes;
+    const ElementSize element_size(bytes.value() / source.view.elements().value());
+    if (!source.view.Meets(room, element_size)) continue;
+    if (may_replace && source.view == room) {
+      may_replace = false;
+      continue;
+    }
+    source.bytes.resize(bytes.size());
+    CopyOut(source.view, element_size, source.bytes.data());
+    source.view = {};
+  }
+}
+
+}  // namespace
+
+void AsyncEngine::Compute(Operation* operation, Machine* memory) {
+  const AsyncRequest& request = operation->request;
+  for (AsyncValue& value : operation->values) {
+    if (value.loan.valid()) value.view = memory->Take(value.loan, &value.bytes);
+    value.loan = {};
+  }
+  for (const AsyncOperand& destination : request.destinations) {
+    AsyncValue& result = operation->results.emplace_back();
+    if (request.views != FunctionViews::kNone && moves_ && MakeRoom(request, destination, &result, memory)) {
+      KeepApart(request, result.view, &operation->values);
+    } else {
+      result = NewValue(destination.bytes.size());
+    }
+  }
+  if (moves_) request.function(operation->values, &operation->results);
+}
+
+void AsyncEngine::Write(Operation* operation, int chunk, Machine* memory) {
+  const AsyncRequest& request = operation->request;
+  auto& results = request.function != nullptr ? operation->results : operation->values;
+  for (std::size_t i = 0; i < request.destinations.size(); ++i) {
+    const AsyncOperand& destination = request.destinations[i];
+    if (results[i].view.data != nullptr) {
+      Wrote(request, destination, tracked_, &results[i], memory);
+    } else {
+      MoveChunk(request, destination, {.chunk = chunk, .tracked = tracked_}, &results[i], memory);
+    }
+  }
+}
+
 AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* memory) {
   auto& operation = const_cast<Operation&>(*Find(which.operation));
   const AsyncRequest& request = operation.request;
   const auto chunk = static_cast<std::size_t>(which.chunk);
   if (which.half == Half::kRead) {
-    const MoveOptions load{.chunk = which.chunk, .load = true, .tracked = tracked_};
-    for (std::size_t i = 0; i < request.sources.size(); ++i)
-      MoveChunk(request, request.sources[i], load, &operation.values[i], memory);
+    Read(&operation, which.chunk, memory);
     operation.read[chunk] = true;
     --operation.reads_left;
   } else {
-    if (request.function != nullptr && operation.results.empty()) {
-      for (const AsyncOperand& destination : request.destinations) {
-        operation.results.push_back(NewValue(destination.bytes));
-      }
-      if (moves_) request.function(operation.values, &operation.results);
-    }
-    auto& results = request.function != nullptr ? operation.results : operation.values;
-    const MoveOptions store{.chunk = which.chunk, .tracked = tracked_};
-    for (std::size_t i = 0; i < request.destinations.size(); ++i)
-      MoveChunk(request, request.destinations[i], store, &results[i], memory);
+    if (request.function != nullptr && operation.results.empty()) Compute(&operation, memory);
+    Write(&operation, which.chunk, memory);
     operation.written[chunk] = true;
     --operation.writes_left;
   }
@@ -215,6 +312,7 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
     finished_.push_back(operation.record);
     Keep(&operation.values);
     Keep(&operation.results);
+    Keep(&operation.request);
     operations_.erase(which.operation);
   }
   return performed;
@@ -222,7 +320,8 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
 
 void AsyncEngine::CommitGroup(QueueId queue) {
   Queue& q = queues_[queue];
-  q.groups.push_back(std::exchange(q.open, {}));
+  q.groups.push_back(q.open);
+  q.open.clear();
 }
 
 bool AsyncEngine::IsUncommitted(AgentId operation) const {
@@ -263,7 +362,7 @@ bool AsyncEngine::GroupsDone(QueueId queue, std::size_t may_remain, Half half) c
 }
 
 void AsyncEngine::DropGroupsBut(QueueId queue, std::size_t may_remain) {
-  std::deque<std::vector<AgentId>>& groups = queues_[queue].groups;
+  std::deque<Group>& groups = queues_[queue].groups;
   while (groups.size() > may_remain) groups.pop_front();
 }
 

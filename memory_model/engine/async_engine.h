@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -26,6 +27,7 @@ enum class QueueOrder : std::uint8_t {
   kNone,     // a TPU's DMAs
   kHalves,   // reads happen in the order of issue, and so do writes; that orders no accesses (groups of TMA stores)
   kLanding,  // writes happen in the order of issue, and who is told of one is told of all before it (ordered links)
+  kIssued,   // nothing but what operations say of themselves (AsyncRequest::pipelined), and no groups (tcgen05)
   kSerial,   // each operation is complete, and visible to the next, before that begins (wgmma, one accumulator)
 };
 
@@ -56,7 +58,12 @@ class AsyncEngine {
   // InvalidArgument: masks; a source that reduces; a completion after a half that there is not; sizes that do not fit
   // without a function.
   static absl::Status Check(const AsyncRequest& request);
+  AsyncRequest NewRequest();  // Machine::NewRequest
   void Start(AgentId operation, AgentId issuer, AsyncRequest request);
+  // It begins when these are complete. Before its first half.
+  void Follow(AgentId operation, std::vector<AgentId> earlier);
+  // Can operations keep it from beginning that are not of its own queue?
+  bool FollowsOutsideItsQueue(AgentId operation) const;
 
   bool CanPerform(const PendingHalf& half) const;  // is it one of Pending()?
   // In the order of issue, then reads before writes, then chunks.
@@ -76,7 +83,11 @@ class AsyncEngine {
   // What is kept of an operation that is done, until it is forgotten.
   struct Record {
     AgentId id, issuer;
-    Half must_await = Half::kWrite;
+    std::optional<Half> must_await = Half::kWrite;
+    // So many halves, as clocks count them.
+    std::uint32_t awaited_halves() const {
+      return must_await.has_value() ? static_cast<std::uint32_t>(*must_await) : 0;
+    }
     CodeSite site;
   };
   const std::vector<Record>& finished() const { return finished_; }
@@ -97,18 +108,20 @@ class AsyncEngine {
   void Forget(const std::vector<AgentId>& gone);
 
  private:
+  using Group = absl::InlinedVector<AgentId, 2>;
   struct Queue {
     QueueOrder order = QueueOrder::kNone;
-    std::deque<AgentId> under_way;            // in the order of issue
-    std::deque<AgentId> to_read, to_write;    // the same, of those whose half is not done
-    std::vector<AgentId> open;                // of the group that is not committed
-    std::deque<std::vector<AgentId>> groups;  // oldest first
+    std::deque<AgentId> under_way;          // in the order of issue
+    std::deque<AgentId> to_read, to_write;  // the same, of those whose half is not done
+    Group open;                             // that is not committed
+    std::deque<Group> groups;               // oldest first
   };
 
   struct Operation {
     Record record;
     AsyncRequest request;
     std::vector<AsyncValue> values, results;
+    std::vector<AgentId> follows;
     absl::InlinedVector<bool, 2> read, written;  // chunks; a half that reads nothing has none
     int reads_left = 0, writes_left = 0;
     bool by_chunk = false;  // a chunk can be written once it has been read
@@ -116,16 +129,22 @@ class AsyncEngine {
     bool done() const { return reads_left == 0 && writes_left == 0; }
   };
 
-  // Values of operations that are done, for the next ones of their sizes. A copy of an engine begins without.
+  // Values of operations that are done, for the next ones of their sizes; and requests, for the next ones' lists. A
+  // copy of an engine begins without.
   struct Spare {
     Spare() = default;
     Spare(const Spare&) {}
     Spare& operator=(const Spare&) { return *this; }
     std::vector<AsyncValue> values;
+    std::vector<AsyncRequest> requests;
   };
 
   AsyncValue NewValue(std::size_t bytes);  // its bytes hold anything
+  void Read(Operation* operation, int chunk, Machine* memory);
+  void Compute(Operation* operation, Machine* memory);
+  void Write(Operation* operation, int chunk, Machine* memory);
   void Keep(std::vector<AsyncValue>* values);
+  void Keep(AsyncRequest* request);
 
   const Operation* Find(AgentId operation) const;
   bool MayGo(const Operation& operation, Half half) const;

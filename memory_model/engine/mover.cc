@@ -19,8 +19,9 @@ std::size_t PlacesOf(const AsyncOperand& operand) {
   return static_cast<std::size_t>(n);
 }
 
-std::size_t ElementsOf(const AsyncOperand& operand) {
-  return operand.elements != 0 ? operand.elements : PlacesOf(operand);
+ElementCount ElementsOf(const AsyncOperand& operand) {
+  if (operand.elements != ElementCount(0)) return operand.elements;
+  return ElementCount(static_cast<std::int64_t>(PlacesOf(operand)));
 }
 
 namespace {
@@ -53,9 +54,35 @@ class Mover {
     const auto first = static_cast<std::size_t>(part.begin), count = static_cast<std::size_t>(part.end - part.begin);
     const std::size_t pieces = points.pieces_per_element;
     access.offset = absl::MakeConstSpan(points.offset).subspan(first * pieces, count * pieces);
-    access.piece_bytes = points.piece_bytes;
+    access.piece_bytes = points.piece_bytes.size();
     access.pieces_per_element = pieces;
     Go(&access, {first, count}, operand, value);
+  }
+
+  bool Lend(const AsyncOperand& operand, AsyncValue* value) const {
+    BoxAccess box;
+    Definedness defined;
+    if (!TakeWhole(operand, &box)) return false;
+    if (tracked_) box.defined = &defined;
+    value->loan = memory_->Lend(box);
+    if (value->loan.valid()) TakeMarks(defined, {0, PlacesOf(operand)}, {PlacesOf(operand), 1}, value);
+    return value->loan.valid();
+  }
+
+  bool MakeRoom(const AsyncOperand& operand, AsyncValue* value) const {
+    BoxAccess box;
+    if (!TakeWhole(operand, &box)) return false;
+    value->view = memory_->Room(box);
+    return value->view.data != nullptr;
+  }
+
+  void Wrote(const AsyncOperand& operand, const AsyncValue& value) const {
+    BoxAccess box;
+    TakeWhole(operand, &box);
+    Definedness defined;
+    if (tracked_) box.defined = &defined;
+    if (!value.marks.empty()) defined = {true, value.marks.data()};
+    memory_->Wrote(box);
   }
 
  private:
@@ -66,7 +93,7 @@ class Mover {
   void MoveBox(const BoxAccess& whole, std::size_t places, const AsyncOperand& operand, AsyncValue* value) const {
     BoxAccess box;
     TakeBox(whole, &box);
-    if (chunks_ == 1 || box.value_rank == 0 || operand.elements != 0) {
+    if (chunks_ == 1 || box.value_rank == 0 || operand.elements != ElementCount(0)) {
       if (chunk_ == 0) Go(&box, {0, places}, operand, value);
       return;
     }
@@ -78,6 +105,32 @@ class Mover {
     box.count[d] = rows.end - rows.begin;
     Go(&box, {static_cast<std::size_t>(rows.begin) * row, static_cast<std::size_t>(box.count[d]) * row}, operand,
        value);
+  }
+
+  // False: the operand is no box of elements.
+  bool TakeWhole(const AsyncOperand& operand, BoxAccess* box) const {
+    const auto* whole = std::get_if<BoxAccess>(&operand.where);
+    if (whole == nullptr || operand.elements != ElementCount(0) || chunks_ != 1 || operand.reduce != nullptr)
+      return false;
+    TakeBox(*whole, box);
+    box->site = site_;
+    return true;
+  }
+
+  struct Elements {
+    std::size_t count, unit;  // so many places are one
+  };
+  static void TakeMarks(const Definedness& defined, const Places& part, const Elements& elements, AsyncValue* value) {
+    if (!defined.any) return;
+    value->marks.resize(elements.count, 0);
+    if (elements.unit == 1 && part.count == elements.count) {
+      std::copy_n(defined.undefined, part.count, value->marks.begin());
+      return;
+    }
+    for (std::size_t i = 0; i < part.count; ++i) {
+      std::uint8_t& mark = value->marks[(part.first + i) / elements.unit];
+      mark = MergeMarks(mark, defined.undefined[i]);
+    }
   }
 
   // Only what of its arrays is set: they are large.
@@ -99,7 +152,7 @@ class Mover {
   template <class Access>
   void Go(Access* access, const Places& part, const AsyncOperand& operand, AsyncValue* value) const {
     if (part.count == 0) return;
-    const std::size_t places = PlacesOf(operand), elements = ElementsOf(operand), unit = places / elements;
+    const std::size_t places = PlacesOf(operand), elements = ElementsOf(operand).size(), unit = places / elements;
     std::byte* const at = value->bytes.data() + part.first * (value->bytes.size() / places);
     access->site = site_;
     Definedness defined;
@@ -116,12 +169,7 @@ class Mover {
       return Reduce(*access, operand.reduce, at, {part.count, value->bytes.size() / places, unit});
     }
     memory_->Load(*access, at);
-    if (!defined.any) return;
-    value->marks.resize(elements, 0);
-    for (std::size_t i = 0; i < part.count; ++i) {
-      std::uint8_t& mark = value->marks[(part.first + i) / unit];
-      mark = MergeMarks(mark, defined.undefined[i]);
-    }
+    TakeMarks(defined, part, {elements, unit}, value);
   }
 
   struct Sizes {
@@ -168,6 +216,19 @@ class Mover {
 void MoveChunk(const AsyncRequest& request, const AsyncOperand& operand, const MoveOptions& options, AsyncValue* value,
                Machine* memory) {
   Mover(request, options.chunk, options.load, options.tracked, memory).Move(operand, value);
+}
+
+bool LendWhole(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value,
+               Machine* memory) {
+  return Mover(request, 0, /*load=*/true, tracked, memory).Lend(operand, value);
+}
+
+bool MakeRoom(const AsyncRequest& request, const AsyncOperand& operand, AsyncValue* value, Machine* memory) {
+  return Mover(request, 0, /*load=*/false, /*tracked=*/false, memory).MakeRoom(operand, value);
+}
+
+void Wrote(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value, Machine* memory) {
+  Mover(request, 0, /*load=*/false, tracked, memory).Wrote(operand, *value);
 }
 
 }  // namespace palladion::memory_model

@@ -10,8 +10,8 @@
 
 namespace palladion::memory_model {
 
-std::size_t PlacesOf(const AsyncOperand& operand);    // what an access of it touches, as its buffer counts
-std::size_t ElementsOf(const AsyncOperand& operand);  // of its value
+std::size_t PlacesOf(const AsyncOperand& operand);     // what an access of it touches, as its buffer counts
+ElementCount ElementsOf(const AsyncOperand& operand);  // of its value
 
 // A chunk of a half.
 struct MoveOptions {
@@ -22,6 +22,13 @@ struct MoveOptions {
 // The request, the value and the memory outlive the call. A chunk of nothing moves nothing.
 void MoveChunk(const AsyncRequest& request, const AsyncOperand& operand, const MoveOptions& options, AsyncValue* value,
                Machine* memory);
+
+// The whole value of a source as a loan instead (Machine::Lend). False: there is none, and nothing has happened.
+bool LendWhole(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value,
+               Machine* memory);
+// Where the whole value of a destination is to be written (Machine::Room), and then that it was, with its marks.
+bool MakeRoom(const AsyncRequest& request, const AsyncOperand& operand, AsyncValue* value, Machine* memory);
+void Wrote(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value, Machine* memory);
 
 }  // namespace palladion::memory_model
 

@@ -26,11 +26,11 @@ class QueueClocks {
 
   // All operations of the queue so far, as complete.
   const ClockBundle& Issued(QueueId queue) const { return issued_[queue]; }
-  void Issue(AgentId operation, QueueId queue, const AgentTable& agents) {
+  // `knows_all`: the operation's fork has all of them already.
+  void Issue(AgentId operation, QueueId queue, const AgentTable& agents, bool knows_all) {
     ClockBundle& all = issued_[queue];
-    all.Join(agents.Fork(operation));
-    const Epoch done{operation, 2};
-    agents.proxies() ? all.Raise(done) : all.RaiseGeneric(done);
+    knows_all ? void(all = agents.Fork(operation)) : all.Join(agents.Fork(operation));
+    agents.TellOf(operation, static_cast<std::uint32_t>(Half::kWrite), &all);
   }
 
   // A write has come over the link and tells this: with what all before it told.

@@ -14,10 +14,10 @@ constexpr std::size_t kSlotsFrom = 3;        // live boxes in the one list
 constexpr std::size_t kMaxBoxes = 32;        // live boxes in a list, before it is considered fragmented
 constexpr std::int64_t kGranulesPerBox = 4;  // looking at a box costs as much as at so many granules
 
-std::int64_t Elements(const AccessBox& box) {
+ElementCount ElementsOf(const AccessBox& box) {
   std::int64_t n = 1;
   for (std::size_t d = 0; d < static_cast<std::size_t>(box.rank); ++d) n *= box.dim[d].count;
-  return n;
+  return ElementCount(n);
 }
 
 // Where the conflict goes in *out, or nullptr: each earlier access once, and the worse sort first to get a place.
@@ -60,10 +60,10 @@ bool ApplyOrdered(Events* cell, const AccessEvent& event, const Vantage& vantage
 
 }  // namespace
 
-AccessHistory::AccessHistory(absl::Span<const std::int64_t> shape, std::int64_t element_bytes)
-    : shape_(shape.begin(), shape.end()), element_bytes_(element_bytes), regions_(1) {
-  slot_bytes_ =
-      std::accumulate(shape_.begin() + (shape_.empty() ? 0 : 1), shape_.end(), element_bytes, std::multiplies<>());
+AccessHistory::AccessHistory(absl::Span<const std::int64_t> shape, ElementSize element_size)
+    : shape_(shape.begin(), shape.end()), element_size_(element_size), regions_(1) {
+  slot_bytes_ = std::accumulate(shape_.begin() + (shape_.empty() ? 0 : 1), shape_.end(), element_size.value(),
+                                std::multiplies<>());
   may_slot_ = shape_.size() >= 2 && shape_[0] >= 2 && shape_[0] <= static_cast<std::int64_t>(kMaxSlots);
 }
 
@@ -218,7 +218,8 @@ void AccessHistory::Insert(Region* region, const AccessEvent& event, const Acces
   }
   list.push_back({box, {event}});
   const auto live = static_cast<std::int64_t>(list.size());
-  if (list.size() > kMaxBoxes && Elements(box) * element_bytes_ < live * kGranulesPerBox * Granules::kBytes) {
+  const ByteCount worth(live * kGranulesPerBox * Granules::kBytes);
+  if (list.size() > kMaxBoxes && ElementsOf(box) * element_size_ < worth) {
     MakeFine(region);
   }
 }
@@ -228,7 +229,7 @@ void AccessHistory::MakeFine(Region* region) {
   for (const Cell& cell : region->list) {
     for (const AccessEvent& event : cell.events) {
       region->fine->Begin(event);
-      ForEachRun(cell.box, shape_, element_bytes_, [&](std::int64_t begin, std::int64_t end) {
+      ForEachRun(cell.box, shape_, element_size_, [&](std::int64_t begin, std::int64_t end) {
         region->fine->Apply({begin, end}, nullptr, [](const AccessEvent&, Ordering, const ByteRange&) {});
       });
       region->fine->End();
@@ -248,9 +249,7 @@ void AccessHistory::ApplyFine(Region* region, const AccessEvent& event, const Ac
     return;
   }
   absl::InlinedVector<ByteRange, 8> ranges;  // a few elements: no allocation
-  ForEachRun(box, shape_, element_bytes_, [&](std::int64_t begin, std::int64_t end) {
-    ranges.push_back({begin, end});
-  });
+  ForEachRun(box, shape_, element_size_, [&](std::int64_t begin, std::int64_t end) { ranges.push_back({begin, end}); });
   ApplyRanges(region, event, ranges, vantage, out);
 }
 
@@ -297,8 +296,7 @@ bool AccessHistory::IsWholeRegion(const AccessBox& box) const {
 }
 
 std::string AccessHistory::Describe(const ByteRange& bytes) const {
-  const std::int64_t first = bytes.begin / element_bytes_;
-  const std::int64_t past = (bytes.end + element_bytes_ - 1) / element_bytes_;
+  const std::int64_t each = element_size_.value(), first = bytes.begin / each, past = (bytes.end + each - 1) / each;
   std::vector<std::string> index(shape_.size());
   std::int64_t rest = first;
   for (std::size_t d = shape_.size(); d-- > 0;) {

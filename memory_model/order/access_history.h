@@ -16,6 +16,7 @@
 #include "memory_model/order/fence_rule.h"
 #include "memory_model/order/granules.h"
 #include "memory_model/sets/access_set.h"
+#include "semantics/base/units.h"
 
 namespace palladion::memory_model {
 
@@ -28,8 +29,8 @@ struct AccessConflict {
 
 class AccessHistory {
  public:
-  // Elements of `element_bytes`, row-major.
-  AccessHistory(absl::Span<const std::int64_t> shape, std::int64_t element_bytes);
+  // Row-major.
+  AccessHistory(absl::Span<const std::int64_t> shape, ElementSize element_size);
 
   // The new access is checked against all before it, and is remembered. Conflicts go to the end of an empty
   // *conflicts: one for each earlier access, the first kMaxConflicts, unordered ones before unfenced ones.
@@ -99,8 +100,8 @@ class AccessHistory {
   bool IsWholeRegion(const AccessBox& box) const;
   std::string Describe(const ByteRange& bytes) const;
 
-  std::vector<std::int64_t> shape_;
-  std::int64_t element_bytes_;
+  absl::InlinedVector<std::int64_t, 6> shape_;
+  ElementSize element_size_;
   std::int64_t slot_bytes_ = 0;  // of one leading index
   bool may_slot_ = false;
   std::int64_t dropped_ = 0;

@@ -208,7 +208,7 @@ void RunProgram(std::uint32_t seed, const Shape& shape, std::int64_t element_byt
   SCOPED_TRACE(seed);
   RandomProgram program(seed, shape, element_bytes);
   BothClocks clocks(4);
-  AccessHistory history(shape, element_bytes);
+  AccessHistory history(shape, ElementSize(element_bytes));
   Oracle oracle(program.bytes());
   std::vector<BothClocks::Message> channel(3);
   for (int step = 0; step < steps; ++step) {
@@ -318,7 +318,7 @@ class HistoryTest : public testing::Test {
 
   AgentTable agents_;
   AgentId producer_ = agents_.Add("producer", {}), consumer_ = agents_.Add("consumer", {});
-  AccessHistory history_{Shape{4, 64, 32}, 2};
+  AccessHistory history_{Shape{4, 64, 32}, ElementSize(2)};
 };
 
 TEST_F(HistoryTest, ARingKeepsTwoRecordsForEachSlot) {

@@ -13,8 +13,20 @@ AgentId AgentTable::Add(std::string name, const Place& place, AgentRole role) {
   agent.name = std::move(name);
   agent.place = place;
   agent.role = role;
-  clocks_.Add().RaiseGeneric({id, agent.now});
+  clocks_.Add();
+  RaiseOwn(id);
   return id;
+}
+
+void AgentTable::RaiseOwn(AgentId id) {
+  const Epoch now{id, Agent(id).now};
+  clocks_[id].RaiseGeneric(now);
+  if (tensor_core_) clocks_[id].RaiseTensorCore(now);
+}
+
+void AgentTable::KeepTensorCore() {
+  if (std::exchange(tensor_core_, true)) return;
+  clocks_.ForEach([&](AgentId id, ClockBundle&) { RaiseOwn(id); });
 }
 
 AgentId AgentTable::Spawn(AgentId parent, std::string name, const Place& place, const CodeSite& site) {
@@ -40,9 +52,8 @@ void AgentTable::NoteKnownTo(const ClockBundle& clock) {
   for (auto entry = generic.end(); entry != generic.begin();) {  // operations come last
     --entry;
     if (!IsOperation(entry->who)) break;
-    if (!Has(entry->who)) continue;
-    OperationState& operation = Operation(entry->who);
-    operation.known = std::max(operation.known, entry->time);
+    OperationState* const operation = FindOperation(entry->who);
+    if (operation != nullptr) operation->known = std::max(operation->known, entry->time);
   }
 }
 
@@ -50,37 +61,47 @@ void AgentTable::NoteKnown() {
   clocks_.ForEach([&](AgentId, const ClockBundle& clock) { NoteKnownTo(clock); });
 }
 
-AgentId AgentTable::AddOperation(AgentId issuer, std::string name, const CodeSite& site) {
+AgentId AgentTable::AddOperation(AgentId issuer, std::string name, const CodeSite& site, std::int64_t number) {
   const AgentId id{next_operation_++};
   operations_.push_back({.id = id,
                          .issuer = issuer,
                          .name = std::move(name),
                          .await = "",
+                         .number = number,
                          .fork = std::make_shared<ClockBundle>(clocks_[issuer])});
   Tick(issuer, site);
   return id;
 }
 
-AgentTable::OperationState& AgentTable::Operation(AgentId id) {
-  return *std::lower_bound(operations_.begin(), operations_.end(), id,
-                           [](const OperationState& state, AgentId other) { return state.id < other; });
+// nullptr: it is forgotten. Those issued since the last sweep are in a row.
+AgentTable::OperationState* AgentTable::FindOperation(AgentId id) {
+  if (operations_.empty() || operations_.back().id < id) return nullptr;
+  const auto from_last = static_cast<std::size_t>(operations_.back().id.value - id.value);
+  if (from_last < operations_.size()) {
+    OperationState& state = operations_[operations_.size() - 1 - from_last];
+    if (state.id == id) return &state;
+  }
+  const auto at = std::lower_bound(operations_.begin(), operations_.end(), id,
+                                   [](const OperationState& state, AgentId other) { return state.id < other; });
+  return at != operations_.end() && at->id == id ? &*at : nullptr;
 }
 
 ClockBundle AgentTable::Completion(AgentId operation, std::uint32_t halves) const {
   ClockBundle told = Fork(operation);
-  if (proxies_) {
-    told.Raise({operation, halves});
-  } else {
-    told.RaiseGeneric({operation, halves});
-  }
+  TellOf(operation, halves, &told);
   return told;
+}
+
+void AgentTable::AcquireCompletion(AgentId agent, AgentId operation, std::uint32_t halves) {
+  Acquire(agent, Fork(operation));
+  TellOf(operation, halves, &clocks_[agent]);
 }
 
 void AgentTable::Tick(AgentId id, const CodeSite& site) {
   AgentState& agent = Agent(id);
   agent.published[agent.now % kRemembered] = site;
   ++agent.now;
-  clocks_[id].RaiseGeneric({id, agent.now});
+  RaiseOwn(id);
 }
 
 void AgentTable::Acquire(AgentId id, const ClockBundle& told) {
@@ -101,13 +122,9 @@ std::string AgentTable::NameOf(AgentId who) const {
 }
 
 std::string AgentTable::OperationName(AgentId operation) const {
-  return Has(operation) ? Operation(operation).name : "an operation of before";
-}
-
-bool AgentTable::Has(AgentId operation) const {
-  const auto before = [](const OperationState& state, AgentId other) { return state.id < other; };
-  const auto at = std::lower_bound(operations_.begin(), operations_.end(), operation, before);
-  return at != operations_.end() && at->id == operation;
+  if (!Has(operation)) return "an operation of before";
+  const OperationState& state = Operation(operation);
+  return state.number < 0 ? state.name : Cat(state.name, " #", state.number);
 }
 
 const Place& AgentTable::PlaceOf(AgentId who) const {
@@ -122,15 +139,6 @@ AgentTable::Heard AgentTable::LastHeard(const ClockBundle& clock, AgentId other)
   heard.known = heard.time < agent.now && heard.time + kRemembered >= agent.now;
   if (heard.known) heard.site = agent.published[heard.time % kRemembered];
   return heard;
-}
-
-bool AgentTable::KnownToAny(AgentId operation, std::uint32_t halves) const {
-  if (Has(operation) && KnownNow(operation, halves)) return true;
-  bool known = false;
-  clocks_.ForEach([&](AgentId, const ClockBundle& clock) {
-    known |= clock[ClockPart::kGeneric].Covers(Epoch{operation, halves});
-  });
-  return known;
 }
 
 // What is left, or what was looked at, has to grow by a share of itself before it is time again.

@@ -27,6 +27,8 @@ class AgentTable {
   explicit AgentTable(bool proxies = true) : proxies_(proxies) {}
 
   bool proxies() const { return proxies_; }
+  // There is tensor memory: from here on what an agent does itself is visible to its own accesses there.
+  void KeepTensorCore();
 
   // `name` is for messages: "thread 1 (block 3, 0)".
   AgentId Add(std::string name, const Place& place, AgentRole role = AgentRole::kThread);
@@ -35,6 +37,8 @@ class AgentTable {
   void Join(AgentId parent, AgentId child);
   // Who spawned it, or issued it; invalid: nobody.
   AgentId ParentOf(AgentId who) const { return IsOperation(who) ? IssuerOf(who) : Agent(who).parent; }
+  // Whose warp it is; of any other agent, itself.
+  AgentId ThreadOf(AgentId agent) const { return RoleOf(agent) == AgentRole::kWarp ? ParentOf(agent) : agent; }
   AgentRole RoleOf(AgentId who) const { return IsOperation(who) ? AgentRole::kOperation : Agent(who).role; }
   // It has ended, and nobody will ask what it knew.
   void Retire(AgentId agent);
@@ -42,7 +46,8 @@ class AgentTable {
 
   // An operation that `issuer` starts now. `Fork` is what it knows, `Completion` what is told by whoever waits for its
   // first `halves` halves. Forget it when both halves are done and told: then only who asks keeps it.
-  AgentId AddOperation(AgentId issuer, std::string name, const CodeSite& site);
+  // With a number its name is "wgmma #3".
+  AgentId AddOperation(AgentId issuer, std::string name, const CodeSite& site, std::int64_t number = -1);
   // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
   void SayAwait(AgentId operation, std::string call) { Operation(operation).await = std::move(call); }
   std::string AwaitOf(AgentId operation) const { return Has(operation) ? Operation(operation).await : ""; }
@@ -56,6 +61,11 @@ class AgentTable {
   void DropFork(AgentId operation) { Operation(operation).fork.reset(); }  // nobody will ask for it, or its completion
   AgentId IssuerOf(AgentId who) const { return IsOperation(who) ? Operation(who).issuer : who; }
   ClockBundle Completion(AgentId operation, std::uint32_t halves) const;
+  // The operation's first `halves` halves are known from here on, but not what it knew.
+  void TellOf(AgentId operation, std::uint32_t halves, ClockBundle* clock) const {
+    const Epoch done{operation, halves};
+    proxies_ ? clock->Raise(done) : clock->RaiseGeneric(done);
+  }
 
   const ClockBundle& ClockOf(AgentId agent) const { return clocks_[agent]; }
   std::uint32_t NowOf(AgentId agent) const { return Agent(agent).now; }
@@ -65,6 +75,7 @@ class AgentTable {
   // After the clock has been handed to a barrier, a semaphore or an operation.
   void Tick(AgentId agent, const CodeSite& site);
   void Acquire(AgentId agent, const ClockBundle& told);
+  void AcquireCompletion(AgentId agent, AgentId operation, std::uint32_t halves);  // the same of Completion
   void Commit(AgentId agent, ClockPart to, const CodeSite& site);
 
   std::string OperationName(AgentId operation) const;  // without its issuer's
@@ -86,9 +97,8 @@ class AgentTable {
   std::size_t operations() const { return operations_.size(); }
   std::size_t agents() const { return clocks_.live(); }
   std::size_t ended() const { return ended_.size(); }  // whose names are still known
-  // Does any agent know of the operation's first `halves` halves, or did one that has been retired?
-  bool KnownToAny(AgentId operation, std::uint32_t halves) const;
-  // The same for all operations at once, of what is known when this is called: then KnownNow(operation, halves).
+  // Does any agent know of an operation's first `halves` halves, or did one that has been retired? For all operations
+  // at once, of what is known when this is called: then KnownNow(operation, halves).
   void NoteKnown();
   bool KnownNow(AgentId operation, std::uint32_t halves) const { return Operation(operation).known >= halves; }
 
@@ -108,6 +118,7 @@ class AgentTable {
     AgentId id;
     AgentId issuer;
     std::string name, await;
+    std::int64_t number = -1;
     // Written only while the operation starts, so that copies share it. nullptr: nobody can ask, its issuer is gone.
     std::shared_ptr<ClockBundle> fork;
     std::uint32_t known = 0;  // so many halves some agent knows of
@@ -116,11 +127,14 @@ class AgentTable {
   AgentState& Agent(AgentId id) { return agents_[id]; }
   const AgentState& Agent(AgentId id) const { return agents_[id]; }
   void NoteKnownTo(const ClockBundle& clock);
-  bool Has(AgentId operation) const;
-  OperationState& Operation(AgentId id);
+  void RaiseOwn(AgentId agent);
+  OperationState* FindOperation(AgentId id);
+  bool Has(AgentId operation) const { return const_cast<AgentTable*>(this)->FindOperation(operation) != nullptr; }
+  OperationState& Operation(AgentId id) { return *FindOperation(id); }
   const OperationState& Operation(AgentId id) const { return const_cast<AgentTable*>(this)->Operation(id); }
 
   bool proxies_;
+  bool tensor_core_ = false;
   LiveTable<AgentId, AgentState> agents_;  // the ended ones too, while somebody remembers them
   LiveTable<AgentId, ClockBundle> clocks_;
   std::vector<AgentId> ended_;

@@ -32,6 +32,7 @@ TEST(Agents, WhoAndWhere) {
   EXPECT_EQ(Describe(agents.PlaceOf(thread)), "device 0, block 3, thread 1");
   EXPECT_EQ(Describe(agents.PlaceOf(copy)), "device 0, block 3, thread 1, warp 2") << "its issuer's";
   EXPECT_EQ(agents.NameOf(copy), "copy issued by warp 2 of thread 1");
+  EXPECT_EQ(agents.OperationName(agents.AddOperation(thread, "wgmma", {}, 3)), "wgmma #3");
 }
 
 // Ids are given in the order in which agents begin, those of operations after all others.

@@ -3,7 +3,8 @@
 // lies between. Uses are kept in the terms of the allocation that they were made to, and told in the terms of the one
 // that gets the bytes. Based on Mosaic GPU's layout of scopes, a stack in which nothing is cleared. What it does not
 // keep: whose bytes nobody is given again. What it does not see: where two allocations are swizzled differently, a part
-// of a kilobyte of one is taken to lie where it would without a swizzle.
+// of a kilobyte of one is taken to lie where it would without a swizzle. The arena of tensor memory is its cells,
+// column by column; parts of one cell are told as one, as hardware loads and stores it.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_ARENA_PAST_H_
 #define PALLADION_MEMORY_MODEL_ORDER_ARENA_PAST_H_
 
@@ -14,22 +15,28 @@
 
 #include "memory_model/order/fence_rule.h"
 #include "memory_model/sets/access_set.h"
+#include "semantics/base/tensor_cells.h"
+#include "semantics/base/units.h"
 
 namespace palladion::memory_model {
 
 // Where an allocation lies in its arena.
 struct ArenaLayout {
   std::vector<std::int64_t> shape;
-  std::int64_t element_bytes = 1;
-  std::int64_t offset = 0;  // bytes
+  ElementSize element_size{1};
+  ByteCount offset;
+  const TensorCells* cells = nullptr;  // of tensor memory; nullptr: its bytes lie there as they are
 
-  std::int64_t end() const;
+  ByteCount bytes() const;  // of its elements
+  ByteCount end() const;    // of what it takes of the arena
   friend bool operator==(const ArenaLayout& a, const ArenaLayout& b) {
-    return a.shape == b.shape && a.element_bytes == b.element_bytes && a.offset == b.offset;
+    return a.shape == b.shape && a.element_size == b.element_size && a.offset == b.offset &&
+           (a.cells == b.cells || (a.cells != nullptr && b.cells != nullptr &&
+                                   a.cells->of_element == b.cells->of_element && a.cells->copies == b.cells->copies));
   }
 };
 
-// The arena of one block.
+// One arena of a block: its shared memory, or its tensor memory.
 class ArenaPast {
  public:
   struct Use {
@@ -58,7 +65,7 @@ class ArenaPast {
   // Bytes of the arena that nobody has been given since.
   struct Piece {
     std::shared_ptr<const Past> past;
-    std::int64_t begin = 0, end = 0;
+    ByteCount begin, end;
   };
 
   std::vector<Piece> pieces_;

@@ -33,23 +33,24 @@ ArenaPast::Use UseAt(std::int32_t line, AccessSet set) {
 
 TEST(ArenaPast, TheSameLayoutGetsTheSameSets) {
   ArenaPast past;
-  past.Add({{4, 8}, 4, 1024}, {UseAt(1, Rows(1, 2, 8))});
-  const auto uses = past.Take({{4, 8}, 4, 1024});
+  past.Add({{4, 8}, ElementSize(4), ByteCount(1024)}, {UseAt(1, Rows(1, 2, 8))});
+  const auto uses = past.Take({{4, 8}, ElementSize(4), ByteCount(1024)});
   ASSERT_EQ(uses.size(), 1u);
   EXPECT_TRUE(uses[0].set.is_box);
   EXPECT_TRUE(Same(uses[0].set.box, Rows(1, 2, 8).box));
-  EXPECT_TRUE(past.Take({{4, 8}, 4, 1024}).empty());  // it has been told, and remembers
+  EXPECT_TRUE(past.Take({{4, 8}, ElementSize(4), ByteCount(1024)}).empty());  // it has been told, and remembers
 }
 
 TEST(ArenaPast, WhoGetsAPartIsToldOfThatPart) {
   ArenaPast past;
-  past.Add({{4, 8}, 4, 0}, {UseAt(1, Rows(0, 1, 8)), UseAt(2, Rows(1, 3, 8))});  // bytes 0 to 32, 32 to 128
-  const auto middle = past.Take({{64}, 1, 48});
+  past.Add({{4, 8}, ElementSize(4), ByteCount(0)},
+           {UseAt(1, Rows(0, 1, 8)), UseAt(2, Rows(1, 3, 8))});  // bytes 0 to 32, 32 to 128
+  const auto middle = past.Take({{64}, ElementSize(1), ByteCount(48)});
   ASSERT_EQ(middle.size(), 1u);
   EXPECT_EQ(middle[0].event.text_line, 2);
   EXPECT_TRUE(middle[0].set.is_box);
   EXPECT_EQ(Describe(middle[0].set.box), "[0:64]");
-  const auto rest = past.Take({{8, 8}, 2, 0});  // 16 bytes a row; rows 3 to 6 have been given
+  const auto rest = past.Take({{8, 8}, ElementSize(2), ByteCount(0)});  // 16 bytes a row; rows 3 to 6 have been given
   ASSERT_EQ(rest.size(), 3u);
   EXPECT_EQ(Describe(rest[0].set.box), "[0:2, 0:8]");
   EXPECT_EQ(Describe(rest[1].set.box), "[2, 0:8]");
@@ -65,32 +66,103 @@ TEST(ArenaPast, AgreesWithANoteOfEachByte) {
     ArenaPast past;
     std::map<std::int64_t, std::set<std::int32_t>> lines;  // by byte of the arena
     for (std::int32_t line = 1; line < 12; ++line) {
-      const ArenaLayout layout{{1 + below(4), 1 + below(6)}, 1 + below(4), below(40)};
+      const ArenaLayout layout{{1 + below(4), 1 + below(6)}, ElementSize(1 + below(4)), ByteCount(below(40))};
       std::map<std::int64_t, std::set<std::int32_t>> told;
       std::vector<ArenaPast::Use> uses = past.Take(layout);
       for (const ArenaPast::Use& use : uses) {
         std::vector<ByteRange> ranges = use.set.ranges;
         if (use.set.is_box) {
-          ForEachRun(use.set.box, layout.shape, layout.element_bytes, [&](std::int64_t begin, std::int64_t end) {
+          ForEachRun(use.set.box, layout.shape, layout.element_size, [&](std::int64_t begin, std::int64_t end) {
             ranges.push_back({begin, end});
           });
         }
         for (const ByteRange& range : ranges) {
           for (std::int64_t at = range.begin; at < range.end; ++at) {
-            told[layout.offset + at].insert(use.event.text_line);
+            told[layout.offset.value() + at].insert(use.event.text_line);
           }
         }
       }
       decltype(told) expected;
       for (const auto& [at, by] : lines) {
-        if (at >= layout.offset && at < layout.end() && !by.empty()) expected[at] = by;
+        if (at >= layout.offset.value() && at < layout.end().value() && !by.empty()) expected[at] = by;
       }
       EXPECT_EQ(told, expected) << "trial " << trial << ", line " << line;
       const std::int32_t rows = static_cast<std::int32_t>(layout.shape[0]), first = below(rows);
       const std::int32_t count = 1 + below(rows - first), width = static_cast<std::int32_t>(layout.shape[1]);
       uses.push_back(UseAt(line, Rows(first, count, width)));
-      const std::int64_t row = layout.shape[1] * layout.element_bytes;
-      for (std::int64_t at = first * row; at < (first + count) * row; ++at) lines[layout.offset + at].insert(line);
+      const std::int64_t row = (ElementCount(layout.shape[1]) * layout.element_size).value();
+      const std::int64_t offset = layout.offset.value();
+      for (std::int64_t at = first * row; at < (first + count) * row; ++at) lines[offset + at].insert(line);
+      past.Add(layout, std::move(uses));
+    }
+  }
+}
+
+// Lane r of each column has row r of a column; `packing` elements share a cell; of `copies`, row r lies in lane r mod
+// 128/copies of another column, and in as many others.
+TensorCells CellsOf(std::int64_t columns, std::int64_t packing, std::int64_t copies) {
+  TensorCells cells{.columns = columns, .copies = static_cast<std::size_t>(copies), .of_element = {}};
+  const std::int64_t lanes = TensorCells::kLanes / copies, each = columns / copies;
+  for (std::int64_t r = 0; r < TensorCells::kLanes; ++r) {
+    for (std::int64_t c = 0; c < each * packing; ++c) {
+      for (std::int64_t copy = 0; copy < copies; ++copy) {
+        const std::int64_t column = r / lanes * each + c / packing;
+        cells.of_element.push_back(static_cast<std::int32_t>(r % lanes + copy * lanes + TensorCells::kLanes * column));
+      }
+    }
+  }
+  return cells;
+}
+
+// Random allocations of columns, in three layouts, and uses of some of their rows, against a note of each cell.
+TEST(ArenaPast, TensorMemoryAgreesWithANoteOfEachCell) {
+  constexpr std::int64_t kColumnBytes = TensorCells::kLanes * TensorCells::kCellBytes;
+  const TensorCells layouts[] = {CellsOf(1, 1, 1), CellsOf(2, 1, 1), CellsOf(2, 2, 1), CellsOf(4, 4, 4)};
+  std::mt19937 random(7);
+  const auto below = [&](int n) { return static_cast<std::int32_t>(random() % static_cast<unsigned>(n)); };
+  for (int trial = 0; trial < 60; ++trial) {
+    ArenaPast past;
+    std::map<std::int64_t, std::set<std::int32_t>> lines;  // by cell of the arena
+    for (std::int32_t line = 1; line < 8; ++line) {
+      const TensorCells& cells = layouts[below(4)];
+      const std::int64_t offset = below(4),
+                         elements = static_cast<std::int64_t>(cells.of_element.size() / cells.copies);
+      const std::int64_t width = elements / TensorCells::kLanes;
+      const ArenaLayout layout{
+          {TensorCells::kLanes, width}, ElementSize(below(2) == 0 ? 1 : 4), ByteCount(offset * kColumnBytes), &cells};
+      const auto cell_of = [&](std::int64_t element, std::size_t copy) {
+        const std::size_t at = static_cast<std::size_t>(element) * cells.copies + copy;
+        return offset * TensorCells::kLanes + cells.of_element[at];
+      };
+      std::map<std::int64_t, std::set<std::int32_t>> told, expected;  // by element
+      std::vector<ArenaPast::Use> uses = past.Take(layout);
+      const std::int64_t size = layout.element_size.value();
+      for (const ArenaPast::Use& use : uses) {
+        std::vector<ByteRange> ranges = use.set.ranges;
+        if (use.set.is_box) {
+          ForEachRun(use.set.box, layout.shape, layout.element_size, [&](std::int64_t begin, std::int64_t end) {
+            ranges.push_back({begin, end});
+          });
+        }
+        for (const ByteRange& range : ranges) {
+          for (std::int64_t at = range.begin; at < range.end; ++at) told[at / size].insert(use.event.text_line);
+        }
+      }
+      for (std::int64_t e = 0; e < elements; ++e) {
+        for (std::size_t copy = 0; copy < cells.copies; ++copy) {
+          const std::set<std::int32_t>& of = lines[cell_of(e, copy)];
+          if (!of.empty()) expected[e].insert(of.begin(), of.end());
+        }
+      }
+      ASSERT_EQ(told, expected) << "trial " << trial << ", line " << line;
+      const std::int32_t first = below(TensorCells::kLanes), count = 1 + below(TensorCells::kLanes - first);
+      uses.push_back(UseAt(line, Rows(first, count, static_cast<std::int32_t>(width))));
+      for (auto& [e, by] : told) {  // who gets a part of an element's cells has all of it from there on
+        for (std::size_t copy = 0; copy < cells.copies; ++copy) lines[cell_of(e, copy)].insert(by.begin(), by.end());
+      }
+      for (std::int64_t e = first * width; e < (first + count) * width; ++e) {
+        for (std::size_t copy = 0; copy < cells.copies; ++copy) lines[cell_of(e, copy)].insert(line);
+      }
       past.Add(layout, std::move(uses));
     }
   }
@@ -103,7 +175,7 @@ TEST(ArenaPast, AFenceIsAskedForAcrossAllocations) {
     const auto gmem = s.Buffer("gmem", {4, 8}, ProxySpace::kGlobal);
     const auto a = s.Thread("a");
     const BufferId first{100}, second{101};
-    const TrackedBuffer tile{.name = "first", .shape = {4, 8}, .space = ProxySpace::kShared, .arena = 3, .offset = 0};
+    const TrackedBuffer tile{.name = "first", .shape = {4, 8}, .space = ProxySpace::kShared, .arena = 3};
     s.model.Adopt(first, tile);
     s.model.Touch(a, first, AccessKind::kWrite, Rows(1, 1, 8), {LocId{}, 10});
     s.model.Free(a, first, {LocId{}, 11});
@@ -133,7 +205,8 @@ TEST(ArenaPast, AFenceIsAskedForAcrossAllocations) {
 TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
   std::mt19937 random(9);
   const std::vector<std::int64_t> shape = {100, 16};  // too many rows for slots: granules
-  AccessHistory history(shape, 4);
+  const ElementSize four(4);
+  AccessHistory history(shape, four);
   const ClockBundle nothing;
   std::map<std::int32_t, std::set<std::int64_t>> done, told;  // by line: bytes
   for (std::int32_t line = 1; line <= 200; ++line) {
@@ -147,7 +220,7 @@ TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
     }
     std::vector<AccessConflict> conflicts;
     history.Apply(event, AccessSet::Of(box), {nothing, ClockPart::kGeneric, {}}, &conflicts);
-    ForEachRun(box, shape, 4, [&](std::int64_t begin, std::int64_t end) {
+    ForEachRun(box, shape, four, [&](std::int64_t begin, std::int64_t end) {
       for (; begin < end; ++begin) done[line].insert(begin);
     });
   }
@@ -158,7 +231,7 @@ TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
   history.ForEachUse([&](const AccessEvent& event, const AccessSet& set) {
     for (const ByteRange& range : set.ranges) tell(event, range.begin, range.end);
     if (set.is_box) {
-      ForEachRun(set.box, shape, 4, [&](std::int64_t begin, std::int64_t end) { tell(event, begin, end); });
+      ForEachRun(set.box, shape, four, [&](std::int64_t begin, std::int64_t end) { tell(event, begin, end); });
     }
   });
   EXPECT_EQ(told, done);
@@ -173,7 +246,12 @@ TEST(ArenaPast, OperationsOfThePastAreRemembered) {
   const auto a = s.Thread("a");
   const auto full = s.model.MakeBarrier({"full"});
   const auto begin = [&](BufferId id, std::int64_t rows) {
-    s.model.Adopt(id, {.name = "s", .shape = {rows, 8}, .space = ProxySpace::kShared, .arena = 0, .offset = 0});
+    s.model.Adopt(id, {
+                          .name = "s",
+                          .shape = {rows, 8},
+                          .space = ProxySpace::kShared,
+                          .arena = 0,
+                      });
   };
   const auto load = [&](BufferId id, std::int64_t rows) {
     AsyncRequest copy = s.Copy(gmem, {0, rows}, id, {0, rows});

@@ -1,10 +1,19 @@
 #include "memory_model/order/clock.h"
 
 namespace palladion::memory_model {
+namespace {
+
+bool IsBefore(const Epoch& entry, AgentId who) { return entry.who < who; }
+
+}  // namespace
+
+std::uint32_t VectorClock::TimeOfMany(AgentId who) const {
+  const auto at = std::lower_bound(entries_.begin(), entries_.end(), who, IsBefore);
+  return at != entries_.end() && at->who == who ? at->time : 0;
+}
 
 void VectorClock::RaiseSlow(const Epoch& epoch) {
-  const auto at = std::lower_bound(entries_.begin(), entries_.end(), epoch.who,
-                                   [](const Epoch& entry, AgentId who) { return entry.who < who; });
+  const auto at = std::lower_bound(entries_.begin(), entries_.end(), epoch.who, IsBefore);
   if (at != entries_.end() && at->who == epoch.who) {
     at->time = std::max(at->time, epoch.time);
   } else if (epoch.time > 0) {

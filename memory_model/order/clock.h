@@ -29,6 +29,7 @@ class VectorClock {
     const std::size_t n = entries_.size();
     // Where all know of all, an agent's place is its number.
     if (who.index() < n && entry[who.index()].who == who) return entry[who.index()].time;
+    if (n > kFew) return TimeOfMany(who);
     for (const Epoch* end = entry + n; entry != end; ++entry) {
       if (!(entry->who < who)) return entry->who == who ? entry->time : 0;
     }
@@ -65,6 +66,9 @@ class VectorClock {
   auto end() const { return entries_.end(); }
 
  private:
+  static constexpr std::size_t kFew = 16;  // are looked at one after another
+
+  std::uint32_t TimeOfMany(AgentId who) const;
   void RaiseSlow(const Epoch& epoch);
   void JoinSlow(const VectorClock& other);
 
@@ -106,11 +110,16 @@ class ClockBundle {
     plain_ = false;
   }
   void RaiseGeneric(const Epoch& epoch) { parts_[0].Raise(epoch); }
+  void RaiseTensorCore(const Epoch& epoch) {
+    parts_[static_cast<std::size_t>(ClockPart::kTensorCore)].Raise(epoch);
+    plain_ = false;
+  }
   // A fence: what is known generically is from here on visible this way too.
   void Commit(ClockPart to) {
     parts_[static_cast<std::size_t>(to)].Join(parts_[0]);
     plain_ = false;
   }
+  void ForgetTensorCore() { parts_[static_cast<std::size_t>(ClockPart::kTensorCore)].Clear(); }
   void Clear() {
     parts_[0].Clear();
     if (!plain_) ClearMore();

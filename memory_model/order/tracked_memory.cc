@@ -11,10 +11,10 @@ const std::string* Tracked::PastName(const AccessEvent& event) const {
   return at == past.end() ? nullptr : &at->second;
 }
 
-AccessSet Tracked::Whole() const { return SetOfAll(info.shape, info.element_bytes); }
+AccessSet Tracked::Whole() const { return SetOfAll(info.shape, info.element_size); }
 
 AccessSet Tracked::SetOf(const AsyncOperand& operand) const {
-  return SetOfOperand(operand, info.shape, info.element_bytes);
+  return SetOfOperand(operand, info.shape, info.element_size);
 }
 
 Tracked& TrackedMemory::Begin(BufferId id, TrackedBuffer buffer) {
@@ -27,7 +27,7 @@ void TrackedMemory::Adopt(BufferId id, TrackedBuffer buffer) {
   const TrackedBuffer& info = tracked.info;
   const auto arena = arenas_.find(info.arena);
   if (arena == arenas_.end()) return;
-  for (ArenaPast::Use& use : arena->second.Take({info.shape, info.element_bytes, info.offset})) {
+  for (ArenaPast::Use& use : arena->second.Take(info.layout())) {
     tracked.history.Remember(use.event, use.set);
     tracked.past.emplace_back(use.event, std::move(use.object));
   }
@@ -50,7 +50,7 @@ absl::Span<const AccessConflict> TrackedMemory::Free(Tracked* buffer, const Acce
   if (buffer->info.arena >= 0 && buffer->freed_by.empty()) KeepPast(*buffer, vantage);
   const absl::Span<const AccessConflict> conflicts = Access(buffer, event, buffer->Whole(), vantage);
   buffer->freed = event;
-  buffer->history = AccessHistory(buffer->info.shape, buffer->info.element_bytes);
+  buffer->history = AccessHistory(buffer->info.shape, buffer->info.element_size);
   return conflicts;
 }
 
@@ -62,8 +62,7 @@ void TrackedMemory::KeepPast(const Tracked& buffer, const Vantage& vantage) {
     const std::string* past = buffer.PastName(event);
     uses.push_back({event, set, past == nullptr ? buffer.info.name : *past});
   });
-  const TrackedBuffer& info = buffer.info;
-  arenas_[info.arena].Add({info.shape, info.element_bytes, info.offset}, std::move(uses));
+  arenas_[buffer.info.arena].Add(buffer.info.layout(), std::move(uses));
 }
 
 std::size_t TrackedMemory::known() const {

@@ -1,7 +1,7 @@
 // What was done to each buffer, as far as it can still matter, from its allocation to its end, and to bytes of shared
-// memory that others had before it. It is told of accesses with what their agents know, and answers which earlier ones
-// that does not order. It knows no agents: who they are and what is said of them is AccessFindings'. Plain data: a copy
-// is a snapshot. Based on access_history.h and arena_past.h, whose limits it has.
+// or tensor memory that others had before it. It is told of accesses with what their agents know, and answers which
+// earlier ones that does not order. It knows no agents: who they are and what is said of them is AccessFindings'. Plain
+// data: a copy is a snapshot. Based on access_history.h and arena_past.h, whose limits it has.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_TRACKED_MEMORY_H_
 #define PALLADION_MEMORY_MODEL_ORDER_TRACKED_MEMORY_H_
 
@@ -18,6 +18,7 @@
 #include "memory_model/order/fence_rule.h"
 #include "memory_model/order/places.h"
 #include "semantics/base/ids.h"
+#include "semantics/base/units.h"
 #include "semantics/port/async.h"
 
 namespace palladion::memory_model {
@@ -26,18 +27,21 @@ namespace palladion::memory_model {
 struct TrackedBuffer {
   std::string name;  // the user's
   std::vector<std::int64_t> shape;
-  std::int64_t element_bytes = 4;
+  ElementSize element_size{4};
   ProxySpace space = ProxySpace::kPlain;
   Place place;
   // Whose bytes it has: those of this arena, from there on. -1: bytes that were nobody's before.
   std::int32_t arena = -1;
-  std::int64_t offset = 0;
+  ByteCount offset;
+  const TensorCells* cells = nullptr;  // where they lie in an arena that is tensor memory
+
+  ArenaLayout layout() const { return {shape, element_size, offset, cells}; }
 };
 
 // A buffer with what was done to it.
 class Tracked {
  public:
-  explicit Tracked(TrackedBuffer buffer) : info(std::move(buffer)), history(info.shape, info.element_bytes) {}
+  explicit Tracked(TrackedBuffer buffer) : info(std::move(buffer)), history(info.shape, info.element_size) {}
 
   // What its bytes were when that was done to them, by the user's name; nullptr: this buffer.
   const std::string* PastName(const AccessEvent& event) const;

@@ -14,7 +14,11 @@ constexpr BufferId kBuffer{0}, kNext{1};
 constexpr AgentId kOne{0}, kOther{1};
 
 TrackedBuffer Scratch(std::string name, std::int32_t arena = -1) {
-  return {.name = std::move(name), .shape = {4}, .element_bytes = 4, .space = ProxySpace::kShared, .arena = arena};
+  return {.name = std::move(name),
+          .shape = {4},
+          .element_size = ElementSize(4),
+          .space = ProxySpace::kShared,
+          .arena = arena};
 }
 
 AccessEvent Event(AgentId who, AccessKind kind, std::int32_t line) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "semantics/base/units.h"
 
 namespace palladion::memory_model {
 
@@ -60,10 +61,11 @@ std::string Describe(const AccessBox& box);  // "[0:64, 3, 0:128:2]"
 
 // Calls f(begin, end), in bytes and ascending, for each longest contiguous run.
 template <class F>
-void ForEachRun(const AccessBox& box, absl::Span<const std::int64_t> shape, std::int64_t element_bytes, const F& f);
+void ForEachRun(const AccessBox& box, absl::Span<const std::int64_t> shape, ElementSize element_size, const F& f);
 
 template <class F>
-void ForEachRun(const AccessBox& box, absl::Span<const std::int64_t> shape, std::int64_t element_bytes, const F& f) {
+void ForEachRun(const AccessBox& box, absl::Span<const std::int64_t> shape, ElementSize element_size, const F& f) {
+  const std::int64_t element_bytes = element_size.value();
   std::array<std::int64_t, kMaxHistoryRank + 1> stride;  // bytes; [rank]: an element
   stride[static_cast<std::size_t>(box.rank)] = element_bytes;
   std::size_t inner = static_cast<std::size_t>(box.rank);  // dimensions from here on are one run

@@ -68,7 +68,7 @@ class TwoHistories {
   AgentTable agents_;
   std::vector<AgentId> ids_;
   ClockBundle channel_;
-  AccessHistory together_{Shape{3, 12, 2}, 2}, apart_{Shape{3, 12, 2}, 2};
+  AccessHistory together_{Shape{3, 12, 2}, ElementSize(2)}, apart_{Shape{3, 12, 2}, ElementSize(2)};
   AccessEvent event_;
   bool operation_ = false;
   std::int32_t line_ = 1;

@@ -66,8 +66,9 @@ Lanes LanesOf(const BoxAccess& access, const BoxReach& reach) {
   return lanes;
 }
 
-AccessSet BytesOf(absl::Span<const std::int64_t> shape, std::int64_t element_bytes, const BoxAccess& access,
+AccessSet BytesOf(absl::Span<const std::int64_t> shape, ElementSize element_size, const BoxAccess& access,
                   const BoxReach& reach) {
+  const std::int64_t element_bytes = element_size.value();
   std::vector<ByteRange> ranges;
   ForEachElement(access, reach, [&](const std::array<std::int64_t, kMaxBoxRank>& at) {
     std::int64_t flat = 0;
@@ -99,17 +100,17 @@ AccessSet AccessSet::Of(std::vector<ByteRange> ranges) {
   return set;
 }
 
-AccessSet SetOf(absl::Span<const std::int64_t> shape, std::int64_t element_bytes, const BoxAccess& access,
+AccessSet SetOf(absl::Span<const std::int64_t> shape, ElementSize element_size, const BoxAccess& access,
                 const BoxReach& reach) {
   if (reach.empty || reach.none_copied) return {};
   const bool fits = FitsBox(shape);
-  if (!fits && access.mask.lanes == nullptr) return BytesOf(shape, element_bytes, access, reach);
+  if (!fits && access.mask.lanes == nullptr) return BytesOf(shape, element_size, access, reach);
   const std::array<Range, kMaxBoxRank>* span = &reach.copy;
   Lanes lanes;
   if (access.mask.lanes != nullptr) {
     lanes = LanesOf(access, reach);
     if (lanes.on == 0) return {};
-    if (!fits || lanes.on != lanes.in_span) return BytesOf(shape, element_bytes, access, reach);
+    if (!fits || lanes.on != lanes.in_span) return BytesOf(shape, element_size, access, reach);
     span = &lanes.span;
   }
   AccessSet set;

@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "memory_model/sets/access_box.h"
 #include "memory_model/sets/box.h"
+#include "semantics/base/units.h"
 #include "semantics/port/machine.h"
 
 namespace palladion::memory_model {
@@ -30,7 +31,7 @@ struct AccessSet {
 };
 
 // `reach` is ReachOf(shape, access).
-AccessSet SetOf(absl::Span<const std::int64_t> shape, std::int64_t element_bytes, const BoxAccess& access,
+AccessSet SetOf(absl::Span<const std::int64_t> shape, ElementSize element_size, const BoxAccess& access,
                 const BoxReach& reach);
 AccessSet SetOf(const PointAccess& access);
 

@@ -21,6 +21,12 @@ BoxReach ReachOf(absl::Span<const std::int64_t> shape, const BoxAccess& access) 
   for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
     const std::int64_t start = access.start[d], count = access.count[d], step = access.step[d];
     reach.empty |= count == 0;
+    const bool inside = count > 0 && step >= 0 && start >= std::max<std::int64_t>(0, access.lower[d]) &&
+                        start + (count - 1) * step < std::min(shape[d], access.upper[d]);
+    if (inside) {  // as most are
+      reach.legal[d] = reach.copy[d] = {0, count};
+      continue;
+    }
     const bool pads = access.outside != Outside::kError;
     const std::int64_t low = pads ? access.lower[d] : std::max<std::int64_t>(0, access.lower[d]);
     const std::int64_t high = pads ? access.upper[d] : std::min(shape[d], access.upper[d]);
@@ -33,7 +39,8 @@ BoxReach ReachOf(absl::Span<const std::int64_t> shape, const BoxAccess& access) 
   return reach;
 }
 
-BoxLayout LayoutOf(const BoxAccess& access, std::size_t element_bytes) {
+BoxLayout LayoutOf(const BoxAccess& access, ElementSize element_size) {
+  const std::size_t element_bytes = element_size.size();
   BoxLayout layout;
   for (int j = access.value_rank; j-- > 0;) {
     const auto i = static_cast<std::size_t>(j);

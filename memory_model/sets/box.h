@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "semantics/base/units.h"
 #include "semantics/port/machine.h"
 
 namespace palladion::memory_model {
@@ -34,7 +35,7 @@ struct BoxLayout {
   std::size_t elements = 1;
 };
 
-BoxLayout LayoutOf(const BoxAccess& access, std::size_t element_bytes);
+BoxLayout LayoutOf(const BoxAccess& access, ElementSize element_size);
 
 }  // namespace palladion::memory_model
 

@@ -6,12 +6,13 @@
 
 #include "absl/types/span.h"
 #include "memory_model/sets/access_set.h"
+#include "semantics/base/units.h"
 #include "semantics/port/async.h"
 
 namespace palladion::memory_model {
 
-AccessSet SetOfAll(absl::Span<const std::int64_t> shape, std::int64_t element_bytes);
-AccessSet SetOfOperand(const AsyncOperand& operand, absl::Span<const std::int64_t> shape, std::int64_t element_bytes);
+AccessSet SetOfAll(absl::Span<const std::int64_t> shape, ElementSize element_size);
+AccessSet SetOfOperand(const AsyncOperand& operand, absl::Span<const std::int64_t> shape, ElementSize element_size);
 
 }  // namespace palladion::memory_model
 

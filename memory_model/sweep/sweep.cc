@@ -85,12 +85,12 @@ void Sweep::Watch(const Memory& memory, BufferId buffer, Sharing sharing) {
   if (Find(buffer) != nullptr) return;
   Watched watched{.id = buffer, .sharing = sharing};
   watched.shape.assign(memory.ShapeOf(buffer).begin(), memory.ShapeOf(buffer).end());
-  for (std::int64_t size : watched.shape) watched.elements *= size;
-  watched.element_bytes = watched.unit_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(buffer));
+  for (std::int64_t size : watched.shape) watched.elements = size * watched.elements;
+  watched.element_size = watched.unit_size = memory.ElementSizeOf(buffer);
   const BoxList none(std::max(1, static_cast<int>(watched.shape.size())));
   watched.theirs.assign(3, none);
   watched.mine.assign(3, none);
-  if (clock_.returns()) watched.owners = std::make_unique<UnitOwners>(watched.elements, clock_.returns());
+  if (clock_.returns()) watched.owners = std::make_unique<UnitOwners>(watched.elements.value(), clock_.returns());
   watched_of_.resize(std::max(watched_of_.size(), buffer.index() + 1), -1);
   watched_of_[buffer.index()] = static_cast<int>(watched_.size());
   watched_.push_back(std::move(watched));
@@ -121,7 +121,7 @@ void Sweep::EndTask() {
 
 // From lists to one word for each element.
 void Sweep::UseOwners(Watched& watched, std::uint32_t task_of_mine) {
-  watched.owners = std::make_unique<UnitOwners>(watched.elements, clock_.returns());
+  watched.owners = std::make_unique<UnitOwners>(watched.elements.value(), clock_.returns());
   Conflicts known;
   const auto move = [&](std::vector<BoxList>& lists, std::uint32_t task) {
     for (std::size_t k = 0; k < 3; ++k) {
@@ -142,10 +142,10 @@ void Sweep::UseOwners(Watched& watched, std::uint32_t task_of_mine) {
 }
 
 // Some view sees smaller pieces than the elements.
-void Sweep::Refine(Watched& watched, std::int64_t unit_bytes) {
+void Sweep::Refine(Watched& watched, ElementSize unit_size) {
   if (watched.owners == nullptr) UseOwners(watched, clock_.task());
-  watched.owners->Refine(static_cast<int>(watched.unit_bytes / unit_bytes));
-  watched.unit_bytes = unit_bytes;
+  watched.owners->Refine(static_cast<int>(watched.unit_size.value() / unit_size.value()));
+  watched.unit_size = unit_size;
 }
 
 // False where the lists have become too long: nothing has been recorded then, and the owners are in use.
@@ -203,7 +203,7 @@ void Sweep::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach,
   Conflicts conflicts;
   if (extent == Extent::kScattered && watched->owners == nullptr) UseOwners(*watched, clock_.task());
   if (watched->owners != nullptr || !TouchBox(*watched, kind, box, &conflicts)) {
-    const std::int64_t scale = watched->element_bytes / watched->unit_bytes;
+    const std::int64_t scale = watched->element_size.value() / watched->unit_size.value();
     const auto touch = [&](std::int64_t first, std::int64_t last) {
       TouchUnits(*watched, kind, first * scale, last * scale, &conflicts);
     };
@@ -227,7 +227,7 @@ void Sweep::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach,
 void Sweep::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
   Watched* watched = Find(access.buffer);
   if (watched == nullptr) return;
-  std::int64_t runs = 0, first_byte = 0, last_byte = 0, unit = watched->unit_bytes;
+  std::int64_t runs = 0, first_byte = 0, last_byte = 0, unit = watched->unit_size.value();
   VisitBytes(access, [&](std::int64_t first, std::int64_t last) {
     if (runs++ == 0) first_byte = first, last_byte = last;
     unit = std::gcd(unit, std::gcd(first, last));
@@ -235,10 +235,10 @@ void Sweep::Points(AccessKind kind, const PointAccess& access, const std::byte*)
   if (runs == 0) return;
   ++accesses_;
   watched->touched = true;
-  if (unit != watched->unit_bytes) Refine(*watched, unit);
+  if (unit != watched->unit_size.value()) Refine(*watched, ElementSize(unit));
   Conflicts conflicts;
   ElementBox box;
-  const std::int64_t bytes = watched->element_bytes;
+  const std::int64_t bytes = watched->element_size.value();
   const bool is_box =
       runs == 1 && watched->owners == nullptr && BoxOfRun(watched->shape, first_byte / bytes, last_byte / bytes, &box);
   if (watched->owners == nullptr && !is_box) UseOwners(*watched, clock_.task());
@@ -253,16 +253,17 @@ void Sweep::Points(AccessKind kind, const PointAccess& access, const std::byte*)
 void Sweep::Record(const Watched& watched, AccessKind kind, const Conflicts& conflicts, const ElementBox* box,
                    const Site& site) {
   const bool own = watched.sharing == Sharing::kOwn;
-  const auto scale = watched.owners == nullptr ? watched.element_bytes : watched.unit_bytes;
+  const ElementSize unit = watched.owners == nullptr ? watched.element_size : watched.unit_size;
+  const auto byte = [&](std::int64_t number) { return ElementCount(number) * unit; };
   if (conflicts.write_write >= 0)
-    RecordOne(watched, ConflictRule::kWriteWrite, kind, conflicts.write_write * scale, box, site);
+    RecordOne(watched, ConflictRule::kWriteWrite, kind, byte(conflicts.write_write), box, site);
   if (conflicts.read_write >= 0)
-    RecordOne(watched, own ? ConflictRule::kInherited : ConflictRule::kReadWrite, kind, conflicts.read_write * scale,
-              box, site);
+    RecordOne(watched, own ? ConflictRule::kInherited : ConflictRule::kReadWrite, kind, byte(conflicts.read_write), box,
+              site);
 }
 
-void Sweep::RecordOne(const Watched& watched, ConflictRule rule, AccessKind kind, std::int64_t byte,
-                      const ElementBox* box, const Site& site) {
+void Sweep::RecordOne(const Watched& watched, ConflictRule rule, AccessKind kind, ByteCount byte, const ElementBox* box,
+                      const Site& site) {
   for (SweepConflict& known : conflicts_) {
     if (known.rule != rule || known.buffer != watched.id || known.kind != kind || known.loc != site.loc ||
         known.text_line != site.text_line)
@@ -272,9 +273,8 @@ void Sweep::RecordOne(const Watched& watched, ConflictRule rule, AccessKind kind
   }
   const absl::Span<const std::int64_t> program = clock_.program();
   ElementBox element;
-  if (box == nullptr &&
-      BoxOfRun(watched.shape, byte / watched.element_bytes, byte / watched.element_bytes + 1, &element))
-    box = &element;
+  const std::int64_t at = (byte / watched.element_size).value();
+  if (box == nullptr && BoxOfRun(watched.shape, at, at + 1, &element)) box = &element;
   conflicts_.push_back({.rule = rule,
                         .buffer = watched.id,
                         .kind = kind,

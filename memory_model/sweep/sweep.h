@@ -21,6 +21,7 @@
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
+#include "semantics/base/units.h"
 
 namespace palladion::memory_model {
 
@@ -66,7 +67,7 @@ struct SweepConflict {
   ConflictRule rule = ConflictRule::kWriteWrite;
   BufferId buffer;
   AccessKind kind = AccessKind::kWrite;  // of the later access, like all that follows
-  std::int64_t byte = 0;                 // of the buffer: one byte that both touch
+  ByteCount byte;                        // of the buffer: one byte that both touch
   std::string box;                       // what the later access touches
   std::vector<std::int64_t> program;
   LocId loc;
@@ -99,8 +100,9 @@ class Sweep final : public AccessObserver {
     BufferId id;
     Sharing sharing = Sharing::kShared;
     std::vector<std::int64_t> shape;
-    std::int64_t elements = 1, element_bytes = 1, unit_bytes = 1;
-    bool touched = false;  // by the current task
+    ElementCount elements{1};
+    ElementSize element_size{1}, unit_size{1};  // units: what owners count, elements or parts of them
+    bool touched = false;                       // by the current task
     // In this order: read, written, updated atomically.
     std::vector<BoxList> theirs, mine;
     std::unique_ptr<UnitOwners> owners;  // instead of the lists, when they have become too long
@@ -113,12 +115,12 @@ class Sweep final : public AccessObserver {
   }
   void EndTask();
   void UseOwners(Watched& watched, std::uint32_t task_of_mine);
-  void Refine(Watched& watched, std::int64_t unit_bytes);
+  void Refine(Watched& watched, ElementSize unit_size);
   bool TouchBox(Watched& watched, AccessKind kind, const ElementBox& box, Conflicts* conflicts);
   void TouchUnits(Watched& watched, AccessKind kind, std::int64_t first, std::int64_t last, Conflicts* conflicts);
   void Record(const Watched& watched, AccessKind kind, const Conflicts& conflicts, const ElementBox* box,
               const Site& site);
-  void RecordOne(const Watched& watched, ConflictRule rule, AccessKind kind, std::int64_t byte, const ElementBox* box,
+  void RecordOne(const Watched& watched, ConflictRule rule, AccessKind kind, ByteCount byte, const ElementBox* box,
                  const Site& site);
 
   TaskClock clock_;

@@ -131,9 +131,9 @@ void CompareRandomly(std::uint64_t seed, bool returns, int* with, int* without) 
   for (const SweepConflict& conflict : x.conflicts()) {
     (conflict.rule == ConflictRule::kWriteWrite ? found_write_write : found_read_write) = true;
     if (returns) continue;
-    EXPECT_TRUE(conflict.rule == ConflictRule::kWriteWrite ? oracle.WriteWrite(conflict.byte)
-                                                           : oracle.ReadWrite(conflict.byte))
-        << "seed " << seed << " byte " << conflict.byte;
+    EXPECT_TRUE(conflict.rule == ConflictRule::kWriteWrite ? oracle.WriteWrite(conflict.byte.value())
+                                                           : oracle.ReadWrite(conflict.byte.value()))
+        << "seed " << seed << " byte " << conflict.byte.value();
   }
   if (returns) {  // after a first conflict of one kind, another may be said to be of the other kind
     EXPECT_EQ(write_write || read_write, found_write_write || found_read_write) << "seed " << seed;

@@ -36,7 +36,7 @@ TEST(Sweep, TwoTasksWriteOneElement) {
   ASSERT_EQ(1u, x.conflicts().size());
   const SweepConflict& conflict = x.conflicts()[0];
   EXPECT_EQ(ConflictRule::kWriteWrite, conflict.rule);
-  EXPECT_EQ((3 * 8 + 4) * 4, conflict.byte);
+  EXPECT_EQ((3 * 8 + 4) * 4, conflict.byte.value());
   EXPECT_EQ("[3:8, 4:8]", conflict.box);
   EXPECT_EQ((Ints{3}), conflict.program);
   EXPECT_EQ(7, conflict.text_line);
@@ -51,7 +51,7 @@ TEST(Sweep, ReadersAndWritersInEitherOrder) {
     x.Do(read_first ? AccessKind::kWrite : AccessKind::kRead, x.Box({0}, {3}));
     ASSERT_EQ(1u, x.conflicts().size());
     EXPECT_EQ(ConflictRule::kReadWrite, x.conflicts()[0].rule);
-    EXPECT_EQ(8, x.conflicts()[0].byte);
+    EXPECT_EQ(8, x.conflicts()[0].byte.value());
   }
 }
 
@@ -124,7 +124,7 @@ TEST(Sweep, MaskedOffLanesAreNoAccess) {
   x.Begin({2});
   x.Do(AccessKind::kWrite, Ints{0, 4, 8}, 4, odd);
   ASSERT_EQ(1u, x.conflicts().size());
-  EXPECT_EQ(4, x.conflicts()[0].byte);
+  EXPECT_EQ(4, x.conflicts()[0].byte.value());
 }
 
 TEST(Sweep, InterleavedColumns) {
@@ -149,7 +149,7 @@ TEST(Sweep, HalvesOfAnElement) {
   x.Begin({2});
   x.Read(x.Box({1}, {1}));
   ASSERT_EQ(1u, x.conflicts().size());
-  EXPECT_EQ(4, x.conflicts()[0].byte);
+  EXPECT_EQ(4, x.conflicts()[0].byte.value());
 }
 
 TEST(Sweep, MemoryOfATasksOwnMayBeWrittenByAll) {
@@ -168,7 +168,7 @@ TEST(Sweep, MemoryOfATasksOwnMayBeWrittenByAll) {
   x.Read(x.Box({0}, {6}));
   ASSERT_EQ(1u, x.conflicts().size());
   EXPECT_EQ(ConflictRule::kInherited, x.conflicts()[0].rule);
-  EXPECT_EQ(16, x.conflicts()[0].byte);
+  EXPECT_EQ(16, x.conflicts()[0].byte.value());
 }
 
 // The black cells of a board: no two of them make a box, so the lists give way to owners on the way.
@@ -189,8 +189,8 @@ TEST(Sweep, ManyBoxesThatDoNotMerge) {
     x.Begin({202});
     x.Write(x.Box({0, 0}, {1, 1}));
     ASSERT_EQ(2u, x.conflicts().size());
-    EXPECT_EQ((3 * 16 + 3) * 4, x.conflicts()[0].byte);
-    EXPECT_EQ(0, x.conflicts()[1].byte);
+    EXPECT_EQ((3 * 16 + 3) * 4, x.conflicts()[0].byte.value());
+    EXPECT_EQ(0, x.conflicts()[1].byte.value());
   }
 }
 
@@ -221,7 +221,7 @@ TEST(Sweep, AListThatGivesWayWithinATask) {
   EXPECT_TRUE(x.conflicts().empty());
   x.Read(x.Box({98, 0}, {2, 2}));
   ASSERT_EQ(1u, x.conflicts().size());
-  EXPECT_EQ(99 * 2 * 4, x.conflicts()[0].byte);
+  EXPECT_EQ(99 * 2 * 4, x.conflicts()[0].byte.value());
   x.Begin({2});
   x.Write(x.Box({0, 0}, {1, 1}));
   ASSERT_EQ(2u, x.conflicts().size());

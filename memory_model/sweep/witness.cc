@@ -9,8 +9,8 @@
 namespace palladion::memory_model {
 void Witness::Ask(const Memory& memory, const SweepConflict& conflict) {
   Question question{.buffer = conflict.buffer, .byte = conflict.byte};
-  question.index = IndexOfElement(memory.ShapeOf(conflict.buffer),
-                                  conflict.byte / static_cast<std::int64_t>(memory.ElementBytesOf(conflict.buffer)));
+  const ElementCount element = conflict.byte / memory.ElementSizeOf(conflict.buffer);
+  question.index = IndexOfElement(memory.ShapeOf(conflict.buffer), element.value());
   question.program = conflict.program;
   question.kind = conflict.kind;
   question.text_line = conflict.text_line;
@@ -22,11 +22,10 @@ void Witness::Ask(const Memory& memory, const SweepConflict& conflict) {
   questions_.push_back(std::move(question));
 }
 
-void Witness::AskFirstWriter(const Memory& memory, BufferId buffer, std::int64_t byte,
+void Witness::AskFirstWriter(const Memory& memory, BufferId buffer, ByteCount byte,
                              absl::Span<const std::int64_t> program) {
   Question question{.buffer = buffer, .byte = byte};
-  question.index =
-      IndexOfElement(memory.ShapeOf(buffer), byte / static_cast<std::int64_t>(memory.ElementBytesOf(buffer)));
+  question.index = IndexOfElement(memory.ShapeOf(buffer), (byte / memory.ElementSizeOf(buffer)).value());
   question.program.assign(program.begin(), program.end());
   question.wanted = kWriteKind;
   question.same_task = true;
@@ -67,11 +66,11 @@ void Witness::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reac
 }
 
 void Witness::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
-  const auto piece = static_cast<std::int64_t>(access.piece_bytes);
+  const ByteCount piece(static_cast<std::int64_t>(access.piece_bytes));
   for (Question& question : questions_) {
     if (question.buffer != access.buffer) continue;
     for (std::size_t p = 0; p < access.offset.size(); ++p) {
-      const std::int64_t offset = access.offset[p];
+      const ByteCount offset(access.offset[p]);
       if (!Touches(access, p) || question.byte < offset || question.byte >= offset + piece) continue;
       Consider(question, kind, access.site, Cat("[", absl::StrJoin(question.index, ", "), "]"));
       break;

@@ -31,7 +31,7 @@ class Witness final : public AccessObserver {
   // Before the first program; the memory must be bound as in the first run. Questions are numbered from 0.
   void Ask(const Memory& memory, const SweepConflict& conflict);
   // Who wrote the byte first in the task of `program`.
-  void AskFirstWriter(const Memory& memory, BufferId buffer, std::int64_t byte, absl::Span<const std::int64_t> program);
+  void AskFirstWriter(const Memory& memory, BufferId buffer, ByteCount byte, absl::Span<const std::int64_t> program);
 
   // The other access: the earliest that is in conflict with it; of inherited memory, the latest write before it.
   // Nothing where there is none: what the sweep found was no conflict of this kind.
@@ -46,7 +46,7 @@ class Witness final : public AccessObserver {
  private:
   struct Question {
     BufferId buffer;
-    std::int64_t byte = 0;
+    ByteCount byte;
     std::vector<std::int64_t> index;  // of its element
     std::vector<std::int64_t> program;
     AccessKind kind = AccessKind::kWrite;  // of the later access

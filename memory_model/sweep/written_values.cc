@@ -21,13 +21,13 @@ bool IsUndefined(const Access& access, std::size_t lane) {
 void WrittenValues::Watch(const Memory& memory, BufferId id) {
   const auto known = [&](const Buffer& buffer) { return buffer.id == id; };
   if (std::any_of(buffers_.begin(), buffers_.end(), known)) return;
-  Buffer buffer{.id = id, .element_bytes = static_cast<std::int64_t>(memory.ElementBytesOf(id))};
+  Buffer buffer{.id = id, .element_size = memory.ElementSizeOf(id)};
   std::size_t elements = 1;
   for (std::int64_t size : memory.ShapeOf(id)) {
     buffer.shape.push_back(size);
     elements *= static_cast<std::size_t>(size);
   }
-  const std::size_t bytes = elements * memory.ElementBytesOf(id);
+  const std::size_t bytes = elements * buffer.element_size.size();
   buffer.first.resize(bytes);
   buffer.written.resize(bytes);
   buffer.writer.resize(elements);
@@ -58,10 +58,11 @@ void WrittenValues::Box(std::uint32_t writer, AccessKind kind, const BoxAccess& 
   for (Buffer& buffer : buffers_) {
     if (buffer.id != access.buffer) continue;
     buffer.undefined |= (access.defined != nullptr && access.defined->any) || access.mask.lanes_undefined != nullptr;
-    const std::int64_t bytes = buffer.element_bytes;
+    const std::int64_t bytes = buffer.element_size.value();
     VisitElements(access, reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
       const bool equals_nothing = kind == AccessKind::kAtomic || IsUndefined(access, static_cast<std::size_t>(lane));
-      Compare(buffer, writer, element * bytes, {value + lane * bytes, static_cast<std::size_t>(bytes)}, equals_nothing);
+      Compare(buffer, writer, ElementCount(element) * buffer.element_size,
+              {value + lane * bytes, static_cast<std::size_t>(bytes)}, equals_nothing);
     });
   }
 }
@@ -75,16 +76,28 @@ void WrittenValues::Points(std::uint32_t writer, AccessKind kind, const PointAcc
     for (std::size_t p = 0; p < access.offset.size(); ++p) {
       if (!Touches(access, p)) continue;
       const bool equals_nothing = kind == AccessKind::kAtomic || IsUndefined(access, p / access.pieces_per_element);
-      Compare(buffer, writer, access.offset[p],
+      Compare(buffer, writer, ByteCount(access.offset[p]),
               {value + static_cast<std::int64_t>(p) * piece, static_cast<std::size_t>(piece)}, equals_nothing);
     }
+    CountRepeated(access, &buffer);
   }
 }
 
-void WrittenValues::Compare(Buffer& buffer, std::uint32_t writer, std::int64_t byte, absl::Span<const std::byte> value,
+void WrittenValues::CountRepeated(const PointAccess& access, Buffer* buffer) {
+  std::vector<std::int64_t> places;
+  for (std::size_t p = 0; p < access.offset.size(); ++p) {
+    if (Touches(access, p)) places.push_back(access.offset[p]);
+  }
+  std::sort(places.begin(), places.end());
+  for (std::size_t i = 1; i < places.size(); ++i) {
+    if (places[i] == places[i - 1])
+      buffer->several[static_cast<std::size_t>(places[i] / buffer->element_size.value())] = 1;
+  }
+}
+
+void WrittenValues::Compare(Buffer& buffer, std::uint32_t writer, ByteCount byte, absl::Span<const std::byte> value,
                             bool equals_nothing) {
-  const auto element = static_cast<std::size_t>(byte / buffer.element_bytes);
-  const auto at = static_cast<std::size_t>(byte);
+  const std::size_t element = (byte / buffer.element_size).size(), at = byte.size();
   if (buffer.writer[element] == 0) buffer.writer[element] = writer;
   if (buffer.writer[element] != writer) buffer.several[element] = 1;
   for (std::size_t b = 0; b < value.size(); ++b) {

@@ -11,6 +11,7 @@
 
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/memory.h"
+#include "semantics/base/units.h"
 
 namespace palladion::memory_model {
 
@@ -32,7 +33,7 @@ class WrittenValues {
  private:
   struct Buffer {
     BufferId id;
-    std::int64_t element_bytes = 1;
+    ElementSize element_size{1};
     std::vector<std::int64_t> shape;
     std::vector<std::byte> first;               // the bytes written first
     std::vector<std::uint8_t> written;          // by byte
@@ -40,8 +41,10 @@ class WrittenValues {
     std::vector<std::uint8_t> several, varied;  // by element: writers, values
     bool undefined = false;
   };
-  static void Compare(Buffer& buffer, std::uint32_t writer, std::int64_t byte, absl::Span<const std::byte> value,
+  static void Compare(Buffer& buffer, std::uint32_t writer, ByteCount byte, absl::Span<const std::byte> value,
                       bool equals_nothing);
+  // What one access writes twice has several writers: an engine's have no order among themselves.
+  static void CountRepeated(const PointAccess& access, Buffer* buffer);
 
   std::vector<Buffer> buffers_;
 };

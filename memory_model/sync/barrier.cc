@@ -13,12 +13,12 @@ void Barrier::Arrive(AgentId by, const ClockBundle& clock, std::int64_t amount, 
   last_arrival_ = {by, site};
   arrivals_race_ |= !clock[ClockPart::kGeneric].Covers(last_[ClockPart::kGeneric]);
   while (amount > 0) {
-    if (spec_.orders_tensor_core) {
+    if (spec_->orders_tensor_core) {
       gathering_.Join(clock);
     } else {
       gathering_.JoinWithoutTensorCore(clock);
     }
-    const std::int64_t all = spec_.num_arrivals * spec_.units, now = std::min(amount, all - arrived_);
+    const std::int64_t all = spec_->num_arrivals * spec_->units, now = std::min(amount, all - arrived_);
     arrived_ += now;
     amount -= now;
     if (arrived_ == all) Complete({by, site}, agents, log);
@@ -33,7 +33,7 @@ void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) 
   if (!seen) {
     forgiven_ = completed_;
     Report(FindingCode::kBarrierDouble, Severity::kDefect, Confidence::kProved, last_by_, by,
-           Cat("barrier ", spec_.name, " completes for the ", completed_ + 1,
+           Cat("barrier ", spec_->name, " completes for the ", completed_ + 1,
                ". time, and nobody has waited for the completion before"),
            "", Cat(WaitCall(), " for each completion before the arrivals of the next"), agents, log);
   }
@@ -59,7 +59,7 @@ void Barrier::CheckOrder(const By& by, const AgentTable& agents, FindingLog* log
     if (waiter.seen != completed_ || gathering_[ClockPart::kGeneric].Covers(Epoch{waiter.who, waiter.time})) continue;
     Report(ordered ? FindingCode::kBarrierPhaseSkip : FindingCode::kBarrierDouble, Severity::kDefect,
            Confidence::kPredicted, {waiter.who, waiter.site}, by,
-           Cat("barrier ", spec_.name, " may complete for the ", completed_ + 1, ". time before ",
+           Cat("barrier ", spec_->name, " may complete for the ", completed_ + 1, ". time before ",
                agents.NameOf(waiter.who), " has waited for the completion before"),
            Cat("the wait of ", agents.NameOf(waiter.who),
                " came first in this run, but nothing orders the arrival after it"),
@@ -102,7 +102,7 @@ void Barrier::Wait(AgentId agent, const CodeSite& site, AgentTable* agents, Find
     waiter.by_warp.clear();
   } else if (completed_ - seen > 1) {
     Report(FindingCode::kBarrierPhaseSkip, Severity::kDefect, Confidence::kProved, last_by_, {agent, site},
-           Cat(agents->NameOf(agent), " waits for completion ", seen + 1, " of barrier ", spec_.name, ", which has ",
+           Cat(agents->NameOf(agent), " waits for completion ", seen + 1, " of barrier ", spec_->name, ", which has ",
                completed_),
            "hardware keeps only whether that number is odd: the wait would hang, or be taken for another one",
            Cat(WaitCall(), " once for each completion, in everyone who waits"), *agents, log);
@@ -120,7 +120,7 @@ void Barrier::CheckWarps(const Waiter& waiter, const CodeSite& site, const Agent
   }
   Report(FindingCode::kBarrierPhaseSkip, Severity::kDefect, Confidence::kProved, {waiter.who, waiter.site},
          {waiter.who, site},
-         Cat(agents.NameOf(waiter.who), " waits for barrier ", spec_.name,
+         Cat(agents.NameOf(waiter.who), " waits for barrier ", spec_->name,
              ", of which its warps have seen different completions (", seen, ")"),
          "each warp waits for the completion after the last that it has seen: they would wait for different ones",
          "let all warps wait equally often, or only one warp wait from then on", agents, log);
@@ -148,16 +148,16 @@ void Barrier::Join(AgentId thread, absl::Span<const AgentId> warps, const AgentT
 }
 
 std::string Barrier::Arrivals(std::int64_t units) const {
-  const std::int64_t whole = units / spec_.units, rest = units % spec_.units, common = std::gcd(rest, spec_.units);
+  const std::int64_t whole = units / spec_->units, rest = units % spec_->units, common = std::gcd(rest, spec_->units);
   if (rest == 0) return Cat(whole);
-  return Cat(whole == 0 ? "" : Cat(whole, " "), rest / common, "/", spec_.units / common);
+  return Cat(whole == 0 ? "" : Cat(whole, " "), rest / common, "/", spec_->units / common);
 }
 
-std::string Barrier::WaitCall() const { return Cat("plgpu.barrier_wait(", spec_.python, ")"); }
+std::string Barrier::WaitCall() const { return Cat("plgpu.barrier_wait(", spec_->python, ")"); }
 
 WaitRecord Barrier::Waiting(AgentId agent, const CodeSite& site, const AgentTable* agents) const {
-  return {agent, Cat("barrier ", spec_.name), Cat("completion ", SeenBy(agent, agents) + 1),
-          Cat(completed_, " completions and ", Arrivals(arrived_), " of ", spec_.num_arrivals, " arrivals"), site};
+  return {agent, Cat("barrier ", spec_->name), Cat("completion ", SeenBy(agent, agents) + 1),
+          Cat(completed_, " completions and ", Arrivals(arrived_), " of ", spec_->num_arrivals, " arrivals"), site};
 }
 
 void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log) {
@@ -166,9 +166,9 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
   const Severity unawaited = ends == Ends::kBlock ? Severity::kNote : Severity::kDefect;
   if (arrived_ > 0) {
     Report(FindingCode::kBarrierPending, Severity::kDefect, Confidence::kProved, last_arrival_, end,
-           Cat("barrier ", spec_.name, " ends with ", Arrivals(arrived_), " of ", spec_.num_arrivals,
+           Cat("barrier ", spec_->name, " ends with ", Arrivals(arrived_), " of ", spec_->num_arrivals,
                " arrivals of completion ", completed_ + 1),
-           "", Cat("let as many arrive as num_arrivals of ", spec_.name, " says"), agents, log);
+           "", Cat("let as many arrive as num_arrivals of ", spec_->name, " says"), agents, log);
   }
   const auto all_of = [&](const Waiter& waiter) {  // whatever any of its warps has seen
     const std::vector<std::uint64_t>& warps = waiter.by_warp;
@@ -178,7 +178,7 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
   for (const Waiter& waiter : waiters_) most = std::max(most, all_of(waiter));
   if (most < completed_) {
     Report(FindingCode::kBarrierUnawaited, unawaited, Confidence::kProved, last_by_, end,
-           Cat("barrier ", spec_.name, " ends with ", completed_, " completions, and only ", most, " waited for"), "",
+           Cat("barrier ", spec_->name, " ends with ", completed_, " completions, and only ", most, " waited for"), "",
            Cat(WaitCall(), " for the last completion, or no arrival for it"), agents, log);
     return;
   }
@@ -187,7 +187,7 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
     if (waiter.ended || seen == completed_) continue;
     Report(FindingCode::kBarrierPhaseSkip, completed_ - seen == 1 ? unawaited : Severity::kDefect, Confidence::kProved,
            last_by_, {waiter.who, waiter.site},
-           Cat(agents.NameOf(waiter.who), " has waited for barrier ", spec_.name, ", but not for its completion ",
+           Cat(agents.NameOf(waiter.who), " has waited for barrier ", spec_->name, ", but not for its completion ",
                completed_),
            "", Cat(WaitCall(), " once for each completion, in everyone who waits"), agents, log);
   }
@@ -213,7 +213,7 @@ void Barrier::Report(FindingCode code, Severity severity, Confidence confidence,
   const auto side = [&](const By& by) {
     return FindingAccess{.kind = AccessKind::kAtomic,
                          .agent = by.who.valid() ? agents.NameOf(by.who) : "the end of its scope",
-                         .object = spec_.name,
+                         .object = spec_->name,
                          .loc = by.site.loc,
                          .text_line = by.site.text_line};
   };

@@ -9,7 +9,9 @@
 #define PALLADION_MEMORY_MODEL_SYNC_BARRIER_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -30,7 +32,9 @@ struct BarrierSpec {
 
 class Barrier {
  public:
-  Barrier(BarrierId id, BarrierSpec spec) : id_(id), spec_(std::move(spec)) {}
+  // Many have the same: an array's element, in each block.
+  using Spec = std::shared_ptr<const BarrierSpec>;
+  Barrier(BarrierId id, Spec spec) : id_(id), spec_(std::move(spec)) {}
 
   // `clock` is what the arriver knows: an agent's clock (it ticks afterwards), or an operation's completion. `amount`
   // is in units.
@@ -72,7 +76,7 @@ class Barrier {
     for (const Waiter& waiter : waiters_) f(waiter.who);
   }
 
-  const BarrierSpec& spec() const { return spec_; }
+  const BarrierSpec& spec() const { return *spec_; }
   std::uint64_t completed() const { return completed_; }
   std::int64_t arrived() const { return arrived_; }  // units, in the phase under way
 
@@ -103,7 +107,7 @@ class Barrier {
               std::string message, std::string why, std::string fix, const AgentTable& agents, FindingLog* log) const;
 
   BarrierId id_;
-  BarrierSpec spec_;
+  Spec spec_;
   std::uint64_t completed_ = 0;
   std::uint64_t forgiven_ = 0;  // completions that a finding told of: nobody need see them
   std::int64_t arrived_ = 0;

@@ -13,7 +13,7 @@ std::size_t Rendezvous::IndexOf(AgentId agent) const {
 
 void Rendezvous::Enter(AgentId agent, JointWork work, const CodeSite& site, AgentTable* agents, FindingLog* log) {
   ++entered_[IndexOf(agent)];
-  gathering_.Join(agents->ClockOf(agent));
+  gathering_.JoinWithoutTensorCore(agents->ClockOf(agent));  // no fence of tcgen05 lies there
   agents->Tick(agent, site);
   waiting_.push_back({agent, std::move(work.what), work.place, site});
   if (const Entry& first = waiting_.front(), &mine = waiting_.back();

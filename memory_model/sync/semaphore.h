@@ -13,6 +13,7 @@
 #include "memory_model/sync/wait_record.h"
 #include "semantics/base/finding_log.h"
 #include "semantics/port/async.h"
+#include "semantics/port/sync.h"
 
 namespace palladion::memory_model {
 
@@ -28,6 +29,11 @@ struct SemaphoreSpec {
   std::string python = name;  // as an argument of a call: "send_sem.at[0]"
 };
 
+struct SemaphoreWait {
+  bool decrement = true;
+  MemoryScope scope = MemoryScope::kSystem;
+};
+
 class Semaphore {
  public:
   Semaphore(SemaphoreId id, SemaphoreSpec spec) : id_(id), spec_(std::move(spec)) {}
@@ -37,15 +43,18 @@ class Semaphore {
   void Signal(AgentId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site);
 
   bool CanWait(std::int64_t value) const { return count_ >= value; }
-  // A wait that can go. Without `decrement` the credits stay, and the next wait finds the same ones.
-  void Wait(AgentId agent, std::int64_t value, bool decrement, AgentTable* agents);
+  // A wait that can go. Without `decrement` the credits stay, and the next wait finds the same ones. In the scope of
+  // its device it learns nothing from what another device has signalled.
+  void Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how, AgentTable* agents);
   // The count, and all that its credits tell: a value that was read needed every one of them.
-  std::int64_t Read(AgentId agent, AgentTable* agents) const;
+  std::int64_t Read(AgentId agent, AgentTable* agents);
   WaitRecord Waiting(AgentId agent, std::int64_t value, const CodeSite& site) const;
 
-  // Its scope, or the kernel, ends.
+  // Its scope, or the kernel, ends. A GPU's semaphores are new ones in each kernel: what a wait without decrement has
+  // left there on purpose is no leak.
   void End(const CodeSite& site, const AgentTable& agents, FindingLog* log);
   bool ended() const { return ended_; }
+  bool Leaks(const AgentTable& agents) const;  // would its end be told of, now?
   // It goes on after the kernel, as an operand of the next one: nothing is left over.
   void HandOver() { ended_ = true; }
 
@@ -65,6 +74,7 @@ class Semaphore {
   std::int64_t count() const { return count_; }
 
  private:
+  const ClockBundle& ToldBy(std::size_t credits);
   struct Credit {
     std::int64_t left = 0;
     ClockBundle clock;
@@ -75,8 +85,12 @@ class Semaphore {
   SemaphoreId id_;
   SemaphoreSpec spec_;
   std::int64_t count_ = 0;
+  std::int64_t left_by_waits_ = 0;  // the greatest value that a wait without decrement has seen
   bool ended_ = false;
   std::deque<Credit> credits_;  // oldest first
+  // What the first so many of them tell together: many agents may wait for the same ones without decrement.
+  std::size_t joined_ = 0;
+  ClockBundle told_;
 };
 
 }  // namespace palladion::memory_model

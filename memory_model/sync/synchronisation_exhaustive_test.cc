@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -152,7 +153,8 @@ Found FoundBy(const FindingLog& log) {
 }
 
 void RunBarrier(int num_arrivals, int agents, int length, std::int64_t code) {
-  Barrier barrier(BarrierId{0}, {"b", num_arrivals});
+  const BarrierSpec spec{"b", num_arrivals};
+  Barrier barrier(BarrierId{0}, std::make_shared<const BarrierSpec>(spec));
   BarrierModel model(num_arrivals, agents);
   AgentTable table;
   std::vector<AgentId> ids;
@@ -234,7 +236,7 @@ TEST(SemaphoreExhaustive, EverySequence) {
   for (std::int64_t number = 0; number < Power(n, kLength); ++number) {
     Semaphore semaphore(SemaphoreId{0}, {"s"});
     SemaphoreModel model;
-    AgentTable table;
+    AgentTable table(/*proxies=*/false);  // what a GPU's waits leave is no leak
     std::vector<AgentId> ids;
     for (int i = 0; i < 3; ++i) ids.push_back(table.Add("agent", {}));
     std::int64_t code = number;
@@ -251,7 +253,7 @@ TEST(SemaphoreExhaustive, EverySequence) {
       } else {
         ASSERT_EQ(semaphore.CanWait(request.amount), model.CanWait(request.amount));
         if (!model.CanWait(request.amount)) break;
-        semaphore.Wait(id, request.amount, request.what == Request::kWait, &table);
+        semaphore.Wait(id, request.amount, {.decrement = request.what == Request::kWait}, &table);
         model.Wait(request.agent, request.amount, request.what == Request::kWait);
       }
       ASSERT_EQ(semaphore.count(), model.count());

@@ -14,25 +14,30 @@ from palladion.sweeping import SweepReport, Task, sweep
 from palladion.version import VERSION as __version__
 
 if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
+    from palladion.advising import Advice, advise
     from palladion.bridge.params import Params
     from palladion.bridge.rules import install, uninstall
     from palladion.bridge.session import emulate, last_report
     from palladion.bridge.session_report import SessionReport
     from palladion.checking import check
+    from palladion.exporter.inline_code import model_inline
     from palladion.golden_bundle import Comparison, compare, golden
     from palladion.interception import export
     from palladion.jax_source import to_jax, to_jax_source
     from palladion.probes import target
     from palladion.reducing import Reduced, reduce
     from palladion.running import PalladionWarning, record, run
+    from palladion.kernel_time import KernelTime
+    from palladion.timing import TimeReport, time
 
 _NEEDS_JAX = {
     "Comparison": "golden_bundle", "compare": "golden_bundle", "golden": "golden_bundle",
     "Params": "bridge.params", "SessionReport": "bridge.session_report", "emulate": "bridge.session", "install": "bridge.rules",
     "last_report": "bridge.session", "uninstall": "bridge.rules", "check": "checking", "export": "interception",
     "target": "probes", "PalladionWarning": "running", "record": "running", "run": "running",
-    "to_jax": "jax_source", "to_jax_source": "jax_source",
+    "model_inline": "exporter.inline_code", "to_jax": "jax_source", "to_jax_source": "jax_source",
     "Reduced": "reducing", "reduce": "reducing",
+    "Advice": "advising", "advise": "advising", "KernelTime": "kernel_time", "TimeReport": "timing", "time": "timing",
 }
 
 __all__ = ["DefectError", "ExportError", "PalladionError", "SweepReport", "Task", "ToJaxError", "__version__", "sweep", *_NEEDS_JAX]

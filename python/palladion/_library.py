@@ -111,6 +111,7 @@ def load():
             ("palladion_targets", ctypes.c_void_p, []),
             ("palladion_resolve_target", ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_char_p, text_out]),
             ("palladion_chips", ctypes.c_void_p, []),
+            ("palladion_machines", ctypes.c_void_p, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, text_out]),
             ("palladion_operations", ctypes.c_void_p, [])):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -137,12 +138,18 @@ def _take_text(library, pointer: ctypes.c_void_p) -> str:
     return text
 
 
+@functools.cache
+def _type_text(dtype: np.dtype) -> bytes:
+    """Asked of every array of every run; NumPy makes a type's name anew each time."""
+    return dtype_name(dtype).encode()
+
+
 def _described(array: np.ndarray, keep: list) -> _Array:
     """`array` must be C-contiguous. ml_dtypes refuse the buffer protocol, so its bytes are passed."""
     flat = array.reshape(-1).view(np.uint8)
     shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
     keep += [flat, shape]
-    return _Array(flat.ctypes.data, shape, array.ndim, dtype_name(array.dtype).encode())
+    return _Array(flat.ctypes.data, shape, array.ndim, _type_text(array.dtype))
 
 
 class Program:
@@ -267,26 +274,6 @@ def progress() -> list:
     """The runs under way: objects with kernel, session, seconds, unit, done, total, rate, seconds_left, text."""
     library = load()
     return json.loads(_take_text(library, ctypes.c_void_p(library.palladion_progress())))
-
-
-class Listening:
-    """While it is entered, SIGINT and SIGTERM end kernels early and then reach whoever listened before."""
-
-    def __init__(self):
-        self._library = load()
-
-    def __enter__(self):
-        self._library.palladion_interrupts_listen()
-        self._before = self._library.palladion_interrupts_heard()
-        return self
-
-    def __exit__(self, *_):
-        self._library.palladion_interrupts_ignore()
-
-    @property
-    def interrupted(self) -> bool:
-        """A signal came since it was entered."""
-        return self._library.palladion_interrupts_heard() != self._before
 
 
 @functools.cache

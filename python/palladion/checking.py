@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from palladion import probes, running
+from palladion import probes, running, tensors
 from palladion.check_options import library_options, whole
 from palladion.progress import Progress, checked
 from palladion.report import Difference, KernelReport, Report, call_around
@@ -33,6 +33,7 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
     launches: kernels that several devices run together are checked once more, so many launches in a row, in which a device may be ahead of
     the others (docs/spec/tpu-sessions.md#launches-in-a-row); PalladionError where a kernel has no such form.
+    Arguments may be tensors of another library, as for `palladion.run`; the report's results are JAX's arrays.
     A check stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
     """
     given = {"seeds": seeds, "exhaustive": exhaustive, "replay": replay, "fill": fill, "races": races, "definedness": definedness,
@@ -43,6 +44,7 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
         if value is not None and (reference is None or not value >= 0):
             raise ValueError(f"{name} must be 0 or more, and needs a reference; found {value!r}")
     target = probes.given(target)
+    args, _ = tensors.as_arrays(args)
     execution = running.execute(f, args, target, how=running.How(check=options, progress=checked(progress),
                                                                        launches=whole("launches", launches) or 1))
     again = _replay_call(f, target, given | {"launches": launches})

@@ -1,8 +1,9 @@
 """Kernels that the devices of a mesh run together: who needs the others, and how their calls become one.
 
-In shard_map each device calls its kernel by itself. A kernel that copies to other devices, or signals them, cannot run so: the calls
-of all devices meet, one runs the kernel for all, with the operands of each along a first dimension, and each takes its results.
-Based on: docs/spec/tpu-copies.md#devices. Limits: shard_map over all axes of its mesh; each device calls the kernel as often.
+In shard_map each device calls its kernel by itself. A kernel that reaches the memory of other devices, or signals them, cannot run so: the
+calls of all devices meet, one runs the kernel for all, with the operands of each along a first dimension, and each takes its results.
+Based on: docs/spec/tpu-copies.md#devices, docs/spec/gpu-devices.md. Limits: shard_map over all axes of its mesh; each device calls the
+kernel as often.
 """
 
 import math
@@ -10,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable
 
+import jax
 import numpy as np
 
 from palladion import jax_programs, jax_versions
@@ -19,6 +21,8 @@ from palladion.exporter.errors import ExportError
 from palladion.exporter.parameters import unflatten
 
 _NAME_A_DEVICE = ("dma_start", "semaphore_signal")
+_NAME_ALL_DEVICES = ("semaphore_signal_multicast", "multimem_store", "multimem_load_reduce")
+_VIEWS_OF_DEVICES = ("PeerMemRef", "MulticastRef")
 _SECONDS = 60.0  # that a device waits for another one's call, after the last that came
 
 
@@ -32,7 +36,7 @@ def mesh_of(context, jaxprs, on_tpu, own_axes=()) -> dict:
     if not any(_names_a_device(eqn, own_axes) or _is_placed(eqn, mesh) for eqn in eqns):
         return {}
     if math.prod(mesh.values()) == 1:  # a device may name itself
-        return (mesh or {"device": 1}) if on_tpu else {}
+        return (mesh or {"device": 1}) if on_tpu else mesh
     if automatic:
         raise ExportError(f"the kernel reaches other devices, and shard_map is over some axes of the mesh: let it be over {automatic} too")
     return mesh
@@ -48,11 +52,26 @@ def _is_in(name, axes) -> bool:
 
 
 def _names_a_device(eqn, own_axes) -> bool:
-    if eqn.primitive.name not in _NAME_A_DEVICE:
+    name = eqn.primitive.name
+    if name in _NAME_ALL_DEVICES or any(_views_a_device(value) for value in eqn.params.values()):
+        return True
+    if name == "semaphore_signal_parallel":
+        *_, devices = unflatten(eqn.params["args_tree"], eqn.invars)
+        return any(device is not None for device in devices)
+    if name not in _NAME_A_DEVICE:
         return False
     row = ASYNC_OPS[eqn.primitive.name]
     device = dict(zip(row.operands, unflatten(eqn.params[row.tree], eqn.invars))).get("device_id")
     return device is not None and not (isinstance(device, dict) and all(axis in own_axes for axis in device))
+
+
+def _views_a_device(tree) -> bool:
+    """A parameter is the tree of a view's transforms, and one of them leads to another device, or to all."""
+    if not isinstance(tree, jax.tree_util.PyTreeDef):
+        return False
+    node = tree.node_data()
+    here = node is not None and getattr(node[0], "__name__", "") in _VIEWS_OF_DEVICES
+    return here or any(_views_a_device(child) for child in tree.children())
 
 
 class Meeting:

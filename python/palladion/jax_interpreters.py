@@ -3,7 +3,7 @@ have that forgotten, and force an interpreter on a stretch of the program. The p
 
 While `answer` holds, `interpret_pallas_call.races` (TPU) and `get_races()` (GPU) answer for the kernels that ran in Palladion too, and
 `reset_tpu_interpret_mode_state` and `reset_gpu_interpret_mode_state` have their answer forgotten. Modules are known by name and are not
-imported here. What it does not catch: a module of JAX that is imported later, until `answer` is called again, and functions of these
+imported here. `plgpu.as_torch_kernel` compiles for a GPU where nobody else answers (`answer_torch`). What it does not catch: a module of JAX that is imported later, until `answer` is called again, and functions of these
 names that a program has imported one by one before.
 """
 
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from jax._src import config, core
 
 _TPU, _GPU = "jax._src.pallas.mosaic.interpret.interpret_pallas_call", "jax._src.pallas.mosaic_gpu.interpret.interpret_pallas_call"
+_TORCH = "jax._src.pallas.mosaic_gpu.torch"
 _RESETS = {"reset_tpu_interpret_mode_state": (_TPU, "jax.experimental.pallas.tpu", "jax._src.pallas.mosaic.interpret"),
            "reset_gpu_interpret_mode_state": (_GPU,)}
 
@@ -52,6 +53,12 @@ def answer(found: Callable[[object], bool], forget: Callable[[], None]) -> None:
         for module in modules:
             if hasattr(sys.modules.get(module), name):
                 _replace(module, name, lambda own: lambda: (forget(), own())[1])
+
+
+def answer_torch(kernel_of: Callable[[Callable], Callable | None]) -> None:
+    """From now on `plgpu.as_torch_kernel(f)` is `kernel_of(f)`, or JAX's own where that is None."""
+    if hasattr(sys.modules.get(_TORCH), "_compile_fn"):
+        _replace(_TORCH, "_compile_fn", lambda own: lambda fn, structs: kernel_of(fn) or own(fn, structs))
 
 
 def put_back() -> None:

@@ -11,9 +11,11 @@ import jax
 import numpy as np
 from jax._src import config, core, dispatch, mesh, sharding_impls
 from jax._src.interpreters import mlir, pxla
+from jax._src.lib.mlir import ir
 from jax._src.lib.mlir.dialects import hlo
 
 from palladion import jax_versions
+from palladion.exporter.errors import ExportError
 
 
 def wait_for_effects():
@@ -132,6 +134,24 @@ def _no_concrete_mesh():
         yield
     finally:
         context.set_local(before)
+
+
+def expect_devices(context, place_of):
+    """A mesh that names no devices has those of the program's arrays, or none; what XLA says of the latter is about an operation of its own.
+
+    `place_of(context)` is where the user calls the kernel that is lowered.
+    """
+    axis_context = context.module_context.axis_context
+    attributes = context.module_context.module.operation.attributes
+    if not isinstance(axis_context, sharding_impls.SPMDAxisContext) or "mhlo.num_partitions" not in attributes:
+        return
+    own, devices = axis_context.mesh, ir.IntegerAttr(attributes["mhlo.num_partitions"]).value
+    if own.size <= devices:
+        return
+    axes = ", ".join(f"{name}={size}" for name, size in own.shape.items())
+    raise ExportError(f"shard_map is over an AbstractMesh of {own.size} devices ({axes}), which names none, and the program runs on {devices}: no argument "
+                      "is on such a mesh; give shard_map jax.make_mesh(sizes, names), or pass arguments that are there: "
+                      "jax.device_put(x, NamedSharding(mesh, spec)). JAX makes host devices by XLA_FLAGS=--xla_force_host_platform_device_count=N", place_of(context))
 
 
 def lower_once(context, nodes, function, on_others=None):

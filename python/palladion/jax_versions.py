@@ -1,7 +1,7 @@
 """Everything that differs between JAX versions, and every private JAX name that Palladion uses, in one place.
 
-Its other parts: jax_gpu_calls.py (Mosaic GPU's pallas_call), jax_devices.py (what devices answer), jax_semaphores.py,
-jax_interpreters.py (what JAX's own interpreters answer).
+Its other parts: jax_gpu_calls.py (Mosaic GPU's pallas_call), jax_inline.py (plgpu.inline_mgpu), jax_devices.py (what devices answer),
+jax_semaphores.py, jax_tensor_memory.py (layouts of TMEM), jax_interpreters.py (what JAX's own interpreters answer).
 Supported: JAX 0.8 to 0.12. No other file of this package imports from `jax._src` or asks for a version.
 What it does not catch: a version that keeps a name and changes its meaning; `exporter/` refuses parameters it does not know.
 """
@@ -180,15 +180,21 @@ def is_dropped(variable) -> bool:
     return type(variable).__name__ == "DropVar"
 
 
+def inner_jaxprs(eqn):
+    """The jaxprs among the parameters of an equation."""
+    for value in eqn.params.values():
+        for one in value if isinstance(value, (tuple, list)) else (value,):
+            if hasattr(open_jaxpr(one), "eqns"):
+                yield open_jaxpr(one)
+
+
 def all_jaxprs(jaxpr):
     """A jaxpr and all that are inside it."""
     inner = open_jaxpr(jaxpr)
     yield inner
     for eqn in inner.eqns:
-        for value in eqn.params.values():
-            for one in value if isinstance(value, (tuple, list)) else (value,):
-                if hasattr(open_jaxpr(one), "eqns"):
-                    yield from all_jaxprs(one)
+        for one in inner_jaxprs(eqn):
+            yield from all_jaxprs(one)
 
 
 def all_parameters(jaxpr):
@@ -209,6 +215,9 @@ def function_name(jaxpr) -> str:
     debug_info = getattr(open_jaxpr(jaxpr), "debug_info", None)
     return getattr(debug_info, "func_name", "") or "kernel"
 
+
+# Before 0.10 the lowering of axis_index (mosaic_gpu/lowering.py) gave a warp's number in its block, not in its thread.
+WARPS_ARE_COUNTED_THROUGH_THE_BLOCK = not is_from((0, 10))
 
 TRACEBACKS_END_AT_THE_TRACED_FUNCTION = jax.__version_info__[:2] >= (0, 9)
 

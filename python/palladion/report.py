@@ -4,6 +4,7 @@ import dataclasses
 import json
 
 from palladion import picture
+from palladion.kernel_time import KernelTime, kernel_time
 from palladion.printable import one_line, printable
 from palladion.telling import Fields, many, plain, tell
 
@@ -41,6 +42,23 @@ class KernelReport(Fields):
         super().__init__({name: value for name, value in members.items() if name != "findings"})
         self.findings = [Finding(f, self) for f in members["findings"]]
         self._replay = replay
+        self._time, self._time_refused = None, ""
+
+    @property
+    def time(self) -> KernelTime | None:
+        """How long it takes on its chip: of calls in `emulate(..., time=True)`, where `time_refused` does not say why it has none."""
+        return self._time
+
+    @property
+    def time_refused(self) -> str:
+        """Why there is no time, where one was asked for."""
+        return self._time_refused
+
+    def add_time(self, told: dict) -> None:
+        """What a call tells of its time, if it was asked to."""
+        if "time" in told:
+            self._time = kernel_time(told["time"], told["time_text"])
+        self._time_refused = told.get("time_refused", "")
 
     def __str__(self) -> str:
         return tell([self]).rstrip("\n")

@@ -18,14 +18,15 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, device_mesh, jax_programs, jax_versions, probes, progress as progress_line
+from palladion import _library, device_mesh, jax_programs, jax_versions, probes, progress as progress_line, tensors
 from palladion.bridge.session_report import SessionReport
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
 from palladion.check_options import whole
 from palladion.exporter.errors import ExportError
 from palladion.exporter.writer import TextFile
-from palladion.interception import lower_with, write_kernel
+from palladion.interception import call_place, lower_with, write_kernel
 from palladion.latest import set_latest
+from palladion.listening import Listening
 from palladion.printable import printable
 from palladion.report import KernelReport
 from palladion.whole_file import remove_parts_of_dead_programs, whole_folder
@@ -215,6 +216,7 @@ def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -
 
     def rule_of(name):
         def rule(context, *nodes, **params):
+            jax_programs.expect_devices(context, call_place)
             file = TextFile()
             info = write_kernel(file, name, context, params)
             call = _KernelCall(session, file.text(), info, [storage(a)[1] for a in context.avals_in],
@@ -248,7 +250,7 @@ def _run_once(compiled, args, session) -> Execution:
     library = _library.load()
     session.between, session.between_silent = library.palladion_session_open(), library.palladion_session_open()
     try:
-        with _library.Listening() as session.listening:
+        with Listening() as session.listening:
             results = jax.block_until_ready(compiled(*args))
         _tell_left_over(session)
     except Exception:
@@ -292,10 +294,12 @@ def run(f: Callable, *args: Any, target: str | None = None, budget: int | None =
     target: a chip ("h100"), a full name ("triton/h100"), or None: that of the `palladion.target` or `emulate` around, else what each
     kernel says. budget: iterations of all loops of one program together (docs/spec/control.md); None: less than a minute of them. progress: None
     shows how far long kernels are on a terminal and in a notebook, a function is called with a palladion.progress.Progress.
+    Arguments may be tensors of a library that has DLPack, such as PyTorch on the CPU; results are then its tensors, too.
     """
+    args, tensors_of = tensors.as_arrays(args)
     execution = execute(f, args, target, how=How(budget=whole("budget", budget), progress=progress_line.checked(progress)))
     _warn(execution)
-    return execution.results
+    return tensors_of(execution.results)
 
 
 def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None, budget: int | None = None,

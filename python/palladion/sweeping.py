@@ -21,6 +21,7 @@ import numpy as np
 
 from palladion import _library
 from palladion.check_options import library_options, whole
+from palladion.listening import Listening
 from palladion.printable import printable
 from palladion.report import VERDICTS, KernelReport, call_around
 from palladion.telling import many, plain
@@ -293,5 +294,5 @@ def sweep(tasks: Iterable[Task], executor: concurrent.futures.Executor | None = 
         raise ValueError(f"seeds_per_job must be given and timeout above 0, or None; found {seeds_per_job!r} and {timeout!r}")
     if executor is not None:
         return _Sweep(tasks, executor, seeds_per_job, timeout).run()
-    with _library.Listening(), concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+    with Listening(), concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
         return _Sweep(tasks, threads, seeds_per_job, timeout).run()

@@ -65,11 +65,13 @@ REASONS = (
     Reason("JAX's operation takes a whole ref of one element", "not views", _argument("atomic_cas", lambda arg: arg.get("view"))),
     Reason("`ring.*` operations are Palladion's own", "JAX has no such operation", _has("ring.hash")),
     Reason("no JAX that is installed here makes it; older or newer ones do", "", _has(
-        "tpu.repeat", "stop_gradient", "log2", "stage", "reshard")),
-    Reason("a Python function that writes MLIR is in the text by name only", "MLIR", _has("inline_mgpu")),
+        "tpu.repeat", "stop_gradient", "log2", "stage", "reshard", "mma")),
     Reason("JAX's checks are values outside of kernels", "JAX has no such operation", _has("check")),
     Reason("JAX 0.10 copies without predicate and with a barrier", "predicate",
            _argument("copy_gmem_to_smem", lambda arg: arg.get("arg") == "predicate")),
+    Reason("JAX 0.10 says no axes of `try_cluster_cancel`, which all threads of a block do together", "'collective_axes'",
+           lambda k: any(instr["name"] == "try_cluster_cancel" and "collective_axes" in reading.attributes(instr["attrs"])
+                         for instr in _instructions(k))),
     Reason("JAX's function says no memory space", "is not written", _has("empty_ref")),
     Reason("deliberately wrong: JAX refuses an index outside, a wrong shape, branches that differ, an axis that is none", "", cases=_named(
         "ref/masked_swap_longer", "ref/masked_swap_outside", "ref/oob_constant_slice", "ref/get_empty_slice", "ref/swap_wrong_shape",

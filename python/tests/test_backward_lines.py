@@ -8,6 +8,7 @@ import pytest
 from jax._src.interpreters import partial_eval
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
 import palladion
 
@@ -26,7 +27,7 @@ def past_the_end_of_threads(x_ref, o_ref):
 
 
 def refused(x_ref, o_ref):
-    plgpu.commit_tmem()  # the mistake
+    plgpu.inline_mgpu()(lambda context: context.of_the_compiler)()  # the mistake
     o_ref[...] = x_ref[...]
 
 
@@ -64,7 +65,7 @@ def test_findings(kernel, backward, wrap):
 
 
 def test_refusals():
-    with pytest.raises(palladion.PalladionError, match=rf"commit_tmem is not supported.*; at {__file__}:{line_of(refused)}:"):
+    with pytest.raises(palladion.PalladionError, match=rf"inline_mgpu is not supported.*; at {__file__}:{line_of(refused)}:"):
         palladion.run(gradient_by(lambda g: call(refused, g)), jnp.ones(8))
 
 

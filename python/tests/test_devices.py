@@ -1,4 +1,4 @@
-"""Kernels that several devices run together: each function of device_programs.py and device_launches.py in a process with 8 host devices."""
+"""Kernels that several devices run together: each function of these programs in a process with 8 host devices."""
 
 import os
 import re
@@ -15,7 +15,10 @@ def named_in(program):
         return [(program, name) for name in re.findall(r"^def (test_\w+)", stream.read(), re.MULTILINE)]
 
 
-@pytest.mark.parametrize("program, name", named_in("device_programs.py") + named_in("device_launches.py"))
+PROGRAMS = ("device_programs.py", "device_launches.py", "gpu_device_programs.py", "gpu_device_kernels.py")
+
+
+@pytest.mark.parametrize("program, name", [named for program in PROGRAMS for named in named_in(program)])
 def test_devices(program, name):
     done = subprocess.run([sys.executable, os.path.join(FOLDER, program), name], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

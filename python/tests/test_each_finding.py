@@ -22,8 +22,6 @@ ROWS = jnp.ones((32, 128), jnp.float32)
 # Why no kernel that Python writes has them.
 ELSEWHERE = {
     "LIVELOCK": "Python has no option for the budget of steps, and the usual one takes half a minute: the explained example has it",
-    "BAR_TC_ORDER": "tensor memory of Blackwell is not modelled yet",
-    "RACE_XDEV": "kernels that run on several devices at once are not modelled yet",
 }
 
 
@@ -126,10 +124,21 @@ def aliased(x):
                 compiler_params=pltpu.CompilerParams(dimension_semantics=("arbitrary",)))
 
 
+def loses_work(x):
+    """Each block takes the work of another one and does not look at whose."""
+    def kernel(x_ref, o_ref, answer, answered):
+        plgpu.try_cluster_cancel(answer, answered)
+        o_ref[jax.lax.axis_index("b")] = x_ref[...]
+        plgpu.barrier_wait(answered)
+    return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((4, 128), jnp.float32), grid=(4,), grid_names=("b",),
+                        scratch_types={"answer": plgpu.TryClusterCancelResult(), "answered": plgpu.Barrier()})(x)
+
+
 CASES = [
     ("DIV_ZERO", divides, I, None), ("SHIFT", shifts, I, None), ("F2I", converts, I, None), ("OOB_BLOCK", block_outside, X, None),
     ("CHECK", checks, I, None), ("OUT_REVISIT", revisits, ROWS, "mosaic_tpu/v5e"), ("PROMISE", promises, I, None), ("GRID_ORDER", accumulates, ROWS, None),
     ("START_ORDER", chain, jnp.zeros(128), "mosaic_gpu/h100"),
+    ("LAUNCH_CONTROL", loses_work, jnp.zeros(128), None),
     ("ALIAS", aliased, ROWS, "mosaic_tpu/v5e"), ("INDEX_TYPE", far_block, ROWS, "mosaic_tpu/v5e"),
 ]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
+from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
@@ -79,10 +80,10 @@ def test_wrong_options(options, error, message):
 
 def test_an_operation_that_is_not_there_is_named_with_its_line():
     def kernel(x_ref, y_ref):
-        plgpu.commit_tmem()
+        plgpu.inline_mgpu()(lambda context: context.of_the_compiler)()
         y_ref[...] = x_ref[...]
 
-    with pytest.raises(palladion.PalladionError, match=r"commit_tmem.*test_emulate_errors\.py:\d+|test_emulate_errors\.py:\d+.*commit_tmem") as caught:
+    with pytest.raises(palladion.PalladionError, match=r"inline_mgpu.*test_emulate_errors\.py:\d+|test_emulate_errors\.py:\d+.*inline_mgpu") as caught:
         with palladion.emulate():
             pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype))(X)
     assert caught.value.code == 3

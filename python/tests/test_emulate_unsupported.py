@@ -24,8 +24,8 @@ def calling_back(x_ref, y_ref):
     y_ref[...] = x_ref[...] * 3
 
 
-def tensor_memory(x_ref, y_ref):
-    plgpu.commit_tmem()
+def meeting(x_ref, y_ref):
+    plgpu.inline_mgpu()(lambda context: context.of_the_compiler)()
     y_ref[...] = x_ref[...]
 
 
@@ -53,7 +53,7 @@ def test_jax_runs_what_palladion_does_not():
 
 def test_a_skipped_kernel_gives_poison():
     def many(x_ref, *refs):
-        tensor_memory(x_ref, refs[0])
+        meeting(x_ref, refs[0])
 
     types = (jnp.float32, jnp.bfloat16, jnp.int32, jnp.uint8, jnp.bool_)
     with palladion.emulate(on_unsupported="skip") as session:
@@ -63,13 +63,13 @@ def test_a_skipped_kernel_gives_poison():
         np.testing.assert_array_equal(np.asarray(result).astype(np.float32), np.full((8, 128), expected, np.float32))
     np.testing.assert_array_equal(double, X * 2)
     assert session.report.ran == {"palladion": 1, "jax": 0, "skipped": 1} and not session.report.ok
-    assert "kernel many: skipped, its results are poison" in str(session.report) and "commit_tmem" in str(session.report)
+    assert "kernel many: skipped, its results are poison" in str(session.report) and "inline_mgpu" in str(session.report)
 
 
 def test_what_neither_can_run_says_both():
-    with pytest.raises(palladion.PalladionError, match=rf"(?s)commit_tmem.*{HERE}.*JAX's own interpreter.*refuses it too.*commit_tmem") as caught:
+    with pytest.raises(palladion.PalladionError, match=rf"(?s)inline_mgpu.*{HERE}.*JAX's own interpreter.*refuses it too") as caught:
         with palladion.emulate(on_unsupported="jax"):
-            call(tensor_memory, X)
+            call(meeting, X)
     assert caught.value.code == 3
 
 

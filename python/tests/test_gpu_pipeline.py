@@ -3,6 +3,10 @@
 Expected numbers are NumPy's. Not here: what such kernels look like on hardware.
 """
 
+import os
+import pathlib
+import subprocess
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,6 +18,7 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 import palladion
 from palladion import _library
 
+COMMAND = os.environ.get("PALLADION_COMMAND", str(pathlib.Path(__file__).parents[2] / "build" / "palladion"))
 F16, F32, I32 = jnp.float16, jnp.float32, jnp.int32
 TILES = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
 LANE, WARPGROUP = plgpu.LoweringSemantics.Lane, plgpu.LoweringSemantics.Warpgroup
@@ -148,6 +153,40 @@ def test_run_state_with_values_that_jax_mixes_up_is_refused_by_line():
             palladion.export(function, integers((64, 64)))
 
 
+# ---- layouts
+
+
+TRANSPOSED_TILES = """pkir 1;
+kernel @k {
+  backend mosaic_gpu;
+  in %x: f32[16,2,64] space gmem;
+  out %o: f32[16,2,64] space gmem;
+  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=1, thread_name="wg"};
+  body @k (%xr: ref<gmem,f32[16,2,64]> as "x_ref", %or: ref<gmem,f32[16,2,64]> as "o_ref") {
+    run_scoped{collective_axes=["wg"]}() (%s: ref<smem,f32[2,2,2,8,32]> as "s", %b: ref<smem,barrier{arrivals=1}[1]> as "b") {
+      copy_gmem_to_smem(src=%xr, dst=%s.unswizzle(SWIZZLE).transpose[1,0,2,3,4].untile[8,32].transpose[1,0,2], barrier=%b);
+      barrier_wait(barrier=%b);
+      copy_smem_to_gmem(src=%s.unswizzle(SWIZZLE).transpose[1,0,2,3,4].untile[8,32].transpose[1,0,2], dst=%or);
+      wait_smem_to_gmem{wait_read_only=false}(0:i32);
+      return;
+    };
+    return;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("swizzle, code", [(128, 0), (64, 1)])
+def test_tiles_that_are_transposed_among_each_other(tmp_path, swizzle, code):
+    """As plgpu.TransposeTransform has them until JAX 0.9: the swizzle is as wide as the tile, or that is said."""
+    (tmp_path / "k.pkir").write_text(TRANSPOSED_TILES.replace("SWIZZLE", str(swizzle)))
+    np.save(tmp_path / "x.npy", np.zeros((16, 2, 64), np.float32))
+    arguments = ["check", tmp_path / "k.pkir", "--in", f"x={tmp_path / 'x.npy'}", "--target", "mosaic_gpu/h100"]
+    ended = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True)
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    assert ("ILLEGAL" in ended.stdout) == bool(code), ended.stdout
+
+
 # ---- warps
 
 
@@ -166,6 +205,23 @@ def test_mpmd_map_over_warps():
 
     x = integers((4,), I32)
     np.testing.assert_array_equal(run(plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((4,), I32)), x), np.asarray(x) + int(x[0]))
+
+
+@pytest.mark.parametrize("through_the_block", [False, True])
+def test_warps_are_numbered_as_this_jax_does(monkeypatch, through_the_block):
+    from palladion import jax_versions
+
+    def kernel(o):
+        @pl.when(lax.axis_index("wg") == 1)
+        def _():
+            @pl.core_map(plgpu.WarpMesh(axis_name="w"))
+            def _():
+                warp = lax.axis_index("w")
+                o[lax.rem(warp, 4)] = warp
+
+    monkeypatch.setattr(jax_versions, "WARPS_ARE_COUNTED_THROUGH_THE_BLOCK", through_the_block)
+    call = plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((4,), I32), num_threads=2, thread_name="wg")
+    np.testing.assert_array_equal(run(call), np.arange(4) + 4 * through_the_block)
 
 
 # ---- clusters

@@ -95,10 +95,10 @@ def test_unsupported_operations_are_named_with_their_line():
     from jax.experimental.pallas import mosaic_gpu as plgpu
 
     def kernel(x_ref, y_ref):
-        plgpu.commit_tmem()
+        plgpu.inline_mgpu()(lambda context: context.of_the_compiler)()
         y_ref[...] = x_ref[...]
 
-    with pytest.raises(palladion.PalladionError, match="commit_tmem") as caught:
+    with pytest.raises(palladion.PalladionError, match="inline_mgpu") as caught:
         palladion.run(lambda x: pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x), X)
     assert caught.value.code == _library.UNSUPPORTED
     assert "test_run.py" in str(caught.value)

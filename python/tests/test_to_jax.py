@@ -55,7 +55,7 @@ if OF_THIS_JAX:
                 wrong += [complaint(f"{family}/{path.stem}", text, name) for name in _library.kernel_names(text)]
         assert [one for one in wrong if one] == []
 
-    @pytest.mark.parametrize("group", range(1, 15))
+    @pytest.mark.parametrize("group", range(1, 17))
     def test_every_shipped_kernel(group):
         wrong, count = [], 0
         for case in table.all_cases():

@@ -50,7 +50,7 @@ std::unique_ptr<Policy> MakeEnginesFirst(std::unique_ptr<Policy> inner);
 class ReplayPolicy final : public Policy {
  public:
   explicit ReplayPolicy(std::vector<Move> moves);
-  std::size_t Choose(const Choice& choice) override;
+  const Candidate& Choose(const Choice& choice) override;
   // Moves that were not made: 0 unless the moves are of another kernel, other inputs, or some were removed.
   std::size_t not_made() const { return moves_.size() - made_; }
 

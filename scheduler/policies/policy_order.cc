@@ -6,19 +6,15 @@ namespace {
 
 class ProgramOrder final : public Policy {
  public:
-  std::size_t Choose(const Choice& choice) override { return DefaultChoice(choice); }
+  const Candidate& Choose(const Choice& choice) override { return DefaultChoice(choice); }
 };
 
 class Reverse final : public Policy {
  public:
-  std::size_t Choose(const Choice& choice) override {
-    if (choice.current != Choice::kNone) return choice.current;
-    std::size_t last = choice.candidates.size() - 1;
-    if (!choice.tired.valid()) return last;
-    for (std::size_t i = last + 1; i-- > 0;) {
-      if (choice.candidates[i].id < choice.tired) return i;
-    }
-    return last;
+  const Candidate& Choose(const Choice& choice) override {
+    if (choice.current != nullptr) return *choice.current;
+    const Candidate* const before = choice.tired.valid() ? choice.candidates.Before(choice.tired) : nullptr;
+    return before != nullptr ? *before : choice.candidates.back();
   }
 };
 

@@ -19,15 +19,15 @@ class Pct final : public Policy {
     lowest_ = kFirstPriority;
   }
 
-  std::size_t Choose(const Choice& choice) override {
+  const Candidate& Choose(const Choice& choice) override {
     if (choice.tired.valid()) Lower(choice.tired);
-    std::size_t best = Best(choice);
+    const Candidate* best = Best(choice);
     ++step_;
     for (; next_change_ < changes_.size() && changes_[next_change_] <= step_; ++next_change_) {
-      priorities_.Of(choice.candidates[best]) = --lowest_;
+      priorities_.Of(*best) = --lowest_;
       best = Best(choice);
     }
-    return best;
+    return *best;
   }
 
  private:
@@ -38,13 +38,12 @@ class Pct final : public Policy {
     if (std::uint64_t* priority = priorities_.Find(id); priority != nullptr) *priority = --lowest_;
   }
 
-  std::size_t Best(const Choice& choice) {
-    std::size_t best = 0;
+  const Candidate* Best(const Choice& choice) {
+    const Candidate* best = nullptr;
     std::uint64_t best_priority = 0;
-    for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
-      const std::uint64_t priority =
-          priorities_.Of(choice.candidates[i], [&] { return random_.Next() | kFirstPriority; });
-      if (priority > best_priority) best = i, best_priority = priority;
+    for (const Candidate& candidate : choice.candidates) {
+      const std::uint64_t priority = priorities_.Of(candidate, [&] { return random_.Next() | kFirstPriority; });
+      if (priority > best_priority) best = &candidate, best_priority = priority;
     }
     return best;
   }

@@ -11,22 +11,22 @@ class Pos final : public Policy {
  public:
   explicit Pos(std::uint64_t seed) : random_(seed) {}
 
-  std::size_t Choose(const Choice& choice) override {
-    std::size_t best = 0;
+  const Candidate& Choose(const Choice& choice) override {
+    const Candidate* best = nullptr;
     std::uint64_t best_priority = 0;
-    for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
-      std::uint64_t& priority = priorities_.Of(choice.candidates[i], [] { return std::uint64_t{0}; });
+    for (const Candidate& candidate : choice.candidates) {
+      std::uint64_t& priority = priorities_.Of(candidate, [] { return std::uint64_t{0}; });
       if (priority == 0) priority = random_.Next() | 1;
-      if (priority > best_priority) best = i, best_priority = priority;
+      if (priority > best_priority) best = &candidate, best_priority = priority;
     }
     // The agent's next operation is another one, and those that race with this one start again.
-    priorities_.Of(choice.candidates[best]) = 0;
-    const Footprint& done = choice.candidates[best].operation->footprint;
-    if (done.empty()) return best;
+    priorities_.Of(*best) = 0;
+    const Footprint& done = best->operation->footprint;
+    if (done.empty()) return *best;
     for (const Candidate& candidate : choice.candidates) {
       if (candidate.operation->footprint.Conflicts(done)) priorities_.Of(candidate) = 0;
     }
-    return best;
+    return *best;
   }
 
  private:

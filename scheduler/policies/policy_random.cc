@@ -11,9 +11,9 @@ class Sticky final : public Policy {
   Sticky(std::uint64_t seed, int switch_per_mille)
       : random_(seed), switch_per_mille_(static_cast<std::uint64_t>(switch_per_mille)) {}
 
-  std::size_t Choose(const Choice& choice) override {
-    const bool stay = choice.current != Choice::kNone && !random_.Chance(switch_per_mille_);
-    return stay ? choice.current : static_cast<std::size_t>(random_.Below(choice.candidates.size()));
+  const Candidate& Choose(const Choice& choice) override {
+    const bool stay = choice.current != nullptr && !random_.Chance(switch_per_mille_);
+    return stay ? *choice.current : choice.candidates[random_.Below(choice.candidates.size())];
   }
 
  private:

@@ -16,21 +16,20 @@ ReplayPolicy::ReplayPolicy(std::vector<Move> moves) : moves_(std::move(moves)) {
   std::stable_sort(moves_.begin(), moves_.end(), Before);
 }
 
-std::size_t ReplayPolicy::Choose(const Choice& choice) {
+const Candidate& ReplayPolicy::Choose(const Choice& choice) {
   const Move key{running_, running_.valid() ? done_[running_.index()] : 0, {}};
-  std::size_t pick = DefaultChoice(choice);
+  const Candidate* pick = &DefaultChoice(choice);
   for (auto at = std::lower_bound(moves_.begin(), moves_.end(), key, Before); at != moves_.end() && !Before(key, *at);
        ++at) {
-    for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
-      if (choice.candidates[i].id != at->to) continue;
-      pick = i;
-      ++made_;
-    }
+    const Candidate* const to = choice.candidates.Find(at->to);
+    if (to == nullptr) continue;
+    pick = to;
+    ++made_;
   }
-  running_ = choice.candidates[pick].id;
+  running_ = pick->id;
   if (running_.index() >= done_.size()) done_.resize(running_.index() + 1);
   ++done_[running_.index()];
-  return pick;
+  return *pick;
 }
 
 }  // namespace palladion::scheduler

@@ -10,7 +10,7 @@ class StarveOne final : public Policy {
  public:
   explicit StarveOne(std::uint64_t seed) : random_(seed) {}
 
-  std::size_t Choose(const Choice& choice) override {
+  const Candidate& Choose(const Choice& choice) override {
     const std::size_t n = choice.candidates.size();
     if (left_-- == 0) {
       interval_ = interval_ < kLongest ? 2 * interval_ : kShortest;
@@ -18,12 +18,11 @@ class StarveOne final : public Policy {
       starved_ = choice.candidates[random_.Below(n)].id;
     }
     // One in ten turns goes to anyone, so that the rest do not just follow each other.
-    if (choice.current != Choice::kNone && choice.candidates[choice.current].id != starved_ && !random_.Chance(100))
-      return choice.current;
-    if (n == 1) return 0;
-    std::size_t pick = static_cast<std::size_t>(random_.Below(n));
-    if (choice.candidates[pick].id == starved_) pick = (pick + 1) % n;
-    return pick;
+    if (choice.current != nullptr && choice.current->id != starved_ && !random_.Chance(100)) return *choice.current;
+    if (n == 1) return choice.candidates[0];
+    const std::size_t position = static_cast<std::size_t>(random_.Below(n));
+    const Candidate& pick = choice.candidates[position];
+    return pick.id == starved_ ? choice.candidates[(position + 1) % n] : pick;
   }
 
  private:

@@ -14,15 +14,15 @@ class Urw final : public Policy {
  public:
   Urw(std::uint64_t seed, RunLengths lengths) : random_(seed), lengths_(std::move(lengths)) {}
 
-  std::size_t Choose(const Choice& choice) override {
+  const Candidate& Choose(const Choice& choice) override {
     std::uint64_t all = 0;
     for (const Candidate& candidate : choice.candidates) all += Left(candidate);
     std::uint64_t at = random_.Below(all);
-    for (std::size_t i = 0;; ++i) {
-      std::uint64_t& left = left_.Of(choice.candidates[i]);
+    for (auto candidate = choice.candidates.begin();; ++candidate) {
+      std::uint64_t& left = left_.Of(*candidate);
       if (at < left) {
         left = std::max<std::uint64_t>(1, left - 1);
-        return i;
+        return *candidate;
       }
       at -= left;
     }

@@ -36,8 +36,7 @@ struct PolicyRow {
   std::string_view name;  // as in a schedule string: "pct2"
   std::string_view what;  // who goes next
   std::string_view finds;
-  int pct_depth = 0;           // of a PCT policy
-  bool needs_lengths = false;  // looks at RunLengths
+  int pct_depth = 0;  // of a PCT policy
 };
 absl::Span<const PolicyRow> AllPolicies();  // in the order of the enumeration
 const PolicyRow& RowOf(PolicyKind kind);

@@ -165,12 +165,14 @@ TEST(Portfolio, SeedsCycle) {
 
 // Where it is the running agent's turn to starve, the other one goes for the whole interval.
 TEST(StarveOne, TheStarvedOneGetsNoTurn) {
-  const std::vector<Candidate> candidates = {{.id = AgentOrdinal{0}}, {.id = AgentOrdinal{1}}};
+  CandidateList candidates;
+  for (const int i : {0, 1}) candidates.Insert({.id = AgentOrdinal{i}});
+  const Candidate* const first = candidates.Find(AgentOrdinal{0});
   int starved = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const std::unique_ptr<Policy> policy = MakeStarveOne(seed);
     int turns = 0;
-    for (int i = 0; i < 8; ++i) turns += policy->Choose({.candidates = candidates, .current = 0}) == 1;
+    for (int i = 0; i < 8; ++i) turns += policy->Choose({.candidates = candidates, .current = first}).id.value == 1;
     starved += turns == 8;
   }
   EXPECT_GE(starved, 3) << "about half of the seeds";

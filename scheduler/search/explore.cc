@@ -60,10 +60,8 @@ class Explorer {
   }
 
   absl::Status StepAgent(AgentOrdinal id) {
-    const absl::Span<const Candidate> candidates = loop_->candidates();
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (candidates[i].id == id) return loop_->Step(i);
-    }
+    const Candidate* const candidate = loop_->candidates().Find(id);
+    if (candidate != nullptr) return loop_->Step(*candidate);
     return absl::InternalError("a schedule did not repeat: the agents do not depend on their choices alone");
   }
 

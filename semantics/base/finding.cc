@@ -53,6 +53,8 @@ constexpr CodeRow kRows[] = {
     {C::kBarrierPending, "BAR_PENDING", kDefect, "A barrier must not end with arrivals of an incomplete phase."},
     {C::kBarrierPhaseSkip, "BAR_PHASE_SKIP", kDefect, "Whoever waits for a barrier must wait for each of its phases."},
     {C::kCollectiveMismatch, "COLL_MISMATCH", kDefect, "All who take part in a collective operation must do the same."},
+    {C::kLaunchControl, "LAUNCH_CONTROL", kDefect,
+     "Work that cluster launch control gives must be done once, and nothing more be asked for after a refusal."},
     {C::kProxy, "PROXY", kDefect,
      "A fence must lie between a thread's access of shared memory and an asynchronous access that depends on it.",
      Denies::kOrder},

@@ -53,6 +53,7 @@ enum class FindingCode : std::uint8_t {
   kBarrierPending,
   kBarrierPhaseSkip,
   kCollectiveMismatch,
+  kLaunchControl,
   // hardware that works asynchronously, peers
   kProxy,
   kProxyWar,

@@ -39,7 +39,7 @@ class LiveTable {
   template <class... Args>
   T& Add(Args&&... args) {
     const std::size_t page = next_ / kPerPage - first_page_;
-    if (page == pages_.size()) pages_.push_back(std::make_unique<Page>());
+    if (page == pages_.size()) pages_.push_back(std::make_unique_for_overwrite<Page>());
     ++pages_[page]->live;
     ++live_;
     return pages_[page]->entries[next_++ % kPerPage].emplace(std::forward<Args>(args)...);

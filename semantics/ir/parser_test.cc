@@ -103,7 +103,7 @@ TEST(KernelTextTest, KernelItemsRoundTrip) {
       "  in %s: f32[] block () map (%i: i32[], %j: i32[], %k: i32[]) { return; } buffered {};\n"
       "  out %o: f32[%m,8] alias %x;\n"
       "  scratch %t: ref<smem,barrier{arrivals=2, orders_tc=false}[2]> as \"bar\";\n"
-      "  scratch %u: ref<tmem,f32[128,64] {layout=native, packed=true}>;\n"
+      "  scratch %u: ref<tmem,f32[64,64] {layout=half_lane, packing=1}>;\n"
       "  scratch %v: ref<semaphore,dma_sem[]>;\n"
       "  body @a on tensorcore (%r: ref<smem,i32[8]> as \"idx_ref\" view .at[0 +: 4]) { return; }\n"
       "  body @b () { return; }\n"

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "semantics/base/cat.h"
+#include "semantics/ir/tmem_layout.h"
 #include "semantics/ir/view_type.h"
 
 namespace palladion {
@@ -93,20 +94,40 @@ absl::Status ApplyCollapseBatch(Shape* shape) {
   return absl::OkStatus();
 }
 
+// A member in tensor memory: whole columns of it.
+absl::Status CheckCells(const AliasMember& member, const Shape& shape, DType dtype) {
+  if (dtype != DType::kI32 || shape.size() != 2 || shape[0] != kTmemLanes) {
+    return Invalid(Cat("expected .alias with a layout on the columns of tensor memory, i32[128,n]; found ", Name(dtype),
+                       ToString(shape)));
+  }
+  PALLADION_ASSIGN_OR_RETURN(const TmemLayout layout, ReadTmemLayout(member.layout, member.shape));
+  PALLADION_RETURN_IF_ERROR(CheckTmemShape(layout, ArrayType(member.dtype, member.shape)));
+  const int bits = Info(member.dtype).bits;
+  if (bits < 8 || bits > kTmemCellBits) {
+    return absl::UnimplementedError(Cat("a member of a union in tensor memory has elements of 8, 16 or 32 bits; of ",
+                                        Name(member.dtype), " it is not modelled: allocate it by itself"));
+  }
+  const std::int64_t columns = TmemColumns(layout, member.shape);
+  if (member.offset <= shape[1] - columns) return absl::OkStatus();
+  return Invalid(Cat("expected a member inside the ", shape[1], " columns of the union, found ", columns,
+                     " columns from column ", member.offset));
+}
+
+absl::Status CheckBytes(const AliasMember& member, const Shape& shape, DType dtype) {
+  if (dtype != DType::kI8 || shape.size() != 1) {
+    return Invalid(Cat("expected .alias on a ref of bytes, i8[n]; found ", Name(dtype), ToString(shape)));
+  }
+  const std::int64_t bytes = BytesOf(member);  // at most 2^39
+  if (member.offset <= shape[0] - bytes) return absl::OkStatus();
+  return Invalid(Cat("expected a member inside the ", shape[0], " bytes of the union, found ", bytes,
+                     " bytes from byte ", member.offset));
+}
+
 absl::Status ApplyAlias(const Transform& transform, Shape* shape, DType* dtype) {
-  if (Find(transform.attrs, "layout") != nullptr) {
-    return absl::UnimplementedError("a union of refs in tensor memory (Blackwell) is not modelled yet");
-  }
-  if (*dtype != DType::kI8 || shape->size() != 1) {
-    return Invalid(Cat("expected .alias on a ref of bytes, i8[n]; found ", Name(*dtype), ToString(*shape)));
-  }
   PALLADION_ASSIGN_OR_RETURN(AliasMember member, ParseAlias(transform.attrs));
   PALLADION_RETURN_IF_ERROR(CheckLimits(member.shape).status());
-  const std::int64_t bytes = BytesOf(member);  // at most 2^39
-  if (member.offset > (*shape)[0] - bytes) {
-    return Invalid(Cat("expected a member inside the ", (*shape)[0], " bytes of the union, found ", bytes,
-                       " bytes from byte ", member.offset));
-  }
+  PALLADION_RETURN_IF_ERROR(member.in_tensor_memory ? CheckCells(member, *shape, *dtype)
+                                                    : CheckBytes(member, *shape, *dtype));
   *shape = std::move(member.shape);
   *dtype = member.dtype;
   return absl::OkStatus();
@@ -146,6 +167,10 @@ absl::StatusOr<AliasMember> ParseAlias(const AttrMap& attrs) {
   }
   member.dtype = *type;
   member.offset = *start;
+  for (const AttrEntry& entry : attrs) {
+    if (entry.first != "dtype" && entry.first != "shape" && entry.first != "offset") member.layout.push_back(entry);
+  }
+  member.in_tensor_memory = !member.layout.empty();
   return member;
 }
 

@@ -17,11 +17,13 @@ namespace palladion {
 // Does hardware have several elements in a byte?
 inline bool IsPacked(DType dtype) { return Info(dtype).bits < 8 && dtype != DType::kBool; }
 
-// A member of a union of refs: `dtype[shape]` from byte `offset` of it.
+// A member of a union of refs: `dtype[shape]` from byte `offset` of it, or from that column of tensor memory.
 struct AliasMember {
   DType dtype = DType::kF32;
   Shape shape;
   std::int64_t offset = 0;
+  bool in_tensor_memory = false;
+  AttrMap layout;  // there: as a ref of its own would have it
 };
 absl::StatusOr<AliasMember> ParseAlias(const AttrMap& attrs);
 std::int64_t BytesOf(const AliasMember& member);  // of the union; elements narrower than a byte are packed

@@ -119,6 +119,8 @@ TEST(ViewTypeTest, Layouts) {
   EXPECT_EQ(ShapeOf(".expand_batch[2,3]", "f32[5,12]"), "f32[2,3,5,2]");
   EXPECT_EQ(ShapeOf(".collapse_batch", "f32[2,3,5,2]"), "f32[5,12]");
   EXPECT_EQ(ShapeOf(".alias{dtype=f16, shape=[4,8], offset=64}.at[1, *]", "i8[128]"), "f16[8]");
+  EXPECT_EQ(ShapeOf(".alias{dtype=f16, shape=[128,16], offset=4, layout=default, packing=2}", "i32[128,12]"),
+            "f16[128,16]");
   EXPECT_EQ(ShapeOf(".cluster{dims=[\"x\"], idxs=[1]}.multicast{axes=[\"y\"]}.peer(1:i32, logical)", "f32[4]"),
             "f32[4]");
   EXPECT_EQ(ShapeOf(".cluster{dims=[\"x\", \"y\"]}[3, 0].at[1]", "f32[4]"), "f32[]");
@@ -147,6 +149,11 @@ TEST(ViewTypeTest, LayoutsThatBreakARule) {
       {".alias{dtype=f17, shape=[4,8], offset=0}", "i8[128]", "expected .alias{dtype=f16"},
       {".alias{dtype=f16, shape=[-4], offset=0}", "i8[128]", "expected .alias{dtype=f16"},
       {".alias{dtype=f16, shape=[4], offset=0, layout=\"x\"}", "i8[128]", "tensor memory"},
+      {".alias{dtype=f32, shape=[128,8], offset=4, layout=default}", "i32[128,8]",
+       "expected a member inside the 8 columns of the union, found 8 columns from column 4"},
+      {".alias{dtype=f32, shape=[128,8], offset=0, layout=native}", "i32[128,8]", "expected the layout"},
+      {".alias{dtype=f32, shape=[96,8], offset=0, layout=default}", "i32[128,8]", "not divisible into tiles"},
+      {".alias{dtype=u2, shape=[128,32], offset=0, layout=sparse_metadata}", "i32[128,8]", "allocate it by itself"},
       {".cluster{dims=[\"x\"], idxs=[]}", "f32[4]", "as many names as integers"},
       {".cluster{dims=[\"x\"]}", "f32[4]", "[%index, ...] where one is computed"},
       {".cluster{dims=[\"x\"], idxs=[1]}[1]", "f32[4]", "found .cluster{dims=[\"x\"], idxs=[1]}[...]"},

@@ -22,6 +22,9 @@ absl::Span<const OpRow> GatherOps();       // gather.cc
 absl::Span<const OpRow> GpuBarrierOps();   // gpu_barrier.cc
 absl::Span<const OpRow> GpuWarpOps();      // gpu_warps.cc
 absl::Span<const OpRow> GpuWgmmaOps();     // gpu_wgmma.cc
+absl::Span<const OpRow> GpuTcgen05Ops();   // gpu_tcgen05.cc
+absl::Span<const OpRow> GpuTmemOps();      // gpu_tmem.cc
+absl::Span<const OpRow> GpuTmemCopyOps();  // gpu_tmem_copy.cc
 absl::Span<const OpRow> GpuControlOps();   // gpu_control.cc
 absl::Span<const OpRow> GpuCopyOps();      // gpu_copy.cc
 absl::Span<const OpRow> TpuCopyOps();      // tpu/tpu_copy.cc
@@ -35,6 +38,7 @@ absl::Span<const OpRow> RandomOps();       // random.cc
 absl::Span<const OpRow> ReduceOps();       // reduce.cc
 absl::Span<const OpRow> RefOps();          // ref.cc
 absl::Span<const OpRow> RingOps();         // ring.cc
+absl::Span<const OpRow> RegisterMmaOps();  // gpu/register_mma.cc
 absl::Span<const OpRow> RoundingOps();     // elementwise_round.cc
 absl::Span<const OpRow> ScatterOps();      // scatter.cc
 absl::Span<const OpRow> ScopeOps();        // scope.cc

@@ -15,13 +15,14 @@ auto Key(const OpRow& row) { return std::tie(row.name, row.dialect); }
 std::vector<OpRow> SortedRows() {
   std::vector<OpRow> rows;
   for (absl::Span<const OpRow> family :
-       {ArithmeticOps(), BitwiseOps(),   CallOps(),       CompareOps(),    ControlOps(),     ConvertOps(),
-        DotOps(),        GatherOps(),    GpuBarrierOps(), GpuControlOps(), GpuCopyOps(),     GpuMemoryOps(),
-        GpuStoreOps(),   SemaphoreOps(), GpuWarpOps(),    GpuWgmmaOps(),   IdentityOps(),    JoinOps(),
-        MathOps(),       Math2Ops(),     ProgramOps(),    RandomOps(),     ReduceOps(),      RefOps(),
-        RoundingOps(),   ScatterOps(),   ScopeOps(),      ShapeOps(),      SliceOps(),       SortOps(),
-        TpuBitOps(),     TpuCopyOps(),   TpuOps(),        RingOps(),       UnsupportedOps(), TpuRandomOps(),
-        TpuMatrixOps()}) {
+       {ArithmeticOps(),  BitwiseOps(),    CallOps(),       CompareOps(),     ControlOps(),       ConvertOps(),
+        DotOps(),         GatherOps(),     GpuBarrierOps(), GpuControlOps(),  GpuCopyOps(),       GpuMemoryOps(),
+        GpuStoreOps(),    SemaphoreOps(),  GpuWarpOps(),    GpuWgmmaOps(),    GpuTcgen05Ops(),    GpuTmemOps(),
+        IdentityOps(),    JoinOps(),       MathOps(),       Math2Ops(),       ProgramOps(),       RandomOps(),
+        ReduceOps(),      RefOps(),        RoundingOps(),   ScatterOps(),     ScopeOps(),         ShapeOps(),
+        SliceOps(),       SortOps(),       TpuBitOps(),     TpuCopyOps(),     TpuOps(),           RingOps(),
+        UnsupportedOps(), TpuRandomOps(),  TpuMatrixOps(),  RegisterMmaOps(), ClusterCancelOps(), NamedBarrierOps(),
+        MultimemOps(),    GpuTmemCopyOps()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   std::sort(rows.begin(), rows.end(), [](const OpRow& a, const OpRow& b) { return Key(a) < Key(b); });

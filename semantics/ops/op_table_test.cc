@@ -3,11 +3,16 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "semantics/base/cat.h"
+#include "semantics/ir/parser.h"
+#include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion {
@@ -44,6 +49,21 @@ std::set<std::string> AnchorsOfCases() {
     }
   }
   return anchors;
+}
+
+std::vector<std::string> KernelsOfCases() {
+  const std::string kBegin = "\n--- kernel\n";
+  std::vector<std::string> kernels;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "conformance" / "cases")) {
+    if (entry.path().extension() != ".case") continue;
+    std::ifstream in(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::size_t begin = text.find(kBegin);
+    if (begin == std::string::npos) continue;
+    const std::size_t kernel = begin + kBegin.size();
+    kernels.push_back(text.substr(kernel, text.find("\n--- ", kernel) - kernel));
+  }
+  return kernels;
 }
 
 // Verdicts rest on these: what nobody has said of an operation is not taken for harmless.
@@ -106,6 +126,46 @@ TEST(OpTable, WhoeverReadsOrWritesSaysHow) {
     EXPECT_TRUE(row.effect != Effect::kAllocates || row.allocates != Allocates::kNothing);
     EXPECT_TRUE(row.access != RefAccess::kAtomic || row.decides == Decides::kAlways);
   }
+}
+
+// What an operation names, in any of its instances: memory, and barriers or semaphores.
+struct Named {
+  bool memory = false, signalled = false;
+};
+
+void LookAt(const Kernel& kernel, const Region& region, std::map<const OpRow*, Named>* named) {
+  for (const Instr& op : region.body) {
+    Named& of = (*named)[FindOp(op.dialect, op.name)];
+    for (const Arg& arg : op.args) {
+      const Type type = TypeOfArg(kernel, arg);
+      if (!type.is_ref()) continue;
+      (type.element == ElementKind::kData ? of.memory : of.signalled) = true;
+    }
+    for (const Region& inner : op.regions) LookAt(kernel, inner, named);
+  }
+}
+
+std::map<const OpRow*, Named> NamedInCases() {
+  std::map<const OpRow*, Named> named;
+  for (const std::string& text : KernelsOfCases()) {
+    const absl::StatusOr<Module> module = Parse(text);
+    if (!module.ok()) continue;  // the case is of that
+    for (const Kernel& kernel : module->kernels) LookAt(kernel, kernel.bodies[0].region, &named);
+  }
+  return named;
+}
+
+// Who may end a wait is asked of the rows: one that never could would hide who is stuck, and why.
+TEST(OpTable, WhoeverSignalsNamesWhatItSignals) {
+  const std::map<const OpRow*, Named> named = NamedInCases();
+  int signalling = 0;
+  for (const OpRow& row : AllOps()) {
+    const auto found = named.find(&row);
+    if (found == named.end() || row.signals != Signals::kMay || !found->second.memory) continue;
+    EXPECT_TRUE(found->second.signalled) << FullName(row) << " names memory, and no barrier or semaphore in any case";
+    ++signalling;
+  }
+  EXPECT_GT(signalling, 3);
 }
 
 TEST(OpTable, EveryRowIsCompleteAndFound) {

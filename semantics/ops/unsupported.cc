@@ -27,36 +27,21 @@ constexpr OpRow Later(std::string_view dialect, std::string_view name, std::stri
           .reason = reason};
 }
 
-constexpr std::string_view kGpuMemory = "Mosaic GPU's own memory operations: not modelled yet";
-constexpr std::string_view kMma = "MMA instructions: not modelled yet";
-constexpr std::string_view kCluster = "thread blocks and clusters: not modelled yet";
+constexpr std::string_view kMma = "the queues of a TPU's matrix unit: not modelled yet";
 constexpr std::string_view kNested = "nested meshes and pipelines as single operations: not modelled yet";
 constexpr std::string_view kOpaque = "opaque code: no meaning outside its compiler";
 constexpr std::string_view kCompilerInternal =
     "a detail of the compiler that kernels do not write themselves: not modelled yet";
 constexpr std::string_view kWrittenOtherwise =
     "palladion.export writes what it means with other operations; kernel text has no such thing";
-constexpr std::string_view kBeforeHopper = "GPUs before Hopper (cp.async, Ampere's mma): not modelled";
+constexpr std::string_view kBeforeHopper =
+    "JAX's lowering takes it for GPUs before Hopper only (cp.async), of which there is no target here";
+constexpr std::string_view kOfLowering =
+    "JAX's lowering makes it of an operation that kernel text has; no kernel that it traces contains it";
 constexpr std::string_view kConvolution = "convolutions and the greatest k elements: not modelled yet";
 
 constexpr OpRow kRows[] = {
-    Later("", "multimem_store", "unsupported.md#multimem_store", kGpu, Effect::kWrites, Unit::kMemory, kGpuMemory),
-    Later("", "multimem_load_reduce", "unsupported.md#multimem_load_reduce", kGpu, Effect::kReads, Unit::kMemory,
-          kGpuMemory),
-    Later("", "wgmma", "unsupported.md#wgmma", kGpu, Effect::kReads, Unit::kMatrix, kMma),
-    Later("", "tcgen05_mma", "unsupported.md#tcgen05_mma", kGpu, Effect::kReadsWrites, Unit::kMatrix, kMma),
-    Later("", "tcgen05_commit_arrive", "unsupported.md#tcgen05_commit_arrive", kGpu, Effect::kSynchronises,
-          Unit::kMatrix, kMma),
-    Later("", "commit_tmem", "unsupported.md#commit_tmem", kGpu, Effect::kSynchronises, Unit::kMatrix, kMma),
-    Later("", "async_load_tmem", "unsupported.md#async_load_tmem", kGpu, Effect::kReads, Unit::kMatrix, kMma),
-    Later("", "async_store_tmem", "unsupported.md#async_store_tmem", kGpu, Effect::kWrites, Unit::kMatrix, kMma),
-    Later("", "wait_load_tmem", "unsupported.md#wait_load_tmem", kGpu, Effect::kSynchronises, Unit::kMatrix, kMma),
-    Later("", "async_copy_smem_to_tmem", "unsupported.md#async_copy_smem_to_tmem", kGpu, Effect::kReadsWrites,
-          Unit::kMatrix, kMma),
-    Later("", "async_copy_scales_to_tmem", "unsupported.md#async_copy_scales_to_tmem", kGpu, Effect::kReadsWrites,
-          Unit::kMatrix, kMma),
-    Later("", "async_copy_sparse_metadata_to_tmem", "unsupported.md#async_copy_sparse_metadata_to_tmem", kGpu,
-          Effect::kReadsWrites, Unit::kMatrix, kMma),
+    Later("", "wgmma", "unsupported.md#wgmma", kGpu, Effect::kReads, Unit::kMatrix, kOfLowering),
     Later("", "prng_split", "unsupported.md#prng_split", kTpu, Effect::kPure, Unit::kVector, kWrittenOtherwise),
     Later("", "prng_join", "unsupported.md#prng_join", kTpu, Effect::kPure, Unit::kVector, kWrittenOtherwise),
     Later("sc", "load", "unsupported.md#sc.load", kTpu, Effect::kReads, Unit::kMemory,
@@ -95,23 +80,18 @@ constexpr OpRow kRows[] = {
     Later("sc", "sc_fetch_and_add", "unsupported.md#sc.sc_fetch_and_add", kTpu, Effect::kReadsWrites, Unit::kMemory,
           "SparseCore, which is not modelled (docs/sparsecore.md): an atomic addition in another subcore's scalar "
           "memory"),
-    Later("", "try_cluster_cancel", "unsupported.md#try_cluster_cancel", kGpu, Effect::kSynchronises, Unit::kControl,
-          kCluster),
-    Later("", "query_cluster_cancel", "unsupported.md#query_cluster_cancel", kGpu, Effect::kReads, Unit::kControl,
-          kCluster),
-    Later("", "mpmd_map", "unsupported.md#mpmd_map", kGpu, Effect::kControl, Unit::kControl, kNested),
+    Later("", "mpmd_map", "unsupported.md#mpmd_map", kGpu, Effect::kControl, Unit::kControl, kWrittenOtherwise),
     Later("", "emit_pipeline", "unsupported.md#emit_pipeline", kTpu, Effect::kControl, Unit::kControl, kNested),
     Later("", "pipeline_body", "unsupported.md#pipeline_body", kTpu, Effect::kControl, Unit::kControl, kNested),
-    Later("", "jaxpr_call", "unsupported.md#jaxpr_call", kGpu, Effect::kControl, Unit::kControl, kNested),
+    Later("", "jaxpr_call", "unsupported.md#jaxpr_call", kGpu, Effect::kControl, Unit::kControl, kWrittenOtherwise),
     Later("", "debug_callback", "unsupported.md#debug_callback", kTpu, Effect::kPrints, Unit::kControl, kOpaque),
-    Later("", "_copysign", "unsupported.md#_copysign", kGpu, Effect::kPure, Unit::kVector, kCompilerInternal),
+    Later("", "_copysign", "unsupported.md#_copysign", kGpu, Effect::kPure, Unit::kVector, kOfLowering),
     Later("", "add_dependency", "unsupported.md#add_dependency", kTpu, Effect::kPure, Unit::kNone, kWrittenOtherwise),
     Later("", "trace_value", "unsupported.md#trace_value", kTpu, Effect::kPrints, Unit::kNone, kWrittenOtherwise),
     Later("", "with_memory_space_constraint", "unsupported.md#with_memory_space_constraint", kTpu, Effect::kPure,
           Unit::kNone, kWrittenOtherwise),
     Later("", "einshape_lo", "unsupported.md#einshape_lo", kTpu, Effect::kPure, Unit::kVector, kWrittenOtherwise),
     Later("", "dim_as_value", "unsupported.md#dim_as_value", kTpu, Effect::kPure, Unit::kScalar, kCompilerInternal),
-    Later("", "mma", "unsupported.md#mma", kGpu, Effect::kPure, Unit::kMatrix, kBeforeHopper),
     Later("", "wait_gmem_to_smem", "unsupported.md#wait_gmem_to_smem", kGpu, Effect::kSynchronises, Unit::kMemory,
           kBeforeHopper),
     Later("", "matmul_lhs_fifo", "unsupported.md#matmul_lhs_fifo", kTpu, Effect::kReadsWrites, Unit::kMatrix, kMma),

@@ -9,12 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "semantics/base/ids.h"
+#include "semantics/base/units.h"
 #include "semantics/port/access.h"
+#include "semantics/port/value_view.h"
 
 namespace palladion {
 
@@ -24,10 +27,13 @@ using QueueId = Id<struct QueueTag>;
 
 // Which of an agent's queues an operation is of.
 enum class AsyncQueue : std::uint8_t {
-  kNone,    // by barriers
-  kStores,  // groups of the thread's copies to global memory
-  kMma,     // groups of the warpgroup's wgmma, one after another
-  kBlocks,  // the agent's copies of blocks, to and from their arrays
+  kNone,        // by barriers
+  kStores,      // groups of the thread's copies to global memory
+  kMma,         // groups of the warpgroup's wgmma, one after another
+  kBlocks,      // the agent's copies of blocks, to and from their arrays
+  kTmemLoads,   // groups of the thread's reads of tensor memory
+  kTmemStores,  // groups of the thread's writes of tensor memory
+  kTensorCore,  // what the thread's lane has issued to the tensor core (tcgen05); no groups, a commit tells of all
 };
 
 enum class Half : std::uint8_t { kRead = 1, kWrite = 2 };  // numbers: the times of an operation's clock
@@ -39,31 +45,37 @@ enum class Proxy : std::uint8_t { kGeneric, kAsync, kTensorCore };
 struct AsyncPoints {
   BufferId buffer;
   std::vector<std::int64_t> offset;
-  std::size_t piece_bytes = 1;
+  ByteCount piece_bytes{1};
   std::size_t pieces_per_element = 1;
 };
 
 // A source or a destination.
 struct AsyncOperand {
   std::variant<BoxAccess, AsyncPoints> where;  // no mask; the site's program is not kept
-  std::size_t bytes = 0;                       // of its value
+  ByteCount bytes;                             // of its value
   Proxy proxy = Proxy::kAsync;                 // kGeneric: registers, between which and their thread no proxy lies
   AtomicFn reduce = nullptr;  // of a destination: each element becomes reduce(what it was, the value's)
-  std::size_t elements = 0;   // of its value, where several places of `where`, bytes of a union, are one; 0: one is one
+  ElementCount elements;      // of its value, where several places of `where`, bytes of a union, are one; 0: one is one
 
   BufferId buffer() const {
     return std::visit([](const auto& places) { return places.buffer; }, where);
   }
 };
 
+using LoanId = Id<struct LoanTag>;  // Machine::Lend
+
 // A value of an operation under way: row-major, with the marks of Definedness; no marks: every element is defined.
+// Where it has a view, its elements lie there, and `bytes` is nobody's.
 struct AsyncValue {
   std::vector<std::byte> bytes;
   std::vector<std::uint8_t> marks;
+  LoanId loan = {};  // of a source that has been read, until the function wants it
+  ValueView view = {};
 };
 
 // The values of all sources to the values of all destinations, whose bytes have their size already and whose marks are
-// to be set: none for a value that is defined throughout.
+// to be set: none for a value that is defined throughout. Values have views only where the request takes them
+// (FunctionViews).
 using AsyncFunction = std::function<void(const std::vector<AsyncValue>&, std::vector<AsyncValue>*)>;
 
 // What a completion's amount is of. A barrier's are arrivals, in its own shares of one; a semaphore of DMAs counts
@@ -78,16 +90,35 @@ struct Completion {
   CompletionUnit unit = CompletionUnit::kArrivals;
 };
 
+// Operations of a tensor core that follow others without a wait, as PTX documents ("pipelined instructions", tcgen05):
+// a product those of its shape and kind into its accumulator, and copies to tensor memory. It follows those of whose
+// issue its own issuer knows.
+struct Pipelined {
+  enum class Stage : std::uint8_t { kCopy, kProduct };
+  Stage stage = Stage::kCopy;
+  std::string kind = {};  // of a product: types and shape; its accumulator is the first destination
+};
+
+// Does a function read sources and write destinations where they lie?
+enum class FunctionViews : std::uint8_t {
+  kNone,      // values have bytes
+  kApart,     // yes; no source lies where it writes
+  kReplaces,  // yes; the first source that is a destination's very elements stays there while it writes them
+};
+
 struct AsyncRequest {
   std::string name = "copy";
   std::string await = {};  // the user's words for a wait for it: "plgpu.barrier_wait(b)"
   std::vector<AsyncOperand> sources = {}, destinations = {};
   AsyncFunction function = {};  // none: destination i becomes source i
-  QueueId queue = {};           // invalid: of no queue
-  bool after_earlier = false;   // waits for all earlier operations of its queue, and tells of them (a commit)
+  FunctionViews views = FunctionViews::kNone;
+  QueueId queue = {};          // invalid: of no queue
+  bool after_earlier = false;  // waits for all earlier operations of its queue, and tells of them (a commit)
+  std::optional<Pipelined> pipelined = {};
   std::vector<Completion> completions = {};
-  Half must_await = Half::kWrite;  // what a kernel has to wait for before it ends; of a store, the read half
-  int chunks = 1;                  // pieces of a half, at most
+  // What a kernel has to wait for before it ends: of a store, the read half; of what only tells of others, nothing.
+  std::optional<Half> must_await = Half::kWrite;
+  int chunks = 1;  // pieces of a half, at most
   CodeSite site = {};
   std::vector<std::int64_t> program = {};  // the issuer's index in the grid, for messages
 

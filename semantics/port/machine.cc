@@ -30,8 +30,8 @@ absl::Status Machine::Start(AsyncRequest&& request) {
 QueueId Machine::QueueOf(AsyncQueue) { return {}; }
 absl::Status Machine::CommitGroup(AsyncQueue, const Site& site) { return Lacks("a group of copies", site.text_line); }
 bool Machine::CompletesEarlier(AsyncQueue) const { return false; }
-absl::Status Machine::Collective(absl::Span<const std::size_t>, std::string, const Site& site) {
-  return Lacks("a collective copy", site.text_line);
+absl::Status Machine::Collective(const CollectiveStep& step, const Site& site) {
+  return Lacks(step.kinds, site.text_line);
 }
 
 absl::Status Machine::Wait(const WaitTarget&, const Site& site) {
@@ -58,5 +58,15 @@ absl::Status Machine::Meet(std::string what, const Site& site) {
   return Lacks(Cat("a meeting of agents (", what, ")"), site.text_line);
 }
 absl::Status Machine::Spawn(const SpawnRequest&, const Site& site) { return Lacks("warps", site.text_line); }
+
+absl::Status Machine::TryCancel(const CancelRequest&, const Site& site) {
+  return Lacks("the work of another cluster", site.text_line);
+}
+absl::StatusOr<CancelAnswer> Machine::ReadAnswer(const std::byte*, const Site& site) {
+  return Lacks("an answer of cluster launch control", site.text_line);
+}
+absl::Status Machine::ArriveNamed(const NamedArrival&, const Site& site) {
+  return Lacks("a named barrier", site.text_line);
+}
 
 }  // namespace palladion

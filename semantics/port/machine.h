@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,6 +21,7 @@
 #include "semantics/base/running_agent.h"
 #include "semantics/port/access.h"
 #include "semantics/port/async.h"
+#include "semantics/port/launch_control.h"
 #include "semantics/port/places.h"
 #include "semantics/port/sync.h"
 
@@ -51,11 +53,24 @@ class Machine {
   // loads. Valid until the next store, atomic or free.
   virtual const std::byte* Borrow(const BoxAccess& access) = 0;
 
+  // For engines, whose read half comes before their write half. A load whose bytes stay where they are: until Take the
+  // machine keeps what they were, whoever writes there. Invalid: nothing of that is lent, and the caller loads.
+  virtual LoanId Lend(const BoxAccess&) { return {}; }
+  // Ends the loan. Where its elements lie, until somebody stores there; no data: they have changed there, and what they
+  // were is in `bytes`.
+  virtual ValueView Take(LoanId, std::vector<std::byte>* /*bytes*/) { return {}; }
+  // A store whose elements the caller writes where they lie, all of them and at once; then Wrote, with their marks. No
+  // data: the caller stores.
+  virtual ValueView Room(const BoxAccess&) { return {}; }
+  virtual void Wrote(const BoxAccess&) {}
+
   // The agent leaves the scope in which it came by the memory, which ends when the last owner has left.
   virtual void Leave(BufferId buffer, const Site& site);
   // The same allocation of a peer of the agent's place. A finding, and the agent's own, where there is none.
   virtual BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site);
 
+  // An empty request, maybe with the room of one that is done: kernels start thousands of the same kind.
+  virtual AsyncRequest NewRequest() { return {}; }
   // Something that engines carry out. A machine that is done with the request when this returns leaves it as it is; one
   // that keeps it takes it.
   virtual absl::Status Start(AsyncRequest&& request);
@@ -64,8 +79,8 @@ class Machine {
   virtual absl::Status CommitGroup(AsyncQueue queue, const Site& site);
   // Does an operation of the queue wait for all earlier ones before it is issued? As the fence policy says.
   virtual bool CompletesEarlier(AsyncQueue queue) const;
-  // A collective copy along grid dimensions: every place along them must issue the same; nobody waits.
-  virtual absl::Status Collective(absl::Span<const std::size_t> grid_dims, std::string what, const Site& site);
+  // What every place along grid dimensions must do the same, in the same order; nobody waits.
+  virtual absl::Status Collective(const CollectiveStep& step, const Site& site);
 
   // Whatever the target says is there.
   virtual absl::Status Wait(const WaitTarget& target, const Site& site);
@@ -87,6 +102,14 @@ class Machine {
   virtual absl::Status Meet(std::string what, const Site& site);
   // The agent becomes several, and waits for kSpawned.
   virtual absl::Status Spawn(const SpawnRequest& request, const Site& site);
+
+  // A thread of the cluster asks for the work of another one; all threads of its blocks have to.
+  virtual absl::Status TryCancel(const CancelRequest& request, const Site& site);
+  // What the kCancelAnswerBytes that came of it say to the agent.
+  virtual absl::StatusOr<CancelAnswer> ReadAnswer(const std::byte* answer, const Site& site);
+
+  // At a named barrier of the block, which the agent then waits for where it says so (WaitTarget::kNamedBarrier).
+  virtual absl::Status ArriveNamed(const NamedArrival& arrival, const Site& site);
 
   virtual void Print(std::string line) = 0;
   virtual void Report(Finding finding) = 0;

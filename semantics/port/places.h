@@ -5,6 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/types/span.h"
 
 namespace palladion {
 
@@ -18,6 +22,14 @@ struct AllocationPlace {
   // Where its bytes lie: a thread's registers, a block's shared memory or a core's VMEM, the device's memory. Registers
   // are the thread's own, whoever the owner; so is memory of the device that a thread asks for alone.
   PlaceLevel memory = PlaceLevel::kBlock;
+  std::int64_t tensor_columns = 0;  // that it takes of the block's tensor memory; 0: it is not there
+};
+
+// One of a sequence that all places along some grid dimensions make together.
+struct CollectiveStep {
+  std::string_view kinds;  // what the sequence is of, "collective copies": one of each place has an order
+  absl::Span<const std::size_t> grid_dims;
+  std::string what;  // in words; the same at every place
 };
 
 // Along one dimension of the launch, another place than the agent's own.

@@ -32,6 +32,8 @@ struct SyncRequest {
   bool orders_tensor_core = false;
   // Of a cluster barrier: the grid dimensions of each axis, several for a composite one.
   std::vector<std::vector<std::size_t>> axes;
+  // Of a cluster barrier: arrivals go to the block whose index along the one axis is 0, and to no other.
+  bool leader_tracked = false;
   AllocationPlace place;  // whose memory a barrier is in is the machine's own business
   // Of a barrier semaphore of a TPU, its collective id: kernels and devices that name the same one mean the same, and
   // asking for it again gives it again. -1: none.
@@ -44,21 +46,33 @@ enum class Fence : std::uint8_t {
   kPrerequisiteGrids,  // what the kernels before this one wrote is known
 };
 
+// At one of the barriers that a block has without asking for them: kNamedBarriers, which have numbers for names.
+inline constexpr std::int64_t kNamedBarriers = 16;
+struct NamedArrival {
+  std::int64_t barrier = 0;
+  std::int64_t lanes = 0;  // so many arrivals, of lanes, complete a phase
+  bool waits = false;      // for the phase to which it arrives
+};
+
 // Agents that another becomes until they end: the warps of a warpgroup.
 struct SpawnRequest {
   std::size_t first = 0;  // the step that they begin with; a step ends them
   std::int64_t count = 0;
 };
 
+// Whose signals a wait learns from: anybody's, or those of its own device's threads.
+enum class MemoryScope : std::uint8_t { kSystem, kDevice };
+
 struct WaitTarget {
   enum class Kind : std::uint8_t {
     kNothing,
-    kBarrier,    // the next phase of `object`
-    kSemaphore,  // `object` to hold `value`
-    kGroups,     // at most `value` groups of `queue` under way
-    kQueue,      // no operation of `queue` under way
-    kMeeting,    // all agents of the block at the same collective operation
-    kSpawned,    // the end of the agents that it spawned
+    kBarrier,       // the next phase of `object`
+    kSemaphore,     // `object` to hold `value`
+    kGroups,        // at most `value` groups of `queue` under way
+    kQueue,         // no operation of `queue` under way
+    kMeeting,       // all agents of the block at the same collective operation
+    kSpawned,       // the end of the agents that it spawned
+    kNamedBarrier,  // the phase of named barrier `value` at which it arrived last
   };
   Kind kind = Kind::kNothing;
   SyncElement object;
@@ -66,6 +80,7 @@ struct WaitTarget {
   bool decrement = true;    // kSemaphore
   bool reads_only = false;  // kGroups: only their reading
   AsyncQueue queue = AsyncQueue::kNone;
+  MemoryScope scope = MemoryScope::kSystem;  // kSemaphore
 };
 
 }  // namespace palladion

@@ -16,10 +16,11 @@ absl::Status AddDevices(const Kernel& kernel, Program* program) {
         Cat("kernel @", kernel.name, ": `devices` must be ", expected, "; found ", found));
   };
   if (axes == nullptr || axes->empty()) return bad("the axes of a mesh, as in {x=4, y=2}", ToString(*attr));
-  if (program->target.backend != TargetBackend::kMosaicTpu) {
+  const TargetBackend backend = program->target.backend;
+  if (backend != TargetBackend::kMosaicTpu && backend != TargetBackend::kMosaicGpu) {
     return absl::UnimplementedError(Cat("kernel @", kernel.name,
                                         ": kernels that several devices run together are modelled for a target "
-                                        "mosaic_tpu/CHIP; the target is ",
+                                        "mosaic_tpu/CHIP or mosaic_gpu/CHIP; the target is ",
                                         ToString(program->target)));
   }
   std::size_t at = 0;

@@ -64,11 +64,14 @@ TEST(DeviceMesh, WhatIsNoMeshIsRefused) {
             std::string::npos);
 }
 
-TEST(DeviceMesh, OfGpusIsNotModelled) {
-  Program program = OnTpu();
-  program.target.backend = TargetBackend::kMosaicGpu;
-  const absl::Status status = AddDevices(WithDevices({{"x", Attr{std::int64_t{2}}}}), &program);
-  EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
+TEST(DeviceMesh, OfGpusAndTpusAlone) {
+  for (const TargetBackend backend : {TargetBackend::kMosaicGpu, TargetBackend::kTriton, TargetBackend::kGeneric}) {
+    Program program = OnTpu();
+    program.target.backend = backend;
+    const absl::Status status = AddDevices(WithDevices({{"x", Attr{std::int64_t{2}}}}), &program);
+    EXPECT_EQ(backend == TargetBackend::kMosaicGpu, status.ok()) << status;
+    EXPECT_EQ(backend != TargetBackend::kMosaicGpu, absl::IsUnimplemented(status)) << status;
+  }
 }
 
 }  // namespace

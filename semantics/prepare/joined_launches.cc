@@ -15,6 +15,8 @@ namespace {
 
 // "" where launches can be joined.
 std::string WhyNot(const Kernel& kernel) {
+  if (Find(kernel.other, "devices") != nullptr && kernel.launch.mesh == "gpu")
+    return "each launch of a GPU kernel begins with a barrier of all devices, so no device is a launch ahead";
   const bool one = std::all_of(kernel.launch.grid.begin(), kernel.launch.grid.end(),
                                [](const GridDim& dim) { return dim.size == 1 && !dim.bound.valid(); });
   if (!kernel.launch.mesh.empty() || !one || kernel.bodies.size() != 1)

@@ -4,7 +4,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/base/target_names.h"
+#include "semantics/ops/control/scoped_memory.h"
 #include "semantics/ops/gpu/gpu_scope.h"
 #include "semantics/ops/tpu/matrix_units.h"
 #include "semantics/prepare/block_mode.h"
@@ -380,11 +380,6 @@ class KernelPreparer {
 };
 
 }  // namespace
-
-absl::StatusOr<Target> TargetOf(const Kernel& kernel, std::string_view name) {
-  const std::string_view chip = kernel.arch.starts_with("sm_") ? "" : std::string_view(kernel.arch);
-  return ResolveTarget(name, {.kernel = kernel.name, .backend = kernel.backend, .chip = chip});
-}
 
 absl::StatusOr<std::shared_ptr<const Program>> Prepare(const VerifiedModule& module, const Kernel& kernel,
                                                        const Target& target, const ProgramOptions& options) {

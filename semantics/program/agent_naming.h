@@ -7,11 +7,17 @@
 
 namespace palladion {
 
+// A launch over a mesh of a TPU's cores.
+inline bool CountsCores(const Program& program) { return program.mesh.has_value() && program.mesh->cores; }
+
 inline AgentNaming NamingOf(const Program& program) {
   if (!program.mesh.has_value()) return {.device_dims = program.device_axes.size()};
   const bool threads = program.mesh->thread_dim;
-  if (program.mesh->cores) return {.cores = true, .device_dims = program.device_axes.size()};
-  return {.blocks = true, .thread_index = threads, .many_threads = threads && program.grid.back().size > 1};
+  if (CountsCores(program)) return {.cores = true, .device_dims = program.device_axes.size()};
+  return {.blocks = true,
+          .thread_index = threads,
+          .many_threads = threads && program.grid.back().size > 1,
+          .device_dims = program.device_axes.size()};
 }
 
 }  // namespace palladion

@@ -131,8 +131,8 @@ void WholeBox(RefId id, const Step& step, Frame& frame, BoxAccess& box) {
 void WholeOperand(RefId id, const Step& step, Frame& frame, AsyncOperand& operand) {
   WholeBox(id, step, frame, *std::get_if<BoxAccess>(&operand.where));
   const RefInfo& info = frame.program().refs[id.index()];
-  operand.bytes = StorageBytes(info.dtype) * info.words_per_element;
-  for (const std::int64_t size : info.window) operand.bytes *= static_cast<std::size_t>(size);
+  operand.bytes = ByteCount(static_cast<std::int64_t>(StorageBytes(info.dtype) * info.words_per_element));
+  for (const std::int64_t size : info.window) operand.bytes = size * operand.bytes;
 }
 
 // One source, one destination. The request is the frame's: a machine that has carried it out leaves it for the next

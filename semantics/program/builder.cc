@@ -352,10 +352,9 @@ absl::StatusOr<int> Builder::GridAxis(const std::string& name) const {
   names.insert(names.end(), own.begin(), own.end());
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<int>(found - names.begin());
-  return absl::UnimplementedError(
-      Cat("'", name,
-          "' is no named grid dimension, and no axis of `devices`, which are not modelled for GPUs; name one of [",
-          absl::StrJoin(names, ", "), "]"));
+  return absl::UnimplementedError(Cat("'", name,
+                                      "' is no named grid dimension, and no axis of `devices`; name one of [",
+                                      absl::StrJoin(names, ", "), "]"));
 }
 
 Program Builder::Finish() && {

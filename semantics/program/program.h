@@ -54,6 +54,7 @@ enum class StepKind : std::uint8_t {
   kFetch,
   kFlush,
   kAwaitBlocks,
+  kSkip,  // does nothing: its effect is not wanted in this run (emu/launch/elided_program.h)
 };
 
 struct Step {
@@ -169,6 +170,7 @@ struct ThreadMesh {
   bool cores = false;
   std::size_t cluster_dims = 0;    // of the grid, before the thread dimension
   bool thread_dim = false;         // the last one is the thread
+  bool ends_together = false;      // no block ends before the others of its cluster
   std::vector<std::string> names;  // of every dimension; "" for an unnamed one
 };
 
@@ -181,9 +183,9 @@ struct Program {
   std::vector<std::string> device_axes;
   std::int64_t devices = 1;
   bool several_devices() const { return !device_axes.empty(); }  // of a mesh, which may be of one
-  std::vector<GridDim> grid;        // bounds are values of Kernel::values
-  std::vector<DimOrder> dim_order;  // per grid dimension
-  std::vector<int> grid_bound;      // per grid dimension: the operand that holds its size, or -1
+  std::vector<GridDim> grid;                                     // bounds are values of Kernel::values
+  std::vector<DimOrder> dim_order;                               // per grid dimension
+  std::vector<int> grid_bound;  // per grid dimension: the operand that holds its size, or -1
   std::vector<OperandInfo> operand_infos;
   std::vector<Step> steps;
   std::vector<SlotId> operands;
@@ -208,13 +210,13 @@ struct RefState {
   SyncId sync;                                   // instead of a buffer: barriers or semaphores
 };
 
-// One agent's values: everything that changes while a program runs. Plain data over one arena.
 // The random generator of a TPU's core: what it was seeded with, and how much has been drawn since (docs/spec/tpu.md).
 struct CoreGenerator {
   std::pair<std::uint32_t, std::uint32_t> key = {0, 0};
   std::uint64_t drawn = 0;
 };
 
+// One agent's values: everything that changes while a program runs. Plain data over one arena.
 class Frame {
  public:
   Frame(const Program& program, Machine& machine);

@@ -57,14 +57,14 @@ void SwizzleUse::Collect(const Arg& arg) {
 std::int64_t SwizzleUse::PlacesFor(const Arg& arg) {
   if (arg.transforms.empty() || arg.transforms[0].kind != Transform::Kind::kAlias) return 1;
   const absl::StatusOr<AliasMember> member = ParseAlias(arg.transforms[0].attrs);
-  return member.ok() && IsPacked(member->dtype) ? 8 / Info(member->dtype).bits : 1;
+  return member.ok() && !member->in_tensor_memory && IsPacked(member->dtype) ? 8 / Info(member->dtype).bits : 1;
 }
 
 SwizzleUse::View SwizzleUse::ViewOf(const Arg& arg) const {
   View view{0, std::numeric_limits<std::int64_t>::max(), SwizzleMask(arg.transforms)};
   if (arg.transforms.empty() || arg.transforms[0].kind != Transform::Kind::kAlias) return view;
   const absl::StatusOr<AliasMember> member = ParseAlias(arg.transforms[0].attrs);
-  if (!member.ok()) return view;
+  if (!member.ok() || member->in_tensor_memory) return view;
   const std::int64_t bytes = BytesOf(*member);
   view.begin = member->offset / kPeriod * kPeriod;
   view.end = (member->offset + bytes + kPeriod - 1) / kPeriod * kPeriod;

@@ -145,8 +145,14 @@ Shape ShapeOf(const ViewPlan& plan, Frame& frame) {
 
 std::int64_t ElementsOf(const ViewPlan& plan, Frame& frame) {
   std::int64_t elements = 1;
-  for (const std::int64_t size : ShapeOf(plan, frame)) elements = Saturated(elements, size == kDynamicDim ? 1 : size);
-  if (!plan.extents.empty()) return elements;
+  const auto count = [&](const Shape& shape) {
+    for (const std::int64_t size : shape) elements = Saturated(elements, size == kDynamicDim ? 1 : size);
+  };
+  if (!plan.extents.empty()) {
+    count(ShapeOf(plan, frame));
+    return elements;
+  }
+  count(plan.type.shape);
   for (const AxisPlan& axis : plan.axes) elements = Saturated(elements, TimesOf(axis, frame));
   return elements;
 }

@@ -32,6 +32,8 @@ bool AffineView::Layout(const Transform& transform) {
     Transpose(transform.ints);
     return true;
   }
+  // ViewPlan::peer, or the operation's own business.
+  if (transform.kind == Transform::Kind::kPeer || transform.kind == Transform::Kind::kMulticast) return true;
   if (!layouts_) return false;
   switch (transform.kind) {
     case Transform::Kind::kReshape:

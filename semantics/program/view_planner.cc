@@ -6,6 +6,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/view_layout.h"
+#include "semantics/program/device_index.h"
 #include "semantics/program/ended_refs.h"
 #include "semantics/program/swizzle_use.h"
 #include "semantics/program/view_affine.h"
@@ -188,8 +189,35 @@ absl::Status ViewPlanner::Walk(const Arg& view, ViewPlan& plan) {
   return plan.swizzle_mask == 0 ? absl::OkStatus() : CheckSwizzled(info);
 }
 
+// Other devices know the address of what lies in global memory as long as the kernel runs: its arrays, and semaphores.
+absl::Status ViewPlanner::PlaceOnDevice(const Arg& view, ViewPlan& plan) {
+  if (std::any_of(view.transforms.begin(), view.transforms.end(),
+                  [](const Transform& t) { return t.kind == Transform::Kind::kMulticast; })) {
+    return absl::InvalidArgumentError(
+        "a view of the memory of all devices (plgpu.multicast_ref) is the destination of copy_smem_to_gmem alone: use "
+        "plgpu.multimem_store, or plgpu.remote_ref");
+  }
+  PALLADION_ASSIGN_OR_RETURN(plan.peer, PlanPeerView(view, builder_));
+  if (plan.peer.empty()) return absl::OkStatus();
+  const Type& type = builder_.kernel().values[view.value.index()].type;
+  const std::vector<OperandInfo>& operands = builder_.program().operand_infos;
+  const bool array = std::any_of(operands.begin(), operands.end(), [&](const OperandInfo& info) {
+    return info.ref == plan.ref && info.role != Role::kScratch;
+  });
+  if (type.element == ElementKind::kData && !array) {
+    return absl::InvalidArgumentError(Cat("'", builder_.program().refs[plan.ref.index()].name, "' in ",
+                                          Name(type.space),
+                                          " has no address on other devices: plgpu.remote_ref is of the kernel's "
+                                          "arrays in gmem, and of semaphores"));
+  }
+  builder_.program().uses_port = true;
+  builder_.ViewsElsewhere();
+  return absl::OkStatus();
+}
+
 absl::Status ViewPlanner::Place(const Arg& view, ViewPlan& plan) {
   builder_.Views(plan.ref, plan.type.shape);
+  PALLADION_RETURN_IF_ERROR(PlaceOnDevice(view, plan));
   for (const Transform& t : view.transforms) {
     if (t.kind != Transform::Kind::kCluster) continue;
     PALLADION_ASSIGN_OR_RETURN(const ClusterPlace place, ParseCluster(t));

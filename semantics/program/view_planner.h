@@ -28,6 +28,7 @@ class ViewPlanner {
   // Of a slice whose size is known only at run time; else in no slot.
   absl::StatusOr<IndexValue> Extent(const Index& index);
   absl::Status Place(const Arg& view, ViewPlan& plan);  // once, last
+  absl::Status PlaceOnDevice(const Arg& view, ViewPlan& plan);
 
   Builder& builder_;
 };

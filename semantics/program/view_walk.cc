@@ -4,7 +4,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ir/view_layout.h"
+#include "semantics/ir/tmem_layout.h"
 
 namespace palladion {
 
@@ -41,11 +41,9 @@ absl::Status WalkSteps::Add(const Transform& t) {
     case Transform::Kind::kUnswizzle:
     case Transform::Kind::kSwizzle:  // of addresses, not of coordinates: ViewPlan::swizzle_mask
     case Transform::Kind::kCluster:  // ViewPlan::peer
-      return absl::OkStatus();
     case Transform::Kind::kPeer:
     case Transform::Kind::kMulticast:
-      return absl::UnimplementedError(
-          Cat("a view through .", Name(t.kind), ", memory of other devices, is not modelled yet"));
+      return absl::OkStatus();
     case Transform::Kind::kAt:
       break;
   }
@@ -148,6 +146,7 @@ absl::Status WalkSteps::Bitcast(DType to) {
 // A whole element is one piece where its bytes are known to be neighbours, in one chunk of a swizzle.
 absl::Status WalkSteps::Alias(const Transform& t) {
   PALLADION_ASSIGN_OR_RETURN(AliasMember member, ParseAlias(t.attrs));
+  if (member.in_tensor_memory) return Cells(member);
   WalkStep step{.kind = Transform::Kind::kAlias};
   step.width_after = static_cast<std::int64_t>(StorageBytes(member.dtype));
   step.width_before = IsPacked(member.dtype) ? places_ * Info(member.dtype).bits / 8 : places_ * step.width_after;
@@ -157,6 +156,56 @@ absl::Status WalkSteps::Alias(const Transform& t) {
     plan_.piece_bytes = StorageBytes(member.dtype);
   Push(std::move(step), std::move(member.shape));
   dtype_ = member.dtype;
+  return absl::OkStatus();
+}
+
+void WalkSteps::Part(const Shape& start, Shape after) {
+  WalkStep step{.kind = Transform::Kind::kAt};
+  for (std::size_t d = 0; d < shape_.size(); ++d) {
+    step.entries.push_back(Index::Kind::kSlice);
+    step.start.push_back(IndexValue{.constant = start[d]});
+    step.stride.push_back(1);
+    step.tile.push_back(1);
+  }
+  Push(std::move(step), std::move(after));
+}
+
+// Lanes and columns are cut into what rows and columns of the member are made of: the table of
+// docs/spec/kernel-text.md, "Tensor memory", read from the cells. Of what is stored several times the first is seen.
+absl::Status WalkSteps::Cells(const AliasMember& member) {
+  PALLADION_ASSIGN_OR_RETURN(const TmemLayout layout, ReadTmemLayout(member.layout, member.shape));
+  const std::int64_t columns = TmemColumns(layout, member.shape), packing = layout.packing;
+  const std::int64_t down = member.shape[0] / layout.tile_rows, across = member.shape[1] / layout.tile_columns;
+  Part({0, member.offset}, {kTmemLanes / layout.copies, columns});
+  PALLADION_RETURN_IF_ERROR(Bitcast(member.dtype));
+  const std::int64_t parts = kTmemCellBits / Info(member.dtype).bits;
+  Reshape({kTmemLanes / layout.copies, parts, columns});
+  if (parts != packing) Part({0, 0, 0}, {kTmemLanes / layout.copies, packing, columns});
+  switch (layout.name) {
+    case TmemLayoutName::kDefault:  // lane; part; tile down, across
+      Reshape({kTmemLanes, packing, down, across});
+      Transpose({2, 0, 3, 1});
+      break;
+    case TmemLayoutName::kHalfLane:  // 16 rows, half, row; part; tile down, across, column
+      Reshape({4, 2, 16, packing, down, across, columns / (down * across)});
+      Transpose({4, 0, 2, 5, 1, 6, 3});
+      break;
+    case TmemLayoutName::kM64Collective:  // half, row; part; tile down, across, column
+      Reshape({2, 64, packing, down, across, columns / (down * across)});
+      Transpose({3, 1, 4, 0, 5, 2});
+      break;
+    case TmemLayoutName::kScales:  // row; part; tile down, across, 32 rows
+      Reshape({32, packing, down, across, 4});
+      Transpose({2, 4, 0, 3, 1});
+      break;
+    case TmemLayoutName::kScalesM64Collective:  // 128 rows, row; part; tile down, across, 32 rows
+      Reshape({2, 32, packing, down, across, 4});
+      Transpose({3, 0, 5, 1, 4, 2});
+      break;
+    case TmemLayoutName::kSparseMetadata:
+      return absl::InternalError("cannot happen: elements of two bits are refused by CheckCells");
+  }
+  Reshape(member.shape);
   return absl::OkStatus();
 }
 

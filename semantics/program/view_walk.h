@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "semantics/ir/module.h"
+#include "semantics/ir/view_layout.h"
 #include "semantics/program/view.h"
 
 namespace palladion {
@@ -35,6 +36,8 @@ class WalkSteps {
   void CollapseBatch();
   absl::Status Bitcast(DType to);
   absl::Status Alias(const Transform& t);
+  absl::Status Cells(const AliasMember& member);  // a member of a union in tensor memory
+  void Part(const Shape& start, Shape after);     // .at[start +: after]
 
   ViewPlan& plan_;
   Shape shape_;

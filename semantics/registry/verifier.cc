@@ -5,6 +5,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/ir/parser.h"
 #include "semantics/ir/printer.h"
+#include "semantics/ir/tmem_layout.h"
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 #include "semantics/registry/verifier_state.h"
@@ -68,7 +69,9 @@ absl::Status CheckType(const Type& type) {
     return absl::UnimplementedError(
         "arrays of a size known only at run time need SparseCore, which is not modelled yet");
   }
-  return CheckLimits(type.shape).status();
+  PALLADION_RETURN_IF_ERROR(CheckLimits(type.shape).status());
+  const bool cells = type.is_ref() && type.space == Space::kTmem && type.element == ElementKind::kData;
+  return cells ? TmemLayoutOf(type).status() : absl::OkStatus();
 }
 
 absl::Status KernelVerifier::At(int line, LocId loc, const std::string& what, const absl::Status& status) const {
@@ -265,9 +268,8 @@ absl::Status KernelVerifier::CheckRegion(Region& region, LocId owner) {
   for (const Param& param : region.params) {
     PALLADION_RETURN_IF_ERROR(At(region.text_line, owner, "", Define(param.value)));
     if (param.view.empty()) continue;
-    return At(
-        region.text_line, {}, Cat("parameter %", kernel_.values[param.value.index()].name),
-        absl::UnimplementedError("a parameter's view needs the GPU machine's layouts, which are not modelled yet"));
+    return At(region.text_line, {}, Cat("parameter %", kernel_.values[param.value.index()].name),
+              absl::UnimplementedError("a view of a region's parameter is not modelled; view it where it is used"));
   }
   for (Instr& instr : region.body) PALLADION_RETURN_IF_ERROR(At(instr, CheckInstr(instr)));
   for (const Arg& arg : region.results)

@@ -201,7 +201,7 @@ absl::Status KernelVerifier::CheckBlock(const Operand& operand) {
   if (!kernel_.launch.mesh.empty())
     return absl::UnimplementedError("a block under a mesh; only whole arrays are known there");
   if (!operand.block->view.empty()) {
-    return absl::UnimplementedError("a block's view needs the GPU machine's layouts, which are not modelled yet");
+    return absl::UnimplementedError("a block with a view is not modelled; take the block as it lies in its array");
   }
   PALLADION_RETURN_IF_ERROR(CheckBlockDims(operand));
   PALLADION_RETURN_IF_ERROR(CheckRevisit(*operand.block));

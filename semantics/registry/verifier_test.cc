@@ -161,10 +161,21 @@ TEST(VerifierTest, RefusesInstructionsThatBreakARule) {
        "cluster_idx=0:i32); return; };",
        "one barrier"},
       {"%w = jit(1:i32) (%i: i32[] view .at[]) { return %i; } : i32[];",
-       "a parameter's view needs the GPU machine's layouts"},
+       "a view of a region's parameter is not modelled"},
   };
   for (const Refused& refused : cases) {
     ExpectRefused(KernelText(refused.text), refused.message);
+  }
+}
+
+// As JAX does (docs/spec/gpu-barriers.md).
+TEST(VerifierTest, RefusesSeveralBarriersWhereOneIsMeant) {
+  for (const std::string_view which : {"", ".at[0 +: 2]"}) {
+    const std::string wait = Cat("barrier_wait(barrier=%two", which, ")");
+    ExpectRefused(KernelText(Cat("run_scoped{collective_axes=[]}() (%two: ref<smem,barrier{arrivals=1, "
+                                 "orders_tensor_core=false}[2]>) { barrier_arrive(barrier=%two.at[0]); ",
+                                 wait, "; return; };")),
+                  Cat("`", wait, "`: expected one of the 2 that the ref holds; index it with .at[...]"));
   }
 }
 
@@ -220,7 +231,7 @@ TEST(VerifierTest, RefusesKernelsThatBreakARule) {
                 "expected ref<any,f32[4]> as parameter %r, which stands for in %x and its block");
   ExpectRefused(block("(sq,8) map (%i: i32[]) { return 0:i32, %x; }"), "found the kernel's operand %x");
   ExpectRefused(block("(sq,8) map (%i: i32[]) { return 0:i32, 0:i32; } view .untile[8]"),
-                "a block's view needs the GPU machine's layouts");
+                "a block with a view is not modelled");
   ExpectRefused(
       kernel("grid []; scratch %s: ref<any,f32[2]> block (2) map () { return 0:i32; };", "%r: ref<any,f32[2]>"),
       "expected `block` on an in or out operand only");

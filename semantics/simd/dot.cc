@@ -79,7 +79,7 @@ template <typename T>
 class BlockedDot {
  public:
   BlockedDot(const DotKernels<T>& kernels, const DotOperand& a, const DotOperand& b, DotShape shape,
-             const DotResult& result, std::size_t out_stride, std::byte* scratch)
+             const DotResult& result, std::byte* scratch)
       : kernels_(kernels),
         a_{static_cast<const std::byte*>(a.data), a.dtype, StorageBytes(a.dtype), a.outer_offset, a.k_offset},
         b_{static_cast<const std::byte*>(b.data), b.dtype, StorageBytes(b.dtype), b.k_offset, b.outer_offset},
@@ -88,7 +88,7 @@ class BlockedDot {
         out_bytes_(StorageBytes(result.dtype)),
         out_(static_cast<std::byte*>(result.data)),
         addend_(static_cast<const std::byte*>(result.addend)),
-        out_stride_(out_stride),
+        out_stride_(result.stride),
         panel_width_(kernels.lanes * kernels.vectors),
         a_stride_(BlockStride(shape.k)) {
     const ScratchLayout layout = LayOut(shape);
@@ -261,7 +261,7 @@ void RunParts(const DotKernels<T>& kernels, const DotOperand& a, const DotOperan
   Parallel* const parallel = help.parallel;
   const Split split = SplitOf(shape, parallel != nullptr ? parallel->threads() : 1);
   if (split.parts == 1) {
-    BlockedDot<T>(kernels, a, b, shape, result, shape.n, scratch).Run(help.control);
+    BlockedDot<T>(kernels, a, b, shape, result, scratch).Run(help.control);
     return;
   }
   const std::size_t scratch_stride = RoundUp(LayOut(PartShape(shape, split)).total, kAlignment);
@@ -277,11 +277,11 @@ void RunParts(const DotKernels<T>& kernels, const DotOperand& a, const DotOperan
       part_b.outer_offset += first;
       part_shape.n = std::min(split.band, shape.n - first);
     }
-    const std::size_t at = first * (split.by_rows ? shape.n : 1) * StorageBytes(result.dtype);
-    DotResult part_result{result.dtype, static_cast<std::byte*>(result.data) + at};
+    const std::size_t at = first * (split.by_rows ? result.stride : 1) * StorageBytes(result.dtype);
+    DotResult part_result = result;
+    part_result.data = static_cast<std::byte*>(result.data) + at;
     if (result.addend != nullptr) part_result.addend = static_cast<const std::byte*>(result.addend) + at;
-    BlockedDot<T>(kernels, part_a, part_b, part_shape, part_result, shape.n, scratch + part * scratch_stride)
-        .Run(help.control);
+    BlockedDot<T>(kernels, part_a, part_b, part_shape, part_result, scratch + part * scratch_stride).Run(help.control);
   });
 }
 
@@ -304,9 +304,16 @@ std::size_t DotScratchBytes(DotShape shape, std::size_t threads) {
 
 void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, const DotResult& result,
          absl::Span<std::byte> scratch, Target target, DotHelp help) {
+  if (result.stride == 0) {
+    DotResult dense = result;
+    dense.stride = std::max<std::size_t>(1, shape.n);
+    return Dot(a, b, shape, dense, scratch, target, help);
+  }
   // Lanes run across n. A matrix times a vector is turned around; its output is the same bytes.
   if (shape.n == 1 && shape.m > 1) {
-    return Dot(b, a, {1, shape.m, shape.k}, result, scratch, target, help);
+    DotResult turned = result;
+    turned.stride = shape.m;
+    return Dot(b, a, {1, shape.m, shape.k}, turned, scratch, target, help);
   }
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(scratch.data());
   std::byte* aligned = scratch.data() + (RoundUp(address, kAlignment) - address);

@@ -57,13 +57,15 @@ bool WorthSharing(DotShape shape);
 // about 1.5 MiB a thread at most.
 std::size_t DotScratchBytes(DotShape shape, std::size_t threads = 1);
 
-// Where the m x n elements go, row-major.
+// Where the m x n elements go, row-major, `stride` elements from one row to the next; 0: n. A single
+// column has no other stride.
 struct DotResult {
   DType dtype;
   void* data;
   // Where `dtype` is a float: elements of it as in `data`. Each sum is added to its element, in double, before the one
   // rounding. May be `data` itself.
   const void* addend = nullptr;
+  std::size_t stride = 0;
 };
 
 // `scratch` has at least DotScratchBytes(shape, parallel's threads) bytes, any alignment; nothing is allocated. The

@@ -21,6 +21,7 @@ class Params:
         "skip" leaves it out, and its results are poison.
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array, "logical" only those that stay in its shape.
     engines_late: without `seeds`, copies go when somebody waits for them, not when they are started.
+    time: how long each kernel takes on the chip of its target is told in the report (palladion.time, docs/time.md).
     strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
     raise_codes: with "warn" or "collect", findings that make the call fail all the same.
     session: which report the calls go to (channels.py); set by `emulate`.
@@ -43,6 +44,7 @@ class Params:
     budget: int | None = None
     bounds: str = "logical"
     engines_late: bool = False
+    time: bool = False
     raise_codes: tuple = ()
     session: int = 0
 
@@ -87,7 +89,8 @@ class Params:
 
     def options_text(self, may_fail: bool = True) -> str:
         """The options of a kernel call (emu/bridge/bridge.h). One that may not fail is only told of in the report."""
-        given = {"strict": int(self.strict), "padded_bounds": int(self.bounds == "padded"), "engines_late": int(self.engines_late)}
+        given = {"strict": int(self.strict), "padded_bounds": int(self.bounds == "padded"), "engines_late": int(self.engines_late),
+                 "time": int(self.time)}
         if self.checks:
             given |= {"check": 1, "exhaustive": int(self.exhaustive), "all_seeds": int(self.all_seeds), "races": int(self.races),
                       "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill, "proxy": self.proxy,

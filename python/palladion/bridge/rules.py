@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from palladion import jax_interpreters, jax_programs, jax_versions, lowering, probes
+from palladion import jax_interpreters, jax_programs, jax_versions, lowering, probes, tensors
 from palladion._library import UNSUPPORTED, PalladionError
 from palladion.bridge import elsewhere, jax_params, jax_state, targets, transport
 from palladion.bridge.channels import OUTSIDE, channels
@@ -49,6 +49,7 @@ _NO_SESSION = -1  # reports that are left there are dropped
 def register():
     """Puts the rules in place, once."""
     jax_state.answer()
+    jax_interpreters.answer_torch(lambda f: tensors.torch_kernel(f) if _takes_bare() else None)
     with _rules.lock:
         if not _rules.undo:
             lowering.hold()
@@ -86,6 +87,11 @@ def uninstall() -> None:
     jax.clear_caches()
 
 
+def _takes_bare() -> bool:
+    """In this thread kernels without `interpret` run in Palladion."""
+    return isinstance(jax_versions.interpret_configuration(), Params) or "bare" in _rules.installed.claim
+
+
 def _claimed(context, name, params) -> Params | None:
     interpret = params.get("interpret")
     if jax_params.claim_of(interpret) == "gpu_interpret":
@@ -121,6 +127,7 @@ def _answer(name, context, nodes, params, fallback):
         return None
     if jax_programs.is_for_export(context):
         raise _no_export(context)
+    jax_programs.expect_devices(context, call_place)
     jax_programs.keep_alive(context, _NotForFiles(call_place(context)))
     try:
         call = _call_of(name, context, params, how)

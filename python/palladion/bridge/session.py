@@ -22,6 +22,7 @@ from palladion.bridge.params import Params
 from palladion.bridge.session_report import SessionReport
 from palladion.bridge.threads import Inheritance, PlainThread
 from palladion.latest import latest, set_latest
+from palladion.listening import Listening
 from palladion.running import PalladionWarning
 
 _WAIT_MILLISECONDS = 200  # between two looks at Python's signals
@@ -92,7 +93,7 @@ class Session:
         self._probes = probes.of_target(self.params.target)
         self._probes.__enter__()
         _inheritance.hold()
-        self._listening = _library.Listening().__enter__()
+        self._listening = Listening().__enter__()
         self._shown = progress_line.Shown(self._progress, self.params.session).__enter__()
         return self
 

@@ -45,6 +45,7 @@ class SessionReport:
             report = entry["call"]["report"]
             call = KernelReport(report, self._replay or call_around("palladion.emulate", [f'"{report["target"]}"'], {}))
             call.count, call.grid = entry["count"], tuple(entry["call"]["grid"])
+            call.add_time(entry["call"])
             self.calls.append(call)
 
     @property
@@ -92,7 +93,12 @@ class SessionReport:
     def _calls_text(self) -> str:
         if not self.calls:
             return "no kernel ran"
-        return tell(self.calls, dropped=self.dropped).rstrip("\n")
+        return "\n".join([tell(self.calls, dropped=self.dropped).rstrip("\n"), *self._times()])
+
+    def _times(self) -> list[str]:
+        """A line for each call whose time was asked for."""
+        told = [one.time.text.partition("\n")[0] for one in self.calls if one.time]
+        return told + [f"{one.kernel}: its time is not known: {one.time_refused}" for one in self.calls if one.time_refused]
 
     def __repr__(self) -> str:
         return f"<SessionReport {self.verdict}, {many(self.count, 'kernel call')}, {many(len(self.findings), 'finding')}>"

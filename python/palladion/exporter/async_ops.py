@@ -1,20 +1,20 @@
 """Primitives of asynchronous copies, semaphores, barriers and matrix units: written by name, with views and attributes.
 
-Palladion does not run them yet and says so by name and line; they are written so that a text is whole. JAX flattens their
-operands in two ways: all of them as one tree, or refs first and then the leaves of each ref's transforms.
+Those that Palladion does not run (docs/operations.md) are written too, so that a text is whole. JAX flattens their operands in
+two ways: all of them as one tree, or refs first and then the leaves of each ref's transforms.
 Not covered: SparseCore.
 Based on: JAX 0.10.2, `jax/_src/pallas/{primitives.py,mosaic/primitives.py,mosaic_gpu/primitives.py}`.
 """
 
 import dataclasses
-import inspect
 
 from palladion import jax_versions
 from palladion.exporter.attributes import Word, attr_text, word_of_enum
 from palladion.exporter.control_ops import closed_function, labels_of
 from palladion.exporter.errors import ExportError
+from palladion.exporter.inline_code import write_inline
 from palladion.exporter.parameters import knows, unflatten, unknown
-from palladion.exporter.views import view_text
+from palladion.exporter.views import device_numbers, view_text
 
 
 def attribute(value):
@@ -126,9 +126,10 @@ def _signal_parallel(writer, eqn, env):
     refs, transforms, incs, device_ids = unflatten(eqn.params["args_tree"], eqn.invars)
     read, args = writer.reader(env), []
     for ref, chain, inc, device_id in zip(refs, transforms, incs, device_ids):
-        if isinstance(device_id, (dict, tuple, list)):
-            raise ExportError("a device given as mesh coordinates cannot be written here yet")
-        args += [f"ref={view_text(ref, chain, read)}", f"inc={read(inc)}", f"device_id={read(device_id)}"]
+        numbers = device_numbers(device_id, read)
+        if isinstance(device_id, dict) and None in numbers:
+            raise ExportError("a device is named along some axes of the mesh; name it along all of them here")
+        args += [f"ref={view_text(ref, chain, read)}", f"inc={read(inc)}"] + [f"device_id={read(number)}" for number in numbers]
     writer.emit_equation(eqn, env, args=args)
 
 
@@ -162,6 +163,27 @@ _ARRIVE, _WAIT = (RefsFirst(("barrier",), {"barrier": "transforms_treedef"}, nam
 def _arrive_and_wait(writer, eqn, env):
     _ARRIVE(writer, eqn, env)
     _WAIT(writer, eqn, env)
+
+
+@knows("tree", "reduce")
+def _async_load_tmem(writer, eqn, env):
+    """With `reduce` (since JAX 0.11) a reduction of the value along its last dimension is the second result."""
+    src, *leaves = eqn.invars
+    args = [f"src={view_text(src, unflatten(eqn.params['tree'], leaves), writer.reader(env))}"]
+    reduce = eqn.params.get("reduce")
+    if reduce is None:
+        writer.emit_equation(eqn, env, "async_load_tmem", args=args)
+        return
+    loaded, reduced = eqn.outvars
+    place, whole, line = writer.location(eqn), writer.type_of(loaded.aval, env), writer.type_of(reduced.aval, env)
+    env[loaded] = value = writer.fresh()
+    writer.emit("async_load_tmem", args=args, results=[value], types=[whole], loc=place)
+    if reduce.startswith("abs"):
+        value = writer.fresh()
+        writer.emit("abs", args=[env[loaded]], results=[value], types=[whole], loc=place)
+    env[reduced] = writer.fresh()
+    axis = len(loaded.aval.shape) - 1
+    writer.emit(f"reduce_{reduce[-3:]}", attrs={"axes": [axis]}, args=[value], results=[env[reduced]], types=[line], loc=place)
 
 
 @knows("tree", "optimized")
@@ -203,11 +225,25 @@ def mesh_attributes(mesh, file) -> tuple:
     if kind in ("ScalarSubcoreMesh", "VectorSubcoreMesh"):
         return ("sc_scalar" if kind.startswith("Scalar") else "sc_vector"), sizes
     if hasattr(mesh, "cluster") and hasattr(mesh, "num_threads"):
+        file.thread_axis = None if mesh.thread_name is None else file.axis(mesh.thread_name)
         return "gpu", {
             "grid": list(mesh.grid), "grid_names": [file.axis(n) for n in mesh.grid_names], "cluster": list(mesh.cluster),
             "cluster_names": [file.axis(n) for n in mesh.cluster_names], "threads": mesh.num_threads,
-            "thread_name": None if mesh.thread_name is None else file.axis(mesh.thread_name)}
+            "thread_name": file.thread_axis}
     raise unknown(f"a mesh of Python type {kind} is not known to the exporter")
+
+
+def _number_warps(writer, eqn, axes):
+    """Before JAX 0.10 the warps of thread n begin with 4 * n."""
+    thread = writer.file.thread_axis
+    for axis in axes:
+        writer.file.first_warps.pop(axis, None)  # of the kernel before
+    if thread is None or not jax_versions.WARPS_ARE_COUNTED_THROUGH_THE_BLOCK:
+        return
+    index, first, loc = writer.fresh(), writer.fresh(), writer.location(eqn)
+    writer.emit("axis_index", attrs={"axis": thread}, results=[index], types=["i32[]"], loc=loc)
+    writer.emit("mul", args=[index, "4:i32"], results=[first], types=["i32[]"], loc=loc)
+    writer.file.first_warps.update(dict.fromkeys(axes, first))
 
 
 @knows("jaxpr", "debug_info", "mesh", "compiler_params", "interpret", "debug", "cost_estimate", "name", "metadata")
@@ -217,6 +253,7 @@ def _core_map(writer, eqn, env):
     inner = jax_versions.open_jaxpr(params["jaxpr"])
     outer = dict(zip(inner.constvars, (writer.read(env, v) for v in eqn.invars)))
     kind, attrs = mesh_attributes(params["mesh"], writer.file)
+    _number_warps(writer, eqn, attrs["axes"])
     with writer.inside(eqn):
         function = closed_function(writer, inner, outer, labels_of(inner, len(inner.invars)))
     writer.emit_equation(eqn, env, "core_map", attrs={"mesh": Word(kind), **attrs}, args=[], functions=[function])
@@ -237,23 +274,10 @@ def _warp_map(writer, eqn, env):
     if kind != "warp":
         raise ExportError(f"inside a kernel its mesh is {type(params['meshes'][0]).__name__}; expected plgpu.WarpMesh")
     texts = [writer.read(env, v) for v in eqn.invars]
+    _number_warps(writer, eqn, attrs["axes"])
     with writer.inside(eqn):
         lines = writer.region(lambda body: body.inline(params["jaxprs"][0], texts) and [], "()")
     writer.emit_equation(eqn, env, "core_map", attrs={"mesh": Word(kind), **attrs}, args=[], functions=[lines])
-
-
-@knows("flat_arg_types", "flat_ret_ty", "pytree_ret_ty", "pytree_args", "pytree_ref_transforms", "mgpu_fn")
-def _inline_mgpu(writer, eqn, env):
-    """A Python function that writes MLIR. Only its name and its operands can be written; nothing can run it."""
-    params = eqn.params
-    count = len(params["flat_arg_types"])
-    chains = unflatten(params["pytree_ref_transforms"], eqn.invars[count:])
-    args = [view_text(atom, chain, writer.reader(env)) for atom, chain in zip(eqn.invars, chains)]
-    function = getattr(params["mgpu_fn"], "__qualname__", type(params["mgpu_fn"]).__name__)
-    attrs = {"function": function}
-    if function == "inline_ptx.<locals>.ptx":  # JAX's own helper: its text says what it does
-        attrs["ptx"] = inspect.getclosurevars(params["mgpu_fn"]).nonlocals["asm"]
-    writer.emit_equation(eqn, env, "inline_mgpu", attrs=attrs, args=args)
 
 
 _SRC_DST = {"src": "src_transforms_treedef", "dst": "dst_transforms_treedef"}
@@ -300,6 +324,7 @@ ASYNC_OPS = {
     "wgmma": RefsFirst(("acc", "a", "b"),
                        {"acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree"}),
     "wgmma_wait": _counted(),
+    "mma": _plain(),
     "wgmma_accumulator_deref": _accumulator_deref,
     "wgmma_accumulator_store": _accumulator_store,
     "tcgen05_mma": RefsFirst((), {
@@ -311,11 +336,11 @@ ASYNC_OPS = {
     "set_max_registers": _counted("action"),
     "griddepcontrol_wait": _plain(),
     "griddepcontrol_launch_dependents": _plain(),
-    "inline_mgpu": _inline_mgpu,
+    "inline_mgpu": write_inline,
     "print_layout": RefsFirst(("x",), {"x": "transforms_tree"}, ("fmt",)),
     "load": RefsFirst(("src",), {"src": "tree"}, ("optimized",), name="mgpu.load"),
     "store": _mosaic_gpu_store,
-    "async_load": RefsFirst(("src",), {"src": "tree"}, ("reduce",), name="async_load_tmem"),
+    "async_load": _async_load_tmem,
     "async_store_tmem": RefsFirst(("ref", "value"), {"ref": "tree"}),
     "async_copy_scales_to_tmem": RefsFirst(("smem", "tmem"), _SMEM_TMEM, ("collective_axis",)),
     "async_copy_sparse_metadata_to_tmem": RefsFirst(("smem", "tmem"), _SMEM_TMEM, ("collective_axis",)),

@@ -62,7 +62,7 @@ def _run_scoped(writer, eqn, env):
     with writer.inside(eqn):
         function = closed_function(writer, inner, outer, labels)
     axes = params.get("collective_axes") or ()
-    axes = [axes] if isinstance(axes, str) else [str(a) for a in axes]
+    axes = [axes] if isinstance(axes, str) else [str(a) for a in axes if a is not None]
     writer.emit_equation(eqn, env, "run_scoped", attrs={"collective_axes": axes}, args=[], functions=[function])
 
 

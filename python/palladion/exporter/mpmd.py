@@ -10,7 +10,7 @@ from palladion.exporter.errors import ExportError
 from palladion.exporter.kernel import (KernelText, alias_pairs, as_label, infer_backend, note_lines, params_line, with_prefix)
 from palladion.exporter.parameters import check_parameters, knows
 from palladion.exporter.ref_names import body_labels
-from palladion.exporter.types import is_ref, operand_type, space_name, type_text
+from palladion.exporter.types import is_ref, operand_type, ref_space, space_name, type_text
 
 
 @knows("jaxprs", "meshes", "external_meshes", "out_avals", "input_output_aliases", "compiler_params", "interpret", "debug",
@@ -30,11 +30,12 @@ def mpmd_map_text(file, params, in_avals, traceback):
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
     kernel.write_devices()
     labels = _labels(jaxprs[0], params, len(in_avals))
-    _operands(kernel, params, refs, labels, in_avals)
+    space = _default_space((*meshes, *external))
+    _operands(kernel, params, refs, labels, in_avals, space)
     written = [mesh_attributes(mesh, file) for mesh in (*meshes, *external)]
     for position, jaxpr in enumerate(jaxprs):
         kind = f" on {written[position][0]}" if len(jaxprs) > 1 else ""
-        function = kernel.writer().function(jaxpr, labels=_labels(jaxpr, params, len(in_avals)))
+        function = kernel.writer().function(jaxpr, labels=_labels(jaxpr, params, len(in_avals)), space=space)
         kernel.lines += with_prefix(f"body @{kernel.name}{f'.{position}' if position else ''}{kind} ", function)
     kernel.info.grid = str([int(size) for mesh in meshes for size in mesh.shape.values()])
     kernel.lines.insert(kernel.launch_at, _mesh_line(written))
@@ -58,17 +59,17 @@ def _labels(jaxpr, params, num_in):
     return body_labels(jaxpr, num_in, num_out, aliases)
 
 
-def _operands(kernel, params, refs, labels, in_avals):
+def _operands(kernel, params, refs, labels, in_avals, space):
     num_in, num_out = len(in_avals), len(params["out_avals"])
     names = [kernel.operand(label, f"in{i}") for i, label in enumerate(labels[:num_in])]
     for position, (name, aval) in enumerate(zip(names, in_avals)):
-        kernel.lines.append(f"in {name}: {operand_type(aval)}{_space(refs[position])};")
+        kernel.lines.append(f"in {name}: {operand_type(aval)}{_space(refs[position], space)};")
     aliases = {out: source for source, out in alias_pairs(params["input_output_aliases"])}
     for position, aval in enumerate(params["out_avals"]):
         name = kernel.operand(labels[num_in + position], f"out{position}", "output")
         aval = getattr(aval, "inner_aval", aval)
         alias = f" alias {names[aliases[position]]}" if position in aliases else ""
-        kernel.lines.append(f"out {name}: {operand_type(aval)}{_space(refs[num_in + position])}{alias};")
+        kernel.lines.append(f"out {name}: {operand_type(aval)}{_space(refs[num_in + position], space)}{alias};")
     kernel.launch_at = len(kernel.lines)
     for position, aval in enumerate(refs[num_in + num_out:]):
         label = labels[num_in + num_out + position]
@@ -76,5 +77,11 @@ def _operands(kernel, params, refs, labels, in_avals):
         kernel.lines.append(f"scratch {name}: {type_text(aval)}{as_label(label)};")
 
 
-def _space(aval) -> str:
-    return f" space {space_name(aval.memory_space)}" if is_ref(aval) else ""
+def _space(aval, default) -> str:
+    return f" space {ref_space(aval, default)}" if is_ref(aval) else ""
+
+
+def _default_space(meshes) -> str:
+    """Where an array lies for which nobody says it: refs of run_state have no space, and JAX's lowering of mpmd_map asks the mesh."""
+    spaces = {space_name(getattr(mesh, "default_memory_space", None)) for mesh in meshes}
+    return spaces.pop() if len(spaces) == 1 else "default"

@@ -1,8 +1,7 @@
 """JAX's abstract values as types of kernel text: arrays, refs into a memory space, PRNG keys, synchronisation objects."""
 
-import enum
-
-from palladion.exporter.attributes import attrs_text
+from palladion import jax_tensor_memory
+from palladion.exporter.attributes import Word, attrs_text
 from palladion.exporter.parameters import unknown
 from palladion.exporter.scalars import dims_text, dtype_name
 
@@ -26,6 +25,12 @@ def space_name(memory_space) -> str:
     if name not in SPACES:
         raise unknown(f"memory space {memory_space!r} is not known; expected one of {', '.join(sorted(SPACES))}")
     return name
+
+
+def ref_space(aval, default="default") -> str:
+    """`default` is where a ref lies that JAX has left without a space."""
+    space = space_name(aval.memory_space)
+    return default if space == "default" else space
 
 
 def is_ref(aval) -> bool:
@@ -84,17 +89,26 @@ def array_type(aval, dims=None) -> str:
     return weak + element_text(aval.dtype, aval.shape if dims is None else dims)
 
 
-def ref_type(aval) -> str:
+def tensor_memory_attrs(layout, columns: int) -> dict:
+    """Of an array with so many columns that JAX's TMEMLayout lays out."""
+    found = jax_tensor_memory.attributes_of(layout, columns)
+    if found is None:
+        raise unknown(f"the layout of tensor memory {layout!r} is none that JAX's constructors make (plgpu.TMEM, plgpu.TMEMLayout)")
+    return {**found, "layout": Word(found["layout"])}
+
+
+def _tensor_memory_attrs(aval) -> dict:
+    attrs = tensor_memory_attrs(aval.layout, aval.shape[-1])
+    absent = {"layout": Word("default"), "packing": 1}
+    attrs = {name: value for name, value in attrs.items() if value != absent.get(name)}
+    return attrs | ({"collective": True} if aval.collective else {})
+
+
+def ref_type(aval, default="default") -> str:
     inner = aval.inner_aval
-    space = space_name(aval.memory_space)
-    attrs = {}
-    if space == "tmem":  # asked elsewhere, a union of refs raises
-        if getattr(aval, "collective", None):
-            attrs["collective"] = True
-        layout = getattr(aval, "layout", None)
-        if layout is not None:
-            attrs["layout"] = layout if isinstance(layout, enum.Enum) else str(layout)
-    return f"ref<{space},{element_text(inner.dtype, inner.shape)}{attrs_text(attrs)}>"
+    space = ref_space(aval, default)
+    attrs = attrs_text(_tensor_memory_attrs(aval)) if space == "tmem" else ""
+    return f"ref<{space},{element_text(inner.dtype, inner.shape)}{attrs and ' '}{attrs}>"
 
 
 def type_text(aval) -> str:

@@ -166,7 +166,13 @@ def _op(name=None, ignored=(), defaults=None, elementwise=False, **written):
 
 @knows("axis_name")
 def _axis_index(writer, eqn, env):
-    writer.emit_equation(eqn, env, attrs={"axis": writer.file.axis(eqn.params["axis_name"])})
+    axis = writer.file.axis(eqn.params["axis_name"])
+    if axis not in writer.file.first_warps:
+        writer.emit_equation(eqn, env, attrs={"axis": axis})
+        return
+    warp = writer.fresh()
+    writer.emit("axis_index", attrs={"axis": axis}, results=[warp], types=["i32[]"], loc=writer.location(eqn))
+    writer.emit_equation(eqn, env, "add", args=[writer.file.first_warps[axis], warp])
 
 
 def _scatter(name, update_jaxpr):

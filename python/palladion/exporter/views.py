@@ -10,6 +10,7 @@ from palladion.exporter.attributes import attrs_text
 from palladion.exporter.errors import ExportError
 from palladion.exporter.parameters import unknown
 from palladion.exporter.scalars import dense_text, dtype_name
+from palladion.exporter.types import tensor_memory_attrs
 
 
 def ints_text(ints) -> str:
@@ -56,22 +57,27 @@ def _cluster(transform, read) -> str:
 
 def _peer(transform, read) -> str:
     kind = getattr(transform.device_id_type, "name", str(transform.device_id_type)).lower()
-    return f".peer({_device_text(transform.device_id, read)}, {kind})"
+    return "".join(f".peer({'none' if number is None else read(number)}, {kind})" for number in device_numbers(transform.device_id, read))
 
 
-def _device_text(device_id, read) -> str:
-    """One index along the one axis of a mesh; JAX 0.12's kernels name the axis. Nothing runs on several devices yet."""
-    if isinstance(device_id, dict) and len(device_id) == 1:
-        [device_id] = device_id.values()
-    if isinstance(device_id, (tuple, list, dict)):
-        raise ExportError("a peer device given as a tuple or a dict of mesh coordinates cannot be written yet")
-    return read(device_id)
+def device_numbers(device_id, read) -> list:
+    """A device as numbers: itself, or one coordinate for each axis of the mesh, None along those that a dict leaves out."""
+    if isinstance(device_id, (tuple, list)):
+        return list(device_id)
+    if not isinstance(device_id, dict):
+        return [device_id]
+    mesh = getattr(read, "mesh", ())
+    if not mesh and len(device_id) == 1:
+        return list(device_id.values())
+    if strangers := [axis for axis in device_id if axis not in mesh]:
+        raise ExportError(f"a device is named along {strangers[0]!r}, which is no axis of the mesh {list(mesh)}; name axes of the mesh, one by one")
+    return [device_id.get(axis) for axis in mesh]
 
 
 def _alias(transform, read) -> str:
     attrs = {"dtype": np.dtype(transform.dtype), "shape": list(transform.shape), "offset": transform.offset}
     if getattr(transform, "layout", None) is not None:
-        attrs["layout"] = repr(transform.layout)
+        attrs |= tensor_memory_attrs(transform.layout, transform.shape[-1])
     return f".alias{attrs_text(attrs)}"
 
 

@@ -15,7 +15,7 @@ from palladion.exporter.locations import Locations
 from palladion.exporter.names import Names, sanitized
 from palladion.exporter.parameters import check_parameters, refused
 from palladion.exporter.scalars import dense_text, literal_text
-from palladion.exporter.types import array_type, is_ref, space_name, type_text
+from palladion.exporter.types import array_type, is_ref, ref_type, space_name, type_text
 
 INDENT = "  "
 LINE = 100  # a longer list of parameters is broken
@@ -29,6 +29,8 @@ class TextFile:
         self.kernels = []
         self.kernel_names = Names(separator=".")
         self.devices = {}  # {axis: size} of those that run the kernel being written together; {}: each by itself
+        self.thread_axis = None  # the name of the threads' axis in the kernel being written; None: it has one thread
+        self.first_warps = {}  # {axis of a mesh of warps: what its indices begin with}, where that is not 0
         self._consts = {}  # dense text -> symbol
         self._axes = {}  # id of an axis without a name -> its name here, and the axis, so that it stays alive
 
@@ -84,7 +86,11 @@ class Writer:
         return self.file.const(np.asarray(value, aval.dtype))
 
     def reader(self, env):
-        return lambda atom: self.read(env, atom)
+        def read(atom):
+            return self.read(env, atom)
+
+        read.mesh = tuple(self.file.devices)  # views name devices along its axes
+        return read
 
     def fresh(self, hint: str = "") -> str:
         return "%" + (self.names.named(hint) if hint else self.names.numbered())
@@ -179,13 +185,15 @@ class Writer:
         head = f"{params} {{" if params else "{"
         return [head] + [INDENT + line for line in inner.lines] + ["}"]
 
-    def function(self, jaxpr, leading=(), labels=None) -> list:
-        """A function whose first parameters are the outer values `leading`; the others become its parameters."""
+    def function(self, jaxpr, leading=(), labels=None, space="default") -> list:
+        """A function whose first parameters are the outer values `leading`; the others become its parameters.
+
+        `space` is that of refs without one."""
         inner = jax_versions.open_jaxpr(jaxpr)
         own = inner.invars[len(leading):]
         labels = labels if labels is not None else ("",) * len(own)
         params = [self.fresh(ref_name(label) or own_name(v.aval) if is_ref(v.aval) else "") for v, label in zip(own, labels)]
-        texts = [parameter_text(name, v.aval, label if is_ref(v.aval) else "")
+        texts = [parameter_text(name, v.aval, label if is_ref(v.aval) else "", space)
                  for name, v, label in zip(params, own, labels)]
         return self.region(lambda w: w.inline(jaxpr, list(leading) + params), parameters_text(texts))
 
@@ -211,6 +219,6 @@ def parameters_text(texts) -> str:
     return f"({line})" if len(line) <= LINE else "(" + f",\n{INDENT * 2}".join(texts) + ")"
 
 
-def parameter_text(name, aval, label="") -> str:
-    return f"{name}: {type_text(aval)}" + (f' as "{label}"' if label else "")
+def parameter_text(name, aval, label="", space="default") -> str:
+    return f"{name}: {ref_type(aval, space) if is_ref(aval) else type_text(aval)}" + (f' as "{label}"' if label else "")
 

@@ -2,10 +2,12 @@
 
 import re
 
+import jax
+
 from palladion.jax_source import reading
 from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.memory import scratch_type
-from palladion.jax_source.spelling import attribute_text
+from palladion.jax_source.spelling import attribute_text, tuple_text
 
 
 def named(block, instr) -> dict:
@@ -32,14 +34,28 @@ def _simple(name, *operands, module="plgpu"):
     return handler
 
 
+def _leader_tracked(attrs: dict) -> str:
+    """The option of a copy that a leader tracks; takes it from `attrs`."""
+    leader = attrs.pop("leader_tracked", None)
+    if leader is None:
+        return ""
+    partition = f"PARTITIONED({leader['axis']})" if "axis" in leader else "REPLICATED"
+    return f", leader_tracked=plgpu.CopyPartition.{partition}"
+
+
 def _copy_gmem_to_smem(block, instr):
     texts, attrs = named(block, instr), reading.attributes(instr["attrs"])
     if "predicate" in texts or "barrier" not in texts:
         raise ToJaxError("JAX 0.10 has neither a predicate nor a copy without a barrier here; 0.11 and 0.12 do")
     oob = f", oob_mode=plgpu.OOBFillMode.{attrs['oob_mode'].text.upper()}" if "oob_mode" in attrs else ""
-    if attrs.get("leader_tracked") is not None:
-        raise ToJaxError("a leader that tracks a copy has its partition as text, which JAX cannot read back")
-    return f"plgpu.copy_gmem_to_smem({texts['src']}, {texts['dst']}, {texts['barrier']}{options(attrs, ('oob_mode',))}{oob})"
+    leader = _leader_tracked(attrs)
+    return f"plgpu.copy_gmem_to_smem({texts['src']}, {texts['dst']}, {texts['barrier']}{options(attrs, ('oob_mode',))}{leader}{oob})"
+
+
+def _async_prefetch(block, instr):
+    attrs = reading.attributes(instr["attrs"])
+    leader = _leader_tracked(attrs)
+    return f"plgpu.async_prefetch({named(block, instr)['ref']}{options(attrs)}{leader})"
 
 
 def _copy_smem_to_gmem(block, instr):
@@ -116,19 +132,63 @@ def _signal_parallel(block, instr):
     return f"plgpu.semaphore_signal_parallel({', '.join(signals)})"
 
 
+def _mma(block, instr):
+    from jax.experimental.pallas import mosaic_gpu
+    if not hasattr(mosaic_gpu, "mma"):
+        raise ToJaxError(f"JAX {jax.__version__} has no plgpu.mma, which came with 0.11")
+    return f"plgpu.mma({', '.join(map(block.arg, instr['args']))})"
+
+
+def _multimem_load_reduce(block, instr):
+    attrs = reading.attributes(instr["attrs"])
+    reduction = getattr(attrs["reduction_op"], "text", attrs["reduction_op"])
+    return f"plgpu.multimem_load_reduce({named(block, instr)['ref']}, collective_axes={attrs['collective_axes']!r}, reduction_op={reduction!r})"
+
+
+def _inline_ptx(text, number=None):
+    """A call that writes one PTX statement; `number`: the value of its operand."""
+    assembly = 'llvm.inline_asm(ir.Type.parse("!llvm.void"), [{}], ' + repr(text) + ", {!r}, has_side_effects=True)"
+    if number is None:
+        return f"plgpu.inline_mgpu()(lambda _: {assembly.format('', '')})()"
+    given = "plgpu.inline_mgpu(arg_types=(plgpu.Layout.WG_SPLAT,))"
+    return f"{given}(lambda _, number: {assembly.format('number.registers[()]', 'r')})({number})"
+
+
 def _inline_mgpu(block, instr):
-    raise ToJaxError("a Python function that writes MLIR is in the text by name only")
+    attrs = reading.attributes(instr["attrs"])
+    if instr["args"] or "ptx" not in attrs:
+        raise ToJaxError("a Python function that writes MLIR is in the text by name only")
+    return _inline_ptx(attrs["ptx"])
 
 
-def _tensor_memory(block, instr):
-    raise ToJaxError("tensor memory has its layout as text, which JAX cannot read back")
+def _named_barrier(block, instr):
+    operation, lanes = instr["name"].removeprefix("named_barrier_"), reading.attributes(instr["attrs"])["lanes"]
+    number = instr["args"][0]
+    if number["kind"] == "literal":
+        return _inline_ptx(f"bar.{operation} {number['number']}, {lanes};")
+    return _inline_ptx(f"bar.{operation} $0, {lanes};", block.arg(number))
+
+
+def _query_cluster_cancel(block, instr):
+    """JAX gives the indices as one tuple."""
+    names = [block.define(result, kind) if result is not None else "_" for result, kind in zip(instr["results"], instr["types"])]
+    grid_names = tuple(reading.attributes(instr["attrs"])["grid_names"])
+    block.lines.append(f"{tuple_text(names[:-1])}, {names[-1]} = plgpu.query_cluster_cancel({named(block, instr)['result']}, {grid_names!r})")
+
+
+def _tcgen05_mma(block, instr):
+    texts, attrs = named(block, instr), reading.attributes(instr["attrs"])
+    given = [texts[name] for name in ("acc", "a", "b", "barrier") if name in texts]
+    named_too = {name: texts[name] for name in ("a_scale", "b_scale", "a_sparse_metadata", "accumulate") if name in texts}
+    words = "".join(f", {name}={text}" for name, text in named_too.items())
+    return f"plgpu.tcgen05_mma({', '.join(given)}{words}{options(attrs, ('arrive', 'scaled', 'sparse'))})"
 
 
 GPU_OPS = {
     "copy_gmem_to_smem": _copy_gmem_to_smem,
     "copy_smem_to_gmem": _copy_smem_to_gmem,
     "async_store_smem": _async_store_smem,
-    "async_prefetch": _simple("async_prefetch", "ref"),
+    "async_prefetch": _async_prefetch,
     "barrier_arrive": _simple("barrier_arrive", "barrier"),
     "barrier_wait": _simple("barrier_wait", "barrier"),
     "barrier_test": _simple("barrier_test", "barrier"),
@@ -138,6 +198,7 @@ GPU_OPS = {
     "commit_group": _simple("commit_smem_to_gmem_group"),
     "wgmma_ref": _simple("wgmma", "acc", "a", "b"),
     "wgmma_wait": _simple("wgmma_wait"),
+    "mma": _mma,
     "wgmma_accumulator_deref": _deref,
     "wgmma_accumulator_store": _simple("wgmma_accumulator_store", module="gpu_primitives"),
     "set_max_registers": _set_max_registers,
@@ -150,8 +211,19 @@ GPU_OPS = {
     "layout_cast": _layout_cast,
     "print_layout": _print_layout,
     "semaphore_signal_parallel": _signal_parallel,
+    "multimem_store": _simple("multimem_store", "source", "ref"),
+    "multimem_load_reduce": _multimem_load_reduce,
     "semaphore_signal_multicast": _simple("semaphore_signal_multicast", "ref", "inc"),
     "inline_mgpu": _inline_mgpu,
-    **{name: _tensor_memory for name in ("tcgen05_mma", "tcgen05_commit_arrive", "async_load_tmem", "async_store_tmem",
-                                         "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem", "async_copy_smem_to_tmem")},
+    "tcgen05_mma": _tcgen05_mma,
+    "tcgen05_commit_arrive": _simple("tcgen05_commit_arrive", "barrier"),
+    "async_load_tmem": _simple("async_load_tmem", "src"),
+    "async_store_tmem": _simple("async_store_tmem", "ref", "value"),
+    "wait_load_tmem": _simple("wait_load_tmem"),
+    **{name: _simple(name, "smem", "tmem")
+       for name in ("async_copy_smem_to_tmem", "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem")},
+    "named_barrier_arrive": _named_barrier,
+    "named_barrier_sync": _named_barrier,
+    "try_cluster_cancel": _simple("try_cluster_cancel", "result", "barrier"),
+    "query_cluster_cancel": _query_cluster_cancel,
 }

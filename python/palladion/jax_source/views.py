@@ -2,6 +2,7 @@
 
 from palladion.jax_source import reading, spelling
 from palladion.jax_source.errors import ToJaxError
+from palladion.jax_source.memory import tensor_memory_layout
 from palladion.jax_source.spelling import attribute_text, tuple_text
 
 
@@ -43,9 +44,8 @@ def _cluster(block, t):
 
 def _alias(block, t):
     attrs = reading.attributes(t["attrs"])
-    if "layout" in attrs:
-        raise ToJaxError("a union of refs in tensor memory has its layout as text, which JAX cannot read back")
-    return f"gpu_core.ExtractAliasedRef(np.dtype({attribute_text(attrs['dtype'])}), {attrs['shape']!r}, {attrs['offset']}, 0, None)"
+    layout = tensor_memory_layout(attrs, attrs["shape"]) if "layout" in attrs else None
+    return f"gpu_core.ExtractAliasedRef(np.dtype({attribute_text(attrs['dtype'])}), {attrs['shape']!r}, {attrs['offset']}, 0, {layout})"
 
 
 def _ints(t) -> str:

@@ -35,6 +35,14 @@ _LAST_ARRIVALS = (
     "The compute warpgroups arrive at the consumed barriers after every step, and the memory warpgroup waits only where it "
     "fills a slot again, so the arrivals of the last steps are waited for by nobody. The barriers end with the block; only a "
     "kernel that used them again would meet these phases.")
+_LAST_SLOTS = (
+    "The products arrive at the consumed barriers after every step, and the warp that copies waits only where it fills a slot "
+    "again, so the arrivals of the last steps are waited for by nobody; of the accumulators the same. The barriers end with the "
+    "block; only a kernel that used them again would meet these phases.")
+_LAST_STORE = (
+    "The warpgroup that stores waits with `wait_smem_to_gmem(1, wait_read_only=True)` after each tile of the output, and at its end "
+    "for nothing: the last copy may still read shared memory when the block ends and gives it to another block. JAX's lowering adds "
+    "no wait. `plgpu.wait_smem_to_gmem(0, wait_read_only=True)` after the loop would mend it.")
 
 ARGUED = (
     Argued("flash_attention forward f32 q[1, 1, 200, 64] kv 512 causal bias", "_flash_attention_kernel", "OOB_BLOCK", "defect", "true",
@@ -56,4 +64,7 @@ ARGUED = (
            "With a causal mask the warpgroup of the earlier rows needs fewer steps of v than the other; in `epilogue_kv_loop` it gives the slots "
            "back without having waited for the copies into them. It reads none of them afterwards, and the barriers end with "
            "the block, so the phases that it missed confuse no later wait."),
+    Argued("blackwell_matmul", "kernel", "BAR_UNAWAITED", "note", "harmless", _LAST_SLOTS),
+    Argued("blackwell_ragged_dot", "ragged_dot_kernel", "BAR_UNAWAITED", "note", "harmless", _LAST_SLOTS),
+    Argued("blackwell_matmul", "kernel", "NOT_AWAITED", "defect", "true", _LAST_STORE),
 )

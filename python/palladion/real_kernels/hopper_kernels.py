@@ -25,17 +25,17 @@ def _case(group, op, variant, make, atol, rtol, **fields):
     return Case(group, op, variant, make, atol, rtol, "NumPy in f64", target=TARGET, **fields)
 
 
-def _wide(*values):
+def wide(*values):
     return tuple(np.asarray(value).astype(np.float64) for value in values)
 
 
-def _rounded(dtype, *values):
+def rounded(dtype, *values):
     """To `dtype` once: ml_dtypes rounds from f64 as NumPy does, to the nearest, ties to even."""
     return tuple(value.astype(np.dtype(dtype)) for value in values)
 
 
 # A product is exact in f64 and accumulated in f32, whose error is far below half a unit of the result's type: at most one unit.
-def _one_unit(dtype):
+def one_unit(dtype):
     return 2 * HALF_ULP[np.dtype(dtype)]
 
 
@@ -52,8 +52,8 @@ def _matmul_cases():
             return hopper_matmul_mgpu.matmul(a, b, c, config)
 
         def oracle(a, b, c=None):
-            a, b, c = (*_wide(a, b), 0 if c is None else _wide(c)[0])
-            return _rounded(dtype, a @ b + c)
+            a, b, c = (*wide(a, b), 0 if c is None else wide(c)[0])
+            return rounded(dtype, a @ b + c)
         return Problem(call, (a, b, *c), None, oracle, in_numpy=True)
 
     four = {"tile_m": 128, "tile_n": 128, "wg_dimension": m_axis}
@@ -73,7 +73,7 @@ def _matmul_cases():
             ("grid minor in M", (256, 256, 192), F16, False, {"grid_minor_dim": m_axis, "grid_tile_width": 2})):
         m, n, k = shape
         yield _case(10, "hopper_matmul", f"{short_type(dtype)} [{m},{k}]x[{k},{n}] {label}".rstrip(),
-                    functools.partial(problem, shape, dtype, with_c, options), 1e-3, _one_unit(dtype),
+                    functools.partial(problem, shape, dtype, with_c, options), 1e-3, one_unit(dtype),
                     ragged="refused: tiles must divide the sizes")
 
 
@@ -91,8 +91,8 @@ def _mixed_cases():
             return hopper_mixed_type_matmul_mgpu.mixed_matmul_kernel(a, b, out_dtype=dtype, config=config)
 
         def oracle(a, b):
-            a, b = _wide(a, b)
-            return _rounded(dtype, a @ b)
+            a, b = wide(a, b)
+            return rounded(dtype, a @ b)
         return Problem(call, (a, b), None, oracle, in_numpy=True)
 
     # Sums of numbers of about 70 have cancelled values whose f32 error shows: 1e-2 is 2^-14 of the largest.
@@ -102,7 +102,7 @@ def _mixed_cases():
             ("cluster in N", (128, 256, 320), F16, {"cluster_dimension": n_axis, "max_concurrent_steps": 3})):
         m, n, k = shape
         yield _case(11, "hopper_mixed_type_matmul", f"i8 {short_type(dtype)} [{m},{k}]x[{k},{n}] {label}".rstrip(),
-                    functools.partial(problem, shape, dtype, options), 1e-2, _one_unit(dtype),
+                    functools.partial(problem, shape, dtype, options), 1e-2, one_unit(dtype),
                     ragged="refused: tiles must divide the sizes")
 
 
@@ -116,10 +116,10 @@ def _ragged_cases():
             return ragged_dot_mgpu.ragged_dot(lhs, rhs, group_sizes=groups, transpose_rhs=transpose, **{**blocks, **options})
 
         def oracle(lhs, rhs, groups):
-            lhs, rhs = _wide(lhs, rhs)
+            lhs, rhs = wide(lhs, rhs)
             ends = np.cumsum(np.asarray(groups))
             parts = [rows @ (one.T if transpose else one) for rows, one in zip(np.split(lhs, ends[:-1]), rhs)]
-            return _rounded(dtype, np.concatenate(parts))
+            return rounded(dtype, np.concatenate(parts))
         return Problem(call, (lhs, rhs, jnp.asarray(sizes, jnp.int32)), None, oracle, in_numpy=True)
 
     def transposed(sizes, m, n, dtype, options):
@@ -129,9 +129,9 @@ def _ragged_cases():
             return transposed_ragged_dot_mgpu.transposed_ragged_dot(lhs, rhs, group_sizes=groups, **{**blocks, **options})
 
         def oracle(lhs, rhs, groups):
-            lhs, rhs = _wide(lhs, rhs)
+            lhs, rhs = wide(lhs, rhs)
             ends = np.cumsum(np.asarray(groups))
-            return _rounded(dtype, np.stack([a.T @ b for a, b in zip(np.split(lhs, ends[:-1]), np.split(rhs, ends[:-1]))]))
+            return rounded(dtype, np.stack([a.T @ b for a, b in zip(np.split(lhs, ends[:-1]), np.split(rhs, ends[:-1]))]))
         return Problem(call, (lhs, rhs, jnp.asarray(sizes, jnp.int32)), None, oracle, in_numpy=True)
 
     for sizes, k, n, dtype, transpose, options, ragged in (
@@ -141,12 +141,12 @@ def _ragged_cases():
             ((40, 88), 256, 128, F16, True, {"grid_block_n": 2}, "groups 40, 88 of blocks of 64")):
         label = f"{short_type(dtype)} [{sum(sizes)},{k}]x[{len(sizes)},{k},{n}]{' transposed rhs' if transpose else ''}"
         yield _case(12, "ragged_dot_mgpu", label, functools.partial(dot, sizes, k, n, dtype, transpose, options),
-                    1e-3, _one_unit(dtype), ragged=ragged, quick=len(sizes) == 3 and dtype == F16)
+                    1e-3, one_unit(dtype), ragged=ragged, quick=len(sizes) == 3 and dtype == F16)
     for sizes, m, n, dtype, options, ragged in (
             ((64, 128), 128, 128, F16, {}, ""),
             ((40, 101, 51), 64, 128, F16, {}, "groups 40, 101, 51 of blocks of 64")):
         yield _case(12, "transposed_ragged_dot_mgpu", f"{short_type(dtype)} [{sum(sizes)},{m}]x[{sum(sizes)},{n}]",
-                    functools.partial(transposed, sizes, m, n, dtype, options), 1e-3, _one_unit(dtype), ragged=ragged)
+                    functools.partial(transposed, sizes, m, n, dtype, options), 1e-3, one_unit(dtype), ragged=ragged)
 
 
 def _attention_parts(q, k, v, causal):
@@ -191,8 +191,8 @@ def _attention_cases():
             return getattr(attention_mgpu, op)(q, k, v, config_of(options), residuals)
 
         def oracle(q, k, v):
-            _, out, sums = _attention_parts(*_wide(q, k, v), options.get("causal", False))
-            out, = _rounded(F16, out)
+            _, out, sums = _attention_parts(*wide(q, k, v), options.get("causal", False))
+            out, = rounded(F16, out)
             return (out, (sums.astype(np.float32),)) if residuals else out
         return Problem(call, tensors(*shape), None, oracle, in_numpy=True)
 
@@ -204,9 +204,9 @@ def _attention_cases():
             return out, pull_back(cotangent)
 
         def oracle(q, k, v, cotangent):
-            q, k, v, cotangent = _wide(q, k, v, cotangent)
-            out, = _rounded(F16, _attention_parts(q, k, v, False)[1])
-            return out, _rounded(F16, *_attention_gradients(q, k, v, cotangent))
+            q, k, v, cotangent = wide(q, k, v, cotangent)
+            out, = rounded(F16, _attention_parts(q, k, v, False)[1])
+            return out, rounded(F16, *_attention_gradients(q, k, v, cotangent))
         return Problem(call, (*tensors(*shape), cotangent), None, oracle, in_numpy=True)
 
     # Upstream's tolerance: the weights are rounded to f16 before they meet v.

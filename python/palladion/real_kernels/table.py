@@ -13,7 +13,7 @@ import numpy as np
 
 from palladion import _library, running
 from palladion.exporter.errors import ExportError
-from palladion.real_kernels import gpu_kernels, hopper_kernels, tpu_kernels
+from palladion.real_kernels import blackwell_kernels, gpu_kernels, hopper_kernels, tpu_kernels
 
 REPEATS = 3
 
@@ -45,7 +45,7 @@ class Row:
 
 
 def all_cases():
-    return sorted([*tpu_kernels.cases(), *gpu_kernels.cases(), *hopper_kernels.cases()], key=lambda case: case.group)
+    return sorted([*tpu_kernels.cases(), *gpu_kernels.cases(), *hopper_kernels.cases(), *blackwell_kernels.cases()], key=lambda case: case.group)
 
 
 def worst_difference(found, expected, atol, rtol) -> float:

@@ -1,9 +1,11 @@
 // Refs that live inside a kernel: run_scoped, run_state, empty_ref, new_ref, freeze. Spec: docs/spec/ref.md.
 #include <algorithm>
+#include <utility>
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/view_type.h"
+#include "semantics/ops/control/scoped_memory.h"
 #include "semantics/ops/families.h"
 #include "semantics/ops/gpu/gpu_scope.h"
 #include "semantics/ops/gpu/gpu_wgmma.h"
@@ -13,45 +15,6 @@
 
 namespace palladion {
 namespace {
-
-std::string LabelOf(ValueId value, const Builder& builder) {
-  const ValueInfo& info = builder.kernel().values[value.index()];
-  return info.label.empty() ? info.name : info.label;
-}
-
-struct AllocParams {
-  RefId ref;
-  PlaceLevel memory = PlaceLevel::kBlock;
-  PlaceLevel owner = PlaceLevel::kThread;
-};
-
-absl::Status RunAlloc(const void* params, const Step& step, Frame& frame) {
-  const auto& p = *static_cast<const AllocParams*>(params);
-  const RefInfo& info = frame.program().refs[p.ref.index()];
-  RefState& state = frame.ref(p.ref);
-  const std::int64_t number = &step - frame.program().steps.data();
-  const AllocRequest request{.name = info.name,
-                             .dtype = info.dtype,
-                             .words_per_element = info.words_per_element,
-                             .shape = info.buffer_shape,
-                             .loc = step.loc,
-                             .text_line = step.text_line,
-                             .place = AllocationPlace{.step = number, .owner = p.owner, .memory = p.memory}};
-  // A new_ref of an earlier iteration, which nothing names any more. An engine may still have a thread's in hand.
-  const bool of_thread = frame.program().uses_port || frame.program().mesh.has_value();
-  if (state.buffer.valid() && !of_thread) frame.machine().Free(state.buffer);
-  PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.machine().Alloc(request));
-  state.ended = nullptr;
-  for (std::size_t d = 0; d < info.buffer_shape.size(); ++d) state.origin[d] = 0;
-  return absl::OkStatus();
-}
-
-absl::Status RunFree(const void* params, const Step& step, Frame& frame) {
-  RefState& state = frame.ref(static_cast<const AllocParams*>(params)->ref);
-  frame.machine().Leave(state.buffer, frame.site(step));
-  state.buffer = {};
-  return absl::OkStatus();
-}
 
 // A whole buffer between memory and a value.
 struct WholeParams {
@@ -88,34 +51,6 @@ Arg WholeView(ValueId ref) {
   arg.kind = Arg::Kind::kValue;
   arg.value = ref;
   return arg;
-}
-
-// Where the bytes of a ref lie.
-PlaceLevel MemoryOf(Space space) {
-  switch (space) {
-    case Space::kSmem:
-    case Space::kVmem:
-      return PlaceLevel::kBlock;
-    case Space::kGmem:
-    case Space::kHbm:
-    case Space::kAny:
-      return PlaceLevel::kDevice;
-    default:
-      return PlaceLevel::kThread;
-  }
-}
-
-absl::StatusOr<RefId> DefineBuffer(ValueId value, Builder& builder, PlaceLevel owner = PlaceLevel::kThread) {
-  const Type& type = builder.TypeOf(value);
-  if (type.element != ElementKind::kData) return DefineSync(value, owner, builder);
-  RefInfo info = builder.WholeRef(type, LabelOf(value, builder));
-  info.places_of_byte = builder.PlacesOfByte(value);
-  if (info.places_of_byte > 1) info.window[0] = info.buffer_shape[0] *= info.places_of_byte;
-  const RefId ref = builder.NewRef(std::move(info));
-  builder.DefineRef(value, ref);
-  builder.EmitVisible(RunAlloc, AllocParams{ref, MemoryOf(type.space), owner});
-  builder.program().steps.back().own_memory = true;
-  return ref;
 }
 
 absl::Status ExpectRefParams(const Region& region, const Kernel& kernel) {
@@ -176,7 +111,7 @@ absl::Status LowerRunScoped(const Instr& op, Builder& builder) {
   std::vector<RefId> refs;
   for (const Param& param : region.params) {
     const bool of_grid = scratch && IsGlobalData(builder.TypeOf(param.value));
-    PALLADION_ASSIGN_OR_RETURN(RefId ref, DefineBuffer(param.value, builder, of_grid ? PlaceLevel::kDevice : owner));
+    PALLADION_ASSIGN_OR_RETURN(RefId ref, DefineScoped(param.value, of_grid ? PlaceLevel::kDevice : owner, builder));
     if (IsAccumulator(param.value, builder)) PALLADION_RETURN_IF_ERROR(EmitZeros(param.value, builder));
     refs.push_back(ref);
   }
@@ -190,8 +125,7 @@ absl::Status LowerRunScoped(const Instr& op, Builder& builder) {
     if (builder.TypeOf(region.params[i].value).element != ElementKind::kData) {
       EmitLeaveSync(refs[i], builder);
     } else {
-      builder.EmitVisible(RunFree, AllocParams{refs[i]});
-      builder.program().steps.back().own_memory = true;
+      EmitFree(refs[i], builder);
     }
   }
   for (SlotId slot : unnamed) builder.FreeSlot(slot);
@@ -224,7 +158,7 @@ absl::Status LowerRunState(const Instr& op, Builder& builder) {
   std::vector<RefId> refs;
   for (std::size_t i = 0; i < op.args.size(); ++i) {
     const ValueId param = region.params[i].value;
-    PALLADION_ASSIGN_OR_RETURN(RefId ref, DefineBuffer(param, builder));
+    PALLADION_ASSIGN_OR_RETURN(RefId ref, DefineScoped(param, PlaceLevel::kThread, builder));
     refs.push_back(ref);
     if (op.args[i].kind == Arg::Kind::kNone) continue;
     WholeParams store;
@@ -243,8 +177,7 @@ absl::Status LowerRunState(const Instr& op, Builder& builder) {
       load.value = builder.Define(op.results[i]);
       builder.Emit(RunLoadWhole, std::move(load));
     }
-    builder.EmitVisible(RunFree, AllocParams{refs[i]});
-    builder.program().steps.back().own_memory = true;
+    EmitFree(refs[i], builder);
   }
   return absl::OkStatus();
 }
@@ -263,7 +196,7 @@ absl::Status VerifyNewRef(const Instr& op, const VerifyContext& context) {
 // ref.md#new_ref, ref.md#empty_ref: memory that lives until the program ends, with the operand in it, or poison.
 absl::Status LowerNewRef(const Instr& op, Builder& builder) {
   if (!op.results[0].valid()) return absl::OkStatus();
-  PALLADION_RETURN_IF_ERROR(DefineBuffer(op.results[0], builder).status());
+  PALLADION_RETURN_IF_ERROR(DefineScoped(op.results[0], PlaceLevel::kThread, builder).status());
   if (op.name == "empty_ref") return absl::OkStatus();
   WholeParams store;
   PALLADION_ASSIGN_OR_RETURN(store.view, builder.PlanView(WholeView(op.results[0])));
@@ -281,9 +214,13 @@ absl::Status VerifyFreeze(const Instr& op, const VerifyContext& context) {
   return ExpectType(op, 0, context.in[0]);
 }
 
+struct EndParams {
+  RefId ref;
+};
+
 // What the ref's memory holds is the value's from here on.
 absl::Status RunEnd(const void* params, const Step& step, Frame& frame) {
-  RefState& state = frame.ref(static_cast<const AllocParams*>(params)->ref);
+  RefState& state = frame.ref(static_cast<const EndParams*>(params)->ref);
   frame.machine().Poison(state.buffer);
   state.ended = &step;
   return absl::OkStatus();
@@ -299,7 +236,7 @@ absl::Status LowerFreeze(const Instr& op, Builder& builder) {
   if (std::any_of(operands.begin(), operands.end(), [&](const OperandInfo& info) { return info.ref == ref; }))
     return absl::InvalidArgumentError("the operand must be a ref that empty_ref or new_ref made; found an operand's");
   builder.Emit(RunLoadWhole, std::move(load));
-  builder.Emit(RunEnd, AllocParams{ref});
+  builder.Emit(RunEnd, EndParams{ref});
   return absl::OkStatus();
 }
 
@@ -359,10 +296,6 @@ constexpr OpRow kRows[] = {
 };
 
 }  // namespace
-
-absl::StatusOr<RefId> DefineScoped(ValueId value, PlaceLevel owner, Builder& builder) {
-  return DefineBuffer(value, builder, owner);
-}
 
 absl::Span<const OpRow> ScopeOps() { return kRows; }
 

@@ -65,13 +65,14 @@ void EvalPrefix(const PrefixParams& p, const ShadowOperands& operands) {
 struct DotParams {
   MergeBox a, b;                     // onto [batch, m] and [batch, n]
   std::size_t batch, rows, columns;  // rows and columns of one batch
+  std::size_t first;                 // which operand A is; one before it is added to the product
 };
 void EvalDot(const DotParams& p, const ShadowOperands& operands) {
   Mark* rows = reinterpret_cast<Mark*>(operands.scratch);
   Mark* columns = rows + p.batch * p.rows;
   std::fill_n(rows, p.batch * (p.rows + p.columns), Mark{0});
-  if (operands.in_undefined[0] != nullptr) p.a(operands.in_undefined[0], rows);
-  if (operands.in_undefined[1] != nullptr) p.b(operands.in_undefined[1], columns);
+  if (operands.in_undefined[p.first] != nullptr) p.a(operands.in_undefined[p.first], rows);
+  if (operands.in_undefined[p.first + 1] != nullptr) p.b(operands.in_undefined[p.first + 1], columns);
   Compute(rows, p.batch * (p.rows + p.columns));
   Mark* out = operands.out_undefined[0];
   for (std::size_t batch = 0; batch < p.batch; ++batch, columns += p.columns) {
@@ -80,6 +81,10 @@ void EvalDot(const DotParams& p, const ShadowOperands& operands) {
       MergeInto(*rows, out, p.columns);
     }
   }
+  if (p.first == 0 || operands.in_undefined[0] == nullptr) return;
+  out = operands.out_undefined[0];
+  const std::size_t results = p.batch * p.rows * p.columns;
+  for (std::size_t i = 0; i < results; ++i) out[i] = MergeMarks(out[i], ComputedMark(operands.in_undefined[0][i]));
 }
 
 }  // namespace
@@ -104,12 +109,15 @@ ShadowKernel PreparePrefix(const Instr& op, const ValueTypes& types) {
 }
 
 absl::StatusOr<ShadowKernel> PrepareDot(const Instr& op, const ValueTypes& types) {
-  PALLADION_ASSIGN_OR_RETURN(const auto contract, IntListsAttr(op, "contract"));
-  PALLADION_ASSIGN_OR_RETURN(const auto batch, IntListsAttr(op, "batch"));
-  DotParams params{.a = {}, .b = {}, .batch = 1, .rows = 1, .columns = 1};
+  std::vector<Axes> contract = {{1}, {0}}, batch = {{}, {}};  // of matrices, where nothing else is said
+  if (HasAttr(op, "contract")) {
+    PALLADION_ASSIGN_OR_RETURN(contract, IntListsAttr(op, "contract"));
+    PALLADION_ASSIGN_OR_RETURN(batch, IntListsAttr(op, "batch"));
+  }
+  DotParams params{.a = {}, .b = {}, .batch = 1, .rows = 1, .columns = 1, .first = types.in.size() - 2};
   for (std::size_t i = 0; i < 2; ++i) {
-    const Shape& shape = types.in[i].shape;
-    const Axes free = Others(types.in[i].rank(), contract[i], batch[i]);
+    const Shape& shape = types.in[params.first + i].shape;
+    const Axes free = Others(types.in[params.first + i].rank(), contract[i], batch[i]);
     Axes kept = batch[i];
     kept.insert(kept.end(), free.begin(), free.end());
     (i == 0 ? params.a : params.b) = Onto(shape, kept);
@@ -118,7 +126,7 @@ absl::StatusOr<ShadowKernel> PrepareDot(const Instr& op, const ValueTypes& types
     }
   }
   for (std::int64_t d : batch[0]) {
-    params.batch *= static_cast<std::size_t>(types.in[0].shape[static_cast<std::size_t>(d)]);
+    params.batch *= static_cast<std::size_t>(types.in[params.first].shape[static_cast<std::size_t>(d)]);
   }
   const std::size_t scratch = params.batch * (params.rows + params.columns);
   return Bind<EvalDot>(std::move(params), scratch);

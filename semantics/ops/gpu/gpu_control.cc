@@ -38,10 +38,14 @@ absl::Status LowerNothing(const Instr&, Builder&) { return absl::OkStatus(); }
 
 // ---- inline_mgpu
 
-// What plgpu.dynamic_scheduling_loop writes around the answers of cluster launch control.
+// Those of shared memory: the first two are what plgpu.dynamic_scheduling_loop writes around the answers of cluster
+// launch control.
+constexpr std::string_view kAcquires = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;";
 constexpr std::string_view kProxyFences[] = {
-    "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;",
+    kAcquires,
     "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;",
+    "fence.proxy.async.shared::cta;",
+    "fence.proxy.async.shared::cluster;",
 };
 
 absl::Status VerifyInline(const Instr& op, const VerifyContext&) {
@@ -53,8 +57,10 @@ absl::Status VerifyInline(const Instr& op, const VerifyContext&) {
   const absl::StatusOr<std::string> function = StringAttr(op, "function");
   return absl::UnimplementedError(
       Cat("inline_mgpu is not supported: ", function.ok() ? *function : "its function",
-          " writes machine code while the kernel is compiled, which has no meaning outside its compiler; only the two "
-          "proxy fences of plgpu.dynamic_scheduling_loop are known"));
+          " writes machine code while the kernel is compiled, ",
+          ptx->empty() ? "which has no meaning outside its compiler" : Cat("\"", *ptx, "\", which is not known"),
+          "; known are bar.sync, bar.arrive and the proxy fences of shared memory. Say what it means with "
+          "palladion.model_inline"));
 }
 
 struct FenceParams {
@@ -65,8 +71,11 @@ absl::Status RunFence(const void* params, const Step& step, Frame& frame) {
   return frame.machine().Make(static_cast<const FenceParams*>(params)->fence, frame.site(step));
 }
 
-// gpu-control.md#inline_mgpu: what commit_smem does.
-absl::Status LowerInline(const Instr&, Builder& builder) {
+// gpu-control.md#inline_mgpu: what commit_smem does; the acquiring half orders asynchronous writes before plain reads,
+// which nothing here needs.
+absl::Status LowerInline(const Instr& op, Builder& builder) {
+  PALLADION_ASSIGN_OR_RETURN(const std::string ptx, StringAttr(op, "ptx"));
+  if (ptx == kAcquires) return absl::OkStatus();
   builder.Emit(RunFence, FenceParams{Fence::kSharedToAsync});
   return absl::OkStatus();
 }
@@ -113,8 +122,8 @@ constexpr OpRow kRows[] = {
      .effect = Effect::kSynchronises,
      .asks_port = AsksPort::kAlways,
      .waits = Waits::kNever,
-     .signals = Signals::kMay,
-     .decides = Decides::kAlways,
+     .signals = Signals::kNever,
+     .decides = Decides::kNever,
      .named_refs = true,
      .backends = kGpu,
      .unit = Unit::kControl},

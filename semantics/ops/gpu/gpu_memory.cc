@@ -16,29 +16,11 @@
 namespace palladion {
 namespace {
 
-// The operand is a view of numbers in one of these spaces.
-absl::StatusOr<Type> ExpectMemory(const Instr& op, const VerifyContext& context, std::string_view name,
-                                  std::initializer_list<Space> spaces) {
-  PALLADION_ASSIGN_OR_RETURN(const Type viewed, OperandType(op, context, name));
-  const Arg& arg = *FindOperand(op, name);
-  const Type* ref = arg.kind == Arg::Kind::kValue ? &context.kernel.values[arg.value.index()].type : nullptr;
-  if (ref == nullptr || !ref->is_ref()) return absl::InvalidArgumentError(Cat(name, "= must be a view of a ref"));
-  if (!viewed.is_array()) {
-    return absl::InvalidArgumentError(Cat(name, "= must hold numbers; found ", ToString(viewed)));
-  }
-  std::string allowed;
-  for (const Space space : spaces) {
-    if (ref->space == space) return viewed;
-    Append(&allowed, allowed.empty() ? "" : " or ", Name(space));
-  }
-  return absl::InvalidArgumentError(Cat(name, "= must be in ", allowed, "; found a ref in ", Name(ref->space)));
-}
-
 // ---- mgpu.load
 
 absl::Status VerifyLoad(const Instr& op, const VerifyContext& context) {
   PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 1));
-  PALLADION_ASSIGN_OR_RETURN(const Type src, ExpectMemory(op, context, "src", {Space::kSmem, Space::kGmem}));
+  PALLADION_ASSIGN_OR_RETURN(const Type src, ExpectNumbersIn(op, context, "src", {Space::kSmem, Space::kGmem}));
   return ExpectType(op, 0, src);
 }
 
@@ -62,7 +44,7 @@ absl::Status LowerLoad(const Instr& op, Builder& builder) {
 absl::Status VerifyAtomicStore(const Instr& op, const VerifyContext& context) {
   PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 2));
   PALLADION_RETURN_IF_ERROR(ExpectResults(op, 0));
-  PALLADION_ASSIGN_OR_RETURN(const Type ref, ExpectMemory(op, context, "ref", {Space::kSmem, Space::kGmem}));
+  PALLADION_ASSIGN_OR_RETURN(const Type ref, ExpectNumbersIn(op, context, "ref", {Space::kSmem, Space::kGmem}));
   PALLADION_ASSIGN_OR_RETURN(const Type value, OperandType(op, context, "value"));
   PALLADION_RETURN_IF_ERROR(ExpectSameType(value, ref, "the value"));
   PALLADION_ASSIGN_OR_RETURN(const std::string name, StringAttr(op, "atomic_type"));
@@ -111,7 +93,7 @@ absl::Status VerifyPrefetch(const Instr& op, const VerifyContext& context) {
   PALLADION_RETURN_IF_ERROR(ExpectOperands(context, predicated ? 2 : 1));
   if (predicated) PALLADION_RETURN_IF_ERROR(ExpectPredicate(op, context));
   PALLADION_RETURN_IF_ERROR(ExpectResults(op, 0));
-  return ExpectMemory(op, context, "ref", {Space::kGmem}).status();
+  return ExpectNumbersIn(op, context, "ref", {Space::kGmem}).status();
 }
 
 struct PrefetchParams {

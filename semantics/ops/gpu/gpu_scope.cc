@@ -63,10 +63,6 @@ absl::Status ReadBarrier(const Type& type, const Builder& builder, SyncRequest* 
   }
   if (type.element != ElementKind::kClusterBarrier) return absl::OkStatus();
   request->kind = SyncKind::kClusterBarrier;
-  const Attr* leader = Find(attrs, "leader_tracked");
-  if (leader != nullptr && std::get_if<bool>(&leader->value) != nullptr && std::get<bool>(leader->value)) {
-    return absl::UnimplementedError("a cluster barrier with leader_tracked needs the Blackwell machine");
-  }
   const Attr* axes = Find(attrs, "axes");
   const AttrList* list = axes == nullptr ? nullptr : std::get_if<AttrList>(&axes->value);
   if (list == nullptr) return absl::InvalidArgumentError("a cluster barrier needs axes=[...]");
@@ -74,7 +70,11 @@ absl::Status ReadBarrier(const Type& type, const Builder& builder, SyncRequest* 
     PALLADION_ASSIGN_OR_RETURN(std::vector<std::size_t> dims, DimsOf(axis, builder));
     request->axes.push_back(std::move(dims));
   }
-  return absl::OkStatus();
+  const Attr* leader = Find(attrs, "leader_tracked");
+  const bool* tracked = leader == nullptr ? nullptr : std::get_if<bool>(&leader->value);
+  request->leader_tracked = tracked != nullptr && *tracked;
+  if (!request->leader_tracked || (request->axes.size() == 1 && request->axes[0].size() == 1)) return absl::OkStatus();
+  return absl::InvalidArgumentError("a cluster barrier with leader_tracked has one axis that is not composite");
 }
 
 struct MeetParams {
@@ -156,6 +156,18 @@ absl::StatusOr<PlaceLevel> OwnerOf(const Instr& op, const Builder& builder) {
                                             ? Cat(", [\"", program.mesh->names.back(), "\"]")
                                             : std::string(", and this kernel has none"),
                                         "; found ", ToString(*Find(op.attrs, "collective_axes"))));
+}
+
+absl::StatusOr<std::size_t> ClusterAxis(const std::string& name, const Builder& builder) {
+  PALLADION_ASSIGN_OR_RETURN(const int dim, builder.GridAxis(name));
+  const Program& program = const_cast<Builder&>(builder).program();
+  const auto axis = static_cast<std::size_t>(dim);
+  if (program.mesh.has_value()) {
+    const std::size_t blocks = program.mesh->names.size() - (program.mesh->thread_dim ? 1 : 0);
+    if (axis < blocks && axis >= blocks - program.mesh->cluster_dims) return axis;
+  }
+  return absl::InvalidArgumentError(
+      Cat("\"", name, "\" is no axis of the kernel's cluster, along which blocks work together"));
 }
 
 void EmitMeeting(Builder& builder) {

@@ -25,9 +25,6 @@ constexpr std::optional<std::size_t> OperandOfCollective(std::int64_t collective
   return static_cast<std::size_t>(-2 - collective);
 }
 
-// A ref of a scope, data or not: the step that makes it (scope.cc).
-absl::StatusOr<RefId> DefineScoped(ValueId value, PlaceLevel owner, Builder& builder);
-
 // The scope that is all of a GPU kernel's body, where plgpu.kernel puts its scratch_types; nullptr: there is none.
 const Instr* ScratchScopeOf(const Kernel& kernel);
 // A scope around the region, whose parameters it makes for each thread by itself.
@@ -36,6 +33,9 @@ bool IsGlobalData(const Type& type);  // a ref to global memory that holds numbe
 
 // Who has what a scope makes, where its collective_axes are these: the block, or each thread its own.
 absl::StatusOr<PlaceLevel> OwnerOf(const Instr& op, const Builder& builder);
+
+// The dimension of the grid that a cluster axis is. InvalidArgument where the name is none of the cluster's.
+absl::StatusOr<std::size_t> ClusterAxis(const std::string& name, const Builder& builder);
 
 // All threads of the block come to the scope before one goes on.
 void EmitMeeting(Builder& builder);

@@ -1,6 +1,6 @@
 // Semaphores. Spec: docs/spec/gpu-semaphores.md. Counts, and what a wait learns from whose signal, are the machine's
 // (memory_model/sync/semaphore.h). Based on: semaphore_signal and its kin in JAX's Mosaic GPU and TPU backends. Limits:
-// of GPUs one device, whose number is 0.
+// a kernel text without `devices` is for one GPU, whose number is 0.
 #include <cstring>
 #include <string>
 #include <utility>
@@ -9,11 +9,14 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ops/families.h"
+#include "semantics/ops/gpu/gpu_row.h"
 #include "semantics/ops/gpu/gpu_scope.h"
 #include "semantics/ops/gpu_families.h"
 #include "semantics/ops/ref/async_access.h"
 #include "semantics/ops/ref/peer_device.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/program/builder.h"
+#include "semantics/program/device_index.h"
 #include "semantics/program/frame_shadow.h"
 #include "semantics/registry/attrs.h"
 
@@ -89,7 +92,7 @@ absl::Status PlanCore(const Instr& op, Builder& builder, ViewPlan* semaphore) {
   const Arg* core = FindOperand(op, "core_index");
   if (core == nullptr || core->kind == Arg::Kind::kNone) return absl::OkStatus();
   const Program& program = builder.program();
-  if (!program.mesh.has_value() || !program.mesh->cores) {
+  if (!CountsCores(program)) {
     return absl::UnimplementedError(
         "a signal to another core (core_index=) needs a launch over cores: pl.kernel or pl.core_map over a "
         "pltpu.TensorCoreMesh");
@@ -104,21 +107,24 @@ absl::Status PlanCore(const Instr& op, Builder& builder, ViewPlan* semaphore) {
 struct Signal {
   ViewPlan semaphore;
   Number amount;
-  std::vector<Number> device;  // of a GPU: its number, or its coordinates; none: this one
+  std::vector<Number> device;  // of a GPU that runs the kernel alone: its number, or its coordinates; none: this one
 };
 
 struct SignalParams {
   std::vector<Signal> signals;
+  std::vector<std::size_t> everywhere;  // of a multicast: the dimensions of the devices
 };
 
-// One device is all there is: any other one would never hear.
+// Where one device is all there is, any other one would never hear.
 absl::Status ExpectThisDevice(const Signal& signal, const Step& step, Frame& frame) {
   for (const Number& coordinate : signal.device) {
     if (frame.shadow != nullptr) frame.shadow->Use(coordinate.slot, "the device of a signal", step, frame);
     const std::int64_t device = coordinate.Read(frame);
     if (device == 0) continue;
     return absl::UnimplementedError(
-        Cat("a signal to device ", device, ": kernels run on one device, whose number is 0; others are not modelled"));
+        Cat("a signal to device ", device,
+            ", and the kernel text has no `devices {AXIS=SIZE};`, so one device runs it, whose number is 0: export the "
+            "kernel from inside shard_map, whose mesh that is"));
   }
   return absl::OkStatus();
 }
@@ -126,7 +132,8 @@ absl::Status ExpectThisDevice(const Signal& signal, const Step& step, Frame& fra
 // gpu-semaphores.md#semaphore_signal, gpu-semaphores.md#semaphore_signal_parallel,
 // gpu-semaphores.md#semaphore_signal_multicast: each count grows by the amount, after all that the thread did before.
 absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
-  for (const Signal& signal : static_cast<const SignalParams*>(params)->signals) {
+  const auto& p = *static_cast<const SignalParams*>(params);
+  for (const Signal& signal : p.signals) {
     UseIndices(signal.semaphore, step, frame);
     if (frame.shadow != nullptr) frame.shadow->Use(signal.amount.slot, "the amount of a signal", step, frame);
     PALLADION_RETURN_IF_ERROR(ExpectThisDevice(signal, step, frame));
@@ -140,30 +147,48 @@ absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
            .text_line = step.text_line,
            .fix = "signal by 0 or more; only a wait makes a count smaller"});
     } else if (semaphore.array.valid()) {
-      PALLADION_RETURN_IF_ERROR(frame.machine().Signal(semaphore, amount, frame.site(step)));
+      for (const std::vector<PeerCoordinate>& device : PeersAlong(p.everywhere, frame)) {
+        const SyncElement there =
+            device.empty() ? semaphore : frame.machine().PeerSync(semaphore, device, frame.site(step));
+        PALLADION_RETURN_IF_ERROR(frame.machine().Signal(there, amount, frame.site(step)));
+      }
     }
+  }
+  return absl::OkStatus();
+}
+
+// A GPU signals by a number of its own where it runs the kernel alone.
+absl::Status PlanSignals(const Instr& op, bool on_devices, Builder& builder, SignalParams* params) {
+  std::vector<std::vector<const Arg*>> devices;  // by signal
+  for (const Arg& arg : op.args) {
+    if (arg.kind == Arg::Kind::kNone || arg.name == "core_index") continue;
+    if (arg.name == "ref") {
+      devices.emplace_back();
+      PALLADION_ASSIGN_OR_RETURN(params->signals.emplace_back().semaphore, builder.PlanView(arg));
+    } else if (arg.name == "device_id" && on_devices) {
+      devices.back().push_back(&arg);
+    } else {
+      PALLADION_ASSIGN_OR_RETURN(const Number number, PlanNumber(arg, builder));
+      if (arg.name == "inc") params->signals.back().amount = number;
+      if (arg.name == "device_id") params->signals.back().device.push_back(number);
+    }
+  }
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].empty()) continue;
+    PALLADION_ASSIGN_OR_RETURN(params->signals[i].semaphore.peer, PlanDevice(op, devices[i], builder));
   }
   return absl::OkStatus();
 }
 
 absl::Status LowerSignals(const Instr& op, Builder& builder) {
   const bool tpu = builder.target().backend == TargetBackend::kMosaicTpu;
+  const bool on_devices = tpu || builder.program().several_devices();
   SignalParams params;
-  for (const Arg& arg : op.args) {
-    if (arg.kind == Arg::Kind::kNone) continue;
-    if (arg.name == "ref") {
-      Signal& signal = params.signals.emplace_back();
-      PALLADION_ASSIGN_OR_RETURN(signal.semaphore, builder.PlanView(arg));
-      continue;
-    }
-    if ((arg.name == "device_id" && tpu) || arg.name == "core_index") continue;
-    PALLADION_ASSIGN_OR_RETURN(const Number number, PlanNumber(arg, builder));
-    if (arg.name == "inc") params.signals.back().amount = number;
-    if (arg.name == "device_id" && !tpu) params.signals.back().device.push_back(number);
-  }
-  if (tpu) {
-    PALLADION_ASSIGN_OR_RETURN(params.signals[0].semaphore.peer, PlanDevice(op, builder));
-    PALLADION_RETURN_IF_ERROR(PlanCore(op, builder, &params.signals[0].semaphore));
+  PALLADION_RETURN_IF_ERROR(PlanSignals(op, on_devices, builder, &params));
+  if (tpu) PALLADION_RETURN_IF_ERROR(PlanCore(op, builder, &params.signals[0].semaphore));
+  if (HasAttr(op, "collective_axes") && on_devices) {
+    PALLADION_ASSIGN_OR_RETURN(params.everywhere,
+                               WholeMesh(NamesOf(*Find(op.attrs, "collective_axes")), "collective_axes", builder));
   }
   for (const Signal& signal : params.signals) {
     if (!signal.amount.slot.valid()) return absl::InvalidArgumentError("expected an operand inc= for each ref=");
@@ -178,6 +203,7 @@ struct WaitParams {
   ViewPlan semaphore;
   Number value;
   SlotId decrement;  // invalid: it does
+  MemoryScope scope = MemoryScope::kSystem;
 };
 
 WaitTarget WaitsForCount(const void* params, const Step& step, Frame& frame) {
@@ -187,6 +213,7 @@ WaitTarget WaitsForCount(const void* params, const Step& step, Frame& frame) {
   WaitTarget target{.kind = WaitTarget::Kind::kSemaphore, .object = semaphore};
   target.value = static_cast<std::uint32_t>(p.value.Read(frame));  // counts are compared without a sign
   target.decrement = !p.decrement.valid() || ReadIndex(frame.slot(p.decrement), DType::kBool, 0) != 0;
+  target.scope = p.scope;
   return target;
 }
 
@@ -209,6 +236,7 @@ absl::Status LowerWait(const Instr& op, Builder& builder) {
   if (const Arg* decrement = FindOperand(op, "decrement")) {
     PALLADION_ASSIGN_OR_RETURN(params.decrement, builder.In(*decrement));
   }
+  if (HasAttr(op, "memory_scope") && *StringAttr(op, "memory_scope") == "gpu") params.scope = MemoryScope::kDevice;
   builder.Emit(RunWait, std::move(params));
   builder.program().steps.back().waits = WaitsForCount;
   return absl::OkStatus();
@@ -291,19 +319,7 @@ absl::Status LowerBarrierSemaphore(const Instr& op, Builder& builder) {
 }
 
 constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower) {
-  return {.dialect = "",
-          .name = name,
-          .spec = spec,
-          .verify = verify,
-          .lower = lower,
-          .effect = Effect::kSynchronises,
-          .asks_port = AsksPort::kAlways,
-          .waits = Waits::kNever,
-          .signals = Signals::kMay,
-          .decides = Decides::kNever,
-          .named_refs = true,
-          .backends = kGpu,
-          .unit = Unit::kControl};
+  return Named(Synchronising(Signalling(GpuRow(name, spec, verify, lower, Unit::kControl))));
 }
 
 // Who sees a count may see another where others came first, and so may who takes from it.

@@ -21,13 +21,8 @@ absl::Status VerifyStore(const Instr& op, const VerifyContext& context) {
   PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 4));
   PALLADION_RETURN_IF_ERROR(ExpectResults(op, 0));
   PALLADION_RETURN_IF_ERROR(StringAttr(op, "cluster_dim").status());
-  PALLADION_ASSIGN_OR_RETURN(const Type ref, OperandType(op, context, "ref"));
+  PALLADION_ASSIGN_OR_RETURN(const Type ref, ExpectNumbersIn(op, context, "ref", {Space::kSmem}));
   PALLADION_ASSIGN_OR_RETURN(const Type src, OperandType(op, context, "src"));
-  const Arg& arg = *FindOperand(op, "ref");
-  const Type* whole = arg.kind == Arg::Kind::kValue ? &context.kernel.values[arg.value.index()].type : nullptr;
-  if (whole == nullptr || !whole->is_ref() || whole->space != Space::kSmem) {
-    return absl::InvalidArgumentError("ref= must be a view of a ref in smem");
-  }
   PALLADION_RETURN_IF_ERROR(ExpectSameType(src, ref, "the stored value"));
   PALLADION_ASSIGN_OR_RETURN(const Type index, OperandType(op, context, "cluster_idx"));
   if (!index.is_array() || !index.shape.empty() || !IsInteger(index.dtype)) {
@@ -84,7 +79,7 @@ absl::Status RunStore(const void* params, const Step& step, Frame& frame) {
   if (barrier.array.valid()) {
     request.completions.push_back(frame.machine().ArrivalAt(frame.machine().PeerSync(barrier, peer, site), 1));
   }
-  request.function = [value = ValueOf(p.value, there.bytes, frame)](
+  request.function = [value = ValueOf(p.value, there.bytes.size(), frame)](
                          const std::vector<AsyncValue>&, std::vector<AsyncValue>* out) { (*out)[0] = value; };
   return frame.machine().Start(std::move(request));
 }

@@ -19,7 +19,9 @@ absl::Status VerifyCoreMap(const Instr& op, const VerifyContext& context) {
   if (*mesh != "warp") {
     return absl::UnimplementedError(
         context.kernel.backend == "mosaic_tpu"
-            ? Cat("core_map over a mesh of kind '", *mesh, "' inside a kernel: cores of a TPU are not modelled yet")
+            ? Cat("core_map over a mesh of kind '", *mesh,
+                  "' inside a kernel is not modelled; launch over the cores, by pl.kernel or pl.core_map over a "
+                  "pltpu.TensorCoreMesh outside of any kernel")
             : Cat("core_map over a mesh of kind '", *mesh,
                   "' inside a kernel; warps (mesh=warp) are what a GPU has there"));
   }
@@ -81,7 +83,7 @@ constexpr OpRow kRows[] = {
      .effect = Effect::kControl,
      .asks_port = AsksPort::kAlways,
      .waits = Waits::kWarps,
-     .signals = Signals::kMay,
+     .signals = Signals::kNever,
      .decides = Decides::kNever,
      .loops = Loops::kWarps,
      .backends = kGpu,

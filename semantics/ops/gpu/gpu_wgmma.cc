@@ -47,7 +47,6 @@ absl::Status VerifyWgmma(const Instr& op, const VerifyContext& context) {
 struct WgmmaParams {
   ViewPlan acc, a, b;
   SlotId value;  // of a, where that is no view
-  std::size_t value_bytes = 0;
   std::shared_ptr<const Mma> mma;
 };
 
@@ -59,19 +58,6 @@ WaitTarget WaitsToIssue(const void*, const Step&, Frame& frame) {
   return frame.machine().CompletesEarlier(AsyncQueue::kMma) ? WaitsForMma(0) : WaitTarget{};
 }
 
-// a is a value: it is what it was when the instruction was issued.
-AsyncValue CaptureValue(const WgmmaParams& p, Frame& frame) {
-  AsyncValue value;
-  const std::byte* bytes = frame.slot(p.value);
-  value.bytes.assign(bytes, bytes + p.value_bytes);
-  if (frame.shadow != nullptr) {
-    const Definedness defined = frame.shadow->Get(p.value);
-    const std::size_t elements = static_cast<std::size_t>(NumElements(p.a.type.shape));
-    if (defined.any) value.marks.assign(defined.undefined, defined.undefined + elements);
-  }
-  return value;
-}
-
 // gpu-wgmma.md#wgmma_ref: acc becomes acc + a b some time later. The products of a warpgroup take place one after
 // another, and each is a group of its own.
 absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
@@ -80,8 +66,10 @@ absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
   UseIndices(p.b, step, frame);
   const Site site = frame.site(step);
   PALLADION_RETURN_IF_ERROR(frame.machine().Wait(WaitsToIssue(params, step, frame), site));
-  AsyncRequest request{
-      .name = "wgmma", .await = "plgpu.wgmma_wait(0)", .queue = frame.machine().QueueOf(AsyncQueue::kMma)};
+  AsyncRequest request = frame.machine().NewRequest();
+  request.name = "wgmma", request.await = "plgpu.wgmma_wait(0)";
+  request.queue = frame.machine().QueueOf(AsyncQueue::kMma);
+  request.views = FunctionViews::kReplaces;
   request.At(site);
   request.sources.reserve(3);
   request.sources.push_back(OperandOf(p.acc, Outside::kError, step, frame));
@@ -89,23 +77,22 @@ absl::Status RunWgmma(const void* params, const Step& step, Frame& frame) {
   request.destinations.push_back(request.sources[0]);
   request.sources.push_back(OperandOf(p.b, Outside::kError, step, frame));
   if (p.value.valid()) {
-    request.function = [mma = p.mma.get(), a = CaptureValue(p, frame)](const std::vector<AsyncValue>& in,
-                                                                       std::vector<AsyncValue>* out) {
-      mma->Run(a, in[1], in[0], &out->front());
+    request.function = [mma = p.mma.get(), a = CaptureValue(p.value, p.a.type, frame)](
+                           const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
+      const AsyncValue* const right = &in[1];
+      mma->Run({.a = a, .b = {&right, 1}, .acc = &in[0]}, &out->front());
     };
   } else {
     UseIndices(p.a, step, frame);
     request.sources.push_back(OperandOf(p.a, Outside::kError, step, frame));
     request.function = [mma = p.mma.get()](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
-      mma->Run(in[2], in[1], in[0], &out->front());
+      const AsyncValue* const right = &in[1];
+      mma->Run({.a = in[2], .b = {&right, 1}, .acc = &in[0]}, &out->front());
     };
   }
   PALLADION_RETURN_IF_ERROR(frame.machine().Start(std::move(request)));
   return frame.machine().CommitGroup(AsyncQueue::kMma, site);
 }
-
-// What the instruction takes an operand's bytes for: JAX's lowering names every integer operand s8.
-DType Multiplied(DType dtype) { return dtype == DType::kU8 ? DType::kI8 : dtype; }
 
 absl::Status LowerWgmma(const Instr& op, Builder& builder) {
   WgmmaParams params;
@@ -117,7 +104,6 @@ absl::Status LowerWgmma(const Instr& op, Builder& builder) {
   } else {
     PALLADION_ASSIGN_OR_RETURN(params.value, builder.In(a));
     params.a.type = builder.TypeOf(a);
-    params.value_bytes = ByteSize(params.a.type);
   }
   const Type &acc = params.acc.type, &left = params.a.type, &right = params.b.type;
   params.mma = std::make_shared<const Mma>(acc.shape[0], acc.shape[1], left.shape[1], Multiplied(left.dtype),

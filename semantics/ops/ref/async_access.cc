@@ -7,6 +7,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/ir/view_type.h"
 #include "semantics/program/frame_shadow.h"
 #include "semantics/registry/attrs.h"
 
@@ -23,6 +24,23 @@ absl::StatusOr<Type> OperandType(const Instr& op, const VerifyContext& context, 
   const Arg* arg = FindOperand(op, name);
   if (arg == nullptr) return absl::InvalidArgumentError(Cat("expected an operand ", name, "="));
   return context.in[static_cast<std::size_t>(arg - op.args.data())];
+}
+
+absl::StatusOr<Type> ExpectNumbersIn(const Instr& op, const VerifyContext& context, std::string_view name,
+                                     std::initializer_list<Space> spaces) {
+  PALLADION_ASSIGN_OR_RETURN(const Type viewed, OperandType(op, context, name));
+  const Type given = TypeOfArg(context.kernel, *FindOperand(op, name));
+  std::string allowed;
+  for (const Space space : spaces) Append(&allowed, allowed.empty() ? "" : " or ", Name(space));
+  if (!given.is_ref()) {
+    return absl::InvalidArgumentError(
+        Cat(name, "= must be a view of a ref in ", allowed, "; found the value ", ToString(given)));
+  }
+  if (!viewed.is_array()) {
+    return absl::InvalidArgumentError(Cat(name, "= must hold numbers; found ", ToString(viewed)));
+  }
+  if (std::find(spaces.begin(), spaces.end(), given.space) != spaces.end()) return viewed;
+  return absl::InvalidArgumentError(Cat(name, "= must be in ", allowed, "; found a ref in ", Name(given.space)));
 }
 
 absl::Status ExpectSync(const Type& type, std::initializer_list<ElementKind> kinds, std::string_view what) {
@@ -75,17 +93,29 @@ std::size_t BytesOf(const ViewPlan& view, Frame& frame) {
   return static_cast<std::size_t>(ElementsOf(view, frame)) * StorageBytes(view.type.dtype) * info.words_per_element;
 }
 
+AsyncValue CaptureValue(SlotId slot, const Type& type, Frame& frame) {
+  AsyncValue value;
+  const std::byte* bytes = frame.slot(slot);
+  value.bytes.assign(bytes, bytes + ByteSize(type));
+  if (frame.shadow == nullptr) return value;
+  const Definedness defined = frame.shadow->Get(slot);
+  if (defined.any) value.marks.assign(defined.undefined, defined.undefined + NumElements(type.shape));
+  return value;
+}
+
 AsyncOperand OperandOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame) {
   AsyncOperand operand;
-  operand.bytes = BytesOf(view, frame);
+  operand.bytes = ByteCount(static_cast<std::int64_t>(BytesOf(view, frame)));
   if (!view.affine) {
     PointAccess points;
     ResolvePoints(view, step, frame, points);
-    operand.where = AsyncPoints{
-        points.buffer, {points.offset.begin(), points.offset.end()}, points.piece_bytes, points.pieces_per_element};
+    operand.where = AsyncPoints{.buffer = points.buffer,
+                                .offset = {points.offset.begin(), points.offset.end()},
+                                .piece_bytes = ByteCount(static_cast<std::int64_t>(points.piece_bytes)),
+                                .pieces_per_element = points.pieces_per_element};
     return operand;
   }
-  if (view.unit != 1) operand.elements = static_cast<std::size_t>(NumElements(view.type.shape));
+  if (view.unit != 1) operand.elements = ElementCount(NumElements(view.type.shape));
   auto& box = std::get<BoxAccess>(operand.where);
   ResolveBox(view, step, frame, box);
   if (outside != Outside::kError) {
@@ -100,8 +130,13 @@ AsyncOperand OperandOf(const ViewPlan& view, Outside outside, const Step& step, 
 
 namespace {
 
-// Does the box have elements, and none of them in an array of this shape?
-bool IsWhollyOutside(const BoxAccess& box, const Shape& shape) {
+// Does the operand have elements, and none of them in an array of this shape?
+bool IsWhollyOutside(const AsyncOperand& operand, const Shape& shape) {
+  if (const auto* points = std::get_if<AsyncPoints>(&operand.where)) {
+    const auto is_outside = [](std::int64_t offset) { return offset < 0; };
+    return !points->offset.empty() && std::all_of(points->offset.begin(), points->offset.end(), is_outside);
+  }
+  const auto& box = std::get<BoxAccess>(operand.where);
   bool outside = false;
   for (std::size_t d = 0; d < static_cast<std::size_t>(box.rank); ++d) {
     if (box.count[d] == 0) return false;
@@ -117,13 +152,14 @@ bool IsWhollyOutside(const BoxAccess& box, const Shape& shape) {
 void NoteWhollyOutside(const AsyncOperand& operand, const ViewPlan& view, std::string_view what, const Step& step,
                        Frame& frame) {
   const RefInfo& info = frame.program().refs[view.ref.index()];
+  if (!IsWhollyOutside(operand, info.buffer_shape)) return;
   const auto* box = std::get_if<BoxAccess>(&operand.where);
-  if (box == nullptr || !IsWhollyOutside(*box, info.buffer_shape)) return;
   frame.machine().Report(
       {.code = FindingCode::kOutOfBounds,
        .severity = Severity::kNote,
-       .message = Cat("the copy is of '", info.name, "'", DescribeBox(*box),
-                      ", which lies wholly outside the array of shape ", ToString(info.buffer_shape), ": ", what),
+       .message =
+           Cat("the copy is of '", info.name, "'", box == nullptr ? " at an array of indices" : DescribeBox(*box),
+               ", which lies wholly outside the array of shape ", ToString(info.buffer_shape), ": ", what),
        .loc = step.loc,
        .text_line = step.text_line,
        .why = "what of a copy lies outside the array is no error on hardware; a whole one is often a wrong index",

@@ -3,6 +3,7 @@
 #ifndef PALLADION_SEMANTICS_OPS_REF_ASYNC_ACCESS_H_
 #define PALLADION_SEMANTICS_OPS_REF_ASYNC_ACCESS_H_
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ namespace palladion {
 const Arg* FindOperand(const Instr& op, std::string_view name);
 // Its type, as an access through its view sees it. InvalidArgument where it is not given.
 absl::StatusOr<Type> OperandType(const Instr& op, const VerifyContext& context, std::string_view name);
+// The same, where the operand must be a view of numbers in one of these memories.
+absl::StatusOr<Type> ExpectNumbersIn(const Instr& op, const VerifyContext& context, std::string_view name,
+                                     std::initializer_list<Space> spaces);
 
 // One element of an array of such objects. `kinds`: which count.
 absl::Status ExpectSync(const Type& type, std::initializer_list<ElementKind> kinds, std::string_view what);
@@ -40,8 +44,11 @@ std::size_t BytesOf(const ViewPlan& view, Frame& frame);
 // outside the array is legal there, so only the array bounds it; with kError the view's own levels do.
 AsyncOperand OperandOf(const ViewPlan& view, Outside outside, const Step& step, Frame& frame);
 
+// A value that an operation takes with it: it is what it was when that was issued.
+AsyncValue CaptureValue(SlotId value, const Type& type, Frame& frame);
+
 // Where no element of a copy's side in global memory lies inside its array: the note OOB. `what` becomes of it: "zeros
-// arrive". Not for places of index arrays: each of those outside is a finding of its own.
+// arrive".
 void NoteWhollyOutside(const AsyncOperand& operand, const ViewPlan& view, std::string_view what, const Step& step,
                        Frame& frame);
 

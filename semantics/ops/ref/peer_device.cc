@@ -5,6 +5,8 @@
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/program/agent_naming.h"
+#include "semantics/program/device_index.h"
 #include "semantics/registry/attrs.h"
 
 namespace palladion {
@@ -25,19 +27,9 @@ absl::StatusOr<std::vector<std::vector<std::string>>> AxesOf(const Instr& op, st
   std::vector<std::vector<std::string>> axes;
   if (HasAttr(op, "device_axes")) {
     const AttrList* list = std::get_if<AttrList>(&Find(op.attrs, "device_axes")->value);
-    for (const Attr& entry : list == nullptr ? AttrList() : *list) {
-      std::vector<std::string>& names = axes.emplace_back();
-      const AttrList single = {entry};
-      const AttrList* several = std::get_if<AttrList>(&entry.value);
-      for (const Attr& part : several == nullptr ? single : *several) {
-        const std::string* name = std::get_if<std::string>(&part.value);
-        names.push_back(name == nullptr ? "" : *name);
-      }
-    }
-  } else if (HasAttr(op, "device_id_type") && *StringAttr(op, "device_id_type") == "logical") {
-    axes.push_back(mesh);
+    for (const Attr& entry : list == nullptr ? AttrList() : *list) axes.push_back(NamesOf(entry));
   } else {
-    for (const std::string& name : mesh) axes.push_back({name});
+    axes = DeviceAxes(HasAttr(op, "device_id_type") && *StringAttr(op, "device_id_type") == "logical", mesh);
   }
   if (axes.size() == operands) return axes;
   return absl::InvalidArgumentError(Cat("device_id= has ", operands, " numbers; expected ", axes.size(),
@@ -56,12 +48,11 @@ absl::Status VerifyDevice(const Instr& op, const VerifyContext& context) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<PeerIndex>> PlanDevice(const Instr& op, Builder& builder) {
-  std::vector<PeerIndex> peer;
-  const std::vector<const Arg*> args = DeviceArgs(op);
-  if (args.empty()) return peer;
+absl::StatusOr<std::vector<PeerIndex>> PlanDevice(const Instr& op, absl::Span<const Arg* const> args,
+                                                  Builder& builder) {
+  if (args.empty()) return std::vector<PeerIndex>();
   const Program& program = builder.program();
-  const bool cores = program.mesh.has_value() && program.mesh->cores && HasAttr(op, "device_axes");
+  const bool cores = CountsCores(program) && HasAttr(op, "device_axes");
   if (!program.several_devices() && !cores) {
     return absl::UnimplementedError(
         "another device is named (device_id=), and the kernel text has no `devices {AXIS=SIZE};`: export the kernel "
@@ -69,19 +60,13 @@ absl::StatusOr<std::vector<PeerIndex>> PlanDevice(const Instr& op, Builder& buil
         "inside shard_map, whose mesh that is");
   }
   PALLADION_ASSIGN_OR_RETURN(const auto axes, AxesOf(op, args.size(), program.device_axes));
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    PALLADION_ASSIGN_OR_RETURN(const IndexValue index, builder.PlanIndex(*args[i]));
-    std::int64_t inner = 1;  // devices along the axes after this one
-    for (std::size_t k = axes[i].size(); k-- > 0;) {
-      PALLADION_ASSIGN_OR_RETURN(const int axis, builder.GridAxis(axes[i][k]));  // of the cores too, from JAX 0.12 on
-      const auto dim = static_cast<std::size_t>(axis);
-      const std::int64_t size = program.grid[dim].size;
-      // The first axis keeps what is too large, so that no number beyond the mesh is a device of it.
-      peer.push_back({.grid_dim = dim, .index = index, .divisor = inner, .size = k == 0 ? 0 : size});
-      inner *= size;
-    }
-  }
-  return peer;
+  std::vector<DeviceNumber> numbers;
+  for (std::size_t i = 0; i < args.size(); ++i) numbers.push_back({args[i], axes[i]});
+  return PlanDeviceNumbers(numbers, builder);
+}
+
+absl::StatusOr<std::vector<PeerIndex>> PlanDevice(const Instr& op, Builder& builder) {
+  return PlanDevice(op, DeviceArgs(op), builder);
 }
 
 }  // namespace palladion

@@ -68,19 +68,25 @@ void UseIndices(const AccessParams& p, const Step& step, Frame& frame) {
   if (frame.shadow != nullptr) frame.shadow->UseIndices(p.view, MaskOf(p, frame), step, frame);
 }
 
-void LoadInto(const AccessParams& p, SlotId value, const Step& step, Frame& frame) {
+void LoadInto(const AccessParams& p, SlotId value, const Step& step, Frame& frame, PeerPlace where) {
   Definedness defined;
   Definedness* const tracked = frame.shadow == nullptr ? nullptr : &defined;
-  const auto load = [&](const auto& access) { frame.machine().Load(access, frame.slot(value)); };
+  const auto load = [&](auto& access) {
+    if (!where.empty()) access.buffer = frame.machine().PeerBuffer(access.buffer, where, frame.site(step));
+    frame.machine().Load(access, frame.slot(value));
+  };
   ResolveAnd(load, p, tracked, step, frame);
   if (tracked != nullptr) frame.shadow->Set(value, defined);
 }
 
-void StoreFrom(const AccessParams& p, SlotId value, const Step& step, Frame& frame) {
+void StoreFrom(const AccessParams& p, SlotId value, const Step& step, Frame& frame, PeerPlace where) {
   Definedness defined;
   Definedness* const tracked = frame.shadow == nullptr ? nullptr : &defined;
   if (tracked != nullptr) defined = frame.shadow->Get(value);
-  const auto store = [&](const auto& access) { frame.machine().Store(access, frame.slot(value)); };
+  const auto store = [&](auto& access) {
+    if (!where.empty()) access.buffer = frame.machine().PeerBuffer(access.buffer, where, frame.site(step));
+    frame.machine().Store(access, frame.slot(value));
+  };
   ResolveAnd(store, p, tracked, step, frame);
 }
 

@@ -3,6 +3,7 @@
 #define PALLADION_SEMANTICS_OPS_REF_REF_ACCESS_H_
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "semantics/program/builder.h"
 
 namespace palladion {
@@ -22,9 +23,10 @@ Mask MaskOf(const AccessParams& p, Frame& frame);
 // Where definedness is tracked: what is undefined in the indices decides which memory is touched, and is reported.
 void UseIndices(const AccessParams& p, const Step& step, Frame& frame);
 
-// The view's elements into a slot, or from one.
-void LoadInto(const AccessParams& p, SlotId value, const Step& step, Frame& frame);
-void StoreFrom(const AccessParams& p, SlotId value, const Step& step, Frame& frame);
+// The view's elements into a slot, or from one. `where`: of the same memory at that place.
+using PeerPlace = absl::Span<const PeerCoordinate>;
+void LoadInto(const AccessParams& p, SlotId value, const Step& step, Frame& frame, PeerPlace where = {});
+void StoreFrom(const AccessParams& p, SlotId value, const Step& step, Frame& frame, PeerPlace where = {});
 
 }  // namespace palladion
 

@@ -206,7 +206,8 @@ absl::Status RunAccumulate(const void* params, const Step& step, Frame& frame) {
   }
   const Mma mma(left.rows, weights.columns, left.columns, left.dtype, weights.dtype, sums);
   AsyncValue after{std::vector<std::byte>(before.value->bytes.size()), {}};
-  mma.Run(*left.value, *weights.value, *before.value, &after);
+  const AsyncValue* const right = weights.value.get();
+  mma.Run({.a = *left.value, .b = {&right, 1}, .acc = before.value.get()}, &after);
   at->second = unit.Of(std::move(after), before.rows, before.columns, sums);
   return absl::OkStatus();
 }

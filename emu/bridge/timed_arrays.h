@@ -1,0 +1,25 @@
+// How long a kernel takes, of arrays that a caller owns, as JSON and as text: for the C ABI and for calls from compiled
+// programs.
+#ifndef PALLADION_EMU_BRIDGE_TIMED_ARRAYS_H_
+#define PALLADION_EMU_BRIDGE_TIMED_ARRAYS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/emulate.h"
+
+namespace palladion::bridge {
+
+struct TimeTold {
+  std::string json, text;  // emu/time/timing_told.h
+};
+
+// `kernel` is observable, and its target names a chip; `changes` are of the chip's numbers. Errors as
+// time::TimeKernel's, and how the run ended.
+absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                      absl::Span<const std::string> changes, const RunOptions& run);
+
+}  // namespace palladion::bridge
+
+#endif  // PALLADION_EMU_BRIDGE_TIMED_ARRAYS_H_

@@ -1,0 +1,78 @@
+// How many runs it takes to shorten the schedules of several findings, and that what is remembered changes no answer:
+// each replay is held against one that a fresh shortener finds.
+#include "emu/checks/shorten.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "emu/arrays.h"
+#include "emu/values.h"
+
+namespace palladion::checks {
+namespace {
+
+// Programs write what ticket they drew to the same two elements; with `rare`, program 0 to another one too where it
+// draws the last, which program order never shows.
+std::string Tickets(bool rare) {
+  return std::string(
+             "pkir 1;\nkernel @k { grid [4]; in %x: i32[4]; out %o: i32[4] alias %x;\n"
+             " body @b (%xr: ref<default,i32[4]>, %or: ref<default,i32[4]>) {\n"
+             "  %p = program_id{axis=0}() : i32[];\n  %t = atomic_rmw{op=add}(%or.at[0], 1:i32) : i32[];\n"
+             "  _ = swap(%or.at[1], %t) : i32[];\n  _ = swap(%or.at[2], %t) : i32[];\n") +
+         (rare ? "  %z = eq(%p, 0:i32) : bool[];\n  %l = eq(%t, 3:i32) : bool[];\n  %b = and(%z, %l) : bool[];\n"
+                 "  %n = convert_element_type{to=i32}(%b) : i32[];\n"
+                 "  cond(%n) { return; } { _ = swap(%or.at[3], %p) : i32[]; return; };\n"
+               : "") +
+         "  return; } }\n";
+}
+
+class Shortening : public ::testing::Test {
+ protected:
+  // A trial of the seed, whose findings are each shortened: by one shortener, and each by one of its own.
+  void Shorten(const std::string& text, std::int64_t seed) {
+    const PreparedKernel kernel = *PrepareText(text, {.kernel = "", .target = "triton/h100", .path = ""});
+    const std::vector<Tensor> inputs = {*TensorFromText(DType::kI32, {4}, "zeros")};
+    const std::vector<ConstArray> arrays = ArraysOf(inputs);
+    const CheckOptions options;
+    const TrialRunner runner = *TrialRunner::Create(kernel, arrays, options);
+    const scheduler::RunLengths lengths{.steps = 16, .operations = {4, 4, 4, 4}, .work = 16};
+    const Trial trial = *runner.Run(runner.ScheduleOfSeed(seed), Watch::kEverything, lengths);
+    findings_ = trial.findings.size();
+    moves_ = trial.run.moves.size();
+    Shortener together(runner, lengths);
+    for (const Finding& finding : trial.findings) {
+      Shortener alone(runner, lengths);
+      EXPECT_EQ(together.ReplayOf(trial, finding), alone.ReplayOf(trial, finding));
+      runs_alone_ += alone.trials();
+    }
+    runs_together_ = together.trials();
+  }
+  std::size_t findings_ = 0, moves_ = 0;
+  std::int64_t runs_alone_ = 0, runs_together_ = 0;
+};
+
+TEST_F(Shortening, OneRunServesAllFindingsThatNeedNoMoves) {
+  for (std::int64_t seed = 1; moves_ == 0; ++seed) Shorten(Tickets(/*rare=*/false), seed);
+  EXPECT_GE(findings_, 2u);
+  EXPECT_EQ(1, runs_together_);  // without any moves
+  EXPECT_EQ(static_cast<std::int64_t>(findings_), runs_alone_);
+}
+
+TEST_F(Shortening, WhatProgramOrderShowsNeedsNoRun) {
+  Shorten(Tickets(/*rare=*/false), 0);
+  EXPECT_GE(findings_, 1u);
+  EXPECT_EQ(0, runs_alone_ + runs_together_);
+}
+
+TEST_F(Shortening, WhatIsRememberedChangesNoReplay) {
+  for (std::int64_t seed = 1; seed < 40; ++seed) {
+    runs_alone_ = 0;
+    Shorten(Tickets(/*rare=*/true), seed);
+    EXPECT_LE(runs_together_, runs_alone_) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace palladion::checks

@@ -1,0 +1,123 @@
+// palladion time: how long a kernel takes on a chip, as text or JSON, and what happened when as a page and a trace.
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emu/agents/host_memory.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/command/attended.h"
+#include "emu/command/command_common.h"
+#include "emu/command/output_file.h"
+#include "emu/launch/launch.h"
+#include "emu/machines/description.h"
+#include "emu/machines/keys.h"
+#include "emu/reports/source_lines.h"
+#include "emu/time/time_kernel.h"
+#include "emu/time/timeline_page.h"
+#include "emu/time/timeline_trace.h"
+#include "emu/time/timing_told.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPictures[] = {"page", "trace"};
+
+// The files of --page and --trace, known to be writable before the run.
+absl::StatusOr<std::vector<std::pair<std::string, OutputFile>>> OpenPictures(const CommandLine& line) {
+  if (line.Has("page") && line.Has("trace") &&
+      fs::weakly_canonical(line.Flag("page")) == fs::weakly_canonical(line.Flag("trace")))
+    return absl::InvalidArgumentError(Cat("--page and --trace are the same file ", line.Flag("page"), "; give two"));
+  std::vector<std::pair<std::string, OutputFile>> files;
+  for (const char* flag : kPictures) {
+    if (!line.Has(flag)) continue;
+    PALLADION_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Open(line, flag));
+    files.emplace_back(flag, std::move(file));
+  }
+  return files;
+}
+
+// What is to be drawn: nothing where no file is asked for, else the SM or core of --sm.
+absl::StatusOr<std::optional<time::TimelineOptions>> DrawnOf(const CommandLine& line,
+                                                             const machines::Machine& machine) {
+  if (!line.Has("page") && !line.Has("trace")) {
+    if (!line.Has("sm")) return std::nullopt;
+    return absl::InvalidArgumentError(
+        "--sm says which SM or core is drawn, and nothing is; give --page PAGE.html, --trace TRACE.json, or both");
+  }
+  time::TimelineOptions options;
+  if (!line.Has("sm")) return options;
+  const std::string text = line.Flag("sm");
+  PALLADION_ASSIGN_OR_RETURN(const machines::Count cores, machine.Get(machines::Key<machines::Count>("chip.cores")));
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.unit);
+  if (error == std::errc() && end == text.data() + text.size() && options.unit >= 0 &&
+      static_cast<double>(options.unit) < cores.value())
+    return options;
+  return absl::InvalidArgumentError(Cat("--sm must be 0 to ", static_cast<std::int64_t>(cores.value()) - 1,
+                                        ", one of the ", static_cast<std::int64_t>(cores.value()), " that ",
+                                        machine.name(), " has; found '", text, "'"));
+}
+
+}  // namespace
+
+absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& console) {
+  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t lines, PositiveFlag(line, "lines", 12));
+  RunOptions options;
+  PALLADION_ASSIGN_OR_RETURN(options.loop_budget, PositiveFlag(line, "budget", options.loop_budget));
+  options.budget_name = kBudgetFlag;
+  PALLADION_ASSIGN_OR_RETURN(auto files, OpenPictures(line));
+  PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line, /*observable=*/true));
+  std::vector<std::string> changes;
+  for (const auto& [flag, value] : line.flags) {
+    if (flag == "set") changes.push_back(value);
+  }
+  PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, time::MachineOf(file.kernel, changes));
+  PALLADION_ASSIGN_OR_RETURN(const std::optional<time::TimelineOptions> drawn, DrawnOf(line, machine));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(file.kernel.state(), agents::HostMemoryLimit()));
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
+  Attended attended(console, file.kernel.name());
+  options.control = attended.control();
+  PALLADION_ASSIGN_OR_RETURN(
+      const time::Timed timed,
+      time::TimeKernel(
+          {.kernel = file.kernel, .inputs = inputs, .machine = machine, .run = options, .timeline = drawn}));
+  PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
+  if (drawn.has_value() && !timed.timeline.has_value())
+    return absl::UnimplementedError(Cat("the model of ", machine.name(),
+                                        " does not say yet what happened when; without --page and --trace its times "
+                                        "are told"));
+  const Module& module = file.kernel.state().module();
+  reports::SourceFiles sources;
+  const auto source_line = [&](const std::string& f, int n) { return sources.Line(f, n); };
+  if (format == "json") {
+    console.out << time::TimingJson(timed.timing, module) << "\n";
+  } else {
+    console.out << file.kernel.name() << " "
+                << time::TimingText(timed.timing, module,
+                                    {.kernel_path = file.path,
+                                     .lines = static_cast<std::size_t>(lines),
+                                     .source_line = source_line});
+  }
+  for (auto& [flag, target] : files) {
+    const time::TimelineShown shown{*timed.timeline, timed.timing, timed.report, module,
+                                    file.text,       file.path,    source_line};
+    PALLADION_RETURN_IF_ERROR(target.Write(flag == "page" ? time::TimelinePage(shown) : time::TimelineTrace(shown)));
+    (format == "json" ? console.err : console.out) << "wrote " << line.Flag(flag) << "\n";
+  }
+  const auto wrong = std::count_if(timed.report.findings.begin(), timed.report.findings.end(),
+                                   [](const ReportedFinding& finding) { return finding.severity != "note"; });
+  if (wrong > 0)
+    console.err << "palladion: note: that run had " << wrong
+                << " findings, so its time is not that of a correct kernel; `palladion check` tells them\n";
+  return ExitCodeOf(timed.report);
+}
+
+}  // namespace palladion::command

@@ -1,0 +1,69 @@
+// What `palladion time` says of its options before anything runs. What it tells: emu/time/timing_told_test.cc.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "emu/command/command_test_util.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::command {
+namespace {
+
+constexpr const char* kText =
+    "pkir 1;\nkernel @k { backend mosaic_gpu; mesh gpu {grid=[1], threads=1};\n"
+    " out %o: f32[8]; body @b (%or: ref<gmem,f32[8]>) { return; } }\n";
+
+TEST_F(CommandTest, TimeDrawsOnlyWhatIsThere) {
+  const std::string kernel = Write("k.pkir", kText);
+  ExpectError(4, {"time", kernel, "--target", "h100", "--sm", "3"},
+              "give --page PAGE.html, --trace TRACE.json, or both");
+  for (const char* unit : {"132", "-1", "3.5", "x", ""}) {
+    ExpectError(4, {"time", kernel, "--target", "h100", "--page", Path("p.html"), "--sm", unit},
+                Cat("--sm must be 0 to 131, one of the 132 that h100 has; found '", unit, "'"));
+  }
+}
+
+TEST_F(CommandTest, TimeKnowsThatItsFilesCanBeWrittenBeforeItRuns) {
+  const std::string kernel = Write("k.pkir", kText);
+  ExpectError(4, {"time", kernel, "--page", Path("a/../p"), "--trace", Path("p")},
+              "--page and --trace are the same file");
+  ExpectError(4, {"time", kernel, "--page", Path("no/such/folder.html")}, "no/such");
+  ExpectError(4, {"time", kernel, "--trace", kernel}, "would overwrite");
+}
+
+TEST_F(CommandTest, TimeWritesThePageAndTheTrace) {
+  const std::string kernel = Write("k.pkir", kText);
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--page", Path("p"), "--trace", Path("t")})) << err_;
+  EXPECT_NE(std::string::npos, out_.find(Cat("wrote ", Path("p"), "\nwrote ", Path("t"), "\n"))) << out_;
+  EXPECT_EQ(3u, FileCount());
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--page", Path("p"), "--format", "json"})) << err_;
+  EXPECT_EQ('{', out_[0]);
+  EXPECT_EQ(std::string::npos, out_.find("wrote")) << "it would be no JSON";
+  EXPECT_EQ(Cat("wrote ", Path("p"), "\n"), err_);
+}
+
+TEST_F(CommandTest, TimeDrawsNothingWhereAModelSaysNothing) {
+  const std::string kernel = Write("t.pkir",
+                                   "pkir 1;\nkernel @k { backend mosaic_tpu; out %o: f32[8,128]; grid [];\n"
+                                   " body @b (%or: ref<default,f32[8,128]>) { return; } }\n");
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "v5e"})) << err_;
+  ExpectError(3, {"time", kernel, "--target", "v5e", "--page", Path("p")},
+              "the model of v5e does not say yet what happened when; without --page and --trace");
+}
+
+// A completion that nobody waits for is a note, and the time is right.
+TEST_F(CommandTest, TimeCallsNoKernelWrongForANote) {
+  const std::string kernel = Write(
+      "n.pkir",
+      "pkir 1;\nkernel @n { backend mosaic_gpu; out %o: f32[8] space gmem; mesh gpu {grid=[1], threads=1, "
+      "thread_name=\"wg\"};\n"
+      " body @b (%or: ref<gmem,f32[8]>) {\n"
+      "  run_scoped{collective_axes=[\"wg\"]}() (%bar: ref<smem,barrier{arrivals=1, orders_tensor_core=false}[1]>) {\n"
+      "   barrier_arrive(barrier=%bar.at[0]);\n   return; };\n  return; } }\n");
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "h100"})) << err_;
+  EXPECT_NE(std::string::npos, out_.find("n on h100 at")) << out_ << err_;
+  EXPECT_EQ(std::string::npos, err_.find("not that of a correct kernel")) << err_;
+}
+
+}  // namespace
+}  // namespace palladion::command

@@ -1,0 +1,229 @@
+// Loads from tensor memory and stores into it: which layouts of registers go with which layouts there. Sources: JAX
+// 0.10.2, jax/experimental/mosaic/gpu/tcgen05.py (TMEMRef.load, TMEMRef.store); a load has the layout of the cast right
+// behind it. With warpgroup semantics the compiler chooses, and only what it can do nothing with is said. Does not
+// catch: a stored value whose layout comes from another operation than a cast, a load or a constant.
+#include <algorithm>
+
+#include "emu/legality/gpu_limits.h"
+#include "emu/legality/rule_rows.h"
+#include "semantics/base/cat.h"
+#include "semantics/ir/tmem_layout.h"
+#include "semantics/ir/view_type.h"
+#include "semantics/registry/op_row.h"
+
+namespace palladion::legality {
+namespace {
+
+enum class Registers : std::uint8_t { kUnknown, kSplat, kTcgen05, kWgmma, kNative, kM64Collective, kOther };
+
+struct RegisterLayout {
+  Registers kind = Registers::kUnknown;
+  std::int64_t number = 0;  // of kNative the vector's length, of kM64Collective the columns
+  std::string name{};
+};
+
+struct TransferSite {
+  const GpuFacts& facts;
+  const Instr& op;
+  bool store = false;
+  Type memory;
+  TmemLayout layout;
+  Shape shape;
+  RegisterLayout registers;
+
+  int bits() const { return Info(memory.dtype).bits; }
+};
+
+// What JAX prints: Layout.TCGEN05, ParameterizedLayout(layout_cls=<Layout.TCGEN05_TMEM_NATIVE: 12>, args=(2,), ...)
+RegisterLayout LayoutNamed(std::string_view text) {
+  constexpr std::string_view kClass = "Layout.", kArguments = "args=(";
+  RegisterLayout layout{.kind = Registers::kOther, .name = std::string(text)};
+  const std::size_t at = text.find(kClass);
+  if (at == std::string_view::npos || text.starts_with("ReducedLayout")) return layout;
+  std::string_view name = text.substr(at + kClass.size());
+  name = name.substr(0, name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"));
+  layout.name = std::string(name);
+  const std::size_t arguments = text.find(kArguments);
+  if (arguments != std::string_view::npos) {
+    for (const char c : text.substr(arguments + kArguments.size())) {
+      if (c < '0' || c > '9' || layout.number > kMaxElements) break;
+      layout.number = 10 * layout.number + (c - '0');
+    }
+  }
+  if (name == "TCGEN05") layout.kind = Registers::kTcgen05;
+  if (name == "WGMMA") layout.kind = Registers::kWgmma;
+  if (name == "TCGEN05_M64_COLLECTIVE") layout.kind = Registers::kM64Collective;
+  if (name == "TCGEN05_TMEM_NATIVE") {
+    layout.kind = Registers::kNative;
+    if (layout.number == 0) layout.number = 2;
+  }
+  return layout;
+}
+
+// A load without a cast takes what its memory wants.
+RegisterLayout InferredOf(const TmemLayout& layout) {
+  if (layout.name == TmemLayoutName::kDefault) return LayoutNamed("Layout.TCGEN05");
+  if (layout.name == TmemLayoutName::kHalfLane) return LayoutNamed("Layout.WGMMA");
+  if (layout.name != TmemLayoutName::kM64Collective) return {.kind = Registers::kOther, .name = "none"};
+  RegisterLayout folded = LayoutNamed("Layout.TCGEN05_M64_COLLECTIVE");
+  folded.number = layout.tile_columns;
+  return folded;
+}
+
+// The tile of the layout that a value must be made of; none: not known.
+std::optional<Shape> TileOf(const RegisterLayout& registers) {
+  switch (registers.kind) {
+    case Registers::kTcgen05:
+      return Shape{128, 8};
+    case Registers::kWgmma:
+      return Shape{64, 8};
+    case Registers::kNative:
+      return Shape{128, std::max<std::int64_t>(1, registers.number)};
+    case Registers::kM64Collective:
+      return Shape{64, std::max<std::int64_t>(16, registers.number)};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string Told(const TransferSite& site) {
+  return Cat(Name(site.memory.dtype), ToString(site.shape), " in layout=", Name(site.layout.name),
+             ", packing=", site.layout.packing, site.store ? ", from registers in " : ", to registers in ",
+             site.registers.name);
+}
+
+bool FillsTiles(const TransferSite& site, const Shape& tile) {
+  return site.shape.size() == 2 && site.shape[0] % tile[0] == 0 && site.shape[1] % tile[1] == 0;
+}
+
+bool Goes(const TransferSite& site) {
+  const TmemLayout& layout = site.layout;
+  const bool plain = layout.name == TmemLayoutName::kDefault, wide = site.bits() == 16 || site.bits() == 32;
+  switch (site.registers.kind) {
+    case Registers::kTcgen05:
+      return plain && wide;
+    case Registers::kWgmma:
+      return layout.name == TmemLayoutName::kHalfLane && layout.tile_columns == site.shape[1] && wide;
+    case Registers::kM64Collective:
+      return layout.name == TmemLayoutName::kM64Collective && layout.tile_columns == site.shape[1] &&
+             site.registers.number == site.shape[1] && wide;
+    case Registers::kNative:
+      if (!plain) return false;
+      if (site.registers.number == layout.packing && layout.packing * site.bits() == kTmemCellBits) return true;
+      return site.registers.number == 2 && ((site.bits() == 16 && layout.packing == 1) || site.bits() == 32);
+    default:
+      return false;
+  }
+}
+
+std::optional<std::string> Layouts(const TransferSite& site) {
+  const Registers kind = site.registers.kind;
+  const std::optional<Shape> tile = TileOf(site.registers);
+  if (!site.facts.lanes) {
+    const bool narrow = site.bits() == 8 && (kind == Registers::kUnknown || kind == Registers::kTcgen05);
+    const bool fills = kind != Registers::kTcgen05 || FillsTiles(site, *tile);
+    return narrow || !fills ? std::optional(Told(site)) : std::nullopt;
+  }
+  if (kind == Registers::kUnknown) return std::nullopt;
+  if (tile.has_value() && FillsTiles(site, *tile) && site.shape[0] == (*tile)[0] && Goes(site)) return std::nullopt;
+  return Told(site);
+}
+
+constexpr GpuLimit<TransferSite> kLimits[] = {
+    {{"tmem.registers",
+      "a load or store takes registers in TCGEN05 (16 or 32 bits) or TCGEN05_TMEM_NATIVE (whole cells) for "
+      "layout=default, in WGMMA for half_lane, in TCGEN05_M64_COLLECTIVE for m64_collective, of the whole shape",
+      "Mosaic GPU, TMEMRef.load and TMEMRef.store", "cast the value with plgpu.layout_cast"},
+     Layouts},
+};
+
+class TransferWalk {
+ public:
+  TransferWalk(Legality& legality, const GpuFacts& facts)
+      : legality_(legality), facts_(facts), layouts_(facts.kernel->values.size()) {}
+
+  void Walk(const Region& region) {
+    for (std::size_t i = 0; i < region.body.size(); ++i) {
+      const Instr& op = region.body[i];
+      const Instr* next = i + 1 < region.body.size() ? &region.body[i + 1] : nullptr;
+      if (IsLoad(op)) Load(op, next);
+      if (IsStore(op)) Store(op);
+      Define(op);
+      for (const Region& inner : op.regions) Walk(inner);
+    }
+  }
+
+ private:
+  static bool IsLoad(const Instr& op) {
+    static const RuleRows kLoads("async_load_tmem");
+    return kLoads.Has(op) && !op.args.empty();
+  }
+  static bool IsStore(const Instr& op) {
+    static const RuleRows kStores("async_store_tmem");
+    return kStores.Has(op) && op.args.size() > 1;
+  }
+  static bool IsCast(const Instr& op) {
+    static const RuleRows kCasts("layout_cast");
+    return kCasts.Has(op) && !op.args.empty() && op.args[0].kind == Arg::Kind::kValue;
+  }
+
+  std::optional<TransferSite> SiteOf(const Instr& op) const {
+    if (!IsRefArg(*facts_.kernel, op.args[0])) return std::nullopt;
+    const GpuView view = GpuViewOf(*facts_.kernel, op.args[0]);
+    const absl::StatusOr<TmemLayout> layout = TmemLayoutOf(view.ref);
+    if (view.ref.space != Space::kTmem || !layout.ok() || !view.shape.has_value() || view.shape->size() != 2) {
+      return std::nullopt;
+    }
+    return TransferSite{
+        .facts = facts_, .op = op, .memory = view.ref, .layout = *layout, .shape = *view.shape, .registers = {}};
+  }
+
+  void Load(const Instr& op, const Instr* next) {
+    std::optional<TransferSite> site = SiteOf(op);
+    if (!site.has_value()) return;
+    const bool cast = next != nullptr && IsCast(*next) && !op.results.empty() && next->args[0].value == op.results[0];
+    if (cast) {
+      site->registers = LayoutNamed(WordOf(next->attrs, "layout"));
+    } else if (facts_.lanes) {
+      site->registers = InferredOf(site->layout);
+    }
+    if (!op.results.empty() && op.results[0].valid()) layouts_[op.results[0].index()] = site->registers;
+    Judge(legality_, op, absl::Span<const GpuLimit<TransferSite>>(kLimits), *site);
+  }
+
+  void Store(const Instr& op) {
+    std::optional<TransferSite> site = SiteOf(op);
+    if (!site.has_value()) return;
+    site->store = true;
+    const Arg& value = op.args[1];
+    site->registers = value.kind == Arg::Kind::kValue ? layouts_[value.value.index()]
+                                                      : RegisterLayout{.kind = Registers::kSplat, .name = "WG_SPLAT"};
+    if (!facts_.lanes && site->registers.kind == Registers::kSplat) site->registers = {};
+    Judge(legality_, op, absl::Span<const GpuLimit<TransferSite>>(kLimits), *site);
+  }
+
+  void Define(const Instr& op) {
+    static const RuleRows kBroadcasts("broadcast_in_dim");
+    if (op.results.size() != 1 || !op.results[0].valid()) return;
+    RegisterLayout& layout = layouts_[op.results[0].index()];
+    if (IsCast(op)) layout = LayoutNamed(WordOf(op.attrs, "layout"));
+    const bool splat = kBroadcasts.Has(op) && TypeOfArg(*facts_.kernel, op.args[0]).shape.empty();
+    if (splat) layout = {.kind = Registers::kSplat, .name = "WG_SPLAT"};
+  }
+
+  Legality& legality_;
+  const GpuFacts& facts_;
+  std::vector<RegisterLayout> layouts_;  // by value
+};
+
+}  // namespace
+
+void CheckTmemTransfers(Legality& legality, const GpuFacts& facts) {
+  TransferWalk(legality, facts).Walk(facts.kernel->bodies[0].region);
+}
+
+void ListTmemTransferLimits(std::vector<LimitText>& texts) {
+  ListLimits(absl::Span<const GpuLimit<TransferSite>>(kLimits), texts);
+}
+
+}  // namespace palladion::legality

@@ -1,0 +1,51 @@
+// The time of small Blackwell kernels of the conformance cases, worked out by hand.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "emu/time/gpu_kernels_test_util.h"
+
+namespace palladion::time::test {
+namespace {
+
+std::string FileOf(const std::string& path) {
+  std::ifstream file(PALLADION_SOURCE_DIR "/" + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string TextOfCase(const std::string& path) {
+  const std::string all = FileOf(path), kernel = "--- kernel\n";
+  const std::size_t begin = all.find(kernel) + kernel.size();
+  return all.substr(begin, all.find("--- inputs", begin) - begin);
+}
+
+double BusyAt(const Timing& timing, const std::string& op) {
+  for (const LineTime& line : timing.lines) {
+    if (line.op == op) return line.busy.value();
+  }
+  ADD_FAILURE() << "no time was spent at " << op;
+  return 0;
+}
+
+TEST(BlackwellText, TensorMemoryIsMadeReadAndWritten) {
+  const std::string text = TextOfCase("conformance/cases/gpu/page_tmem_round_trip.case");
+  const Timing timing = RunOf(text, MachineNamed("b200")).timed.timing;
+  constexpr double kBytes = 128 * 64 * 4;
+  EXPECT_NEAR(BusyAt(timing, "async_load_tmem"), kBytes / 211, 0.01);
+  EXPECT_NEAR(BusyAt(timing, "async_store_tmem"), kBytes / 400, 0.01);
+  EXPECT_NEAR(BusyAt(timing, "run_scoped"), 253, 0.01);
+}
+
+// K = 64 of f16 are four products of N = 64.
+TEST(BlackwellText, AProductTakesTheFormOfItsOperands) {
+  const std::string text = TextOfCase("conformance/cases/gpu/page_tcgen05_left_in_tmem.case");
+  const Timing timing = RunOf(text, MachineNamed("b200")).timed.timing;
+  const double busy = timing.units[0].busy * 148 * timing.cycles.value();
+  EXPECT_EQ(timing.units[0].unit, "tensor cores");
+  EXPECT_NEAR(busy, 4 * 32, 0.1);  // A in tensor memory; in shared memory each takes 48
+}
+
+}  // namespace
+}  // namespace palladion::time::test

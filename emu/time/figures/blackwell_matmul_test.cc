@@ -1,0 +1,54 @@
+// The time of Blackwell kernels: steps of JAX's tutorial against what was published: docs/time.md has the table.
+// conformance/golden/make_blackwell_matmul.py writes the texts of the steps. Two of the seven are told anew here: each
+// takes seconds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "absl/strings/str_format.h"
+#include "emu/time/figures/figures_test_util.h"
+#include "emu/time/gpu_kernels_test_util.h"
+
+namespace palladion::time::test {
+namespace {
+
+constexpr double kLeastMicroseconds = 2.0 * 4096 * 8192 * 4096 / 2250e6;  // at 2250 TFLOP/s
+
+double Percent(const Timing& timing) { return 100 * kLeastMicroseconds / (timing.time.value() / 1000); }
+
+Timing TimeOfStep(const std::string& step, const std::string& clock) {
+  return RunOf(TextOf("blackwell_matmul.txt", step), MachineNamed("b200", {"clock.short=" + clock})).timed.timing;
+}
+
+// JAX's page, as shares of 2250 TFLOP/s.
+TEST(BlackwellMatmul, ThePageShowsStepsWithTheirErrors) {
+  const std::string page = FileOf("docs/time.md");
+  for (const auto& [step, name, published] : {std::tuple{0, "basic", 37.62}, std::tuple{3, "collective", 59.41}}) {
+    const Timing timing = TimeOfStep(name, "1.304 GHz");
+    const double found = Percent(timing);
+    const std::string line =
+        absl::StrFormat("| %d %s | %.1f %% | %.0f | %.0f us | %.1f %% | %+.1f |", step, name, published,
+                        timing.cycles.value(), timing.time.value() / 1000, found, found - published);
+    EXPECT_NE(page.find(line), std::string::npos) << "docs/time.md should have the line\n" << line;
+    EXPECT_LE(found / published - 1, timing.uncertainty) << "the stated uncertainty is too small";
+    EXPECT_EQ(timing.placement.units, 148);
+    ASSERT_GT(timing.units.size(), 6U);
+    EXPECT_EQ(timing.units[6].unit, "tensor memory reads");
+    EXPECT_NE(std::find(timing.left_out.begin(), timing.left_out.end(),
+                        "the latency of tensor memory, which nobody published"),
+              timing.left_out.end());
+  }
+}
+
+// At the clock that is told by default, the step that was missed by most.
+TEST(BlackwellMatmul, TheStatedUncertaintyHoldsAtTheHighestClock) {
+  const Timing timing = TimeOfStep("basic", "1.85 GHz");
+  const double longer = Percent(timing) / 37.62 - 1;  // than told, by a share of what is told
+  EXPECT_LE(longer, timing.uncertainty);
+  EXPECT_GE(longer, timing.uncertainty - 0.02) << "it is stated too large";
+}
+
+}  // namespace
+}  // namespace palladion::time::test

@@ -1,0 +1,154 @@
+#include "emu/time/gpu_chip.h"
+
+#include <algorithm>
+
+namespace palladion::time {
+
+using machines::Bytes;
+using machines::Cycles;
+using scheduler::Ticks;
+
+GpuChip::GpuChip(const GpuCosts& costs)
+    : costs_(costs),
+      sms_(static_cast<std::size_t>(costs.sms)),
+      cache_(static_cast<std::int64_t>(costs.l2_line.value()), static_cast<std::int64_t>(costs.l2_size / costs.l2_line),
+             TicksOf(costs.tma_l2_latency)) {}
+
+Ticks GpuChip::Multiply(absl::Span<const std::int64_t> sms, Ticks at, const TensorWork& work) {
+  const Ticks pipe = TicksOf(work.pipe), operands = TicksOf(work.port);
+  Ticks over = at;
+  for (const std::int64_t sm : sms) {
+    const Ticks end = At(sm).tensor.Serve(at, pipe);
+    // What it reads goes through the port while it runs, before what copies write: those that have been given their
+    // time keep it, and later ones find what is left.
+    const Ticks begin = std::max(at, end - pipe);
+    At(sm).port.Serve(begin, operands);
+    over = std::max({over, end, At(sm).reads.Serve(begin, operands)});
+  }
+  return over + TicksOf(work.drain);
+}
+
+GpuChip::Traffic& GpuChip::TrafficOf(std::int64_t array) {
+  const auto at = static_cast<std::size_t>(array);
+  if (at >= traffic_.size()) traffic_.resize(at + 1);
+  return traffic_[at];
+}
+
+GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box) {
+  const L2Cache::Found found = cache_.Look(box, at);
+  const auto bytes_of = [&](std::int64_t lines) { return static_cast<double>(lines) * costs_.l2_line; };
+  const Bytes from_l2 = bytes_of(found.hit + found.missed), from_dram = bytes_of(found.missed);
+  l2_bytes_ += static_cast<std::int64_t>(from_l2.value());
+  dram_bytes_ += static_cast<std::int64_t>(from_dram.value());
+  Traffic& traffic = TrafficOf(box.array);
+  traffic.read += static_cast<std::int64_t>(bytes_of(found.merged + found.hit + found.missed).value());
+  traffic.missed += static_cast<std::int64_t>(from_dram.value());
+  const Ticks given =
+      std::max(l2_.Serve(at, TicksOf(from_l2 / costs_.l2)), dram_.Serve(at, TicksOf(from_dram / costs_.dram)));
+  return {.given = given, .missed = found.missed > 0};
+}
+
+// L2 writes it back, and nobody waits for that.
+void GpuChip::Write(Ticks at, const GlobalBox& box, Ticks* taken) {
+  const Bytes all(static_cast<double>(box.bytes()));
+  l2_bytes_ += box.bytes();
+  dram_bytes_ += box.bytes();
+  TrafficOf(box.array).written += box.bytes();
+  *taken = std::max(*taken, l2_.Serve(at, TicksOf(all / costs_.l2)));
+  dram_.Serve(at, TicksOf(all / costs_.dram));
+}
+
+namespace {
+
+Cycles EngineTimeOf(const GpuCosts& costs, const GlobalBox& box) {
+  const std::int64_t row = box.landing_bytes == 0 ? box.row_bytes : std::min(box.landing_bytes, box.row_bytes);
+  const std::int64_t rows = box.planes * box.rows * ((box.row_bytes + row - 1) / row);
+  return EngineTime(costs, rows, Bytes(static_cast<double>(row)));
+}
+
+}  // namespace
+
+Ticks GpuChip::Land(std::int64_t sm, Ticks at, Bytes bytes) {
+  if (!costs_.smem_landing.has_value()) return At(sm).port.Serve(at, TicksOf(PortTime(costs_, bytes)));
+  return At(sm).landing.Serve(at, TicksOf(bytes / *costs_.smem_landing));
+}
+
+Ticks GpuChip::Load(absl::Span<const std::int64_t> sms, Ticks at, const GlobalBox& box) {
+  const Ticks engine = TicksOf(EngineTimeOf(costs_, box));
+  const Ticks asked = At(sms.front()).engine.Serve(at, engine);
+  const Ticks begin = std::max(at, asked - engine);
+  const Fetched fetched = Fetch(begin, box);
+  // The last row's latency is left when all have been asked for.
+  const Ticks latency = TicksOf(fetched.missed ? costs_.tma_dram_latency : costs_.tma_l2_latency);
+  const Bytes all(static_cast<double>(box.bytes()));
+  Ticks landed = std::max(asked, fetched.given) + latency;
+  for (const std::int64_t sm : sms) landed = std::max(landed, Land(sm, begin + latency, all));
+  return landed;
+}
+
+GpuChip::Stored GpuChip::Store(std::int64_t sm, Ticks at, const GlobalBox& box) {
+  const Bytes all(static_cast<double>(box.bytes()));
+  const Ticks engine = At(sm).engine.Serve(at, TicksOf(EngineTimeOf(costs_, box)));
+  const Ticks read = std::max(engine, At(sm).port.Serve(at, TicksOf(PortTime(costs_, all))));
+  Ticks taken = read;
+  Write(at, box, &taken);
+  return {.read = read, .written = taken + TicksOf(costs_.tma_l2_latency)};
+}
+
+Ticks GpuChip::LoadDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
+  const Ticks asked = At(sm).port.Serve(at, TicksOf(PortTime(costs_, Bytes(static_cast<double>(box.bytes())))));
+  const Fetched fetched = Fetch(at, box);
+  return std::max(asked, fetched.given) + TicksOf(fetched.missed ? costs_.dram_latency : costs_.l2_latency);
+}
+
+Ticks GpuChip::StoreDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
+  const Ticks asked = At(sm).port.Serve(at, TicksOf(PortTime(costs_, Bytes(static_cast<double>(box.bytes())))));
+  Ticks taken = asked;
+  Write(at, box, &taken);
+  return asked;
+}
+
+void GpuChip::Forget(Ticks before) {
+  for (Sm& sm : sms_) {
+    for (scheduler::Server* server :
+         {&sm.tensor, &sm.reads, &sm.issue, &sm.port, &sm.engine, &sm.landing, &sm.tensor_loads, &sm.tensor_stores})
+      server->Forget(before);
+  }
+  l2_.Forget(before);
+  dram_.Forget(before);
+}
+
+std::int64_t GpuChip::touched_bytes() const {
+  return cache_.touched() * static_cast<std::int64_t>(costs_.l2_line.value());
+}
+
+Ticks GpuChip::Compute(std::int64_t sm, Ticks at, const Burst& burst) {
+  return At(sm).issue.Serve(at, TicksOf(burst.slot)) + TicksOf(burst.result - burst.slot);
+}
+
+Ticks GpuChip::LoadTensor(std::int64_t sm, Ticks at, const Burst& burst) {
+  return At(sm).tensor_loads.Serve(at, TicksOf(burst.slot)) + TicksOf(burst.result - burst.slot);
+}
+
+Ticks GpuChip::StoreTensor(std::int64_t sm, Ticks at, const Burst& burst) {
+  return At(sm).tensor_stores.Serve(at, TicksOf(burst.slot)) + TicksOf(burst.result - burst.slot);
+}
+
+Ticks GpuChip::Access(std::int64_t sm, Ticks at, Bytes bytes) {
+  return At(sm).port.Serve(at, TicksOf(PortTime(costs_, bytes))) + TicksOf(costs_.smem_latency);
+}
+
+GpuChip::Use GpuChip::use() const {
+  Use use{.l2 = l2_.busy(), .dram = dram_.busy(), .l2_bytes = l2_bytes_, .dram_bytes = dram_bytes_};
+  for (const Sm& sm : sms_) {
+    use.tensor = use.tensor + sm.tensor.busy();
+    use.issue = use.issue + sm.issue.busy();
+    use.port = use.port + sm.port.busy();
+    use.engine = use.engine + sm.engine.busy();
+    use.tensor_loads = use.tensor_loads + sm.tensor_loads.busy();
+    use.tensor_stores = use.tensor_stores + sm.tensor_stores.busy();
+  }
+  return use;
+}
+
+}  // namespace palladion::time

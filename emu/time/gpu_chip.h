@@ -1,0 +1,89 @@
+// The resources of a GPU that operations queue for: of each SM the tensor cores, the issue slots, the port of shared
+// memory and the copy engine; of the chip L2 and DRAM. Whoever asks says when, and hears when it is over. Based on:
+// gpu_costs.h. An instruction of the tensor cores reads shared memory while it runs, before copies may write where they
+// share its port; lines that are in L2 come faster than those that are not (l2_cache.h). Limits: no bank conflicts; a
+// copy's requests are not limited in number.
+#ifndef PALLADION_EMU_TIME_GPU_CHIP_H_
+#define PALLADION_EMU_TIME_GPU_CHIP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "emu/time/gpu_costs.h"
+#include "emu/time/l2_cache.h"
+#include "scheduler/virtual_clock.h"
+
+namespace palladion::time {
+
+class GpuChip {
+ public:
+  explicit GpuChip(const GpuCosts& costs);
+
+  // Of each of `sms`, asked at `at`. The product's result is there, and its operands may be written again.
+  scheduler::Ticks Multiply(absl::Span<const std::int64_t> sms, scheduler::Ticks at, const TensorWork& work);
+  // The copy has landed in shared memory. `at`: its issue is over.
+  scheduler::Ticks Load(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box) { return Load({&sm, 1}, at, box); }
+  // Into that of several SMs of a cluster, of which the first one's copy engine fetches it.
+  scheduler::Ticks Load(absl::Span<const std::int64_t> sms, scheduler::Ticks at, const GlobalBox& box);
+  struct Stored {
+    scheduler::Ticks read, written;  // shared memory may be used again; it is in global memory
+  };
+  Stored Store(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
+  // An operation in registers: the result is there.
+  scheduler::Ticks Compute(std::int64_t sm, scheduler::Ticks at, const Burst& burst);
+  // Loads or stores of tensor memory by threads: `burst.slot` of its port.
+  scheduler::Ticks LoadTensor(std::int64_t sm, scheduler::Ticks at, const Burst& burst);
+  scheduler::Ticks StoreTensor(std::int64_t sm, scheduler::Ticks at, const Burst& burst);
+  // Loads or stores of shared memory by threads.
+  scheduler::Ticks Access(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);
+  // The same of global memory: the values are there; the stores have been given to L2.
+  scheduler::Ticks LoadDirectly(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
+  scheduler::Ticks StoreDirectly(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
+  // Nobody asks for an earlier time any more.
+  void Forget(scheduler::Ticks before);
+
+  struct Traffic {
+    std::int64_t read = 0, written = 0, missed = 0;  // bytes: asked of L2, and of these what it did not have
+  };
+  Traffic traffic(std::int64_t array) const {
+    const auto at = static_cast<std::size_t>(array);
+    return at < traffic_.size() ? traffic_[at] : Traffic{};
+  }
+  std::int64_t touched_bytes() const;  // of global memory that was read, each line once
+
+  struct Use {
+    scheduler::Ticks tensor, issue, port, engine, tensor_loads, tensor_stores;  // of all SMs together
+    scheduler::Ticks l2, dram;
+    std::int64_t l2_bytes = 0, dram_bytes = 0;  // asked of them
+  };
+  Use use() const;
+
+ private:
+  struct Sm {
+    scheduler::Server tensor, issue, port, engine, landing, tensor_loads, tensor_stores;
+    scheduler::Server reads;  // of the port, by products alone
+  };
+  // Bytes of a box, once through L2 and as far as need be through DRAM.
+  struct Fetched {
+    scheduler::Ticks given;  // without a latency
+    bool missed = false;
+  };
+  Fetched Fetch(scheduler::Ticks at, const GlobalBox& box);
+  scheduler::Ticks Land(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);
+  void Write(scheduler::Ticks at, const GlobalBox& box, scheduler::Ticks* taken);
+  Traffic& TrafficOf(std::int64_t array);
+  Sm& At(std::int64_t sm) { return sms_[static_cast<std::size_t>(sm)]; }
+
+  const GpuCosts costs_;
+  std::vector<Sm> sms_;
+  scheduler::Server l2_, dram_;
+  L2Cache cache_;
+  std::vector<Traffic> traffic_;  // by array
+  std::int64_t l2_bytes_ = 0, dram_bytes_ = 0;
+};
+
+}  // namespace palladion::time
+
+#endif  // PALLADION_EMU_TIME_GPU_CHIP_H_

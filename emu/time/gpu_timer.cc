@@ -1,0 +1,360 @@
+#include "emu/time/gpu_timer.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "emu/watch/observed.h"
+#include "memory_model/sets/region.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/registry/op_row.h"
+
+namespace palladion::time {
+
+using machines::Bytes;
+using scheduler::Ticks;
+
+GpuTimer::GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const BlockPlaces::Room& room)
+    : kernel_(kernel), chip_costs_(costs), costs_(Common(costs)), chip_(costs_), places_(room) {}
+
+absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::PreparedKernelState& kernel,
+                                                           const ChipCosts& costs, const BlockPlaces::Room& room) {
+  auto timer = std::unique_ptr<GpuTimer>(new GpuTimer(kernel, costs, room));
+  const Kernel& text = watch::KernelOf(kernel);
+  for (const auto& body : text.bodies) PALLADION_RETURN_IF_ERROR(timer->PlanRegion(text, body.region));
+  PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
+  timer->spent_.resize(timer->plans_.size());
+  timer->told_by_engine_.resize(timer->plans_.size());
+  return timer;
+}
+
+absl::Status GpuTimer::PlanRegion(const Kernel& kernel, const Region& region) {
+  for (const Instr& instr : region.body) {
+    PALLADION_ASSIGN_OR_RETURN(GpuPlan plan, PlanOf(kernel_.module(), kernel, instr, chip_costs_));
+    plan_of_[&instr] = static_cast<std::int32_t>(plans_.size());
+    plans_.push_back(plan);
+    for (const Region& inner : instr.regions) PALLADION_RETURN_IF_ERROR(PlanRegion(kernel, inner));
+  }
+  return absl::OkStatus();
+}
+
+// Steps stand in the text's order, between the marks of their instruction.
+absl::Status GpuTimer::PlaceSteps() {
+  std::vector<std::int32_t> around = {kNoPlan};
+  for (const Step& step : kernel_.program().steps) {
+    const Mark* const mark = MarkOf(step);
+    const bool of_instr = mark != nullptr && mark->instr != nullptr;
+    if (of_instr && !plan_of_.contains(mark->instr))
+      return absl::InternalError(Cat("a step of line ", mark->instr->text_line, " is of no instruction of the kernel"));
+    if (of_instr && mark->kind == Mark::Kind::kBegin) around.push_back(plan_of_.at(mark->instr));
+    plan_of_step_.push_back(of_instr ? plan_of_.at(mark->instr) : around.back());
+    if (of_instr && mark->kind == Mark::Kind::kFinish) around.pop_back();
+  }
+  if (around.size() == 1) return absl::OkStatus();
+  return absl::InternalError("the marks of an observable program do not come in pairs; please report this kernel");
+}
+
+void GpuTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  memory_ = &memory;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i].valid()) array_of_.emplace(arrays[i].value, static_cast<std::int64_t>(i));
+  }
+}
+
+// ---- who runs
+
+const GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
+  const auto [found, added] = threads_.try_emplace(frame.agent.value);
+  Thread& thread = found->second;
+  if (!added) return thread;
+  if (frame.warp >= 0) {
+    const Thread parent = threads_.at(frame.forked_by.value);
+    return threads_[frame.agent.value] = {
+               .cluster = parent.cluster,
+               .sm = parent.sm,
+               .warp = true,
+               .lane = timeline_.has_value() ? timeline_->LaneOf(frame, parent.sm) : kNoLane};
+  }
+  const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
+  const std::size_t block_dims = frame.grid_size.size() - (mesh.has_value() && mesh->thread_dim ? 1 : 0);
+  const std::size_t cluster_dims = mesh.has_value() ? mesh->cluster_dims : 0;
+  std::int64_t block = 0, cluster_size = 1;
+  for (std::size_t d = 0; d < block_dims; ++d) block = block * frame.grid_size[d] + frame.grid_index[d];
+  for (std::size_t d = block_dims - cluster_dims; d < block_dims; ++d) cluster_size *= frame.grid_size[d];
+  cluster_size_ = cluster_size;
+  threads_of_block_ = mesh.has_value() && mesh->thread_dim ? frame.grid_size.back() : 1;
+  const auto [at, begins] = clusters_.try_emplace(block / cluster_size);
+  Cluster& cluster = at->second;
+  if (begins) {
+    const BlockPlaces::Place place = places_.Begin();
+    cluster = {.group = place.group, .running = cluster_size * threads_of_block_, .begins = place.begins, .ends = {}};
+  }
+  clock_.SpendUntil(cluster.begins);
+  thread = {.cluster = block / cluster_size, .sm = cluster.group * cluster_size + block % cluster_size};
+  if (timeline_.has_value()) thread.lane = timeline_->LaneOf(frame, thread.sm);
+  return thread;
+}
+
+void GpuTimer::EndThread(const Frame& frame) {
+  const auto thread = threads_.find(frame.agent.value);
+  if (!thread->second.warp) {
+    const auto at = clusters_.find(thread->second.cluster);
+    Cluster& cluster = at->second;
+    cluster.ends = std::max(cluster.ends, clock_.now());
+    if (--cluster.running == 0) {
+      places_.End(cluster.group, cluster.ends);
+      clusters_.erase(at);
+    }
+  }
+  threads_.erase(thread);
+}
+
+// ---- what it does
+
+void GpuTimer::Charge(Ticks time) {
+  if (time.value <= 0) return;
+  if (Shown()) timeline_->Worked(Here(clock_.now(), clock_.now() + time));
+  clock_.Spend(time);
+  if (now_.plan != kNoPlan) {
+    Spent& spent = spent_[static_cast<std::size_t>(now_.plan)];
+    spent.busy = spent.busy + time;
+  }
+}
+
+void GpuTimer::Before(const Step& step, Frame& frame) {
+  constexpr std::int64_t kForgetEvery = 4096, kShowEvery = 64;
+  const Thread& thread = ThreadOf(frame);
+  now_ = {.thread = &thread, .plan = plan_of_step_[static_cast<std::size_t>(&step - kernel_.program().steps.data())]};
+  if (timeline_.has_value() && steps_ % kShowEvery == 0) timeline_->Use(chip_, clock_.operation_began(), costs_.sms);
+  if (++steps_ % kForgetEvery == 0) {
+    // A product may be asked for when its thread came to it, so the past is kept for a while.
+    const Ticks past = TicksOf(machines::Cycles(1e6));
+    if (clock_.operation_began() > past) chip_.Forget(clock_.operation_began() - past);
+  }
+  if (step.kind == StepKind::kMark || !(step.visible || step.loop >= 0)) return;
+  now_.waited = clock_.TakeWaited();
+  now_.ended_by = now_.waited.value > 0 ? clock_.ended_by() : kNoPlan;
+  clock_.CallRunning(now_.plan);
+  if (now_.plan == kNoPlan || now_.waited.value == 0) return;
+  const Ticks began = clock_.operation_began();
+  if (Shown()) timeline_->Waited(Here(began - now_.waited, began), now_.ended_by);
+  Spent& spent = spent_[static_cast<std::size_t>(now_.plan)];
+  spent.waited = spent.waited + now_.waited;
+  Ticks& reason = spent.waited_for[now_.ended_by];
+  reason = reason + now_.waited;
+}
+
+void GpuTimer::After(const Step& step, Frame& frame) {
+  if (now_.plan != kNoPlan) {
+    const Mark* const mark = MarkOf(step);
+    mark == nullptr ? FinishStep(step) : FinishMark(*mark);
+  }
+  if (frame.done()) EndThread(frame);
+  now_ = {};
+}
+
+void GpuTimer::FinishMark(const Mark& mark) {
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const bool iteration = mark.kind == Mark::Kind::kEnter && IsLoop(*plan.instr->row);
+  if (plan.work == GpuWork::kControl && (mark.kind == Mark::Kind::kBegin || iteration))
+    Charge(TicksOf(costs_.alu_interval));
+  if (plan.work == GpuWork::kTensorRoom && mark.kind == Mark::Kind::kBegin) {
+    if (const auto* blackwell = std::get_if<BlackwellCosts>(&chip_costs_)) Charge(TicksOf(blackwell->tmem_alloc));
+  }
+  if (mark.kind != Mark::Kind::kFinish) return;
+  ++spent_[static_cast<std::size_t>(now_.plan)].runs;
+  flops_ += plan.flops;
+  if (plan.work != GpuWork::kRegisters) return;
+  ChargeUntil(chip_.Compute(now_.thread->sm, clock_.now(), now_.thread->warp ? plan.by_warp : plan.by_thread));
+}
+
+void GpuTimer::FinishStep(const Step& step) {
+  Charge(Synchronised(plans_[static_cast<std::size_t>(now_.plan)].work, step));
+}
+
+// What a thread spends on it itself, once the wait is over. The latency of a copy is until its barrier lets the waiter
+// go; an arrival's is the waiter's to see.
+Ticks GpuTimer::Synchronised(GpuWork work, const Step& step) const {
+  constexpr std::int64_t kWarps = 4;
+  const bool waited = now_.waited.value > 0;
+  switch (work) {
+    case GpuWork::kArrive:
+    case GpuWork::kSignal:
+      return TicksOf(costs_.alu_interval);
+    case GpuWork::kAwaitEngine:
+      return step.waits == nullptr ? Ticks{} : TicksOf(costs_.alu_interval);
+    case GpuWork::kAwaitBarrier: {
+      const bool by_engine = now_.ended_by != kNoPlan && told_by_engine_[static_cast<std::size_t>(now_.ended_by)];
+      if (waited) return by_engine ? Ticks{} : TicksOf(costs_.arrive + costs_.wait);
+      return TicksOf(costs_.wait);
+    }
+    case GpuWork::kAwaitSemaphore:
+      return TicksOf(waited ? costs_.device_fence : costs_.l2_latency);
+    case GpuWork::kMeet: {
+      if (step.waits == nullptr) return {};
+      const auto warps = static_cast<double>(threads_of_block_ * kWarps);
+      return TicksOf(costs_.barrier_base + warps * costs_.barrier_per_warp);
+    }
+    case GpuWork::kFence:
+      return TicksOf(costs_.fence);
+    default:
+      return {};
+  }
+}
+
+// ---- memory, by threads
+
+bool GpuTimer::Accesses() const {
+  return now_.thread != nullptr && now_.plan != kNoPlan &&
+         plans_[static_cast<std::size_t>(now_.plan)].work == GpuWork::kAccess;
+}
+
+bool GpuTimer::InTensorMemory() const { return plans_[static_cast<std::size_t>(now_.plan)].space == Space::kTmem; }
+
+void GpuTimer::AccessTensor() {
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const Burst& burst = now_.thread->warp ? plan.tensor_warp : plan.tensor_thread;
+  const std::int64_t sm = now_.thread->sm;
+  ChargeUntil(plan.stores ? chip_.StoreTensor(sm, clock_.now(), burst) : chip_.LoadTensor(sm, clock_.now(), burst));
+}
+
+ArrayLayout GpuTimer::LayoutOf(BufferId buffer) const {
+  const auto operand = array_of_.find(buffer.value);
+  // Scratch in global memory comes after the operands.
+  const std::int64_t number =
+      operand != array_of_.end() ? operand->second : static_cast<std::int64_t>(array_of_.size()) + buffer.value;
+  return {.number = number, .shape = memory_->ShapeOf(buffer), .element_bytes = memory_->ElementSizeOf(buffer).value()};
+}
+
+void GpuTimer::AccessGlobal(AccessKind kind, const std::vector<GlobalBox>& boxes) {
+  const bool writes = kind != AccessKind::kRead;
+  Ticks end = clock_.now();
+  for (const GlobalBox& box : boxes) {
+    const Ticks at = clock_.now();
+    const std::int64_t sm = now_.thread->sm;
+    end = std::max(end, writes ? chip_.StoreDirectly(sm, at, box) : chip_.LoadDirectly(sm, at, box));
+  }
+  // What an atomic has found comes back.
+  const bool returns = kind == AccessKind::kAtomic && !plans_[static_cast<std::size_t>(now_.plan)].stores;
+  ChargeUntil(returns ? end + TicksOf(costs_.l2_latency) : end);
+}
+
+void GpuTimer::AccessShared(std::int64_t bytes) {
+  const Ticks there = chip_.Access(now_.thread->sm, clock_.now(), Bytes(static_cast<double>(bytes)));
+  const bool waits = !plans_[static_cast<std::size_t>(now_.plan)].stores;
+  ChargeUntil(waits ? there : there - TicksOf(costs_.smem_latency));
+}
+
+void GpuTimer::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
+  if (!Accesses()) return;
+  if (InTensorMemory()) return AccessTensor();
+  if (plans_[static_cast<std::size_t>(now_.plan)].space == Space::kSmem) {
+    AccessShared(watch::ElementsOf(access, reach) * memory_->ElementSizeOf(access.buffer).value());
+  } else {
+    AccessGlobal(kind, BoxesOf(access, LayoutOf(access.buffer)));
+  }
+}
+
+void GpuTimer::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+  if (!Accesses()) return;
+  if (InTensorMemory()) return AccessTensor();
+  const auto piece = static_cast<std::int64_t>(access.piece_bytes);
+  if (plans_[static_cast<std::size_t>(now_.plan)].space == Space::kSmem) {
+    std::int64_t pieces = 0;
+    for (std::size_t p = 0; p < access.offset.size(); ++p) pieces += memory_model::Touches(access, p);
+    AccessShared(pieces * piece);
+  } else {
+    AccessGlobal(kind, BoxesOf(access.offset, piece, LayoutOf(access.buffer)));
+  }
+}
+
+// ---- engines
+
+std::vector<GlobalBox> GpuTimer::BoxesOfOperand(const AsyncOperand& operand) const {
+  const ArrayLayout array = LayoutOf(operand.buffer());
+  std::vector<GlobalBox> boxes;
+  if (const auto* box = std::get_if<BoxAccess>(&operand.where)) {
+    boxes = BoxesOf(*box, array);
+  } else {
+    const auto& points = std::get<AsyncPoints>(operand.where);
+    boxes = BoxesOf(points.offset, points.piece_bytes.value(), array);
+  }
+  for (GlobalBox& box : boxes) box.landing_bytes = plans_[static_cast<std::size_t>(now_.plan)].landing_bytes;
+  return boxes;
+}
+
+void GpuTimer::Issued(const AsyncRequest& request, Halves halves) {
+  if (now_.plan == kNoPlan || halves != Halves::kLater) return;
+  // What only tells that others are over has no time of its own: products' are until a wait for it returns.
+  if (request.after_earlier) {
+    told_by_engine_[static_cast<std::size_t>(now_.plan)] = true;
+    return clock_.AppointNext({clock_.now(), clock_.now()}, now_.plan);
+  }
+  switch (plans_[static_cast<std::size_t>(now_.plan)].work) {
+    case GpuWork::kCopyIn:
+      return IssueCopyIn(request);
+    case GpuWork::kCopyOut:
+      return IssueCopyOut(request);
+    case GpuWork::kProduct:
+    case GpuWork::kTensorCopy:
+      return IssueProduct();
+    case GpuWork::kPeerStore:
+      return IssuePeerStore(request);
+    case GpuWork::kAccess:
+      if (InTensorMemory() && plans_[static_cast<std::size_t>(now_.plan)].stores) AccessTensor();
+      return;
+    default:
+      return;
+  }
+}
+
+// One that a false predicate keeps from moving anything only arrives.
+void GpuTimer::IssueCopyIn(const AsyncRequest& request) {
+  if (request.sources.empty()) return clock_.AppointNext({clock_.now()}, now_.plan);
+  told_by_engine_[static_cast<std::size_t>(now_.plan)] = true;
+  Charge(TicksOf(costs_.tma_issue));
+  std::vector<std::int64_t> sms = {now_.thread->sm};
+  const std::int64_t first = now_.thread->sm - now_.thread->sm % cluster_size_;
+  for (std::int64_t sm = first; sms.size() < request.destinations.size() && sm < first + cluster_size_; ++sm) {
+    if (sm != now_.thread->sm) sms.push_back(sm);
+  }
+  Ticks landed = clock_.now();
+  for (const GlobalBox& box : BoxesOfOperand(request.sources[0]))
+    landed = std::max(landed, chip_.Load(sms, clock_.now(), box));
+  if (Shown()) timeline_->Copied(Here(clock_.now(), landed), SpanKind::kCopyIn, request);
+  clock_.AppointNext({clock_.now(), landed}, now_.plan);
+}
+
+void GpuTimer::IssueCopyOut(const AsyncRequest& request) {
+  Charge(TicksOf(costs_.tma_issue));
+  GpuChip::Stored stored{.read = clock_.now(), .written = clock_.now()};
+  for (const GlobalBox& box : BoxesOfOperand(request.destinations[0])) {
+    const GpuChip::Stored part = chip_.Store(now_.thread->sm, clock_.now(), box);
+    stored = {.read = std::max(stored.read, part.read), .written = std::max(stored.written, part.written)};
+  }
+  if (Shown()) timeline_->Copied(Here(clock_.now(), stored.written), SpanKind::kCopyOut, request);
+  clock_.AppointNext({stored.read, stored.written}, now_.plan);
+}
+
+// A pair's blocks are neighbours.
+void GpuTimer::IssueProduct() {
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const std::int64_t mine = now_.thread->sm, in_cluster = mine % cluster_size_;
+  std::vector<std::int64_t> sms = {mine};
+  if (plan.pair) sms.push_back(mine - in_cluster + (in_cluster ^ 1));
+  const Ticks asked = clock_.operation_began() - now_.waited;
+  const Ticks result = chip_.Multiply(sms, asked, plan.tensor);
+  if (Shown())
+    timeline_->Multiplied(Here(std::max(asked, result - TicksOf(plan.tensor.pipe + plan.tensor.drain)), result));
+  ChargeUntil(asked + TicksOf(plan.tensor.issue));
+  clock_.AppointNext({clock_.now(), std::max(clock_.now(), result)}, now_.plan);
+}
+
+void GpuTimer::IssuePeerStore(const AsyncRequest& request) {
+  const Bytes bytes(static_cast<double>(request.destinations[0].bytes.value()));
+  Charge(TicksOf(bytes / *costs_.dsmem_store));
+  clock_.AppointNext({clock_.now() + TicksOf(*costs_.dsmem_latency)}, now_.plan);
+}
+
+}  // namespace palladion::time

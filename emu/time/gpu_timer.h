@@ -1,0 +1,130 @@
+// The time of a Mosaic GPU kernel as it runs: who asks for what (gpu_plan.h) is given the units of its SM
+// (gpu_chip.h), and its time moves on. It watches a launch whose policy is the timed one (scheduler/virtual_clock.h)
+// and changes nothing of what the launch does. Based on: an operation begins at its agent's time; halves of copies and
+// products have appointments when their engine is done. Limits: those of the chip and of the plans; a product that
+// follows another one of its thread is issued when the thread comes to it, also where the model of memory lets it begin
+// later: hardware keeps their order by itself.
+#ifndef PALLADION_EMU_TIME_GPU_TIMER_H_
+#define PALLADION_EMU_TIME_GPU_TIMER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/agents/run_observer.h"
+#include "emu/time/block_places.h"
+#include "emu/time/global_boxes.h"
+#include "emu/time/gpu_chip.h"
+#include "emu/time/gpu_plan.h"
+#include "emu/time/gpu_timeline.h"
+#include "scheduler/virtual_clock.h"
+#include "semantics/program/mark.h"
+
+namespace palladion::time {
+
+class GpuTimer final : public agents::RunObserver {
+ public:
+  // What one instruction of the text took, over all who ran it.
+  struct Spent {
+    std::int64_t runs = 0;
+    scheduler::Ticks busy, waited;
+    std::map<std::int32_t, scheduler::Ticks> waited_for;  // by instruction that ended the wait, in plans()
+  };
+
+  // Both outlive it. Unimplemented: an operation of the kernel has no cost.
+  static absl::StatusOr<std::unique_ptr<GpuTimer>> Create(const agents::PreparedKernelState& kernel,
+                                                          const ChipCosts& costs, const BlockPlaces::Room& room);
+
+  void RecordTo(TimelineRecorder& timeline) { timeline_.emplace(kernel_, plans_, timeline); }  // outlives the run
+
+  scheduler::VirtualClock& clock() { return clock_; }
+  const scheduler::VirtualClock& clock() const { return clock_; }
+  const GpuChip& chip() const { return chip_; }
+  const BlockPlaces& places() const { return places_; }
+  const std::vector<GpuPlan>& plans() const { return plans_; }  // in the text's order
+  const std::vector<Spent>& spent() const { return spent_; }    // for each of these
+  double flops() const { return flops_; }
+
+  bool watches_steps() const override { return true; }
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Before(const Step& step, Frame& frame) override;
+  void After(const Step& step, Frame& frame) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Issued(const AsyncRequest& request, Halves halves) override;
+
+ private:
+  static constexpr std::int32_t kNoPlan = scheduler::VirtualClock::kNobody;
+  struct Thread {
+    std::int64_t cluster = 0, sm = 0;
+    bool warp = false;
+    std::int32_t lane = kNoLane;  // of the timeline, if it shows the SM
+  };
+  struct Cluster {
+    std::int64_t group = 0, running = 0;  // threads that have not ended
+    scheduler::Ticks begins, ends;
+  };
+  // The step of an agent that is under way.
+  struct Now {
+    const Thread* thread = nullptr;  // nullptr: what happens is an engine's
+    std::int32_t plan = kNoPlan;
+    scheduler::Ticks waited;
+    std::int32_t ended_by = kNoPlan;
+  };
+
+  GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const BlockPlaces::Room& room);
+  absl::Status PlanRegion(const Kernel& kernel, const Region& region);
+  absl::Status PlaceSteps();
+  const Thread& ThreadOf(const Frame& frame);
+  bool Shown() const { return now_.thread != nullptr && now_.thread->lane != kNoLane; }
+  GpuTimeline::When Here(scheduler::Ticks begin, scheduler::Ticks end) const {
+    return {.lane = now_.thread->lane, .plan = now_.plan, .begin = begin, .end = end};
+  }
+  void EndThread(const Frame& frame);
+  void FinishMark(const Mark& mark);
+  void FinishStep(const Step& step);
+  scheduler::Ticks Synchronised(GpuWork work, const Step& step) const;
+  void Charge(scheduler::Ticks time);
+  void ChargeUntil(scheduler::Ticks time) { Charge(time - clock_.now()); }
+  bool Accesses() const;
+  bool InTensorMemory() const;
+  void AccessGlobal(AccessKind kind, const std::vector<GlobalBox>& boxes);
+  void AccessShared(std::int64_t bytes);
+  void IssueCopyIn(const AsyncRequest& request);
+  void IssueCopyOut(const AsyncRequest& request);
+  void IssueProduct();
+  void IssuePeerStore(const AsyncRequest& request);
+  void AccessTensor();
+  std::vector<GlobalBox> BoxesOfOperand(const AsyncOperand& operand) const;
+  ArrayLayout LayoutOf(BufferId buffer) const;
+
+  const agents::PreparedKernelState& kernel_;
+  const ChipCosts chip_costs_;
+  const GpuCosts costs_;
+  GpuChip chip_;
+  scheduler::VirtualClock clock_;
+  BlockPlaces places_;
+  std::vector<GpuPlan> plans_;
+  absl::flat_hash_map<const Instr*, std::int32_t> plan_of_;  // only looked up
+  std::vector<std::int32_t> plan_of_step_;
+  std::vector<Spent> spent_;
+  std::vector<bool> told_by_engine_;  // by plan: an engine arrives for it
+  const memory_model::Memory* memory_ = nullptr;
+  absl::flat_hash_map<std::int32_t, std::int64_t> array_of_;  // by buffer: which operand
+  absl::flat_hash_map<std::int32_t, Thread> threads_;         // by agent
+  absl::flat_hash_map<std::int64_t, Cluster> clusters_;       // by number
+  std::int64_t cluster_size_ = 1, threads_of_block_ = 1;
+  Now now_;
+  std::optional<GpuTimeline> timeline_;
+  double flops_ = 0;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace palladion::time
+
+#endif  // PALLADION_EMU_TIME_GPU_TIMER_H_

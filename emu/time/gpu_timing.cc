@@ -1,0 +1,156 @@
+#include "emu/time/gpu_timing.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "emu/agents/float_environment.h"
+#include "emu/agents/operand_check.h"
+#include "emu/arrays.h"
+#include "emu/launch/elided_program.h"
+#include "emu/launch/interaction.h"
+#include "emu/launch/launch.h"
+#include "emu/threads/residency.h"
+#include "emu/time/gpu_timer.h"
+#include "emu/time/gpu_told.h"
+#include "emu/time/machine_costs.h"
+#include "emu/watch/observed.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/program/mark.h"
+
+namespace palladion::time {
+namespace {
+
+using machines::Bytes;
+using machines::Count;
+using machines::Key;
+using machines::Machine;
+
+absl::Status CheckKernel(const Program& program, const Machine& machine) {
+  const auto wrong = [&](std::string_view why) {
+    return absl::InvalidArgumentError(
+        Cat("kernel @", program.kernel_name, " is for ", ToString(program.target), why, "; machine ", machine.name(),
+            " runs kernels of the Mosaic GPU backend: prepare one with target mosaic_gpu/", machine.name()));
+  };
+  if (program.target.backend != TargetBackend::kMosaicGpu) return wrong("");
+  const absl::StatusOr<const Machine*> own = machines::FindMachine(program.target.chip);
+  if (own.ok() && (*own)->family() != machine.family()) return wrong(", another family of chips");
+  const bool observable = std::any_of(program.steps.begin(), program.steps.end(),
+                                      [](const Step& step) { return step.kind == StepKind::kMark; });
+  if (!observable) return wrong(", prepared without PrepareOptions::observable, which a time needs");
+  if (program.several_devices())
+    return absl::UnimplementedError(Cat("kernel @", program.kernel_name,
+                                        " runs on several devices; links between them have no cost yet: time a kernel "
+                                        "of one device"));
+  const bool blocks = std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
+                                  [](const OperandInfo& info) { return info.mode == BlockMode::kResident; });
+  if (blocks || !launch::NeedsThreads(program)) {
+    return absl::UnimplementedError(Cat("kernel @", program.kernel_name,
+                                        blocks ? " has blocks that the backend copies; their copies have no cost yet"
+                                               : " has no mesh of GPU threads, and so no time here",
+                                        ": write the kernel with plgpu.kernel, or export it with JAX's own pipeline"));
+  }
+  return absl::OkStatus();
+}
+
+// The grid with its sizes: those that are operands are read.
+absl::StatusOr<std::vector<std::int64_t>> GridOf(const Program& program) {
+  std::vector<std::int64_t> grid;
+  for (std::size_t d = 0; d < program.grid.size(); ++d) {
+    if (program.grid_bound[d] >= 0) {
+      return absl::UnimplementedError(Cat("kernel @", program.kernel_name,
+                                          " has a grid whose size is an operand; how many blocks fit is not known "
+                                          "then: export it for a fixed grid"));
+    }
+    grid.push_back(program.grid[d].size);
+  }
+  return grid;
+}
+
+struct Fits {
+  threads::Residency residency;
+  BlockPlaces::Room room;
+};
+
+absl::StatusOr<Fits> FitsOn(const Machine& machine, const GpuCosts& costs, const agents::PreparedKernelState& kernel) {
+  PALLADION_ASSIGN_OR_RETURN(const Bytes shared, machine.Get(Key<Bytes>("smem.of_block")));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<std::int64_t> grid, GridOf(kernel.program()));
+  Fits fits;
+  fits.residency = threads::ResidencyIn({.sms = costs.sms, .shared_bytes = static_cast<std::int64_t>(shared.value())},
+                                        kernel.program(), watch::KernelOf(kernel), grid);
+  const std::optional<ThreadMesh>& mesh = kernel.program().mesh;
+  const bool has_threads = mesh.has_value() && mesh->thread_dim;
+  const std::int64_t cluster = fits.residency.threads / (has_threads ? grid.back() : 1);
+  std::int64_t groups = costs.sms / cluster;
+  std::optional<Count> measured;
+  if (cluster == 2) measured = machine.Find(Key<Count>("cluster.of_2"));
+  if (cluster == 4) measured = machine.Find(Key<Count>("cluster.of_4"));
+  if (cluster == 8) measured = machine.Find(Key<Count>("cluster.of_8"));
+  if (measured.has_value()) groups = std::min(groups, static_cast<std::int64_t>(measured->value()));
+  if (groups == 0) {
+    return absl::InvalidArgumentError(Cat("kernel @", kernel.program().kernel_name, " has clusters of ", cluster,
+                                          " blocks; machine ", machine.name(), " has ", costs.sms,
+                                          " SMs: take smaller clusters"));
+  }
+  fits.room = {.groups = groups, .blocks = fits.residency.blocks, .replace = TicksOf(costs.replace)};
+  fits.residency.clusters = groups * fits.residency.blocks;
+  return fits;
+}
+
+Report ReportOf(const agents::PreparedKernelState& kernel, const agents::LaunchResult& result) {
+  Report report{.kernel = kernel.program().kernel_name,
+                .target = ToString(kernel.program().target),
+                .programs = result.programs,
+                .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
+                .printed = result.printed};
+  for (const std::vector<Finding>& found : {kernel.always_found(), result.findings}) {
+    for (const Finding& finding : found) report.findings.push_back(launch::Reported(finding, kernel.module()));
+  }
+  report.verdict = VerdictOf(report);
+  return report;
+}
+
+}  // namespace
+
+absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& options) {
+  const agents::FloatEnvironment environment;
+  PALLADION_RETURN_IF_ERROR(CheckKernel(call.kernel.state().program(), call.machine));
+  PALLADION_ASSIGN_OR_RETURN(const ChipCosts chip, CostsOf(call.machine));
+  const GpuCosts& costs = Common(chip);
+  const std::vector<ConstArray> inputs = ArraysOf(call.inputs);
+  PALLADION_RETURN_IF_ERROR(agents::CheckInputs(call.kernel, inputs));
+  const bool may_elide = !options.values && call.run.session == nullptr;
+  const std::unique_ptr<const agents::PreparedKernelState> elided =
+      may_elide ? launch::ElidedKernel(call.kernel.state()) : nullptr;
+  const agents::PreparedKernelState& kernel = elided != nullptr ? *elided : call.kernel.state();
+  PALLADION_ASSIGN_OR_RETURN(const Fits fits, FitsOn(call.machine, costs, kernel));
+  PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<GpuTimer> timer, GpuTimer::Create(kernel, chip, fits.room));
+  std::optional<TimelineRecorder> timeline;
+  if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, kTicksOfCycle));
+  launch::ScheduledOptions scheduled{.launch = {.run = call.run, .observers = {timer.get()}}};
+  scheduled.launch.moves_nothing = elided != nullptr;
+  scheduled.loop.record = options.record;
+  scheduled.loop.clock = &timer->clock();
+  scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // whoever spins spends time at it
+  scheduled.loop.budget = std::int64_t{1} << 40;
+  scheduled.clusters_at_once = fits.residency.clusters;
+  GpuRun run;
+  PALLADION_ASSIGN_OR_RETURN(run.outputs, NewOutputs(call.kernel));
+  const std::vector<MutableArray> outputs = MutableArraysOf(run.outputs);
+  const std::unique_ptr<scheduler::Policy> policy = scheduler::MakeTimed(timer->clock());
+  PALLADION_ASSIGN_OR_RETURN(run.result, launch::RunScheduled({kernel, inputs, outputs, scheduled}, *policy));
+  run.timed.timing =
+      Told({.kernel = kernel, .machine = call.machine, .costs = costs, .timer = *timer, .limit = fits.residency.why});
+  if (timeline.has_value()) run.timed.timeline = timeline->Take(Cat("SM ", call.timeline->unit), timer->clock().end());
+  run.timed.report = ReportOf(kernel, run.result.launch);
+  return run;
+}
+
+absl::StatusOr<Timed> TimeOnGpu(const TimedCall& call) {
+  PALLADION_ASSIGN_OR_RETURN(GpuRun run, RunOnGpu(call, {}));
+  return std::move(run.timed);
+}
+
+}  // namespace palladion::time

@@ -1,0 +1,190 @@
+#include "emu/time/gpu_told.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "emu/watch/observed.h"
+#include "semantics/base/cat.h"
+#include "semantics/registry/op_row.h"
+
+namespace palladion::time {
+namespace {
+
+using machines::Bytes;
+using machines::Cycles;
+using machines::Key;
+
+bool Engine(GpuWork work) { return work == GpuWork::kCopyIn || work == GpuWork::kCopyOut || work == GpuWork::kProduct; }
+
+std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent) {
+  const auto most = std::max_element(spent.waited_for.begin(), spent.waited_for.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == spent.waited_for.end()) return "";
+  if (most->first == scheduler::VirtualClock::kNobody) return "another thread";
+  const GpuPlan& ended = what.timer.plans()[static_cast<std::size_t>(most->first)];
+  const std::string line = Cat("line ", ended.instr->text_line);
+  if (ended.work == GpuWork::kProduct) return Cat("the product that ", line, " starts");
+  return Engine(ended.work) ? Cat("the copy that ", line, " starts")
+                            : Cat("'", watch::OpName(*ended.instr), "' of ", line);
+}
+
+std::vector<LineTime> LinesOf(const ToTell& what) {
+  std::vector<LineTime> lines;
+  for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
+    const GpuTimer::Spent& spent = what.timer.spent()[i];
+    const Instr& instr = *what.timer.plans()[i].instr;
+    if (spent.busy.value == 0 && spent.waited.value == 0) continue;
+    lines.push_back({.loc = instr.loc,
+                     .text_line = instr.text_line,
+                     .op = watch::OpName(instr),
+                     .runs = spent.runs,
+                     .busy = CyclesOf(spent.busy),
+                     .waited = CyclesOf(spent.waited),
+                     .waited_for = WaitedFor(what, spent)});
+  }
+  return lines;
+}
+
+std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
+  const GpuChip::Use use = what.timer.chip().use();
+  const double all = std::max(cycles.value(), 1.0), of_sms = all * static_cast<double>(what.costs.sms);
+  std::vector<UnitUse> units = {{"tensor cores", CyclesOf(use.tensor).value() / of_sms},
+                                {"issue slots", CyclesOf(use.issue).value() / of_sms},
+                                {"shared memory port", CyclesOf(use.port).value() / of_sms},
+                                {"copy engine", CyclesOf(use.engine).value() / of_sms},
+                                {"L2", CyclesOf(use.l2).value() / all},
+                                {"DRAM", CyclesOf(use.dram).value() / all}};
+  for (const auto& [unit, busy] :
+       {std::pair{"tensor memory reads", use.tensor_loads}, {"tensor memory writes", use.tensor_stores}}) {
+    if (busy.value > 0) units.push_back({unit, CyclesOf(busy).value() / of_sms});
+  }
+  return units;
+}
+
+std::vector<OperandTraffic> TrafficOf(const ToTell& what) {
+  std::vector<OperandTraffic> traffic;
+  const std::vector<OperandInfo>& operands = what.kernel.program().operand_infos;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const GpuChip::Traffic bytes = what.timer.chip().traffic(static_cast<std::int64_t>(i));
+    if (bytes.read == 0 && bytes.written == 0) continue;
+    traffic.push_back({.operand = operands[i].name,
+                       .read = Bytes(static_cast<double>(bytes.read)),
+                       .written = Bytes(static_cast<double>(bytes.written)),
+                       .missed = Bytes(static_cast<double>(bytes.missed))});
+  }
+  return traffic;
+}
+
+// Of products by the rate at which the maker says that they go, of memory by its own peak.
+std::vector<Bound> RooflineOf(const ToTell& what) {
+  const GpuChip& chip = what.timer.chip();
+  const auto sms = static_cast<double>(what.costs.sms);
+  double product_flops = 0, written = 0;
+  for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
+    product_flops += static_cast<double>(what.timer.spent()[i].runs) * what.timer.plans()[i].tensor.flops16;
+  }
+  for (std::size_t i = 0; i < what.kernel.program().operand_infos.size(); ++i)
+    written += static_cast<double>(chip.traffic(static_cast<std::int64_t>(i)).written);
+  std::vector<Bound> bounds;
+  const auto add = [&](std::string limit, Cycles cycles) {
+    if (cycles.value() > 0) bounds.push_back({std::move(limit), cycles / what.costs.clock});
+  };
+  if (const auto rate = what.machine.Find(Key<machines::FlopsPerCycle>("tensor.bf16")))
+    add("matrix products", Cycles(product_flops / rate->value() / sms));
+  add("shared memory port", CyclesOf(chip.use().port) / sms);
+  add("issue slots", CyclesOf(chip.use().issue) / sms);
+  add("tensor memory reads", CyclesOf(chip.use().tensor_loads) / sms);
+  add("tensor memory writes", CyclesOf(chip.use().tensor_stores) / sms);
+  add("bytes asked of L2", CyclesOf(chip.use().l2));
+  if (const auto peak = what.machine.Find(Key<machines::BytesPerSecond>("dram.peak"))) {
+    const Bytes least(static_cast<double>(chip.touched_bytes()) + written);
+    add("bytes of DRAM, each once", least / (*peak / what.costs.clock));
+  }
+  std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.time > b.time; });
+  return bounds;
+}
+
+Placement PlacementOf(const ToTell& what) {
+  const Program& program = what.kernel.program();
+  std::int64_t blocks = 1, cluster = 1;
+  const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
+  const std::size_t block_dims = program.grid.size() - (has_threads ? 1 : 0);
+  const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
+  for (std::size_t d = 0; d < block_dims; ++d) blocks *= program.grid[d].size;
+  for (std::size_t d = block_dims - cluster_dims; d < block_dims; ++d) cluster *= program.grid[d].size;
+  const BlockPlaces& places = what.timer.places();
+  return {.blocks = blocks,
+          .units = places.used() * cluster,
+          .at_once = places.at_once(),
+          .limit = places.waited() ? what.limit : "the grid"};
+}
+
+std::vector<std::string> LeftOut(const ToTell& what) {
+  bool products = false, shared = false, tensor_memory = false, moves = false, prefetches = false, prints = false,
+       arithmetic = false, atomics = false;
+  for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
+    const GpuPlan& plan = what.timer.plans()[i];
+    if (what.timer.spent()[i].runs == 0) continue;
+    products |= plan.work == GpuWork::kProduct;
+    shared |= plan.work == GpuWork::kAccess && plan.space == Space::kSmem;
+    tensor_memory |= plan.work == GpuWork::kAccess && plan.space == Space::kTmem;
+    moves |= plan.moves;
+    prefetches |= plan.instr->row->access == RefAccess::kPrefetch;
+    prints |= plan.instr->row->effect == Effect::kPrints;
+    atomics |= plan.atomic;
+    arithmetic |= plan.work == GpuWork::kRegisters;
+  }
+  std::vector<std::string> left;
+  if (products) left.emplace_back("how the clock falls while the tensor cores are busy");
+  if (shared) left.emplace_back("bank conflicts of loads and stores of shared memory");
+  if (tensor_memory) left.emplace_back("the latency of tensor memory, which nobody published");
+  if (moves) left.emplace_back("values that move between registers and lanes: broadcasts, slices, changes of layout");
+  if (arithmetic) left.emplace_back("registers that spill, and instructions that a compiler joins or reorders");
+  if (atomics) left.emplace_back("atomics on one address, which take place one after another");
+  if (prefetches) left.emplace_back("what prefetches bring into L2, and what they take");
+  if (prints) left.emplace_back("prints and checks");
+  left.emplace_back("the two partitions of L2");
+  return left;
+}
+
+// docs/time.md, "Kernel text on Hopper" and "Kernel text on Blackwell".
+struct Missed {
+  double share = 0;
+  const char* why;
+};
+Missed MissedBy(machines::Family family, bool products) {
+  if (!products) return {.share = 0, .why = "no published times of such kernels were compared"};
+  if (family == machines::Family::kHopper)
+    return {.share = 0.16, .why = "the largest miss of published times of whole matrix products"};
+  return {.share = 0.75,
+          .why =
+              "the largest miss of the steps of JAX's Blackwell tutorial, whose clock nobody published; with "
+              "clock.short=1.304GHz it is 43 %"};
+}
+
+}  // namespace
+
+Timing Told(const ToTell& what) {
+  Timing timing;
+  timing.machine = what.machine.name();
+  timing.clock = what.costs.clock;
+  timing.cycles = CyclesOf(what.timer.clock().end());
+  timing.launch = what.costs.launch / what.costs.clock;
+  timing.time = timing.launch + timing.cycles / what.costs.clock;
+  const bool products = std::any_of(what.timer.plans().begin(), what.timer.plans().end(),
+                                    [](const GpuPlan& plan) { return plan.work == GpuWork::kProduct; });
+  const Missed missed = MissedBy(what.machine.family(), products);
+  timing.uncertainty = missed.share;
+  timing.uncertainty_why = missed.why;
+  timing.flops = what.timer.flops();
+  timing.memory = Bytes(static_cast<double>(what.timer.chip().use().dram_bytes));
+  timing.roofline = RooflineOf(what);
+  timing.units = UnitsOf(what, timing.cycles);
+  timing.lines = LinesOf(what);
+  timing.traffic = TrafficOf(what);
+  timing.placement = PlacementOf(what);
+  timing.left_out = LeftOut(what);
+  return timing;
+}
+
+}  // namespace palladion::time

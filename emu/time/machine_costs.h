@@ -1,0 +1,26 @@
+// The costs of a chip, from its description (emu/machines).
+#ifndef PALLADION_EMU_TIME_MACHINE_COSTS_H_
+#define PALLADION_EMU_TIME_MACHINE_COSTS_H_
+
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "emu/machines/description.h"
+#include "emu/time/blackwell_costs.h"
+#include "emu/time/hopper_costs.h"
+
+namespace palladion::time {
+
+// InvalidArgument: it is no Hopper. NotFound: it lacks a number, which the error names.
+absl::StatusOr<HopperCosts> HopperCostsOf(const machines::Machine& machine);
+// InvalidArgument: it is no Blackwell. NotFound: as above; a number that one form of tcgen05.mma lacks is that form's.
+absl::StatusOr<BlackwellCosts> BlackwellCostsOf(const machines::Machine& machine);
+
+// Of whichever family. InvalidArgument: it is no GPU.
+using ChipCosts = std::variant<HopperCosts, BlackwellCosts>;
+absl::StatusOr<ChipCosts> CostsOf(const machines::Machine& machine);
+const GpuCosts& Common(const ChipCosts& costs);
+
+}  // namespace palladion::time
+
+#endif  // PALLADION_EMU_TIME_MACHINE_COSTS_H_

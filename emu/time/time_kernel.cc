@@ -1,0 +1,51 @@
+#include "emu/time/time_kernel.h"
+
+#include "emu/agents/prepared_kernel.h"
+#include "emu/checks/contracts.h"
+#include "emu/time/gpu_timing.h"
+#include "emu/time/tpu_timing.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion::time {
+
+absl::StatusOr<machines::Machine> MachineOf(const PreparedKernel& kernel, absl::Span<const std::string> changes) {
+  const std::string target = kernel.target();
+  const std::size_t slash = target.find('/');
+  if (slash == std::string::npos)
+    return absl::InvalidArgumentError(
+        Cat("kernel @", kernel.name(), ": its target is ", target, ", which is no chip; say which one: h100, v5e"));
+  PALLADION_ASSIGN_OR_RETURN(const machines::Machine* found, machines::FindMachine(target.substr(slash + 1)));
+  machines::Machine machine = *found;
+  PALLADION_RETURN_IF_ERROR(machine.Set(changes));
+  return machine;
+}
+
+namespace {
+
+// What its compiler refuses has no time.
+absl::Status CheckCompiles(const PreparedKernel& kernel) {
+  for (const Finding& finding : checks::StaticFindings(kernel.state())) {
+    if (finding.severity != Severity::kDefect) continue;
+    return absl::InvalidArgumentError(Cat("kernel @", kernel.name(), " cannot be compiled for ", kernel.target(), ": ",
+                                          PlaceText(kernel.state().module(), finding.loc, finding.text_line), ": ",
+                                          finding.message, finding.fix.empty() ? "" : "; ", finding.fix));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Timed> TimeKernel(const TimedCall& call) {
+  PALLADION_RETURN_IF_ERROR(CheckCompiles(call.kernel));
+  switch (call.machine.family()) {
+    case machines::Family::kHopper:
+    case machines::Family::kBlackwell:
+      return TimeOnGpu(call);
+    case machines::Family::kTpu:
+      return TimeOnTpu(call);
+  }
+  return absl::InternalError(Cat(call.machine.name(), " is of a family without a model of time"));
+}
+
+}  // namespace palladion::time

@@ -1,0 +1,32 @@
+#include "emu/time/timeline_page.h"
+
+#include <string_view>
+
+#include "emu/reports/json.h"
+#include "emu/time/page/timeline_arrows_js.h"
+#include "emu/time/page/timeline_draw_js.h"
+#include "emu/time/page/timeline_model_js.h"
+#include "emu/time/page/timeline_page_html.h"
+#include "emu/time/page/timeline_page_js.h"
+#include "emu/time/page/timeline_panels_js.h"
+#include "emu/time/timeline_data.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::time {
+namespace {
+
+void PutIn(std::string_view place, std::string_view text, std::string* page) {
+  page->replace(page->find(place), place.size(), text);
+}
+
+}  // namespace
+
+std::string TimelinePage(const TimelineShown& shown) {
+  std::string page(kTimelinePageHtml);
+  PutIn("{{SCRIPT}}", Cat(kTimelineModelJs, kTimelineDrawJs, kTimelineArrowsJs, kTimelinePanelsJs, kTimelinePageJs),
+        &page);
+  PutIn("{{DATA}}", reports::ForScript(TimelineData(shown)), &page);
+  return page;
+}
+
+}  // namespace palladion::time

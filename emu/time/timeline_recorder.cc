@@ -1,0 +1,155 @@
+#include "emu/time/timeline_recorder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+
+#include "semantics/base/cat.h"
+
+namespace palladion::time {
+
+std::int32_t TimelineRecorder::LaneOfAgent(std::int32_t agent, const std::string& group, const std::string& name) {
+  const auto [at, added] = lane_of_agent_.try_emplace(agent, static_cast<std::int32_t>(timeline_.lanes.size()));
+  if (added) timeline_.lanes.push_back({.group = group, .name = name, .kind = LaneKind::kThread});
+  return at->second;
+}
+
+std::int32_t TimelineRecorder::Add(Span span, std::int32_t instruction) {
+  constexpr std::size_t kRecent = 16;
+  if (timeline_.spans.size() >= options_.spans) {
+    ++timeline_.dropped;
+    return kNoSpan;
+  }
+  const auto number = static_cast<std::int32_t>(timeline_.spans.size());
+  timeline_.spans.push_back(std::move(span));
+  last_of_lane_[timeline_.spans.back().lane] = number;
+  std::deque<std::int32_t>& recent = recent_[instruction];
+  recent.push_back(number);
+  if (recent.size() > kRecent) recent.pop_front();
+  return number;
+}
+
+// What one instruction does at a time without a gap is one span.
+void TimelineRecorder::Worked(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line) {
+  if (end <= begin) return;
+  if (const auto last = last_of_lane_.find(lane); last != last_of_lane_.end()) {
+    Span& before = timeline_.spans[static_cast<std::size_t>(last->second)];
+    if (before.kind == SpanKind::kWork && before.text_line == line.text_line && before.what == line.op &&
+        before.end == CyclesOf(begin)) {
+      before.end = CyclesOf(end);
+      return;
+    }
+  }
+  Add({.lane = lane,
+       .begin = CyclesOf(begin),
+       .end = CyclesOf(end),
+       .kind = SpanKind::kWork,
+       .loc = line.loc,
+       .text_line = line.text_line,
+       .what = line.op},
+      line.instruction);
+}
+
+std::int32_t TimelineRecorder::EndedBy(std::int32_t instruction, machines::Cycles at) const {
+  const auto found = recent_.find(instruction);
+  if (instruction < 0 || found == recent_.end()) return kNoSpan;
+  std::int32_t nearest = kNoSpan;
+  double least = 0;
+  for (const std::int32_t number : found->second) {
+    const Span& span = timeline_.spans[static_cast<std::size_t>(number)];
+    const double distance = std::min(std::abs((span.end - at).value()), std::abs((span.begin - at).value()));
+    if (nearest != kNoSpan && distance > least) continue;
+    nearest = number;
+    least = distance;
+  }
+  return nearest;
+}
+
+void TimelineRecorder::Waited(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line,
+                              std::int32_t ended_by) {
+  if (end <= begin) return;
+  Add({.lane = lane,
+       .begin = CyclesOf(begin),
+       .end = CyclesOf(end),
+       .kind = SpanKind::kWait,
+       .loc = line.loc,
+       .text_line = line.text_line,
+       .what = line.op,
+       .ended_by = EndedBy(ended_by, CyclesOf(end))},
+      line.instruction);
+}
+
+void TimelineRecorder::RanBeside(const Beside& beside, Ticks begin, Ticks end, const TimelineLine& line) {
+  std::vector<Free>& lanes = beside_[beside.name];
+  auto lane = std::find_if(lanes.begin(), lanes.end(), [&](const Free& one) { return one.from <= begin; });
+  if (lane == lanes.end()) {
+    const std::string number = lanes.empty() ? "" : Cat(" ", lanes.size() + 1);
+    lane = lanes.insert(lanes.end(), {.lane = static_cast<std::int32_t>(timeline_.lanes.size()), .from = {}});
+    timeline_.lanes.push_back({.group = "engines", .name = beside.name + number, .kind = LaneKind::kEngine});
+  }
+  lane->from = end;
+  const auto issuer = last_of_lane_.find(beside.issuer);
+  Add({.lane = lane->lane,
+       .begin = CyclesOf(begin),
+       .end = CyclesOf(end),
+       .kind = beside.kind,
+       .loc = line.loc,
+       .text_line = line.text_line,
+       .what = beside.what,
+       .slot = beside.slot,
+       .ended_by = issuer == last_of_lane_.end() ? kNoSpan : issuer->second},
+      line.instruction);
+}
+
+std::int32_t TimelineRecorder::SlotOf(std::int32_t buffer, std::int64_t place) {
+  std::map<std::int64_t, std::int32_t>& slots = slots_[buffer];
+  return slots.try_emplace(place, static_cast<std::int32_t>(slots.size())).first->second;
+}
+
+// Where there are too many intervals, pairs of them become one.
+void TimelineRecorder::Used(std::size_t strip, const std::string& name, Ticks now, Ticks busy, std::int64_t units) {
+  constexpr Ticks kShortest{16 * 1024};
+  if (strips_.size() <= strip) strips_.resize(strip + 1, {.interval = kShortest});
+  Sampled& sampled = strips_[strip];
+  sampled.name = name;
+  if (now < sampled.until + sampled.interval) return;
+  const std::int64_t intervals = (now - sampled.until).value / sampled.interval.value;
+  const double all = static_cast<double>(intervals * sampled.interval.value) * static_cast<double>(units);
+  const double share = std::clamp(static_cast<double>((busy - sampled.busy_then).value) / all, 0.0, 1.0);
+  sampled.share.insert(sampled.share.end(), static_cast<std::size_t>(intervals), share);
+  sampled.until = {sampled.until.value + intervals * sampled.interval.value};
+  sampled.busy_then = busy;
+  while (sampled.share.size() > options_.intervals && sampled.share.size() % 2 == 0) {
+    for (std::size_t i = 0; i < sampled.share.size() / 2; ++i)
+      sampled.share[i] = (sampled.share[2 * i] + sampled.share[2 * i + 1]) / 2;
+    sampled.share.resize(sampled.share.size() / 2);
+    sampled.interval = {2 * sampled.interval.value};
+  }
+}
+
+Timeline TimelineRecorder::Take(const std::string& of, Ticks length) {
+  timeline_.of = of;
+  timeline_.length = CyclesOf(length);
+  for (Sampled& sampled : strips_) timeline_.strips.push_back({.name = sampled.name, .share = sampled.share});
+  // Spans of several lanes are told when they are known, which is not the order in which they begin.
+  std::vector<std::int32_t> order(timeline_.spans.size());
+  std::iota(order.begin(), order.end(), 0);
+  const std::vector<Span>& spans = timeline_.spans;
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    return spans[static_cast<std::size_t>(a)].begin < spans[static_cast<std::size_t>(b)].begin;
+  });
+  std::vector<std::int32_t> now_at(order.size());
+  std::vector<Span> sorted;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    now_at[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
+    sorted.push_back(spans[static_cast<std::size_t>(order[i])]);
+  }
+  for (Span& span : sorted) {
+    if (span.ended_by != kNoSpan) span.ended_by = now_at[static_cast<std::size_t>(span.ended_by)];
+  }
+  timeline_.spans = std::move(sorted);
+  return std::move(timeline_);
+}
+
+}  // namespace palladion::time

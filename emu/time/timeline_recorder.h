@@ -1,0 +1,87 @@
+// Makes a Timeline while a run in virtual time goes on: whoever gives operations their time says what each took on
+// whose lane. Only what is of the chosen SM or core is kept. Limits: the first so many spans; which operation ended a
+// wait is found by its instruction and when it was over, so of several that ended at once the last one counts.
+#ifndef PALLADION_EMU_TIME_TIMELINE_RECORDER_H_
+#define PALLADION_EMU_TIME_TIMELINE_RECORDER_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emu/time/timeline.h"
+#include "scheduler/virtual_clock.h"
+
+namespace palladion::time {
+
+// An instruction of the kernel's text, as spans show it.
+struct TimelineLine {
+  std::int32_t instruction = -1;  // by which waits find who ended them
+  LocId loc;
+  int text_line = 0;
+  std::string op;
+};
+
+class TimelineRecorder {
+ public:
+  using Ticks = scheduler::Ticks;
+
+  TimelineRecorder(const TimelineOptions& options, double ticks_of_cycle)
+      : options_(options), ticks_of_cycle_(ticks_of_cycle) {}
+
+  bool Shows(std::int64_t unit) const { return unit == options_.unit; }
+
+  // The lane of an agent, made when it is first asked for.
+  std::int32_t LaneOfAgent(std::int32_t agent, const std::string& group, const std::string& name);
+  void Worked(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line);
+  // `ended_by`: the instruction that did, -1 where it is not known.
+  void Waited(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, std::int32_t ended_by);
+  // Beside its issuer, on the first lane of that name that is free then.
+  struct Beside {
+    std::string name;  // "copies in"
+    SpanKind kind = SpanKind::kCopyIn;
+    std::string what;
+    std::int32_t slot = -1;
+    std::int32_t issuer = -1;  // its lane
+  };
+  void RanBeside(const Beside& beside, Ticks begin, Ticks end, const TimelineLine& line);
+  // Of a ring in shared memory: numbers in the order in which its places are first used.
+  std::int32_t SlotOf(std::int32_t buffer, std::int64_t place);
+
+  // How long something of the whole chip has been busy until now, of `units` of a kind.
+  void Used(std::size_t strip, const std::string& name, Ticks now, Ticks busy, std::int64_t units);
+
+  Timeline Take(const std::string& of, Ticks length);
+
+ private:
+  struct Free {
+    std::int32_t lane = 0;
+    Ticks from;
+  };
+  struct Sampled {
+    std::string name;
+    Ticks interval{1}, until, busy_then;
+    std::vector<double> share;
+  };
+  machines::Cycles CyclesOf(Ticks ticks) const {
+    return machines::Cycles(static_cast<double>(ticks.value) / ticks_of_cycle_);
+  }
+  std::int32_t Add(Span span, std::int32_t instruction);  // its number; kNoSpan: dropped
+  std::int32_t EndedBy(std::int32_t instruction, machines::Cycles at) const;
+
+  const TimelineOptions options_;
+  const double ticks_of_cycle_;
+  Timeline timeline_;
+  std::map<std::int32_t, std::int32_t> lane_of_agent_;
+  std::map<std::string, std::vector<Free>> beside_;
+  std::map<std::int32_t, std::deque<std::int32_t>> recent_;  // spans, by instruction
+  std::map<std::int32_t, std::int32_t> last_of_lane_;        // a lane's last span
+  std::map<std::int32_t, std::map<std::int64_t, std::int32_t>> slots_;
+  std::vector<Sampled> strips_;
+};
+
+}  // namespace palladion::time
+
+#endif  // PALLADION_EMU_TIME_TIMELINE_RECORDER_H_

@@ -1,0 +1,75 @@
+// What is told about how long a kernel takes on a chip: the time, with how far it may be off; what of the chip was
+// busy; where the time went, by source line; what memory moved. Filled by the models of each family (time_kernel.h),
+// written out by timing_text.h. Limits: each model says for itself what it leaves out (`left_out`).
+#ifndef PALLADION_EMU_TIME_TIMING_H_
+#define PALLADION_EMU_TIME_TIMING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emu/machines/amount.h"
+#include "semantics/base/ids.h"
+
+namespace palladion::time {
+
+// A unit of the chip, all of its kind together: "tensor cores", "shared memory port", "DRAM".
+struct UnitUse {
+  std::string unit;
+  double busy = 0;  // share of the time, 0 to 1, averaged over all of the kind
+};
+
+// An instruction of the kernel's text, over all agents that ran it.
+struct LineTime {
+  LocId loc;
+  int text_line = 0;
+  std::string op;
+  std::int64_t runs = 0;
+  machines::Cycles busy;    // of the agent: it could not do anything else
+  machines::Cycles waited;  // until it could begin, or for its operands
+  std::string waited_for;   // "a copy that line 12 starts"; "" where it never waited
+};
+
+// Of an operand of the kernel.
+struct OperandTraffic {
+  std::string operand;
+  machines::Bytes read, written;          // asked of L2, or of main memory where the chip has no L2
+  std::optional<machines::Bytes> missed;  // of these, what L2 did not have; nothing where the chip has no L2
+};
+
+// How blocks were placed. Of a TPU: programs of the grid, cores.
+struct Placement {
+  std::int64_t blocks = 0, units = 0;  // units: SMs or cores that had any
+  std::int64_t at_once = 0;            // blocks that one unit held at most
+  std::string limit;                   // what made it no more: "shared memory", "the grid", "one program at a time"
+};
+
+// The smallest time that a limit of the chip allows, whatever else happens.
+struct Bound {
+  std::string limit;  // "bf16 matrix products", "bytes of DRAM"
+  machines::Nanoseconds time;
+};
+
+struct Timing {
+  std::string machine;
+  machines::Hertz clock;
+  machines::Cycles cycles;     // from the first block's start to the last one's end
+  machines::Nanoseconds time;  // the same, and the launch
+  machines::Nanoseconds launch;
+  double uncertainty = 0;       // share of `time` by which published figures were missed, docs/time.md; 0: not known
+  std::string uncertainty_why;  // which figures these were; or that there are none for such kernels
+
+  double flops = 0;             // of matrix products and arithmetic; a multiplication and an addition are two
+  machines::Bytes memory;       // through main memory
+  std::vector<Bound> roofline;  // each limit that the kernel touches, the largest time first
+  std::vector<UnitUse> units;   // in the machine's order
+  std::vector<LineTime> lines;  // in the text's order, those that took or waited any time
+  std::vector<OperandTraffic> traffic;
+  Placement placement;
+  std::vector<std::string> left_out;  // what this kernel does that the model counts as free, or not exactly
+};
+
+}  // namespace palladion::time
+
+#endif  // PALLADION_EMU_TIME_TIMING_H_

@@ -1,0 +1,87 @@
+#include "emu/time/tpu_chip.h"
+
+#include <algorithm>
+
+namespace palladion::time {
+
+using machines::Bytes;
+using machines::Count;
+using machines::Cycles;
+using scheduler::Ticks;
+
+void TpuCore::Compute(const TpuWork& work, const TpuChain& chain) {
+  now_ = now_ + TicksOf(TimeOf(costs_, work, chain));
+  use_.work += work;
+}
+
+Ticks TpuCore::Copy(Ticks at, Bytes bytes) {
+  const Ticks issued = at + TicksOf(Count(1) / costs_.dma_issue);
+  const Ticks time = TicksOf(HbmTime(costs_, bytes, cores_));
+  use_.memory = use_.memory + time;
+  use_.bytes += bytes;
+  return memory_.Serve(issued, time) + TicksOf(costs_.dma_startup);
+}
+
+// With one buffer a block comes when the one before it is done with; with more, so many programs earlier.
+Ticks TpuPipeline::FetchStart(std::int64_t buffers) const {
+  if (buffers <= 1) return ended_;
+  const auto ahead = static_cast<std::size_t>(buffers - 2);
+  return ahead < began_.size() ? began_[ahead] : start_;
+}
+
+std::optional<TpuPipeline::Waited> TpuPipeline::WaitFor(std::optional<Waited> last, Ticks until) {
+  if (until <= core_.now()) return std::nullopt;
+  last->time = until - core_.now();
+  core_.WaitUntil(until);
+  return last;
+}
+
+std::optional<TpuPipeline::Waited> TpuPipeline::Begin(bool overhead) {
+  if (began_.empty()) start_ = ended_ = core_.now();
+  std::optional<Waited> last;
+  Ticks until;
+  const auto needs = [&](const Block& block, Ticks time, bool goes_back) {
+    if (time <= until) return;
+    until = time;
+    last = Waited{.operand = block.operand, .goes_back = goes_back};
+  };
+  for (const Block& block : fetches_) needs(block, core_.Copy(FetchStart(block.buffers), block.bytes), false);
+  for (const Block& block : flushes_) {
+    std::deque<Ticks>& back = back_[block.operand];
+    back.push_front(core_.Copy(ended_, block.bytes));
+    const auto room = static_cast<std::size_t>(std::max<std::int64_t>(1, block.buffers) - 1);
+    if (room < back.size()) needs(block, back[room], true);
+    back.resize(std::min(back.size(), room + 1));
+  }
+  fetches_.clear();
+  flushes_.clear();
+  const std::optional<Waited> waited = WaitFor(last, until);
+  if (overhead) core_.StepOfGrid();
+  constexpr std::size_t kRemembered = 64;  // more buffers than that, no kernel has
+  began_.push_front(core_.now());
+  if (began_.size() > kRemembered) {
+    began_.pop_back();
+    core_.Forget(began_.back());
+  }
+  return waited;
+}
+
+std::optional<TpuPipeline::Waited> TpuPipeline::Finish() {
+  std::optional<Waited> last;
+  Ticks until;
+  for (const auto& [operand, back] : back_) {
+    if (back.empty() || back.front() <= until) continue;
+    until = back.front();
+    last = Waited{.operand = operand, .goes_back = true};
+  }
+  for (const Block& block : flushes_) {
+    const Ticks back = core_.Copy(ended_, block.bytes);
+    if (back <= until) continue;
+    until = back;
+    last = Waited{.operand = block.operand, .goes_back = true};
+  }
+  flushes_.clear();
+  return WaitFor(last, until);
+}
+
+}  // namespace palladion::time

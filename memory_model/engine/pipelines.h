@@ -1,0 +1,64 @@
+// What follows what in a tensor core without a wait: a product those of its shape and kind into its accumulator, and
+// all copies to tensor memory, as far as its issuer knows of their issue. Based on: PTX, "pipelined instructions" of
+// tcgen05. Plain data: a copy is a snapshot. What it does not know: which operations are under way (AsyncEngine), and
+// the pairs of PTX that Pallas does not issue (shift).
+#ifndef PALLADION_MEMORY_MODEL_ENGINE_PIPELINES_H_
+#define PALLADION_MEMORY_MODEL_ENGINE_PIPELINES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "memory_model/order/clock.h"
+#include "memory_model/order/places.h"
+#include "semantics/port/async.h"
+
+namespace palladion::memory_model {
+
+class Pipelines {
+ public:
+  // An operation that starts.
+  struct Issue {
+    AgentId operation;
+    Epoch issued;   // its issuer, then
+    AgentId owner;  // the thread that the issuer is, or is a warp of
+    Place place;    // the issuer's
+  };
+
+  // What the operation follows; `fork`, what it knows, learns of their completion.
+  std::vector<AgentId> Follow(const AsyncRequest& request, const Place& place, ClockBundle* fork) const;
+  // From here on others may follow it. `told`: what its completion tells.
+  void Add(const AsyncRequest& request, const Issue& issue, ClockBundle told);
+
+  // Without operations of owners for which gone(owner) holds, and those for which forgotten(who) does: nobody asks
+  // about either again.
+  template <class Gone, class Forgotten>
+  void Forget(const Gone& gone, const Forgotten& forgotten) {
+    for (auto& [block, earlier] : of_block_) {
+      std::erase_if(earlier, [&](const Earlier& one) { return gone(one.owner) || forgotten(one.operation); });
+      for (Earlier& one : earlier) one.told.Forget(forgotten);
+    }
+    std::erase_if(of_block_, [](const auto& block) { return block.second.empty(); });
+  }
+
+ private:
+  // Which accumulator, in what shape; empty: a copy.
+  using Target = std::vector<std::int64_t>;
+  struct Earlier {
+    AgentId operation;
+    Epoch issued;
+    AgentId owner;
+    Target target;
+    std::string kind;
+    ClockBundle told;
+  };
+
+  static Target TargetOf(const AsyncRequest& request);
+
+  std::map<Place, std::vector<Earlier>> of_block_;
+};
+
+}  // namespace palladion::memory_model
+
+#endif  // PALLADION_MEMORY_MODEL_ENGINE_PIPELINES_H_

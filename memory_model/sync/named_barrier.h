@@ -1,0 +1,57 @@
+// A barrier that a block has without asking for it, by number: lanes arrive until as many are there as each of them
+// says, and who waits waits for the phase to which it arrived. Then it is as new, for any other number of lanes.
+// Based on bar.sync and bar.arrive of PTX. Not here: that its numbers and counts are ones that hardware has
+// (semantics/ops/gpu/gpu_named_barrier.cc).
+#ifndef PALLADION_MEMORY_MODEL_SYNC_NAMED_BARRIER_H_
+#define PALLADION_MEMORY_MODEL_SYNC_NAMED_BARRIER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory_model/order/agents.h"
+#include "memory_model/sync/wait_record.h"
+#include "semantics/base/finding.h"
+
+namespace palladion::memory_model {
+
+class NamedBarrier {
+ public:
+  explicit NamedBarrier(std::string name) : name_(std::move(name)) {}
+
+  struct Arrival {
+    AgentId by;
+    std::int64_t lanes = 0;  // its own
+    std::int64_t of = 0;     // that it says are needed
+    bool waits = false;
+    CodeSite site;
+  };
+  // A finding where it is not as the others of the phase.
+  std::optional<Finding> Arrive(const Arrival& arrival, AgentTable* agents);
+
+  bool CanWait(AgentId agent) const;  // of one that has arrived to wait: is that phase over?
+  void Wait(AgentId agent, AgentTable* agents);
+  WaitRecord Waiting(AgentId agent, const CodeSite& site) const;
+
+  std::optional<Finding> End() const;  // of its block: a finding where a phase is not over
+
+ private:
+  struct Waiter {
+    AgentId who;
+    bool over = false;  // its phase; then `told`
+    ClockBundle told;
+  };
+  void Complete();
+
+  std::string name_;              // "named barrier 3 of block (0)"
+  std::vector<Arrival> arrived_;  // in the phase under way
+  std::string first_;             // the name of the first of these, who may be gone by now
+  std::int64_t lanes_ = 0;        // of these
+  ClockBundle gathering_;
+  std::vector<Waiter> waiters_;  // until they have waited
+};
+
+}  // namespace palladion::memory_model
+
+#endif  // PALLADION_MEMORY_MODEL_SYNC_NAMED_BARRIER_H_

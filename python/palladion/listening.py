@@ -1,0 +1,23 @@
+"""Signals while kernels run: who wants to know of them, for as long as a `with` lasts."""
+
+from palladion import _library
+
+
+class Listening:
+    """While it is entered, SIGINT and SIGTERM end kernels early and then reach whoever listened before."""
+
+    def __init__(self):
+        self._library = _library.load()
+
+    def __enter__(self):
+        self._library.palladion_interrupts_listen()
+        self._before = self._library.palladion_interrupts_heard()
+        return self
+
+    def __exit__(self, *_):
+        self._library.palladion_interrupts_ignore()
+
+    @property
+    def interrupted(self) -> bool:
+        """A signal came since it was entered."""
+        return self._library.palladion_interrupts_heard() != self._before

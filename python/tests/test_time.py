@@ -1,0 +1,87 @@
+"""`palladion.time` and `emulate(..., time=True)`: how long kernels take on a chip, in Python."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import palladion
+import pytest
+from jax.experimental import pallas as pl
+from palladion import _library, machines
+
+SIZE = 512
+
+
+def _double(x_ref, o_ref):
+    o_ref[...] = x_ref[...] * 2
+
+
+def double(x):
+    block = pl.BlockSpec((128, 256), lambda i, j: (i, j))
+    return pl.pallas_call(_double, grid=(x.shape[0] // 128, x.shape[1] // 256), in_specs=[block], out_specs=block,
+                          out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+def ones(rows=SIZE):
+    return jnp.ones((rows, SIZE), jnp.float32)
+
+
+def test_each_kernel_has_its_time_and_the_results_are_there():
+    report = palladion.time(lambda x: double(double(x)), ones(), target="v5e")
+    assert len(report.kernels) == 2
+    np.testing.assert_array_equal(report.results, np.full((SIZE, SIZE), 4, np.float32))
+    (first, second) = report.kernels
+    assert first.seconds == second.seconds > 0
+    assert report.seconds == pytest.approx(2 * first.seconds)
+    assert first.machine == "v5e" and 0 < first.uncertainty
+    assert str(report).startswith(f"{first.kernel} on v5e at ")
+
+
+def test_a_copy_is_near_what_its_bytes_take():
+    (kernel,) = palladion.time(double, ones(8192), target="v5e").kernels
+    assert kernel.data["memory_bytes"] == 2 * 8192 * SIZE * 4
+    least = max(kernel.roofline.values())
+    assert least <= kernel.seconds <= 2 * least
+
+
+def test_what_if_memory_were_faster():
+    twice = 2 * machines.show("v5e").numbers["dram.peak"].base_value
+    slow = palladion.time(double, ones(8192), target="v5e").seconds
+    assert palladion.time(double, ones(8192), target="v5e", changes={"dram.peak": f"{twice:.0f} B/s"}).seconds < slow
+
+
+def test_lines_are_the_users():
+    (kernel,) = palladion.time(double, ones(), target="v5e").kernels
+    assert any(file == __file__ and function == "_double" for line in kernel.lines for file, _, function in line.frames)
+
+
+def test_no_chip_is_an_error_that_says_what_to_give():
+    with pytest.raises(_library.PalladionError, match="no chip"):
+        palladion.time(double, ones(), target="generic")
+
+
+def test_a_number_that_is_not_there_is_an_error():
+    with pytest.raises(_library.PalladionError, match="no.such"):
+        palladion.time(double, ones(), target="v5e", changes={"no.such": 1})
+
+
+def test_emulate_tells_times_beside_reports():
+    with palladion.emulate("v5e", time=True) as session:
+        jax.block_until_ready(double(ones()))
+    (call,) = session.report.calls
+    assert call.time.seconds == palladion.time(double, ones(), target="v5e").kernels[0].seconds
+    assert call.time_refused == ""
+    assert " on v5e at " in str(session.report)
+
+
+def test_emulate_says_why_a_kernel_has_no_time():
+    with palladion.emulate("generic", time=True) as session:
+        jax.block_until_ready(double(ones()))
+    (call,) = session.report.calls
+    assert call.time is None and "no chip" in call.time_refused
+    assert call.time_refused in str(session.report)
+
+
+def test_without_it_nothing_is_timed():
+    with palladion.emulate("v5e") as session:
+        jax.block_until_ready(double(ones()))
+    assert session.report.calls[0].time is None and session.report.calls[0].time_refused == ""

@@ -1,0 +1,134 @@
+// Who waits on an object that somebody says has changed.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "scheduler/policies/policies.h"
+#include "scheduler/run_loop.h"
+#include "scheduler/scenario_test_util.h"
+
+namespace palladion::scheduler::test {
+namespace {
+
+// Agent 0 waits on an object, and agent 1 does operations that might touch anything and tell what they have changed.
+class Telling final : public Scenario {
+ public:
+  static constexpr std::int64_t kObject = 7;
+  class Counted final : public Condition {
+   public:
+    bool Ready() const override { return ++asked, true_now; }
+    std::string Describe() const override { return "to be told"; }
+    bool MaySignal(AgentOrdinal) const override { return true; }
+    bool true_now = false;
+    mutable int asked = 0;
+  };
+  explicit Telling(std::vector<std::int64_t> told) {  // kUnknown: anything
+    Add([this](AgentContext& me) {
+      me.Go({.footprint = Footprint::Writes(kObject), .waits_for = &condition, .waits_on = kObject});
+    });
+    Add([this, told](AgentContext& me) {
+      for (const std::int64_t object : told) {
+        me.Go({.footprint = Footprint::Everything()});
+        object == Operation::kUnknown ? changed.AddAnything() : changed.Add(object);
+        condition.true_now |= object == Operation::kUnknown || object == kObject;
+      }
+    });
+  }
+  ~Telling() override { StopAgents(); }
+  Changes* changes() override { return tells ? &changed : nullptr; }
+
+  Changes changed;
+  Counted condition;
+  bool tells = true;
+};
+
+TEST(RunLoop, WhoWaitsOnAnObjectIsAskedWhenThatHasChanged) {
+  const auto asked = [](std::vector<std::int64_t> told, Outcome outcome, bool tells = true) {
+    Telling telling(std::move(told));
+    telling.tells = tells;
+    EXPECT_EQ(RunWith(telling, MakeProgramOrder()).outcome, outcome);
+    return telling.condition.asked;
+  };
+  EXPECT_EQ(2, asked({8, 9, 8, Telling::kObject}, Outcome::kFinished));  // when it begins to wait, and at the last
+  EXPECT_EQ(2, asked({8, Operation::kUnknown}, Outcome::kFinished));
+  EXPECT_EQ(5, asked({8, 9, 8, Telling::kObject}, Outcome::kFinished, /*tells=*/false));  // each might have done it
+  EXPECT_EQ(2, asked({8, 9, 8}, Outcome::kDeadlock));  // the second time by what looks for errors at the end
+}
+
+// One waits; the other makes its condition true in an operation that does not conflict with the wait, and then does one
+// that does. Both are plain data.
+class Owed final : public AgentSource {
+ public:
+  Changes* changes() override { return &changed_; }
+  bool told = false;
+
+ private:
+  class Waiter final : public Agent, private Condition {
+   public:
+    explicit Waiter(const Owed& all) : all_(all) {}
+    absl::Status Resume(Gate& gate) override {
+      done_ = gate.MayGo({.footprint = Footprint::Writes(1), .waits_for = this, .waits_on = 1});
+      return absl::OkStatus();
+    }
+    bool done() const override { return done_; }
+    std::string Name() const override { return "waiter"; }
+    absl::StatusOr<std::shared_ptr<const void>> Save() const override { return std::make_shared<const bool>(done_); }
+    void Restore(const void* saved) override { done_ = *static_cast<const bool*>(saved); }
+
+   private:
+    bool Ready() const override { return all_.told; }
+    std::string Describe() const override { return "to be told"; }
+    bool MaySignal(AgentOrdinal) const override { return true; }
+    const Owed& all_;
+    bool done_ = false;
+  };
+  class Teller final : public Agent {
+   public:
+    explicit Teller(Owed& all) : all_(all) {}
+    absl::Status Resume(Gate& gate) override {
+      for (; at_ < 2 && gate.MayGo({.footprint = at_ == 0 ? Footprint::Writes(2) : Footprint::Everything()}); ++at_) {
+        if (at_ > 0) continue;
+        all_.told = true;
+        all_.changed_.Add(1);
+      }
+      return absl::OkStatus();
+    }
+    bool done() const override { return at_ == 2; }
+    std::string Name() const override { return "teller"; }
+    absl::StatusOr<std::shared_ptr<const void>> Save() const override { return std::make_shared<const int>(at_); }
+    void Restore(const void* saved) override { at_ = *static_cast<const int*>(saved); }
+
+   private:
+    Owed& all_;
+    int at_ = 0;
+  };
+  absl::StatusOr<Agent*> Next() override {
+    Agent* const agents[] = {&waiter_, &teller_, nullptr};
+    return agents[next_ < 2 ? next_++ : 2];
+  }
+
+  Changes changed_;
+  Waiter waiter_{*this};
+  Teller teller_{*this};
+  std::size_t next_ = 0;
+};
+
+TEST(RunLoop, ALoopThatGoesBackAsksAboutWhatWasChangedBefore) {
+  Owed owed;
+  RunLoop loop(owed);
+  ASSERT_TRUE(loop.Start().ok());
+  ASSERT_TRUE(loop.Step(loop.candidates().front()).ok());
+  const absl::StatusOr<std::shared_ptr<const RunLoop::Saved>> saved = loop.Save();
+  ASSERT_TRUE(saved.ok());
+  for (int time = 0; time < 2; ++time) {
+    ASSERT_EQ(1u, loop.candidates().size());
+    ASSERT_TRUE(loop.Step(loop.candidates().front()).ok());
+    ASSERT_EQ(1u, loop.candidates().size()) << "the waiter, time " << time;
+    ASSERT_TRUE(loop.Step(loop.candidates().front()).ok());
+    EXPECT_EQ(Outcome::kFinished, loop.Finish()->outcome);
+    loop.Restore(**saved);
+  }
+}
+
+}  // namespace
+}  // namespace palladion::scheduler::test

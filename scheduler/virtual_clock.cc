@@ -1,0 +1,143 @@
+#include "scheduler/virtual_clock.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace palladion::scheduler {
+
+void VirtualClock::Appoint(AgentOrdinal agent, std::vector<Ticks> times) {
+  Agent& at = At(agent);
+  at.appointed = std::move(times);
+  at.kept = 0;
+  KeepAppointment(at);
+  at.asked = at.time;
+  Queue(agent, at.time);
+}
+
+// Its next operation begins no earlier than that.
+void VirtualClock::KeepAppointment(Agent& at) {
+  if (at.kept < at.appointed.size()) at.time = std::max(at.time, at.appointed[at.kept++]);
+}
+
+Ticks VirtualClock::Of(AgentOrdinal agent) const { return agents_.at(agent.value).time; }
+
+void VirtualClock::Enter(AgentOrdinal agent, bool spawned) {
+  const Ticks time = spawned ? now() : entry_;
+  agents_[agent.value] = {.time = time, .asked = time};
+  if (!spawned || !next_.has_value()) return;
+  At(agent).doing = next_->what;
+  Appoint(agent, std::move(next_->times));
+  next_.reset();
+}
+
+void VirtualClock::Ask(AgentOrdinal agent) {
+  Agent& at = At(agent);
+  at.asked = at.time;
+  at.ended_by = kNobody;
+  Queue(agent, at.time);
+}
+
+void VirtualClock::Begin(AgentOrdinal agent) {
+  Agent& at = At(agent);
+  running_ = began_last_ = &at;
+  began_ = at.time;
+  waited_ = at.time - at.asked;
+  ended_by_ = waited_.value > 0 ? at.ended_by : kNobody;
+  KeepAppointment(at);
+}
+
+void VirtualClock::EndWait(AgentOrdinal agent) {
+  Agent& at = At(agent);
+  at.time = std::max(at.time, began_);
+  if (began_last_ != nullptr) at.ended_by = began_last_->doing;
+  Queue(agent, at.time);
+}
+
+void VirtualClock::Leave(AgentOrdinal agent) {
+  const auto at = agents_.find(agent.value);
+  end_ = std::max(end_, at->second.time);
+  if (running_ == &at->second) running_ = nullptr;
+  if (began_last_ == &at->second) began_last_ = nullptr;
+  agents_.erase(at);
+}
+
+void VirtualClock::Queue(AgentOrdinal agent, Ticks time) {
+  turns_.push_back({time, agent.value});
+  std::push_heap(turns_.begin(), turns_.end(), std::greater<>());
+}
+
+// Whoever has to wait loses its turn, and gets another when its wait ends.
+const Candidate& VirtualClock::TakeEarliest(const Candidates& can_go) {
+  while (!turns_.empty()) {
+    const Turn turn = turns_.front();
+    std::pop_heap(turns_.begin(), turns_.end(), std::greater<>());
+    turns_.pop_back();
+    const auto agent = agents_.find(turn.agent);
+    if (agent == agents_.end() || agent->second.time != turn.time) continue;
+    if (const Candidate* found = can_go.Find(AgentOrdinal{turn.agent}); found != nullptr) return *found;
+  }
+  return Earliest(can_go);
+}
+
+const Candidate& VirtualClock::Earliest(const Candidates& can_go) const {
+  const Candidate* best = nullptr;
+  Ticks earliest;
+  for (const Candidate& candidate : can_go) {
+    const Ticks time = Of(candidate.id);
+    if (best != nullptr && time >= earliest) continue;
+    earliest = time;
+    best = &candidate;
+  }
+  return *best;
+}
+
+// Pieces that touch are one, so a busy server has few of them.
+Ticks Server::Serve(Ticks at, Ticks time) {
+  if (time.value <= 0) return at;
+  busy_ = busy_ + time;
+  auto next = taken_.upper_bound(at);  // the first that begins later
+  if (next != taken_.begin() && std::prev(next)->second >= at) {
+    --next;  // it is busy at `at`, or just was
+  } else {
+    next = taken_.emplace_hint(next, at, at);
+  }
+  for (;;) {
+    const auto follows = std::next(next);
+    const Ticks room = follows == taken_.end() ? time : std::min(time, follows->first - next->second);
+    next->second = next->second + room;
+    time = time - room;
+    if (follows != taken_.end() && follows->first == next->second) {
+      const Ticks reached = next->second;
+      next->second = follows->second;
+      taken_.erase(follows);
+      if (time.value == 0) return reached;
+    } else if (time.value == 0) {
+      return next->second;
+    }
+  }
+}
+
+void Server::Forget(Ticks before) {
+  for (auto at = taken_.begin(); at != taken_.end() && at->second < before;) at = taken_.erase(at);
+}
+
+namespace {
+
+class Timed final : public Policy {
+ public:
+  explicit Timed(VirtualClock& clock) : clock_(clock) {}
+  const Candidate& Choose(const Choice& choice) override {
+    // Who is left out keeps its turn.
+    return choice.tired.valid() ? clock_.Earliest(choice.candidates) : clock_.TakeEarliest(choice.candidates);
+  }
+
+ private:
+  VirtualClock& clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> MakeTimed(VirtualClock& clock) { return std::make_unique<Timed>(clock); }
+
+}  // namespace palladion::scheduler

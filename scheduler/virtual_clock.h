@@ -1,0 +1,121 @@
+// When agents are: virtual time beside a run. An agent has a time, at which its next operation begins; whoever knows
+// what things cost moves it on while the agent runs. An operation changes the state that others see when it begins, so
+// a run in which the agent with the smallest time goes next (MakeTimed) changes it in the order of time, and a wait
+// ends when the operation begins that brings about what it waits for. Based on: discrete-event simulation. Limits: what
+// an agent spends between two operations is known at once, so a resource may be asked for by somebody later first; a
+// Server therefore gives free time in between to whoever comes. Time changes no result: it is asked by one policy only.
+#ifndef PALLADION_SCHEDULER_VIRTUAL_CLOCK_H_
+#define PALLADION_SCHEDULER_VIRTUAL_CLOCK_H_
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "scheduler/operation.h"
+#include "scheduler/policy.h"
+
+namespace palladion::scheduler {
+
+// A time, or how long something takes. What a tick is, is for those to say who know costs.
+struct Ticks {
+  std::int64_t value = 0;
+  friend auto operator<=>(Ticks, Ticks) = default;
+  friend Ticks operator+(Ticks a, Ticks b) { return {a.value + b.value}; }
+  friend Ticks operator-(Ticks a, Ticks b) { return {a.value - b.value}; }
+};
+
+class VirtualClock {
+ public:
+  // ---- Of whoever knows costs. Times of the agent that runs.
+  Ticks now() const { return running_ == nullptr ? Ticks{} : running_->time; }
+  Ticks operation_began() const { return began_; }
+  Ticks waited() const { return waited_; }  // for that operation: what it took until it could begin
+  Ticks TakeWaited() { return std::exchange(waited_, Ticks{}); }  // the same, once for each operation
+  // Who ended that wait, as CallRunning named what it did then; kNobody: it did not wait, or nobody named it.
+  static constexpr std::int32_t kNobody = -1;
+  std::int32_t ended_by() const { return ended_by_; }
+  void CallRunning(std::int32_t what) { running_->doing = what; }
+  void Spend(Ticks time) { running_->time = running_->time + time; }
+  void SpendUntil(Ticks time) { running_->time = std::max(running_->time, time); }
+  // Of an agent that runs beside its issuer, an engine's operation: its operations begin no earlier than these, one
+  // for each, in this order; the first has not begun yet.
+  void Appoint(AgentOrdinal agent, std::vector<Ticks> times);
+  // The same of the agent that is spawned next, by whoever knows what it will be before it has a number. `what`: as
+  // CallRunning.
+  void AppointNext(std::vector<Ticks> times, std::int32_t what) { next_ = {std::move(times), what}; }
+  void NextEnters(Ticks time) { entry_ = time; }  // agents of the source, from here on: there was no room before
+  Ticks Of(AgentOrdinal agent) const;             // when its next operation can begin
+  Ticks end() const { return end_; }              // of the last that has ended
+
+  // ---- Of the run loop.
+  void Enter(AgentOrdinal agent, bool spawned);  // of a spawned one: now
+  void Resume(AgentOrdinal agent) { running_ = &At(agent); }
+  void Ask(AgentOrdinal agent);      // it wants to begin its next operation
+  void Begin(AgentOrdinal agent);    // that operation begins
+  void EndWait(AgentOrdinal agent);  // by the operation that began last
+  void Leave(AgentOrdinal agent);
+
+  // ---- Of a policy: of those who can go, in the order of their numbers, the one with the smallest time. Take: it goes
+  // next, and all are given who can.
+  const Candidate& Earliest(const Candidates& can_go) const;
+  const Candidate& TakeEarliest(const Candidates& can_go);
+
+ private:
+  struct Agent {
+    Ticks time, asked;
+    std::vector<Ticks> appointed = {};
+    std::size_t kept = 0;  // of these
+    std::int32_t doing = kNobody, ended_by = kNobody;
+  };
+  struct Appointment {
+    std::vector<Ticks> times;
+    std::int32_t what = kNobody;
+  };
+  // When somebody wanted to go; it may have gone since, or may have to wait again.
+  struct Turn {
+    Ticks time;
+    std::int32_t agent = 0;
+    friend auto operator<=>(const Turn&, const Turn&) = default;
+  };
+  Agent& At(AgentOrdinal agent) { return agents_.at(agent.value); }
+  static void KeepAppointment(Agent& at);
+  void Queue(AgentOrdinal agent, Ticks time);
+
+  std::unordered_map<std::int32_t, Agent> agents_;  // who is there, by number; only looked up, and they stay in place
+  std::vector<Turn> turns_;                         // a heap, the earliest first: at least one of each who can go
+  Agent* running_ = nullptr;
+  Agent* began_last_ = nullptr;
+  std::optional<Appointment> next_;
+  Ticks began_, waited_, entry_, end_;
+  std::int32_t ended_by_ = kNobody;
+};
+
+// Something that one at a time can use: a pipe, a port, a link. Whoever comes first is served first; one that asks
+// later for an earlier time gets what is free then, in pieces where there is no room for all of it.
+class Server {
+ public:
+  // So much of it, from `at` on; the end of the last piece. Nothing is over at once.
+  Ticks Serve(Ticks at, Ticks time);
+  Ticks busy() const { return busy_; }  // altogether
+  // Nobody asks for an earlier time any more.
+  void Forget(Ticks before);
+
+ private:
+  std::map<Ticks, Ticks> taken_;  // begin to end; two of them never touch
+  Ticks busy_;
+};
+
+// Whoever has the smallest time, by number where several have; what it chooses is one of the legal schedules, and its
+// moves replay without a clock. The clock outlives it and is the loop's (LoopOptions::clock).
+std::unique_ptr<Policy> MakeTimed(VirtualClock& clock);
+
+}  // namespace palladion::scheduler
+
+#endif  // PALLADION_SCHEDULER_VIRTUAL_CLOCK_H_

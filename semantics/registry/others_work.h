@@ -1,0 +1,17 @@
+// What a kernel does about the work of blocks that have not begun (OpRow::others_work): does it ask for it, and read
+// the answers.
+#ifndef PALLADION_SEMANTICS_REGISTRY_OTHERS_WORK_H_
+#define PALLADION_SEMANTICS_REGISTRY_OTHERS_WORK_H_
+
+#include "semantics/ir/module.h"
+
+namespace palladion {
+
+bool TakesWork(const Kernel& kernel);
+
+// May it read one answer at two lines?
+bool ReadsAnswersTwice(const Kernel& kernel);
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_REGISTRY_OTHERS_WORK_H_
