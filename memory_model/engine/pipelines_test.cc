@@ -7,7 +7,6 @@ namespace palladion::memory_model {
 namespace {
 
 constexpr AgentId kThread{1}, kOther{2};
-constexpr std::int32_t kFirstOperation = 1 << 28;
 
 AsyncRequest Product(std::int64_t column, std::string kind = "f16 f16") {
   AsyncRequest request{.name = "tcgen05_mma", .pipelined = Pipelined{Pipelined::Stage::kProduct, std::move(kind)}};
