@@ -77,7 +77,8 @@ TEST_F(PipelinesTest, OnlyThoseWhoseIssueItsIssuerKnows) {
 TEST_F(PipelinesTest, ForgetsWhoIsGone) {
   Start(Product(0), kThread, 1, {});
   Start(Copy(), kOther, 1, {});
-  pipelines_.Forget([](AgentId owner) { return owner == kThread; }, [](AgentId) { return false; });
+  const std::vector<AgentId> live = {AgentId{kFirstOperation}, AgentId{kFirstOperation + 1}};
+  pipelines_.Forget([](AgentId owner) { return owner == kThread; }, Remaining(live));
   ClockBundle told;
   told.RaiseTensorCore({kThread, 1});
   told.RaiseTensorCore({kOther, 1});

@@ -38,12 +38,12 @@ bool MapCovers(const Map& mine, const Map& theirs) {
 
 // Several that tell each other: dense numbers, so that subtrees fill up, and some far away.
 TEST(KnownOperations, AreAsAMapHasThem) {
-  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+  for (std::uint32_t seed = 0; seed < 24; ++seed) {
     std::mt19937 random(seed);
     const Number most = seed % 4 == 0 ? 100'000'000 : seed % 4 == 1 ? 5'000 : 700;
     std::vector<KnownOperations> known(4);
     std::vector<Map> maps(4);
-    for (int step = 0; step < 4000; ++step) {
+    for (int step = 0; step < 1500; ++step) {
       const std::size_t a = random() % 4, b = random() % 4;
       switch (random() % 8) {
         case 0:
@@ -91,7 +91,7 @@ TEST(KnownOperations, OfALoopAreAFewNodes) {
   for (Number i = 0; i < 1'000'000; ++i) {
     const KnownOperations fork = known;
     known.Raise(i, 2);
-    ASSERT_LE(known.nodes(), 30u) << i;
+    ASSERT_LE(known.nodes(), 6u * 8u) << i;  // the paths on the left and on the right of what is full
     ASSERT_EQ(fork.HalvesOf(i), 0u);
   }
 }
