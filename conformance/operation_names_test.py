@@ -47,7 +47,7 @@ ALLOWED = [
     ("emu/reduce/pass_words.cc", "iota", "a filling of an array"),
     ("emu/values.cc", "iota random_bits", "fillings of arrays, on the command line"),
     ("semantics/port/async.h", "copy", "what an engine's operation is called in messages"),
-    ("semantics/ir/parser_view.cc", "bitcast reshape transpose tile", "transforms of views"),
+    ("semantics/ir/view_parser.cc", "bitcast reshape transpose tile", "transforms of views"),
     ("semantics/ir/type.cc", "barrier", "a kind of element"),
     ("semantics/prepare/ring_module.cc", "hash", "makes an instruction"),
     ("semantics/simd/math.h", "*", "names of the vector functions, which operations are made of"),

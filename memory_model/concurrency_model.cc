@@ -385,12 +385,10 @@ void ConcurrencyModel::Sweep() {
   live.erase(std::unique(live.begin(), live.end()), live.end());
   engine_.Forget(gone);
   agents_.Sweep(live, looked);
-  const auto forgotten = [&](AgentId who) {
-    return AgentTable::IsOperation(who) && !std::binary_search(live.begin(), live.end(), who);
-  };
-  queue_clocks_.Forget(forgotten);
-  pipelines_.Forget([&](AgentId owner) { return !agents_.Lives(owner); }, forgotten);
-  barriers_.ForEach([&](BarrierId, Barrier& barrier) { barrier.Forget(forgotten); });
+  const Remaining remaining(live);
+  queue_clocks_.Forget(remaining);
+  pipelines_.Forget([&](AgentId owner) { return !agents_.Lives(owner); }, remaining);
+  barriers_.ForEach([&](BarrierId, Barrier& barrier) { barrier.Forget(remaining); });
 }
 
 }  // namespace palladion::memory_model

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emu/agents/footprints.h"
 #include "memory_model/sets/region.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
@@ -23,11 +24,8 @@ SharedMemory::SharedMemory(LaunchState& state) {
 }
 
 scheduler::Footprint SharedMemory::FootprintOf(const Step& step, Frame& frame) const {
-  if (step.own_memory) return {};
-  if (!step.ref.valid()) return scheduler::Footprint::Everything();
-  const BufferId buffer = frame.ref(step.ref).buffer;
-  if (!Has(buffer)) return {};
-  return step.only_reads ? scheduler::Footprint::Reads(buffer.value) : scheduler::Footprint::Writes(buffer.value);
+  if (step.ref.valid() && !Has(frame.ref(step.ref).buffer)) return {};
+  return agents::FootprintOf(step, frame);
 }
 
 // From the first byte to the last: what lies between counts too.

@@ -17,7 +17,6 @@
 namespace palladion::checks {
 namespace {
 
-// The same schedule once more, for its last writer of one element.
 absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner, const Trial& trial,
                                                       const OutputDifference& difference,
                                                       const scheduler::RunLengths& lengths) {
@@ -30,16 +29,8 @@ absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner,
   // A PRNG key of the caller's is several elements.
   const Type& type = infos[operand].type;
   const std::int64_t of_device = NumElements(type.shape) * static_cast<std::int64_t>(WordsPerElement(type));
-  watch::LastWriter writer(ElementCount(difference.element % of_device), NamingOf(program));
-  std::int64_t device = 0;
-  agents::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
-    if (device++ != difference.element / of_device) return;
-    memory.Observe(&writer);
-    writer.Watch(memory, arrays[operand]);
-  });
-  const agents::LaunchOptions watched{.observers = {&watch}};
-  PALLADION_RETURN_IF_ERROR(runner.Run(trial.schedule, Watch::kOutputs, lengths, &watched).status());
-  return writer.writer();
+  return LastWriterIn(runner, trial.schedule, lengths,
+                      {operand, difference.element / of_device, difference.element % of_device}, NamingOf(program));
 }
 
 // Rounding order is a note; what differs in the ring too, or cannot be asked there, stays a defect.
@@ -129,6 +120,32 @@ std::optional<OutputDifference> FirstDifference(absl::Span<const Tensor> a, absl
   return std::nullopt;
 }
 
+Finding DifferenceFinding(const NamedOutput& output, const OutputDifference& difference, const Trial& a,
+                          const Trial& b) {
+  const auto in = [&](const Trial& trial) {
+    return Cat(ElementText(trial.outputs[difference.output], difference.element), " in ", InWords(trial.schedule));
+  };
+  return {.code = FindingCode::kNondeterministic,
+          .severity = RowOf(FindingCode::kNondeterministic).severity,
+          .message = Cat("output '", output.name, "'", IndexText(output.shape, difference.element), " is ", in(a),
+                         " and ", in(b), "; ", difference.count, " of its elements differ")};
+}
+
+absl::StatusOr<std::optional<FindingAccess>> LastWriterIn(const Trials& runner, const scheduler::Schedule& schedule,
+                                                          const scheduler::RunLengths& lengths,
+                                                          const WatchedElement& watched, const AgentNaming& naming) {
+  watch::LastWriter writer(ElementCount(watched.element), naming);
+  std::int64_t device = 0;
+  agents::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+    if (device++ != watched.device) return;
+    memory.Observe(&writer);
+    writer.Watch(memory, arrays[watched.operand]);
+  });
+  const agents::LaunchOptions extra{.observers = {&watch}};
+  PALLADION_RETURN_IF_ERROR(runner.Run(schedule, Watch::kOutputs, lengths, &extra).status());
+  return writer.writer();
+}
+
 std::size_t OutputBytes(const Program& program) {
   std::size_t bytes = 0;
   for (const OperandInfo& info : program.operand_infos) bytes += info.role == Role::kOut ? ByteSize(info.type) : 0;
@@ -144,13 +161,8 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
   const Program& program = kernel.state().program();
   const std::string name = NameOf(program, difference->output);
   const std::vector<std::int64_t>& shape = kernel.outputs()[difference->output].shape;
-  Finding finding{.code = FindingCode::kNondeterministic,
-                  .message = Cat("output '", name, "'", IndexText(shape, difference->element), " is ",
-                                 ElementText(two.a.outputs[difference->output], difference->element), " in ",
-                                 InWords(two.a.schedule), " and ",
-                                 ElementText(two.b.outputs[difference->output], difference->element), " in ",
-                                 InWords(two.b.schedule), "; ", difference->count, " of its elements differ"),
-                  .why = WhoHasNoOrder(runner, two.a.engines || two.b.engines)};
+  Finding finding = DifferenceFinding({name, shape}, *difference, two.a, two.b);
+  finding.why = WhoHasNoOrder(runner, two.a.engines || two.b.engines);
   // Who wrote the element is asked of runs of their own: what they can't tell is left out.
   if (auto writer = WriterOf(runner, two.a, *difference, two.lengths); writer.ok()) finding.first = *writer;
   if (auto writer = WriterOf(runner, two.b, *difference, two.lengths); writer.ok()) finding.second = *writer;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "emu/checks/check_trial.h"
@@ -21,6 +22,25 @@ struct OutputDifference {
 std::optional<OutputDifference> FirstDifference(absl::Span<const Tensor> a, absl::Span<const Tensor> b);
 
 std::size_t OutputBytes(const Program& program);  // of all its devices
+
+// NONDET of an output that has that name and shape; who wrote the element is added by whoever can ask.
+struct NamedOutput {
+  std::string name;
+  absl::Span<const std::int64_t> shape;
+};
+Finding DifferenceFinding(const NamedOutput& output, const OutputDifference& difference, const Trial& a,
+                          const Trial& b);
+
+// Whose element it is, as a launch knows it: among all operands, and on which device.
+struct WatchedElement {
+  std::size_t operand = 0;
+  std::int64_t device = 0;
+  std::int64_t element = 0;
+};
+// The schedule once more, for the last writer of the element.
+absl::StatusOr<std::optional<FindingAccess>> LastWriterIn(const Trials& runner, const scheduler::Schedule& schedule,
+                                                          const scheduler::RunLengths& lengths,
+                                                          const WatchedElement& watched, const AgentNaming& naming);
 
 // Any difference in bits?
 bool SameOutputs(const Trial& a, const Trial& b);

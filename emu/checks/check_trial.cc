@@ -59,8 +59,30 @@ std::string TrialRunner::NameOf(scheduler::Schedule schedule) const {
   return ToString(schedule);
 }
 
-absl::StatusOr<Trial> TrialRunner::Run(const scheduler::Schedule& schedule, Watch watch,
-                                       const scheduler::RunLengths& lengths, const agents::LaunchOptions* extra) const {
+absl::StatusOr<std::unique_ptr<Trials>> TrialRunner::With(absl::Span<const ConstArray> inputs,
+                                                          const CheckOptions& options) const {
+  PALLADION_ASSIGN_OR_RETURN(TrialRunner runner, Create(kernel_, inputs, options));
+  return std::unique_ptr<Trials>(std::make_unique<TrialRunner>(std::move(runner)));
+}
+
+std::vector<std::size_t> TrialRunner::InputsOfNumbers() const {
+  std::vector<std::size_t> numbers;
+  std::size_t input = 0;
+  for (const OperandInfo& info : kernel_.state().program().operand_infos) {
+    if (info.role == Role::kOut || info.role == Role::kScratch) continue;
+    const std::size_t i = input++;
+    if (info.role == Role::kIn && !agents::IsSemaphore(info.type)) numbers.push_back(i);
+  }
+  return numbers;
+}
+
+bool TrialRunner::races_are_defects() const {
+  return kernel_.state().program().target.backend != TargetBackend::kGeneric;
+}
+
+absl::StatusOr<Trial> TrialRunner::RunOnce(const scheduler::Schedule& schedule, Watch watch,
+                                           const scheduler::RunLengths& lengths,
+                                           const agents::LaunchOptions* extra) const {
   Trial trial{.schedule = schedule};
   PALLADION_ASSIGN_OR_RETURN(trial.outputs, NewOutputs(kernel_));
   agents::LaunchOptions launch = extra == nullptr ? agents::LaunchOptions{} : *extra;
@@ -167,7 +189,7 @@ absl::Status TrialRunner::RunAs(AgentKind agents, const agents::LaunchOptions& l
   check->Attach(options);
   const Running running{judged.kernel, inputs_, agents};
   absl::StatusOr<launch::ScheduledResult> ran =
-      RunOnce(running, MutableArraysOf(trial.outputs), options, *scheduler::MakePolicy(trial.schedule, lengths));
+      Launched(running, MutableArraysOf(trial.outputs), options, *scheduler::MakePolicy(trial.schedule, lengths));
   if (!ran.ok()) {
     for (Finding& finding : check->FoundBefore(ran.status())) trial.findings.push_back(std::move(finding));
     return ran.status();
@@ -176,7 +198,7 @@ absl::Status TrialRunner::RunAs(AgentKind agents, const agents::LaunchOptions& l
   trial.trouble = check->Finish(result, [&](const launch::ScheduledOptions& again) -> absl::Status {
     if (judged.reads_from != nullptr) return absl::CancelledError("a second run would look at values");
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-    return RunOnce(running, MutableArraysOf(unused), again, *scheduler::MakePolicy(trial.schedule, lengths)).status();
+    return Launched(running, MutableArraysOf(unused), again, *scheduler::MakePolicy(trial.schedule, lengths)).status();
   });
   trial.facts = check->evidence().facts;
   trial.every_order_alike = check->evidence().every_order_alike;
@@ -188,10 +210,10 @@ absl::Status TrialRunner::RunAs(AgentKind agents, const agents::LaunchOptions& l
   return absl::OkStatus();
 }
 
-absl::StatusOr<launch::ScheduledResult> TrialRunner::RunOnce(const Running& running,
-                                                             absl::Span<const MutableArray> outputs,
-                                                             const launch::ScheduledOptions& options,
-                                                             scheduler::Policy& policy) {
+absl::StatusOr<launch::ScheduledResult> TrialRunner::Launched(const Running& running,
+                                                              absl::Span<const MutableArray> outputs,
+                                                              const launch::ScheduledOptions& options,
+                                                              scheduler::Policy& policy) {
   if (running.agents != AgentKind::kInOrder) {
     return launch::RunScheduled({running.kernel, running.inputs, outputs, options}, policy);
   }
@@ -220,7 +242,7 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
   const launch::ScheduledOptions options = OptionsOf({.run = options_.run, .fill = fill_}, schedule);
   const Running running{kernel.state(), inputs, AgentsOf(schedule)};
   PALLADION_RETURN_IF_ERROR(
-      RunOnce(running, MutableArraysOf(outputs), options, *scheduler::MakePolicy(schedule, lengths)).status());
+      Launched(running, MutableArraysOf(outputs), options, *scheduler::MakePolicy(schedule, lengths)).status());
   return outputs;
 }
 

@@ -1,9 +1,9 @@
-// One schedule of one launch, with what a check has watching it: the unit that a check repeats, compares and replays.
+// The schedules of a kernel in text, as trials: which agents run, what watches them, and what each schedule shows.
 #ifndef PALLADION_EMU_CHECKS_CHECK_TRIAL_H_
 #define PALLADION_EMU_CHECKS_CHECK_TRIAL_H_
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +15,7 @@
 #include "emu/check.h"
 #include "emu/checks/evidence.h"
 #include "emu/checks/race_check.h"
+#include "emu/checks/trial.h"
 #include "emu/launch/launch.h"
 #include "emu/launch/scheduled_launch.h"
 #include "scheduler/policies/schedule.h"
@@ -22,40 +23,17 @@
 
 namespace palladion::checks {
 
-struct Trial {
-  scheduler::Schedule schedule;
-  std::vector<Tensor> outputs;
-  std::vector<Finding> findings;
-  std::map<std::string, std::int64_t> tallies;  // how often each check looked at something
-  std::vector<std::string> printed;
-  std::int64_t programs = 0, accesses = 0;
-  FactSet facts;                    // that this schedule showed, where everything watched
-  bool every_order_alike = false;   // programs in order: other orders make the same outputs and findings
-  std::vector<NeverRan> never_ran;  // where somebody looked
-  bool all_fit = true;              // all that interacts could be under way at once
-  bool engines = false;             // asynchronous operations ran
-  scheduler::LoopResult run;        // of programs under a policy only
-  bool values_of_first = false;     // outputs are those of program order: it ran without values
-  agents::LaunchLeft left;          // to later launches
-  absl::Status trouble;             // why it did not come to its end, or what is told of a finding is not all
-};
-
-enum class Watch : std::uint8_t {
-  kEverything,  // what the options ask for
-  kOutputs,     // nothing: only the outputs are wanted
-};
-
-class TrialRunner {
+class TrialRunner final : public Trials {
  public:
   // All outlive the runner. InvalidArgument: a fill that is none.
   static absl::StatusOr<TrialRunner> Create(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                                             const CheckOptions& options);
 
   const PreparedKernel& kernel() const { return kernel_; }
-  absl::Span<const ConstArray> inputs() const { return inputs_; }
+  absl::Span<const ConstArray> inputs() const override { return inputs_; }
 
   // Do programs see each other's effects while they run? Else they run one after another, in one of two orders.
-  bool interact() const { return interact_; }
+  bool interact() const override { return interact_; }
   bool threads() const { return threads_; }  // programs are threads of GPU blocks
   // Of those: the operation that lets a schedule decide more than timing; "": there is none.
   const std::string& schedule_choice() const { return schedule_choice_; }
@@ -64,13 +42,13 @@ class TrialRunner {
   // What a schedule of this runner is made for. The first call computes it, so one thread at a time.
   const scheduler::ScheduleOrigin& Origin() const;
 
-  scheduler::Schedule ScheduleOfSeed(std::int64_t seed) const;  // without its origin
-  std::string NameOf(scheduler::Schedule schedule) const;  // as a report gives it for a replay; one thread at a time
+  scheduler::Schedule ScheduleOfSeed(std::int64_t seed) const;      // without its origin
+  std::string NameOf(scheduler::Schedule schedule) const override;  // one thread at a time
 
-  // `lengths`: of seed 0, for policies that need them. `extra`: what else watches; its observers see every access too.
-  // An error that comes after findings is in the trial, as `trouble`.
-  absl::StatusOr<Trial> Run(const scheduler::Schedule& schedule, Watch watch, const scheduler::RunLengths& lengths,
-                            const agents::LaunchOptions* extra = nullptr) const;
+  absl::StatusOr<std::unique_ptr<Trials>> With(absl::Span<const ConstArray> inputs,
+                                               const CheckOptions& options) const override;
+  std::vector<std::size_t> InputsOfNumbers() const override;
+  bool races_are_defects() const override;
 
   // The schedule without values (emu/launch/elided_program.h), of threads: findings of values and outputs are missing.
   // `elided` is made of the runner's kernel; `reads` is one of its program. An error: it could not be told so far.
@@ -100,6 +78,8 @@ class TrialRunner {
     launch::ReadsFrom* reads_from = nullptr;  // of a run without values, which no second run can follow
   };
 
+  absl::StatusOr<Trial> RunOnce(const scheduler::Schedule& schedule, Watch watch, const scheduler::RunLengths& lengths,
+                                const agents::LaunchOptions* extra) const override;
   AgentKind AgentsOf(const scheduler::Schedule& schedule) const;
   launch::ScheduledOptions OptionsOf(const agents::LaunchOptions& launch, const scheduler::Schedule& schedule) const;
   absl::Status RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
@@ -107,9 +87,10 @@ class TrialRunner {
   absl::Status RunAs(AgentKind agents, const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
                      Trial& trial, const Judged& judged) const;
   void TakeEvidence(Trial& trial) const;
-  static absl::StatusOr<launch::ScheduledResult> RunOnce(const Running& running, absl::Span<const MutableArray> outputs,
-                                                         const launch::ScheduledOptions& options,
-                                                         scheduler::Policy& policy);
+  static absl::StatusOr<launch::ScheduledResult> Launched(const Running& running,
+                                                          absl::Span<const MutableArray> outputs,
+                                                          const launch::ScheduledOptions& options,
+                                                          scheduler::Policy& policy);
   scheduler::LoopOptions LoopOf() const {
     return {.resident = launch::ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
   }
@@ -124,9 +105,6 @@ class TrialRunner {
   std::string schedule_choice_;
   mutable std::optional<scheduler::ScheduleOrigin> origin_;
 };
-
-// "program order", "reverse order", or the schedule's policy and seed.
-std::string InWords(const scheduler::Schedule& schedule);
 
 }  // namespace palladion::checks
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -65,10 +66,10 @@ CheckOptions Bounded(CheckOptions options, const scheduler::RunLengths& lengths)
 
 class Search {
  public:
-  Search(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options,
-         const scheduler::Schedule& schedule, const scheduler::RunLengths& lengths)
-      : kernel_(kernel),
-        inputs_(inputs.begin(), inputs.end()),
+  Search(const Trials& runner, const CheckOptions& options, const scheduler::Schedule& schedule,
+         const scheduler::RunLengths& lengths)
+      : runner_(runner),
+        inputs_(runner.inputs().begin(), runner.inputs().end()),
         options_(Bounded(options, lengths)),
         schedule_(schedule),
         lengths_(lengths) {}
@@ -88,19 +89,15 @@ class Search {
         if (!follows) arrays[i].data = inputs_[i].data;
       }
     }
-    PALLADION_ASSIGN_OR_RETURN(const TrialRunner runner, TrialRunner::Create(kernel_, arrays, options_));
-    PALLADION_ASSIGN_OR_RETURN(Trial trial, runner.Run(schedule_, Watch::kEverything, lengths_));
+    PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<Trials> runner, runner_.With(arrays, options_));
+    PALLADION_ASSIGN_OR_RETURN(Trial trial, runner->Run(schedule_, Watch::kEverything, lengths_));
     PALLADION_RETURN_IF_ERROR(trial.trouble);
     return std::move(trial.findings);
   }
 
  private:
   absl::Status MakeRandom() {
-    std::size_t input = 0;
-    for (const OperandInfo& info : kernel_.state().program().operand_infos) {
-      if (info.role == Role::kOut || info.role == Role::kScratch) continue;
-      const std::size_t i = input++;
-      if (info.role != Role::kIn || agents::IsSemaphore(info.type)) continue;
+    for (const std::size_t i : runner_.InputsOfNumbers()) {
       const ConstArray& array = inputs_[i];
       const std::string text =
           IsFloat(array.dtype) ? Cat("random(seed=", i + 1, ", lo=-2, hi=2)") : Cat("random_bits(", i + 1, ")");
@@ -112,10 +109,10 @@ class Search {
 
   // Nothing: it does not come to its end.
   absl::StatusOr<std::optional<std::uint64_t>> PathWith(absl::Span<const ConstArray> arrays) const {
-    PALLADION_ASSIGN_OR_RETURN(const TrialRunner runner, TrialRunner::Create(kernel_, arrays, options_));
+    PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<Trials> runner, runner_.With(arrays, options_));
     Path path;
     const agents::LaunchOptions watched{.observers = {&path}};
-    const absl::StatusOr<Trial> trial = runner.Run(schedule_, Watch::kOutputs, lengths_, &watched);
+    const absl::StatusOr<Trial> trial = runner->Run(schedule_, Watch::kOutputs, lengths_, &watched);
     if (!trial.ok() || !trial->trouble.ok() || trial->run.outcome != scheduler::Outcome::kFinished)
       return std::optional<std::uint64_t>();
     return std::optional<std::uint64_t>(path.value());
@@ -126,7 +123,7 @@ class Search {
     return taken == path;
   }
 
-  const PreparedKernel& kernel_;
+  const Trials& runner_;
   const std::vector<ConstArray> inputs_;
   const CheckOptions options_;
   const scheduler::Schedule& schedule_;
@@ -134,17 +131,17 @@ class Search {
   std::vector<std::pair<std::size_t, Tensor>> random_;  // by input
 };
 
-void BecomesARace(const TrialRunner& runner, std::string_view added, Finding& finding) {
-  const bool generic = runner.kernel().state().program().target.backend == TargetBackend::kGeneric;
-  finding.code = generic ? FindingCode::kGridOrder : FindingCode::kRaceWriteWrite;
-  finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
+void BecomesARace(const Trials& runner, std::string_view added, Finding& finding) {
+  const bool defect = runner.races_are_defects();
+  finding.code = defect ? FindingCode::kRaceWriteWrite : FindingCode::kGridOrder;
+  finding.severity = defect ? RowOf(finding.code).severity : Severity::kNote;
   finding.confidence = Confidence::kPredicted;
   finding.message += added;
 }
 
 }  // namespace
 
-void ChallengeEqualValues(const TrialRunner& runner, const CheckOptions& options, const scheduler::RunLengths& lengths,
+void ChallengeEqualValues(const Trials& runner, const CheckOptions& options, const scheduler::RunLengths& lengths,
                           CheckLog& log) {
   std::map<std::string, absl::StatusOr<std::vector<Finding>>> answers;  // by schedule
   for (std::size_t i = 0; i < log.size(); ++i) {
@@ -152,7 +149,7 @@ void ChallengeEqualValues(const TrialRunner& runner, const CheckOptions& options
     const std::optional<scheduler::Schedule>& schedule = log.shown(i).schedule;
     if (finding.code != FindingCode::kSameValue || !schedule.has_value()) continue;
     const auto [at, is_new] = answers.try_emplace(runner.NameOf(*schedule), absl::UnknownError(""));
-    if (is_new) at->second = Search(runner.kernel(), runner.inputs(), options, *schedule, lengths).Run();
+    if (is_new) at->second = Search(runner, options, *schedule, lengths).Run();
     if (!at->second.ok()) {
       Append(&finding.why, "; other operands could not be tried: ", ToStd(at->second.status().message()));
       BecomesARace(runner, "; these operands may hide it: with them every write stores the same bytes", finding);

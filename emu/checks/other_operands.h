@@ -8,13 +8,13 @@
 #define PALLADION_EMU_CHECKS_OTHER_OPERANDS_H_
 
 #include "emu/checks/check_log.h"
-#include "emu/checks/check_trial.h"
+#include "emu/checks/trial.h"
 
 namespace palladion::checks {
 
 // Each SAME_VALUE of the log whose writers store different bytes with other operands becomes RACE_WW, predicted; so
 // does one that could not be tried. `options`: those of the check, `lengths`: of its first schedule.
-void ChallengeEqualValues(const TrialRunner& runner, const CheckOptions& options, const scheduler::RunLengths& lengths,
+void ChallengeEqualValues(const Trials& runner, const CheckOptions& options, const scheduler::RunLengths& lengths,
                           CheckLog& log);
 
 }  // namespace palladion::checks

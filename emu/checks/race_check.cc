@@ -181,6 +181,10 @@ class NoRaceCheck final : public RaceCheck {
 
 }  // namespace
 
+std::unique_ptr<RaceCheck> MakeRaceCheckOfThreads(const Program& program, bool judges) {
+  return std::make_unique<RacesOfThreads>(program, judges);
+}
+
 std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                          const RaceCheckOptions& options) {
   switch (options.agents) {
@@ -188,7 +192,7 @@ std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kern
       return std::make_unique<RacesInOrder>(kernel, inputs, options);
     case AgentKind::kThreads:
       if (kernel.program().grid_in_agent) return std::make_unique<RacesOfCores>(kernel, inputs, options.judges);
-      return std::make_unique<RacesOfThreads>(kernel.program(), options.judges);
+      return MakeRaceCheckOfThreads(kernel.program(), options.judges);
     case AgentKind::kPrograms:
       break;
   }

@@ -71,6 +71,9 @@ struct RaceCheckOptions {
 std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                          const RaceCheckOptions& options);
 
+// Of threads alone, which may be functions in C++: `program` is the shape of their launch, and outlives the check.
+std::unique_ptr<RaceCheck> MakeRaceCheckOfThreads(const Program& program, bool judges);
+
 }  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_RACE_CHECK_H_

@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "emu/checks/check_trial.h"
+#include "emu/checks/trial.h"
 
 namespace palladion::checks {
 
 class Shortener {
  public:
   // Both outlive it.
-  Shortener(const TrialRunner& runner, const scheduler::RunLengths& lengths) : runner_(runner), lengths_(lengths) {}
+  Shortener(const Trials& runner, const scheduler::RunLengths& lengths) : runner_(runner), lengths_(lengths) {}
 
   // Of a run whose outputs showed something: the moves of `schedule` become those that still show it.
   void Shorten(scheduler::Schedule& schedule, const scheduler::LoopResult& run,
@@ -35,7 +35,7 @@ class Shortener {
   absl::StatusOr<Trial> Run(const Moves& moves, Watch watch);
   absl::StatusOr<bool> Finds(const Moves& moves, const Finding& finding);
 
-  const TrialRunner& runner_;
+  const Trials& runner_;
   const scheduler::RunLengths& lengths_;
   // Of all findings of a check together. The first get what they need; of many that one mistake makes, the last get
   // few.

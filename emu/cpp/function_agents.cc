@@ -5,9 +5,16 @@
 
 namespace palladion {
 
+absl::Status FunctionAgent::Resume(scheduler::Gate& gate) {
+  try {
+    return coroutine_.Resume(gate);
+  } catch (const FunctionFailed&) {
+    return machine_.failed();
+  }
+}
+
 FunctionAgents::FunctionAgents(FunctionMachine& machine)
-    : AgentsUnderWay(machine.gpu()), machine_(machine), threads_in_all_(machine.threads()) {
-  for (const std::int64_t size : machine.kernel().grid) threads_in_all_ *= size;
+    : AgentsUnderWay(machine.gpu()), machine_(machine), threads_in_all_(machine.threads_in_all()) {
   machine.gpu().OnStart([this](AgentId operation) { Spawn(operation); });
 }
 
@@ -29,9 +36,7 @@ absl::StatusOr<scheduler::Agent*> FunctionAgents::Next() {
   Thread& thread = threads_[next_];
   AddThread(id, nullptr);
   thread.body = std::make_unique<FunctionThread>(machine_, running_, *this, id, std::move(index));
-  FunctionThread& body = *thread.body;
-  thread.agent = std::make_unique<scheduler::CoroutineAgent>(
-      machine_.gpu().NameOf(id), [&body](scheduler::AgentContext& context) { body.Main(context); }, AgentRole::kThread);
+  thread.agent = std::make_unique<FunctionAgent>(machine_, *thread.body);
   numbers_[thread.agent.get()] = next_++;
   return thread.agent.get();
 }

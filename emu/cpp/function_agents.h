@@ -17,6 +17,26 @@
 
 namespace palladion {
 
+// A thread: its function on a stack of its own. Where the function has failed, what the machine says about it.
+class FunctionAgent final : public scheduler::Agent {
+ public:
+  // Both outlive it.
+  FunctionAgent(FunctionMachine& machine, FunctionThread& body)
+      : machine_(machine),
+        coroutine_(
+            machine.gpu().NameOf(body.id()), [&body](scheduler::AgentContext& context) { body.Main(context); },
+            AgentRole::kThread) {}
+
+  absl::Status Resume(scheduler::Gate& gate) override;
+  bool done() const override { return coroutine_.done(); }
+  std::string Name() const override { return coroutine_.Name(); }
+  AgentRole role() const override { return coroutine_.role(); }
+
+ private:
+  const FunctionMachine& machine_;
+  scheduler::CoroutineAgent coroutine_;
+};
+
 class FunctionAgents final : public scheduler::AgentSource, public threads::AgentsUnderWay {
  public:
   explicit FunctionAgents(FunctionMachine& machine);
@@ -38,7 +58,7 @@ class FunctionAgents final : public scheduler::AgentSource, public threads::Agen
   // The agent goes first: its function may still hold on to the body.
   struct Thread {
     std::unique_ptr<FunctionThread> body;
-    std::unique_ptr<scheduler::CoroutineAgent> agent;
+    std::unique_ptr<FunctionAgent> agent;
   };
   // What a function will do is not known, so any that can reach the object may. Of one that is done: no.
   bool ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Asked& other) const override;

@@ -1,17 +1,19 @@
 // The check of a FunctionKernel: its seeds one after another, or one replay. One finding for those that are the same,
-// with the shortest schedule that was found to show it; outputs that differ between schedules.
-// Limits: never a proof; equal bytes in a race of writes are no note; the schedules of one check do not run at the same
-// time, for the functions are the user's and may share what they like.
+// with the shortest schedule that was found to show it; outputs that differ between schedules. A schedule is a trial as
+// of any kernel; here is only which of them run, and what is told of them together.
+// Limits: never a proof; the schedules of one check do not run at the same time.
 #ifndef PALLADION_EMU_CPP_FUNCTION_CHECK_H_
 #define PALLADION_EMU_CPP_FUNCTION_CHECK_H_
 
 #include <map>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emu/checks/check_log.h"
-#include "emu/cpp/function_launch.h"
+#include "emu/checks/shorten.h"
+#include "emu/checks/trial.h"
+#include "emu/cpp/function_trials.h"
 #include "emu/kernel.h"
 #include "scheduler/policies/schedule.h"
 
@@ -20,39 +22,31 @@ namespace palladion {
 class FunctionCheck {
  public:
   // All outlive it; the kernel, the inputs and the options have been looked at.
-  FunctionCheck(const FunctionKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options, Fill fill);
+  FunctionCheck(const FunctionKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options,
+                Fill fill)
+      : kernel_(kernel), options_(options), trials_({kernel, fill, places_}, inputs, options) {}
 
   absl::Status Run();
   Report TakeReport() { return std::move(report_); }
   std::vector<Tensor> TakeOutputs() { return std::move(baseline_.outputs); }
 
  private:
-  struct Trial {
-    scheduler::Schedule schedule;
-    FunctionRun ran;
-  };
-
   absl::Status RunSchedules();
   absl::Status Replay();
-  absl::StatusOr<FunctionRun> Ran(const scheduler::Schedule& schedule, const FunctionOptions& options);
-  absl::StatusOr<Trial> Try(const scheduler::Schedule& schedule);
-  absl::Status Take(const Trial& trial);
-  void Compare(const Trial& trial);
-  std::string ReplayOf(const Trial& trial, const Finding& finding);
-  std::optional<FindingAccess> WriterOf(const scheduler::Schedule& schedule, std::size_t output, std::int64_t element);
-  std::string NameOf(scheduler::Schedule schedule) const;
+  void TakeBaseline(checks::Trial trial);
+  absl::Status Take(const checks::Trial& trial);
+  void Compare(const checks::Trial& trial);
   bool Interrupted();
   void Conclude();
   std::string Argument() const;
 
   const FunctionKernel& kernel_;
-  const absl::Span<const Tensor> inputs_;
   const CheckOptions& options_;
-  FunctionOptions watched_;
-  const scheduler::ScheduleOrigin origin_;
   CodePlaces places_;
+  const FunctionTrials trials_;
   scheduler::RunLengths lengths_;
-  FunctionRun baseline_;
+  checks::Shortener shortener_{trials_, lengths_};
+  checks::Trial baseline_;
   bool differs_ = false, livelock_ = false;
   checks::CheckLog log_;
   std::map<std::string, std::int64_t> tallies_;

@@ -1,86 +1,100 @@
 #include "emu/cpp/function_launch.h"
 
 #include <limits>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "emu/cpp/function_agents.h"
 #include "emu/cpp/function_machine.h"
-#include "scheduler/wait_graph.h"
-#include "semantics/base/cat.h"
-#include "semantics/base/status.h"
+#include "emu/launch/agents_of_launch.h"
+#include "emu/launch/driven_launch.h"
+#include "emu/launch/launch_findings.h"
 
 namespace palladion {
 namespace {
 
-std::string_view Kind(const FunctionMachine& machine) { return machine.threads() > 1 ? "thread" : "block"; }
+class FunctionsOfLaunch final : public launch::AgentsOfLaunch {
+ public:
+  explicit FunctionsOfLaunch(FunctionMachine& machine) : machine_(machine), agents_(machine) {}
 
-Finding DeadlockFinding(const FunctionMachine& machine, const scheduler::Deadlock& deadlock) {
-  const scheduler::Wait& wait = scheduler::FirstToTell(deadlock);
-  return {.code = FindingCode::kDeadlock,
-          .severity = RowOf(FindingCode::kDeadlock).severity,
-          .message = Cat(deadlock.partial ? "some " : "no ", Kind(machine),
-                         deadlock.partial ? "s can never go on: " : " can go on: ", Describe(deadlock)),
-          .loc = wait.loc,
-          .fix = deadlock.cycle.size() > 1 ? "let one of them arrive or signal before it waits"
-                                           : "arrive or signal once for each wait, or wait once less"};
-}
-
-Finding LivelockFinding(const FunctionMachine& machine, const FunctionAgents& agents,
-                        const scheduler::LoopResult& run) {
-  const FunctionThread* const thread = agents.FirstUnfinished();
-  return {.code = FindingCode::kLivelock,
-          .severity = RowOf(FindingCode::kLivelock).severity,
-          .message = Cat("after ", run.steps, " requests ", agents.unfinished(), " ", Kind(machine),
-                         "s have not ended; they look for what nobody writes or change something for ever, or the "
-                         "budget is too small: raise CheckOptions::step_budget"),
-          .loc = thread == nullptr ? LocId{} : thread->last_place(),
-          .fix = "bound the loop, or let somebody write what it looks for",
-          .confidence = Confidence::kPredicted};
-}
-
-absl::StatusOr<scheduler::LoopResult> RunAll(FunctionAgents& agents, const FunctionMachine& machine,
-                                             const FunctionOptions& options, scheduler::Policy& policy) {
-  scheduler::RunLoop loop(agents, {.resident = std::numeric_limits<std::size_t>::max(),  // FunctionAgents decides
-                                   .budget = options.step_budget,
-                                   .control = options.run.control});
-  try {
-    return loop.Run(policy);
-  } catch (const FunctionFailed&) {
-    return machine.failed();
+  void Make(bool /*search*/) override {}  // they are made as they begin
+  scheduler::AgentSource& source() override { return agents_; }
+  scheduler::LoopOptions Fitting(scheduler::LoopOptions loop) const override {
+    loop.resident = std::numeric_limits<std::size_t>::max();  // FunctionAgents decides
+    return loop;
   }
-}
+  void Tell(launch::ScheduledResult& result, const scheduler::LoopOptions&) const override {
+    result.engines = agents_.engines();
+  }
+
+  std::string_view kind() const override { return machine_.threads() > 1 ? "thread" : "block"; }
+  std::string_view counted() const override { return "requests"; }
+  std::string FixOf(const scheduler::Deadlock& deadlock) const override { return launch::FixOfWaits(deadlock); }
+  std::string WhyNotBegun() const override { return ""; }
+  std::string_view begin_fix() const override { return ""; }
+  std::string_view why_endless() const override {
+    return "they look for what nobody writes or change something for ever";
+  }
+  Unfinished unfinished(std::size_t) const override {
+    const FunctionThread* const thread = agents_.FirstUnfinished();
+    Unfinished running{.count = agents_.unfinished(), .first = {}};
+    if (thread != nullptr) running.first.push_back({.words = "", .loc = thread->last_place()});
+    return running;
+  }
+
+ private:
+  const FunctionMachine& machine_;
+  FunctionAgents agents_;
+};
+
+class FunctionLaunch final : public launch::DrivenLaunch {
+ public:
+  FunctionLaunch(const FunctionCall& call, CodePlaces& places)
+      : options_(call.options), machine_(call.kernel, call.options, places), who_(machine_) {
+    machine_.Bind(call.inputs, call.outputs);
+  }
+
+  launch::AgentsOfLaunch& who() override { return who_; }
+  scheduler::LoopOptions Loop() const override {
+    scheduler::LoopOptions loop = options_.loop;
+    loop.control = options_.launch.run.control;
+    return who_.Fitting(loop);
+  }
+  std::string_view budget_name() const override { return "CheckOptions::step_budget"; }
+  std::vector<Finding> FoundSoFar() override { return machine_.Findings(); }
+  agents::LaunchResult Ended(bool finished) override {
+    if (finished) machine_.Finish();
+    return {.programs = machine_.threads_in_all(),
+            .accesses = machine_.memory().accesses(),
+            .definedness_checks = machine_.definedness_checks(),
+            .findings = FoundSoFar(),
+            .printed = machine_.memory().printed(),
+            .left = {}};
+  }
+  std::int64_t raced() const { return machine_.raced_accesses(); }
+
+ private:
+  const launch::ScheduledOptions& options_;
+  FunctionMachine machine_;
+  FunctionsOfLaunch who_;
+};
 
 }  // namespace
 
-absl::StatusOr<FunctionRun> RunFunctions(const FunctionKernel& kernel, absl::Span<const Tensor> inputs,
-                                         const FunctionOptions& options, CodePlaces& places,
-                                         scheduler::Policy& policy) {
-  FunctionRun result;
-  for (const KernelOutput& output : kernel.outputs) {
-    PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::CreateUninitialized(output.dtype, output.shape));
-    result.outputs.push_back(std::move(tensor));
+FunctionRun RunFunctions(const FunctionCall& call, CodePlaces& places, scheduler::Policy& policy) {
+  FunctionLaunch launch(call, places);
+  const launch::LaunchOnDevice alone{&launch};
+  absl::StatusOr<std::vector<launch::ScheduledResult>> results = launch::Drive({&alone, 1}, policy);
+  FunctionRun run{.trouble = results.status()};
+  if (results.ok()) {
+    run.result = std::move((*results)[0]);
+  } else {
+    run.result.launch = launch.Ended(/*finished=*/false);
   }
-  FunctionMachine machine(kernel, options, places);
-  machine.Bind(inputs, result.outputs);
-  FunctionAgents agents(machine);
-  absl::StatusOr<scheduler::LoopResult> run = RunAll(agents, machine, options, policy);
-  if (run.ok() && run->outcome == scheduler::Outcome::kFinished) machine.Finish();
-  result.findings = machine.Findings();
-  result.printed = machine.memory().printed();
-  result.accesses = machine.memory().accesses();
-  result.raced = machine.raced_accesses();
-  result.definedness = machine.definedness_checks();
-  result.engines = agents.engines();
-  if (!run.ok()) {
-    result.trouble = run.status();
-    return result;
-  }
-  result.run = *std::move(run);
-  if (result.run.outcome == scheduler::Outcome::kDeadlock)
-    result.findings.push_back(DeadlockFinding(machine, result.run.deadlock));
-  if (result.run.outcome == scheduler::Outcome::kBudget)
-    result.findings.push_back(LivelockFinding(machine, agents, result.run));
-  return result;
+  run.raced = launch.raced();
+  return run;
 }
 
 }  // namespace palladion

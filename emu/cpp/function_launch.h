@@ -1,47 +1,33 @@
-// One schedule of a FunctionKernel: what a check of it repeats, compares and replays.
+// One schedule of a FunctionKernel, under the driver of every launch (emu/launch/driven_launch.h).
 #ifndef PALLADION_EMU_CPP_FUNCTION_LAUNCH_H_
 #define PALLADION_EMU_CPP_FUNCTION_LAUNCH_H_
 
-#include <functional>
-#include <string>
-#include <vector>
+#include <cstdint>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "emu/cpp/code_places.h"
 #include "emu/kernel.h"
-#include "memory_model/bytes/memory.h"
-#include "memory_model/order/fence_rule.h"
+#include "emu/launch/scheduled_launch.h"
 #include "scheduler/policy.h"
-#include "scheduler/run_loop.h"
-#include "semantics/base/finding.h"
-#include "semantics/tensor/fill.h"
 
 namespace palladion {
 
-struct FunctionOptions {
-  RunOptions run;
-  std::int64_t step_budget = CheckOptions().step_budget;
-  Fill fill = {};
-  memory_model::FencePolicy fences = memory_model::FencePolicy::kPallas;
-  bool races = false, definedness = false;
-  // Called when the arrays have their memory, before the first thread: the outputs'. May be empty.
-  std::function<void(memory_model::Memory& memory, absl::Span<const BufferId> outputs)> bound = {};
+// What is launched, with what. Of the options those count that are of threads.
+struct FunctionCall {
+  const FunctionKernel& kernel;
+  absl::Span<const ConstArray> inputs;
+  absl::Span<const MutableArray> outputs;
+  const launch::ScheduledOptions& options;
 };
 
 struct FunctionRun {
-  std::vector<Tensor> outputs;
-  std::vector<Finding> findings;
-  std::vector<std::string> printed;
-  scheduler::LoopResult run;
-  std::int64_t accesses = 0, raced = 0, definedness = 0;
-  bool engines = false;
-  absl::Status trouble;  // why it did not come to its end
+  launch::ScheduledResult result;  // of one that did not come to its end, what there was until then
+  std::int64_t raced = 0;          // accesses whose order was judged
+  absl::Status trouble;            // why it did not come to its end
 };
 
-// ResourceExhausted: outputs for which there is no memory. All else is in the result.
-absl::StatusOr<FunctionRun> RunFunctions(const FunctionKernel& kernel, absl::Span<const Tensor> inputs,
-                                         const FunctionOptions& options, CodePlaces& places, scheduler::Policy& policy);
+FunctionRun RunFunctions(const FunctionCall& call, CodePlaces& places, scheduler::Policy& policy);
 
 }  // namespace palladion
 

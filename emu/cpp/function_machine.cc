@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emu/agents/host_memory.h"
+#include "emu/launch/equal_writes.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -31,6 +32,11 @@ void FunctionAccesses::Free(BufferId buffer) {
 
 namespace {
 
+template <class Array>
+std::vector<std::int64_t> ShapeFrom(const Array& array) {
+  return {array.shape.begin(), array.shape.end()};
+}
+
 std::uint64_t NextRun() {
   static std::atomic<std::uint64_t> runs{0};
   return ++runs;
@@ -48,64 +54,82 @@ Program FunctionMachine::ShapeOf(const FunctionKernel& kernel) {
   Program program;
   program.kernel_name = kernel.name;
   program.mesh = ThreadMesh{.thread_dim = true, .names = std::vector<std::string>(kernel.grid.size() + 1)};
+  for (const std::string& input : kernel.inputs) program.operand_infos.push_back({.role = Role::kIn, .name = input});
+  for (const KernelOutput& output : kernel.outputs)
+    program.operand_infos.push_back({.role = Role::kOut, .name = output.name});
   return program;
 }
 
-FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const FunctionOptions& options, CodePlaces& places)
+FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const launch::ScheduledOptions& options,
+                                 CodePlaces& places)
     : kernel_(kernel),
       options_(options),
       places_(places),
       program_(ShapeOf(kernel)),
-      memory_(options.run.memory_limit == 0 ? agents::HostMemoryLimit() : options.run.memory_limit),
+      memory_(options.launch.run.memory_limit == 0 ? agents::HostMemoryLimit() : options.launch.run.memory_limit),
       gpu_(
           program_, memory_, GridOf(kernel),
           threads::ThreadMachineOptions{.policy = options.fences,
                                         .races = options.races,
-                                        .definedness = options.definedness,
+                                        .definedness = options.launch.definedness,
                                         .places = [&places](const CodeSite& site) { return places.TextOf(site.loc); }}),
       accesses_(memory_, gpu_),
       run_(NextRun()) {
-  memory_.NameAgents({.blocks = true, .thread_index = true, .many_threads = kernel.threads.size() > 1});
-  memory_.SetFill(options.fill);
+  for (agents::RunObserver* observer : options.launch.observers) {
+    if (observer->watches_memory()) memory_.Observe(observer);
+  }
+  memory_.NameAgents(NamingOf(kernel));
+  memory_.SetFill(options.launch.fill);
   memory_.NeverLend();
-  if (options.definedness) memory_.TrackDefinedness();
+  if (definedness()) memory_.TrackDefinedness();
   if (options.races) memory_.Observe(&accesses_);
+  if (options.equal_writes != nullptr) options.equal_writes->WrittenBy(threads::WriterNow(gpu_));
 }
 
-AllocRequest FunctionMachine::RequestFor(const std::string& name, const Tensor& array, bool is_output) const {
-  return {.name = name, .dtype = array.dtype(), .shape = array.shape(), .is_output = is_output, .loc = {}};
+std::int64_t FunctionMachine::threads_in_all() const {
+  std::int64_t all = threads();
+  for (const std::int64_t size : kernel_.grid) all *= size;
+  return all;
 }
 
 // What nobody writes has no races: the model is told of outputs alone.
-void FunctionMachine::Bind(absl::Span<const Tensor> inputs, std::vector<Tensor>& outputs) {
+void FunctionMachine::Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = kernel_.inputs[i];
-    const BufferId buffer =
-        memory_.Adopt(RequestFor(name, inputs[i], false), const_cast<std::byte*>(inputs[i].bytes()));
+    const BufferId buffer = memory_.Adopt({.name = name, .dtype = inputs[i].dtype, .shape = ShapeFrom(inputs[i])},
+                                          const_cast<std::byte*>(inputs[i].data));
+    operands_.push_back(buffer);
     arrays_[name] = HandleOf({.buffer = buffer, .name = name, .is_input = true}).number();
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const KernelOutput& declared = kernel_.outputs[i];
-    const BufferId buffer = memory_.Adopt(RequestFor(declared.name, outputs[i], true), outputs[i].bytes());
-    const auto input = std::find(kernel_.inputs.begin(), kernel_.inputs.end(), declared.starts_as);
-    if (input != kernel_.inputs.end()) {
-      const Tensor& from = inputs[static_cast<std::size_t>(input - kernel_.inputs.begin())];
-      std::memcpy(outputs[i].bytes(), from.bytes(), from.num_bytes());
-    } else {
-      memory_.filler()(declared.dtype, outputs[i].bytes(), static_cast<std::size_t>(outputs[i].num_elements()));
-      if (options_.definedness) memory_.SetUndefined(buffer);
-    }
-    gpu_.operands().Adopt(buffer);
-    outputs_.push_back(buffer);
-    arrays_[declared.name] = HandleOf({.buffer = buffer, .name = declared.name}).number();
+  for (std::size_t i = 0; i < outputs.size(); ++i) BindOutput(kernel_.outputs[i], outputs[i], inputs);
+  for (agents::RunObserver* observer : options_.launch.observers) observer->Bound(memory_, operands_);
+}
+
+void FunctionMachine::BindOutput(const KernelOutput& declared, const MutableArray& array,
+                                 absl::Span<const ConstArray> inputs) {
+  const BufferId buffer = memory_.Adopt(
+      {.name = declared.name, .dtype = array.dtype, .shape = ShapeFrom(array), .is_output = true}, array.data);
+  std::size_t elements = 1;
+  for (const std::int64_t size : array.shape) elements *= static_cast<std::size_t>(size);
+  const auto input = std::find(kernel_.inputs.begin(), kernel_.inputs.end(), declared.starts_as);
+  if (input != kernel_.inputs.end()) {
+    const ConstArray& from = inputs[static_cast<std::size_t>(input - kernel_.inputs.begin())];
+    if (elements > 0) std::memcpy(array.data, from.data, elements * StorageBytes(array.dtype));
+  } else {
+    memory_.filler()(declared.dtype, array.data, elements);
+    if (definedness()) memory_.SetUndefined(buffer);
   }
-  if (options_.bound) options_.bound(memory_, outputs_);
+  gpu_.operands().Adopt(buffer);
+  operands_.push_back(buffer);
+  arrays_[declared.name] = HandleOf({.buffer = buffer, .name = declared.name}).number();
 }
 
 void FunctionMachine::Finish() {
+  for (agents::RunObserver* observer : options_.launch.observers) observer->Finished(memory_, operands_);
   gpu_.End({});
-  if (!options_.definedness) return;
-  for (const BufferId output : outputs_) checks_ += memory_.ReportUndefinedOutput(output, {});
+  if (!definedness()) return;
+  for (std::size_t i = kernel_.inputs.size(); i < operands_.size(); ++i)
+    checks_ += memory_.ReportUndefinedOutput(operands_[i], {});
 }
 
 KernelMemory FunctionMachine::HandleOf(Object object) {

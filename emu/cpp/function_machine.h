@@ -15,13 +15,13 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "emu/cpp/code_places.h"
-#include "emu/cpp/function_launch.h"
 #include "emu/kernel.h"
+#include "emu/launch/scheduled_launch.h"
 #include "emu/threads/thread_accesses.h"
 #include "emu/threads/thread_machine.h"
 #include "memory_model/bytes/memory.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/program/program.h"
-#include "semantics/tensor/fill.h"
 
 namespace palladion {
 
@@ -39,13 +39,13 @@ class FunctionAccesses final : public threads::ThreadAccesses {
 
 class FunctionMachine {
  public:
-  // The kernel and the places outlive it, and so do the arrays of Bind.
-  FunctionMachine(const FunctionKernel& kernel, const FunctionOptions& options, CodePlaces& places);
+  // All outlive it, and so do the arrays of Bind.
+  FunctionMachine(const FunctionKernel& kernel, const launch::ScheduledOptions& options, CodePlaces& places);
   FunctionMachine(const FunctionMachine&) = delete;
   FunctionMachine& operator=(const FunctionMachine&) = delete;
 
   // Inputs fit the kernel, outputs are of its types.
-  void Bind(absl::Span<const Tensor> inputs, std::vector<Tensor>& outputs);
+  void Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs);
   // After the last thread has ended.
   void Finish();
 
@@ -54,7 +54,14 @@ class FunctionMachine {
   memory_model::Memory& memory() { return memory_; }
   threads::ThreadMachine& gpu() { return gpu_; }
   CodePlaces& places() { return places_; }
-  bool definedness() const { return options_.definedness; }
+  std::int64_t threads_in_all() const;
+  bool definedness() const { return options_.launch.definedness; }
+
+  // The launch as a program has it: its dimensions, and its operands, inputs first. Without steps.
+  static Program ShapeOf(const FunctionKernel& kernel);
+  static AgentNaming NamingOf(const FunctionKernel& kernel) {
+    return {.blocks = true, .thread_index = true, .many_threads = kernel.threads.size() > 1};
+  }
 
   // What handles stand for.
   struct Object {
@@ -97,11 +104,10 @@ class FunctionMachine {
 
  private:
   static std::vector<std::int64_t> GridOf(const FunctionKernel& kernel);
-  static Program ShapeOf(const FunctionKernel& kernel);
-  AllocRequest RequestFor(const std::string& name, const Tensor& array, bool is_output) const;
+  void BindOutput(const KernelOutput& declared, const MutableArray& array, absl::Span<const ConstArray> inputs);
 
   const FunctionKernel& kernel_;
-  const FunctionOptions& options_;
+  const launch::ScheduledOptions& options_;
   CodePlaces& places_;
   const Program program_;  // without steps
   memory_model::Memory memory_;
@@ -111,7 +117,7 @@ class FunctionMachine {
   std::vector<Object> objects_;
   std::vector<SyncObject> syncs_;
   std::map<std::string, std::int32_t, std::less<>> arrays_;
-  std::vector<BufferId> outputs_;
+  std::vector<BufferId> operands_;  // inputs first
   std::map<std::string, std::pair<std::int64_t, std::string>> names_;
   absl::Status failed_;
   std::int64_t checks_ = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "emu/cpp/atomic_functions.h"
+#include "emu/threads/footprints.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -154,7 +155,7 @@ KernelMemory FunctionThread::alloc(std::string name, DType dtype, std::vector<st
   if (const auto count = CountElements(dtype, shape); !count.ok()) Refuse(count.status());
   if (shape.size() > static_cast<std::size_t>(kMaxBoxRank)) Refuse(Cat("'", name, "' has too many dimensions"));
   const std::string type = Cat(scope == KernelScope::kGrid ? "global " : "shared ", TypeString(dtype, shape));
-  if (!Ask(scheduler::Footprint::Everything(), Answer::kMatters)) return {};
+  if (!Ask(threads::OtherRequest::kAlloc, Answer::kMatters)) return {};
   const FunctionMachine::Named named = machine_.NameOf(name, type, scope);
   if (!named.differs.empty()) Refuse(Cat("'", name, "' is ", type, " here and ", named.differs, " elsewhere"));
   const absl::StatusOr<BufferId> buffer =
@@ -171,7 +172,7 @@ void FunctionThread::free(const KernelMemory& memory, CodePlace place) {
   const Object& object = ObjectOf(memory);
   if (machine_.ArrayOf(object.name).has_value()) Refuse(Cat("'", object.name, "' is an array of the call"));
   if (object.left.has_value()) Refuse(Cat("'", object.name, "' was given back before"));
-  if (!Ask(scheduler::Footprint::Everything(), Answer::kNone)) return;
+  if (!Ask(threads::OtherRequest::kFree, Answer::kNone)) return;
   Object& left = ObjectOf(memory);
   left.left = CodeSite::Of(site_);
   gpu().Leave(left.buffer, site_);
@@ -200,7 +201,7 @@ Tensor FunctionThread::load(const KernelMemory& memory, CodePlace place) {
   absl::StatusOr<Tensor> value = Tensor::Create(memory.dtype(), memory.shape());
   if (!value.ok()) Refuse(value.status());
   const BufferId buffer = ObjectOf(memory).buffer;
-  if (!Ask(scheduler::Footprint::Reads(buffer.value), Answer::kMatters)) return *std::move(value);
+  if (!Ask(threads::MemoryRequest{buffer, /*only_reads=*/true}, Answer::kMatters)) return *std::move(value);
   const Object object = ObjectOf(memory);
   if (Usable(object)) Load(memory, object, value->bytes());
   return *std::move(value);
@@ -209,7 +210,7 @@ Tensor FunctionThread::load(const KernelMemory& memory, CodePlace place) {
 void FunctionThread::LoadOne(const KernelMemory& memory, DType dtype, void* value, CodePlace place) {
   At(place);
   ExpectOne(memory, ObjectOf(memory), dtype, "a load");
-  if (!Ask(scheduler::Footprint::Reads(ObjectOf(memory).buffer.value), Answer::kMatters)) return;
+  if (!Ask(threads::MemoryRequest{ObjectOf(memory).buffer, /*only_reads=*/true}, Answer::kMatters)) return;
   const Object object = ObjectOf(memory);
   if (Usable(object)) Load(memory, object, static_cast<std::byte*>(value));
 }
@@ -221,7 +222,7 @@ void FunctionThread::store(const KernelMemory& memory, const Tensor& value, Code
   if (value.dtype() != memory.dtype() || value.shape() != memory.shape())
     Refuse(Cat("a store of ", TypeString(value.dtype(), value.shape()), " at '", object.name, "', of which this is ",
                TypeString(memory.dtype(), memory.shape())));
-  if (!Ask(scheduler::Footprint::Writes(object.buffer.value), Answer::kNone)) return;
+  if (!Ask(threads::MemoryRequest{object.buffer}, Answer::kNone)) return;
   const Object now = ObjectOf(memory);
   if (Usable(now)) machine_.memory().Store(BoxOf(memory, now), value.bytes());
 }
@@ -230,7 +231,7 @@ void FunctionThread::StoreOne(const KernelMemory& memory, DType dtype, const voi
   At(place);
   ExpectWritable(ObjectOf(memory), "a store");
   ExpectOne(memory, ObjectOf(memory), dtype, "a store");
-  if (!Ask(scheduler::Footprint::Writes(ObjectOf(memory).buffer.value), Answer::kNone)) return;
+  if (!Ask(threads::MemoryRequest{ObjectOf(memory).buffer}, Answer::kNone)) return;
   const Object object = ObjectOf(memory);
   if (Usable(object)) machine_.memory().Store(BoxOf(memory, object), static_cast<const std::byte*>(value));
 }
@@ -242,7 +243,7 @@ void FunctionThread::UpdateOne(AtomicOp op, const KernelMemory& memory, const At
   ExpectOne(memory, ObjectOf(memory), operands.dtype, "an atomic update");
   const AtomicFn update = AtomicFunction(op, operands.dtype);
   if (update == nullptr) Refuse(Cat("there is no such atomic update of ", Name(operands.dtype)));
-  if (!Ask(scheduler::Footprint::Writes(ObjectOf(memory).buffer.value), Answer::kNone)) return;
+  if (!Ask(threads::MemoryRequest{ObjectOf(memory).buffer}, Answer::kNone)) return;
   const Object object = ObjectOf(memory);
   if (!Usable(object)) return;
   const absl::Span<const std::int64_t> shape = machine_.memory().ShapeOf(object.buffer);

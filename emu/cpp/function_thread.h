@@ -9,6 +9,7 @@
 #include "emu/cpp/function_machine.h"
 #include "emu/kernel.h"
 #include "emu/threads/asking.h"
+#include "emu/threads/footprints.h"
 #include "scheduler/coroutine_agent.h"
 
 namespace palladion {
@@ -70,9 +71,14 @@ class FunctionThread final : public KernelContext {
   // What a request does when the thread has been given up: one whose answer matters throws.
   enum class Answer : std::uint8_t { kNone, kMatters };
   bool Ask(const scheduler::Operation& operation, Answer answer);
-  bool Ask(const scheduler::Footprint& footprint, Answer answer) {
-    return Ask(scheduler::Operation{.footprint = footprint, .loc = site_.loc}, answer);
+  bool AskTo(const scheduler::Footprint& touch, Answer answer) {
+    return Ask(scheduler::Operation{.footprint = touch, .loc = site_.loc}, answer);
   }
+  bool Ask(const threads::MemoryRequest& request, Answer answer) { return AskTo(FootprintOf(request), answer); }
+  bool Ask(const threads::SyncObjectRequest& request, Answer answer) {
+    return AskTo(FootprintOf(gpu(), request), answer);
+  }
+  bool Ask(threads::OtherRequest request, Answer answer) { return AskTo(FootprintOf(request), answer); }
   bool GivenUp(Answer answer);
 
   threads::ThreadMachine& gpu() { return machine_.gpu(); }

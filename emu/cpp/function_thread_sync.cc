@@ -25,7 +25,7 @@ void FunctionThread::Copy(const KernelMemory& from, const KernelMemory& to, cons
   ExpectCopy(from, to, arrives != nullptr);
   SyncElement barrier;
   if (arrives != nullptr) barrier = ElementOf(*arrives, "barrier");
-  if (!Ask(scheduler::Footprint::Everything(), Answer::kNone)) return;
+  if (!Ask(threads::OtherRequest::kStart, Answer::kNone)) return;
   const Object source = ObjectOf(from), destination = ObjectOf(to);
   const bool usable = Usable(source);
   if (!Usable(destination) || !usable) return;
@@ -58,7 +58,7 @@ void FunctionThread::copy_async(const KernelMemory& from, const KernelMemory& to
 
 void FunctionThread::commit_copies(CodePlace place) {
   At(place);
-  if (Ask(scheduler::Footprint::Everything(), Answer::kNone)) Expect(gpu().CommitGroup(AsyncQueue::kStores, site_));
+  if (Ask(threads::OtherRequest::kCommitGroup, Answer::kNone)) Expect(gpu().CommitGroup(AsyncQueue::kStores, site_));
 }
 
 void FunctionThread::wait_copies(std::int64_t may_remain, bool read_only, CodePlace place) {
@@ -73,7 +73,7 @@ void FunctionThread::wait_copies(std::int64_t may_remain, bool read_only, CodePl
 
 void FunctionThread::commit_smem(CodePlace place) {
   At(place);
-  if (Ask(scheduler::Footprint::Everything(), Answer::kNone)) Expect(gpu().Make(Fence::kSharedToAsync, site_));
+  if (Ask(threads::OtherRequest::kFence, Answer::kNone)) Expect(gpu().Make(Fence::kSharedToAsync, site_));
 }
 
 // ---- barriers and semaphores
@@ -97,7 +97,7 @@ KernelSync<Tag> FunctionThread::MakeSync(SyncRequest request, KernelScope scope)
   const bool barrier = request.kind == SyncKind::kBarrier;
   if (count < 1) Refuse(Cat("'", request.name, "' needs at least one element; found ", count));
   if (request.num_arrivals < 1) Refuse(Cat("'", request.name, "' needs at least one arrival"));
-  if (!Ask(scheduler::Footprint::Everything(), Answer::kMatters)) return {};
+  if (!Ask(threads::OtherRequest::kAlloc, Answer::kMatters)) return {};
   const std::string type =
       barrier ? Cat("an array of ", count, " barriers of ", request.num_arrivals, " arrivals")
               : Cat("an array of ", count, " semaphores of the ", scope == KernelScope::kGrid ? "grid" : "block");
@@ -137,8 +137,7 @@ void FunctionThread::WaitFor(const WaitTarget& target) {
 void FunctionThread::arrive(KernelBarrier barrier, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(barrier, "barrier");
-  if (Ask(scheduler::Footprint::Writes(gpu().syncs().ObjectOf(element)), Answer::kNone))
-    Expect(gpu().Arrive(element, site_));
+  if (Ask(threads::SyncObjectRequest{element}, Answer::kNone)) Expect(gpu().Arrive(element, site_));
 }
 
 void FunctionThread::wait(KernelBarrier barrier, CodePlace place) {
@@ -149,7 +148,7 @@ void FunctionThread::wait(KernelBarrier barrier, CodePlace place) {
 bool FunctionThread::test(KernelBarrier barrier, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(barrier, "barrier");
-  if (!Ask(scheduler::Footprint::Writes(gpu().syncs().ObjectOf(element)), Answer::kMatters)) return false;
+  if (!Ask(threads::SyncObjectRequest{element}, Answer::kMatters)) return false;
   const absl::StatusOr<bool> done = gpu().Test(element, site_);
   Expect(done.status());
   return *done;
@@ -157,7 +156,7 @@ bool FunctionThread::test(KernelBarrier barrier, CodePlace place) {
 
 void FunctionThread::sync_block(CodePlace place) {
   At(place);
-  if (!Ask(scheduler::Footprint::Everything(), Answer::kMatters)) return;
+  if (!Ask(threads::OtherRequest::kMeet, Answer::kMatters)) return;
   Expect(gpu().Meet("sync_block", site_));
   WaitFor({.kind = WaitTarget::Kind::kMeeting, .object = {}});
 }
@@ -166,8 +165,7 @@ void FunctionThread::signal(KernelSemaphore semaphore, std::int64_t value, CodeP
   At(place);
   if (value < 1) Refuse(Cat("a signal is of at least 1; found ", value));
   const SyncElement element = ElementOf(semaphore, "semaphore");
-  if (Ask(scheduler::Footprint::Writes(gpu().syncs().ObjectOf(element)), Answer::kNone))
-    Expect(gpu().Signal(element, value, site_));
+  if (Ask(threads::SyncObjectRequest{element}, Answer::kNone)) Expect(gpu().Signal(element, value, site_));
 }
 
 void FunctionThread::wait(KernelSemaphore semaphore, std::int64_t value, CodePlace place) {
@@ -179,7 +177,7 @@ void FunctionThread::wait(KernelSemaphore semaphore, std::int64_t value, CodePla
 std::int64_t FunctionThread::read(KernelSemaphore semaphore, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(semaphore, "semaphore");
-  if (!Ask(scheduler::Footprint::Writes(gpu().syncs().ObjectOf(element)), Answer::kMatters)) return 0;
+  if (!Ask(threads::SyncObjectRequest{element}, Answer::kMatters)) return 0;
   const absl::StatusOr<std::int64_t> count = gpu().Read(element, site_);
   Expect(count.status());
   return *count;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "emu/agents/float_environment.h"
+#include "emu/arrays.h"
 #include "emu/checks/check_options.h"
 #include "emu/cpp/function_check.h"
 #include "emu/cpp/function_launch.h"
@@ -77,13 +78,20 @@ absl::StatusOr<RunResult> RunKernel(const FunctionKernel& kernel, absl::Span<con
   CodePlaces places;
   const std::unique_ptr<scheduler::Policy> policy = scheduler::MakeProgramOrder();
   try {
-    PALLADION_ASSIGN_OR_RETURN(FunctionRun ran, RunFunctions(kernel, inputs, {.run = options}, places, *policy));
-    if (!ran.trouble.ok() && ran.findings.empty()) return ran.trouble;
-    RunResult result{.outputs = std::move(ran.outputs)};
-    result.report = {.kernel = kernel.name, .target = "generic", .printed = std::move(ran.printed)};
-    result.report.programs = static_cast<std::int64_t>(kernel.threads.size());
-    for (const std::int64_t size : kernel.grid) result.report.programs *= size;
-    for (const Finding& finding : ran.findings)
+    RunResult result;
+    for (const KernelOutput& output : kernel.outputs) {
+      PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::CreateUninitialized(output.dtype, output.shape));
+      result.outputs.push_back(std::move(tensor));
+    }
+    const std::vector<MutableArray> outputs = MutableArraysOf(result.outputs);
+    const launch::ScheduledOptions scheduled{.launch = {.run = options},
+                                             .loop = {.budget = CheckOptions().step_budget}};
+    const FunctionRun ran = RunFunctions({kernel, ArraysOf(inputs), outputs, scheduled}, places, *policy);
+    const agents::LaunchResult& launched = ran.result.launch;
+    if (!ran.trouble.ok() && launched.findings.empty()) return ran.trouble;
+    result.report = {.kernel = kernel.name, .target = "generic", .printed = launched.printed};
+    result.report.programs = launched.programs;
+    for (const Finding& finding : launched.findings)
       result.report.findings.push_back(launch::Reported(finding, places.module()));
     if (!ran.trouble.ok()) result.report.error = ErrorReport(ran.trouble, "", "").error;
     result.report.verdict = VerdictOf(result.report);
@@ -104,7 +112,8 @@ absl::StatusOr<Report> CheckKernel(const FunctionKernel& kernel, absl::Span<cons
   PALLADION_ASSIGN_OR_RETURN(const Fill fill, ParseFill(options.fill));
   const agents::FloatEnvironment environment;
   try {
-    FunctionCheck check(kernel, inputs, options, fill);
+    const std::vector<ConstArray> arrays = ArraysOf(inputs);
+    FunctionCheck check(kernel, arrays, options, fill);
     PALLADION_RETURN_IF_ERROR(check.Run());
     if (outputs != nullptr) *outputs = check.TakeOutputs();
     return check.TakeReport();

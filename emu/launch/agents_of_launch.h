@@ -1,10 +1,11 @@
 // Who runs in a launch under a policy, and the memory they share: the one driver (scheduled_launch.cc) binds operands,
-// runs the loop and tells the result; here is what differs between programs that are agents of their own and the
-// threads of GPU blocks. A TPU's cores, warps and engines are agents of one of the two.
+// runs the loop and tells the result; here is what differs between programs that are agents of their own, the threads
+// of GPU blocks, and functions in C++ (emu/cpp). A TPU's cores, warps and engines are agents of one of these.
 #ifndef PALLADION_EMU_LAUNCH_AGENTS_OF_LAUNCH_H_
 #define PALLADION_EMU_LAUNCH_AGENTS_OF_LAUNCH_H_
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -45,12 +46,19 @@ class AgentsOfLaunch {
   virtual std::string FixOf(const scheduler::Deadlock& deadlock) const = 0;
   virtual std::string WhyNotBegun() const = 0;
   virtual std::string_view begin_fix() const = 0;
-  // Agents that have not ended, with the step that each is at; a nameless one is told by its place alone.
-  struct Unfinished {
-    std::string name;
-    const Step* step = nullptr;
+  virtual std::string_view why_endless() const = 0;  // why agents may not come to an end
+  // Agents that have not ended, and where the first of them, at most so many, are: who and where in words, "" where a
+  // place is all that is told.
+  struct Standing {
+    std::string words;
+    LocId loc;
+    int text_line = 0;
   };
-  virtual std::vector<Unfinished> unfinished() const = 0;
+  struct Unfinished {
+    std::int64_t count = 0;
+    std::vector<Standing> first;
+  };
+  virtual Unfinished unfinished(std::size_t most) const = 0;
 };
 
 // The step that a frame is at; of one that has ended, the last.

@@ -55,11 +55,16 @@ class Programs final : public AgentsOfLaunch {
     if (agents_->not_begun() == 0) return "";
     return Cat(agents_->not_begun(), " programs have not begun, for there is room for as many as are there");
   }
-  std::vector<Unfinished> unfinished() const override {
-    std::vector<Unfinished> all;
-    for (const agents::ProgramAgent* agent : agents_->Unfinished())
-      all.push_back({agent->Name(), &StepAt(agent->frame())});
-    return all;
+  std::string_view why_endless() const override { return "their loops change something for ever"; }
+  Unfinished unfinished(std::size_t most) const override {
+    const std::vector<const agents::ProgramAgent*> all = agents_->Unfinished();
+    Unfinished running{.count = static_cast<std::int64_t>(all.size()), .first = {}};
+    for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
+      const Step& step = StepAt(all[i]->frame());
+      running.first.push_back({Cat(all[i]->Name(), " at ", PlaceText(state_.module(), step.loc, step.text_line)),
+                               step.loc, step.text_line});
+    }
+    return running;
   }
 
  private:

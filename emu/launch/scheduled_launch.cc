@@ -1,14 +1,13 @@
 #include "emu/launch/scheduled_launch.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <utility>
 
 #include "emu/agents/launch_state.h"
 #include "emu/launch/agents_of_launch.h"
+#include "emu/launch/driven_launch.h"
 #include "emu/launch/interaction.h"
-#include "emu/launch/joint_agents.h"
 #include "emu/launch/run.h"
 #include "emu/machines/chip.h"
 #include "scheduler/policies/portfolio.h"
@@ -19,7 +18,7 @@ namespace palladion::launch {
 namespace {
 
 // One launch and its agents; what a search explores.
-class AgentsLaunch final : public scheduler::Explorable {
+class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
  public:
   // Both outlive it.
   AgentsLaunch(const agents::PreparedKernelState& kernel, const ScheduledOptions& options,
@@ -40,8 +39,10 @@ class AgentsLaunch final : public scheduler::Explorable {
   }
 
   scheduler::AgentSource& agents() override { return who_->source(); }
+  AgentsOfLaunch& who() override { return *who_; }
   bool copyable() const { return who_->copyable(); }
-  scheduler::LoopOptions Loop() const {
+  std::string_view budget_name() const override { return options_.launch.run.budget_name; }
+  scheduler::LoopOptions Loop() const override {
     scheduler::LoopOptions loop = options_.loop;
     loop.control = options_.launch.run.control;
     return who_->Fitting(loop);
@@ -54,28 +55,20 @@ class AgentsLaunch final : public scheduler::Explorable {
     state_.memory().Restore(*static_cast<const memory_model::Memory::Saved*>(saved));
   }
 
-  std::vector<Finding> FoundSoFar() {
+  std::vector<Finding> FoundSoFar() override {
     std::vector<Finding> findings = state_.memory().findings();
     for (Finding& finding : who_->Found()) findings.push_back(std::move(finding));
     return findings;
   }
 
-  // `fair`: nobody is left out for ever, so agents that do not come to an end are a livelock.
-  ScheduledResult Result(scheduler::LoopResult run, bool fair) {
-    const bool finished = run.outcome == scheduler::Outcome::kFinished;
+  agents::LaunchResult Ended(bool finished) override {
     const std::int64_t checks = finished ? state_.Finish() : 0;
     if (finished) who_->End();
-    ScheduledResult result{.launch = {.programs = state_.walk().programs(),
-                                      .accesses = state_.memory().accesses(),
-                                      .definedness_checks = checks,
-                                      .findings = FoundSoFar(),
-                                      .printed = state_.memory().printed()},
-                           .run = std::move(run)};
-    who_->Tell(result, Loop());
-    std::vector<Finding>& findings = result.launch.findings;
-    if (result.run.outcome == scheduler::Outcome::kDeadlock) findings.push_back(DeadlockFinding(result.run));
-    if (result.run.outcome == scheduler::Outcome::kBudget && fair) findings.push_back(LivelockFinding(result.run));
-    return result;
+    return {.programs = state_.walk().programs(),
+            .accesses = state_.memory().accesses(),
+            .definedness_checks = checks,
+            .findings = FoundSoFar(),
+            .printed = state_.memory().printed()};
   }
 
  private:
@@ -83,48 +76,6 @@ class AgentsLaunch final : public scheduler::Explorable {
   agents::LaunchOptions WithMachine(agents::LaunchOptions options) {
     options.observers.insert(options.observers.begin(), &machine_first_);
     return options;
-  }
-
-  Finding DeadlockFinding(const scheduler::LoopResult& run) const {
-    const scheduler::Wait& wait = scheduler::FirstToTell(run.deadlock);
-    const bool partial = run.deadlock.partial;
-    Finding finding{.code = FindingCode::kDeadlock,
-                    .severity = RowOf(FindingCode::kDeadlock).severity,
-                    .message = Cat(partial ? "some " : "no ", who_->kind(),
-                                   partial ? "s can never go on: " : " can go on: ", Describe(run.deadlock)),
-                    .loc = wait.loc,
-                    .text_line = wait.text_line,
-                    .fix = who_->FixOf(run.deadlock)};
-    if (const std::string why = who_->WhyNotBegun(); !why.empty()) {
-      Append(&finding.message, "; ", why);
-      finding.fix = std::string(who_->begin_fix());
-    }
-    return finding;
-  }
-
-  Finding LivelockFinding(const scheduler::LoopResult& run) const {
-    constexpr std::size_t kShown = 4;
-    const std::vector<AgentsOfLaunch::Unfinished> running = who_->unfinished();
-    std::string where;
-    for (std::size_t i = 0; i < std::min(kShown, running.size()) && !running[i].name.empty(); ++i) {
-      const Step& step = *running[i].step;
-      Append(&where, i == 0 ? ": " : ", ", running[i].name, " at ",
-             PlaceText(state_.module(), step.loc, step.text_line));
-    }
-    if (running.size() > kShown && !where.empty()) Append(&where, ", ...");
-    Finding finding{.code = FindingCode::kLivelock,
-                    .severity = RowOf(FindingCode::kLivelock).severity,
-                    .message = Cat("after ", run.steps, " ", who_->counted(), " ", running.size(), " ", who_->kind(),
-                                   "s have not ended", where,
-                                   "; their loops change something for ever, or the budget is too small: raise ",
-                                   options_.launch.run.budget_name),
-                    .fix = "bound the loop, or let somebody write what it looks for",
-                    .confidence = Confidence::kPredicted};
-    if (!running.empty()) {
-      finding.loc = running[0].step->loc;
-      finding.text_line = running[0].step->text_line;
-    }
-    return finding;
   }
 
   const ScheduledOptions& options_;
@@ -169,26 +120,13 @@ class LaunchesTogether {
   }
 
   absl::StatusOr<std::vector<ScheduledResult>> Run(scheduler::Policy& policy) {
-    scheduler::LoopOptions options = launches_[0]->Loop();
-    std::optional<JointAgents> joint;
-    if (launches_.size() > 1) {
-      std::vector<JointAgents::Launch> sources;
-      for (std::size_t i = 0; i < launches_.size(); ++i)
-        sources.push_back({&launches_[i]->agents(), launches_[i]->Loop().resident, devices_[i]});
-      joint.emplace(std::move(sources));
-      options.resident = std::numeric_limits<std::size_t>::max();  // each launch has its own limit
-    }
-    scheduler::RunLoop loop(joint.has_value() ? *joint : launches_[0]->agents(), options);
-    absl::StatusOr<scheduler::LoopResult> run = loop.Run(policy);
-    std::vector<ScheduledResult> results;
-    for (std::size_t i = 0; i < launches_.size(); ++i) {
+    std::vector<LaunchOnDevice> driven;
+    for (std::size_t i = 0; i < launches_.size(); ++i) driven.push_back({launches_[i].get(), devices_[i]});
+    absl::StatusOr<std::vector<ScheduledResult>> results = Drive(driven, policy);
+    for (std::size_t i = 0; i < launches_.size() && !results.ok(); ++i) {
       std::vector<Finding>* const before_error = calls_[i]->options.launch.found_before_error;
-      if (!run.ok() && before_error != nullptr) *before_error = launches_[i]->FoundSoFar();
-      if (!run.ok()) continue;
-      scheduler::LoopResult own = joint.has_value() ? joint->ResultOf(i, *run) : *std::move(run);
-      results.push_back(launches_[i]->Result(std::move(own), /*fair=*/true));
+      if (before_error != nullptr) *before_error = launches_[i]->FoundSoFar();
     }
-    PALLADION_RETURN_IF_ERROR(run.status());
     return results;
   }
 

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "emu/launch/agents_of_launch.h"
 #include "emu/launch/equal_writes.h"
+#include "emu/launch/launch_findings.h"
 #include "emu/launch/reads_from.h"
 #include "emu/threads/repeated_work.h"
 #include "emu/threads/thread_accesses.h"
@@ -115,17 +116,21 @@ class Threads final : public AgentsOfLaunch {
     const std::vector<scheduler::Wait>& waits = deadlock.waits;
     if (std::any_of(waits.begin(), waits.end(), [](const scheduler::Wait& w) { return w.holder.has_value(); }))
       return std::string(agents::kSpinFix);
-    return deadlock.cycle.size() > 1 ? "let one of them arrive or signal before it waits"
-                                     : "arrive or signal once for each wait, or wait once less";
+    return FixOfWaits(deadlock);
   }
   std::string WhyNotBegun() const override { return agents_->WhyNotBegun(); }
   std::string_view begin_fix() const override {
     return "launch no more blocks than fit at once, or let none wait for one that begins later";
   }
-  std::vector<Unfinished> unfinished() const override {
-    std::vector<Unfinished> all;
-    for (const threads::ThreadAgent* agent : agents_->Unfinished()) all.push_back({"", &StepAt(agent->frame())});
-    return all;
+  std::string_view why_endless() const override { return "their loops change something for ever"; }
+  Unfinished unfinished(std::size_t most) const override {
+    const std::vector<const threads::ThreadAgent*> all = agents_->Unfinished();
+    Unfinished running{.count = static_cast<std::int64_t>(all.size()), .first = {}};
+    for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
+      const Step& step = StepAt(all[i]->frame());
+      running.first.push_back({"", step.loc, step.text_line});
+    }
+    return running;
   }
 
  private:
@@ -140,7 +145,7 @@ class Threads final : public AgentsOfLaunch {
                                                    .places = [this](const CodeSite& site) { return PlaceOf(site); },
                                                    .between = Between()});
     if (options_.reads_from != nullptr) options_.reads_from->Watch(memory, *machine_);
-    if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
+    if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy(threads::WriterNow(*machine_));
   }
 
   threads::BetweenLaunches Between() {
@@ -165,13 +170,6 @@ class Threads final : public AgentsOfLaunch {
     return text;
   }
 
-  // A thread, or a warp, is one writer; of engines each write is one of its own.
-  std::uint32_t Writer() {
-    constexpr std::uint32_t kEngines = std::uint32_t{1} << 31;
-    if (machine_->operations().performing()) return kEngines + engine_writes_++;
-    return static_cast<std::uint32_t>(machine_->current().value) + 1;
-  }
-
   agents::LaunchState& state_;
   const Kernel& kernel_;
   const ScheduledOptions& options_;
@@ -180,7 +178,6 @@ class Threads final : public AgentsOfLaunch {
   std::optional<threads::ThreadAccesses> accesses_;
   std::optional<threads::RepeatedWork> repeated_;
   std::optional<threads::ThreadAgents> agents_;
-  std::uint32_t engine_writes_ = 0;
   agents::LaunchLeft left_;
   absl::flat_hash_map<std::pair<std::int32_t, int>, std::string> places_;  // by place, and line of the text
 };

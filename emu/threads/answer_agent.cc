@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "emu/threads/schedule_objects.h"
+#include "emu/threads/footprints.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::threads {
@@ -11,11 +11,9 @@ AnswerAgent::AnswerAgent(ThreadMachine& machine, std::shared_ptr<Request> reques
                          AgentsAround& around)
     : machine_(machine), request_(std::move(request)), choice_(choice), around_(around) {
   const AsyncRequest& asked = machine_.model().RequestOf(request_->operation);
-  next_ = {.footprint = scheduler::Footprint::Writes(kLaunchControlObject),
+  next_ = {.footprint = FootprintOf(machine_, AnswerRequest{request_->operation}),
            .loc = asked.site.loc,
            .text_line = asked.site.text_line};
-  for (const AsyncOperand& to : asked.destinations) next_.footprint.Add({.object = to.buffer().value});
-  for (const Completion& completion : asked.completions) next_.footprint.Add({.object = ObjectOf(completion)});
   const std::string request_name = machine_.model().agents().NameOf(request_->operation);
   name_ = Cat(request_name, choice.has_value() ? Cat(", answer ", *choice) : ", refused");
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "emu/threads/footprints.h"
+
 namespace palladion::threads {
 
 void ThreadWait::Ask(AgentId thread, const WaitTarget& target, scheduler::Operation* operation) {
@@ -10,7 +12,7 @@ void ThreadWait::Ask(AgentId thread, const WaitTarget& target, scheduler::Operat
   if (target.kind == WaitTarget::Kind::kNothing) return;
   operation->waits_for = this;
   operation->waits_on = machine_.ObjectOf(thread, target);
-  operation->footprint = scheduler::Footprint::Writes(operation->waits_on);
+  operation->footprint = FootprintOf(machine_, thread, target);
 }
 
 bool Tells(const ThreadMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target) {
@@ -38,23 +40,12 @@ bool EngineAgent::HalfReady::MaySignal(scheduler::AgentOrdinal other) const {
 
 scheduler::Operation EngineAgent::Next() const {
   const AsyncRequest& asked = request();
-  scheduler::Operation next{.loc = asked.site.loc, .text_line = asked.site.text_line};
-  if (asked.queue.valid()) {
-    const std::int64_t queue = machine_.queues().ObjectOf(asked.queue);
-    next.waits_for = &ready_;
-    if (!machine_.model().FollowsOutsideItsQueue(operation_)) next.waits_on = queue;
-    next.footprint.Add({.object = queue});
-  }
-  if (asked.pipelined.has_value()) {  // it begins where those that it follows have ended
-    const std::int64_t block = machine_.model().agents().PlaceOf(operation_).at(PlaceLevel::kBlock);
-    next.footprint.Add({.object = TensorCoreObjectOf(block), .writes = half_ == Half::kWrite});
-  }
-  for (const Completion& completion : asked.completions) {
-    if (completion.after == half_) next.footprint.Add({.object = ObjectOf(completion)});
-  }
-  const bool reads = half_ == Half::kRead;
-  for (const AsyncOperand& operand : reads ? asked.sources : asked.destinations)
-    next.footprint.Add({.object = operand.buffer().value, .writes = !reads});
+  scheduler::Operation next{.footprint = FootprintOf(machine_, HalfRequest{operation_, half_}),
+                            .loc = asked.site.loc,
+                            .text_line = asked.site.text_line};
+  if (!asked.queue.valid()) return next;
+  next.waits_for = &ready_;
+  if (!machine_.model().FollowsOutsideItsQueue(operation_)) next.waits_on = machine_.queues().ObjectOf(asked.queue);
   return next;
 }
 

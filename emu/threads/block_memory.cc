@@ -7,7 +7,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ops/gpu/scoped_cells.h"
+#include "semantics/program/scratch_scope.h"
 
 namespace palladion::threads {
 namespace {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "memory_model/order/clock.h"
 
 namespace palladion::threads {
@@ -15,13 +16,16 @@ class GatheredClock {
  public:
   void Add(const memory_model::ClockBundle& known) {
     const memory_model::VectorClock& clock = known[memory_model::ClockPart::kGeneric];
-    epochs_.insert(epochs_.end(), clock.begin(), clock.end());
+    const absl::Span<const memory_model::Epoch> entries = clock.entries();
+    epochs_.insert(epochs_.end(), entries.begin(), entries.end());
+    operations_.Join(clock.many());
     if (epochs_.size() >= next_round_) Compact();
   }
   memory_model::ClockBundle All() {
     Compact();
     memory_model::ClockBundle all;
     for (const memory_model::Epoch& epoch : epochs_) all.RaiseGeneric(epoch);
+    all.KnowGenerically(operations_);
     return all;
   }
   std::size_t size() const { return epochs_.size(); }
@@ -40,6 +44,7 @@ class GatheredClock {
 
   static constexpr std::size_t kFirstRound = 1024;
   std::vector<memory_model::Epoch> epochs_;
+  memory_model::KnownOperations operations_;  // of those who know of many
   std::size_t next_round_ = kFirstRound;
 };
 

@@ -9,7 +9,7 @@
 #include "emu/legality/gpu_tensor_memory.h"
 #include "emu/machines/chip.h"
 #include "semantics/base/cat.h"
-#include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/program/scratch_scope.h"
 #include "semantics/registry/op_row.h"
 #include "semantics/registry/others_work.h"
 

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "semantics/base/cat.h"
-#include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/program/scratch_scope.h"
 
 namespace palladion::threads {
 

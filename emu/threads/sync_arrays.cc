@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
-#include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/program/scratch_scope.h"
 
 namespace palladion::threads {
 namespace {

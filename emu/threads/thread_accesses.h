@@ -3,6 +3,9 @@
 #ifndef PALLADION_EMU_THREADS_THREAD_ACCESSES_H_
 #define PALLADION_EMU_THREADS_THREAD_ACCESSES_H_
 
+#include <cstdint>
+#include <functional>
+
 #include "emu/threads/thread_machine.h"
 #include "memory_model/bytes/access_observer.h"
 
@@ -28,6 +31,10 @@ class ThreadAccesses : public memory_model::AccessObserver {
   ThreadMachine& machine_;
   std::int64_t accesses_ = 0;
 };
+
+// Who writes now, a number that is not 0, for whoever compares what writers store: a thread, or a warp, is one writer,
+// and of engines each write is one of its own. The machine outlives it.
+std::function<std::uint32_t()> WriterNow(const ThreadMachine& machine);
 
 }  // namespace palladion::threads
 

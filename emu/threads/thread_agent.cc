@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "emu/agents/program_agents.h"
-#include "emu/threads/schedule_objects.h"
+#include "emu/threads/footprints.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/frame_shadow.h"
 
@@ -70,8 +70,7 @@ absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
 bool ThreadAgent::MayBegin() {
   LaunchControl& control = machine_.launch_control();
   if (!control.used()) return true;
-  if (!gate_->TakeGrant() && !gate_->MayGo({.footprint = scheduler::Footprint::Reads(kLaunchControlObject)}))
-    return false;
+  if (!gate_->TakeGrant() && !gate_->MayGo({.footprint = FootprintOf(BeginRequest{})})) return false;
   if (control.Begin(machine_.residents().BlockOf(id_).cluster)) return true;
   frame_->pc = frame_->program().steps.size();
   return false;
@@ -122,10 +121,8 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
     return gate_->MayGo(operation);
   }
   if (step.own_memory) return true;
-  const BufferId buffer = step.ref.valid() ? frame.ref(step.ref).buffer : BufferId{};
-  operation.footprint = !buffer.valid()   ? scheduler::Footprint::Everything()
-                        : step.only_reads ? scheduler::Footprint::Reads(buffer.value)
-                                          : scheduler::Footprint::Writes(buffer.value);
+  operation.footprint = step.polls == nullptr ? FootprintOf(step, frame)
+                                              : FootprintOf(machine_, id_, step.polls(step.params, step, frame));
   return gate_->MayGo(operation);
 }
 

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "emu/threads/answer_agent.h"
+#include "emu/threads/footprints.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/registry/others_work.h"
@@ -116,7 +117,7 @@ absl::Status ThreadAgents::Fork(AgentId warp, std::int64_t number, std::size_t f
   agent->SetOrdinal(started_.AddWarp(warp, number, agent->frame(), current_.agent->id()));
   const auto owned_here = [](scheduler::Agent*) {};
   current_.gate->Spawn(std::shared_ptr<scheduler::Agent>(agent, owned_here),
-                       {.footprint = scheduler::Footprint::Everything()});
+                       {.footprint = FootprintOf(OtherRequest::kFork)});
   return absl::OkStatus();
 }
 

@@ -31,13 +31,13 @@ class Pipelines {
   // From here on others may follow it. `told`: what its completion tells.
   void Add(const AsyncRequest& request, const Issue& issue, ClockBundle told);
 
-  // Without operations of owners for which gone(owner) holds, and those for which forgotten(who) does: nobody asks
-  // about either again.
-  template <class Gone, class Forgotten>
-  void Forget(const Gone& gone, const Forgotten& forgotten) {
+  // Without operations of owners for which gone(owner) holds, and those that are forgotten: nobody asks about either
+  // again.
+  template <class Gone>
+  void Forget(const Gone& gone, const Remaining& remaining) {
     for (auto& [block, earlier] : of_block_) {
-      std::erase_if(earlier, [&](const Earlier& one) { return gone(one.owner) || forgotten(one.operation); });
-      for (Earlier& one : earlier) one.told.Forget(forgotten);
+      std::erase_if(earlier, [&](const Earlier& one) { return gone(one.owner) || remaining.Forgets(one.operation); });
+      for (Earlier& one : earlier) one.told.Forget(remaining);
     }
     std::erase_if(of_block_, [](const auto& block) { return block.second.empty(); });
   }

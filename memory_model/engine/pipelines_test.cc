@@ -7,7 +7,6 @@ namespace palladion::memory_model {
 namespace {
 
 constexpr AgentId kThread{1}, kOther{2};
-constexpr std::int32_t kFirstOperation = 1 << 28;
 
 AsyncRequest Product(std::int64_t column, std::string kind = "f16 f16") {
   AsyncRequest request{.name = "tcgen05_mma", .pipelined = Pipelined{Pipelined::Stage::kProduct, std::move(kind)}};
@@ -78,7 +77,8 @@ TEST_F(PipelinesTest, OnlyThoseWhoseIssueItsIssuerKnows) {
 TEST_F(PipelinesTest, ForgetsWhoIsGone) {
   Start(Product(0), kThread, 1, {});
   Start(Copy(), kOther, 1, {});
-  pipelines_.Forget([](AgentId owner) { return owner == kThread; }, [](AgentId) { return false; });
+  const std::vector<AgentId> live = {AgentId{kFirstOperation}, AgentId{kFirstOperation + 1}};
+  pipelines_.Forget([](AgentId owner) { return owner == kThread; }, Remaining(live));
   ClockBundle told;
   told.RaiseTensorCore({kThread, 1});
   told.RaiseTensorCore({kOther, 1});

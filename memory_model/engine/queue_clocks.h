@@ -39,10 +39,9 @@ class QueueClocks {
     return landed_[link] = std::move(told);
   }
 
-  template <class F>
-  void Forget(const F& forgotten) {
+  void Forget(const Remaining& remaining) {
     for (auto* clocks : {&issued_, &landed_})
-      clocks->ForEach([&](QueueId, ClockBundle& clock) { clock.Forget(forgotten); });
+      clocks->ForEach([&](QueueId, ClockBundle& clock) { clock.Forget(remaining); });
   }
 
  private:

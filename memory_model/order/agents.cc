@@ -49,12 +49,16 @@ void AgentTable::Retire(AgentId id) {
 
 void AgentTable::NoteKnownTo(const ClockBundle& clock) {
   const VectorClock& generic = clock[ClockPart::kGeneric];
-  for (auto entry = generic.end(); entry != generic.begin();) {  // operations come last
-    --entry;
-    if (!IsOperation(entry->who)) break;
-    OperationState* const operation = FindOperation(entry->who);
-    if (operation != nullptr) operation->known = std::max(operation->known, entry->time);
-  }
+  const absl::Span<const Epoch> entries = generic.entries();
+  for (auto entry = entries.rbegin(); entry != entries.rend() && IsOperation(entry->who); ++entry)  // they come last
+    NoteKnown(FindOperation(entry->who), entry->time);
+  generic.many().ForEachRun([&](KnownOperations::Number first, KnownOperations::Number last, std::uint32_t halves) {
+    const auto is_before = [](const OperationState& state, KnownOperations::Number number) {
+      return NumberOf(state.id) < number;
+    };
+    auto at = std::lower_bound(operations_.begin(), operations_.end(), first, is_before);
+    for (; at != operations_.end() && NumberOf(at->id) <= last; ++at) NoteKnown(&*at, halves);
+  });
 }
 
 void AgentTable::NoteKnown() {
@@ -144,14 +148,13 @@ AgentTable::Heard AgentTable::LastHeard(const ClockBundle& clock, AgentId other)
 // What is left, or what was looked at, has to grow by a share of itself before it is time again.
 void AgentTable::Sweep(const std::vector<AgentId>& live, std::size_t looked) {
   constexpr std::size_t kLeast = 128, kLookedPerSweep = 16;
-  const auto holds = [&](AgentId who) { return std::binary_search(live.begin(), live.end(), who); };
-  const auto gone = [&](AgentId who) { return IsOperation(who) && !holds(who); };
+  const Remaining remaining(live);
   operations_.erase(std::remove_if(operations_.begin(), operations_.end(),
-                                   [&](const OperationState& state) { return gone(state.id); }),
+                                   [&](const OperationState& state) { return remaining.Forgets(state.id); }),
                     operations_.end());
-  clocks_.ForEach([&](AgentId, ClockBundle& clock) { clock.Forget(gone); });
+  clocks_.ForEach([&](AgentId, ClockBundle& clock) { clock.Forget(remaining); });
   const auto is_forgotten = [&](AgentId agent) {
-    if (holds(agent)) return false;
+    if (std::binary_search(live.begin(), live.end(), agent)) return false;
     agents_.Retire(agent);
     return true;
   };

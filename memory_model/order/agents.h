@@ -7,6 +7,7 @@
 #ifndef PALLADION_MEMORY_MODEL_ORDER_AGENTS_H_
 #define PALLADION_MEMORY_MODEL_ORDER_AGENTS_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -51,9 +52,9 @@ class AgentTable {
   // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
   void SayAwait(AgentId operation, std::string call) { Operation(operation).await = std::move(call); }
   std::string AwaitOf(AgentId operation) const { return Has(operation) ? Operation(operation).await : ""; }
-  static constexpr std::int32_t kMaxOperations = 0x7fffffff - (1 << 28);
+  static constexpr std::int32_t kMaxOperations = 0x7fffffff - kFirstOperation;
   bool NoMoreOperations() const { return next_operation_ - kFirstOperation >= kMaxOperations; }
-  static bool IsOperation(AgentId who) { return who.value >= kFirstOperation; }
+  static bool IsOperation(AgentId who) { return memory_model::IsOperation(who); }
   // How many operations have been issued before it.
   static std::size_t NumberOf(AgentId operation) { return static_cast<std::size_t>(operation.value - kFirstOperation); }
   const ClockBundle& Fork(AgentId operation) const { return *Operation(operation).fork; }
@@ -103,7 +104,6 @@ class AgentTable {
   bool KnownNow(AgentId operation, std::uint32_t halves) const { return Operation(operation).known >= halves; }
 
  private:
-  static constexpr std::int32_t kFirstOperation = 1 << 28;  // after all agents, so that clocks keep them apart
   static constexpr std::size_t kRemembered = 8;
   struct AgentState {
     std::string name;
@@ -127,6 +127,9 @@ class AgentTable {
   AgentState& Agent(AgentId id) { return agents_[id]; }
   const AgentState& Agent(AgentId id) const { return agents_[id]; }
   void NoteKnownTo(const ClockBundle& clock);
+  void NoteKnown(OperationState* operation, std::uint32_t halves) {
+    if (operation != nullptr) operation->known = std::max(operation->known, halves);
+  }
   void RaiseOwn(AgentId agent);
   OperationState* FindOperation(AgentId id);
   bool Has(AgentId operation) const { return const_cast<AgentTable*>(this)->FindOperation(operation) != nullptr; }

@@ -1,6 +1,8 @@
 // Happens-before, as vector clocks: who knows what of whom. Sparse, because a run may have a hundred thousand programs
 // and as many asynchronous operations, and each of them hears of a few. Based on FastTrack (Flanagan and Freund, PLDI
-// 2009): an access is one epoch, and only clocks are vectors. What they do not know: orders that a run did not show.
+// 2009): an access is one epoch, and only clocks are vectors. Of asynchronous operations a loop may leave as many as it
+// has iterations, and each knows of all before it: where a clock knows of more than a few, they share what they know
+// (known_operations.h). What clocks do not know: orders that a run did not show.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_CLOCK_H_
 #define PALLADION_MEMORY_MODEL_ORDER_CLOCK_H_
 
@@ -11,6 +13,8 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "memory_model/order/known_operations.h"
 #include "semantics/base/ids.h"
 
 namespace palladion::memory_model {
@@ -20,6 +24,24 @@ struct Epoch {
   AgentId who;
   std::uint32_t time = 0;  // 0: before anything it did
   friend bool operator==(const Epoch& a, const Epoch& b) { return a.who == b.who && a.time == b.time; }
+};
+
+// Operations have their numbers after all agents, so that clocks keep them apart.
+inline constexpr std::int32_t kFirstOperation = 1 << 28;
+constexpr bool IsOperation(AgentId who) { return who.value >= kFirstOperation; }
+
+// Whom somebody may still ask about, sorted; of the others, operations are forgotten.
+class Remaining {
+ public:
+  explicit Remaining(absl::Span<const AgentId> live) : live_(live) {}
+  bool Forgets(AgentId who) const { return IsOperation(who) && !std::binary_search(live_.begin(), live_.end(), who); }
+  bool AnyOf(AgentId first, AgentId last) const {
+    const auto at = std::lower_bound(live_.begin(), live_.end(), first);
+    return at != live_.end() && !(last < *at);
+  }
+
+ private:
+  absl::Span<const AgentId> live_;
 };
 
 class VectorClock {
@@ -33,7 +55,7 @@ class VectorClock {
     for (const Epoch* end = entry + n; entry != end; ++entry) {
       if (!(entry->who < who)) return entry->who == who ? entry->time : 0;
     }
-    return 0;
+    return TimeInMany(who);
   }
   bool Covers(const Epoch& epoch) const { return epoch.time <= TimeOf(epoch.who); }
   bool Covers(const VectorClock& other) const;
@@ -50,29 +72,48 @@ class VectorClock {
     RaiseSlow(epoch);
   }
   void Join(const VectorClock& other);
-  void Clear() { entries_.clear(); }
-  friend void swap(VectorClock& a, VectorClock& b) { a.entries_.swap(b.entries_); }
-
-  // Without the components for which gone(who) holds: those that nobody will ask about again.
-  template <class Gone>
-  void Forget(const Gone& gone) {
-    entries_.erase(std::remove_if(entries_.begin(), entries_.end(), [&](const Epoch& e) { return gone(e.who); }),
-                   entries_.end());
+  void Clear() {
+    entries_.clear();
+    many_.Clear();
+  }
+  friend void swap(VectorClock& a, VectorClock& b) {
+    a.entries_.swap(b.entries_);
+    swap(a.many_, b.many_);
+  }
+  // Where the two know of the same operations, they share what they know from here on.
+  void ShareOperations(const VectorClock& other) {
+    if (!many_.IsSame(other.many_) && many_.Covers(other.many_) && other.many_.Covers(many_)) many_ = other.many_;
   }
 
-  std::size_t size() const { return entries_.size(); }
-  bool empty() const { return entries_.empty(); }
-  auto begin() const { return entries_.begin(); }
-  auto end() const { return entries_.end(); }
+  // Without those that nobody will ask about again.
+  void Forget(const Remaining& remaining);
+
+  std::size_t size() const { return entries_.size() + many_.nodes(); }  // what it takes
+  bool empty() const { return entries_.empty() && many_.empty(); }
+  // Agents, by number, and after them operations, where these are few; else they are all in `many`, by number.
+  absl::Span<const Epoch> entries() const { return entries_; }
+  const KnownOperations& many() const { return many_; }
+  void Know(const KnownOperations& operations);
 
  private:
+  void RaiseMany(const Epoch& operation) {
+    many_.Raise(static_cast<KnownOperations::Number>(operation.who.value - kFirstOperation), operation.time);
+  }
   static constexpr std::size_t kFew = 16;  // are looked at one after another
 
   std::uint32_t TimeOfMany(AgentId who) const;
+  std::uint32_t TimeInMany(AgentId who) const {
+    if (many_.empty() || !IsOperation(who)) return 0;
+    return many_.HalvesOf(static_cast<KnownOperations::Number>(who.value - kFirstOperation));
+  }
   void RaiseSlow(const Epoch& epoch);
   void JoinSlow(const VectorClock& other);
+  void JoinEntries(const VectorClock& other);
+  std::size_t FirstOperation() const;  // of the entries
+  void MoveToMany();
 
   absl::InlinedVector<Epoch, 4> entries_;  // by component
+  KnownOperations many_;                   // of more than a few
 };
 
 inline void VectorClock::Join(const VectorClock& other) {
@@ -82,7 +123,7 @@ inline void VectorClock::Join(const VectorClock& other) {
     const Epoch* theirs = other.entries_.data();
     std::size_t i = 0;
     for (; i < n && mine[i].who == theirs[i].who; ++i) mine[i].time = std::max(mine[i].time, theirs[i].time);
-    if (i == n) return;
+    if (i == n && many_.IsSame(other.many_)) return;
   }
   JoinSlow(other);
 }
@@ -106,8 +147,8 @@ class ClockBundle {
     if (!other.plain_) JoinMore(other, kClockParts - 1);
   }
   void Raise(const Epoch& epoch) {
-    for (VectorClock& part : parts_) part.Raise(epoch);
     plain_ = false;
+    IsOperation(epoch.who) ? RaiseOperation(epoch) : RaiseAll(epoch);
   }
   void RaiseGeneric(const Epoch& epoch) { parts_[0].Raise(epoch); }
   void RaiseTensorCore(const Epoch& epoch) {
@@ -130,12 +171,14 @@ class ClockBundle {
     for (std::size_t i = 1; i < kClockParts; ++i) swap(a.parts_[i], b.parts_[i]);
     std::swap(a.plain_, b.plain_);
   }
-  template <class Gone>
-  void Forget(const Gone& gone) {
-    for (VectorClock& part : parts_) part.Forget(gone);
-  }
+  void Forget(const Remaining& remaining);
+  void KnowGenerically(const KnownOperations& operations) { parts_[0].Know(operations); }
 
  private:
+  void RaiseAll(const Epoch& epoch) {
+    for (VectorClock& part : parts_) part.Raise(epoch);
+  }
+  void RaiseOperation(const Epoch& epoch);
   static_assert(static_cast<std::size_t>(ClockPart::kTensorCore) == kClockParts - 1);
 
   void JoinMore(const ClockBundle& other, std::size_t parts);

@@ -61,11 +61,10 @@ class Barrier {
   // depends on the schedule.
   bool arrivals_race() const { return arrivals_race_; }
 
-  // Without the operations for which gone(who) holds (AgentTable::Sweep).
-  template <class Gone>
-  void Forget(const Gone& gone) {
-    gathering_.Forget(gone);
-    last_.Forget(gone);
+  // Without the operations that nobody will ask about (AgentTable::Sweep).
+  void Forget(const Remaining& remaining) {
+    gathering_.Forget(remaining);
+    last_.Forget(remaining);
   }
 
   // f(who) for everybody whom a finding may name.

@@ -7,6 +7,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/program/scratch_scope.h"
 
 namespace palladion {
 namespace {

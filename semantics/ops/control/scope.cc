@@ -11,6 +11,7 @@
 #include "semantics/ops/gpu/gpu_wgmma.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
+#include "semantics/program/scratch_scope.h"
 #include "semantics/registry/attrs.h"
 
 namespace palladion {

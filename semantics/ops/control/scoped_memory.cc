@@ -8,7 +8,7 @@
 #include "semantics/ir/tmem_cells.h"
 #include "semantics/ir/tmem_layout.h"
 #include "semantics/ops/gpu/gpu_scope.h"
-#include "semantics/ops/gpu/scoped_cells.h"
+#include "semantics/program/scratch_scope.h"
 
 namespace palladion {
 namespace {
@@ -17,14 +17,6 @@ std::string LabelOf(ValueId value, const Builder& builder) {
   const ValueInfo& info = builder.kernel().values[value.index()];
   return info.label.empty() ? info.name : info.label;
 }
-
-struct AllocParams {
-  RefId ref;
-  PlaceLevel memory = PlaceLevel::kBlock;
-  PlaceLevel owner = PlaceLevel::kThread;
-  TensorCells tensor = {};  // where it lies in tensor memory; of no column: it does not
-  bool of_pair = false;     // two blocks make the same allocation together
-};
 
 // The grid dimension along which a cluster of two blocks lies; none: nothing says which blocks of it are a pair.
 std::optional<std::size_t> PairDimension(const Frame& frame) {
@@ -40,7 +32,7 @@ std::optional<std::size_t> PairDimension(const Frame& frame) {
   return pair;
 }
 
-absl::Status AllocateTogether(const AllocParams& params, const Step& step, Frame& frame) {
+absl::Status AllocateTogether(const ScopedAlloc& params, const Step& step, Frame& frame) {
   const std::optional<std::size_t> pair = PairDimension(frame);
   if (!pair.has_value()) return absl::OkStatus();
   const std::string& name = frame.program().refs[params.ref.index()].name;
@@ -52,7 +44,7 @@ absl::Status AllocateTogether(const AllocParams& params, const Step& step, Frame
 }
 
 absl::Status RunAlloc(const void* params, const Step& step, Frame& frame) {
-  const auto& p = *static_cast<const AllocParams*>(params);
+  const auto& p = *static_cast<const ScopedAlloc*>(params);
   const RefInfo& info = frame.program().refs[p.ref.index()];
   RefState& state = frame.ref(p.ref);
   const std::int64_t number = &step - frame.program().steps.data();
@@ -104,7 +96,7 @@ PlaceLevel MemoryOf(Space space) {
 
 // What of tensor memory two blocks hold together is given back by both: JAX's kernel ends with a meeting of the
 // cluster.
-absl::Status NoteTensorMemory(const Type& type, Program& program, AllocParams* params) {
+absl::Status NoteTensorMemory(const Type& type, Program& program, ScopedAlloc* params) {
   PALLADION_ASSIGN_OR_RETURN(const TmemLayout layout, TmemLayoutOf(type));
   PALLADION_ASSIGN_OR_RETURN(params->tensor, TmemCells(type));
   params->of_pair = layout.collective && program.mesh.has_value();
@@ -122,7 +114,7 @@ absl::StatusOr<RefId> DefineScoped(ValueId value, PlaceLevel owner, Builder& bui
   if (info.places_of_byte > 1) info.window[0] = info.buffer_shape[0] *= info.places_of_byte;
   const RefId ref = builder.NewRef(std::move(info));
   builder.DefineRef(value, ref);
-  AllocParams params{ref, MemoryOf(type.space), owner};
+  ScopedAlloc params{ref, MemoryOf(type.space), owner};
   if (type.space == Space::kTmem) PALLADION_RETURN_IF_ERROR(NoteTensorMemory(type, builder.program(), &params));
   builder.EmitVisible(RunAlloc, std::move(params));
   builder.program().steps.back().own_memory = true;
@@ -132,11 +124,6 @@ absl::StatusOr<RefId> DefineScoped(ValueId value, PlaceLevel owner, Builder& bui
 void EmitFree(RefId ref, Builder& builder) {
   builder.EmitVisible(RunFree, FreeParams{ref});
   builder.program().steps.back().own_memory = true;
-}
-
-const TensorCells* TensorCellsOf(const Program& program, std::int64_t step) {
-  const auto* params = static_cast<const AllocParams*>(program.steps[static_cast<std::size_t>(step)].params);
-  return &params->tensor;
 }
 
 }  // namespace palladion

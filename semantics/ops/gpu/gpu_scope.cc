@@ -123,12 +123,6 @@ absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& build
   return ref;
 }
 
-const Instr* ScratchScopeOf(const Kernel& kernel) {
-  const std::vector<Instr>& body = kernel.bodies[0].region.body;
-  const bool is_scope = kernel.launch.mesh == "gpu" && body.size() == 1 && body[0].name == "run_scoped";
-  return is_scope ? &body[0] : nullptr;
-}
-
 Instr ScopeOf(Region region) {
   Instr scope;
   scope.name = "run_scoped";
@@ -136,10 +130,6 @@ Instr ScopeOf(Region region) {
   scope.text_line = region.text_line;
   scope.regions.push_back(std::move(region));
   return scope;
-}
-
-bool IsGlobalData(const Type& type) {
-  return type.is_ref() && type.element == ElementKind::kData && type.space == Space::kGmem;
 }
 
 absl::StatusOr<PlaceLevel> OwnerOf(const Instr& op, const Builder& builder) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,20 +15,8 @@ namespace palladion {
 // none. Unimplemented: semaphores of another machine. `collective`: of a barrier semaphore, its collective id.
 absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& builder, std::int64_t collective = -1);
 
-// In the place of a collective id: the semaphores are the kernel's operand of that number, and may have come from an
-// earlier launch.
-constexpr std::int64_t CollectiveOfOperand(std::size_t operand) { return -2 - static_cast<std::int64_t>(operand); }
-// Which one they are; none for others.
-constexpr std::optional<std::size_t> OperandOfCollective(std::int64_t collective) {
-  if (collective > -2) return std::nullopt;
-  return static_cast<std::size_t>(-2 - collective);
-}
-
-// The scope that is all of a GPU kernel's body, where plgpu.kernel puts its scratch_types; nullptr: there is none.
-const Instr* ScratchScopeOf(const Kernel& kernel);
 // A scope around the region, whose parameters it makes for each thread by itself.
 Instr ScopeOf(Region region);
-bool IsGlobalData(const Type& type);  // a ref to global memory that holds numbers
 
 // Who has what a scope makes, where its collective_axes are these: the block, or each thread its own.
 absl::StatusOr<PlaceLevel> OwnerOf(const Instr& op, const Builder& builder);

@@ -1,0 +1,44 @@
+#include "emu/threads/footprints.h"
+
+namespace palladion::threads {
+
+scheduler::Footprint FootprintOf(const ThreadMachine& machine, AgentId thread, const WaitTarget& target) {
+  if (target.kind == WaitTarget::Kind::kNothing) return {};
+  return scheduler::Footprint::Writes(machine.ObjectOf(thread, target));
+}
+
+// A test takes the phase that has come, and a read learns from every signal in the count: both depend on being alone.
+scheduler::Footprint FootprintOf(const ThreadMachine& machine, const SyncObjectRequest& request) {
+  return scheduler::Footprint::Writes(machine.syncs().ObjectOf(request.object));
+}
+
+scheduler::Footprint FootprintOf(const ThreadMachine& machine, const HalfRequest& request) {
+  const AsyncRequest& asked = machine.model().RequestOf(request.operation);
+  const bool reads = request.half == Half::kRead;
+  scheduler::Footprint touched;
+  if (asked.queue.valid()) touched.Add({.object = machine.queues().ObjectOf(asked.queue)});
+  if (asked.pipelined.has_value()) {  // it begins where those that it follows have ended
+    const std::int64_t block = machine.model().agents().PlaceOf(request.operation).at(PlaceLevel::kBlock);
+    touched.Add({.object = TensorCoreObjectOf(block), .writes = !reads});
+  }
+  for (const Completion& completion : asked.completions) {
+    if (completion.after == request.half) touched.Add({.object = ObjectOf(completion)});
+  }
+  for (const AsyncOperand& operand : reads ? asked.sources : asked.destinations)
+    touched.Add({.object = operand.buffer().value, .writes = !reads});
+  return touched;
+}
+
+scheduler::Footprint FootprintOf(const ThreadMachine& machine, const AnswerRequest& request) {
+  const AsyncRequest& asked = machine.model().RequestOf(request.operation);
+  scheduler::Footprint touched = scheduler::Footprint::Writes(kLaunchControlObject);
+  for (const AsyncOperand& to : asked.destinations) touched.Add({.object = to.buffer().value});
+  for (const Completion& completion : asked.completions) touched.Add({.object = ObjectOf(completion)});
+  return touched;
+}
+
+scheduler::Footprint FootprintOf(BeginRequest) { return scheduler::Footprint::Reads(kLaunchControlObject); }
+
+scheduler::Footprint FootprintOf(OtherRequest) { return scheduler::Footprint::Everything(); }
+
+}  // namespace palladion::threads

@@ -1,0 +1,169 @@
+// What clocks know of operations, against a plain map; and that what they share does not grow with their number.
+#include "memory_model/order/known_operations.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "memory_model/order/clock.h"
+
+namespace palladion::memory_model {
+namespace {
+
+using Number = KnownOperations::Number;
+using Map = std::map<Number, std::uint32_t>;
+
+Map MapOf(const KnownOperations& known) {
+  Map map;
+  known.ForEachRun([&](Number first, Number last, std::uint32_t halves) {
+    for (Number i = first; i <= last; ++i) map[i] = halves;
+  });
+  return map;
+}
+
+void JoinMaps(Map* mine, const Map& theirs) {
+  for (const auto& [number, halves] : theirs) (*mine)[number] = std::max((*mine)[number], halves);
+}
+
+bool MapCovers(const Map& mine, const Map& theirs) {
+  for (const auto& [number, halves] : theirs) {
+    const auto at = mine.find(number);
+    if (at == mine.end() || at->second < halves) return false;
+  }
+  return true;
+}
+
+// Several that tell each other: dense numbers, so that subtrees fill up, and some far away.
+TEST(KnownOperations, AreAsAMapHasThem) {
+  for (std::uint32_t seed = 0; seed < 24; ++seed) {
+    std::mt19937 random(seed);
+    const Number most = seed % 4 == 0 ? 100'000'000 : seed % 4 == 1 ? 5'000 : 700;
+    std::vector<KnownOperations> known(4);
+    std::vector<Map> maps(4);
+    for (int step = 0; step < 1500; ++step) {
+      const std::size_t a = random() % 4, b = random() % 4;
+      switch (random() % 8) {
+        case 0:
+          known[a].Join(known[b]);
+          JoinMaps(&maps[a], Map(maps[b]));
+          break;
+        case 1: {
+          ASSERT_EQ(known[a].Covers(known[b]), MapCovers(maps[a], maps[b]));
+          const Number number = random() % most;
+          const auto at = maps[a].find(number);
+          ASSERT_EQ(known[a].HalvesOf(number), at == maps[a].end() ? 0 : at->second);
+          break;
+        }
+        case 2:
+          if (random() % 64 == 0) known[a] = known[b], maps[a] = maps[b];
+          break;
+        default: {
+          const auto number = static_cast<Number>((random() % 2 == 0 ? step / 4 : random()) % most);
+          const std::uint32_t halves = 1 + random() % 2;
+          known[a].Raise(number, halves);
+          maps[a][number] = std::max(maps[a][number], halves);
+        }
+      }
+    }
+    for (std::size_t a = 0; a < 4; ++a) ASSERT_EQ(MapOf(known[a]), maps[a]) << "seed " << seed;
+  }
+}
+
+TEST(KnownOperations, ForgetKeepsWhatSomebodyAsksAbout) {
+  KnownOperations known;
+  for (Number i = 0; i < 10'000; ++i) known.Raise(3 * i, 1 + i % 2);
+  const std::vector<Number> live = {30, 9'000, 29'997};
+  known.Forget([&](Number first, Number last) {
+    return std::any_of(live.begin(), live.end(), [&](Number number) { return first <= number && number <= last; });
+  });
+  for (const Number number : live) EXPECT_EQ(known.HalvesOf(number), 1 + number / 3 % 2);
+  EXPECT_EQ(known.HalvesOf(15'000), 0u);
+  EXPECT_LE(known.nodes(), 12u);
+}
+
+// A loop that waits for each of its operations: what each knew when it began takes a few nodes, however many went
+// before it.
+TEST(KnownOperations, OfALoopAreAFewNodes) {
+  KnownOperations known;
+  for (Number i = 0; i < 1'000'000; ++i) {
+    const KnownOperations fork = known;
+    known.Raise(i, 2);
+    ASSERT_LE(known.nodes(), 6u * 8u) << i;  // the paths on the left and on the right of what is full
+    ASSERT_EQ(fork.HalvesOf(i), 0u);
+  }
+}
+
+// Who hears of the other's operations shares what the other knows.
+TEST(KnownOperations, ThoseWhoTellEachOtherShare) {
+  KnownOperations a, b;
+  for (Number i = 0; i < 1000; ++i) {
+    a.Raise(2 * i, 1);
+    b.Raise(2 * i + 1, 2);
+  }
+  a.Join(b);
+  EXPECT_FALSE(a.IsSame(b));
+  b.Join(a);
+  EXPECT_TRUE(a.IsSame(b));
+}
+
+// Clocks of agents and of operations, few and many of them, against a map of all components.
+TEST(VectorClock, IsAsAMapHasIt) {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    const std::int32_t agents = 1 + static_cast<std::int32_t>(random() % 30);
+    const std::int32_t operations = 1 + static_cast<std::int32_t>(random() % (seed % 2 == 0 ? 25 : 900));
+    std::vector<VectorClock> clocks(3);
+    std::vector<std::map<std::int32_t, std::uint32_t>> maps(3);
+    const auto any = [&] {
+      return random() % 2 == 0
+                 ? static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(agents))
+                 : kFirstOperation + static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(operations));
+    };
+    for (int step = 0; step < 1500; ++step) {
+      const std::size_t a = random() % 3, b = random() % 3;
+      const std::uint32_t what = random() % 16;
+      if (what == 0) {
+        clocks[a].Join(VectorClock(clocks[b]));
+        for (const auto& [who, time] : std::map(maps[b])) maps[a][who] = std::max(maps[a][who], time);
+      } else if (what == 1) {
+        bool covers = true;
+        for (const auto& [who, time] : maps[b]) covers &= maps[a].count(who) > 0 && maps[a][who] >= time;
+        ASSERT_EQ(clocks[a].Covers(clocks[b]), covers);
+      } else if (what == 2) {
+        const std::int32_t who = any();
+        ASSERT_EQ(clocks[a].TimeOf(AgentId{who}), maps[a].count(who) > 0 ? maps[a][who] : 0);
+      } else if (what == 3 && random() % 16 == 0) {
+        swap(clocks[a], clocks[b]);
+        swap(maps[a], maps[b]);
+      } else {
+        const std::int32_t who = any();
+        const std::uint32_t time = 1 + random() % 2;
+        clocks[a].Raise({AgentId{who}, time});
+        maps[a][who] = std::max(maps[a][who], time);
+      }
+    }
+    for (std::size_t a = 0; a < 3; ++a) {
+      for (const auto& [who, time] : maps[a]) ASSERT_EQ(clocks[a].TimeOf(AgentId{who}), time);
+    }
+  }
+}
+
+TEST(VectorClock, ForgetsOperationsAndNoAgents) {
+  for (const std::int32_t operations : {10, 1000}) {
+    VectorClock clock;
+    for (std::int32_t i = 0; i < 5; ++i) clock.Raise({AgentId{i}, 3});
+    for (std::int32_t i = 0; i < operations; ++i) clock.Raise({AgentId{kFirstOperation + i}, 2});
+    const std::vector<AgentId> live = {AgentId{2}, AgentId{kFirstOperation + operations - 1}};
+    clock.Forget(Remaining(live));
+    EXPECT_EQ(clock.TimeOf(AgentId{4}), 3u);
+    EXPECT_EQ(clock.TimeOf(live[1]), 2u);
+    EXPECT_EQ(clock.TimeOf(AgentId{kFirstOperation}), 0u);
+    EXPECT_LE(clock.size(), 12u);
+  }
+}
+
+}  // namespace
+}  // namespace palladion::memory_model
