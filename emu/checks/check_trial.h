@@ -17,6 +17,7 @@
 #include "emu/checks/race_check.h"
 #include "emu/launch/launch.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/launch/way.h"
 #include "scheduler/policies/schedule.h"
 #include "scheduler/run_loop.h"
 
@@ -55,8 +56,8 @@ class TrialRunner {
   absl::Span<const ConstArray> inputs() const { return inputs_; }
 
   // Do programs see each other's effects while they run? Else they run one after another, in one of two orders.
-  bool interact() const { return interact_; }
-  bool threads() const { return threads_; }  // programs are threads of GPU blocks
+  bool interact() const { return way_ != launch::Way::kInOrder; }
+  bool threads() const { return way_ == launch::Way::kThreads; }  // programs are threads of GPU blocks
   // Of those: the operation that lets a schedule decide more than timing; "": there is none.
   const std::string& schedule_choice() const { return schedule_choice_; }
   Fill fill() const { return fill_; }
@@ -90,7 +91,7 @@ class TrialRunner {
   struct Running {
     const agents::PreparedKernelState& kernel;
     absl::Span<const ConstArray> inputs;
-    AgentKind agents;
+    launch::Way way;
   };
 
   // What a trial runs, and what judges it.
@@ -100,11 +101,11 @@ class TrialRunner {
     launch::ReadsFrom* reads_from = nullptr;  // of a run without values, which no second run can follow
   };
 
-  AgentKind AgentsOf(const scheduler::Schedule& schedule) const;
+  launch::Way WayOf(const scheduler::Schedule& schedule) const;
   launch::ScheduledOptions OptionsOf(const agents::LaunchOptions& launch, const scheduler::Schedule& schedule) const;
   absl::Status RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                      bool races) const;
-  absl::Status RunAs(AgentKind agents, const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
+  absl::Status RunAs(launch::Way way, const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
                      Trial& trial, const Judged& judged) const;
   void TakeEvidence(Trial& trial) const;
   static absl::StatusOr<launch::ScheduledResult> RunOnce(const Running& running, absl::Span<const MutableArray> outputs,
@@ -120,7 +121,7 @@ class TrialRunner {
   absl::Span<const ConstArray> inputs_;
   const CheckOptions& options_;
   Fill fill_;
-  bool interact_ = false, threads_ = false;
+  launch::Way way_ = launch::Way::kInOrder;  // of schedules that are not lists of moves
   std::string schedule_choice_;
   mutable std::optional<scheduler::ScheduleOrigin> origin_;
 };

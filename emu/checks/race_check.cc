@@ -183,13 +183,13 @@ class NoRaceCheck final : public RaceCheck {
 
 std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                          const RaceCheckOptions& options) {
-  switch (options.agents) {
-    case AgentKind::kInOrder:
+  switch (options.way) {
+    case launch::Way::kInOrder:
       return std::make_unique<RacesInOrder>(kernel, inputs, options);
-    case AgentKind::kThreads:
+    case launch::Way::kThreads:
       if (kernel.program().grid_in_agent) return std::make_unique<RacesOfCores>(kernel, inputs, options.judges);
       return std::make_unique<RacesOfThreads>(kernel.program(), options.judges);
-    case AgentKind::kPrograms:
+    case launch::Way::kPrograms:
       break;
   }
   if (!options.judges) return std::make_unique<NoRaceCheck>();

@@ -8,8 +8,8 @@
 #include "emu/agents/launch_state.h"
 #include "emu/agents/solo_spin.h"
 #include "emu/launch/grid_checks.h"
-#include "emu/launch/interaction.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/launch/way.h"
 #include "emu/session.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
@@ -90,19 +90,15 @@ absl::StatusOr<agents::LaunchResult> RunTogetherInOrder(const agents::PreparedKe
   return std::move(result.launch);
 }
 
-// Do programs need each other to come to their end? Else the plain loop runs them one after another.
-bool RunTogether(const Program& program, const agents::LaunchOptions& options) {
-  if (NeedsThreads(program)) return true;
-  return !program.loops.empty() && !options.only_program.has_value() && ProgramsInteract(program);
-}
-
 }  // namespace
 
 absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::PreparedKernelState& kernel,
                                                absl::Span<const ConstArray> inputs,
                                                absl::Span<const MutableArray> outputs,
                                                const agents::LaunchOptions& options) {
-  if (RunTogether(kernel.program(), options)) return RunTogetherInOrder(kernel, inputs, outputs, options);
+  WayAsked asked{.one_program = options.only_program.has_value(),
+                 .watched = !options.observers.empty() || options.contracts != nullptr};
+  if (WayOf(kernel.program(), asked) != Way::kInOrder) return RunTogetherInOrder(kernel, inputs, outputs, options);
   const bool may_wait = !kernel.program().loops.empty();
   agents::RunState run;
   agents::LaunchState state(kernel, options, {.run = &run});
@@ -123,12 +119,10 @@ absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::PreparedKernelState
     if (options.found_before_error != nullptr) *options.found_before_error = state.memory().findings();
     return ran;
   }
-  const bool stuck = spin != nullptr && spin->stuck().has_value();
+  const bool stuck = asked.stuck = spin != nullptr && spin->stuck().has_value();
   const std::int64_t checks = stuck ? 0 : state.Finish();
-  const bool watched = !options.observers.empty() || options.contracts != nullptr;
-  if (stuck && !watched && !options.only_program.has_value() && !kernel.program().grid_in_agent) {
-    return RunTogetherInOrder(kernel, inputs, outputs, options);  // another program may write what it looks at
-  }
+  if (stuck && WayOf(kernel.program(), asked) != Way::kInOrder)
+    return RunTogetherInOrder(kernel, inputs, outputs, options);
   agents::LaunchResult result{.programs = programs,
                               .accesses = state.memory().accesses(),
                               .definedness_checks = checks,

@@ -7,9 +7,9 @@
 
 #include "emu/agents/launch_state.h"
 #include "emu/launch/agents_of_launch.h"
-#include "emu/launch/interaction.h"
 #include "emu/launch/joint_agents.h"
 #include "emu/launch/run.h"
+#include "emu/launch/way.h"
 #include "emu/machines/chip.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
@@ -29,7 +29,9 @@ class AgentsLaunch final : public scheduler::Explorable {
             [this](memory_model::Memory& memory, absl::Span<const BufferId> arrays) { who_->Bound(memory, arrays); }),
         watched_(WithMachine(options.launch)),
         state_(kernel, watched_, at),
-        who_(NeedsThreads(kernel.program()) ? ThreadsOfLaunch(state_, options) : ProgramsOfLaunch(state_, options)) {}
+        who_(WayOf(kernel.program(), {.purpose = Purpose::kMoves}) == Way::kThreads
+                 ? ThreadsOfLaunch(state_, options)
+                 : ProgramsOfLaunch(state_, options)) {}
 
   absl::Status Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs, bool search) {
     PALLADION_RETURN_IF_ERROR(state_.Bind(inputs, outputs));
