@@ -44,7 +44,7 @@ class RaceCheck {
   virtual void Attach(launch::ScheduledOptions& /*options*/) {}
 
   // After the launch: adds to its findings, or says of one what is known now. Calls `rerun` at most once; its error is
-  // returned, and costs details of findings, never a finding.
+  // returned, and costs details of findings, never a finding. nullptr: a plain run, which does not run twice.
   virtual absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) = 0;
 
   // The launch failed. What had been seen before; it cannot run again to see more.
@@ -56,7 +56,8 @@ class RaceCheck {
   RaceEvidence evidence_;
 };
 
-// `judges`: else races are not asked for, and only what a plain run sees is looked at. Both outlive the check.
+// `judges`: else races are not asked for, and only what a plain run sees is looked at. The kernel and the inputs
+// outlive the check.
 struct RaceCheckOptions {
   launch::Way way = launch::Way::kInOrder;
   bool judges = false;

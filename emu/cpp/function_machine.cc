@@ -16,16 +16,14 @@ void FunctionAccesses::Points(AccessKind kind, const PointAccess& access, const 
   if (access.offset[0] < 0 || !Judges(access.buffer)) return;
   memory_model::AgentTable& agents = machine().model().agents();
   const AgentId who = machine().current();
-  std::shared_ptr<const memory_model::ClockBundle>& told = told_[{access.buffer.value, access.offset[0]}];
-  if (told != nullptr) agents.Acquire(who, *told);
+  const ElementSize element = memory().ElementSizeOf(access.buffer);
+  memory_model::AtomicOrder& order = atomics_.try_emplace(access.buffer, element).first->second;
+  order.Learn(who, access, agents);
   ThreadAccesses::Points(kind, access, value);
-  told = std::make_shared<const memory_model::ClockBundle>(agents.ClockOf(who));
-  agents.Tick(who, CodeSite::Of(access.site));
+  order.Tell(who, access, agents);
 }
 
-void FunctionAccesses::Free(BufferId buffer) {
-  told_.erase(told_.lower_bound({buffer.value, 0}), told_.lower_bound({buffer.value + 1, 0}));
-}
+void FunctionAccesses::Free(BufferId buffer) { atomics_.erase(buffer); }
 
 // ---- the machine
 

@@ -7,7 +7,6 @@
 #include "absl/strings/str_join.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/solo_spin.h"
-#include "emu/launch/grid_checks.h"
 #include "emu/launch/scheduled_launch.h"
 #include "emu/launch/way.h"
 #include "emu/session.h"
@@ -164,36 +163,6 @@ agents::HeldFinding HeldFindingOf(const agents::PreparedKernelState& kernel, con
 
 absl::Status LeaveTo(Session* session, const agents::SessionState::Launched& launch) {
   return session == nullptr ? absl::OkStatus() : session->state().Take(launch, HeldFindingOf);
-}
-
-absl::StatusOr<Report> LaunchKernel(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                    absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options) {
-  agents::LaunchOptions asked = options;
-  GridChecks blocks(kernel, inputs, GridChecks::Looks::kRevisits);
-  blocks.Attach(asked);
-  agents::LaunchResult result;
-  if (asked.found_before_error == nullptr) asked.found_before_error = &result.findings;
-  absl::StatusOr<agents::LaunchResult> ran = RunLaunch(kernel, inputs, outputs, asked);
-  const bool interrupted = IsInterrupted(ran.status());
-  if (!ran.ok() && !interrupted && asked.found_before_error->empty()) return ran.status();
-  if (ran.ok()) {
-    result = *std::move(ran);
-    PALLADION_RETURN_IF_ERROR(blocks.Finish({}));
-    PALLADION_RETURN_IF_ERROR(LeaveTo(options.run.session, {kernel, inputs, outputs, result.left}));
-  }
-  Report report{.kernel = kernel.program().kernel_name,
-                .target = ToString(kernel.program().target),
-                .programs = result.programs,
-                .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
-                .printed = std::move(result.printed),
-                .interrupted = interrupted};
-  if (!ran.ok() && !interrupted) report.error = ErrorReport(ran.status(), "", "").error;
-  const std::vector<Finding>& run_found = ran.ok() ? result.findings : *asked.found_before_error;
-  for (const std::vector<Finding>& found : {kernel.always_found(), run_found, blocks.findings()}) {
-    for (const Finding& finding : found) report.findings.push_back(Reported(finding, kernel.module()));
-  }
-  report.verdict = VerdictOf(report);
-  return report;
 }
 
 absl::Status EndOf(const Report& report) {

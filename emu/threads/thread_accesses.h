@@ -20,6 +20,7 @@ class ThreadAccesses : public memory_model::AccessObserver {
 
  protected:
   ThreadMachine& machine() { return machine_; }
+  const memory_model::Memory& memory() const { return memory_; }
   // Of an engine's access the order was judged when it was asked for; of memory that no agent writes there is none.
   bool Judges(BufferId buffer) const { return !machine_.operations().performing() && machine_.model().Tracks(buffer); }
 

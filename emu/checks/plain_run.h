@@ -1,0 +1,20 @@
+// A plain run: one launch, judged by what is looked for without a check, as a report.
+#ifndef PALLADION_EMU_CHECKS_PLAIN_RUN_H_
+#define PALLADION_EMU_CHECKS_PLAIN_RUN_H_
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/agents/launch_options.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/report.h"
+
+namespace palladion::checks {
+
+// As launch::RunLaunch. An error after something was found is Report::error; of an interrupted run there is always a
+// report, and its outputs are not whole.
+absl::StatusOr<Report> RunPlain(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options);
+
+}  // namespace palladion::checks
+
+#endif  // PALLADION_EMU_CHECKS_PLAIN_RUN_H_
