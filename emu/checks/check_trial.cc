@@ -100,7 +100,7 @@ absl::StatusOr<Trial> TrialRunner::RunElided(const scheduler::Schedule& schedule
   PALLADION_ASSIGN_OR_RETURN(trial.outputs, NewOutputs(kernel_));
   const agents::LaunchOptions launch{.run = options_.run, .observers = {&reads}, .fill = fill_, .moves_nothing = true};
   PALLADION_RETURN_IF_ERROR(
-      RunAs(launch::Way::kThreads, launch, lengths, trial, {elided, options_.races, /*reads_from=*/&reads}));
+      RunAs(launch::Way::kThreads, launch, lengths, trial, {elided, options_.races, /*without_values=*/true}));
   PALLADION_RETURN_IF_ERROR(trial.trouble);
   if (IsReverse(schedule)) PALLADION_RETURN_IF_ERROR(AskStartOrder(trial));
   TakeEvidence(trial);
@@ -155,7 +155,6 @@ absl::Status TrialRunner::RunAs(const agents::LaunchOptions& launch, const sched
 absl::Status TrialRunner::RunAs(launch::Way way, const agents::LaunchOptions& launch,
                                 const scheduler::RunLengths& lengths, Trial& trial, const Judged& judged) const {
   launch::ScheduledOptions options = OptionsOf(launch, trial.schedule);
-  options.reads_from = judged.reads_from;
   if (way == launch::Way::kPrograms) options.launch.order = launch.order;
   const std::unique_ptr<RaceCheck> check = MakeRaceCheck(
       judged.kernel, inputs_, {.way = way, .judges = judged.races, .backwards = IsReverse(trial.schedule)});
@@ -169,7 +168,7 @@ absl::Status TrialRunner::RunAs(launch::Way way, const agents::LaunchOptions& la
   }
   launch::ScheduledResult result = *std::move(ran);
   trial.trouble = check->Finish(result, [&](const launch::ScheduledOptions& again) -> absl::Status {
-    if (judged.reads_from != nullptr) return absl::CancelledError("a second run would look at values");
+    if (judged.without_values) return absl::CancelledError("a second run would look at values");
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
     return RunOnce(running, MutableArraysOf(unused), again, *scheduler::MakePolicy(trial.schedule, lengths)).status();
   });

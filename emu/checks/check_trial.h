@@ -98,7 +98,7 @@ class TrialRunner {
   struct Judged {
     const agents::PreparedKernelState& kernel;
     bool races = false;
-    launch::ReadsFrom* reads_from = nullptr;  // of a run without values, which no second run can follow
+    bool without_values = false;  // no second run can follow
   };
 
   launch::Way WayOf(const scheduler::Schedule& schedule) const;

@@ -40,7 +40,6 @@ absl::Status NameEqualWrites(const Program& program, const launch::ScheduledOpti
   launch::ScheduledOptions again = options;
   again.launch = equal.Again(options.launch);
   again.races = false;
-  again.equal_writes = &equal;
   if (const absl::Status status = rerun(again); !status.ok()) return status;
   for (Finding& finding : found) {
     if (launch::IsWriteWrite(finding) && equal.Of(finding.second->object)) launch::SayEqual(finding, "; ");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "emu/agents/run_observer.h"
+#include "emu/agents/run_observer.h"
 #include "emu/arrays.h"
 #include "emu/checks/check_compare.h"
 #include "emu/checks/check_trial.h"
@@ -161,10 +163,11 @@ std::optional<FindingAccess> FunctionCheck::WriterOf(const scheduler::Schedule& 
                            {.blocks = true, .thread_index = true, .many_threads = kernel_.threads.size() > 1});
   FunctionOptions options = watched_;
   options.races = options.definedness = false;
-  options.bound = [&](memory_model::Memory& memory, absl::Span<const BufferId> outputs) {
+  agents::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> outputs) {
     memory.Observe(&writer);
     writer.Watch(memory, outputs[output]);
-  };
+  });
+  options.observers = {&watch};
   return Ran(schedule, options).ok() ? writer.writer() : std::nullopt;
 }
 

@@ -2,15 +2,14 @@
 #ifndef PALLADION_EMU_CPP_FUNCTION_LAUNCH_H_
 #define PALLADION_EMU_CPP_FUNCTION_LAUNCH_H_
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "emu/agents/run_observer.h"
 #include "emu/cpp/code_places.h"
 #include "emu/kernel.h"
-#include "memory_model/bytes/memory.h"
 #include "memory_model/order/fence_rule.h"
 #include "scheduler/policy.h"
 #include "scheduler/run_loop.h"
@@ -25,8 +24,7 @@ struct FunctionOptions {
   Fill fill = {};
   memory_model::FencePolicy fences = memory_model::FencePolicy::kPallas;
   bool races = false, definedness = false;
-  // Called when the arrays have their memory, before the first thread: the outputs'. May be empty.
-  std::function<void(memory_model::Memory& memory, absl::Span<const BufferId> outputs)> bound = {};
+  std::vector<agents::RunObserver*> observers = {};  // whoever looks, as at a launch; there are no steps to watch
 };
 
 struct FunctionRun {

@@ -67,6 +67,10 @@ FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const FunctionOpt
   memory_.SetFill(options.fill);
   memory_.NeverLend();
   if (options.definedness) memory_.TrackDefinedness();
+  for (agents::RunObserver* observer : options.observers) {
+    observer->Begun(gpu_);
+    if (observer->watches_memory()) memory_.Observe(observer);
+  }
   if (options.races) memory_.Observe(&accesses_);
 }
 
@@ -97,10 +101,12 @@ void FunctionMachine::Bind(absl::Span<const Tensor> inputs, std::vector<Tensor>&
     outputs_.push_back(buffer);
     arrays_[declared.name] = HandleOf({.buffer = buffer, .name = declared.name}).number();
   }
-  if (options_.bound) options_.bound(memory_, outputs_);
+  for (agents::RunObserver* observer : options_.observers) observer->Bound(memory_, outputs_);
 }
 
 void FunctionMachine::Finish() {
+  for (agents::RunObserver* observer : options_.observers) observer->Finished(memory_, outputs_);
+  for (agents::RunObserver* observer : options_.observers) observer->Ended(gpu_);
   gpu_.End({});
   if (!options_.definedness) return;
   for (const BufferId output : outputs_) checks_ += memory_.ReportUndefinedOutput(output, {});

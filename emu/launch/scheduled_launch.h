@@ -19,14 +19,8 @@
 #include "scheduler/run_loop.h"
 #include "scheduler/search/explore.h"
 
-namespace palladion::threads {
-class ThreadMachine;  // emu/threads/thread_machine.h
-}  // namespace palladion::threads
-
 namespace palladion::launch {
 
-class EqualWrites;  // emu/launch/equal_writes.h
-class ReadsFrom;    // emu/launch/reads_from.h
 struct ScheduledOptions {
   agents::LaunchOptions launch;
   // `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
@@ -43,10 +37,6 @@ struct ScheduledOptions {
   bool begin_backwards = false;
   // So many clusters of blocks are there at once, whether they interact or not: as the chip holds them. 0: as above.
   std::int64_t clusters_at_once = 0;
-  EqualWrites* equal_writes = nullptr;  // is told who writes; it watches by launch.observers
-  ReadsFrom* reads_from = nullptr;      // of threads: the same
-  // Shown the machine once every block has ended: what is left there, for tests.
-  std::function<void(const threads::ThreadMachine&)> at_end = nullptr;
 };
 
 struct ScheduledResult {

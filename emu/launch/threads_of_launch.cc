@@ -6,8 +6,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "emu/launch/agents_of_launch.h"
-#include "emu/launch/equal_writes.h"
-#include "emu/launch/reads_from.h"
 #include "emu/threads/repeated_work.h"
 #include "emu/threads/thread_accesses.h"
 #include "emu/threads/thread_agents.h"
@@ -94,7 +92,7 @@ class Threads final : public AgentsOfLaunch {
   }
 
   void End() override {
-    if (options_.at_end) options_.at_end(*machine_);
+    for (agents::RunObserver* observer : options_.launch.observers) observer->Ended(*machine_);
     left_ = machine_->HandOver();
     machine_->End({});
   }
@@ -139,8 +137,7 @@ class Threads final : public AgentsOfLaunch {
                                                    .device = state_.device(),
                                                    .places = [this](const CodeSite& site) { return PlaceOf(site); },
                                                    .between = Between()});
-    if (options_.reads_from != nullptr) options_.reads_from->Watch(memory, *machine_);
-    if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy([this] { return Writer(); });
+    for (agents::RunObserver* observer : options_.launch.observers) observer->Begun(*machine_);
   }
 
   threads::BetweenLaunches Between() {
@@ -165,13 +162,6 @@ class Threads final : public AgentsOfLaunch {
     return text;
   }
 
-  // A thread, or a warp, is one writer; of engines each write is one of its own.
-  std::uint32_t Writer() {
-    constexpr std::uint32_t kEngines = std::uint32_t{1} << 31;
-    if (machine_->operations().performing()) return kEngines + engine_writes_++;
-    return static_cast<std::uint32_t>(machine_->current().value) + 1;
-  }
-
   agents::LaunchState& state_;
   const Kernel& kernel_;
   const ScheduledOptions& options_;
@@ -180,7 +170,6 @@ class Threads final : public AgentsOfLaunch {
   std::optional<threads::ThreadAccesses> accesses_;
   std::optional<threads::RepeatedWork> repeated_;
   std::optional<threads::ThreadAgents> agents_;
-  std::uint32_t engine_writes_ = 0;
   agents::LaunchLeft left_;
   absl::flat_hash_map<std::pair<std::int32_t, int>, std::string> places_;  // by place, and line of the text
 };
