@@ -163,7 +163,7 @@ int palladion_check(const palladion_program* program, const palladion_array* inp
                     how.run.control = &control;
                     const std::shared_ptr<palladion::Session> session = SessionOfThread();
                     how.run.session = session.get();
-                    return palladion::checks::CheckInto(program->kernel, in, out, how);
+                    return palladion::checks::CheckInto({program->kernel, in, out, how});
                   });
 }
 

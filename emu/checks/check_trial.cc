@@ -159,9 +159,11 @@ absl::Status TrialRunner::RunAs(launch::Way way, const agents::LaunchOptions& la
   const std::unique_ptr<RaceCheck> check = MakeRaceCheck(
       judged.kernel, inputs_, {.way = way, .judges = judged.races, .backwards = IsReverse(trial.schedule)});
   check->Attach(options);
-  const Running running{judged.kernel, inputs_, way};
-  absl::StatusOr<launch::ScheduledResult> ran =
-      RunOnce(running, MutableArraysOf(trial.outputs), options, *scheduler::MakePolicy(trial.schedule, lengths));
+  const auto run = [&](std::vector<Tensor>& outputs, const launch::ScheduledOptions& as) {
+    return RunOnce(way, {judged.kernel, inputs_, MutableArraysOf(outputs), as},
+                   *scheduler::MakePolicy(trial.schedule, lengths));
+  };
+  absl::StatusOr<launch::ScheduledResult> ran = run(trial.outputs, options);
   if (!ran.ok()) {
     for (Finding& finding : check->FoundBefore(ran.status())) trial.findings.push_back(std::move(finding));
     return ran.status();
@@ -170,7 +172,7 @@ absl::Status TrialRunner::RunAs(launch::Way way, const agents::LaunchOptions& la
   trial.trouble = check->Finish(result, [&](const launch::ScheduledOptions& again) -> absl::Status {
     if (judged.without_values) return absl::CancelledError("a second run would look at values");
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-    return RunOnce(running, MutableArraysOf(unused), again, *scheduler::MakePolicy(trial.schedule, lengths)).status();
+    return run(unused, again).status();
   });
   trial.facts = check->evidence().facts;
   trial.every_order_alike = check->evidence().every_order_alike;
@@ -182,15 +184,12 @@ absl::Status TrialRunner::RunAs(launch::Way way, const agents::LaunchOptions& la
   return absl::OkStatus();
 }
 
-absl::StatusOr<launch::ScheduledResult> TrialRunner::RunOnce(const Running& running,
-                                                             absl::Span<const MutableArray> outputs,
-                                                             const launch::ScheduledOptions& options,
+absl::StatusOr<launch::ScheduledResult> TrialRunner::RunOnce(launch::Way way, const launch::ScheduledCall& call,
                                                              scheduler::Policy& policy) {
-  if (running.way != launch::Way::kInOrder) {
-    return launch::RunScheduled({running.kernel, running.inputs, outputs, options}, policy);
-  }
+  if (way != launch::Way::kInOrder) return launch::RunScheduled(call, policy);
   launch::ScheduledResult result;
-  PALLADION_ASSIGN_OR_RETURN(result.launch, launch::RunLaunch(running.kernel, running.inputs, outputs, options.launch));
+  PALLADION_ASSIGN_OR_RETURN(result.launch,
+                             launch::RunLaunch({call.kernel, call.inputs, call.outputs, call.options.launch}));
   if (result.launch.stuck) result.run.outcome = scheduler::Outcome::kDeadlock;
   return result;
 }
@@ -212,9 +211,9 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
                                                        const scheduler::RunLengths& lengths) const {
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
   const launch::ScheduledOptions options = OptionsOf({.run = options_.run, .fill = fill_}, schedule);
-  const Running running{kernel.state(), inputs, WayOf(schedule)};
-  PALLADION_RETURN_IF_ERROR(
-      RunOnce(running, MutableArraysOf(outputs), options, *scheduler::MakePolicy(schedule, lengths)).status());
+  const std::vector<MutableArray> arrays = MutableArraysOf(outputs);
+  const launch::ScheduledCall call{kernel.state(), inputs, arrays, options};
+  PALLADION_RETURN_IF_ERROR(RunOnce(WayOf(schedule), call, *scheduler::MakePolicy(schedule, lengths)).status());
   return outputs;
 }
 

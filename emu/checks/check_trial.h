@@ -87,13 +87,6 @@ class TrialRunner {
   TrialRunner(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options)
       : kernel_(kernel), inputs_(inputs), options_(options) {}
 
-  // What one launch of a trial is of.
-  struct Running {
-    const agents::PreparedKernelState& kernel;
-    absl::Span<const ConstArray> inputs;
-    launch::Way way;
-  };
-
   // What a trial runs, and what judges it.
   struct Judged {
     const agents::PreparedKernelState& kernel;
@@ -108,8 +101,7 @@ class TrialRunner {
   absl::Status RunAs(launch::Way way, const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
                      Trial& trial, const Judged& judged) const;
   void TakeEvidence(Trial& trial) const;
-  static absl::StatusOr<launch::ScheduledResult> RunOnce(const Running& running, absl::Span<const MutableArray> outputs,
-                                                         const launch::ScheduledOptions& options,
+  static absl::StatusOr<launch::ScheduledResult> RunOnce(launch::Way way, const launch::ScheduledCall& call,
                                                          scheduler::Policy& policy);
   scheduler::LoopOptions LoopOf() const {
     return {.resident = launch::ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};

@@ -44,7 +44,7 @@ void Launch(const std::string& text, const std::string& target, WalkOrder order,
     for (const OperandDescription& output : kernel->outputs())
       outputs.push_back(*Tensor::CreateUninitialized(output.dtype, output.shape));
     for (Tensor& tensor : outputs) out.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
-    const absl::Status status = launch::RunLaunch(kernel->state(), in, out, launch).status();
+    const absl::Status status = launch::RunLaunch({kernel->state(), in, out, launch}).status();
     if (checked.runs == 1) checked.outputs = std::move(outputs);
     return status;
   };
@@ -364,7 +364,7 @@ TEST(GridChecks, ScratchOfAnotherTaskIsUndefined) {
     const MutableArray out[] = {{output.dtype(), output.shape(), output.bytes()}};
     agents::LaunchOptions launch;
     launch.tasks_apart = launch.definedness = true;
-    absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch(kernel->state(), {}, out, launch);
+    absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch({kernel->state(), {}, out, launch});
     EXPECT_TRUE(result.ok()) << result.status();
     const bool accumulates = first == "0:i32";
     EXPECT_EQ(accumulates ? 4 : 1, output.data<std::int32_t>()[3]) << "the bytes stay";

@@ -11,8 +11,8 @@
 
 namespace palladion::checks {
 
-absl::StatusOr<Report> RunPlain(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options) {
+absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call) {
+  const auto& [kernel, inputs, outputs, options, device] = call;
   launch::ScheduledOptions asked{.launch = options};
   const launch::Way way = launch::WayOf(kernel.program(), {.one_program = options.only_program.has_value()});
   const std::unique_ptr<RaceCheck> races = MakeRaceCheck(kernel, inputs, {.way = way});
@@ -20,7 +20,7 @@ absl::StatusOr<Report> RunPlain(const agents::PreparedKernelState& kernel, absl:
   launch::ScheduledResult result;
   std::vector<Finding>*& before_error = asked.launch.found_before_error;
   if (before_error == nullptr) before_error = &result.launch.findings;
-  absl::StatusOr<agents::LaunchResult> ran = launch::RunLaunch(kernel, inputs, outputs, asked.launch);
+  absl::StatusOr<agents::LaunchResult> ran = launch::RunLaunch({kernel, inputs, outputs, asked.launch, device});
   const bool interrupted = IsInterrupted(ran.status());
   if (!ran.ok() && !interrupted && before_error->empty()) return ran.status();
   if (ran.ok()) {

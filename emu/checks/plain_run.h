@@ -3,17 +3,14 @@
 #define PALLADION_EMU_CHECKS_PLAIN_RUN_H_
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "emu/agents/launch_options.h"
-#include "emu/agents/prepared_kernel.h"
 #include "emu/report.h"
 
 namespace palladion::checks {
 
 // As launch::RunLaunch. An error after something was found is Report::error; of an interrupted run there is always a
 // report, and its outputs are not whole.
-absl::StatusOr<Report> RunPlain(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options);
+absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call);
 
 }  // namespace palladion::checks
 

@@ -70,10 +70,8 @@ scheduler::LoopOptions LoopOf(const RunOptions& run) {
 }
 
 // Agents that wait for each other: seed 0 of a check, and nothing is judged but what a plain run sees.
-absl::StatusOr<agents::LaunchResult> RunTogetherInOrder(const agents::PreparedKernelState& kernel,
-                                                        absl::Span<const ConstArray> inputs,
-                                                        absl::Span<const MutableArray> outputs,
-                                                        const agents::LaunchOptions& options) {
+absl::StatusOr<agents::LaunchResult> RunTogetherInOrder(const agents::LaunchCall& call) {
+  const auto& [kernel, inputs, outputs, options, device] = call;
   if (options.only_program.has_value()) {
     return absl::UnimplementedError(
         Cat("kernel @", kernel.program().kernel_name,
@@ -85,23 +83,23 @@ absl::StatusOr<agents::LaunchResult> RunTogetherInOrder(const agents::PreparedKe
   const std::unique_ptr<scheduler::Policy> policy = scheduler::MakePolicy(kind, options.run.engines_late ? 1 : 0, {});
   ScheduledOptions scheduled{.launch = options, .loop = LoopOf(options.run)};
   scheduled.loop.resident = ProgramsAtOnce(kernel.program());
-  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, RunScheduled({kernel, inputs, outputs, scheduled}, *policy));
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,
+                             RunScheduled({kernel, inputs, outputs, scheduled, device}, *policy));
   return std::move(result.launch);
 }
 
 }  // namespace
 
-absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::PreparedKernelState& kernel,
-                                               absl::Span<const ConstArray> inputs,
-                                               absl::Span<const MutableArray> outputs,
-                                               const agents::LaunchOptions& options) {
+absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::LaunchCall& call) {
+  const agents::PreparedKernelState& kernel = call.kernel;
+  const agents::LaunchOptions& options = call.options;
   WayAsked asked{.one_program = options.only_program.has_value(),
                  .watched = !options.observers.empty() || options.contracts != nullptr};
-  if (WayOf(kernel.program(), asked) != Way::kInOrder) return RunTogetherInOrder(kernel, inputs, outputs, options);
+  if (WayOf(kernel.program(), asked) != Way::kInOrder) return RunTogetherInOrder(call);
   const bool may_wait = !kernel.program().loops.empty();
-  agents::RunState run;
-  agents::LaunchState state(kernel, options, {.run = &run});
-  PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
+  agents::RunState run(call.device + 1);
+  agents::LaunchState state(kernel, options, {.run = &run, .device = call.device});
+  PALLADION_RETURN_IF_ERROR(state.Bind(call.inputs, call.outputs));
   std::optional<agents::SoloSpin> solo;
   if (may_wait) solo.emplace(state, state.watchers());
   agents::SoloSpin* const spin = may_wait ? &*solo : nullptr;
@@ -120,8 +118,7 @@ absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::PreparedKernelState
   }
   const bool stuck = asked.stuck = spin != nullptr && spin->stuck().has_value();
   const std::int64_t checks = stuck ? 0 : state.Finish();
-  if (stuck && WayOf(kernel.program(), asked) != Way::kInOrder)
-    return RunTogetherInOrder(kernel, inputs, outputs, options);
+  if (stuck && WayOf(kernel.program(), asked) != Way::kInOrder) return RunTogetherInOrder(call);
   agents::LaunchResult result{.programs = programs,
                               .accesses = state.memory().accesses(),
                               .definedness_checks = checks,

@@ -138,7 +138,7 @@ class AgentsLaunch final : public scheduler::Explorable {
 
 }  // namespace
 
-absl::StatusOr<ScheduledResult> RunScheduled(const LaunchCall& call, scheduler::Policy& policy) {
+absl::StatusOr<ScheduledResult> RunScheduled(const ScheduledCall& call, scheduler::Policy& policy) {
   agents::RunState run(call.device + 1);
   PALLADION_ASSIGN_OR_RETURN(std::vector<ScheduledResult> results, RunLaunches(run, {&call, 1}, policy));
   return std::move(results[0]);
@@ -156,7 +156,7 @@ class LaunchesTogether {
   LaunchesTogether(const LaunchesTogether&) = delete;
   LaunchesTogether& operator=(const LaunchesTogether&) = delete;
 
-  absl::Status Add(const LaunchCall& call) {
+  absl::Status Add(const ScheduledCall& call) {
     if (!run_.Begin(call.device)) {
       return absl::InvalidArgumentError(Cat("kernel @", call.kernel.program().kernel_name, ": device ", call.device,
                                             " of a run with ", run_.devices(),
@@ -197,17 +197,17 @@ class LaunchesTogether {
  private:
   agents::RunState& run_;
   std::vector<std::int32_t> devices_;
-  std::vector<const LaunchCall*> calls_;
+  std::vector<const ScheduledCall*> calls_;
   std::vector<std::unique_ptr<AgentsLaunch>> launches_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(agents::RunState& run, absl::Span<const LaunchCall> calls,
+absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(agents::RunState& run, absl::Span<const ScheduledCall> calls,
                                                          scheduler::Policy& policy) {
   if (calls.empty()) return std::vector<ScheduledResult>();
   LaunchesTogether together(run);
-  for (const LaunchCall& call : calls) PALLADION_RETURN_IF_ERROR(together.Add(call));
+  for (const ScheduledCall& call : calls) PALLADION_RETURN_IF_ERROR(together.Add(call));
   return together.Run(policy);
 }
 
@@ -218,7 +218,7 @@ std::size_t ProgramsAtOnce(const Program& program) {
   return static_cast<std::size_t>(chip->cores) * kBlocksOfSm;
 }
 
-absl::StatusOr<std::optional<Finding>> StartOrderNote(const LaunchCall& call) {
+absl::StatusOr<std::optional<Finding>> StartOrderNote(const ScheduledCall& call) {
   ScheduledOptions backwards = call.options;
   backwards.launch.order = WalkOrder::kReverse;
   backwards.begin_backwards = true;
@@ -243,18 +243,18 @@ absl::StatusOr<std::optional<Finding>> StartOrderNote(const LaunchCall& call) {
 }
 
 absl::StatusOr<scheduler::Explored> RunExhaustive(
-    const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-    absl::Span<const MutableArray> outputs, const ExhaustiveOptions& options,
+    const agents::CallOf<ExhaustiveOptions>& call,
     const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit) {
+  const ExhaustiveOptions& options = call.options;
   const auto make = [&]() -> absl::StatusOr<std::unique_ptr<scheduler::Explorable>> {
-    auto launch = std::make_unique<AgentsLaunch>(kernel, options.scheduled);
-    PALLADION_RETURN_IF_ERROR(launch->Bind(inputs, outputs, /*search=*/true));
+    auto launch = std::make_unique<AgentsLaunch>(call.kernel, options.scheduled);
+    PALLADION_RETURN_IF_ERROR(launch->Bind(call.inputs, call.outputs, /*search=*/true));
     return launch;
   };
   const auto seen = [&](scheduler::Explorable& system, const scheduler::LoopResult& run) -> absl::StatusOr<bool> {
     return visit(static_cast<AgentsLaunch&>(system).Result(run, /*fair=*/false));
   };
-  const AgentsLaunch shape(kernel, options.scheduled);
+  const AgentsLaunch shape(call.kernel, options.scheduled);
   return scheduler::Explore(make,
                             {.sleep_sets = options.sleep_sets,
                              .snapshots = options.snapshots && shape.copyable(),
