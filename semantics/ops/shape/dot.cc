@@ -164,9 +164,12 @@ struct DotParams {
 void EvalDot(const DotParams& p, const ValueOperands& operands) {
   if (p.out_bytes == 0) return;
   for (std::size_t i = 0; i < p.a.batch.size(); ++i) {
-    simd::Dot(p.a.At(operands.in[0], i), p.b.At(operands.in[1], i), p.shape, p.out_dtype,
-              operands.out[0] + i * p.out_bytes, absl::MakeSpan(operands.scratch, p.scratch_bytes),
-              simd::ActiveTarget(), {operands.parallel, operands.control});
+    simd::Dot({p.a.At(operands.in[0], i),
+               p.b.At(operands.in[1], i),
+               p.shape,
+               {p.out_dtype, operands.out[0] + i * p.out_bytes}},
+              absl::MakeSpan(operands.scratch, p.scratch_bytes), simd::ActiveTarget(),
+              {operands.parallel, operands.control});
   }
 }
 
