@@ -24,9 +24,15 @@ std::string With(std::string text, const std::string& from, const std::string& t
   return text;
 }
 
-// `values`: what every input holds, as text; sets `checked`.
-void Launch(const std::string& text, const std::string& target, WalkOrder order, const std::string& values,
-            bool with_checks, Checked& checked) {
+struct Launched {
+  std::string text, target;
+  WalkOrder order = WalkOrder::kRowMajor;
+  std::string values;  // what every input holds, as text
+};
+
+// Sets `checked`.
+void Launch(const Launched& of, bool with_checks, Checked& checked) {
+  const auto& [text, target, order, values] = of;
   absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = target, .path = ""});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   std::vector<Tensor> inputs;
@@ -61,7 +67,7 @@ void Launch(const std::string& text, const std::string& target, WalkOrder order,
 Checked Check(const std::string& text, const std::string& target, WalkOrder order = WalkOrder::kRowMajor,
               const std::string& values = "iota") {
   Checked checked;
-  Launch(text, target, order, values, true, checked);
+  Launch({text, target, order, values}, true, checked);
   return checked;
 }
 
@@ -220,7 +226,7 @@ TEST(GridChecks, TwoCoresWriteOneBlock) {
   // A plain run: each core has a block of its own, and the second core's goes back last.
   const auto last = [](const std::string& text, const std::string& target) {
     Checked checked;
-    Launch(text, target, WalkOrder::kRowMajor, "full(1)", false, checked);
+    Launch({text, target, WalkOrder::kRowMajor, "full(1)"}, false, checked);
     return checked.outputs.at(0).data<float>()[5];
   };
   EXPECT_EQ(4.0f, last(Accumulate("arbitrary"), "mosaic_tpu/v5p"));
