@@ -159,7 +159,7 @@ void Provenance::Box(AccessKind kind, const BoxAccess& access, const memory_mode
   RecordedAccess recorded = Here(kind, access.buffer, access.site);
   recorded.box = BoxOf(access, *memory_);
   if (access.mask.lanes != nullptr) recorded.lanes.assign(access.mask.lanes, access.mask.lanes + CountLanes(access));
-  recorded.elements = static_cast<std::int64_t>(CountLanes(access));
+  recorded.elements = ElementCount(static_cast<std::int64_t>(CountLanes(access)));
   if (threads_ && agents_.current() == nullptr) return AddEngine(std::move(recorded), access.site);
   Add(std::move(recorded));
 }
@@ -168,12 +168,12 @@ void Provenance::Points(AccessKind kind, const PointAccess& access, const std::b
   RecordedAccess recorded = Here(kind, access.buffer, access.site);
   recorded.is_points = true;
   recorded.offsets.assign(access.offset.begin(), access.offset.end());
-  recorded.piece_bytes = access.piece_bytes;
+  recorded.piece = ByteCount(static_cast<std::int64_t>(access.piece_bytes));
   recorded.pieces_per_element = access.pieces_per_element;
   if (access.mask.lanes != nullptr) {
     recorded.lanes.assign(access.mask.lanes, access.mask.lanes + access.offset.size() / access.pieces_per_element);
   }
-  recorded.elements = static_cast<std::int64_t>(access.offset.size() / access.pieces_per_element);
+  recorded.elements = ElementCount(static_cast<std::int64_t>(access.offset.size() / access.pieces_per_element));
   if (threads_ && agents_.current() == nullptr) return AddEngine(std::move(recorded), access.site);
   Add(std::move(recorded));
 }
@@ -189,8 +189,7 @@ std::int64_t Provenance::ValueAt(const RecordedAccess& access, const std::vector
     const std::int64_t first = FlatElement(index, memory.shape) * bytes;
     for (std::size_t p = access.offsets.size(); p-- > 0 && element < 0;) {  // the last lane wins
       const std::int64_t offset = access.offsets[p];
-      if (offset < 0 || offset >= first + bytes || offset + static_cast<std::int64_t>(access.piece_bytes) <= first)
-        continue;
+      if (offset < 0 || offset >= first + bytes || offset + access.piece.value() <= first) continue;
       const std::size_t lane = p / access.pieces_per_element;
       if (access.lanes.empty() || access.lanes[lane] != 0) element = static_cast<std::int64_t>(lane);
     }

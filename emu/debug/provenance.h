@@ -17,6 +17,7 @@
 #include "emu/watch/agent_states.h"
 #include "emu/watch/observed.h"
 #include "semantics/base/ids.h"
+#include "semantics/base/units.h"
 
 namespace palladion::debug {
 
@@ -76,12 +77,13 @@ struct RecordedAccess {
   ValueBox box;
   std::size_t source = 0;  // kCopy: the memory it reads
   ValueBox source_box;
-  std::vector<std::int64_t> offsets;  // where it is a list of places: bytes, row-major over the value; else empty
+  std::vector<std::int64_t> offsets;  // where it is a list of places: in bytes, row-major over the value; else empty
   bool is_points = false;
-  std::size_t piece_bytes = 1, pieces_per_element = 1;
+  ByteCount piece{1};
+  std::size_t pieces_per_element = 1;
   std::vector<std::uint8_t> lanes;    // where there is a mask
   bool by_engine = false;             // of a thread's asynchronous operation
-  std::int64_t elements = 0;          // of its value; of an engine's accesses
+  ElementCount elements;              // of its value; of an engine's accesses
   std::vector<std::int64_t> sources;  // kEngine: the reads of the operation, in Provenance::accesses
 };
 

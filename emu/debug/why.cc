@@ -332,7 +332,7 @@ absl::Status Explainer::ByEngine(const RecordedAccess& access, const std::string
   if (!multiplies) return reads.size() > 1 ? Read(reads[1], value, level + 1) : absl::OkStatus();
   if (reads.size() < 2 || access.box.order.empty() || !Deeper(level + 1)) return absl::OkStatus();
   const std::int64_t n = access.box.count[access.box.order.back()];
-  const std::int64_t k = whole_->accesses()[static_cast<std::size_t>(reads[1])].elements / n;
+  const std::int64_t k = whole_->accesses()[static_cast<std::size_t>(reads[1])].elements.value() / n;
   const auto shown = std::min<std::int64_t>(k, static_cast<std::int64_t>(options_.shown));
   if (shown < k) Say(level + 1, Cat(k, " products, the first ", shown, " shown"));
   for (std::int64_t i = 0; i < shown; ++i) {

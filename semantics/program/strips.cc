@@ -142,7 +142,7 @@ absl::Status RunStrips(const void* params, const Step& step, Frame& frame) {
   frame.parallel->For(parts, [&](std::size_t part) {
     const std::size_t first = strips * part / parts * kStripElements;
     const std::size_t last = std::min(p.elements, strips * (part + 1) / parts * kStripElements);
-    RunRange(p, first, last, part * p.inside_bytes, frame);
+    RunRange(p, first, last, part * p.inside.size(), frame);
   });
   return EndOf(frame);
 }

@@ -125,7 +125,7 @@ absl::Status VerifyDotGeneral(const Instr& op, const VerifyContext& context) {
 
 // Offsets, in elements, of the points of some dimensions of a dense array, in row-major order of the list.
 std::vector<std::int64_t> Offsets(const Type& x, const Axes& axes) {
-  const std::vector<std::int64_t> strides = DenseStrides(x.shape, 1);
+  const std::vector<std::int64_t> strides = ElementStrides(x.shape);
   std::vector<std::int64_t> offsets = {0};
   for (std::int64_t axis : axes) {
     const auto d = static_cast<std::size_t>(axis);

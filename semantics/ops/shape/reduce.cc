@@ -82,10 +82,10 @@ absl::StatusOr<ReduceView> ViewFor(const Type& x, const Axes& axes) {
   }
   if (!view.is_copied) return view;
   view.shape = CopiedShape(x.shape, axes);
-  const std::size_t bytes = StorageBytes(x.dtype);
-  const std::vector<std::int64_t> from = DenseStrides(x.shape, bytes);
+  const ElementSize size = SizeOfElement(x);
+  const std::vector<ByteCount> from = DenseStrides(x.shape, size);
   Shape to_shape = Without(x.shape, axes);
-  std::vector<std::int64_t> strides;
+  std::vector<ByteCount> strides;
   for (bool reduced : {false, true}) {
     for (std::size_t d = 0; d < x.shape.size(); ++d) {
       if (Contains(axes, static_cast<std::int64_t>(d)) != reduced) continue;
@@ -93,10 +93,10 @@ absl::StatusOr<ReduceView> ViewFor(const Type& x, const Axes& axes) {
       if (reduced) to_shape.push_back(x.shape[d]);
     }
   }
-  const std::vector<std::int64_t> to = DenseStrides(to_shape, bytes);
+  const std::vector<ByteCount> to = DenseStrides(to_shape, size);
   std::vector<CopyDim> dims;
-  for (std::size_t d = 0; d < to.size(); ++d) dims.push_back({to_shape[d], strides[d], to[d]});
-  PALLADION_ASSIGN_OR_RETURN(view.gather, MakeBoxCopy(dims, bytes));
+  for (std::size_t d = 0; d < to.size(); ++d) dims.push_back({ElementCount(to_shape[d]), strides[d], to[d]});
+  PALLADION_ASSIGN_OR_RETURN(view.gather, MakeBoxCopy(dims, size));
   return view;
 }
 

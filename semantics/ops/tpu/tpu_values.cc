@@ -99,7 +99,7 @@ absl::StatusOr<ValueKernel> PrepareRoll(const Instr& op, const ValueTypes& types
   const std::int64_t axis = Int(op, "axis");
   const std::int64_t stride_axis = IntAttrOr(op, "stride_axis", -1);
   RollParams p{.shift_dtype = types.in[1].dtype,
-               .bytes = static_cast<std::int64_t>(ElementBytes(x)),
+               .bytes = SizeOfElement(x).value(),
                .outer = 1,
                .length = 1,
                .inner = 1,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "semantics/base/cat.h"
+#include "semantics/base/units.h"
 #include "semantics/registry/attrs.h"
 #include "semantics/simd/elementwise.h"
 #include "semantics/tensor/element.h"
@@ -22,13 +23,13 @@ struct Quick {
   std::uint8_t broken = 1;
 };
 
-bool MayBreak(absl::Span<const Quick> quick, const std::byte* x, std::size_t element_bytes, std::size_t n) {
+bool MayBreak(absl::Span<const Quick> quick, const std::byte* x, ElementSize size, std::size_t n) {
   std::array<std::uint8_t, 1024> answers;
   for (std::size_t first = 0; first < n; first += answers.size()) {
     const std::size_t part = std::min(answers.size(), n - first);
     for (const Quick& q : quick) {
       if (q.compare == nullptr || n == 1) return true;
-      q.compare(x + first * element_bytes, q.bound.data(), answers.data(), part);
+      q.compare(x + first * size.size(), q.bound.data(), answers.data(), part);
       if (std::memchr(answers.data(), q.broken, part) != nullptr) return true;
     }
   }
@@ -57,7 +58,7 @@ struct Scanned {
 template <class T, class Bad>
 void ScanEach(absl::Span<const Quick> quick, const Scanned& scanned, Scan& scan, const Bad& bad) {
   const auto [x, undefined, n] = scanned;
-  if (!MayBreak(quick, x, sizeof(T), n)) return;
+  if (!MayBreak(quick, x, ElementSize(sizeof(T)), n)) return;
   const auto* values = reinterpret_cast<const T*>(x);
   for (std::size_t i = 0; i < n; ++i) {
     if (!bad(values[i]) || (undefined != nullptr && undefined[i] != 0)) continue;
