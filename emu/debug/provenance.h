@@ -83,7 +83,7 @@ struct RecordedAccess {
   std::size_t pieces_per_element = 1;
   std::vector<std::uint8_t> lanes;    // where there is a mask
   bool by_engine = false;             // of a thread's asynchronous operation
-  ElementCount elements;              // of its value; of an engine's accesses
+  ElementCount elements = {};         // of its value; of an engine's accesses
   std::vector<std::int64_t> sources;  // kEngine: the reads of the operation, in Provenance::accesses
 };
 
