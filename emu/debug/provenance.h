@@ -71,7 +71,7 @@ struct RecordedAccess {
   enum class Kind : std::uint8_t { kRead, kWrite, kAtomic, kCopy, kPoison, kEngine };
   Kind kind = Kind::kRead;
   std::size_t memory = 0;  // Provenance::memories
-  RecordId program;        // whose it is; invalid: the launch's own
+  RecordId program = {};   // whose it is; invalid: the launch's own
   std::int32_t node = -1;  // of the program; -1: an engine's, or the launch's own
   LocId loc;
   ValueBox box;
