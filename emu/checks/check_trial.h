@@ -21,6 +21,10 @@
 #include "scheduler/policies/schedule.h"
 #include "scheduler/run_loop.h"
 
+namespace palladion::launch {
+class ReadsFrom;  // emu/launch/reads_from.h
+}  // namespace palladion::launch
+
 namespace palladion::checks {
 
 struct Trial {

@@ -137,7 +137,7 @@ struct ScatterParams {
   DType index_dtype;
   bool drops;
   bool is_empty;  // of updates
-  ElementSize element_size;
+  ElementSize element_size{1};
   std::size_t bytes;  // of x
   BoxCopy place;      // without `combine`
 };
@@ -265,7 +265,7 @@ absl::StatusOr<ValueKernel> PrepareCombined(const Instr& op, const ValueTypes& t
 std::vector<Inspector> InspectScatter(const Instr& op, const ValueTypes& types) {
   if (*ModeOf(op) != Mode::kPromise || Elements(types.in[2]) == 0) return {};
   ScatterParams params{};
-  params.element_bytes = StorageBytes(types.in[0].dtype);
+  params.element_size = SizeOfElement(types.in[0]);
   Describe(*DimensionsOf(op), types, params);
   std::vector<std::int64_t> last;
   for (const ScatterParams::Start& start : params.starts) last.push_back(start.last);
