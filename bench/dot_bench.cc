@@ -62,12 +62,14 @@ void BM_Dot(benchmark::State& state, DotCase dot, Target target, Parallel* paral
   double eigen = ours;
   for (auto _ : state) {
     const Clock::time_point start = Clock::now();
-    Dot({a.data.data(), dot.in, a.outer_offset.data(), a.k_offset.data()},
-        {b.data.data(), dot.in, b.outer_offset.data(), b.k_offset.data()}, dot.shape, dot.out, out.data(),
+    Dot({{a.data.data(), dot.in, a.outer_offset.data(), a.k_offset.data()},
+         {b.data.data(), dot.in, b.outer_offset.data(), b.k_offset.data()},
+         dot.shape,
+         {dot.out, out.data()}},
         absl::MakeSpan(scratch), target, {parallel});
     benchmark::DoNotOptimize(out.data());
     const Clock::time_point middle = Clock::now();
-    bench::EigenDoubleProduct(eigen_a.data(), eigen_b.data(), m, n, k, eigen_c.data());
+    bench::EigenDoubleProduct(eigen_a.data(), eigen_b.data(), eigen_c.data(), {m, n, k});
     benchmark::DoNotOptimize(eigen_c.data());
     eigen = std::min(eigen, Seconds(middle, Clock::now()));
     ours = std::min(ours, Seconds(start, middle));

@@ -10,10 +10,10 @@ namespace palladion::bench {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-void EigenDoubleProduct(const double* a, const double* b, std::size_t m, std::size_t n, std::size_t k, double* c) {
-  const auto rows = static_cast<Eigen::Index>(m);
-  const auto columns = static_cast<Eigen::Index>(n);
-  const auto depth = static_cast<Eigen::Index>(k);
+void EigenDoubleProduct(const double* a, const double* b, double* c, const ProductShape& shape) {
+  const auto rows = static_cast<Eigen::Index>(shape.m);
+  const auto columns = static_cast<Eigen::Index>(shape.n);
+  const auto depth = static_cast<Eigen::Index>(shape.k);
   Eigen::Map<Matrix> product(c, rows, columns);
   product.noalias() = Eigen::Map<const Matrix>(a, rows, depth) * Eigen::Map<const Matrix>(b, depth, columns);
 }

@@ -7,7 +7,10 @@
 namespace palladion::bench {
 
 // c = a * b in double by Eigen, all row-major: a is m x k, b is k x n.
-void EigenDoubleProduct(const double* a, const double* b, std::size_t m, std::size_t n, std::size_t k, double* c);
+struct ProductShape {
+  std::size_t m, n, k;
+};
+void EigenDoubleProduct(const double* a, const double* b, double* c, const ProductShape& shape);
 
 // Floating-point operations per second of independent double fused multiply-adds in registers: this core's peak.
 double PeakDoubleFlops();

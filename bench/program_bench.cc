@@ -197,7 +197,7 @@ void BM_DotInProgram(benchmark::State& state, const std::string& dtype, std::siz
   Fastest ours, eigen;
   for (auto _ : state) {
     ours.Sample([&] { runner.Run(state); });
-    eigen.Sample([&] { EigenDoubleProduct(a.data(), b.data(), n, n, n, c.data()); });
+    eigen.Sample([&] { EigenDoubleProduct(a.data(), b.data(), c.data(), {n, n, n}); });
   }
   state.counters["ns_per_op"] = ours.nanoseconds / chain.length;
   state.counters["vs_eigen"] = ours.nanoseconds / chain.length / eigen.nanoseconds;

@@ -82,7 +82,7 @@ int Main(const Case& of) {
   double eigen = std::numeric_limits<double>::infinity(), run = eigen, check = eigen;
   for (int round = 0; round < RoundsFor(of.m * of.n * of.k); ++round) {
     double begin = ProcessorSeconds();
-    bench::EigenDoubleProduct(a.data(), b.data(), of.m, of.n, of.k, c.data());
+    bench::EigenDoubleProduct(a.data(), b.data(), c.data(), {of.m, of.n, of.k});
     eigen = std::min(eigen, ProcessorSeconds() - begin);
     begin = ProcessorSeconds();
     if (const auto result = Run(*kernel, inputs); !result.ok()) return Fail(result.status());

@@ -229,6 +229,7 @@ def comparisons():
     total = lambda name: lambda x, y: np.asarray(getattr(jax._src.lax.lax, name).bind(x, y))
     yield elementwise("lt_to", "-0 is below +0, NaN above all, -NaN below all. Oracle: JAX.", ordered, total("lt_to_p"))
     yield elementwise("le_to", "-0 is below +0, NaN above all, -NaN below all. Oracle: JAX.", ordered, total("le_to_p"))
+    yield elementwise("eq_to", "-0 is not +0, and NaN is NaN. Oracle: JAX.", ordered, total("eq_to_p"))
     yield elementwise("is_finite", "Neither infinite nor NaN.", [("f32", (0.0, 1e38, INF, -INF, NAN))], np.isfinite)
     yield elementwise(
         "select_n",

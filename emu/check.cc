@@ -245,7 +245,7 @@ class Checker {
       return !Interrupted();
     };
     PALLADION_ASSIGN_OR_RETURN(
-        explored_, launch::RunExhaustive(kernel_.state(), inputs_, MutableArraysOf(unused), options, visit));
+        explored_, launch::RunExhaustive({kernel_.state(), inputs_, MutableArraysOf(unused), options}, visit));
     return absl::OkStatus();
   }
 

@@ -11,6 +11,7 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/arrays.h"
 #include "emu/checks/contracts.h"
+#include "emu/checks/plain_run.h"
 #include "emu/checks/refusal.h"
 #include "emu/launch/launch.h"
 #include "emu/reports/module_json.h"
@@ -159,7 +160,7 @@ absl::StatusOr<Report> LaunchChecked(const PreparedKernel& kernel, absl::Span<co
   PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
   try {
-    return launch::LaunchKernel(kernel.state(), inputs, outputs, options);
+    return checks::RunPlain({kernel.state(), inputs, outputs, options});
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(
         Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));

@@ -94,7 +94,7 @@ BarrierId ConcurrencyModel::MakeBarrier(Barrier::Spec spec) {
 }
 
 void ConcurrencyModel::Arrive(AgentId agent, BarrierId id, const CodeSite& site, std::int64_t amount) {
-  barriers_[id].Arrive(agent, agents_.ClockOf(agent), amount, site, agents_, &log_);
+  barriers_[id].Arrive({agent, agents_.ClockOf(agent), amount, site}, agents_, &log_);
   agents_.Tick(agent, site);
 }
 
@@ -267,7 +267,7 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
   const ClockBundle told = Told(half, queue);
   for (const Completion& completion : performed.due) {
     if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) {
-      barriers_[*barrier].Arrive(half.operation, told, completion.amount, performed.site, agents_, &log_);
+      barriers_[*barrier].Arrive({half.operation, told, completion.amount, performed.site}, agents_, &log_);
     } else {
       const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
       semaphores_[semaphore].Signal(half.operation, told, completion.amount, performed.site);

@@ -37,6 +37,17 @@ struct LaunchOptions {
   std::vector<Finding>* found_before_error = nullptr;
 };
 
+// What is launched, with what: the arrays fit the kernel. All outlive the launch.
+template <class Options, class KernelType = PreparedKernelState>
+struct CallOf {
+  const KernelType& kernel;
+  absl::Span<const ConstArray> inputs;
+  absl::Span<const MutableArray> outputs;
+  const Options& options;
+  std::int32_t device = 0;  // of its run
+};
+using LaunchCall = CallOf<LaunchOptions>;
+
 struct LaunchResult {
   std::int64_t programs = 0;
   std::int64_t accesses = 0;            // each had its bounds checked

@@ -1,9 +1,10 @@
 // Whoever looks at a launch, without changing what it does: checks, traces, logs. All are in one list
-// (LaunchOptions::observers), and whatever happens is told to them in the order of that list: that operands have their
-// memory; before and after each step; who runs, and each request to memory, before its bytes move; that every agent has
-// come to its end. An observer may hand memory further ones when operands are bound: they come after those of the list,
-// and the machine's own (clocks, spins, scratch of tasks) after these or before them. A launch that nobody watches step
-// by step, or request by request, does not pay for it.
+// (LaunchOptions::observers), and whatever happens is told to them in the order of that list: the machine of threads;
+// that operands have their memory; before and after each step; who runs, and each request to memory, before its bytes
+// move; that every agent has come to its end, and what that leaves in the machine. An observer may hand memory further
+// ones when operands are bound: they come after those of the list, and the machine's own (clocks, spins, scratch of
+// tasks) after these or before them. A launch that nobody watches step by step, or request by request, does not pay for
+// it.
 #ifndef PALLADION_EMU_AGENTS_RUN_OBSERVER_H_
 #define PALLADION_EMU_AGENTS_RUN_OBSERVER_H_
 
@@ -16,6 +17,10 @@
 #include "memory_model/bytes/memory.h"
 #include "semantics/program/program.h"
 
+namespace palladion::threads {
+class ThreadMachine;  // emu/threads/thread_machine.h
+}  // namespace palladion::threads
+
 namespace palladion::agents {
 
 class RunObserver : public memory_model::AccessObserver {
@@ -24,13 +29,18 @@ class RunObserver : public memory_model::AccessObserver {
   virtual bool watches_steps() const { return false; }
   virtual bool watches_memory() const { return true; }
 
+  // Where threads run, or cores that have engines: their machine, before it knows any operand. It outlives them.
+  virtual void Begun(const threads::ThreadMachine&) {}
   // Operands have their memory, and no program has begun: the buffer of each operand, in the order of
-  // Program::operand_infos (invalid for bounds; of a resident block it is its array's). Once for each device, in order.
+  // Program::operand_infos (invalid for bounds; of a resident block it is its array's); of a kernel that is a function,
+  // of each output. Once for each device, in order.
   virtual void Bound(memory_model::Memory&, absl::Span<const BufferId> /*arrays*/) {}
   virtual void Before(const Step&, Frame&) {}
   virtual void After(const Step&, Frame&) {}
   // Every agent has come to its end; of a launch that fails, nobody is told. Once for each device, in order.
   virtual void Finished(memory_model::Memory&, absl::Span<const BufferId> /*arrays*/) {}
+  // After that, of such a machine: what is left in it.
+  virtual void Ended(const threads::ThreadMachine&) {}
 
   void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {}
   void Points(AccessKind, const PointAccess&, const std::byte*) override {}

@@ -141,7 +141,7 @@ TEST(RunScheduled, AChangeThatIsUndoneIsAChange) {
 
 LaunchResult RunPlain(TestKernel& kernel) {
   const std::vector<MutableArray> outputs = kernel.out();
-  absl::StatusOr<LaunchResult> result = launch::RunLaunch(kernel.state(), kernel.in(), outputs, {});
+  absl::StatusOr<LaunchResult> result = launch::RunLaunch({kernel.state(), kernel.in(), outputs, {}});
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? *std::move(result) : LaunchResult{};
 }
@@ -176,7 +176,7 @@ TEST(RunLaunch, AProgramThatWaitsAloneIsStuck) {
   TestKernel kernel(WordKernel(3, poll));
   const std::vector<MutableArray> outputs = kernel.out();
   const absl::StatusOr<LaunchResult> alone =
-      launch::RunLaunch(kernel.state(), kernel.in(), outputs, {.only_program = std::vector<std::int64_t>{1}});
+      launch::RunLaunch({kernel.state(), kernel.in(), outputs, {.only_program = std::vector<std::int64_t>{1}}});
   ASSERT_TRUE(alone.ok()) << alone.status();
   EXPECT_TRUE(alone->stuck);
   ASSERT_EQ(alone->findings.size(), 1u);

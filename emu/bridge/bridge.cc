@@ -307,7 +307,7 @@ absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstA
     if (report.ok()) report->strict = kernel.how.options.strict;
     return report;
   }
-  return checks::CheckInto(kernel.prepared, inputs, outputs, options);
+  return checks::CheckInto({kernel.prepared, inputs, outputs, options});
 }
 
 absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstArray> inputs,

@@ -52,19 +52,25 @@ palladion::ExitCode CodeOf(const palladion::CheckPart&) { return palladion::Exit
 std::string JsonOf(const palladion::Report& report) { return palladion::ToJson(report); }
 std::string JsonOf(const palladion::CheckPart& part) { return palladion::reports::PartJson(part); }
 
+struct ArraysOfCaller {
+  const palladion_array* inputs;
+  size_t n_inputs;
+  const palladion_array* outputs = nullptr;
+  size_t n_outputs = 0;
+};
+
 // Calls `work` with the arrays; its report or part, or its error, goes to *report as JSON, and the exit code is the
 // result.
 template <class Work>
-int Reported(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-             const palladion_array* outputs, size_t n_outputs, char** report, const Work& work) {
+int Reported(const palladion_program* program, const ArraysOfCaller& arrays, char** report, const Work& work) {
   palladion::ExitCode code = palladion::ExitCode::kClean;
   const absl::Status status = Guarded([&]() -> absl::Status {
     if (program == nullptr)
       return absl::InvalidArgumentError("no program: palladion_prepare gives one, or says what is wrong");
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in,
-                               palladion::bridge::ConstArrays(inputs, n_inputs));
+                               palladion::bridge::ConstArrays(arrays.inputs, arrays.n_inputs));
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
-                               palladion::bridge::MutableArrays(outputs, n_outputs));
+                               palladion::bridge::MutableArrays(arrays.outputs, arrays.n_outputs));
     const palladion::bridge::InterruptEavesdropper listener(palladion::bridge::InterruptEavesdropper::For::kRun);
     palladion::RunControl control(palladion::bridge::HeardInterrupts());
     const palladion::bridge::ShownRun shown(program->kernel.name(), 0, control);
@@ -122,7 +128,7 @@ int palladion_run(const palladion_program* program, const palladion_array* input
 
 int palladion_run_within(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                          palladion_array* outputs, size_t n_outputs, int64_t budget, char** report) {
-  return Reported(program, inputs, n_inputs, outputs, n_outputs, report,
+  return Reported(program, {inputs, n_inputs, outputs, n_outputs}, report,
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
                       palladion::RunControl& control) {
                     palladion::RunOptions options{.budget_name = "the argument budget", .control = &control};
@@ -156,20 +162,20 @@ void palladion_check_defaults(palladion_check_options* options) {
 
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                     palladion_array* outputs, size_t n_outputs, const palladion_check_options* options, char** report) {
-  return Reported(program, inputs, n_inputs, outputs, n_outputs, report,
+  return Reported(program, {inputs, n_inputs, outputs, n_outputs}, report,
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
                       palladion::RunControl& control) -> absl::StatusOr<palladion::Report> {
                     PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how, palladion::bridge::CheckOptionsOf(options));
                     how.run.control = &control;
                     const std::shared_ptr<palladion::Session> session = SessionOfThread();
                     how.run.session = session.get();
-                    return palladion::checks::CheckInto(program->kernel, in, out, how);
+                    return palladion::checks::CheckInto({program->kernel, in, out, how});
                   });
 }
 
 int palladion_check_seeds(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                           const palladion_check_options* options, int64_t first, int64_t last, char** part) {
-  return Reported(program, inputs, n_inputs, nullptr, 0, part,
+  return Reported(program, {inputs, n_inputs}, part,
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray>,
                       palladion::RunControl& control) -> absl::StatusOr<palladion::CheckPart> {
                     PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how, palladion::bridge::CheckOptionsOf(options));

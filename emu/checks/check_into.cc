@@ -22,14 +22,13 @@ absl::StatusOr<std::vector<Tensor>> CopiesOf(const PreparedKernel& kernel, absl:
   return copies;
 }
 
-absl::StatusOr<Report> CheckInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                                 absl::Span<const MutableArray> outputs, const CheckOptions& options) {
-  if (!outputs.empty()) PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
-  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> in, CopiesOf(kernel, inputs));
+absl::StatusOr<Report> CheckInto(const agents::CallOf<CheckOptions, PreparedKernel>& call) {
+  if (!call.outputs.empty()) PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(call.kernel, call.outputs));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> in, CopiesOf(call.kernel, call.inputs));
   std::vector<Tensor> out;
-  PALLADION_ASSIGN_OR_RETURN(Report report, Check(kernel, in, options, &out));
-  for (std::size_t i = 0; i < std::min(outputs.size(), out.size()); ++i) {
-    if (out[i].num_bytes() > 0) std::memcpy(outputs[i].data, out[i].bytes(), out[i].num_bytes());
+  PALLADION_ASSIGN_OR_RETURN(Report report, Check(call.kernel, in, call.options, &out));
+  for (std::size_t i = 0; i < std::min(call.outputs.size(), out.size()); ++i) {
+    if (out[i].num_bytes() > 0) std::memcpy(call.outputs[i].data, out[i].bytes(), out[i].num_bytes());
   }
   return report;
 }

@@ -8,7 +8,6 @@
 #include "emu/checks/check_options.h"
 #include "emu/checks/race_check.h"
 #include "emu/checks/replay_origin.h"
-#include "emu/launch/interaction.h"
 #include "emu/launch/reads_from.h"
 #include "emu/threads/schedule_choice.h"
 #include "semantics/base/cat.h"
@@ -35,11 +34,10 @@ absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, ab
                                                 const CheckOptions& options) {
   TrialRunner runner(kernel, inputs, options);
   PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
-  runner.interact_ = launch::ProgramsInteract(kernel.state().program());
-  runner.threads_ = launch::NeedsThreads(kernel.state().program());
+  runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kSchedule});
   const Module& module = kernel.state().module();
   for (const Kernel& text : module.kernels) {
-    if (runner.threads_ && text.name == kernel.name()) runner.schedule_choice_ = threads::ScheduleChoice(module, text);
+    if (runner.threads() && text.name == kernel.name()) runner.schedule_choice_ = threads::ScheduleChoice(module, text);
   }
   return runner;
 }
@@ -124,7 +122,7 @@ absl::StatusOr<Trial> TrialRunner::RunElided(const scheduler::Schedule& schedule
   PALLADION_ASSIGN_OR_RETURN(trial.outputs, NewOutputs(kernel_));
   const agents::LaunchOptions launch{.run = options_.run, .observers = {&reads}, .fill = fill_, .moves_nothing = true};
   PALLADION_RETURN_IF_ERROR(
-      RunAs(AgentKind::kThreads, launch, lengths, trial, {elided, options_.races, /*reads_from=*/&reads}));
+      RunAs(launch::Way::kThreads, launch, lengths, trial, {elided, options_.races, /*without_values=*/true}));
   PALLADION_RETURN_IF_ERROR(trial.trouble);
   if (IsReverse(schedule)) PALLADION_RETURN_IF_ERROR(AskStartOrder(trial));
   TakeEvidence(trial);
@@ -143,10 +141,9 @@ absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
   return absl::OkStatus();
 }
 
-// A list of moves means nothing to programs that run one after another.
-AgentKind TrialRunner::AgentsOf(const scheduler::Schedule& schedule) const {
-  if (!interact_ && !schedule.moves.has_value()) return AgentKind::kInOrder;
-  return threads_ ? AgentKind::kThreads : AgentKind::kPrograms;
+launch::Way TrialRunner::WayOf(const scheduler::Schedule& schedule) const {
+  if (!schedule.moves.has_value()) return way_;
+  return launch::WayOf(kernel_.state().program(), {.purpose = launch::Purpose::kMoves});
 }
 
 launch::ScheduledOptions TrialRunner::OptionsOf(const agents::LaunchOptions& launch,
@@ -157,68 +154,64 @@ launch::ScheduledOptions TrialRunner::OptionsOf(const agents::LaunchOptions& lau
                                    .ordered_links = HasOrderedLinks(options_),
                                    .together = schedule.moves.has_value()};
   // Whichever core a task runs on, and whenever: it has a core of its own.
-  const bool cores = AgentsOf(schedule) == AgentKind::kThreads && kernel_.state().program().grid_in_agent;
+  const bool cores = WayOf(schedule) == launch::Way::kThreads && kernel_.state().program().grid_in_agent;
   options.launch.tasks_apart |= cores && options_.races;
   // Programs under a policy are put in order by the policy.
-  if (IsReverse(schedule) && AgentsOf(schedule) != AgentKind::kPrograms) options.launch.order = WalkOrder::kReverse;
+  if (IsReverse(schedule) && WayOf(schedule) != launch::Way::kPrograms) options.launch.order = WalkOrder::kReverse;
   return options;
 }
 
 absl::Status TrialRunner::RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                                 bool races) const {
-  const AgentKind agents = AgentsOf(trial.schedule);
+  const launch::Way way = WayOf(trial.schedule);
   const Judged judged{kernel_.state(), races};
-  PALLADION_RETURN_IF_ERROR(RunAs(agents, launch, lengths, trial, judged));
-  const Program& program = kernel_.state().program();
-  const bool several = std::count(program.dim_order.begin(), program.dim_order.end(), DimOrder::kParallel) > 0;
-  if (agents != AgentKind::kInOrder || trial.run.outcome != scheduler::Outcome::kDeadlock || !several ||
-      program.grid_in_agent)
-    return absl::OkStatus();
-  // Alone it waits for ever; beside others, which may write without atomics what it looks at, perhaps not.
+  PALLADION_RETURN_IF_ERROR(RunAs(way, launch, lengths, trial, judged));
+  if (way != launch::Way::kInOrder || trial.run.outcome != scheduler::Outcome::kDeadlock) return absl::OkStatus();
+  const launch::Way again =
+      launch::WayOf(judged.kernel.program(), {.purpose = launch::Purpose::kSchedule, .stuck = true});
+  if (again == way) return absl::OkStatus();
   trial = Trial{.schedule = trial.schedule, .outputs = std::move(trial.outputs)};
-  return RunAs(AgentKind::kPrograms, launch, lengths, trial, judged);
+  return RunAs(again, launch, lengths, trial, judged);
 }
 
-absl::Status TrialRunner::RunAs(AgentKind agents, const agents::LaunchOptions& launch,
+absl::Status TrialRunner::RunAs(launch::Way way, const agents::LaunchOptions& launch,
                                 const scheduler::RunLengths& lengths, Trial& trial, const Judged& judged) const {
   launch::ScheduledOptions options = OptionsOf(launch, trial.schedule);
-  options.reads_from = judged.reads_from;
-  if (agents == AgentKind::kPrograms) options.launch.order = launch.order;
+  if (way == launch::Way::kPrograms) options.launch.order = launch.order;
   const std::unique_ptr<RaceCheck> check = MakeRaceCheck(
-      judged.kernel, inputs_, {.agents = agents, .judges = judged.races, .backwards = IsReverse(trial.schedule)});
+      judged.kernel, inputs_, {.way = way, .judges = judged.races, .backwards = IsReverse(trial.schedule)});
   check->Attach(options);
-  const Running running{judged.kernel, inputs_, agents};
-  absl::StatusOr<launch::ScheduledResult> ran =
-      Launched(running, MutableArraysOf(trial.outputs), options, *scheduler::MakePolicy(trial.schedule, lengths));
+  const auto run = [&](std::vector<Tensor>& outputs, const launch::ScheduledOptions& as) {
+    return Launched(way, {judged.kernel, inputs_, MutableArraysOf(outputs), as},
+                    *scheduler::MakePolicy(trial.schedule, lengths));
+  };
+  absl::StatusOr<launch::ScheduledResult> ran = run(trial.outputs, options);
   if (!ran.ok()) {
     for (Finding& finding : check->FoundBefore(ran.status())) trial.findings.push_back(std::move(finding));
     return ran.status();
   }
   launch::ScheduledResult result = *std::move(ran);
   trial.trouble = check->Finish(result, [&](const launch::ScheduledOptions& again) -> absl::Status {
-    if (judged.reads_from != nullptr) return absl::CancelledError("a second run would look at values");
+    if (judged.without_values) return absl::CancelledError("a second run would look at values");
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-    return Launched(running, MutableArraysOf(unused), again, *scheduler::MakePolicy(trial.schedule, lengths)).status();
+    return run(unused, again).status();
   });
   trial.facts = check->evidence().facts;
   trial.every_order_alike = check->evidence().every_order_alike;
   trial.tallies = check->evidence().tallies;
   if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;
-  if (agents == AgentKind::kThreads) trial.facts.Set(Fact::kNothingDecides, schedule_choice_.empty());
-  if (agents != AgentKind::kInOrder) trial.tallies["deadlocks"] = result.run.steps;
+  if (way == launch::Way::kThreads) trial.facts.Set(Fact::kNothingDecides, schedule_choice_.empty());
+  if (way != launch::Way::kInOrder) trial.tallies["deadlocks"] = result.run.steps;
   TakeResult(std::move(result), trial);
   return absl::OkStatus();
 }
 
-absl::StatusOr<launch::ScheduledResult> TrialRunner::Launched(const Running& running,
-                                                              absl::Span<const MutableArray> outputs,
-                                                              const launch::ScheduledOptions& options,
+absl::StatusOr<launch::ScheduledResult> TrialRunner::Launched(launch::Way way, const launch::ScheduledCall& call,
                                                               scheduler::Policy& policy) {
-  if (running.agents != AgentKind::kInOrder) {
-    return launch::RunScheduled({running.kernel, running.inputs, outputs, options}, policy);
-  }
+  if (way != launch::Way::kInOrder) return launch::RunScheduled(call, policy);
   launch::ScheduledResult result;
-  PALLADION_ASSIGN_OR_RETURN(result.launch, launch::RunLaunch(running.kernel, running.inputs, outputs, options.launch));
+  PALLADION_ASSIGN_OR_RETURN(result.launch,
+                             launch::RunLaunch({call.kernel, call.inputs, call.outputs, call.options.launch}));
   if (result.launch.stuck) result.run.outcome = scheduler::Outcome::kDeadlock;
   return result;
 }
@@ -240,9 +233,9 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
                                                        const scheduler::RunLengths& lengths) const {
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
   const launch::ScheduledOptions options = OptionsOf({.run = options_.run, .fill = fill_}, schedule);
-  const Running running{kernel.state(), inputs, AgentsOf(schedule)};
-  PALLADION_RETURN_IF_ERROR(
-      Launched(running, MutableArraysOf(outputs), options, *scheduler::MakePolicy(schedule, lengths)).status());
+  const std::vector<MutableArray> arrays = MutableArraysOf(outputs);
+  const launch::ScheduledCall call{kernel.state(), inputs, arrays, options};
+  PALLADION_RETURN_IF_ERROR(Launched(WayOf(schedule), call, *scheduler::MakePolicy(schedule, lengths)).status());
   return outputs;
 }
 

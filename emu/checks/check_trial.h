@@ -18,8 +18,13 @@
 #include "emu/checks/trial.h"
 #include "emu/launch/launch.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/launch/way.h"
 #include "scheduler/policies/schedule.h"
 #include "scheduler/run_loop.h"
+
+namespace palladion::launch {
+class ReadsFrom;  // emu/launch/reads_from.h
+}  // namespace palladion::launch
 
 namespace palladion::checks {
 
@@ -33,8 +38,8 @@ class TrialRunner final : public Trials {
   absl::Span<const ConstArray> inputs() const override { return inputs_; }
 
   // Do programs see each other's effects while they run? Else they run one after another, in one of two orders.
-  bool interact() const override { return interact_; }
-  bool threads() const { return threads_; }  // programs are threads of GPU blocks
+  bool interact() const override { return way_ != launch::Way::kInOrder; }
+  bool threads() const { return way_ == launch::Way::kThreads; }  // programs are threads of GPU blocks
   // Of those: the operation that lets a schedule decide more than timing; "": there is none.
   const std::string& schedule_choice() const { return schedule_choice_; }
   Fill fill() const { return fill_; }
@@ -64,32 +69,23 @@ class TrialRunner final : public Trials {
   TrialRunner(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options)
       : kernel_(kernel), inputs_(inputs), options_(options) {}
 
-  // What one launch of a trial is of.
-  struct Running {
-    const agents::PreparedKernelState& kernel;
-    absl::Span<const ConstArray> inputs;
-    AgentKind agents;
-  };
-
   // What a trial runs, and what judges it.
   struct Judged {
     const agents::PreparedKernelState& kernel;
     bool races = false;
-    launch::ReadsFrom* reads_from = nullptr;  // of a run without values, which no second run can follow
+    bool without_values = false;  // no second run can follow
   };
 
   absl::StatusOr<Trial> RunOnce(const scheduler::Schedule& schedule, Watch watch, const scheduler::RunLengths& lengths,
                                 const agents::LaunchOptions* extra) const override;
-  AgentKind AgentsOf(const scheduler::Schedule& schedule) const;
+  launch::Way WayOf(const scheduler::Schedule& schedule) const;
   launch::ScheduledOptions OptionsOf(const agents::LaunchOptions& launch, const scheduler::Schedule& schedule) const;
   absl::Status RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                      bool races) const;
-  absl::Status RunAs(AgentKind agents, const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
+  absl::Status RunAs(launch::Way way, const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
                      Trial& trial, const Judged& judged) const;
   void TakeEvidence(Trial& trial) const;
-  static absl::StatusOr<launch::ScheduledResult> Launched(const Running& running,
-                                                          absl::Span<const MutableArray> outputs,
-                                                          const launch::ScheduledOptions& options,
+  static absl::StatusOr<launch::ScheduledResult> Launched(launch::Way way, const launch::ScheduledCall& call,
                                                           scheduler::Policy& policy);
   scheduler::LoopOptions LoopOf() const {
     return {.resident = launch::ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
@@ -101,7 +97,7 @@ class TrialRunner final : public Trials {
   absl::Span<const ConstArray> inputs_;
   const CheckOptions& options_;
   Fill fill_;
-  bool interact_ = false, threads_ = false;
+  launch::Way way_ = launch::Way::kInOrder;  // of schedules that are not lists of moves
   std::string schedule_choice_;
   mutable std::optional<scheduler::ScheduleOrigin> origin_;
 };

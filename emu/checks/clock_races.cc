@@ -25,7 +25,7 @@ void ClockRaces::Bound(memory_model::Memory& memory, absl::Span<const BufferId> 
                   .name = program.refs[info.ref.index()].name,
                   .shape = {shape.begin(), shape.end()},
                   .element_size = memory.ElementSizeOf(arrays[i]),
-                  .told = {}};
+                  .atomics = memory_model::AtomicOrder(memory.ElementSizeOf(arrays[i]))};
     model_.Adopt(shared.id, {.name = shared.name,
                              .shape = shared.shape,
                              .element_size = shared.element_size,
@@ -70,33 +70,9 @@ void ClockRaces::Points(AccessKind kind, const PointAccess& access, const std::b
   Shared* shared = Find(access.buffer);
   if (shared == nullptr) return;
   ++accesses_;
-  if (kind == AccessKind::kAtomic) LearnFrom(*shared, access);
+  if (kind == AccessKind::kAtomic) shared->atomics.Learn(current_, access, model_.agents());
   model_.Touch(current_, shared->id, kind, memory_model::SetOf(access), CodeSite::Of(access.site));
-  if (kind == AccessKind::kAtomic) Tell(*shared, access);
-}
-
-void ClockRaces::LearnFrom(const Shared& shared, const PointAccess& access) {
-  const memory_model::ClockBundle* last = nullptr;
-  const std::int64_t bytes = shared.element_size.value();
-  memory_model::VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
-    for (std::int64_t e = first / bytes; e * bytes < end; ++e) {
-      const auto told = shared.told.find(e);
-      if (told == shared.told.end() || told->second.get() == last) continue;
-      last = told->second.get();
-      model_.agents().Acquire(current_, *last);
-    }
-  });
-}
-
-// What the element's earlier updates told is in it: this update has learnt from them.
-void ClockRaces::Tell(Shared& shared, const PointAccess& access) {
-  std::shared_ptr<const memory_model::ClockBundle> clock;
-  const std::int64_t bytes = shared.element_size.value();
-  memory_model::VisitBytes(access, [&](std::int64_t first, std::int64_t end) {
-    if (clock == nullptr) clock = std::make_shared<const memory_model::ClockBundle>(model_.agents().ClockOf(current_));
-    for (std::int64_t e = first / bytes; e * bytes < end; ++e) shared.told[e] = clock;
-  });
-  if (clock != nullptr) model_.agents().Tick(current_, CodeSite::Of(access.site));
+  if (kind == AccessKind::kAtomic) shared->atomics.Tell(current_, access, model_.agents());
 }
 
 void ClockRaces::SayInTermsOfTheTarget(Finding& finding) const {

@@ -1,8 +1,7 @@
 // Races between programs that see each other's effects while they run (interaction.h), in one schedule: two accesses of
-// one element, one of them a write, that no chain of atomics orders. An atomic update of an element learns what earlier
-// updates of it told, and tells what its program did before: JAX lowers Triton's atomics with acquire and release order
-// at the scope of the device. So a lock and a counter of arrivals order what they guard, and a plain read of a flag
-// orders nothing. The order of this schedule's atomics is looked at, not its timing: most races show in every schedule.
+// one element, one of them a write, that no chain of atomics orders (memory_model/order/atomic_order.h). A plain read
+// of a flag orders nothing. The order of this schedule's atomics is looked at, not its timing: most races show in every
+// schedule.
 //
 //   ClockRaces races(kernel);
 //   races.Attach(launch);
@@ -17,16 +16,15 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/launch.h"
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/concurrency_model.h"
+#include "memory_model/order/atomic_order.h"
 
 namespace palladion::checks {
 
@@ -56,16 +54,13 @@ class ClockRaces final : public agents::RunObserver {
     BufferId id;
     std::string name;  // the user's
     std::vector<std::int64_t> shape;
-    ElementSize element_size{1};
-    // By element: what its last atomic update told. Updates of one access share it.
-    absl::flat_hash_map<std::int64_t, std::shared_ptr<const memory_model::ClockBundle>> told;
+    ElementSize element_size;
+    memory_model::AtomicOrder atomics;
   };
 
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   Shared* Find(BufferId id);
   AgentId TaskOf(absl::Span<const std::int64_t> index);
-  void LearnFrom(const Shared& shared, const PointAccess& access);
-  void Tell(Shared& shared, const PointAccess& access);
 
   const agents::PreparedKernelState& kernel_;
   memory_model::ConcurrencyModel model_{memory_model::FenceRule(), /*proxies=*/false};

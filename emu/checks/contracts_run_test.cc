@@ -32,7 +32,7 @@ Checked CheckText(const std::string& text, const std::vector<Tensor>& inputs, co
   for (Tensor& tensor : outputs) out.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
   Inspections inspections(kernel->state().program());
   const absl::StatusOr<agents::LaunchResult> result =
-      launch::RunLaunch(kernel->state(), in, out, {.definedness = definedness, .contracts = &inspections});
+      launch::RunLaunch({kernel->state(), in, out, {.definedness = definedness, .contracts = &inspections}});
   EXPECT_TRUE(result.ok()) << result.status();
   Checked checked{.findings = inspections.Findings(), .looks = inspections.looks()};
   for (const Finding& finding : result->findings) checked.findings.push_back(finding);

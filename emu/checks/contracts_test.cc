@@ -35,13 +35,14 @@ void ExpectOne(const std::string& text, const std::string& target, FindingCode c
 }
 
 // o = x, block by block.
-std::string Copy(const std::string& array, const std::string& block, const std::string& ref, std::size_t rank = 2,
+std::string Copy(const std::string& array, const std::string& block, const std::string& ref,
                  const std::string& space = "default", const std::string& after = "") {
-  const std::string params = rank == 2 ? "%i: i32[], %j: i32[]" : "%i: i32[]";
-  const std::string results = rank == 2 ? "%i, %j" : "%i";
+  const bool matrix = block.find(',') != std::string::npos;
+  const std::string params = matrix ? "%i: i32[], %j: i32[]" : "%i: i32[]";
+  const std::string results = matrix ? "%i, %j" : "%i";
   const std::string block_text =
       Cat(" space ", space, " block (", block, ") map (", params, ") { return ", results, "; }", after);
-  return Cat("pkir 1;\nkernel @copy { grid [", rank == 2 ? "2,2" : "2", "];\n  in %x: ", array, block_text,
+  return Cat("pkir 1;\nkernel @copy { grid [", matrix ? "2,2" : "2", "];\n  in %x: ", array, block_text,
              ";\n  out %o: ", array, block_text, ";\n  body @b (%xr: ref<", space, ",", ref, ">, %or: ref<", space, ",",
              ref, ">) {\n    %v = get(%xr) : ", ref, "; _ = swap(%or, %v) : ", ref, "; return; } }\n");
 }
@@ -89,21 +90,21 @@ TEST(TpuBlocks, LastTwoDimensionsAreTilesOrTheWholeArray) {
 
 TEST(TpuBlocks, RankOne) {
   const std::string v5e = "mosaic_tpu/v5e";
-  ExpectClean(Copy("f32[300]", "256", "f32[256]", 1), v5e);
-  EXPECT_EQ(2u, FindingsOf(Copy("f32[300]", "200", "f32[200]", 1), v5e).size());
-  EXPECT_EQ(2u, FindingsOf(Copy("bf16[300]", "128", "bf16[128]", 1), v5e).size());  // 128 = half a tile of bf16
-  ExpectClean(Copy("bf16[600]", "256", "bf16[256]", 1), v5e);
-  ExpectClean(Copy("f32[6000]", "3072", "f32[3072]", 1), v5e);
+  ExpectClean(Copy("f32[300]", "256", "f32[256]"), v5e);
+  EXPECT_EQ(2u, FindingsOf(Copy("f32[300]", "200", "f32[200]"), v5e).size());
+  EXPECT_EQ(2u, FindingsOf(Copy("bf16[300]", "128", "bf16[128]"), v5e).size());  // 128 = half a tile of bf16
+  ExpectClean(Copy("bf16[600]", "256", "bf16[256]"), v5e);
+  ExpectClean(Copy("f32[6000]", "3072", "f32[3072]"), v5e);
 }
 
 TEST(TpuBlocks, WholeArrayWhereTheSpaceIsNotOnTheCore) {
   EXPECT_EQ(4u,
-            FindingsOf(Copy("f32[16,256]", "8,128", "f32[8,128]", 2, "any"), "mosaic_tpu/v5e").size());  // and accesses
+            FindingsOf(Copy("f32[16,256]", "8,128", "f32[8,128]", "any"), "mosaic_tpu/v5e").size());  // and accesses
 }
 
 TEST(TpuBlocks, Buffers) {
-  ExpectClean(Copy("f32[16,256]", "8,128", "f32[8,128]", 2, "default", " buffered {buffer_count=1}"), "mosaic_tpu/v5e");
-  EXPECT_EQ(2u, FindingsOf(Copy("f32[16,256]", "8,128", "f32[8,128]", 2, "default", " buffered {buffer_count=3}"),
+  ExpectClean(Copy("f32[16,256]", "8,128", "f32[8,128]", "default", " buffered {buffer_count=1}"), "mosaic_tpu/v5e");
+  EXPECT_EQ(2u, FindingsOf(Copy("f32[16,256]", "8,128", "f32[8,128]", "default", " buffered {buffer_count=3}"),
                            "mosaic_tpu/v5e")
                     .size());
 }

@@ -49,7 +49,7 @@ inline TrackedRun RunTracked(const std::string& text, const std::string& target,
     }
   });
   options.observers = {&marks};
-  absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch(kernel->state(), inputs, outputs, options);
+  absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch({kernel->state(), inputs, outputs, options});
   EXPECT_TRUE(result.ok()) << result.status() << "\n" << text;
   if (result.ok()) run.result = *std::move(result);
   return run;

@@ -24,9 +24,15 @@ std::string With(std::string text, const std::string& from, const std::string& t
   return text;
 }
 
-// `values`: what every input holds, as text; sets `checked`.
-void Launch(const std::string& text, const std::string& target, WalkOrder order, const std::string& values,
-            bool with_checks, Checked& checked) {
+struct Launched {
+  std::string text, target;
+  WalkOrder order = WalkOrder::kRowMajor;
+  std::string values;  // what every input holds, as text
+};
+
+// Sets `checked`.
+void Launch(const Launched& of, bool with_checks, Checked& checked) {
+  const auto& [text, target, order, values] = of;
   absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = target, .path = ""});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   std::vector<Tensor> inputs;
@@ -44,7 +50,7 @@ void Launch(const std::string& text, const std::string& target, WalkOrder order,
     for (const OperandDescription& output : kernel->outputs())
       outputs.push_back(*Tensor::CreateUninitialized(output.dtype, output.shape));
     for (Tensor& tensor : outputs) out.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
-    const absl::Status status = launch::RunLaunch(kernel->state(), in, out, launch).status();
+    const absl::Status status = launch::RunLaunch({kernel->state(), in, out, launch}).status();
     if (checked.runs == 1) checked.outputs = std::move(outputs);
     return status;
   };
@@ -61,7 +67,7 @@ void Launch(const std::string& text, const std::string& target, WalkOrder order,
 Checked Check(const std::string& text, const std::string& target, WalkOrder order = WalkOrder::kRowMajor,
               const std::string& values = "iota") {
   Checked checked;
-  Launch(text, target, order, values, true, checked);
+  Launch({text, target, order, values}, true, checked);
   return checked;
 }
 
@@ -220,7 +226,7 @@ TEST(GridChecks, TwoCoresWriteOneBlock) {
   // A plain run: each core has a block of its own, and the second core's goes back last.
   const auto last = [](const std::string& text, const std::string& target) {
     Checked checked;
-    Launch(text, target, WalkOrder::kRowMajor, "full(1)", false, checked);
+    Launch({text, target, WalkOrder::kRowMajor, "full(1)"}, false, checked);
     return checked.outputs.at(0).data<float>()[5];
   };
   EXPECT_EQ(4.0f, last(Accumulate("arbitrary"), "mosaic_tpu/v5p"));
@@ -364,7 +370,7 @@ TEST(GridChecks, ScratchOfAnotherTaskIsUndefined) {
     const MutableArray out[] = {{output.dtype(), output.shape(), output.bytes()}};
     agents::LaunchOptions launch;
     launch.tasks_apart = launch.definedness = true;
-    absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch(kernel->state(), {}, out, launch);
+    absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch({kernel->state(), {}, out, launch});
     EXPECT_TRUE(result.ok()) << result.status();
     const bool accumulates = first == "0:i32";
     EXPECT_EQ(accumulates ? 4 : 1, output.data<std::int32_t>()[3]) << "the bytes stay";

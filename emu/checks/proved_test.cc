@@ -83,7 +83,7 @@ class Trial {
         if (watched.insert(array.value).second) sweep.Watch(memory, array, memory_model::Sweep::Sharing::kShared);
       }
     });
-    EXPECT_TRUE(launch::RunLaunch(kernel_->state(), in_, out_, {.observers = {&watch}}).ok());
+    EXPECT_TRUE(launch::RunLaunch({kernel_->state(), in_, out_, {.observers = {&watch}}}).ok());
     return sweep.conflicts().empty() && !launch::ProgramsInteract(kernel_->state().program());
   }
 
@@ -97,7 +97,8 @@ class Trial {
       seen.insert(bytes);
       return true;
     };
-    const absl::StatusOr<scheduler::Explored> explored = launch::RunExhaustive(kernel_->state(), in_, out_, {}, visit);
+    const absl::StatusOr<scheduler::Explored> explored =
+        launch::RunExhaustive({kernel_->state(), in_, out_, {}}, visit);
     EXPECT_TRUE(explored.ok() && explored->complete) << explored.status();
     return seen.size();
   }

@@ -35,12 +35,11 @@ bool LeavesArrivalsOfPeers(const Program& program, absl::Span<const Finding> fin
 // run of their own: where it fails, the races stay what they are.
 absl::Status NameEqualWrites(const Program& program, const launch::ScheduledOptions& options,
                              const RaceCheck::Rerun& rerun, std::vector<Finding>& found) {
-  if (std::none_of(found.begin(), found.end(), launch::IsWriteWrite)) return absl::OkStatus();
+  if (!rerun || std::none_of(found.begin(), found.end(), launch::IsWriteWrite)) return absl::OkStatus();
   launch::EqualWrites equal(program);
   launch::ScheduledOptions again = options;
   again.launch = equal.Again(options.launch);
   again.races = false;
-  again.equal_writes = &equal;
   if (const absl::Status status = rerun(again); !status.ok()) return status;
   for (Finding& finding : found) {
     if (launch::IsWriteWrite(finding) && equal.Of(finding.second->object)) launch::SayEqual(finding, "; ");
@@ -72,11 +71,12 @@ class RacesInOrder final : public RaceCheck {
     const bool found_nothing = found.empty();
     absl::Status status;
     if (watches_) {
-      status = checks_.Finish([&](const agents::LaunchOptions& launch) {
+      const auto once_more = [&](const agents::LaunchOptions& launch) {
         launch::ScheduledOptions again = options_;
         again.launch = launch;
         return rerun(again);
-      });
+      };
+      status = rerun ? checks_.Finish(once_more) : checks_.Finish(nullptr);
       found.insert(found.end(), checks_.findings().begin(), checks_.findings().end());
     }
     const bool alike = judges_ && checks_.order_is_no_matter();
@@ -148,35 +148,47 @@ class RacesOfThreads final : public RaceCheck {
   launch::ScheduledOptions options_;
 };
 
-// A TPU's cores: what threads do to each other, and output blocks that are left and visited again. The second run that
-// would name the first visit's writer is left to the races.
+// Output blocks of TPUs that are left and visited again: what any run looks for. The second run that would name the
+// first visit's writer is left to the races.
+class RevisitsOnly final : public RaceCheck {
+ public:
+  RevisitsOnly(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs)
+      : blocks_(kernel, inputs, launch::GridChecks::Looks::kRevisits) {}
+
+  void Attach(launch::ScheduledOptions& options) override { blocks_.Attach(options.launch); }
+
+  absl::Status Finish(launch::ScheduledResult& result, const Rerun&) override {
+    const absl::Status status = blocks_.Finish(nullptr);
+    std::vector<Finding>& found = result.launch.findings;
+    found.insert(found.end(), blocks_.findings().begin(), blocks_.findings().end());
+    return status;
+  }
+
+ private:
+  launch::GridChecks blocks_;
+};
+
+// A TPU's cores: what threads do to each other, and what any run looks for.
 class RacesOfCores final : public RaceCheck {
  public:
   RacesOfCores(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, bool judges)
-      : threads_(kernel.program(), judges), blocks_(kernel, inputs, launch::GridChecks::Looks::kRevisits) {}
+      : threads_(kernel.program(), judges), blocks_(kernel, inputs) {}
 
   void Attach(launch::ScheduledOptions& options) override {
     threads_.Attach(options);
-    blocks_.Attach(options.launch);
+    blocks_.Attach(options);
   }
 
   absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) override {
     const absl::Status status = threads_.Finish(result, rerun);
     evidence_ = threads_.evidence();
-    const absl::Status visited = blocks_.Finish({});
-    std::vector<Finding>& found = result.launch.findings;
-    found.insert(found.end(), blocks_.findings().begin(), blocks_.findings().end());
+    const absl::Status visited = blocks_.Finish(result, rerun);
     return status.ok() ? visited : status;
   }
 
  private:
   RacesOfThreads threads_;
-  launch::GridChecks blocks_;
-};
-
-class NoRaceCheck final : public RaceCheck {
- public:
-  absl::Status Finish(launch::ScheduledResult&, const Rerun&) override { return absl::OkStatus(); }
+  RevisitsOnly blocks_;
 };
 
 }  // namespace
@@ -187,16 +199,16 @@ std::unique_ptr<RaceCheck> MakeRaceCheckOfThreads(const Program& program, bool j
 
 std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                          const RaceCheckOptions& options) {
-  switch (options.agents) {
-    case AgentKind::kInOrder:
+  switch (options.way) {
+    case launch::Way::kInOrder:
       return std::make_unique<RacesInOrder>(kernel, inputs, options);
-    case AgentKind::kThreads:
+    case launch::Way::kThreads:
       if (kernel.program().grid_in_agent) return std::make_unique<RacesOfCores>(kernel, inputs, options.judges);
       return MakeRaceCheckOfThreads(kernel.program(), options.judges);
-    case AgentKind::kPrograms:
+    case launch::Way::kPrograms:
       break;
   }
-  if (!options.judges) return std::make_unique<NoRaceCheck>();
+  if (!options.judges) return std::make_unique<RevisitsOnly>(kernel, inputs);
   return std::make_unique<RacesOfPrograms>(kernel);
 }
 

@@ -1,9 +1,9 @@
-// What looks for races in one schedule, whoever runs in it. There are three ways, chosen here by who runs: programs one
+// What looks for races in one schedule, whoever runs in it. There is one for each way of running (way.h): programs one
 // after another (the sweep of grid_checks.h, which holds for every order of programs that do not synchronise), programs
 // under a policy (vector clocks fed by their atomics, clock_races.h), threads of GPU blocks (the clocks of their
 // machine). Seen from outside they are one:
 //
-//   const std::unique_ptr<RaceCheck> races = MakeRaceCheck(kernel, inputs, agents, true);
+//   const std::unique_ptr<RaceCheck> races = MakeRaceCheck(kernel, inputs, {.way = way, .judges = true});
 //   races->Attach(options);
 //   ... the launch runs with these options ...
 //   races->Finish(result, [&](const ScheduledOptions& again) { the same schedule, for no outputs });
@@ -22,15 +22,9 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/checks/evidence.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/launch/way.h"
 
 namespace palladion::checks {
-
-// Who runs in a schedule.
-enum class AgentKind : std::uint8_t {
-  kInOrder,   // programs one after another: no policy is asked
-  kPrograms,  // programs, or cores, under a policy
-  kThreads,   // threads of GPU blocks under a policy
-};
 
 // What a schedule showed.
 struct RaceEvidence {
@@ -50,7 +44,7 @@ class RaceCheck {
   virtual void Attach(launch::ScheduledOptions& /*options*/) {}
 
   // After the launch: adds to its findings, or says of one what is known now. Calls `rerun` at most once; its error is
-  // returned, and costs details of findings, never a finding.
+  // returned, and costs details of findings, never a finding. nullptr: a plain run, which does not run twice.
   virtual absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) = 0;
 
   // The launch failed. What had been seen before; it cannot run again to see more.
@@ -62,9 +56,10 @@ class RaceCheck {
   RaceEvidence evidence_;
 };
 
-// `judges`: else races are not asked for, and only what a plain run sees is looked at. Both outlive the check.
+// `judges`: else races are not asked for, and only what a plain run sees is looked at. The kernel and the inputs
+// outlive the check.
 struct RaceCheckOptions {
-  AgentKind agents = AgentKind::kInOrder;
+  launch::Way way = launch::Way::kInOrder;
   bool judges = false;
   bool backwards = false;  // the reverse order: a plain run's looks have been taken in program order
 };

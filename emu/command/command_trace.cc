@@ -32,7 +32,7 @@ absl::Status RecordLaunch(const PreparedKernel& kernel, absl::Span<const ConstAr
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::HostMemoryLimit()));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
   const agents::LaunchOptions launch{.run = run, .observers = {&recorder}};
-  return launch::RunLaunch(kernel.state(), inputs, MutableArraysOf(outputs), launch).status();
+  return launch::RunLaunch({kernel.state(), inputs, MutableArraysOf(outputs), launch}).status();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "emu/agents/run_observer.h"
 #include "emu/cpp/code_places.h"
 #include "emu/kernel.h"
 #include "emu/launch/scheduled_launch.h"

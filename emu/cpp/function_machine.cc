@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "emu/agents/host_memory.h"
-#include "emu/launch/equal_writes.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -17,16 +16,14 @@ void FunctionAccesses::Points(AccessKind kind, const PointAccess& access, const 
   if (access.offset[0] < 0 || !Judges(access.buffer)) return;
   memory_model::AgentTable& agents = machine().model().agents();
   const AgentId who = machine().current();
-  std::shared_ptr<const memory_model::ClockBundle>& told = told_[{access.buffer.value, access.offset[0]}];
-  if (told != nullptr) agents.Acquire(who, *told);
+  const ElementSize element = memory().ElementSizeOf(access.buffer);
+  memory_model::AtomicOrder& order = atomics_.try_emplace(access.buffer, element).first->second;
+  order.Learn(who, access, agents);
   ThreadAccesses::Points(kind, access, value);
-  told = std::make_shared<const memory_model::ClockBundle>(agents.ClockOf(who));
-  agents.Tick(who, CodeSite::Of(access.site));
+  order.Tell(who, access, agents);
 }
 
-void FunctionAccesses::Free(BufferId buffer) {
-  told_.erase(told_.lower_bound({buffer.value, 0}), told_.lower_bound({buffer.value + 1, 0}));
-}
+void FunctionAccesses::Free(BufferId buffer) { atomics_.erase(buffer); }
 
 // ---- the machine
 
@@ -81,9 +78,9 @@ FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const launch::Sch
   memory_.NameAgents(NamingOf(kernel));
   memory_.SetFill(options.launch.fill);
   memory_.NeverLend();
+  for (agents::RunObserver* observer : options.launch.observers) observer->Begun(gpu_);
   if (definedness()) memory_.TrackDefinedness();
   if (options.races) memory_.Observe(&accesses_);
-  if (options.equal_writes != nullptr) options.equal_writes->WrittenBy(threads::WriterNow(gpu_));
 }
 
 std::int64_t FunctionMachine::threads_in_all() const {
@@ -126,6 +123,7 @@ void FunctionMachine::BindOutput(const KernelOutput& declared, const MutableArra
 
 void FunctionMachine::Finish() {
   for (agents::RunObserver* observer : options_.launch.observers) observer->Finished(memory_, operands_);
+  for (agents::RunObserver* observer : options_.launch.observers) observer->Ended(gpu_);
   gpu_.End({});
   if (!definedness()) return;
   for (std::size_t i = kernel_.inputs.size(); i < operands_.size(); ++i)

@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,12 +19,13 @@
 #include "emu/threads/thread_accesses.h"
 #include "emu/threads/thread_machine.h"
 #include "memory_model/bytes/memory.h"
+#include "memory_model/order/atomic_order.h"
 #include "semantics/program/agent_naming.h"
 #include "semantics/program/program.h"
 
 namespace palladion {
 
-// An atomic update learns what the element's earlier ones told (emu/checks/clock_races.h says it of programs).
+// Accesses of threads, whose atomic updates order what they guard.
 class FunctionAccesses final : public threads::ThreadAccesses {
  public:
   using ThreadAccesses::ThreadAccesses;
@@ -33,8 +33,7 @@ class FunctionAccesses final : public threads::ThreadAccesses {
   void Free(BufferId buffer) override;
 
  private:
-  std::map<std::pair<std::int32_t, std::int64_t>, std::shared_ptr<const memory_model::ClockBundle>>
-      told_;  // by buffer and offset
+  std::map<BufferId, memory_model::AtomicOrder> atomics_;
 };
 
 class FunctionMachine {

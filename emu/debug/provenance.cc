@@ -67,12 +67,12 @@ std::vector<std::int64_t> ValueBox::IndexAt(std::int64_t element) const {
   return index;
 }
 
-Provenance::Provenance(const agents::PreparedKernelState& kernel, std::size_t value_bytes, std::int64_t only)
+Provenance::Provenance(const agents::PreparedKernelState& kernel, std::size_t value_bytes, RecordId only)
     : state_(kernel),
       kernel_(watch::KernelOf(kernel)),
       value_bytes_left_(value_bytes),
       only_(only),
-      agents_({.walk = {}, .program = 0, .open = {}, .source_of = std::vector<ValueSource>(kernel_.values.size())}),
+      agents_({.walk = {}, .program = {}, .open = {}, .source_of = std::vector<ValueSource>(kernel_.values.size())}),
       threads_(kernel.program().uses_port || kernel.program().mesh.has_value()) {
   of_operand_.resize(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices));
 }
@@ -111,7 +111,7 @@ std::size_t Provenance::MemoryOf(BufferId buffer) {
 std::int64_t Provenance::Add(RecordedAccess access) {
   const auto number = static_cast<std::int64_t>(accesses_.size());
   if (access.kind != RecordedAccess::Kind::kRead) memories_[access.memory].writes.push_back(number);
-  if (access.node >= 0) programs_[access.program].nodes[static_cast<std::size_t>(access.node)].access.push_back(number);
+  if (access.node >= 0) At(access.program).nodes[static_cast<std::size_t>(access.node)].access.push_back(number);
   accesses_.push_back(std::move(access));
   return number;
 }
@@ -159,7 +159,7 @@ void Provenance::Box(AccessKind kind, const BoxAccess& access, const memory_mode
   RecordedAccess recorded = Here(kind, access.buffer, access.site);
   recorded.box = BoxOf(access, *memory_);
   if (access.mask.lanes != nullptr) recorded.lanes.assign(access.mask.lanes, access.mask.lanes + CountLanes(access));
-  recorded.elements = static_cast<std::int64_t>(CountLanes(access));
+  recorded.elements = ElementCount(static_cast<std::int64_t>(CountLanes(access)));
   if (threads_ && agents_.current() == nullptr) return AddEngine(std::move(recorded), access.site);
   Add(std::move(recorded));
 }
@@ -168,12 +168,12 @@ void Provenance::Points(AccessKind kind, const PointAccess& access, const std::b
   RecordedAccess recorded = Here(kind, access.buffer, access.site);
   recorded.is_points = true;
   recorded.offsets.assign(access.offset.begin(), access.offset.end());
-  recorded.piece_bytes = access.piece_bytes;
+  recorded.piece = ByteCount(static_cast<std::int64_t>(access.piece_bytes));
   recorded.pieces_per_element = access.pieces_per_element;
   if (access.mask.lanes != nullptr) {
     recorded.lanes.assign(access.mask.lanes, access.mask.lanes + access.offset.size() / access.pieces_per_element);
   }
-  recorded.elements = static_cast<std::int64_t>(access.offset.size() / access.pieces_per_element);
+  recorded.elements = ElementCount(static_cast<std::int64_t>(access.offset.size() / access.pieces_per_element));
   if (threads_ && agents_.current() == nullptr) return AddEngine(std::move(recorded), access.site);
   Add(std::move(recorded));
 }
@@ -189,8 +189,7 @@ std::int64_t Provenance::ValueAt(const RecordedAccess& access, const std::vector
     const std::int64_t first = FlatElement(index, memory.shape) * bytes;
     for (std::size_t p = access.offsets.size(); p-- > 0 && element < 0;) {  // the last lane wins
       const std::int64_t offset = access.offsets[p];
-      if (offset < 0 || offset >= first + bytes || offset + static_cast<std::int64_t>(access.piece_bytes) <= first)
-        continue;
+      if (offset < 0 || offset >= first + bytes || offset + access.piece.value() <= first) continue;
       const std::size_t lane = p / access.pieces_per_element;
       if (access.lanes.empty() || access.lanes[lane] != 0) element = static_cast<std::int64_t>(lane);
     }
@@ -256,10 +255,11 @@ std::size_t Provenance::Keep(ProgramRecord& record, const std::byte* value, std:
   return at;
 }
 
-std::size_t Provenance::ProgramOf(const Frame& frame) {
-  const auto [found, is_new] = program_at_.emplace(frame.grid_index, programs_.size());
+RecordId Provenance::ProgramOf(const Frame& frame) {
+  const RecordId next{static_cast<std::int32_t>(programs_.size())};
+  const auto [found, is_new] = program_at_.emplace(frame.grid_index, next);
   if (is_new) {
-    const bool wanted = only_ < 0 ? value_bytes_left_ > 0 : static_cast<std::int64_t>(programs_.size()) == only_;
+    const bool wanted = only_.valid() ? next == only_ : value_bytes_left_ > 0;
     programs_.push_back({.index = frame.grid_index, .nodes = {}, .bytes = {}, .has_values = wanted});
   }
   return found->second;
@@ -269,12 +269,12 @@ void Provenance::After(const Step& step, Frame& frame) {
   agents_.After(step, frame, [&](const Mark& mark, Agent& agent) {
     switch (mark.kind) {
       case Mark::Kind::kBegin:
-        agent.open.push_back({.node = AddNode(programs_[agent.program], {.instr = mark.instr,
-                                                                         .iterations = {},
-                                                                         .in = {},
-                                                                         .types = mark.instr->types,
-                                                                         .values = {},
-                                                                         .access = {}}),
+        agent.open.push_back({.node = AddNode(At(agent.program), {.instr = mark.instr,
+                                                                  .iterations = {},
+                                                                  .in = {},
+                                                                  .types = mark.instr->types,
+                                                                  .values = {},
+                                                                  .access = {}}),
                               .returned = {},
                               .turns = {}});
         started_[mark.instr->text_line] = {.program = agent.program, .node = agent.open.back().node, .reads = {}};
@@ -320,7 +320,7 @@ void Provenance::BindParams(const Mark& mark, Agent& agent) {
       node.in = {agent.SourceOf(instr.args[i])};
       node.element = reverse ? Int(instr, "length") - 1 - turn : turn;
       node.types = {kernel_.values[region.params[i].value.index()].type};
-      agent.Define(region.params[i].value, {.node = AddNode(programs_[agent.program], std::move(node))});
+      agent.Define(region.params[i].value, {.node = AddNode(At(agent.program), std::move(node))});
     } else if (region.params.size() == instr.args.size()) {
       agent.Define(region.params[i].value, agent.SourceOf(instr.args[i]));
     }
@@ -351,13 +351,13 @@ void Provenance::FinishControl(const Mark& mark, Agent& agent) {
     for (const std::vector<ValueSource>& turn : open.turns) node.in.push_back(turn[i]);
     if (BoolAttrOr(instr, "reverse", false)) std::reverse(node.in.begin(), node.in.end());
     node.types = {instr.types[i]};
-    agent.Define(instr.results[i], {.node = AddNode(programs_[agent.program], std::move(node))});
+    agent.Define(instr.results[i], {.node = AddNode(At(agent.program), std::move(node))});
   }
 }
 
 void Provenance::Finish(const Mark& mark, Agent& agent, Frame& frame) {
   const Instr& instr = *mark.instr;
-  ProgramRecord& record = programs_[agent.program];
+  ProgramRecord& record = At(agent.program);
   const std::int32_t number = agent.open.back().node;
   record.nodes[static_cast<std::size_t>(number)].iterations = agent.walk.Iterations();
   if (ReturnsOfRegions(instr)) return FinishControl(mark, agent);

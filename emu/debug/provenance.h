@@ -16,6 +16,8 @@
 
 #include "emu/watch/agent_states.h"
 #include "emu/watch/observed.h"
+#include "semantics/base/ids.h"
+#include "semantics/base/units.h"
 
 namespace palladion::debug {
 
@@ -44,6 +46,9 @@ struct ProvenanceNode {
 };
 inline constexpr std::size_t kNoValue = ~std::size_t{0};
 
+// Whose record it is, in Provenance::programs: an agent's, with what its warps do and engines do for it.
+using RecordId = Id<struct RecordTag>;
+
 struct ProgramRecord {
   std::vector<std::int64_t> index;  // in the grid
   std::vector<ProvenanceNode> nodes;
@@ -65,19 +70,20 @@ struct ValueBox {
 struct RecordedAccess {
   enum class Kind : std::uint8_t { kRead, kWrite, kAtomic, kCopy, kPoison, kEngine };
   Kind kind = Kind::kRead;
-  std::size_t memory = 0;   // Provenance::memories
-  std::size_t program = 0;  // Provenance::programs
-  std::int32_t node = -1;   // of the program; -1: an engine's, or the launch's own
+  std::size_t memory = 0;  // Provenance::memories
+  RecordId program = {};   // whose it is; invalid: the launch's own
+  std::int32_t node = -1;  // of the program; -1: an engine's, or the launch's own
   LocId loc;
   ValueBox box;
   std::size_t source = 0;  // kCopy: the memory it reads
   ValueBox source_box;
-  std::vector<std::int64_t> offsets;  // where it is a list of places: bytes, row-major over the value; else empty
+  std::vector<std::int64_t> offsets;  // where it is a list of places: in bytes, row-major over the value; else empty
   bool is_points = false;
-  std::size_t piece_bytes = 1, pieces_per_element = 1;
+  ByteCount piece{1};
+  std::size_t pieces_per_element = 1;
   std::vector<std::uint8_t> lanes;    // where there is a mask
   bool by_engine = false;             // of a thread's asynchronous operation
-  std::int64_t elements = 0;          // of its value; of an engine's accesses
+  ElementCount elements = {};         // of its value; of an engine's accesses
   std::vector<std::int64_t> sources;  // kEngine: the reads of the operation, in Provenance::accesses
 };
 
@@ -95,9 +101,9 @@ struct RecordedMemory {
 
 class Provenance final : public agents::RunObserver {
  public:
-  // Values are kept while they take at most `value_bytes` together: of `only` alone where it is not negative, else of
+  // Values are kept while they take at most `value_bytes` together: of `only` alone where it is valid, else of
   // the first programs.
-  Provenance(const agents::PreparedKernelState& kernel, std::size_t value_bytes, std::int64_t only);
+  Provenance(const agents::PreparedKernelState& kernel, std::size_t value_bytes, RecordId only);
 
   const std::vector<ProgramRecord>& programs() const { return programs_; }
   const std::vector<RecordedAccess>& accesses() const { return accesses_; }
@@ -132,7 +138,7 @@ class Provenance final : public agents::RunObserver {
   // A program, or a thread; its warps write to the same record.
   struct Agent {
     watch::MarkWalk walk;
-    std::size_t program = 0;
+    RecordId program;
     std::vector<Open> open;
     std::vector<ValueSource> source_of;  // by ValueId
 
@@ -140,7 +146,8 @@ class Provenance final : public agents::RunObserver {
     void Define(ValueId value, ValueSource source);
   };
 
-  std::size_t ProgramOf(const Frame& frame);
+  RecordId ProgramOf(const Frame& frame);
+  ProgramRecord& At(RecordId id) { return programs_[id.index()]; }
   static void Leave(const Mark& mark, Agent& agent);
   void Finish(const Mark& mark, Agent& agent, Frame& frame);
   void BindParams(const Mark& mark, Agent& agent);
@@ -155,14 +162,14 @@ class Provenance final : public agents::RunObserver {
   const agents::PreparedKernelState& state_;
   const Kernel& kernel_;
   std::size_t value_bytes_left_;
-  std::int64_t only_;
+  RecordId only_;
   memory_model::Memory* memory_ = nullptr;
   watch::AgentStates<Agent> agents_;
   std::vector<ProgramRecord> programs_;
-  std::map<std::vector<std::int64_t>, std::size_t> program_at_;  // by index in the grid
-  const bool threads_;                                           // engines work for the program
+  std::map<std::vector<std::int64_t>, RecordId> program_at_;  // by index in the grid
+  const bool threads_;                                        // engines work for the program
   struct Started {
-    std::size_t program = 0;
+    RecordId program;
     std::int32_t node = -1;
     std::vector<std::int64_t> reads;  // by the operation that it started
     bool writes = false;              // it has begun to

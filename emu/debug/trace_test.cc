@@ -36,7 +36,7 @@ class TraceTest : public testing::Test {
     const ConstArray in{DType::kF32, in_shape, inputs_[0].bytes()};
     const MutableArray out{DType::kF32, out_shape, output.bytes()};
     const agents::LaunchOptions launch{.observers = {&*recorder_}};
-    const auto result = launch::RunLaunch(kernel_->state(), {&in, 1}, {&out, 1}, launch);
+    const auto result = launch::RunLaunch({kernel_->state(), {&in, 1}, {&out, 1}, launch});
     ASSERT_TRUE(result.ok()) << result.status();
   }
 

@@ -36,7 +36,7 @@ class Explainer {
 
   absl::StatusOr<std::string> Run(const std::string& element) {
     PALLADION_ASSIGN_OR_RETURN(const ElementQuery query, FindElement(prepared_, element));
-    PALLADION_ASSIGN_OR_RETURN(const Recording recorded, Record(-1));
+    PALLADION_ASSIGN_OR_RETURN(const Recording recorded, Record(RecordId{}));
     whole_ = recorded.what;
     Type type = state_.program().operand_infos[query.operand].type;
     type.shape = CallerShape(state_.program(), type);
@@ -57,19 +57,26 @@ class Explainer {
     std::vector<Tensor> outputs;
   };
 
-  absl::StatusOr<Recording> Record(std::int64_t only) const;
-  absl::StatusOr<const ProgramRecord*> WithValues(std::size_t program);
+  // One element of a result of a node, and the record of that node, which has its values.
+  struct Made {
+    RecordId id;
+    const ProgramRecord& record;
+    const ProvenanceNode& node;
+    std::int32_t result = 0;
+    std::int64_t element = 0;
+  };
+
+  absl::StatusOr<Recording> Record(RecordId only) const;
+  absl::StatusOr<const ProgramRecord*> WithValues(RecordId id);
 
   absl::Status InMemory(std::size_t memory, const Index& index, std::int64_t before, int level);
   absl::Status Written(const RecordedAccess& access, std::int64_t number, const Index& index, std::int64_t value,
                        int level);
   absl::Status Read(std::int64_t number, std::int64_t element, int level);
   absl::Status ByEngine(const RecordedAccess& access, const std::string& to, std::int64_t value, int level);
-  absl::Status Value(std::size_t program, ValueSource source, std::int64_t element, int level);
-  absl::Status Loaded(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node, std::int32_t result,
-                      std::int64_t element, int level);
-  absl::Status Computed(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node,
-                        std::int32_t result, std::int64_t element, int level);
+  absl::Status Value(RecordId id, ValueSource source, std::int64_t element, int level);
+  absl::Status Loaded(const Made& made, int level);
+  absl::Status Computed(const Made& made, int level);
 
   const std::byte* Bytes(const ProgramRecord& record, ValueSource source) const;
   std::vector<std::byte> Assembled(const ProgramRecord& record, ValueSource source) const;
@@ -91,13 +98,13 @@ class Explainer {
   absl::Span<const Tensor> inputs_;
   const WhyOptions& options_;
   std::shared_ptr<Provenance> whole_;
-  std::map<std::size_t, std::shared_ptr<Provenance>> again_;  // recorded for one program's values
-  std::set<std::tuple<std::size_t, std::int32_t, std::int32_t, std::int64_t>> shown_;
+  std::map<RecordId, std::shared_ptr<Provenance>> again_;  // recorded for one program's values
+  std::set<std::tuple<RecordId, std::int32_t, std::int32_t, std::int64_t>> shown_;
   std::size_t lines_ = 0;
   std::string text_;
 };
 
-absl::StatusOr<Explainer::Recording> Explainer::Record(std::int64_t only) const {
+absl::StatusOr<Explainer::Recording> Explainer::Record(RecordId only) const {
   Recording recording{.what = std::make_shared<Provenance>(state_, options_.value_bytes, only), .outputs = {}};
   Provenance& provenance = *recording.what;
   const agents::LaunchOptions launch{.run = options_.run, .observers = {&provenance}};
@@ -107,18 +114,18 @@ absl::StatusOr<Explainer::Recording> Explainer::Record(std::int64_t only) const 
   return recording;
 }
 
-absl::StatusOr<const ProgramRecord*> Explainer::WithValues(std::size_t program) {
-  if (whole_->programs()[program].has_values) return &whole_->programs()[program];
-  if (const auto found = again_.find(program); found != again_.end()) return &found->second->programs()[program];
+absl::StatusOr<const ProgramRecord*> Explainer::WithValues(RecordId id) {
+  if (const ProgramRecord& record = whole_->programs()[id.index()]; record.has_values) return &record;
+  if (const auto found = again_.find(id); found != again_.end()) return &found->second->programs()[id.index()];
   again_.clear();
-  PALLADION_ASSIGN_OR_RETURN(const Recording recorded, Record(static_cast<std::int64_t>(program)));
-  const ProgramRecord& record = recorded.what->programs()[program];
+  PALLADION_ASSIGN_OR_RETURN(const Recording recorded, Record(id));
+  const ProgramRecord& record = recorded.what->programs()[id.index()];
   if (!record.has_values) {
     return absl::ResourceExhaustedError(
         Cat(AgentName(NamingOf(state_.program()), record.index), " makes more than ", options_.value_bytes,
             " bytes of values, too many to be kept; use smaller shapes or fewer loop iterations"));
   }
-  again_[program] = recorded.what;
+  again_[id] = recorded.what;
   return &record;
 }
 
@@ -236,9 +243,9 @@ absl::Status Explainer::Written(const RecordedAccess& access, std::int64_t numbe
   return updates ? InMemory(access.memory, index, number, level + 1) : absl::OkStatus();
 }
 
-absl::Status Explainer::Value(std::size_t program, ValueSource source, std::int64_t element, int level) {
+absl::Status Explainer::Value(RecordId id, ValueSource source, std::int64_t element, int level) {
   if (!Deeper(level)) return absl::OkStatus();
-  PALLADION_ASSIGN_OR_RETURN(const ProgramRecord* record, WithValues(program));
+  PALLADION_ASSIGN_OR_RETURN(const ProgramRecord* record, WithValues(id));
   if (source.constant != nullptr) {
     const Type type = TypeOf(kernel_, *source.constant);
     Say(level, Cat("constant ", watch::ElementValueText(type, Bytes(*record, source), element), ": ", ToString(type)));
@@ -251,25 +258,25 @@ absl::Status Explainer::Value(std::size_t program, ValueSource source, std::int6
   const ProvenanceNode& node = record->nodes[static_cast<std::size_t>(source.node)];
   const Type& type = node.types[static_cast<std::size_t>(source.result)];
   if (node.kind == ProvenanceNode::Kind::kElement)
-    return Value(program, node.in[0], node.element * NumElements(type.shape) + element, level);
+    return Value(id, node.in[0], node.element * NumElements(type.shape) + element, level);
   if (node.kind == ProvenanceNode::Kind::kStack) {
     const std::int64_t part = NumElements(type.shape) / std::max<std::int64_t>(1, type.shape[0]);
-    return Value(program, node.in[static_cast<std::size_t>(element / part)], element % part, level);
+    return Value(id, node.in[static_cast<std::size_t>(element / part)], element % part, level);
   }
   const std::string line =
       Cat(NamedElement(NameOf(node, source.result), IndexOfElement(type.shape, element)), " = ",
           watch::ElementValueText(type, Bytes(*record, source), element), ": ", Place(*record, node));
-  if (!shown_.emplace(program, source.node, source.result, element).second) {
+  if (!shown_.emplace(id, source.node, source.result, element).second) {
     Say(level, Cat(line, " (shown above)"));
     return absl::OkStatus();
   }
   Say(level, line);
-  if (node.instr->row->prepare != nullptr) return Computed(program, *record, node, source.result, element, level + 1);
-  return Loaded(program, *record, node, source.result, element, level + 1);
+  const Made made{id, *record, node, source.result, element};
+  return node.instr->row->prepare != nullptr ? Computed(made, level + 1) : Loaded(made, level + 1);
 }
 
-absl::Status Explainer::Loaded(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node,
-                               std::int32_t result, std::int64_t element, int level) {
+absl::Status Explainer::Loaded(const Made& made, int level) {
+  const auto& [id, record, node, result, element] = made;
   std::size_t reads = 0;
   for (std::int64_t number : node.access) {
     const RecordedAccess& access = whole_->accesses()[static_cast<std::size_t>(number)];
@@ -282,7 +289,7 @@ absl::Status Explainer::Loaded(std::size_t program, const ProgramRecord& record,
         if (node.instr->args[i].name != "other" && !is_stored) continue;
         Say(level, "a lane masked off: its value is the operand's");
         const Type operand = TypeOfSource(record, node.in[i]);
-        return Value(program, node.in[i],
+        return Value(id, node.in[i],
                      BroadcastFrom(operand.shape, node.types[static_cast<std::size_t>(result)].shape, element), level);
       }
       Say(level, "a lane masked off, without `other`: undefined");
@@ -316,8 +323,8 @@ absl::Status Explainer::Read(std::int64_t number, std::int64_t element, int leve
 // Of a matrix product: its accumulator before, a row of a, a column of b. Of every other operation: the element of the
 // source that stands where the destination's does, and what was there where the operation combines the two.
 absl::Status Explainer::ByEngine(const RecordedAccess& access, const std::string& to, std::int64_t value, int level) {
-  const ProvenanceNode& node = whole_->programs()[access.program].nodes[static_cast<std::size_t>(access.node)];
-  Say(level, Cat(to, ": written by an engine for ", Place(whole_->programs()[access.program], node)));
+  const ProvenanceNode& node = whole_->programs()[access.program.index()].nodes[static_cast<std::size_t>(access.node)];
+  Say(level, Cat(to, ": written by an engine for ", Place(whole_->programs()[access.program.index()], node)));
   const std::vector<std::int64_t>& reads = access.sources;
   if (reads.empty()) return absl::OkStatus();
   PALLADION_RETURN_IF_ERROR(Read(reads[0], value, level + 1));
@@ -325,7 +332,7 @@ absl::Status Explainer::ByEngine(const RecordedAccess& access, const std::string
   if (!multiplies) return reads.size() > 1 ? Read(reads[1], value, level + 1) : absl::OkStatus();
   if (reads.size() < 2 || access.box.order.empty() || !Deeper(level + 1)) return absl::OkStatus();
   const std::int64_t n = access.box.count[access.box.order.back()];
-  const std::int64_t k = whole_->accesses()[static_cast<std::size_t>(reads[1])].elements / n;
+  const std::int64_t k = whole_->accesses()[static_cast<std::size_t>(reads[1])].elements.value() / n;
   const auto shown = std::min<std::int64_t>(k, static_cast<std::int64_t>(options_.shown));
   if (shown < k) Say(level + 1, Cat(k, " products, the first ", shown, " shown"));
   for (std::int64_t i = 0; i < shown; ++i) {
@@ -343,8 +350,8 @@ absl::Status Explainer::ByEngine(const RecordedAccess& access, const std::string
   return absl::OkStatus();
 }
 
-absl::Status Explainer::Computed(std::size_t program, const ProgramRecord& record, const ProvenanceNode& node,
-                                 std::int32_t result, std::int64_t element, int level) {
+absl::Status Explainer::Computed(const Made& made, int level) {
+  const auto& [id, record, node, result, element] = made;
   ValueTypes types{.in = {}, .out = node.types, .target = state_.program().target};
   std::vector<const std::byte*> values;
   std::vector<std::vector<std::byte>> stacked;  // what a loop stacked or took apart
@@ -375,7 +382,7 @@ absl::Status Explainer::Computed(std::size_t program, const ProgramRecord& recor
   // Element by element, so that the factors of a product stand together.
   for (std::size_t k = 0; k < std::min(most, options_.shown); ++k) {
     for (std::size_t i = 0; i < node.in.size(); ++i) {
-      if (k < found[i].size()) PALLADION_RETURN_IF_ERROR(Value(program, node.in[i], found[i][k], level));
+      if (k < found[i].size()) PALLADION_RETURN_IF_ERROR(Value(id, node.in[i], found[i][k], level));
     }
   }
   return absl::OkStatus();

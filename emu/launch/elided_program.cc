@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "emu/launch/interaction.h"
 #include "emu/launch/oblivious.h"
+#include "emu/launch/way.h"
 #include "semantics/program/strips.h"
 #include "semantics/registry/op_row.h"
 
@@ -108,7 +108,8 @@ std::unique_ptr<const agents::PreparedKernelState> WithoutValues(const agents::P
 
 std::unique_ptr<const agents::PreparedKernelState> ElidedKernel(const agents::PreparedKernelState& kernel) {
   const Kernel* text = TextOf(kernel);
-  return text != nullptr && NeedsThreads(kernel.program()) ? WithoutValues(kernel, *text) : nullptr;
+  const bool threads = WayOf(kernel.program(), {.purpose = Purpose::kSchedule}) == Way::kThreads;
+  return text != nullptr && threads ? WithoutValues(kernel, *text) : nullptr;
 }
 
 std::unique_ptr<const agents::PreparedKernelState> KernelWithoutValues(const agents::PreparedKernelState& kernel) {

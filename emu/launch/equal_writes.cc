@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::launch {
@@ -35,12 +36,22 @@ bool EqualWrites::Of(std::string_view name) const {
 }
 
 void EqualWrites::SetProgram(absl::Span<const std::int64_t> index) {
-  if (writer_) return;
+  if (machine_ != nullptr) return;
   parallel_.clear();
   for (std::size_t d = 0; d < index.size(); ++d) {
     if (program_.dim_order[d] == DimOrder::kParallel) parallel_.push_back(index[d]);
   }
-  task_ = tasks_.try_emplace(parallel_, static_cast<std::uint32_t>(tasks_.size() + 1)).first->second;
+  const auto [task, is_new] = tasks_.try_emplace(parallel_, task_);
+  if (is_new && tasks_.size() > 1) task->second = NewWriter();
+  task_ = task->second;
+}
+
+memory_model::WriterId EqualWrites::Writer() {
+  if (machine_ == nullptr) return task_;
+  if (machine_->operations().performing()) return NewWriter();
+  const auto [agent, is_new] = agents_.try_emplace(machine_->current());
+  if (is_new) agent->second = NewWriter();
+  return agent->second;
 }
 
 void EqualWrites::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,

@@ -14,7 +14,7 @@
 #define PALLADION_EMU_LAUNCH_EQUAL_WRITES_H_
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,9 +40,6 @@ class EqualWrites final : public agents::RunObserver {
   // The same for a run that has other observers too, and only for these arrays.
   void Watch(const memory_model::Memory& memory, BufferId array);
 
-  // Who writes now, a number that is not 0: of agents that are more than programs.
-  void WrittenBy(std::function<std::uint32_t()> writer) { writer_ = std::move(writer); }
-
   // Did all who wrote an element of the array store the same bytes there, defined ones? By the user's name, of any
   // array that has it.
   bool Of(BufferId array) const { return values_.AreEqual(array); }
@@ -50,6 +47,7 @@ class EqualWrites final : public agents::RunObserver {
   // Did a write to the array store undefined elements, or under an undefined mask?
   bool AnyUndefined(BufferId array) const { return values_.AnyUndefined(array); }
 
+  void Begun(const threads::ThreadMachine& machine) override { machine_ = &machine; }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Running(const RunningAgent& now) override { SetProgram(now.index); }
   void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
@@ -58,14 +56,17 @@ class EqualWrites final : public agents::RunObserver {
 
  private:
   void SetProgram(absl::Span<const std::int64_t> index);
-  std::uint32_t Writer() { return writer_ ? writer_() : task_; }
+  memory_model::WriterId Writer();
+  memory_model::WriterId NewWriter() { return {writers_++}; }
 
   const Program& program_;
-  std::function<std::uint32_t()> writer_;
+  const threads::ThreadMachine* machine_ = nullptr;  // of agents that are more than programs
+  std::int32_t writers_ = 1;
   std::vector<std::int64_t>
       parallel_;  // the program's index without the dimensions that order programs: memory is kept
-  absl::flat_hash_map<std::vector<std::int64_t>, std::uint32_t> tasks_;
-  std::uint32_t task_ = 1;
+  absl::flat_hash_map<std::vector<std::int64_t>, memory_model::WriterId> tasks_;
+  std::map<AgentId, memory_model::WriterId> agents_;  // threads and warps
+  memory_model::WriterId task_{0};                    // of the program that goes on, or is to be the first one
   std::vector<std::pair<std::string, BufferId>> arrays_;
   memory_model::WrittenValues values_;
 };

@@ -5,8 +5,8 @@
 //   GridChecks grid(kernel, inputs);
 //   LaunchOptions launch = ...;
 //   grid.Attach(launch);
-//   RunLaunch(kernel, inputs, outputs, launch);
-//   grid.Finish([&](const LaunchOptions& again) { return RunLaunch(kernel, inputs, outputs, again).status(); });
+//   RunLaunch({kernel, inputs, outputs, launch});
+//   grid.Finish([&](const LaunchOptions& again) { return RunLaunch({kernel, inputs, outputs, again}).status(); });
 //
 // Limits: programs must run one after another, as RunLaunch has them, and must not interact (interaction.h): what their
 // atomics order is not known here (clock_races.h).

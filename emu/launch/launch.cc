@@ -7,9 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/solo_spin.h"
-#include "emu/launch/grid_checks.h"
-#include "emu/launch/interaction.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/launch/way.h"
 #include "emu/session.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
@@ -71,10 +70,8 @@ scheduler::LoopOptions LoopOf(const RunOptions& run) {
 }
 
 // Agents that wait for each other: seed 0 of a check, and nothing is judged but what a plain run sees.
-absl::StatusOr<agents::LaunchResult> RunTogetherInOrder(const agents::PreparedKernelState& kernel,
-                                                        absl::Span<const ConstArray> inputs,
-                                                        absl::Span<const MutableArray> outputs,
-                                                        const agents::LaunchOptions& options) {
+absl::StatusOr<agents::LaunchResult> RunTogetherInOrder(const agents::LaunchCall& call) {
+  const auto& [kernel, inputs, outputs, options, device] = call;
   if (options.only_program.has_value()) {
     return absl::UnimplementedError(
         Cat("kernel @", kernel.program().kernel_name,
@@ -86,27 +83,23 @@ absl::StatusOr<agents::LaunchResult> RunTogetherInOrder(const agents::PreparedKe
   const std::unique_ptr<scheduler::Policy> policy = scheduler::MakePolicy(kind, options.run.engines_late ? 1 : 0, {});
   ScheduledOptions scheduled{.launch = options, .loop = LoopOf(options.run)};
   scheduled.loop.resident = ProgramsAtOnce(kernel.program());
-  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result, RunScheduled({kernel, inputs, outputs, scheduled}, *policy));
+  PALLADION_ASSIGN_OR_RETURN(ScheduledResult result,
+                             RunScheduled({kernel, inputs, outputs, scheduled, device}, *policy));
   return std::move(result.launch);
-}
-
-// Do programs need each other to come to their end? Else the plain loop runs them one after another.
-bool RunTogether(const Program& program, const agents::LaunchOptions& options) {
-  if (NeedsThreads(program)) return true;
-  return !program.loops.empty() && !options.only_program.has_value() && ProgramsInteract(program);
 }
 
 }  // namespace
 
-absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::PreparedKernelState& kernel,
-                                               absl::Span<const ConstArray> inputs,
-                                               absl::Span<const MutableArray> outputs,
-                                               const agents::LaunchOptions& options) {
-  if (RunTogether(kernel.program(), options)) return RunTogetherInOrder(kernel, inputs, outputs, options);
+absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::LaunchCall& call) {
+  const agents::PreparedKernelState& kernel = call.kernel;
+  const agents::LaunchOptions& options = call.options;
+  WayAsked asked{.one_program = options.only_program.has_value(),
+                 .watched = !options.observers.empty() || options.contracts != nullptr};
+  if (WayOf(kernel.program(), asked) != Way::kInOrder) return RunTogetherInOrder(call);
   const bool may_wait = !kernel.program().loops.empty();
-  agents::RunState run;
-  agents::LaunchState state(kernel, options, {.run = &run});
-  PALLADION_RETURN_IF_ERROR(state.Bind(inputs, outputs));
+  agents::RunState run(call.device + 1);
+  agents::LaunchState state(kernel, options, {.run = &run, .device = call.device});
+  PALLADION_RETURN_IF_ERROR(state.Bind(call.inputs, call.outputs));
   std::optional<agents::SoloSpin> solo;
   if (may_wait) solo.emplace(state, state.watchers());
   agents::SoloSpin* const spin = may_wait ? &*solo : nullptr;
@@ -123,12 +116,9 @@ absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::PreparedKernelState
     if (options.found_before_error != nullptr) *options.found_before_error = state.memory().findings();
     return ran;
   }
-  const bool stuck = spin != nullptr && spin->stuck().has_value();
+  const bool stuck = asked.stuck = spin != nullptr && spin->stuck().has_value();
   const std::int64_t checks = stuck ? 0 : state.Finish();
-  const bool watched = !options.observers.empty() || options.contracts != nullptr;
-  if (stuck && !watched && !options.only_program.has_value() && !kernel.program().grid_in_agent) {
-    return RunTogetherInOrder(kernel, inputs, outputs, options);  // another program may write what it looks at
-  }
+  if (stuck && WayOf(kernel.program(), asked) != Way::kInOrder) return RunTogetherInOrder(call);
   agents::LaunchResult result{.programs = programs,
                               .accesses = state.memory().accesses(),
                               .definedness_checks = checks,
@@ -170,36 +160,6 @@ agents::HeldFinding HeldFindingOf(const agents::PreparedKernelState& kernel, con
 
 absl::Status LeaveTo(Session* session, const agents::SessionState::Launched& launch) {
   return session == nullptr ? absl::OkStatus() : session->state().Take(launch, HeldFindingOf);
-}
-
-absl::StatusOr<Report> LaunchKernel(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                    absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options) {
-  agents::LaunchOptions asked = options;
-  GridChecks blocks(kernel, inputs, GridChecks::Looks::kRevisits);
-  blocks.Attach(asked);
-  agents::LaunchResult result;
-  if (asked.found_before_error == nullptr) asked.found_before_error = &result.findings;
-  absl::StatusOr<agents::LaunchResult> ran = RunLaunch(kernel, inputs, outputs, asked);
-  const bool interrupted = IsInterrupted(ran.status());
-  if (!ran.ok() && !interrupted && asked.found_before_error->empty()) return ran.status();
-  if (ran.ok()) {
-    result = *std::move(ran);
-    PALLADION_RETURN_IF_ERROR(blocks.Finish({}));
-    PALLADION_RETURN_IF_ERROR(LeaveTo(options.run.session, {kernel, inputs, outputs, result.left}));
-  }
-  Report report{.kernel = kernel.program().kernel_name,
-                .target = ToString(kernel.program().target),
-                .programs = result.programs,
-                .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
-                .printed = std::move(result.printed),
-                .interrupted = interrupted};
-  if (!ran.ok() && !interrupted) report.error = ErrorReport(ran.status(), "", "").error;
-  const std::vector<Finding>& run_found = ran.ok() ? result.findings : *asked.found_before_error;
-  for (const std::vector<Finding>& found : {kernel.always_found(), run_found, blocks.findings()}) {
-    for (const Finding& finding : found) report.findings.push_back(Reported(finding, kernel.module()));
-  }
-  report.verdict = VerdictOf(report);
-  return report;
 }
 
 absl::Status EndOf(const Report& report) {

@@ -1,5 +1,5 @@
-// One launch: operands become buffers, the grid becomes agents, the agents run. `LaunchKernel` is the plain run; a
-// check runs a Launch for each schedule, with observers, hooks and another order.
+// One launch: operands become buffers, the grid becomes agents, the agents run. A plain run is one
+// (emu/checks/plain_run.h); a check runs one for each schedule, with observers, hooks and another order.
 #ifndef PALLADION_EMU_LAUNCH_LAUNCH_H_
 #define PALLADION_EMU_LAUNCH_LAUNCH_H_
 
@@ -13,17 +13,9 @@ namespace palladion::launch {
 
 // The arrays have been checked against the kernel's operands, and the memory they need against options.memory_limit.
 // Outputs are written whole, poison where nothing was stored.
-absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::PreparedKernelState& kernel,
-                                               absl::Span<const ConstArray> inputs,
-                                               absl::Span<const MutableArray> outputs,
-                                               const agents::LaunchOptions& options);
+absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::LaunchCall& call);
 
-// The same as a report. An error after something was found is Report::error; of an interrupted run there is always a
-// report, and its outputs are not whole.
-absl::StatusOr<Report> LaunchKernel(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-                                    absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options);
-
-// The same with observers, hooks and another order, into outputs of its own. Errors as palladion::Run.
+// A plain run with observers, hooks and another order, into outputs of its own. Errors as palladion::Run.
 absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                      const agents::LaunchOptions& options);
 

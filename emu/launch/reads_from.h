@@ -22,14 +22,11 @@ class ReadsFrom final : public agents::RunObserver {
   // `program` outlives the object.
   explicit ReadsFrom(const Program& program) : program_(program) {}
 
-  // Both outlive the launch; before any agent runs.
-  void Watch(const memory_model::Memory& memory, const threads::ThreadMachine& machine) {
-    memory_ = &memory, machine_ = &machine;
-  }
-
   // After a launch that came to its end.
   std::uint64_t signature() const { return signature_; }
 
+  void Begun(const threads::ThreadMachine& machine) override { machine_ = &machine; }
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId>) override { memory_ = &memory; }
   void Finished(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;

@@ -21,7 +21,7 @@ namespace palladion::launch {
 // Runs them together to their end; results in their order, with findings as each launch would have alone, and of the
 // loop what it did for all. The loop's budget, patience and interruption are the first launch's.
 // InvalidArgument: a device that is not there, or that two of them want. Other errors as RunScheduled.
-absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(agents::RunState& run, absl::Span<const LaunchCall> calls,
+absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(agents::RunState& run, absl::Span<const ScheduledCall> calls,
                                                          scheduler::Policy& policy);
 
 }  // namespace palladion::launch

@@ -57,7 +57,7 @@ class Launched {
     options_.launch.observers.push_back(&look_);
   }
 
-  LaunchCall On(std::int32_t device) { return {kernel_->state(), in_, out_, options_, device}; }
+  ScheduledCall On(std::int32_t device) { return {kernel_->state(), in_, out_, options_, device}; }
   void TakeInput(const Launched& other) { in_[0].data = other.outputs_[0].bytes(); }
   const std::vector<BufferId>& buffers() const { return buffers_; }
   std::int32_t device() const { return device_; }
@@ -109,7 +109,7 @@ TEST(RunLaunches, OnTwoDevicesEachIsAsItWereAlone) {
   const std::string alone_locked = Launched(LockedText(), "triton/h100").Alone(*OfSeed(0));
   Launched racy(RacyText()), locked(LockedText(), "triton/h100");
   agents::RunState run(2);
-  const std::vector<LaunchCall> calls = {racy.On(0), locked.On(1)};
+  const std::vector<ScheduledCall> calls = {racy.On(0), locked.On(1)};
   const auto results = RunLaunches(run, calls, *OfSeed(0));
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(alone_racy, racy.Told((*results)[0]));
@@ -127,7 +127,7 @@ TEST(RunLaunches, AgentsOfBothGoInTheOrderOfOnePolicy) {
   for (std::uint64_t seed = 0; seed < 13; ++seed) {
     Launched first(LockedText(), "triton/h100"), second(LockedText(), "triton/h100");
     agents::RunState run(2);
-    const std::vector<LaunchCall> calls = {first.On(1), second.On(0)};
+    const std::vector<ScheduledCall> calls = {first.On(1), second.On(0)};
     const auto results = RunLaunches(run, calls, *OfSeed(seed));
     ASSERT_TRUE(results.ok()) << results.status();
     EXPECT_EQ(scheduler::Outcome::kFinished, (*results)[0].run.outcome);
@@ -146,7 +146,7 @@ TEST(RunLaunches, OneAfterAnotherTheSecondSeesTheArraysOfTheFirst) {
   EXPECT_NE(alone_first, alone_second) << "the second adds to what the first left";
   agents::RunState run;
   for (Launched* launched : {&first, &second}) {
-    const auto results = RunLaunches(run, std::vector<LaunchCall>{launched->On(0)}, *OfSeed(0));
+    const auto results = RunLaunches(run, std::vector<ScheduledCall>{launched->On(0)}, *OfSeed(0));
     ASSERT_TRUE(results.ok()) << results.status();
     EXPECT_EQ(launched == &first ? alone_first : alone_second, launched->Told((*results)[0]));
   }
@@ -155,7 +155,7 @@ TEST(RunLaunches, OneAfterAnotherTheSecondSeesTheArraysOfTheFirst) {
 TEST(RunLaunches, ADeadlockIsOfItsLaunchAndNamesTheDevice) {
   Launched stuck(StuckText()), locked(LockedText(), "triton/h100");
   agents::RunState run(2);
-  const std::vector<LaunchCall> calls = {locked.On(0), stuck.On(1)};
+  const std::vector<ScheduledCall> calls = {locked.On(0), stuck.On(1)};
   const auto results = RunLaunches(run, calls, *OfSeed(0));
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(scheduler::Outcome::kFinished, (*results)[0].run.outcome);
@@ -170,12 +170,12 @@ TEST(RunLaunches, ADeadlockIsOfItsLaunchAndNamesTheDevice) {
 TEST(RunLaunches, ADeviceHasOneLaunchAtATime) {
   Launched one(RacyText()), two(RacyText());
   agents::RunState run(2);
-  const std::vector<LaunchCall> both = {one.On(1), two.On(1)}, nowhere = {one.On(2)};
+  const std::vector<ScheduledCall> both = {one.On(1), two.On(1)}, nowhere = {one.On(2)};
   const absl::Status busy = RunLaunches(run, both, *OfSeed(0)).status();
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, busy.code());
   EXPECT_NE(std::string::npos, busy.message().find("device 1 of a run with 2 devices")) << busy;
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, RunLaunches(run, nowhere, *OfSeed(0)).status().code());
-  EXPECT_TRUE(RunLaunches(run, std::vector<LaunchCall>{one.On(1)}, *OfSeed(0)).ok()) << "it is free again";
+  EXPECT_TRUE(RunLaunches(run, std::vector<ScheduledCall>{one.On(1)}, *OfSeed(0)).ok()) << "it is free again";
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include "emu/agents/launch_state.h"
 #include "emu/launch/agents_of_launch.h"
 #include "emu/launch/driven_launch.h"
-#include "emu/launch/interaction.h"
 #include "emu/launch/run.h"
+#include "emu/launch/way.h"
 #include "emu/machines/chip.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
@@ -28,7 +28,9 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
             [this](memory_model::Memory& memory, absl::Span<const BufferId> arrays) { who_->Bound(memory, arrays); }),
         watched_(WithMachine(options.launch)),
         state_(kernel, watched_, at),
-        who_(NeedsThreads(kernel.program()) ? ThreadsOfLaunch(state_, options) : ProgramsOfLaunch(state_, options)) {}
+        who_(WayOf(kernel.program(), {.purpose = Purpose::kMoves}) == Way::kThreads
+                 ? ThreadsOfLaunch(state_, options)
+                 : ProgramsOfLaunch(state_, options)) {}
 
   absl::Status Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs, bool search) {
     PALLADION_RETURN_IF_ERROR(state_.Bind(inputs, outputs));
@@ -87,7 +89,7 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
 
 }  // namespace
 
-absl::StatusOr<ScheduledResult> RunScheduled(const LaunchCall& call, scheduler::Policy& policy) {
+absl::StatusOr<ScheduledResult> RunScheduled(const ScheduledCall& call, scheduler::Policy& policy) {
   agents::RunState run(call.device + 1);
   PALLADION_ASSIGN_OR_RETURN(std::vector<ScheduledResult> results, RunLaunches(run, {&call, 1}, policy));
   return std::move(results[0]);
@@ -105,7 +107,7 @@ class LaunchesTogether {
   LaunchesTogether(const LaunchesTogether&) = delete;
   LaunchesTogether& operator=(const LaunchesTogether&) = delete;
 
-  absl::Status Add(const LaunchCall& call) {
+  absl::Status Add(const ScheduledCall& call) {
     if (!run_.Begin(call.device)) {
       return absl::InvalidArgumentError(Cat("kernel @", call.kernel.program().kernel_name, ": device ", call.device,
                                             " of a run with ", run_.devices(),
@@ -133,17 +135,17 @@ class LaunchesTogether {
  private:
   agents::RunState& run_;
   std::vector<std::int32_t> devices_;
-  std::vector<const LaunchCall*> calls_;
+  std::vector<const ScheduledCall*> calls_;
   std::vector<std::unique_ptr<AgentsLaunch>> launches_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(agents::RunState& run, absl::Span<const LaunchCall> calls,
+absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(agents::RunState& run, absl::Span<const ScheduledCall> calls,
                                                          scheduler::Policy& policy) {
   if (calls.empty()) return std::vector<ScheduledResult>();
   LaunchesTogether together(run);
-  for (const LaunchCall& call : calls) PALLADION_RETURN_IF_ERROR(together.Add(call));
+  for (const ScheduledCall& call : calls) PALLADION_RETURN_IF_ERROR(together.Add(call));
   return together.Run(policy);
 }
 
@@ -154,7 +156,7 @@ std::size_t ProgramsAtOnce(const Program& program) {
   return static_cast<std::size_t>(chip->cores) * kBlocksOfSm;
 }
 
-absl::StatusOr<std::optional<Finding>> StartOrderNote(const LaunchCall& call) {
+absl::StatusOr<std::optional<Finding>> StartOrderNote(const ScheduledCall& call) {
   ScheduledOptions backwards = call.options;
   backwards.launch.order = WalkOrder::kReverse;
   backwards.begin_backwards = true;
@@ -179,18 +181,18 @@ absl::StatusOr<std::optional<Finding>> StartOrderNote(const LaunchCall& call) {
 }
 
 absl::StatusOr<scheduler::Explored> RunExhaustive(
-    const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-    absl::Span<const MutableArray> outputs, const ExhaustiveOptions& options,
+    const agents::CallOf<ExhaustiveOptions>& call,
     const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit) {
+  const ExhaustiveOptions& options = call.options;
   const auto make = [&]() -> absl::StatusOr<std::unique_ptr<scheduler::Explorable>> {
-    auto launch = std::make_unique<AgentsLaunch>(kernel, options.scheduled);
-    PALLADION_RETURN_IF_ERROR(launch->Bind(inputs, outputs, /*search=*/true));
+    auto launch = std::make_unique<AgentsLaunch>(call.kernel, options.scheduled);
+    PALLADION_RETURN_IF_ERROR(launch->Bind(call.inputs, call.outputs, /*search=*/true));
     return launch;
   };
   const auto seen = [&](scheduler::Explorable& system, const scheduler::LoopResult& run) -> absl::StatusOr<bool> {
     return visit(static_cast<AgentsLaunch&>(system).Result(run, /*fair=*/false));
   };
-  const AgentsLaunch shape(kernel, options.scheduled);
+  const AgentsLaunch shape(call.kernel, options.scheduled);
   return scheduler::Explore(make,
                             {.sleep_sets = options.sleep_sets,
                              .snapshots = options.snapshots && shape.copyable(),

@@ -19,14 +19,8 @@
 #include "scheduler/run_loop.h"
 #include "scheduler/search/explore.h"
 
-namespace palladion::threads {
-class ThreadMachine;  // emu/threads/thread_machine.h
-}  // namespace palladion::threads
-
 namespace palladion::launch {
 
-class EqualWrites;  // emu/launch/equal_writes.h
-class ReadsFrom;    // emu/launch/reads_from.h
 struct ScheduledOptions {
   agents::LaunchOptions launch;
   // `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
@@ -43,10 +37,6 @@ struct ScheduledOptions {
   bool begin_backwards = false;
   // So many clusters of blocks are there at once, whether they interact or not: as the chip holds them. 0: as above.
   std::int64_t clusters_at_once = 0;
-  EqualWrites* equal_writes = nullptr;  // is told who writes; it watches by launch.observers
-  ReadsFrom* reads_from = nullptr;      // of threads: the same
-  // Shown the machine once every block has ended: what is left there, for tests.
-  std::function<void(const threads::ThreadMachine&)> at_end = nullptr;
 };
 
 struct ScheduledResult {
@@ -57,18 +47,11 @@ struct ScheduledResult {
   bool engines = false;        // of threads: they started asynchronous operations
 };
 
-// What is launched, with what, and on which device of its run. All outlive the launch.
-struct LaunchCall {
-  const agents::PreparedKernelState& kernel;
-  absl::Span<const ConstArray> inputs;
-  absl::Span<const MutableArray> outputs;
-  const ScheduledOptions& options;
-  std::int32_t device = 0;
-};
+using ScheduledCall = agents::CallOf<ScheduledOptions>;
 
 // In a run of its own. The same inputs, outputs and errors as RunLaunch. The run depends on the call and the policy
 // alone.
-absl::StatusOr<ScheduledResult> RunScheduled(const LaunchCall& call, scheduler::Policy& policy);
+absl::StatusOr<ScheduledResult> RunScheduled(const ScheduledCall& call, scheduler::Policy& policy);
 
 // How many programs of a kernel whose loops may wait for each other are under way at once: at most as many as the chip
 // has room for, where it is known. Registers and shared memory, which the compiler hands out, are not counted.
@@ -76,7 +59,7 @@ std::size_t ProgramsAtOnce(const Program& program);
 
 // Would the kernel hang if the last blocks, or programs, began first? A note then. For a kernel that ends in order and
 // whose blocks do not all fit; the outputs are nobody's.
-absl::StatusOr<std::optional<Finding>> StartOrderNote(const LaunchCall& call);
+absl::StatusOr<std::optional<Finding>> StartOrderNote(const ScheduledCall& call);
 
 struct ExhaustiveOptions {
   ScheduledOptions scheduled = {.loop = {.budget = 10'000}};  // visible operations of one schedule
@@ -92,8 +75,7 @@ struct ExhaustiveOptions {
 // so one whose budget is spent has no LIVELOCK: the search is not complete then. ResourceExhausted: more programs than
 // may be resident.
 absl::StatusOr<scheduler::Explored> RunExhaustive(
-    const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
-    absl::Span<const MutableArray> outputs, const ExhaustiveOptions& options,
+    const agents::CallOf<ExhaustiveOptions>& call,
     const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit);
 
 }  // namespace palladion::launch

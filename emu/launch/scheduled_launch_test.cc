@@ -43,7 +43,7 @@ TEST(RunScheduled, WithoutInteractionEveryPolicyGivesWhatRunLaunchGives) {
   for (const std::string target : {"generic", "triton/h100", "mosaic_tpu/v5e", "mosaic_tpu/v5p"}) {
     TestKernel kernel(AddKernel(), target);
     const std::vector<MutableArray> outputs = kernel.out();
-    const absl::StatusOr<agents::LaunchResult> plain = RunLaunch(kernel.state(), kernel.in(), outputs, {});
+    const absl::StatusOr<agents::LaunchResult> plain = RunLaunch({kernel.state(), kernel.in(), outputs, {}});
     ASSERT_TRUE(plain.ok()) << plain.status();
     const std::string expected = kernel.Outputs();
     EXPECT_FALSE(ProgramsInteract(kernel.state().program()));
@@ -172,7 +172,7 @@ Seen Exhaust(TestKernel& kernel, const ExhaustiveOptions& options = {}) {
     return true;
   };
   const absl::StatusOr<scheduler::Explored> explored =
-      RunExhaustive(kernel.state(), kernel.in(), outputs, options, visit);
+      RunExhaustive({kernel.state(), kernel.in(), outputs, options}, visit);
   EXPECT_TRUE(explored.ok()) << explored.status();
   if (explored.ok()) seen.explored = *explored;
   return seen;
@@ -240,7 +240,7 @@ TEST(RunExhaustive, TooManyProgramsAreRefused) {
   const std::vector<MutableArray> outputs = kernel.out();
   const auto visit = [](const ScheduledResult&) -> absl::StatusOr<bool> { return true; };
   const absl::Status status =
-      RunExhaustive(kernel.state(), kernel.in(), outputs, {.scheduled = {.loop = {.resident = 4}}}, visit).status();
+      RunExhaustive({kernel.state(), kernel.in(), outputs, {.scheduled = {.loop = {.resident = 4}}}}, visit).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
 }
 

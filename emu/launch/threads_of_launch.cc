@@ -6,9 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "emu/launch/agents_of_launch.h"
-#include "emu/launch/equal_writes.h"
 #include "emu/launch/launch_findings.h"
-#include "emu/launch/reads_from.h"
 #include "emu/threads/repeated_work.h"
 #include "emu/threads/thread_accesses.h"
 #include "emu/threads/thread_agents.h"
@@ -95,7 +93,7 @@ class Threads final : public AgentsOfLaunch {
   }
 
   void End() override {
-    if (options_.at_end) options_.at_end(*machine_);
+    for (agents::RunObserver* observer : options_.launch.observers) observer->Ended(*machine_);
     left_ = machine_->HandOver();
     machine_->End({});
   }
@@ -144,8 +142,7 @@ class Threads final : public AgentsOfLaunch {
                                                    .device = state_.device(),
                                                    .places = [this](const CodeSite& site) { return PlaceOf(site); },
                                                    .between = Between()});
-    if (options_.reads_from != nullptr) options_.reads_from->Watch(memory, *machine_);
-    if (options_.equal_writes != nullptr) options_.equal_writes->WrittenBy(threads::WriterNow(*machine_));
+    for (agents::RunObserver* observer : options_.launch.observers) observer->Begun(*machine_);
   }
 
   threads::BetweenLaunches Between() {

@@ -217,16 +217,21 @@ class Generator {
     Emit({.op = Op::kBinary, .name = kNames[random_.Below(8)], .args = {a, b}}, {type});
   }
 
-  // A region: parameters, instructions, results. Its text is returned; its tree goes to `out`.
-  std::string Region(
-      const std::vector<TypeOf>& params, const std::vector<int>& ref_params, const std::vector<TypeOf>& results,
-      int depth, Body& out, const std::function<void()>& start = [] {}, const std::vector<Use>& fixed = {},
-      bool brackets = true) {
+  // A region: parameters, instructions, results. `start` comes before the instructions, and what it puts into `fixed`
+  // are the first results. The text is returned; the tree goes to `out`.
+  struct RegionForm {
+    std::vector<TypeOf> params = {}, results = {};
+    std::vector<int> ref_params = {};
+    bool brackets = true;
+    std::function<void(std::vector<Use>& fixed)> start = {};
+  };
+  std::string Region(const RegionForm& form, int depth, Body& out) {
+    const auto& [params, results, ref_params, brackets, start] = form;
     const std::string before = std::exchange(text, "");
     const std::size_t values = values_.size();
     Body* const outer = std::exchange(body_, &out);
     const std::vector<int> refs = refs_;
-    std::vector<std::string> names;
+    std::vector<std::string> names, returned;
     for (TypeOf type : params) {
       out.params.push_back(next_value_++);
       values_.push_back({out.params.back(), type});
@@ -237,11 +242,11 @@ class Generator {
       refs_.push_back(ref);
       names.push_back(Cat("%r", ref, ": ref<vmem,", vector_, ">"));
     }
-    start();
+    std::vector<Use> fixed;
+    if (start) start(fixed);
     Instructions(random_.Below(5), depth);
     for (std::size_t i = 0; i < results.size(); ++i)
       out.results.push_back(i < fixed.size() ? fixed[i] : Pick(results[i]));
-    std::vector<std::string> returned;
     for (Use use : out.results) returned.push_back(Text(use));
     const std::string inside = std::exchange(text, before);
     values_.resize(values);
@@ -273,9 +278,7 @@ class Generator {
     const int branches = 1 + random_.Below(3);
     node.bodies.resize(static_cast<std::size_t>(branches));
     std::string bodies = Cat("cond(", Text(node.args[0]), ")");
-    for (Body& branch : node.bodies)
-      bodies += Region(
-          {}, {}, results, depth, branch, [] {}, {}, false);
+    for (Body& branch : node.bodies) bodies += Region({.results = results, .brackets = false}, depth, branch);
     Emit(std::move(node), results, bodies, true);
   }
 
@@ -313,13 +316,10 @@ class Generator {
     bodies += Cat(" (", Join(names), ") {\n", inside, "    %v", more, " = lt(%v", condition.params[0], ", ", limit,
                   ":i32) : bool[];\n    return %v", more, ";\n    }");
     Body& loop = node.bodies[1];
-    std::vector<Use> fixed(1);
-    bodies += Region(
-        types, {}, types, depth, loop,
-        [&] {
-          fixed[0] = {Emit({.op = Op::kBinary, .name = "add", .args = {{loop.params[0]}, {-1, 1}}}, {kScalar})};
-        },
-        fixed);
+    const auto count = [&](std::vector<Use>& fixed) {
+      fixed = {{Emit({.op = Op::kBinary, .name = "add", .args = {{loop.params[0]}, {-1, 1}}}, {kScalar})}};
+    };
+    bodies += Region({.params = types, .results = types, .start = count}, depth, loop);
     Emit(std::move(node), types, bodies, true);
   }
 
@@ -339,7 +339,7 @@ class Generator {
     const std::string comma = init.empty() || whole.empty() ? "" : ", ";
     std::string bodies = Cat("scan{length=", kLength, ", reverse=", node.reverse ? "true" : "false", "}(",
                              Operands(init, "init="), comma, Operands(whole, "xs="), ")");
-    bodies += Region(params, {}, inner, depth, node.bodies[0]);
+    bodies += Region({.params = params, .results = inner}, depth, node.bodies[0]);
     Emit(std::move(node), outer, bodies, true);
   }
 
@@ -347,8 +347,8 @@ class Generator {
     const std::vector<TypeOf> types = Types(2), results = Types(2);
     Node node{.op = Op::kCall, .name = "", .args = PickAll(types)};
     node.bodies.resize(1);
-    std::string bodies = Cat("closed_call(", Operands(node.args, ""), ")");
-    bodies += Region(types, {}, results, depth, node.bodies[0]);
+    const RegionForm form{.params = types, .results = results};
+    const std::string bodies = Cat("closed_call(", Operands(node.args, ""), ")", Region(form, depth, node.bodies[0]));
     Emit(std::move(node), results, bodies, true);
   }
 
@@ -358,20 +358,20 @@ class Generator {
     node.bodies.resize(1);
     const int ref = next_ref_++;
     const Use first = Pick(kVector);
-    const std::string bodies = Cat("run_scoped()", Region({}, {ref}, results, depth, node.bodies[0], [&] {
-                                     if (leave_scratch_) return;
-                                     Emit({.op = Op::kSwap, .name = "", .args = {first}, .refs = {ref}}, {});
-                                   }));
+    const auto store = [&](std::vector<Use>&) {
+      if (!leave_scratch_) Emit({.op = Op::kSwap, .name = "", .args = {first}, .refs = {ref}}, {});
+    };
+    const RegionForm form{.results = results, .ref_params = {ref}, .start = store};
+    const std::string bodies = Cat("run_scoped()", Region(form, depth, node.bodies[0]));
     Emit(std::move(node), results, bodies, true);
   }
 
   void State(int depth) {
     Node node{.op = Op::kState, .name = "", .args = {Pick(kVector), Pick(kVector)}};
     node.bodies.resize(1);
-    const int ref = next_ref_;
+    const RegionForm form{.ref_params = {next_ref_, next_ref_ + 1}};
     next_ref_ += 2;
-    const std::string bodies =
-        Cat("run_state(", Operands(node.args, ""), ")", Region({}, {ref, ref + 1}, {}, depth, node.bodies[0]));
+    const std::string bodies = Cat("run_state(", Operands(node.args, ""), ")", Region(form, depth, node.bodies[0]));
     Emit(std::move(node), {kVector, kVector}, bodies, true);
   }
 

@@ -208,8 +208,10 @@ TEST(Interrupted, ALargeDotStopsBetweenItsBlocks) {
   std::atomic<std::int64_t> interrupts = 0;
   const RunControl control(interrupts);
   const auto multiply = [&] {
-    simd::Dot({ones.data(), DType::kF32, rows.data(), columns.data()},
-              {ones.data(), DType::kF32, columns.data(), rows.data()}, shape, DType::kF32, out.data(),
+    simd::Dot({{ones.data(), DType::kF32, rows.data(), columns.data()},
+               {ones.data(), DType::kF32, columns.data(), rows.data()},
+               shape,
+               {DType::kF32, out.data()}},
               absl::MakeSpan(scratch), simd::ActiveTarget(), {.control = &control});
     return out[0];
   };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
+#include "emu/agents/run_observer.h"
 #include "emu/launch/scheduled_launch.h"
 #include "emu/threads/thread_machine.h"
 #include "emu/threads/thread_test_util.h"
@@ -23,6 +24,13 @@ struct Left {
   int looks = 0;
 };
 
+class AtEnd final : public agents::RunObserver {
+ public:
+  bool watches_memory() const override { return false; }
+  void Ended(const ThreadMachine& machine) override { left = {machine.kept(), machine.model().kept(), left.looks + 1}; }
+  Left left;
+};
+
 // `devices`: how many the text names; 0: it names none.
 Left RunAndLook(const std::string& text, bool races, std::uint64_t seed, std::int64_t devices = 0) {
   const absl::StatusOr<PreparedKernel> kernel =
@@ -35,15 +43,13 @@ Left RunAndLook(const std::string& text, bool races, std::uint64_t seed, std::in
   std::vector<std::int32_t> x(elements, 7), o(elements);
   const std::vector<ConstArray> inputs = {{DType::kI32, shape, reinterpret_cast<const std::byte*>(x.data())}};
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
-  Left left;
-  launch::ScheduledOptions options{.races = races, .at_end = [&](const ThreadMachine& machine) {
-                                     left = {machine.kept(), machine.model().kept(), left.looks + 1};
-                                   }};
+  AtEnd look;
+  const launch::ScheduledOptions options{.launch = {.observers = {&look}}, .races = races};
   const auto run = launch::RunScheduled({kernel->state(), inputs, outputs, options},
                                         *scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {}));
   EXPECT_TRUE(run.ok()) << run.status();
-  EXPECT_EQ(left.looks, 1);
-  return left;
+  EXPECT_EQ(look.left.looks, 1);
+  return look.left;
 }
 
 // `operands`: arrays of the kernel that the model knows; `readers`: threads of which their histories know.

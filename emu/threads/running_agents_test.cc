@@ -48,7 +48,7 @@ void RunWith(Listener& listener, const std::string& text, const std::string& tar
                                   *scheduler::MakePolicy(scheduler::PolicyOfSeed(2), 2, {}))
                  .status();
   } else {
-    status = launch::RunLaunch(kernel->state(), inputs, outputs, launch).status();
+    status = launch::RunLaunch({kernel->state(), inputs, outputs, launch}).status();
   }
   ASSERT_TRUE(status.ok()) << status;
 }

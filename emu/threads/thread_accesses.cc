@@ -20,12 +20,4 @@ void ThreadAccesses::Points(AccessKind kind, const PointAccess& access, const st
                          CodeSite::Of(access.site));
 }
 
-std::function<std::uint32_t()> WriterNow(const ThreadMachine& machine) {
-  constexpr std::uint32_t kEngines = std::uint32_t{1} << 31;
-  return [&machine, engine_writes = std::uint32_t{0}]() mutable {
-    if (machine.operations().performing()) return kEngines + engine_writes++;
-    return static_cast<std::uint32_t>(machine.current().value) + 1;
-  };
-}
-
 }  // namespace palladion::threads

@@ -4,7 +4,6 @@
 #define PALLADION_EMU_THREADS_THREAD_ACCESSES_H_
 
 #include <cstdint>
-#include <functional>
 
 #include "emu/threads/thread_machine.h"
 #include "memory_model/bytes/access_observer.h"
@@ -23,6 +22,7 @@ class ThreadAccesses : public memory_model::AccessObserver {
 
  protected:
   ThreadMachine& machine() { return machine_; }
+  const memory_model::Memory& memory() const { return memory_; }
   // Of an engine's access the order was judged when it was asked for; of memory that no agent writes there is none.
   bool Judges(BufferId buffer) const { return !machine_.operations().performing() && machine_.model().Tracks(buffer); }
 
@@ -31,10 +31,6 @@ class ThreadAccesses : public memory_model::AccessObserver {
   ThreadMachine& machine_;
   std::int64_t accesses_ = 0;
 };
-
-// Who writes now, a number that is not 0, for whoever compares what writers store: a thread, or a warp, is one writer,
-// and of engines each write is one of its own. The machine outlives it.
-std::function<std::uint32_t()> WriterNow(const ThreadMachine& machine);
 
 }  // namespace palladion::threads
 

@@ -9,8 +9,8 @@
 #include "emu/agents/operand_check.h"
 #include "emu/arrays.h"
 #include "emu/launch/elided_program.h"
-#include "emu/launch/interaction.h"
 #include "emu/launch/launch.h"
+#include "emu/launch/way.h"
 #include "emu/threads/residency.h"
 #include "emu/time/gpu_timer.h"
 #include "emu/time/gpu_told.h"
@@ -46,7 +46,7 @@ absl::Status CheckKernel(const Program& program, const Machine& machine) {
                                         "of one device"));
   const bool blocks = std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
                                   [](const OperandInfo& info) { return info.mode == BlockMode::kResident; });
-  if (blocks || !launch::NeedsThreads(program)) {
+  if (blocks || launch::WayOf(program, {.purpose = launch::Purpose::kMoves}) != launch::Way::kThreads) {
     return absl::UnimplementedError(Cat("kernel @", program.kernel_name,
                                         blocks ? " has blocks that the backend copies; their copies have no cost yet"
                                                : " has no mesh of GPU threads, and so no time here",

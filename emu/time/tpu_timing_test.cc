@@ -15,7 +15,13 @@ namespace palladion::time {
 namespace {
 
 // x[m, k] * y[k, n], blocks of bm x bk x bn, an accumulator in scratch.
-std::string Matmul(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t bm, std::int64_t bk, std::int64_t bn) {
+struct Sizes {
+  std::int64_t m, k, n;
+};
+
+std::string Matmul(const Sizes& whole, const Sizes& block) {
+  const auto [m, k, n] = whole;
+  const auto [bm, bk, bn] = block;
   return Cat(
       "pkir 1;\nkernel @matmul {\n  backend mosaic_tpu;\n",
       "  params {dimension_semantics=[\"parallel\", \"parallel\", \"arbitrary\"]};\n  in %x: bf16[", m, ",", k,
@@ -35,7 +41,7 @@ std::string Matmul(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t 
 }
 
 double CyclesOfMatmul(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t block, const std::string& chip) {
-  return TimeText(Matmul(m, k, n, block, block, block), chip).timing.cycles.value();
+  return TimeText(Matmul({m, k, n}, {block, block, block}), chip).timing.cycles.value();
 }
 
 double BusyOf(const Timing& timing, const std::string& unit) {
@@ -93,7 +99,7 @@ TEST(TpuTiming, AStepOfTheGridTakesWhatItTakesBesideItsWork) {
 }
 
 TEST(TpuTiming, AMatmulOfLargeBlocksIsBoundByTheMatrixUnits) {
-  const Timing timing = TimeText(Matmul(2048, 2048, 2048, 1024, 512, 1024), "v5e").timing;
+  const Timing timing = TimeText(Matmul({2048, 2048, 2048}, {1024, 512, 1024}), "v5e").timing;
   ASSERT_FALSE(timing.roofline.empty());
   EXPECT_EQ(timing.roofline[0].limit, "bf16 matrix products");
   const double bound = timing.roofline[0].time.value(), took = timing.cycles.value() / 1.5;
@@ -104,7 +110,7 @@ TEST(TpuTiming, AMatmulOfLargeBlocksIsBoundByTheMatrixUnits) {
 }
 
 TEST(TpuTiming, AMatmulOfFewRowsIsBoundByMainMemory) {
-  const Timing timing = TimeText(Matmul(16, 4096, 4096, 16, 1024, 1024), "v5e").timing;
+  const Timing timing = TimeText(Matmul({16, 4096, 4096}, {16, 1024, 1024}), "v5e").timing;
   EXPECT_EQ(timing.roofline[0].limit, "bytes of main memory (HBM)");
   EXPECT_GT(BusyOf(timing, "HBM"), 0.8);
   EXPECT_LT(BusyOf(timing, "MXU"), 0.5);  // it takes in weights, most of the time
@@ -202,7 +208,7 @@ TEST(TpuTiming, WhatHasNoCostIsRefusedWithItsLine) {
 }
 
 TEST(TpuTiming, AProductOfATypeWithoutAPublishedRateNamesTheRate) {
-  std::string text = Matmul(256, 256, 256, 256, 256, 256);
+  std::string text = Matmul({256, 256, 256}, {256, 256, 256});
   for (std::size_t at; (at = text.find("bf16")) != std::string::npos;) text.replace(at, 4, "f8e4m3fn");
   const absl::StatusOr<PreparedKernel> kernel =
       PrepareText(text, {.kernel = "", .target = "mosaic_tpu/v5e", .path = "", .observable = true});
@@ -230,7 +236,7 @@ TEST(TpuTiming, AKernelForAnotherMachineIsRefused) {
 }
 
 TEST(TpuTiming, TheSameAgainAndWithoutValues) {
-  const std::string text = Matmul(512, 512, 512, 256, 256, 256);
+  const std::string text = Matmul({512, 512, 512}, {256, 256, 256});
   std::string prints = text;  // so its values are computed
   prints.insert(prints.find("    %a = get"), "    debug_print{fmt=\"{}\"}(%k);\n");
   const Timed one = TimeText(text, "v5e"), again = TimeText(text, "v5e"), computed = TimeText(prints, "v5e");

@@ -79,7 +79,7 @@ Told RunWith(bool scheduled) {
                                   *scheduler::MakePolicy(scheduler::PolicyOfSeed(0), 0, {}))
                  .status();
   } else {
-    status = launch::RunLaunch(kernel->state(), {}, {&output, 1}, launch).status();
+    status = launch::RunLaunch({kernel->state(), {}, {&output, 1}, launch}).status();
   }
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(o, 1);

@@ -128,7 +128,7 @@ void DefinednessTracker::MarkMasked(const MemoryBuffer& buffer, const Mask& mask
   const bool none_off = std::memchr(mask.lanes, 0, elements) == nullptr;
   const DefinedMark masked =
       none_off || mask.other != nullptr ? DefinedMark{0} : Number(OriginKind::kMaskedLane, buffer, &site);
-  MaskMarks(marks_.data(), mask.lanes, mask.other_undefined, masked, mask.lanes_undefined, elements);
+  MaskMarks(marks_.data(), {mask.lanes, mask.other_undefined, masked, mask.lanes_undefined}, elements);
 }
 
 // The first time that the kernel reads undefined data is part of where it comes from.

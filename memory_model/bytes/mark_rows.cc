@@ -45,8 +45,8 @@ void StoreMarks(DefinedMark* to, const DefinedMark* value, const std::uint8_t* l
     to[i] = unsure[i] != 0 ? Merge(ComputedMark(unsure[i]), to[i]) : to[i];
 }
 
-void MaskMarks(DefinedMark* marks, const std::uint8_t* lanes, const DefinedMark* other, DefinedMark other_of_all,
-               const DefinedMark* unsure, std::size_t n) {
+void MaskMarks(DefinedMark* marks, const MaskedLanes& masked, std::size_t n) {
+  const auto [lanes, other, other_of_all, unsure] = masked;  // marks are bytes, which may alias a member
   if (other == nullptr) {
     for (std::size_t i = 0; i < n; ++i) marks[i] = lanes[i] != 0 ? marks[i] : other_of_all;
   } else {

@@ -21,8 +21,13 @@ void StoreMarks(DefinedMark* to, const DefinedMark* value, const std::uint8_t* l
                 std::size_t n);
 
 // Masked-off lanes take the mark of their other, `other_of_all` where `other` is nullptr; unsure ones their mask's.
-void MaskMarks(DefinedMark* marks, const std::uint8_t* lanes, const DefinedMark* other, DefinedMark other_of_all,
-               const DefinedMark* unsure, std::size_t n);
+struct MaskedLanes {
+  const std::uint8_t* lanes = nullptr;
+  const DefinedMark* other = nullptr;
+  DefinedMark other_of_all = 0;
+  const DefinedMark* unsure = nullptr;  // may be nullptr: all are sure
+};
+void MaskMarks(DefinedMark* marks, const MaskedLanes& masked, std::size_t n);
 
 // Replaces `from` by `to`. Was there one?
 bool ReplaceMarks(DefinedMark* marks, DefinedMark from, DefinedMark to, std::size_t n);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_join.h"
 #include "memory_model/bytes/memory.h"
 #include "semantics/base/cat.h"
@@ -112,15 +113,15 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
     for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
       from += (access.start[d] + reach.copy[d].begin * access.step[d]) * buffer.stride[d];
     }
-    std::array<CopyDim, kMaxBoxRank> dims;
+    absl::InlinedVector<CopyDim, 8> dims(static_cast<std::size_t>(access.value_rank));
     std::byte* to = value;
     for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j) {
       const std::size_t d = access.order[j];
-      dims[j] = {reach.copy[d].end - reach.copy[d].begin, access.step[d] * buffer.stride[d], layout.stride[j]};
+      dims[j] = {ElementCount(reach.copy[d].end - reach.copy[d].begin), ByteCount(access.step[d] * buffer.stride[d]),
+                 ByteCount(layout.stride[j])};
       to += reach.copy[d].begin * layout.stride[j];
     }
-    CopyBox(from, to, absl::MakeSpan(dims.data(), static_cast<std::size_t>(access.value_rank)),
-            buffer.element_size.size());
+    CopyBox(from, to, dims, buffer.element_size);
   }
   const bool outside = !reach.all_legal && AnyLaneOutside(access, reach, layout.elements);
   if (outside) ReportOutside(buffer, access, reach, false);
@@ -133,36 +134,40 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
 
 namespace {
 
-// The runs of lanes that the mask admits in one row. The row is dense in the value; `to_stride` is in bytes.
-void StoreRow(const std::byte* value, std::byte* to, std::int64_t to_stride, std::size_t count,
-              std::size_t element_bytes, const std::uint8_t* lanes) {
+// What is stored under a mask: a dense value, of whose elements those go whose lane is not 0.
+struct MaskedValue {
+  const std::byte* value;
+  const std::uint8_t* lanes;
+  ElementSize element_size;
+};
+
+// The runs of lanes that the mask admits in one row, which begins `first` bytes into the value and is dense there.
+void StoreRow(const MaskedValue& from, ByteCount first, std::byte* to, ByteCount to_stride, ElementCount length) {
+  const std::size_t element_bytes = from.element_size.size(), count = length.size();
+  const std::byte* const value = from.value + first.value();
+  const std::uint8_t* const lanes = from.lanes + (first / from.element_size).value();
   for (std::size_t i = 0; i < count;) {
     if (lanes[i] == 0) {
       ++i;
       continue;
     }
     std::size_t end = i + 1;
-    if (to_stride == static_cast<std::int64_t>(element_bytes)) {
+    if (to_stride.size() == element_bytes) {
       const void* zero = std::memchr(lanes + end, 0, count - end);
       end = zero == nullptr ? count : static_cast<std::size_t>(static_cast<const std::uint8_t*>(zero) - lanes);
     }
-    std::memcpy(to + static_cast<std::int64_t>(i) * to_stride, value + i * element_bytes, (end - i) * element_bytes);
+    std::memcpy(to + static_cast<std::int64_t>(i) * to_stride.value(), value + i * element_bytes,
+                (end - i) * element_bytes);
     i = end;
   }
 }
 
 // The lanes of a box that the mask admits. The last dimension of the box is dense in the value.
-void StoreLanes(const std::byte* value, std::int64_t first, std::byte* to, absl::Span<const CopyDim> dims,
-                std::size_t element_bytes, const std::uint8_t* lanes) {
-  const std::size_t lane = static_cast<std::size_t>(first) / element_bytes;
-  if (dims.size() <= 1) {
-    const std::size_t count = dims.empty() ? 1 : static_cast<std::size_t>(dims[0].count);
-    StoreRow(value + first, to, dims.empty() ? 0 : dims[0].destination_stride, count, element_bytes, lanes + lane);
-    return;
-  }
-  for (std::int64_t i = 0; i < dims[0].count; ++i) {
-    StoreLanes(value, first + i * dims[0].source_stride, to + i * dims[0].destination_stride, dims.subspan(1),
-               element_bytes, lanes);
+void StoreLanes(const MaskedValue& from, ByteCount first, std::byte* to, absl::Span<const CopyDim> dims) {
+  if (dims.empty()) return StoreRow(from, first, to, ByteCount(0), ElementCount(1));
+  if (dims.size() == 1) return StoreRow(from, first, to, dims[0].destination_stride, dims[0].count);
+  for (std::int64_t i = 0; i < dims[0].count.value(); ++i) {
+    StoreLanes(from, first + i * dims[0].source_stride, to + i * dims[0].destination_stride.value(), dims.subspan(1));
   }
 }
 
@@ -184,16 +189,16 @@ void Memory::Store(const BoxAccess& access, const std::byte* value) {
     end += (access.start[d] + (reach.copy[d].end - 1) * access.step[d]) * buffer.stride[d];
   }
   if (!buffer.lent.empty()) Settle(buffer, to, end);
-  std::array<CopyDim, kMaxBoxRank> dims;
+  absl::InlinedVector<CopyDim, 8> dims(static_cast<std::size_t>(access.value_rank));
   std::int64_t first = 0;
   for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j) {
     const std::size_t d = access.order[j];
-    dims[j] = {reach.copy[d].end - reach.copy[d].begin, layout.stride[j], access.step[d] * buffer.stride[d]};
+    dims[j] = {ElementCount(reach.copy[d].end - reach.copy[d].begin), ByteCount(layout.stride[j]),
+               ByteCount(access.step[d] * buffer.stride[d])};
     first += reach.copy[d].begin * layout.stride[j];
   }
-  const auto box = absl::MakeSpan(dims.data(), static_cast<std::size_t>(access.value_rank));
-  if (access.mask.lanes == nullptr) return CopyBox(value + first, to, box, buffer.element_size.size());
-  StoreLanes(value, first, to, box, buffer.element_size.size(), access.mask.lanes);
+  if (access.mask.lanes == nullptr) return CopyBox(value + first, to, dims, buffer.element_size);
+  StoreLanes({value, access.mask.lanes, buffer.element_size}, ByteCount(first), to, dims);
 }
 
 const std::byte* Memory::Borrow(const BoxAccess& access) {

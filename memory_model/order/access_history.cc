@@ -140,17 +140,18 @@ void AccessHistory::ApplyBox(Region* region, const AccessEvent& event, const Acc
   if (region->fine.has_value()) return ApplyFine(region, event, box, vantage, out);
   std::vector<Cell>& list = region->list;
   if (ApplyNextPiece(&list, event, box, vantage)) return;
+  const Touch touch{event, box, vantage};
   const bool crowded = list.size() > kMaxBoxes;
   std::size_t kept = 0;
   bool known = false;
   for (std::size_t i = 0; i < list.size(); ++i) {
     Cell& cell = list[i];
     if (Same(box, cell.box)) {
-      ApplyCell(&cell, event, box, BoxRelation::kCovers, crowded, vantage, out);
+      ApplyCell(&cell, touch, BoxRelation::kCovers, crowded, out);
       if (!known) cell.events.push_back(event);
       known = true;
     } else if (const BoxRelation relation = Relate(box, cell.box); relation != BoxRelation::kDisjoint) {
-      known |= ApplyCell(&cell, event, box, relation, crowded, vantage, out);
+      known |= ApplyCell(&cell, touch, relation, crowded, out);
     }
     if (cell.events.empty()) continue;
     if (kept != i) list[kept] = std::move(cell);
@@ -178,8 +179,8 @@ bool AccessHistory::ApplyNextPiece(std::vector<Cell>* list, const AccessEvent& e
 }
 
 // True: the event is there already, and its box has all of this one.
-bool AccessHistory::ApplyCell(Cell* cell, const AccessEvent& event, const AccessBox& box, BoxRelation relation,
-                              bool crowded, const Vantage& vantage, Conflicts* out) {
+bool AccessHistory::ApplyCell(Cell* cell, const Touch& touch, BoxRelation relation, bool crowded, Conflicts* out) {
+  const auto& [event, box, vantage] = touch;
   bool known = false;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < cell->events.size(); ++i) {

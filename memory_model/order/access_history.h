@@ -90,8 +90,13 @@ class AccessHistory {
   void ApplySlots(const AccessEvent& event, const AccessSet& set, const Vantage& vantage, Conflicts* out);
   static bool ApplyNextPiece(std::vector<Cell>* list, const AccessEvent& event, const AccessBox& box,
                              const Vantage& vantage);
-  bool ApplyCell(Cell* cell, const AccessEvent& event, const AccessBox& box, BoxRelation relation, bool crowded,
-                 const Vantage& vantage, Conflicts* out);
+  // An access of one box, as its agent stands.
+  struct Touch {
+    const AccessEvent& event;
+    const AccessBox& box;
+    const Vantage& vantage;
+  };
+  bool ApplyCell(Cell* cell, const Touch& touch, BoxRelation relation, bool crowded, Conflicts* out);
   void Insert(Region* region, const AccessEvent& event, const AccessBox& box);
   void MakeFine(Region* region);
   bool HasSlots(const std::vector<Cell>& list) const;

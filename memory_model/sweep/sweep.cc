@@ -221,7 +221,7 @@ void Sweep::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach,
       if (first != last) touch(first, last);
     }
   }
-  if (conflicts.any()) Record(*watched, kind, conflicts, &box, access.site);
+  if (conflicts.any()) Record(*watched, {kind, &box, access.site}, conflicts);
 }
 
 void Sweep::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
@@ -247,23 +247,21 @@ void Sweep::Points(AccessKind kind, const PointAccess& access, const std::byte*)
       TouchUnits(*watched, kind, first / unit, last / unit, &conflicts);
     });
   }
-  if (conflicts.any()) Record(*watched, kind, conflicts, is_box ? &box : nullptr, access.site);
+  if (conflicts.any()) Record(*watched, {kind, is_box ? &box : nullptr, access.site}, conflicts);
 }
 
-void Sweep::Record(const Watched& watched, AccessKind kind, const Conflicts& conflicts, const ElementBox* box,
-                   const Site& site) {
+void Sweep::Record(const Watched& watched, const Touch& touch, const Conflicts& conflicts) {
   const bool own = watched.sharing == Sharing::kOwn;
   const ElementSize unit = watched.owners == nullptr ? watched.element_size : watched.unit_size;
   const auto byte = [&](std::int64_t number) { return ElementCount(number) * unit; };
-  if (conflicts.write_write >= 0)
-    RecordOne(watched, ConflictRule::kWriteWrite, kind, byte(conflicts.write_write), box, site);
+  if (conflicts.write_write >= 0) RecordOne(watched, touch, ConflictRule::kWriteWrite, byte(conflicts.write_write));
   if (conflicts.read_write >= 0)
-    RecordOne(watched, own ? ConflictRule::kInherited : ConflictRule::kReadWrite, kind, byte(conflicts.read_write), box,
-              site);
+    RecordOne(watched, touch, own ? ConflictRule::kInherited : ConflictRule::kReadWrite, byte(conflicts.read_write));
 }
 
-void Sweep::RecordOne(const Watched& watched, ConflictRule rule, AccessKind kind, ByteCount byte, const ElementBox* box,
-                      const Site& site) {
+void Sweep::RecordOne(const Watched& watched, const Touch& touch, ConflictRule rule, ByteCount byte) {
+  const auto& [kind, box_of_access, site] = touch;
+  const ElementBox* box = box_of_access;
   for (SweepConflict& known : conflicts_) {
     if (known.rule != rule || known.buffer != watched.id || known.kind != kind || known.loc != site.loc ||
         known.text_line != site.text_line)

@@ -118,10 +118,14 @@ class Sweep final : public AccessObserver {
   void Refine(Watched& watched, ElementSize unit_size);
   bool TouchBox(Watched& watched, AccessKind kind, const ElementBox& box, Conflicts* conflicts);
   void TouchUnits(Watched& watched, AccessKind kind, std::int64_t first, std::int64_t last, Conflicts* conflicts);
-  void Record(const Watched& watched, AccessKind kind, const Conflicts& conflicts, const ElementBox* box,
-              const Site& site);
-  void RecordOne(const Watched& watched, ConflictRule rule, AccessKind kind, ByteCount byte, const ElementBox* box,
-                 const Site& site);
+  // An access that is in conflict. `box`: nullptr where it is none.
+  struct Touch {
+    AccessKind kind;
+    const ElementBox* box;
+    const Site& site;
+  };
+  void Record(const Watched& watched, const Touch& touch, const Conflicts& conflicts);
+  void RecordOne(const Watched& watched, const Touch& touch, ConflictRule rule, ByteCount byte);
 
   TaskClock clock_;
   std::vector<Watched> watched_;

@@ -52,7 +52,7 @@ bool WrittenValues::AnyUndefined(BufferId id) const {
                      [&](const Buffer& buffer) { return buffer.id == id && buffer.undefined; });
 }
 
-void WrittenValues::Box(std::uint32_t writer, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
+void WrittenValues::Box(WriterId writer, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
                         const std::byte* value) {
   if (kind == AccessKind::kRead || reach.empty || reach.none_copied) return;
   for (Buffer& buffer : buffers_) {
@@ -67,7 +67,7 @@ void WrittenValues::Box(std::uint32_t writer, AccessKind kind, const BoxAccess& 
   }
 }
 
-void WrittenValues::Points(std::uint32_t writer, AccessKind kind, const PointAccess& access, const std::byte* value) {
+void WrittenValues::Points(WriterId writer, AccessKind kind, const PointAccess& access, const std::byte* value) {
   if (kind == AccessKind::kRead) return;
   const auto piece = static_cast<std::int64_t>(access.piece_bytes);
   for (Buffer& buffer : buffers_) {
@@ -95,10 +95,10 @@ void WrittenValues::CountRepeated(const PointAccess& access, Buffer* buffer) {
   }
 }
 
-void WrittenValues::Compare(Buffer& buffer, std::uint32_t writer, ByteCount byte, absl::Span<const std::byte> value,
+void WrittenValues::Compare(Buffer& buffer, WriterId writer, ByteCount byte, absl::Span<const std::byte> value,
                             bool equals_nothing) {
   const std::size_t element = (byte / buffer.element_size).size(), at = byte.size();
-  if (buffer.writer[element] == 0) buffer.writer[element] = writer;
+  if (!buffer.writer[element].valid()) buffer.writer[element] = writer;
   if (buffer.writer[element] != writer) buffer.several[element] = 1;
   for (std::size_t b = 0; b < value.size(); ++b) {
     if (buffer.written[at + b] != 0 && buffer.first[at + b] != value[b]) buffer.varied[element] = 1;

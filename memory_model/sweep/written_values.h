@@ -11,19 +11,23 @@
 
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/memory.h"
+#include "semantics/base/ids.h"
 #include "semantics/base/units.h"
 
 namespace palladion::memory_model {
+
+// Who counts as one writer: whoever writes in one order. These are not agents: all programs of one task are one, and
+// each write of an engine is one. Given out by whoever feeds the values.
+using WriterId = Id<struct WriterTag>;
 
 class WrittenValues {
  public:
   // Before the first write. Memory: three times the buffer's bytes, at most.
   void Watch(const Memory& memory, BufferId buffer);
 
-  // An access by `writer`, a number that is not 0; arguments as an AccessObserver gets them.
-  void Box(std::uint32_t writer, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
-           const std::byte* value);
-  void Points(std::uint32_t writer, AccessKind kind, const PointAccess& access, const std::byte* value);
+  // Arguments as an AccessObserver gets them.
+  void Box(WriterId writer, AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value);
+  void Points(WriterId writer, AccessKind kind, const PointAccess& access, const std::byte* value);
 
   // Did every write to each element that several wrote store the same bytes? False for a buffer that is not watched.
   bool AreEqual(BufferId buffer) const;
@@ -37,11 +41,11 @@ class WrittenValues {
     std::vector<std::int64_t> shape;
     std::vector<std::byte> first;               // the bytes written first
     std::vector<std::uint8_t> written;          // by byte
-    std::vector<std::uint32_t> writer;          // by element: who wrote it first
+    std::vector<WriterId> writer;               // by element: who wrote it first
     std::vector<std::uint8_t> several, varied;  // by element: writers, values
     bool undefined = false;
   };
-  static void Compare(Buffer& buffer, std::uint32_t writer, ByteCount byte, absl::Span<const std::byte> value,
+  static void Compare(Buffer& buffer, WriterId writer, ByteCount byte, absl::Span<const std::byte> value,
                       bool equals_nothing);
   // What one access writes twice has several writers: an engine's have no order among themselves.
   static void CountRepeated(const PointAccess& access, Buffer* buffer);

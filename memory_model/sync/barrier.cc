@@ -8,20 +8,19 @@
 
 namespace palladion::memory_model {
 
-void Barrier::Arrive(AgentId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site,
-                     const AgentTable& agents, FindingLog* log) {
-  last_arrival_ = {by, site};
-  arrivals_race_ |= !clock[ClockPart::kGeneric].Covers(last_[ClockPart::kGeneric]);
-  while (amount > 0) {
+void Barrier::Arrive(const Arrival& arrival, const AgentTable& agents, FindingLog* log) {
+  last_arrival_ = {arrival.by, arrival.site};
+  arrivals_race_ |= !arrival.clock[ClockPart::kGeneric].Covers(last_[ClockPart::kGeneric]);
+  for (std::int64_t amount = arrival.amount; amount > 0;) {
     if (spec_->orders_tensor_core) {
-      gathering_.Join(clock);
+      gathering_.Join(arrival.clock);
     } else {
-      gathering_.JoinWithoutTensorCore(clock);
+      gathering_.JoinWithoutTensorCore(arrival.clock);
     }
     const std::int64_t all = spec_->num_arrivals * spec_->units, now = std::min(amount, all - arrived_);
     arrived_ += now;
     amount -= now;
-    if (arrived_ == all) Complete({by, site}, agents, log);
+    if (arrived_ == all) Complete(last_arrival_, agents, log);
   }
 }
 
@@ -32,10 +31,13 @@ void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) 
                     });
   if (!seen) {
     forgiven_ = completed_;
-    Report(FindingCode::kBarrierDouble, Severity::kDefect, Confidence::kProved, last_by_, by,
-           Cat("barrier ", spec_->name, " completes for the ", completed_ + 1,
-               ". time, and nobody has waited for the completion before"),
-           "", Cat(WaitCall(), " for each completion before the arrivals of the next"), agents, log);
+    Report({.code = FindingCode::kBarrierDouble,
+            .first = last_by_,
+            .second = by,
+            .message = Cat("barrier ", spec_->name, " completes for the ", completed_ + 1,
+                           ". time, and nobody has waited for the completion before"),
+            .fix = Cat(WaitCall(), " for each completion before the arrivals of the next")},
+           agents, log);
   }
   const auto is_past = [&](const Waiter& waiter) { return waiter.ended && waiter.seen < completed_; };
   waiters_.erase(std::remove_if(waiters_.begin(), waiters_.end(), is_past), waiters_.end());
@@ -57,14 +59,16 @@ void Barrier::CheckOrder(const By& by, const AgentTable& agents, FindingLog* log
   if (!any) return;
   for (const Waiter& waiter : waiters_) {
     if (waiter.seen != completed_ || gathering_[ClockPart::kGeneric].Covers(Epoch{waiter.who, waiter.time})) continue;
-    Report(ordered ? FindingCode::kBarrierPhaseSkip : FindingCode::kBarrierDouble, Severity::kDefect,
-           Confidence::kPredicted, {waiter.who, waiter.site}, by,
-           Cat("barrier ", spec_->name, " may complete for the ", completed_ + 1, ". time before ",
-               agents.NameOf(waiter.who), " has waited for the completion before"),
-           Cat("the wait of ", agents.NameOf(waiter.who),
-               " came first in this run, but nothing orders the arrival after it"),
-           Cat("let ", agents.NameOf(waiter.who), " arrive at another barrier after its ", WaitCall(),
-               ", and whoever arrives wait for that"),
+    Report({.code = ordered ? FindingCode::kBarrierPhaseSkip : FindingCode::kBarrierDouble,
+            .confidence = Confidence::kPredicted,
+            .first = {waiter.who, waiter.site},
+            .second = by,
+            .message = Cat("barrier ", spec_->name, " may complete for the ", completed_ + 1, ". time before ",
+                           agents.NameOf(waiter.who), " has waited for the completion before"),
+            .why = Cat("the wait of ", agents.NameOf(waiter.who),
+                       " came first in this run, but nothing orders the arrival after it"),
+            .fix = Cat("let ", agents.NameOf(waiter.who), " arrive at another barrier after its ", WaitCall(),
+                       ", and whoever arrives wait for that")},
            agents, log);
     if (!ordered) return;
   }
@@ -101,11 +105,14 @@ void Barrier::Wait(AgentId agent, const CodeSite& site, AgentTable* agents, Find
     CheckWarps(waiter, site, *agents, log);
     waiter.by_warp.clear();
   } else if (completed_ - seen > 1) {
-    Report(FindingCode::kBarrierPhaseSkip, Severity::kDefect, Confidence::kProved, last_by_, {agent, site},
-           Cat(agents->NameOf(agent), " waits for completion ", seen + 1, " of barrier ", spec_->name, ", which has ",
-               completed_),
-           "hardware keeps only whether that number is odd: the wait would hang, or be taken for another one",
-           Cat(WaitCall(), " once for each completion, in everyone who waits"), *agents, log);
+    Report({.code = FindingCode::kBarrierPhaseSkip,
+            .first = last_by_,
+            .second = {agent, site},
+            .message = Cat(agents->NameOf(agent), " waits for completion ", seen + 1, " of barrier ", spec_->name,
+                           ", which has ", completed_),
+            .why = "hardware keeps only whether that number is odd: the wait would hang, or be taken for another one",
+            .fix = Cat(WaitCall(), " once for each completion, in everyone who waits")},
+           *agents, log);
   }
   agents->Acquire(agent, last_);
   waiter.seen = completed_;
@@ -118,12 +125,15 @@ void Barrier::CheckWarps(const Waiter& waiter, const CodeSite& site, const Agent
   for (std::size_t w = 0; w < waiter.by_warp.size(); ++w) {
     Append(&seen, w == 0 ? "" : ", ", "warp ", w, ": ", waiter.by_warp[w]);
   }
-  Report(FindingCode::kBarrierPhaseSkip, Severity::kDefect, Confidence::kProved, {waiter.who, waiter.site},
-         {waiter.who, site},
-         Cat(agents.NameOf(waiter.who), " waits for barrier ", spec_->name,
-             ", of which its warps have seen different completions (", seen, ")"),
-         "each warp waits for the completion after the last that it has seen: they would wait for different ones",
-         "let all warps wait equally often, or only one warp wait from then on", agents, log);
+  Report({.code = FindingCode::kBarrierPhaseSkip,
+          .first = {waiter.who, waiter.site},
+          .second = {waiter.who, site},
+          .message = Cat(agents.NameOf(waiter.who), " waits for barrier ", spec_->name,
+                         ", of which its warps have seen different completions (", seen, ")"),
+          .why = "each warp waits for the completion after the last that it has seen: they would wait for different "
+                 "ones",
+          .fix = "let all warps wait equally often, or only one warp wait from then on"},
+         agents, log);
 }
 
 void Barrier::Join(AgentId thread, absl::Span<const AgentId> warps, const AgentTable& agents) {
@@ -165,10 +175,13 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
   const By end{{}, site};
   const Severity unawaited = ends == Ends::kBlock ? Severity::kNote : Severity::kDefect;
   if (arrived_ > 0) {
-    Report(FindingCode::kBarrierPending, Severity::kDefect, Confidence::kProved, last_arrival_, end,
-           Cat("barrier ", spec_->name, " ends with ", Arrivals(arrived_), " of ", spec_->num_arrivals,
-               " arrivals of completion ", completed_ + 1),
-           "", Cat("let as many arrive as num_arrivals of ", spec_->name, " says"), agents, log);
+    Report({.code = FindingCode::kBarrierPending,
+            .first = last_arrival_,
+            .second = end,
+            .message = Cat("barrier ", spec_->name, " ends with ", Arrivals(arrived_), " of ", spec_->num_arrivals,
+                           " arrivals of completion ", completed_ + 1),
+            .fix = Cat("let as many arrive as num_arrivals of ", spec_->name, " says")},
+           agents, log);
   }
   const auto all_of = [&](const Waiter& waiter) {  // whatever any of its warps has seen
     const std::vector<std::uint64_t>& warps = waiter.by_warp;
@@ -177,39 +190,38 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
   std::uint64_t most = forgiven_;
   for (const Waiter& waiter : waiters_) most = std::max(most, all_of(waiter));
   if (most < completed_) {
-    Report(FindingCode::kBarrierUnawaited, unawaited, Confidence::kProved, last_by_, end,
-           Cat("barrier ", spec_->name, " ends with ", completed_, " completions, and only ", most, " waited for"), "",
-           Cat(WaitCall(), " for the last completion, or no arrival for it"), agents, log);
+    Report({.code = FindingCode::kBarrierUnawaited,
+            .severity = unawaited,
+            .first = last_by_,
+            .second = end,
+            .message =
+                Cat("barrier ", spec_->name, " ends with ", completed_, " completions, and only ", most, " waited for"),
+            .fix = Cat(WaitCall(), " for the last completion, or no arrival for it")},
+           agents, log);
     return;
   }
   for (const Waiter& waiter : waiters_) {
     const std::uint64_t seen = all_of(waiter);
     if (waiter.ended || seen == completed_) continue;
-    Report(FindingCode::kBarrierPhaseSkip, completed_ - seen == 1 ? unawaited : Severity::kDefect, Confidence::kProved,
-           last_by_, {waiter.who, waiter.site},
-           Cat(agents.NameOf(waiter.who), " has waited for barrier ", spec_->name, ", but not for its completion ",
-               completed_),
-           "", Cat(WaitCall(), " once for each completion, in everyone who waits"), agents, log);
+    Report({.code = FindingCode::kBarrierPhaseSkip,
+            .severity = completed_ - seen == 1 ? unawaited : Severity::kDefect,
+            .first = last_by_,
+            .second = {waiter.who, waiter.site},
+            .message = Cat(agents.NameOf(waiter.who), " has waited for barrier ", spec_->name,
+                           ", but not for its completion ", completed_),
+            .fix = Cat(WaitCall(), " once for each completion, in everyone who waits")},
+           agents, log);
   }
 }
 
-void Barrier::Report(FindingCode code, Severity severity, Confidence confidence, const By& first, const By& second,
-                     std::string message, std::string why, std::string fix, const AgentTable& agents,
-                     FindingLog* log) const {
-  if (!log->IsNew({code,
-                   {first.site.loc, first.site.text_line},
-                   {second.site.loc, second.site.text_line},
+void Barrier::Report(Fault fault, const AgentTable& agents, FindingLog* log) const {
+  const CodeSite &first = fault.first.site, &second = fault.second.site;
+  if (!log->IsNew({fault.code,
+                   {first.loc, first.text_line},
+                   {second.loc, second.text_line},
                    (std::int64_t{1} << 32) + id_.value})) {
     return;
   }
-  Finding finding{.code = code,
-                  .severity = severity,
-                  .message = std::move(message),
-                  .loc = second.site.loc,
-                  .text_line = second.site.text_line,
-                  .why = std::move(why),
-                  .fix = std::move(fix),
-                  .confidence = confidence};
   const auto side = [&](const By& by) {
     return FindingAccess{.kind = AccessKind::kAtomic,
                          .agent = by.who.valid() ? agents.NameOf(by.who) : "the end of its scope",
@@ -217,9 +229,16 @@ void Barrier::Report(FindingCode code, Severity severity, Confidence confidence,
                          .loc = by.site.loc,
                          .text_line = by.site.text_line};
   };
-  finding.first = side(first);
-  finding.second = side(second);
-  log->Add(std::move(finding));
+  log->Add({.code = fault.code,
+            .severity = fault.severity,
+            .message = std::move(fault.message),
+            .loc = second.loc,
+            .text_line = second.text_line,
+            .first = side(fault.first),
+            .second = side(fault.second),
+            .why = std::move(fault.why),
+            .fix = std::move(fault.fix),
+            .confidence = fault.confidence});
 }
 
 }  // namespace palladion::memory_model

@@ -38,8 +38,13 @@ class Barrier {
 
   // `clock` is what the arriver knows: an agent's clock (it ticks afterwards), or an operation's completion. `amount`
   // is in units.
-  void Arrive(AgentId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site, const AgentTable& agents,
-              FindingLog* log);
+  struct Arrival {
+    AgentId by;
+    const ClockBundle& clock;
+    std::int64_t amount = 1;
+    const CodeSite& site;
+  };
+  void Arrive(const Arrival& arrival, const AgentTable& agents, FindingLog* log);
 
   // Is there a completion that the agent has not seen? A wait that can go takes it; so does a test that says yes.
   std::string WaitCall() const;  // the call that waits for it, for messages: "plgpu.barrier_wait(full.at[1])"
@@ -102,8 +107,15 @@ class Barrier {
   void CheckWarps(const Waiter& waiter, const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
   void Complete(const By& by, const AgentTable& agents, FindingLog* log);
   void CheckOrder(const By& by, const AgentTable& agents, FindingLog* log) const;
-  void Report(FindingCode code, Severity severity, Confidence confidence, const By& first, const By& second,
-              std::string message, std::string why, std::string fix, const AgentTable& agents, FindingLog* log) const;
+  // What is wrong between two that did something to the barrier.
+  struct Fault {
+    FindingCode code = FindingCode::kBarrierDouble;
+    Severity severity = Severity::kDefect;
+    Confidence confidence = Confidence::kProved;
+    By first, second;
+    std::string message, why = {}, fix;
+  };
+  void Report(Fault fault, const AgentTable& agents, FindingLog* log) const;
 
   BarrierId id_;
   Spec spec_;

@@ -15,7 +15,7 @@ CopyDims ToDense(const ValueView& view, ElementSize element_size) {
   CopyDims dims(view.dims.size());
   std::int64_t dense = element_size.value();
   for (std::size_t d = dims.size(); d-- > 0; dense *= view.dims[d].count) {
-    dims[d] = {view.dims[d].count, view.dims[d].stride, dense};
+    dims[d] = {ElementCount(view.dims[d].count), ByteCount(view.dims[d].stride), ByteCount(dense)};
   }
   return dims;
 }
@@ -39,13 +39,13 @@ bool ValueView::Meets(const ValueView& other, ElementSize element_size) const {
 }
 
 void CopyOut(const ValueView& view, ElementSize element_size, std::byte* to) {
-  CopyBox(view.data, to, ToDense(view, element_size), element_size.size());
+  CopyBox(view.data, to, ToDense(view, element_size), element_size);
 }
 
 void CopyIn(const std::byte* from, ElementSize element_size, const ValueView& view) {
   CopyDims dims = ToDense(view, element_size);
   for (CopyDim& dim : dims) std::swap(dim.source_stride, dim.destination_stride);
-  CopyBox(from, view.data, dims, element_size.size());
+  CopyBox(from, view.data, dims, element_size);
 }
 
 }  // namespace palladion

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "semantics/base/status.h"
+#include "semantics/base/units.h"
 #include "semantics/registry/shadow.h"
 #include "semantics/tensor/copy_box.h"
 
@@ -14,17 +15,17 @@ namespace {
 
 struct BroadcastParams {
   std::vector<CopyDim> dims;
-  std::size_t element_bytes;
+  ElementSize element_size{1};
 };
 
 void EvalBroadcast(const BroadcastParams& p, const ValueOperands& operands) {
-  CopyBox(operands.in[0], operands.out[0], p.dims, p.element_bytes);
+  CopyBox(operands.in[0], operands.out[0], p.dims, p.element_size);
 }
 
 void BroadcastMarks(const void* params, const ShadowOperands& operands) {
   CopyBox(reinterpret_cast<const std::byte*>(operands.in_undefined[0]),
           reinterpret_cast<std::byte*>(operands.out_undefined[0]), static_cast<const BroadcastParams*>(params)->dims,
-          1);
+          ElementSize(1));
 }
 
 }  // namespace
@@ -35,18 +36,21 @@ absl::StatusOr<SlotId> Broadcast(const Arg& arg, const Shape& shape, Builder& bu
   if (type.shape == shape) return from;
   Type wide = type;
   wide.shape = shape;
-  const auto bytes = static_cast<std::int64_t>(BytesPerElement(type));
-  BroadcastParams params{.dims = {}, .element_bytes = BytesPerElement(type)};
-  std::int64_t source = bytes, destination = bytes;
+  const ElementSize size(static_cast<std::int64_t>(BytesPerElement(type)));
+  BroadcastParams params{.dims = {}, .element_size = size}, mark_params;
+  ElementCount source(1), destination(1);
   const std::size_t skip = shape.size() - type.shape.size();
   for (std::size_t d = shape.size(); d-- > 0;) {
     const std::int64_t have = d < skip ? 1 : type.shape[d - skip];
-    params.dims.insert(params.dims.begin(), CopyDim{shape[d], have == 1 ? 0 : source, destination});
-    source *= have;
-    destination *= shape[d];
+    const ElementCount from = have == 1 ? ElementCount() : source;
+    const auto dim_of = [&](ElementSize each) {
+      return CopyDim{ElementCount(shape[d]), from * each, destination * each};
+    };
+    params.dims.insert(params.dims.begin(), dim_of(size));
+    mark_params.dims.insert(mark_params.dims.begin(), dim_of(ElementSize(1)));
+    source = have * source;
+    destination = shape[d] * destination;
   }
-  BroadcastParams mark_params{.dims = params.dims, .element_bytes = 1};
-  for (CopyDim& dim : mark_params.dims) dim.source_stride /= bytes, dim.destination_stride /= bytes;
   ValueKernel kernel = Bind<EvalBroadcast>(std::move(params));
   if (const std::optional<SlotId> folded = builder.Fold(kernel, {from}, wide); folded.has_value()) return *folded;
   const SlotId to = builder.NewTemporary(wide);

@@ -34,8 +34,8 @@ void Inspections::Look(const Step& step, Frame& frame) {
   for (const Inspector& inspector : step.inspected->inspectors) {
     const SlotId slot = frame.in(step, inspector.operand);
     const FrameShadow::Mark* marks = frame.shadow == nullptr ? nullptr : frame.shadow->Of(slot);
-    Look(*step.inspected, inspector, frame.slot(slot), marks, 0,
-         static_cast<std::size_t>(NumElements(inspector.type.shape)), frame);
+    const auto n = static_cast<std::size_t>(NumElements(inspector.type.shape));
+    Look(*step.inspected, inspector, {frame.slot(slot), marks, 0, n}, frame);
   }
 }
 
@@ -49,17 +49,16 @@ void Inspections::MarkResults(const Step& step, Frame& frame) {
   shadow.SetAny(out, n != 0);
 }
 
-void Inspections::Look(const Inspected& op, const Inspector& inspector, const std::byte* x,
-                       const std::uint8_t* undefined, std::size_t first, std::size_t n, Frame& frame) {
+void Inspections::Look(const Inspected& op, const Inspector& inspector, const Part& part, Frame& frame) {
   ++looks_;
   const bool marks = inspector.undefines && frame.shadow != nullptr;
   Broken broken{.mark = 0, .every = inspector.type.shape.empty(), .elements = {}};
   Scan scan;
   if (marks) scan.all = &broken.elements;
-  inspector.run(inspector.params.get(), x, undefined, n, scan);
+  inspector.run(inspector.params.get(), part.x, part.undefined, part.n, scan);
   if (scan.count == 0) return;
-  const std::byte* at = x + static_cast<std::size_t>(scan.first) * StorageBytes(inspector.type.dtype);
-  const std::int64_t element = scan.first + static_cast<std::int64_t>(first);
+  const std::byte* at = part.x + static_cast<std::size_t>(scan.first) * StorageBytes(inspector.type.dtype);
+  const std::int64_t element = scan.first + static_cast<std::int64_t>(part.first);
   if (marks) {
     const Finding finding = FindingOf(op, inspector, at, element, frame);
     broken.mark = frame.machine().MarkOfValue(finding, {op.loc, op.text_line, frame.grid_index});

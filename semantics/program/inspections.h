@@ -23,11 +23,15 @@ class Inspections {
   void Look(const Step& step, Frame& frame);
   void MarkResults(const Step& step, Frame& frame);
 
-  // Part of an operation: first elements [first, first + n) of each inspected operand, then the results. Whether there
-  // is one to be marked; `results` are the marks of those n.
+  // Part of an operation: first elements [first, first + n) of each inspected operand, at x, with a mark each where one
+  // may be undefined; then the results. Whether there is one to be marked; `results` are the marks of those n.
+  struct Part {
+    const std::byte* x;
+    const std::uint8_t* undefined;
+    std::size_t first, n;
+  };
   void BeginPart() { broken_.clear(); }
-  void Look(const Inspected& op, const Inspector& inspector, const std::byte* x, const std::uint8_t* undefined,
-            std::size_t first, std::size_t n, Frame& frame);
+  void Look(const Inspected& op, const Inspector& inspector, const Part& part, Frame& frame);
   bool MarksResults() const { return !broken_.empty(); }
   void MarkResults(std::uint8_t* results, std::size_t n) const;
 

@@ -71,7 +71,7 @@ bool StripBuilder::UsedAfter(SlotId slot, std::size_t op) const {
                      });
 }
 
-std::size_t StripBuilder::PlaceInside(std::size_t parts) {
+ByteCount StripBuilder::PlaceInside(std::size_t parts) {
   SlotMemory inside;
   std::vector<std::pair<SlotId, std::size_t>> live;  // slot and bytes
   std::vector<SlotId> placed;
@@ -93,10 +93,10 @@ std::size_t StripBuilder::PlaceInside(std::size_t parts) {
       return true;
     });
   }
-  if (placed.empty()) return 0;
+  if (placed.empty()) return {};
   const std::size_t base = slots_.Borrow(inside.size() * parts);
   for (SlotId slot : placed) program_.slots[slot.index()].offset += base;
-  return inside.size();
+  return ByteCount(static_cast<std::int64_t>(inside.size()));
 }
 
 StripParams StripBuilder::Finish() {
@@ -106,10 +106,10 @@ StripParams StripBuilder::Finish() {
     if (!unplaced.inside) slots_.Place(unplaced.slot);
   }
   const std::size_t parts = PartsFor(group_);
-  const std::size_t inside_bytes = PlaceInside(parts);
+  const ByteCount inside = PlaceInside(parts);
   StripGroup group = std::exchange(group_, {});
   unplaced_.clear();
-  return {group.elements, std::move(group.ops), parts, inside_bytes};
+  return {group.elements, std::move(group.ops), parts, inside};
 }
 
 }  // namespace palladion

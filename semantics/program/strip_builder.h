@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "semantics/base/units.h"
 #include "semantics/ir/module.h"
 #include "semantics/program/strips.h"
 #include "semantics/program/value_slots.h"
@@ -44,7 +45,7 @@ class StripBuilder {
 
   bool IsInside(SlotId slot) const;
   bool UsedAfter(SlotId slot, std::size_t op) const;
-  std::size_t PlaceInside(std::size_t parts);  // bytes of one part's strips
+  ByteCount PlaceInside(std::size_t parts);  // bytes of one part's strips
 
   Program& program_;
   ValueSlots& slots_;

@@ -27,7 +27,8 @@ void Look(const StripOp& op, const std::byte* const* in, std::size_t first, std:
     if (scalar && first > 0 && !(inspector.undefines && frame.shadow != nullptr)) continue;
     const FrameShadow::Mark* marks = frame.shadow == nullptr ? nullptr : frame.shadow->Of(operand.slot);
     if (marks != nullptr) marks += MarksAt(operand, first);
-    frame.inspections->Look(*op.inspected, inspector, in[inspector.operand], marks, first, scalar ? 1 : n, frame);
+    const Inspections::Part part{in[inspector.operand], marks, first, scalar ? 1 : n};
+    frame.inspections->Look(*op.inspected, inspector, part, frame);
   }
 }
 
@@ -45,9 +46,14 @@ void RunRange(const StripParams& p, std::size_t first, std::size_t last, std::si
   }
 }
 
-// One operation's marks of n elements from `first`, after it has run.
-void RunStripRule(const StripOp& op, const ShadowKernel& rule, const std::byte* const* in, std::size_t first,
-                  std::size_t n, FrameShadow& shadow) {
+struct StripPart {
+  std::size_t first, n;
+};
+
+// One operation's marks of these elements, after it has run.
+void RunStripRule(const StripOp& op, const ShadowKernel& rule, const std::byte* const* in, StripPart of,
+                  FrameShadow& shadow) {
+  const auto [first, n] = of;
   const FrameShadow::Mark* marks[kMaxStripOperands];
   bool any = false;
   for (std::size_t i = 0; i < op.in.size(); ++i) {
@@ -94,7 +100,7 @@ void RunShadowed(const StripParams& p, std::size_t step, Frame& frame) {
       const bool inspects = frame.inspections != nullptr && op.inspected != nullptr;
       if (inspects) Look(op, in, first, n, frame);
       op.kernel.strip(op.kernel.params.get(), {in, out, nullptr}, n);
-      RunStripRule(op, shadow.rules().OfStrip(step, k), in, first, n, shadow);
+      RunStripRule(op, shadow.rules().OfStrip(step, k), in, {first, n}, shadow);
       if (inspects) MarkStrip(op, first, n, frame);
     }
   }
@@ -136,7 +142,7 @@ absl::Status RunStrips(const void* params, const Step& step, Frame& frame) {
   frame.parallel->For(parts, [&](std::size_t part) {
     const std::size_t first = strips * part / parts * kStripElements;
     const std::size_t last = std::min(p.elements, strips * (part + 1) / parts * kStripElements);
-    RunRange(p, first, last, part * p.inside_bytes, frame);
+    RunRange(p, first, last, part * p.inside.size(), frame);
   });
   return EndOf(frame);
 }

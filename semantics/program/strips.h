@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "semantics/base/units.h"
 #include "semantics/program/program.h"
 #include "semantics/registry/value_kernel.h"
 
@@ -40,8 +41,8 @@ struct StripGroup {
 struct StripParams {
   std::size_t elements;
   std::vector<StripOp> ops;
-  std::size_t parts = 1;         // host threads that may share the elements, each with strips of its own
-  std::size_t inside_bytes = 0;  // of one part's strips, which follow each other
+  std::size_t parts = 1;  // host threads that may share the elements, each with strips of its own
+  ByteCount inside;       // what one part's strips take, which follow each other
 };
 
 absl::Status RunStrips(const void* params, const Step& step, Frame& frame);

@@ -78,20 +78,19 @@ bool HasLongRuns(const std::int64_t* offset, std::size_t count) {
 template <typename T>
 class BlockedDot {
  public:
-  BlockedDot(const DotKernels<T>& kernels, const DotOperand& a, const DotOperand& b, DotShape shape,
-             const DotResult& result, std::byte* scratch)
+  BlockedDot(const DotKernels<T>& kernels, const DotCall& call, std::byte* scratch)
       : kernels_(kernels),
-        a_{static_cast<const std::byte*>(a.data), a.dtype, StorageBytes(a.dtype), a.outer_offset, a.k_offset},
-        b_{static_cast<const std::byte*>(b.data), b.dtype, StorageBytes(b.dtype), b.k_offset, b.outer_offset},
-        shape_(shape),
-        out_dtype_(result.dtype),
-        out_bytes_(StorageBytes(result.dtype)),
-        out_(static_cast<std::byte*>(result.data)),
-        addend_(static_cast<const std::byte*>(result.addend)),
-        out_stride_(result.stride),
+        a_(SourceOf(call.a, call.a.outer_offset, call.a.k_offset)),
+        b_(SourceOf(call.b, call.b.k_offset, call.b.outer_offset)),
+        shape_(call.shape),
+        out_dtype_(call.result.dtype),
+        out_bytes_(StorageBytes(call.result.dtype)),
+        out_(static_cast<std::byte*>(call.result.data)),
+        addend_(static_cast<const std::byte*>(call.result.addend)),
+        out_stride_(call.result.stride),
         panel_width_(kernels.lanes * kernels.vectors),
-        a_stride_(BlockStride(shape.k)) {
-    const ScratchLayout layout = LayOut(shape);
+        a_stride_(BlockStride(call.shape.k)) {
+    const ScratchLayout layout = LayOut(call.shape);
     a_block_ = reinterpret_cast<T*>(scratch);
     b_panel_ = reinterpret_cast<T*>(scratch + layout.b);
     c_block_ = reinterpret_cast<T*>(scratch + layout.c);
@@ -112,81 +111,89 @@ class BlockedDot {
   }
 
  private:
+  // Some of the rows, columns or depths.
+  struct Part {
+    std::size_t first, count;
+  };
+
+  static BlockSource SourceOf(const DotOperand& operand, const std::int64_t* rows, const std::int64_t* columns) {
+    return {static_cast<const std::byte*>(operand.data), operand.dtype, StorageBytes(operand.dtype), rows, columns};
+  }
+
   void MultiplyBlock(std::size_t row, std::size_t column, std::size_t depth) {
-    const std::size_t rows = std::min(kRowBlock, shape_.m - row);
-    const std::size_t depths = std::min(kDepthBlock, shape_.k - depth);
+    const Part rows{row, std::min(kRowBlock, shape_.m - row)};
+    const Part depths{depth, std::min(kDepthBlock, shape_.k - depth)};
     const std::size_t column_end = std::min(shape_.n, column + kColumnBlock);
-    Pack(a_, row, rows, depth, depths, a_block_, a_stride_);
+    Pack(a_, rows, depths, a_block_, a_stride_);
     T* c = c_block_;
     for (std::size_t j = column; j < column_end; j += panel_width_) {
-      const std::size_t columns = std::min(panel_width_, column_end - j);
-      MultiplyPanel(row, rows, depth, depths, j, columns, c);
-      if (shape_.k > kDepthBlock) c += rows * panel_width_;
+      MultiplyPanel(rows, depths, {j, std::min(panel_width_, column_end - j)}, c);
+      if (shape_.k > kDepthBlock) c += rows.count * panel_width_;
     }
   }
 
-  void MultiplyPanel(std::size_t row, std::size_t rows, std::size_t depth, std::size_t depths, std::size_t column,
-                     std::size_t columns, T* c) {
-    const std::size_t vectors = (columns + kernels_.lanes - 1) / kernels_.lanes;
+  void MultiplyPanel(Part rows, Part depths, Part columns, T* c) {
+    const std::size_t vectors = (columns.count + kernels_.lanes - 1) / kernels_.lanes;
     const std::size_t width = vectors * kernels_.lanes;
-    Pack(b_, depth, depths, column, columns, b_panel_, width);
-    for (std::size_t k = 0; k < depths; ++k) {
-      for (std::size_t j = columns; j < width; ++j) b_panel_[k * width + j] = 0;
+    Pack(b_, depths, columns, b_panel_, width);
+    for (std::size_t k = 0; k < depths.count; ++k) {
+      for (std::size_t j = columns.count; j < width; ++j) b_panel_[k * width + j] = 0;
     }
-    const bool last = depth + depths == shape_.k;
-    for (std::size_t i = 0; i < rows; i += kRowChunk) {
-      const std::size_t chunk = std::min(kRowChunk, rows - i);
+    const bool accumulate = depths.first > 0, last = depths.first + depths.count == shape_.k;
+    for (std::size_t i = 0; i < rows.count; i += kRowChunk) {
+      const std::size_t chunk = std::min(kRowChunk, rows.count - i);
       T* sums = c + i * width;
-      kernels_.multiply({a_block_ + i * a_stride_, a_stride_, b_panel_, sums, chunk, depths, vectors, depth > 0});
+      kernels_.multiply(
+          {a_block_ + i * a_stride_, a_stride_, b_panel_, sums, chunk, depths.count, vectors, accumulate});
       if (!last) continue;
-      const std::size_t at = ((row + i) * out_stride_ + column) * out_bytes_;
+      const std::size_t at = ((rows.first + i) * out_stride_ + columns.first) * out_bytes_;
       const std::byte* addend = addend_ == nullptr ? nullptr : addend_ + at;
-      kernels_.round(out_dtype_, {sums, width, chunk, columns, out_ + at, addend, out_stride_});
+      kernels_.round(out_dtype_, {sums, width, chunk, columns.count, out_ + at, addend, out_stride_});
     }
   }
 
-  // dst[r][c] = source(row + r, column + c), converted.
-  void Pack(const BlockSource& source, std::size_t row, std::size_t rows, std::size_t column, std::size_t columns,
-            T* dst, std::size_t stride) {
-    const std::int64_t* row_offset = source.row_offset + row;
-    const std::int64_t* column_offset = source.column_offset + column;
-    if (HasLongRuns(column_offset, columns)) {
-      for (std::size_t c = 0; c < columns;) {
-        const std::size_t run = UnitRun(column_offset + c, columns - c);
-        kernels_.convert(source.dtype, source.At(column_offset[c]), row_offset, rows, run, dst + c, stride);
+  // dst[r][c] = source(rows.first + r, columns.first + c), converted.
+  void Pack(const BlockSource& source, Part rows, Part columns, T* dst, std::size_t stride) {
+    const std::int64_t* row_offset = source.row_offset + rows.first;
+    const std::int64_t* column_offset = source.column_offset + columns.first;
+    if (HasLongRuns(column_offset, columns.count)) {
+      for (std::size_t c = 0; c < columns.count;) {
+        const std::size_t run = UnitRun(column_offset + c, columns.count - c);
+        kernels_.convert(source.dtype, {source.At(column_offset[c]), row_offset, rows.count, run, dst + c, stride});
         c += run;
       }
-    } else if (HasLongRuns(row_offset, rows)) {
-      for (std::size_t r = 0; r < rows;) {
-        const std::size_t run = UnitRun(row_offset + r, rows - r);
-        kernels_.transpose(source.dtype, source.At(row_offset[r]), column_offset, columns, run, dst + r * stride,
-                           stride);
+    } else if (HasLongRuns(row_offset, rows.count)) {
+      for (std::size_t r = 0; r < rows.count;) {
+        const std::size_t run = UnitRun(row_offset + r, rows.count - r);
+        kernels_.transpose(source.dtype,
+                           {source.At(row_offset[r]), column_offset, columns.count, run, dst + r * stride, stride});
         r += run;
       }
     } else {
-      PackGathered(source, row_offset, rows, column_offset, columns, dst, stride);
+      PackGathered(source, rows, columns, dst, stride);
     }
   }
 
-  void PackGathered(const BlockSource& source, const std::int64_t* row_offset, std::size_t rows,
-                    const std::int64_t* column_offset, std::size_t columns, T* dst, std::size_t stride) {
+  void PackGathered(const BlockSource& source, Part rows, Part columns, T* dst, std::size_t stride) {
     const std::int64_t zero = 0;
-    for (std::size_t r = 0; r < rows; ++r) {
+    const std::int64_t* row_offset = source.row_offset + rows.first;
+    const std::int64_t* column_offset = source.column_offset + columns.first;
+    for (std::size_t r = 0; r < rows.count; ++r) {
       switch (source.element_bytes) {
         case 1:
-          Gather<std::uint8_t>(source.At(row_offset[r]), column_offset, columns);
+          Gather<std::uint8_t>(source.At(row_offset[r]), column_offset, columns.count);
           break;
         case 2:
-          Gather<std::uint16_t>(source.At(row_offset[r]), column_offset, columns);
+          Gather<std::uint16_t>(source.At(row_offset[r]), column_offset, columns.count);
           break;
         case 4:
-          Gather<std::uint32_t>(source.At(row_offset[r]), column_offset, columns);
+          Gather<std::uint32_t>(source.At(row_offset[r]), column_offset, columns.count);
           break;
         default:
-          Gather<std::uint64_t>(source.At(row_offset[r]), column_offset, columns);
+          Gather<std::uint64_t>(source.At(row_offset[r]), column_offset, columns.count);
           break;
       }
-      kernels_.convert(source.dtype, gather_, &zero, 1, columns, dst + r * stride, stride);
+      kernels_.convert(source.dtype, {gather_, &zero, 1, columns.count, dst + r * stride, stride});
     }
   }
 
@@ -256,32 +263,30 @@ DotShape PartShape(const DotShape& shape, const Split& split) {
 }
 
 template <typename T>
-void RunParts(const DotKernels<T>& kernels, const DotOperand& a, const DotOperand& b, const DotShape& shape,
-              const DotResult& result, std::byte* scratch, DotHelp help) {
+void RunParts(const DotKernels<T>& kernels, const DotCall& call, std::byte* scratch, DotHelp help) {
   Parallel* const parallel = help.parallel;
+  const DotShape& shape = call.shape;
+  const DotResult& result = call.result;
   const Split split = SplitOf(shape, parallel != nullptr ? parallel->threads() : 1);
   if (split.parts == 1) {
-    BlockedDot<T>(kernels, a, b, shape, result, scratch).Run(help.control);
+    BlockedDot<T>(kernels, call, scratch).Run(help.control);
     return;
   }
   const std::size_t scratch_stride = RoundUp(LayOut(PartShape(shape, split)).total, kAlignment);
-  parallel->For(split.parts, [&](std::size_t part) {
-    const std::size_t first = part * split.band;
-    DotOperand part_a = a;
-    DotOperand part_b = b;
-    DotShape part_shape = shape;
+  parallel->For(split.parts, [&](std::size_t number) {
+    const std::size_t first = number * split.band;
+    DotCall part = call;
     if (split.by_rows) {
-      part_a.outer_offset += first;
-      part_shape.m = std::min(split.band, shape.m - first);
+      part.a.outer_offset += first;
+      part.shape.m = std::min(split.band, shape.m - first);
     } else {
-      part_b.outer_offset += first;
-      part_shape.n = std::min(split.band, shape.n - first);
+      part.b.outer_offset += first;
+      part.shape.n = std::min(split.band, shape.n - first);
     }
     const std::size_t at = first * (split.by_rows ? result.stride : 1) * StorageBytes(result.dtype);
-    DotResult part_result = result;
-    part_result.data = static_cast<std::byte*>(result.data) + at;
-    if (result.addend != nullptr) part_result.addend = static_cast<const std::byte*>(result.addend) + at;
-    BlockedDot<T>(kernels, part_a, part_b, part_shape, part_result, scratch + part * scratch_stride).Run(help.control);
+    part.result.data = static_cast<std::byte*>(result.data) + at;
+    if (result.addend != nullptr) part.result.addend = static_cast<const std::byte*>(result.addend) + at;
+    BlockedDot<T>(kernels, part, scratch + number * scratch_stride).Run(help.control);
   });
 }
 
@@ -302,28 +307,27 @@ std::size_t DotScratchBytes(DotShape shape, std::size_t threads) {
   return split.parts * RoundUp(LayOut(PartShape(shape, split)).total, kAlignment) + kAlignment;
 }
 
-void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, const DotResult& result,
-         absl::Span<std::byte> scratch, Target target, DotHelp help) {
-  if (result.stride == 0) {
-    DotResult dense = result;
-    dense.stride = std::max<std::size_t>(1, shape.n);
-    return Dot(a, b, shape, dense, scratch, target, help);
-  }
+void Dot(const DotCall& call, absl::Span<std::byte> scratch, Target target, DotHelp help) {
+  const DotShape& shape = call.shape;
   // Lanes run across n. A matrix times a vector is turned around; its output is the same bytes.
-  if (shape.n == 1 && shape.m > 1) {
-    DotResult turned = result;
-    turned.stride = shape.m;
-    return Dot(b, a, {1, shape.m, shape.k}, turned, scratch, target, help);
+  const bool turns = shape.n == 1 && shape.m > 1;
+  if (turns || call.result.stride == 0) {
+    DotCall dense = call;
+    dense.result.stride = turns ? shape.m : std::max<std::size_t>(1, shape.n);
+    if (turns) {
+      std::swap(dense.a, dense.b);
+      std::swap(dense.shape.m, dense.shape.n);
+    }
+    return Dot(dense, scratch, target, help);
   }
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(scratch.data());
   std::byte* aligned = scratch.data() + (RoundUp(address, kAlignment) - address);
-  if (IsFloat(a.dtype) || IsFloat(b.dtype) || IsFloat(result.dtype)) {
-    const DotKernels<double>& kernels = DoubleDotKernels(target, ProductOf(a.dtype, b.dtype));
-    RunParts(kernels, a, b, shape, result, aligned, help);
-  } else if (Info(result.dtype).bits <= 32) {
-    RunParts(Int32DotKernels(target), a, b, shape, result, aligned, help);
+  if (IsFloat(call.a.dtype) || IsFloat(call.b.dtype) || IsFloat(call.result.dtype)) {
+    RunParts(DoubleDotKernels(target, ProductOf(call.a.dtype, call.b.dtype)), call, aligned, help);
+  } else if (Info(call.result.dtype).bits <= 32) {
+    RunParts(Int32DotKernels(target), call, aligned, help);
   } else {
-    RunParts(ScalarInt64DotKernels(), a, b, shape, result, aligned, help);
+    RunParts(ScalarInt64DotKernels(), call, aligned, help);
   }
 }
 

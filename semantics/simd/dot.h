@@ -68,16 +68,16 @@ struct DotResult {
   std::size_t stride = 0;
 };
 
-// `scratch` has at least DotScratchBytes(shape, parallel's threads) bytes, any alignment; nothing is allocated. The
-// result overlaps neither operand. With `help.parallel`, a large product is computed on its threads; the bits are the
-// same.
-void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, const DotResult& result,
-         absl::Span<std::byte> scratch, Target target = ActiveTarget(), DotHelp help = {});
+// The result overlaps neither operand.
+struct DotCall {
+  DotOperand a, b;
+  DotShape shape;
+  DotResult result;
+};
 
-inline void Dot(const DotOperand& a, const DotOperand& b, DotShape shape, DType out_dtype, void* out,
-                absl::Span<std::byte> scratch, Target target = ActiveTarget(), DotHelp help = {}) {
-  Dot(a, b, shape, DotResult{out_dtype, out}, scratch, target, help);
-}
+// `scratch` has at least DotScratchBytes(shape, parallel's threads) bytes, any alignment; nothing is allocated. With
+// `help.parallel`, a large product is computed on its threads; the bits are the same.
+void Dot(const DotCall& call, absl::Span<std::byte> scratch, Target target = ActiveTarget(), DotHelp help = {});
 
 }  // namespace palladion::simd
 

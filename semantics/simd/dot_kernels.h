@@ -24,6 +24,18 @@ struct DotTile {
   bool accumulate;  // false: c starts as +0
 };
 
+// Elements that become accumulators: `rows` rows, row r at src + row_offset[r], of `cols` elements one after another.
+// Strides and offsets in elements. src and dst do not overlap.
+template <typename T>
+struct DotRows {
+  const void* src;
+  const std::int64_t* row_offset;
+  std::size_t rows;
+  std::size_t cols;
+  T* dst;
+  std::size_t dst_stride;
+};
+
 // Rows of sums that become elements. Strides in elements.
 template <typename T>
 struct DotRounding {
@@ -42,11 +54,9 @@ struct DotKernels {
   std::size_t lanes;    // elements of T in one vector
   std::size_t vectors;  // of the widest panel; lanes * vectors * sizeof(T) <= kMaxPanelBytes
   // dst[r * dst_stride + c] = src[row_offset[r] + c], the exact value (64-bit integers to double: rounded).
-  void (*convert)(DType dtype, const void* src, const std::int64_t* row_offset, std::size_t rows, std::size_t cols,
-                  T* dst, std::size_t dst_stride);
+  void (*convert)(DType dtype, const DotRows<T>& part);
   // The same elements transposed: dst[c * dst_stride + r] = src[row_offset[r] + c].
-  void (*transpose)(DType dtype, const void* src, const std::int64_t* row_offset, std::size_t rows, std::size_t cols,
-                    T* dst, std::size_t dst_stride);
+  void (*transpose)(DType dtype, const DotRows<T>& part);
   void (*multiply)(const DotTile<T>& tile);
   // Sums become elements of `dtype`.
   void (*round)(DType dtype, const DotRounding<T>& part);

@@ -97,9 +97,11 @@ struct LoadInt<std::int32_t> {
   HWY_INLINE double One(const std::int32_t* from) const { return *from; }
 };
 
+// What a part says, in variables of its own: a store through `dst` may alias what a reference is to.
 template <class Load>
-HWY_INLINE void ConvertRows(Load load, const void* src, const std::int64_t* row_offset, std::size_t rows,
-                            std::size_t cols, double* HWY_RESTRICT dst, std::size_t dst_stride) {
+HWY_INLINE void ConvertRows(Load load, const DotRows<double>& part) {
+  const auto [src, row_offset, rows, cols, to_all, dst_stride] = part;
+  double* HWY_RESTRICT dst = to_all;
   const auto* base = static_cast<const typename Load::Storage*>(src);
   for (std::size_t r = 0; r < rows; ++r) {
     const auto* from = base + row_offset[r];
@@ -166,8 +168,9 @@ HWY_INLINE void TransposeSquare(Load load, const typename Load::Storage* src, co
 #endif
 
 template <class Load>
-HWY_INLINE void TransposeRows(Load load, const void* src, const std::int64_t* row_offset, std::size_t rows,
-                              std::size_t cols, double* HWY_RESTRICT dst, std::size_t dst_stride) {
+HWY_INLINE void TransposeRows(Load load, const DotRows<double>& part) {
+  const auto [src, row_offset, rows, cols, to_all, dst_stride] = part;
+  double* HWY_RESTRICT dst = to_all;
   const auto* base = static_cast<const typename Load::Storage*>(src);
   const std::size_t whole_rows = rows / kDoubleLanes * kDoubleLanes;
   const std::size_t whole_cols = cols / kDoubleLanes * kDoubleLanes;
@@ -207,89 +210,77 @@ HWY_INLINE void DecodeToBF16(const std::uint16_t* table, const std::uint8_t* cod
   for (; i < count; ++i) bf16[i] = table[codes[i]];
 }
 
-// A float type of at most eight bits: a few rows at a time become bf16, which `use` takes on:
-// use(rows of bf16, their offsets, first row, row count, first column, column count).
+// A float type of at most eight bits: a few rows at a time become bf16, which `use` takes on as a part of the whole.
 template <class Use>
-HWY_INLINE void ByWayOfBF16(const std::uint16_t* table, const void* src, const std::int64_t* row_offset,
-                            std::size_t rows, std::size_t cols, Use use) {
+HWY_INLINE void ByWayOfBF16(const std::uint16_t* table, const DotRows<double>& all, bool transposes, Use use) {
   constexpr std::size_t kRows = 8;
   constexpr std::size_t kCols = 128;
   alignas(64) std::uint16_t bf16[kRows * kCols];
   const std::int64_t offset[kRows] = {0, 128, 256, 384, 512, 640, 768, 896};
-  for (std::size_t r = 0; r < rows; r += kRows) {
-    const std::size_t some_rows = rows - r < kRows ? rows - r : kRows;
-    for (std::size_t c = 0; c < cols; c += kCols) {
-      const std::size_t some_cols = cols - c < kCols ? cols - c : kCols;
+  for (std::size_t r = 0; r < all.rows; r += kRows) {
+    const std::size_t some_rows = all.rows - r < kRows ? all.rows - r : kRows;
+    for (std::size_t c = 0; c < all.cols; c += kCols) {
+      const std::size_t some_cols = all.cols - c < kCols ? all.cols - c : kCols;
       for (std::size_t i = 0; i < some_rows; ++i) {
-        const std::uint8_t* codes = static_cast<const std::uint8_t*>(src) + row_offset[r + i] + c;
+        const std::uint8_t* codes = static_cast<const std::uint8_t*>(all.src) + all.row_offset[r + i] + c;
         DecodeToBF16(table, codes, some_cols, bf16 + i * kCols);
       }
-      use(bf16, offset, r, some_rows, c, some_cols);
+      double* dst = all.dst + (transposes ? c * all.dst_stride + r : r * all.dst_stride + c);
+      use(DotRows<double>{bf16, offset, some_rows, some_cols, dst, all.dst_stride});
     }
   }
 }
 
-inline void ConvertToDouble(DType dtype, const void* src, const std::int64_t* row_offset, std::size_t rows,
-                            std::size_t cols, double* dst, std::size_t dst_stride) {
+inline void ConvertToDouble(DType dtype, const DotRows<double>& part) {
   switch (dtype) {
     case DType::kF64:
-      return ConvertRows(LoadF64(), src, row_offset, rows, cols, dst, dst_stride);
+      return ConvertRows(LoadF64(), part);
     case DType::kF32:
-      return ConvertRows(LoadF32(), src, row_offset, rows, cols, dst, dst_stride);
+      return ConvertRows(LoadF32(), part);
     case DType::kBF16:
-      return ConvertRows(LoadBF16(), src, row_offset, rows, cols, dst, dst_stride);
+      return ConvertRows(LoadBF16(), part);
     case DType::kF16:
-      return ConvertRows(LoadF16(), src, row_offset, rows, cols, dst, dst_stride);
+      return ConvertRows(LoadF16(), part);
     case DType::kI8:
-      return ConvertRows(LoadInt<std::int8_t>(), src, row_offset, rows, cols, dst, dst_stride);
+      return ConvertRows(LoadInt<std::int8_t>(), part);
     case DType::kI32:
-      return ConvertRows(LoadInt<std::int32_t>(), src, row_offset, rows, cols, dst, dst_stride);
+      return ConvertRows(LoadInt<std::int32_t>(), part);
     default:
       break;
   }
   const std::uint16_t* table = NarrowFloatsAsBF16(dtype);
-  if (table == nullptr) {
-    return ScalarDoubleDotKernels(DotProduct::kExact).convert(dtype, src, row_offset, rows, cols, dst, dst_stride);
-  }
-  ByWayOfBF16(table, src, row_offset, rows, cols,
-              [dst, dst_stride](const std::uint16_t* bf16, const std::int64_t* offset, std::size_t r,
-                                std::size_t some_rows, std::size_t c, std::size_t some_cols) HWY_ATTR {
-                ConvertRows(LoadBF16(), bf16, offset, some_rows, some_cols, dst + r * dst_stride + c, dst_stride);
-              });
+  if (table == nullptr) return ScalarDoubleDotKernels(DotProduct::kExact).convert(dtype, part);
+  ByWayOfBF16(table, part, /*transposes=*/false,
+              [](const DotRows<double>& piece) HWY_ATTR { ConvertRows(LoadBF16(), piece); });
 }
 
-inline void TransposeToDouble(DType dtype, const void* src, const std::int64_t* row_offset, std::size_t rows,
-                              std::size_t cols, double* dst, std::size_t dst_stride) {
+inline void TransposeToDouble(DType dtype, const DotRows<double>& part) {
   switch (dtype) {
     case DType::kF64:
-      return TransposeRows(LoadF64(), src, row_offset, rows, cols, dst, dst_stride);
+      return TransposeRows(LoadF64(), part);
     case DType::kF32:
-      return TransposeRows(LoadF32(), src, row_offset, rows, cols, dst, dst_stride);
+      return TransposeRows(LoadF32(), part);
     case DType::kBF16:
-      return TransposeRows(LoadBF16(), src, row_offset, rows, cols, dst, dst_stride);
+      return TransposeRows(LoadBF16(), part);
     case DType::kF16:
-      return TransposeRows(LoadF16(), src, row_offset, rows, cols, dst, dst_stride);
+      return TransposeRows(LoadF16(), part);
     case DType::kI8:
-      return TransposeRows(LoadInt<std::int8_t>(), src, row_offset, rows, cols, dst, dst_stride);
+      return TransposeRows(LoadInt<std::int8_t>(), part);
     case DType::kI32:
-      return TransposeRows(LoadInt<std::int32_t>(), src, row_offset, rows, cols, dst, dst_stride);
+      return TransposeRows(LoadInt<std::int32_t>(), part);
     default:
       break;
   }
   const std::uint16_t* table = NarrowFloatsAsBF16(dtype);
-  if (table == nullptr) {
-    return ScalarDoubleDotKernels(DotProduct::kExact).transpose(dtype, src, row_offset, rows, cols, dst, dst_stride);
-  }
-  ByWayOfBF16(table, src, row_offset, rows, cols,
-              [dst, dst_stride](const std::uint16_t* bf16, const std::int64_t* offset, std::size_t r,
-                                std::size_t some_rows, std::size_t c, std::size_t some_cols) HWY_ATTR {
-                TransposeRows(LoadBF16(), bf16, offset, some_rows, some_cols, dst + c * dst_stride + r, dst_stride);
-              });
+  if (table == nullptr) return ScalarDoubleDotKernels(DotProduct::kExact).transpose(dtype, part);
+  ByWayOfBF16(table, part, /*transposes=*/true,
+              [](const DotRows<double>& piece) HWY_ATTR { TransposeRows(LoadBF16(), piece); });
 }
 
 template <typename Int>
-HWY_INLINE void WidenRows(const void* src, const std::int64_t* row_offset, std::size_t rows, std::size_t cols,
-                          std::uint32_t* HWY_RESTRICT dst, std::size_t dst_stride) {
+HWY_INLINE void WidenRows(const DotRows<std::uint32_t>& part) {
+  const auto [src, row_offset, rows, cols, to_all, dst_stride] = part;
+  std::uint32_t* HWY_RESTRICT dst = to_all;
   for (std::size_t r = 0; r < rows; ++r) {
     const Int* from = static_cast<const Int*>(src) + row_offset[r];
     std::uint32_t* to = dst + r * dst_stride;
@@ -297,19 +288,18 @@ HWY_INLINE void WidenRows(const void* src, const std::int64_t* row_offset, std::
   }
 }
 
-inline void ConvertToInt32(DType dtype, const void* src, const std::int64_t* row_offset, std::size_t rows,
-                           std::size_t cols, std::uint32_t* dst, std::size_t dst_stride) {
+inline void ConvertToInt32(DType dtype, const DotRows<std::uint32_t>& part) {
   switch (dtype) {
     case DType::kI8:
-      return WidenRows<std::int8_t>(src, row_offset, rows, cols, dst, dst_stride);
+      return WidenRows<std::int8_t>(part);
     case DType::kU8:
-      return WidenRows<std::uint8_t>(src, row_offset, rows, cols, dst, dst_stride);
+      return WidenRows<std::uint8_t>(part);
     case DType::kI16:
-      return WidenRows<std::int16_t>(src, row_offset, rows, cols, dst, dst_stride);
+      return WidenRows<std::int16_t>(part);
     case DType::kI32:
-      return WidenRows<std::int32_t>(src, row_offset, rows, cols, dst, dst_stride);
+      return WidenRows<std::int32_t>(part);
     default:
-      ScalarInt32DotKernels().convert(dtype, src, row_offset, rows, cols, dst, dst_stride);
+      ScalarInt32DotKernels().convert(dtype, part);
   }
 }
 
@@ -326,8 +316,9 @@ HWY_INLINE hn::Vec<hn::CappedTag<std::uint32_t, 4>> LoadFourInts(const Int* from
 }
 
 template <typename Int>
-HWY_INLINE void TransposeInts(const void* src, const std::int64_t* row_offset, std::size_t rows, std::size_t cols,
-                              std::uint32_t* HWY_RESTRICT dst, std::size_t dst_stride) {
+HWY_INLINE void TransposeInts(const DotRows<std::uint32_t>& part) {
+  const auto [src, row_offset, rows, cols, to_all, dst_stride] = part;
+  std::uint32_t* HWY_RESTRICT dst = to_all;
   const hn::CappedTag<std::uint32_t, 4> d;
   const hn::RepartitionToWide<decltype(d)> pairs;
   const Int* base = static_cast<const Int*>(src);
@@ -358,19 +349,18 @@ HWY_INLINE void TransposeInts(const void* src, const std::int64_t* row_offset, s
   }
 }
 
-inline void TransposeToInt32(DType dtype, const void* src, const std::int64_t* row_offset, std::size_t rows,
-                             std::size_t cols, std::uint32_t* dst, std::size_t dst_stride) {
+inline void TransposeToInt32(DType dtype, const DotRows<std::uint32_t>& part) {
   switch (dtype) {
     case DType::kI8:
-      return TransposeInts<std::int8_t>(src, row_offset, rows, cols, dst, dst_stride);
+      return TransposeInts<std::int8_t>(part);
     case DType::kU8:
-      return TransposeInts<std::uint8_t>(src, row_offset, rows, cols, dst, dst_stride);
+      return TransposeInts<std::uint8_t>(part);
     case DType::kI16:
-      return TransposeInts<std::int16_t>(src, row_offset, rows, cols, dst, dst_stride);
+      return TransposeInts<std::int16_t>(part);
     case DType::kI32:
-      return TransposeInts<std::int32_t>(src, row_offset, rows, cols, dst, dst_stride);
+      return TransposeInts<std::int32_t>(part);
     default:
-      ScalarInt32DotKernels().transpose(dtype, src, row_offset, rows, cols, dst, dst_stride);
+      ScalarInt32DotKernels().transpose(dtype, part);
   }
 }
 

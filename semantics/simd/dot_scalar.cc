@@ -27,28 +27,28 @@ T ToAccumulator(StorageOf<D> value) {
 }
 
 template <typename T>
-void Convert(DType dtype, const void* src, const std::int64_t* row_offset, std::size_t rows, std::size_t cols, T* dst,
-             std::size_t dst_stride) {
+void Convert(DType dtype, const DotRows<T>& part) {
+  const DotRows<T> p = part;  // a store may alias what a reference is to
   VisitDType(dtype, [&](auto tag) {
     constexpr DType kDType = decltype(tag)::value;
-    for (std::size_t r = 0; r < rows; ++r) {
-      const StorageOf<kDType>* from = static_cast<const StorageOf<kDType>*>(src) + row_offset[r];
-      T* to = dst + r * dst_stride;
-      for (std::size_t c = 0; c < cols; ++c) to[c] = ToAccumulator<T, kDType>(from[c]);
+    for (std::size_t r = 0; r < p.rows; ++r) {
+      const StorageOf<kDType>* from = static_cast<const StorageOf<kDType>*>(p.src) + p.row_offset[r];
+      T* to = p.dst + r * p.dst_stride;
+      for (std::size_t c = 0; c < p.cols; ++c) to[c] = ToAccumulator<T, kDType>(from[c]);
     }
   });
 }
 
 // Columns outside, so that a cache line of dst is written at once.
 template <typename T>
-void Transpose(DType dtype, const void* src, const std::int64_t* row_offset, std::size_t rows, std::size_t cols, T* dst,
-               std::size_t dst_stride) {
+void Transpose(DType dtype, const DotRows<T>& part) {
+  const DotRows<T> p = part;
   VisitDType(dtype, [&](auto tag) {
     constexpr DType kDType = decltype(tag)::value;
-    const auto* base = static_cast<const StorageOf<kDType>*>(src);
-    for (std::size_t c = 0; c < cols; ++c) {
-      T* to = dst + c * dst_stride;
-      for (std::size_t r = 0; r < rows; ++r) to[r] = ToAccumulator<T, kDType>(base[row_offset[r] + c]);
+    const auto* base = static_cast<const StorageOf<kDType>*>(p.src);
+    for (std::size_t c = 0; c < p.cols; ++c) {
+      T* to = p.dst + c * p.dst_stride;
+      for (std::size_t r = 0; r < p.rows; ++r) to[r] = ToAccumulator<T, kDType>(base[p.row_offset[r] + c]);
     }
   });
 }

@@ -38,11 +38,15 @@ HWY_INLINE V Step(V a, V b, V sum, std::uint32_t /*tag*/) {
 }
 
 template <int kRows, int kVectors, typename T>
-HWY_INLINE void MultiplyRows(const T* HWY_RESTRICT a, std::size_t a_stride, const T* HWY_RESTRICT b, std::size_t depth,
-                             bool accumulate, T* HWY_RESTRICT c) {
+HWY_INLINE void MultiplyRows(const DotTile<T>& tile, std::size_t row) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   constexpr std::size_t kLanes = hn::MaxLanes(d);
+  const T* HWY_RESTRICT a = tile.a + row * tile.a_stride;
+  const T* HWY_RESTRICT b = tile.b;
+  T* HWY_RESTRICT c = tile.c + row * kVectors * kLanes;
+  const std::size_t a_stride = tile.a_stride, depth = tile.depth;
+  const bool accumulate = tile.accumulate;
   V sum[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
@@ -53,8 +57,8 @@ HWY_INLINE void MultiplyRows(const T* HWY_RESTRICT a, std::size_t a_stride, cons
     V column[kVectors];
     for (int v = 0; v < kVectors; ++v) column[v] = hn::LoadU(d, b + (k * kVectors + v) * kLanes);
     for (int r = 0; r < kRows; ++r) {
-      const V row = hn::Set(d, a[r * a_stride + k]);
-      for (int v = 0; v < kVectors; ++v) sum[r][v] = Step(row, column[v], sum[r][v], T{});
+      const V element = hn::Set(d, a[r * a_stride + k]);
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = Step(element, column[v], sum[r][v], T{});
     }
   }
   for (int r = 0; r < kRows; ++r) {
@@ -67,9 +71,7 @@ template <int kRows, int kVectors, typename T>
 HWY_INLINE void MultiplyTail(const DotTile<T>& tile, std::size_t row) {
   if constexpr (kRows > 0) {
     if (tile.rows - row == kRows) {
-      constexpr std::size_t kWidth = kVectors * hn::MaxLanes(hn::ScalableTag<T>());
-      MultiplyRows<kRows, kVectors>(tile.a + row * tile.a_stride, tile.a_stride, tile.b, tile.depth, tile.accumulate,
-                                    tile.c + row * kWidth);
+      MultiplyRows<kRows, kVectors>(tile, row);
     } else {
       MultiplyTail<kRows - 1, kVectors>(tile, row);
     }
@@ -79,12 +81,8 @@ HWY_INLINE void MultiplyTail(const DotTile<T>& tile, std::size_t row) {
 template <int kVectors, typename T>
 HWY_NOINLINE void MultiplyPanel(const DotTile<T>& tile) {
   constexpr int kRows = RowsFor(kVectors);
-  constexpr std::size_t kWidth = kVectors * hn::MaxLanes(hn::ScalableTag<T>());
   std::size_t row = 0;
-  for (; row + kRows <= tile.rows; row += kRows) {
-    MultiplyRows<kRows, kVectors>(tile.a + row * tile.a_stride, tile.a_stride, tile.b, tile.depth, tile.accumulate,
-                                  tile.c + row * kWidth);
-  }
+  for (; row + kRows <= tile.rows; row += kRows) MultiplyRows<kRows, kVectors>(tile, row);
   MultiplyTail<kRows - 1, kVectors>(tile, row);
 }
 

@@ -78,13 +78,18 @@ std::vector<std::byte> ThreeLoops(const Operand& a, const Operand& b, DotShape s
   return out;
 }
 
-std::vector<std::byte> RunDot(const Operand& a, const Operand& b, DotShape shape, DType out_dtype, Target target,
-                              Parallel* parallel = nullptr) {
+struct On {
+  Target target;
+  Parallel* parallel = nullptr;
+};
+
+std::vector<std::byte> RunDot(const Operand& a, const Operand& b, DotShape shape, DType out_dtype, const On& on) {
+  const auto [target, parallel] = on;
   const std::size_t out_bytes = shape.m * shape.n * StorageBytes(out_dtype);
   const std::size_t scratch_bytes = DotScratchBytes(shape, parallel != nullptr ? parallel->threads() : 1);
   std::vector<std::byte> out(out_bytes + kCanaryBytes, kCanary);
   std::vector<std::byte> scratch(scratch_bytes + kCanaryBytes, kCanary);
-  Dot(a.View(), b.View(), shape, out_dtype, out.data(), absl::MakeSpan(scratch).first(scratch_bytes), target,
+  Dot({a.View(), b.View(), shape, {out_dtype, out.data()}}, absl::MakeSpan(scratch).first(scratch_bytes), target,
       {parallel});
   const auto untouched = [](std::byte byte) { return byte == kCanary; };
   EXPECT_TRUE(std::all_of(out.begin() + out_bytes, out.end(), untouched)) << "wrote beyond the output";
@@ -96,7 +101,7 @@ std::vector<std::byte> RunDot(const Operand& a, const Operand& b, DotShape shape
 void ExpectThreeLoops(const Operand& a, const Operand& b, DotShape shape, DType out_dtype) {
   const std::vector<std::byte> expected = ThreeLoops(a, b, shape, out_dtype);
   for (const Target target : HostTargets()) {
-    const std::vector<std::byte> found = RunDot(a, b, shape, out_dtype, target);
+    const std::vector<std::byte> found = RunDot(a, b, shape, out_dtype, {target});
     const auto [wrong, right] = std::mismatch(found.begin(), found.end(), expected.begin());
     ASSERT_TRUE(wrong == found.end()) << Name(target) << ": " << palladion::Name(a.dtype) << " x "
                                       << palladion::Name(b.dtype) << " -> " << palladion::Name(out_dtype) << ", m "
@@ -105,14 +110,18 @@ void ExpectThreeLoops(const Operand& a, const Operand& b, DotShape shape, DType 
   }
 }
 
-void ExpectThreeLoops(DType a_dtype, DType b_dtype, DType out_dtype, DotShape shape, Data data, Random& random) {
+struct DotTypes {
+  DType a, b, out;
+};
+
+void ExpectThreeLoops(const DotTypes& types, DotShape shape, Data data, Random& random) {
   const Layout a_layout = static_cast<Layout>(random() % kLayouts);
   const Layout b_layout = static_cast<Layout>(random() % kLayouts);
-  const Operand a = MakeOperand(a_dtype, a_layout, shape.m, shape.k, data, random);
-  const Operand b = MakeOperand(b_dtype, b_layout, shape.n, shape.k, data, random);
+  const Operand a = MakeOperand(types.a, {a_layout, shape.m, shape.k}, data, random);
+  const Operand b = MakeOperand(types.b, {b_layout, shape.n, shape.k}, data, random);
   SCOPED_TRACE(testing::Message() << "layouts " << static_cast<int>(a_layout) << ", " << static_cast<int>(b_layout)
                                   << ", data " << static_cast<int>(data));
-  ExpectThreeLoops(a, b, shape, out_dtype);
+  ExpectThreeLoops(a, b, shape, types.out);
 }
 
 DType RandomDType(Random& random) {
@@ -129,7 +138,8 @@ TEST(Dot, RandomShapesTypesAndLayouts) {
   for (int round = 0; round < 3000 && !testing::Test::HasFatalFailure(); ++round) {
     const auto size = [&] { return kSizes[random() % std::size(kSizes)]; };
     const DotShape shape{size(), size(), size()};
-    ExpectThreeLoops(RandomDType(random), RandomDType(random), RandomDType(random), shape, RandomData(random), random);
+    ExpectThreeLoops({RandomDType(random), RandomDType(random), RandomDType(random)}, shape, RandomData(random),
+                     random);
   }
 }
 
@@ -154,16 +164,17 @@ std::vector<std::byte> AddedTo(const std::vector<std::byte>& addend, const std::
 
 // The result beside the addend, and in its place.
 void ExpectAdded(DType in, DType out_dtype, DotShape shape, Data data, Random& random) {
-  const Operand a = MakeOperand(in, Layout::kRowMajor, shape.m, shape.k, data, random);
-  const Operand b = MakeOperand(in, Layout::kTransposed, shape.n, shape.k, data, random);
-  const std::vector<std::byte> addend = MakeOperand(out_dtype, Layout::kRowMajor, shape.m, shape.n, data, random).data;
+  const Operand a = MakeOperand(in, {Layout::kRowMajor, shape.m, shape.k}, data, random);
+  const Operand b = MakeOperand(in, {Layout::kTransposed, shape.n, shape.k}, data, random);
+  const std::vector<std::byte> addend =
+      MakeOperand(out_dtype, {Layout::kRowMajor, shape.m, shape.n}, data, random).data;
   const std::vector<std::byte> expected = AddedTo(addend, ThreeLoops(a, b, shape, DType::kF64), out_dtype);
   for (const Target target : HostTargets()) {
     SCOPED_TRACE(testing::Message() << Name(target) << ": " << palladion::Name(in) << " -> "
                                     << palladion::Name(out_dtype) << ", m " << shape.m << ", n " << shape.n);
     std::vector<std::byte> out(addend.size()), in_place = addend, scratch(DotScratchBytes(shape));
-    Dot(a.View(), b.View(), shape, {out_dtype, out.data(), addend.data()}, absl::MakeSpan(scratch), target);
-    Dot(a.View(), b.View(), shape, {out_dtype, in_place.data(), in_place.data()}, absl::MakeSpan(scratch), target);
+    Dot({a.View(), b.View(), shape, {out_dtype, out.data(), addend.data()}}, absl::MakeSpan(scratch), target);
+    Dot({a.View(), b.View(), shape, {out_dtype, in_place.data(), in_place.data()}}, absl::MakeSpan(scratch), target);
     ASSERT_TRUE(out == expected);
     ASSERT_TRUE(in_place == expected);
   }
@@ -194,7 +205,7 @@ TEST(Dot, ManyBlocks) {
   Random random(21);
   for (const DotShape& shape : kShapes) {
     for (const DType dtype : kTypes) {
-      ExpectThreeLoops(dtype, dtype, dtype, shape, RandomData(random), random);
+      ExpectThreeLoops({dtype, dtype, dtype}, shape, RandomData(random), random);
       if (HasFatalFailure()) return;
     }
   }
@@ -203,7 +214,7 @@ TEST(Dot, ManyBlocks) {
 TEST(Dot, ManyColumnsOfAccumulators) {
   Random random(26);
   for (const DType dtype : {DType::kF32, DType::kI32})
-    ExpectThreeLoops(dtype, dtype, dtype, {2, 1100, 130}, RandomData(random), random);
+    ExpectThreeLoops({dtype, dtype, dtype}, {2, 1100, 130}, RandomData(random), random);
 }
 
 TEST(Dot, ThreadsChangeNothing) {
@@ -213,9 +224,10 @@ TEST(Dot, ThreadsChangeNothing) {
     Parallel parallel(threads);
     for (const DotShape& shape : kShapes) {
       for (const DType dtype : {DType::kBF16, DType::kI8}) {
-        const Operand a = MakeOperand(dtype, Layout::kRowMajor, shape.m, shape.k, Data::kAnyBits, random);
-        const Operand b = MakeOperand(dtype, Layout::kTransposed, shape.n, shape.k, Data::kModerate, random);
-        EXPECT_EQ(RunDot(a, b, shape, dtype, ActiveTarget(), &parallel), RunDot(a, b, shape, dtype, ActiveTarget()));
+        const Operand a = MakeOperand(dtype, {Layout::kRowMajor, shape.m, shape.k}, Data::kAnyBits, random);
+        const Operand b = MakeOperand(dtype, {Layout::kTransposed, shape.n, shape.k}, Data::kModerate, random);
+        EXPECT_EQ(RunDot(a, b, shape, dtype, {ActiveTarget(), &parallel}),
+                  RunDot(a, b, shape, dtype, {ActiveTarget()}));
       }
     }
   }
@@ -226,8 +238,8 @@ TEST(Dot, EveryTypeInAndOut) {
   for (const DTypeInfo& in : AllDTypes()) {
     for (const DTypeInfo& out : AllDTypes()) {
       for (const Data data : {Data::kModerate, Data::kAnyBits, Data::kSpecial}) {
-        ExpectThreeLoops(in.dtype, in.dtype, out.dtype, {5, 37, 11}, data, random);
-        ExpectThreeLoops(in.dtype, out.dtype, out.dtype, {4, 9, 19}, data, random);
+        ExpectThreeLoops({in.dtype, in.dtype, out.dtype}, {5, 37, 11}, data, random);
+        ExpectThreeLoops({in.dtype, out.dtype, out.dtype}, {4, 9, 19}, data, random);
         if (HasFatalFailure()) return;
       }
     }
@@ -254,7 +266,7 @@ template <DType D, DType kOut>
 std::uint64_t DotBits(const std::vector<double>& a, const std::vector<double>& b) {
   std::uint64_t bits = 0;
   for (const Target target : HostTargets()) {
-    const std::vector<std::byte> out = RunDot(Vector<D>(a), Vector<D>(b), {1, 1, a.size()}, kOut, target);
+    const std::vector<std::byte> out = RunDot(Vector<D>(a), Vector<D>(b), {1, 1, a.size()}, kOut, {target});
     std::uint64_t found = 0;
     std::memcpy(&found, out.data(), out.size());
     if (target != HostTargets().front()) {
@@ -284,7 +296,7 @@ TEST(Dot, AddendsOnTies) {
               columns.outer_offset.assign(kColumns, 0);
               std::vector<typename E::Storage> in(kColumns, addend), out(kColumns);
               std::vector<std::byte> scratch(DotScratchBytes({1, kColumns, 1}));
-              Dot(a.View(), columns.View(), {1, kColumns, 1}, {dtype, out.data(), in.data()}, absl::MakeSpan(scratch),
+              Dot({a.View(), columns.View(), {1, kColumns, 1}, {dtype, out.data(), in.data()}}, absl::MakeSpan(scratch),
                   target);
               for (const typename E::Storage found : out)
                 EXPECT_EQ(std::memcmp(&found, &expected, sizeof found), 0) << Name(target);
@@ -355,14 +367,14 @@ TEST(Dot, IntegersWrapToTheOutputType) {
 TEST(Dot, Float64IsOneFusedChain) {
   constexpr std::size_t kM = 5, kN = 19, kK = 300;
   Random random(23);
-  const Operand a = MakeOperand(kF64, Layout::kRowMajor, kM, kK, Data::kModerate, random);
-  const Operand b = MakeOperand(kF64, Layout::kTransposed, kN, kK, Data::kModerate, random);
+  const Operand a = MakeOperand(kF64, {Layout::kRowMajor, kM, kK}, Data::kModerate, random);
+  const Operand b = MakeOperand(kF64, {Layout::kTransposed, kN, kK}, Data::kModerate, random);
   const Values x = ValuesOf(a);
   const Values y = ValuesOf(b);
   mpfr_t left, right, sum;
   mpfr_inits2(53, left, right, sum, nullptr);
   for (const Target target : HostTargets()) {
-    const std::vector<std::byte> out = RunDot(a, b, {kM, kN, kK}, kF64, target);
+    const std::vector<std::byte> out = RunDot(a, b, {kM, kN, kK}, kF64, {target});
     for (std::size_t i = 0; i < kM * kN; ++i) {
       mpfr_set_zero(sum, 1);
       for (std::size_t k = 0; k < kK; ++k) {

@@ -133,11 +133,16 @@ StorageOf<D> RandomElement(Data data, Random& random) {
   }
 }
 
-inline Operand MakeOperand(DType dtype, Layout layout, std::int64_t outer, std::int64_t depth, Data data,
-                           Random& random) {
+struct OperandForm {
+  Layout layout;
+  std::size_t outer, depth;
+};
+
+inline Operand MakeOperand(DType dtype, const OperandForm& form, Data data, Random& random) {
+  const auto outer = static_cast<std::int64_t>(form.outer), depth = static_cast<std::int64_t>(form.depth);
   Operand operand;
   operand.dtype = dtype;
-  LayOutOffsets(layout, outer, depth, random, operand);
+  LayOutOffsets(form.layout, outer, depth, random, operand);
   std::int64_t last = -1;
   if (outer > 0 && depth > 0) {
     last = *std::max_element(operand.outer_offset.begin(), operand.outer_offset.end()) +

@@ -3,21 +3,20 @@
 #define PALLADION_SEMANTICS_TENSOR_COPY_BOX_H_
 
 #include <cstddef>
-#include <cstdint>
 
 #include "absl/types/span.h"
+#include "semantics/base/units.h"
 
 namespace palladion {
 
 struct CopyDim {
-  std::int64_t count;
-  std::int64_t source_stride;       // bytes
-  std::int64_t destination_stride;  // bytes
+  ElementCount count;
+  ByteCount source_stride;
+  ByteCount destination_stride;
 };
 
-// Copies count[0] x count[1] x ... elements of `element_bytes`. The boxes must not overlap. At most 32 dimensions.
-void CopyBox(const std::byte* source, std::byte* destination, absl::Span<const CopyDim> dims,
-             std::size_t element_bytes);
+// Copies count[0] x count[1] x ... elements. The boxes must not overlap. At most 32 dimensions.
+void CopyBox(const std::byte* source, std::byte* destination, absl::Span<const CopyDim> dims, ElementSize element_size);
 
 }  // namespace palladion
 

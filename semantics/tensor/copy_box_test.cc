@@ -14,8 +14,9 @@ TEST(CopyBox, TransposesElementsOfEverySize) {
   for (const std::int64_t size : {1, 2, 3, 4, 6, 8, 12, 16, 24}) {
     std::vector<std::byte> from(kRows * kColumns * size), to(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 31 + i / 256);
-    const CopyDim dims[] = {{kRows, kColumns * size, size}, {kColumns, size, kRows * size}};
-    CopyBox(from.data(), to.data(), dims, static_cast<std::size_t>(size));
+    const CopyDim dims[] = {{ElementCount(kRows), ByteCount(kColumns * size), ByteCount(size)},
+                            {ElementCount(kColumns), ByteCount(size), ByteCount(kRows * size)}};
+    CopyBox(from.data(), to.data(), dims, ElementSize(size));
     for (std::int64_t i = 0; i < kRows * kColumns * size; ++i) {
       const std::int64_t element = i / size, row = element / kColumns, column = element % kColumns;
       ASSERT_EQ(from[i], to[(column * kRows + row) * size + i % size]) << "size " << size << ", byte " << i;

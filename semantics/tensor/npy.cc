@@ -16,6 +16,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/base/system_error.h"
+#include "semantics/base/units.h"
 #include "semantics/base/whole_file.h"
 #include "semantics/tensor/normalise.h"
 #include "semantics/tensor/npy_header.h"
@@ -56,8 +57,8 @@ absl::Status SystemError(const char* doing, int error) { return Advised(doing, S
 
 // Fortran order: the first index runs fastest. Walks the destination in its own order, so writes are sequential.
 void TransposeFromFortran(const std::byte* src, std::byte* dst, const std::vector<std::int64_t>& shape,
-                          std::size_t element_bytes, std::int64_t count) {
-  const std::size_t rank = shape.size();
+                          ElementSize element_size, ElementCount count) {
+  const std::size_t rank = shape.size(), element_bytes = element_size.size();
   std::vector<std::size_t> stride(rank), index(rank, 0);  // strides in bytes
   std::size_t step = element_bytes;
   for (std::size_t d = 0; d < rank; ++d) {
@@ -65,7 +66,7 @@ void TransposeFromFortran(const std::byte* src, std::byte* dst, const std::vecto
     step *= static_cast<std::size_t>(shape[d]);
   }
   std::size_t from = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = 0; i < count.value(); ++i) {
     std::memcpy(dst + static_cast<std::size_t>(i) * element_bytes, src + from, element_bytes);
     for (std::size_t d = rank; d-- > 0;) {
       from += stride[d];
@@ -106,8 +107,9 @@ absl::StatusOr<Tensor> ReadBehindHeader(std::string_view head, std::size_t file_
   PALLADION_RETURN_IF_ERROR(read(tensor.bytes(), found, header.data_offset));
   if (header.fortran_order && tensor.rank() > 1) {
     PALLADION_ASSIGN_OR_RETURN(Tensor transposed, Tensor::CreateUninitialized(dtype, tensor.shape()));
-    TransposeFromFortran(tensor.bytes(), transposed.bytes(), tensor.shape(), StorageBytes(dtype),
-                         tensor.num_elements());
+    const ElementSize element_size(static_cast<std::int64_t>(StorageBytes(dtype)));
+    TransposeFromFortran(tensor.bytes(), transposed.bytes(), tensor.shape(), element_size,
+                         ElementCount(tensor.num_elements()));
     tensor = std::move(transposed);
   }
   Normalise(tensor.dtype(), tensor.bytes(), static_cast<std::size_t>(tensor.num_elements()));

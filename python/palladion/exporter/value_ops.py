@@ -30,6 +30,10 @@ def _ints(value):
     return None if value is None else [int(v) for v in value]
 
 
+def _int_lists(value):
+    return [_ints(one) for one in value]
+
+
 def _precision(value):
     """none, one enumerator, or a pair: `highest`, `[highest,highest]`, `bf16_bf16_f32_x3`."""
     if isinstance(value, tuple):
@@ -106,6 +110,15 @@ class ValueOp:
     ignored: frozenset = frozenset()
     name: str | None = None
     elementwise: bool = False  # operands of the results' shape, or of rank 0
+
+    @property
+    def turns_around(self) -> dict | None:
+        """parameter -> attribute, where kernel text has all of the primitive's parameters, each as it is: what binds it again."""
+        targets = {parameter: target if isinstance(target, tuple) else (target, None) for parameter, target in self.written.items()}
+        whole = not self.defaults and not self.ignored and self.name is None
+        if not whole or any(attribute is None or convert not in (None, int, _ints, _int_lists) for attribute, convert in targets.values()):
+            return None
+        return {parameter: attribute for parameter, (attribute, _) in targets.items()}
 
     @property
     def parameters(self) -> frozenset:
@@ -269,7 +282,7 @@ VALUE_OPS = {
     "slice": _op(start_indices=("start", _ints), limit_indices=("limit", _ints), strides=("strides", _ints)),
     "dynamic_slice": _op(slice_sizes=("sizes", _ints)),
     "dynamic_update_slice": _op(),
-    "pad": _op(padding_config=("config", lambda c: [_ints(d) for d in c])),
+    "pad": _op(padding_config=("config", _int_lists)),
     "iota": _op(dimension="dim", ignored=("dtype", "shape"), defaults=_SHARDING),
     "rev": _op(dimensions=("dims", _ints)),
     "tile": _op(reps=("reps", _ints)),

@@ -1,13 +1,16 @@
 """The table of operations on values: for each the JAX call that is exactly this one operation.
 
 `{0}` is an operand, `{args}` all of them, `{axes}` an attribute, `{shape_of_result}` and `{dtype_of_result}` are of the first result. Where
-lax leaves out a call that changes nothing, the second text of a row binds the primitive itself.
+lax leaves out a call that changes nothing, the second text of a row binds the primitive itself. An operation without a row is bound as the
+exporter found it, where it writes all of the primitive's parameters; one that works element by element is a function of jax.lax.
 """
 
 import string
 
 import jax
+from jax._src.lax import lax as lax_internal
 
+from palladion.exporter import value_ops as exported
 from palladion.exporter.attributes import Word
 from palladion.exporter.elementwise_names import ELEMENTWISE
 from palladion.jax_source import reading, spelling
@@ -15,14 +18,13 @@ from palladion.jax_source.errors import ToJaxError
 from palladion.jax_source.spelling import attribute_text, tuple_text
 from palladion.jax_source.writer import Many
 
-# lax's name where it is not the primitive's; the last have no public function.
+# lax's name where it is not the primitive's.
 _LAX_NAMES = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "not": "bitwise_not"}
-_BOUND = {"le_to": "lax_internal.le_to_p.bind({args})", "lt_to": "lax_internal.lt_to_p.bind({args})",
-          "mulhi": "lax_internal.mulhi({args})", "add_any": "ad_util.add_any_p.bind({args})"}
 
 _SAME = ", dimensions=None, sharding=None)"
 _ROWS = {
-    **_BOUND,
+    "mulhi": "lax_internal.mulhi({args})",
+    "add_any": "ad_util.add_any_p.bind({args})",
     "copy": "lax_internal.copy_p.bind({0})",
     "clamp": "lax.clamp({args})",
     "integer_pow": "lax.integer_pow({0}, {y})",
@@ -39,13 +41,6 @@ _ROWS = {
     "squeeze": ("lax.squeeze({0}, {dims})", "lax.squeeze_p.bind({0}, dimensions={dims})"),
     "transpose": ("lax.transpose({0}, {perm})", "lax.transpose_p.bind({0}, permutation={perm})"),
     "rev": ("lax.rev({0}, {dims})", "lax.rev_p.bind({0}, dimensions={dims})"),
-    "concatenate": "lax.concatenate_p.bind({args}, dimension={dim})",
-    "tile": "lax_internal.tile_p.bind({0}, reps={reps})",
-    "stack": "lax_internal.stack_p.bind({args}, axis={axis})",
-    "dynamic_slice": "lax.dynamic_slice_p.bind({args}, slice_sizes={sizes})",
-    "dynamic_update_slice": "lax.dynamic_update_slice_p.bind({args})",
-    "slice": "lax.slice_p.bind({0}, start_indices={start}, limit_indices={limit}, strides={strides})",
-    "pad": "lax.pad_p.bind({0}, {1}, padding_config={config})",
     "iota": "lax.broadcasted_iota({dtype_of_result}, {shape_of_result}, {dim})",
     **{f"reduce_{name}": f"lax.reduce_{name}_p.bind({{0}}, axes={{axes}}, out_sharding=None)" for name in ("sum", "prod", "max", "min")},
     **{f"reduce_{name}": f"lax.reduce_{name}({{0}}, {{axes}})" for name in ("and", "or", "xor")},
@@ -77,7 +72,6 @@ _ROWS = {
 }
 _MANY = {
     "split": "lax.split({0}, {sizes}, {axis})",
-    "unstack": "lax_internal.unstack_p.bind({0}, axis={axis})",
     "sort": "lax.sort([{args}], dimension={dim}, is_stable={stable}, num_keys={num_keys})",
     "optimization_barrier": "lax.optimization_barrier([{args}])",
     "threefry2x32": "threefry2x32.threefry2x32_p.bind({args})",
@@ -121,15 +115,40 @@ def _same_type_or_none(block, instr, template) -> bool:
     return isinstance(template, tuple) and _same_type(block, instr)
 
 
+def _primitive(name):
+    """How a source spells the primitive, and the primitive; not every release has it."""
+    for spelled, module in (("lax", jax.lax), ("lax_internal", lax_internal)):
+        if hasattr(module, f"{name}_p"):
+            return f"{spelled}.{name}_p", getattr(module, f"{name}_p")
+    raise ToJaxError(f"JAX {jax.__version__} has no jax.lax.{name}")
+
+
+def _bound(name, parameters):
+    """The primitive, bound with `parameters`: JAX's name -> the attribute's."""
+    given = "".join(f", {parameter}={{{attribute}}}" for parameter, attribute in parameters.items())
+
+    def handler(block, instr):
+        spelled, primitive = _primitive(name)
+        text = filled(block, instr, f"{spelled}.bind({{args}}{given})")
+        return Many(text) if primitive.multiple_results else text
+    return handler
+
+
 def _elementwise(name):
-    """A function of jax.lax, which not every release has."""
+    """A function of jax.lax; without one, the primitive."""
     function = _LAX_NAMES.get(name, name)
 
     def handler(block, instr):
         if not hasattr(jax.lax, function):
-            raise ToJaxError(f"JAX {jax.__version__} has no jax.lax.{function}")
+            return _bound(name, {})(block, instr)
         return filled(block, instr, f"lax.{function}({{args}})")
     return handler
+
+
+def _turned_around():
+    """Of the exporter's rows, those that say all that binds the primitive again."""
+    rows = {name: row for name, row in exported.VALUE_OPS.items() if isinstance(row, exported.ValueOp)}
+    return {name: _bound(name, row.turns_around) for name, row in rows.items() if row.turns_around is not None}
 
 
 def _many(template):
@@ -216,6 +235,8 @@ def _inline_asm(block, instr):
 
 
 VALUE_OPS = {
+    # Rows of this table stand before what follows from others.
+    **_turned_around(),
     **{name: _elementwise(name) for name in ELEMENTWISE},
     **{name: _row(template) for name, template in _ROWS.items()},
     **{name: _many(template) for name, template in _MANY.items()},

@@ -13,7 +13,7 @@ namespace {
 
 // The box that merges an array into one of the dimensions `kept`, dense in the order of that list.
 MergeBox Onto(const Shape& shape, const Axes& kept) {
-  const std::vector<std::int64_t> from = DenseStrides(shape, 1);
+  const std::vector<std::int64_t> from = ElementStrides(shape);
   std::vector<MergeDim> dims;
   for (std::size_t d = 0; d < shape.size(); ++d) dims.push_back({shape[d], from[d], 0});
   std::int64_t step = 1;

@@ -120,8 +120,8 @@ void EvalGather(const GatherParams& p, const ShadowOperands& operands) {
 
 MergeBox SpreadOfGather(const Instr& op, const ValueTypes& types) {
   const Axes offset = Ints(op, "offset_dims");
-  const std::vector<std::int64_t> from = DenseStrides(types.in[1].shape, 1);
-  const std::vector<std::int64_t> to = DenseStrides(types.out[0].shape, 1);
+  const std::vector<std::int64_t> from = ElementStrides(types.in[1].shape);
+  const std::vector<std::int64_t> to = ElementStrides(types.out[0].shape);
   std::vector<MergeDim> dims;
   std::size_t point = 0;  // dimension of the indices
   for (std::size_t d = 0; d < to.size(); ++d) {

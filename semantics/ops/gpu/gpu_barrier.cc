@@ -103,8 +103,13 @@ absl::Status LowerCommitSmem(const Instr&, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower,
-                    Waits waits = Waits::kNever, Signals signals = Signals::kNever, Decides decides = Decides::kNever) {
+struct Syncs {
+  Waits waits = Waits::kNever;
+  Signals signals = Signals::kNever;
+  Decides decides = Decides::kNever;
+};
+
+constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower, Syncs syncs) {
   return {.dialect = "",
           .name = name,
           .spec = spec,
@@ -112,20 +117,19 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verif
           .lower = lower,
           .effect = Effect::kSynchronises,
           .asks_port = AsksPort::kAlways,
-          .waits = waits,
-          .signals = signals,
-          .decides = decides,
+          .waits = syncs.waits,
+          .signals = syncs.signals,
+          .decides = syncs.decides,
           .named_refs = true,
           .backends = kGpu,
           .unit = Unit::kControl};
 }
 
 constexpr OpRow kRows[] = {
-    Row("barrier_arrive", "gpu-barriers.md#barrier_arrive", VerifyBarrier, LowerBarrier, Waits::kNever, Signals::kMay),
-    Row("barrier_wait", "gpu-barriers.md#barrier_wait", VerifyBarrier, LowerBarrier, Waits::kSignal),
-    Row("barrier_test", "gpu-barriers.md#barrier_test", VerifyBarrier, LowerBarrier, Waits::kNever, Signals::kNever,
-        Decides::kAlways),
-    Row("commit_smem", "gpu-barriers.md#commit_smem", VerifyCommitSmem, LowerCommitSmem),
+    Row("barrier_arrive", "gpu-barriers.md#barrier_arrive", VerifyBarrier, LowerBarrier, {.signals = Signals::kMay}),
+    Row("barrier_wait", "gpu-barriers.md#barrier_wait", VerifyBarrier, LowerBarrier, {.waits = Waits::kSignal}),
+    Row("barrier_test", "gpu-barriers.md#barrier_test", VerifyBarrier, LowerBarrier, {.decides = Decides::kAlways}),
+    Row("commit_smem", "gpu-barriers.md#commit_smem", VerifyCommitSmem, LowerCommitSmem, {}),
 };
 
 }  // namespace

@@ -106,8 +106,8 @@ absl::Status LowerWgmma(const Instr& op, Builder& builder) {
     params.a.type = builder.TypeOf(a);
   }
   const Type &acc = params.acc.type, &left = params.a.type, &right = params.b.type;
-  params.mma = std::make_shared<const Mma>(acc.shape[0], acc.shape[1], left.shape[1], Multiplied(left.dtype),
-                                           Multiplied(right.dtype), acc.dtype);
+  params.mma = std::make_shared<const Mma>(
+      Mma::Form{acc.shape[0], acc.shape[1], left.shape[1], Multiplied(left.dtype), Multiplied(right.dtype), acc.dtype});
   const double products = static_cast<double>(NumElements(acc.shape)) * static_cast<double>(left.shape[1]);
   builder.Emit(RunWgmma, std::move(params));
   builder.SetWork(products / simd::kMultiplyAddsOfElement);

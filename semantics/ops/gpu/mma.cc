@@ -17,17 +17,17 @@ std::vector<std::int64_t> Multiples(std::int64_t count, std::int64_t stride) {
 }
 
 // Integers wrap, as their accumulators do; floats add up in double.
-Mma::Mma(std::int64_t m, std::int64_t n, std::int64_t k, DType a, DType b, DType acc)
-    : m_(m),
-      n_(n),
-      k_(k),
-      a_(a),
-      b_(b),
-      acc_(acc),
-      a_row_(Multiples(m, k)),
-      a_k_(Multiples(k, 1)),
-      b_column_(Multiples(n, 1)),
-      b_k_(Multiples(k, n)),
+Mma::Mma(const Form& form)
+    : m_(form.m),
+      n_(form.n),
+      k_(form.k),
+      a_(form.a),
+      b_(form.b),
+      acc_(form.acc),
+      a_row_(Multiples(m_, k_)),
+      a_k_(Multiples(k_, 1)),
+      b_column_(Multiples(n_, 1)),
+      b_k_(Multiples(k_, n_)),
       rooms_(std::make_shared<Rooms>()) {}
 
 simd::DotShape Mma::shape() const {
@@ -39,8 +39,11 @@ std::size_t Mma::scratch_bytes() const { return simd::DotScratchBytes(shape()); 
 void Mma::Multiply(const std::byte* a, const std::byte* b, const std::byte* acc, std::byte* out,
                    absl::Span<std::byte> scratch) const {
   const bool adds = IsFloat(acc_);
-  simd::Dot({a, a_, a_row_.data(), a_k_.data()}, {b, b_, b_column_.data(), b_k_.data()}, shape(),
-            {acc_, out, adds ? acc : nullptr}, scratch);
+  simd::Dot({{a, a_, a_row_.data(), a_k_.data()},
+             {b, b_, b_column_.data(), b_k_.data()},
+             shape(),
+             {acc_, out, adds ? acc : nullptr}},
+            scratch);
   if (!adds) AddWrapped(acc_, acc, {out, static_cast<std::size_t>(m_ * n_) * StorageBytes(acc_)});
 }
 
@@ -167,7 +170,7 @@ void Mma::AddTo(const simd::DotOperand& a, const simd::DotOperand& b, const Asyn
   AsyncValue sum{.bytes = std::move(room->sum), .marks = {}};
   sum.bytes.resize(static_cast<std::size_t>(m_ * n_) * size.size());
   if (!IsFloat(acc_)) {
-    simd::Dot(a, b, shape(), {acc_, sum.bytes.data()}, scratch);
+    simd::Dot({a, b, shape(), {acc_, sum.bytes.data()}}, scratch);
     std::vector<std::byte> before;
     if (acc != nullptr) AddWrapped(acc_, Dense(*acc, size, &before), absl::MakeSpan(sum.bytes));
     Assign(sum, size, nullptr, out);
@@ -180,7 +183,7 @@ void Mma::AddTo(const simd::DotOperand& a, const simd::DotOperand& b, const Asyn
     const bool there = &before == &to || (before.view.data != nullptr && before.view == to.view);
     if (!there) Assign(before, size, &sum.bytes, &to);
     std::byte* const at = to.view.data == nullptr ? to.bytes.data() : to.view.data;
-    simd::Dot(a, b, shape(), {acc_, at, at, stride}, scratch);
+    simd::Dot({a, b, shape(), {acc_, at, at, stride}}, scratch);
     if (stride == 0) Assign(sum, size, nullptr, out);
   }
   room->sum = std::move(sum.bytes);

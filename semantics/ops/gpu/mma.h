@@ -27,7 +27,11 @@ struct MmaOperands {
 // acc[m,n] += sum over k of a[m,k] * b[k,n]; all three row-major, dense or where their views say.
 class Mma {
  public:
-  Mma(std::int64_t m, std::int64_t n, std::int64_t k, DType a, DType b, DType acc);
+  struct Form {
+    std::int64_t m, n, k;
+    DType a, b, acc;
+  };
+  explicit Mma(const Form& form);
 
   // The elements alone, of dense operands, with at least scratch_bytes() of scratch; nothing is allocated. `out` is
   // none of the operands.

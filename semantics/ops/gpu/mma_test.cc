@@ -17,7 +17,7 @@ using Marks = std::vector<std::uint8_t>;
 
 // Of a 2x3 by 3x2 product of zeros.
 Marks MarksAfter(const Marks& a, const Marks& b, const Marks& acc) {
-  const Mma mma(2, 2, 3, DType::kF16, DType::kF16, DType::kF32);
+  const Mma mma({2, 2, 3, DType::kF16, DType::kF16, DType::kF32});
   const auto zeros = [](std::size_t bytes, const Marks& marks) {
     return AsyncValue{.bytes = std::vector<std::byte>(bytes), .marks = marks};
   };
@@ -94,7 +94,7 @@ class MmaViews : public testing::TestWithParam<Types> {
   }
 
   const DType in_ = GetParam().in, sum_ = GetParam().acc;
-  const Mma mma_{kRows, kColumns, kDepth, in_, in_, sum_};
+  const Mma mma_{Mma::Form{kRows, kColumns, kDepth, in_, in_, sum_}};
   const std::vector<std::byte> a_ = Elements(in_, kRows*kDepth, 1), acc_ = Elements(sum_, kRows*kColumns, 2);
   const std::vector<std::byte> b_[2] = {Elements(in_, kDepth* kColumns / 2, 3), Elements(in_, kDepth* kColumns / 2, 4)};
   std::vector<std::byte> expected_;

@@ -45,7 +45,7 @@ void EvalMma(const Mma& mma, const ValueOperands& operands) {
 // dot.md#mma: acc + a b.
 absl::StatusOr<ValueKernel> PrepareMma(const Instr&, const ValueTypes& types) {
   const Type &acc = types.in[0], &a = types.in[1];
-  Mma mma(acc.shape[0], acc.shape[1], a.shape[1], a.dtype, a.dtype, acc.dtype);
+  Mma mma({acc.shape[0], acc.shape[1], a.shape[1], a.dtype, a.dtype, acc.dtype});
   const std::size_t scratch = mma.scratch_bytes();
   ValueKernel kernel = Bind<EvalMma>(std::move(mma), scratch);
   kernel.work =

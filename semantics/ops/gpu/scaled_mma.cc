@@ -106,8 +106,10 @@ void ScaledMma::Multiply(const ScaledMmaOperands& in, AsyncValue* out) const {
     for (std::int64_t& offset : b_k) offset *= form_.n;
     const std::size_t at = static_cast<std::size_t>(row) * out_step;
     const std::byte* addend = IsFloat(form_.acc) ? in.acc.bytes.data() + at : nullptr;
-    simd::Dot({a + static_cast<std::size_t>(row) * a_step, a_type, a_row.data(), a_k.data()},
-              {b, b_type, b_column.data(), b_k.data()}, shape, {form_.acc, out->bytes.data() + at, addend},
+    simd::Dot({{a + static_cast<std::size_t>(row) * a_step, a_type, a_row.data(), a_k.data()},
+               {b, b_type, b_column.data(), b_k.data()},
+               shape,
+               {form_.acc, out->bytes.data() + at, addend}},
               absl::MakeSpan(scratch.get(), scratch_bytes));
   }
 }

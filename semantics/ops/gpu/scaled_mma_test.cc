@@ -60,7 +60,7 @@ AsyncValue RandomPositions(std::int64_t groups, std::mt19937* random) {
 }
 
 std::vector<std::byte> PlainProduct(const ScaledMmaForm& form, const Values& a, const Values& b) {
-  const Mma mma(form.m, form.n, form.k, DType::kF32, DType::kF32, DType::kF32);
+  const Mma mma({form.m, form.n, form.k, DType::kF32, DType::kF32, DType::kF32});
   const AsyncValue left = Floats(a), right = Floats(b), acc = Zeros(form.m * form.n, 4);
   AsyncValue out = Zeros(form.m * form.n, 4);
   const AsyncValue* const one = &right;

@@ -33,7 +33,7 @@ TensorProduct::TensorProduct(const ScaledMmaForm& form, std::size_t blocks) : fo
   if (form.block != 0 || form.sparse) {
     scaled_.emplace(form);
   } else {
-    plain_.emplace(form.m, form.n, form.k, form.a, form.b, form.acc);
+    plain_.emplace(Mma::Form{form.m, form.n, form.k, form.a, form.b, form.acc});
   }
 }
 

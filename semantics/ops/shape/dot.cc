@@ -125,7 +125,7 @@ absl::Status VerifyDotGeneral(const Instr& op, const VerifyContext& context) {
 
 // Offsets, in elements, of the points of some dimensions of a dense array, in row-major order of the list.
 std::vector<std::int64_t> Offsets(const Type& x, const Axes& axes) {
-  const std::vector<std::int64_t> strides = DenseStrides(x.shape, 1);
+  const std::vector<std::int64_t> strides = ElementStrides(x.shape);
   std::vector<std::int64_t> offsets = {0};
   for (std::int64_t axis : axes) {
     const auto d = static_cast<std::size_t>(axis);
@@ -164,9 +164,12 @@ struct DotParams {
 void EvalDot(const DotParams& p, const ValueOperands& operands) {
   if (p.out_bytes == 0) return;
   for (std::size_t i = 0; i < p.a.batch.size(); ++i) {
-    simd::Dot(p.a.At(operands.in[0], i), p.b.At(operands.in[1], i), p.shape, p.out_dtype,
-              operands.out[0] + i * p.out_bytes, absl::MakeSpan(operands.scratch, p.scratch_bytes),
-              simd::ActiveTarget(), {operands.parallel, operands.control});
+    simd::Dot({p.a.At(operands.in[0], i),
+               p.b.At(operands.in[1], i),
+               p.shape,
+               {p.out_dtype, operands.out[0] + i * p.out_bytes}},
+              absl::MakeSpan(operands.scratch, p.scratch_bytes), simd::ActiveTarget(),
+              {operands.parallel, operands.control});
   }
 }
 

@@ -159,12 +159,12 @@ absl::Status VerifyGather(const Instr& op, const VerifyContext& context) {
 struct GatherParams {
   struct Point {  // one dimension of the indices
     std::int64_t count;
-    std::int64_t out_step;     // bytes of the result
-    std::int64_t source_step;  // bytes of the array: not 0 for a batching dimension
+    ByteCount out_step;     // of the result
+    ByteCount source_step;  // of the array: not 0 for a batching dimension
   };
   struct Start {  // one entry of an index vector
     std::int64_t last;
-    std::int64_t step;  // bytes
+    ByteCount step;
   };
   std::vector<Point> points;
   std::vector<Start> starts;
@@ -181,7 +181,7 @@ bool SliceOffset(const GatherParams& p, const std::byte* indices, std::size_t ve
   for (std::size_t i = 0; i < p.starts.size(); ++i) {
     const std::int64_t start = IntegerAt(indices, p.index_dtype, vector_index * p.starts.size() + i);
     if (p.fills && (start < 0 || start > p.starts[i].last)) return false;
-    *offset += std::clamp<std::int64_t>(start, 0, p.starts[i].last) * p.starts[i].step;
+    *offset += std::clamp<std::int64_t>(start, 0, p.starts[i].last) * p.starts[i].step.value();
   }
   return true;
 }
@@ -195,7 +195,7 @@ void GatherFrom(const GatherParams& p, std::size_t dim, std::int64_t source, std
   if (dim < p.points.size()) {
     const GatherParams::Point& point = p.points[dim];
     for (std::int64_t i = 0; i < point.count; ++i) {
-      GatherFrom(p, dim + 1, source + i * point.source_step, out + i * point.out_step, at);
+      GatherFrom(p, dim + 1, source + i * point.source_step.value(), out + i * point.out_step.value(), at);
     }
     return;
   }
@@ -214,11 +214,11 @@ void EvalGather(const GatherParams& p, const ValueOperands& operands) {
 
 void DescribePoints(const Dimensions& dims, const ValueTypes& types, GatherParams& params) {
   const Type& x = types.in[0];
-  const std::vector<std::int64_t> from = DenseStrides(x.shape, StorageBytes(x.dtype));
-  const std::vector<std::int64_t> to = DenseStrides(types.out[0].shape, StorageBytes(x.dtype));
+  const std::vector<ByteCount> from = DenseStrides(x.shape, SizeOfElement(x));
+  const std::vector<ByteCount> to = DenseStrides(types.out[0].shape, SizeOfElement(x));
   for (std::size_t d = 0; d < to.size(); ++d) {
     if (Contains(dims.offset, static_cast<std::int64_t>(d))) continue;
-    GatherParams::Point point{types.out[0].shape[d], to[d], 0};
+    GatherParams::Point point{types.out[0].shape[d], to[d], {}};
     for (std::size_t b = 0; b < dims.batching.size(); ++b) {
       if (dims.indices_batching[b] != static_cast<std::int64_t>(params.points.size())) continue;
       point.source_step = from[static_cast<std::size_t>(dims.batching[b])];
@@ -236,7 +236,7 @@ absl::StatusOr<ValueKernel> PrepareGather(const Instr& op, const ValueTypes& typ
   PALLADION_ASSIGN_OR_RETURN(const Dimensions dims, DimensionsOf(op));
   PALLADION_ASSIGN_OR_RETURN(const Mode mode, ModeOf(op));
   PALLADION_ASSIGN_OR_RETURN(const std::uint64_t fill, FillValue(op, x.dtype));
-  const std::size_t bytes = StorageBytes(x.dtype);
+  const ElementSize size = SizeOfElement(x);
   GatherParams params{.points = {},
                       .starts = {},
                       .index_dtype = types.in[1].dtype,
@@ -246,20 +246,21 @@ absl::StatusOr<ValueKernel> PrepareGather(const Instr& op, const ValueTypes& typ
                       .slice = {},
                       .fill_slice = {}};
   DescribePoints(dims, types, params);
-  const std::vector<std::int64_t> from = DenseStrides(x.shape, bytes);
-  const std::vector<std::int64_t> to = DenseStrides(types.out[0].shape, bytes);
+  const std::vector<ByteCount> from = DenseStrides(x.shape, size);
+  const std::vector<ByteCount> to = DenseStrides(types.out[0].shape, size);
   const Axes dropped = Union(dims.collapsed, dims.batching);
   std::vector<CopyDim> slice, filled;
   std::size_t next = 0;
   for (std::int64_t axis : dims.offset) {
     while (Contains(dropped, static_cast<std::int64_t>(next))) ++next;
-    const std::int64_t out_step = to[static_cast<std::size_t>(axis)];
-    slice.push_back({dims.sizes[next], from[next], out_step});
-    filled.push_back({dims.sizes[next], 0, out_step});
+    const ByteCount out_step = to[static_cast<std::size_t>(axis)];
+    const ElementCount count(dims.sizes[next]);
+    slice.push_back({count, from[next], out_step});
+    filled.push_back({count, ByteCount(), out_step});
     ++next;
   }
-  PALLADION_ASSIGN_OR_RETURN(params.slice, MakeBoxCopy(slice, bytes));
-  PALLADION_ASSIGN_OR_RETURN(params.fill_slice, MakeBoxCopy(filled, bytes));
+  PALLADION_ASSIGN_OR_RETURN(params.slice, MakeBoxCopy(slice, size));
+  PALLADION_ASSIGN_OR_RETURN(params.fill_slice, MakeBoxCopy(filled, size));
   return Bind<EvalGather>(std::move(params));
 }
 

@@ -82,10 +82,10 @@ absl::StatusOr<ReduceView> ViewFor(const Type& x, const Axes& axes) {
   }
   if (!view.is_copied) return view;
   view.shape = CopiedShape(x.shape, axes);
-  const std::size_t bytes = StorageBytes(x.dtype);
-  const std::vector<std::int64_t> from = DenseStrides(x.shape, bytes);
+  const ElementSize size = SizeOfElement(x);
+  const std::vector<ByteCount> from = DenseStrides(x.shape, size);
   Shape to_shape = Without(x.shape, axes);
-  std::vector<std::int64_t> strides;
+  std::vector<ByteCount> strides;
   for (bool reduced : {false, true}) {
     for (std::size_t d = 0; d < x.shape.size(); ++d) {
       if (Contains(axes, static_cast<std::int64_t>(d)) != reduced) continue;
@@ -93,10 +93,10 @@ absl::StatusOr<ReduceView> ViewFor(const Type& x, const Axes& axes) {
       if (reduced) to_shape.push_back(x.shape[d]);
     }
   }
-  const std::vector<std::int64_t> to = DenseStrides(to_shape, bytes);
+  const std::vector<ByteCount> to = DenseStrides(to_shape, size);
   std::vector<CopyDim> dims;
-  for (std::size_t d = 0; d < to.size(); ++d) dims.push_back({to_shape[d], strides[d], to[d]});
-  PALLADION_ASSIGN_OR_RETURN(view.gather, MakeBoxCopy(dims, bytes));
+  for (std::size_t d = 0; d < to.size(); ++d) dims.push_back({ElementCount(to_shape[d]), strides[d], to[d]});
+  PALLADION_ASSIGN_OR_RETURN(view.gather, MakeBoxCopy(dims, size));
   return view;
 }
 
@@ -216,9 +216,14 @@ absl::StatusOr<ValueKernel> PrepareCum(const Instr& op, const ValueTypes& types)
   return Bind<EvalCum>(params);
 }
 
-constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, PrepareFn prepare, Flow flow,
-                    Backends backends) {
-  return {.name = name, .spec = spec, .verify = verify, .prepare = prepare, .flow = flow, .backends = backends};
+struct Functions {
+  VerifyFn verify;
+  PrepareFn prepare;
+};
+
+constexpr OpRow Row(std::string_view name, std::string_view spec, Functions does, Flow flow, Backends backends) {
+  return {
+      .name = name, .spec = spec, .verify = does.verify, .prepare = does.prepare, .flow = flow, .backends = backends};
 }
 
 constexpr OpRow InTheRing(OpRow row) {
@@ -227,26 +232,29 @@ constexpr OpRow InTheRing(OpRow row) {
 }
 
 constexpr OpRow kRows[] = {
-    InTheRing(Row("reduce_sum", "reduce.md#reduce_sum", VerifyReduceNumbers, PrepareReduce<ReduceOp::kSum>,
+    InTheRing(Row("reduce_sum", "reduce.md#reduce_sum", {VerifyReduceNumbers, PrepareReduce<ReduceOp::kSum>},
                   Flow::kReduce, kAllBackends)),
-    Row("reduce_prod", "reduce.md#reduce_prod", VerifyReduceNumbers, PrepareReduce<ReduceOp::kProd>, Flow::kReduce,
+    Row("reduce_prod", "reduce.md#reduce_prod", {VerifyReduceNumbers, PrepareReduce<ReduceOp::kProd>}, Flow::kReduce,
         kGpu),
-    InTheRing(Row("reduce_max", "reduce.md#reduce_max", VerifyReduceOrdered, PrepareReduce<ReduceOp::kMax>,
+    InTheRing(Row("reduce_max", "reduce.md#reduce_max", {VerifyReduceOrdered, PrepareReduce<ReduceOp::kMax>},
                   Flow::kReduce, kAllBackends)),
-    InTheRing(Row("reduce_min", "reduce.md#reduce_min", VerifyReduceOrdered, PrepareReduce<ReduceOp::kMin>,
+    InTheRing(Row("reduce_min", "reduce.md#reduce_min", {VerifyReduceOrdered, PrepareReduce<ReduceOp::kMin>},
                   Flow::kReduce, kAllBackends)),
-    Row("reduce_and", "reduce.md#reduce_and", VerifyReduceBits, PrepareReduce<ReduceOp::kAnd>, Flow::kReduce, kTpu),
-    Row("reduce_or", "reduce.md#reduce_or", VerifyReduceBits, PrepareReduce<ReduceOp::kOr>, Flow::kReduce, kTpu),
-    Row("reduce_xor", "reduce.md#reduce_xor", VerifyReduceBits, PrepareReduce<ReduceOp::kXor>, Flow::kReduce,
+    Row("reduce_and", "reduce.md#reduce_and", {VerifyReduceBits, PrepareReduce<ReduceOp::kAnd>}, Flow::kReduce, kTpu),
+    Row("reduce_or", "reduce.md#reduce_or", {VerifyReduceBits, PrepareReduce<ReduceOp::kOr>}, Flow::kReduce, kTpu),
+    Row("reduce_xor", "reduce.md#reduce_xor", {VerifyReduceBits, PrepareReduce<ReduceOp::kXor>}, Flow::kReduce,
         kNoBackend),
-    Row("argmax", "reduce.md#argmax", VerifyArg, PrepareArg<simd::ArgOp::kArgMax>, Flow::kReduce, kTpuTriton),
-    Row("argmin", "reduce.md#argmin", VerifyArg, PrepareArg<simd::ArgOp::kArgMin>, Flow::kReduce, kTpuTriton),
-    InTheRing(Row("cumsum", "reduce.md#cumsum", VerifyCumulative, PrepareCum<CumOp::kSum>, Flow::kPrefix, kTpuTriton)),
-    Row("cumprod", "reduce.md#cumprod", VerifyCumulative, PrepareCum<CumOp::kProd>, Flow::kPrefix, kNoBackend),
-    InTheRing(Row("cummax", "reduce.md#cummax", VerifyCumulative, PrepareCum<CumOp::kMax>, Flow::kPrefix, kNoBackend)),
-    InTheRing(Row("cummin", "reduce.md#cummin", VerifyCumulative, PrepareCum<CumOp::kMin>, Flow::kPrefix, kNoBackend)),
-    Row("cumlogsumexp", "reduce.md#cumlogsumexp", VerifyCumulativeFloats, PrepareCum<CumOp::kLogSumExp>, Flow::kPrefix,
-        kNoBackend),
+    Row("argmax", "reduce.md#argmax", {VerifyArg, PrepareArg<simd::ArgOp::kArgMax>}, Flow::kReduce, kTpuTriton),
+    Row("argmin", "reduce.md#argmin", {VerifyArg, PrepareArg<simd::ArgOp::kArgMin>}, Flow::kReduce, kTpuTriton),
+    InTheRing(
+        Row("cumsum", "reduce.md#cumsum", {VerifyCumulative, PrepareCum<CumOp::kSum>}, Flow::kPrefix, kTpuTriton)),
+    Row("cumprod", "reduce.md#cumprod", {VerifyCumulative, PrepareCum<CumOp::kProd>}, Flow::kPrefix, kNoBackend),
+    InTheRing(
+        Row("cummax", "reduce.md#cummax", {VerifyCumulative, PrepareCum<CumOp::kMax>}, Flow::kPrefix, kNoBackend)),
+    InTheRing(
+        Row("cummin", "reduce.md#cummin", {VerifyCumulative, PrepareCum<CumOp::kMin>}, Flow::kPrefix, kNoBackend)),
+    Row("cumlogsumexp", "reduce.md#cumlogsumexp", {VerifyCumulativeFloats, PrepareCum<CumOp::kLogSumExp>},
+        Flow::kPrefix, kNoBackend),
 };
 
 }  // namespace

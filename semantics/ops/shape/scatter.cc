@@ -122,12 +122,12 @@ absl::Status VerifyCombined(const Instr& op, const VerifyContext& context) {
 struct ScatterParams {
   struct Point {  // one dimension of the indices
     std::int64_t count;
-    std::int64_t update_step;  // bytes of the updates
-    std::int64_t x_step;       // bytes of x: not 0 for a batching dimension
+    ByteCount update_step;  // of the updates
+    ByteCount x_step;       // of x: not 0 for a batching dimension
   };
   struct Start {  // one entry of an index vector
     std::int64_t last;
-    std::int64_t step;  // bytes of x
+    ByteCount step;  // of x
   };
   std::vector<Point> points;
   std::vector<Start> starts;
@@ -137,8 +137,9 @@ struct ScatterParams {
   DType index_dtype;
   bool drops;
   bool is_empty;  // of updates
-  std::size_t element_bytes, bytes;
-  BoxCopy place;  // without `combine`
+  ElementSize element_size{1};
+  std::size_t bytes;  // of x
+  BoxCopy place;      // without `combine`
 };
 
 // Where one window begins in x. False: some of it is outside, and none is applied.
@@ -146,7 +147,7 @@ bool WindowOffset(const ScatterParams& p, const std::byte* indices, std::size_t 
   for (std::size_t i = 0; i < p.starts.size(); ++i) {
     const std::int64_t start = IntegerAt(indices, p.index_dtype, vector_index * p.starts.size() + i);
     if (p.drops && (start < 0 || start > p.starts[i].last)) return false;
-    *offset += std::clamp<std::int64_t>(start, 0, p.starts[i].last) * p.starts[i].step;
+    *offset += std::clamp<std::int64_t>(start, 0, p.starts[i].last) * p.starts[i].step.value();
   }
   return true;
 }
@@ -154,19 +155,14 @@ bool WindowOffset(const ScatterParams& p, const std::byte* indices, std::size_t 
 void CombineWindow(const ScatterParams& p, std::size_t dim, const std::byte* update, std::byte* x) {
   if (dim < p.window.size()) {
     const CopyDim& along = p.window[dim];
-    for (std::int64_t i = 0; i < along.count; ++i) {
-      CombineWindow(p, dim + 1, update + i * along.source_stride, x + i * along.destination_stride);
-    }
+    const std::int64_t from = along.source_stride.value(), to = along.destination_stride.value();
+    for (std::int64_t i = 0; i < along.count.value(); ++i) CombineWindow(p, dim + 1, update + i * from, x + i * to);
     return;
   }
-  const auto step = static_cast<std::int64_t>(p.element_bytes);
-  if (p.run.source_stride == step && p.run.destination_stride == step) {
-    return p.combine(x, update, x, static_cast<std::size_t>(p.run.count));
-  }
-  for (std::int64_t i = 0; i < p.run.count; ++i) {
-    std::byte* element = x + i * p.run.destination_stride;
-    p.combine(element, update + i * p.run.source_stride, element, 1);
-  }
+  const std::int64_t step = p.element_size.value();
+  const std::int64_t from = p.run.source_stride.value(), to = p.run.destination_stride.value();
+  if (from == step && to == step) return p.combine(x, update, x, p.run.count.size());
+  for (std::int64_t i = 0; i < p.run.count.value(); ++i) p.combine(x + i * to, update + i * from, x + i * to, 1);
 }
 
 struct Cursor {
@@ -178,7 +174,7 @@ void ScatterInto(const ScatterParams& p, std::size_t dim, const std::byte* updat
   if (dim < p.points.size()) {
     const ScatterParams::Point& point = p.points[dim];
     for (std::int64_t i = 0; i < point.count; ++i) {
-      ScatterInto(p, dim + 1, update + i * point.update_step, x + i * point.x_step, at);
+      ScatterInto(p, dim + 1, update + i * point.update_step.value(), x + i * point.x_step.value(), at);
     }
     return;
   }
@@ -203,8 +199,8 @@ void EvalScatter(const ScatterParams& p, const ValueOperands& operands) {
 void Describe(const Dimensions& dims, const ValueTypes& types, ScatterParams& params) {
   const Type& x = types.in[0];
   const Type& updates = types.in[2];
-  const std::vector<std::int64_t> to = DenseStrides(x.shape, params.element_bytes);
-  const std::vector<std::int64_t> from = DenseStrides(updates.shape, params.element_bytes);
+  const std::vector<ByteCount> to = DenseStrides(x.shape, params.element_size);
+  const std::vector<ByteCount> from = DenseStrides(updates.shape, params.element_size);
   const Axes dropped = Union(dims.inserted, dims.batching);
   std::vector<std::int64_t> sizes(x.shape.size(), 1);
   std::size_t next = 0;
@@ -212,11 +208,11 @@ void Describe(const Dimensions& dims, const ValueTypes& types, ScatterParams& pa
     if (Contains(dims.window, static_cast<std::int64_t>(d))) {
       while (Contains(dropped, static_cast<std::int64_t>(next))) ++next;
       sizes[next] = updates.shape[d];
-      params.window.push_back({updates.shape[d], from[d], to[next]});
+      params.window.push_back({ElementCount(updates.shape[d]), from[d], to[next]});
       ++next;
       continue;
     }
-    ScatterParams::Point point{updates.shape[d], from[d], 0};
+    ScatterParams::Point point{updates.shape[d], from[d], {}};
     for (std::size_t b = 0; b < dims.batching.size(); ++b) {
       if (dims.indices_batching[b] != static_cast<std::int64_t>(params.points.size())) continue;
       point.x_step = to[static_cast<std::size_t>(dims.batching[b])];
@@ -236,17 +232,17 @@ absl::StatusOr<ValueKernel> PrepareWith(const Instr& op, const ValueTypes& types
   ScatterParams params{.points = {},
                        .starts = {},
                        .window = {},
-                       .run = {1, 0, 0},
+                       .run = {ElementCount(1), {}, {}},
                        .combine = combine,
                        .index_dtype = types.in[1].dtype,
                        .drops = mode != Mode::kClip,
                        .is_empty = Elements(types.in[2]) == 0,
-                       .element_bytes = StorageBytes(x.dtype),
+                       .element_size = SizeOfElement(x),
                        .bytes = Bytes(x),
                        .place = {}};
   Describe(dims, types, params);
   if (combine == nullptr) {
-    PALLADION_ASSIGN_OR_RETURN(params.place, MakeBoxCopy(params.window, params.element_bytes));
+    PALLADION_ASSIGN_OR_RETURN(params.place, MakeBoxCopy(params.window, params.element_size));
   } else if (!params.window.empty()) {
     params.run = params.window.back();
     params.window.pop_back();
@@ -269,7 +265,7 @@ absl::StatusOr<ValueKernel> PrepareCombined(const Instr& op, const ValueTypes& t
 std::vector<Inspector> InspectScatter(const Instr& op, const ValueTypes& types) {
   if (*ModeOf(op) != Mode::kPromise || Elements(types.in[2]) == 0) return {};
   ScatterParams params{};
-  params.element_bytes = StorageBytes(types.in[0].dtype);
+  params.element_size = SizeOfElement(types.in[0]);
   Describe(*DimensionsOf(op), types, params);
   std::vector<std::int64_t> last;
   for (const ScatterParams::Start& start : params.starts) last.push_back(start.last);

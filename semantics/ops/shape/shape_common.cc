@@ -30,10 +30,11 @@ void EvalSameBytes(const SameBytesParams& p, const ValueOperands& operands) {
 std::vector<CopyDim> Simplified(absl::Span<const CopyDim> dims) {
   std::vector<CopyDim> out;
   for (const CopyDim& dim : dims) {
-    if (dim.count == 1) continue;
-    if (!out.empty() && out.back().source_stride == dim.count * dim.source_stride &&
-        out.back().destination_stride == dim.count * dim.destination_stride) {
-      out.back() = {out.back().count * dim.count, dim.source_stride, dim.destination_stride};
+    const std::int64_t count = dim.count.value();
+    if (count == 1) continue;
+    if (!out.empty() && out.back().source_stride == count * dim.source_stride &&
+        out.back().destination_stride == count * dim.destination_stride) {
+      out.back() = {count * out.back().count, dim.source_stride, dim.destination_stride};
     } else {
       out.push_back(dim);
     }
@@ -49,8 +50,8 @@ T Load(const std::byte* data, std::size_t index) {
 }
 
 // One element; the sizes are spelled out because a copy of a size that is not known costs a call.
-void CopyElement(const std::byte* source, std::byte* destination, std::size_t bytes) {
-  switch (bytes) {
+void CopyElement(const std::byte* source, std::byte* destination, ElementSize size) {
+  switch (size.value()) {
     case 1:
       *destination = *source;
       return;
@@ -68,19 +69,20 @@ void CopyElement(const std::byte* source, std::byte* destination, std::size_t by
 
 void FillRows(const BoxCopy& copy, absl::Span<const CopyDim> dims, const std::byte* source, std::byte* destination) {
   if (dims.empty()) {
-    simd::Fill(source, copy.element_bytes, destination, static_cast<std::size_t>(copy.fill_count));
+    simd::Fill(source, copy.element_size.size(), destination, copy.fill_count.size());
     return;
   }
-  for (std::int64_t i = 0; i < dims[0].count; ++i) {
-    FillRows(copy, dims.subspan(1), source + i * dims[0].source_stride, destination + i * dims[0].destination_stride);
+  const std::int64_t from = dims[0].source_stride.value(), to = dims[0].destination_stride.value();
+  for (std::int64_t i = 0; i < dims[0].count.value(); ++i) {
+    FillRows(copy, dims.subspan(1), source + i * from, destination + i * to);
   }
 }
 
 }  // namespace
 
-std::size_t ElementBytes(const Type& type) {
+ElementSize SizeOfElement(const Type& type) {
   constexpr std::size_t kWordsOfKey = 2;
-  return StorageBytes(type.dtype) * (type.is_key() ? kWordsOfKey : 1);
+  return ElementSize(static_cast<std::int64_t>(StorageBytes(type.dtype) * (type.is_key() ? kWordsOfKey : 1)));
 }
 
 Type WithShape(const Type& type, Shape shape) {
@@ -144,9 +146,9 @@ bool Contains(absl::Span<const std::int64_t> axes, std::int64_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-std::vector<std::int64_t> DenseStrides(const Shape& shape, std::size_t element_bytes) {
+std::vector<std::int64_t> ElementStrides(const Shape& shape) {
   std::vector<std::int64_t> strides(shape.size());
-  auto stride = static_cast<std::int64_t>(element_bytes);
+  std::int64_t stride = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     strides[d] = stride;
     stride *= shape[d];
@@ -154,27 +156,35 @@ std::vector<std::int64_t> DenseStrides(const Shape& shape, std::size_t element_b
   return strides;
 }
 
+std::vector<ByteCount> DenseStrides(const Shape& shape, ElementSize element_size) {
+  std::vector<ByteCount> strides;
+  for (const std::int64_t stride : ElementStrides(shape)) strides.push_back(ElementCount(stride) * element_size);
+  return strides;
+}
+
 void BoxCopy::operator()(const std::byte* source, std::byte* destination) const {
+  source += source_offset.value();
+  destination += destination_offset.value();
   switch (row) {
     case Row::kNothing:
       return;
     case Row::kElement:
-      return CopyElement(source + source_offset, destination + destination_offset, element_bytes);
+      return CopyElement(source, destination, element_size);
     case Row::kFill:
-      return FillRows(*this, dims, source + source_offset, destination + destination_offset);
+      return FillRows(*this, dims, source, destination);
     case Row::kBox:
-      return CopyBox(source + source_offset, destination + destination_offset, dims, element_bytes);
+      return CopyBox(source, destination, dims, element_size);
   }
 }
 
-absl::StatusOr<BoxCopy> MakeBoxCopy(absl::Span<const CopyDim> dims, std::size_t element_bytes,
-                                    std::int64_t source_offset, std::int64_t destination_offset) {
+absl::StatusOr<BoxCopy> MakeBoxCopy(absl::Span<const CopyDim> dims, ElementSize element_size, ByteCount source_offset,
+                                    ByteCount destination_offset) {
   BoxCopy copy;
-  copy.element_bytes = element_bytes;
+  copy.element_size = element_size;
   copy.source_offset = source_offset;
   copy.destination_offset = destination_offset;
   for (const CopyDim& dim : dims) {
-    if (dim.count == 0) return copy;
+    if (dim.count.value() == 0) return copy;
   }
   copy.row = BoxCopy::Row::kBox;
   copy.dims = Simplified(dims);
@@ -186,27 +196,27 @@ absl::StatusOr<BoxCopy> MakeBoxCopy(absl::Span<const CopyDim> dims, std::size_t 
     copy.row = BoxCopy::Row::kElement;
     return copy;
   }
-  if (copy.dims.back().source_stride == 0 &&
-      copy.dims.back().destination_stride == static_cast<std::int64_t>(element_bytes)) {
+  const CopyDim& inner = copy.dims.back();
+  if (inner.source_stride.value() == 0 && inner.destination_stride.value() == element_size.value()) {
     copy.row = BoxCopy::Row::kFill;
-    copy.fill_count = copy.dims.back().count;
+    copy.fill_count = inner.count;
     copy.dims.pop_back();
   }
   return copy;
 }
 
-absl::StatusOr<ValueKernel> CopyKernel(absl::Span<const CopyDim> dims, std::size_t element_bytes,
-                                       std::int64_t source_offset) {
-  PALLADION_ASSIGN_OR_RETURN(BoxCopy copy, MakeBoxCopy(dims, element_bytes, source_offset));
+absl::StatusOr<ValueKernel> CopyKernel(absl::Span<const CopyDim> dims, ElementSize element_size,
+                                       ByteCount source_offset) {
+  PALLADION_ASSIGN_OR_RETURN(BoxCopy copy, MakeBoxCopy(dims, element_size, source_offset));
   return Bind<EvalOneCopy>(OneCopyParams{std::move(copy)});
 }
 
-absl::StatusOr<ValueKernel> GatherStridesKernel(const Shape& shape, absl::Span<const std::int64_t> strides,
-                                                std::size_t element_bytes, std::int64_t source_offset) {
-  const std::vector<std::int64_t> dense = DenseStrides(shape, element_bytes);
+absl::StatusOr<ValueKernel> GatherStridesKernel(const Shape& shape, absl::Span<const ByteCount> strides,
+                                                ElementSize element_size, ByteCount source_offset) {
+  const std::vector<ByteCount> dense = DenseStrides(shape, element_size);
   std::vector<CopyDim> dims;
-  for (std::size_t d = 0; d < shape.size(); ++d) dims.push_back({shape[d], strides[d], dense[d]});
-  return CopyKernel(dims, element_bytes, source_offset);
+  for (std::size_t d = 0; d < shape.size(); ++d) dims.push_back({ElementCount(shape[d]), strides[d], dense[d]});
+  return CopyKernel(dims, element_size, source_offset);
 }
 
 absl::StatusOr<ValueKernel> PrepareSameBytes(const Instr&, const ValueTypes& types) {

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "semantics/base/units.h"
 #include "semantics/ops/value/elementwise_common.h"
 #include "semantics/registry/op_row.h"
 #include "semantics/tensor/copy_box.h"
@@ -20,7 +21,7 @@ namespace palladion {
 
 using Axes = std::vector<std::int64_t>;
 
-std::size_t ElementBytes(const Type& type);
+ElementSize SizeOfElement(const Type& type);
 
 // The type with another shape: what most results are.
 Type WithShape(const Type& type, Shape shape);
@@ -46,33 +47,33 @@ absl::Status ExpectPossible(absl::Span<const std::int64_t> shape);
 
 bool Contains(absl::Span<const std::int64_t> axes, std::int64_t axis);
 
-// Bytes between neighbours along each dimension of a dense row-major array.
-std::vector<std::int64_t> DenseStrides(const Shape& shape, std::size_t element_bytes);
+// How far neighbours along each dimension of a dense row-major array are apart, in elements; and in bytes.
+std::vector<std::int64_t> ElementStrides(const Shape& shape);
+std::vector<ByteCount> DenseStrides(const Shape& shape, ElementSize element_size);
 
 // A copy of a box, ready to run: simplified, and with rows of one repeated element told apart.
 struct BoxCopy {
   enum class Row : std::uint8_t { kNothing, kElement, kBox, kFill };
   Row row = Row::kNothing;
-  std::size_t element_bytes = 0;
-  std::int64_t source_offset = 0;       // bytes
-  std::int64_t destination_offset = 0;  // bytes
-  std::int64_t fill_count = 0;          // kFill: elements of a row, next to each other in the destination
-  std::vector<CopyDim> dims;            // kFill: the dimensions around the row
+  ElementSize element_size{1};
+  ByteCount source_offset, destination_offset;
+  ElementCount fill_count;    // kFill: of a row, next to each other in the destination
+  std::vector<CopyDim> dims;  // kFill: the dimensions around the row
 
   void operator()(const std::byte* source, std::byte* destination) const;
 };
 
 // Unimplemented where more than kMaxRank dimensions of more than one element are left.
-absl::StatusOr<BoxCopy> MakeBoxCopy(absl::Span<const CopyDim> dims, std::size_t element_bytes,
-                                    std::int64_t source_offset = 0, std::int64_t destination_offset = 0);
+absl::StatusOr<BoxCopy> MakeBoxCopy(absl::Span<const CopyDim> dims, ElementSize element_size,
+                                    ByteCount source_offset = {}, ByteCount destination_offset = {});
 
 // The kernel that makes result 0 of operand 0 by one copy.
-absl::StatusOr<ValueKernel> CopyKernel(absl::Span<const CopyDim> dims, std::size_t element_bytes,
-                                       std::int64_t source_offset = 0);
+absl::StatusOr<ValueKernel> CopyKernel(absl::Span<const CopyDim> dims, ElementSize element_size,
+                                       ByteCount source_offset = {});
 
 // The copy of all elements to a dense result; the result's dimension i is the source's with strides[i].
-absl::StatusOr<ValueKernel> GatherStridesKernel(const Shape& shape, absl::Span<const std::int64_t> strides,
-                                                std::size_t element_bytes, std::int64_t source_offset = 0);
+absl::StatusOr<ValueKernel> GatherStridesKernel(const Shape& shape, absl::Span<const ByteCount> strides,
+                                                ElementSize element_size, ByteCount source_offset = {});
 
 // `memcpy` of a whole operand; reshape, squeeze and expand_dims are this.
 absl::StatusOr<ValueKernel> PrepareSameBytes(const Instr& op, const ValueTypes& types);

@@ -56,14 +56,15 @@ Slab WholeSlab(const Shape& shape, std::int64_t axis) {
 enum class Toward { kSlab, kDense };
 
 // Between a slab and a dense array of its elements.
-absl::StatusOr<BoxCopy> SlabCopy(const Slab& slab, std::size_t element_bytes, Toward toward) {
-  const auto bytes = static_cast<std::int64_t>(element_bytes);
-  const std::int64_t row = slab.length * slab.inner;
-  CopyDim outer{slab.outer, row * bytes, slab.whole * slab.inner * bytes};
-  const std::int64_t offset = slab.begin * slab.inner * bytes;
-  if (toward == Toward::kDense) std::swap(outer.source_stride, outer.destination_stride);
-  return MakeBoxCopy({outer, {row, bytes, bytes}}, element_bytes, toward == Toward::kDense ? offset : 0,
-                     toward == Toward::kDense ? 0 : offset);
+absl::StatusOr<BoxCopy> SlabCopy(const Slab& slab, ElementSize element_size, Toward toward) {
+  const ElementCount row(slab.length * slab.inner);
+  const ByteCount each = ElementCount(1) * element_size;
+  CopyDim outer{ElementCount(slab.outer), row * element_size, ElementCount(slab.whole * slab.inner) * element_size};
+  const ByteCount offset = ElementCount(slab.begin * slab.inner) * element_size;
+  const bool dense = toward == Toward::kDense;
+  if (dense) std::swap(outer.source_stride, outer.destination_stride);
+  return MakeBoxCopy({outer, {row, each, each}}, element_size, dense ? offset : ByteCount(),
+                     dense ? ByteCount() : offset);
 }
 
 struct CopiesParams {
@@ -83,7 +84,7 @@ absl::StatusOr<CopiesParams> SlabCopies(const Type& array, std::int64_t axis, co
   Slab slab = WholeSlab(array.shape, axis);
   for (std::int64_t length : lengths) {
     slab.length = length;
-    PALLADION_ASSIGN_OR_RETURN(BoxCopy copy, SlabCopy(slab, ElementBytes(array), toward));
+    PALLADION_ASSIGN_OR_RETURN(BoxCopy copy, SlabCopy(slab, SizeOfElement(array), toward));
     params.copies.push_back(std::move(copy));
     slab.begin += length;
   }

@@ -41,13 +41,13 @@ absl::Status VerifyBroadcastInDim(const Instr& op, const VerifyContext& context)
 // The strides of x as seen by the result's dimensions: 0 where it is repeated. `dims[i]` is where x's dimension i goes.
 absl::StatusOr<ValueKernel> BroadcastKernel(const ValueTypes& types, const Axes& dims) {
   const Type& x = types.in[0];
-  const std::size_t bytes = ElementBytes(x);
-  const std::vector<std::int64_t> dense = DenseStrides(x.shape, bytes);
-  std::vector<std::int64_t> strides(types.out[0].shape.size(), 0);
+  const ElementSize size = SizeOfElement(x);
+  const std::vector<ByteCount> dense = DenseStrides(x.shape, size);
+  std::vector<ByteCount> strides(types.out[0].shape.size());
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (x.shape[i] != 1) strides[static_cast<std::size_t>(dims[i])] = dense[i];
   }
-  return GatherStridesKernel(types.out[0].shape, strides, bytes);
+  return GatherStridesKernel(types.out[0].shape, strides, size);
 }
 
 absl::StatusOr<ValueKernel> PrepareBroadcastInDim(const Instr& op, const ValueTypes& types) {
@@ -128,11 +128,11 @@ absl::Status VerifyTranspose(const Instr& op, const VerifyContext& context) {
 }
 
 absl::StatusOr<ValueKernel> PrepareTranspose(const Instr& op, const ValueTypes& types) {
-  const std::size_t bytes = ElementBytes(types.in[0]);
-  const std::vector<std::int64_t> dense = DenseStrides(types.in[0].shape, bytes);
-  std::vector<std::int64_t> strides;
+  const ElementSize size = SizeOfElement(types.in[0]);
+  const std::vector<ByteCount> dense = DenseStrides(types.in[0].shape, size);
+  std::vector<ByteCount> strides;
   for (std::int64_t d : Ints(op, "perm")) strides.push_back(dense[static_cast<std::size_t>(d)]);
-  return GatherStridesKernel(types.out[0].shape, strides, bytes);
+  return GatherStridesKernel(types.out[0].shape, strides, size);
 }
 
 absl::Status VerifyRev(const Instr& op, const VerifyContext& context) {
@@ -144,15 +144,15 @@ absl::Status VerifyRev(const Instr& op, const VerifyContext& context) {
 
 absl::StatusOr<ValueKernel> PrepareRev(const Instr& op, const ValueTypes& types) {
   const Type& x = types.in[0];
-  const std::size_t bytes = ElementBytes(x);
-  std::vector<std::int64_t> strides = DenseStrides(x.shape, bytes);
-  std::int64_t last = 0;  // where the copy starts: the last element along the reversed dimensions
+  const ElementSize size = SizeOfElement(x);
+  std::vector<ByteCount> strides = DenseStrides(x.shape, size);
+  ByteCount last;  // where the copy starts: the last element along the reversed dimensions
   for (std::int64_t d : Ints(op, "dims")) {
-    std::int64_t& stride = strides[static_cast<std::size_t>(d)];
+    ByteCount& stride = strides[static_cast<std::size_t>(d)];
     last += (x.shape[static_cast<std::size_t>(d)] - 1) * stride;
-    stride = -stride;
+    stride = -1 * stride;
   }
-  return GatherStridesKernel(x.shape, strides, bytes, last);
+  return GatherStridesKernel(x.shape, strides, size, last);
 }
 
 // The shape of `reps` copies along each dimension.
@@ -178,15 +178,15 @@ absl::Status VerifyTile(const Instr& op, const VerifyContext& context) {
 
 absl::StatusOr<ValueKernel> TileKernel(const ValueTypes& types, const Axes& reps) {
   const Type& x = types.in[0];
-  const std::size_t bytes = ElementBytes(x);
-  const std::vector<std::int64_t> from = DenseStrides(x.shape, bytes);
-  const std::vector<std::int64_t> to = DenseStrides(types.out[0].shape, bytes);
+  const ElementSize size = SizeOfElement(x);
+  const std::vector<ByteCount> from = DenseStrides(x.shape, size);
+  const std::vector<ByteCount> to = DenseStrides(types.out[0].shape, size);
   std::vector<CopyDim> dims;
   for (std::size_t d = 0; d < reps.size(); ++d) {
-    dims.push_back({reps[d], 0, x.shape[d] * to[d]});
-    dims.push_back({x.shape[d], from[d], to[d]});
+    dims.push_back({ElementCount(reps[d]), ByteCount(), x.shape[d] * to[d]});
+    dims.push_back({ElementCount(x.shape[d]), from[d], to[d]});
   }
-  return CopyKernel(dims, bytes);
+  return CopyKernel(dims, size);
 }
 
 absl::StatusOr<ValueKernel> PrepareTile(const Instr& op, const ValueTypes& types) {

@@ -46,15 +46,16 @@ absl::Status VerifySlice(const Instr& op, const VerifyContext& context) {
 
 absl::StatusOr<ValueKernel> PrepareSlice(const Instr& op, const ValueTypes& types) {
   const Type& x = types.in[0];
-  std::vector<std::int64_t> strides = DenseStrides(x.shape, ElementBytes(x));
+  std::vector<ByteCount> strides = DenseStrides(x.shape, SizeOfElement(x));
   const std::vector<std::int64_t> start = Ints(op, "start");
   const std::vector<std::int64_t> steps = *StridesAttr(op, x.rank());
-  std::int64_t first = 0;
+  ByteCount first;
   for (std::size_t d = 0; d < strides.size(); ++d) {
     first += start[d] * strides[d];
-    strides[d] = types.out[0].shape[d] > 1 ? strides[d] * steps[d] : 0;  // a step that is not taken may be any number
+    const bool taken = types.out[0].shape[d] > 1;  // else it may be any number
+    strides[d] = taken ? steps[d] * strides[d] : ByteCount();
   }
-  return GatherStridesKernel(types.out[0].shape, strides, ElementBytes(x), first);
+  return GatherStridesKernel(types.out[0].shape, strides, SizeOfElement(x), first);
 }
 
 // The trailing operands of a dynamic slice: one integer of rank 0 for each dimension.
@@ -73,9 +74,9 @@ absl::Status ExpectStarts(const VerifyContext& context, std::size_t first, int r
 // A box whose place along each dimension is the value of an operand, moved into the array.
 struct DynamicParams {
   struct Dim {
-    DType dtype;             // of the start
-    std::int64_t last;       // the largest start
-    std::int64_t byte_step;  // of the array
+    DType dtype;        // of the start
+    std::int64_t last;  // the largest start
+    ByteCount step;     // of the array
   };
   std::vector<Dim> dims;
   std::size_t first_start;  // the operand
@@ -87,7 +88,7 @@ std::int64_t BoxOffset(const DynamicParams& p, const ValueOperands& operands) {
   std::int64_t offset = 0;
   for (std::size_t d = 0; d < p.dims.size(); ++d) {
     const std::int64_t start = IntegerAt(operands.in[p.first_start + d], p.dims[d].dtype, 0);
-    offset += std::clamp<std::int64_t>(start, 0, p.dims[d].last) * p.dims[d].byte_step;
+    offset += std::clamp<std::int64_t>(start, 0, p.dims[d].last) * p.dims[d].step.value();
   }
   return offset;
 }
@@ -95,16 +96,16 @@ std::int64_t BoxOffset(const DynamicParams& p, const ValueOperands& operands) {
 absl::StatusOr<DynamicParams> MakeDynamic(const ValueTypes& types, const Shape& box_shape, std::size_t first_start,
                                           bool is_update) {
   const Type& array = types.in[0];
-  const std::size_t bytes = ElementBytes(array);
-  const std::vector<std::int64_t> whole = DenseStrides(array.shape, bytes);
-  const std::vector<std::int64_t> dense = DenseStrides(box_shape, bytes);
+  const ElementSize size = SizeOfElement(array);
+  const std::vector<ByteCount> whole = DenseStrides(array.shape, size);
+  const std::vector<ByteCount> dense = DenseStrides(box_shape, size);
   DynamicParams params{.dims = {}, .first_start = first_start, .box = {}, .whole_bytes = Bytes(array)};
   std::vector<CopyDim> copy;
   for (std::size_t d = 0; d < whole.size(); ++d) {
     params.dims.push_back({types.in[first_start + d].dtype, array.shape[d] - box_shape[d], whole[d]});
-    copy.push_back({box_shape[d], is_update ? dense[d] : whole[d], is_update ? whole[d] : dense[d]});
+    copy.push_back({ElementCount(box_shape[d]), is_update ? dense[d] : whole[d], is_update ? whole[d] : dense[d]});
   }
-  PALLADION_ASSIGN_OR_RETURN(params.box, MakeBoxCopy(copy, bytes));
+  PALLADION_ASSIGN_OR_RETURN(params.box, MakeBoxCopy(copy, size));
   return params;
 }
 
@@ -215,28 +216,29 @@ struct PadParams {
   BoxCopy copy;
 };
 void EvalPad(const PadParams& p, const ValueOperands& operands) {
-  if (!p.covers_all) simd::Fill(operands.in[1], p.copy.element_bytes, operands.out[0], p.elements);
+  if (!p.covers_all) simd::Fill(operands.in[1], p.copy.element_size.size(), operands.out[0], p.elements);
   p.copy(operands.in[0], operands.out[0]);
 }
 
 absl::StatusOr<ValueKernel> PreparePad(const Instr& op, const ValueTypes& types) {
   const Type& x = types.in[0];
-  const std::size_t bytes = ElementBytes(x);
-  const std::vector<std::int64_t> from = DenseStrides(x.shape, bytes);
-  const std::vector<std::int64_t> to = DenseStrides(types.out[0].shape, bytes);
+  const ElementSize size = SizeOfElement(x);
+  const std::vector<ByteCount> from = DenseStrides(x.shape, size);
+  const std::vector<ByteCount> to = DenseStrides(types.out[0].shape, size);
   PALLADION_ASSIGN_OR_RETURN(const auto config, IntListsAttr(op, "config"));
   std::vector<CopyDim> dims;
-  std::int64_t source = 0, destination = 0, copied = 1;
+  ByteCount source, destination;
+  std::int64_t copied = 1;
   for (std::size_t d = 0; d < config.size(); ++d) {
     const PaddedDim dim = PadDim(x.shape[d], config[d]);
-    dims.push_back({dim.end - dim.begin, from[d], to[d] * dim.step});
+    dims.push_back({ElementCount(dim.end - dim.begin), from[d], dim.step * to[d]});
     source += dim.begin * from[d];
     destination += dim.to * to[d];
     copied *= dim.end - dim.begin;
   }
   PadParams params{.elements = Elements(types.out[0]), .covers_all = false, .copy = {}};
   params.covers_all = static_cast<std::size_t>(copied) == params.elements;
-  PALLADION_ASSIGN_OR_RETURN(params.copy, MakeBoxCopy(dims, bytes, source, destination));
+  PALLADION_ASSIGN_OR_RETURN(params.copy, MakeBoxCopy(dims, size, source, destination));
   return Bind<EvalPad>(std::move(params));
 }
 

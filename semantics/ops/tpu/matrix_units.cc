@@ -204,7 +204,7 @@ absl::Status RunAccumulate(const void* params, const Step& step, Frame& frame) {
                                         " are added to it: how an accumulator's addresses count rows is not "
                                         "documented, so a slice is used as a whole"));
   }
-  const Mma mma(left.rows, weights.columns, left.columns, left.dtype, weights.dtype, sums);
+  const Mma mma({left.rows, weights.columns, left.columns, left.dtype, weights.dtype, sums});
   AsyncValue after{std::vector<std::byte>(before.value->bytes.size()), {}};
   const AsyncValue* const right = weights.value.get();
   mma.Run({.a = *left.value, .b = {&right, 1}, .acc = before.value.get()}, &after);

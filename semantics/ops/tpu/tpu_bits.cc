@@ -101,13 +101,15 @@ absl::StatusOr<ValueKernel> PrepareBitcast(const Instr&, const ValueTypes& types
   }
   if (ratio == 1) return PrepareSameBytes({}, types);
   const std::int64_t narrow = std::min(from_bits, to_bits) / 8;
-  std::vector<CopyDim> dims = {{planes * rows, ratio * narrow * columns, ratio * narrow * columns},
-                               {ratio, narrow, columns * narrow},
-                               {columns, ratio * narrow, narrow}};
+  const ElementSize size(narrow);
+  const auto bytes = [&](std::int64_t elements) { return ElementCount(elements) * size; };
+  std::vector<CopyDim> dims = {{ElementCount(planes * rows), bytes(ratio * columns), bytes(ratio * columns)},
+                               {ElementCount(ratio), bytes(1), bytes(columns)},
+                               {ElementCount(columns), bytes(ratio), bytes(1)}};
   if (from_bits < to_bits) {
     for (CopyDim& dim : dims) std::swap(dim.source_stride, dim.destination_stride);
   }
-  return CopyKernel(dims, static_cast<std::size_t>(narrow));
+  return CopyKernel(dims, size);
 }
 
 DType UnsignedOf(DType dtype) {

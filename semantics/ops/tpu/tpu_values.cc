@@ -54,9 +54,13 @@ struct RollParams {
   std::int64_t unit, slices, stride;
 };
 
-// A run of `count` neighbouring rows that are rolled together: elements of inner · length with a fixed shift.
-void RollRun(const RollParams& p, const std::byte* x, std::byte* out, std::int64_t shift, std::int64_t first,
-             std::int64_t count) {
+// Neighbouring rows that are rolled together: elements of inner · length with a fixed shift.
+struct RolledRows {
+  std::int64_t first, count, shift;
+};
+
+void RollRun(const RollParams& p, const std::byte* x, std::byte* out, const RolledRows& rows) {
+  const auto [first, count, shift] = rows;
   const std::int64_t row = p.inner * p.bytes;
   const auto run = static_cast<std::size_t>(count * p.bytes);
   if (count == p.inner) {  // whole rows: two blocks change places
@@ -83,10 +87,10 @@ void EvalRoll(const RollParams& p, const ValueOperands& operands) {
     const std::byte* x = operands.in[0] + offset;
     std::byte* out = operands.out[0] + offset;
     if (p.strides_outer) {
-      RollRun(p, x, out, shift_of(o), 0, p.inner);
+      RollRun(p, x, out, {0, p.inner, shift_of(o)});
       continue;
     }
-    for (std::int64_t i = 0; i < p.inner; i += p.unit) RollRun(p, x, out, shift_of(i), i, p.unit);
+    for (std::int64_t i = 0; i < p.inner; i += p.unit) RollRun(p, x, out, {i, p.unit, shift_of(i)});
   }
 }
 
@@ -95,7 +99,7 @@ absl::StatusOr<ValueKernel> PrepareRoll(const Instr& op, const ValueTypes& types
   const std::int64_t axis = Int(op, "axis");
   const std::int64_t stride_axis = IntAttrOr(op, "stride_axis", -1);
   RollParams p{.shift_dtype = types.in[1].dtype,
-               .bytes = static_cast<std::int64_t>(ElementBytes(x)),
+               .bytes = SizeOfElement(x).value(),
                .outer = 1,
                .length = 1,
                .inner = 1,
@@ -177,20 +181,23 @@ absl::StatusOr<ValueKernel> PrepareStochasticRound(const Instr&, const ValueType
   }
 }
 
-constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, PrepareFn prepare, Flow flow,
-                    std::uint8_t moved = 0) {
+constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verify, PrepareFn prepare, Flow flow) {
   return {.dialect = "tpu",
           .name = name,
           .spec = spec,
           .verify = verify,
           .prepare = prepare,
           .flow = flow,
-          .moved = moved,
           .backends = kTpu};
 }
 
+constexpr OpRow Moving(OpRow row, std::uint8_t operands) {
+  row.moved = operands;
+  return row;
+}
+
 constexpr OpRow kRows[] = {
-    Row("roll", "tpu.md#tpu.roll", VerifyRoll, PrepareRoll, Flow::kMove, 1),
+    Moving(Row("roll", "tpu.md#tpu.roll", VerifyRoll, PrepareRoll, Flow::kMove), 1),
     Row("stochastic_round", "tpu.md#tpu.stochastic_round", VerifyStochasticRound, PrepareStochasticRound,
         Flow::kElementwise),
 };

@@ -75,23 +75,28 @@ struct TotalOrderParams {
   bool x_is_scalar, y_is_scalar;
 };
 
-template <DType kType, bool kOrEqual>
+template <BinaryOp kOp, class Key>
+bool Compares(Key x, Key y) {
+  return kOp == BinaryOp::kEq ? x == y : kOp == BinaryOp::kLe ? x <= y : x < y;
+}
+
+template <DType kType, BinaryOp kOp>
 void EvalTotalOrder(const TotalOrderParams& p, const ValueOperands& operands) {
   for (std::size_t i = 0; i < p.n; ++i) {
     const auto x = TotalKey<kType>(operands.in[0], p.x_is_scalar ? 0 : i);
     const auto y = TotalKey<kType>(operands.in[1], p.y_is_scalar ? 0 : i);
-    operands.out[0][i] = static_cast<std::byte>(kOrEqual ? x <= y : x < y);
+    operands.out[0][i] = static_cast<std::byte>(Compares<kOp>(x, y));
   }
 }
 
-template <bool kOrEqual>
+template <BinaryOp kOp>
 absl::StatusOr<ValueKernel> PrepareTotalOrder(const Instr& op, const ValueTypes& types) {
-  if (!IsFloat(types.in[0].dtype)) return PrepareBinary < kOrEqual ? BinaryOp::kLe : BinaryOp::kLt > (op, types);
+  if (!IsFloat(types.in[0].dtype)) return PrepareBinary<kOp>(op, types);
   const TotalOrderParams params{Elements(types.out[0]), IsBroadcast(types, 0), IsBroadcast(types, 1)};
   return VisitDType(types.in[0].dtype, [&](auto tag) -> absl::StatusOr<ValueKernel> {
     constexpr DType kType = decltype(tag)::value;
     if constexpr (Element<kType>::kIsFloat) {
-      return BindElementwise<EvalTotalOrder<kType, kOrEqual>>(params);
+      return BindElementwise<EvalTotalOrder<kType, kOp>>(params);
     } else {
       return NoKernel(op, kType);
     }
@@ -196,13 +201,19 @@ constexpr OpRow kRows[] = {
     {.name = "lt_to",
      .spec = "elementwise.md#lt_to",
      .verify = VerifyComparison,
-     .prepare = PrepareTotalOrder<false>,
+     .prepare = PrepareTotalOrder<BinaryOp::kLt>,
      .flow = Flow::kElementwise,
      .backends = kNoBackend},
     {.name = "le_to",
      .spec = "elementwise.md#le_to",
      .verify = VerifyComparison,
-     .prepare = PrepareTotalOrder<true>,
+     .prepare = PrepareTotalOrder<BinaryOp::kLe>,
+     .flow = Flow::kElementwise,
+     .backends = kNoBackend},
+    {.name = "eq_to",
+     .spec = "elementwise.md#eq_to",
+     .verify = VerifyComparison,
+     .prepare = PrepareTotalOrder<BinaryOp::kEq>,
      .flow = Flow::kElementwise,
      .backends = kNoBackend},
     {.name = "is_finite",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "semantics/base/cat.h"
+#include "semantics/base/units.h"
 #include "semantics/registry/attrs.h"
 #include "semantics/simd/elementwise.h"
 #include "semantics/tensor/element.h"
@@ -22,13 +23,13 @@ struct Quick {
   std::uint8_t broken = 1;
 };
 
-bool MayBreak(absl::Span<const Quick> quick, const std::byte* x, std::size_t element_bytes, std::size_t n) {
+bool MayBreak(absl::Span<const Quick> quick, const std::byte* x, ElementSize size, std::size_t n) {
   std::array<std::uint8_t, 1024> answers;
   for (std::size_t first = 0; first < n; first += answers.size()) {
     const std::size_t part = std::min(answers.size(), n - first);
     for (const Quick& q : quick) {
       if (q.compare == nullptr || n == 1) return true;
-      q.compare(x + first * element_bytes, q.bound.data(), answers.data(), part);
+      q.compare(x + first * size.size(), q.bound.data(), answers.data(), part);
       if (std::memchr(answers.data(), q.broken, part) != nullptr) return true;
     }
   }
@@ -47,10 +48,17 @@ void Found(std::size_t i, Scan& scan) {
   if (scan.all != nullptr) scan.all->push_back(static_cast<std::int64_t>(i));
 }
 
+// `undefined`: a mark for each of the n elements, or nullptr where all are defined.
+struct Scanned {
+  const std::byte* x;
+  const std::uint8_t* undefined;
+  std::size_t n;
+};
+
 template <class T, class Bad>
-void ScanEach(absl::Span<const Quick> quick, const std::byte* x, const std::uint8_t* undefined, std::size_t n,
-              Scan& scan, const Bad& bad) {
-  if (!MayBreak(quick, x, sizeof(T), n)) return;
+void ScanEach(absl::Span<const Quick> quick, const Scanned& scanned, Scan& scan, const Bad& bad) {
+  const auto [x, undefined, n] = scanned;
+  if (!MayBreak(quick, x, ElementSize(sizeof(T)), n)) return;
   const auto* values = reinterpret_cast<const T*>(x);
   for (std::size_t i = 0; i < n; ++i) {
     if (!bad(values[i]) || (undefined != nullptr && undefined[i] != 0)) continue;
@@ -76,7 +84,7 @@ void ScanZero(const void* params, const std::byte* x, const std::uint8_t* undefi
   const auto& p = *static_cast<const IntegerParams*>(params);
   WithInteger(p.dtype, [&](auto zero) {
     using T = decltype(zero);
-    ScanEach<T>(p.quick, x, undefined, n, scan, [](T value) { return value == 0; });
+    ScanEach<T>(p.quick, {x, undefined, n}, scan, [](T value) { return value == 0; });
   });
 }
 
@@ -92,7 +100,7 @@ void ScanShift(const void* params, const std::byte* x, const std::uint8_t* undef
     using T = decltype(zero);
     // A negative amount is a large one without its sign.
     const auto bits = static_cast<std::make_unsigned_t<T>>(p.bits);
-    ScanEach<T>(p.quick, x, undefined, n, scan,
+    ScanEach<T>(p.quick, {x, undefined, n}, scan,
                 [bits](T value) { return static_cast<std::make_unsigned_t<T>>(value) >= bits; });
   });
 }
@@ -108,7 +116,7 @@ void ScanFloatRange(const void* params, const std::byte* x, const std::uint8_t* 
   VisitDType(p.dtype, [&](auto tag) {
     using E = Element<decltype(tag)::value>;
     if constexpr (E::kIsFloat) {
-      ScanEach<typename E::Storage>(p.quick, x, undefined, n, scan, [&p](typename E::Storage value) {
+      ScanEach<typename E::Storage>(p.quick, {x, undefined, n}, scan, [&p](typename E::Storage value) {
         const double number = E::ToDouble(value);
         return !(number > p.below && number < p.above);  // NaN is in no range
       });
@@ -187,15 +195,22 @@ void ScanIndices(const void* params, const std::byte* x, const std::uint8_t* und
   }
 }
 
+// What an inspector looks at, and what it says of that.
+struct Subject {
+  FindingCode code;
+  std::size_t operand;
+  const Type& type;
+  std::string name, rule;
+};
+
 template <class P>
-Inspector Make(FindingCode code, std::size_t operand, const Type& type, std::string name, std::string rule,
-               decltype(Inspector::run) run, P params) {
-  return {.code = code,
-          .severity = RowOf(code).severity,
-          .operand = operand,
-          .type = type,
-          .name = std::move(name),
-          .rule = std::move(rule),
+Inspector Make(Subject subject, decltype(Inspector::run) run, P params) {
+  return {.code = subject.code,
+          .severity = RowOf(subject.code).severity,
+          .operand = subject.operand,
+          .type = subject.type,
+          .name = std::move(subject.name),
+          .rule = std::move(subject.rule),
           .run = run,
           .params = std::make_shared<const P>(std::move(params))};
 }
@@ -248,15 +263,15 @@ std::vector<Inspector> InspectDivision(const Instr&, const ValueTypes& types) {
   const Type& divisor = types.in[1];
   if (!IsInteger(divisor.dtype)) return {};
   return Undefining(
-      Make(FindingCode::kDivZero, 1, divisor, "divisor", "must not be 0", ScanZero,
+      Make({FindingCode::kDivZero, 1, divisor, "divisor", "must not be 0"}, ScanZero,
            IntegerParams{divisor.dtype, {Compare(simd::BinaryOp::kEq, divisor.dtype, std::uint64_t{0}, 1)}}));
 }
 
 std::vector<Inspector> InspectShift(const Instr&, const ValueTypes& types) {
   const Type& amount = types.in[1];
   const int bits = Info(types.in[0].dtype).bits;
-  return Undefining(Make(FindingCode::kShift, 1, amount, "shift amount", Cat("must lie in [0, ", bits, ")"), ScanShift,
-                         WidthParams{amount.dtype, bits, {TooLarge(amount.dtype, bits)}}));
+  return Undefining(Make({FindingCode::kShift, 1, amount, "shift amount", Cat("must lie in [0, ", bits, ")")},
+                         ScanShift, WidthParams{amount.dtype, bits, {TooLarge(amount.dtype, bits)}}));
 }
 
 std::vector<Inspector> InspectConversion(const Instr&, const ValueTypes& types) {
@@ -268,7 +283,7 @@ std::vector<Inspector> InspectConversion(const Instr&, const ValueTypes& types) 
   const double low = IsSigned(to) ? -above : 0.0;
   const double below = bits <= 32 ? low - 1 : std::nextafter(low, -INFINITY);
   const FloatRangeParams params = RangeOf(x.dtype, IsSigned(to) ? below : -1.0, above);
-  return Undefining(Make(FindingCode::kFloatToInt, 0, x, "operand", Cat("must be a number that ", Name(to), " holds"),
+  return Undefining(Make({FindingCode::kFloatToInt, 0, x, "operand", Cat("must be a number that ", Name(to), " holds")},
                          ScanFloatRange, params));
 }
 
@@ -284,20 +299,21 @@ std::string List(const std::vector<std::int64_t>& values) {
 
 std::vector<Inspector> InspectMultipleOf(const Instr& op, const ValueTypes& types) {
   const std::vector<std::int64_t> values = *IntsAttr(op, "values");
-  return {Make(FindingCode::kPromise, 0, types.in[0], "operand", Cat("is promised to be a multiple of ", List(values)),
-               ScanMultiple, PromiseParams{types.in[0], values})};
+  return {
+      Make({FindingCode::kPromise, 0, types.in[0], "operand", Cat("is promised to be a multiple of ", List(values))},
+           ScanMultiple, PromiseParams{types.in[0], values})};
 }
 
 std::vector<Inspector> InspectMaxContiguous(const Instr& op, const ValueTypes& types) {
   const std::vector<std::int64_t> values = *IntsAttr(op, "values");
-  return {Make(FindingCode::kPromise, 0, types.in[0], "operand",
-               Cat("is promised to count up by one in groups of ", List(values)), ScanContiguous,
-               PromiseParams{types.in[0], values})};
+  return {Make({FindingCode::kPromise, 0, types.in[0], "operand",
+                Cat("is promised to count up by one in groups of ", List(values))},
+               ScanContiguous, PromiseParams{types.in[0], values})};
 }
 
 Inspector InspectIndices(std::size_t operand, const Type& type, std::vector<std::int64_t> last) {
   std::string rule = Cat("is promised to lie inside: at most ", List(last));
-  return Make(FindingCode::kPromise, operand, type, "indices", std::move(rule), ScanIndices,
+  return Make({FindingCode::kPromise, operand, type, "indices", std::move(rule)}, ScanIndices,
               IndexParams{type.dtype, std::move(last)});
 }
 

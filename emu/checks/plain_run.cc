@@ -1,0 +1,46 @@
+#include "emu/checks/plain_run.h"
+
+#include <memory>
+#include <utility>
+
+#include "emu/checks/race_check.h"
+#include "emu/launch/launch.h"
+#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/way.h"
+#include "semantics/base/status.h"
+
+namespace palladion::checks {
+
+absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call) {
+  const auto& [kernel, inputs, outputs, options, device] = call;
+  launch::ScheduledOptions asked{.launch = options};
+  const launch::Way way = launch::WayOf(kernel.program(), {.one_program = options.only_program.has_value()});
+  const std::unique_ptr<RaceCheck> races = MakeRaceCheck(kernel, inputs, {.way = way});
+  races->Attach(asked);
+  launch::ScheduledResult result;
+  std::vector<Finding>*& before_error = asked.launch.found_before_error;
+  if (before_error == nullptr) before_error = &result.launch.findings;
+  absl::StatusOr<agents::LaunchResult> ran = launch::RunLaunch({kernel, inputs, outputs, asked.launch, device});
+  const bool interrupted = IsInterrupted(ran.status());
+  if (!ran.ok() && !interrupted && before_error->empty()) return ran.status();
+  if (ran.ok()) {
+    result.launch = *std::move(ran);
+    PALLADION_RETURN_IF_ERROR(races->Finish(result, /*rerun=*/nullptr));
+    PALLADION_RETURN_IF_ERROR(launch::LeaveTo(options.run.session, {kernel, inputs, outputs, result.launch.left}));
+  }
+  Report report{.kernel = kernel.program().kernel_name,
+                .target = ToString(kernel.program().target),
+                .programs = result.launch.programs,
+                .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
+                .printed = std::move(result.launch.printed),
+                .interrupted = interrupted};
+  if (!ran.ok() && !interrupted) report.error = ErrorReport(ran.status(), "", "").error;
+  const std::vector<Finding>& run_found = ran.ok() ? result.launch.findings : *before_error;
+  for (const std::vector<Finding>& found : {kernel.always_found(), run_found}) {
+    for (const Finding& finding : found) report.findings.push_back(launch::Reported(finding, kernel.module()));
+  }
+  report.verdict = VerdictOf(report);
+  return report;
+}
+
+}  // namespace palladion::checks

@@ -1,0 +1,17 @@
+// A plain run: one launch, judged by what is looked for without a check, as a report.
+#ifndef PALLADION_EMU_CHECKS_PLAIN_RUN_H_
+#define PALLADION_EMU_CHECKS_PLAIN_RUN_H_
+
+#include "absl/status/statusor.h"
+#include "emu/agents/launch_options.h"
+#include "emu/report.h"
+
+namespace palladion::checks {
+
+// As launch::RunLaunch. An error after something was found is Report::error; of an interrupted run there is always a
+// report, and its outputs are not whole.
+absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call);
+
+}  // namespace palladion::checks
+
+#endif  // PALLADION_EMU_CHECKS_PLAIN_RUN_H_

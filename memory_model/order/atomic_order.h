@@ -1,0 +1,34 @@
+// What the atomic updates of one array order: an update of an element learns what the element's earlier updates told,
+// and tells what its agent did before. JAX lowers Triton's atomics with acquire and release order at the scope of the
+// device, so a lock and a counter of arrivals order what they guard. Limits: it knows the order in which it is told of
+// updates; another one is another schedule's.
+#ifndef PALLADION_MEMORY_MODEL_ORDER_ATOMIC_ORDER_H_
+#define PALLADION_MEMORY_MODEL_ORDER_ATOMIC_ORDER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/container/flat_hash_map.h"
+#include "memory_model/order/agents.h"
+#include "memory_model/order/clock.h"
+#include "semantics/base/units.h"
+
+namespace palladion::memory_model {
+
+class AtomicOrder {
+ public:
+  explicit AtomicOrder(ElementSize element) : element_bytes_(element.value()) {}
+
+  // Around whatever judges the update: before it, and after it.
+  void Learn(AgentId who, const PointAccess& update, AgentTable& agents) const;
+  void Tell(AgentId who, const PointAccess& update, AgentTable& agents);
+
+ private:
+  std::int64_t element_bytes_;
+  // By element: what its last update told, which has what the earlier ones told. Elements of one update share it.
+  absl::flat_hash_map<std::int64_t, std::shared_ptr<const ClockBundle>> told_;
+};
+
+}  // namespace palladion::memory_model
+
+#endif  // PALLADION_MEMORY_MODEL_ORDER_ATOMIC_ORDER_H_
