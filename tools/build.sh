@@ -6,16 +6,18 @@ preset_dir() {
 }
 
 # build_preset PRESET [TARGET...]: quiet on success, the end of the log on failure. ccache is used where it is installed.
-# The variable WERROR=ON makes warnings errors in release too (the other presets have it); a folder keeps what it was told.
+# The variable WERROR=ON makes warnings errors in release too (the other presets have it), UNITY=ON compiles files together in
+# folders that are made anew; a folder keeps what it was told.
 build_preset() {
-  local preset=$1 dir log
+  local preset=$1 dir log unity=
   shift
   dir=$(preset_dir "$preset")
   log="$ROOT/build/logs/$preset-build.log"
   mkdir -p "$ROOT/build/logs"
+  [[ ${UNITY:-} != ON || -f $ROOT/$dir/CMakeCache.txt ]] || unity=-DPALLADION_UNITY=ON
   command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache
   say "building $preset in $dir (log: build/logs/$preset-build.log)"
-  if ! { cmake --preset "$preset" ${WERROR:+"-DPALLADION_WERROR=$WERROR"} && cmake --build "$dir" -j "$JOBS" ${1:+--target "$@"}; } >"$log" 2>&1 </dev/null; then
+  if ! { cmake --preset "$preset" ${WERROR:+"-DPALLADION_WERROR=$WERROR"} $unity && cmake --build "$dir" -j "$JOBS" ${1:+--target "$@"}; } >"$log" 2>&1 </dev/null; then
     grep -nE 'error|FAILED' "$log" | head -n 20 >&2 || true
     tail -n 30 "$log" >&2
     say "building $preset failed"

@@ -4,14 +4,18 @@
     unity_groups.py FILE...     prints "GROUP FILE" for those that share a group; what stands alone is not printed
 
 What a file keeps to itself (its unnamed namespaces, its file's statics) is seen by all of its group. So no file of a group
-may have a word anywhere that another one keeps to itself: then neither a clash nor another choice of an overload can come
-of it. Alone are files with macros of their own and files that Highway includes again for each target. What it does not
-see: names that a macro of a header makes. A build in which it is wrong does not compile, or compiles the same.
+may have a word anywhere that another one keeps to itself, and no header of the project that it reads may declare it: then
+neither a clash nor another choice of an overload can come of it. Alone are files with macros of their own and files that
+Highway includes again for each target. What it does not see: names that a macro of a header makes, and names that a
+header takes from a namespace around it.
 """
 
+import functools
+import os
 import re
 import sys
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MOST = 6  # files of a group: as many are compiled anew when one of them changes
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.S)
 ALONE = re.compile(r"^\s*#\s*(define|undef)\b|foreach_target\.h|^\s*using namespace\b", re.M)
@@ -71,6 +75,37 @@ def own_names(text: str) -> set[str]:
     return names
 
 
+@functools.lru_cache(maxsize=None)
+def of_header(path: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """What a header of the project declares in its namespaces, and which others it includes."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        text = file.read()
+    plain = re.sub(r"^\s*#.*$", "", COMMENT_OR_STRING.sub(" ", text), flags=re.M)
+    names: set[str] = set()
+    for found in re.finditer(r"\bnamespace\s+[\w:]+\s*\{", plain):
+        for statement in statements(plain[found.end() : closing(plain, found.end())]):
+            names |= declared(statement)
+    return frozenset(names), included(text)
+
+
+def included(text: str) -> tuple[str, ...]:
+    paths = re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M)
+    return tuple(path for path in paths if os.path.isfile(os.path.join(ROOT, path)))
+
+
+def of_headers(text: str) -> set[str]:
+    """What all headers of the project declare that a file reads."""
+    left, seen, names = list(included(text)), set(), set()
+    while left:
+        path = left.pop()
+        if path not in seen:
+            seen.add(path)
+            declares, others = of_header(path)
+            names |= declares
+            left += others
+    return names
+
+
 def groups(files: dict[str, str]) -> list[list[str]]:
     """`files`: their texts by path. Each file goes to the first group that has room for it and for which it is no clash."""
     made: list[dict] = []
@@ -78,7 +113,8 @@ def groups(files: dict[str, str]) -> list[list[str]]:
         if ALONE.search(text):
             continue
         plain = COMMENT_OR_STRING.sub(" ", text)
-        own, words = own_names(plain), set(re.findall(r"\b[A-Za-z_]\w*", plain))
+        own = own_names(plain)
+        words = set(re.findall(r"\b[A-Za-z_]\w*", plain)) | of_headers(text)
         for group in made:
             if len(group["paths"]) < MOST and not own & group["words"] and not words & group["own"]:
                 break

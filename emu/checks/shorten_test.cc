@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emu/arrays.h"
+#include "emu/checks/check_trial.h"
 #include "emu/values.h"
 
 namespace palladion::checks {

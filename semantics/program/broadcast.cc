@@ -42,9 +42,9 @@ absl::StatusOr<SlotId> Broadcast(const Arg& arg, const Shape& shape, Builder& bu
   const std::size_t skip = shape.size() - type.shape.size();
   for (std::size_t d = shape.size(); d-- > 0;) {
     const std::int64_t have = d < skip ? 1 : type.shape[d - skip];
-    const ElementCount from = have == 1 ? ElementCount() : source;
+    const ElementCount step = have == 1 ? ElementCount() : source;
     const auto dim_of = [&](ElementSize each) {
-      return CopyDim{ElementCount(shape[d]), from * each, destination * each};
+      return CopyDim{ElementCount(shape[d]), step * each, destination * each};
     };
     params.dims.insert(params.dims.begin(), dim_of(size));
     mark_params.dims.insert(mark_params.dims.begin(), dim_of(ElementSize(1)));
