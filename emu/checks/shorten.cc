@@ -47,8 +47,8 @@ absl::StatusOr<bool> Shortener::Finds(const Moves& moves, const Finding& finding
 
 std::string Shortener::ReplayOf(const Trial& trial, const Finding& finding) {
   scheduler::Schedule schedule = trial.schedule;
-  // Program order is as plain as a schedule gets.
-  const bool plain = schedule.policy == scheduler::PolicyKind::kProgramOrder && !schedule.moves.has_value();
+  const bool plain = runner_.names_program_order() && schedule.policy == scheduler::PolicyKind::kProgramOrder &&
+                     !schedule.moves.has_value();
   const bool worth = !plain && finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
   if (runner_.interact() && !trial.run.moves.empty() && worth) {
     // All of the moves need not be run where none of them is needed.

@@ -64,6 +64,8 @@ class Trials {
   // Does a list of moves mean anything to it? Else programs run one after another, in one of two orders.
   virtual bool interact() const = 0;
   virtual std::string NameOf(scheduler::Schedule schedule) const = 0;  // as a report gives it for a replay
+  // Is program order, by its name, as plain as a schedule gets? Else a list of moves is.
+  virtual bool names_program_order() const { return true; }
 
   // The same kernel with other inputs and options, which outlive it.
   virtual absl::StatusOr<std::unique_ptr<Trials>> With(absl::Span<const ConstArray> inputs,

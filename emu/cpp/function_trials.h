@@ -37,6 +37,7 @@ class FunctionTrials final : public checks::Trials {
   absl::Span<const ConstArray> inputs() const override { return inputs_; }
   bool interact() const override { return true; }
   std::string NameOf(scheduler::Schedule schedule) const override;
+  bool names_program_order() const override { return false; }
   absl::StatusOr<std::unique_ptr<checks::Trials>> With(absl::Span<const ConstArray> inputs,
                                                        const CheckOptions& options) const override;
   std::vector<std::size_t> InputsOfNumbers() const override;
