@@ -5,13 +5,15 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
-from corpus import Case, I32, LANES, clean_and_racy, found, kernel, ty
+from corpus import Case, I32, LANES, clean_and_racy, found, kernel, load, ty
 from shared_memory import IOTA, ROW
 
 SPEC = "gpu-order.md#clusters"
 SMEM = plgpu.SMEM((LANES,), I32)
 BOTH = {"outputs": {"o": np.stack([IOTA, IOTA])}}
 PAIR = ty(2, LANES)
+TILES = ty(2, 64, 32)
+TILED = plgpu.SMEM((64, 32), I32, transforms=(plgpu.TilingTransform((8, 32)), plgpu.SwizzleTransform(128)))
 CLUSTER = plgpu.ClusterBarrier(collective_axes=("c",))
 MESH = {"threads": None, "cluster": (2,), "cluster_names": ("c",)}
 
@@ -54,16 +56,21 @@ def smem_reuse(racy):
     return kernel(body, PAIR, out=ty(2, 2, LANES), scratch={"smem": SMEM, "seen": SMEM, "full": plgpu.Barrier(), "cluster": CLUSTER}, **MESH)
 
 
+def row(x_ref, index):
+    """As async_store_smem takes it, which stores to tiles only."""
+    return load(x_ref.at[index], layout=plgpu.Layout.WGMMA, optimized=False)
+
+
 def not_armed(racy):
     """Block 0 sends two rows into one place of block 1, which says when it has read the first."""
     def body(x_ref, o_ref, smem, seen, full, cluster):
         @block(0)
         def _():
-            plgpu.async_store_smem(x_ref[0], smem, full.at[0], cluster_idx=1, cluster_dim="c")  #@ first
+            plgpu.async_store_smem(row(x_ref, 0), smem, full.at[0], cluster_idx=1, cluster_dim="c")  #@ first
             if not racy:
                 plgpu.barrier_arrive(cluster)
                 plgpu.barrier_wait(cluster)
-            plgpu.async_store_smem(x_ref[1], smem, full.at[1], cluster_idx=1, cluster_dim="c")  #@ second
+            plgpu.async_store_smem(row(x_ref, 1), smem, full.at[1], cluster_idx=1, cluster_dim="c")  #@ second
             if racy:
                 plgpu.barrier_arrive(cluster)
                 plgpu.barrier_wait(cluster)
@@ -75,10 +82,10 @@ def not_armed(racy):
             plgpu.barrier_arrive(cluster)
             plgpu.barrier_wait(cluster)
             plgpu.barrier_wait(full.at[1])
-            o_ref[0] = x_ref[0] if racy else seen[...]
+            o_ref[0] = row(x_ref, 0) if racy else seen[...]
             o_ref[1] = smem[...]  #@ swap:last
 
-    return kernel(body, PAIR, out=PAIR, scratch={"smem": SMEM, "seen": SMEM, "full": plgpu.Barrier(num_barriers=2), "cluster": CLUSTER}, **MESH)
+    return kernel(body, TILES, out=TILES, scratch={"smem": TILED, "seen": TILED, "full": plgpu.Barrier(num_barriers=2), "cluster": CLUSTER}, **MESH)
 
 
 def peer(when):
@@ -115,7 +122,7 @@ def cases():
     yield from clean_and_racy("042_cluster_smem_reuse", "A multicast overwrites what the other block of the cluster may still be reading.", smem_reuse,
                               (found("RACE_ASYNC", "read#0", "copy#1"),), outputs={"o": np.stack([both, both])}, **two)
     yield from clean_and_racy("043_cluster_receiver_not_armed", "A block sends a second row into a place of another before that has said that it read the first.", not_armed,
-                              (found("RACE_ASYNC", "read", "second"), found("RACE_WW", "first", "second"), found("NONDET", "last")), outputs={"o": both}, **two)
+                              (found("RACE_ASYNC", "read", "second"), found("RACE_WW", "first", "second"), found("NONDET", "last")), outputs={"o": np.arange(2 * 64 * 32, dtype=np.int32).reshape(2, 64, 32)}, **two)
     one = {"spec": SPEC, "inputs": {"x": "iota"}}
     yield Case("044_cluster_peer_exit_clean", kernel=peer(""), prose="A block reads the shared memory of another, which is there before and after.", outputs={"o": IOTA + 1}, **one)
     yield Case("044_cluster_peer_exit_begun_racy", kernel=peer("begun"), prose="A block reads the shared memory of another, which may not have begun.",

@@ -1,6 +1,8 @@
 """054 and 091 to 098: kernels that several GPUs run together, and what orders their accesses over NVLink."""
 
 import jax
+import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 from jax import lax
 from jax.experimental import pallas as pl
@@ -184,16 +186,45 @@ def gathered(racy):
     return on_devices(body, ROW, out=(ty(2, LANES), ROW), scratch=[REGULAR])
 
 
+def vector_of(dtype):
+    """Elements that a lane loads at once: 32 bits of them."""
+    return max(1, 4 // np.dtype(dtype).itemsize)
+
+
 def reduced(dtype, operation):
     """Every device has the sum, or another reduction, over all."""
+    size = vector_of(dtype)
+
     def body(x_ref, o_ref, done):
         o_ref[...] = plgpu.layout_cast(plgpu.multimem_load_reduce(x_ref, collective_axes="d", reduction_op=operation),
-                                       plgpu.Layout.WG_STRIDED((LANES,), vec_size=1))
+                                       plgpu.Layout.WG_STRIDED((LANES * size,), vec_size=size))
         plgpu.semaphore_signal_multicast(done, collective_axes="d")
         pl.semaphore_wait(done, 2, decrement=False)
 
-    row = ty(LANES, dtype=dtype)
+    row = ty(LANES * size, dtype=dtype)
     return on_devices(body, row, out=row, scratch=[REGULAR])
+
+
+def narrow(dtype, operation):
+    """What `reduced` gives of `iota`: sums of two in f64, rounded once; of min and max a number rather than NaN."""
+    first, second = np.arange(2 * LANES * vector_of(dtype)).astype(dtype).astype(np.float64).reshape(2, -1)
+    value = {"add": np.add, "min": np.fmin, "max": np.fmax}[operation](first, second)
+    return np.stack([value.astype(dtype)] * 2)
+
+
+def polled(racy):
+    """A device asks the semaphore until the other one's signal is there; racy: it asks once, and reads whatever the answer is."""
+    def body(x_ref, o_ref, p_ref, done):
+        plgpu.remote_ref(o_ref, other())[...] = x_ref[...]  #@ store
+        tell(done)
+        if racy:
+            pl.semaphore_read(done)
+        else:
+            lax.while_loop(lambda seen: seen < 1, lambda _: pl.semaphore_read(done), jnp.int32(0))
+        p_ref[...] = o_ref[...]  #@ get:load swap:out
+        pl.semaphore_wait(done)
+
+    return on_devices(body, ROW, out=(ROW, ROW), scratch=[REGULAR])
 
 
 def before_it_is_written():
@@ -292,6 +323,14 @@ def cases():
                                     (I32, "max", ROWS.max(0)), (I32, "and", ROWS[0] & ROWS[1]), (I32, "or", ROWS[0] | ROWS[1]), (I32, "xor", ROWS[0] ^ ROWS[1])):
         yield Case(f"098_xdev_multimem_{operation}_{'f32' if dtype == F32 else 'i32'}_clean", kernel=reduced(dtype, operation), spec=SPEC + "multimem_load_reduce",
                    prose="The same row of all devices, reduced on each.", outputs={"o": np.stack([value] * 2)}, **given)
+    for dtype, name, operation in ((np.float16, "f16", "add"), (np.float16, "f16", "min"), (ml_dtypes.bfloat16, "bf16", "add"),
+                                   (ml_dtypes.bfloat16, "bf16", "max"), (ml_dtypes.float8_e5m2, "f8e5m2", "add"), (ml_dtypes.float8_e4m3fn, "f8e4m3fn", "min")):
+        target = {"target": "mosaic_gpu/b200"} if np.dtype(dtype).itemsize == 1 else {}
+        yield Case(f"098_xdev_multimem_{operation}_{name}_clean", kernel=reduced(dtype, operation), spec=SPEC + "multimem_load_reduce",
+                   prose="The same row of all devices, reduced on each.", outputs={"o": narrow(dtype, operation)}, **target, **given)
+    yield from pair("099_xdev_semaphore_read", "A device learns from semaphore_read that another one has stored.", polled,
+                    (found("RACE_XDEV", "store", "load"), found("UNINIT", "out", "load"), found("NONDET", "out", "out")),
+                    at="order gpu-semaphores.md#semaphore_read", outputs={"o": OTHER, "p": OTHER})
     yield Case("098_xdev_multimem_add_racy", kernel=before_it_is_written(), spec=SPEC + "multimem_load_reduce", prose=before_it_is_written.__doc__,
                findings=(found("RACE_XDEV", "write", "/multimem_load_reduce"), found("UNINIT", "out", "/multimem_load_reduce"), found("NONDET", "out", "out")),
                **given)

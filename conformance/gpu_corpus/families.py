@@ -23,10 +23,11 @@ import rows
 import scratch
 import semaphores
 import shared_memory
+import tensor_members
 import tensor_memory
 
 CORPUS = (shared_memory, copies, fences, matrix_units, barriers, clusters, semaphores, memory, scratch, litmus, issuers, reuse,
-          devices, pairs, tensor_memory, rows, block_scales, pair_memory, launch_control)
+          devices, pairs, tensor_memory, rows, block_scales, pair_memory, tensor_members, launch_control)
 EXAMPLES = (pages, pages_matrix, pages_blackwell, pages_pairs, quiet)
 
 

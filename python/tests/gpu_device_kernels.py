@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 
-from device_programs import UNCHECKED
+from device_programs import UNCHECKED, codes
 
 import jax
 import jax.numpy as jnp
@@ -58,9 +58,9 @@ def multiplied(n, m, k, columns, dtype=jnp.float16, **options):
     return mapped(call, n, (P("x", None), P(None, "x")), P(None, "x")), (a, b), expected
 
 
-def checked(problem, seeds=64):
+def checked(problem, seeds=64, target=H100):
     function, args, expected = problem
-    report = palladion.check(function, *(args if isinstance(args, tuple) else (args,)), target=H100, seeds=seeds)
+    report = palladion.check(function, *(args if isinstance(args, tuple) else (args,)), target=target, seeds=seeds)
     np.testing.assert_array_equal(np.asarray(report.results), expected)
     return report
 
@@ -97,6 +97,20 @@ def test_collective_matmul_of_two_devices():
     all_devices_are(2)
     report = checked(multiplied(2, 64, 128, 128), 64)
     assert report.findings == [], report
+
+
+def test_on_blackwell():
+    """The first two are quiet there too; the third multiplies with Hopper's wgmma, which a B200 does not have."""
+    for problem in (gathered(2, (4, 128), 0, np.float32, num_blocks=1), scattered(2, (2, 128), 0, np.float32, num_blocks=2)):
+        report = checked(problem, 16, "b200")
+        assert report.findings == [], report
+
+
+def test_collective_matmul_on_blackwell():
+    all_devices_are(2)
+    function, args, _ = multiplied(2, 64, 128, 128)
+    report = palladion.check(function, *args, target="b200", seeds=1)
+    assert codes(report) == {"ILLEGAL"} and all("[machine.wgmma]" in finding.message for finding in report.findings), report
 
 
 if __name__ == "__main__":

@@ -37,6 +37,11 @@ class Product:
         return BLOCKS[self.scale] * (1 + self.sparse)
 
     @property
+    def group(self):
+        """Elements along k of which two positions are kept, each of one element, or of two of four bits."""
+        return 8 if self.dtype == F4 else 4
+
+    @property
     def packing(self):
         """The layout of b's scales, and their rows of TMEM."""
         if self.blocks == 2 and self.m == 64:
@@ -114,8 +119,8 @@ def matmul(p: Product):
             "a_scale": plgpu.TMEM((128, columns), p.scale, layout=SCALES, collective=pair),
             "b_scale": plgpu.TMEM((scale_rows, columns), p.scale, layout=packing, collective=pair)}
     if p.sparse:
-        scratch |= {"position_tile": plgpu.SMEM((1, p.k // 128, 128, 64), jnp.uint2),
-                    "positions": plgpu.TMEM((128, p.k // 2), jnp.uint2, layout=POSITIONS, collective=pair)}
+        scratch |= {"position_tile": plgpu.SMEM((1, p.k // p.group // 32, 128, 64), jnp.uint2),
+                    "positions": plgpu.TMEM((128, p.k // p.group * 2), jnp.uint2, layout=POSITIONS, collective=pair)}
     cluster = {}
     if pair:
         scratch["both"] = plgpu.ClusterBarrier(collective_axes=("x",))
@@ -141,9 +146,10 @@ def inputs(p: Product, seed=0):
     a, b = small_values(random, (rows, stored), p.dtype), small_values(random, (p.n, p.k), p.dtype)
     arguments, wide_a, wide_b = [a, b], a.astype(np.float64), b.astype(np.float64)
     if p.sparse:
-        positions = PAIRS[random.integers(0, len(PAIRS), (rows, p.k // 4))]
-        filled = np.zeros((rows, p.k // 4, 4))
-        np.put_along_axis(filled, positions.astype(np.int64), wide_a.reshape(rows, p.k // 4, 2), axis=-1)
+        positions, width = PAIRS[random.integers(0, len(PAIRS), (rows, p.k // p.group))], p.group // 4
+        filled = np.zeros((rows, p.k // p.group, 4, width))
+        kept = np.repeat(positions[..., None].astype(np.int64), width, axis=-1)
+        np.put_along_axis(filled, kept, wide_a.reshape(rows, p.k // p.group, 2, width), axis=2)
         wide_a = filled.reshape(rows, p.k)
     if p.scale:
         of_a, of_b = (scales_of(random, (n, p.k // p.block), p.scale) for n in (rows, p.n))
@@ -153,5 +159,6 @@ def inputs(p: Product, seed=0):
         wide_a *= np.repeat(of_a.astype(np.float64), p.block, axis=1)
         wide_b *= np.repeat(of_b.astype(np.float64), p.block, axis=1)
     if p.sparse:
-        arguments.append(plgpu.format_tcgen05_sparse_metadata(jnp.asarray(positions).astype(jnp.uint2), jnp.dtype(p.dtype)))
+        packed = jnp.dtype(F8) if p.dtype == F4 else jnp.dtype(p.dtype)  # JAX's helper knows 8 and 16 bits; of 4 the tiles are those of 8
+        arguments.append(plgpu.format_tcgen05_sparse_metadata(jnp.asarray(positions).astype(jnp.uint2), packed))
     return arguments, wide_a @ wide_b.T

@@ -94,7 +94,7 @@ def test_what_cannot_run_is_named_with_its_line(text):
 
 @pytest.mark.parametrize("name", ALL)
 def test_breaks_no_limit_of_its_chip(name, tmp_path):
-    """Judged by its text alone: an operation of tensor memory, which does not run here, keeps it from running."""
+    """Judged by its text alone: an operation that is not modelled keeps it from running; one of tensor memory, which Hopper lacks, is found."""
     chip, text = ALL[name]()[2], text_of(ALL[name])
     path = tmp_path / "kernel.pkir"
     path.write_text(re.sub(r"(\n  body @(?:[^{]|\{[^\n]*\})*?\) \{\n)", r"\1    commit_tmem();\n    sc.barrier();\n", text))
