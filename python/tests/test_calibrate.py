@@ -1,0 +1,141 @@
+"""`./dev calibrate` without a GPU: its micro-kernels are legal, and timed by our own model they give the description's numbers back; the fit
+on made-up measurements; the file that is written. The measurement itself, by CUPTI on a card, has not been run."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import palladion
+import pytest
+from palladion import machines
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+
+import calibrate  # noqa: E402
+from calibration import fit  # noqa: E402
+
+FAMILY = {"h100": "hopper", "b200": "blackwell"}
+FOUND = {"fp32.interval", "alu.interval", "mufu.interval", "smem.port", "dram.achieved", "launch.empty"}
+OF_FAMILY = {"h100": {"wgmma.floor", "wgmma.smem_per_n", "wgmma.per_n"},
+             "b200": {"tcgen05.ss128_floor", "tcgen05.ss128_smem_per_n", "tcgen05.ss128_per_n"}}
+# What follows from these changes with them: the intervals of arithmetic, and the products' share of a narrower port.
+OTHER = {"fp32.lanes": 64, "alu.interval": 3, "mufu.lanes": 32, "smem.port": 112, "dram.achieved": 2, "launch.empty": 3}
+OTHER_FLOOR = {"h100": ("wgmma.floor", 20), "b200": ("tcgen05.ss128_floor", 38)}
+
+
+def by_the_model(chip, changes=None):
+    """What `seconds` is where the card is the model of one."""
+    return lambda function, args: palladion.time(function, *args, target=chip, changes=changes).seconds
+
+
+def of_model(chip, changes=None):
+    description = machines.show(chip, changes).numbers
+    clock, sms = description["clock.short"].base_value, int(description["chip.cores"].value)
+    return description, fit.found(FAMILY[chip], sms, clock, by_the_model(chip, changes))
+
+
+@pytest.mark.parametrize("chip", FAMILY)
+def test_each_number_of_the_description_comes_out_again(chip):
+    description, found = of_model(chip)
+    assert {one.name for one in found} == FOUND | OF_FAMILY[chip]
+    for one in found:
+        assert one.unit == description[one.name].unit
+        assert one.value == pytest.approx(description[one.name].value, rel=0.01), one
+
+
+@pytest.mark.parametrize("chip", FAMILY)
+def test_another_card_has_other_numbers(chip):
+    units = {name: number.unit for name, number in machines.show(chip).numbers.items()}
+    changes = {name: f"{value} {units[name]}" for name, value in (*OTHER.items(), OTHER_FLOOR[chip])}
+    description, found = of_model(chip, changes)
+    changed = [one.name for one in found if description[one.name].value != machines.show(chip).numbers[one.name].value]
+    assert len(changed) == len(FOUND) + 2, changed
+    for one in found:
+        assert one.value == pytest.approx(description[one.name].value, rel=0.01), one
+
+
+def test_the_fit_finds_what_measurements_were_made_of():
+    random = np.random.default_rng(3)
+    floor, by, wide, clock = 17.0, 0.25, 0.505, 1.5e9
+
+    def make(columns, turns, each):
+        return columns, (turns, each)
+
+    def seconds(columns, how):
+        turns, each = how
+        cycles = 5000 + turns * (40 + 4 * each * max(floor + columns * by, columns * wide))
+        return cycles / clock * random.normal(1, 1e-4)
+
+    names = ("wgmma.floor", "wgmma.smem_per_n", "wgmma.per_n")
+    found = {one.name: one.value for one in fit.products(make, 4, (16, 32, 64), (128, 256), names)(seconds, clock)}
+    assert found == {"wgmma.floor": pytest.approx(floor, rel=0.03), "wgmma.smem_per_n": pytest.approx(by, rel=0.05),
+                     "wgmma.per_n": pytest.approx(wide, rel=0.01)}
+
+
+HOW = "2026-11-25, driver 580.1, 1.755 GHz"
+LINE = re.compile(r"[a-z0-9_.]+ += \S+( \S+)? +# (vendor|measured|model|derived|assumed|fitted)( \[[a-z0-9, -]+\])?(: .*)?$")
+
+
+def test_the_file_is_the_bases_with_what_was_measured():
+    with open(calibrate.file_of("h100"), encoding="utf-8") as file:
+        base = file.read()
+    found = [fit.Found("mufu.interval", 8.0123456, "cycles", "16 to 64 elements"), fit.Found("fp32.interval", 1.02, "cycles", "slow"),
+             fit.Found("link.atomic", 1500.0, "ns", "new")]
+    text = calibrate.described(base, found, "NVIDIA H100 PCIe", 1.5e9, HOW)
+    lines = text.splitlines()
+    assert "kind = NVIDIA H100 PCIe" in lines and "machine = h100" in lines
+    assert f"mufu.interval                 = 8.012 cycles        # measured [calibrate]: 16 to 64 elements; {HOW}" in lines
+    assert f"clock.short                   = 1.5 GHz             # measured [calibrate]: locked; {HOW}" in lines
+    assert sum(line.startswith("link.atomic ") for line in lines) == 1
+    assert f"clock.loaded                  = 1.5 GHz             # measured [calibrate]: locked; {HOW}" in lines
+    # What no number of the file allows is a remark, and the number stays.
+    at = lines.index(f"# measured [calibrate]: fp32.interval 1.02 cycles, slow; {HOW}; it contradicts other numbers")
+    assert lines[at + 1].startswith("fp32.interval                 = 1 cycles ")
+    for line in lines[3:]:
+        assert not line or line.startswith("#") or LINE.match(line), line
+    numbers = {line.split(" =")[0].strip() for line in lines if LINE.match(line)}
+    assert numbers == {line.split(" =")[0].strip() for line in base.splitlines() if LINE.match(line)} | {"link.atomic"}
+    # The library takes all of it.
+    written = {line.split(" =")[0].strip(): line.split("= ")[1].split("#")[0].strip() for line in lines if LINE.match(line)}
+    machines.show("h100", {name: value for name, value in written.items() if name.split(".")[0] in ("mufu", "fp32", "clock")})
+
+
+def test_which_file_is_the_base():
+    kinds = calibrate.kinds()
+    assert calibrate.base_for(kinds["h200"], 9, kinds) == ("hopper", "h200")
+    assert calibrate.base_for("NVIDIA H100 PCIe", 9, kinds) == ("hopper", "h100")
+    assert calibrate.base_for("NVIDIA B300", 10, kinds) == ("blackwell", "b200")
+    with pytest.raises(calibrate.CalibrationError, match="capability 8; micro-kernels are there for Hopper"):
+        calibrate.base_for("NVIDIA A100", 8, kinds)
+
+
+class OneCard:
+    """A card whose kernels take what the model says, at a clock that moves."""
+
+    sms = 132
+
+    def __init__(self, clocks):
+        self._clocks = list(clocks)
+        self.seconds = by_the_model("h100")
+
+    def clock(self):
+        return self._clocks.pop(0)
+
+
+def test_a_clock_that_moves_is_an_error():
+    found = calibrate.measured(OneCard([1.755e9]), 1.755e9, "hopper", ["launches"])
+    assert [one.name for one in found] == ["launch.empty"]
+    with pytest.raises(calibrate.CalibrationError, match="was 1.755 GHz and is 1.500 GHz after 'launches'; lock it: nvidia-smi"):
+        calibrate.measured(OneCard([1.5e9]), 1.755e9, "hopper", ["launches"])
+    with pytest.raises(calibrate.CalibrationError, match="no probe clocks; there are f32 arithmetic"):
+        calibrate.measured(OneCard([]), 1.755e9, "hopper", ["clocks"])
+
+
+def test_a_machine_without_a_gpu_is_told_so():
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "calibrate.py")], capture_output=True, text=True,
+                          env={**os.environ, "JAX_PLATFORMS": "cpu"})
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith("calibrate: no GPU is here: JAX sees cpu. Run this on a machine with an NVIDIA H100"), done.stderr

@@ -1,0 +1,167 @@
+"""Measures the GPU at hand with micro-kernels and writes its description: `./dev calibrate` (docs/calibration.md).
+
+    tools/calibrate.py [--clock GHZ] [--out FILE] [--only PROBE]
+
+The card's clock has to be locked (`nvidia-smi --lock-gpu-clocks`); it is asked for after each probe, and one that moves is an error. The file
+is that of the nearest machine in emu/machines, with what was measured in its place: what, when, by which driver and at which clock.
+Limits: what no probe measures keeps the number and the source that it has; kernels are timed by CUPTI, through JAX's own profiler.
+"""
+
+import argparse
+import datetime
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "tools")]
+
+FAMILIES = {9: ("hopper", "h100"), 10: ("blackwell", "b200")}  # by compute capability; the machine that stands for the family
+ITERATIONS = 10  # of each kernel; the median counts
+MOVED = 0.01  # of the clock, at most
+
+
+class CalibrationError(Exception):
+    pass
+
+
+def number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def line_of(name: str, value: float, unit: str, note: str, how: str) -> str:
+    return f"{name.ljust(29)} = {(number(value) + ' ' + unit).ljust(19)} # measured [calibrate]: {note}; {how}"
+
+
+# Numbers that others of a description determine (emu/machines/relations.cc), and how far off they may be.
+TIED = {"smem.port": 0.0, "fp32.interval": 0.01, "mufu.interval": 0.01, "wgmma.smem_per_n": 0.01, "wgmma.per_n": 0.03,
+        "tcgen05.ss128_smem_per_n": 0.01, "tcgen05.ss128_per_n": 0.03}
+CLOCKS = ("clock.short", "clock.loaded")  # a locked clock is both
+
+
+def described(base: str, found, kind: str, clock: float, how: str) -> str:
+    """The text of a machine's file with what was found in its place. `how`: when, by which driver, at which clock.
+
+    What would contradict other numbers of the file stands beside the number that stays, as a remark.
+    """
+    measured = {one.name: one for one in found}
+    text = []
+    for line in base.splitlines():
+        name, _, rest = (part.strip() for part in line.partition("="))
+        one = measured.pop(name, None)
+        if name == "kind":
+            line = f"kind = {kind}"
+        elif name in CLOCKS:
+            line = line_of(name, clock / 1e9, "GHz", "locked", how)
+        elif one is not None and name in TIED and abs(one.value / float(rest.split()[0]) - 1) > TIED[name]:
+            text.append(f"# measured [calibrate]: {name} {number(one.value)} {one.unit}, {one.note}; {how}; it contradicts other numbers")
+        elif one is not None:
+            line = line_of(name, one.value, one.unit, one.note, how)
+        text.append(line)
+    text += [line_of(one.name, one.value, one.unit, one.note, how) for one in measured.values()]
+    return "\n".join(text) + "\n"
+
+
+def base_for(kind: str, capability: int, kinds: dict) -> tuple[str, str]:
+    """(family, machine whose file is the base): the card's own, or else the one that stands for its family."""
+    if capability not in FAMILIES:
+        raise CalibrationError(f"{kind} has compute capability {capability}; micro-kernels are there for Hopper (9) and Blackwell (10)")
+    family, standing = FAMILIES[capability]
+    return family, next((name for name, of_name in kinds.items() if of_name == kind), standing)
+
+
+class Card:
+    """The GPU that JAX sees, and what nvidia-smi says of it."""
+
+    def __init__(self):
+        import jax
+        try:
+            devices = [device for device in jax.devices() if device.platform == "gpu"]
+        except RuntimeError as error:
+            raise CalibrationError(f"JAX has no device: {error}") from error
+        if not devices:
+            raise CalibrationError(f"no GPU is here: JAX sees {', '.join(sorted({d.device_kind for d in jax.devices()}))}. Run this on a machine with an "
+                                   "NVIDIA H100, H200 or B200, with JAX for CUDA (PALLADION_GPU_PYTHON names its Python)")
+        self.kind, self.sms = devices[0].device_kind, devices[0].core_count
+        self.capability = int(float(devices[0].compute_capability))
+        self.driver = self._asked("driver_version")
+
+    @staticmethod
+    def _asked(what: str) -> str:
+        try:
+            told = subprocess.run(["nvidia-smi", f"--query-gpu={what}", "--format=csv,noheader,nounits", "--id=0"], capture_output=True, text=True, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise CalibrationError(f"nvidia-smi does not tell {what}: {error}") from error
+        return told.stdout.strip()
+
+    def clock(self) -> float:
+        return float(self._asked("clocks.sm")) * 1e6
+
+    @staticmethod
+    def seconds(function, args) -> float:
+        from jax.experimental.mosaic.gpu import profiler
+        _, times = profiler.measure(function, iterations=ITERATIONS)(*args)
+        if times is None:
+            raise CalibrationError("CUPTI saw no kernel; is its library of the driver's version?")
+        return statistics.median(times) * 1e-3
+
+
+def steady(clock: float, now: float, probe: str) -> None:
+    if abs(now / clock - 1) > MOVED:
+        raise CalibrationError(f"the clock was {clock / 1e9:.3f} GHz and is {now / 1e9:.3f} GHz after '{probe}'; lock it: "
+                               f"nvidia-smi --lock-gpu-clocks={clock / 1e6:.0f},{clock / 1e6:.0f}")
+
+
+def measured(card, clock: float, family: str, only=None) -> list:
+    from calibration import fit
+    probes = fit.probes_of(family, card.sms)
+    if unknown := set(only or ()) - set(probes):
+        raise CalibrationError(f"no probe {', '.join(sorted(unknown))}; there are {', '.join(probes)}")
+    found = []
+    for name, probe in probes.items():
+        if only and name not in only:
+            continue
+        now = probe(card.seconds, clock)
+        steady(clock, card.clock(), name)
+        print(f"{name}: {', '.join(f'{one.name} {number(one.value)} {one.unit}' for one in now)}", file=sys.stderr)
+        found += now
+    return found
+
+
+def file_of(name: str) -> str:
+    return os.path.join(ROOT, "emu", "machines", f"{name}.machine")
+
+
+def kinds() -> dict:
+    names = [file[:-len(".machine")] for file in sorted(os.listdir(os.path.join(ROOT, "emu", "machines"))) if file.endswith(".machine")]
+    texts = {name: open(file_of(name), encoding="utf-8").read() for name in names}
+    return {name: re.search(r"^kind = (.*)$", text, re.MULTILINE).group(1) for name, text in texts.items()}
+
+
+def main(arguments=None) -> int:
+    parser = argparse.ArgumentParser(prog="./dev calibrate", description=__doc__.splitlines()[0])
+    parser.add_argument("--clock", type=float, metavar="GHZ", help="what the card is locked to; else what nvidia-smi says")
+    parser.add_argument("--out", metavar="FILE", help="else calibrated-DATE.machine")
+    parser.add_argument("--only", action="append", metavar="PROBE", help="this probe alone; several times for several")
+    options = parser.parse_args(arguments)
+    try:
+        card = Card()
+        family, base = base_for(card.kind, card.capability, kinds())
+        clock = options.clock * 1e9 if options.clock else card.clock()
+        found = measured(card, clock, family, options.only)
+    except CalibrationError as error:
+        print(f"calibrate: {error}", file=sys.stderr)
+        return 1
+    today = datetime.date.today().isoformat()
+    how = f"{today}, driver {card.driver}, {clock / 1e9:.3f} GHz"
+    path = options.out or f"calibrated-{today}.machine"
+    with open(file_of(base), encoding="utf-8") as file, open(path, "w", encoding="utf-8") as out:
+        out.write(described(file.read(), found, card.kind, clock, how))
+    print(f"{path}: {len(found)} numbers measured; the others are {base}'s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
