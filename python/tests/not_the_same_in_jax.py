@@ -65,7 +65,7 @@ REASONS = (
     Reason("JAX's operation takes a whole ref of one element", "not views", _argument("atomic_cas", lambda arg: arg.get("view"))),
     Reason("`ring.*` operations are Palladion's own", "JAX has no such operation", _has("ring.hash")),
     Reason("no JAX that is installed here makes it; older or newer ones do", "", _has(
-        "tpu.repeat", "stop_gradient", "log2", "stage", "reshard", "mma")),
+        "tpu.repeat", "log2", "stage", "reshard", "mma")),
     Reason("JAX's checks are values outside of kernels", "JAX has no such operation", _has("check")),
     Reason("JAX 0.10 copies without predicate and with a barrier", "predicate",
            _argument("copy_gmem_to_smem", lambda arg: arg.get("arg") == "predicate")),

@@ -8,7 +8,8 @@ namespace palladion {
 
 const Instr* ScratchScopeOf(const Kernel& kernel) {
   const std::vector<Instr>& body = kernel.bodies[0].region.body;
-  const bool is_scope = kernel.launch.mesh == "gpu" && body.size() == 1 && RowOf(body[0]).allocates == Allocates::kScope;
+  const bool is_scope =
+      kernel.launch.mesh == "gpu" && body.size() == 1 && RowOf(body[0]).allocates == Allocates::kScope;
   return is_scope ? &body[0] : nullptr;
 }
 
