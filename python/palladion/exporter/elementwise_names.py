@@ -22,6 +22,7 @@ ELEMENTWISE = (
     "cosh",
     "div",
     "eq",
+    "eq_to",
     "erf",
     "erf_inv",
     "erfc",
