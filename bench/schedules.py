@@ -51,7 +51,7 @@ def on_blackwell(a, b):
 
 
 CASES = (Case("Hopper, 512", "h100", 512, on_hopper, 1.5, True),
-         *(Case(f"Blackwell, collective, {size}", "b200", size, on_blackwell, 3, False, ("NOT_AWAITED", "USE_AFTER_SCOPE"))
+         *(Case(f"Blackwell, collective, {size}", "b200", size, on_blackwell, 3, False, ("NOT_AWAITED",))
            for size in (1024, 2048)))
 
 

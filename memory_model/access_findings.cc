@@ -41,6 +41,10 @@ std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& 
     // With the kernel all that a device has begun itself is complete.
     const bool global = buffer.info.space == ProxySpace::kGlobal && place.at(PlaceLevel::kCluster) == Place::kNone;
     if (!peer && global) return std::nullopt;
+    // What a thread of the block has begun in a group it alone could have waited for: that it has not is NOT_AWAITED,
+    // once, or is allowed.
+    const bool block_ends = event.kind == AccessKind::kFree && event.text_line == 0;
+    if (!peer && block_ends && engine_.IsInGroup(earlier.who)) return std::nullopt;
     return sort(peer ? FindingCode::kPeerLifetime : FindingCode::kUseAfterScope);
   }
   if (conflict.order == Ordering::kUnfenced) {

@@ -140,6 +140,30 @@ TEST(FreeAfter, WhatIsInFlightWhenTheBlockEnds) {
 }
 
 // Each thread of the block knows of one of two loads; one of them alone does not.
+// The end of a block has no line. What its own threads have begun in groups is NOT_AWAITED, and not said twice.
+TEST(FreeAfter, WhatABlockLeavesBehindIsOneFinding) {
+  for (const auto must_await : {std::optional(Half::kRead), std::optional<Half>()}) {
+    for (const bool of_peer : {false, true}) {
+      Script s;
+      const Place block = Place().With(PlaceLevel::kBlock, 0);
+      const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared, block),
+                 gmem = s.Buffer("gmem", {8}, ProxySpace::kGlobal);
+      const auto a = s.Thread("a", block), peer = s.Thread("peer", Place().With(PlaceLevel::kBlock, 1));
+      AsyncRequest store = s.Copy(smem, {0, 4}, gmem, {0, 4});
+      store.queue = s.model.MakeQueue(QueueOrder::kHalves);
+      store.must_await = must_await;
+      s.Start(of_peer ? peer : a, store);
+      s.Do(of_peer ? peer : a,
+           [&s, a = a, smem = smem](CodeSite) { s.model.FreeAfter({a}, "the end of block 0", smem, {}); });
+      s.Run(3);
+      Codes expected;
+      if (must_await.has_value()) expected.insert("NOT_AWAITED");
+      if (of_peer) expected.insert("PEER_LIFETIME");
+      EXPECT_EQ(s.Codes(), expected);
+    }
+  }
+}
+
 TEST(FreeAfter, AllThreadsOfTheBlockTogether) {
   for (const bool all : {true, false}) {
     Script s;

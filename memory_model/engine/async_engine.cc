@@ -332,6 +332,15 @@ bool AsyncEngine::IsUncommitted(AgentId operation) const {
   return open;
 }
 
+bool AsyncEngine::IsInGroup(AgentId operation) const {
+  const auto has = [&](const Group& group) { return std::find(group.begin(), group.end(), operation) != group.end(); };
+  bool found = false;
+  queues_.ForEach([&](QueueId, const Queue& queue) {
+    found |= has(queue.open) || std::any_of(queue.groups.begin(), queue.groups.end(), has);
+  });
+  return found;
+}
+
 std::vector<AgentId> AsyncEngine::InGroups() const {
   std::vector<AgentId> operations;
   queues_.ForEach([&](QueueId, const Queue& queue) {

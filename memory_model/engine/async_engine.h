@@ -96,6 +96,7 @@ class AsyncEngine {
   // Groups, which a thread waits for by how many may still be under way.
   void CommitGroup(QueueId queue);
   bool IsUncommitted(AgentId operation) const;  // it is of a group that nobody has committed
+  bool IsInGroup(AgentId operation) const;  // nobody but its issuer can have waited for it, and has not for all of it
   bool GroupsDone(QueueId queue, std::size_t may_remain, Half half) const;
   // The operations of all groups but the newest `may_remain`.
   std::vector<AgentId> GroupsBut(QueueId queue, std::size_t may_remain) const;

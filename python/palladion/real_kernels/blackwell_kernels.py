@@ -40,7 +40,9 @@ def _matmul_cases():
     for label, shape, dtype, options in (
             ("", (256, 128, 256), F16, {"collective": False}),
             ("grid minor in M", (256, 192, 192), BF16, {"collective": False, "grid_minor_dim": m_axis, "grid_tile_width": 2}),
-            ("grid minor in N", (256, 192, 320), BF16, {"collective": False, "grid_minor_dim": n_axis, "max_concurrent_steps": 3})):
+            ("grid minor in N", (256, 192, 320), BF16, {"collective": False, "grid_minor_dim": n_axis, "max_concurrent_steps": 3}),
+            ("collective", (256, 128, 256), F16, {"collective": True}),
+            ("collective, grid minor in M", (512, 384, 192), BF16, {"collective": True, "grid_minor_dim": m_axis, "grid_tile_width": 2})):
         m, n, k = shape
         yield _case(15, "blackwell_matmul", f"{short_type(dtype)} [{m},{k}]x[{k},{n}] {label}".rstrip(),
                     functools.partial(problem, shape, dtype, options), dtype, ragged="refused: tiles must divide the sizes")
