@@ -250,7 +250,7 @@ constexpr Option kTime[] = {
      "What happened when, as [one self-contained page](timeline.md): lanes of threads, engines and units, who ended "
      "each wait, the source beside them."},
     {"trace", "TRACE.json", "The same as Chrome trace events, for [Perfetto](timeline.md#for-perfetto)."},
-    {"sm", "N", "Which SM, or core of a TPU, these show; from 0, the first."},
+    {"sm", "N", "Which SM these show; from 0, the first."},
     kFormat,
 };
 constexpr Option kExplain[] = {kFormat, kColor};

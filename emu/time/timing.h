@@ -1,6 +1,6 @@
 // What is told about how long a kernel takes on a chip: the time, with how far it may be off; what of the chip was
 // busy; where the time went, by source line; what memory moved. Filled by the models of each family (time_kernel.h),
-// written out by timing_text.h. Limits: each model says for itself what it leaves out (`left_out`).
+// written out by timing_told.h. Limits: each model says for itself what it leaves out (`left_out`).
 #ifndef PALLADION_EMU_TIME_TIMING_H_
 #define PALLADION_EMU_TIME_TIMING_H_
 

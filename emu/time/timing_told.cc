@@ -160,12 +160,16 @@ void AddLines(const Timing& timing, const Module& module, reports::JsonWriter& j
   json.Close(']');
 }
 
+std::string HowFarOff(double uncertainty) {
+  return uncertainty > 0 ? Cat("give or take ", Percent(uncertainty)) : "and how far that is off is not known";
+}
+
 }  // namespace
 
 std::string TimingText(const Timing& timing, const Module& module, const TimingTextOptions& options) {
   std::string text = Cat("on ", timing.machine, " at ", Gigahertz(timing.clock), ": ", TimeText(timing.time), " (",
-                         CyclesText(timing.cycles), " and ", TimeText(timing.launch), " of launch), give or take ",
-                         Percent(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
+                         CyclesText(timing.cycles), " and ", TimeText(timing.launch), " of launch), ",
+                         HowFarOff(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
   text += RooflineText(timing) + UnitsText(timing);
   Append(&text, "blocks: ", timing.placement.blocks, " on ", timing.placement.units, " cores, at most ",
          timing.placement.at_once, " at once on one; the limit is ", timing.placement.limit, "\n");

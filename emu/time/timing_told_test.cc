@@ -55,6 +55,19 @@ TEST(TimingTold, FirstTheTimeAndHowFarItMayBeOff) {
       Text().substr(0, Text().find('\n')));
 }
 
+TEST(TimingTold, WhatIsNotKnownIsNoPercent) {
+  Timing timing = Example();
+  timing.uncertainty = 0;
+  timing.uncertainty_why = "no published times of such kernels were compared";
+  const std::string text = TimingText(
+      timing, Module(),
+      {.kernel_path = "k.pkir", .lines = 1, .source_line = [](const std::string&, int) { return std::nullopt; }});
+  EXPECT_EQ(
+      "on h100 at 1.755 GHz: 49.4 us (84586 cycles and 1.24 us of launch), and how far that is off is not known: no "
+      "published times of such kernels were compared",
+      text.substr(0, text.find('\n')));
+}
+
 TEST(TimingTold, EachLimitBesideTheTime) {
   EXPECT_NE(std::string::npos, Text().find("  bf16 matrix products  34.7 us  70.3 % of the time\n"
                                            "  bytes of main memory  15.8 us  31.9 % of the time\n"

@@ -56,7 +56,8 @@ class Advice:
         return faster[0] if faster else None
 
     def __str__(self) -> str:
-        lines = [f"as it is: {self.seconds * 1e6:.4g} us, give or take {self.uncertainty:.0%}"]
+        lines = [f"as it is: {self.seconds * 1e6:.4g} us, " + (
+            f"give or take {self.uncertainty:.0%}" if self.uncertainty > 0 else "and how far that is off is not known")]
         lines += [one.told(self.seconds) for one in self.changes]
         lines += [f"with twice {rate} of the chip: {saved:.1%} less" for rate, saved in self.limits.items() if saved >= 0.005]
         return "\n".join(lines)
