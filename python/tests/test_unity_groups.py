@@ -1,0 +1,29 @@
+"""tools/unity_groups.py: files that could clash are never compiled together."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "tools"))
+import unity_groups  # noqa: E402
+
+OWN = "namespace p {\nnamespace {\nint Helper(int x) { return x; }\nconstexpr int kMost = 3;\n}  // namespace\n}  // namespace p\n"
+
+
+def test_files_that_share_nothing_are_one_group():
+    assert unity_groups.groups({"a.cc": OWN, "b.cc": "namespace p {\nint B() { return 1; }\n}\n"}) == [["a.cc", "b.cc"]]
+
+
+def test_a_word_that_another_file_keeps_to_itself_keeps_them_apart():
+    for word in ("Helper", "kMost"):
+        assert unity_groups.groups({"a.cc": OWN, "b.cc": f"int B() {{ return {word}; }}\n"}) == [["a.cc"], ["b.cc"]]
+    assert unity_groups.groups({"a.cc": OWN, "b.cc": "int B();  // not Helper\n"}) == [["a.cc", "b.cc"]]
+
+
+def test_a_name_that_a_header_declares_keeps_them_apart():
+    own = "namespace {\nstruct Range { int begin; };\n}\n"
+    reads = '#include "memory_model/sets/box.h"\nint B();\n'
+    assert unity_groups.groups({"a.cc": own, "b.cc": reads}) == [["a.cc"], ["b.cc"]]
+
+
+def test_a_file_with_macros_of_its_own_is_alone():
+    assert unity_groups.groups({"a.cc": "#define X 1\n", "b.cc": "int B();\n"}) == [["b.cc"]]
