@@ -1,5 +1,5 @@
 // Which elements are undefined, through asynchronous operations: each element of what is written is checked against the
-// element that it came from, for boxes, place lists and functions, whole and torn, with other loads in between.
+// element that it came from, for boxes, place lists and functions, with other loads in between.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,21 +60,16 @@ class Undefined : public testing::Test {
 };
 
 TEST_F(Undefined, ACopyCarriesItElementByElement) {
-  for (int chunks = 1; chunks <= 6; ++chunks) {
-    const BufferId from = Buffer("from", 5, false), to = Buffer("to", 7, true);
-    Define(from, {1, 2});
-    AsyncRequest copy = s.Copy(from, {0, 5}, to, {1, 5});
-    copy.chunks = chunks;
-    Start(copy);
-    PerformAll();
-    EXPECT_EQ(Marks(to), "..uu....uuuu..") << chunks;
-  }
+  const BufferId from = Buffer("from", 5, false), to = Buffer("to", 7, true);
+  Define(from, {1, 2});
+  Start(s.Copy(from, {0, 5}, to, {1, 5}));
+  PerformAll();
+  EXPECT_EQ(Marks(to), "..uu....uuuu..");
 }
 
 TEST_F(Undefined, ADefinedCopyDefines) {
   const BufferId from = Buffer("from", 5, true), to = Buffer("to", 5, false);
   AsyncRequest copy = s.Copy(from, {1, 2}, to, {2, 2});
-  copy.chunks = 2;
   Start(copy);
   PerformAll();
   EXPECT_EQ(Marks(to), "uuuu....uu");
@@ -106,7 +101,6 @@ TEST_F(Undefined, PlaceListsAndPadding) {
   AsyncRequest gather;
   gather.sources = {{AsyncPoints{from, {12, 0, PointAccess::kPadding, 8}, ByteCount(4), 1}, ByteCount(16)}};
   gather.destinations = {{AsyncPoints{to, {0, 4, 8, 20}, ByteCount(4), 1}, ByteCount(16)}};
-  gather.chunks = 3;
   Start(gather);
   PerformAll();
   EXPECT_EQ(Marks(to), ".uu...");
@@ -122,7 +116,6 @@ TEST_F(Undefined, AFunctionTakesAndGivesMarks) {
   AsyncRequest add;
   add.sources = {s.Operand(a, {0, 2}), s.Operand(b, {0, 2})};
   add.destinations = {s.Operand(out, {0, 2})};
-  add.chunks = 2;
   std::vector<std::size_t> marks;
   add.function = [&marks](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* result) {
     for (const AsyncValue& value : in) marks.push_back(value.marks.size());
@@ -157,38 +150,34 @@ TEST_F(Undefined, AReductionIsUndefinedWhereEitherIs) {
   Define(from, {1, 2});
   Define(to, {0, 2});
   AsyncRequest add = s.Copy(from, {0, 3}, to, {0, 3});
-  add.chunks = 2;
   add.destinations[0].reduce = [](const std::byte*, const std::byte*, const std::byte*, std::byte*) {};
   Start(add);
   PerformAll();
   EXPECT_EQ(Marks(to), "uu..uu");
 }
 
-// Bytes of a union: four of them are an element of what is copied there, and back, whole or torn.
+// Bytes of a union: four of them are an element of what is copied there, and back.
 TEST_F(Undefined, SeveralPlacesAreOneElement) {
-  for (int chunks = 1; chunks <= 3; ++chunks) {
-    const BufferId from = Buffer("from", 3, false), to = Buffer("to", 3, true);
-    Define(from, {1, 1});
-    const std::int64_t shape[] = {32};
-    const BufferId bytes = *s.memory.Alloc({.name = "union", .dtype = DType::kI8, .shape = shape});
-    BoxAccess box{.buffer = bytes, .rank = 1, .value_rank = 1};
-    box.start[0] = 4, box.count[0] = 24, box.step[0] = 1, box.lower[0] = 0, box.upper[0] = 32, box.order[0] = 0;
-    const AsyncOperand member = {.where = box, .bytes = ByteCount(24), .elements = ElementCount(6)};
-    AsyncRequest in = s.Copy(from, {0, 3}, to, {0, 3}), out = in;
-    in.destinations = {member};
-    out.sources = {member};
-    in.chunks = out.chunks = chunks;
-    Start(in);
-    PerformAll();
-    EXPECT_NE(s.memory.MarkOf(bytes, ElementCount(11)), 0) << chunks;
-    EXPECT_EQ(s.memory.MarkOf(bytes, ElementCount(12)), 0) << chunks;
-    EXPECT_EQ(s.memory.MarkOf(bytes, ElementCount(19)), 0) << chunks;
-    EXPECT_NE(s.memory.MarkOf(bytes, ElementCount(20)), 0) << chunks;
-    Start(out);
-    PerformAll();
-    EXPECT_EQ(Marks(to), "uu..uu") << chunks;
-    EXPECT_EQ(reinterpret_cast<const float*>(s.memory.DataOf(to))[2], kValue);
-  }
+  const BufferId from = Buffer("from", 3, false), to = Buffer("to", 3, true);
+  Define(from, {1, 1});
+  const std::int64_t shape[] = {32};
+  const BufferId bytes = *s.memory.Alloc({.name = "union", .dtype = DType::kI8, .shape = shape});
+  BoxAccess box{.buffer = bytes, .rank = 1, .value_rank = 1};
+  box.start[0] = 4, box.count[0] = 24, box.step[0] = 1, box.lower[0] = 0, box.upper[0] = 32, box.order[0] = 0;
+  const AsyncOperand member = {.where = box, .bytes = ByteCount(24), .elements = ElementCount(6)};
+  AsyncRequest in = s.Copy(from, {0, 3}, to, {0, 3}), out = in;
+  in.destinations = {member};
+  out.sources = {member};
+  Start(in);
+  PerformAll();
+  EXPECT_NE(s.memory.MarkOf(bytes, ElementCount(11)), 0);
+  EXPECT_EQ(s.memory.MarkOf(bytes, ElementCount(12)), 0);
+  EXPECT_EQ(s.memory.MarkOf(bytes, ElementCount(19)), 0);
+  EXPECT_NE(s.memory.MarkOf(bytes, ElementCount(20)), 0);
+  Start(out);
+  PerformAll();
+  EXPECT_EQ(Marks(to), "uu..uu");
+  EXPECT_EQ(reinterpret_cast<const float*>(s.memory.DataOf(to))[2], kValue);
 }
 
 // A run that does not ask for it pays for none.

@@ -162,47 +162,6 @@ TEST(AsyncEngine, EveryOrderOfTwoOrThreeCopies) {
   }
 }
 
-TEST(AsyncEngine, TornCopiesMoveEachChunkOnce) {
-  // Two chunks, each written after it is read: 4! / (2 * 2) orders.
-  int orders = 0;
-  std::vector<std::size_t> choices;
-  while (true) {
-    Script s(FencePolicy::kPallas, false);
-    const auto from = s.Buffer("from", {5, 3}, ProxySpace::kPlain), to = s.Buffer("to", {7, 3}, ProxySpace::kPlain);
-    const AgentId core = s.Thread("core");
-    AsyncRequest request = s.Copy(from, {0, 5}, to, {1, 5});
-    request.chunks = 2;
-    ASSERT_TRUE(s.model.Start(core, request).ok());
-    std::vector<std::size_t> options;
-    for (std::size_t step = 0; !s.model.Pending().empty(); ++step) {
-      const auto pending = s.model.Pending();
-      options.push_back(pending.size());
-      s.model.Perform(pending[step < choices.size() ? choices[step] : 0], &s.memory);
-    }
-    ++orders;
-    for (std::size_t i = 0; i < 21; ++i) EXPECT_EQ(s.DataOf(1)[i], i >= 3 && i < 18 ? 1.0f : 2.0f);
-    choices.resize(options.size(), 0);
-    while (!choices.empty() && choices.back() + 1 >= options[choices.size() - 1]) choices.pop_back();
-    if (choices.empty()) break;
-    ++choices.back();
-  }
-  EXPECT_EQ(orders, 6);
-}
-
-// The second chunk of what is written has elements of the first that is read.
-TEST(AsyncEngine, TornCopiesBetweenShapesReadFirst) {
-  for (std::uint32_t seed = 0; seed < 20; ++seed) {
-    Script s(FencePolicy::kPallas, false);
-    const auto from = s.Buffer("from", {3, 4}, ProxySpace::kPlain), to = s.Buffer("to", {2, 6}, ProxySpace::kPlain);
-    const AgentId core = s.Thread("core");
-    AsyncRequest copy = s.Copy(from, {0, 3}, to, {0, 2});
-    copy.chunks = 3;
-    s.Start(core, copy);
-    s.Run(seed);
-    for (const float element : s.DataOf(1)) EXPECT_EQ(element, 1.0f);
-  }
-}
-
 TEST(AsyncEngine, AFunctionOfAllItsSourcesAndPlaceLists) {
   Script s(FencePolicy::kPallas, false);
   const auto a = s.Buffer("a", {4}, ProxySpace::kPlain), b = s.Buffer("b", {4}, ProxySpace::kPlain),
@@ -212,7 +171,6 @@ TEST(AsyncEngine, AFunctionOfAllItsSourcesAndPlaceLists) {
   request.name = "add";
   request.sources = {s.Operand(a, {0, 2}), {AsyncPoints{b, {12, 4}, ByteCount(4), 1}, ByteCount(8)}};
   request.destinations = {{AsyncPoints{out, {20, 0}, ByteCount(4), 1}, ByteCount(8)}};
-  request.chunks = 2;
   request.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* result) {
     for (std::size_t i = 0; i < 2; ++i) {
       reinterpret_cast<float*>((*result)[0].bytes.data())[i] =
@@ -246,7 +204,6 @@ TEST(AsyncEngine, ReductionsCommute) {
                    out = s.Buffer("out", {5, 3}, ProxySpace::kGlobal);
         const AgentId a = s.Thread("a"), b = s.Thread("b");
         AsyncRequest reduce = s.Copy(smem, {0, 4}, out, {1, 4});
-        reduce.chunks = 3;
         reduce.must_await = Half::kRead;
         reduce.destinations[0].reduce = Add;
         if (points) {
@@ -348,9 +305,6 @@ TEST(AsyncEngine, RefusesWhatItCannotDo) {
   AsyncRequest commit;
   commit.after_earlier = true;
   EXPECT_NE(message(commit).find("no queue"), std::string::npos);
-  AsyncRequest torn = s.Copy(a, {0, 4}, b, {0, 4});
-  torn.chunks = 0;
-  EXPECT_NE(message(torn).find("chunk"), std::string::npos);
   AsyncRequest masked = s.Copy(a, {0, 4}, b, {0, 4});
   const std::uint8_t lanes[] = {1, 0, 1, 1};
   std::get<BoxAccess>(masked.sources[0].where).mask.lanes = lanes;

@@ -29,12 +29,12 @@ class PlainArray {
 
   std::vector<std::byte> Load(const AsyncOperand& from) {
     AsyncValue value{std::vector<std::byte>(from.bytes.size()), {}};
-    memory_model::MoveChunk({}, In(from, buffer_), {.load = true}, &value, &memory_);
+    memory_model::MoveHalf({}, In(from, buffer_), {.load = true}, &value, &memory_);
     return std::move(value.bytes);
   }
   void Store(const AsyncOperand& to, std::vector<std::byte> bytes) {
     AsyncValue value{std::move(bytes), {}};
-    memory_model::MoveChunk({}, In(to, buffer_), {.load = false}, &value, &memory_);
+    memory_model::MoveHalf({}, In(to, buffer_), {.load = false}, &value, &memory_);
   }
 
  private:

@@ -8,28 +8,6 @@
 #include "semantics/base/cat.h"
 
 namespace palladion::memory_model {
-namespace {
-
-// Do the chunks of the two have the same elements?
-bool SameChunks(const AsyncOperand& from, const AsyncOperand& to) {
-  const auto *a = std::get_if<BoxAccess>(&from.where), *b = std::get_if<BoxAccess>(&to.where);
-  if (a == nullptr || b == nullptr) return a == b;
-  if (from.elements != ElementCount(0) || to.elements != ElementCount(0)) return false;
-  const auto rows = [](const BoxAccess& box) { return box.value_rank == 0 ? 0 : box.count[box.order[0]]; };
-  return rows(*a) == rows(*b);
-}
-
-// A function needs all of its operands, and so does a copy between operands that are torn differently.
-bool ByChunk(const AsyncRequest& request) {
-  if (request.function != nullptr || request.destinations.empty()) return false;
-  for (std::size_t i = 0; i < request.sources.size(); ++i) {
-    if (!SameChunks(request.sources[i], request.destinations[i])) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 QueueId AsyncEngine::AddQueue(QueueOrder order) {
   const QueueId id = queues_.Next();
   queues_.Add().order = order;
@@ -69,7 +47,6 @@ absl::Status AsyncEngine::Check(const AsyncRequest& request) {
     if (completion.after == Half::kRead && request.sources.empty()) return fail("told of reading, and reads nothing");
   }
   if (request.after_earlier && !request.queue.valid()) return fail("waits for earlier ones, and is in no queue");
-  if (request.chunks < 1) return fail("less than one chunk");
   return absl::OkStatus();
 }
 
@@ -86,19 +63,13 @@ void AsyncEngine::Start(AgentId id, AgentId issuer, AsyncRequest request) {
   operation.values.reserve(kept.sources.size());
   for (const AsyncOperand& source : kept.sources)
     operation.values.push_back(kept.views != FunctionViews::kNone ? AsyncValue{} : NewValue(source.bytes.size()));
-  // A write half without destinations is the moment of its completions.
-  const auto chunks = static_cast<std::size_t>(kept.chunks);
-  operation.read.assign(kept.sources.empty() ? 0 : chunks, false);
-  operation.written.assign(kept.destinations.empty() ? 1 : chunks, false);
-  operation.by_chunk = ByChunk(kept);
-  operation.reads_left = static_cast<int>(operation.read.size());
-  operation.writes_left = static_cast<int>(operation.written.size());
+  operation.has_read = kept.sources.empty();
   if (!kept.queue.valid()) return;
   Queue& queue = queues_[kept.queue];
   const bool groups = queue.order != QueueOrder::kLanding && queue.order != QueueOrder::kIssued;
   if (groups) queue.open.push_back(id);
   queue.under_way.push_back(id);
-  if (operation.reads_left > 0) queue.to_read.push_back(id);
+  if (!operation.has_read) queue.to_read.push_back(id);
   queue.to_write.push_back(id);
 }
 
@@ -193,30 +164,19 @@ bool AsyncEngine::MayGo(const Operation& operation, Half half) const {
 bool AsyncEngine::CanPerform(const PendingHalf& which) const {
   const Operation* operation = Find(which.operation);
   if (operation == nullptr || !MayGo(*operation, which.half)) return false;
-  const auto chunk = static_cast<std::size_t>(which.chunk);
-  if (which.half == Half::kRead) return chunk < operation->read.size() && !operation->read[chunk];
-  const bool ready = operation->reads_left == 0 || (operation->by_chunk && operation->read[chunk]);
-  return ready && chunk < operation->written.size() && !operation->written[chunk];
+  return which.half == Half::kRead ? !operation->has_read : operation->has_read;
 }
 
 std::vector<PendingHalf> AsyncEngine::Pending() const {
   std::vector<PendingHalf> pending;
   for (const auto& [id, operation] : operations_) {
-    if (operation.reads_left > 0 && MayGo(operation, Half::kRead)) {
-      for (std::size_t c = 0; c < operation.read.size(); ++c) {
-        if (!operation.read[c]) pending.push_back({operation.record.id, Half::kRead, static_cast<int>(c)});
-      }
-    }
-    if (operation.writes_left == 0 || !MayGo(operation, Half::kWrite)) continue;
-    for (std::size_t c = 0; c < operation.written.size(); ++c) {
-      const bool ready = operation.reads_left == 0 || (operation.by_chunk && operation.read[c]);
-      if (!operation.written[c] && ready) pending.push_back({operation.record.id, Half::kWrite, static_cast<int>(c)});
-    }
+    const Half next = operation.has_read ? Half::kWrite : Half::kRead;
+    if (MayGo(operation, next)) pending.push_back({operation.record.id, next});
   }
   return pending;
 }
 
-void AsyncEngine::Read(Operation* operation, int chunk, Machine* memory) {
+void AsyncEngine::Read(Operation* operation, Machine* memory) {
   const AsyncRequest& request = operation->request;
   for (std::size_t i = 0; i < request.sources.size(); ++i) {
     const AsyncOperand& source = request.sources[i];
@@ -225,7 +185,7 @@ void AsyncEngine::Read(Operation* operation, int chunk, Machine* memory) {
       if (LendWhole(request, source, tracked_, &value, memory)) continue;
       if (value.bytes.empty()) value = NewValue(source.bytes.size());
     }
-    MoveChunk(request, source, {.chunk = chunk, .load = true, .tracked = tracked_}, &value, memory);
+    MoveHalf(request, source, {.load = true, .tracked = tracked_}, &value, memory);
   }
 }
 
@@ -269,7 +229,7 @@ void AsyncEngine::Compute(Operation* operation, Machine* memory) {
   if (moves_) request.function(operation->values, &operation->results);
 }
 
-void AsyncEngine::Write(Operation* operation, int chunk, Machine* memory) {
+void AsyncEngine::Write(Operation* operation, Machine* memory) {
   const AsyncRequest& request = operation->request;
   auto& results = request.function != nullptr ? operation->results : operation->values;
   for (std::size_t i = 0; i < request.destinations.size(); ++i) {
@@ -277,7 +237,7 @@ void AsyncEngine::Write(Operation* operation, int chunk, Machine* memory) {
     if (results[i].view.data != nullptr) {
       Wrote(request, destination, tracked_, &results[i], memory);
     } else {
-      MoveChunk(request, destination, {.chunk = chunk, .tracked = tracked_}, &results[i], memory);
+      MoveHalf(request, destination, {.tracked = tracked_}, &results[i], memory);
     }
   }
 }
@@ -285,25 +245,22 @@ void AsyncEngine::Write(Operation* operation, int chunk, Machine* memory) {
 AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* memory) {
   auto& operation = const_cast<Operation&>(*Find(which.operation));
   const AsyncRequest& request = operation.request;
-  const auto chunk = static_cast<std::size_t>(which.chunk);
   if (which.half == Half::kRead) {
-    Read(&operation, which.chunk, memory);
-    operation.read[chunk] = true;
-    --operation.reads_left;
+    Read(&operation, memory);
+    operation.has_read = true;
   } else {
-    if (request.function != nullptr && operation.results.empty()) Compute(&operation, memory);
-    Write(&operation, which.chunk, memory);
-    operation.written[chunk] = true;
-    --operation.writes_left;
+    if (request.function != nullptr) Compute(&operation, memory);
+    Write(&operation, memory);
+    operation.has_written = true;
   }
-  Performed performed{.ends_half = operation.done(which.half), .due = {}, .site = request.site};
+  Performed performed{.due = {}, .site = request.site};
   for (const Completion& completion : request.completions) {
-    if (performed.ends_half && completion.after == which.half) performed.due.push_back(completion);
+    if (completion.after == which.half) performed.due.push_back(completion);
   }
   const auto leave = [&](std::deque<AgentId>& order) {
     order.erase(std::find(order.begin(), order.end(), which.operation));
   };
-  if (request.queue.valid() && performed.ends_half) {
+  if (request.queue.valid()) {
     Queue& queue = queues_[request.queue];
     leave(which.half == Half::kRead ? queue.to_read : queue.to_write);
     if (operation.done()) leave(queue.under_way);

@@ -1,5 +1,6 @@
 // Operations that run beside their issuer (semantics/port/async.h). Each takes place in two halves, reading and
-// writing, each in one piece or torn into chunks; what may happen next is a list from which the scheduler chooses.
+// writing; what may happen next is a list from which the scheduler chooses. That hardware writes in pieces needs no
+// more halves: whoever could see one piece without another is in a race with the half, which the clocks find.
 // Values know which of their elements are undefined, where the run tracks that. Based on what the hardware documents
 // promise: nothing about the order of halves, but for a queue that says so. What it does not know: where bytes lie
 // (Machine moves them), clocks and races (ConcurrencyModel), time.
@@ -35,9 +36,8 @@ enum class QueueOrder : std::uint8_t {
 struct PendingHalf {
   AgentId operation;
   Half half = Half::kRead;
-  int chunk = 0;
   friend bool operator==(const PendingHalf& a, const PendingHalf& b) {
-    return a.operation == b.operation && a.half == b.half && a.chunk == b.chunk;
+    return a.operation == b.operation && a.half == b.half;
   }
 };
 
@@ -66,12 +66,11 @@ class AsyncEngine {
   bool FollowsOutsideItsQueue(AgentId operation) const;
 
   bool CanPerform(const PendingHalf& half) const;  // is it one of Pending()?
-  // In the order of issue, then reads before writes, then chunks.
+  // In the order of issue.
   std::vector<PendingHalf> Pending() const;
 
   // Moves the bytes of one of Pending().
   struct Performed {
-    bool ends_half = false;
     std::vector<Completion> due;  // now
     CodeSite site;
   };
@@ -123,11 +122,10 @@ class AsyncEngine {
     AsyncRequest request;
     std::vector<AsyncValue> values, results;
     std::vector<AgentId> follows;
-    absl::InlinedVector<bool, 2> read, written;  // chunks; a half that reads nothing has none
-    int reads_left = 0, writes_left = 0;
-    bool by_chunk = false;  // a chunk can be written once it has been read
-    bool done(Half half) const { return half == Half::kRead ? reads_left == 0 : writes_left == 0; }
-    bool done() const { return reads_left == 0 && writes_left == 0; }
+    bool has_read = false;  // or reads nothing
+    bool has_written = false;
+    bool done(Half half) const { return half == Half::kRead ? has_read : has_written; }
+    bool done() const { return has_read && has_written; }
   };
 
   // Values of operations that are done, for the next ones of their sizes; and requests, for the next ones' lists. A
@@ -141,9 +139,9 @@ class AsyncEngine {
   };
 
   AsyncValue NewValue(std::size_t bytes);  // its bytes hold anything
-  void Read(Operation* operation, int chunk, Machine* memory);
+  void Read(Operation* operation, Machine* memory);
   void Compute(Operation* operation, Machine* memory);
-  void Write(Operation* operation, int chunk, Machine* memory);
+  void Write(Operation* operation, Machine* memory);
   void Keep(std::vector<AsyncValue>* values);
   void Keep(AsyncRequest* request);
 

@@ -5,8 +5,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/types/span.h"
-
 namespace palladion::memory_model {
 
 std::size_t PlacesOf(const AsyncOperand& operand) {
@@ -26,37 +24,28 @@ ElementCount ElementsOf(const AsyncOperand& operand) {
 
 namespace {
 
-// The part of 0..n that a chunk has.
-struct Part {
-  std::int64_t begin, end;
-};
-Part PartOf(std::int64_t n, int chunk, int chunks) { return {n * chunk / chunks, n * (chunk + 1) / chunks}; }
-
-// One chunk of an operand's value, from or to memory.
+// An operand's value, from or to memory.
 class Mover {
  public:
-  Mover(const AsyncRequest& request, int chunk, bool load, bool tracked, Machine* memory)
+  Mover(const AsyncRequest& request, bool load, bool tracked, Machine* memory)
       : site_{request.site.loc, request.site.text_line, request.program},
-        chunk_(chunk),
-        chunks_(request.chunks),
         load_(load),
         tracked_(tracked),
         memory_(memory) {}
 
   void Move(const AsyncOperand& operand, AsyncValue* value) const {
-    const std::size_t places = PlacesOf(operand);
-    if (const auto* box = std::get_if<BoxAccess>(&operand.where)) return MoveBox(*box, places, operand, value);
+    if (const auto* whole = std::get_if<BoxAccess>(&operand.where)) {
+      BoxAccess box;
+      TakeBox(*whole, &box);
+      return Go(&box, operand, value);
+    }
     const auto& points = std::get<AsyncPoints>(operand.where);
-    const Part part = PartOf(static_cast<std::int64_t>(places), chunk_, chunks_);
-    if (part.begin == part.end) return;
     PointAccess access;
     access.buffer = points.buffer;
-    const auto first = static_cast<std::size_t>(part.begin), count = static_cast<std::size_t>(part.end - part.begin);
-    const std::size_t pieces = points.pieces_per_element;
-    access.offset = absl::MakeConstSpan(points.offset).subspan(first * pieces, count * pieces);
+    access.offset = points.offset;
     access.piece_bytes = points.piece_bytes.size();
-    access.pieces_per_element = pieces;
-    Go(&access, {first, count}, operand, value);
+    access.pieces_per_element = points.pieces_per_element;
+    Go(&access, operand, value);
   }
 
   bool Lend(const AsyncOperand& operand, AsyncValue* value) const {
@@ -65,7 +54,7 @@ class Mover {
     if (!TakeWhole(operand, &box)) return false;
     if (tracked_) box.defined = &defined;
     value->loan = memory_->Lend(box);
-    if (value->loan.valid()) TakeMarks(defined, {0, PlacesOf(operand)}, {PlacesOf(operand), 1}, value);
+    if (value->loan.valid()) TakeMarks(defined, PlacesOf(operand), PlacesOf(operand), value);
     return value->loan.valid();
   }
 
@@ -86,49 +75,25 @@ class Mover {
   }
 
  private:
-  struct Places {
-    std::size_t first, count;
-  };
-
-  void MoveBox(const BoxAccess& whole, std::size_t places, const AsyncOperand& operand, AsyncValue* value) const {
-    BoxAccess box;
-    TakeBox(whole, &box);
-    if (chunks_ == 1 || box.value_rank == 0 || operand.elements != ElementCount(0)) {
-      if (chunk_ == 0) Go(&box, {0, places}, operand, value);
-      return;
-    }
-    const std::size_t d = box.order[0];
-    const Part rows = PartOf(box.count[d], chunk_, chunks_);
-    if (rows.begin == rows.end) return;
-    const std::size_t row = places / static_cast<std::size_t>(box.count[d]);
-    box.start[d] += rows.begin * box.step[d];
-    box.count[d] = rows.end - rows.begin;
-    Go(&box, {static_cast<std::size_t>(rows.begin) * row, static_cast<std::size_t>(box.count[d]) * row}, operand,
-       value);
-  }
-
   // False: the operand is no box of elements.
   bool TakeWhole(const AsyncOperand& operand, BoxAccess* box) const {
     const auto* whole = std::get_if<BoxAccess>(&operand.where);
-    if (whole == nullptr || operand.elements != ElementCount(0) || chunks_ != 1 || operand.reduce != nullptr)
-      return false;
+    if (whole == nullptr || operand.elements != ElementCount(0) || operand.reduce != nullptr) return false;
     TakeBox(*whole, box);
     box->site = site_;
     return true;
   }
 
-  struct Elements {
-    std::size_t count, unit;  // so many places are one
-  };
-  static void TakeMarks(const Definedness& defined, const Places& part, const Elements& elements, AsyncValue* value) {
+  static void TakeMarks(const Definedness& defined, std::size_t places, std::size_t elements, AsyncValue* value) {
     if (!defined.any) return;
-    value->marks.resize(elements.count, 0);
-    if (elements.unit == 1 && part.count == elements.count) {
-      std::copy_n(defined.undefined, part.count, value->marks.begin());
+    value->marks.resize(elements, 0);
+    if (places == elements) {
+      std::copy_n(defined.undefined, places, value->marks.begin());
       return;
     }
-    for (std::size_t i = 0; i < part.count; ++i) {
-      std::uint8_t& mark = value->marks[(part.first + i) / elements.unit];
+    const std::size_t unit = places / elements;  // so many places are one
+    for (std::size_t i = 0; i < places; ++i) {
+      std::uint8_t& mark = value->marks[i / unit];
       mark = MergeMarks(mark, defined.undefined[i]);
     }
   }
@@ -150,26 +115,27 @@ class Mover {
 
   // Marks are by element in a value, and by place in an access.
   template <class Access>
-  void Go(Access* access, const Places& part, const AsyncOperand& operand, AsyncValue* value) const {
-    if (part.count == 0) return;
-    const std::size_t places = PlacesOf(operand), elements = ElementsOf(operand).size(), unit = places / elements;
-    std::byte* const at = value->bytes.data() + part.first * (value->bytes.size() / places);
+  void Go(Access* access, const AsyncOperand& operand, AsyncValue* value) const {
+    const std::size_t places = PlacesOf(operand);
+    if (places == 0) return;
+    const std::size_t elements = ElementsOf(operand).size(), unit = places / elements;
+    std::byte* const at = value->bytes.data();
     access->site = site_;
     Definedness defined;
     if (tracked_) access->defined = &defined;
     if (!load_) {
       std::vector<std::uint8_t> spread;
-      if (!value->marks.empty()) defined = {true, value->marks.data() + part.first};
+      if (!value->marks.empty()) defined = {true, value->marks.data()};
       if (!value->marks.empty() && unit != 1) {
-        spread.resize(part.count);
-        for (std::size_t i = 0; i < part.count; ++i) spread[i] = value->marks[(part.first + i) / unit];
+        spread.resize(places);
+        for (std::size_t i = 0; i < places; ++i) spread[i] = value->marks[i / unit];
         defined.undefined = spread.data();
       }
       if (operand.reduce == nullptr) return memory_->Store(*access, at);
-      return Reduce(*access, operand.reduce, at, {part.count, value->bytes.size() / places, unit});
+      return Reduce(*access, operand.reduce, at, {places, value->bytes.size() / places, unit});
     }
     memory_->Load(*access, at);
-    TakeMarks(defined, part, {elements, unit}, value);
+    TakeMarks(defined, places, elements, value);
   }
 
   struct Sizes {
@@ -180,7 +146,7 @@ class Mover {
     memory_->Atomic(access, reduce, operand, nullptr, nullptr);
   }
 
-  // Nothing comes between the load and the store: a half, or a chunk of it, is one step of the run.
+  // Nothing comes between the load and the store: a half is one step of the run.
   void Reduce(const BoxAccess& access, AtomicFn reduce, const std::byte* operand, const Sizes& sizes) const {
     std::vector<std::byte> value(sizes.places * sizes.place_bytes);
     Definedness old;
@@ -206,29 +172,28 @@ class Mover {
   }
 
   Site site_;
-  int chunk_, chunks_;
   bool load_, tracked_;
   Machine* memory_;
 };
 
 }  // namespace
 
-void MoveChunk(const AsyncRequest& request, const AsyncOperand& operand, const MoveOptions& options, AsyncValue* value,
-               Machine* memory) {
-  Mover(request, options.chunk, options.load, options.tracked, memory).Move(operand, value);
+void MoveHalf(const AsyncRequest& request, const AsyncOperand& operand, const MoveOptions& options, AsyncValue* value,
+              Machine* memory) {
+  Mover(request, options.load, options.tracked, memory).Move(operand, value);
 }
 
 bool LendWhole(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value,
                Machine* memory) {
-  return Mover(request, 0, /*load=*/true, tracked, memory).Lend(operand, value);
+  return Mover(request, /*load=*/true, tracked, memory).Lend(operand, value);
 }
 
 bool MakeRoom(const AsyncRequest& request, const AsyncOperand& operand, AsyncValue* value, Machine* memory) {
-  return Mover(request, 0, /*load=*/false, /*tracked=*/false, memory).MakeRoom(operand, value);
+  return Mover(request, /*load=*/false, /*tracked=*/false, memory).MakeRoom(operand, value);
 }
 
 void Wrote(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value, Machine* memory) {
-  Mover(request, 0, /*load=*/false, tracked, memory).Wrote(operand, *value);
+  Mover(request, /*load=*/false, tracked, memory).Wrote(operand, *value);
 }
 
 }  // namespace palladion::memory_model

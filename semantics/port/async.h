@@ -118,7 +118,6 @@ struct AsyncRequest {
   std::vector<Completion> completions = {};
   // What a kernel has to wait for before it ends: of a store, the read half; of what only tells of others, nothing.
   std::optional<Half> must_await = Half::kWrite;
-  int chunks = 1;  // pieces of a half, at most
   CodeSite site = {};
   std::vector<std::int64_t> program = {};  // the issuer's index in the grid, for messages
 
