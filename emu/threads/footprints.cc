@@ -8,7 +8,10 @@ scheduler::Footprint FootprintOf(const ThreadMachine& machine, AgentId thread, c
 }
 
 // A test takes the phase that has come, and a read learns from every signal in the count: both depend on being alone.
+// Arrivals at barriers of a cluster are told to other blocks.
 scheduler::Footprint FootprintOf(const ThreadMachine& machine, const SyncObjectRequest& request) {
+  const SyncRequest& array = machine.syncs()[request.object.array].request;
+  if (array.kind == SyncKind::kClusterBarrier || array.leader_tracked) return scheduler::Footprint::Everything();
   return scheduler::Footprint::Writes(machine.syncs().ObjectOf(request.object));
 }
 

@@ -1,7 +1,6 @@
 // What each request of a launch over threads touches, to a scheduler: of steps of kernel text, of functions in C++ and
 // of engines alike. Of accesses to memory emu/agents/footprints.h says it; when a request may go, asking.h.
-// Limits: an arrival or a signal of kernel text counts as OtherRequest::kStep, for a step says at which barrier it
-// waits or looks, but not at which it arrives.
+// Limits: several signals at once, and signals to other blocks or devices, touch everything.
 #ifndef PALLADION_EMU_THREADS_FOOTPRINTS_H_
 #define PALLADION_EMU_THREADS_FOOTPRINTS_H_
 
@@ -39,7 +38,7 @@ struct BeginRequest {};
 
 // Requests that may change what any other one finds: which buffer comes next, which number an operation has, what its
 // queue holds, who is there. They are few in a run, so that nobody looks closer.
-enum class OtherRequest : std::uint8_t { kAlloc, kFree, kStart, kCommitGroup, kFence, kMeet, kFork, kStep };
+enum class OtherRequest : std::uint8_t { kAlloc, kFree, kStart, kCommitGroup, kFence, kMeet, kFork };
 
 // A wait, and a look that goes on in any case: of kNothing, nothing.
 scheduler::Footprint FootprintOf(const ThreadMachine& machine, AgentId thread, const WaitTarget& target);

@@ -121,9 +121,16 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
     return gate_->MayGo(operation);
   }
   if (step.own_memory) return true;
-  operation.footprint = step.polls == nullptr ? FootprintOf(step, frame)
-                                              : FootprintOf(machine_, id_, step.polls(step.params, step, frame));
+  operation.footprint = Touches(step, frame);
   return gate_->MayGo(operation);
+}
+
+scheduler::Footprint ThreadAgent::Touches(const Step& step, Frame& frame) const {
+  if (step.polls != nullptr) return FootprintOf(machine_, id_, step.polls(step.params, step, frame));
+  if (step.signals == nullptr) return FootprintOf(step, frame);
+  const WaitTarget told = step.signals(step.params, step, frame);
+  if (told.kind == WaitTarget::Kind::kNothing) return {};
+  return FootprintOf(machine_, SyncObjectRequest{told.object});
 }
 
 void ThreadAgent::Before(const Step& step, Frame& frame) {

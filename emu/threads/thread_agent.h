@@ -55,6 +55,7 @@ class ThreadAgent final : public scheduler::Agent, private StepHooks {
   void After(const Step& step, Frame& frame) override;
   bool MayBegin();
   bool MayGoRound(const Step& step, Frame& frame);
+  scheduler::Footprint Touches(const Step& step, Frame& frame) const;  // of a step that does not wait
   agents::Spin::Port PortOf();
   std::int64_t Look(const WaitTarget& target) const;
   const memory_model::Semaphore& CountOf(SyncElement semaphore) const {

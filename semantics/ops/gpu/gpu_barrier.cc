@@ -38,7 +38,7 @@ absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
   return barrier.array.valid() ? frame.machine().Arrive(barrier, frame.site(step)) : absl::OkStatus();
 }
 
-WaitTarget WaitsForPhase(const void* params, const Step& step, Frame& frame) {
+WaitTarget PhaseOf(const void* params, const Step& step, Frame& frame) {
   const SyncElement barrier = ElementOf(static_cast<const BarrierParams*>(params)->barrier, step, frame);
   if (!barrier.array.valid()) return {};
   return {.kind = WaitTarget::Kind::kBarrier, .object = barrier};
@@ -48,7 +48,7 @@ WaitTarget WaitsForPhase(const void* params, const Step& step, Frame& frame) {
 // the arrivals published.
 absl::Status RunWait(const void* params, const Step& step, Frame& frame) {
   UseIndices(static_cast<const BarrierParams*>(params)->barrier, step, frame);
-  return frame.machine().Wait(WaitsForPhase(params, step, frame), frame.site(step));
+  return frame.machine().Wait(PhaseOf(params, step, frame), frame.site(step));
 }
 
 // gpu-barriers.md#barrier_test: does not wait. True where barrier_wait would go on; then the phase counts as waited
@@ -73,12 +73,13 @@ absl::Status LowerBarrier(const Instr& op, Builder& builder) {
   }
   if (op.name == "barrier_arrive") {
     builder.Emit(RunArrive, std::move(params));
+    builder.program().steps.back().signals = PhaseOf;
   } else if (op.name == "barrier_test") {
     builder.Emit(RunTest, std::move(params), {}, {builder.Result(op, 0)});
-    builder.program().steps.back().polls = WaitsForPhase;
+    builder.program().steps.back().polls = PhaseOf;
   } else {
     builder.Emit(RunWait, std::move(params));
-    builder.program().steps.back().waits = WaitsForPhase;
+    builder.program().steps.back().waits = PhaseOf;
   }
   return absl::OkStatus();
 }

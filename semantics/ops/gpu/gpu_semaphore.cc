@@ -157,6 +157,13 @@ absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
   return absl::OkStatus();
 }
 
+// Of a signal that is one, and here.
+WaitTarget SignalledHere(const void* params, const Step& step, Frame& frame) {
+  const SyncElement semaphore = ElementOf(static_cast<const SignalParams*>(params)->signals[0].semaphore, step, frame);
+  if (!semaphore.array.valid()) return {};
+  return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore};
+}
+
 // A GPU signals by a number of its own where it runs the kernel alone.
 absl::Status PlanSignals(const Instr& op, bool on_devices, Builder& builder, SignalParams* params) {
   std::vector<std::vector<const Arg*>> devices;  // by signal
@@ -193,7 +200,10 @@ absl::Status LowerSignals(const Instr& op, Builder& builder) {
   for (const Signal& signal : params.signals) {
     if (!signal.amount.slot.valid()) return absl::InvalidArgumentError("expected an operand inc= for each ref=");
   }
+  // Somebody else's semaphore is made when it is asked for, which is not to happen before the signal does.
+  const bool here = params.signals.size() == 1 && params.everywhere.empty() && params.signals[0].semaphore.peer.empty();
   builder.Emit(RunSignals, std::move(params));
+  if (here) builder.program().steps.back().signals = SignalledHere;
   return absl::OkStatus();
 }
 
