@@ -51,7 +51,7 @@ LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions&
       options_(options),
       at_(at),
       watchers_(options.observers),
-      memory_(at.run == nullptr ? memory_model::Memory::MakeBuffers() : at.run->buffers(), at.device,
+      memory_(at.run == nullptr ? std::make_shared<memory_model::RunBuffers>() : at.run->buffers(), at.device,
               MemoryLeft(kernel, options.run)),
       frame_(kernel.program(), memory_),
       arrays_(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices)) {

@@ -20,7 +20,7 @@ class RunState {
   RunState& operator=(const RunState&) = delete;
 
   std::int32_t devices() const { return static_cast<std::int32_t>(busy_.size()); }
-  const std::shared_ptr<memory_model::Memory::Buffers>& buffers() const { return buffers_; }
+  const std::shared_ptr<memory_model::RunBuffers>& buffers() const { return buffers_; }
 
   // A launch begins on the device, which is free until the launch has ended. False: it is not there, or not free.
   bool Begin(std::int32_t device) {
@@ -31,7 +31,7 @@ class RunState {
 
  private:
   std::vector<bool> busy_;  // by device
-  std::shared_ptr<memory_model::Memory::Buffers> buffers_ = memory_model::Memory::MakeBuffers();
+  std::shared_ptr<memory_model::RunBuffers> buffers_ = std::make_shared<memory_model::RunBuffers>();
 };
 
 // Where a launch is: on a device of a run, which outlives it.

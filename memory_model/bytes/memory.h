@@ -1,7 +1,7 @@
-// The memory of one launch: buffers, and the one door through which every access goes: first its bounds, then the
-// bytes. An element outside is never clamped and never lands in a neighbour: it is a finding, a load gives poison there
-// and a store is dropped. It knows which bytes are undefined when it is told to (TrackDefinedness). What it does not
-// know yet: races, engines that are slower than their request.
+// The memory of one launch, the one door through which every access to its buffers (launch_buffers.h) goes: first its
+// bounds (bounds_findings.h), then the bytes. An element outside is never clamped and never lands in a neighbour: it is
+// a finding, a load gives poison there and a store is dropped. It knows which bytes are undefined when it is told to
+// (TrackDefinedness). What it does not know yet: races, engines that are slower than their request.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_
 #define PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_
 
@@ -17,39 +17,28 @@
 #include <vector>
 
 #include "memory_model/bytes/access_observer.h"
-#include "memory_model/bytes/block_pool.h"
+#include "memory_model/bytes/bounds_findings.h"
 #include "memory_model/bytes/definedness_tracker.h"
-#include "memory_model/bytes/loans.h"
-#include "memory_model/bytes/memory_buffer.h"
-#include "memory_model/bytes/padded_bounds.h"
+#include "memory_model/bytes/launch_buffers.h"
 #include "memory_model/bytes/printed_lines.h"
 #include "memory_model/sets/box.h"
-#include "semantics/base/agent_name.h"
 #include "semantics/base/finding_log.h"
 #include "semantics/base/units.h"
 #include "semantics/port/machine.h"
-#include "semantics/tensor/copy_box.h"
 #include "semantics/tensor/fill.h"
 
 namespace palladion::memory_model {
 
 class Memory final : public Machine {
  public:
-  // The buffers of a run, which the memories of all its launches share: a buffer's id is its own in the run, and
-  // whoever has the id reaches its bytes, on whichever device it is. What a launch has left goes with its memory.
-  struct Buffers;
-  static std::shared_ptr<Buffers> MakeBuffers();
-
-  // Alloc fails once the allocations that live together would hold more bytes than the limit. `device`: of what is
-  // allocated and adopted here.
-  explicit Memory(std::size_t limit_bytes = ~std::size_t{0}) : Memory(MakeBuffers(), 0, limit_bytes) {}
-  Memory(std::shared_ptr<Buffers> buffers, std::int32_t device, std::size_t limit_bytes);
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() override;
+  // `buffers`: of the run, which the memories of all its launches share. `device`: of what is allocated and adopted
+  // here. Alloc fails once the allocations that live together would hold more bytes than the limit.
+  explicit Memory(std::size_t limit_bytes = ~std::size_t{0}) : Memory(std::make_shared<RunBuffers>(), 0, limit_bytes) {}
+  Memory(std::shared_ptr<RunBuffers> buffers, std::int32_t device, std::size_t limit_bytes)
+      : buffers_(std::move(buffers), device, limit_bytes) {}
 
   // An array that the caller owns and keeps alive; it is read, and written by stores.
-  BufferId Adopt(const AllocRequest& request, std::byte* data);
+  BufferId Adopt(const AllocRequest& request, std::byte* data) { return buffers_.Adopt(request, data); }
 
   // From now on sees every request, or all that have a mask; it outlives the memory. Observers are called in the order
   // of this call, those of masks last.
@@ -63,37 +52,32 @@ class Memory final : public Machine {
 
   // Who runs, for messages. Before the first request.
   void NameAgents(const AgentNaming& naming) {
-    naming_ = naming;
+    bounds_.NameAgents(naming);
     if (tracker_ != nullptr) tracker_->NameAgents(naming);
   }
 
   // For observers' messages.
-  std::string_view NameOf(BufferId id) const { return buffers_[id.index()].name; }
-  absl::Span<const std::int64_t> ShapeOf(BufferId id) const { return buffers_[id.index()].shape; }
-  ElementSize ElementSizeOf(BufferId id) const { return buffers_[id.index()].element_size; }
-  ByteCount BytesOf(BufferId id) const { return buffers_[id.index()].bytes; }
-  std::int32_t DeviceOf(BufferId id) const { return buffers_[id.index()].device; }
-  DType DTypeOf(BufferId id) const { return buffers_[id.index()].dtype; }  // of a word: keys have several
-  std::byte* DataOf(BufferId id) { return Touched(id).data; }
+  std::string_view NameOf(BufferId id) const { return buffers_[id].name; }
+  absl::Span<const std::int64_t> ShapeOf(BufferId id) const { return buffers_[id].shape; }
+  ElementSize ElementSizeOf(BufferId id) const { return buffers_[id].element_size; }
+  ByteCount BytesOf(BufferId id) const { return buffers_[id].bytes; }
+  std::int32_t DeviceOf(BufferId id) const { return buffers_[id].device; }
+  DType DTypeOf(BufferId id) const { return buffers_[id].dtype; }  // of a word: keys have several
+  std::byte* DataOf(BufferId id) { return buffers_.Touched(id).data; }
   const std::byte* DataOf(BufferId id) const { return const_cast<Memory*>(this)->DataOf(id); }
 
   // What new memory, padding and masked-off lanes hold. Before the first request.
-  void SetFill(Fill fill) {
-    filler_ = Filler(fill);
-    fills_late_ = fill.kind != Fill::Kind::kRandom;  // whose numbers go on in the order of allocations
-  }
-  Filler& filler() { return filler_; }
+  void SetFill(Fill fill) { buffers_.SetFill(fill); }
+  Filler& filler() { return buffers_.filler(); }
 
   // Accesses that stay in an array's tiles are no findings. Before the first request.
-  void SetPaddedBounds(PaddedBounds bounds) { padded_bounds_ = std::move(bounds); }
+  void SetPaddedBounds(PaddedBounds bounds) { bounds_.SetPaddedBounds(std::move(bounds)); }
 
   // From here on accesses say which elements are undefined (their `defined`). Before the first request. `values_only`:
   // what memory gives counts as defined; results for which hardware promises nothing are followed.
   void TrackDefinedness(bool values_only = false);
   void SetUndefined(BufferId buffer);  // an adopted output, before anybody writes it
-  DefinedMark MarkOf(BufferId buffer, ElementCount element) const {
-    return buffers_[buffer.index()].defined.At(element);
-  }
+  DefinedMark MarkOf(BufferId buffer, ElementCount element) const { return buffers_[buffer].defined.At(element); }
   // What of an output is undefined at the end, as findings; the number of elements that were looked at. `site` is where
   // the output is declared.
   std::int64_t ReportUndefinedOutput(BufferId buffer, const Site& site);
@@ -111,7 +95,7 @@ class Memory final : public Machine {
   // From here on no byte moves, but of single numbers in a thread's own memory: bounds and observers are as before, and
   // other values and memory hold anything. For schedules whose values are known from another one
   // (docs/checks.md#schedules-without-values). Before the first request, and not where definedness is tracked.
-  void MoveNothing() { moves_ = false; }
+  void MoveNothing() { buffers_.MoveNothing(); }
 
   // From now on loads copy: another agent may write between a load and the use of its value.
   void NeverLend() { lends_ = false; }
@@ -133,7 +117,7 @@ class Memory final : public Machine {
               std::byte* old) override;
   const std::byte* Borrow(const BoxAccess& access) override;
   LoanId Lend(const BoxAccess& access) override;
-  ValueView Take(LoanId loan, std::vector<std::byte>* bytes) override;
+  ValueView Take(LoanId loan, std::vector<std::byte>* bytes) override { return buffers_.Take(loan, bytes); }
   ValueView Room(const BoxAccess& access) override;
   void Wrote(const BoxAccess& access) override;
   // The promptest engine: a copy between boxes is complete when its request returns, and is left to who made it. There
@@ -147,31 +131,13 @@ class Memory final : public Machine {
   void ReportUndefined(std::uint8_t mark, std::string_view use, const Site& site) override;
 
  private:
-  using Buffer = MemoryBuffer;
-
   static constexpr QueueId kPromptQueue{std::numeric_limits<std::int32_t>::max()};
-  Buffer MakeBuffer(const AllocRequest& request) const;
-  static Buffer CopyOf(const Buffer& buffer);  // but for its definedness
-  BufferId Add(Buffer buffer);
-  Buffer& Of(BufferId id) { return buffers_[id.index()]; }
-  Buffer& Touched(BufferId id) {  // to read or write its bytes
-    Buffer& buffer = Of(id);
-    if (buffer.unfilled && buffer.moves) FillAll(buffer);
-    return buffer;
-  }
-  void FillAll(Buffer& buffer);
-  void SettleAll(Buffer& buffer) {
-    if (!buffer.lent.empty()) Settle(buffer, buffer.data, buffer.data + buffer.bytes.value());
-  }
-  void Settle(Buffer& buffer, const std::byte* first, const std::byte* last);
-  void FillPoison(const Buffer& buffer, std::byte* at, ElementCount elements);
-  void PoisonOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, const BoxLayout& layout,
-                     std::byte* value);
-  bool InTiles(const Buffer& buffer, const BoxAccess& access) const;  // of a TPU, where they count as in bounds
-  void ReportOutside(const Buffer& buffer, const BoxAccess& access, const BoxReach& reach, bool is_store);
-  void ReportPoint(const Buffer& buffer, const Site& site, std::size_t element, bool is_store);
+
+  void PoisonOutside(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach,
+                     const BoxLayout& layout, std::byte* value);
+  void FillMasked(const MemoryBuffer& buffer, const Mask& mask, std::size_t elements, std::byte* value);
+  void ReportOutside(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach, Direction direction);
   const std::byte* WhereDense(const BoxAccess& access, const BoxReach& reach) const;
-  void FillMasked(const Buffer& buffer, const Mask& mask, std::size_t elements, std::byte* value);
   void Copy(const BoxAccess& source, const BoxAccess& destination);
   void Announce(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
     ++accesses_;
@@ -186,29 +152,15 @@ class Memory final : public Machine {
     for (AccessObserver* observer : mask_observers_) observer->Points(kind, access, value);
   }
 
-  const std::shared_ptr<Buffers> shared_;
-  std::vector<Buffer>& buffers_;     // of the run
-  std::vector<BufferId>& free_ids_;  // the same
-  const std::int32_t device_;
+  LaunchBuffers buffers_;
   std::vector<AccessObserver*> observers_, mask_observers_;
   std::int64_t accesses_ = 0;
-  BlockPool pool_;
+  BoundsFindings bounds_;
   FindingLog log_;
   PrintedLines printed_;
-  Filler filler_;
-  bool fills_late_ = true;
-  std::optional<PaddedBounds> padded_bounds_;
-  AgentNaming naming_;
   std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: nobody asks
   bool lends_ = true;
   std::int64_t most_values_ = 0;  // of a store, that somebody looks at
-  bool moves_ = true;
-};
-
-struct Memory::Buffers {
-  std::vector<Buffer> all;
-  std::vector<BufferId> free_ids;
-  Loans loans;
 };
 
 }  // namespace palladion::memory_model

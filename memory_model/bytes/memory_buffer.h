@@ -17,7 +17,7 @@
 
 namespace palladion::memory_model {
 
-class Memory;
+class LaunchBuffers;
 
 struct MemoryBuffer {
   std::string name;
@@ -33,7 +33,7 @@ struct MemoryBuffer {
   bool is_output = false;
   bool moves = true;  // its bytes do
   std::int32_t device = 0;
-  const Memory* of = nullptr;  // the launch's; nullptr: it was freed
+  const LaunchBuffers* of = nullptr;  // nullptr: it was freed
   LocId made;
   int made_line = 0;
   BufferDefinedness defined;

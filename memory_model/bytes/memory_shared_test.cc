@@ -9,7 +9,7 @@ namespace palladion::memory_model {
 namespace {
 
 TEST(SharedBuffers, AnIdIsOneBufferOfTheRunOnItsDevice) {
-  const std::shared_ptr<Memory::Buffers> buffers = Memory::MakeBuffers();
+  const std::shared_ptr<RunBuffers> buffers = std::make_shared<RunBuffers>();
   std::array<std::int32_t, 2> mine = {1, 2}, theirs = {3, 4};
   const std::array<std::int64_t, 1> shape = {2};
   auto first = std::make_unique<Memory>(buffers, 0, std::size_t{1} << 20);

@@ -1,0 +1,179 @@
+#include "memory_model/bytes/launch_buffers.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "semantics/base/cat.h"
+
+namespace palladion::memory_model {
+
+LaunchBuffers::~LaunchBuffers() {
+  const bool others = run_.use_count() > 1;
+  for (std::size_t i = all_.size(); i-- > 0;) {
+    MemoryBuffer& buffer = all_[i];
+    if (buffer.of != this) continue;
+    if (buffer.owned) BlockPool::Delete(buffer.data);
+    if (!others) continue;
+    buffer = MemoryBuffer{};
+    run_->free_ids.push_back(BufferId{static_cast<std::int32_t>(i)});
+  }
+}
+
+MemoryBuffer LaunchBuffers::MakeBuffer(const AllocRequest& request) const {
+  MemoryBuffer buffer{.name = request.name, .dtype = request.dtype, .words = request.words_per_element};
+  buffer.element_size = ElementSize(static_cast<std::int64_t>(StorageBytes(request.dtype) * request.words_per_element));
+  buffer.shape.assign(request.shape.begin(), request.shape.end());
+  buffer.stride.resize(buffer.shape.size());
+  std::int64_t stride = buffer.element_size.value();
+  for (std::size_t d = buffer.shape.size(); d-- > 0;) {
+    buffer.stride[d] = stride;
+    stride *= buffer.shape[d];
+  }
+  buffer.bytes = ByteCount(stride);
+  buffer.is_output = request.is_output;
+  const bool own = request.place.has_value() && request.place->memory == PlaceLevel::kThread;
+  buffer.moves = moves_ || (own && buffer.elements() <= ElementCount(1));
+  buffer.made = request.loc;
+  buffer.made_line = request.text_line;
+  buffer.defined = BufferDefinedness(buffer.elements(), buffer.element_size);
+  return buffer;
+}
+
+BufferId LaunchBuffers::Add(MemoryBuffer buffer) {
+  buffer.of = this;
+  buffer.device = device_;
+  std::vector<BufferId>& free_ids = run_->free_ids;
+  if (!free_ids.empty()) {
+    const BufferId id = free_ids.back();
+    free_ids.pop_back();
+    (*this)[id] = std::move(buffer);
+    return id;
+  }
+  all_.push_back(std::move(buffer));
+  return BufferId{static_cast<std::int32_t>(all_.size() - 1)};
+}
+
+BufferId LaunchBuffers::Adopt(const AllocRequest& request, std::byte* data) {
+  MemoryBuffer buffer = MakeBuffer(request);
+  buffer.data = data;
+  return Add(std::move(buffer));
+}
+
+absl::StatusOr<BufferId> LaunchBuffers::Alloc(const AllocRequest& request) {
+  MemoryBuffer buffer = MakeBuffer(request);
+  buffer.data = pool_.Allocate(buffer.bytes.size());
+  if (buffer.data == nullptr) {
+    return absl::ResourceExhaustedError(Cat("no memory for '", buffer.name, "': ", buffer.bytes.value(),
+                                            " bytes on top of ", pool_.allocated_bytes(),
+                                            " of scratch; use smaller shapes or a larger host"));
+  }
+  buffer.owned = true;
+  return Add(std::move(buffer));
+}
+
+void LaunchBuffers::Free(BufferId id) {
+  MemoryBuffer& buffer = (*this)[id];
+  SettleAll(buffer);
+  if (buffer.owned) pool_.Release(buffer.data, buffer.bytes.size());
+  buffer = MemoryBuffer{};
+  run_->free_ids.push_back(id);
+}
+
+void LaunchBuffers::FillAll(MemoryBuffer& buffer) {
+  buffer.unfilled = false;
+  FillPoison(buffer, buffer.data, buffer.elements());
+}
+
+void LaunchBuffers::Fill(BufferId id) {
+  MemoryBuffer& buffer = (*this)[id];
+  SettleAll(buffer);
+  if (fills_late_ && buffer.owned) {
+    buffer.unfilled = true;
+  } else if (buffer.moves) {
+    FillAll(buffer);
+  }
+}
+
+LoanId LaunchBuffers::Lend(BufferId id, ValueView view) {
+  MemoryBuffer& buffer = (*this)[id];
+  const LoanId loan = run_->loans.Add(id, std::move(view), buffer.element_size);
+  buffer.lent.push_back(loan);
+  return loan;
+}
+
+ValueView LaunchBuffers::Take(LoanId id, std::vector<std::byte>* bytes) {
+  Loan& loan = run_->loans[id];
+  ValueView view;
+  if (loan.settled) {
+    bytes->swap(loan.bytes);
+  } else {
+    view = std::move(loan.view);
+    auto& lent = (*this)[loan.buffer].lent;
+    lent.erase(std::find(lent.begin(), lent.end(), id));
+  }
+  run_->loans.Remove(id);
+  return view;
+}
+
+void LaunchBuffers::SettleLent(MemoryBuffer& buffer, const std::byte* first, const std::byte* last) {
+  auto& lent = buffer.lent;
+  lent.erase(
+      std::remove_if(lent.begin(), lent.end(), [&](LoanId loan) { return run_->loans.Settle(loan, first, last); }),
+      lent.end());
+}
+
+namespace {
+
+// But for its definedness, and what is lent of it.
+MemoryBuffer CopyOf(const MemoryBuffer& buffer) {
+  return {.name = buffer.name,
+          .dtype = buffer.dtype,
+          .words = buffer.words,
+          .element_size = buffer.element_size,
+          .shape = buffer.shape,
+          .stride = buffer.stride,
+          .data = buffer.data,
+          .bytes = buffer.bytes,
+          .owned = buffer.owned,
+          .is_output = buffer.is_output,
+          .device = buffer.device,
+          .of = buffer.of,
+          .made = buffer.made,
+          .made_line = buffer.made_line,
+          .defined = {},
+          .stored_by = {}};
+}
+
+}  // namespace
+
+LaunchBuffers::Saved LaunchBuffers::Save() {
+  pool_.KeepAll();
+  Saved saved{.buffers = {}, .contents = {}, .free_ids = run_->free_ids};
+  for (MemoryBuffer& buffer : all_) {
+    if (buffer.unfilled) FillAll(buffer);
+    saved.buffers.push_back(CopyOf(buffer));
+    saved.contents.emplace_back(buffer.data, buffer.data + buffer.bytes.size());
+  }
+  return saved;
+}
+
+void LaunchBuffers::Restore(const Saved& saved) {
+  // Every block that was ever allocated is owned by a buffer or pooled; those that no saved buffer owns are free.
+  std::map<std::byte*, std::size_t> blocks = pool_.Waiting();
+  for (const MemoryBuffer& buffer : all_) {
+    if (buffer.owned) blocks.emplace(buffer.data, BlockPool::BlockBytes(buffer.bytes.size()));
+  }
+  for (const MemoryBuffer& buffer : saved.buffers) {
+    if (buffer.owned) blocks.erase(buffer.data);
+  }
+  pool_.SetWaiting(blocks);
+  all_.clear();
+  for (std::size_t i = 0; i < saved.buffers.size(); ++i) {
+    all_.push_back(CopyOf(saved.buffers[i]));
+    std::copy(saved.contents[i].begin(), saved.contents[i].end(), all_[i].data);
+  }
+  run_->free_ids = saved.free_ids;
+}
+
+}  // namespace palladion::memory_model

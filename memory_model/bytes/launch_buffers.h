@@ -1,0 +1,102 @@
+// The buffers of one launch: where their bytes are, what they hold before anybody writes there, and what engines have
+// been lent of them. Based on: one table for all launches of a run, so that a buffer's id is its own in the run, and
+// whoever has the id reaches its bytes, on whichever device it is. It knows no bounds and no findings; whoever asks has
+// looked at them (Memory).
+#ifndef PALLADION_MEMORY_MODEL_BYTES_LAUNCH_BUFFERS_H_
+#define PALLADION_MEMORY_MODEL_BYTES_LAUNCH_BUFFERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "memory_model/bytes/block_pool.h"
+#include "memory_model/bytes/loans.h"
+#include "memory_model/bytes/memory_buffer.h"
+#include "semantics/port/machine.h"
+#include "semantics/tensor/fill.h"
+
+namespace palladion::memory_model {
+
+// Of all launches of a run. What a launch has left goes with its memory.
+struct RunBuffers {
+  std::vector<MemoryBuffer> all;
+  std::vector<BufferId> free_ids;
+  Loans loans;
+};
+
+class LaunchBuffers {
+ public:
+  // `device`: of what is allocated and adopted here. Alloc fails once the allocations that live together would hold
+  // more bytes than the limit.
+  LaunchBuffers(std::shared_ptr<RunBuffers> run, std::int32_t device, std::size_t limit_bytes)
+      : run_(std::move(run)), all_(run_->all), device_(device), pool_(limit_bytes) {}
+  LaunchBuffers(const LaunchBuffers&) = delete;
+  LaunchBuffers& operator=(const LaunchBuffers&) = delete;
+  ~LaunchBuffers();
+
+  BufferId Adopt(const AllocRequest& request, std::byte* data);  // the caller's array, which it keeps alive
+  absl::StatusOr<BufferId> Alloc(const AllocRequest& request);   // holds anything: Fill comes next
+  void Free(BufferId buffer);
+
+  MemoryBuffer& operator[](BufferId id) { return all_[id.index()]; }
+  const MemoryBuffer& operator[](BufferId id) const { return all_[id.index()]; }
+  MemoryBuffer& Touched(BufferId id) {  // to read or write its bytes
+    MemoryBuffer& buffer = all_[id.index()];
+    if (buffer.unfilled && buffer.moves) FillAll(buffer);
+    return buffer;
+  }
+  std::vector<MemoryBuffer>& all() { return all_; }  // of the run
+
+  // What new memory, padding and masked-off lanes hold.
+  void SetFill(palladion::Fill fill) {
+    filler_ = Filler(fill);
+    fills_late_ = fill.kind != palladion::Fill::Kind::kRandom;  // whose numbers go on in the order of allocations
+  }
+  Filler& filler() { return filler_; }
+  void Fill(BufferId buffer);  // all of it, at once or when somebody touches it
+  // So many elements of the buffer's type, wherever they are.
+  void FillPoison(const MemoryBuffer& buffer, std::byte* at, ElementCount elements) {
+    filler_(buffer.dtype, at, elements.size() * buffer.words);
+  }
+
+  // Of buffers from here on no byte moves, but of single numbers in a thread's own memory.
+  void MoveNothing() { moves_ = false; }
+
+  // Elements that stay where they are until they are taken, or somebody settles what lies in first .. last - 1.
+  LoanId Lend(BufferId buffer, ValueView view);
+  ValueView Take(LoanId loan, std::vector<std::byte>* bytes);
+  void Settle(MemoryBuffer& buffer, const std::byte* first, const std::byte* last) {
+    if (!buffer.lent.empty()) SettleLent(buffer, first, last);
+  }
+  void SettleAll(MemoryBuffer& buffer) { Settle(buffer, buffer.data, buffer.data + buffer.bytes.value()); }
+
+  // All buffers with their bytes, and back to them; not what is lent, and not what is undefined. Every allocation is at
+  // the place where it was; from the first Save on, freed memory is kept.
+  struct Saved {
+    std::vector<MemoryBuffer> buffers;
+    std::vector<std::vector<std::byte>> contents;  // of each buffer
+    std::vector<BufferId> free_ids;
+  };
+  Saved Save();
+  void Restore(const Saved& saved);
+
+ private:
+  MemoryBuffer MakeBuffer(const AllocRequest& request) const;
+  BufferId Add(MemoryBuffer buffer);
+  void FillAll(MemoryBuffer& buffer);
+  void SettleLent(MemoryBuffer& buffer, const std::byte* first, const std::byte* last);
+
+  const std::shared_ptr<RunBuffers> run_;
+  std::vector<MemoryBuffer>& all_;
+  const std::int32_t device_;
+  BlockPool pool_;
+  Filler filler_;
+  bool fills_late_ = true;
+  bool moves_ = true;
+};
+
+}  // namespace palladion::memory_model
+
+#endif  // PALLADION_MEMORY_MODEL_BYTES_LAUNCH_BUFFERS_H_
