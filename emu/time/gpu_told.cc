@@ -149,11 +149,11 @@ std::vector<std::string> LeftOut(const ToTell& what) {
 
 // docs/time.md, "Kernel text on Hopper" and "Kernel text on Blackwell".
 struct Missed {
-  double share = 0;
+  std::optional<double> share;
   const char* why;
 };
 Missed MissedBy(machines::Family family, bool products) {
-  if (!products) return {.share = 0, .why = "no published times of such kernels were compared"};
+  if (!products) return {.share = std::nullopt, .why = "no published times of such kernels were compared"};
   if (family == machines::Family::kHopper)
     return {.share = 0.16, .why = "the largest miss of published times of whole matrix products"};
   return {.share = 0.75,

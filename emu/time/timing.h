@@ -57,8 +57,8 @@ struct Timing {
   machines::Cycles cycles;     // from the first block's start to the last one's end
   machines::Nanoseconds time;  // the same, and the launch
   machines::Nanoseconds launch;
-  double uncertainty = 0;       // share of `time` by which published figures were missed, docs/time.md; 0: not known
-  std::string uncertainty_why;  // which figures these were; or that there are none for such kernels
+  std::optional<double> uncertainty;  // share of `time` by which published figures were missed; nothing: not known
+  std::string uncertainty_why;        // which figures these were; or that there are none for such kernels
 
   double flops = 0;             // of matrix products and arithmetic; a multiplication and an addition are two
   machines::Bytes memory;       // through main memory

@@ -160,8 +160,9 @@ void AddLines(const Timing& timing, const Module& module, reports::JsonWriter& j
   json.Close(']');
 }
 
-std::string HowFarOff(double uncertainty) {
-  return uncertainty > 0 ? Cat("give or take ", Percent(uncertainty)) : "and how far that is off is not known";
+std::string HowFarOff(std::optional<double> uncertainty) {
+  if (!uncertainty.has_value()) return "and how far that is off is not known";
+  return Cat("give or take ", Percent(*uncertainty));
 }
 
 }  // namespace
@@ -182,7 +183,7 @@ std::string TimingJson(const Timing& timing, const Module& module) {
   reports::JsonWriter json;
   json.Open('{').Key("machine").String(timing.machine).Key("clock_hz").Real(timing.clock.value());
   json.Key("cycles").Real(timing.cycles.value()).Key("ns").Real(timing.time.value());
-  json.Key("launch_ns").Real(timing.launch.value()).Key("uncertainty").Real(timing.uncertainty);
+  json.Key("launch_ns").Real(timing.launch.value()).Key("uncertainty").OptionalReal(timing.uncertainty);
   json.Key("uncertainty_why").String(timing.uncertainty_why).Key("flops").Real(timing.flops);
   json.Key("memory_bytes").Real(timing.memory.value()).Key("roofline").Open('[');
   for (const Bound& bound : timing.roofline)
@@ -193,13 +194,8 @@ std::string TimingJson(const Timing& timing, const Module& module) {
   json.Close(']').Key("traffic").Open('[');
   for (const OperandTraffic& of : timing.traffic) {
     json.Open('{').Key("operand").String(of.operand).Key("read_bytes").Real(of.read.value());
-    json.Key("written_bytes").Real(of.written.value()).Key("missed_bytes");
-    if (of.missed.has_value()) {
-      json.Real(of.missed->value());
-    } else {
-      json.Null();
-    }
-    json.Close('}');
+    json.Key("written_bytes").Real(of.written.value());
+    json.Key("missed_bytes").OptionalReal(of.missed.has_value() ? std::optional(of.missed->value()) : std::nullopt).Close('}');
   }
   json.Close(']').Key("placement").Open('{').Key("blocks").Number(timing.placement.blocks);
   json.Key("units").Number(timing.placement.units).Key("at_once").Number(timing.placement.at_once);

@@ -57,7 +57,7 @@ TEST(TimingTold, FirstTheTimeAndHowFarItMayBeOff) {
 
 TEST(TimingTold, WhatIsNotKnownIsNoPercent) {
   Timing timing = Example();
-  timing.uncertainty = 0;
+  timing.uncertainty.reset();
   timing.uncertainty_why = "no published times of such kernels were compared";
   const std::string text = TimingText(
       timing, Module(),
@@ -66,6 +66,7 @@ TEST(TimingTold, WhatIsNotKnownIsNoPercent) {
       "on h100 at 1.755 GHz: 49.4 us (84586 cycles and 1.24 us of launch), and how far that is off is not known: no "
       "published times of such kernels were compared",
       text.substr(0, text.find('\n')));
+  EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("uncertainty": null, )"));
 }
 
 TEST(TimingTold, EachLimitBesideTheTime) {

@@ -21,7 +21,7 @@ class LineTime:
 
 @dataclasses.dataclass(frozen=True)
 class KernelTime:
-    """One execution of one kernel. Times are in seconds, `uncertainty` is a share of `seconds`; `text` is all of it for people.
+    """One execution of one kernel. Times are in seconds, `uncertainty` is a share of `seconds` (None: not known); `text` is all of it for people.
 
     `units`: share of the time that units of the chip were busy. `roofline`: the least time that each limit allows, in seconds.
     `traffic`: of each operand the bytes read, written, and not found in L2 (None: the chip has none). `data`: the whole, as `palladion time --format json` has it.
@@ -30,7 +30,7 @@ class KernelTime:
     kernel: str
     machine: str
     seconds: float
-    uncertainty: float
+    uncertainty: float | None
     cycles: float
     units: dict[str, float]
     roofline: dict[str, float]

@@ -6,6 +6,7 @@ import numpy as np
 import palladion
 import pytest
 from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 from palladion import _library, machines
 
 SIZE = 512
@@ -41,6 +42,30 @@ def test_a_copy_is_near_what_its_bytes_take():
     assert kernel.data["memory_bytes"] == 2 * 8192 * SIZE * 4
     least = max(kernel.roofline.values())
     assert least <= kernel.seconds <= 2 * least
+
+
+def _fetch(x_ref, o_ref, x_smem, full):
+    plgpu.copy_gmem_to_smem(x_ref, x_smem, full)
+    plgpu.barrier_wait(full)
+    plgpu.copy_smem_to_gmem(x_smem, o_ref)
+    plgpu.wait_smem_to_gmem(0)
+
+
+def fetch(x):
+    shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    return plgpu.kernel(_fetch, out_type=shape, scratch_types=[plgpu.SMEM(x.shape, x.dtype), plgpu.Barrier()])(x)
+
+
+@pytest.fixture(scope="module")
+def fetched():
+    (kernel,) = palladion.time(fetch, jnp.ones((64, 32), jnp.float32), target="h100").kernels
+    return kernel
+
+
+def test_how_far_a_time_is_off_may_not_be_known(fetched):
+    assert fetched.uncertainty is None and "and how far that is off is not known" in str(fetched)
+    advice = palladion.advise(fetch, jnp.ones((64, 32), jnp.float32), target="h100")
+    assert advice.uncertainty is None and "and how far that is off is not known" in str(advice)
 
 
 def test_what_if_memory_were_faster():
