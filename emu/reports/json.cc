@@ -118,5 +118,8 @@ JsonWriter& JsonWriter::Real(double number) {
 }
 JsonWriter& JsonWriter::Bool(bool value) { return Raw(value ? "true" : "false"); }
 JsonWriter& JsonWriter::Null() { return Raw("null"); }
+JsonWriter& JsonWriter::OptionalReal(const std::optional<double>& number) {
+  return number.has_value() ? Real(*number) : Null();
+}
 
 }  // namespace palladion::reports

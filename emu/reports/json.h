@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,7 @@ class JsonWriter {
   JsonWriter& Real(double number);  // the shortest that reads back the same; null for NaN and infinities
   JsonWriter& Bool(bool value);
   JsonWriter& Null();
+  JsonWriter& OptionalReal(const std::optional<double>& number);  // null where there is none
   std::string Take() { return std::move(json_); }
 
  private:

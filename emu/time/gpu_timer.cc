@@ -16,7 +16,9 @@ using machines::Bytes;
 using scheduler::Ticks;
 
 GpuTimer::GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const BlockPlaces::Room& room)
-    : kernel_(kernel), chip_costs_(costs), costs_(Common(costs)), chip_(costs_), places_(room) {}
+    : kernel_(kernel), chip_costs_(costs), costs_(Common(costs)), chip_(costs_), places_(room) {
+  clock_.TellTo(path_);
+}
 
 absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::PreparedKernelState& kernel,
                                                            const ChipCosts& costs, const BlockPlaces::Room& room) {
@@ -26,6 +28,7 @@ absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::Prepare
   PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
   timer->spent_.resize(timer->plans_.size());
   timer->told_by_engine_.resize(timer->plans_.size());
+  for (const GpuPlan& plan : timer->plans_) timer->ends_as_.push_back(StallOf(plan));
   return timer;
 }
 
@@ -64,7 +67,7 @@ void GpuTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> ar
 
 // ---- who runs
 
-const GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
+GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
   const auto [found, added] = threads_.try_emplace(frame.agent.value);
   Thread& thread = found->second;
   if (!added) return thread;
@@ -87,10 +90,10 @@ const GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
   const auto [at, begins] = clusters_.try_emplace(block / cluster_size);
   Cluster& cluster = at->second;
   if (begins) {
-    const BlockPlaces::Place place = places_.Begin();
-    cluster = {.group = place.group, .running = cluster_size * threads_of_block_, .begins = place.begins, .ends = {}};
+    cluster.running = cluster_size * threads_of_block_;
+    BeginCluster(cluster);
   }
-  clock_.SpendUntil(cluster.begins);
+  EnterBlock(cluster);
   thread = {.cluster = block / cluster_size, .sm = cluster.group * cluster_size + block % cluster_size};
   if (timeline_.has_value()) thread.lane = timeline_->LaneOf(frame, thread.sm);
   return thread;
@@ -101,9 +104,13 @@ void GpuTimer::EndThread(const Frame& frame) {
   if (!thread->second.warp) {
     const auto at = clusters_.find(thread->second.cluster);
     Cluster& cluster = at->second;
-    cluster.ends = std::max(cluster.ends, clock_.now());
+    if (clock_.now() >= cluster.ends) {
+      cluster.ends = clock_.now();
+      path_.Release(cluster.to);
+      cluster.to = path_.Hold(clock_.running());
+    }
     if (--cluster.running == 0) {
-      places_.End(cluster.group, cluster.ends);
+      EndCluster(cluster);
       clusters_.erase(at);
     }
   }
@@ -112,19 +119,10 @@ void GpuTimer::EndThread(const Frame& frame) {
 
 // ---- what it does
 
-void GpuTimer::Charge(Ticks time) {
-  if (time.value <= 0) return;
-  if (Shown()) timeline_->Worked(Here(clock_.now(), clock_.now() + time));
-  clock_.Spend(time);
-  if (now_.plan != kNoPlan) {
-    Spent& spent = spent_[static_cast<std::size_t>(now_.plan)];
-    spent.busy = spent.busy + time;
-  }
-}
-
 void GpuTimer::Before(const Step& step, Frame& frame) {
   constexpr std::int64_t kForgetEvery = 4096, kShowEvery = 64;
-  const Thread& thread = ThreadOf(frame);
+  Thread& thread = ThreadOf(frame);
+  chip_.TakeAsked(thread.sm);  // by others
   now_ = {.thread = &thread, .plan = plan_of_step_[static_cast<std::size_t>(&step - kernel_.program().steps.data())]};
   if (timeline_.has_value() && steps_ % kShowEvery == 0) timeline_->Use(chip_, clock_.operation_began(), costs_.sms);
   if (++steps_ % kForgetEvery == 0) {
@@ -137,12 +135,7 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
   now_.ended_by = now_.waited.value > 0 ? clock_.ended_by() : kNoPlan;
   clock_.CallRunning(now_.plan);
   if (now_.plan == kNoPlan || now_.waited.value == 0) return;
-  const Ticks began = clock_.operation_began();
-  if (Shown()) timeline_->Waited(Here(began - now_.waited, began), now_.ended_by);
-  Spent& spent = spent_[static_cast<std::size_t>(now_.plan)];
-  spent.waited = spent.waited + now_.waited;
-  Ticks& reason = spent.waited_for[now_.ended_by];
-  reason = reason + now_.waited;
+  HasWaited();
 }
 
 void GpuTimer::After(const Step& step, Frame& frame) {
@@ -286,12 +279,16 @@ std::vector<GlobalBox> GpuTimer::BoxesOfOperand(const AsyncOperand& operand) con
 
 void GpuTimer::Issued(const AsyncRequest& request, Halves halves) {
   if (now_.plan == kNoPlan || halves != Halves::kLater) return;
+  const auto plan = static_cast<std::size_t>(now_.plan);
   // What only tells that others are over has no time of its own: products' are until a wait for it returns.
   if (request.after_earlier) {
-    told_by_engine_[static_cast<std::size_t>(now_.plan)] = true;
+    told_by_engine_[plan] = true;
+    if (const std::int32_t last = now_.thread->last_engine; last != kNoPlan)
+      ends_as_[plan] = StallOf(plans_[static_cast<std::size_t>(last)]);
     return clock_.AppointNext({clock_.now(), clock_.now()}, now_.plan);
   }
-  switch (plans_[static_cast<std::size_t>(now_.plan)].work) {
+  now_.thread->last_engine = now_.plan;
+  switch (plans_[plan].work) {
     case GpuWork::kCopyIn:
       return IssueCopyIn(request);
     case GpuWork::kCopyOut:
@@ -302,7 +299,7 @@ void GpuTimer::Issued(const AsyncRequest& request, Halves halves) {
     case GpuWork::kPeerStore:
       return IssuePeerStore(request);
     case GpuWork::kAccess:
-      if (InTensorMemory() && plans_[static_cast<std::size_t>(now_.plan)].stores) AccessTensor();
+      if (InTensorMemory() && plans_[plan].stores) AccessTensor();
       return;
     default:
       return;
@@ -347,7 +344,7 @@ void GpuTimer::IssueProduct() {
   const Ticks result = chip_.Multiply(sms, asked, plan.tensor);
   if (Shown())
     timeline_->Multiplied(Here(std::max(asked, result - TicksOf(plan.tensor.pipe + plan.tensor.drain)), result));
-  ChargeUntil(asked + TicksOf(plan.tensor.issue));
+  Charge(asked + TicksOf(plan.tensor.issue) - clock_.now());
   clock_.AppointNext({clock_.now(), std::max(clock_.now(), result)}, now_.plan);
 }
 

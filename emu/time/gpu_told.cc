@@ -16,10 +16,54 @@ using machines::Key;
 
 bool Engine(GpuWork work) { return work == GpuWork::kCopyIn || work == GpuWork::kCopyOut || work == GpuWork::kProduct; }
 
-std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent) {
+std::string DoingOf(scheduler::Spending at) {
+  if (at.appointed) return "under way";
+  if (at.how == 0) return "";
+  return Cat("waits for ", Name(static_cast<Stall>(at.how - 1)));
+}
+
+std::vector<PathPart> PathOf(const ToTell& what) {
+  std::vector<PathPart> path;
+  for (const CriticalPath::Stretch& stretch : what.timer.path().Longest()) {
+    PathPart part{.loc = {}, .text_line = 0, .op = "", .doing = DoingOf(stretch.at), .time = CyclesOf(stretch.time)};
+    if (stretch.at.what >= 0) {
+      const Instr& instr = *what.timer.plans()[static_cast<std::size_t>(stretch.at.what)].instr;
+      part.loc = instr.loc;
+      part.text_line = instr.text_line;
+      part.op = watch::OpName(instr);
+    }
+    path.push_back(std::move(part));
+  }
+  std::stable_sort(path.begin(), path.end(), [](const PathPart& a, const PathPart& b) { return a.time > b.time; });
+  return path;
+}
+
+// What took any time, the longest first.
+std::vector<StallTime> StallsOf(const StallTimes& times) {
+  std::vector<StallTime> stalls;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i].value > 0) stalls.push_back({std::string(Name(static_cast<Stall>(i))), CyclesOf(times[i])});
+  }
+  std::stable_sort(stalls.begin(), stalls.end(),
+                   [](const StallTime& a, const StallTime& b) { return a.waited > b.waited; });
+  return stalls;
+}
+
+std::vector<StallTime> AllStalls(const GpuTimer& timer) {
+  StallTimes all = {};
+  for (const GpuTimer::Spent& spent : timer.spent()) {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = all[i] + spent.stalls[i];
+  }
+  all[static_cast<std::size_t>(Stall::kLaunch)] = timer.launches();
+  return StallsOf(all);
+}
+
+std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent, const std::vector<StallTime>& stalls) {
   const auto most = std::max_element(spent.waited_for.begin(), spent.waited_for.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == spent.waited_for.end()) return "";
+  if (stalls.empty()) return "";
+  // What no other one has ended: units, and its own way to memory.
+  if (most == spent.waited_for.end() || CyclesOf(most->second) < 0.5 * stalls[0].waited) return stalls[0].reason;
   if (most->first == scheduler::VirtualClock::kNobody) return "another thread";
   const GpuPlan& ended = what.timer.plans()[static_cast<std::size_t>(most->first)];
   const std::string line = Cat("line ", ended.instr->text_line);
@@ -34,13 +78,15 @@ std::vector<LineTime> LinesOf(const ToTell& what) {
     const GpuTimer::Spent& spent = what.timer.spent()[i];
     const Instr& instr = *what.timer.plans()[i].instr;
     if (spent.busy.value == 0 && spent.waited.value == 0) continue;
+    std::vector<StallTime> stalls = StallsOf(spent.stalls);
     lines.push_back({.loc = instr.loc,
                      .text_line = instr.text_line,
                      .op = watch::OpName(instr),
                      .runs = spent.runs,
                      .busy = CyclesOf(spent.busy),
                      .waited = CyclesOf(spent.waited),
-                     .waited_for = WaitedFor(what, spent)});
+                     .waited_for = WaitedFor(what, spent, stalls),
+                     .stalls = std::move(stalls)});
   }
   return lines;
 }
@@ -104,6 +150,11 @@ std::vector<Bound> RooflineOf(const ToTell& what) {
   return bounds;
 }
 
+Waves WavesOf(std::int64_t clusters, std::int64_t room) {
+  const std::int64_t full = std::max<std::int64_t>(clusters - 1, 0) / room;
+  return {.count = full + 1, .last = static_cast<double>(clusters - full * room) / static_cast<double>(room)};
+}
+
 Placement PlacementOf(const ToTell& what) {
   const Program& program = what.kernel.program();
   std::int64_t blocks = 1, cluster = 1;
@@ -116,6 +167,7 @@ Placement PlacementOf(const ToTell& what) {
   return {.blocks = blocks,
           .units = places.used() * cluster,
           .at_once = places.at_once(),
+          .waves = WavesOf(blocks / cluster, places.room()),
           .limit = places.waited() ? what.limit : "the grid"};
 }
 
@@ -149,11 +201,11 @@ std::vector<std::string> LeftOut(const ToTell& what) {
 
 // docs/time.md, "Kernel text on Hopper" and "Kernel text on Blackwell".
 struct Missed {
-  double share = 0;
+  std::optional<double> share;
   const char* why;
 };
 Missed MissedBy(machines::Family family, bool products) {
-  if (!products) return {.share = 0, .why = "no published times of such kernels were compared"};
+  if (!products) return {.share = std::nullopt, .why = "no published times of such kernels were compared"};
   if (family == machines::Family::kHopper)
     return {.share = 0.16, .why = "the largest miss of published times of whole matrix products"};
   return {.share = 0.75,
@@ -181,6 +233,8 @@ Timing Told(const ToTell& what) {
   timing.roofline = RooflineOf(what);
   timing.units = UnitsOf(what, timing.cycles);
   timing.lines = LinesOf(what);
+  timing.stalls = AllStalls(what.timer);
+  timing.critical_path = PathOf(what);
   timing.traffic = TrafficOf(what);
   timing.placement = PlacementOf(what);
   timing.left_out = LeftOut(what);

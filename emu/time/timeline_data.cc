@@ -48,7 +48,7 @@ class Data {
     json_.Open('{').Key("kernel").String(shown_.report.kernel).Key("target").String(shown_.report.target);
     json_.Key("machine").String(timing.machine).Key("clock_hz").Real(timing.clock.value());
     json_.Key("cycles").Real(timing.cycles.value()).Key("ns").Real(timing.time.value());
-    json_.Key("launch_ns").Real(timing.launch.value()).Key("uncertainty").Real(timing.uncertainty);
+    json_.Key("launch_ns").Real(timing.launch.value()).Key("uncertainty").OptionalReal(timing.uncertainty);
     json_.Key("uncertainty_why").String(timing.uncertainty_why);
     json_.Key("of").String(timeline_.of).Key("length").Real(timeline_.length.value());
     json_.Key("dropped").Number(timeline_.dropped);

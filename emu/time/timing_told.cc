@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "emu/launch/launch.h"
-#include "emu/reports/json.h"
 #include "emu/reports/text_table.h"
 #include "semantics/base/cat.h"
 
@@ -80,13 +79,34 @@ std::string TrafficText(const Timing& timing) {
   if (timing.traffic.empty()) return "";
   const bool l2 = timing.traffic[0].missed.has_value();
   Rows rows = {{"operand", "read", "written"}};
-  if (l2) rows[0].push_back("not in L2");
-  for (const OperandTraffic& of : timing.traffic) {
+  if (l2) rows[0].push_back("of the read, L2 had");
+  const auto add = [&](const OperandTraffic& of) {
     rows.push_back({of.operand, BytesText(of.read), BytesText(of.written)});
-    const machines::Bytes all = of.read + of.written;
-    if (l2) rows.back().push_back(all.value() > 0 ? Percent(of.missed.value_or(machines::Bytes()) / all) : "-");
-  }
+    const std::optional<double> hits = L2HitRate(of);
+    if (l2) rows.back().push_back(hits.has_value() ? Percent(*hits) : "-");
+  };
+  for (const OperandTraffic& of : timing.traffic) add(of);
+  if (timing.traffic.size() > 1) add(AllTraffic(timing.traffic));
   return "traffic\n" + TextTable(rows);
+}
+
+std::string PlacementText(const Placement& placement) {
+  std::string text = Cat("blocks: ", placement.blocks, " on ", placement.units, " cores, at most ", placement.at_once,
+                         " at once on one; the limit is ", placement.limit, "\n");
+  if (!placement.waves.has_value()) return text;
+  const Waves& waves = *placement.waves;
+  Append(&text, "waves of blocks: ", waves.count, waves.count == 1 ? ", " : ", the last one ", Percent(waves.last),
+         " full\n");
+  return text;
+}
+
+std::string StallsText(const Timing& timing) {
+  machines::Cycles all;
+  for (const StallTime& stall : timing.stalls) all += stall.waited;
+  Rows rows;
+  for (const StallTime& stall : timing.stalls)
+    rows.push_back({stall.reason, CyclesText(stall.waited), Percent(stall.waited / all)});
+  return rows.empty() ? "" : "what threads waited for, all of them together\n" + TextTable(rows);
 }
 
 // A line of the user's Python, or where the kernel has no such places, of its text.
@@ -100,18 +120,34 @@ struct OfLine {
   machines::Cycles longest;  // wait of one instruction, whose reason is told
   std::string op;            // the first
   std::string waited_for;
+  std::map<std::string, machines::Cycles> stalls;
+
+  // "a copy that line 5 starts; 90.0 % a copy into shared memory, 10.0 % a busy L2": shares where there are several.
+  std::string Why() const {
+    constexpr std::size_t kMost = 3;
+    std::vector<std::pair<std::string, machines::Cycles>> sorted(stalls.begin(), stalls.end());
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string why = waited_for;
+    for (std::size_t i = 0; sorted.size() > 1 && i < std::min(kMost, sorted.size()); ++i)
+      Append(&why, i == 0 ? "; " : ", ", Percent(sorted[i].second / waited), " ", sorted[i].first);
+    return why;
+  }
 };
+
+SourceLine LineOf(const Module& module, LocId loc, int text_line, const std::string& kernel_path) {
+  const std::vector<SourceFrame> frames = launch::FramesOf(module, loc);
+  return frames.empty() ? SourceLine{kernel_path, text_line} : SourceLine{frames[0].file, frames[0].line};
+}
 
 std::vector<std::pair<SourceLine, OfLine>> BySourceLine(const Timing& timing, const Module& module,
                                                         const std::string& kernel_path) {
   std::map<SourceLine, OfLine> lines;
   for (const LineTime& one : timing.lines) {
-    const std::vector<SourceFrame> frames = launch::FramesOf(module, one.loc);
-    OfLine& line =
-        lines[frames.empty() ? SourceLine{kernel_path, one.text_line} : SourceLine{frames[0].file, frames[0].line}];
+    OfLine& line = lines[LineOf(module, one.loc, one.text_line, kernel_path)];
     if (line.op.empty()) line.op = one.op;
     line.busy += one.busy;
     line.waited += one.waited;
+    for (const StallTime& stall : one.stalls) line.stalls[stall.reason] += stall.waited;
     if (one.waited > line.longest) {
       line.longest = one.waited;
       line.waited_for = one.waited_for;
@@ -124,20 +160,60 @@ std::vector<std::pair<SourceLine, OfLine>> BySourceLine(const Timing& timing, co
   return sorted;
 }
 
+std::string PlaceOf(const SourceLine& place) {
+  return Cat(place.file.substr(place.file.find_last_of('/') + 1), ":", place.line);
+}
+
+// What the user wrote there; else the operation.
+std::string WhatIsAt(const SourceLine& place, const std::string& op, const TimingTextOptions& options) {
+  std::string what;
+  if (options.source_line) {
+    const std::optional<std::string> text = options.source_line(place.file, place.line);
+    if (text.has_value()) what = text->substr(std::min(text->find_first_not_of(" \t"), text->size()));
+  }
+  return what.empty() ? op : what;
+}
+
+std::string PathText(const Timing& timing, const Module& module, const TimingTextOptions& options) {
+  struct OfPlace {
+    machines::Cycles time;
+    std::string op;  // the first
+  };
+  std::map<std::pair<SourceLine, std::string>, OfPlace> places;  // and what is done there
+  for (const PathPart& part : timing.critical_path) {
+    const SourceLine line =
+        part.text_line == 0 ? SourceLine() : LineOf(module, part.loc, part.text_line, options.kernel_path);
+    OfPlace& of = places[{line, part.doing}];
+    if (of.op.empty()) of.op = part.op;
+    of.time += part.time;
+  }
+  std::vector<std::pair<std::pair<SourceLine, std::string>, OfPlace>> sorted(places.begin(), places.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+  Rows rows;
+  for (std::size_t i = 0; i < std::min(options.lines, sorted.size()); ++i) {
+    const auto& [place, doing] = sorted[i].first;
+    const OfPlace& of = sorted[i].second;
+    std::string what = place.line == 0 ? "" : WhatIsAt(place, of.op, options);
+    if (!doing.empty()) Append(&what, what.empty() ? "(" : "  (", doing, ")");
+    rows.push_back(
+        {place.line == 0 ? "" : PlaceOf(place), CyclesText(of.time), Percent(of.time / timing.cycles), what});
+  }
+  if (rows.empty()) return "";
+  std::string text = "critical path: what the last to end waited for, back to the start; all of it is the time\n" +
+                     TextTable(rows, LastColumn::kWords);
+  if (sorted.size() > rows.size()) Append(&text, "  parts not told: ", sorted.size() - rows.size(), " (--lines N)\n");
+  return text;
+}
+
 std::string LinesText(const Timing& timing, const Module& module, const TimingTextOptions& options) {
   const auto lines = BySourceLine(timing, module, options.kernel_path);
   Rows rows = {{"line", "busy", "waited", ""}};
   for (std::size_t i = 0; i < std::min(options.lines, lines.size()); ++i) {
     const auto& [place, of] = lines[i];
-    std::string what;
-    if (options.source_line) {
-      const std::optional<std::string> text = options.source_line(place.file, place.line);
-      if (text.has_value()) what = text->substr(std::min(text->find_first_not_of(" \t"), text->size()));
-    }
-    if (what.empty()) what = of.op;
-    if (!of.waited_for.empty()) Append(&what, "  (waits for ", of.waited_for, ")");
-    const std::string file = place.file.substr(place.file.find_last_of('/') + 1);
-    rows.push_back({Cat(file, ":", place.line), CyclesText(of.busy), CyclesText(of.waited), what});
+    std::string what = WhatIsAt(place, of.op, options);
+    if (!of.waited_for.empty()) Append(&what, "  (waits for ", of.Why(), ")");
+    rows.push_back({PlaceOf(place), CyclesText(of.busy), CyclesText(of.waited), what});
   }
   if (rows.size() == 1) return "";
   std::string text = "where the time of threads went, all of them together\n" + TextTable(rows, LastColumn::kWords);
@@ -145,23 +221,9 @@ std::string LinesText(const Timing& timing, const Module& module, const TimingTe
   return text;
 }
 
-void AddLines(const Timing& timing, const Module& module, reports::JsonWriter& json) {
-  json.Key("lines").Open('[');
-  for (const LineTime& line : timing.lines) {
-    json.Open('{').Key("text_line").Number(line.text_line).Key("op").String(line.op).Key("runs").Number(line.runs);
-    json.Key("busy_cycles").Real(line.busy.value()).Key("waited_cycles").Real(line.waited.value());
-    json.Key("waited_for").String(line.waited_for).Key("frames").Open('[');
-    for (const SourceFrame& frame : launch::FramesOf(module, line.loc)) {
-      json.Open('{').Key("file").String(frame.file).Key("line").Number(frame.line);
-      json.Key("function").String(frame.function).Close('}');
-    }
-    json.Close(']').Close('}');
-  }
-  json.Close(']');
-}
-
-std::string HowFarOff(double uncertainty) {
-  return uncertainty > 0 ? Cat("give or take ", Percent(uncertainty)) : "and how far that is off is not known";
+std::string HowFarOff(std::optional<double> uncertainty) {
+  if (!uncertainty.has_value()) return "and how far that is off is not known";
+  return Cat("give or take ", Percent(*uncertainty));
 }
 
 }  // namespace
@@ -171,43 +233,10 @@ std::string TimingText(const Timing& timing, const Module& module, const TimingT
                          CyclesText(timing.cycles), " and ", TimeText(timing.launch), " of launch), ",
                          HowFarOff(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
   text += RooflineText(timing) + UnitsText(timing);
-  Append(&text, "blocks: ", timing.placement.blocks, " on ", timing.placement.units, " cores, at most ",
-         timing.placement.at_once, " at once on one; the limit is ", timing.placement.limit, "\n");
-  text += TrafficText(timing) + LinesText(timing, module, options);
+  text += PlacementText(timing.placement) + TrafficText(timing) + PathText(timing, module, options) +
+          StallsText(timing) + LinesText(timing, module, options);
   for (const std::string& left_out : timing.left_out) Append(&text, "left out: ", left_out, "\n");
   return text;
-}
-
-std::string TimingJson(const Timing& timing, const Module& module) {
-  reports::JsonWriter json;
-  json.Open('{').Key("machine").String(timing.machine).Key("clock_hz").Real(timing.clock.value());
-  json.Key("cycles").Real(timing.cycles.value()).Key("ns").Real(timing.time.value());
-  json.Key("launch_ns").Real(timing.launch.value()).Key("uncertainty").Real(timing.uncertainty);
-  json.Key("uncertainty_why").String(timing.uncertainty_why).Key("flops").Real(timing.flops);
-  json.Key("memory_bytes").Real(timing.memory.value()).Key("roofline").Open('[');
-  for (const Bound& bound : timing.roofline)
-    json.Open('{').Key("limit").String(bound.limit).Key("ns").Real(bound.time.value()).Close('}');
-  json.Close(']').Key("units").Open('[');
-  for (const UnitUse& use : timing.units)
-    json.Open('{').Key("unit").String(use.unit).Key("busy").Real(use.busy).Close('}');
-  json.Close(']').Key("traffic").Open('[');
-  for (const OperandTraffic& of : timing.traffic) {
-    json.Open('{').Key("operand").String(of.operand).Key("read_bytes").Real(of.read.value());
-    json.Key("written_bytes").Real(of.written.value()).Key("missed_bytes");
-    if (of.missed.has_value()) {
-      json.Real(of.missed->value());
-    } else {
-      json.Null();
-    }
-    json.Close('}');
-  }
-  json.Close(']').Key("placement").Open('{').Key("blocks").Number(timing.placement.blocks);
-  json.Key("units").Number(timing.placement.units).Key("at_once").Number(timing.placement.at_once);
-  json.Key("limit").String(timing.placement.limit).Close('}');
-  AddLines(timing, module, json);
-  json.Key("left_out").Open('[');
-  for (const std::string& left_out : timing.left_out) json.String(left_out);
-  return json.Close(']').Close('}').Take();
 }
 
 }  // namespace palladion::time

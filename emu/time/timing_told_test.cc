@@ -32,10 +32,11 @@ Timing Example() {
                    .runs = 3,
                    .busy = Cycles(100),
                    .waited = Cycles(900),
-                   .waited_for = "a copy that line 5 starts"},
+                   .waited_for = "a copy that line 5 starts",
+                   .stalls = {{"a copy into shared memory", Cycles(800)}, {"a busy L2", Cycles(100)}}},
                   {.text_line = 7, .op = "wait", .runs = 1, .busy = Cycles(1), .waited = Cycles(20), .waited_for = "b"},
                   {.text_line = 9, .op = "store", .runs = 3, .busy = Cycles(2000)}};
-  timing.traffic = {{"x", Bytes(2048), Bytes(0), Bytes(1024)}, {"o", Bytes(0), Bytes(0), Bytes(0)}};
+  timing.traffic = {{"x", Bytes(2048), Bytes(0), Bytes(1024)}, {"o", Bytes(0), Bytes(1024), Bytes(0)}};
   timing.placement = {.blocks = 256, .units = 132, .at_once = 1, .limit = "shared memory"};
   timing.left_out = {"bank conflicts"};
   return timing;
@@ -57,7 +58,7 @@ TEST(TimingTold, FirstTheTimeAndHowFarItMayBeOff) {
 
 TEST(TimingTold, WhatIsNotKnownIsNoPercent) {
   Timing timing = Example();
-  timing.uncertainty = 0;
+  timing.uncertainty.reset();
   timing.uncertainty_why = "no published times of such kernels were compared";
   const std::string text = TimingText(
       timing, Module(),
@@ -66,6 +67,7 @@ TEST(TimingTold, WhatIsNotKnownIsNoPercent) {
       "on h100 at 1.755 GHz: 49.4 us (84586 cycles and 1.24 us of launch), and how far that is off is not known: no "
       "published times of such kernels were compared",
       text.substr(0, text.find('\n')));
+  EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("uncertainty": null, )"));
 }
 
 TEST(TimingTold, EachLimitBesideTheTime) {
@@ -76,10 +78,44 @@ TEST(TimingTold, EachLimitBesideTheTime) {
 }
 
 TEST(TimingTold, InstructionsOfOneSourceLineAreOneWithTheLongestWaitsReason) {
-  EXPECT_NE(std::string::npos,
-            Text().find("  k.pkir:9  2000 cycles    0 cycles  store\n"
-                        "  k.pkir:7   101 cycles  920 cycles  load  (waits for a copy that line 5 starts)\n"))
+  EXPECT_NE(
+      std::string::npos,
+      Text().find("  k.pkir:9  2000 cycles    0 cycles  store\n"
+                  "  k.pkir:7   101 cycles  920 cycles  load  (waits for a copy that line 5 starts; 87.0 % a copy into "
+                  "shared memory, 10.9 % a busy L2)\n"))
       << Text();
+}
+
+TEST(TimingTold, WhatThreadsWaitedForIsShared) {
+  Timing timing = Example();
+  EXPECT_EQ(std::string::npos, Text().find("what threads waited for")) << "a chip that does not say so";
+  timing.stalls = {{"a copy into shared memory", Cycles(900)}, {"a busy L2", Cycles(100)}};
+  const std::string text = TimingText(timing, Module(), {.kernel_path = "k.pkir"});
+  EXPECT_NE(std::string::npos, text.find("  a copy into shared memory  900 cycles  90.0 %\n"
+                                         "  a busy L2                  100 cycles  10.0 %\n"))
+      << text;
+  EXPECT_NE(
+      std::string::npos,
+      TimingJson(timing, Module()).find(R"("stalls": [{"reason": "a copy into shared memory", "cycles": 900}, )"));
+}
+
+TEST(TimingTold, TheCriticalPathIsByPlaceAndWhatIsDoneThere) {
+  Timing timing = Example();
+  timing.critical_path = {{.loc = {}, .text_line = 9, .op = "copy", .doing = "under way", .time = Cycles(60000)},
+                          {.loc = {}, .text_line = 9, .op = "copy", .doing = "", .time = Cycles(20000)},
+                          {.loc = {}, .text_line = 0, .op = "", .doing = "waits for x", .time = Cycles(4000)},
+                          {.loc = {}, .text_line = 9, .op = "copy", .doing = "under way", .time = Cycles(586)}};
+  const auto told = [&](std::size_t lines) {
+    return TimingText(timing, Module(), {.kernel_path = "k.pkir", .lines = lines, .source_line = {}});
+  };
+  EXPECT_NE(std::string::npos, told(12).find("  k.pkir:9  60586 cycles  71.6 %  copy  (under way)\n"
+                                             "  k.pkir:9  20000 cycles  23.6 %  copy\n"
+                                             "             4000 cycles  4.73 %  (waits for x)\n"))
+      << told(12);
+  EXPECT_NE(std::string::npos, told(1).find("(under way)\n  parts not told: 2 (--lines N)\n")) << told(1);
+  EXPECT_NE(std::string::npos,
+            TimingJson(timing, Module())
+                .find(R"("critical_path": [{"text_line": 9, "op": "copy", "doing": "under way", "cycles": 60000, )"));
 }
 
 TEST(TimingTold, LinesThatAreNotToldAreCounted) {
@@ -88,8 +124,28 @@ TEST(TimingTold, LinesThatAreNotToldAreCounted) {
 }
 
 TEST(TimingTold, TrafficThatNobodyAskedForHasNoShare) {
-  EXPECT_NE(std::string::npos, Text().find("  x        2.00 KiB      0 B     50.0 %\n")) << Text();
-  EXPECT_NE(std::string::npos, Text().find("  o             0 B      0 B          -\n")) << Text();
+  EXPECT_NE(std::string::npos, Text().find("  x        2.00 KiB       0 B               50.0 %\n")) << Text();
+  EXPECT_NE(std::string::npos, Text().find("  o             0 B  1.00 KiB                    -\n")) << Text();
+}
+
+TEST(TimingTold, AllOperandsTogetherHaveAHitRate) {
+  Timing timing = Example();
+  timing.traffic.push_back({"y", Bytes(6144), Bytes(0), Bytes(0)});
+  const std::string text = TimingText(timing, Module(), {.kernel_path = "k.pkir"});
+  EXPECT_NE(std::string::npos, text.find("  all      8.00 KiB  1.00 KiB               87.5 %\n")) << text;
+  const std::string json = TimingJson(timing, Module());
+  EXPECT_NE(std::string::npos, json.find(R"("l2_hit_rate": 0.875, "traffic": [)")) << json;
+}
+
+TEST(TimingTold, WavesAreTheGpusAndTheLastOneMayBeHalfEmpty) {
+  Timing timing = Example();
+  const auto told = [&] { return TimingText(timing, Module(), {.kernel_path = "k.pkir"}); };
+  EXPECT_EQ(std::string::npos, told().find("waves"));
+  timing.placement.waves = Waves{.count = 2, .last = 0.9394};
+  EXPECT_NE(std::string::npos, told().find("waves of blocks: 2, the last one 93.9 % full\n")) << told();
+  EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("waves": 2, "last_wave": 0.9394})"));
+  timing.placement.waves = Waves{.count = 1, .last = 1};
+  EXPECT_NE(std::string::npos, told().find("waves of blocks: 1, 100 % full\n")) << told();
 }
 
 TEST(TimingTold, AChipWithoutL2HasNoColumnOfIt) {
@@ -97,21 +153,23 @@ TEST(TimingTold, AChipWithoutL2HasNoColumnOfIt) {
   for (OperandTraffic& of : timing.traffic) of.missed.reset();
   const std::string text = TimingText(timing, Module(), {.kernel_path = "k.pkir"});
   EXPECT_NE(std::string::npos, text.find("  operand      read  written\n")) << text;
+  EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("l2_hit_rate": null, "traffic")"));
   EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("missed_bytes": null)"));
 }
 
 TEST(TimingTold, JsonHasEveryInstructionAndEveryField) {
   const std::string told = TimingJson(Example(), Module());
-  for (const char* part :
-       {R"({"machine": "h100", "clock_hz": 1.755e+09, "cycles": 84586, "ns": 49437, "launch_ns": 1240)",
-        R"("uncertainty": 0.15, "uncertainty_why": "the largest miss of docs/time.md", "flops": 3.436e+10)",
-        R"("memory_bytes": 5e+07, "roofline": [{"limit": "bf16 matrix products", "ns": 34737}, )",
-        R"("units": [{"unit": "tensor cores", "busy": 0.757}, {"unit": "DRAM", "busy": 0.3}])",
-        R"({"operand": "x", "read_bytes": 2048, "written_bytes": 0, "missed_bytes": 1024})",
-        R"("placement": {"blocks": 256, "units": 132, "at_once": 1, "limit": "shared memory"})",
-        R"({"text_line": 7, "op": "load", "runs": 3, "busy_cycles": 100, "waited_cycles": 900, )",
-        R"("waited_for": "a copy that line 5 starts", "frames": []})", R"({"text_line": 7, "op": "wait")",
-        R"({"text_line": 9, "op": "store")", R"("left_out": ["bank conflicts"])"})
+  for (
+      const char* part :
+      {R"({"machine": "h100", "clock_hz": 1.755e+09, "cycles": 84586, "ns": 49437, "launch_ns": 1240)",
+       R"("uncertainty": 0.15, "uncertainty_why": "the largest miss of docs/time.md", "flops": 3.436e+10)",
+       R"("memory_bytes": 5e+07, "roofline": [{"limit": "bf16 matrix products", "ns": 34737}, )",
+       R"("units": [{"unit": "tensor cores", "busy": 0.757}, {"unit": "DRAM", "busy": 0.3}])",
+       R"({"operand": "x", "read_bytes": 2048, "written_bytes": 0, "missed_bytes": 1024, "l2_hit_rate": 0.5})",
+       R"("placement": {"blocks": 256, "units": 132, "at_once": 1, "limit": "shared memory", "waves": null, "last_wave": null})",
+       R"({"text_line": 7, "op": "load", "runs": 3, "busy_cycles": 100, "waited_cycles": 900, )",
+       R"("waited_for": "a copy that line 5 starts", "stalls": [{"reason": "a copy into shared memory", "cycles": 800}, )",
+       R"({"text_line": 7, "op": "wait")", R"({"text_line": 9, "op": "store")", R"("left_out": ["bank conflicts"])"})
     EXPECT_NE(std::string::npos, told.find(part)) << part << " in\n" << told;
 }
 

@@ -45,7 +45,7 @@ class Advice:
     """`changes` of the function, what helps most first; `limits`: the share of the time that twice a rate of the chip would save."""
 
     seconds: float
-    uncertainty: float
+    uncertainty: float | None
     changes: list[Change]
     limits: dict[str, float]
 
@@ -57,7 +57,7 @@ class Advice:
 
     def __str__(self) -> str:
         lines = [f"as it is: {self.seconds * 1e6:.4g} us, " + (
-            f"give or take {self.uncertainty:.0%}" if self.uncertainty > 0 else "and how far that is off is not known")]
+            "and how far that is off is not known" if self.uncertainty is None else f"give or take {self.uncertainty:.0%}")]
         lines += [one.told(self.seconds) for one in self.changes]
         lines += [f"with twice {rate} of the chip: {saved:.1%} less" for rate, saved in self.limits.items() if saved >= 0.005]
         return "\n".join(lines)
@@ -77,7 +77,12 @@ def advise(f: Callable, *args: Any, target: str | None = None, tries: Mapping[st
                for name, values in (tries or {}).items() for value in values]
     changes.sort(key=lambda one: float("inf") if one.seconds is None else one.seconds)
     limits = _limits(f, args, target, budget, base)
-    return Advice(base.seconds, max(one.uncertainty for one in base.kernels), changes, limits)
+    return Advice(base.seconds, _largest([one.uncertainty for one in base.kernels]), changes, limits)
+
+
+def _largest(uncertainties: list[float | None]) -> float | None:
+    """Of the whole: not known where one of them is not."""
+    return None if None in uncertainties else max(uncertainties)
 
 
 def _tried(f, args, keywords, target, budget, base) -> Change:

@@ -6,6 +6,7 @@ import numpy as np
 import palladion
 import pytest
 from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 from palladion import _library, machines
 
 SIZE = 512
@@ -41,6 +42,56 @@ def test_a_copy_is_near_what_its_bytes_take():
     assert kernel.data["memory_bytes"] == 2 * 8192 * SIZE * 4
     least = max(kernel.roofline.values())
     assert least <= kernel.seconds <= 2 * least
+
+
+def _fetch(x_ref, o_ref, x_smem, full):
+    plgpu.copy_gmem_to_smem(x_ref, x_smem, full)
+    plgpu.barrier_wait(full)
+    plgpu.copy_smem_to_gmem(x_smem, o_ref)
+    plgpu.wait_smem_to_gmem(0)
+
+
+def fetch(x):
+    shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    return plgpu.kernel(_fetch, out_type=shape, scratch_types=[plgpu.SMEM(x.shape, x.dtype), plgpu.Barrier()])(x)
+
+
+@pytest.fixture(scope="module")
+def fetched():
+    (kernel,) = palladion.time(fetch, jnp.ones((64, 32), jnp.float32), target="h100").kernels
+    return kernel
+
+
+def test_how_far_a_time_is_off_may_not_be_known(fetched):
+    assert fetched.uncertainty is None and "and how far that is off is not known" in str(fetched)
+    advice = palladion.advise(fetch, jnp.ones((64, 32), jnp.float32), target="h100")
+    assert advice.uncertainty is None and "and how far that is off is not known" in str(advice)
+
+
+def test_what_l2_had_of_each_operand(fetched):
+    assert fetched.l2_hit_rates == {"x_ref": 0, "o_ref": None} and fetched.l2_hit_rate == 0
+    assert palladion.time(double, ones(), target="v5e").kernels[0].l2_hit_rate is None
+
+
+def test_waves_of_blocks_are_the_gpus(fetched):
+    assert fetched.placement.waves == 1 and 0 < fetched.placement.last_wave < 0.01
+    assert palladion.time(double, ones(), target="v5e").kernels[0].placement.waves is None
+
+
+def test_what_threads_waited_for(fetched):
+    assert set(fetched.stalls) == {"a copy into shared memory", "a copy to global memory"}
+    assert sum(fetched.stalls.values()) == pytest.approx(sum(line.waited_cycles for line in fetched.lines))
+    (wait,) = [line for line in fetched.lines if line.op == "barrier_wait"]
+    assert wait.stalls == {"a copy into shared memory": wait.waited_cycles}
+    assert palladion.time(double, ones(), target="v5e").kernels[0].stalls == {}
+
+
+def test_the_critical_path_adds_up_to_the_cycles(fetched):
+    assert sum(part.cycles for part in fetched.critical_path) == pytest.approx(fetched.cycles)
+    longest = fetched.critical_path[0]
+    assert (longest.op, longest.doing) == ("copy_gmem_to_smem", "under way")
+    assert longest.frames[0][0] == __file__ and longest.frames[0][2] == "_fetch"
+    assert palladion.time(double, ones(), target="v5e").kernels[0].critical_path == []
 
 
 def test_what_if_memory_were_faster():

@@ -33,7 +33,7 @@ TEST(HopperMatmul, ThePageShowsEachTimeWithItsError) {
                                              row.kernel, row.of_what, row.microseconds, timing.cycles.value(), found,
                                              (found / row.microseconds - 1) * 100, share(0), share(2));
     EXPECT_NE(page.find(line), std::string::npos) << "docs/time.md should have the line\n" << line;
-    EXPECT_LE(found / row.microseconds - 1, timing.uncertainty) << "the stated uncertainty is too small";
+    EXPECT_LE(found / row.microseconds - 1, timing.uncertainty.value()) << "the stated uncertainty is too small";
     EXPECT_EQ(timing.placement.units, 132);
   }
 }

@@ -32,7 +32,7 @@ function fillHead() {
   byId("facts").textContent = [data.target, (data.clock_hz / 1e9).toPrecision(4).replace(/\.?0+$/, "") + " GHz", data.of,
     grouped(spans.count) + " spans" + (data.dropped ? ", " + grouped(data.dropped) + " more past the limit are not here" : "")].join("  \u00b7  ");
   const time = card("Predicted time"), big = make("div", "big", timeText(data.ns));
-  big.append(make("small", "", " \u00b1 " + (data.uncertainty > 0 ? percent(data.uncertainty) : "?")));
+  big.append(make("small", "", " \u00b1 " + (data.uncertainty === null ? "?" : percent(data.uncertainty))));
   time.append(big, make("div", "soft", grouped(data.cycles) + " cycles + " + timeText(data.launch_ns) + " launch"));
   time.title = "How far it may be off: " + data.uncertainty_why;
   if (data.left_out.length) { const note = make("div", "soft cut", "left out: " + data.left_out.join("; ")); note.title = note.textContent; time.append(note); }
