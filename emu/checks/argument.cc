@@ -27,8 +27,7 @@ std::string Sentence(const WhatRan& ran, std::int64_t tried) {
     return Cat("all schedules were run: ", ran.explored.schedules, ", and ", ran.explored.pruned,
                " more that differ only in the order of operations that do not conflict");
   }
-  if (ran.options.exhaustive)
-    return Cat("not all schedules were run: the search stopped after ", ran.explored.schedules);
+  if (ran.options.exhaustive) return Cat("not all schedules were run: the search stopped after ", tried);
   if (ran.livelock) return Cat("the check stopped after ", schedules, ", at one that does not end");
   if (ran.runner.interact() && !ran.seeds.empty()) return scheduler::PctSentence(ran.agents, ran.steps, ran.seeds);
   if (ran.runner.interact()) return scheduler::PctSentence(ran.agents, ran.steps, tried);

@@ -28,7 +28,7 @@ Sums SumsOf(const CriticalPath& path) {
 // One works at 1 and 2, the other waits for what it does after 1 and goes on at 3.
 TEST(CriticalPath, GoesThroughWhoeverEndedTheWait) {
   CriticalPath path;
-  const Agent one(0), other(1);
+  const Agent one{0}, other{1};
   path.Entered(one, {});
   path.Entered(other, {});
   path.Spent(other, {2}, {.what = 9});  // it would have had time
@@ -44,7 +44,7 @@ TEST(CriticalPath, GoesThroughWhoeverEndedTheWait) {
 
 TEST(CriticalPath, AnOperationBesideItsIssuerBeginsWhereItWasIssued) {
   CriticalPath path;
-  const Agent issuer(0), engine(1);
+  const Agent issuer{0}, engine{1};
   path.Entered(issuer, {});
   path.Spent(issuer, {3}, {.what = 1});
   path.Entered(engine, issuer);
@@ -62,7 +62,7 @@ TEST(CriticalPath, AnOperationBesideItsIssuerBeginsWhereItWasIssued) {
 
 TEST(CriticalPath, APlaceIsLeftToWhoComesNext) {
   CriticalPath path;
-  const Agent first(0), next(1);
+  const Agent first{0}, next{1};
   path.Entered(first, {});
   path.Spent(first, {6}, {.what = 1});
   CriticalPath::Held held = path.Hold(first);
@@ -103,13 +103,13 @@ class Random {
     return at->first;
   }
   void Enter(Agent by) {
-    const Agent agent(next_++);
+    const Agent agent{next_++};
     path_.Entered(agent, by);
     there_[agent.value].now = by.valid() ? there_.at(by.value).now : Sums();
   }
   void Leave(std::int32_t agent) {
     const Sums& now = there_.at(agent).now;
-    path_.Left(Agent(agent), {Total(now)});
+    path_.Left(Agent{agent}, {Total(now)});
     if (Total(now) > Total(longest_)) longest_ = now;
     there_.erase(agent);
   }
@@ -118,15 +118,15 @@ class Random {
     Of& of = there_.at(agent);
     switch (random_() % 8) {
       case 0:
-        path_.Began(Agent(agent));
+        path_.Began(Agent{agent});
         of.began = of.now;
         return;
       case 1:
-        path_.Followed(Agent(agent), Agent(by));
+        path_.Followed(Agent{agent}, Agent{by});
         of.now = there_.at(by).began;
         return;
       case 2:
-        if (there_.size() < 12) Enter(Agent(agent));
+        if (there_.size() < 12) Enter(Agent{agent});
         return;
       case 3:
         if (there_.size() > 3) Leave(agent);
@@ -134,7 +134,7 @@ class Random {
       default:
         const auto what = static_cast<std::int32_t>(random_() % 5);
         const auto time = static_cast<std::int64_t>(random_() % 4);
-        path_.Spent(Agent(agent), {time}, {.what = what});
+        path_.Spent(Agent{agent}, {time}, {.what = what});
         if (time > 0) of.now[what] += time;
     }
   }
@@ -160,7 +160,7 @@ TEST(CriticalPath, IsTheSameAsPlainSumsHoweverLittleIsKept) {
 // Two that wait for each other for ever: what is kept does not grow.
 TEST(CriticalPath, WhatIsKeptIsBoundedByWhoIsThere) {
   CriticalPath path(100);
-  const Agent one(0), other(1);
+  const Agent one{0}, other{1};
   path.Entered(one, {});
   path.Entered(other, {});
   std::size_t most = 0;

@@ -152,7 +152,7 @@ TEST(TimingTold, AChipWithoutL2HasNoColumnOfIt) {
   Timing timing = Example();
   for (OperandTraffic& of : timing.traffic) of.missed.reset();
   const std::string text = TimingText(timing, Module(), {.kernel_path = "k.pkir"});
-  EXPECT_NE(std::string::npos, text.find("  operand      read  written\n")) << text;
+  EXPECT_NE(std::string::npos, text.find("  operand      read   written\n")) << text;
   EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("l2_hit_rate": null, "traffic")"));
   EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("missed_bytes": null)"));
 }

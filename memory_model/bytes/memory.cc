@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "memory_model/bytes/gather.h"
 #include "memory_model/bytes/masked_lanes.h"
 #include "memory_model/bytes/undefined_findings.h"
 #include "semantics/base/status.h"
@@ -289,41 +290,6 @@ void Memory::Wrote(const BoxAccess& access) {
 }
 
 // ---- lists of places
-
-namespace {
-
-// The pieces that lie somewhere, whatever the mask says: reading a masked-off lane's memory is no access of the
-// kernel's, and its bytes are replaced afterwards. Returns whether every piece lay somewhere.
-template <class T>
-bool Gather(absl::Span<const std::int64_t> offset, const std::byte* data, std::byte* value) {
-  bool all = true;
-  auto* out = reinterpret_cast<T*>(value);
-  for (std::size_t p = 0; p < offset.size(); ++p) {
-    if (offset[p] >= 0) {
-      std::memcpy(out + p, data + offset[p], sizeof(T));
-    } else {
-      all = false;
-    }
-  }
-  return all;
-}
-
-bool Gather(absl::Span<const std::int64_t> offset, const std::byte* data, std::size_t piece_bytes, std::byte* value) {
-  switch (piece_bytes) {
-    case 1:
-      return Gather<std::uint8_t>(offset, data, value);
-    case 2:
-      return Gather<std::uint16_t>(offset, data, value);
-    case 4:
-      return Gather<std::uint32_t>(offset, data, value);
-    case 8:
-      return Gather<std::uint64_t>(offset, data, value);
-    default:
-      return Gather<std::array<std::byte, 16>>(offset, data, value);  // PRNG keys of four words
-  }
-}
-
-}  // namespace
 
 void Memory::Load(const PointAccess& access, std::byte* value) {
   Announce(AccessKind::kRead, access, nullptr);

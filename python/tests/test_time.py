@@ -69,7 +69,7 @@ def test_how_far_a_time_is_off_may_not_be_known(fetched):
 
 
 def test_what_l2_had_of_each_operand(fetched):
-    assert fetched.l2_hit_rates == {"x_ref": 0, "o_ref": None} and fetched.l2_hit_rate == 0
+    assert fetched.l2_hit_rates == {"x": 0, "o": None} and fetched.l2_hit_rate == 0
     assert palladion.time(double, ones(), target="v5e").kernels[0].l2_hit_rate is None
 
 
