@@ -51,9 +51,10 @@ class BlockPlaces {
     it.ended.push_back(at);
   }
 
-  bool waited() const { return waited_; }            // some began where others had ended
-  std::int64_t used() const { return used_; }        // groups that had any
-  std::int64_t at_once() const { return at_once_; }  // that one SM held at most
+  std::int64_t room() const { return room_.groups * room_.blocks; }  // clusters that there can be at once
+  bool waited() const { return waited_; }                            // some began where others had ended
+  std::int64_t used() const { return used_; }                        // groups that had any
+  std::int64_t at_once() const { return at_once_; }                  // that one SM held at most
 
  private:
   struct Group {

@@ -217,6 +217,8 @@ TEST(GpuTiming, ProductsAndBytesAreCounted) {
   const Cycles tensor = instructions * WgmmaInterval(costs, 128, Left::kShared);
   EXPECT_NEAR(UseOf(timing, "tensor cores") * timing.cycles.value() * 132, tensor.value(), 1);
   ASSERT_EQ(timing.traffic.size(), 3u);
+  EXPECT_EQ(L2HitRate(timing.traffic[0]), 0.5);
+  EXPECT_FALSE(L2HitRate(timing.traffic[2]).has_value()) << "nobody read it";
   EXPECT_EQ(timing.traffic[0].read, Bytes(2 * 128 * 512 * 2));  // by each column of tiles
   EXPECT_EQ(timing.traffic[0].missed, Bytes(128 * 512 * 2));
   EXPECT_EQ(timing.traffic[2].written, Bytes(128 * 256 * 4));
@@ -244,6 +246,8 @@ TEST(GpuTiming, TheOrderOfTilesChangesWhatL2Misses) {
     return bytes;
   };
   EXPECT_GT(missed(rows), 1.3 * missed(grouped));
+  EXPECT_LT(*L2HitRate(AllTraffic(TimeOf(rows, small).traffic)),
+            *L2HitRate(AllTraffic(TimeOf(grouped, small).traffic)));
 }
 
 // ---- blocks
@@ -300,6 +304,14 @@ TEST(GpuTiming, BlocksThatDoNotFitBeginWhereOthersEnd) {
   const Timing all = TimeOf(shape), few = TimeOf(shape, {"chip.cores=2"});
   EXPECT_EQ(all.placement.units, 8);
   EXPECT_EQ(all.placement.limit, "the grid");
+  ASSERT_TRUE(all.placement.waves.has_value() && few.placement.waves.has_value());
+  EXPECT_EQ(all.placement.waves->count, 1);
+  EXPECT_EQ(all.placement.waves->last, 8 / 264.0);  // two fit on each of 132
+  EXPECT_EQ(few.placement.waves->count, 2);
+  EXPECT_EQ(few.placement.waves->last, 1);
+  const Timing odd = TimeOf(shape, {"chip.cores=3"});
+  EXPECT_EQ(odd.placement.waves->count, 2);
+  EXPECT_NEAR(odd.placement.waves->last, 2 / 6.0, 1e-12);
   EXPECT_EQ(few.placement.units, 2);
   EXPECT_EQ(few.placement.at_once, 2);
   EXPECT_NE(few.placement.limit.find("2 SMs hold 2 blocks each"), std::string::npos) << few.placement.limit;

@@ -104,6 +104,11 @@ std::vector<Bound> RooflineOf(const ToTell& what) {
   return bounds;
 }
 
+Waves WavesOf(std::int64_t clusters, std::int64_t room) {
+  const std::int64_t full = std::max<std::int64_t>(clusters - 1, 0) / room;
+  return {.count = full + 1, .last = static_cast<double>(clusters - full * room) / static_cast<double>(room)};
+}
+
 Placement PlacementOf(const ToTell& what) {
   const Program& program = what.kernel.program();
   std::int64_t blocks = 1, cluster = 1;
@@ -116,6 +121,7 @@ Placement PlacementOf(const ToTell& what) {
   return {.blocks = blocks,
           .units = places.used() * cluster,
           .at_once = places.at_once(),
+          .waves = WavesOf(blocks / cluster, places.room()),
           .limit = places.waited() ? what.limit : "the grid"};
 }
 

@@ -38,10 +38,36 @@ struct OperandTraffic {
   std::optional<machines::Bytes> missed;  // of these, what L2 did not have; nothing where the chip has no L2
 };
 
+// The share of the bytes read that L2 had; nothing where the chip has no L2, or nothing was read. What is written is
+// always its own.
+inline std::optional<double> L2HitRate(const OperandTraffic& of) {
+  if (!of.missed.has_value() || of.read.value() == 0) return std::nullopt;
+  return 1 - *of.missed / of.read;
+}
+
+// Of all operands together.
+inline OperandTraffic AllTraffic(const std::vector<OperandTraffic>& traffic) {
+  OperandTraffic all{.operand = "all", .read = {}, .written = {}, .missed = {}};
+  for (const OperandTraffic& of : traffic) {
+    all.read += of.read;
+    all.written += of.written;
+    if (of.missed.has_value()) all.missed = all.missed.value_or(machines::Bytes()) + *of.missed;
+  }
+  return all;
+}
+
+// Blocks begin as many at a time as the chip holds, later ones in the places of those that have ended. So it is a
+// number of rounds only where blocks take equally long.
+struct Waves {
+  std::int64_t count = 1;
+  double last = 1;  // share of the chip's places for which the last wave has a block
+};
+
 // How blocks were placed. Of a TPU: programs of the grid, cores.
 struct Placement {
   std::int64_t blocks = 0, units = 0;  // units: SMs or cores that had any
   std::int64_t at_once = 0;            // blocks that one unit held at most
+  std::optional<Waves> waves;          // of a GPU
   std::string limit;                   // what made it no more: "shared memory", "the grid", "one program at a time"
 };
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "emu/launch/launch.h"
-#include "emu/reports/json.h"
 #include "emu/reports/text_table.h"
 #include "semantics/base/cat.h"
 
@@ -80,13 +79,25 @@ std::string TrafficText(const Timing& timing) {
   if (timing.traffic.empty()) return "";
   const bool l2 = timing.traffic[0].missed.has_value();
   Rows rows = {{"operand", "read", "written"}};
-  if (l2) rows[0].push_back("not in L2");
-  for (const OperandTraffic& of : timing.traffic) {
+  if (l2) rows[0].push_back("of the read, L2 had");
+  const auto add = [&](const OperandTraffic& of) {
     rows.push_back({of.operand, BytesText(of.read), BytesText(of.written)});
-    const machines::Bytes all = of.read + of.written;
-    if (l2) rows.back().push_back(all.value() > 0 ? Percent(of.missed.value_or(machines::Bytes()) / all) : "-");
-  }
+    const std::optional<double> hits = L2HitRate(of);
+    if (l2) rows.back().push_back(hits.has_value() ? Percent(*hits) : "-");
+  };
+  for (const OperandTraffic& of : timing.traffic) add(of);
+  if (timing.traffic.size() > 1) add(AllTraffic(timing.traffic));
   return "traffic\n" + TextTable(rows);
+}
+
+std::string PlacementText(const Placement& placement) {
+  std::string text = Cat("blocks: ", placement.blocks, " on ", placement.units, " cores, at most ", placement.at_once,
+                         " at once on one; the limit is ", placement.limit, "\n");
+  if (!placement.waves.has_value()) return text;
+  const Waves& waves = *placement.waves;
+  Append(&text, "waves of blocks: ", waves.count, waves.count == 1 ? ", " : ", the last one ", Percent(waves.last),
+         " full\n");
+  return text;
 }
 
 // A line of the user's Python, or where the kernel has no such places, of its text.
@@ -145,21 +156,6 @@ std::string LinesText(const Timing& timing, const Module& module, const TimingTe
   return text;
 }
 
-void AddLines(const Timing& timing, const Module& module, reports::JsonWriter& json) {
-  json.Key("lines").Open('[');
-  for (const LineTime& line : timing.lines) {
-    json.Open('{').Key("text_line").Number(line.text_line).Key("op").String(line.op).Key("runs").Number(line.runs);
-    json.Key("busy_cycles").Real(line.busy.value()).Key("waited_cycles").Real(line.waited.value());
-    json.Key("waited_for").String(line.waited_for).Key("frames").Open('[');
-    for (const SourceFrame& frame : launch::FramesOf(module, line.loc)) {
-      json.Open('{').Key("file").String(frame.file).Key("line").Number(frame.line);
-      json.Key("function").String(frame.function).Close('}');
-    }
-    json.Close(']').Close('}');
-  }
-  json.Close(']');
-}
-
 std::string HowFarOff(std::optional<double> uncertainty) {
   if (!uncertainty.has_value()) return "and how far that is off is not known";
   return Cat("give or take ", Percent(*uncertainty));
@@ -172,38 +168,9 @@ std::string TimingText(const Timing& timing, const Module& module, const TimingT
                          CyclesText(timing.cycles), " and ", TimeText(timing.launch), " of launch), ",
                          HowFarOff(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
   text += RooflineText(timing) + UnitsText(timing);
-  Append(&text, "blocks: ", timing.placement.blocks, " on ", timing.placement.units, " cores, at most ",
-         timing.placement.at_once, " at once on one; the limit is ", timing.placement.limit, "\n");
-  text += TrafficText(timing) + LinesText(timing, module, options);
+  text += PlacementText(timing.placement) + TrafficText(timing) + LinesText(timing, module, options);
   for (const std::string& left_out : timing.left_out) Append(&text, "left out: ", left_out, "\n");
   return text;
-}
-
-std::string TimingJson(const Timing& timing, const Module& module) {
-  reports::JsonWriter json;
-  json.Open('{').Key("machine").String(timing.machine).Key("clock_hz").Real(timing.clock.value());
-  json.Key("cycles").Real(timing.cycles.value()).Key("ns").Real(timing.time.value());
-  json.Key("launch_ns").Real(timing.launch.value()).Key("uncertainty").OptionalReal(timing.uncertainty);
-  json.Key("uncertainty_why").String(timing.uncertainty_why).Key("flops").Real(timing.flops);
-  json.Key("memory_bytes").Real(timing.memory.value()).Key("roofline").Open('[');
-  for (const Bound& bound : timing.roofline)
-    json.Open('{').Key("limit").String(bound.limit).Key("ns").Real(bound.time.value()).Close('}');
-  json.Close(']').Key("units").Open('[');
-  for (const UnitUse& use : timing.units)
-    json.Open('{').Key("unit").String(use.unit).Key("busy").Real(use.busy).Close('}');
-  json.Close(']').Key("traffic").Open('[');
-  for (const OperandTraffic& of : timing.traffic) {
-    json.Open('{').Key("operand").String(of.operand).Key("read_bytes").Real(of.read.value());
-    json.Key("written_bytes").Real(of.written.value());
-    json.Key("missed_bytes").OptionalReal(of.missed.has_value() ? std::optional(of.missed->value()) : std::nullopt).Close('}');
-  }
-  json.Close(']').Key("placement").Open('{').Key("blocks").Number(timing.placement.blocks);
-  json.Key("units").Number(timing.placement.units).Key("at_once").Number(timing.placement.at_once);
-  json.Key("limit").String(timing.placement.limit).Close('}');
-  AddLines(timing, module, json);
-  json.Key("left_out").Open('[');
-  for (const std::string& left_out : timing.left_out) json.String(left_out);
-  return json.Close(']').Close('}').Take();
 }
 
 }  // namespace palladion::time

@@ -35,7 +35,7 @@ Timing Example() {
                    .waited_for = "a copy that line 5 starts"},
                   {.text_line = 7, .op = "wait", .runs = 1, .busy = Cycles(1), .waited = Cycles(20), .waited_for = "b"},
                   {.text_line = 9, .op = "store", .runs = 3, .busy = Cycles(2000)}};
-  timing.traffic = {{"x", Bytes(2048), Bytes(0), Bytes(1024)}, {"o", Bytes(0), Bytes(0), Bytes(0)}};
+  timing.traffic = {{"x", Bytes(2048), Bytes(0), Bytes(1024)}, {"o", Bytes(0), Bytes(1024), Bytes(0)}};
   timing.placement = {.blocks = 256, .units = 132, .at_once = 1, .limit = "shared memory"};
   timing.left_out = {"bank conflicts"};
   return timing;
@@ -89,30 +89,52 @@ TEST(TimingTold, LinesThatAreNotToldAreCounted) {
 }
 
 TEST(TimingTold, TrafficThatNobodyAskedForHasNoShare) {
-  EXPECT_NE(std::string::npos, Text().find("  x        2.00 KiB      0 B     50.0 %\n")) << Text();
-  EXPECT_NE(std::string::npos, Text().find("  o             0 B      0 B          -\n")) << Text();
+  EXPECT_NE(std::string::npos, Text().find("  x        2.00 KiB       0 B               50.0 %\n")) << Text();
+  EXPECT_NE(std::string::npos, Text().find("  o             0 B  1.00 KiB                    -\n")) << Text();
+}
+
+TEST(TimingTold, AllOperandsTogetherHaveAHitRate) {
+  Timing timing = Example();
+  timing.traffic.push_back({"y", Bytes(6144), Bytes(0), Bytes(0)});
+  const std::string text = TimingText(timing, Module(), {.kernel_path = "k.pkir"});
+  EXPECT_NE(std::string::npos, text.find("  all      8.00 KiB  1.00 KiB               87.5 %\n")) << text;
+  const std::string json = TimingJson(timing, Module());
+  EXPECT_NE(std::string::npos, json.find(R"("l2_hit_rate": 0.875, "traffic": [)")) << json;
+}
+
+TEST(TimingTold, WavesAreTheGpusAndTheLastOneMayBeHalfEmpty) {
+  Timing timing = Example();
+  const auto told = [&] { return TimingText(timing, Module(), {.kernel_path = "k.pkir"}); };
+  EXPECT_EQ(std::string::npos, told().find("waves"));
+  timing.placement.waves = Waves{.count = 2, .last = 0.9394};
+  EXPECT_NE(std::string::npos, told().find("waves of blocks: 2, the last one 93.9 % full\n")) << told();
+  EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("waves": 2, "last_wave": 0.9394})"));
+  timing.placement.waves = Waves{.count = 1, .last = 1};
+  EXPECT_NE(std::string::npos, told().find("waves of blocks: 1, 100 % full\n")) << told();
 }
 
 TEST(TimingTold, AChipWithoutL2HasNoColumnOfIt) {
   Timing timing = Example();
   for (OperandTraffic& of : timing.traffic) of.missed.reset();
   const std::string text = TimingText(timing, Module(), {.kernel_path = "k.pkir"});
-  EXPECT_NE(std::string::npos, text.find("  operand      read  written\n")) << text;
+  EXPECT_NE(std::string::npos, text.find("  operand      read   written\n")) << text;
+  EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("l2_hit_rate": null, "traffic")"));
   EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("missed_bytes": null)"));
 }
 
 TEST(TimingTold, JsonHasEveryInstructionAndEveryField) {
   const std::string told = TimingJson(Example(), Module());
-  for (const char* part :
-       {R"({"machine": "h100", "clock_hz": 1.755e+09, "cycles": 84586, "ns": 49437, "launch_ns": 1240)",
-        R"("uncertainty": 0.15, "uncertainty_why": "the largest miss of docs/time.md", "flops": 3.436e+10)",
-        R"("memory_bytes": 5e+07, "roofline": [{"limit": "bf16 matrix products", "ns": 34737}, )",
-        R"("units": [{"unit": "tensor cores", "busy": 0.757}, {"unit": "DRAM", "busy": 0.3}])",
-        R"({"operand": "x", "read_bytes": 2048, "written_bytes": 0, "missed_bytes": 1024})",
-        R"("placement": {"blocks": 256, "units": 132, "at_once": 1, "limit": "shared memory"})",
-        R"({"text_line": 7, "op": "load", "runs": 3, "busy_cycles": 100, "waited_cycles": 900, )",
-        R"("waited_for": "a copy that line 5 starts", "frames": []})", R"({"text_line": 7, "op": "wait")",
-        R"({"text_line": 9, "op": "store")", R"("left_out": ["bank conflicts"])"})
+  for (
+      const char* part :
+      {R"({"machine": "h100", "clock_hz": 1.755e+09, "cycles": 84586, "ns": 49437, "launch_ns": 1240)",
+       R"("uncertainty": 0.15, "uncertainty_why": "the largest miss of docs/time.md", "flops": 3.436e+10)",
+       R"("memory_bytes": 5e+07, "roofline": [{"limit": "bf16 matrix products", "ns": 34737}, )",
+       R"("units": [{"unit": "tensor cores", "busy": 0.757}, {"unit": "DRAM", "busy": 0.3}])",
+       R"({"operand": "x", "read_bytes": 2048, "written_bytes": 0, "missed_bytes": 1024, "l2_hit_rate": 0.5})",
+       R"("placement": {"blocks": 256, "units": 132, "at_once": 1, "limit": "shared memory", "waves": null, "last_wave": null})",
+       R"({"text_line": 7, "op": "load", "runs": 3, "busy_cycles": 100, "waited_cycles": 900, )",
+       R"("waited_for": "a copy that line 5 starts", "frames": []})", R"({"text_line": 7, "op": "wait")",
+       R"({"text_line": 9, "op": "store")", R"("left_out": ["bank conflicts"])"})
     EXPECT_NE(std::string::npos, told.find(part)) << part << " in\n" << told;
 }
 

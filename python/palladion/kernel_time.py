@@ -20,11 +20,24 @@ class LineTime:
 
 
 @dataclasses.dataclass(frozen=True)
+class Placement:
+    """`blocks` on `units` SMs or cores, at most `at_once` on one, because of `limit`; of a GPU, in `waves`, the last with a block in a share of its places."""
+
+    blocks: int
+    units: int
+    at_once: int
+    limit: str
+    waves: int | None
+    last_wave: float | None
+
+
+@dataclasses.dataclass(frozen=True)
 class KernelTime:
     """One execution of one kernel. Times are in seconds, `uncertainty` is a share of `seconds` (None: not known); `text` is all of it for people.
 
     `units`: share of the time that units of the chip were busy. `roofline`: the least time that each limit allows, in seconds.
-    `traffic`: of each operand the bytes read, written, and not found in L2 (None: the chip has none). `data`: the whole, as `palladion time --format json` has it.
+    `traffic`: of each operand the bytes read, written, and not found in L2 (None: the chip has none). `l2_hit_rate`: the share of all
+    bytes read that L2 had, and of each operand in `l2_hit_rates`; None where nothing was read or the chip has no L2. `data`: the whole, as `palladion time --format json` has it.
     """
 
     kernel: str
@@ -35,6 +48,9 @@ class KernelTime:
     units: dict[str, float]
     roofline: dict[str, float]
     traffic: dict[str, tuple[float, float, float | None]]
+    l2_hit_rate: float | None
+    l2_hit_rates: dict[str, float | None]
+    placement: Placement
     lines: list[LineTime]
     left_out: list[str]
     text: str
@@ -52,4 +68,5 @@ def kernel_time(data: dict, text: str) -> KernelTime:
                       cycles=data["cycles"], units={one["unit"]: one["busy"] for one in data["units"]},
                       roofline={one["limit"]: one["ns"] * 1e-9 for one in data["roofline"]},
                       traffic={one["operand"]: (one["read_bytes"], one["written_bytes"], one["missed_bytes"]) for one in data["traffic"]},
-                      lines=lines, left_out=data["left_out"], text=text, data=data)
+                      l2_hit_rate=data["l2_hit_rate"], l2_hit_rates={one["operand"]: one["l2_hit_rate"] for one in data["traffic"]},
+                      placement=Placement(**data["placement"]), lines=lines, left_out=data["left_out"], text=text, data=data)

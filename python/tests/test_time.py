@@ -68,6 +68,16 @@ def test_how_far_a_time_is_off_may_not_be_known(fetched):
     assert advice.uncertainty is None and "and how far that is off is not known" in str(advice)
 
 
+def test_what_l2_had_of_each_operand(fetched):
+    assert fetched.l2_hit_rates == {"x_ref": 0, "o_ref": None} and fetched.l2_hit_rate == 0
+    assert palladion.time(double, ones(), target="v5e").kernels[0].l2_hit_rate is None
+
+
+def test_waves_of_blocks_are_the_gpus(fetched):
+    assert fetched.placement.waves == 1 and 0 < fetched.placement.last_wave < 0.01
+    assert palladion.time(double, ones(), target="v5e").kernels[0].placement.waves is None
+
+
 def test_what_if_memory_were_faster():
     twice = 2 * machines.show("v5e").numbers["dram.peak"].base_value
     slow = palladion.time(double, ones(8192), target="v5e").seconds
