@@ -92,10 +92,16 @@ const Candidate& VirtualClock::Earliest(const Candidates& can_go) const {
   return *best;
 }
 
-// Pieces that touch are one, so a busy server has few of them.
 Ticks Server::Serve(Ticks at, Ticks time) {
   if (time.value <= 0) return at;
+  const Ticks end = Take(at, time);
   busy_ = busy_ + time;
+  asked_ = {.waited = std::max(asked_.waited, end - at - time), .served = asked_.served + time};
+  return end;
+}
+
+// Pieces that touch are one, so a busy server has few of them.
+Ticks Server::Take(Ticks at, Ticks time) {
   auto next = taken_.upper_bound(at);  // the first that begins later
   if (next != taken_.begin() && std::prev(next)->second >= at) {
     --next;  // it is busy at `at`, or just was

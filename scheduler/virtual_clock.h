@@ -104,12 +104,19 @@ class Server {
   // So much of it, from `at` on; the end of the last piece. Nothing is over at once.
   Ticks Serve(Ticks at, Ticks time);
   Ticks busy() const { return busy_; }  // altogether
+  // Since this was asked last: the longest that somebody had to wait because it was busy, and how long it was used.
+  struct Asked {
+    Ticks waited, served;
+  };
+  Asked TakeAsked() { return std::exchange(asked_, Asked{}); }
   // Nobody asks for an earlier time any more.
   void Forget(Ticks before);
 
  private:
+  Ticks Take(Ticks at, Ticks time);
   std::map<Ticks, Ticks> taken_;  // begin to end; two of them never touch
   Ticks busy_;
+  Asked asked_;
 };
 
 // Whoever has the smallest time, by number where several have; what it chooses is one of the legal schedules, and its

@@ -242,6 +242,18 @@ TEST(Server, NothingIsOverAtOnceAndTheIdleIsLeftIdle) {
   EXPECT_EQ(server.busy(), Ticks{6});
 }
 
+TEST(Server, SaysHowLongSomebodyHadToWait) {
+  Server server;
+  server.Serve({0}, {4});
+  EXPECT_EQ(server.TakeAsked().waited, Ticks{0});
+  server.Serve({1}, {2});
+  server.Serve({10}, {5});
+  const Server::Asked asked = server.TakeAsked();
+  EXPECT_EQ(asked.waited, Ticks{3});
+  EXPECT_EQ(asked.served, Ticks{7});
+  EXPECT_EQ(server.TakeAsked().served, Ticks{0}) << "it was told";
+}
+
 // Each tick of a plain array is free or taken: what a Server says, tick by tick, over many random requests.
 TEST(Server, IsTheSameAsTickByTick) {
   Server server;

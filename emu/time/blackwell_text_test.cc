@@ -47,5 +47,15 @@ TEST(BlackwellText, AProductTakesTheFormOfItsOperands) {
   EXPECT_NEAR(busy, 4 * 32, 0.1);  // A in tensor memory; in shared memory each takes 48
 }
 
+// The barrier is told by a commit, which comes when the products before it are done.
+TEST(BlackwellText, AWaitForACommitIsAWaitForProducts) {
+  const std::string text = TextOfCase("conformance/cases/gpu/page_tcgen05_left_in_tmem.case");
+  const Timing timing = RunOf(text, MachineNamed("b200")).timed.timing;
+  std::string reasons;
+  for (const StallTime& stall : timing.stalls) reasons += stall.reason + "; ";
+  EXPECT_NE(reasons.find("a matrix product; "), std::string::npos) << reasons;
+  EXPECT_EQ(reasons.find("at a barrier"), std::string::npos) << reasons;
+}
+
 }  // namespace
 }  // namespace palladion::time::test

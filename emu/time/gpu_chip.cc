@@ -151,4 +151,14 @@ GpuChip::Use GpuChip::use() const {
   return use;
 }
 
+GpuChip::Asked GpuChip::TakeAsked(std::int64_t sm) {
+  Sm& it = At(sm);
+  return {.issue = it.issue.TakeAsked(),
+          .port = it.port.TakeAsked(),
+          .tensor_loads = it.tensor_loads.TakeAsked(),
+          .tensor_stores = it.tensor_stores.TakeAsked(),
+          .l2 = l2_.TakeAsked(),
+          .dram = dram_.TakeAsked()};
+}
+
 }  // namespace palladion::time

@@ -60,6 +60,12 @@ class GpuChip {
   };
   Use use() const;
 
+  // Of an SM and of the chip, since this was asked last: by whoever asks before and after an operation.
+  struct Asked {
+    scheduler::Server::Asked issue, port, tensor_loads, tensor_stores, l2, dram;
+  };
+  Asked TakeAsked(std::int64_t sm);
+
  private:
   struct Sm {
     scheduler::Server tensor, issue, port, engine, landing, tensor_loads, tensor_stores;

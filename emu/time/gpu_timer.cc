@@ -26,6 +26,7 @@ absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::Prepare
   PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
   timer->spent_.resize(timer->plans_.size());
   timer->told_by_engine_.resize(timer->plans_.size());
+  for (const GpuPlan& plan : timer->plans_) timer->ends_as_.push_back(StallOf(plan));
   return timer;
 }
 
@@ -64,7 +65,7 @@ void GpuTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> ar
 
 // ---- who runs
 
-const GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
+GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
   const auto [found, added] = threads_.try_emplace(frame.agent.value);
   Thread& thread = found->second;
   if (!added) return thread;
@@ -91,6 +92,7 @@ const GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
     cluster = {.group = place.group, .running = cluster_size * threads_of_block_, .begins = place.begins, .ends = {}};
   }
   clock_.SpendUntil(cluster.begins);
+  if (cluster.begins.value > 0) launches_ = launches_ + TicksOf(costs_.replace);
   thread = {.cluster = block / cluster_size, .sm = cluster.group * cluster_size + block % cluster_size};
   if (timeline_.has_value()) thread.lane = timeline_->LaneOf(frame, thread.sm);
   return thread;
@@ -112,19 +114,10 @@ void GpuTimer::EndThread(const Frame& frame) {
 
 // ---- what it does
 
-void GpuTimer::Charge(Ticks time) {
-  if (time.value <= 0) return;
-  if (Shown()) timeline_->Worked(Here(clock_.now(), clock_.now() + time));
-  clock_.Spend(time);
-  if (now_.plan != kNoPlan) {
-    Spent& spent = spent_[static_cast<std::size_t>(now_.plan)];
-    spent.busy = spent.busy + time;
-  }
-}
-
 void GpuTimer::Before(const Step& step, Frame& frame) {
   constexpr std::int64_t kForgetEvery = 4096, kShowEvery = 64;
-  const Thread& thread = ThreadOf(frame);
+  Thread& thread = ThreadOf(frame);
+  chip_.TakeAsked(thread.sm);  // by others
   now_ = {.thread = &thread, .plan = plan_of_step_[static_cast<std::size_t>(&step - kernel_.program().steps.data())]};
   if (timeline_.has_value() && steps_ % kShowEvery == 0) timeline_->Use(chip_, clock_.operation_began(), costs_.sms);
   if (++steps_ % kForgetEvery == 0) {
@@ -137,12 +130,7 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
   now_.ended_by = now_.waited.value > 0 ? clock_.ended_by() : kNoPlan;
   clock_.CallRunning(now_.plan);
   if (now_.plan == kNoPlan || now_.waited.value == 0) return;
-  const Ticks began = clock_.operation_began();
-  if (Shown()) timeline_->Waited(Here(began - now_.waited, began), now_.ended_by);
-  Spent& spent = spent_[static_cast<std::size_t>(now_.plan)];
-  spent.waited = spent.waited + now_.waited;
-  Ticks& reason = spent.waited_for[now_.ended_by];
-  reason = reason + now_.waited;
+  HasWaited();
 }
 
 void GpuTimer::After(const Step& step, Frame& frame) {
@@ -286,12 +274,16 @@ std::vector<GlobalBox> GpuTimer::BoxesOfOperand(const AsyncOperand& operand) con
 
 void GpuTimer::Issued(const AsyncRequest& request, Halves halves) {
   if (now_.plan == kNoPlan || halves != Halves::kLater) return;
+  const auto plan = static_cast<std::size_t>(now_.plan);
   // What only tells that others are over has no time of its own: products' are until a wait for it returns.
   if (request.after_earlier) {
-    told_by_engine_[static_cast<std::size_t>(now_.plan)] = true;
+    told_by_engine_[plan] = true;
+    if (const std::int32_t last = now_.thread->last_engine; last != kNoPlan)
+      ends_as_[plan] = StallOf(plans_[static_cast<std::size_t>(last)]);
     return clock_.AppointNext({clock_.now(), clock_.now()}, now_.plan);
   }
-  switch (plans_[static_cast<std::size_t>(now_.plan)].work) {
+  now_.thread->last_engine = now_.plan;
+  switch (plans_[plan].work) {
     case GpuWork::kCopyIn:
       return IssueCopyIn(request);
     case GpuWork::kCopyOut:
@@ -302,7 +294,7 @@ void GpuTimer::Issued(const AsyncRequest& request, Halves halves) {
     case GpuWork::kPeerStore:
       return IssuePeerStore(request);
     case GpuWork::kAccess:
-      if (InTensorMemory() && plans_[static_cast<std::size_t>(now_.plan)].stores) AccessTensor();
+      if (InTensorMemory() && plans_[plan].stores) AccessTensor();
       return;
     default:
       return;
@@ -347,7 +339,7 @@ void GpuTimer::IssueProduct() {
   const Ticks result = chip_.Multiply(sms, asked, plan.tensor);
   if (Shown())
     timeline_->Multiplied(Here(std::max(asked, result - TicksOf(plan.tensor.pipe + plan.tensor.drain)), result));
-  ChargeUntil(asked + TicksOf(plan.tensor.issue));
+  Charge(asked + TicksOf(plan.tensor.issue) - clock_.now());
   clock_.AppointNext({clock_.now(), std::max(clock_.now(), result)}, now_.plan);
 }
 

@@ -21,6 +21,7 @@
 #include "emu/time/gpu_chip.h"
 #include "emu/time/gpu_plan.h"
 #include "emu/time/gpu_timeline.h"
+#include "emu/time/stalls.h"
 #include "scheduler/virtual_clock.h"
 #include "semantics/program/mark.h"
 
@@ -33,6 +34,7 @@ class GpuTimer final : public agents::RunObserver {
     std::int64_t runs = 0;
     scheduler::Ticks busy, waited;
     std::map<std::int32_t, scheduler::Ticks> waited_for;  // by instruction that ended the wait, in plans()
+    StallTimes stalls = {};                               // what makes up `waited`
   };
 
   // Both outlive it. Unimplemented: an operation of the kernel has no cost.
@@ -47,6 +49,7 @@ class GpuTimer final : public agents::RunObserver {
   const BlockPlaces& places() const { return places_; }
   const std::vector<GpuPlan>& plans() const { return plans_; }  // in the text's order
   const std::vector<Spent>& spent() const { return spent_; }    // for each of these
+  scheduler::Ticks launches() const { return launches_; }       // that threads of later blocks waited for
   double flops() const { return flops_; }
 
   bool watches_steps() const override { return true; }
@@ -63,7 +66,8 @@ class GpuTimer final : public agents::RunObserver {
   struct Thread {
     std::int64_t cluster = 0, sm = 0;
     bool warp = false;
-    std::int32_t lane = kNoLane;  // of the timeline, if it shows the SM
+    std::int32_t last_engine = kNoPlan;  // that it has started
+    std::int32_t lane = kNoLane;         // of the timeline, if it shows the SM
   };
   struct Cluster {
     std::int64_t group = 0, running = 0;  // threads that have not ended
@@ -71,7 +75,7 @@ class GpuTimer final : public agents::RunObserver {
   };
   // The step of an agent that is under way.
   struct Now {
-    const Thread* thread = nullptr;  // nullptr: what happens is an engine's
+    Thread* thread = nullptr;  // nullptr: what happens is an engine's
     std::int32_t plan = kNoPlan;
     scheduler::Ticks waited;
     std::int32_t ended_by = kNoPlan;
@@ -80,7 +84,7 @@ class GpuTimer final : public agents::RunObserver {
   GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const BlockPlaces::Room& room);
   absl::Status PlanRegion(const Kernel& kernel, const Region& region);
   absl::Status PlaceSteps();
-  const Thread& ThreadOf(const Frame& frame);
+  Thread& ThreadOf(const Frame& frame);
   bool Shown() const { return now_.thread != nullptr && now_.thread->lane != kNoLane; }
   GpuTimeline::When Here(scheduler::Ticks begin, scheduler::Ticks end) const {
     return {.lane = now_.thread->lane, .plan = now_.plan, .begin = begin, .end = end};
@@ -90,7 +94,9 @@ class GpuTimer final : public agents::RunObserver {
   void FinishStep(const Step& step);
   scheduler::Ticks Synchronised(GpuWork work, const Step& step) const;
   void Charge(scheduler::Ticks time);
-  void ChargeUntil(scheduler::Ticks time) { Charge(time - clock_.now()); }
+  void ChargeUntil(scheduler::Ticks end);
+  void Stalled(Stall stall, scheduler::Ticks time);
+  void HasWaited();
   bool Accesses() const;
   bool InTensorMemory() const;
   void AccessGlobal(AccessKind kind, const std::vector<GlobalBox>& boxes);
@@ -114,6 +120,7 @@ class GpuTimer final : public agents::RunObserver {
   std::vector<std::int32_t> plan_of_step_;
   std::vector<Spent> spent_;
   std::vector<bool> told_by_engine_;  // by plan: an engine arrives for it
+  std::vector<Stall> ends_as_;        // by plan: what those waited for whose wait it ended
   const memory_model::Memory* memory_ = nullptr;
   absl::flat_hash_map<std::int32_t, std::int64_t> array_of_;  // by buffer: which operand
   absl::flat_hash_map<std::int32_t, Thread> threads_;         // by agent
@@ -121,6 +128,7 @@ class GpuTimer final : public agents::RunObserver {
   std::int64_t cluster_size_ = 1, threads_of_block_ = 1;
   Now now_;
   std::optional<GpuTimeline> timeline_;
+  scheduler::Ticks launches_;
   double flops_ = 0;
   std::int64_t steps_ = 0;
 };

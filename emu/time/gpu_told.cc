@@ -16,10 +16,32 @@ using machines::Key;
 
 bool Engine(GpuWork work) { return work == GpuWork::kCopyIn || work == GpuWork::kCopyOut || work == GpuWork::kProduct; }
 
-std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent) {
+// What took any time, the longest first.
+std::vector<StallTime> StallsOf(const StallTimes& times) {
+  std::vector<StallTime> stalls;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i].value > 0) stalls.push_back({std::string(Name(static_cast<Stall>(i))), CyclesOf(times[i])});
+  }
+  std::stable_sort(stalls.begin(), stalls.end(),
+                   [](const StallTime& a, const StallTime& b) { return a.waited > b.waited; });
+  return stalls;
+}
+
+std::vector<StallTime> AllStalls(const GpuTimer& timer) {
+  StallTimes all = {};
+  for (const GpuTimer::Spent& spent : timer.spent()) {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = all[i] + spent.stalls[i];
+  }
+  all[static_cast<std::size_t>(Stall::kLaunch)] = timer.launches();
+  return StallsOf(all);
+}
+
+std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent, const std::vector<StallTime>& stalls) {
   const auto most = std::max_element(spent.waited_for.begin(), spent.waited_for.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == spent.waited_for.end()) return "";
+  if (stalls.empty()) return "";
+  // What no other one has ended: units, and its own way to memory.
+  if (most == spent.waited_for.end() || CyclesOf(most->second) < 0.5 * stalls[0].waited) return stalls[0].reason;
   if (most->first == scheduler::VirtualClock::kNobody) return "another thread";
   const GpuPlan& ended = what.timer.plans()[static_cast<std::size_t>(most->first)];
   const std::string line = Cat("line ", ended.instr->text_line);
@@ -34,13 +56,15 @@ std::vector<LineTime> LinesOf(const ToTell& what) {
     const GpuTimer::Spent& spent = what.timer.spent()[i];
     const Instr& instr = *what.timer.plans()[i].instr;
     if (spent.busy.value == 0 && spent.waited.value == 0) continue;
+    std::vector<StallTime> stalls = StallsOf(spent.stalls);
     lines.push_back({.loc = instr.loc,
                      .text_line = instr.text_line,
                      .op = watch::OpName(instr),
                      .runs = spent.runs,
                      .busy = CyclesOf(spent.busy),
                      .waited = CyclesOf(spent.waited),
-                     .waited_for = WaitedFor(what, spent)});
+                     .waited_for = WaitedFor(what, spent, stalls),
+                     .stalls = std::move(stalls)});
   }
   return lines;
 }
@@ -187,6 +211,7 @@ Timing Told(const ToTell& what) {
   timing.roofline = RooflineOf(what);
   timing.units = UnitsOf(what, timing.cycles);
   timing.lines = LinesOf(what);
+  timing.stalls = AllStalls(what.timer);
   timing.traffic = TrafficOf(what);
   timing.placement = PlacementOf(what);
   timing.left_out = LeftOut(what);

@@ -20,15 +20,22 @@ struct UnitUse {
   double busy = 0;  // share of the time, 0 to 1, averaged over all of the kind
 };
 
+// Why threads waited: "a copy into shared memory", "busy issue slots".
+struct StallTime {
+  std::string reason;
+  machines::Cycles waited;
+};
+
 // An instruction of the kernel's text, over all agents that ran it.
 struct LineTime {
   LocId loc;
   int text_line = 0;
   std::string op;
   std::int64_t runs = 0;
-  machines::Cycles busy;    // of the agent: it could not do anything else
-  machines::Cycles waited;  // until it could begin, or for its operands
-  std::string waited_for;   // "a copy that line 12 starts"; "" where it never waited
+  machines::Cycles busy;               // of the agent: it could not do anything else
+  machines::Cycles waited;             // until it could begin, or for its operands
+  std::string waited_for;              // "a copy that line 12 starts"; "" where it never waited
+  std::vector<StallTime> stalls = {};  // what makes up `waited`, the longest first; of a GPU
 };
 
 // Of an operand of the kernel.
@@ -86,11 +93,12 @@ struct Timing {
   std::optional<double> uncertainty;  // share of `time` by which published figures were missed; nothing: not known
   std::string uncertainty_why;        // which figures these were; or that there are none for such kernels
 
-  double flops = 0;             // of matrix products and arithmetic; a multiplication and an addition are two
-  machines::Bytes memory;       // through main memory
-  std::vector<Bound> roofline;  // each limit that the kernel touches, the largest time first
-  std::vector<UnitUse> units;   // in the machine's order
-  std::vector<LineTime> lines;  // in the text's order, those that took or waited any time
+  double flops = 0;               // of matrix products and arithmetic; a multiplication and an addition are two
+  machines::Bytes memory;         // through main memory
+  std::vector<Bound> roofline;    // each limit that the kernel touches, the largest time first
+  std::vector<UnitUse> units;     // in the machine's order
+  std::vector<LineTime> lines;    // in the text's order, those that took or waited any time
+  std::vector<StallTime> stalls;  // of all lines, and of no line: blocks that begin where others have ended
   std::vector<OperandTraffic> traffic;
   Placement placement;
   std::vector<std::string> left_out;  // what this kernel does that the model counts as free, or not exactly

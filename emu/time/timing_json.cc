@@ -1,6 +1,7 @@
 // Predicted times for programs.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "emu/launch/launch.h"
 #include "emu/reports/json.h"
@@ -9,12 +10,21 @@
 namespace palladion::time {
 namespace {
 
+void AddStalls(const std::vector<StallTime>& stalls, reports::JsonWriter& json) {
+  json.Key("stalls").Open('[');
+  for (const StallTime& stall : stalls)
+    json.Open('{').Key("reason").String(stall.reason).Key("cycles").Real(stall.waited.value()).Close('}');
+  json.Close(']');
+}
+
 void AddLines(const Timing& timing, const Module& module, reports::JsonWriter& json) {
   json.Key("lines").Open('[');
   for (const LineTime& line : timing.lines) {
     json.Open('{').Key("text_line").Number(line.text_line).Key("op").String(line.op).Key("runs").Number(line.runs);
     json.Key("busy_cycles").Real(line.busy.value()).Key("waited_cycles").Real(line.waited.value());
-    json.Key("waited_for").String(line.waited_for).Key("frames").Open('[');
+    json.Key("waited_for").String(line.waited_for);
+    AddStalls(line.stalls, json);
+    json.Key("frames").Open('[');
     for (const SourceFrame& frame : launch::FramesOf(module, line.loc)) {
       json.Open('{').Key("file").String(frame.file).Key("line").Number(frame.line);
       json.Key("function").String(frame.function).Close('}');
@@ -56,6 +66,7 @@ std::string TimingJson(const Timing& timing, const Module& module) {
   }
   json.Close(']');
   AddPlacement(timing.placement, json);
+  AddStalls(timing.stalls, json);
   AddLines(timing, module, json);
   json.Key("left_out").Open('[');
   for (const std::string& left_out : timing.left_out) json.String(left_out);

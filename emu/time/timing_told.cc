@@ -100,6 +100,15 @@ std::string PlacementText(const Placement& placement) {
   return text;
 }
 
+std::string StallsText(const Timing& timing) {
+  machines::Cycles all;
+  for (const StallTime& stall : timing.stalls) all += stall.waited;
+  Rows rows;
+  for (const StallTime& stall : timing.stalls)
+    rows.push_back({stall.reason, CyclesText(stall.waited), Percent(stall.waited / all)});
+  return rows.empty() ? "" : "what threads waited for, all of them together\n" + TextTable(rows);
+}
+
 // A line of the user's Python, or where the kernel has no such places, of its text.
 struct SourceLine {
   std::string file;
@@ -111,6 +120,18 @@ struct OfLine {
   machines::Cycles longest;  // wait of one instruction, whose reason is told
   std::string op;            // the first
   std::string waited_for;
+  std::map<std::string, machines::Cycles> stalls;
+
+  // "a copy that line 5 starts; 90.0 % a copy into shared memory, 10.0 % a busy L2": shares where there are several.
+  std::string Why() const {
+    constexpr std::size_t kMost = 3;
+    std::vector<std::pair<std::string, machines::Cycles>> sorted(stalls.begin(), stalls.end());
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string why = waited_for;
+    for (std::size_t i = 0; sorted.size() > 1 && i < std::min(kMost, sorted.size()); ++i)
+      Append(&why, i == 0 ? "; " : ", ", Percent(sorted[i].second / waited), " ", sorted[i].first);
+    return why;
+  }
 };
 
 std::vector<std::pair<SourceLine, OfLine>> BySourceLine(const Timing& timing, const Module& module,
@@ -123,6 +144,7 @@ std::vector<std::pair<SourceLine, OfLine>> BySourceLine(const Timing& timing, co
     if (line.op.empty()) line.op = one.op;
     line.busy += one.busy;
     line.waited += one.waited;
+    for (const StallTime& stall : one.stalls) line.stalls[stall.reason] += stall.waited;
     if (one.waited > line.longest) {
       line.longest = one.waited;
       line.waited_for = one.waited_for;
@@ -146,7 +168,7 @@ std::string LinesText(const Timing& timing, const Module& module, const TimingTe
       if (text.has_value()) what = text->substr(std::min(text->find_first_not_of(" \t"), text->size()));
     }
     if (what.empty()) what = of.op;
-    if (!of.waited_for.empty()) Append(&what, "  (waits for ", of.waited_for, ")");
+    if (!of.waited_for.empty()) Append(&what, "  (waits for ", of.Why(), ")");
     const std::string file = place.file.substr(place.file.find_last_of('/') + 1);
     rows.push_back({Cat(file, ":", place.line), CyclesText(of.busy), CyclesText(of.waited), what});
   }
@@ -168,7 +190,8 @@ std::string TimingText(const Timing& timing, const Module& module, const TimingT
                          CyclesText(timing.cycles), " and ", TimeText(timing.launch), " of launch), ",
                          HowFarOff(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
   text += RooflineText(timing) + UnitsText(timing);
-  text += PlacementText(timing.placement) + TrafficText(timing) + LinesText(timing, module, options);
+  text +=
+      PlacementText(timing.placement) + TrafficText(timing) + StallsText(timing) + LinesText(timing, module, options);
   for (const std::string& left_out : timing.left_out) Append(&text, "left out: ", left_out, "\n");
   return text;
 }

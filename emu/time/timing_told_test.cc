@@ -32,7 +32,8 @@ Timing Example() {
                    .runs = 3,
                    .busy = Cycles(100),
                    .waited = Cycles(900),
-                   .waited_for = "a copy that line 5 starts"},
+                   .waited_for = "a copy that line 5 starts",
+                   .stalls = {{"a copy into shared memory", Cycles(800)}, {"a busy L2", Cycles(100)}}},
                   {.text_line = 7, .op = "wait", .runs = 1, .busy = Cycles(1), .waited = Cycles(20), .waited_for = "b"},
                   {.text_line = 9, .op = "store", .runs = 3, .busy = Cycles(2000)}};
   timing.traffic = {{"x", Bytes(2048), Bytes(0), Bytes(1024)}, {"o", Bytes(0), Bytes(1024), Bytes(0)}};
@@ -77,10 +78,25 @@ TEST(TimingTold, EachLimitBesideTheTime) {
 }
 
 TEST(TimingTold, InstructionsOfOneSourceLineAreOneWithTheLongestWaitsReason) {
-  EXPECT_NE(std::string::npos,
-            Text().find("  k.pkir:9  2000 cycles    0 cycles  store\n"
-                        "  k.pkir:7   101 cycles  920 cycles  load  (waits for a copy that line 5 starts)\n"))
+  EXPECT_NE(
+      std::string::npos,
+      Text().find("  k.pkir:9  2000 cycles    0 cycles  store\n"
+                  "  k.pkir:7   101 cycles  920 cycles  load  (waits for a copy that line 5 starts; 87.0 % a copy into "
+                  "shared memory, 10.9 % a busy L2)\n"))
       << Text();
+}
+
+TEST(TimingTold, WhatThreadsWaitedForIsShared) {
+  Timing timing = Example();
+  EXPECT_EQ(std::string::npos, Text().find("what threads waited for")) << "a chip that does not say so";
+  timing.stalls = {{"a copy into shared memory", Cycles(900)}, {"a busy L2", Cycles(100)}};
+  const std::string text = TimingText(timing, Module(), {.kernel_path = "k.pkir"});
+  EXPECT_NE(std::string::npos, text.find("  a copy into shared memory  900 cycles  90.0 %\n"
+                                         "  a busy L2                  100 cycles  10.0 %\n"))
+      << text;
+  EXPECT_NE(
+      std::string::npos,
+      TimingJson(timing, Module()).find(R"("stalls": [{"reason": "a copy into shared memory", "cycles": 900}, )"));
 }
 
 TEST(TimingTold, LinesThatAreNotToldAreCounted) {
@@ -133,8 +149,8 @@ TEST(TimingTold, JsonHasEveryInstructionAndEveryField) {
        R"({"operand": "x", "read_bytes": 2048, "written_bytes": 0, "missed_bytes": 1024, "l2_hit_rate": 0.5})",
        R"("placement": {"blocks": 256, "units": 132, "at_once": 1, "limit": "shared memory", "waves": null, "last_wave": null})",
        R"({"text_line": 7, "op": "load", "runs": 3, "busy_cycles": 100, "waited_cycles": 900, )",
-       R"("waited_for": "a copy that line 5 starts", "frames": []})", R"({"text_line": 7, "op": "wait")",
-       R"({"text_line": 9, "op": "store")", R"("left_out": ["bank conflicts"])"})
+       R"("waited_for": "a copy that line 5 starts", "stalls": [{"reason": "a copy into shared memory", "cycles": 800}, )",
+       R"({"text_line": 7, "op": "wait")", R"({"text_line": 9, "op": "store")", R"("left_out": ["bank conflicts"])"})
     EXPECT_NE(std::string::npos, told.find(part)) << part << " in\n" << told;
 }
 

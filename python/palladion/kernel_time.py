@@ -7,7 +7,7 @@ import dataclasses
 class LineTime:
     """One instruction, over all threads: cycles that it kept them busy, and that they waited before it could go on.
 
-    `frames` are the user's Python lines, (file, line, function), innermost first; `text_line` is the kernel text's.
+    `stalls`: of a GPU, what made up the wait, in cycles by reason. `frames` are the user's Python lines, (file, line, function), innermost first; `text_line` is the kernel text's.
     """
 
     op: str
@@ -17,6 +17,7 @@ class LineTime:
     busy_cycles: float
     waited_cycles: float
     waited_for: str
+    stalls: dict[str, float]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +38,8 @@ class KernelTime:
 
     `units`: share of the time that units of the chip were busy. `roofline`: the least time that each limit allows, in seconds.
     `traffic`: of each operand the bytes read, written, and not found in L2 (None: the chip has none). `l2_hit_rate`: the share of all
-    bytes read that L2 had, and of each operand in `l2_hit_rates`; None where nothing was read or the chip has no L2. `data`: the whole, as `palladion time --format json` has it.
+    bytes read that L2 had, and of each operand in `l2_hit_rates`; None where nothing was read or the chip has no L2. `stalls`: of a GPU, what all threads
+    waited for, in cycles by reason. `data`: the whole, as `palladion time --format json` has it.
     """
 
     kernel: str
@@ -51,6 +53,7 @@ class KernelTime:
     l2_hit_rate: float | None
     l2_hit_rates: dict[str, float | None]
     placement: Placement
+    stalls: dict[str, float]
     lines: list[LineTime]
     left_out: list[str]
     text: str
@@ -60,13 +63,17 @@ class KernelTime:
         return self.text
 
 
+def _stalls(told: dict) -> dict[str, float]:
+    return {one["reason"]: one["cycles"] for one in told["stalls"]}
+
+
 def kernel_time(data: dict, text: str) -> KernelTime:
     """Of what `palladion time --format json` tells, and the same for people."""
     lines = [LineTime(one["op"], one["text_line"], [(f["file"], f["line"], f["function"]) for f in one["frames"]], one["runs"],
-                      one["busy_cycles"], one["waited_cycles"], one["waited_for"]) for one in data["lines"]]
+                      one["busy_cycles"], one["waited_cycles"], one["waited_for"], _stalls(one)) for one in data["lines"]]
     return KernelTime(kernel=text.partition(" ")[0], machine=data["machine"], seconds=data["ns"] * 1e-9, uncertainty=data["uncertainty"],
                       cycles=data["cycles"], units={one["unit"]: one["busy"] for one in data["units"]},
                       roofline={one["limit"]: one["ns"] * 1e-9 for one in data["roofline"]},
                       traffic={one["operand"]: (one["read_bytes"], one["written_bytes"], one["missed_bytes"]) for one in data["traffic"]},
                       l2_hit_rate=data["l2_hit_rate"], l2_hit_rates={one["operand"]: one["l2_hit_rate"] for one in data["traffic"]},
-                      placement=Placement(**data["placement"]), lines=lines, left_out=data["left_out"], text=text, data=data)
+                      placement=Placement(**data["placement"]), stalls=_stalls(data), lines=lines, left_out=data["left_out"], text=text, data=data)

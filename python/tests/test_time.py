@@ -78,6 +78,14 @@ def test_waves_of_blocks_are_the_gpus(fetched):
     assert palladion.time(double, ones(), target="v5e").kernels[0].placement.waves is None
 
 
+def test_what_threads_waited_for(fetched):
+    assert set(fetched.stalls) == {"a copy into shared memory", "a copy to global memory"}
+    assert sum(fetched.stalls.values()) == pytest.approx(sum(line.waited_cycles for line in fetched.lines))
+    (wait,) = [line for line in fetched.lines if line.op == "barrier_wait"]
+    assert wait.stalls == {"a copy into shared memory": wait.waited_cycles}
+    assert palladion.time(double, ones(), target="v5e").kernels[0].stalls == {}
+
+
 def test_what_if_memory_were_faster():
     twice = 2 * machines.show("v5e").numbers["dram.peak"].base_value
     slow = palladion.time(double, ones(8192), target="v5e").seconds
