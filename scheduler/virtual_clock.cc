@@ -17,14 +17,20 @@ void VirtualClock::Appoint(AgentOrdinal agent, std::vector<Ticks> times) {
 
 // Its next operation begins no earlier than that.
 void VirtualClock::KeepAppointment(Agent& at) {
-  if (at.kept < at.appointed.size()) at.time = std::max(at.time, at.appointed[at.kept++]);
+  if (at.kept < at.appointed.size())
+    Pass(at, at.appointed[at.kept++] - at.time, {.what = at.doing, .how = 0, .appointed = true});
 }
 
 Ticks VirtualClock::Of(AgentOrdinal agent) const { return agents_.at(agent.value).time; }
 
 void VirtualClock::Enter(AgentOrdinal agent, bool spawned) {
   const Ticks time = spawned ? now() : entry_;
-  agents_[agent.value] = {.time = time, .asked = time};
+  agents_[agent.value] = {.id = agent, .time = time, .asked = time};
+  if (listener_ != nullptr) {
+    const bool from_running = spawned && running_ != nullptr;
+    listener_->Entered(agent, from_running ? running_->id : AgentOrdinal());
+    if (!from_running && time.value > 0) listener_->Spent(agent, time, {});
+  }
   if (!spawned || !next_.has_value()) return;
   At(agent).doing = next_->what;
   Appoint(agent, std::move(next_->times));
@@ -44,12 +50,17 @@ void VirtualClock::Begin(AgentOrdinal agent) {
   began_ = at.time;
   waited_ = at.time - at.asked;
   ended_by_ = waited_.value > 0 ? at.ended_by : kNobody;
+  if (listener_ != nullptr) listener_->Began(agent);
   KeepAppointment(at);
 }
 
 void VirtualClock::EndWait(AgentOrdinal agent) {
   Agent& at = At(agent);
-  at.time = std::max(at.time, began_);
+  if (began_ > at.time && began_last_ != nullptr && listener_ != nullptr) {
+    listener_->Followed(agent, began_last_->id);
+    at.time = began_;
+  }
+  Pass(at, began_ - at.time, {});
   if (began_last_ != nullptr) at.ended_by = began_last_->doing;
   Queue(agent, at.time);
 }
@@ -57,6 +68,7 @@ void VirtualClock::EndWait(AgentOrdinal agent) {
 void VirtualClock::Leave(AgentOrdinal agent) {
   const auto at = agents_.find(agent.value);
   end_ = std::max(end_, at->second.time);
+  if (listener_ != nullptr) listener_->Left(agent, at->second.time);
   if (running_ == &at->second) running_ = nullptr;
   if (began_last_ == &at->second) began_last_ = nullptr;
   agents_.erase(at);

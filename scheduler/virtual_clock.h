@@ -31,10 +31,34 @@ struct Ticks {
   friend Ticks operator-(Ticks a, Ticks b) { return {a.value - b.value}; }
 };
 
+// At what time goes by: what an agent does, as whoever knows costs numbers it, and how; or its operation beside its
+// issuer until an appointment.
+struct Spending {
+  std::int32_t what = -1;
+  std::uint8_t how = 0;
+  bool appointed = false;
+};
+
+// Hears how each agent comes to its time.
+class ClockListener {
+ public:
+  virtual ~ClockListener() = default;
+  // `by`: who spawned it, whose time it has; invalid of one that comes from the source.
+  virtual void Entered(AgentOrdinal agent, AgentOrdinal by) = 0;
+  virtual void Spent(AgentOrdinal agent, Ticks time, Spending at) = 0;
+  virtual void Began(AgentOrdinal agent) = 0;  // an operation
+  // Its time is from here on when the last operation of `by` began, which ended its wait.
+  virtual void Followed(AgentOrdinal agent, AgentOrdinal by) = 0;
+  virtual void Left(AgentOrdinal agent, Ticks time) = 0;
+};
+
 class VirtualClock {
  public:
+  void TellTo(ClockListener& listener) { listener_ = &listener; }  // before anybody enters; it outlives the run
+
   // ---- Of whoever knows costs. Times of the agent that runs.
   Ticks now() const { return running_ == nullptr ? Ticks{} : running_->time; }
+  AgentOrdinal running() const { return running_ == nullptr ? AgentOrdinal() : running_->id; }
   Ticks operation_began() const { return began_; }
   Ticks waited() const { return waited_; }  // for that operation: what it took until it could begin
   Ticks TakeWaited() { return std::exchange(waited_, Ticks{}); }  // the same, once for each operation
@@ -42,8 +66,10 @@ class VirtualClock {
   static constexpr std::int32_t kNobody = -1;
   std::int32_t ended_by() const { return ended_by_; }
   void CallRunning(std::int32_t what) { running_->doing = what; }
-  void Spend(Ticks time) { running_->time = running_->time + time; }
-  void SpendUntil(Ticks time) { running_->time = std::max(running_->time, time); }
+  void Spend(Ticks time, Spending at = {}) { Pass(*running_, time, at); }
+  void SpendUntil(Ticks time, Spending at = {}) { Pass(*running_, time - running_->time, at); }
+  // The same by whoever tells the listener how it comes to that.
+  void MoveTo(Ticks time) { running_->time = std::max(running_->time, time); }
   // Of an agent that runs beside its issuer, an engine's operation: its operations begin no earlier than these, one
   // for each, in this order; the first has not begun yet.
   void Appoint(AgentOrdinal agent, std::vector<Ticks> times);
@@ -69,6 +95,7 @@ class VirtualClock {
 
  private:
   struct Agent {
+    AgentOrdinal id;
     Ticks time, asked;
     std::vector<Ticks> appointed = {};
     std::size_t kept = 0;  // of these
@@ -85,7 +112,12 @@ class VirtualClock {
     friend auto operator<=>(const Turn&, const Turn&) = default;
   };
   Agent& At(AgentOrdinal agent) { return agents_.at(agent.value); }
-  static void KeepAppointment(Agent& at);
+  void KeepAppointment(Agent& at);
+  void Pass(Agent& at, Ticks time, Spending spending) {
+    if (time.value <= 0) return;
+    at.time = at.time + time;
+    if (listener_ != nullptr) listener_->Spent(at.id, time, spending);
+  }
   void Queue(AgentOrdinal agent, Ticks time);
 
   std::unordered_map<std::int32_t, Agent> agents_;  // who is there, by number; only looked up, and they stay in place
@@ -95,6 +127,7 @@ class VirtualClock {
   std::optional<Appointment> next_;
   Ticks began_, waited_, entry_, end_;
   std::int32_t ended_by_ = kNobody;
+  ClockListener* listener_ = nullptr;
 };
 
 // Something that one at a time can use: a pipe, a port, a link. Whoever comes first is served first; one that asks

@@ -16,7 +16,9 @@ using machines::Bytes;
 using scheduler::Ticks;
 
 GpuTimer::GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const BlockPlaces::Room& room)
-    : kernel_(kernel), chip_costs_(costs), costs_(Common(costs)), chip_(costs_), places_(room) {}
+    : kernel_(kernel), chip_costs_(costs), costs_(Common(costs)), chip_(costs_), places_(room) {
+  clock_.TellTo(path_);
+}
 
 absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::PreparedKernelState& kernel,
                                                            const ChipCosts& costs, const BlockPlaces::Room& room) {
@@ -88,11 +90,10 @@ GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
   const auto [at, begins] = clusters_.try_emplace(block / cluster_size);
   Cluster& cluster = at->second;
   if (begins) {
-    const BlockPlaces::Place place = places_.Begin();
-    cluster = {.group = place.group, .running = cluster_size * threads_of_block_, .begins = place.begins, .ends = {}};
+    cluster.running = cluster_size * threads_of_block_;
+    BeginCluster(cluster);
   }
-  clock_.SpendUntil(cluster.begins);
-  if (cluster.begins.value > 0) launches_ = launches_ + TicksOf(costs_.replace);
+  EnterBlock(cluster);
   thread = {.cluster = block / cluster_size, .sm = cluster.group * cluster_size + block % cluster_size};
   if (timeline_.has_value()) thread.lane = timeline_->LaneOf(frame, thread.sm);
   return thread;
@@ -103,9 +104,13 @@ void GpuTimer::EndThread(const Frame& frame) {
   if (!thread->second.warp) {
     const auto at = clusters_.find(thread->second.cluster);
     Cluster& cluster = at->second;
-    cluster.ends = std::max(cluster.ends, clock_.now());
+    if (clock_.now() >= cluster.ends) {
+      cluster.ends = clock_.now();
+      path_.Release(cluster.to);
+      cluster.to = path_.Hold(clock_.running());
+    }
     if (--cluster.running == 0) {
-      places_.End(cluster.group, cluster.ends);
+      EndCluster(cluster);
       clusters_.erase(at);
     }
   }

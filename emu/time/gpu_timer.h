@@ -11,12 +11,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/agents/run_observer.h"
 #include "emu/time/block_places.h"
+#include "emu/time/critical_path.h"
 #include "emu/time/global_boxes.h"
 #include "emu/time/gpu_chip.h"
 #include "emu/time/gpu_plan.h"
@@ -46,6 +48,7 @@ class GpuTimer final : public agents::RunObserver {
   scheduler::VirtualClock& clock() { return clock_; }
   const scheduler::VirtualClock& clock() const { return clock_; }
   const GpuChip& chip() const { return chip_; }
+  const CriticalPath& path() const { return path_; }  // `how`: 0, or 1 + its Stall
   const BlockPlaces& places() const { return places_; }
   const std::vector<GpuPlan>& plans() const { return plans_; }  // in the text's order
   const std::vector<Spent>& spent() const { return spent_; }    // for each of these
@@ -72,6 +75,7 @@ class GpuTimer final : public agents::RunObserver {
   struct Cluster {
     std::int64_t group = 0, running = 0;  // threads that have not ended
     scheduler::Ticks begins, ends;
+    CriticalPath::Held from, to;  // the ways to these
   };
   // The step of an agent that is under way.
   struct Now {
@@ -97,6 +101,9 @@ class GpuTimer final : public agents::RunObserver {
   void ChargeUntil(scheduler::Ticks end);
   void Stalled(Stall stall, scheduler::Ticks time);
   void HasWaited();
+  void BeginCluster(Cluster& cluster);
+  void EnterBlock(const Cluster& cluster);
+  void EndCluster(Cluster& cluster);
   bool Accesses() const;
   bool InTensorMemory() const;
   void AccessGlobal(AccessKind kind, const std::vector<GlobalBox>& boxes);
@@ -114,7 +121,9 @@ class GpuTimer final : public agents::RunObserver {
   const GpuCosts costs_;
   GpuChip chip_;
   scheduler::VirtualClock clock_;
+  CriticalPath path_;
   BlockPlaces places_;
+  std::multimap<std::pair<std::int64_t, scheduler::Ticks>, CriticalPath::Held> ended_;  // by group and when
   std::vector<GpuPlan> plans_;
   absl::flat_hash_map<const Instr*, std::int32_t> plan_of_;  // only looked up
   std::vector<std::int32_t> plan_of_step_;

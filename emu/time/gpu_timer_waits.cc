@@ -5,10 +5,41 @@ namespace palladion::time {
 
 using scheduler::Ticks;
 
+// ---- blocks
+
+// In a place that nobody had, or where another one has ended.
+void GpuTimer::BeginCluster(Cluster& cluster) {
+  const BlockPlaces::Place place = places_.Begin();
+  cluster.group = place.group;
+  cluster.begins = place.begins;
+  const auto left = ended_.find({place.group, place.begins - TicksOf(costs_.replace)});
+  if (left == ended_.end()) return;
+  cluster.from = left->second;
+  ended_.erase(left);
+}
+
+// A thread's first step.
+void GpuTimer::EnterBlock(const Cluster& cluster) {
+  if (cluster.begins.value == 0) return;
+  const Ticks launch = TicksOf(costs_.replace);
+  launches_ = launches_ + launch;
+  path_.StartFrom(clock_.running(), cluster.from);
+  path_.Spent(clock_.running(), launch, {.what = kNoPlan, .how = HowOf(Stall::kLaunch)});
+  clock_.MoveTo(cluster.begins);
+}
+
+void GpuTimer::EndCluster(Cluster& cluster) {
+  places_.End(cluster.group, cluster.ends);
+  path_.Release(cluster.from);
+  ended_.emplace(std::pair(cluster.group, cluster.ends), cluster.to);
+}
+
+// ---- threads
+
 void GpuTimer::Charge(Ticks time) {
   if (time.value <= 0) return;
   if (Shown()) timeline_->Worked(Here(clock_.now(), clock_.now() + time));
-  clock_.Spend(time);
+  clock_.Spend(time, {.what = now_.plan});
   if (now_.plan != kNoPlan) {
     Spent& spent = spent_[static_cast<std::size_t>(now_.plan)];
     spent.busy = spent.busy + time;
@@ -29,7 +60,7 @@ void GpuTimer::ChargeUntil(Ticks end) {
 void GpuTimer::Stalled(Stall stall, Ticks time) {
   if (time.value <= 0) return;
   if (Shown()) timeline_->Waited(Here(clock_.now(), clock_.now() + time), kNoPlan);
-  clock_.Spend(time);
+  clock_.Spend(time, {.what = now_.plan, .how = HowOf(stall)});
   Spent& spent = spent_[static_cast<std::size_t>(now_.plan)];
   spent.waited = spent.waited + time;
   Ticks& reason = spent.stalls[static_cast<std::size_t>(stall)];

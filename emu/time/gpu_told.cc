@@ -16,6 +16,28 @@ using machines::Key;
 
 bool Engine(GpuWork work) { return work == GpuWork::kCopyIn || work == GpuWork::kCopyOut || work == GpuWork::kProduct; }
 
+std::string DoingOf(scheduler::Spending at) {
+  if (at.appointed) return "under way";
+  if (at.how == 0) return "";
+  return Cat("waits for ", Name(static_cast<Stall>(at.how - 1)));
+}
+
+std::vector<PathPart> PathOf(const ToTell& what) {
+  std::vector<PathPart> path;
+  for (const CriticalPath::Stretch& stretch : what.timer.path().Longest()) {
+    PathPart part{.loc = {}, .text_line = 0, .op = "", .doing = DoingOf(stretch.at), .time = CyclesOf(stretch.time)};
+    if (stretch.at.what >= 0) {
+      const Instr& instr = *what.timer.plans()[static_cast<std::size_t>(stretch.at.what)].instr;
+      part.loc = instr.loc;
+      part.text_line = instr.text_line;
+      part.op = watch::OpName(instr);
+    }
+    path.push_back(std::move(part));
+  }
+  std::stable_sort(path.begin(), path.end(), [](const PathPart& a, const PathPart& b) { return a.time > b.time; });
+  return path;
+}
+
 // What took any time, the longest first.
 std::vector<StallTime> StallsOf(const StallTimes& times) {
   std::vector<StallTime> stalls;
@@ -212,6 +234,7 @@ Timing Told(const ToTell& what) {
   timing.units = UnitsOf(what, timing.cycles);
   timing.lines = LinesOf(what);
   timing.stalls = AllStalls(what.timer);
+  timing.critical_path = PathOf(what);
   timing.traffic = TrafficOf(what);
   timing.placement = PlacementOf(what);
   timing.left_out = LeftOut(what);

@@ -40,6 +40,9 @@ inline constexpr std::size_t kStalls = static_cast<std::size_t>(Stall::kOther) +
 std::string_view Name(Stall stall);
 using StallTimes = std::array<scheduler::Ticks, kStalls>;  // by Stall
 
+// As CriticalPath is told of it: 0 is work.
+constexpr std::uint8_t HowOf(Stall stall) { return static_cast<std::uint8_t>(1 + static_cast<int>(stall)); }
+
 // What `ended` is to those whose wait it ends by itself; kOther: that depends on what they wait at.
 Stall StallOf(const GpuPlan& ended);
 // Of a wait at `waiting` that something of class `ended` has ended.

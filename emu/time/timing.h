@@ -70,6 +70,15 @@ struct Waves {
   double last = 1;  // share of the chip's places for which the last wave has a block
 };
 
+// A part of the critical path: of what began last and ended last, what that waited for, and so on to the start.
+struct PathPart {
+  LocId loc;
+  int text_line = 0;      // 0: of no instruction
+  std::string op;         // ""
+  std::string doing;      // "": its thread works; "under way": its engine; "waits for a busy L2"
+  machines::Cycles time;  // of all times that it is on the path
+};
+
 // How blocks were placed. Of a TPU: programs of the grid, cores.
 struct Placement {
   std::int64_t blocks = 0, units = 0;  // units: SMs or cores that had any
@@ -93,12 +102,13 @@ struct Timing {
   std::optional<double> uncertainty;  // share of `time` by which published figures were missed; nothing: not known
   std::string uncertainty_why;        // which figures these were; or that there are none for such kernels
 
-  double flops = 0;               // of matrix products and arithmetic; a multiplication and an addition are two
-  machines::Bytes memory;         // through main memory
-  std::vector<Bound> roofline;    // each limit that the kernel touches, the largest time first
-  std::vector<UnitUse> units;     // in the machine's order
-  std::vector<LineTime> lines;    // in the text's order, those that took or waited any time
-  std::vector<StallTime> stalls;  // of all lines, and of no line: blocks that begin where others have ended
+  double flops = 0;                     // of matrix products and arithmetic; a multiplication and an addition are two
+  machines::Bytes memory;               // through main memory
+  std::vector<Bound> roofline;          // each limit that the kernel touches, the largest time first
+  std::vector<UnitUse> units;           // in the machine's order
+  std::vector<LineTime> lines;          // in the text's order, those that took or waited any time
+  std::vector<PathPart> critical_path;  // the longest part first; they add up to `cycles`. Of a GPU
+  std::vector<StallTime> stalls;        // of all lines, and of no line: blocks that begin where others have ended
   std::vector<OperandTraffic> traffic;
   Placement placement;
   std::vector<std::string> left_out;  // what this kernel does that the model counts as free, or not exactly

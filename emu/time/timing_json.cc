@@ -17,6 +17,26 @@ void AddStalls(const std::vector<StallTime>& stalls, reports::JsonWriter& json) 
   json.Close(']');
 }
 
+void AddFrames(const Module& module, LocId loc, reports::JsonWriter& json) {
+  json.Key("frames").Open('[');
+  for (const SourceFrame& frame : launch::FramesOf(module, loc)) {
+    json.Open('{').Key("file").String(frame.file).Key("line").Number(frame.line);
+    json.Key("function").String(frame.function).Close('}');
+  }
+  json.Close(']');
+}
+
+void AddPath(const Timing& timing, const Module& module, reports::JsonWriter& json) {
+  json.Key("critical_path").Open('[');
+  for (const PathPart& part : timing.critical_path) {
+    json.Open('{').Key("text_line").Number(part.text_line).Key("op").String(part.op).Key("doing").String(part.doing);
+    json.Key("cycles").Real(part.time.value());
+    AddFrames(module, part.loc, json);
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
 void AddLines(const Timing& timing, const Module& module, reports::JsonWriter& json) {
   json.Key("lines").Open('[');
   for (const LineTime& line : timing.lines) {
@@ -24,12 +44,8 @@ void AddLines(const Timing& timing, const Module& module, reports::JsonWriter& j
     json.Key("busy_cycles").Real(line.busy.value()).Key("waited_cycles").Real(line.waited.value());
     json.Key("waited_for").String(line.waited_for);
     AddStalls(line.stalls, json);
-    json.Key("frames").Open('[');
-    for (const SourceFrame& frame : launch::FramesOf(module, line.loc)) {
-      json.Open('{').Key("file").String(frame.file).Key("line").Number(frame.line);
-      json.Key("function").String(frame.function).Close('}');
-    }
-    json.Close(']').Close('}');
+    AddFrames(module, line.loc, json);
+    json.Close('}');
   }
   json.Close(']');
 }
@@ -66,6 +82,7 @@ std::string TimingJson(const Timing& timing, const Module& module) {
   }
   json.Close(']');
   AddPlacement(timing.placement, json);
+  AddPath(timing, module, json);
   AddStalls(timing.stalls, json);
   AddLines(timing, module, json);
   json.Key("left_out").Open('[');

@@ -134,13 +134,16 @@ struct OfLine {
   }
 };
 
+SourceLine LineOf(const Module& module, LocId loc, int text_line, const std::string& kernel_path) {
+  const std::vector<SourceFrame> frames = launch::FramesOf(module, loc);
+  return frames.empty() ? SourceLine{kernel_path, text_line} : SourceLine{frames[0].file, frames[0].line};
+}
+
 std::vector<std::pair<SourceLine, OfLine>> BySourceLine(const Timing& timing, const Module& module,
                                                         const std::string& kernel_path) {
   std::map<SourceLine, OfLine> lines;
   for (const LineTime& one : timing.lines) {
-    const std::vector<SourceFrame> frames = launch::FramesOf(module, one.loc);
-    OfLine& line =
-        lines[frames.empty() ? SourceLine{kernel_path, one.text_line} : SourceLine{frames[0].file, frames[0].line}];
+    OfLine& line = lines[LineOf(module, one.loc, one.text_line, kernel_path)];
     if (line.op.empty()) line.op = one.op;
     line.busy += one.busy;
     line.waited += one.waited;
@@ -157,20 +160,60 @@ std::vector<std::pair<SourceLine, OfLine>> BySourceLine(const Timing& timing, co
   return sorted;
 }
 
+std::string PlaceOf(const SourceLine& place) {
+  return Cat(place.file.substr(place.file.find_last_of('/') + 1), ":", place.line);
+}
+
+// What the user wrote there; else the operation.
+std::string WhatIsAt(const SourceLine& place, const std::string& op, const TimingTextOptions& options) {
+  std::string what;
+  if (options.source_line) {
+    const std::optional<std::string> text = options.source_line(place.file, place.line);
+    if (text.has_value()) what = text->substr(std::min(text->find_first_not_of(" \t"), text->size()));
+  }
+  return what.empty() ? op : what;
+}
+
+std::string PathText(const Timing& timing, const Module& module, const TimingTextOptions& options) {
+  struct OfPlace {
+    machines::Cycles time;
+    std::string op;  // the first
+  };
+  std::map<std::pair<SourceLine, std::string>, OfPlace> places;  // and what is done there
+  for (const PathPart& part : timing.critical_path) {
+    const SourceLine line =
+        part.text_line == 0 ? SourceLine() : LineOf(module, part.loc, part.text_line, options.kernel_path);
+    OfPlace& of = places[{line, part.doing}];
+    if (of.op.empty()) of.op = part.op;
+    of.time += part.time;
+  }
+  std::vector<std::pair<std::pair<SourceLine, std::string>, OfPlace>> sorted(places.begin(), places.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+  Rows rows;
+  for (std::size_t i = 0; i < std::min(options.lines, sorted.size()); ++i) {
+    const auto& [place, doing] = sorted[i].first;
+    const OfPlace& of = sorted[i].second;
+    std::string what = place.line == 0 ? "" : WhatIsAt(place, of.op, options);
+    if (!doing.empty()) Append(&what, what.empty() ? "(" : "  (", doing, ")");
+    rows.push_back(
+        {place.line == 0 ? "" : PlaceOf(place), CyclesText(of.time), Percent(of.time / timing.cycles), what});
+  }
+  if (rows.empty()) return "";
+  std::string text = "critical path: what the last to end waited for, back to the start; all of it is the time\n" +
+                     TextTable(rows, LastColumn::kWords);
+  if (sorted.size() > rows.size()) Append(&text, "  parts not told: ", sorted.size() - rows.size(), " (--lines N)\n");
+  return text;
+}
+
 std::string LinesText(const Timing& timing, const Module& module, const TimingTextOptions& options) {
   const auto lines = BySourceLine(timing, module, options.kernel_path);
   Rows rows = {{"line", "busy", "waited", ""}};
   for (std::size_t i = 0; i < std::min(options.lines, lines.size()); ++i) {
     const auto& [place, of] = lines[i];
-    std::string what;
-    if (options.source_line) {
-      const std::optional<std::string> text = options.source_line(place.file, place.line);
-      if (text.has_value()) what = text->substr(std::min(text->find_first_not_of(" \t"), text->size()));
-    }
-    if (what.empty()) what = of.op;
+    std::string what = WhatIsAt(place, of.op, options);
     if (!of.waited_for.empty()) Append(&what, "  (waits for ", of.Why(), ")");
-    const std::string file = place.file.substr(place.file.find_last_of('/') + 1);
-    rows.push_back({Cat(file, ":", place.line), CyclesText(of.busy), CyclesText(of.waited), what});
+    rows.push_back({PlaceOf(place), CyclesText(of.busy), CyclesText(of.waited), what});
   }
   if (rows.size() == 1) return "";
   std::string text = "where the time of threads went, all of them together\n" + TextTable(rows, LastColumn::kWords);
@@ -190,8 +233,8 @@ std::string TimingText(const Timing& timing, const Module& module, const TimingT
                          CyclesText(timing.cycles), " and ", TimeText(timing.launch), " of launch), ",
                          HowFarOff(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
   text += RooflineText(timing) + UnitsText(timing);
-  text +=
-      PlacementText(timing.placement) + TrafficText(timing) + StallsText(timing) + LinesText(timing, module, options);
+  text += PlacementText(timing.placement) + TrafficText(timing) + PathText(timing, module, options) +
+          StallsText(timing) + LinesText(timing, module, options);
   for (const std::string& left_out : timing.left_out) Append(&text, "left out: ", left_out, "\n");
   return text;
 }

@@ -99,6 +99,25 @@ TEST(TimingTold, WhatThreadsWaitedForIsShared) {
       TimingJson(timing, Module()).find(R"("stalls": [{"reason": "a copy into shared memory", "cycles": 900}, )"));
 }
 
+TEST(TimingTold, TheCriticalPathIsByPlaceAndWhatIsDoneThere) {
+  Timing timing = Example();
+  timing.critical_path = {{.loc = {}, .text_line = 9, .op = "copy", .doing = "under way", .time = Cycles(60000)},
+                          {.loc = {}, .text_line = 9, .op = "copy", .doing = "", .time = Cycles(20000)},
+                          {.loc = {}, .text_line = 0, .op = "", .doing = "waits for x", .time = Cycles(4000)},
+                          {.loc = {}, .text_line = 9, .op = "copy", .doing = "under way", .time = Cycles(586)}};
+  const auto told = [&](std::size_t lines) {
+    return TimingText(timing, Module(), {.kernel_path = "k.pkir", .lines = lines, .source_line = {}});
+  };
+  EXPECT_NE(std::string::npos, told(12).find("  k.pkir:9  60586 cycles  71.6 %  copy  (under way)\n"
+                                             "  k.pkir:9  20000 cycles  23.6 %  copy\n"
+                                             "             4000 cycles  4.73 %  (waits for x)\n"))
+      << told(12);
+  EXPECT_NE(std::string::npos, told(1).find("(under way)\n  parts not told: 2 (--lines N)\n")) << told(1);
+  EXPECT_NE(std::string::npos,
+            TimingJson(timing, Module())
+                .find(R"("critical_path": [{"text_line": 9, "op": "copy", "doing": "under way", "cycles": 60000, )"));
+}
+
 TEST(TimingTold, LinesThatAreNotToldAreCounted) {
   EXPECT_NE(std::string::npos, Text(1).find("lines not told: 1 (--lines N)\n")) << Text(1);
   EXPECT_EQ(std::string::npos, Text(1).find("k.pkir:7")) << Text(1);

@@ -86,6 +86,14 @@ def test_what_threads_waited_for(fetched):
     assert palladion.time(double, ones(), target="v5e").kernels[0].stalls == {}
 
 
+def test_the_critical_path_adds_up_to_the_cycles(fetched):
+    assert sum(part.cycles for part in fetched.critical_path) == pytest.approx(fetched.cycles)
+    longest = fetched.critical_path[0]
+    assert (longest.op, longest.doing) == ("copy_gmem_to_smem", "under way")
+    assert longest.frames[0][0] == __file__ and longest.frames[0][2] == "_fetch"
+    assert palladion.time(double, ones(), target="v5e").kernels[0].critical_path == []
+
+
 def test_what_if_memory_were_faster():
     twice = 2 * machines.show("v5e").numbers["dram.peak"].base_value
     slow = palladion.time(double, ones(8192), target="v5e").seconds
