@@ -1,6 +1,7 @@
 #include "emu/checks/check_trial.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -152,7 +153,9 @@ launch::ScheduledOptions TrialRunner::OptionsOf(const agents::LaunchOptions& lau
                                    .loop = LoopOf(),
                                    .fences = *memory_model::FencePolicyFromName(options_.proxy),
                                    .ordered_links = HasOrderedLinks(options_),
-                                   .together = schedule.moves.has_value()};
+                                   .together = schedule.moves.has_value() && schedule.at_once == 0,
+                                   .clusters_at_once = schedule.at_once};
+  if (schedule.at_once > 0) options.loop.patience = std::numeric_limits<std::int64_t>::max();
   // Whichever core a task runs on, and whenever: it has a core of its own.
   const bool cores = WayOf(schedule) == launch::Way::kThreads && kernel_.state().program().grid_in_agent;
   options.launch.tasks_apart |= cores && options_.races;

@@ -75,6 +75,14 @@ absl::StatusOr<std::vector<CheckPart>> ReadParts(const CommandLine& line) {
   return parts;
 }
 
+// The string itself, or of `@FILE` what is in there, but for the end of its line.
+absl::StatusOr<std::string> ReplayOf(const std::string& flag) {
+  if (flag.empty() || flag[0] != '@') return flag;
+  PALLADION_ASSIGN_OR_RETURN(std::string text, ReadFile(flag.substr(1), "schedule"));
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   CheckOptions options;
   options.run.budget_name = kBudgetFlag;
@@ -88,7 +96,7 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   options.all_seeds = line.Has("all-seeds");
   options.strict = line.Has("strict");
   PALLADION_RETURN_IF_ERROR(SetReadings(line, options));
-  options.replay = line.Flag("replay");
+  PALLADION_ASSIGN_OR_RETURN(options.replay, ReplayOf(line.Flag("replay")));
   if (line.Has("replay") && options.replay.empty())
     return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
   for (const char* other : {"seeds", "all-seeds", "exhaustive", "part", "parts"}) {

@@ -93,7 +93,8 @@ constexpr Option kCheck[] = {
      "check that ran them here. Several with commas; seeds that are in none of them count as interrupted."},
     {"exhaustive", "", "Every schedule, where they are few."},
     {"replay", "SCHEDULE",
-     "One schedule, [as a finding names it](schedules.md#schedule-strings). Where it does not apply any more, the "
+     "One schedule, [as a finding names it](schedules.md#schedule-strings), or `@FILE`, where "
+     "[`palladion time --schedule`](time.md#a-timed-run-replays) wrote it. Where it does not apply any more, the "
      "message "
      "says what has changed."},
     kFill,
@@ -251,6 +252,7 @@ constexpr Option kTime[] = {
      "each wait, the source beside them."},
     {"trace", "TRACE.json", "The same as Chrome trace events, for [Perfetto](timeline.md#for-perfetto)."},
     {"sm", "N", "Which SM these show; from 0, the first."},
+    {"schedule", "FILE", "What `palladion check --replay @FILE` [replays that run by](time.md#a-timed-run-replays)."},
     kFormat,
 };
 constexpr Option kExplain[] = {kFormat, kColor};

@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,15 +31,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPictures[] = {"page", "trace"};
+constexpr const char* kFiles[] = {"page", "trace", "schedule"};
 
-// The files of --page and --trace, known to be writable before the run.
-absl::StatusOr<std::vector<std::pair<std::string, OutputFile>>> OpenPictures(const CommandLine& line) {
-  if (line.Has("page") && line.Has("trace") &&
-      fs::weakly_canonical(line.Flag("page")) == fs::weakly_canonical(line.Flag("trace")))
-    return absl::InvalidArgumentError(Cat("--page and --trace are the same file ", line.Flag("page"), "; give two"));
+// Known to be writable before the run.
+absl::StatusOr<std::vector<std::pair<std::string, OutputFile>>> OpenFiles(const CommandLine& line) {
+  std::map<fs::path, std::string> flag_of;
+  for (const char* flag : kFiles) {
+    if (!line.Has(flag)) continue;
+    const auto [other, is_new] = flag_of.emplace(fs::weakly_canonical(line.Flag(flag)), flag);
+    if (!is_new)
+      return absl::InvalidArgumentError(
+          Cat("--", other->second, " and --", flag, " are the same file ", line.Flag(flag), "; give two"));
+  }
   std::vector<std::pair<std::string, OutputFile>> files;
-  for (const char* flag : kPictures) {
+  for (const char* flag : kFiles) {
     if (!line.Has(flag)) continue;
     PALLADION_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Open(line, flag));
     files.emplace_back(flag, std::move(file));
@@ -65,6 +73,59 @@ absl::StatusOr<std::optional<time::TimelineOptions>> DrawnOf(const CommandLine& 
                                         machine.name(), " has; found '", text, "'"));
 }
 
+// What was asked for and the model does not have.
+absl::Status CheckTold(const CommandLine& line, const machines::Machine& machine, const time::Timed& timed) {
+  if ((line.Has("page") || line.Has("trace")) && !timed.timeline.has_value())
+    return absl::UnimplementedError(Cat("the model of ", machine.name(),
+                                        " does not say yet what happened when; without --page and --trace its times "
+                                        "are told"));
+  if (line.Has("schedule") && !timed.schedule.has_value())
+    return absl::UnimplementedError(Cat("on ", machine.name(),
+                                        " programs run in the order of the text, so there is no schedule to write; "
+                                        "without --schedule its times are told"));
+  return absl::OkStatus();
+}
+
+class Telling {
+ public:
+  Telling(const CommandLine& line, const Console& console, const KernelFile& file, const time::Timed& timed)
+      : line_(line), console_(console), file_(file), timed_(timed), module_(file.kernel.state().module()) {}
+
+  void Print(std::string_view format, std::size_t lines) {
+    json_ = format == "json";
+    if (json_) {
+      console_.out << time::TimingJson(timed_.timing, module_) << "\n";
+    } else {
+      console_.out << file_.kernel.name() << " "
+                   << time::TimingText(timed_.timing, module_,
+                                       {.kernel_path = file_.path, .lines = lines, .source_line = source_line_});
+    }
+  }
+
+  absl::Status WriteTo(const std::string& flag, OutputFile& target) {
+    PALLADION_RETURN_IF_ERROR(target.Write(flag == "schedule" ? *timed_.schedule + "\n" : Picture(flag)));
+    (json_ ? console_.err : console_.out) << "wrote " << line_.Flag(flag) << "\n";
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string Picture(std::string_view flag) const {
+    const time::TimelineShown shown{*timed_.timeline, timed_.timing, timed_.report, module_,
+                                    file_.text,       file_.path,    source_line_};
+    return flag == "page" ? time::TimelinePage(shown) : time::TimelineTrace(shown);
+  }
+
+  const CommandLine& line_;
+  const Console& console_;
+  const KernelFile& file_;
+  const time::Timed& timed_;
+  const Module& module_;
+  reports::SourceFiles sources_;
+  std::function<std::optional<std::string>(const std::string& file, int line)> source_line_ =
+      [this](const std::string& file, int line) { return sources_.Line(file, line); };
+  bool json_ = false;
+};
+
 }  // namespace
 
 absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& console) {
@@ -73,7 +134,7 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
   RunOptions options;
   PALLADION_ASSIGN_OR_RETURN(options.loop_budget, PositiveFlag(line, "budget", options.loop_budget));
   options.budget_name = kBudgetFlag;
-  PALLADION_ASSIGN_OR_RETURN(auto files, OpenPictures(line));
+  PALLADION_ASSIGN_OR_RETURN(auto files, OpenFiles(line));
   PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line, /*observable=*/true));
   std::vector<std::string> changes;
   for (const auto& [flag, value] : line.flags) {
@@ -85,33 +146,17 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
   Attended attended(console, file.kernel.name());
   options.control = attended.control();
-  PALLADION_ASSIGN_OR_RETURN(
-      const time::Timed timed,
-      time::TimeKernel(
-          {.kernel = file.kernel, .inputs = inputs, .machine = machine, .run = options, .timeline = drawn}));
+  PALLADION_ASSIGN_OR_RETURN(const time::Timed timed, time::TimeKernel({.kernel = file.kernel,
+                                                                        .inputs = inputs,
+                                                                        .machine = machine,
+                                                                        .run = options,
+                                                                        .timeline = drawn,
+                                                                        .schedule = line.Has("schedule")}));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
-  if (drawn.has_value() && !timed.timeline.has_value())
-    return absl::UnimplementedError(Cat("the model of ", machine.name(),
-                                        " does not say yet what happened when; without --page and --trace its times "
-                                        "are told"));
-  const Module& module = file.kernel.state().module();
-  reports::SourceFiles sources;
-  const auto source_line = [&](const std::string& f, int n) { return sources.Line(f, n); };
-  if (format == "json") {
-    console.out << time::TimingJson(timed.timing, module) << "\n";
-  } else {
-    console.out << file.kernel.name() << " "
-                << time::TimingText(timed.timing, module,
-                                    {.kernel_path = file.path,
-                                     .lines = static_cast<std::size_t>(lines),
-                                     .source_line = source_line});
-  }
-  for (auto& [flag, target] : files) {
-    const time::TimelineShown shown{*timed.timeline, timed.timing, timed.report, module,
-                                    file.text,       file.path,    source_line};
-    PALLADION_RETURN_IF_ERROR(target.Write(flag == "page" ? time::TimelinePage(shown) : time::TimelineTrace(shown)));
-    (format == "json" ? console.err : console.out) << "wrote " << line.Flag(flag) << "\n";
-  }
+  PALLADION_RETURN_IF_ERROR(CheckTold(line, machine, timed));
+  Telling telling(line, console, file, timed);
+  telling.Print(format, static_cast<std::size_t>(lines));
+  for (auto& [flag, target] : files) PALLADION_RETURN_IF_ERROR(telling.WriteTo(flag, target));
   const auto wrong = std::count_if(timed.report.findings.begin(), timed.report.findings.end(),
                                    [](const ReportedFinding& finding) { return finding.severity != "note"; });
   if (wrong > 0)

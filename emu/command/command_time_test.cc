@@ -42,6 +42,19 @@ TEST_F(CommandTest, TimeWritesThePageAndTheTrace) {
   EXPECT_EQ(Cat("wrote ", Path("p"), "\n"), err_);
 }
 
+TEST_F(CommandTest, TimeWritesAScheduleThatACheckReplays) {
+  const std::string kernel = Write("k.pkir", kText), file = Path("schedule");
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--schedule", file})) << err_;
+  EXPECT_NE(std::string::npos, out_.find(Cat("wrote ", file, "\n"))) << out_;
+  EXPECT_EQ(0, Run({"check", kernel, "--target", "h100", "--no-definedness", "--replay", Cat("@", file)}))
+      << out_ << err_;
+  ExpectError(4, {"check", kernel, "--replay", Cat("@", file), "--target", "b200"}, "recorded for the target");
+  ExpectError(4, {"check", kernel, "--target", "h100", "--replay", Cat("@", file), "--output", file},
+              "would overwrite");
+  ExpectError(4, {"check", kernel, "--replay", Cat("@", Path("no"))}, "no");
+  ExpectError(4, {"time", kernel, "--page", file, "--schedule", file}, "--page and --schedule are the same file");
+}
+
 TEST_F(CommandTest, TimeDrawsNothingWhereAModelSaysNothing) {
   const std::string kernel = Write("t.pkir",
                                    "pkir 1;\nkernel @k { backend mosaic_tpu; out %o: f32[8,128]; grid [];\n"
@@ -49,6 +62,7 @@ TEST_F(CommandTest, TimeDrawsNothingWhereAModelSaysNothing) {
   EXPECT_EQ(0, Run({"time", kernel, "--target", "v5e"})) << err_;
   ExpectError(3, {"time", kernel, "--target", "v5e", "--page", Path("p")},
               "the model of v5e does not say yet what happened when; without --page and --trace");
+  ExpectError(3, {"time", kernel, "--target", "v5e", "--schedule", Path("s")}, "there is no schedule to write");
 }
 
 // A completion that nobody waits for is a note, and the time is right.

@@ -25,6 +25,7 @@ absl::Status CheckIsNoInput(const CommandLine& line, std::string_view flag, cons
   for (const std::string& word : line.words) read.emplace_back(Cat("the file ", word), word);
   for (const auto& [name, value] : line.flags) {
     if (name == "in") read.emplace_back(Cat("the file of --in ", value), value.substr(value.find('=') + 1));
+    if (name == "replay" && value[0] == '@') read.emplace_back(Cat("the file of --replay ", value), value.substr(1));
     if (name == "suppressions") read.emplace_back(Cat("the file of --suppressions ", value), value);
   }
   for (const auto& [what, input] : read) {

@@ -8,6 +8,8 @@
 #include "emu/agents/float_environment.h"
 #include "emu/agents/operand_check.h"
 #include "emu/arrays.h"
+#include "emu/check.h"
+#include "emu/checks/replay_origin.h"
 #include "emu/launch/elided_program.h"
 #include "emu/launch/launch.h"
 #include "emu/launch/way.h"
@@ -16,6 +18,7 @@
 #include "emu/time/gpu_told.h"
 #include "emu/time/machine_costs.h"
 #include "emu/watch/observed.h"
+#include "scheduler/policies/schedule.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/mark.h"
@@ -136,7 +139,7 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // whoever spins spends time at it
   scheduled.loop.budget = std::int64_t{1} << 40;
   scheduled.clusters_at_once = fits.residency.clusters;
-  GpuRun run;
+  GpuRun run{.timed = {}, .result = {}, .outputs = {}, .clusters_at_once = fits.residency.clusters};
   PALLADION_ASSIGN_OR_RETURN(run.outputs, NewOutputs(call.kernel));
   const std::vector<MutableArray> outputs = MutableArraysOf(run.outputs);
   const std::unique_ptr<scheduler::Policy> policy = scheduler::MakeTimed(timer->clock());
@@ -149,7 +152,11 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
 }
 
 absl::StatusOr<Timed> TimeOnGpu(const TimedCall& call) {
-  PALLADION_ASSIGN_OR_RETURN(GpuRun run, RunOnGpu(call, {}));
+  PALLADION_ASSIGN_OR_RETURN(GpuRun run, RunOnGpu(call, {.record = call.schedule}));
+  if (!call.schedule) return std::move(run.timed);
+  scheduler::Schedule schedule{.moves = std::move(run.result.run.moves), .at_once = run.clusters_at_once};
+  schedule.origin = checks::OriginOf(call.kernel.state(), ArraysOf(call.inputs), CheckOptions{});
+  run.timed.schedule = scheduler::ToString(schedule);
   return std::move(run.timed);
 }
 

@@ -20,6 +20,7 @@ struct GpuRun {
   Timed timed;
   launch::ScheduledResult result;
   std::vector<Tensor> outputs;  // of an elided run: whatever they were
+  std::int64_t clusters_at_once = 0;
 };
 struct GpuRunOptions {
   bool values = false;  // compute them in any case

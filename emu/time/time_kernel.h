@@ -22,6 +22,7 @@ struct TimedCall {
   const machines::Machine& machine;
   RunOptions run;
   std::optional<TimelineOptions> timeline;  // wanted
+  bool schedule = false;                    // wanted
 };
 
 // The chip that the kernel's target names, with these of its numbers changed (Machine::Set). InvalidArgument: the
@@ -32,6 +33,9 @@ struct Timed {
   Timing timing;
   Report report;  // of that run: what was found, what was printed
   std::optional<Timeline> timeline;
+  // What replays that run in a check with the same inputs and its defaults. Of a GPU: a TPU's programs run in the order
+  // of the text.
+  std::optional<std::string> schedule;
 };
 
 // InvalidArgument: a kernel that cannot be compiled, or is for another family than the machine's; inputs that do not

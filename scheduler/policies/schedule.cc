@@ -68,7 +68,14 @@ absl::StatusOr<std::vector<Move>> ParseMoves(std::string_view text) {
 }
 
 absl::Status ParseChoices(std::string_view policy, std::string_view rest, Schedule& schedule) {
-  if (policy == kMoves) {
+  if (policy.substr(0, policy.find('@')) == kMoves) {
+    if (policy != kMoves) {
+      const auto at_once = ParseNumber<std::int64_t>(policy.substr(kMoves.size() + 1));
+      if (!at_once.has_value() || *at_once == 0)
+        return absl::InvalidArgumentError(
+            Cat("schedule: moves@N has how many clusters are there at once, 1 or more; found '", policy, "'"));
+      schedule.at_once = *at_once;
+    }
     PALLADION_ASSIGN_OR_RETURN(schedule.moves, ParseMoves(rest));
     return absl::OkStatus();
   }
@@ -118,7 +125,9 @@ std::string OptionsInWords(const std::string& options) { return options == "-" ?
 std::string ToString(const Schedule& schedule) {
   std::string text = Cat(kVersion, ":");
   if (schedule.moves.has_value()) {
-    Append(&text, kMoves, ":");
+    text += kMoves;
+    if (schedule.at_once > 0) Append(&text, "@", schedule.at_once);
+    text += ":";
     for (std::size_t i = 0; i < schedule.moves->size(); ++i)
       Append(&text, i == 0 ? "" : "-", ToString((*schedule.moves)[i]));
   } else {

@@ -6,6 +6,7 @@
 //   operations,
 //                                                             its shapes, its inputs; options
 //   s2:moves:start.3-1.2.0:add:...                            after agent 1's 2nd operation agent 0 goes
+//   s2:moves@264:start.3-1.2.0:add:...                        the same, where 264 clusters of blocks are there at once
 //
 // docs/schedules.md has the parts.
 #ifndef PALLADION_SCHEDULER_POLICIES_SCHEDULE_H_
@@ -37,6 +38,9 @@ struct Schedule {
   PolicyKind policy = PolicyKind::kProgramOrder;  // when there are no moves
   std::uint64_t seed = 0;
   std::optional<std::vector<Move>> moves;
+  // With moves, of a run in time: so many clusters of GPU blocks at once, whose threads go on for as long as is asked
+  // of them. 0: all that there can be.
+  std::int64_t at_once = 0;
   ScheduleOrigin origin = {};
 };
 

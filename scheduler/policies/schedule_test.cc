@@ -24,7 +24,11 @@ TEST(Schedule, WrittenAndRead) {
   const Schedule moves{.moves = {{{{}, 0, AgentOrdinal{3}}, {AgentOrdinal{1}, 2, AgentOrdinal{0}}}},
                        .origin = Origin(7, 8, 9)};
   EXPECT_EQ(ToString(moves), "s2:moves:start.3-1.2.0:add:triton/h100:00000007:00000008:00000009:-");
-  for (const Schedule& schedule : {seed, moves, Schedule{.moves = std::vector<Move>()}}) {
+  Schedule timed = moves;
+  timed.at_once = 264;
+  EXPECT_EQ(ToString(timed), "s2:moves@264:start.3-1.2.0:add:triton/h100:00000007:00000008:00000009:-");
+  EXPECT_EQ(ParseSchedule(ToString(timed))->at_once, 264);
+  for (const Schedule& schedule : {seed, moves, timed, Schedule{.moves = std::vector<Move>()}}) {
     const absl::StatusOr<Schedule> read = ParseSchedule(ToString(schedule));
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->moves, schedule.moves);
@@ -49,6 +53,10 @@ TEST(Schedule, AnythingElseIsRefusedWithAReason) {
       {"s2:pos:1:k:generic:00000000:00000000:000000AB:-", "should be written"},
       {"s2:pos:1::generic:00000000:00000000:00000000:-", "the kernel is missing"},
       {"s2:moves:1.2" + good, "a move is AGENT.OPERATIONS.AGENT or start.AGENT"},
+      {"s2:moves@0:1.2.3" + good, "how many clusters are there at once, 1 or more; found 'moves@0'"},
+      {"s2:moves@:1.2.3" + good, "found 'moves@'"},
+      {"s2:moves@07:1.2.3" + good, "should be written 's2:moves@7:"},
+      {"s2:movesx:1.2.3" + good, "'movesx' is no policy"},
       {"s2:moves:-1.2.3" + good, "a move is"},
       {"s2:moves:1.2.3-" + good, "a move is"},
       {"s2:moves:1.2.99999999999" + good, "a move is"},
