@@ -35,9 +35,18 @@ std::string Scaled(double number, std::initializer_list<std::pair<double, std::s
   return Cat(Digits(number / size), " ", unit);
 }
 
+}  // namespace
+
 std::string TimeText(machines::Nanoseconds time) {
   return Scaled(time.value(), {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}});
 }
+std::string PercentText(double share) { return Cat(Digits(share * 100), " %"); }
+std::string HowFarOffText(double uncertainty) {
+  return uncertainty > 0 ? Cat("give or take ", PercentText(uncertainty)) : "and how far that is off is not known";
+}
+
+namespace {
+
 std::string Gigahertz(machines::Hertz clock) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.4g GHz", clock.value() / 1e9);
@@ -49,7 +58,6 @@ std::string BytesText(machines::Bytes bytes) {
 std::string CyclesText(machines::Cycles cycles) {
   return Cat(static_cast<std::int64_t>(std::llround(cycles.value())), " cycles");
 }
-std::string Percent(double share) { return Cat(Digits(share * 100), " %"); }
 
 using reports::LastColumn;
 using reports::TextTable;
@@ -61,7 +69,7 @@ std::string RooflineText(const Timing& timing) {
   std::string text = "roofline: the least time that each limit allows\n";
   Rows rows;
   for (const Bound& bound : timing.roofline)
-    rows.push_back({bound.limit, TimeText(bound.time), Cat(Percent(bound.time / timing.time), " of the time")});
+    rows.push_back({bound.limit, TimeText(bound.time), Cat(PercentText(bound.time / timing.time), " of the time")});
   text += TextTable(rows);
   return Cat(text, "achieved: ",
              Scaled(timing.flops / seconds,
@@ -72,7 +80,7 @@ std::string RooflineText(const Timing& timing) {
 
 std::string UnitsText(const Timing& timing) {
   Rows rows;
-  for (const UnitUse& use : timing.units) rows.push_back({use.unit, Percent(use.busy)});
+  for (const UnitUse& use : timing.units) rows.push_back({use.unit, PercentText(use.busy)});
   return rows.empty() ? "" : "busy, averaged over all units of a kind and the whole time\n" + TextTable(rows);
 }
 
@@ -84,7 +92,7 @@ std::string TrafficText(const Timing& timing) {
   for (const OperandTraffic& of : timing.traffic) {
     rows.push_back({of.operand, BytesText(of.read), BytesText(of.written)});
     const machines::Bytes all = of.read + of.written;
-    if (l2) rows.back().push_back(all.value() > 0 ? Percent(of.missed.value_or(machines::Bytes()) / all) : "-");
+    if (l2) rows.back().push_back(all.value() > 0 ? PercentText(of.missed.value_or(machines::Bytes()) / all) : "-");
   }
   return "traffic\n" + TextTable(rows);
 }
@@ -160,16 +168,12 @@ void AddLines(const Timing& timing, const Module& module, reports::JsonWriter& j
   json.Close(']');
 }
 
-std::string HowFarOff(double uncertainty) {
-  return uncertainty > 0 ? Cat("give or take ", Percent(uncertainty)) : "and how far that is off is not known";
-}
-
 }  // namespace
 
 std::string TimingText(const Timing& timing, const Module& module, const TimingTextOptions& options) {
   std::string text = Cat("on ", timing.machine, " at ", Gigahertz(timing.clock), ": ", TimeText(timing.time), " (",
                          CyclesText(timing.cycles), " and ", TimeText(timing.launch), " of launch), ",
-                         HowFarOff(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
+                         HowFarOffText(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
   text += RooflineText(timing) + UnitsText(timing);
   Append(&text, "blocks: ", timing.placement.blocks, " on ", timing.placement.units, " cores, at most ",
          timing.placement.at_once, " at once on one; the limit is ", timing.placement.limit, "\n");
