@@ -20,6 +20,11 @@ OWN = ("semantics/ops/", "semantics/registry/", "emu/hunt/", "emu/testing/")
 
 # File, words, why they are no operation's name there, or why no row can say it. "*": every word.
 ALLOWED = [
+    ("emu/advice/change_grid.cc", "program_id num_programs", "dimensions of the grid change places, and with them what asks for one by its number"),
+    ("emu/advice/change_waits.cc", "add ge rem", "makes instructions, and reads what a slot is"),
+    ("emu/advice/made.cc", "cond convert_element_type", "makes instructions"),
+    ("emu/advice/origins.cc", "add sub mul convert_element_type", "reads what a step of a ring is, in plain arithmetic"),
+    ("emu/advice/ring.cc", "rem lt le gt ge eq ne", "reads what slots and steps are compared with, in plain arithmetic"),
     ("emu/bridge/bridge.cc", "check", "an option of the Python bridge"),
     ("emu/command/command.cc", "check log", "commands"),
     ("emu/command/command_table.cc", "check log", "commands"),

@@ -136,6 +136,17 @@ typedef struct palladion_time_request {
 PALLADION_API char* palladion_time(const palladion_time_request* request, const palladion_array* inputs,
                                    size_t n_inputs, char** text, char** error);
 
+typedef struct palladion_advise_request {
+  palladion_time_request time;
+  int64_t seeds; /* schedules of the check of each change; 0: the default */
+  int what_ifs;  /* run it on a chip with one rate doubled, too */
+} palladion_advise_request;
+
+/* What would make the kernel faster (docs/advice.md), as palladion_time has it: the JSON and the text of
+ * `palladion advise`. */
+PALLADION_API char* palladion_advise(const palladion_advise_request* request, const palladion_array* inputs,
+                                     size_t n_inputs, char** text, char** error);
+
 /* The names of the kernels of a text, one a line; NULL on an error, as above. */
 PALLADION_API char* palladion_kernels(const char* text, size_t size, char** error);
 

@@ -20,7 +20,7 @@ PARTS = {
         memory_model/sweep
         scheduler scheduler/policies scheduler/search
         emu emu/agents emu/threads emu/launch emu/machines emu/legality emu/checks emu/cpp emu/edit emu/mutation emu/reduce
-        emu/time emu/time/figures emu/watch emu/reports emu/debug emu/golden
+        emu/time emu/time/figures emu/watch emu/reports emu/debug emu/golden emu/advice
         emu/bridge emu/ffi emu/command emu/hunt emu/testing
         python conformance bench
     """.split()
@@ -84,10 +84,11 @@ ALLOWED = {
     "emu/time": _TOLD | {"emu/debug"},
     "emu/time/figures": _TOLD | {"emu/debug", "emu/time"},
     "emu/golden": _TOLD | {"emu/edit", "emu/mutation", "emu/debug"},
+    "emu/advice": _TOLD | {"emu/edit", "emu/debug", "emu/time"},
     "emu": _TOLD | {"emu/mutation", "emu/debug", "emu/time"},
-    "emu/bridge": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/time"},
+    "emu/bridge": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/time", "emu/advice"},
     "emu/ffi": _TOLD | {"emu/bridge"},
-    "emu/command": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/bridge", "emu/time"},
+    "emu/command": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/bridge", "emu/time", "emu/advice"},
     "emu/hunt": _TOLD | {"emu/reduce"},
     "emu/testing": _TOLD,
     "python": {"semantics/base", "emu.h"},

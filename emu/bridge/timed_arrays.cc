@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "emu/advice/advice_told.h"
+#include "emu/advice/advise.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/launch.h"
 #include "emu/reports/source_lines.h"
@@ -13,10 +15,9 @@
 #include "semantics/base/status.h"
 
 namespace palladion::bridge {
+namespace {
 
-absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                      absl::Span<const std::string> changes, const RunOptions& run) {
-  PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, time::MachineOf(kernel, changes));
+absl::StatusOr<std::vector<Tensor>> Copied(absl::Span<const ConstArray> arrays) {
   std::vector<Tensor> inputs;
   for (const ConstArray& one : arrays) {
     PALLADION_ASSIGN_OR_RETURN(Tensor value,
@@ -24,6 +25,15 @@ absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<c
     if (value.num_bytes() != 0) std::memcpy(value.bytes(), one.data, value.num_bytes());
     inputs.push_back(std::move(value));
   }
+  return inputs;
+}
+
+}  // namespace
+
+absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                      absl::Span<const std::string> changes, const RunOptions& run) {
+  PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, time::MachineOf(kernel, changes));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
   PALLADION_ASSIGN_OR_RETURN(const time::Timed timed,
                              time::TimeKernel({.kernel = kernel, .inputs = inputs, .machine = machine, .run = run}));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
@@ -34,6 +44,22 @@ absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<c
                                         }};
   return TimeTold{time::TimingJson(timed.timing, module),
                   Cat(kernel.name(), " ", time::TimingText(timed.timing, module, options))};
+}
+
+absl::StatusOr<TimeTold> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                        absl::Span<const std::string> changes, const RunOptions& run,
+                                        const AdviceAsked& asked) {
+  PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, time::MachineOf(kernel, changes));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
+  PALLADION_ASSIGN_OR_RETURN(const advice::Advice advice,
+                             advice::Advise({.kernel = kernel,
+                                             .inputs = inputs,
+                                             .machine = machine,
+                                             .run = run,
+                                             .seeds = asked.seeds == 0 ? advice::kSeeds : asked.seeds,
+                                             .what_ifs = asked.what_ifs}));
+  const Module& module = kernel.state().module();
+  return TimeTold{advice::AdviceJson(advice, module), Cat(kernel.name(), " ", advice::AdviceText(advice, module))};
 }
 
 }  // namespace palladion::bridge

@@ -1,5 +1,5 @@
-// How long a kernel takes, of arrays that a caller owns, as JSON and as text: for the C ABI and for calls from compiled
-// programs.
+// How long a kernel takes and what would make it faster, of arrays that a caller owns, as JSON and as text: for the C
+// ABI and for calls from compiled programs.
 #ifndef PALLADION_EMU_BRIDGE_TIMED_ARRAYS_H_
 #define PALLADION_EMU_BRIDGE_TIMED_ARRAYS_H_
 
@@ -19,6 +19,15 @@ struct TimeTold {
 // time::TimeKernel's, and how the run ended.
 absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
                                       absl::Span<const std::string> changes, const RunOptions& run);
+
+// The same of emu/advice; the text is that of `palladion advise`.
+struct AdviceAsked {
+  std::int64_t seeds = 0;  // 0: the default
+  bool what_ifs = true;
+};
+absl::StatusOr<TimeTold> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                        absl::Span<const std::string> changes, const RunOptions& run,
+                                        const AdviceAsked& asked);
 
 }  // namespace palladion::bridge
 

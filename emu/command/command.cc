@@ -130,6 +130,7 @@ constexpr Command kCommands[] = {
     {"print", CommandPrint},
     {"machines", CommandMachines},
     {"time", CommandTime},
+    {"advise", CommandAdvise},
     {"ops", CommandOps},
     {"doctor", CommandDoctor},
     {"conformance", CommandConformance},

@@ -255,6 +255,17 @@ constexpr Option kTime[] = {
     {"schedule", "FILE", "What `palladion check --replay @FILE` [replays that run by](time.md#a-timed-run-replays)."},
     kFormat,
 };
+constexpr Option kAdvise[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"set", "NUMBER=VALUE", "As of `time`: the kernel, and each change of it, on a chip of which a number is another.",
+     0, true},
+    {"seeds", "N", "How many schedules the check of each change tries (default 4)."},
+    {"no-what-ifs", "", "Without the runs on a chip with one rate doubled."},
+    kFormat,
+};
 constexpr Option kExplain[] = {kFormat, kColor};
 
 constexpr CommandInfo kCommands[] = {
@@ -280,6 +291,7 @@ constexpr CommandInfo kCommands[] = {
     {"machines", "[show NAME]", "what the chips are in numbers, each with its source; what if one were another",
      kMachines},
     {"time", "K.pkir", "how long it takes on a chip, where the time goes, and which limit it is at", kTime},
+    {"advise", "K.pkir", "what would make it faster on a chip: each change is run in time, and checked", kAdvise},
     {"ops", "", "every operation with its backends and status", kFormatOnly},
     {"doctor", "", "version and SIMD targets", {}},
     {"completion", "bash|zsh|fish", "a script that completes commands and options in this shell", {}},

@@ -34,9 +34,18 @@ std::string Scaled(double number, std::initializer_list<std::pair<double, std::s
   return Cat(Digits(number / size), " ", unit);
 }
 
+}  // namespace
+
 std::string TimeText(machines::Nanoseconds time) {
   return Scaled(time.value(), {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}});
 }
+std::string PercentText(double share) { return Cat(Digits(share * 100), " %"); }
+std::string HowFarOffText(std::optional<double> uncertainty) {
+  return uncertainty.has_value() ? Cat("give or take ", PercentText(*uncertainty)) : "and how far that is off is not known";
+}
+
+namespace {
+
 std::string Gigahertz(machines::Hertz clock) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.4g GHz", clock.value() / 1e9);
@@ -48,7 +57,6 @@ std::string BytesText(machines::Bytes bytes) {
 std::string CyclesText(machines::Cycles cycles) {
   return Cat(static_cast<std::int64_t>(std::llround(cycles.value())), " cycles");
 }
-std::string Percent(double share) { return Cat(Digits(share * 100), " %"); }
 
 using reports::LastColumn;
 using reports::TextTable;
@@ -60,7 +68,7 @@ std::string RooflineText(const Timing& timing) {
   std::string text = "roofline: the least time that each limit allows\n";
   Rows rows;
   for (const Bound& bound : timing.roofline)
-    rows.push_back({bound.limit, TimeText(bound.time), Cat(Percent(bound.time / timing.time), " of the time")});
+    rows.push_back({bound.limit, TimeText(bound.time), Cat(PercentText(bound.time / timing.time), " of the time")});
   text += TextTable(rows);
   return Cat(text, "achieved: ",
              Scaled(timing.flops / seconds,
@@ -71,7 +79,7 @@ std::string RooflineText(const Timing& timing) {
 
 std::string UnitsText(const Timing& timing) {
   Rows rows;
-  for (const UnitUse& use : timing.units) rows.push_back({use.unit, Percent(use.busy)});
+  for (const UnitUse& use : timing.units) rows.push_back({use.unit, PercentText(use.busy)});
   return rows.empty() ? "" : "busy, averaged over all units of a kind and the whole time\n" + TextTable(rows);
 }
 
@@ -83,7 +91,7 @@ std::string TrafficText(const Timing& timing) {
   const auto add = [&](const OperandTraffic& of) {
     rows.push_back({of.operand, BytesText(of.read), BytesText(of.written)});
     const std::optional<double> hits = L2HitRate(of);
-    if (l2) rows.back().push_back(hits.has_value() ? Percent(*hits) : "-");
+    if (l2) rows.back().push_back(hits.has_value() ? PercentText(*hits) : "-");
   };
   for (const OperandTraffic& of : timing.traffic) add(of);
   if (timing.traffic.size() > 1) add(AllTraffic(timing.traffic));
@@ -95,7 +103,7 @@ std::string PlacementText(const Placement& placement) {
                          " at once on one; the limit is ", placement.limit, "\n");
   if (!placement.waves.has_value()) return text;
   const Waves& waves = *placement.waves;
-  Append(&text, "waves of blocks: ", waves.count, waves.count == 1 ? ", " : ", the last one ", Percent(waves.last),
+  Append(&text, "waves of blocks: ", waves.count, waves.count == 1 ? ", " : ", the last one ", PercentText(waves.last),
          " full\n");
   return text;
 }
@@ -105,7 +113,7 @@ std::string StallsText(const Timing& timing) {
   for (const StallTime& stall : timing.stalls) all += stall.waited;
   Rows rows;
   for (const StallTime& stall : timing.stalls)
-    rows.push_back({stall.reason, CyclesText(stall.waited), Percent(stall.waited / all)});
+    rows.push_back({stall.reason, CyclesText(stall.waited), PercentText(stall.waited / all)});
   return rows.empty() ? "" : "what threads waited for, all of them together\n" + TextTable(rows);
 }
 
@@ -129,7 +137,7 @@ struct OfLine {
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     std::string why = waited_for;
     for (std::size_t i = 0; sorted.size() > 1 && i < std::min(kMost, sorted.size()); ++i)
-      Append(&why, i == 0 ? "; " : ", ", Percent(sorted[i].second / waited), " ", sorted[i].first);
+      Append(&why, i == 0 ? "; " : ", ", PercentText(sorted[i].second / waited), " ", sorted[i].first);
     return why;
   }
 };
@@ -197,7 +205,7 @@ std::string PathText(const Timing& timing, const Module& module, const TimingTex
     std::string what = place.line == 0 ? "" : WhatIsAt(place, of.op, options);
     if (!doing.empty()) Append(&what, what.empty() ? "(" : "  (", doing, ")");
     rows.push_back(
-        {place.line == 0 ? "" : PlaceOf(place), CyclesText(of.time), Percent(of.time / timing.cycles), what});
+        {place.line == 0 ? "" : PlaceOf(place), CyclesText(of.time), PercentText(of.time / timing.cycles), what});
   }
   if (rows.empty()) return "";
   std::string text = "critical path: what the last to end waited for, back to the start; all of it is the time\n" +
@@ -221,17 +229,12 @@ std::string LinesText(const Timing& timing, const Module& module, const TimingTe
   return text;
 }
 
-std::string HowFarOff(std::optional<double> uncertainty) {
-  if (!uncertainty.has_value()) return "and how far that is off is not known";
-  return Cat("give or take ", Percent(*uncertainty));
-}
-
 }  // namespace
 
 std::string TimingText(const Timing& timing, const Module& module, const TimingTextOptions& options) {
   std::string text = Cat("on ", timing.machine, " at ", Gigahertz(timing.clock), ": ", TimeText(timing.time), " (",
                          CyclesText(timing.cycles), " and ", TimeText(timing.launch), " of launch), ",
-                         HowFarOff(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
+                         HowFarOffText(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
   text += RooflineText(timing) + UnitsText(timing);
   text += PlacementText(timing.placement) + TrafficText(timing) + PathText(timing, module, options) +
           StallsText(timing) + LinesText(timing, module, options);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "emu/machines/amount.h"
 #include "emu/time/timing.h"
 #include "semantics/ir/module.h"
 
@@ -22,6 +23,11 @@ struct TimingTextOptions {
 // `module`: the kernel's, for the places of its instructions.
 std::string TimingText(const Timing& timing, const Module& module, const TimingTextOptions& options);
 std::string TimingJson(const Timing& timing, const Module& module);  // an object on one line
+
+// Its words: "41.2 us", "7.31 %", "give or take 16 %".
+std::string TimeText(machines::Nanoseconds time);
+std::string PercentText(double share);
+std::string HowFarOffText(std::optional<double> uncertainty);
 
 }  // namespace palladion::time
 

@@ -1,9 +1,10 @@
 """`palladion.advise`: what would make a function's kernels faster on a chip, found by running the model of time with each change.
 
-Nothing is guessed: a change is a keyword argument of the function with another value, and it is timed (palladion.time) as it would be; what
-the kernels are limited by is found by timing them on the same chip with one rate doubled.
+Nothing is guessed: a change is a keyword argument of the function with another value, and it is timed (palladion.time) as it would be.
+Changes of the kernels' text, and what limits them on the chip, come from the library (docs/advice.md, emu/advice).
 """
 
+import ctypes
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
@@ -12,14 +13,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from palladion import machines, probes
+from palladion import _library, probes, running, tensors, timing
 from palladion._library import PalladionError
+from palladion.check_options import whole
 from palladion.exporter.errors import ExportError
 from palladion.timing import time
 
-# Rates of a chip that are doubled to see which of them the time depends on; those that a machine has.
-RATES = ("dram.peak", "l2.bandwidth", "smem.port", "tma.row_rate", "issue.slots")
 
+class _Request(ctypes.Structure):
+    _fields_ = [("time", timing.Request), ("seeds", ctypes.c_int64), ("what_ifs", ctypes.c_int)]
 
 @dataclasses.dataclass(frozen=True)
 class Change:
@@ -41,13 +43,27 @@ class Change:
 
 
 @dataclasses.dataclass(frozen=True)
+class KernelAdvice:
+    """What `palladion advise` says of one kernel as it ran: `data` is the JSON of docs/advice.md, str() the text."""
+
+    data: dict
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclasses.dataclass(frozen=True)
 class Advice:
-    """`changes` of the function, what helps most first; `limits`: the share of the time that twice a rate of the chip would save."""
+    """`changes` of the function, what helps most first; `limits`: the share of the time that twice a rate of the chip would save, and
+    `not_doubled` why a rate cannot be; `kernels`: changes of each kernel's text, in the order in which they ran."""
 
     seconds: float
     uncertainty: float | None
     changes: list[Change]
     limits: dict[str, float]
+    not_doubled: dict[str, str]
+    kernels: list[KernelAdvice]
 
     @property
     def best(self) -> Change | None:
@@ -60,24 +76,31 @@ class Advice:
             "and how far that is off is not known" if self.uncertainty is None else f"give or take {self.uncertainty:.0%}")]
         lines += [one.told(self.seconds) for one in self.changes]
         lines += [f"with twice {rate} of the chip: {saved:.1%} less" for rate, saved in self.limits.items() if saved >= 0.005]
+        lines += [f"with twice {rate} of the chip: not possible: {why.splitlines()[0]}" for rate, why in self.not_doubled.items()]
+        lines += [str(one) for one in self.kernels]
         return "\n".join(lines)
 
 
 def advise(f: Callable, *args: Any, target: str | None = None, tries: Mapping[str, Iterable[Any]] | None = None,
-           budget: int | None = None) -> Advice:
-    """Times `f(*args)` as it is, with each value of each keyword in `tries`, one at a time, and on chips with one rate doubled.
+           budget: int | None = None, seeds: int | None = None) -> Advice:
+    """Times `f(*args)` as it is, with each value of each keyword in `tries`, one at a time, and its kernels with changes of their text.
 
     `tries={"stages": [2, 3, 4], "tile_m": [64, 128]}` calls `f(*args, stages=2)` and so on; a value with which `f` or its kernels cannot
-    run is told with its reason. target, budget: as for `palladion.time`. A difference below `uncertainty` may be none on the chip, as errors
-    of the model are often the same for both; docs/time.md has them.
+    run is told with its reason. target, budget: as for `palladion.time`; seeds: schedules of the check of each change of a kernel. A
+    difference below `uncertainty` may be none on the chip, as errors of the model are often the same for both; docs/time.md has them.
     """
     target = probes.given(target)
-    base = time(f, *args, target=target, budget=budget)
-    changes = [_tried(f, args, {name: value}, target, budget, base)
+    kernels: list[KernelAdvice] = []
+    arrays, tensors_of = tensors.as_arrays(args)
+    execution = running.execute(f, arrays, target, how=running.How(budget=whole("budget", budget)),
+                                program=lambda text, chip: _AdvisedProgram(text, chip, whole("seeds", seeds), kernels))
+    results = tensors_of(execution.results)
+    seconds = sum(one.data["ns"] for one in kernels) * 1e-9
+    changes = [_tried(f, args, {name: value}, target, budget, results)
                for name, values in (tries or {}).items() for value in values]
     changes.sort(key=lambda one: float("inf") if one.seconds is None else one.seconds)
-    limits = _limits(f, args, target, budget, base)
-    return Advice(base.seconds, _largest([one.uncertainty for one in base.kernels]), changes, limits)
+    limits, not_doubled = _limits(kernels)
+    return Advice(seconds, _largest([one.data["uncertainty"] for one in kernels]), changes, limits, not_doubled, kernels)
 
 
 def _largest(uncertainties: list[float | None]) -> float | None:
@@ -85,14 +108,27 @@ def _largest(uncertainties: list[float | None]) -> float | None:
     return None if None in uncertainties else max(uncertainties)
 
 
-def _tried(f, args, keywords, target, budget, base) -> Change:
+class _AdvisedProgram(_library.Program):
+    """A kernel whose runs are advised on beside."""
+
+    def __init__(self, text, target, seeds, kernels):
+        super().__init__(text, None, target)
+        self._text, self._target, self._seeds, self._kernels = text, target, seeds, kernels
+
+    def run(self, inputs, outputs, budget=None) -> tuple:
+        request = _Request(timing.request_of(self._text, self._target, [], budget), self._seeds or 0, 1)
+        self._kernels.append(KernelAdvice(*timing.told("palladion_advise", request, inputs)))
+        return super().run(inputs, outputs, budget)
+
+
+def _tried(f, args, keywords, target, budget, results) -> Change:
     ((name, value),) = keywords.items()
     what = f"{name}={value!r}"
     try:
         report = time(functools.partial(f, **keywords), *args, target=target, budget=budget)
     except (PalladionError, ExportError, ValueError, NotImplementedError) as error:
         return Change(what, None, None, str(error) or type(error).__name__)
-    return Change(what, report.seconds, _same(base.results, report.results))
+    return Change(what, report.seconds, _same(results, report.results))
 
 
 def _same(results, others) -> bool:
@@ -100,17 +136,16 @@ def _same(results, others) -> bool:
     return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
 
 
-def _limits(f, args, target, budget, base) -> dict[str, float]:
-    saved = {}
-    chips = {one.machine for one in base.kernels}
-    for rate in RATES:
-        numbers = [machines.show(chip).numbers.get(rate) for chip in chips]
-        if None in numbers or len({(one.value, one.unit) for one in numbers}) != 1:
-            continue
-        twice = f"{2 * numbers[0].value!r} {numbers[0].unit}".strip()
-        try:
-            faster = time(f, *args, target=target, changes={rate: twice}, budget=budget)
-        except PalladionError:  # contradicts another number of the chip, which does not follow
-            continue
-        saved[rate] = 1 - faster.seconds / base.seconds
-    return dict(sorted(saved.items(), key=lambda one: -one[1]))
+def _limits(kernels) -> tuple[dict[str, float], dict[str, str]]:
+    """Of all kernels together. Chips differ in what they have: a rate counts where every kernel's has it."""
+    whole_time = sum(one.data["ns"] for one in kernels)
+    rates = [{rate["rate"]: rate for rate in one.data["what_ifs"]} for one in kernels]
+    saved, refused = {}, {}
+    for name in {name: None for one in rates for name in one}:
+        found = [one.get(name) for one in rates]
+        why = [one["refused"] for one in found if one is not None and one["refused"]]
+        if why:
+            refused[name] = why[0]
+        elif None not in found:
+            saved[name] = 1 - sum(one["ns"] for one in found) / whole_time
+    return dict(sorted(saved.items(), key=lambda one: -one[1])), refused

@@ -17,7 +17,9 @@ from palladion.check_options import whole
 from palladion.kernel_time import KernelTime, kernel_time
 
 
-class _Request(ctypes.Structure):
+class Request(ctypes.Structure):
+    """palladion_time_request."""
+
     _fields_ = [("text", ctypes.c_char_p), ("size", ctypes.c_size_t), ("kernel", ctypes.c_char_p), ("target", ctypes.c_char_p),
                 ("changes", ctypes.POINTER(ctypes.c_char_p)), ("n_changes", ctypes.c_size_t), ("budget", ctypes.c_int64)]
 
@@ -62,30 +64,34 @@ class _TimedProgram(_library.Program):
         self._text, self._target, self._changes, self._timed = text, target, changes, timed
 
     def run(self, inputs, outputs, budget=None) -> tuple:
-        self._timed.append(_time_of(self._request(budget), inputs))
+        data, text = told("palladion_time", request_of(self._text, self._target, self._changes, budget), inputs)
+        self._timed.append(kernel_time(data, text))
         return super().run(inputs, outputs, budget)
 
-    def _request(self, budget) -> _Request:
-        encoded = self._text.encode()
-        changes = (ctypes.c_char_p * len(self._changes))(*(change.encode() for change in self._changes))
-        return _Request(encoded, len(encoded), None, self._target and self._target.encode(), changes, len(self._changes), budget or 0)
+
+def request_of(text, target, changes, budget) -> Request:
+    encoded = text.encode()
+    listed = (ctypes.c_char_p * len(changes))(*(change.encode() for change in changes))
+    return Request(encoded, len(encoded), None, target and target.encode(), listed, len(changes), budget or 0)
 
 
 @functools.cache
-def _function():
+def _function(name):
     library = _library.load()
-    text_out = ctypes.POINTER(ctypes.c_void_p)
-    library.palladion_time.restype = ctypes.c_void_p
-    library.palladion_time.argtypes = [ctypes.POINTER(_Request), ctypes.POINTER(_library._Array), ctypes.c_size_t, text_out, text_out]
-    return library
+    function, text_out = getattr(library, name), ctypes.POINTER(ctypes.c_void_p)
+    function.restype = ctypes.c_void_p
+    function.argtypes = [ctypes.c_void_p, ctypes.POINTER(_library._Array), ctypes.c_size_t, text_out, text_out]
+    return library, function
 
 
-def _time_of(request, inputs) -> KernelTime:
-    library, held, text, message = _function(), [], ctypes.c_void_p(), ctypes.c_void_p()
+def told(name: str, request: ctypes.Structure, inputs) -> tuple[dict, str]:
+    """What a function of the C ABI that takes a request and arrays tells: its JSON, and its text for people."""
+    (library, function), held = _function(name), []
+    text, message = ctypes.c_void_p(), ctypes.c_void_p()
     arrays = [np.asarray(one, order="C") for one in inputs]
     described = (_library._Array * max(len(arrays), 1))(*[_library._described(one, held) for one in arrays])
-    told = ctypes.c_void_p(library.palladion_time(ctypes.byref(request), described, len(arrays), ctypes.byref(text), ctypes.byref(message)))
+    result = ctypes.c_void_p(function(ctypes.byref(request), described, len(arrays), ctypes.byref(text), ctypes.byref(message)))
     error = _library._take_text(library, message)
     if error:
         raise _library.PalladionError(error, _library._code_of(error))
-    return kernel_time(json.loads(_library._take_text(library, told)), _library._take_text(library, text))
+    return json.loads(_library._take_text(library, result)), _library._take_text(library, text)

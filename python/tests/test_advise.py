@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import palladion
 import pytest
 from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 
 ROWS, COLUMNS = 4096, 512
 
@@ -56,3 +57,107 @@ def test_memory_is_the_limit_of_a_copy_in_large_blocks():
     found = palladion.advise(functools.partial(add_one, rows=512), jnp.zeros((ROWS, COLUMNS), jnp.float32), target="v5e")
     assert next(iter(found.limits)) == "dram.peak" and found.limits["dram.peak"] > 0.2
     assert found.changes == [] and found.best is None
+
+
+def test_a_rate_that_cannot_be_doubled_is_told(hopper):
+    assert "smem.port" in hopper.not_doubled["tma.row_rate"]
+    assert "with twice tma.row_rate of the chip: not possible: " in str(hopper)
+    assert "l2.bandwidth" in hopper.limits
+
+
+def _product(slots):
+    """A matrix product of one block with a ring of so many slots, as docs/timeline.md has it."""
+    steps, swizzle = 16, (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
+
+    def kernel(a_ref, b_ref, o_ref, a_smem, b_smem, full, empty):
+        wg = jax.lax.axis_index("wg")
+
+        @pl.when(wg == 1)
+        def fetch():
+            @pl.loop(0, steps)
+            def _(step):
+                slot = jax.lax.rem(step, slots)
+
+                @pl.when(step >= slots)
+                def _():
+                    plgpu.barrier_wait(empty.at[slot])
+
+                k = pl.ds(step * 64, 64)
+                plgpu.copy_gmem_to_smem(a_ref.at[:, k], a_smem.at[slot], full.at[slot])
+                plgpu.copy_gmem_to_smem(b_ref.at[k, :], b_smem.at[slot], full.at[slot])
+
+        @pl.when(wg == 0)
+        def multiply():
+            def body(acc_ref):
+                @pl.loop(0, steps)
+                def _(step):
+                    slot = jax.lax.rem(step, slots)
+                    plgpu.barrier_wait(full.at[slot])
+                    plgpu.wgmma(acc_ref, a_smem.at[slot], b_smem.at[slot])
+                    plgpu.wgmma_wait(0)
+                    plgpu.barrier_arrive(empty.at[slot])
+                return acc_ref[...]
+
+            o_ref[...] = pl.run_scoped(body, plgpu.ACC((64, 128), jnp.float32))
+
+    return plgpu.kernel(
+        kernel, out_type=jax.ShapeDtypeStruct((64, 128), jnp.float32), num_threads=2, thread_name="wg",
+        scratch_types=[plgpu.SMEM((slots, 64, 64), jnp.float16, transforms=swizzle),
+                       plgpu.SMEM((slots, 64, 128), jnp.float16, transforms=swizzle),
+                       plgpu.Barrier(num_arrivals=2, num_barriers=slots), plgpu.Barrier(num_barriers=slots)])
+
+
+OPERANDS = [jax.random.normal(jax.random.key(1), shape).astype(jnp.float16) for shape in ((64, 1024), (1024, 128))]
+
+
+@pytest.fixture(scope="module")
+def hopper():
+    return palladion.advise(_product(2), *OPERANDS, target="h100")
+
+
+def _changes(advice):
+    (kernel,) = advice.kernels
+    return {one["what"]: one for one in kernel.data["changes"]}
+
+
+def test_a_slot_more_gains_what_the_kernel_with_it_takes(hopper):
+    more = _changes(hopper)["one more slot of ring a_smem, b_smem, 3 for 2"]
+    assert more["saved"] > 0.03 and not more["refused"]
+    assert more["ns"] * 1e-9 == pytest.approx(palladion.time(_product(3), *OPERANDS, target="h100").seconds)
+    fewer = _changes(hopper)["one slot fewer of ring a_smem, b_smem, 1 for 2"]
+    assert fewer["ns"] * 1e-9 == pytest.approx(palladion.time(_product(1), *OPERANDS, target="h100").seconds)
+
+
+def test_a_change_that_does_not_end_is_refused():
+    later = _changes(palladion.advise(_product(1), *OPERANDS, target="h100"))["wait for the products of the turn before, not this turn's"]
+    assert later["ns"] is None and later["refused"].startswith("DEADLOCK")
+
+
+def test_a_ring_that_does_not_fit_is_refused():
+    advice = palladion.advise(_product(9), *OPERANDS, target="h100")
+    assert "shared memory" in _changes(advice)["one more slot of ring a_smem, b_smem, 10 for 9"]["refused"]
+
+
+def _pipelined(slots, delay):
+    def kernel(a_ref, b_ref, o_ref):
+        def body(acc_ref):
+            def step(_, a_smem, b_smem):
+                plgpu.wgmma(acc_ref, a_smem, b_smem)
+                plgpu.wgmma_wait(delay)
+
+            swizzle = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
+            plgpu.emit_pipeline(step, grid=(16,), max_concurrent_steps=slots, delay_release=delay, in_specs=[
+                plgpu.BlockSpec((64, 64), lambda k: (0, k), transforms=swizzle),
+                plgpu.BlockSpec((64, 128), lambda k: (k, 0), transforms=swizzle)])(a_ref, b_ref)
+            return acc_ref[...]
+
+        o_ref[...] = pl.run_scoped(body, plgpu.ACC((64, 128), jnp.float32))
+
+    return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((64, 128), jnp.float32))
+
+
+@pytest.mark.parametrize("delay", [0, 1])
+def test_slots_of_jaxs_own_pipeline_are_recognised(delay):
+    changes = _changes(palladion.advise(_pipelined(3, delay), *OPERANDS, target="h100"))
+    (more,) = [one for what, one in changes.items() if what.startswith("one more slot")]
+    assert more["ns"] * 1e-9 == pytest.approx(palladion.time(_pipelined(4, delay), *OPERANDS, target="h100").seconds)
