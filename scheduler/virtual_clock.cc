@@ -93,7 +93,7 @@ const Candidate& VirtualClock::Earliest(const Candidates& can_go) const {
 }
 
 // Pieces that touch are one, so a busy server has few of them.
-Ticks Server::Serve(Ticks at, Ticks time) {
+Ticks Server::Serve(Ticks at, Ticks time, std::vector<Piece>* pieces) {
   if (time.value <= 0) return at;
   busy_ = busy_ + time;
   auto next = taken_.upper_bound(at);  // the first that begins later
@@ -105,6 +105,7 @@ Ticks Server::Serve(Ticks at, Ticks time) {
   for (;;) {
     const auto follows = std::next(next);
     const Ticks room = follows == taken_.end() ? time : std::min(time, follows->first - next->second);
+    if (pieces != nullptr && room.value > 0) pieces->push_back({next->second, next->second + room});
     next->second = next->second + room;
     time = time - room;
     if (follows != taken_.end() && follows->first == next->second) {

@@ -101,8 +101,12 @@ class VirtualClock {
 // later for an earlier time gets what is free then, in pieces where there is no room for all of it.
 class Server {
  public:
-  // So much of it, from `at` on; the end of the last piece. Nothing is over at once.
-  Ticks Serve(Ticks at, Ticks time);
+  struct Piece {
+    Ticks begin, end;
+  };
+  // So much of it, from `at` on; the end of the last piece. Nothing is over at once. `pieces`, if any: those that it
+  // gets are added there.
+  Ticks Serve(Ticks at, Ticks time, std::vector<Piece>* pieces = nullptr);
   Ticks busy() const { return busy_; }  // altogether
   // Nobody asks for an earlier time any more.
   void Forget(Ticks before);

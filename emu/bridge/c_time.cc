@@ -24,8 +24,10 @@ absl::StatusOr<TimeTold> TimeAsked(const palladion_time_request& request, const 
   RunOptions run;
   if (request.budget != 0) run.loop_budget = request.budget;
   run.control = &control;
-  return TimeOfArrays(kernel, given, std::vector<std::string>(request.changes, request.changes + request.n_changes),
-                      run);
+  TimeWanted wanted{.changes = {request.changes, request.changes + request.n_changes},
+                    .kernel_text = TextOf(request.text, request.size)};
+  if (request.timeline != nullptr) wanted.timeline.emplace().unit = request.timeline->unit;
+  return TimeOfArrays(kernel, given, wanted, run);
 }
 
 }  // namespace
@@ -40,6 +42,10 @@ char* palladion_time(const palladion_time_request* request, const palladion_arra
                                palladion::bridge::TimeAsked(*request, inputs, n_inputs));
     result = palladion::bridge::CopyText(told.json);
     palladion::bridge::SetText(text, told.text);
+    if (request->timeline != nullptr) {
+      request->timeline->page = palladion::bridge::CopyText(told.page);
+      request->timeline->trace = palladion::bridge::CopyText(told.trace);
+    }
     return absl::OkStatus();
   });
   if (!status.ok()) palladion::bridge::SetText(error, palladion::bridge::ErrorText(status));

@@ -25,6 +25,7 @@ class KernelTime:
 
     `units`: share of the time that units of the chip were busy. `roofline`: the least time that each limit allows, in seconds.
     `traffic`: of each operand the bytes read, written, and not found in L2 (None: the chip has none). `data`: the whole, as `palladion time --format json` has it.
+    `page`, `trace`: where a timeline was asked for, what happened when (docs/timeline.md), as HTML and as JSON for Perfetto.
     """
 
     kernel: str
@@ -39,12 +40,14 @@ class KernelTime:
     left_out: list[str]
     text: str
     data: dict
+    page: str | None = None
+    trace: str | None = None
 
     def __str__(self) -> str:
         return self.text
 
 
-def kernel_time(data: dict, text: str) -> KernelTime:
+def kernel_time(data: dict, text: str, page: str | None = None, trace: str | None = None) -> KernelTime:
     """Of what `palladion time --format json` tells, and the same for people."""
     lines = [LineTime(one["op"], one["text_line"], [(f["file"], f["line"], f["function"]) for f in one["frames"]], one["runs"],
                       one["busy_cycles"], one["waited_cycles"], one["waited_for"]) for one in data["lines"]]
@@ -52,4 +55,4 @@ def kernel_time(data: dict, text: str) -> KernelTime:
                       cycles=data["cycles"], units={one["unit"]: one["busy"] for one in data["units"]},
                       roofline={one["limit"]: one["ns"] * 1e-9 for one in data["roofline"]},
                       traffic={one["operand"]: (one["read_bytes"], one["written_bytes"], one["missed_bytes"]) for one in data["traffic"]},
-                      lines=lines, left_out=data["left_out"], text=text, data=data)
+                      lines=lines, left_out=data["left_out"], text=text, data=data, page=page, trace=trace)

@@ -17,9 +17,14 @@ from palladion.check_options import whole
 from palladion.kernel_time import KernelTime, kernel_time
 
 
+class _Timeline(ctypes.Structure):
+    _fields_ = [("unit", ctypes.c_int64), ("page", ctypes.c_void_p), ("trace", ctypes.c_void_p)]
+
+
 class _Request(ctypes.Structure):
     _fields_ = [("text", ctypes.c_char_p), ("size", ctypes.c_size_t), ("kernel", ctypes.c_char_p), ("target", ctypes.c_char_p),
-                ("changes", ctypes.POINTER(ctypes.c_char_p)), ("n_changes", ctypes.c_size_t), ("budget", ctypes.c_int64)]
+                ("changes", ctypes.POINTER(ctypes.c_char_p)), ("n_changes", ctypes.c_size_t), ("budget", ctypes.c_int64),
+                ("timeline", ctypes.POINTER(_Timeline))]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,27 +44,35 @@ class TimeReport:
 
 
 def time(f: Callable, *args: Any, target: str | None = None, changes: Mapping[str, str | float] | None = None,
-         budget: int | None = None) -> TimeReport:
+         budget: int | None = None, timeline: int | None = None) -> TimeReport:
     """How long each kernel that `f(*args)` calls takes on the chip that `target` names; as for `palladion.run`, a chip is needed.
 
     `changes` are other numbers of that chip, `{"l2.size": "25 MiB"}` (palladion.machines.show). budget: as for `palladion.run`.
+    timeline: the SM, or on a TPU the core, of which each kernel's `page` and `trace` show what happened when; None: neither is made.
     PalladionError: a kernel or chip that the model of time does not know, with the line; a change that is wrong.
     """
     timed: list[KernelTime] = []
     texts = [f"{number}={value}" for number, value in (changes or {}).items()]
     args, tensors_of = tensors.as_arrays(args)
     how = running.How(budget=whole("budget", budget))
+    drawn = None if timeline is None else whole("timeline", timeline, least=0)
     execution = running.execute(f, args, probes.given(target), how=how,
-                                program=lambda text, chip: _TimedProgram(text, chip, texts, timed))
+                                program=lambda text, chip: _TimedProgram(text, chip, _Wanted(texts, drawn), timed))
     return TimeReport(timed, tensors_of(execution.results))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Wanted:
+    changes: list[str]
+    timeline: int | None
 
 
 class _TimedProgram(_library.Program):
     """A kernel whose runs are timed beside."""
 
-    def __init__(self, text, target, changes, timed):
+    def __init__(self, text, target, wanted, timed):
         super().__init__(text, None, target)
-        self._text, self._target, self._changes, self._timed = text, target, changes, timed
+        self._text, self._target, self._wanted, self._timed = text, target, wanted, timed
 
     def run(self, inputs, outputs, budget=None) -> tuple:
         self._timed.append(_time_of(self._request(budget), inputs))
@@ -67,8 +80,9 @@ class _TimedProgram(_library.Program):
 
     def _request(self, budget) -> _Request:
         encoded = self._text.encode()
-        changes = (ctypes.c_char_p * len(self._changes))(*(change.encode() for change in self._changes))
-        return _Request(encoded, len(encoded), None, self._target and self._target.encode(), changes, len(self._changes), budget or 0)
+        changes = (ctypes.c_char_p * len(self._wanted.changes))(*(change.encode() for change in self._wanted.changes))
+        timeline = None if self._wanted.timeline is None else ctypes.pointer(_Timeline(self._wanted.timeline))
+        return _Request(encoded, len(encoded), None, self._target and self._target.encode(), changes, len(changes), budget or 0, timeline)
 
 
 @functools.cache
@@ -88,4 +102,6 @@ def _time_of(request, inputs) -> KernelTime:
     error = _library._take_text(library, message)
     if error:
         raise _library.PalladionError(error, _library._code_of(error))
-    return kernel_time(json.loads(_library._take_text(library, told)), _library._take_text(library, text))
+    pictures = () if not request.timeline else [
+        _library._take_text(library, ctypes.c_void_p(one)) for one in (request.timeline.contents.page, request.timeline.contents.trace)]
+    return kernel_time(json.loads(_library._take_text(library, told)), _library._take_text(library, text), *pictures)
