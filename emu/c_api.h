@@ -121,6 +121,13 @@ typedef struct palladion_reduce_request {
 PALLADION_API char* palladion_reduce(const palladion_reduce_request* request, const palladion_array* inputs,
                                      size_t n_inputs, char** error);
 
+/* What happened when, on one SM or core (docs/timeline.md). */
+typedef struct palladion_timeline {
+  int64_t unit; /* which of them is wanted, from 0 */
+  char* page;   /* filled: a page of HTML; palladion_free_string */
+  char* trace;  /* filled: Chrome trace events as JSON; palladion_free_string */
+} palladion_timeline;
+
 typedef struct palladion_time_request {
   const char* text;
   size_t size;
@@ -128,7 +135,8 @@ typedef struct palladion_time_request {
   const char* target;         /* as for palladion_prepare */
   const char* const* changes; /* of the chip's numbers, as `palladion time --set` has them */
   size_t n_changes;
-  int64_t budget; /* loop iterations of a program; 0: the default */
+  int64_t budget;               /* loop iterations of a program; 0: the default */
+  palladion_timeline* timeline; /* filled where there is no error; NULL: not wanted */
 } palladion_time_request;
 
 /* How long the kernel takes on the chip of its target (docs/time.md), as JSON; *text (NULL: not wanted) is the same for

@@ -104,16 +104,16 @@ const Candidate& VirtualClock::Earliest(const Candidates& can_go) const {
   return *best;
 }
 
-Ticks Server::Serve(Ticks at, Ticks time) {
+Ticks Server::Serve(Ticks at, Ticks time, std::vector<Piece>* pieces) {
   if (time.value <= 0) return at;
-  const Ticks end = Take(at, time);
+  const Ticks end = Take(at, time, pieces);
   busy_ = busy_ + time;
   asked_ = {.waited = std::max(asked_.waited, end - at - time), .served = asked_.served + time};
   return end;
 }
 
 // Pieces that touch are one, so a busy server has few of them.
-Ticks Server::Take(Ticks at, Ticks time) {
+Ticks Server::Take(Ticks at, Ticks time, std::vector<Piece>* pieces) {
   auto next = taken_.upper_bound(at);  // the first that begins later
   if (next != taken_.begin() && std::prev(next)->second >= at) {
     --next;  // it is busy at `at`, or just was
@@ -123,6 +123,7 @@ Ticks Server::Take(Ticks at, Ticks time) {
   for (;;) {
     const auto follows = std::next(next);
     const Ticks room = follows == taken_.end() ? time : std::min(time, follows->first - next->second);
+    if (pieces != nullptr && room.value > 0) pieces->push_back({next->second, next->second + room});
     next->second = next->second + room;
     time = time - room;
     if (follows != taken_.end() && follows->first == next->second) {

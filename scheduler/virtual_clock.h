@@ -134,8 +134,12 @@ class VirtualClock {
 // later for an earlier time gets what is free then, in pieces where there is no room for all of it.
 class Server {
  public:
-  // So much of it, from `at` on; the end of the last piece. Nothing is over at once.
-  Ticks Serve(Ticks at, Ticks time);
+  struct Piece {
+    Ticks begin, end;
+  };
+  // So much of it, from `at` on; the end of the last piece. Nothing is over at once. `pieces`, if any: those that it
+  // gets are added there.
+  Ticks Serve(Ticks at, Ticks time, std::vector<Piece>* pieces = nullptr);
   Ticks busy() const { return busy_; }  // altogether
   // Since this was asked last: the longest that somebody had to wait because it was busy, and how long it was used.
   struct Asked {
@@ -146,7 +150,7 @@ class Server {
   void Forget(Ticks before);
 
  private:
-  Ticks Take(Ticks at, Ticks time);
+  Ticks Take(Ticks at, Ticks time, std::vector<Piece>* pieces);
   std::map<Ticks, Ticks> taken_;  // begin to end; two of them never touch
   Ticks busy_;
   Asked asked_;

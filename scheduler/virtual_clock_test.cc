@@ -254,6 +254,14 @@ TEST(Server, SaysHowLongSomebodyHadToWait) {
   EXPECT_EQ(server.TakeAsked().served, Ticks{0}) << "it was told";
 }
 
+std::vector<std::int64_t> TicksOf(const std::vector<Server::Piece>& pieces) {
+  std::vector<std::int64_t> ticks;
+  for (const Server::Piece& piece : pieces) {
+    for (std::int64_t t = piece.begin.value; t < piece.end.value; ++t) ticks.push_back(t);
+  }
+  return ticks;
+}
+
 // Each tick of a plain array is free or taken: what a Server says, tick by tick, over many random requests.
 TEST(Server, IsTheSameAsTickByTick) {
   Server server;
@@ -263,12 +271,16 @@ TEST(Server, IsTheSameAsTickByTick) {
     random = random * 1664525 + 1013904223;
     const std::int64_t at = static_cast<std::int64_t>(random >> 18), time = static_cast<std::int64_t>(random >> 4) % 7;
     std::int64_t end = at;
+    std::vector<std::int64_t> got;
     for (std::int64_t left = time; left > 0; ++end) {
       if (taken[static_cast<std::size_t>(end)]) continue;
       taken[static_cast<std::size_t>(end)] = true;
+      got.push_back(end);
       --left;
     }
-    ASSERT_EQ(server.Serve({at}, {time}), Ticks{end}) << "request " << i << " of " << time << " at " << at;
+    std::vector<Server::Piece> pieces;
+    ASSERT_EQ(server.Serve({at}, {time}, &pieces), Ticks{end}) << "request " << i << " of " << time << " at " << at;
+    ASSERT_EQ(got, TicksOf(pieces)) << "request " << i;
   }
 }
 

@@ -10,6 +10,8 @@
 #include "emu/launch/launch.h"
 #include "emu/reports/source_lines.h"
 #include "emu/time/time_kernel.h"
+#include "emu/time/timeline_page.h"
+#include "emu/time/timeline_trace.h"
 #include "emu/time/timing_told.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -31,33 +33,40 @@ absl::StatusOr<std::vector<Tensor>> Copied(absl::Span<const ConstArray> arrays) 
 }  // namespace
 
 absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                      absl::Span<const std::string> changes, const RunOptions& run) {
-  PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, time::MachineOf(kernel, changes));
+                                      const TimeWanted& wanted, const RunOptions& run) {
+  PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, time::MachineOf(kernel, wanted.changes));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
-  PALLADION_ASSIGN_OR_RETURN(const time::Timed timed,
-                             time::TimeKernel({.kernel = kernel, .inputs = inputs, .machine = machine, .run = run}));
+  PALLADION_ASSIGN_OR_RETURN(
+      const time::Timed timed,
+      time::TimeKernel(
+          {.kernel = kernel, .inputs = inputs, .machine = machine, .run = run, .timeline = wanted.timeline}));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
   const Module& module = kernel.state().module();
   reports::SourceFiles sources;
-  const time::TimingTextOptions options{.kernel_path = "<text>", .source_line = [&](const std::string& file, int line) {
-                                          return sources.Line(file, line);
-                                        }};
-  return TimeTold{time::TimingJson(timed.timing, module),
-                  Cat(kernel.name(), " ", time::TimingText(timed.timing, module, options))};
+  const auto source_line = [&](const std::string& file, int line) { return sources.Line(file, line); };
+  const time::TimingTextOptions options{.kernel_path = "<text>", .source_line = source_line};
+  TimeTold told{.json = time::TimingJson(timed.timing, module),
+                .text = Cat(kernel.name(), " ", time::TimingText(timed.timing, module, options))};
+  if (!timed.timeline.has_value()) return told;
+  const time::TimelineShown shown{*timed.timeline,    timed.timing, timed.report, module,
+                                  wanted.kernel_text, "<text>",     source_line};
+  told.page = time::TimelinePage(shown);
+  told.trace = time::TimelineTrace(shown);
+  return told;
 }
 
 absl::StatusOr<TimeTold> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                        absl::Span<const std::string> changes, const RunOptions& run,
-                                        const AdviceAsked& asked) {
-  PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, time::MachineOf(kernel, changes));
+                                        const TimeWanted& wanted, const RunOptions& run,
+                                        const AdviceWanted& advice_wanted) {
+  PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, time::MachineOf(kernel, wanted.changes));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
   PALLADION_ASSIGN_OR_RETURN(const advice::Advice advice,
                              advice::Advise({.kernel = kernel,
                                              .inputs = inputs,
                                              .machine = machine,
                                              .run = run,
-                                             .seeds = asked.seeds == 0 ? advice::kSeeds : asked.seeds,
-                                             .what_ifs = asked.what_ifs}));
+                                             .seeds = advice_wanted.seeds == 0 ? advice::kSeeds : advice_wanted.seeds,
+                                             .what_ifs = advice_wanted.what_ifs}));
   const Module& module = kernel.state().module();
   return TimeTold{advice::AdviceJson(advice, module), Cat(kernel.name(), " ", advice::AdviceText(advice, module))};
 }

@@ -3,31 +3,41 @@
 #ifndef PALLADION_EMU_BRIDGE_TIMED_ARRAYS_H_
 #define PALLADION_EMU_BRIDGE_TIMED_ARRAYS_H_
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/emulate.h"
+#include "emu/time/timeline.h"
 
 namespace palladion::bridge {
 
 struct TimeTold {
-  std::string json, text;  // emu/time/timing_told.h
+  std::string json, text;   // emu/time/timing_told.h
+  std::string page, trace;  // of the timeline
 };
 
-// `kernel` is observable, and its target names a chip; `changes` are of the chip's numbers. Errors as
-// time::TimeKernel's, and how the run ended.
+struct TimeWanted {
+  std::vector<std::string> changes = {};  // of the chip's numbers
+  std::optional<time::TimelineOptions> timeline = {};
+  std::string_view kernel_text = {};  // for the timeline
+};
+
+// `kernel` is observable, and its target names a chip. Errors as time::TimeKernel's, and how the run ended.
 absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                      absl::Span<const std::string> changes, const RunOptions& run);
+                                      const TimeWanted& wanted, const RunOptions& run);
 
 // The same of emu/advice; the text is that of `palladion advise`.
-struct AdviceAsked {
+struct AdviceWanted {
   std::int64_t seeds = 0;  // 0: the default
   bool what_ifs = true;
 };
 absl::StatusOr<TimeTold> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                        absl::Span<const std::string> changes, const RunOptions& run,
-                                        const AdviceAsked& asked);
+                                        const TimeWanted& wanted, const RunOptions& run,
+                                        const AdviceWanted& advice_wanted);
 
 }  // namespace palladion::bridge
 

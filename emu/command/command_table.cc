@@ -251,7 +251,10 @@ constexpr Option kTime[] = {
      "What happened when, as [one self-contained page](timeline.md): lanes of threads, engines and units, who ended "
      "each wait, the source beside them."},
     {"trace", "TRACE.json", "The same as Chrome trace events, for [Perfetto](timeline.md#for-perfetto)."},
-    {"sm", "N", "Which SM these show; from 0, the first."},
+    {"sm", "N", "Which SM of a GPU these show; from 0, the first."},
+    {"core", "N",
+     "Which core of a TPU these show; from 0, the first. A kernel is on both of a v4 or v5p where its grid "
+     "has a parallel dimension."},
     {"schedule", "FILE", "What `palladion check --replay @FILE` [replays that run by](time.md#a-timed-run-replays)."},
     kFormat,
 };

@@ -52,25 +52,33 @@ absl::StatusOr<std::vector<std::pair<std::string, OutputFile>>> OpenFiles(const 
   return files;
 }
 
-// What is to be drawn: nothing where no file is asked for, else the SM or core of --sm.
+// What is to be drawn: nothing where no file is asked for, else the SM of --sm, or of a TPU the core of --core.
 absl::StatusOr<std::optional<time::TimelineOptions>> DrawnOf(const CommandLine& line,
                                                              const machines::Machine& machine) {
+  const bool is_tpu = machine.family() == machines::Family::kTpu;
+  const std::string flag = is_tpu ? "core" : "sm", other = is_tpu ? "sm" : "core";
+  if (line.Has(other))
+    return absl::InvalidArgumentError(Cat("--", other, ": ", machine.name(), " has ",
+                                          is_tpu ? "cores, no SMs" : "SMs, and no cores that run programs",
+                                          "; which of them is drawn says --", flag, " N"));
   if (!line.Has("page") && !line.Has("trace")) {
-    if (!line.Has("sm")) return std::nullopt;
-    return absl::InvalidArgumentError(
-        "--sm says which SM or core is drawn, and nothing is; give --page PAGE.html, --trace TRACE.json, or both");
+    if (!line.Has(flag)) return std::nullopt;
+    return absl::InvalidArgumentError(Cat("--", flag, " says which ", is_tpu ? "core" : "SM",
+                                          " is drawn, and nothing is; give --page PAGE.html, --trace TRACE.json, "
+                                          "or both"));
   }
   time::TimelineOptions options;
-  if (!line.Has("sm")) return options;
-  const std::string text = line.Flag("sm");
+  if (!line.Has(flag)) return options;
+  const std::string text = line.Flag(flag);
   PALLADION_ASSIGN_OR_RETURN(const machines::Count cores, machine.Get(machines::Key<machines::Count>("chip.cores")));
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.unit);
   if (error == std::errc() && end == text.data() + text.size() && options.unit >= 0 &&
       static_cast<double>(options.unit) < cores.value())
     return options;
-  return absl::InvalidArgumentError(Cat("--sm must be 0 to ", static_cast<std::int64_t>(cores.value()) - 1,
-                                        ", one of the ", static_cast<std::int64_t>(cores.value()), " that ",
-                                        machine.name(), " has; found '", text, "'"));
+  const auto count = static_cast<std::int64_t>(cores.value());
+  const std::string most = count == 1 ? "0, the only core" : Cat("0 to ", count - 1, ", one of the ", count);
+  return absl::InvalidArgumentError(
+      Cat("--", flag, " must be ", most, " that ", machine.name(), " has; found '", text, "'"));
 }
 
 // What was asked for and the model does not have.

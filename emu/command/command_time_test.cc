@@ -55,14 +55,26 @@ TEST_F(CommandTest, TimeWritesAScheduleThatACheckReplays) {
   ExpectError(4, {"time", kernel, "--page", file, "--schedule", file}, "--page and --schedule are the same file");
 }
 
-TEST_F(CommandTest, TimeDrawsNothingWhereAModelSaysNothing) {
+TEST_F(CommandTest, TimeDrawsACoreOfATpu) {
   const std::string kernel = Write("t.pkir",
                                    "pkir 1;\nkernel @k { backend mosaic_tpu; out %o: f32[8,128]; grid [];\n"
                                    " body @b (%or: ref<default,f32[8,128]>) { return; } }\n");
-  EXPECT_EQ(0, Run({"time", kernel, "--target", "v5e"})) << err_;
-  ExpectError(3, {"time", kernel, "--target", "v5e", "--page", Path("p")},
-              "the model of v5e does not say yet what happened when; without --page and --trace");
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "v5e", "--page", Path("p")})) << err_;
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "v5p", "--page", Path("p"), "--core", "0"})) << err_;
+  ExpectError(4, {"time", kernel, "--target", "v5e", "--core", "0"},
+              "--core says which core is drawn, and nothing is; give --page PAGE.html");
+  ExpectError(4, {"time", kernel, "--target", "v5e", "--page", Path("p"), "--sm", "0"},
+              "--sm: v5e has cores, no SMs; which of them is drawn says --core N");
+  ExpectError(4, {"time", kernel, "--target", "v5e", "--page", Path("p"), "--core", "1"},
+              "--core must be 0, the only core that v5e has; found '1'");
+  ExpectError(4, {"time", kernel, "--target", "v5p", "--page", Path("p"), "--core", "2"},
+              "--core must be 0 to 1, one of the 2 that v5p has; found '2'");
+  ExpectError(4, {"time", kernel, "--target", "v5p", "--page", Path("p"), "--core", "1"},
+              "core 1 of v5p has no part in kernel @k, whose grid has no parallel dimension that the cores share");
   ExpectError(3, {"time", kernel, "--target", "v5e", "--schedule", Path("s")}, "there is no schedule to write");
+  const std::string gpu = Write("k.pkir", kText);
+  ExpectError(4, {"time", gpu, "--target", "h100", "--page", Path("p"), "--core", "0"},
+              "--core: h100 has SMs, and no cores that run programs; which of them is drawn says --sm N");
 }
 
 // A completion that nobody waits for is a note, and the time is right.

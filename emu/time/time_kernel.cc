@@ -1,5 +1,9 @@
 #include "emu/time/time_kernel.h"
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 #include "emu/agents/prepared_kernel.h"
 #include "emu/checks/contracts.h"
 #include "emu/time/gpu_timing.h"
@@ -34,9 +38,21 @@ absl::Status CheckCompiles(const PreparedKernel& kernel) {
   return absl::OkStatus();
 }
 
+absl::Status CheckDrawn(const TimedCall& call) {
+  if (!call.timeline.has_value()) return absl::OkStatus();
+  const auto found = call.machine.Find(machines::Key<machines::Count>("chip.cores"));
+  const auto cores = static_cast<std::int64_t>(found.has_value() ? found->value() : 1);
+  if (call.timeline->unit >= 0 && call.timeline->unit < cores) return absl::OkStatus();
+  const std::string_view what = call.machine.family() == machines::Family::kTpu ? "core" : "SM";
+  return absl::InvalidArgumentError(Cat("a timeline of ", what, " ", call.timeline->unit, " is asked for; ",
+                                        call.machine.name(), " has ", what, cores == 1 ? " 0 alone" : "s 0 to ",
+                                        cores == 1 ? "" : std::to_string(cores - 1)));
+}
+
 }  // namespace
 
 absl::StatusOr<Timed> TimeKernel(const TimedCall& call) {
+  PALLADION_RETURN_IF_ERROR(CheckDrawn(call));
   PALLADION_RETURN_IF_ERROR(CheckCompiles(call.kernel));
   switch (call.machine.family()) {
     case machines::Family::kHopper:

@@ -9,10 +9,24 @@
 
 namespace palladion::time {
 
+std::int32_t TimelineRecorder::NewLane(Lane lane) {
+  timeline_.lanes.push_back(std::move(lane));
+  return static_cast<std::int32_t>(timeline_.lanes.size()) - 1;
+}
+
 std::int32_t TimelineRecorder::LaneOfAgent(std::int32_t agent, const std::string& group, const std::string& name) {
   const auto [at, added] = lane_of_agent_.try_emplace(agent, static_cast<std::int32_t>(timeline_.lanes.size()));
-  if (added) timeline_.lanes.push_back({.group = group, .name = name, .kind = LaneKind::kThread});
+  if (added) NewLane({.group = group, .name = name, .kind = LaneKind::kThread});
   return at->second;
+}
+
+std::int32_t TimelineRecorder::LastOf(std::int32_t lane) const {
+  const auto last = last_of_lane_.find(lane);
+  return last == last_of_lane_.end() ? kNoSpan : last->second;
+}
+
+void TimelineRecorder::IssuedBy(std::int32_t span, std::int32_t issuer) {
+  if (span != kNoSpan) timeline_.spans[static_cast<std::size_t>(span)].ended_by = issuer;
 }
 
 std::int32_t TimelineRecorder::Add(Span span, std::int32_t instruction) {
@@ -31,12 +45,12 @@ std::int32_t TimelineRecorder::Add(Span span, std::int32_t instruction) {
 }
 
 // What one instruction does at a time without a gap is one span.
-void TimelineRecorder::Worked(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line) {
+void TimelineRecorder::Worked(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, SpanKind kind) {
   if (end <= begin) return;
   if (const auto last = last_of_lane_.find(lane); last != last_of_lane_.end()) {
     Span& before = timeline_.spans[static_cast<std::size_t>(last->second)];
-    if (before.kind == SpanKind::kWork && before.text_line == line.text_line && before.what == line.op &&
-        before.end == CyclesOf(begin)) {
+    if (before.kind == kind && before.text_line == line.text_line && before.what == line.op &&
+        before.slot == line.slot && before.end == CyclesOf(begin)) {
       before.end = CyclesOf(end);
       return;
     }
@@ -44,10 +58,11 @@ void TimelineRecorder::Worked(std::int32_t lane, Ticks begin, Ticks end, const T
   Add({.lane = lane,
        .begin = CyclesOf(begin),
        .end = CyclesOf(end),
-       .kind = SpanKind::kWork,
+       .kind = kind,
        .loc = line.loc,
        .text_line = line.text_line,
-       .what = line.op},
+       .what = line.op,
+       .slot = line.slot},
       line.instruction);
 }
 
@@ -68,6 +83,10 @@ std::int32_t TimelineRecorder::EndedBy(std::int32_t instruction, machines::Cycle
 
 void TimelineRecorder::Waited(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line,
                               std::int32_t ended_by) {
+  WaitedFor(lane, begin, end, line, EndedBy(ended_by, CyclesOf(end)));
+}
+
+void TimelineRecorder::WaitedFor(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, std::int32_t by) {
   if (end <= begin) return;
   Add({.lane = lane,
        .begin = CyclesOf(begin),
@@ -76,30 +95,30 @@ void TimelineRecorder::Waited(std::int32_t lane, Ticks begin, Ticks end, const T
        .loc = line.loc,
        .text_line = line.text_line,
        .what = line.op,
-       .ended_by = EndedBy(ended_by, CyclesOf(end))},
+       .slot = line.slot,
+       .ended_by = by},
       line.instruction);
 }
 
-void TimelineRecorder::RanBeside(const Beside& beside, Ticks begin, Ticks end, const TimelineLine& line) {
+std::int32_t TimelineRecorder::RanBeside(const Beside& beside, Ticks begin, Ticks end, const TimelineLine& line) {
   std::vector<Free>& lanes = beside_[beside.name];
   auto lane = std::find_if(lanes.begin(), lanes.end(), [&](const Free& one) { return one.from <= begin; });
   if (lane == lanes.end()) {
     const std::string number = lanes.empty() ? "" : Cat(" ", lanes.size() + 1);
-    lane = lanes.insert(lanes.end(), {.lane = static_cast<std::int32_t>(timeline_.lanes.size()), .from = {}});
-    timeline_.lanes.push_back({.group = "engines", .name = beside.name + number, .kind = LaneKind::kEngine});
+    const Lane added{.group = "engines", .name = beside.name + number, .kind = LaneKind::kEngine};
+    lane = lanes.insert(lanes.end(), {.lane = NewLane(added), .from = {}});
   }
   lane->from = end;
-  const auto issuer = last_of_lane_.find(beside.issuer);
-  Add({.lane = lane->lane,
-       .begin = CyclesOf(begin),
-       .end = CyclesOf(end),
-       .kind = beside.kind,
-       .loc = line.loc,
-       .text_line = line.text_line,
-       .what = beside.what,
-       .slot = beside.slot,
-       .ended_by = issuer == last_of_lane_.end() ? kNoSpan : issuer->second},
-      line.instruction);
+  return Add({.lane = lane->lane,
+              .begin = CyclesOf(begin),
+              .end = CyclesOf(end),
+              .kind = beside.kind,
+              .loc = line.loc,
+              .text_line = line.text_line,
+              .what = beside.what,
+              .slot = beside.slot,
+              .ended_by = beside.issuer_span != kNoSpan ? beside.issuer_span : LastOf(beside.issuer)},
+             line.instruction);
 }
 
 std::int32_t TimelineRecorder::SlotOf(std::int32_t buffer, std::int64_t place) {
@@ -128,7 +147,30 @@ void TimelineRecorder::Used(std::size_t strip, const std::string& name, Ticks no
   }
 }
 
+void TimelineRecorder::OrderLanes() {
+  std::vector<Lane>& lanes = timeline_.lanes;
+  std::map<std::string, std::size_t> first_of_group;
+  for (std::size_t i = 0; i < lanes.size(); ++i) first_of_group.emplace(lanes[i].group, i);
+  const auto group_of = [&](std::int32_t lane) {
+    const std::size_t first = first_of_group.at(lanes[static_cast<std::size_t>(lane)].group);
+    return std::pair(lanes[first].kind, first);
+  };
+  std::vector<std::int32_t> order(lanes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int32_t a, std::int32_t b) { return group_of(a) < group_of(b); });
+  std::vector<std::int32_t> now_at(lanes.size());
+  std::vector<Lane> sorted;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    now_at[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
+    sorted.push_back(lanes[static_cast<std::size_t>(order[i])]);
+  }
+  lanes = std::move(sorted);
+  for (Span& span : timeline_.spans) span.lane = now_at[static_cast<std::size_t>(span.lane)];
+}
+
 Timeline TimelineRecorder::Take(const std::string& of, Ticks length) {
+  OrderLanes();
   timeline_.of = of;
   timeline_.length = CyclesOf(length);
   for (Sampled& sampled : strips_) timeline_.strips.push_back({.name = sampled.name, .share = sampled.share});

@@ -22,6 +22,7 @@ struct TimelineLine {
   LocId loc;
   int text_line = 0;
   std::string op;
+  std::int32_t slot = -1;  // of a ring that it reads or fills; -1: none
 };
 
 class TimelineRecorder {
@@ -35,24 +36,31 @@ class TimelineRecorder {
 
   // The lane of an agent, made when it is first asked for.
   std::int32_t LaneOfAgent(std::int32_t agent, const std::string& group, const std::string& name);
-  void Worked(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line);
+  std::int32_t NewLane(Lane lane);
+  void Worked(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, SpanKind kind = SpanKind::kWork);
   // `ended_by`: the instruction that did, -1 where it is not known.
   void Waited(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, std::int32_t ended_by);
-  // Beside its issuer, on the first lane of that name that is free then.
+  // `by`: the span that did, kNoSpan where it is not known.
+  void WaitedFor(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, std::int32_t by);
+  std::int32_t LastOf(std::int32_t lane) const;           // its last span; kNoSpan: it has none
+  void IssuedBy(std::int32_t span, std::int32_t issuer);  // an operation's issuer, known after it; kNoSpan: nothing
+  // Beside its issuer, on the first lane of that name that is free then. Its number.
   struct Beside {
     std::string name;  // "copies in"
     SpanKind kind = SpanKind::kCopyIn;
     std::string what;
     std::int32_t slot = -1;
-    std::int32_t issuer = -1;  // its lane
+    std::int32_t issuer = -1;            // its lane, whose last span it is
+    std::int32_t issuer_span = kNoSpan;  // or the span
   };
-  void RanBeside(const Beside& beside, Ticks begin, Ticks end, const TimelineLine& line);
+  std::int32_t RanBeside(const Beside& beside, Ticks begin, Ticks end, const TimelineLine& line);
   // Of a ring in shared memory: numbers in the order in which its places are first used.
   std::int32_t SlotOf(std::int32_t buffer, std::int64_t place);
 
   // How long something of the whole chip has been busy until now, of `units` of a kind.
   void Used(std::size_t strip, const std::string& name, Ticks now, Ticks busy, std::int64_t units);
 
+  // Lanes of a group are beside each other: groups of threads first, then those of engines, then of units.
   Timeline Take(const std::string& of, Ticks length);
 
  private:
@@ -70,6 +78,7 @@ class TimelineRecorder {
   }
   std::int32_t Add(Span span, std::int32_t instruction);  // its number; kNoSpan: dropped
   std::int32_t EndedBy(std::int32_t instruction, machines::Cycles at) const;
+  void OrderLanes();
 
   const TimelineOptions options_;
   const double ticks_of_cycle_;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <string>
+#include <vector>
 
 namespace palladion::time {
 namespace {
@@ -62,6 +64,54 @@ TEST(TimelineRecorder, WhatRunsAtTheSameTimeHasLanesOfItsOwn) {
   EXPECT_EQ("copies in 2", timeline.lanes[1].name);
   EXPECT_EQ(timeline.spans[0].lane, timeline.spans[2].lane);
   EXPECT_NE(timeline.spans[0].lane, timeline.spans[1].lane);
+}
+
+TEST(TimelineRecorder, LanesOfAGroupAreTogetherThreadsFirstUnitsLast) {
+  TimelineRecorder recorder = Recorder();
+  const std::int32_t unit = recorder.NewLane({.group = "units", .name = "ALU", .kind = LaneKind::kUnit});
+  recorder.Worked(unit, {0}, {10}, Line(1));
+  recorder.RanBeside({.name = "copies in"}, {0}, {40}, Line(4));
+  recorder.Worked(recorder.LaneOfAgent(1, "block 0", "thread 0"), {0}, {10}, Line(2));
+  recorder.RanBeside({.name = "copies in"}, {10}, {40}, Line(4));
+  recorder.Worked(recorder.LaneOfAgent(2, "block 1", "thread 0"), {0}, {10}, Line(3));
+  recorder.Worked(recorder.LaneOfAgent(3, "block 0", "thread 1"), {0}, {10}, Line(5));
+  const Timeline timeline = recorder.Take("SM 0", {100});
+  std::vector<std::string> lanes;
+  for (const Lane& lane : timeline.lanes) lanes.push_back(lane.group + ", " + lane.name);
+  EXPECT_EQ(lanes, (std::vector<std::string>{"block 0, thread 0", "block 0, thread 1", "block 1, thread 0",
+                                             "engines, copies in", "engines, copies in 2", "units, ALU"}));
+  for (const Span& span : timeline.spans) {
+    if (span.text_line == 3) {
+      EXPECT_EQ(2, span.lane);
+    }
+    if (span.text_line == 1) {
+      EXPECT_EQ(5, span.lane);
+    }
+  }
+}
+
+TEST(TimelineRecorder, AnIssuerIsALaneOrASpanOrIsKnownAfterwards) {
+  TimelineRecorder recorder = Recorder();
+  const std::int32_t lane = recorder.NewLane({.group = "core 0", .name = "program"});
+  EXPECT_EQ(kNoSpan, recorder.LastOf(lane));
+  recorder.Worked(lane, {0}, {10}, Line(1));
+  const std::int32_t first = recorder.LastOf(lane);
+  recorder.Worked(lane, {10}, {20}, Line(2));
+  recorder.RanBeside({.name = "copies in", .issuer = lane}, {20}, {40}, Line(4));
+  const std::int32_t copy = recorder.RanBeside({.name = "copies in", .issuer_span = first}, {21}, {50}, Line(4));
+  const std::int32_t late = recorder.RanBeside({.name = "copies in"}, {22}, {60}, Line(4));
+  recorder.IssuedBy(late, first);
+  recorder.IssuedBy(kNoSpan, first);  // one that was dropped
+  recorder.WaitedFor(lane, {20}, {50}, Line(5), copy);
+  const Timeline timeline = recorder.Take("core 0", {100});
+  std::map<int, std::string> by;  // by begin
+  for (const Span& span : timeline.spans) {
+    if (span.ended_by == kNoSpan) continue;
+    const Span& of = timeline.spans[static_cast<std::size_t>(span.ended_by)];
+    by[static_cast<int>(span.begin.value() * 10) + (span.kind == SpanKind::kWait ? 1000 : 0)] =
+        of.kind == SpanKind::kCopyIn ? "copy" : std::to_string(of.text_line);
+  }
+  EXPECT_EQ(by, (std::map<int, std::string>{{20, "2"}, {21, "1"}, {22, "1"}, {1020, "copy"}}));
 }
 
 TEST(TimelineRecorder, SpansPastTheLimitAreCounted) {

@@ -19,7 +19,24 @@ Ticks TpuCore::Copy(Ticks at, Bytes bytes) {
   const Ticks time = TicksOf(HbmTime(costs_, bytes, cores_));
   use_.memory = use_.memory + time;
   use_.bytes += bytes;
-  return memory_.Serve(issued, time) + TicksOf(costs_.dma_startup);
+  if (!watch_) return memory_.Serve(issued, time) + TicksOf(costs_.dma_startup);
+  std::vector<scheduler::Server::Piece> pieces;
+  const Ticks served = memory_.Serve(issued, time, &pieces);
+  for (const scheduler::Server::Piece& piece : pieces) watch_(piece);
+  return served + TicksOf(costs_.dma_startup);
+}
+
+TpuPipeline::Landing TpuPipeline::Copy(const Block& block, bool goes_back, Ticks start) {
+  const Ticks landed = core_.Copy(start, block.bytes);
+  if (!watch_) return {.time = landed};
+  return {.time = landed,
+          .copy = watch_({.operand = block.operand,
+                          .bytes = block.bytes,
+                          .buffers = block.buffers,
+                          .what = block.what,
+                          .goes_back = goes_back,
+                          .start = start,
+                          .landed = landed})};
 }
 
 // With one buffer a block comes when the one before it is done with; with more, so many programs earlier.
@@ -40,15 +57,15 @@ std::optional<TpuPipeline::Waited> TpuPipeline::Begin(bool overhead) {
   if (began_.empty()) start_ = ended_ = core_.now();
   std::optional<Waited> last;
   Ticks until;
-  const auto needs = [&](const Block& block, Ticks time, bool goes_back) {
-    if (time <= until) return;
-    until = time;
-    last = Waited{.operand = block.operand, .goes_back = goes_back};
+  const auto needs = [&](const Block& block, const Landing& landing, bool goes_back) {
+    if (landing.time <= until) return;
+    until = landing.time;
+    last = Waited{.operand = block.operand, .goes_back = goes_back, .copy = landing.copy};
   };
-  for (const Block& block : fetches_) needs(block, core_.Copy(FetchStart(block.buffers), block.bytes), false);
+  for (const Block& block : fetches_) needs(block, Copy(block, false, FetchStart(block.buffers)), false);
   for (const Block& block : flushes_) {
-    std::deque<Ticks>& back = back_[block.operand];
-    back.push_front(core_.Copy(ended_, block.bytes));
+    std::deque<Landing>& back = back_[block.operand];
+    back.push_front(Copy(block, true, ended_));
     const auto room = static_cast<std::size_t>(std::max<std::int64_t>(1, block.buffers) - 1);
     if (room < back.size()) needs(block, back[room], true);
     back.resize(std::min(back.size(), room + 1));
@@ -70,15 +87,15 @@ std::optional<TpuPipeline::Waited> TpuPipeline::Finish() {
   std::optional<Waited> last;
   Ticks until;
   for (const auto& [operand, back] : back_) {
-    if (back.empty() || back.front() <= until) continue;
-    until = back.front();
-    last = Waited{.operand = operand, .goes_back = true};
+    if (back.empty() || back.front().time <= until) continue;
+    until = back.front().time;
+    last = Waited{.operand = operand, .goes_back = true, .copy = back.front().copy};
   }
   for (const Block& block : flushes_) {
-    const Ticks back = core_.Copy(ended_, block.bytes);
-    if (back <= until) continue;
-    until = back;
-    last = Waited{.operand = block.operand, .goes_back = true};
+    const Landing back = Copy(block, true, ended_);
+    if (back.time <= until) continue;
+    until = back.time;
+    last = Waited{.operand = block.operand, .goes_back = true, .copy = back.copy};
   }
   flushes_.clear();
   return WaitFor(last, until);

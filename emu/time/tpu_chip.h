@@ -9,8 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "emu/time/hopper_costs.h"
@@ -32,6 +35,10 @@ class TpuCore {
   // What a step of a pipelined grid takes beside all else.
   void StepOfGrid() { now_ = now_ + TicksOf(costs_.grid_step); }
 
+  // Whoever draws: when main memory is at its copies.
+  using AtMemory = std::function<void(const scheduler::Server::Piece&)>;
+  void WatchMemory(AtMemory watch) { watch_ = std::move(watch); }
+
   void Forget(scheduler::Ticks before) { memory_.Forget(before); }  // no copy starts before that any more
 
   struct Use {
@@ -47,6 +54,7 @@ class TpuCore {
   scheduler::Ticks now_;
   scheduler::Server memory_;
   Use use_;
+  AtMemory watch_;
 };
 
 // The blocks of a core's pipelined grid. For each of its programs: what comes and goes, then Begin, its work, End.
@@ -55,19 +63,32 @@ class TpuPipeline {
   explicit TpuPipeline(TpuCore& core) : core_(core) {}  // which outlives it
 
   // Before a program: its block of the operand is not the one that is there, or the one that was there goes back.
-  // `buffers`: so many blocks of the operand have room.
-  void Fetch(std::size_t operand, machines::Bytes bytes, std::int64_t buffers) {
-    fetches_.push_back({operand, bytes, buffers});
+  // `buffers`: so many blocks of the operand have room. `what`: which one it is, for pictures.
+  void Fetch(std::size_t operand, machines::Bytes bytes, std::int64_t buffers, std::string what = "") {
+    fetches_.push_back({operand, bytes, buffers, std::move(what)});
   }
-  void Flush(std::size_t operand, machines::Bytes bytes, std::int64_t buffers) {
-    flushes_.push_back({operand, bytes, buffers});
+  void Flush(std::size_t operand, machines::Bytes bytes, std::int64_t buffers, std::string what = "") {
+    flushes_.push_back({operand, bytes, buffers, std::move(what)});
   }
+
+  // Whoever draws is told each copy of a block, and names it by a number.
+  struct Copied {
+    std::size_t operand = 0;
+    machines::Bytes bytes;
+    std::int64_t buffers = 0;
+    const std::string& what;
+    bool goes_back = false;
+    scheduler::Ticks start, landed;
+  };
+  using Watch = std::function<std::int32_t(const Copied&)>;
+  void WatchCopies(Watch watch) { watch_ = std::move(watch); }
 
   // What the core waited for, and how long.
   struct Waited {
     std::size_t operand = 0;
     scheduler::Ticks time;
     bool goes_back = false;
+    std::int32_t copy = -1;  // as it is named
   };
   // The program's work begins: its blocks are there, and so is room for what it writes. With `overhead`, what a step
   // of a grid takes comes before.
@@ -81,16 +102,23 @@ class TpuPipeline {
     std::size_t operand;
     machines::Bytes bytes;
     std::int64_t buffers;
+    std::string what;
   };
+  struct Landing {
+    scheduler::Ticks time;
+    std::int32_t copy = -1;
+  };
+  Landing Copy(const Block& block, bool goes_back, scheduler::Ticks start);
   scheduler::Ticks FetchStart(std::int64_t buffers) const;
   std::optional<Waited> WaitFor(std::optional<Waited> last, scheduler::Ticks until);
 
   TpuCore& core_;
   std::vector<Block> fetches_, flushes_;
-  std::deque<scheduler::Ticks> began_;                        // the programs, the last first
-  scheduler::Ticks start_;                                    // of the first program's copies
-  scheduler::Ticks ended_;                                    // the last program's work
-  std::map<std::size_t, std::deque<scheduler::Ticks>> back_;  // by operand: when its blocks were back, the last first
+  std::deque<scheduler::Ticks> began_;               // the programs, the last first
+  scheduler::Ticks start_;                           // of the first program's copies
+  scheduler::Ticks ended_;                           // the last program's work
+  std::map<std::size_t, std::deque<Landing>> back_;  // by operand: when its blocks were back, the last first
+  Watch watch_;
 };
 
 }  // namespace palladion::time

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "emu/time/tpu_timing_test_util.h"
 #include "semantics/base/cat.h"
@@ -64,6 +65,38 @@ TEST(TpuCopies, TheNextSlotIsOnItsWayWhileThisOneIsWorkedOn) {
   }
   const Timing timing = TimeText(Kernel(Out(), body), "v5e").timing;
   EXPECT_NEAR(timing.cycles.value(), 4 * kCopy + kFunctions * kFunction, 400);
+}
+
+TEST(TpuCopies, ATimelineHasEachCopyWithItsLineAndTheWaitForIt) {
+  std::string body = Copy("dma_start", 0, 0, 0);
+  for (int i = 0; i < 4; ++i) {
+    if (i < 3) body += Copy("dma_start", i + 1, (i + 1) % 2, (i + 1) % 2);
+    body += Copy("dma_wait", i, i % 2, i % 2) + Work(i % 2, i);
+  }
+  const Timed timed = TimeText(Kernel(Out(), body), "v5e", TimelineOptions{});
+  ASSERT_TRUE(timed.timeline.has_value());
+  const Timeline& timeline = *timed.timeline;
+  std::vector<std::string> copies;
+  int waits = 0;
+  for (const Span& span : timeline.spans) {
+    if (span.kind == SpanKind::kCopyIn) {
+      EXPECT_EQ(span.slot, static_cast<std::int32_t>(copies.size() % 2));
+      copies.push_back(span.what);
+      ASSERT_NE(span.ended_by, kNoSpan) << span.what;
+      const Span& issuer = timeline.spans[static_cast<std::size_t>(span.ended_by)];
+      EXPECT_EQ(issuer.text_line, span.text_line);
+      EXPECT_EQ(issuer.what, "dma_start");
+    }
+    if (span.kind != SpanKind::kWait) continue;
+    ASSERT_NE(span.ended_by, kNoSpan);
+    const Span& copy = timeline.spans[static_cast<std::size_t>(span.ended_by)];
+    EXPECT_EQ(copy.kind, SpanKind::kCopyIn);
+    EXPECT_NEAR(copy.end.value(), span.end.value(), 1e-3);
+    ++waits;
+  }
+  ASSERT_EQ(copies.size(), 4u);
+  EXPECT_EQ(copies[1], "x[256:512, 0:1024] -> br[1, 0:256, 0:1024], 1 MiB");
+  EXPECT_GE(waits, 1);
 }
 
 TEST(TpuCopies, AWaitForTwoCopiesEndsWithTheLast) {

@@ -32,7 +32,15 @@ TpuChain Longest(const TpuChain& a, const TpuChain& b) {
 
 TpuRun::TpuRun(const agents::PreparedKernelState& kernel, const TpuCosts& costs)
     : state_(kernel), kernel_(watch::KernelOf(kernel)), costs_(costs), body_(&kernel_.bodies[0].region) {
-  for (const OperandInfo& info : kernel.program().operand_infos) traffic_.push_back({.operand = info.name});
+  std::size_t param = 0;
+  for (std::size_t i = 0; i < kernel.program().operand_infos.size(); ++i) {
+    const OperandInfo& info = kernel.program().operand_infos[i];
+    traffic_.push_back({.operand = info.name});
+    if (info.role == Role::kBound) continue;
+    if (param < body_->params.size() && kernel_.operands[i].block.has_value())
+      block_of_.emplace(body_->params[param].value.value, i);
+    ++param;
+  }
 }
 
 // An output may share an input's memory: reads are the input's, writes the output's.
@@ -60,6 +68,7 @@ TpuRun::Core& TpuRun::CoreOf(const Frame& frame) {
   frames_.push_back(&frame);
   cores_.push_back(std::make_unique<Core>(costs_, halves ? 2 : 1));
   now_ = cores_.back().get();
+  if (shown_.has_value()) Show(*now_, halves ? 2 : 1);
   CopyWholeOperands(/*back=*/false, Role::kPrefetch);
   return *now_;
 }
@@ -123,7 +132,10 @@ void TpuRun::Add(const Instr& instr) {
     chain.products += cost->products > 0 ? 1 : 0;
     now_->work += cost->work;
     now_->longest = Longest(now_->longest, chain);
-    now_->parts.emplace_back(&line, TimeOf(costs_, cost->work, {1, cost->products > 0 ? 1 : 0}));
+    now_->parts.push_back({.line = &line,
+                           .alone = TimeOf(costs_, cost->work, {1, cost->products > 0 ? 1 : 0}),
+                           .work = cost->work,
+                           .slot = now_->timeline == nullptr ? -1 : SlotRead(instr)});
   }
   for (const ValueId result : instr.results) {
     if (result.valid()) now_->chain_of[result.value] = chain;
@@ -137,8 +149,9 @@ void TpuRun::Close() {
   now_->core.Compute(now_->work, now_->longest);
   const Cycles took = CyclesOf(now_->core.now() - before);
   Cycles alone;
-  for (const auto& [line, part] : now_->parts) alone += part;
-  for (const auto& [line, part] : now_->parts) line->busy += (part / alone) * took;
+  for (const TpuPart& part : now_->parts) alone += part.alone;
+  for (const TpuPart& part : now_->parts) part.line->busy += (part.alone / alone) * took;
+  if (now_->timeline != nullptr) now_->timeline->Ran(before, now_->core.now(), now_->parts);
   now_->work = {};
   now_->longest = {};
   now_->chain_of.clear();
@@ -154,16 +167,26 @@ void TpuRun::BeginBody(const Frame& frame) {
   now_->last_program = frame.program_number;
   ++now_->programs;
   const Ticks before = now_->core.now();
+  now_->step = before;
   const auto waited = now_->pipeline.Begin(pipelined_);
-  if (waited.has_value()) Waited(*waited);
-  const Cycles overhead =
-      CyclesOf(now_->core.now() - before) - (waited.has_value() ? CyclesOf(waited->time) : Cycles());
+  if (waited.has_value()) Waited(*waited, before);
+  const Ticks ready = waited.has_value() ? before + waited->time : before;
   if (pipelined_) {
     LineTime& line = LineOf("step of the grid", {{}, kernel_.text_line});
     ++line.runs;
-    line.busy += overhead;
+    line.busy += CyclesOf(now_->core.now() - ready);
+    if (now_->timeline != nullptr)
+      now_->timeline->Worked(ready, now_->core.now(), {.loc = line.loc, .text_line = line.text_line, .op = line.op});
   }
+  if (now_->timeline != nullptr) now_->timeline->BeganProgram(now_->core.now());
   now_->in_body = true;
+}
+
+void TpuRun::EndBody(const Frame& frame) {
+  Close();
+  now_->pipeline.End();
+  now_->in_body = false;
+  if (now_->timeline != nullptr && pipelined_) ShowStep(frame);
 }
 
 void TpuRun::Pass(const Mark& mark, const Frame& frame) {
@@ -175,10 +198,7 @@ void TpuRun::Pass(const Mark& mark, const Frame& frame) {
       break;
     case Mark::Kind::kLeave:
       if (mark.instr != nullptr || mark.region != body_) break;
-      Close();
-      now_->pipeline.End();
-      now_->in_body = false;
-      return;
+      return EndBody(frame);
     case Mark::Kind::kFinish:
       return Add(*mark.instr);
   }
@@ -203,11 +223,12 @@ void TpuRun::After(const Step& step, Frame& frame) {
   if (mark != nullptr) Pass(*mark, frame);
 }
 
-void TpuRun::Waited(const TpuPipeline::Waited& waited) {
+void TpuRun::Waited(const TpuPipeline::Waited& waited, Ticks begin) {
   LineTime& line = LineOfBlock(waited.operand);
   ++line.runs;
   line.waited += CyclesOf(waited.time);
   line.waited_for = waited.goes_back ? "its block to go back to main memory" : "its block to come from main memory";
+  if (now_->timeline != nullptr) ShowWait(waited, begin);
 }
 
 // Of several copies that told the semaphore, those that landed first are the ones that are waited for.
@@ -236,6 +257,9 @@ void TpuRun::Wait(const WaitTarget& target, Frame& frame, const Place& at) {
   line.waited += CyclesOf(last.landed - now_->core.now());
   line.waited_for = Cat("a copy that line ", last.text_line, " starts");
   ++line.runs;
+  if (now_->timeline != nullptr)
+    now_->timeline->Waited(now_->core.now(), last.landed, {.loc = at.loc, .text_line = at.text_line, .op = "wait"},
+                           last.copy);
   now_->core.WaitUntil(last.landed);
 }
 
@@ -260,13 +284,24 @@ void TpuRun::CopyWholeOperands(bool back, Role role) {
     const Bytes bytes = PaddedBytes(costs_, infos[i].type);
     (back ? traffic_[i].written : traffic_[i].read) += bytes;
     if (back) {
-      now_->pipeline.Flush(i, bytes, 1);
-    } else if (role == Role::kPrefetch) {  // index maps read them
-      now_->core.WaitUntil(now_->core.Copy(now_->core.now(), bytes));
+      now_->pipeline.Flush(i, bytes, 1, BlockText(i, nullptr, bytes));
+    } else if (role == Role::kPrefetch) {
+      CopyPrefetched(i, bytes, BlockText(i, nullptr, bytes));
     } else {
-      now_->pipeline.Fetch(i, bytes, 1);
+      now_->pipeline.Fetch(i, bytes, 1, BlockText(i, nullptr, bytes));
     }
   }
+}
+
+// Index maps read them, so the core waits.
+void TpuRun::CopyPrefetched(std::size_t operand, Bytes bytes, const std::string& what) {
+  const Ticks begin = now_->core.now(), landed = now_->core.Copy(begin, bytes);
+  TpuPipeline::Waited waited{.operand = operand, .time = landed - begin};
+  if (now_->timeline != nullptr)
+    waited.copy =
+        ShowBlock({.operand = operand, .bytes = bytes, .buffers = 1, .what = what, .start = begin, .landed = landed});
+  now_->core.WaitUntil(landed);
+  Waited(waited, begin);
 }
 
 std::int64_t TpuRun::BuffersOf(std::size_t operand) const {
@@ -316,14 +351,12 @@ void TpuRun::CopyBlock(const AsyncRequest& request) {
   const Bytes bytes = PaddedBytes(costs_, TypeOfCopy(array));
   if (from != nullptr) {
     traffic_[*from].read += bytes;
-    if (state_.program().operand_infos[*from].role == Role::kPrefetch) {
-      now_->core.WaitUntil(now_->core.Copy(now_->core.now(), bytes));
-      return;
-    }
-    now_->pipeline.Fetch(*from, bytes, BuffersOf(*from));
+    if (state_.program().operand_infos[*from].role == Role::kPrefetch)
+      return CopyPrefetched(*from, bytes, BlockText(*from, &array, bytes));
+    now_->pipeline.Fetch(*from, bytes, BuffersOf(*from), BlockText(*from, &array, bytes));
   } else if (to != nullptr) {
     traffic_[*to].written += bytes;
-    now_->pipeline.Flush(*to, bytes, BuffersOf(*to));
+    now_->pipeline.Flush(*to, bytes, BuffersOf(*to), BlockText(*to, &array, bytes));
   }
 }
 
@@ -339,10 +372,11 @@ void TpuRun::Copy(const AsyncRequest& request) {
   met_.copies_within |= from == nullptr && to == nullptr;
   const double sides = (from != nullptr) + (to != nullptr);
   const Ticks landed = now_->core.Copy(now_->core.now(), sides * bytes);
+  const std::int32_t copy = now_->timeline == nullptr ? kNoSpan : ShowCopy(request, bytes, landed);
   for (const Completion& completion : request.completions) {
     const auto* semaphore = std::get_if<SemaphoreId>(&completion.object);
     if (semaphore == nullptr) continue;
-    credits_[semaphore->value].push_back({landed, completion.amount, request.site.text_line});
+    credits_[semaphore->value].push_back({landed, completion.amount, request.site.text_line, copy});
   }
 }
 
@@ -351,8 +385,9 @@ void TpuRun::Finished(memory_model::Memory&, absl::Span<const BufferId>) {
     now_ = core.get();
     Close();
     CopyWholeOperands(/*back=*/true, Role::kOut);
+    const Ticks before = now_->core.now();
     const auto waited = now_->pipeline.Finish();
-    if (waited.has_value()) Waited(*waited);
+    if (waited.has_value()) Waited(*waited, before);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "emu/agents/run_observer.h"
 #include "emu/time/timing.h"
 #include "emu/time/tpu_chip.h"
+#include "emu/time/tpu_timeline.h"
 #include "emu/time/tpu_work.h"
 #include "memory_model/bytes/memory.h"
 #include "semantics/program/mark.h"
@@ -29,6 +31,14 @@ class TpuRun final : public agents::RunObserver {
   // All outlive it. The kernel is observable and runs on TensorCores.
   TpuRun(const agents::PreparedKernelState& kernel, const TpuCosts& costs);
 
+  // What the core of `options` does goes there; both outlive the run.
+  void RecordTo(TimelineRecorder& recorder, const TimelineOptions& options) {
+    shown_.emplace(costs_, recorder, options);
+    shown_core_ = options.unit;
+  }
+  // nullopt: the run was not recorded, or has no such core.
+  std::optional<Timeline> TakeTimeline();
+
   struct Core {
     TpuCore core;
     TpuPipeline pipeline;
@@ -37,9 +47,11 @@ class TpuRun final : public agents::RunObserver {
     // Bundles that are shared since the last branch or wait.
     TpuWork work;
     TpuChain longest;
-    std::unordered_map<std::int32_t, TpuChain> chain_of;        // by value: what it depends on
-    std::vector<std::pair<LineTime*, machines::Cycles>> parts;  // whose work it is, as if alone
+    std::unordered_map<std::int32_t, TpuChain> chain_of;  // by value: what it depends on
+    std::vector<TpuPart> parts;                           // whose work it is
     bool in_body = false;
+    TpuTimeline* timeline = nullptr;  // that shows it
+    scheduler::Ticks step;            // its last program's step began
     Core(const TpuCosts& costs, std::int64_t cores) : core(costs, cores), pipeline(core) {}
   };
 
@@ -68,6 +80,7 @@ class TpuRun final : public agents::RunObserver {
     scheduler::Ticks landed;
     std::int64_t amount = 0;
     int text_line = 0;  // of who started it
+    std::int32_t copy = kNoSpan;
   };
   struct Place {
     LocId loc;
@@ -79,15 +92,25 @@ class TpuRun final : public agents::RunObserver {
   LineTime& LineOfBlock(std::size_t operand);
   void Pass(const Mark& mark, const Frame& frame);
   void BeginBody(const Frame& frame);
+  void EndBody(const Frame& frame);
   void Add(const Instr& instr);
   const TpuInstruction* CostOf(const Instr& instr);
   TpuChain DependsOn(const Instr& instr) const;
   void Close();
   void Wait(const WaitTarget& target, Frame& frame, const Place& at);
-  void Waited(const TpuPipeline::Waited& waited);
+  void Waited(const TpuPipeline::Waited& waited, scheduler::Ticks begin);
   void Copy(const AsyncRequest& request);
   void CopyBlock(const AsyncRequest& request);
   void CopyWholeOperands(bool back, Role role);
+  void CopyPrefetched(std::size_t operand, machines::Bytes bytes, const std::string& what);
+  void Show(Core& core, std::int64_t cores);
+  std::int32_t ShowBlock(const TpuPipeline::Copied& copied);
+  void ShowWait(const TpuPipeline::Waited& waited, scheduler::Ticks begin);
+  void ShowStep(const Frame& frame);
+  std::int32_t ShowCopy(const AsyncRequest& request, machines::Bytes bytes, scheduler::Ticks landed);
+  std::int32_t SlotRead(const Instr& instr) const;
+  std::string BlockText(std::size_t operand, const AsyncOperand* box, machines::Bytes bytes) const;
+  std::string SideText(const AsyncOperand& side, bool written) const;
   std::int64_t BuffersOf(std::size_t operand) const;
   bool IsWholeInCore(const OperandInfo& info) const;
   Type TypeOfCopy(const AsyncOperand& operand) const;
@@ -113,6 +136,9 @@ class TpuRun final : public agents::RunObserver {
   std::map<DType, double> products_;
   double flops_ = 0;
   Met met_;
+  std::optional<TpuTimeline> shown_;
+  std::int64_t shown_core_ = 0;
+  std::unordered_map<std::int32_t, std::size_t> block_of_;  // by value, a parameter of the body: the operand
 };
 
 }  // namespace palladion::time

@@ -183,13 +183,20 @@ absl::StatusOr<Timed> TimeOnTpu(const TimedCall& call) {
     kernel = PreparedKernel(std::move(quick));
   }
   TpuRun run(kernel.state(), costs);
+  std::optional<TimelineRecorder> recorder;
+  if (call.timeline.has_value()) run.RecordTo(recorder.emplace(*call.timeline, kTicksOfCycle), *call.timeline);
   options.observers.push_back(&run);
   PALLADION_ASSIGN_OR_RETURN(RunResult result, launch::RunWatched(kernel, call.inputs, options));
   PALLADION_RETURN_IF_ERROR(run.status());
   Timed timed;
   PALLADION_ASSIGN_OR_RETURN(timed.timing, Telling(call.machine, costs, run).Take());
   timed.report = std::move(result.report);
-  return timed;
+  if (!call.timeline.has_value()) return timed;
+  timed.timeline = run.TakeTimeline();
+  if (timed.timeline.has_value()) return timed;
+  return absl::InvalidArgumentError(Cat("core ", call.timeline->unit, " of ", call.machine.name(),
+                                        " has no part in kernel @", kernel.state().program().kernel_name,
+                                        ", whose grid has no parallel dimension that the cores share; draw core 0"));
 }
 
 }  // namespace palladion::time

@@ -24,8 +24,8 @@ def library_options(given: dict) -> dict:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def whole(name: str, value: object) -> int | None:
-    """A whole number of at least 1, or None."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise ValueError(f"{name} must be a whole number of at least 1, or None; found {value!r}")
+def whole(name: str, value: object, least: int = 1) -> int | None:
+    """A whole number of at least that, or None."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+        raise ValueError(f"{name} must be a whole number of at least {least}, or None; found {value!r}")
     return value

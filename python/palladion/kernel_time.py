@@ -55,6 +55,7 @@ class KernelTime:
     bytes read that L2 had, and of each operand in `l2_hit_rates`; None where nothing was read or the chip has no L2. `stalls`: of a GPU, what all threads
     waited for, in cycles by reason. `critical_path`: of a GPU, what the last to end waited for, back to the start,
     the longest part first; the parts add up to `cycles`. `data`: the whole, as `palladion time --format json` has it.
+    `page`, `trace`: where a timeline was asked for, what happened when (docs/timeline.md), as HTML and as JSON for Perfetto.
     """
 
     kernel: str
@@ -74,6 +75,8 @@ class KernelTime:
     left_out: list[str]
     text: str
     data: dict
+    page: str | None = None
+    trace: str | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -87,7 +90,7 @@ def _frames(told: dict) -> list[tuple[str, int, str]]:
     return [(f["file"], f["line"], f["function"]) for f in told["frames"]]
 
 
-def kernel_time(data: dict, text: str) -> KernelTime:
+def kernel_time(data: dict, text: str, page: str | None = None, trace: str | None = None) -> KernelTime:
     """Of what `palladion time --format json` tells, and the same for people."""
     lines = [LineTime(one["op"], one["text_line"], _frames(one), one["runs"],
                       one["busy_cycles"], one["waited_cycles"], one["waited_for"], _stalls(one)) for one in data["lines"]]
@@ -97,4 +100,5 @@ def kernel_time(data: dict, text: str) -> KernelTime:
                       roofline={one["limit"]: one["ns"] * 1e-9 for one in data["roofline"]},
                       traffic={one["operand"]: (one["read_bytes"], one["written_bytes"], one["missed_bytes"]) for one in data["traffic"]},
                       l2_hit_rate=data["l2_hit_rate"], l2_hit_rates={one["operand"]: one["l2_hit_rate"] for one in data["traffic"]},
-                      placement=Placement(**data["placement"]), stalls=_stalls(data), lines=lines, critical_path=path, left_out=data["left_out"], text=text, data=data)
+                      placement=Placement(**data["placement"]), stalls=_stalls(data), lines=lines, critical_path=path,
+                      left_out=data["left_out"], text=text, data=data, page=page, trace=trace)

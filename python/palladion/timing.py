@@ -17,11 +17,16 @@ from palladion.check_options import whole
 from palladion.kernel_time import KernelTime, kernel_time
 
 
+class _Timeline(ctypes.Structure):
+    _fields_ = [("unit", ctypes.c_int64), ("page", ctypes.c_void_p), ("trace", ctypes.c_void_p)]
+
+
 class Request(ctypes.Structure):
     """palladion_time_request."""
 
     _fields_ = [("text", ctypes.c_char_p), ("size", ctypes.c_size_t), ("kernel", ctypes.c_char_p), ("target", ctypes.c_char_p),
-                ("changes", ctypes.POINTER(ctypes.c_char_p)), ("n_changes", ctypes.c_size_t), ("budget", ctypes.c_int64)]
+                ("changes", ctypes.POINTER(ctypes.c_char_p)), ("n_changes", ctypes.c_size_t), ("budget", ctypes.c_int64),
+                ("timeline", ctypes.POINTER(_Timeline))]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,38 +46,48 @@ class TimeReport:
 
 
 def time(f: Callable, *args: Any, target: str | None = None, changes: Mapping[str, str | float] | None = None,
-         budget: int | None = None) -> TimeReport:
+         budget: int | None = None, timeline: int | None = None) -> TimeReport:
     """How long each kernel that `f(*args)` calls takes on the chip that `target` names; as for `palladion.run`, a chip is needed.
 
     `changes` are other numbers of that chip, `{"l2.size": "25 MiB"}` (palladion.machines.show). budget: as for `palladion.run`.
+    timeline: the SM, or on a TPU the core, of which each kernel's `page` and `trace` show what happened when; None: neither is made.
     PalladionError: a kernel or chip that the model of time does not know, with the line; a change that is wrong.
     """
     timed: list[KernelTime] = []
     texts = [f"{number}={value}" for number, value in (changes or {}).items()]
     args, tensors_of = tensors.as_arrays(args)
     how = running.How(budget=whole("budget", budget))
+    drawn = None if timeline is None else whole("timeline", timeline, least=0)
     execution = running.execute(f, args, probes.given(target), how=how,
-                                program=lambda text, chip: _TimedProgram(text, chip, texts, timed))
+                                program=lambda text, chip: _TimedProgram(text, chip, _Wanted(texts, drawn), timed))
     return TimeReport(timed, tensors_of(execution.results))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Wanted:
+    changes: list[str]
+    timeline: int | None
 
 
 class _TimedProgram(_library.Program):
     """A kernel whose runs are timed beside."""
 
-    def __init__(self, text, target, changes, timed):
+    def __init__(self, text, target, wanted, timed):
         super().__init__(text, None, target)
-        self._text, self._target, self._changes, self._timed = text, target, changes, timed
+        self._text, self._target, self._wanted, self._timed = text, target, wanted, timed
 
     def run(self, inputs, outputs, budget=None) -> tuple:
-        data, text = told("palladion_time", request_of(self._text, self._target, self._changes, budget), inputs)
-        self._timed.append(kernel_time(data, text))
+        request = request_of(self._text, self._target, self._wanted.changes, budget, self._wanted.timeline)
+        data, text = told("palladion_time", request, inputs)
+        self._timed.append(kernel_time(data, text, *_pictures(request)))
         return super().run(inputs, outputs, budget)
 
 
-def request_of(text, target, changes, budget) -> Request:
+def request_of(text, target, changes, budget, timeline=None) -> Request:
     encoded = text.encode()
     listed = (ctypes.c_char_p * len(changes))(*(change.encode() for change in changes))
-    return Request(encoded, len(encoded), None, target and target.encode(), listed, len(changes), budget or 0)
+    drawn = None if timeline is None else ctypes.pointer(_Timeline(timeline))
+    return Request(encoded, len(encoded), None, target and target.encode(), listed, len(changes), budget or 0, drawn)
 
 
 @functools.cache
@@ -95,3 +110,10 @@ def told(name: str, request: ctypes.Structure, inputs) -> tuple[dict, str]:
     if error:
         raise _library.PalladionError(error, _library._code_of(error))
     return json.loads(_library._take_text(library, result)), _library._take_text(library, text)
+
+
+def _pictures(request: Request) -> tuple[str, str] | tuple[()]:
+    if not request.timeline:
+        return ()
+    library, drawn = _library.load(), request.timeline.contents
+    return _library._take_text(library, ctypes.c_void_p(drawn.page)), _library._take_text(library, ctypes.c_void_p(drawn.trace))

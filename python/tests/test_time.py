@@ -1,5 +1,7 @@
 """`palladion.time` and `emulate(..., time=True)`: how long kernels take on a chip, in Python."""
 
+import json
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -103,6 +105,25 @@ def test_what_if_memory_were_faster():
 def test_lines_are_the_users():
     (kernel,) = palladion.time(double, ones(), target="v5e").kernels
     assert any(file == __file__ and function == "_double" for line in kernel.lines for file, _, function in line.frames)
+
+
+def test_a_timeline_shows_a_core_as_a_page_and_for_perfetto():
+    (kernel,) = palladion.time(double, ones(), target="v5e", timeline=0).kernels
+    assert kernel.page.startswith("<!doctype html>") and "core 0" in kernel.page and "_double" in kernel.page
+    events = json.loads(kernel.trace)["traceEvents"]
+    named = [event["name"] for event in events if event["ph"] == "X"]
+    assert any(name.startswith("wait for ") for name in named) and "step (3, 1)" in named
+    (without,) = palladion.time(double, ones(), target="v5e").kernels
+    assert without.page is None and without.trace is None and without.seconds == kernel.seconds
+
+
+def test_a_timeline_of_no_core_is_an_error():
+    with pytest.raises(_library.PalladionError, match="a timeline of core 1 is asked for; v5e has core 0 alone"):
+        palladion.time(double, ones(), target="v5e", timeline=1)
+    with pytest.raises(_library.PalladionError, match="a timeline of core 2 is asked for; v5p has cores 0 to 1"):
+        palladion.time(double, ones(), target="v5p", timeline=2)
+    with pytest.raises(ValueError, match="timeline must be a whole number of at least 0, or None; found True"):
+        palladion.time(double, ones(), target="v5e", timeline=True)
 
 
 def test_no_chip_is_an_error_that_says_what_to_give():

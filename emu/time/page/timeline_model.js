@@ -4,7 +4,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const [WORK, WAIT, COPY_IN, COPY_OUT, MULTIPLY] = [0, 1, 2, 3, 4];
 const KINDS = ["work", "wait", "copy in", "copy out", "multiply"];
-const THREAD = 0, MOST_ROWS = 12;
+const THREAD = 0, UNIT = 2, MOST_ROWS = 12;
 const spans = {
   count: data.spans.begin.length,
   lane: Int32Array.from(data.spans.lane), kind: Uint8Array.from(data.spans.kind),
@@ -130,6 +130,7 @@ function sumLines() {
   sources.forEach(source => { source.time = new Map(); });
   const cells = new Map();  // of a place and a line of the text: spans with the same two have the same lines
   for (let i = 0; i < spans.count; ++i) {
+    if (lanes[spans.lane[i]].kind === UNIT) continue;  // what threads and engines did once more
     const key = spans.place[i] * 1e6 + spans.line[i];
     if (!cells.has(key)) {
       const mine = new Map();

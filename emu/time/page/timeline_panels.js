@@ -238,7 +238,7 @@ function fillLegend() {
     item.prepend(dot);
     byId("legend").append(item);
   });
-  if (slots.length) byId("legend").append(make("span", "rule", "slots of shared memory:"));
+  if (slots.length) byId("legend").append(make("span", "rule", "slots of buffers:"));
   for (const s of slots.slice(0, theme.slots.length)) {
     const item = make("span", "", String(s) + (slots.some(other => other !== s && other % theme.slots.length === s) ? ", " + (s + theme.slots.length) + "\u2026" : ""));
     const dot = make("i", "dot"); dot.style.background = "var(--slot" + s % theme.slots.length + ")";
