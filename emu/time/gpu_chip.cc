@@ -134,12 +134,17 @@ Ticks GpuChip::StoreTensor(std::int64_t sm, Ticks at, const Burst& burst) {
   return At(sm).tensor_stores.Serve(at, TicksOf(burst.slot)) + TicksOf(burst.result - burst.slot);
 }
 
-Ticks GpuChip::Access(std::int64_t sm, Ticks at, Bytes bytes) {
-  return At(sm).port.Serve(at, TicksOf(PortTime(costs_, bytes))) + TicksOf(costs_.smem_latency);
+Ticks GpuChip::Access(std::int64_t sm, Ticks at, const PortUse& use) {
+  conflicts_ = conflicts_ + TicksOf(use.conflicts);
+  return At(sm).port.Serve(at, TicksOf(use.time)) + TicksOf(costs_.smem_latency);
 }
 
 GpuChip::Use GpuChip::use() const {
-  Use use{.l2 = l2_.busy(), .dram = dram_.busy(), .l2_bytes = l2_bytes_, .dram_bytes = dram_bytes_};
+  Use use{.conflicts = conflicts_,
+          .l2 = l2_.busy(),
+          .dram = dram_.busy(),
+          .l2_bytes = l2_bytes_,
+          .dram_bytes = dram_bytes_};
   for (const Sm& sm : sms_) {
     use.tensor = use.tensor + sm.tensor.busy();
     use.issue = use.issue + sm.issue.busy();

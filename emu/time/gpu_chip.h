@@ -1,8 +1,8 @@
 // The resources of a GPU that operations queue for: of each SM the tensor cores, the issue slots, the port of shared
 // memory and the copy engine; of the chip L2 and DRAM. Whoever asks says when, and hears when it is over. Based on:
 // gpu_costs.h. An instruction of the tensor cores reads shared memory while it runs, before copies may write where they
-// share its port; lines that are in L2 come faster than those that are not (l2_cache.h). Limits: no bank conflicts; a
-// copy's requests are not limited in number.
+// share its port; lines that are in L2 come faster than those that are not (l2_cache.h). Limits: copies and products
+// have no bank conflicts; a copy's requests are not limited in number.
 #ifndef PALLADION_EMU_TIME_GPU_CHIP_H_
 #define PALLADION_EMU_TIME_GPU_CHIP_H_
 
@@ -36,8 +36,11 @@ class GpuChip {
   // Loads or stores of tensor memory by threads: `burst.slot` of its port.
   scheduler::Ticks LoadTensor(std::int64_t sm, scheduler::Ticks at, const Burst& burst);
   scheduler::Ticks StoreTensor(std::int64_t sm, scheduler::Ticks at, const Burst& burst);
-  // Loads or stores of shared memory by threads.
-  scheduler::Ticks Access(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);
+  // Loads or stores of shared memory by threads: so long through its port, of which bank conflicts are a part.
+  struct PortUse {
+    machines::Cycles time, conflicts;
+  };
+  scheduler::Ticks Access(std::int64_t sm, scheduler::Ticks at, const PortUse& use);
   // The same of global memory: the values are there; the stores have been given to L2.
   scheduler::Ticks LoadDirectly(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
   scheduler::Ticks StoreDirectly(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
@@ -55,6 +58,7 @@ class GpuChip {
 
   struct Use {
     scheduler::Ticks tensor, issue, port, engine, tensor_loads, tensor_stores;  // of all SMs together
+    scheduler::Ticks conflicts;                                                 // of the port's
     scheduler::Ticks l2, dram;
     std::int64_t l2_bytes = 0, dram_bytes = 0;  // asked of them
   };
@@ -82,6 +86,7 @@ class GpuChip {
   L2Cache cache_;
   std::vector<Traffic> traffic_;  // by array
   std::int64_t l2_bytes_ = 0, dram_bytes_ = 0;
+  scheduler::Ticks conflicts_;
 };
 
 }  // namespace palladion::time

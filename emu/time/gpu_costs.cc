@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "emu/time/bank_conflicts.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::time {
@@ -60,6 +61,10 @@ Burst BurstOf(const GpuCosts& costs, Pipe pipe, std::int64_t elements, std::int6
   const double warps_of_slot = std::ceil(static_cast<double>(warps) / costs.issue_slots);
   const Cycles slot = static_cast<double>(of_warp) * warps_of_slot * interval;
   return {.slot = slot, .result = slot + latency};
+}
+
+Cycles TurnTime(const GpuCosts& costs, std::int64_t turns) {
+  return PortTime(costs, Bytes(static_cast<double>(turns * costs.smem_banks * kBankBytes)));
 }
 
 Cycles PortTime(const GpuCosts& costs, Bytes bytes) { return bytes / costs.smem_port; }

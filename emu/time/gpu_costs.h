@@ -1,7 +1,7 @@
 // What operations of a GPU's SM cost that Hopper and Blackwell have alike, one by one: the issue slots, shared memory,
 // the copy engine and the barriers. The numbers are the machine's (emu/machines); here are the laws that they go into.
-// Based on: published microbenchmarks, each named in the machine's file. Limits: no bank conflicts, no registers that
-// spill, no order of instructions within a burst; a compiler decides these.
+// Based on: published microbenchmarks, each named in the machine's file. Limits: no registers that spill, no order of
+// instructions within a burst; a compiler decides these.
 #ifndef PALLADION_EMU_TIME_GPU_COSTS_H_
 #define PALLADION_EMU_TIME_GPU_COSTS_H_
 
@@ -28,6 +28,7 @@ struct GpuCosts {
   machines::BytesPerCycle smem_port;
   std::optional<machines::BytesPerCycle> smem_landing;  // of copies alone; else they go through the port
   machines::Cycles smem_latency;
+  std::int64_t smem_banks = 32;  // of 4 bytes
   double issue_slots = 4;
   machines::Cycles fp32_interval, fp32_latency, alu_interval, alu_latency, cvt_interval, cvt_latency;
   machines::Cycles mufu_interval, mufu_latency, shfl_interval, shfl_latency;
@@ -72,6 +73,8 @@ Burst BurstOf(const GpuCosts& costs, Pipe pipe, std::int64_t elements, std::int6
 
 // ---- Shared memory and the copy engine.
 
+// Turns of the port, each a word from every bank (bank_conflicts.h).
+machines::Cycles TurnTime(const GpuCosts& costs, std::int64_t turns);
 // Bytes through the port, without conflicts: by loads and stores of a warpgroup, or by copies.
 machines::Cycles PortTime(const GpuCosts& costs, machines::Bytes bytes);
 // Of the engine: rows of shared memory, of which a short one takes as long as a whole one.

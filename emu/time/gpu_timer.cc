@@ -24,6 +24,7 @@ absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::Prepare
   const Kernel& text = watch::KernelOf(kernel);
   for (const auto& body : text.bodies) PALLADION_RETURN_IF_ERROR(timer->PlanRegion(text, body.region));
   PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
+  timer->shared_ = SharedTransfersOf(text, timer->costs_.smem_banks);
   timer->spent_.resize(timer->plans_.size());
   timer->told_by_engine_.resize(timer->plans_.size());
   return timer;
@@ -241,8 +242,19 @@ void GpuTimer::AccessGlobal(AccessKind kind, const std::vector<GlobalBox>& boxes
 }
 
 void GpuTimer::AccessShared(std::int64_t bytes) {
-  const Ticks there = chip_.Access(now_.thread->sm, clock_.now(), Bytes(static_cast<double>(bytes)));
-  const bool waits = !plans_[static_cast<std::size_t>(now_.plan)].stores;
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  GpuChip::PortUse use{.time = PortTime(costs_, Bytes(static_cast<double>(bytes))), .conflicts = {}};
+  if (const SharedTransfer* transfer = SharedOf(plan)) {
+    const std::int64_t warps = now_.thread->warp ? kWarpsOfGroup : 1;  // a warp's own part
+    use = {.time = TurnTime(costs_, transfer->turns) / warps,
+           .conflicts = TurnTime(costs_, transfer->turns - transfer->least) / warps};
+    if (transfer->selects > 0) {
+      const Burst selects = BurstOf(costs_, Pipe::kAlu, transfer->selects * kLanesOfGroup, kWarpsOfGroup);
+      ChargeUntil(chip_.Compute(now_.thread->sm, clock_.now(), selects));
+    }
+  }
+  const Ticks there = chip_.Access(now_.thread->sm, clock_.now(), use);
+  const bool waits = !plan.stores;
   ChargeUntil(waits ? there : there - TicksOf(costs_.smem_latency));
 }
 

@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/agents/run_observer.h"
+#include "emu/time/bank_conflicts.h"
 #include "emu/time/block_places.h"
 #include "emu/time/global_boxes.h"
 #include "emu/time/gpu_chip.h"
@@ -48,6 +49,12 @@ class GpuTimer final : public agents::RunObserver {
   const std::vector<GpuPlan>& plans() const { return plans_; }  // in the text's order
   const std::vector<Spent>& spent() const { return spent_; }    // for each of these
   double flops() const { return flops_; }
+
+  // Of a load or store of shared memory; nullptr: which banks it asks for is not known.
+  const SharedTransfer* SharedOf(const GpuPlan& plan) const {
+    const auto found = shared_.find(plan.instr);
+    return found == shared_.end() ? nullptr : &found->second;
+  }
 
   bool watches_steps() const override { return true; }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
@@ -112,6 +119,7 @@ class GpuTimer final : public agents::RunObserver {
   std::vector<GpuPlan> plans_;
   absl::flat_hash_map<const Instr*, std::int32_t> plan_of_;  // only looked up
   std::vector<std::int32_t> plan_of_step_;
+  absl::flat_hash_map<const Instr*, SharedTransfer> shared_;  // only looked up
   std::vector<Spent> spent_;
   std::vector<bool> told_by_engine_;  // by plan: an engine arrives for it
   const memory_model::Memory* memory_ = nullptr;

@@ -1,6 +1,7 @@
 #include "emu/time/gpu_told.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "emu/watch/observed.h"
@@ -58,6 +59,8 @@ std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
        {std::pair{"tensor memory reads", use.tensor_loads}, {"tensor memory writes", use.tensor_stores}}) {
     if (busy.value > 0) units.push_back({unit, CyclesOf(busy).value() / of_sms});
   }
+  if (use.conflicts.value > 0)
+    units.push_back({"bank conflicts, of the port's time", CyclesOf(use.conflicts).value() / of_sms});
   return units;
 }
 
@@ -119,14 +122,24 @@ Placement PlacementOf(const ToTell& what) {
           .limit = places.waited() ? what.limit : "the grid"};
 }
 
+std::string LinesText(const std::set<int>& lines) {
+  std::string text;
+  for (const int line : lines) Append(&text, text.empty() ? (lines.size() == 1 ? "line " : "lines ") : ", ", line);
+  return text;
+}
+
 std::vector<std::string> LeftOut(const ToTell& what) {
-  bool products = false, shared = false, tensor_memory = false, moves = false, prefetches = false, prints = false,
-       arithmetic = false, atomics = false;
+  bool products = false, tensor_memory = false, moves = false, prefetches = false, prints = false, arithmetic = false,
+       atomics = false;
+  std::set<int> unknown, refused;  // lines
   for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
     const GpuPlan& plan = what.timer.plans()[i];
     if (what.timer.spent()[i].runs == 0) continue;
     products |= plan.work == GpuWork::kProduct;
-    shared |= plan.work == GpuWork::kAccess && plan.space == Space::kSmem;
+    const bool shared = plan.work == GpuWork::kAccess && plan.space == Space::kSmem;
+    const SharedTransfer* transfer = shared ? what.timer.SharedOf(plan) : nullptr;
+    if (shared && transfer == nullptr) unknown.insert(plan.instr->text_line);
+    if (shared && transfer != nullptr && transfer->refused) refused.insert(plan.instr->text_line);
     tensor_memory |= plan.work == GpuWork::kAccess && plan.space == Space::kTmem;
     moves |= plan.moves;
     prefetches |= plan.instr->row->access == RefAccess::kPrefetch;
@@ -136,7 +149,12 @@ std::vector<std::string> LeftOut(const ToTell& what) {
   }
   std::vector<std::string> left;
   if (products) left.emplace_back("how the clock falls while the tensor cores are busy");
-  if (shared) left.emplace_back("bank conflicts of loads and stores of shared memory");
+  if (!unknown.empty())
+    left.push_back(Cat("bank conflicts where the lanes of a value are not known: ", LinesText(unknown)));
+  if (!refused.empty()) {
+    left.push_back(Cat("an order without bank conflicts, which JAX looks for and does not find, so it may refuse the ",
+                       "kernel: ", LinesText(refused)));
+  }
   if (tensor_memory) left.emplace_back("the latency of tensor memory, which nobody published");
   if (moves) left.emplace_back("values that move between registers and lanes: broadcasts, slices, changes of layout");
   if (arithmetic) left.emplace_back("registers that spill, and instructions that a compiler joins or reorders");

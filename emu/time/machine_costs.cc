@@ -36,6 +36,9 @@ absl::Status ReadSm(const machines::Machine& machine, GpuCosts* costs) {
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<BytesPerCycle>("smem.port"), &costs->smem_port));
   costs->smem_landing = machine.Find(Key<BytesPerCycle>("smem.landing"));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("smem.latency"), &costs->smem_latency));
+  Count banks;
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<Count>("smem.banks"), &banks));
+  costs->smem_banks = static_cast<std::int64_t>(banks.value());
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("fp32.interval"), &costs->fp32_interval));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("fp32.latency"), &costs->fp32_latency));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("alu.interval"), &costs->alu_interval));
