@@ -1,7 +1,7 @@
 // What operations of a GPU's SM cost that Hopper and Blackwell have alike, one by one: the issue slots, shared memory,
 // the copy engine and the barriers. The numbers are the machine's (emu/machines); here are the laws that they go into.
-// Based on: published microbenchmarks, each named in the machine's file. Limits: no registers that spill, no order of
-// instructions within a burst; a compiler decides these.
+// Based on: published microbenchmarks, each named in the machine's file. Limits: no order of instructions
+// within a burst; a compiler decides it.
 #ifndef PALLADION_EMU_TIME_GPU_COSTS_H_
 #define PALLADION_EMU_TIME_GPU_COSTS_H_
 
@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "emu/machines/amount.h"
+#include "emu/time/registers.h"
 #include "scheduler/virtual_clock.h"
 #include "semantics/base/dtype.h"
 #include "semantics/registry/op_row.h"
@@ -29,6 +30,7 @@ struct GpuCosts {
   std::optional<machines::BytesPerCycle> smem_landing;  // of copies alone; else they go through the port
   machines::Cycles smem_latency;
   std::int64_t smem_banks = 32;  // of 4 bytes
+  RegisterRoom registers;
   double issue_slots = 4;
   machines::Cycles fp32_interval, fp32_latency, alu_interval, alu_latency, cvt_interval, cvt_latency;
   machines::Cycles mufu_interval, mufu_latency, shfl_interval, shfl_latency;

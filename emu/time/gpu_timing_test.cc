@@ -246,55 +246,6 @@ TEST(GpuTiming, TheOrderOfTilesChangesWhatL2Misses) {
   EXPECT_GT(missed(rows), 1.3 * missed(grouped));
 }
 
-// ---- bank conflicts
-
-// Two tiles of 8 KB in rows of 128 bytes: read as wgmma has them, eight rows are in the same banks.
-std::string RowsText(const std::string& layout) {
-  return R"(pkir 1;
-kernel @rows {
-  backend mosaic_gpu;
-  in %x: f16[64,64] space gmem;
-  out %o: f16[64,64] space gmem;
-  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=none, thread_name=none};
-  body @rows (%xr: ref<gmem,f16[64,64]> as "x_ref", %or: ref<gmem,f16[64,64]> as "o_ref") {
-    run_scoped{collective_axes=[]}() (%a: ref<smem,f16[64,64]> as "a",
-        %full: ref<smem,barrier{arrivals=1, orders_tensor_core=false}[1]> as "full") {
-      copy_gmem_to_smem{collective_axes=none, leader_tracked=none, oob_mode=zeros}(src=%xr, dst=%a, barrier=%full);
-      barrier_wait(barrier=%full);
-      %0 = mgpu.load{optimized=false}(src=%a) : f16[64,64];
-      %1 = layout_cast{layout=")" +
-         layout + R"("}(%0) : f16[64,64];
-      _ = swap(%a, %1) : f16[64,64];
-      commit_smem();
-      copy_smem_to_gmem{commit_group=true, reduction_op=none}(src=%a, dst=%or);
-      wait_smem_to_gmem{wait_read_only=false}(0:i32);
-      return;
-    };
-    return;
-  }
-}
-)";
-}
-
-TEST(GpuTiming, BankConflictsTakeTurnsOfThePort) {
-  const machines::Machine machine = MachineNamed("h100");
-  const Timing rows = RunOf(RowsText("Layout.WGMMA"), machine).timed.timing;
-  const Timing strided = RunOf(RowsText("Layout.WG_STRIDED"), machine).timed.timing;
-  constexpr double kTurns = 64 * 64 * 2 / 128;  // of a load or a store without conflicts
-  EXPECT_NEAR((rows.cycles - strided.cycles).value(), 2 * 7 * kTurns, 2);
-  EXPECT_NEAR(UseOf(rows, "bank conflicts, of the port's time") * rows.cycles.value() * 132, 2 * 7 * kTurns, 0.1);
-  const auto has_conflicts = [](const UnitUse& use) { return use.unit.starts_with("bank conflicts"); };
-  EXPECT_EQ(std::count_if(strided.units.begin(), strided.units.end(), has_conflicts), 0);
-  for (const std::string& left : rows.left_out) EXPECT_EQ(left.find("bank conflicts"), std::string::npos) << left;
-}
-
-TEST(GpuTiming, WhereLanesAreNotKnownItIsToldByLine) {
-  const Timing timing = RunOf(RowsText("Layout.WGMMA_UPCAST_9X"), MachineNamed("h100")).timed.timing;
-  EXPECT_NE(std::find(timing.left_out.begin(), timing.left_out.end(),
-                      "bank conflicts where the lanes of a value are not known: lines 12, 14"),
-            timing.left_out.end());
-}
-
 // ---- blocks
 
 // Two blocks of a cluster that fetch the same 8 KB: together, or each for itself.

@@ -128,6 +128,19 @@ std::string LinesText(const std::set<int>& lines) {
   return text;
 }
 
+RegisterNeed NeedOf(const ToTell& what) {
+  const Program& program = what.kernel.program();
+  const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
+  return RegistersOf(watch::KernelOf(what.kernel), has_threads ? program.grid.back().size : 1, what.costs.registers);
+}
+
+std::string SpillText(const RegisterNeed& need) {
+  constexpr std::int64_t kBytes = 4;
+  return Cat("registers that spill: at line ", need.spill_line, " values need ", need.limit + need.spilled,
+             " registers of each lane, which can have ", need.limit, ", so at least ", need.spilled * kBytes,
+             " bytes of a lane go to local memory and come back");
+}
+
 std::vector<std::string> LeftOut(const ToTell& what) {
   bool products = false, tensor_memory = false, moves = false, prefetches = false, prints = false, arithmetic = false,
        atomics = false;
@@ -157,7 +170,12 @@ std::vector<std::string> LeftOut(const ToTell& what) {
   }
   if (tensor_memory) left.emplace_back("the latency of tensor memory, which nobody published");
   if (moves) left.emplace_back("values that move between registers and lanes: broadcasts, slices, changes of layout");
-  if (arithmetic) left.emplace_back("registers that spill, and instructions that a compiler joins or reorders");
+  const RegisterNeed need = NeedOf(what);
+  if (need.spilled > 0) left.push_back(SpillText(need));
+  if (arithmetic) {
+    left.push_back(Cat("registers beside those of values (at most ", need.most, " of a lane, at line ", need.line,
+                       "), and instructions that a compiler joins or reorders"));
+  }
   if (atomics) left.emplace_back("atomics on one address, which take place one after another");
   if (prefetches) left.emplace_back("what prefetches bring into L2, and what they take");
   if (prints) left.emplace_back("prints and checks");

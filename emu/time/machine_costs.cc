@@ -36,6 +36,13 @@ absl::Status ReadSm(const machines::Machine& machine, GpuCosts* costs) {
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<BytesPerCycle>("smem.port"), &costs->smem_port));
   costs->smem_landing = machine.Find(Key<BytesPerCycle>("smem.landing"));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("smem.latency"), &costs->smem_latency));
+  Bytes registers;
+  Count of_thread;
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<Bytes>("register.bytes"), &registers));
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<Count>("register.of_thread"), &of_thread));
+  constexpr double kRegisterBytes = 4;
+  costs->registers = {.of_sm = static_cast<std::int64_t>(registers.value() / kRegisterBytes),
+                      .of_thread = static_cast<std::int64_t>(of_thread.value())};
   Count banks;
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Count>("smem.banks"), &banks));
   costs->smem_banks = static_cast<std::int64_t>(banks.value());

@@ -11,6 +11,7 @@
 #include "emu/time/bank_conflicts.h"
 #include "emu/time/figures/figures_test_util.h"
 #include "emu/time/gpu_kernels_test_util.h"
+#include "emu/time/registers.h"
 #include "emu/watch/observed.h"
 
 namespace palladion::time::test {
@@ -54,6 +55,22 @@ TEST(BlackwellMatmul, NoStoreOfTheStepsHasBankConflicts) {
     for (const auto& [instr, transfer] : transfers)
       EXPECT_EQ(transfer.turns, transfer.least) << step << ", line " << instr->text_line;
   }
+}
+
+RegisterNeed RegistersOfStep(const std::string& step) {
+  const PreparedKernel kernel = Prepared(TextOf("blackwell_matmul.txt", step), "mosaic_gpu/b200");
+  return RegistersOf(watch::KernelOf(kernel.state()), 1, {});
+}
+
+// docs/time.md says so: the first two steps of the tutorial hold a tile of 128 x 256 in registers.
+TEST(BlackwellMatmul, AWholeTileOfTheTutorialSpills) {
+  for (const char* step : {"basic", "warp specialised"}) {
+    const RegisterNeed need = RegistersOfStep(step);
+    EXPECT_GT(need.spilled, 0) << step;
+    EXPECT_LE(need.spilled, 16) << step;
+  }
+  for (const char* step : {"tiled epilogue", "collective", "persistent"})
+    EXPECT_EQ(RegistersOfStep(step).spilled, 0) << step;
 }
 
 // At the clock that is told by default, the step that was missed by most.
