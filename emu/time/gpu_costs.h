@@ -5,6 +5,7 @@
 #ifndef PALLADION_EMU_TIME_GPU_COSTS_H_
 #define PALLADION_EMU_TIME_GPU_COSTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -31,7 +32,8 @@ struct GpuCosts {
   machines::Cycles smem_latency;
   std::int64_t smem_banks = 32;  // of 4 bytes
   RegisterRoom registers;
-  double issue_slots = 4;
+  std::int64_t issue_slots = 4;   // quadrants
+  machines::PerCycle issue_rate;  // of each
   machines::Cycles fp32_interval, fp32_latency, alu_interval, alu_latency, cvt_interval, cvt_latency;
   machines::Cycles mufu_interval, mufu_latency, shfl_interval, shfl_latency;
   machines::Cycles tma_issue;
@@ -59,17 +61,21 @@ struct TensorWork {
   double flops16 = 0;      // of all SMs that take part, as if in 16-bit types: others take as long
 };
 
-// ---- The issue slots: a warp's instructions go into one of four, a warpgroup's four warps into all.
+// ---- The issue slots: a warp's instructions go into one of four quadrants, a warpgroup's four warps into all. Each
+// quadrant issues one instruction a cycle or so (issue.rate), and has each of the pipes for itself.
 
 // By the row's unit and what it does: which pipe. kNone: costs nothing, a view or a name.
 enum class Pipe : std::uint8_t { kNone, kFp32, kAlu, kConvert, kTranscendental, kShuffle };
+inline constexpr std::size_t kPipes = 6;
 // Unimplemented: an operation on values whose unit has no cost here.
 absl::StatusOr<Pipe> PipeOf(const OpRow& row, DType type);
 
-// An operation on so many elements in the registers of `warps` warps: how long it holds each slot that it uses, and,
-// where an instruction depends on it, how long until the last result is there.
+// An operation on so many elements in the registers of `warps` warps: how long it holds its pipe in each quadrant that
+// it uses, and, where an instruction depends on it, how long until the last result is there; and how long the quadrant
+// issues it, which others do not in that time.
 struct Burst {
-  machines::Cycles slot, result;
+  machines::Cycles slot, result, issue;
+  Pipe pipe = Pipe::kNone;
 };
 Burst BurstOf(const GpuCosts& costs, Pipe pipe, std::int64_t elements, std::int64_t warps);
 

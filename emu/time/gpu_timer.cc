@@ -75,6 +75,7 @@ const GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
                .cluster = parent.cluster,
                .sm = parent.sm,
                .warp = true,
+               .quadrant = frame.warp,
                .lane = timeline_.has_value() ? timeline_->LaneOf(frame, parent.sm) : kNoLane};
   }
   const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
@@ -167,7 +168,9 @@ void GpuTimer::FinishMark(const Mark& mark) {
   ++spent_[static_cast<std::size_t>(now_.plan)].runs;
   flops_ += plan.flops;
   if (plan.work != GpuWork::kRegisters) return;
-  ChargeUntil(chip_.Compute(now_.thread->sm, clock_.now(), now_.thread->warp ? plan.by_warp : plan.by_thread));
+  const bool warp = now_.thread->warp;
+  for (const Burst* burst : {warp ? &plan.by_warp : &plan.by_thread, warp ? &plan.then_warp : &plan.then_thread})
+    ChargeUntil(chip_.Compute(now_.thread->sm, clock_.now(), *burst, now_.thread->quadrant));
 }
 
 void GpuTimer::FinishStep(const Step& step) {

@@ -70,6 +70,7 @@ class GpuTimer final : public agents::RunObserver {
   struct Thread {
     std::int64_t cluster = 0, sm = 0;
     bool warp = false;
+    std::int64_t quadrant = GpuChip::kAllQuadrants;
     std::int32_t lane = kNoLane;  // of the timeline, if it shows the SM
   };
   struct Cluster {

@@ -1,7 +1,10 @@
 #include "emu/time/gpu_told.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "emu/watch/observed.h"
@@ -46,6 +49,10 @@ std::vector<LineTime> LinesOf(const ToTell& what) {
   return lines;
 }
 
+// In the order of Pipe.
+constexpr std::array<std::string_view, kPipes> kPipeNames = {
+    "", "FP32 pipes", "integer pipes", "conversion pipes", "transcendental pipes", "shuffle pipes"};
+
 std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
   const GpuChip::Use use = what.timer.chip().use();
   const double all = std::max(cycles.value(), 1.0), of_sms = all * static_cast<double>(what.costs.sms);
@@ -58,6 +65,9 @@ std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
   for (const auto& [unit, busy] :
        {std::pair{"tensor memory reads", use.tensor_loads}, {"tensor memory writes", use.tensor_stores}}) {
     if (busy.value > 0) units.push_back({unit, CyclesOf(busy).value() / of_sms});
+  }
+  for (std::size_t p = 0; p < kPipes; ++p) {
+    if (use.pipes[p].value > 0) units.push_back({std::string(kPipeNames[p]), CyclesOf(use.pipes[p]).value() / of_sms});
   }
   if (use.conflicts.value > 0)
     units.push_back({"bank conflicts, of the port's time", CyclesOf(use.conflicts).value() / of_sms});
@@ -96,6 +106,7 @@ std::vector<Bound> RooflineOf(const ToTell& what) {
     add("matrix products", Cycles(product_flops / rate->value() / sms));
   add("shared memory port", CyclesOf(chip.use().port) / sms);
   add("issue slots", CyclesOf(chip.use().issue) / sms);
+  for (std::size_t p = 0; p < kPipes; ++p) add(std::string(kPipeNames[p]), CyclesOf(chip.use().pipes[p]) / sms);
   add("tensor memory reads", CyclesOf(chip.use().tensor_loads) / sms);
   add("tensor memory writes", CyclesOf(chip.use().tensor_stores) / sms);
   add("bytes asked of L2", CyclesOf(chip.use().l2));

@@ -66,7 +66,8 @@ absl::Status ReadSm(const machines::Machine& machine, GpuCosts* costs) {
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("launch.replace"), &costs->replace));
   Count slots;
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Count>("issue.slots"), &slots));
-  costs->issue_slots = slots.value();
+  costs->issue_slots = static_cast<std::int64_t>(slots.value());
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<PerCycle>("issue.rate"), &costs->issue_rate));
   return absl::OkStatus();
 }
 
