@@ -12,7 +12,9 @@ GpuChip::GpuChip(const GpuCosts& costs)
     : costs_(costs),
       sms_(static_cast<std::size_t>(costs.sms)),
       cache_(static_cast<std::int64_t>(costs.l2_line.value()), static_cast<std::int64_t>(costs.l2_size / costs.l2_line),
-             TicksOf(costs.tma_l2_latency)) {}
+             TicksOf(costs.tma_l2_latency)) {
+  for (Sm& sm : sms_) sm.quadrants.resize(static_cast<std::size_t>(costs.issue_slots));
+}
 
 Ticks GpuChip::Multiply(absl::Span<const std::int64_t> sms, Ticks at, const TensorWork& work) {
   const Ticks pipe = TicksOf(work.pipe), operands = TicksOf(work.port);
@@ -111,8 +113,12 @@ Ticks GpuChip::StoreDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
 void GpuChip::Forget(Ticks before) {
   for (Sm& sm : sms_) {
     for (scheduler::Server* server :
-         {&sm.tensor, &sm.reads, &sm.issue, &sm.port, &sm.engine, &sm.landing, &sm.tensor_loads, &sm.tensor_stores})
+         {&sm.tensor, &sm.reads, &sm.port, &sm.engine, &sm.landing, &sm.tensor_loads, &sm.tensor_stores})
       server->Forget(before);
+    for (Quadrant& quadrant : sm.quadrants) {
+      quadrant.issue.Forget(before);
+      for (scheduler::Server& pipe : quadrant.pipes) pipe.Forget(before);
+    }
   }
   l2_.Forget(before);
   dram_.Forget(before);
@@ -122,8 +128,19 @@ std::int64_t GpuChip::touched_bytes() const {
   return cache_.touched() * static_cast<std::int64_t>(costs_.l2_line.value());
 }
 
-Ticks GpuChip::Compute(std::int64_t sm, Ticks at, const Burst& burst) {
-  return At(sm).issue.Serve(at, TicksOf(burst.slot)) + TicksOf(burst.result - burst.slot);
+Ticks GpuChip::Compute(std::int64_t sm, Ticks at, const Burst& burst, std::int64_t quadrant) {
+  const Ticks issue = TicksOf(burst.issue), pipe = TicksOf(burst.slot);
+  Ticks over = at;
+  const auto serve = [&](Quadrant& it) {
+    over = std::max({over, it.issue.Serve(at, issue), it.pipes[static_cast<std::size_t>(burst.pipe)].Serve(at, pipe)});
+  };
+  std::vector<Quadrant>& quadrants = At(sm).quadrants;
+  if (quadrant == kAllQuadrants) {
+    for (Quadrant& it : quadrants) serve(it);
+  } else {
+    serve(quadrants[static_cast<std::size_t>(quadrant) % quadrants.size()]);
+  }
+  return over + TicksOf(burst.result - burst.slot);
 }
 
 Ticks GpuChip::LoadTensor(std::int64_t sm, Ticks at, const Burst& burst) {
@@ -134,20 +151,30 @@ Ticks GpuChip::StoreTensor(std::int64_t sm, Ticks at, const Burst& burst) {
   return At(sm).tensor_stores.Serve(at, TicksOf(burst.slot)) + TicksOf(burst.result - burst.slot);
 }
 
-Ticks GpuChip::Access(std::int64_t sm, Ticks at, Bytes bytes) {
-  return At(sm).port.Serve(at, TicksOf(PortTime(costs_, bytes))) + TicksOf(costs_.smem_latency);
+Ticks GpuChip::Access(std::int64_t sm, Ticks at, const PortUse& use) {
+  conflicts_ = conflicts_ + TicksOf(use.conflicts);
+  return At(sm).port.Serve(at, TicksOf(use.time)) + TicksOf(costs_.smem_latency);
 }
 
 GpuChip::Use GpuChip::use() const {
-  Use use{.l2 = l2_.busy(), .dram = dram_.busy(), .l2_bytes = l2_bytes_, .dram_bytes = dram_bytes_};
+  Use use{.conflicts = conflicts_,
+          .l2 = l2_.busy(),
+          .dram = dram_.busy(),
+          .l2_bytes = l2_bytes_,
+          .dram_bytes = dram_bytes_};
   for (const Sm& sm : sms_) {
     use.tensor = use.tensor + sm.tensor.busy();
-    use.issue = use.issue + sm.issue.busy();
+    for (const Quadrant& quadrant : sm.quadrants) {
+      use.issue = use.issue + quadrant.issue.busy();
+      for (std::size_t p = 0; p < kPipes; ++p) use.pipes[p] = use.pipes[p] + quadrant.pipes[p].busy();
+    }
     use.port = use.port + sm.port.busy();
     use.engine = use.engine + sm.engine.busy();
     use.tensor_loads = use.tensor_loads + sm.tensor_loads.busy();
     use.tensor_stores = use.tensor_stores + sm.tensor_stores.busy();
   }
+  use.issue.value /= costs_.issue_slots;
+  for (Ticks& pipe : use.pipes) pipe.value /= costs_.issue_slots;
   return use;
 }
 

@@ -1,11 +1,12 @@
-// The resources of a GPU that operations queue for: of each SM the tensor cores, the issue slots, the port of shared
-// memory and the copy engine; of the chip L2 and DRAM. Whoever asks says when, and hears when it is over. Based on:
-// gpu_costs.h. An instruction of the tensor cores reads shared memory while it runs, before copies may write where they
-// share its port; lines that are in L2 come faster than those that are not (l2_cache.h). Limits: no bank conflicts; a
-// copy's requests are not limited in number.
+// The resources of a GPU that operations queue for: of each SM the tensor cores, in each of its quadrants the issue
+// slot and the pipes, the port of shared memory and the copy engine; of the chip L2 and DRAM. Whoever asks says when,
+// and hears when it is over. Based on: gpu_costs.h. An instruction of the tensor cores reads shared memory while it
+// runs, before copies may write where they share its port; lines that are in L2 come faster than those that are not
+// (l2_cache.h). Limits: copies and products have no bank conflicts; a copy's requests are not limited in number.
 #ifndef PALLADION_EMU_TIME_GPU_CHIP_H_
 #define PALLADION_EMU_TIME_GPU_CHIP_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -31,13 +32,18 @@ class GpuChip {
     scheduler::Ticks read, written;  // shared memory may be used again; it is in global memory
   };
   Stored Store(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
-  // An operation in registers: the result is there.
-  scheduler::Ticks Compute(std::int64_t sm, scheduler::Ticks at, const Burst& burst);
+  // An operation in registers, by a warp in each quadrant, or by one: the result is there.
+  static constexpr std::int64_t kAllQuadrants = -1;
+  scheduler::Ticks Compute(std::int64_t sm, scheduler::Ticks at, const Burst& burst,
+                           std::int64_t quadrant = kAllQuadrants);
   // Loads or stores of tensor memory by threads: `burst.slot` of its port.
   scheduler::Ticks LoadTensor(std::int64_t sm, scheduler::Ticks at, const Burst& burst);
   scheduler::Ticks StoreTensor(std::int64_t sm, scheduler::Ticks at, const Burst& burst);
-  // Loads or stores of shared memory by threads.
-  scheduler::Ticks Access(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);
+  // Loads or stores of shared memory by threads: so long through its port, of which bank conflicts are a part.
+  struct PortUse {
+    machines::Cycles time, conflicts;
+  };
+  scheduler::Ticks Access(std::int64_t sm, scheduler::Ticks at, const PortUse& use);
   // The same of global memory: the values are there; the stores have been given to L2.
   scheduler::Ticks LoadDirectly(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
   scheduler::Ticks StoreDirectly(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
@@ -55,6 +61,8 @@ class GpuChip {
 
   struct Use {
     scheduler::Ticks tensor, issue, port, engine, tensor_loads, tensor_stores;  // of all SMs together
+    std::array<scheduler::Ticks, kPipes> pipes{};                               // as issue: the mean of the quadrants
+    scheduler::Ticks conflicts;                                                 // of the port's
     scheduler::Ticks l2, dram;
     std::int64_t l2_bytes = 0, dram_bytes = 0;  // asked of them
   };
@@ -67,8 +75,13 @@ class GpuChip {
   Asked TakeAsked(std::int64_t sm);
 
  private:
+  struct Quadrant {
+    scheduler::Server issue;
+    std::array<scheduler::Server, kPipes> pipes;
+  };
   struct Sm {
-    scheduler::Server tensor, issue, port, engine, landing, tensor_loads, tensor_stores;
+    scheduler::Server tensor, port, engine, landing, tensor_loads, tensor_stores;
+    std::vector<Quadrant> quadrants;
     scheduler::Server reads;  // of the port, by products alone
   };
   // Bytes of a box, once through L2 and as far as need be through DRAM.
@@ -88,6 +101,7 @@ class GpuChip {
   L2Cache cache_;
   std::vector<Traffic> traffic_;  // by array
   std::int64_t l2_bytes_ = 0, dram_bytes_ = 0;
+  scheduler::Ticks conflicts_;
 };
 
 }  // namespace palladion::time

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "emu/time/bank_conflicts.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::time {
@@ -57,9 +58,16 @@ Burst BurstOf(const GpuCosts& costs, Pipe pipe, std::int64_t elements, std::int6
       break;
   }
   const std::int64_t of_warp = (elements + kLanes * warps - 1) / (kLanes * warps);
-  const double warps_of_slot = std::ceil(static_cast<double>(warps) / costs.issue_slots);
-  const Cycles slot = static_cast<double>(of_warp) * warps_of_slot * interval;
-  return {.slot = slot, .result = slot + latency};
+  const std::int64_t of_quadrant = of_warp * ((warps + costs.issue_slots - 1) / costs.issue_slots);
+  const Cycles slot = static_cast<double>(of_quadrant) * interval;
+  return {.slot = slot,
+          .result = slot + latency,
+          .issue = Count(static_cast<double>(of_quadrant)) / costs.issue_rate,
+          .pipe = pipe};
+}
+
+Cycles TurnTime(const GpuCosts& costs, std::int64_t turns) {
+  return PortTime(costs, Bytes(static_cast<double>(turns * costs.smem_banks * kBankBytes)));
 }
 
 Cycles PortTime(const GpuCosts& costs, Bytes bytes) { return bytes / costs.smem_port; }

@@ -1,15 +1,17 @@
 // What operations of a GPU's SM cost that Hopper and Blackwell have alike, one by one: the issue slots, shared memory,
 // the copy engine and the barriers. The numbers are the machine's (emu/machines); here are the laws that they go into.
-// Based on: published microbenchmarks, each named in the machine's file. Limits: no bank conflicts, no registers that
-// spill, no order of instructions within a burst; a compiler decides these.
+// Based on: published microbenchmarks, each named in the machine's file. Limits: no order of instructions
+// within a burst; a compiler decides it.
 #ifndef PALLADION_EMU_TIME_GPU_COSTS_H_
 #define PALLADION_EMU_TIME_GPU_COSTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "absl/status/statusor.h"
 #include "emu/machines/amount.h"
+#include "emu/time/registers.h"
 #include "scheduler/virtual_clock.h"
 #include "semantics/base/dtype.h"
 #include "semantics/registry/op_row.h"
@@ -28,7 +30,10 @@ struct GpuCosts {
   machines::BytesPerCycle smem_port;
   std::optional<machines::BytesPerCycle> smem_landing;  // of copies alone; else they go through the port
   machines::Cycles smem_latency;
-  double issue_slots = 4;
+  std::int64_t smem_banks = 32;  // of 4 bytes
+  RegisterRoom registers;
+  std::int64_t issue_slots = 4;   // quadrants
+  machines::PerCycle issue_rate;  // of each
   machines::Cycles fp32_interval, fp32_latency, alu_interval, alu_latency, cvt_interval, cvt_latency;
   machines::Cycles mufu_interval, mufu_latency, shfl_interval, shfl_latency;
   machines::Cycles tma_issue;
@@ -56,22 +61,28 @@ struct TensorWork {
   double flops16 = 0;      // of all SMs that take part, as if in 16-bit types: others take as long
 };
 
-// ---- The issue slots: a warp's instructions go into one of four, a warpgroup's four warps into all.
+// ---- The issue slots: a warp's instructions go into one of four quadrants, a warpgroup's four warps into all. Each
+// quadrant issues one instruction a cycle or so (issue.rate), and has each of the pipes for itself.
 
 // By the row's unit and what it does: which pipe. kNone: costs nothing, a view or a name.
 enum class Pipe : std::uint8_t { kNone, kFp32, kAlu, kConvert, kTranscendental, kShuffle };
+inline constexpr std::size_t kPipes = 6;
 // Unimplemented: an operation on values whose unit has no cost here.
 absl::StatusOr<Pipe> PipeOf(const OpRow& row, DType type);
 
-// An operation on so many elements in the registers of `warps` warps: how long it holds each slot that it uses, and,
-// where an instruction depends on it, how long until the last result is there.
+// An operation on so many elements in the registers of `warps` warps: how long it holds its pipe in each quadrant that
+// it uses, and, where an instruction depends on it, how long until the last result is there; and how long the quadrant
+// issues it, which others do not in that time.
 struct Burst {
-  machines::Cycles slot, result;
+  machines::Cycles slot, result, issue;
+  Pipe pipe = Pipe::kNone;
 };
 Burst BurstOf(const GpuCosts& costs, Pipe pipe, std::int64_t elements, std::int64_t warps);
 
 // ---- Shared memory and the copy engine.
 
+// Turns of the port, each a word from every bank (bank_conflicts.h).
+machines::Cycles TurnTime(const GpuCosts& costs, std::int64_t turns);
 // Bytes through the port, without conflicts: by loads and stores of a warpgroup, or by copies.
 machines::Cycles PortTime(const GpuCosts& costs, machines::Bytes bytes);
 // Of the engine: rows of shared memory, of which a short one takes as long as a whole one.

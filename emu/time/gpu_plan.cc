@@ -110,9 +110,9 @@ class Planner {
   }
 
   void Spend(Pipe pipe, std::int64_t elements) {
-    const Burst thread = BurstOf(costs_, pipe, elements, kWarps), warp = BurstOf(costs_, pipe, elements, 1);
-    plan_.by_thread = {plan_.by_thread.slot + thread.slot, plan_.by_thread.result + thread.result};
-    plan_.by_warp = {plan_.by_warp.slot + warp.slot, plan_.by_warp.result + warp.result};
+    const bool first = plan_.by_thread.pipe == Pipe::kNone;
+    (first ? plan_.by_thread : plan_.then_thread) = BurstOf(costs_, pipe, elements, kWarps);
+    (first ? plan_.by_warp : plan_.then_warp) = BurstOf(costs_, pipe, elements, 1);
   }
 
   absl::Status FillValue() {

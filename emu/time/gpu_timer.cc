@@ -26,6 +26,7 @@ absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::Prepare
   const Kernel& text = watch::KernelOf(kernel);
   for (const auto& body : text.bodies) PALLADION_RETURN_IF_ERROR(timer->PlanRegion(text, body.region));
   PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
+  timer->shared_ = SharedTransfersOf(text, timer->costs_.smem_banks);
   timer->spent_.resize(timer->plans_.size());
   timer->told_by_engine_.resize(timer->plans_.size());
   for (const GpuPlan& plan : timer->plans_) timer->ends_as_.push_back(StallOf(plan));
@@ -77,6 +78,7 @@ GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
                .cluster = parent.cluster,
                .sm = parent.sm,
                .warp = true,
+               .quadrant = frame.warp,
                .lane = timeline_.has_value() ? timeline_->LaneOf(frame, parent.sm) : kNoLane};
   }
   const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
@@ -159,7 +161,9 @@ void GpuTimer::FinishMark(const Mark& mark) {
   ++spent_[static_cast<std::size_t>(now_.plan)].runs;
   flops_ += plan.flops;
   if (plan.work != GpuWork::kRegisters) return;
-  ChargeUntil(chip_.Compute(now_.thread->sm, clock_.now(), now_.thread->warp ? plan.by_warp : plan.by_thread));
+  const bool warp = now_.thread->warp;
+  for (const Burst* burst : {warp ? &plan.by_warp : &plan.by_thread, warp ? &plan.then_warp : &plan.then_thread})
+    ChargeUntil(chip_.Compute(now_.thread->sm, clock_.now(), *burst, now_.thread->quadrant));
 }
 
 void GpuTimer::FinishStep(const Step& step) {
@@ -234,8 +238,19 @@ void GpuTimer::AccessGlobal(AccessKind kind, const std::vector<GlobalBox>& boxes
 }
 
 void GpuTimer::AccessShared(std::int64_t bytes) {
-  const Ticks there = chip_.Access(now_.thread->sm, clock_.now(), Bytes(static_cast<double>(bytes)));
-  const bool waits = !plans_[static_cast<std::size_t>(now_.plan)].stores;
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  GpuChip::PortUse use{.time = PortTime(costs_, Bytes(static_cast<double>(bytes))), .conflicts = {}};
+  if (const SharedTransfer* transfer = SharedOf(plan)) {
+    const std::int64_t warps = now_.thread->warp ? kWarpsOfGroup : 1;  // a warp's own part
+    use = {.time = TurnTime(costs_, transfer->turns) / warps,
+           .conflicts = TurnTime(costs_, transfer->turns - transfer->least) / warps};
+    if (transfer->selects > 0) {
+      const Burst selects = BurstOf(costs_, Pipe::kAlu, transfer->selects * kLanesOfGroup, kWarpsOfGroup);
+      ChargeUntil(chip_.Compute(now_.thread->sm, clock_.now(), selects));
+    }
+  }
+  const Ticks there = chip_.Access(now_.thread->sm, clock_.now(), use);
+  const bool waits = !plan.stores;
   ChargeUntil(waits ? there : there - TicksOf(costs_.smem_latency));
 }
 

@@ -77,6 +77,17 @@ struct Fits {
   BlockPlaces::Room room;
 };
 
+// At least so many registers are a block's that fewer may fit than by what the text allocates.
+void LimitByRegisters(const GpuCosts& costs, const agents::PreparedKernelState& kernel, std::int64_t threads,
+                      threads::Residency* residency) {
+  const RegisterNeed need = RegistersOf(watch::KernelOf(kernel), threads, costs.registers);
+  if (need.blocks >= residency->blocks) return;
+  residency->blocks = std::max<std::int64_t>(1, need.blocks);
+  residency->why = Cat(costs.sms, " SMs hold ", residency->blocks, residency->blocks == 1 ? " block" : " blocks",
+                       " each (a lane has at least ", need.most, " registers at line ", need.line, ", of ",
+                       costs.registers.of_sm, " for all lanes of an SM)");
+}
+
 absl::StatusOr<Fits> FitsOn(const Machine& machine, const GpuCosts& costs, const agents::PreparedKernelState& kernel) {
   PALLADION_ASSIGN_OR_RETURN(const Bytes shared, machine.Get(Key<Bytes>("smem.of_block")));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<std::int64_t> grid, GridOf(kernel.program()));
@@ -86,6 +97,7 @@ absl::StatusOr<Fits> FitsOn(const Machine& machine, const GpuCosts& costs, const
   const std::optional<ThreadMesh>& mesh = kernel.program().mesh;
   const bool has_threads = mesh.has_value() && mesh->thread_dim;
   const std::int64_t cluster = fits.residency.threads / (has_threads ? grid.back() : 1);
+  LimitByRegisters(costs, kernel, has_threads ? grid.back() : 1, &fits.residency);
   std::int64_t groups = costs.sms / cluster;
   std::optional<Count> measured;
   if (cluster == 2) measured = machine.Find(Key<Count>("cluster.of_2"));

@@ -1,6 +1,10 @@
 #include "emu/time/gpu_told.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "emu/watch/observed.h"
@@ -91,6 +95,10 @@ std::vector<LineTime> LinesOf(const ToTell& what) {
   return lines;
 }
 
+// In the order of Pipe.
+constexpr std::array<std::string_view, kPipes> kPipeNames = {
+    "", "FP32 pipes", "integer pipes", "conversion pipes", "transcendental pipes", "shuffle pipes"};
+
 std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
   const GpuChip::Use use = what.timer.chip().use();
   const double all = std::max(cycles.value(), 1.0), of_sms = all * static_cast<double>(what.costs.sms);
@@ -104,6 +112,11 @@ std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
        {std::pair{"tensor memory reads", use.tensor_loads}, {"tensor memory writes", use.tensor_stores}}) {
     if (busy.value > 0) units.push_back({unit, CyclesOf(busy).value() / of_sms});
   }
+  for (std::size_t p = 0; p < kPipes; ++p) {
+    if (use.pipes[p].value > 0) units.push_back({std::string(kPipeNames[p]), CyclesOf(use.pipes[p]).value() / of_sms});
+  }
+  if (use.conflicts.value > 0)
+    units.push_back({"bank conflicts, of the port's time", CyclesOf(use.conflicts).value() / of_sms});
   return units;
 }
 
@@ -139,6 +152,7 @@ std::vector<Bound> RooflineOf(const ToTell& what) {
     add("matrix products", Cycles(product_flops / rate->value() / sms));
   add("shared memory port", CyclesOf(chip.use().port) / sms);
   add("issue slots", CyclesOf(chip.use().issue) / sms);
+  for (std::size_t p = 0; p < kPipes; ++p) add(std::string(kPipeNames[p]), CyclesOf(chip.use().pipes[p]) / sms);
   add("tensor memory reads", CyclesOf(chip.use().tensor_loads) / sms);
   add("tensor memory writes", CyclesOf(chip.use().tensor_stores) / sms);
   add("bytes asked of L2", CyclesOf(chip.use().l2));
@@ -171,14 +185,37 @@ Placement PlacementOf(const ToTell& what) {
           .limit = places.waited() ? what.limit : "the grid"};
 }
 
+std::string LinesText(const std::set<int>& lines) {
+  std::string text;
+  for (const int line : lines) Append(&text, text.empty() ? (lines.size() == 1 ? "line " : "lines ") : ", ", line);
+  return text;
+}
+
+RegisterNeed NeedOf(const ToTell& what) {
+  const Program& program = what.kernel.program();
+  const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
+  return RegistersOf(watch::KernelOf(what.kernel), has_threads ? program.grid.back().size : 1, what.costs.registers);
+}
+
+std::string SpillText(const RegisterNeed& need) {
+  constexpr std::int64_t kBytes = 4;
+  return Cat("registers that spill: at line ", need.spill_line, " values need ", need.limit + need.spilled,
+             " registers of each lane, which can have ", need.limit, ", so at least ", need.spilled * kBytes,
+             " bytes of a lane go to local memory and come back");
+}
+
 std::vector<std::string> LeftOut(const ToTell& what) {
-  bool products = false, shared = false, tensor_memory = false, moves = false, prefetches = false, prints = false,
-       arithmetic = false, atomics = false;
+  bool products = false, tensor_memory = false, moves = false, prefetches = false, prints = false, arithmetic = false,
+       atomics = false;
+  std::set<int> unknown, refused;  // lines
   for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
     const GpuPlan& plan = what.timer.plans()[i];
     if (what.timer.spent()[i].runs == 0) continue;
     products |= plan.work == GpuWork::kProduct;
-    shared |= plan.work == GpuWork::kAccess && plan.space == Space::kSmem;
+    const bool shared = plan.work == GpuWork::kAccess && plan.space == Space::kSmem;
+    const SharedTransfer* transfer = shared ? what.timer.SharedOf(plan) : nullptr;
+    if (shared && transfer == nullptr) unknown.insert(plan.instr->text_line);
+    if (shared && transfer != nullptr && transfer->refused) refused.insert(plan.instr->text_line);
     tensor_memory |= plan.work == GpuWork::kAccess && plan.space == Space::kTmem;
     moves |= plan.moves;
     prefetches |= plan.instr->row->access == RefAccess::kPrefetch;
@@ -188,10 +225,20 @@ std::vector<std::string> LeftOut(const ToTell& what) {
   }
   std::vector<std::string> left;
   if (products) left.emplace_back("how the clock falls while the tensor cores are busy");
-  if (shared) left.emplace_back("bank conflicts of loads and stores of shared memory");
+  if (!unknown.empty())
+    left.push_back(Cat("bank conflicts where the lanes of a value are not known: ", LinesText(unknown)));
+  if (!refused.empty()) {
+    left.push_back(Cat("an order without bank conflicts, which JAX looks for and does not find, so it may refuse the ",
+                       "kernel: ", LinesText(refused)));
+  }
   if (tensor_memory) left.emplace_back("the latency of tensor memory, which nobody published");
   if (moves) left.emplace_back("values that move between registers and lanes: broadcasts, slices, changes of layout");
-  if (arithmetic) left.emplace_back("registers that spill, and instructions that a compiler joins or reorders");
+  const RegisterNeed need = NeedOf(what);
+  if (need.spilled > 0) left.push_back(SpillText(need));
+  if (arithmetic) {
+    left.push_back(Cat("registers beside those of values (at most ", need.most, " of a lane, at line ", need.line,
+                       "), and instructions that a compiler joins or reorders"));
+  }
   if (atomics) left.emplace_back("atomics on one address, which take place one after another");
   if (prefetches) left.emplace_back("what prefetches bring into L2, and what they take");
   if (prints) left.emplace_back("prints and checks");

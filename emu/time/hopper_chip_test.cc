@@ -112,6 +112,29 @@ TEST(HopperChip, WarpgroupsShareTheSlots) {
   EXPECT_EQ(CyclesOf(chip.Compute(1, {}, burst)), burst.result);
 }
 
+// A warp has the quadrant of its number for itself; a warpgroup meets it there.
+TEST(HopperChip, QuadrantsWorkBesideEachOther) {
+  const HopperCosts costs = H100();
+  HopperChip chip(costs);
+  const Burst warp = BurstOf(costs, Pipe::kFp32, 3200, 1), group = BurstOf(costs, Pipe::kFp32, 12800, 4);
+  EXPECT_EQ(CyclesOf(chip.Compute(0, {}, warp, 0)), warp.result);
+  EXPECT_EQ(CyclesOf(chip.Compute(0, {}, warp, 1)), warp.result);
+  EXPECT_EQ(CyclesOf(chip.Compute(0, {}, warp, 4)), warp.slot + warp.result);  // the first quadrant again
+  EXPECT_EQ(CyclesOf(chip.Compute(0, {}, group)), 2 * warp.slot + group.result);
+  EXPECT_EQ(chip.use().issue, TicksOf(Cycles((3 * 100 + 4 * 100) / 4.0)));
+}
+
+// While eight cycles of the transcendental pipe are one instruction, another warp adds; what both issue they share.
+TEST(HopperChip, PipesOfAQuadrantWorkBesideEachOther) {
+  const HopperCosts costs = H100();
+  HopperChip chip(costs);
+  const Burst powers = BurstOf(costs, Pipe::kTranscendental, 3200, 1), sums = BurstOf(costs, Pipe::kFp32, 3200, 1);
+  EXPECT_EQ(powers.slot, 8 * sums.slot);
+  EXPECT_EQ(powers.issue, sums.issue);
+  EXPECT_EQ(CyclesOf(chip.Compute(0, {}, powers, 0)), powers.result);
+  EXPECT_EQ(CyclesOf(chip.Compute(0, {}, sums, 0)), powers.issue + sums.result);
+}
+
 // The port has 128 bytes a cycle for both: what a product reads and what a copy writes.
 TEST(HopperChip, CopiesGetWhatProductsLeaveOfThePort) {
   const HopperCosts costs = H100();

@@ -36,6 +36,16 @@ absl::Status ReadSm(const machines::Machine& machine, GpuCosts* costs) {
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<BytesPerCycle>("smem.port"), &costs->smem_port));
   costs->smem_landing = machine.Find(Key<BytesPerCycle>("smem.landing"));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("smem.latency"), &costs->smem_latency));
+  Bytes registers;
+  Count of_thread;
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<Bytes>("register.bytes"), &registers));
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<Count>("register.of_thread"), &of_thread));
+  constexpr double kRegisterBytes = 4;
+  costs->registers = {.of_sm = static_cast<std::int64_t>(registers.value() / kRegisterBytes),
+                      .of_thread = static_cast<std::int64_t>(of_thread.value())};
+  Count banks;
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<Count>("smem.banks"), &banks));
+  costs->smem_banks = static_cast<std::int64_t>(banks.value());
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("fp32.interval"), &costs->fp32_interval));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("fp32.latency"), &costs->fp32_latency));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("alu.interval"), &costs->alu_interval));
@@ -56,7 +66,8 @@ absl::Status ReadSm(const machines::Machine& machine, GpuCosts* costs) {
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("launch.replace"), &costs->replace));
   Count slots;
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Count>("issue.slots"), &slots));
-  costs->issue_slots = slots.value();
+  costs->issue_slots = static_cast<std::int64_t>(slots.value());
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<PerCycle>("issue.rate"), &costs->issue_rate));
   return absl::OkStatus();
 }
 

@@ -110,7 +110,8 @@ void MatmulScenario::Epilogue(AgentContext& me, std::int64_t sm, std::int64_t ti
   me.Go({});
   const std::int64_t elements = kRows * shape_.tile_n;
   clock_.SpendUntil(chip_.Compute(sm, clock_.now(), BurstOf(costs_, Pipe::kConvert, elements, kWarps)));
-  clock_.SpendUntil(chip_.Access(sm, clock_.now(), Bytes(static_cast<double>(elements * kElement))));
+  clock_.SpendUntil(
+      chip_.Access(sm, clock_.now(), {PortTime(costs_, Bytes(static_cast<double>(elements * kElement)))}));
   clock_.Spend(TicksOf(costs_.fence + costs_.tma_issue));
   const HopperChip::Stored stored =
       chip_.Store(sm, clock_.now(),

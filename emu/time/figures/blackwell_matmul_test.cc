@@ -8,8 +8,11 @@
 #include <tuple>
 
 #include "absl/strings/str_format.h"
+#include "emu/time/bank_conflicts.h"
 #include "emu/time/figures/figures_test_util.h"
 #include "emu/time/gpu_kernels_test_util.h"
+#include "emu/time/registers.h"
+#include "emu/watch/observed.h"
 
 namespace palladion::time::test {
 namespace {
@@ -40,6 +43,34 @@ TEST(BlackwellMatmul, ThePageShowsStepsWithTheirErrors) {
                         "the latency of tensor memory, which nobody published"),
               timing.left_out.end());
   }
+}
+
+// docs/time.md says so.
+TEST(BlackwellMatmul, NoStoreOfTheStepsHasBankConflicts) {
+  for (const char* step : {"basic", "warp specialised", "tiled epilogue", "collective", "persistent",
+                           "epilogue warpgroup", "grid tiling"}) {
+    const PreparedKernel kernel = Prepared(TextOf("blackwell_matmul.txt", step), "mosaic_gpu/b200");
+    const auto transfers = SharedTransfersOf(watch::KernelOf(kernel.state()), 32);
+    EXPECT_FALSE(transfers.empty()) << step;
+    for (const auto& [instr, transfer] : transfers)
+      EXPECT_EQ(transfer.turns, transfer.least) << step << ", line " << instr->text_line;
+  }
+}
+
+RegisterNeed RegistersOfStep(const std::string& step) {
+  const PreparedKernel kernel = Prepared(TextOf("blackwell_matmul.txt", step), "mosaic_gpu/b200");
+  return RegistersOf(watch::KernelOf(kernel.state()), 1, {});
+}
+
+// docs/time.md says so: the first two steps of the tutorial hold a tile of 128 x 256 in registers.
+TEST(BlackwellMatmul, AWholeTileOfTheTutorialSpills) {
+  for (const char* step : {"basic", "warp specialised"}) {
+    const RegisterNeed need = RegistersOfStep(step);
+    EXPECT_GT(need.spilled, 0) << step;
+    EXPECT_LE(need.spilled, 16) << step;
+  }
+  for (const char* step : {"tiled epilogue", "collective", "persistent"})
+    EXPECT_EQ(RegistersOfStep(step).spilled, 0) << step;
 }
 
 // At the clock that is told by default, the step that was missed by most.
