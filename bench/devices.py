@@ -1,9 +1,13 @@
-"""Kernels of several TPU devices here and in JAX's TPU interpreter, with and without race detection: docs/benchmarks.md.
+"""Kernels of several devices: docs/benchmarks.md.
 
-    ./dev bench devices [--no-docs]
+    ./dev bench devices [--only tpu|gpu] [--no-docs]
 
-Each row runs in a process of its own with 8 host devices: the same jitted program (python/tests/device_programs.py), compiled, the fastest
-of some later calls. With race detection ours has every check on, and one schedule, as JAX's has.
+TPUs, here and in JAX's TPU interpreter, with and without race detection. Each row runs in a process of its own with 8 host devices: the same
+jitted program (python/tests/device_programs.py), compiled, the fastest of some later calls. With race detection ours has every check on,
+and one schedule, as JAX's has.
+
+GPUs, on 1, 2, 4 and 8 devices: what a device costs more than one alone. The collective matmul of the JAX wheel, each device with the same
+product however many there are (its rows are gathered from all of them); a process for each number of devices, in turns, the fastest of all.
 """
 
 import argparse
@@ -18,6 +22,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, folder) for folder in ("tools", "python", "python/tests")]
 ROWS = (("right permute", 8), ("ring sum", 2), ("ring sum", 4), ("ring sum", 8), ("all to all", 8))
 AIM, LEAST, CALLS = 100, 20, 5  # times as fast
+GPUS, ROUNDS = (1, 2, 4, 8), 2
+GPU_ROWS, GPU_DEPTH, GPU_COLUMNS = 512, 512, 256  # of each device's product
+GPU_AIM = 1  # of many devices over as many times one
 
 
 def program(name, devices):
@@ -58,30 +65,69 @@ def measure(name, devices) -> dict:
     return found
 
 
+def measure_gpus(devices) -> dict:
+    """Seconds of a plain run and of a schedule with every check."""
+    import gpu_device_kernels as kernels
+    import palladion
+    kernels.all_devices_are(devices)
+    function, args, _ = kernels.multiplied(devices, GPU_ROWS // devices, GPU_DEPTH, GPU_COLUMNS)
+    found = {}
+    for name, session in (("plain", {}), ("checked", {"seeds": 1})):
+        with palladion.emulate(kernels.H100, on_defect="collect", **session):
+            found[name] = fastest(lambda _: function(*args), None)
+    return found
+
+
 def child(name, devices) -> dict:
-    done = subprocess.run([sys.executable, os.path.abspath(__file__), "--row", name, str(devices)], capture_output=True, text=True, check=False)
+    command = [sys.executable, os.path.abspath(__file__), "--row", name, str(devices)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{name} on {devices} devices: {done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def tpu_lines():
+    yield f"| kernel | devices | plain run: JAX's time over ours | with race detection (aim {AIM}, never below {LEAST}) | |"
+    yield "|---|---|---|---|---|"
+    for name, devices in ROWS:
+        found = child(name, devices)
+        verdict = "met" if found["races"] >= AIM else "missed" if found["races"] >= LEAST else "below the least"
+        yield f"| {name} | {devices} | {found['plain']:.0f} | {found['races']:.0f} | {verdict} |"
+
+
+def gpu_lines():
+    yield f"| GPUs | plain run over as many times one | checked, one schedule (aim: at most {GPU_AIM}) | |"
+    yield "|---|---|---|---|"
+    turns = [{devices: child("gpu", devices) for devices in GPUS} for _ in range(ROUNDS)]
+    least = {devices: {name: min(turn[devices][name] for turn in turns) for name in turns[0][devices]} for devices in GPUS}
+    for devices in GPUS:
+        plain, checked = (least[devices][name] / (devices * least[1][name]) for name in ("plain", "checked"))
+        yield f"| {devices} | {plain:.2f} | {checked:.2f} | {'met' if checked <= GPU_AIM else 'missed'} |"
+
+
+PARTS = {"tpu": ("devices", tpu_lines), "gpu": ("gpu-devices", gpu_lines)}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=PARTS, help="one kind of devices")
     parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
     parser.add_argument("--row", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.row:
-        print(json.dumps(measure(options.row[0], int(options.row[1]))))
+        name, devices = options.row[0], int(options.row[1])
+        print(json.dumps(measure_gpus(devices) if name == "gpu" else measure(name, devices)))
         return 0
     import measured_part
-    lines = [f"| kernel | devices | plain run: JAX's time over ours | with race detection (aim {AIM}, never below {LEAST}) | |", "|---|---|---|---|---|"]
-    for name, devices in ROWS:
-        found = child(name, devices)
-        verdict = "met" if found["races"] >= AIM else "missed" if found["races"] >= LEAST else "below the least"
-        lines.append(f"| {name} | {devices} | {found['plain']:.0f} | {found['races']:.0f} | {verdict} |")
-        print(lines[-1])
-    if not options.no_docs:
-        measured_part.write(os.path.join(ROOT, "docs/benchmarks.md"), "devices", "\n".join([measured_part.host_sentence(), "", *lines]) + "\n")
+    for kind in [options.only] if options.only else PARTS:
+        part, rows = PARTS[kind]
+        lines = []
+        for row in rows():
+            lines.append(row)
+            print(row, flush=True)
+        if not options.no_docs:
+            page = os.path.join(ROOT, "docs/benchmarks.md")
+            measured_part.write(page, part, "\n".join([measured_part.host_sentence(), "", *lines]) + "\n")
     return 0
 
 

@@ -8,13 +8,29 @@
 
 namespace palladion::checks {
 
+namespace {
+
+std::int64_t WorkOf(const scheduler::LoopResult& run) { return std::max<std::int64_t>({1, run.steps, run.work}); }
+
+}  // namespace
+
+// How many a finding may have: a share of what is left, and none where that is too few to tell.
+std::int64_t Shortener::RunsFor(const scheduler::LoopResult& run) const {
+  constexpr std::int64_t kMostRuns = 400, kFewestRuns = 10, kShare = 5;
+  const std::int64_t by_work = work_left_ / WorkOf(run);
+  if (by_work < kFewestRuns) return 0;
+  return std::clamp(std::min(runs_left_, by_work) / kShare, kFewestRuns, kMostRuns);
+}
+
 void Shortener::Shrink(scheduler::Schedule& schedule, const scheduler::LoopResult& run,
                        const std::function<absl::StatusOr<bool>(const Moves&)>& shows) {
-  constexpr std::int64_t kMostRuns = 400, kFewestRuns = 10, kShare = 5;
-  const std::int64_t runs = std::clamp(runs_left_ / kShare, kFewestRuns, kMostRuns);
+  const std::int64_t runs = RunsFor(run);
+  if (runs == 0) return;
   const absl::StatusOr<scheduler::Shrunk> shrunk = scheduler::Shrink(run.moves, run.operations, shows, runs);
-  if (shrunk.ok()) runs_left_ -= shrunk->runs;
-  if (shrunk.ok() && shrunk->reproduced) schedule.moves = shrunk->moves;
+  if (!shrunk.ok()) return;
+  runs_left_ -= shrunk->runs;
+  work_left_ -= shrunk->runs * WorkOf(run);
+  if (shrunk->reproduced) schedule.moves = shrunk->moves;
 }
 
 absl::StatusOr<Trial> Shortener::Run(const Moves& moves, Watch watch) {
@@ -50,7 +66,7 @@ std::string Shortener::ReplayOf(const Trial& trial, const Finding& finding) {
   const bool plain = runner_.names_program_order() && schedule.policy == scheduler::PolicyKind::kProgramOrder &&
                      !schedule.moves.has_value();
   const bool worth = !plain && finding.severity != Severity::kNote && finding.code != FindingCode::kLivelock;
-  if (runner_.interact() && !trial.run.moves.empty() && worth) {
+  if (runner_.interact() && !trial.run.moves.empty() && worth && RunsFor(trial.run) > 0) {
     // All of the moves need not be run where none of them is needed.
     const absl::StatusOr<bool> none_needed = Finds({}, finding);
     Shrink(schedule, trial.run, [&](const Moves& moves) -> absl::StatusOr<bool> {

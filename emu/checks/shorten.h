@@ -1,5 +1,6 @@
 // A schedule with the few choices of its policy that matter for what was found.
-// What it does not do: look for the fewest; it tries a bounded number of runs, and an interrupted one ends it.
+// What it does not do: look for the fewest. It tries a bounded number of runs of bounded work together, and an
+// interrupted one ends it; where one run is much work, few are tried or none, and the schedule stays its policy's.
 #ifndef PALLADION_EMU_CHECKS_SHORTEN_H_
 #define PALLADION_EMU_CHECKS_SHORTEN_H_
 
@@ -15,8 +16,13 @@ namespace palladion::checks {
 
 class Shortener {
  public:
+  // Visible operations, as a budget counts them, that all shortening of a check may take: a count and no time, so that
+  // a report is the same on each machine.
+  static constexpr std::int64_t kMostWork = 20'000'000;
+
   // Both outlive it.
-  Shortener(const Trials& runner, const scheduler::RunLengths& lengths) : runner_(runner), lengths_(lengths) {}
+  Shortener(const Trials& runner, const scheduler::RunLengths& lengths, std::int64_t most_work = kMostWork)
+      : runner_(runner), lengths_(lengths), work_left_(most_work) {}
 
   // Of a run whose outputs showed something: the moves of `schedule` become those that still show it.
   void Shorten(scheduler::Schedule& schedule, const scheduler::LoopResult& run,
@@ -32,6 +38,7 @@ class Shortener {
 
   void Shrink(scheduler::Schedule& schedule, const scheduler::LoopResult& run,
               const std::function<absl::StatusOr<bool>(const Moves&)>& shows);
+  std::int64_t RunsFor(const scheduler::LoopResult& run) const;
   absl::StatusOr<Trial> Run(const Moves& moves, Watch watch);
   absl::StatusOr<bool> Finds(const Moves& moves, const Finding& finding);
 
@@ -40,6 +47,7 @@ class Shortener {
   // Of all findings of a check together. The first get what they need; of many that one mistake makes, the last get
   // few.
   std::int64_t runs_left_ = 2000;
+  std::int64_t work_left_;
   std::int64_t trials_ = 0;
   // Findings of a check are asked about the same lists of moves again and again, first of all about the empty one; a
   // list always makes the same run. The latest are kept.

@@ -117,10 +117,21 @@ void LaunchControl::Give(const CodeSite& asked, std::vector<AsyncValue>* results
   }
 }
 
+// Then the first block's request stands for all, so that the rest of the kernel can be looked at.
+void LaunchControl::ReportEachAlong(std::string_view axes, const CodeSite& site) {
+  Report(Cat("each block of a cluster along ", std::string(axes),
+             " asks for work of its own, and every answer goes to all blocks of the cluster: of several answers in one "
+             "place one is read, and the work of the others is lost"),
+         "name all axes of the cluster: plgpu.dynamic_scheduling_loop(cluster_axes=...), "
+         "plgpu.try_cluster_cancel(collective_axes=...)",
+         site);
+}
+
 absl::Status LaunchControl::Try(AgentId thread, const CancelRequest& request, const Site& site) {
   const CodeSite code = CodeSite::Of(site);
   const bool first = request.of_each_thread || base_.residents.Of(thread).number == 0;
   const std::int64_t units = base_.shape.arrival_units();
+  if (first && !request.each_along.empty()) ReportEachAlong(request.each_along, code);
   base_.model.Arrive(thread, syncs_.BarrierOf(request.barrier), code, first ? units / 2 : units);
   if (!first || base_.residents.BlockOf(thread).number % base_.shape.cluster_size() != 0) return absl::OkStatus();
   if (refused_.count(thread) > 0) {

@@ -88,6 +88,7 @@ class LaunchControl {
   WorkChoice NextWaiting(std::int64_t from) const;
   AsyncRequest RequestFor(AgentId thread, const CancelRequest& request, const Site& site);
   void Give(const CodeSite& asked, std::vector<AsyncValue>* results);
+  void ReportEachAlong(std::string_view axes, const CodeSite& site);
   void Report(std::string message, std::string fix, const CodeSite& site);
   std::string NameOfWork(std::int64_t cluster) const;
 

@@ -40,6 +40,7 @@ absl::Status VerifyTry(const Instr& op, const VerifyContext& context) {
 struct TryParams {
   ViewPlan result, barrier;
   bool of_each_thread = false;
+  std::string each_along;  // names of axes, quoted
 };
 
 // gpu-cluster-cancel.md#try_cluster_cancel: one arrival now, and of the block's first thread one half of it; its other
@@ -49,7 +50,8 @@ absl::Status RunTry(const void* params, const Step& step, Frame& frame) {
   for (const ViewPlan* view : {&p.result, &p.barrier}) UseIndices(*view, step, frame);
   const CancelRequest request{.result = OperandOf(p.result, Outside::kError, step, frame),
                               .barrier = ElementOf(p.barrier, step, frame),
-                              .of_each_thread = p.of_each_thread};
+                              .of_each_thread = p.of_each_thread,
+                              .each_along = p.each_along};
   return request.barrier.array.valid() ? frame.machine().TryCancel(request, frame.site(step)) : absl::OkStatus();
 }
 
@@ -66,30 +68,28 @@ bool IsTogether(const Instr& op, const Program& program, std::size_t grid_dim) {
          });
 }
 
-// Every answer goes to all blocks of the cluster (clusterlaunchcontrol.try_cancel ... multicast::cluster::all), and the
-// barrier of each expects the bytes of one.
-absl::Status ExpectWholeCluster(const Instr& op, const Program& program) {
+// The axes of the cluster that a request leaves out. JAX lowers it: block 0 along the axes that are named asks, so here
+// each block along these does.
+std::string AxesLeftOut(const Instr& op, const Program& program) {
+  std::string names;
   const std::size_t end = program.grid.size() - (program.mesh->thread_dim ? 1 : 0);
   for (std::size_t d = end - program.mesh->cluster_dims; d < end; ++d) {
     if (IsTogether(op, program, d)) continue;
-    return absl::InvalidArgumentError(
-        Cat("expected \"", program.mesh->names[d - (program.grid.size() - program.mesh->names.size())],
-            "\" in collective_axes: an answer goes to all blocks of a cluster, whose barriers expect one; without it "
-            "the blocks along that axis each ask, and the work of several answers is lost. Name all axes of the "
-            "cluster"));
+    const std::string& name = program.mesh->names[d - (program.grid.size() - program.mesh->names.size())];
+    names += Cat(names.empty() ? "\"" : ", \"", name, "\"");
   }
-  return absl::OkStatus();
+  return names;
 }
 
 absl::Status LowerTry(const Instr& op, Builder& builder) {
   const Program& program = builder.program();
   if (!program.mesh.has_value() || CountsCores(program))
     return absl::InvalidArgumentError("try_cluster_cancel needs the mesh of a GPU kernel; launch it by plgpu.kernel");
-  PALLADION_RETURN_IF_ERROR(ExpectWholeCluster(op, program));
   TryParams params;
   PALLADION_ASSIGN_OR_RETURN(params.result, builder.PlanView(*FindOperand(op, "result")));
   PALLADION_ASSIGN_OR_RETURN(params.barrier, builder.PlanView(*FindOperand(op, "barrier")));
   params.of_each_thread = program.mesh->thread_dim && !IsTogether(op, program, program.grid.size() - 1);
+  params.each_along = AxesLeftOut(op, program);
   builder.Emit(RunTry, std::move(params));
   return absl::OkStatus();
 }
