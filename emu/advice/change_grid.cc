@@ -1,6 +1,7 @@
 // Two dimensions of the grid in the other order. Blocks begin in the order of the grid, so others run together and find
 // in L2 what their neighbours read; on a TPU other blocks stay where they are from one program to the next. Whether
 // programs may run in that order only a check says.
+#include <algorithm>
 #include <utility>
 
 #include "emu/advice/change.h"

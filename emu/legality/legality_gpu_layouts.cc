@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/gpu_registers.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
@@ -53,11 +54,6 @@ Layout LayoutNamed(std::string_view text) {
 
 bool IsRead(const Instr& op) {
   return RowOf(op).access == RefAccess::kLoad && RowOf(op).backends.accepts(Backend::kMosaicGpu);
-}
-
-bool IsCast(const Instr& op) {
-  static const RuleRows kCasts("layout_cast");
-  return kCasts.Has(op);
 }
 
 // ---- the rules
@@ -163,7 +159,7 @@ class LayoutWalk {
 
   void Walk(const Region& region) {
     for (const Instr& op : region.body) {
-      if (!IsCast(op) || op.args.empty() || op.args[0].kind != Arg::Kind::kValue) continue;
+      if (!IsLayoutCast(op) || op.args.empty() || op.args[0].kind != Arg::Kind::kValue) continue;
       cast_[op.args[0].value.index()] = true;
       if (WordOf(op.attrs, "layout").find("TRANSPOSED") != std::string::npos)
         cast_transposed_[op.args[0].value.index()] = true;
@@ -204,7 +200,7 @@ class LayoutWalk {
 
   // A cast right behind a read is the layout of the read.
   void ReadAndCast(const Instr& read, const Instr& cast) {
-    if (!IsRead(read) || !IsCast(cast) || read.args.empty() || cast.args.empty()) return;
+    if (!IsRead(read) || !IsLayoutCast(cast) || read.args.empty() || cast.args.empty()) return;
     if (!IsRefArg(*facts_.kernel, read.args[0]) || cast.args[0].kind != Arg::Kind::kValue) return;
     if (read.results.size() != 1 || read.results[0] != cast.args[0].value) return;
     const Layout layout = LayoutNamed(WordOf(cast.attrs, "layout"));
@@ -234,10 +230,9 @@ class LayoutWalk {
   Layout Result(const Instr& op) const {
     const bool array = op.types.size() == 1 && op.types[0].is_array() && !op.types[0].shape.empty();
     if (!array || op.args.empty()) return Layout::kUnknown;
-    if (IsCast(op)) return LayoutNamed(WordOf(op.attrs, "layout"));
+    if (IsLayoutCast(op)) return LayoutNamed(WordOf(op.attrs, "layout"));
     if (IsRead(op)) return Read(op);
-    static const RuleRows kBroadcasts("broadcast_in_dim");
-    if (kBroadcasts.Has(op)) return IsArray(op.args[0]) ? Layout::kUnknown : Layout::kSplat;
+    if (IsBroadcast(op)) return IsArray(op.args[0]) ? Layout::kUnknown : Layout::kSplat;
     if (IsReduction(op)) return Reduced(op);
     return RowOf(op).flow == Flow::kElementwise ? Common(op) : Layout::kUnknown;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/gpu_registers.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 
@@ -39,8 +40,7 @@ std::optional<std::string> Wgmma(const OpSite& site) {
 }
 
 std::optional<std::string> RegisterCount(const OpSite& site) {
-  static const RuleRows kAsks("set_max_registers");
-  if (!kAsks.Has(site.op) || site.op.args.empty()) return std::nullopt;
+  if (!SetsRegisters(site.op) || site.op.args.empty()) return std::nullopt;
   const std::optional<std::int64_t> count = LiteralInt(site.op.args[0]);
   if (!count.has_value()) return "a number known only at run time";
   if (*count >= kFewestRegisters && *count <= kMostRegisters && *count % kRegisterStep == 0) return std::nullopt;

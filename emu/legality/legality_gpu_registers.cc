@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/gpu_registers.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 
@@ -54,8 +55,7 @@ class ThreadWalk {
 
  private:
   void Step(const Instr& op) {
-    static const RuleRows kAsks("set_max_registers");
-    if (kAsks.Has(op) && !op.args.empty()) last_ = LiteralInt(op.args[0]);
+    if (SetsRegisters(op) && !op.args.empty()) last_ = LiteralInt(op.args[0]);
     if (RowOf(op).loops == Loops::kBranch && !op.args.empty()) return Branch(op);
     for (const Region& region : op.regions) Walk(region);
     if (op.results.size() == 1 && op.results[0].valid()) values_[op.results[0].index()] = Value(op);

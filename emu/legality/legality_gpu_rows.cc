@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_copy.h"
-#include "emu/legality/rule_rows.h"
+#include "emu/legality/gpu_registers.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
@@ -30,13 +30,12 @@ const Instr* MakerOf(ValueId value, const Region& region) {
 }
 
 IndexLayout LayoutOfIndices(const CopySite& site) {
-  static const RuleRows kCasts("layout_cast");
   const Kernel& kernel = *site.facts().kernel;
   const Instr* const maker =
       site.indices.valid() && !kernel.bodies.empty() ? MakerOf(site.indices, kernel.bodies[0].region) : nullptr;
   if (maker == nullptr) return IndexLayout::kUnknown;
   if (RowOf(*maker).access == RefAccess::kLoad) return IndexLayout::kAsRead;
-  if (!kCasts.Has(*maker)) return IndexLayout::kUnknown;
+  if (!IsLayoutCast(*maker)) return IndexLayout::kUnknown;
   const std::string layout = WordOf(maker->attrs, "layout");
   if (layout == "Layout.TMA_INDICES" || layout == "Layout.TMA_GATHER_INDICES") return IndexLayout::kByWarps;
   return layout == "Layout.TMA_INDICES_4" ? IndexLayout::kByFour : IndexLayout::kOther;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/gpu_registers.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/tmem_layout.h"
@@ -163,8 +164,7 @@ class TransferWalk {
     return kStores.Has(op) && op.args.size() > 1;
   }
   static bool IsCast(const Instr& op) {
-    static const RuleRows kCasts("layout_cast");
-    return kCasts.Has(op) && !op.args.empty() && op.args[0].kind == Arg::Kind::kValue;
+    return IsLayoutCast(op) && !op.args.empty() && op.args[0].kind == Arg::Kind::kValue;
   }
 
   std::optional<TransferSite> SiteOf(const Instr& op) const {
@@ -203,11 +203,10 @@ class TransferWalk {
   }
 
   void Define(const Instr& op) {
-    static const RuleRows kBroadcasts("broadcast_in_dim");
     if (op.results.size() != 1 || !op.results[0].valid()) return;
     RegisterLayout& layout = layouts_[op.results[0].index()];
     if (IsCast(op)) layout = LayoutNamed(WordOf(op.attrs, "layout"));
-    const bool splat = kBroadcasts.Has(op) && TypeOfArg(*facts_.kernel, op.args[0]).shape.empty();
+    const bool splat = IsBroadcast(op) && TypeOfArg(*facts_.kernel, op.args[0]).shape.empty();
     if (splat) layout = {.kind = Registers::kSplat, .name = "WG_SPLAT"};
   }
 

@@ -65,8 +65,8 @@ TEST(ClusterCancel, ARequestOfEachBlockOfAClusterIsADefect) {
         {.seeds = 4, .threads = 1});
   };
   const auto count = [](const Report& report) {
-    return std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
-      return finding.code == FindingCode::kLaunchControl &&
+    return std::count_if(report.findings.begin(), report.findings.end(), [](const ReportedFinding& finding) {
+      return finding.code == "LAUNCH_CONTROL" &&
              finding.message.find("each block of a cluster along \"c\"") != std::string::npos;
     });
   };

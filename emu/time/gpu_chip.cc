@@ -180,7 +180,12 @@ GpuChip::Use GpuChip::use() const {
 
 GpuChip::Asked GpuChip::TakeAsked(std::int64_t sm) {
   Sm& it = At(sm);
-  return {.issue = it.issue.TakeAsked(),
+  scheduler::Server::Asked issue;  // a warpgroup asks all quadrants: of the one that it waited for longest
+  for (Quadrant& quadrant : it.quadrants) {
+    const scheduler::Server::Asked one = quadrant.issue.TakeAsked();
+    issue = {.waited = std::max(issue.waited, one.waited), .served = std::max(issue.served, one.served)};
+  }
+  return {.issue = issue,
           .port = it.port.TakeAsked(),
           .tensor_loads = it.tensor_loads.TakeAsked(),
           .tensor_stores = it.tensor_stores.TakeAsked(),

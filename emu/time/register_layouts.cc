@@ -8,7 +8,7 @@
 
 #include "absl/types/span.h"
 #include "emu/legality/gpu_facts.h"
-#include "emu/legality/rule_rows.h"
+#include "emu/legality/gpu_registers.h"
 #include "semantics/ir/tmem_layout.h"
 #include "semantics/registry/op_row.h"
 
@@ -16,7 +16,6 @@ namespace palladion::time {
 namespace {
 
 using legality::GpuView;
-using legality::RuleRows;
 
 // ---- names
 
@@ -172,15 +171,12 @@ class LayoutWalk {
     if (op.results.empty() || !op.results[0].valid() || !op.types[0].is_array()) return;
     RegisterLayout layout = op.types[0].shape.empty() ? RegisterLayout{LayoutName::kSplat} : Result(op);
     // A cast right behind an operation is what the compiler makes its result.
-    if (next != nullptr && IsCast(*next) && Makes(op) && !next->args.empty() && next->args[0].value == op.results[0])
+    if (next != nullptr && legality::IsLayoutCast(*next) && Makes(op) && !next->args.empty() &&
+        next->args[0].value == op.results[0])
       layout = CastTo(*next);
     Set(op.results[0], layout);
   }
 
-  static bool IsCast(const Instr& op) {
-    static const RuleRows kCasts("layout_cast");
-    return kCasts.Has(op);
-  }
   static RegisterLayout CastTo(const Instr& cast) { return LayoutFromText(legality::WordOf(cast.attrs, "layout")); }
   static bool Makes(const Instr& op) { return RowOf(op).prepare == nullptr; }  // reads it from memory
 
@@ -200,7 +196,7 @@ class LayoutWalk {
 
   RegisterLayout Result(const Instr& op) const {
     const OpRow& row = RowOf(op);
-    if (IsCast(op)) return CastTo(op);
+    if (legality::IsLayoutCast(op)) return CastTo(op);
     if (row.access != RefAccess::kNone) return Read(op);
     switch (row.flow) {
       case Flow::kElementwise:
@@ -269,8 +265,7 @@ class LayoutWalk {
 
   // Rows or columns back to the layout that they were reduced from; a number to all.
   RegisterLayout Broadcast(const Instr& op) const {
-    static const RuleRows kBroadcasts("broadcast_in_dim");
-    if (!kBroadcasts.Has(op) || op.args.empty()) return {};
+    if (!legality::IsBroadcast(op) || op.args.empty()) return {};
     const LayoutName from = Of(op.args[0]).name;
     if (from == LayoutName::kSplat) return {LayoutName::kSplat};
     if (from == LayoutName::kUnknown || op.types[0].rank() != 2) return {};

@@ -5,8 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "emu/legality/gpu_facts.h"
-#include "emu/legality/rule_rows.h"
+#include "emu/legality/gpu_registers.h"
 #include "emu/time/register_layouts.h"
 #include "semantics/registry/op_row.h"
 
@@ -77,7 +76,6 @@ class Scan {
 
   // `around`: what is alive outside of the region as long as it runs.
   void Walk(const Region& region, std::int64_t around, std::int64_t limit) {
-    static const legality::RuleRows kAsks("set_max_registers");
     std::map<std::int32_t, std::size_t> last;
     for (std::size_t i = 0; i < region.body.size(); ++i) FindLastOf(region.body[i], i, &last);
     for (const Arg& arg : region.results) Name(arg, region.body.size(), &last);
@@ -92,7 +90,7 @@ class Scan {
     for (const Param& param : region.params) alive += born(param.value);
     for (std::size_t i = 0; i < region.body.size(); ++i) {
       const Instr& op = region.body[i];
-      if (kAsks.Has(op) && !op.args.empty()) limit = legality::LiteralInt(op.args[0]).value_or(limit);
+      limit = legality::RegistersSet(op).value_or(limit);
       for (const Region& inner : op.regions) Walk(inner, around + alive, limit);
       std::int64_t made = 0;
       for (const ValueId result : op.results) made += born(result);

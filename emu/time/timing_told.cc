@@ -41,7 +41,8 @@ std::string TimeText(machines::Nanoseconds time) {
 }
 std::string PercentText(double share) { return Cat(Digits(share * 100), " %"); }
 std::string HowFarOffText(std::optional<double> uncertainty) {
-  return uncertainty.has_value() ? Cat("give or take ", PercentText(*uncertainty)) : "and how far that is off is not known";
+  return uncertainty.has_value() ? Cat("give or take ", PercentText(*uncertainty))
+                                 : "and how far that is off is not known";
 }
 
 namespace {

@@ -1,0 +1,22 @@
+// What kernel text says of the registers of a GPU's threads: which operations name the layout of a value, repeat one
+// along new dimensions, or say how many registers a thread may have from there on. For the rules, and for the model of
+// time, which tells nothing else by an operation's name.
+#ifndef PALLADION_EMU_LEGALITY_GPU_REGISTERS_H_
+#define PALLADION_EMU_LEGALITY_GPU_REGISTERS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "semantics/ir/module.h"
+
+namespace palladion::legality {
+
+bool IsLayoutCast(const Instr& op);
+bool IsBroadcast(const Instr& op);
+bool SetsRegisters(const Instr& op);
+// The number that it says; nothing where it is no literal, or `op` says none.
+std::optional<std::int64_t> RegistersSet(const Instr& op);
+
+}  // namespace palladion::legality
+
+#endif  // PALLADION_EMU_LEGALITY_GPU_REGISTERS_H_
