@@ -34,13 +34,13 @@ TEST_F(CommandTest, AdviseAsJsonHasTheChangedKernels) {
   EXPECT_EQ(0, Run({"advise", kernel, "--target", "v5e", "--in", "x=iota", "--no-what-ifs", "--format", "json"}))
       << err_;
   EXPECT_EQ('{', out_[0]);
-  EXPECT_NE(std::string::npos, out_.find("\"what_ifs\":[]")) << out_;
+  EXPECT_NE(std::string::npos, out_.find("\"what_ifs\": []")) << out_;
   EXPECT_NE(std::string::npos, out_.find("block (16,128)")) << out_;
 }
 
 TEST_F(CommandTest, AdviseOnBadInputSaysWhatIsWrong) {
   const std::string kernel = Write("k.pkir", CopyText());
-  ExpectError(4, {"advise", kernel, "--in", "x=iota"}, "which is no chip");
+  ExpectError(4, {"advise", kernel, "--target", "generic", "--in", "x=iota"}, "which is no chip");
   ExpectError(4, {"advise", kernel, "--target", "v5e"}, "no value for input 'x'");
   ExpectError(4, {"advise", kernel, "--target", "v5e", "--in", "x=iota", "--seeds", "0"}, "--seeds must be 1 or more");
   ExpectError(4, {"advise", kernel, "--target", "v5e", "--in", "x=iota", "--set", "no.such=1"}, "no.such");

@@ -93,10 +93,9 @@ constexpr Option kCheck[] = {
      "check that ran them here. Several with commas; seeds that are in none of them count as interrupted."},
     {"exhaustive", "", "Every schedule, where they are few."},
     {"replay", "SCHEDULE",
-     "One schedule, [as a finding names it](schedules.md#schedule-strings), or `@FILE`, where "
-     "[`palladion time --schedule`](time.md#a-timed-run-replays) wrote it. Where it does not apply any more, the "
-     "message "
-     "says what has changed."},
+     "One schedule, [as a finding names it](schedules.md#schedule-strings), or `@FILE`, which `palladion time "
+     "--schedule` [wrote](time.md#a-timed-run-replays). Where it does not apply any more, the message says what has "
+     "changed."},
     kFill,
     kProxy,
     kLinks,

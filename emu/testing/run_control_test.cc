@@ -173,8 +173,8 @@ TEST(Interrupted, ASearchOfEverySchedule) {
                                          [](const RunControl::Counts& counts) { return counts.schedules_done > 1; });
   ExpectCutShort(report);
   EXPECT_GE(report.schedules, 2);
-  EXPECT_EQ("not all schedules were run: the search stopped after " + std::to_string(report.schedules),
-            report.argument);
+  const std::string stopped = "not all schedules were run: the search stopped after ";
+  EXPECT_EQ(0u, report.argument.find(stopped + std::to_string(report.schedules))) << report.argument;
 }
 
 // An observer that presses Ctrl-C before the first step.
