@@ -23,7 +23,7 @@ run_python_tests() {
   begin_results
   if build_or_record release palladion palladion_shared conformance_run; then
     # Left out is what asks nothing of JAX, and what needs more than was built; a GPU's recordings are held once, with the release.
-    python_tests -n "$JOBS" --dist loadfile --ignore=python/tests/test_trace_page.py --ignore=python/tests/test_packaging.py \
+    python_tests -n "$JOBS" --dist loadfile --ignore=python/tests/test_trace_page.py --ignore=python/tests/test_timeline_page.py --ignore=python/tests/test_packaging.py \
       --ignore=python/tests/test_mutation_score.py --ignore=python/tests/test_hardware.py --ignore=python/tests/test_bench_scripts.py
   fi
   report_results

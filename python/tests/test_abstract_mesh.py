@@ -21,7 +21,7 @@ def double(x_ref, o_ref):
 
 
 def sharded():
-    mesh = jax.sharding.AbstractMesh((2,), ("x",))
+    mesh = jax.sharding.AbstractMesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
     return jax.shard_map(lambda x: pl.pallas_call(double, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x), mesh=mesh, in_specs=P("x"),
                          out_specs=P("x"), check_vma=False)
 
