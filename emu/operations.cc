@@ -41,6 +41,8 @@ std::string_view NameOf(Unit unit) {
       return "scalar";
     case Unit::kVector:
       return "vector";
+    case Unit::kDivision:
+      return "division";
     case Unit::kTranscendental:
       return "transcendental";
     case Unit::kMatrix:

@@ -1,13 +1,14 @@
 """Measures the GPU at hand with micro-kernels and writes its description: `./dev calibrate` (docs/calibration.md).
 
-    tools/calibrate.py [--clock GHZ] [--out FILE] [--only PROBE]
+    tools/calibrate.py [--out FILE] [--only PROBE]
 
-The card's clock has to be locked (`nvidia-smi --lock-gpu-clocks`); it is asked for after each probe, and one that moves is an error. The file
+The clock is measured on the GPU while each probe's longest kernel runs (calibration/clock.py); one that moves meanwhile is an error. The file
 is that of the nearest machine in emu/machines, with what was measured in its place: what, when, by which driver and at which clock.
 Limits: what no probe measures keeps the number and the source that it has; kernels are timed by CUPTI, through JAX's own profiler.
 """
 
 import argparse
+import dataclasses
 import datetime
 import os
 import re
@@ -20,7 +21,7 @@ sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "tools")]
 
 FAMILIES = {9: ("hopper", "h100"), 10: ("blackwell", "b200")}  # by compute capability; the machine that stands for the family
 ITERATIONS = 10  # of each kernel; the median counts
-MOVED = 0.01  # of the clock, at most
+MOVED = 0.02  # of the clock, at most, from its 5th to its 95th percentile: readings are some 0.3 % off themselves
 
 
 class CalibrationError(Exception):
@@ -38,11 +39,10 @@ def line_of(name: str, value: float, unit: str, note: str, how: str) -> str:
 # Numbers that others of a description determine (emu/machines/relations.cc), and how far off they may be.
 TIED = {"smem.port": 0.0, "fp32.interval": 0.01, "mufu.interval": 0.01, "wgmma.smem_per_n": 0.01, "wgmma.per_n": 0.03,
         "tcgen05.ss128_smem_per_n": 0.01, "tcgen05.ss128_per_n": 0.03}
-CLOCKS = ("clock.short", "clock.loaded")  # a locked clock is both
 
 
-def described(base: str, found, kind: str, clock: float, how: str) -> str:
-    """The text of a machine's file with what was found in its place. `how`: when, by which driver, at which clock.
+def described(base: str, found, kind: str, how: str) -> str:
+    """The text of a machine's file with what was found in its place. `how`: when and by which driver.
 
     What would contradict other numbers of the file stands beside the number that stays, as a remark.
     """
@@ -53,8 +53,6 @@ def described(base: str, found, kind: str, clock: float, how: str) -> str:
         one = measured.pop(name, None)
         if name == "kind":
             line = f"kind = {kind}"
-        elif name in CLOCKS:
-            line = line_of(name, clock / 1e9, "GHz", "locked", how)
         elif one is not None and name in TIED and abs(one.value / float(rest.split()[0]) - 1) > TIED[name]:
             text.append(f"# measured [calibrate]: {name} {number(one.value)} {one.unit}, {one.note}; {how}; it contradicts other numbers")
         elif one is not None:
@@ -96,8 +94,13 @@ class Card:
             raise CalibrationError(f"nvidia-smi does not tell {what}: {error}") from error
         return told.stdout.strip()
 
-    def clock(self) -> float:
-        return float(self._asked("clocks.sm")) * 1e6
+    @staticmethod
+    def clock(function, args):
+        """The Rate of it while the kernel runs again and again."""
+        import jax
+        from calibration.clock import rate_during
+        compiled = jax.jit(function)
+        return rate_during(lambda: compiled(*args))
 
     @staticmethod
     def seconds(function, args) -> float:
@@ -108,13 +111,33 @@ class Card:
         return statistics.median(times) * 1e-3
 
 
-def steady(clock: float, now: float, probe: str) -> None:
-    if abs(now / clock - 1) > MOVED:
-        raise CalibrationError(f"the clock was {clock / 1e9:.3f} GHz and is {now / 1e9:.3f} GHz after '{probe}'; lock it: "
-                               f"nvidia-smi --lock-gpu-clocks={clock / 1e6:.0f},{clock / 1e6:.0f}")
+class Once:
+    """The seconds of kernels, asked for once each and in the same order every time; and the longest of them."""
+
+    def __init__(self, seconds):
+        self._seconds, self._known, self.longest = seconds, [], (0.0, None, ())
+
+    def again(self):
+        """What gives each kernel's seconds, from the first on."""
+        place = iter(range(1 << 30))
+
+        def seconds(function, args):
+            at = next(place)
+            if at == len(self._known):
+                self._known.append(self._seconds(function, args))
+                self.longest = max(self.longest, (self._known[at], function, args), key=lambda one: one[0])
+            return self._known[at]
+        return seconds
 
 
-def measured(card, clock: float, family: str, only=None) -> list:
+def steady(rate, probe: str) -> float:
+    if rate.most / rate.least - 1 > MOVED:
+        raise CalibrationError(f"the clock went from {rate.least / 1e9:.3f} to {rate.most / 1e9:.3f} GHz during '{probe}'; lock it: "
+                               f"nvidia-smi --lock-gpu-clocks={rate.least / 1e6:.0f},{rate.least / 1e6:.0f}")
+    return rate.mean
+
+
+def measured(card, family: str, only=None) -> list:
     from calibration import fit
     probes = fit.probes_of(family, card.sms)
     if unknown := set(only or ()) - set(probes):
@@ -123,9 +146,11 @@ def measured(card, clock: float, family: str, only=None) -> list:
     for name, probe in probes.items():
         if only and name not in only:
             continue
-        now = probe(card.seconds, clock)
-        steady(clock, card.clock(), name)
-        print(f"{name}: {', '.join(f'{one.name} {number(one.value)} {one.unit}' for one in now)}", file=sys.stderr)
+        times = Once(card.seconds)
+        probe(times.again(), 1.0)  # runs its kernels
+        clock = steady(card.clock(*times.longest[1:]), name)
+        now = [dataclasses.replace(one, note=f"{one.note}; at {clock / 1e9:.3f} GHz") for one in probe(times.again(), clock)]
+        print(f"{name}: {', '.join(f'{one.name} {number(one.value)} {one.unit}' for one in now)}, at {clock / 1e9:.3f} GHz", file=sys.stderr)
         found += now
     return found
 
@@ -142,23 +167,21 @@ def kinds() -> dict:
 
 def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(prog="./dev calibrate", description=__doc__.splitlines()[0])
-    parser.add_argument("--clock", type=float, metavar="GHZ", help="what the card is locked to; else what nvidia-smi says")
     parser.add_argument("--out", metavar="FILE", help="else calibrated-DATE.machine")
     parser.add_argument("--only", action="append", metavar="PROBE", help="this probe alone; several times for several")
     options = parser.parse_args(arguments)
     try:
         card = Card()
         family, base = base_for(card.kind, card.capability, kinds())
-        clock = options.clock * 1e9 if options.clock else card.clock()
-        found = measured(card, clock, family, options.only)
+        found = measured(card, family, options.only)
     except CalibrationError as error:
         print(f"calibrate: {error}", file=sys.stderr)
         return 1
     today = datetime.date.today().isoformat()
-    how = f"{today}, driver {card.driver}, {clock / 1e9:.3f} GHz"
+    how = f"{today}, driver {card.driver}"
     path = options.out or f"calibrated-{today}.machine"
     with open(file_of(base), encoding="utf-8") as file, open(path, "w", encoding="utf-8") as out:
-        out.write(described(file.read(), found, card.kind, clock, how))
+        out.write(described(file.read(), found, card.kind, how))
     print(f"{path}: {len(found)} numbers measured; the others are {base}'s")
     return 0
 

@@ -52,6 +52,7 @@ inline constexpr KeyRow kRows[] = {
     {"fp32.lanes", Dimension::kPerCycle, kGpu, "results of an SM: add, multiply, fused"},
     {"fp32.latency", Dimension::kCycles, kGpu, "from issue to a dependent instruction"},
     {"fp32.interval", Dimension::kCycles, kGpu, "between instructions of a warp's width in one quadrant"},
+    {"fp32.division", Dimension::kCount, kGpu, "instructions of one division"},
     {"alu.latency", Dimension::kCycles, kGpu, "integers, logic, select, min and max"},
     {"alu.interval", Dimension::kCycles, kGpu, "as fp32.interval"},
     {"cvt.latency", Dimension::kCycles, kGpu, "f32 packed to f16 or bf16"},

@@ -22,6 +22,7 @@ absl::StatusOr<Pipe> PipeOf(const OpRow& row, DType type) {
     case Unit::kScalar:
       return Pipe::kAlu;
     case Unit::kVector:
+    case Unit::kDivision:
       if (row.flow == Flow::kConvert) return Pipe::kConvert;
       return IsFloat(type) ? Pipe::kFp32 : Pipe::kAlu;
     case Unit::kTranscendental:

@@ -131,7 +131,8 @@ class Planner {
       case Flow::kMask:
       case Flow::kSelect: {
         PALLADION_ASSIGN_OR_RETURN(const Pipe pipe, PipeOf(row_, in.dtype));
-        Spend(pipe, results);
+        // A lane divides by several instructions of this pipe.
+        Spend(pipe, row_.unit == Unit::kDivision ? results * costs_.division : results);
         const bool computes = row_.flow == Flow::kElementwise && IsFloat(in.dtype);
         plan_.flops = computes ? static_cast<double>(results) : 0;
         return absl::OkStatus();

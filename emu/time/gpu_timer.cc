@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "emu/time/fused_products.h"
 #include "emu/watch/observed.h"
 #include "memory_model/sets/region.h"
 #include "semantics/base/cat.h"
@@ -34,8 +35,10 @@ absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::Prepare
 }
 
 absl::Status GpuTimer::PlanRegion(const Kernel& kernel, const Region& region) {
+  const absl::flat_hash_set<const Instr*> fused = FusedProducts(region);
   for (const Instr& instr : region.body) {
     PALLADION_ASSIGN_OR_RETURN(GpuPlan plan, PlanOf(kernel_.module(), kernel, instr, chip_costs_));
+    if (fused.contains(&instr)) plan = {.instr = plan.instr, .flops = plan.flops};
     plan_of_[&instr] = static_cast<std::int32_t>(plans_.size());
     plans_.push_back(plan);
     for (const Region& inner : instr.regions) PALLADION_RETURN_IF_ERROR(PlanRegion(kernel, inner));

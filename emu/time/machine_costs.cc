@@ -47,6 +47,9 @@ absl::Status ReadSm(const machines::Machine& machine, GpuCosts* costs) {
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Count>("smem.banks"), &banks));
   costs->smem_banks = static_cast<std::int64_t>(banks.value());
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("fp32.interval"), &costs->fp32_interval));
+  Count division;
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<Count>("fp32.division"), &division));
+  costs->division = static_cast<std::int64_t>(division.value());
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("fp32.latency"), &costs->fp32_latency));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("alu.interval"), &costs->alu_interval));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("alu.latency"), &costs->alu_latency));

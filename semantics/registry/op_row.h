@@ -57,7 +57,8 @@ enum class Effect : std::uint8_t {
   kControl,
   kSynchronises
 };
-enum class Unit : std::uint8_t { kNone, kScalar, kVector, kTranscendental, kMatrix, kMemory, kControl };
+// kDivision: the vector unit, with several instructions for one of the text's.
+enum class Unit : std::uint8_t { kNone, kScalar, kVector, kDivision, kTranscendental, kMatrix, kMemory, kControl };
 
 // How an undefined element of an operand reaches the results; AllFlows() of shadow.h says each rule in words.
 enum class Flow : std::uint8_t {
@@ -113,6 +114,9 @@ enum class InRing : std::uint8_t { kByFlow, kHash, kSame, kIntoFloats, kPower };
 // kMask: the defined element that settles the result whatever the other operand is.
 enum class Absorbs : std::uint8_t { kZero, kOnes };
 
+// What a compiler makes one instruction of floats: a product with the sum that alone uses it.
+enum class Fuses : std::uint8_t { kNever, kProduct, kSum };
+
 enum class OpStatus : std::uint8_t { kImplemented, kUnsupported };
 
 struct OpRow {
@@ -136,6 +140,7 @@ struct OpRow {
   Flow flow = Flow::kAll;            // value operations
   InRing in_ring = InRing::kByFlow;  // value operations
   Absorbs absorbs = Absorbs::kZero;  // kMask
+  Fuses fuses = Fuses::kNever;
   std::uint8_t moved = 0;  // kMove: the first so many operands are moved, the others say where; 0: all are moved
   // Views of refs may stand in any operand, by name; the one of this name is written. Else only the first may.
   bool named_refs = false;

@@ -37,11 +37,11 @@ def of_one(seconds: Seconds, make, *, turns=32, each=2) -> float:
     return (twice - once) / (turns * each)
 
 
-def interval(name, operation, dtype=kernels.F32):
-    """How many cycles an instruction of a warp keeps its pipe: by the number of elements of a lane."""
+def interval(name, operation, dtype=kernels.F32, instructions=1):
+    """How many cycles an instruction of a warp keeps its pipe: by the number of elements of a lane. The operation has so many of them."""
     def probe(seconds, clock):
         sizes = (16, 32, 64)
-        times = [clock * of_one(seconds, lambda turns, each, n=n: kernels.elementwise(operation, n, turns, each, dtype)) for n in sizes]
+        times = [clock * of_one(seconds, lambda turns, each, n=n: kernels.elementwise(operation, n, turns, each, dtype)) / instructions for n in sizes]
         by, at = slope(sizes, times)
         return [Found(f"{name}.interval", by, "cycles", f"{sizes[0]} to {sizes[-1]} elements of a lane; {at:.1f} cycles are left at 0")]
     return probe
@@ -87,7 +87,8 @@ def launch(seconds, clock):
 def probes_of(family: str, sms: int) -> dict:
     """By what it measures."""
     import jax.numpy as jnp
-    probes = {"f32 arithmetic": interval("fp32", lambda x: x + 1.0), "integers": interval("alu", lambda x: x ^ 1, jnp.int32),
+    # A chain of one operation with a constant would be folded, and additions of integers go to another pipe as well.
+    probes = {"f32 arithmetic": interval("fp32", lambda x: x + 1.0), "integers": interval("alu", lambda x: x ^ (x >> 1), jnp.int32, instructions=2),
               "functions": interval("mufu", jnp.exp2), "the port of shared memory": port, "main memory": bandwidth(sms), "launches": launch}
     if family == "hopper":
         probes["wgmma"] = products(kernels.wgmma, 4, (16, 32, 64), (128, 256), ("wgmma.floor", "wgmma.smem_per_n", "wgmma.per_n"))
