@@ -16,11 +16,15 @@ LANE, WG = plgpu.LoweringSemantics.Lane, plgpu.LoweringSemantics.Warpgroup
 
 
 class Case:
-    def __init__(self, name, body, x=(F16, (64, 64)), semantics=LANE, approximate=False, **mesh):
+    def __init__(self, name, body, x=(F16, (64, 64)), semantics=LANE, approximate=False, devices=None, **mesh):
+        """`devices`: {axis: size} of the mesh of devices that a kernel over several of them runs on, each with the whole of the operand."""
         self.name = name
         params = plgpu.CompilerParams(lowering_semantics=semantics, approx_math=approximate)
         self.x = jax.ShapeDtypeStruct(x[1], x[0])
         self.function = plgpu.kernel(body, out_type=self.x, compiler_params=params, **mesh)
+        if devices:
+            over = jax.sharding.AbstractMesh(tuple(devices.values()), tuple(devices), axis_types=(jax.sharding.AxisType.Auto,) * len(devices))
+            self.function = jax.shard_map(self.function, mesh=over, in_specs=jax.P(), out_specs=jax.P(), check_vma=False)
 
     def traced(self):
         return jax.jit(self.function).trace(self.x)

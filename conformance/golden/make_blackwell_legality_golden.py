@@ -14,6 +14,8 @@ from unittest import mock
 import jax
 import jax.numpy as jnp
 import numpy as np
+import blackwell_legality_control
+import blackwell_legality_views
 from gpu_legality_case import BF16, E4, E5, F16, F32, I8, I32, LANE, U8, WG, Case, layout, scoped, write_cases
 from jax.experimental import pallas as pl
 from jax.experimental.mosaic.gpu import core as mosaic_gpu
@@ -315,7 +317,7 @@ def scopes():
 
 
 def cases():
-    for family in (products, scaled_products, loads_and_stores, copies, scopes):
+    for family in (products, scaled_products, loads_and_stores, copies, scopes, *blackwell_legality_control.FAMILIES, *blackwell_legality_views.FAMILIES):
         for name, make, semantics, mesh in family():
             yield name, lambda name=name, make=make, semantics=semantics, mesh=mesh: Case(name, make(), semantics=semantics, **mesh)
 

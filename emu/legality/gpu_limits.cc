@@ -64,6 +64,8 @@ class LimitWalk {
     Judge(legality_, op, ValueLimits(), site);
     Judge(legality_, op, WarpLimits(), site);
     Judge(legality_, op, PairLimits(), site);
+    Judge(legality_, op, BarrierUseLimits(), site);
+    Judge(legality_, op, DeviceLimits(), site);
     static const RuleRows kCopies("copy_gmem_to_smem", "copy_smem_to_gmem");
     static const RuleRows kProducts("wgmma_ref", "wgmma");
     static const RuleRows kPrefetches("async_prefetch");
@@ -123,6 +125,7 @@ std::vector<LimitText> AllGpuLimits() {
   std::vector<LimitText> texts;
   ListLimits(MeshLimits(), texts);
   ListLimits(BarrierLimits(), texts);
+  ListLimits(BarrierUseLimits(), texts);
   ListLimits(AllocationLimits(), texts);
   ListLimits(TmemAllocationLimits(), texts);
   ListLimits(RegisterLimits(), texts);
@@ -141,6 +144,7 @@ std::vector<LimitText> AllGpuLimits() {
   ListLimits(ValueLimits(), texts);
   ListLimits(WarpLimits(), texts);
   ListLimits(OperationLimits(), texts);
+  ListLimits(DeviceLimits(), texts);
   return texts;
 }
 

@@ -60,6 +60,8 @@ absl::Span<const GpuLimit<KernelSite>> MeshLimits();
 absl::Span<const GpuLimit<KernelSite>> RegisterLimits();
 absl::Span<const GpuLimit<AllocatedRefSite>> AllocationLimits();
 absl::Span<const GpuLimit<BarrierSite>> BarrierLimits();
+absl::Span<const GpuLimit<OpSite>> BarrierUseLimits();  // of operations at barriers, and of cluster launch control
+absl::Span<const GpuLimit<OpSite>> DeviceLimits();      // of stores to all devices and loads of all
 absl::Span<const GpuLimit<OpSite>> OperationLimits();  // semaphores, operations of other generations
 absl::Span<const GpuLimit<OpSite>> ValueLimits();      // arithmetic of element types
 absl::Span<const GpuLimit<OpSite>> WarpLimits();

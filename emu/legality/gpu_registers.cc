@@ -25,4 +25,29 @@ std::optional<std::int64_t> RegistersSet(const Instr& op) {
   return LiteralInt(op.args[0]);
 }
 
+const Instr* MakerOf(ValueId value, const Region& region) {
+  for (const Instr& op : region.body) {
+    for (const ValueId result : op.results) {
+      if (result == value) return &op;
+    }
+    for (const Region& inner : op.regions) {
+      if (const Instr* const maker = MakerOf(value, inner)) return maker;
+    }
+  }
+  return nullptr;
+}
+
+const Instr* CastBehind(const Instr& op, const Region& region) {
+  for (std::size_t i = 0; i < region.body.size(); ++i) {
+    for (const Region& inner : region.body[i].regions) {
+      if (const Instr* const cast = CastBehind(op, inner)) return cast;
+    }
+    if (&region.body[i] != &op || i + 1 == region.body.size() || op.results.empty()) continue;
+    const Instr& next = region.body[i + 1];
+    const bool casts = IsLayoutCast(next) && !next.args.empty() && next.args[0].kind == Arg::Kind::kValue;
+    return casts && next.args[0].value == op.results[0] ? &next : nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace palladion::legality

@@ -16,6 +16,10 @@ bool IsBroadcast(const Instr& op);
 bool SetsRegisters(const Instr& op);
 // The number that it says; nothing where it is no literal, or `op` says none.
 std::optional<std::int64_t> RegistersSet(const Instr& op);
+// The instruction of `region` or of a region in it that `value` is a result of; nullptr: a parameter.
+const Instr* MakerOf(ValueId value, const Region& region);
+// The layout_cast that stands right behind `op` and casts its result, where `op` is somewhere in `region`.
+const Instr* CastBehind(const Instr& op, const Region& region);
 
 }  // namespace palladion::legality
 

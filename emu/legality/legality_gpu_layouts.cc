@@ -53,7 +53,9 @@ Layout LayoutNamed(std::string_view text) {
 }
 
 bool IsRead(const Instr& op) {
-  return RowOf(op).access == RefAccess::kLoad && RowOf(op).backends.accepts(Backend::kMosaicGpu);
+  static const RuleRows kOfAllDevices("multimem_load_reduce");  // legality_gpu_devices.cc
+  return !kOfAllDevices.Has(op) && RowOf(op).access == RefAccess::kLoad &&
+         RowOf(op).backends.accepts(Backend::kMosaicGpu);
 }
 
 // ---- the rules

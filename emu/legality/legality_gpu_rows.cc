@@ -17,18 +17,6 @@ constexpr int kBlackwell = 10;
 
 enum class IndexLayout : std::uint8_t { kUnknown, kByWarps, kByFour, kAsRead, kOther };
 
-const Instr* MakerOf(ValueId value, const Region& region) {
-  for (const Instr& op : region.body) {
-    for (const ValueId result : op.results) {
-      if (result == value) return &op;
-    }
-    for (const Region& inner : op.regions) {
-      if (const Instr* const maker = MakerOf(value, inner)) return maker;
-    }
-  }
-  return nullptr;
-}
-
 IndexLayout LayoutOfIndices(const CopySite& site) {
   const Kernel& kernel = *site.facts().kernel;
   const Instr* const maker =

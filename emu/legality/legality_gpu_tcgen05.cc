@@ -107,6 +107,23 @@ std::optional<std::string> Depth(const MmaSite& site) {
   return Cat("K = ", site.k(), ", of which ", *group, " are multiplied at once");
 }
 
+// Left to the compiler: nothing, or the swizzle alone.
+std::optional<std::string> StatedLayout(const MmaSite& site) {
+  if (site.facts.lanes) return std::nullopt;
+  const auto wrong = [](const ProductOperand& operand, std::string_view name) -> std::optional<std::string> {
+    const GpuView& view = operand.view;
+    if (view.swizzle().has_value() && view.tile.empty()) return Cat(name, " with a swizzle and no tiles");
+    if (view.swizzle().has_value() || view.tile.empty() || operand.tile.size() != 2) return std::nullopt;
+    const std::int64_t bits = operand.tile[1] * Info(view.ref.dtype).bits;
+    const bool fits = bits == 8 * 32 || bits == 8 * 64 || bits == 8 * 128;
+    return fits ? std::nullopt : std::optional(Cat(name, " in tiles ", ToString(operand.tile), " without a swizzle"));
+  };
+  if (site.a.has_value()) {
+    if (std::optional<std::string> found = wrong(*site.a, "a")) return found;
+  }
+  return wrong(site.b, "b");
+}
+
 std::optional<std::string> Layout(const MmaSite& site) {
   if (!site.facts.lanes) return std::nullopt;
   const auto lacks = [](const ProductOperand& operand) {
@@ -131,7 +148,7 @@ std::optional<std::string> Tiling(const MmaSite& site) {
 }
 
 std::optional<std::string> SameSwizzle(const MmaSite& site) {
-  if (!site.a.has_value()) return std::nullopt;
+  if (!site.a.has_value() || !site.facts.lanes) return std::nullopt;
   const std::optional<std::int64_t> a = site.a->view.swizzle(), b = site.b.view.swizzle();
   if (!a.has_value() || !b.has_value() || a == b) return std::nullopt;
   return Cat(*a, " and ", *b, " bytes");
@@ -201,12 +218,17 @@ constexpr GpuLimit<MmaSite> kMmaLimits[] = {
     {{"mma.layout", "with lane semantics operands in SMEM are tiled and swizzled", "Mosaic GPU lowering, tcgen05_mma",
       "give the refs plgpu.TilingTransform and plgpu.SwizzleTransform"},
      Layout},
+    {{"mma.stated-layout",
+      "with warpgroup semantics an operand that states tiles or a swizzle states tiles, of the bytes of a swizzle",
+      "Mosaic GPU, layout inference", "give both transforms, or none"},
+     StatedLayout},
     {{"mma.view", "with lane semantics an operand is seen through indices, reshapes and at most one transposition",
       "Mosaic GPU lowering, tcgen05_mma", "give the ref the shape and the tile that the product wants"},
      Views},
     {{"mma.tile", "an operand's tile is 8 rows of the swizzle's bytes", kMma, "tile by (8, 8 * swizzle / bits)"},
      Tiling},
-    {{"mma.swizzle", "a and b have one swizzle", "Mosaic GPU lowering, tcgen05_mma", "use the same for both"},
+    {{"mma.swizzle", "with lane semantics a and b have one swizzle", "Mosaic GPU lowering, tcgen05_mma",
+      "use the same for both"},
      SameSwizzle},
     {{"mma.whole-tiles", "of b stored with N last, the columns of an instruction are whole tiles", kMma,
       "use a smaller swizzle, or store b with K last"},
@@ -268,8 +290,8 @@ std::int64_t MmaSite::ColumnsOfGroup() const {
 
 std::int64_t MmaSite::ScaleBlock() const {
   const Arg* scale = ArgNamed(op, "a_scale");
-  if (scale == nullptr) return 1;
-  const bool powers = facts.kernel->values[scale->value.index()].type.dtype == DType::kF8E8M0FNU;
+  if (scale == nullptr || !IsRefArg(*facts.kernel, *scale)) return 1;
+  const bool powers = GpuViewOf(*facts.kernel, *scale).dtype == DType::kF8E8M0FNU;
   return (powers ? 32 : 16) * (sparse ? 2 : 1);
 }
 

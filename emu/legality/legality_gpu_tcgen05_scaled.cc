@@ -89,6 +89,13 @@ std::optional<std::string> Metadata(const MmaSite& site) {
   return Cat(Name(dtype), ToString(metadata->type.shape), ", expected u2", ToString(expected));
 }
 
+std::optional<std::string> MetadataLayout(const MmaSite& site) {
+  const std::optional<Memory> metadata = MemoryOf(site, "a_sparse_metadata");
+  if (!metadata.has_value() || site.facts.lanes || metadata->layout.name == TmemLayoutName::kSparseMetadata)
+    return std::nullopt;
+  return Cat("layout=", Name(metadata->layout.name));
+}
+
 std::optional<std::string> SparseSwizzle(const MmaSite& site) {
   if (!site.sparse || site.b.view.swizzle() != 32 || !site.b.transposed) return std::nullopt;
   return "a swizzle of 32 bytes";
@@ -127,6 +134,9 @@ constexpr GpuLimit<MmaSite> kLimits[] = {
     {{"mma.metadata", "the metadata of a sparse a are u2 (M, K / 2), of f4e2m1fn (M, K / 4)", kMma,
       "allocate them in that shape"},
      Metadata},
+    {{"mma.metadata-layout", "with warpgroup semantics the metadata of a sparse a have layout=sparse_metadata",
+      "Mosaic GPU, layout inference", "give plgpu.TMEM the layout"},
+     MetadataLayout},
     {{"mma.sparse-narrow", "with warpgroup semantics a sparse a has elements of 8 bits or more",
       "Mosaic GPU, the verifier of tcgen05_mma", "use lane semantics", true},
      NarrowMetadata},

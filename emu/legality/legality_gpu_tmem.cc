@@ -114,6 +114,29 @@ std::optional<std::string> Slice(const ViewSite& site) {
   return std::nullopt;
 }
 
+// An array of several batches is one of two dimensions, the batches beside each other.
+std::optional<std::string> Batches(const ViewSite& site) {
+  if (!IsTmem(site.view.ref)) return std::nullopt;
+  const std::vector<Transform>& rest = site.view.rest;
+  const auto expands = [](const Transform& transform) { return transform.kind == Transform::Kind::kExpandBatch; };
+  const auto expand = std::find_if(rest.begin(), rest.end(), expands);
+  if (expand == rest.end()) return std::nullopt;
+  static const RuleRows kStores("async_store_tmem");
+  const auto next = expand + 1;
+  if (next == rest.end())
+    return site.facts.lanes && kStores.Has(site.op) ? std::nullopt : std::optional<std::string>("all batches at once");
+  if (next->kind != Transform::Kind::kAt || next->indices.size() < 2) return Cat(".", Name(next->kind));
+  const std::vector<Index>& indices = next->indices;
+  for (std::size_t d = 0; d + 2 < indices.size(); ++d) {
+    if (indices[d].kind != Index::Kind::kPoint) return "a slice of the batches";
+  }
+  const Index& rows = indices[indices.size() - 2];
+  const bool whole = rows.kind == Index::Kind::kFull ||
+                     (rows.kind == Index::Kind::kSlice && rows.stride == 1 && LiteralInt(rows.start) == 0 &&
+                      LiteralInt(rows.size) == site.view.ref.shape[0]);
+  return whole ? std::nullopt : std::optional<std::string>("a part of the rows");
+}
+
 std::optional<std::string> Member(const ViewSite& site) {
   if (!site.facts.lanes || site.view.ref.space != Space::kTmem || site.view.arg->transforms.empty())
     return std::nullopt;
@@ -123,7 +146,9 @@ std::optional<std::string> Member(const ViewSite& site) {
 }
 
 std::optional<std::string> Union(const ViewSite& site) {
-  if (site.facts.lanes || site.view.ref.space != Space::kTmem || site.view.arg->transforms.empty()) return std::nullopt;
+  static const RuleRows kTransfers("async_load_tmem", "async_store_tmem");
+  if (site.facts.lanes || !kTransfers.Has(site.op) || site.view.ref.space != Space::kTmem) return std::nullopt;
+  if (site.view.arg->transforms.empty()) return std::nullopt;
   if (site.view.arg->transforms[0].kind != Transform::Kind::kAlias) return std::nullopt;
   return ToString(site.view.ref);
 }
@@ -132,8 +157,13 @@ constexpr GpuLimit<ViewSite> kViewLimits[] = {
     {{"tmem.slice", "tensor memory is sliced by columns only, without a step, in whole tiles of its layout",
       "Mosaic GPU, TMEMRef.slice", "slice whole tiles, or allocate the parts by themselves"},
      Slice},
-    {{"tmem.union", "with warpgroup semantics tensor memory has no unions", "Mosaic GPU, layout inference",
-      "use lane semantics, or allocate the members by themselves", true},
+    {{"tmem.batches",
+      "of an array of batches in tensor memory one batch is seen, all its rows; with lane semantics a store takes all "
+      "batches too",
+      "Mosaic GPU, ExpandLeadingBatchDimensionsTransform", "load and store the batches one by one"},
+     Batches},
+    {{"tmem.union", "with warpgroup semantics no member of a union in tensor memory is loaded or stored",
+      "Mosaic GPU, layout inference", "use lane semantics, or allocate the members by themselves", true},
      Union},
     {{"tmem.member", "with lane semantics members of a union in tensor memory have 128 rows",
       "Mosaic GPU lowering, _extract_aliased_ref", "allocate arrays of 64 rows outside of the union"},
@@ -225,6 +255,40 @@ std::optional<std::string> CopiedTypes(const TmemCopySite& site) {
   return Told(site);
 }
 
+// The bytes between two elements along each dimension that a view keeps, and its sizes.
+struct Strides {
+  Shape sizes, strides;
+};
+
+std::optional<Strides> StridesOf(const GpuView& view) {
+  Strides seen{.sizes = view.ref.shape, .strides = Shape(view.ref.shape.size(), 1)};
+  for (std::size_t d = seen.sizes.size(); d-- > 1;) seen.strides[d - 1] = seen.strides[d] * seen.sizes[d];
+  for (const Transform& transform : view.rest) {
+    if (transform.kind != Transform::Kind::kAt || transform.indices.size() != seen.sizes.size()) return std::nullopt;
+    Strides next;
+    for (std::size_t d = 0; d < transform.indices.size(); ++d) {
+      const Index& index = transform.indices[d];
+      if (index.kind == Index::Kind::kPoint) continue;
+      const bool sliced = index.kind == Index::Kind::kSlice;
+      next.sizes.push_back(sliced ? LiteralInt(index.size).value_or(0) : seen.sizes[d]);
+      next.strides.push_back(seen.strides[d] * (sliced ? index.stride : 1));
+    }
+    seen = std::move(next);
+  }
+  return seen;
+}
+
+std::optional<std::string> Contiguous(const TmemCopySite& site) {
+  if (IsPlainCopy(site)) return std::nullopt;
+  const std::optional<Strides> seen = StridesOf(site.smem);
+  if (!seen.has_value()) return std::nullopt;
+  std::int64_t expected = 1;
+  for (std::size_t d = seen->sizes.size(); d-- > 0; expected *= seen->sizes[d]) {
+    if (seen->strides[d] != expected) return Cat("a part ", ToString(seen->sizes), " of ", ToString(site.smem.ref));
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> ScaleShape(const TmemCopySite& site) {
   if (!IsScaleCopy(site) || site.tmem.shape->size() != 2) return std::nullopt;
   const std::int64_t rows = (*site.tmem.shape)[0], columns = (*site.tmem.shape)[1];
@@ -259,6 +323,9 @@ constexpr GpuLimit<TmemCopySite> kCopyLimits[] = {
       "tiled",
       kCopy, "tile by (8, 8 * swizzle / bits)"},
      CopiedTiles},
+    {{"tmem-copy.contiguous", "scales and metadata are copied from SMEM in which they lie one after another",
+      "Mosaic GPU, tcgen05.async_copy_scales_smem_to_tmem", "copy the whole ref, or a slot of its first dimension"},
+     Contiguous},
     {{"tmem-copy.scales",
       "scales (m, k), at most 256 rows, are copied from (m / 128, k / 4, 32, 16), with layout=scales_m64_collective "
       "from "

@@ -31,6 +31,8 @@ struct TransferSite {
   TmemLayout layout;
   Shape shape;
   RegisterLayout registers;
+  bool strided = false;  // a stored value that is read from GMEM as JAX reads by default
+  std::size_t axes = 0;  // of a reduction
 
   int bits() const { return Info(memory.dtype).bits; }
 };
@@ -121,16 +123,40 @@ std::optional<std::string> Layouts(const TransferSite& site) {
   const Registers kind = site.registers.kind;
   const std::optional<Shape> tile = TileOf(site.registers);
   if (!site.facts.lanes) {
-    const bool narrow = site.bits() == 8 && (kind == Registers::kUnknown || kind == Registers::kTcgen05);
+    const bool scales = site.layout.name == TmemLayoutName::kScales && site.bits() == 8;
+    const bool narrow = site.bits() < 16 && !scales && (kind == Registers::kUnknown || kind == Registers::kTcgen05);
     const bool fills = kind != Registers::kTcgen05 || FillsTiles(site, *tile);
-    return narrow || !fills ? std::optional(Told(site)) : std::nullopt;
+    const bool other = site.layout.name == TmemLayoutName::kDefault &&
+                       (kind == Registers::kWgmma || site.registers.name.starts_with("ReducedLayout"));
+    return narrow || !fills || other ? std::optional(Told(site)) : std::nullopt;
   }
   if (kind == Registers::kUnknown) return std::nullopt;
   if (tile.has_value() && FillsTiles(site, *tile) && site.shape[0] == (*tile)[0] && Goes(site)) return std::nullopt;
   return Told(site);
 }
 
+// What is read without a tiled layout is in the strided one, which tensor memory does not take.
+std::optional<std::string> Strided(const TransferSite& site) {
+  if (!site.store || !site.strided || (site.facts.lanes && site.registers.kind == Registers::kOther))
+    return std::nullopt;
+  return Cat(Name(site.memory.dtype), ToString(site.shape), " read from GMEM");
+}
+
+std::optional<std::string> Reduced(const TransferSite& site) {
+  if (site.axes < 2) return std::nullopt;
+  return Cat(site.axes, " axes of ", ToString(site.shape));
+}
+
+constexpr GpuLimit<TransferSite> kReductionLimits[] = {
+    {{"reduce.tmem", "a value of tensor memory is reduced along one axis at a time",
+      "Mosaic GPU, FragmentedArray.reduce", "reduce along one axis, and the result along the other"},
+     Reduced},
+};
+
 constexpr GpuLimit<TransferSite> kLimits[] = {
+    {{"tmem.stored", "what is stored into tensor memory is read from GMEM by plgpu.load with optimized=False",
+      "Mosaic GPU, FragmentedArray.load_tiled", "write plgpu.load(ref, (), layout=..., optimized=False)"},
+     Strided},
     {{"tmem.registers",
       "a load or store takes registers in TCGEN05 (16 or 32 bits) or TCGEN05_TMEM_NATIVE (whole cells) for "
       "layout=default, in WGMMA for half_lane, in TCGEN05_M64_COLLECTIVE for m64_collective, of the whole shape",
@@ -141,7 +167,11 @@ constexpr GpuLimit<TransferSite> kLimits[] = {
 class TransferWalk {
  public:
   TransferWalk(Legality& legality, const GpuFacts& facts)
-      : legality_(legality), facts_(facts), layouts_(facts.kernel->values.size()) {}
+      : legality_(legality),
+        facts_(facts),
+        layouts_(facts.kernel->values.size()),
+        of_tmem_(facts.kernel->values.size()),
+        of_gmem_(facts.kernel->values.size()) {}
 
   void Walk(const Region& region) {
     for (std::size_t i = 0; i < region.body.size(); ++i) {
@@ -187,7 +217,10 @@ class TransferWalk {
     } else if (facts_.lanes) {
       site->registers = InferredOf(site->layout);
     }
-    if (!op.results.empty() && op.results[0].valid()) layouts_[op.results[0].index()] = site->registers;
+    if (!op.results.empty() && op.results[0].valid()) {
+      layouts_[op.results[0].index()] = site->registers;
+      of_tmem_[op.results[0].index()] = true;
+    }
     Judge(legality_, op, absl::Span<const GpuLimit<TransferSite>>(kLimits), *site);
   }
 
@@ -199,6 +232,7 @@ class TransferWalk {
     site->registers = value.kind == Arg::Kind::kValue ? layouts_[value.value.index()]
                                                       : RegisterLayout{.kind = Registers::kSplat, .name = "WG_SPLAT"};
     if (!facts_.lanes && site->registers.kind == Registers::kSplat) site->registers = {};
+    site->strided = value.kind == Arg::Kind::kValue && of_gmem_[value.value.index()];
     Judge(legality_, op, absl::Span<const GpuLimit<TransferSite>>(kLimits), *site);
   }
 
@@ -208,11 +242,39 @@ class TransferWalk {
     if (IsCast(op)) layout = LayoutNamed(WordOf(op.attrs, "layout"));
     const bool splat = IsBroadcast(op) && TypeOfArg(*facts_.kernel, op.args[0]).shape.empty();
     if (splat) layout = {.kind = Registers::kSplat, .name = "WG_SPLAT"};
+    Origin(op);
+  }
+
+  bool IsOf(const std::vector<bool>& origin, const Arg& arg) const {
+    return arg.kind == Arg::Kind::kValue && origin[arg.value.index()];
+  }
+
+  // Where a value comes from, through casts and elementwise operations.
+  void Origin(const Instr& op) {
+    static const RuleRows kReductions("reduce_sum", "reduce_max", "reduce_min");
+    const std::size_t result = op.results[0].index();
+    if (kReductions.Has(op) && !op.args.empty() && IsOf(of_tmem_, op.args[0])) {
+      const Attr* attr = Find(op.attrs, "axes");
+      const auto* axes = attr == nullptr ? nullptr : std::get_if<AttrList>(&attr->value);
+      TransferSite site{.facts = facts_, .op = op, .shape = TypeOfArg(*facts_.kernel, op.args[0]).shape};
+      site.axes = axes == nullptr ? 0 : axes->size();
+      Judge(legality_, op, absl::Span<const GpuLimit<TransferSite>>(kReductionLimits), site);
+    }
+    const bool passes = IsCast(op) || RowOf(op).flow == Flow::kElementwise;
+    for (const Arg& arg : op.args) of_tmem_[result] = of_tmem_[result] || (passes && IsOf(of_tmem_, arg));
+    if (IsCast(op)) of_gmem_[result] = IsOf(of_gmem_, op.args[0]);
+    if (RowOf(op).access != RefAccess::kLoad || !RowOf(op).backends.accepts(Backend::kMosaicGpu)) return;
+    if (op.args.empty() || !IsRefArg(*facts_.kernel, op.args[0])) return;
+    const Attr* optimized = Find(op.attrs, "optimized");
+    const bool* given = optimized == nullptr ? nullptr : std::get_if<bool>(&optimized->value);
+    const bool gmem = GpuViewOf(*facts_.kernel, op.args[0]).ref.space == Space::kGmem;
+    of_gmem_[result] = gmem && (given == nullptr || *given) && op.types[0].rank() == 2;
   }
 
   Legality& legality_;
   const GpuFacts& facts_;
   std::vector<RegisterLayout> layouts_;  // by value
+  std::vector<bool> of_tmem_, of_gmem_;  // by value: loaded from there, in a layout that JAX chooses
 };
 
 }  // namespace
@@ -223,6 +285,7 @@ void CheckTmemTransfers(Legality& legality, const GpuFacts& facts) {
 
 void ListTmemTransferLimits(std::vector<LimitText>& texts) {
   ListLimits(absl::Span<const GpuLimit<TransferSite>>(kLimits), texts);
+  ListLimits(absl::Span<const GpuLimit<TransferSite>>(kReductionLimits), texts);
 }
 
 }  // namespace palladion::legality

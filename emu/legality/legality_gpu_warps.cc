@@ -21,6 +21,17 @@ std::optional<std::string> Operation(const OpSite& site) {
   return site.scope.warp != nullptr && kOfWarpgroups.Has(site.op) ? std::optional(site.op.name) : std::nullopt;
 }
 
+std::optional<std::string> NextGrid(const OpSite& site) {
+  static const RuleRows kNextGrids("griddepcontrol_wait", "griddepcontrol_launch_dependents");
+  return site.scope.warp != nullptr && kNextGrids.Has(site.op) ? std::optional(site.op.name) : std::nullopt;
+}
+
+std::optional<std::string> Scales(const OpSite& site) {
+  static const RuleRows kScales("async_copy_scales_to_tmem");
+  if (site.scope.warp == nullptr || site.scope.facts->lanes || !kScales.Has(site.op)) return std::nullopt;
+  return site.op.name;
+}
+
 std::optional<std::string> Nested(const OpSite& site) {
   static const RuleRows kMaps("core_map", "mpmd_map");
   if (site.scope.warp == nullptr || !kMaps.Has(site.op)) return std::nullopt;
@@ -80,6 +91,12 @@ constexpr GpuLimit<OpSite> kWarpLimits[] = {
       "operations of a whole warpgroup are refused",
       "Mosaic GPU lowering, the rules registered for warps", kOutside},
      Operation},
+    {{"warp.next-grid", "the whole warpgroup waits for the grid before and lets the next one begin",
+      "Mosaic GPU lowering, the rules registered for warps", kOutside, true},
+     NextGrid},
+    {{"warp.scales", "with warpgroup semantics no single warp copies scales",
+      "Mosaic GPU lowering, the rules registered for warps", kOutside, true},
+     Scales},
     {{"warp.nested", "a core_map over warps holds no other", "Mosaic GPU lowering, core_map",
       "put them one after another"},
      Nested},
