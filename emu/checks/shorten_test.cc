@@ -47,7 +47,9 @@ class Shortening : public ::testing::Test {
     for (const Finding& finding : trial.findings) {
       Shortener alone(runner, lengths);
       const std::string replay = together.ReplayOf(trial, finding), shortest = alone.ReplayOf(trial, finding);
-      if (most_work_ == Shortener::kMostWork) EXPECT_EQ(replay, shortest);
+      if (most_work_ == Shortener::kMostWork) {
+        EXPECT_EQ(replay, shortest);
+      }
       as_they_were_ += replay == runner.NameOf(trial.schedule) && replay != shortest ? 1 : 0;
       runs_alone_ += alone.trials();
     }
