@@ -57,5 +57,28 @@ TEST(BlackwellText, AWaitForACommitIsAWaitForProducts) {
   EXPECT_EQ(reasons.find("at a barrier"), std::string::npos) << reasons;
 }
 
+TEST(BlackwellText, ACommitIsThereUntilItArrives) {
+  const PreparedKernel kernel =
+      Prepared(TextOfCase("conformance/cases/gpu/page_tcgen05_left_in_tmem.case"), "mosaic_gpu/b200");
+  const std::vector<Tensor> inputs = InputsOf(kernel);
+  const machines::Machine machine = MachineNamed("b200");
+  const absl::StatusOr<Timed> timed = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{}});
+  ASSERT_TRUE(timed.ok()) << timed.status();
+  const std::vector<Span>& spans = timed->timeline->spans;
+  int commits = 0;
+  for (const Span& phase : spans) {
+    if (phase.kind != SpanKind::kPhase || phase.ended_by == kNoSpan) continue;
+    const Span& commit = spans[static_cast<std::size_t>(phase.ended_by)];
+    if (timed->timeline->lanes[static_cast<std::size_t>(commit.lane)].name != "commits") continue;
+    ++commits;
+    EXPECT_NEAR(commit.end.value(), phase.end.value(), 0.01);
+    ASSERT_NE(commit.ended_by, kNoSpan);
+    const Span& product = spans[static_cast<std::size_t>(commit.ended_by)];
+    EXPECT_EQ(product.kind, SpanKind::kMultiply);
+    EXPECT_LE(product.end.value(), commit.end.value() + 0.01);
+  }
+  EXPECT_GT(commits, 0);
+}
+
 }  // namespace
 }  // namespace palladion::time::test

@@ -16,15 +16,30 @@ GpuChip::GpuChip(const GpuCosts& costs)
   for (Sm& sm : sms_) sm.quadrants.resize(static_cast<std::size_t>(costs.issue_slots));
 }
 
+namespace {
+
+constexpr std::string_view kTensorCores = "tensor cores", kPort = "shared memory port", kEngine = "copy engine",
+                           kLanding = "copies into shared memory";
+
+}  // namespace
+
+Ticks GpuChip::Serve(const Sm& sm, std::string_view unit, scheduler::Server& server, Ticks at, Ticks time) {
+  if (&sm != watched_) return server.Serve(at, time);
+  pieces_.clear();
+  const Ticks end = server.Serve(at, time, &pieces_);
+  for (const scheduler::Server::Piece& piece : pieces_) watcher_(unit, piece);
+  return end;
+}
+
 Ticks GpuChip::Multiply(absl::Span<const std::int64_t> sms, Ticks at, const TensorWork& work) {
   const Ticks pipe = TicksOf(work.pipe), operands = TicksOf(work.port);
   Ticks over = at;
   for (const std::int64_t sm : sms) {
-    const Ticks end = At(sm).tensor.Serve(at, pipe);
+    const Ticks end = Serve(At(sm), kTensorCores, At(sm).tensor, at, pipe);
     // What it reads goes through the port while it runs, before what copies write: those that have been given their
     // time keep it, and later ones find what is left.
     const Ticks begin = std::max(at, end - pipe);
-    At(sm).port.Serve(begin, operands);
+    Serve(At(sm), kPort, At(sm).port, begin, operands);
     over = std::max({over, end, At(sm).reads.Serve(begin, operands)});
   }
   return over + TicksOf(work.drain);
@@ -71,13 +86,14 @@ Cycles EngineTimeOf(const GpuCosts& costs, const GlobalBox& box) {
 }  // namespace
 
 Ticks GpuChip::Land(std::int64_t sm, Ticks at, Bytes bytes) {
-  if (!costs_.smem_landing.has_value()) return At(sm).port.Serve(at, TicksOf(PortTime(costs_, bytes)));
-  return At(sm).landing.Serve(at, TicksOf(bytes / *costs_.smem_landing));
+  if (!costs_.smem_landing.has_value()) return Serve(At(sm), kPort, At(sm).port, at, TicksOf(PortTime(costs_, bytes)));
+  return Serve(At(sm), kLanding, At(sm).landing, at, TicksOf(bytes / *costs_.smem_landing));
 }
 
 Ticks GpuChip::Load(absl::Span<const std::int64_t> sms, Ticks at, const GlobalBox& box) {
   const Ticks engine = TicksOf(EngineTimeOf(costs_, box));
-  const Ticks asked = At(sms.front()).engine.Serve(at, engine);
+  Sm& first = At(sms.front());
+  const Ticks asked = Serve(first, kEngine, first.engine, at, engine);
   const Ticks begin = std::max(at, asked - engine);
   const Fetched fetched = Fetch(begin, box);
   // The last row's latency is left when all have been asked for.
@@ -90,21 +106,23 @@ Ticks GpuChip::Load(absl::Span<const std::int64_t> sms, Ticks at, const GlobalBo
 
 GpuChip::Stored GpuChip::Store(std::int64_t sm, Ticks at, const GlobalBox& box) {
   const Bytes all(static_cast<double>(box.bytes()));
-  const Ticks engine = At(sm).engine.Serve(at, TicksOf(EngineTimeOf(costs_, box)));
-  const Ticks read = std::max(engine, At(sm).port.Serve(at, TicksOf(PortTime(costs_, all))));
+  const Ticks engine = Serve(At(sm), kEngine, At(sm).engine, at, TicksOf(EngineTimeOf(costs_, box)));
+  const Ticks read = std::max(engine, Serve(At(sm), kPort, At(sm).port, at, TicksOf(PortTime(costs_, all))));
   Ticks taken = read;
   Write(at, box, &taken);
   return {.read = read, .written = taken + TicksOf(costs_.tma_l2_latency)};
 }
 
 Ticks GpuChip::LoadDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
-  const Ticks asked = At(sm).port.Serve(at, TicksOf(PortTime(costs_, Bytes(static_cast<double>(box.bytes())))));
+  const Ticks port = TicksOf(PortTime(costs_, Bytes(static_cast<double>(box.bytes()))));
+  const Ticks asked = Serve(At(sm), kPort, At(sm).port, at, port);
   const Fetched fetched = Fetch(at, box);
   return std::max(asked, fetched.given) + TicksOf(fetched.missed ? costs_.dram_latency : costs_.l2_latency);
 }
 
 Ticks GpuChip::StoreDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
-  const Ticks asked = At(sm).port.Serve(at, TicksOf(PortTime(costs_, Bytes(static_cast<double>(box.bytes())))));
+  const Ticks port = TicksOf(PortTime(costs_, Bytes(static_cast<double>(box.bytes()))));
+  const Ticks asked = Serve(At(sm), kPort, At(sm).port, at, port);
   Ticks taken = asked;
   Write(at, box, &taken);
   return asked;
@@ -131,10 +149,17 @@ std::int64_t GpuChip::touched_bytes() const {
 Ticks GpuChip::Compute(std::int64_t sm, Ticks at, const Burst& burst, std::int64_t quadrant) {
   const Ticks issue = TicksOf(burst.issue), pipe = TicksOf(burst.slot);
   Ticks over = at;
-  const auto serve = [&](Quadrant& it) {
-    over = std::max({over, it.issue.Serve(at, issue), it.pipes[static_cast<std::size_t>(burst.pipe)].Serve(at, pipe)});
-  };
+  const auto number = static_cast<std::size_t>(burst.pipe);
   std::vector<Quadrant>& quadrants = At(sm).quadrants;
+  const Sm* const drawn = &At(sm);
+  const auto serve = [&](Quadrant& it) {
+    if (drawn == watched_ && &it == &quadrants.front()) {
+      over = std::max({over, Serve(*drawn, "issue slots", it.issue, at, issue),
+                       Serve(*drawn, kPipeNames[number], it.pipes[number], at, pipe)});
+    } else {
+      over = std::max({over, it.issue.Serve(at, issue), it.pipes[number].Serve(at, pipe)});
+    }
+  };
   if (quadrant == kAllQuadrants) {
     for (Quadrant& it : quadrants) serve(it);
   } else {
@@ -144,16 +169,18 @@ Ticks GpuChip::Compute(std::int64_t sm, Ticks at, const Burst& burst, std::int64
 }
 
 Ticks GpuChip::LoadTensor(std::int64_t sm, Ticks at, const Burst& burst) {
-  return At(sm).tensor_loads.Serve(at, TicksOf(burst.slot)) + TicksOf(burst.result - burst.slot);
+  return Serve(At(sm), "tensor memory reads", At(sm).tensor_loads, at, TicksOf(burst.slot)) +
+         TicksOf(burst.result - burst.slot);
 }
 
 Ticks GpuChip::StoreTensor(std::int64_t sm, Ticks at, const Burst& burst) {
-  return At(sm).tensor_stores.Serve(at, TicksOf(burst.slot)) + TicksOf(burst.result - burst.slot);
+  return Serve(At(sm), "tensor memory writes", At(sm).tensor_stores, at, TicksOf(burst.slot)) +
+         TicksOf(burst.result - burst.slot);
 }
 
 Ticks GpuChip::Access(std::int64_t sm, Ticks at, const PortUse& use) {
   conflicts_ = conflicts_ + TicksOf(use.conflicts);
-  return At(sm).port.Serve(at, TicksOf(use.time)) + TicksOf(costs_.smem_latency);
+  return Serve(At(sm), kPort, At(sm).port, at, TicksOf(use.time)) + TicksOf(costs_.smem_latency);
 }
 
 GpuChip::Use GpuChip::use() const {

@@ -9,6 +9,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -50,6 +53,13 @@ class GpuChip {
   // Nobody asks for an earlier time any more.
   void Forget(scheduler::Ticks before);
 
+  // Hears when units of one SM are busy; of its quadrants the first one's.
+  using UnitWatcher = std::function<void(std::string_view unit, const scheduler::Server::Piece& piece)>;
+  void WatchUnits(std::int64_t sm, UnitWatcher watcher) {
+    watched_ = &At(sm);
+    watcher_ = std::move(watcher);
+  }
+
   struct Traffic {
     std::int64_t read = 0, written = 0, missed = 0;  // bytes: asked of L2, and of these what it did not have
   };
@@ -84,6 +94,9 @@ class GpuChip {
     std::vector<Quadrant> quadrants;
     scheduler::Server reads;  // of the port, by products alone
   };
+  // A time of a unit of that SM, told to the watcher.
+  scheduler::Ticks Serve(const Sm& sm, std::string_view unit, scheduler::Server& server, scheduler::Ticks at,
+                         scheduler::Ticks time);
   // Bytes of a box, once through L2 and as far as need be through DRAM.
   struct Fetched {
     scheduler::Ticks given;  // without a latency
@@ -102,6 +115,9 @@ class GpuChip {
   std::vector<Traffic> traffic_;  // by array
   std::int64_t l2_bytes_ = 0, dram_bytes_ = 0;
   scheduler::Ticks conflicts_;
+  const Sm* watched_ = nullptr;
+  UnitWatcher watcher_;
+  std::vector<scheduler::Server::Piece> pieces_;
 };
 
 }  // namespace palladion::time

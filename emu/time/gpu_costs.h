@@ -5,9 +5,11 @@
 #ifndef PALLADION_EMU_TIME_GPU_COSTS_H_
 #define PALLADION_EMU_TIME_GPU_COSTS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "emu/machines/amount.h"
@@ -68,6 +70,8 @@ struct TensorWork {
 // By the row's unit and what it does: which pipe. kNone: costs nothing, a view or a name.
 enum class Pipe : std::uint8_t { kNone, kFp32, kAlu, kConvert, kTranscendental, kShuffle };
 inline constexpr std::size_t kPipes = 6;
+inline constexpr std::array<std::string_view, kPipes> kPipeNames = {
+    "", "FP32 pipes", "integer pipes", "conversion pipes", "transcendental pipes", "shuffle pipes"};
 // Unimplemented: an operation on values whose unit has no cost here.
 absl::StatusOr<Pipe> PipeOf(const OpRow& row, DType type);
 

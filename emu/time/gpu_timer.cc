@@ -62,8 +62,18 @@ absl::Status GpuTimer::PlaceSteps() {
   return absl::InternalError("the marks of an observable program do not come in pairs; please report this kernel");
 }
 
+void GpuTimer::RecordTo(TimelineRecorder& timeline, std::int64_t sm) {
+  timeline_.emplace(
+      GpuTimeline::Parts{.kernel = kernel_, .plans = plans_, .recorder = timeline, .clock = clock_, .next = path_});
+  clock_.TellTo(*timeline_);
+  chip_.WatchUnits(sm, [this](std::string_view unit, const scheduler::Server::Piece& piece) {
+    timeline_->UnitBusy(unit, piece, now_.plan);
+  });
+}
+
 void GpuTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
+  if (timeline_.has_value()) timeline_->Bound(memory);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (arrays[i].valid()) array_of_.emplace(arrays[i].value, static_cast<std::int64_t>(i));
   }
@@ -106,6 +116,7 @@ GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
 
 void GpuTimer::EndThread(const Frame& frame) {
   const auto thread = threads_.find(frame.agent.value);
+  if (timeline_.has_value()) timeline_->EndThread(frame, thread->second.lane);
   if (!thread->second.warp) {
     const auto at = clusters_.find(thread->second.cluster);
     Cluster& cluster = at->second;
@@ -137,6 +148,8 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
   }
   if (step.kind == StepKind::kMark || !(step.visible || step.loop >= 0)) return;
   now_.waited = clock_.TakeWaited();
+  if (Shown() && now_.waited.value > 0 && step.waits != nullptr && step.kind != StepKind::kAwaitBlocks)
+    now_.target = step.waits(step.params, step, frame);
   now_.ended_by = now_.waited.value > 0 ? clock_.ended_by() : kNoPlan;
   clock_.CallRunning(now_.plan);
   if (now_.plan == kNoPlan || now_.waited.value == 0) return;
@@ -148,6 +161,7 @@ void GpuTimer::After(const Step& step, Frame& frame) {
     const Mark* const mark = MarkOf(step);
     mark == nullptr ? FinishStep(step) : FinishMark(*mark);
   }
+  if (timeline_.has_value() && step.visible) timeline_->Stepped(now_.thread->lane);
   if (frame.done()) EndThread(frame);
   now_ = {};
 }
@@ -240,7 +254,8 @@ void GpuTimer::AccessGlobal(AccessKind kind, const std::vector<GlobalBox>& boxes
   ChargeUntil(returns ? end + TicksOf(costs_.l2_latency) : end);
 }
 
-void GpuTimer::AccessShared(std::int64_t bytes) {
+void GpuTimer::AccessShared(std::int64_t bytes, BufferId buffer, const BoxAccess* box) {
+  const Ticks began = clock_.now();
   const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
   GpuChip::PortUse use{.time = PortTime(costs_, Bytes(static_cast<double>(bytes))), .conflicts = {}};
   if (const SharedTransfer* transfer = SharedOf(plan)) {
@@ -255,13 +270,15 @@ void GpuTimer::AccessShared(std::int64_t bytes) {
   const Ticks there = chip_.Access(now_.thread->sm, clock_.now(), use);
   const bool waits = !plan.stores;
   ChargeUntil(waits ? there : there - TicksOf(costs_.smem_latency));
+  if (Shown()) timeline_->Touched(Here(began, clock_.now()), buffer, box);
 }
 
 void GpuTimer::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
   if (!Accesses()) return;
   if (InTensorMemory()) return AccessTensor();
   if (plans_[static_cast<std::size_t>(now_.plan)].space == Space::kSmem) {
-    AccessShared(watch::ElementsOf(access, reach) * memory_->ElementSizeOf(access.buffer).value());
+    AccessShared(watch::ElementsOf(access, reach) * memory_->ElementSizeOf(access.buffer).value(), access.buffer,
+                 &access);
   } else {
     AccessGlobal(kind, BoxesOf(access, LayoutOf(access.buffer)));
   }
@@ -274,7 +291,7 @@ void GpuTimer::Points(AccessKind kind, const PointAccess& access, const std::byt
   if (plans_[static_cast<std::size_t>(now_.plan)].space == Space::kSmem) {
     std::int64_t pieces = 0;
     for (std::size_t p = 0; p < access.offset.size(); ++p) pieces += memory_model::Touches(access, p);
-    AccessShared(pieces * piece);
+    AccessShared(pieces * piece, access.buffer, nullptr);
   } else {
     AccessGlobal(kind, BoxesOf(access.offset, piece, LayoutOf(access.buffer)));
   }
@@ -303,6 +320,7 @@ void GpuTimer::Issued(const AsyncRequest& request, Halves halves) {
     told_by_engine_[plan] = true;
     if (const std::int32_t last = now_.thread->last_engine; last != kNoPlan)
       ends_as_[plan] = StallOf(plans_[static_cast<std::size_t>(last)]);
+    if (Shown()) timeline_->Commits(Here(clock_.now(), clock_.now()));
     return clock_.AppointNext({clock_.now(), clock_.now()}, now_.plan);
   }
   now_.thread->last_engine = now_.plan;
@@ -313,7 +331,7 @@ void GpuTimer::Issued(const AsyncRequest& request, Halves halves) {
       return IssueCopyOut(request);
     case GpuWork::kProduct:
     case GpuWork::kTensorCopy:
-      return IssueProduct();
+      return IssueProduct(request);
     case GpuWork::kPeerStore:
       return IssuePeerStore(request);
     case GpuWork::kAccess:
@@ -353,15 +371,17 @@ void GpuTimer::IssueCopyOut(const AsyncRequest& request) {
 }
 
 // A pair's blocks are neighbours.
-void GpuTimer::IssueProduct() {
+void GpuTimer::IssueProduct(const AsyncRequest& request) {
   const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
   const std::int64_t mine = now_.thread->sm, in_cluster = mine % cluster_size_;
   std::vector<std::int64_t> sms = {mine};
   if (plan.pair) sms.push_back(mine - in_cluster + (in_cluster ^ 1));
   const Ticks asked = clock_.operation_began() - now_.waited;
   const Ticks result = chip_.Multiply(sms, asked, plan.tensor);
-  if (Shown())
-    timeline_->Multiplied(Here(std::max(asked, result - TicksOf(plan.tensor.pipe + plan.tensor.drain)), result));
+  if (Shown()) {
+    const Ticks began = std::max(asked, result - TicksOf(plan.tensor.pipe + plan.tensor.drain));
+    timeline_->Multiplied(Here(began, result), request);
+  }
   Charge(asked + TicksOf(plan.tensor.issue) - clock_.now());
   clock_.AppointNext({clock_.now(), std::max(clock_.now(), result)}, now_.plan);
 }

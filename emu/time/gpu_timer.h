@@ -44,7 +44,7 @@ class GpuTimer final : public agents::RunObserver {
   static absl::StatusOr<std::unique_ptr<GpuTimer>> Create(const agents::PreparedKernelState& kernel,
                                                           const ChipCosts& costs, const BlockPlaces::Room& room);
 
-  void RecordTo(TimelineRecorder& timeline) { timeline_.emplace(kernel_, plans_, timeline); }  // outlives the run
+  void RecordTo(TimelineRecorder& timeline, std::int64_t sm);  // it outlives the run
 
   scheduler::VirtualClock& clock() { return clock_; }
   const scheduler::VirtualClock& clock() const { return clock_; }
@@ -63,6 +63,9 @@ class GpuTimer final : public agents::RunObserver {
   }
 
   bool watches_steps() const override { return true; }
+  void Begun(const threads::ThreadMachine& machine) override {
+    if (timeline_.has_value()) timeline_->Begun(machine);
+  }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
@@ -91,6 +94,7 @@ class GpuTimer final : public agents::RunObserver {
     std::int32_t plan = kNoPlan;
     scheduler::Ticks waited;
     std::int32_t ended_by = kNoPlan;
+    WaitTarget target;  // of a timeline
   };
 
   GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const BlockPlaces::Room& room);
@@ -115,10 +119,10 @@ class GpuTimer final : public agents::RunObserver {
   bool Accesses() const;
   bool InTensorMemory() const;
   void AccessGlobal(AccessKind kind, const std::vector<GlobalBox>& boxes);
-  void AccessShared(std::int64_t bytes);
+  void AccessShared(std::int64_t bytes, BufferId buffer, const BoxAccess* box);
   void IssueCopyIn(const AsyncRequest& request);
   void IssueCopyOut(const AsyncRequest& request);
-  void IssueProduct();
+  void IssueProduct(const AsyncRequest& request);
   void IssuePeerStore(const AsyncRequest& request);
   void AccessTensor();
   std::vector<GlobalBox> BoxesOfOperand(const AsyncOperand& operand) const;

@@ -143,7 +143,7 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   PALLADION_ASSIGN_OR_RETURN(const Fits fits, FitsOn(call.machine, costs, kernel));
   PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<GpuTimer> timer, GpuTimer::Create(kernel, chip, fits.room));
   std::optional<TimelineRecorder> timeline;
-  if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, kTicksOfCycle));
+  if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, kTicksOfCycle), call.timeline->unit);
   launch::ScheduledOptions scheduled{.launch = {.run = call.run, .observers = {timer.get()}}};
   scheduled.launch.moves_nothing = elided != nullptr;
   scheduled.loop.record = options.record;

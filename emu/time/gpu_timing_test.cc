@@ -135,6 +135,63 @@ TEST(GpuTiming, ATimelineHasThreadsCopiesAndProductsOfItsSm) {
   EXPECT_EQ(without->timing.cycles.value(), timed->timing.cycles.value());
 }
 
+std::vector<std::string> WhatIn(const Timeline& timeline, const std::string& group, const std::string& lane) {
+  std::vector<std::string> what;
+  for (const Span& span : timeline.spans) {
+    const Lane& of = timeline.lanes[static_cast<std::size_t>(span.lane)];
+    if (of.group == group && of.name == lane) what.push_back(span.what);
+  }
+  return what;
+}
+
+TEST(GpuTiming, ATimelineHasPhasesOfBarriersAndSlotsOfSharedMemory) {
+  const std::string text = MatmulText({.m = 64, .n = 128, .k = 256, .slots = 2});
+  const PreparedKernel kernel = Prepared(text, "mosaic_gpu/h100");
+  const std::vector<Tensor> inputs = InputsOf(kernel);
+  const machines::Machine machine = MachineNamed("h100");
+  const absl::StatusOr<Timed> timed = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{}});
+  ASSERT_TRUE(timed.ok()) << timed.status();
+  const Timeline& timeline = *timed->timeline;
+  using Strings = std::vector<std::string>;
+  EXPECT_EQ(WhatIn(timeline, "barriers", "full[1]"), (Strings{"full[1], phase 0", "2 of 2 pending", "1 of 2 pending",
+                                                              "full[1], phase 1", "2 of 2 pending", "1 of 2 pending"}));
+  EXPECT_EQ(WhatIn(timeline, "barriers", "empty[0]").size(), 3u);  // a phase for each time that the slot was free
+  EXPECT_EQ(WhatIn(timeline, "shared memory", "a[0]"),
+            (Strings{"x_ref[0:64, 0:64] -> a[0]", "wgmma_ref a[0] b[0]", "x_ref[0:64, 128:192] -> a[0]",
+                     "wgmma_ref a[0] b[0]"}));
+  EXPECT_FALSE(WhatIn(timeline, "units", "tensor cores").empty());
+  EXPECT_FALSE(WhatIn(timeline, "units", "copy engine").empty());
+  int ended = 0, waits = 0;
+  for (const Span& span : timeline.spans) {
+    const bool phase = span.kind == SpanKind::kPhase && span.what.starts_with("full");
+    const bool wait = span.kind == SpanKind::kWait && span.what.starts_with("barrier_wait full");
+    ended += phase || wait ? 1 : 0;
+    waits += wait ? 1 : 0;
+    if (!phase && !wait) continue;
+    ASSERT_NE(span.ended_by, kNoSpan) << span.what;
+    const Span& by = timeline.spans[static_cast<std::size_t>(span.ended_by)];
+    EXPECT_EQ(by.kind, SpanKind::kCopyIn) << span.what;
+    EXPECT_NEAR(by.end.value(), span.end.value(), 0.01) << span.what;
+    EXPECT_EQ(by.slot, span.slot) << span.what;
+  }
+  EXPECT_EQ(ended - waits, 4);
+  EXPECT_GT(waits, 0);
+}
+
+TEST(GpuTiming, OnlyTheChosenSmHasLanes) {
+  const std::string text = MatmulText({.m = 128, .n = 256, .k = 256, .slots = 2});
+  const PreparedKernel kernel = Prepared(text, "mosaic_gpu/h100");
+  const std::vector<Tensor> inputs = InputsOf(kernel);
+  const machines::Machine machine = MachineNamed("h100");
+  const absl::StatusOr<Timed> timed = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{.unit = 3}});
+  ASSERT_TRUE(timed.ok()) << timed.status();
+  EXPECT_EQ(WhatIn(*timed->timeline, "barriers", "full[1]").size(), 6u);
+  EXPECT_EQ(WhatIn(*timed->timeline, "shared memory", "a[0]")[0], "x_ref[64:128, 0:64] -> a[0]");
+  const absl::StatusOr<Timed> idle = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{.unit = 100}});
+  ASSERT_TRUE(idle.ok()) << idle.status();
+  EXPECT_TRUE(idle->timeline->spans.empty());
+}
+
 // ---- a run in time is a run
 
 TEST(GpuTiming, TimeChangesNoResult) {

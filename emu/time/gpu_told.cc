@@ -95,10 +95,6 @@ std::vector<LineTime> LinesOf(const ToTell& what) {
   return lines;
 }
 
-// In the order of Pipe.
-constexpr std::array<std::string_view, kPipes> kPipeNames = {
-    "", "FP32 pipes", "integer pipes", "conversion pipes", "transcendental pipes", "shuffle pipes"};
-
 std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
   const GpuChip::Use use = what.timer.chip().use();
   const double all = std::max(cycles.value(), 1.0), of_sms = all * static_cast<double>(what.costs.sms);

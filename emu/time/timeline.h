@@ -15,18 +15,32 @@
 namespace palladion::time {
 
 enum class LaneKind : std::uint8_t {
-  kThread,  // a thread (warpgroup), warp or program: works, waits
-  kEngine,  // operations that run beside their issuer: copies, matrix products
-  kUnit,    // a unit of the SM or core: busy or not
+  kThread,   // a thread (warpgroup), warp or program: works, waits
+  kBarrier,  // its phases, and below them what has not arrived yet
+  kSlot,     // a place in shared memory: who fills it, who reads it
+  kEngine,   // operations that run beside their issuer: copies, matrix products
+  kUnit,     // a unit of the SM or core: busy or not
 };
 
 struct Lane {
-  std::string group;  // what it belongs to: "block (0, 1)", "SM 0", "chip"
+  std::string group;  // what it belongs to: "block (0, 1)", "barriers", "units"
   std::string name;   // "warpgroup 1", "TMA", "tensor cores"
   LaneKind kind = LaneKind::kThread;
 };
 
-enum class SpanKind : std::uint8_t { kWork, kWait, kCopyIn, kCopyOut, kMultiply };
+enum class SpanKind : std::uint8_t {
+  kWork,
+  kWait,
+  kCopyIn,
+  kCopyOut,
+  kMultiply,
+  kPhase,    // of a barrier: from the completion before it, or its beginning, to its own
+  kPending,  // a part of a phase, until the next arrival
+};
+// Is it over because of another span, which ended it? Else that one issued it.
+inline bool IsEnded(SpanKind kind) {
+  return kind == SpanKind::kWait || kind == SpanKind::kPhase || kind == SpanKind::kPending;
+}
 
 inline constexpr std::int32_t kNoSpan = -1;
 
@@ -38,7 +52,7 @@ struct Span {
   int text_line = 0;                // 0: none
   std::string what;                 // "wait full[1], phase 3", "copy x -> xs[2]"
   std::int32_t slot = -1;           // of a ring in shared memory that it reads or fills: its colour; -1: none
-  std::int32_t ended_by = kNoSpan;  // of a wait: the span whose end, or begin, ended it; of an operation: who issued it
+  std::int32_t ended_by = kNoSpan;  // the span whose end, or begin, ended it (IsEnded); of others: who issued them
 };
 
 // How much of something of the whole chip was used, over the time: mean of each interval of equal length.

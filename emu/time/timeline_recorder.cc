@@ -14,6 +14,12 @@ std::int32_t TimelineRecorder::NewLane(Lane lane) {
   return static_cast<std::int32_t>(timeline_.lanes.size()) - 1;
 }
 
+std::int32_t TimelineRecorder::LaneNamed(const Lane& lane) {
+  const auto [at, added] = lane_named_.try_emplace({lane.group, lane.name}, -1);
+  if (added) at->second = NewLane(lane);
+  return at->second;
+}
+
 std::int32_t TimelineRecorder::LaneOfAgent(std::int32_t agent, const std::string& group, const std::string& name) {
   const auto [at, added] = lane_of_agent_.try_emplace(agent, static_cast<std::int32_t>(timeline_.lanes.size()));
   if (added) NewLane({.group = group, .name = name, .kind = LaneKind::kThread});
@@ -100,6 +106,26 @@ void TimelineRecorder::WaitedFor(std::int32_t lane, Ticks begin, Ticks end, cons
       line.instruction);
 }
 
+std::int32_t TimelineRecorder::Put(const Placed& placed, Ticks begin, Ticks end, const TimelineLine& line) {
+  if (end <= begin) return kNoSpan;
+  return Add({.lane = placed.lane,
+              .begin = CyclesOf(begin),
+              .end = CyclesOf(end),
+              .kind = placed.kind,
+              .loc = line.loc,
+              .text_line = line.text_line,
+              .what = placed.what,
+              .slot = placed.slot,
+              .ended_by = placed.by},
+             /*instruction=*/-1);
+}
+
+TimelineLine TimelineRecorder::LineOf(std::int32_t span) const {
+  if (span == kNoSpan) return {};
+  const Span& of = timeline_.spans[static_cast<std::size_t>(span)];
+  return {.loc = of.loc, .text_line = of.text_line, .op = of.what};
+}
+
 std::int32_t TimelineRecorder::RanBeside(const Beside& beside, Ticks begin, Ticks end, const TimelineLine& line) {
   std::vector<Free>& lanes = beside_[beside.name];
   auto lane = std::find_if(lanes.begin(), lanes.end(), [&](const Free& one) { return one.from <= begin; });
@@ -147,6 +173,19 @@ void TimelineRecorder::Used(std::size_t strip, const std::string& name, Ticks no
   }
 }
 
+void TimelineRecorder::DropIdleBarriers() {
+  std::vector<bool> used(timeline_.lanes.size());
+  for (const Span& span : timeline_.spans) used[static_cast<std::size_t>(span.lane)] = true;
+  std::vector<std::int32_t> now_at(timeline_.lanes.size());
+  std::vector<Lane> kept;
+  for (std::size_t l = 0; l < used.size(); ++l) {
+    now_at[l] = static_cast<std::int32_t>(kept.size());
+    if (used[l] || timeline_.lanes[l].kind != LaneKind::kBarrier) kept.push_back(timeline_.lanes[l]);
+  }
+  timeline_.lanes = std::move(kept);
+  for (Span& span : timeline_.spans) span.lane = now_at[static_cast<std::size_t>(span.lane)];
+}
+
 void TimelineRecorder::OrderLanes() {
   std::vector<Lane>& lanes = timeline_.lanes;
   std::map<std::string, std::size_t> first_of_group;
@@ -170,6 +209,7 @@ void TimelineRecorder::OrderLanes() {
 }
 
 Timeline TimelineRecorder::Take(const std::string& of, Ticks length) {
+  DropIdleBarriers();
   OrderLanes();
   timeline_.of = of;
   timeline_.length = CyclesOf(length);
@@ -179,7 +219,9 @@ Timeline TimelineRecorder::Take(const std::string& of, Ticks length) {
   std::iota(order.begin(), order.end(), 0);
   const std::vector<Span>& spans = timeline_.spans;
   std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return spans[static_cast<std::size_t>(a)].begin < spans[static_cast<std::size_t>(b)].begin;
+    const Span &first = spans[static_cast<std::size_t>(a)], &second = spans[static_cast<std::size_t>(b)];
+    const bool holds = first.kind == SpanKind::kPhase && second.kind == SpanKind::kPending;
+    return first.begin < second.begin || (first.begin == second.begin && holds);
   });
   std::vector<std::int32_t> now_at(order.size());
   std::vector<Span> sorted;

@@ -37,11 +37,22 @@ class TimelineRecorder {
   // The lane of an agent, made when it is first asked for.
   std::int32_t LaneOfAgent(std::int32_t agent, const std::string& group, const std::string& name);
   std::int32_t NewLane(Lane lane);
+  std::int32_t LaneNamed(const Lane& lane);  // of this group and name, made when it is first asked for
   void Worked(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, SpanKind kind = SpanKind::kWork);
   // `ended_by`: the instruction that did, -1 where it is not known.
   void Waited(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, std::int32_t ended_by);
   // `by`: the span that did, kNoSpan where it is not known.
   void WaitedFor(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, std::int32_t by);
+  // What no wait can be ended by: it is told by others that are.
+  struct Placed {
+    std::int32_t lane = 0;
+    SpanKind kind = SpanKind::kWork;
+    std::string what;
+    std::int32_t slot = -1;
+    std::int32_t by = kNoSpan;
+  };
+  std::int32_t Put(const Placed& placed, Ticks begin, Ticks end, const TimelineLine& line);
+  TimelineLine LineOf(std::int32_t span) const;           // of kNoSpan: none
   std::int32_t LastOf(std::int32_t lane) const;           // its last span; kNoSpan: it has none
   void IssuedBy(std::int32_t span, std::int32_t issuer);  // an operation's issuer, known after it; kNoSpan: nothing
   // Beside its issuer, on the first lane of that name that is free then. Its number.
@@ -60,7 +71,8 @@ class TimelineRecorder {
   // How long something of the whole chip has been busy until now, of `units` of a kind.
   void Used(std::size_t strip, const std::string& name, Ticks now, Ticks busy, std::int64_t units);
 
-  // Lanes of a group are beside each other: groups of threads first, then those of engines, then of units.
+  // Lanes of a group are beside each other: groups of threads first, those of units last (LaneKind). Barriers that
+  // nobody arrived at have none.
   Timeline Take(const std::string& of, Ticks length);
 
  private:
@@ -78,12 +90,14 @@ class TimelineRecorder {
   }
   std::int32_t Add(Span span, std::int32_t instruction);  // its number; kNoSpan: dropped
   std::int32_t EndedBy(std::int32_t instruction, machines::Cycles at) const;
+  void DropIdleBarriers();
   void OrderLanes();
 
   const TimelineOptions options_;
   const double ticks_of_cycle_;
   Timeline timeline_;
   std::map<std::int32_t, std::int32_t> lane_of_agent_;
+  std::map<std::pair<std::string, std::string>, std::int32_t> lane_named_;
   std::map<std::string, std::vector<Free>> beside_;
   std::map<std::int32_t, std::deque<std::int32_t>> recent_;  // spans, by instruction
   std::map<std::int32_t, std::int32_t> last_of_lane_;        // a lane's last span

@@ -30,7 +30,9 @@ class ToyMatmul {
                        {block, "TMA", LaneKind::kEngine},
                        {block, "wgmma", LaneKind::kEngine},
                        {"SM 3", "tensor cores", LaneKind::kUnit},
-                       {"SM 3", "shared memory port", LaneKind::kUnit}};
+                       {"SM 3", "shared memory port", LaneKind::kUnit},
+                       {"barriers", "full[0]", LaneKind::kBarrier},
+                       {"shared memory", "b_smem[0]", LaneKind::kSlot}};
     full_.assign(static_cast<std::size_t>(slots), kNoSpan);
     empty_.assign(static_cast<std::size_t>(slots), {kNoSpan, kNoSpan});
     for (int step = 0; step < tiles * steps; ++step) {
@@ -130,8 +132,26 @@ class ToyMatmul {
                                                    .slot = slot,
                                                    .ended_by = issuer},
                                                   begin, latency);
+      if (slot == 0) ArriveAtFull(step / slots_, line, begin + latency);
       Add({.lane = 6, .kind = SpanKind::kCopyIn, .what = Cat(name, " arrives")}, begin + latency - 128, 128);
     }
+  }
+
+  // The first slot's barrier has a lane, and so has what is in it.
+  void ArriveAtFull(int phase, int line, double at) {
+    const std::int32_t by = full_[0];
+    at = std::max(at, arrived_);
+    const auto put = [&](SpanKind kind, const std::string& what, double from) {
+      Add({.lane = 7, .kind = kind, .text_line = line, .what = what, .slot = 0, .ended_by = by}, from, at - from);
+    };
+    put(SpanKind::kPending, line == 8 ? "2 of 2 pending" : "1 of 2 pending", arrived_);
+    arrived_ = at;
+    if (line == 8) return;
+    put(SpanKind::kPhase, Cat("full[0], phase ", phase), completed_);
+    completed_ = arrived_;
+    const Span copy = timeline_.spans[static_cast<std::size_t>(by)];
+    Add({.lane = 8, .kind = copy.kind, .text_line = line, .what = copy.what, .slot = 0, .ended_by = copy.ended_by},
+        copy.begin.value(), (copy.end - copy.begin).value());
   }
 
   void Consume(int step, int consumer, bool last) {
@@ -215,6 +235,7 @@ class ToyMatmul {
   Report report_;
   Module module_;
   std::vector<double> now_ = {0, 40, 46};
+  double arrived_ = 0, completed_ = 0;
   double copies_free_ = 0, products_free_ = 0;
   std::vector<std::int32_t> full_, product_before_ = {kNoSpan, kNoSpan};
   std::vector<std::vector<std::int32_t>> empty_;

@@ -29,6 +29,10 @@ std::string_view Category(SpanKind kind) {
       return "copy out";
     case SpanKind::kMultiply:
       return "multiply";
+    case SpanKind::kPhase:
+      return "phase";
+    case SpanKind::kPending:
+      return "pending";
   }
   return "";
 }
@@ -84,7 +88,9 @@ class Writer {
         const std::int64_t begin = NanosecondsAt(timeline_.spans[i].begin);
         slices.push_back({begin, NanosecondsAt(timeline_.spans[i].end) - begin});
       }
-      const debug::TraceRows rows = debug::SeparateRows(slices);
+      // Parts of a phase lie in it.
+      const bool nests = lane.kind == LaneKind::kBarrier;
+      const debug::TraceRows rows = nests ? debug::NestedRows(slices) : debug::SeparateRows(slices);
       for (std::size_t s = 0; s < slices.size(); ++s)
         tracks_[of_lane[l][s]] = {process->second, thread + 1 + rows.row[s]};
       for (int row = 0; row < std::max(rows.count, 1); ++row) {
@@ -129,7 +135,7 @@ class Writer {
     const Span& to = timeline_.spans[i];
     if (to.ended_by < 0 || static_cast<std::size_t>(to.ended_by) >= timeline_.spans.size()) return;
     const Span& from = timeline_.spans[static_cast<std::size_t>(to.ended_by)];
-    const bool waits = to.kind == SpanKind::kWait;
+    const bool waits = IsEnded(to.kind);
     const auto end = [&](std::string_view phase, std::size_t of, machines::Cycles at) {
       Begin(phase, tracks_[of]);
       Append(&out_, ", \"cat\": \"", waits ? "ended by" : "issued by", "\", \"name\": \"",

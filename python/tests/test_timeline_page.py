@@ -178,7 +178,24 @@ def test_findings_and_stalls_lead_to_their_place(page):
       goTo(first(WAIT, "full")); await settle(); told.opened = document.querySelectorAll("#labels .lane").length;
     """)
     assert told["line"] == 13 == told["flag"] and "matmul.py:19" in told["stall"]
-    assert told["folded"] == ["false", 2] and told["opened"] == 7
+    assert told["folded"] == ["false", 4] and told["opened"] == 9
+
+
+def test_a_barrier_has_its_phases_and_what_is_pending_and_a_slot_who_fills_and_reads_it(page):
+    told = acted(page, """
+      const barrier = lanes.findIndex(lane => lane.kind === BARRIER), slot = lanes.findIndex(lane => lane.kind === SLOT);
+      told.rows = lanes[barrier].rows.map(row => [...row.ids].map(whatOf).slice(0, 2));
+      const phase = lanes[barrier].rows[0].ids[1]; select(phase); told.details = byId("details").innerText;
+      told.moment = momentOf(phase) === spans.end[phase]; told.lit = document.querySelector("#code .lit .no").textContent;
+      const box = rectOf(lanes[barrier].rows[1].ids[0]); told.below = [box.y - lanes[barrier].top > 8, spanAt(box.x + 2, box.y + 2) === lanes[barrier].rows[1].ids[0]];
+      told.label = lanes[barrier].node.getAttribute("aria-label"); told.dots = [barrier, slot].map(l => lanes[l].node.querySelectorAll(".dot").length);
+      const colors = l => { setView(0, length / 8); drawNow(); const d = lanesCanvas.getContext("2d").getImageData(0, lanes[l].top + 4, lanesCanvas.width, 1).data, found = new Set(); for (let i = 0; i < d.length; i += 4) found.add([d[i], d[i + 1], d[i + 2]].join()); return [...found]; };
+      told.slot = colors(slot).includes("47,111,219");
+    """)
+    assert told["rows"] == [["full[0], phase 0", "full[0], phase 1"], ["2 of 2 pending", "1 of 2 pending"]]
+    assert "ended by block (3, 0), TMA: b -> b_smem[0]" in told["details"] and told["moment"] and told["lit"] == "14"
+    assert told["below"] == [True, True] and re.fullmatch(r"barriers, full\[0\]: \d+ phases", told["label"])
+    assert told["dots"] == [1, 1] and told["slot"], "a fill in the colour of copies, the slot's in its name"
 
 
 def test_it_asks_no_network_even_when_told_to(page):
@@ -226,7 +243,7 @@ def test_the_trace_is_json_whose_slices_of_a_track_lie_apart(folder):
     slices = sorted((e for e in events if e["ph"] == "X"), key=lambda e: e["ts"])
     assert len(slices) > 500
     for event in slices:
-        track = event["pid"], event["tid"]
+        track = event["pid"], event["tid"], event["cat"] == "pending"  # which lies in its phase
         assert event["dur"] >= 0 and event["ts"] >= ends.get(track, 0) - 1e-9, event
         ends[track] = event["ts"] + event["dur"]
     flows = {phase: {e["id"]: e for e in events if e["ph"] == phase} for phase in "sf"}

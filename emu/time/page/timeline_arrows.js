@@ -16,7 +16,7 @@ function arrow(context, a, b, color, strong) {
 function link(context, from, to, strong) {
   const a = rectOf(from), b = rectOf(to);
   arrow(context, {x: xOf(momentOf(to)), y: a.y + a.h / 2},
-        {x: spans.kind[to] === WAIT ? b.x + b.w : b.x, y: b.y + b.h / 2}, theme.focus, strong);
+        {x: isEnded(to) ? b.x + b.w : b.x, y: b.y + b.h / 2}, theme.focus, strong);
 }
 function outline(context, i, width) {
   const box = rectOf(i);

@@ -6,11 +6,13 @@ const view = {from: 0, to: length, hover: -1, selected: -1, marked: null, drawn:
 let theme = {};
 function readTheme() {
   const style = getComputedStyle(document.documentElement), get = name => style.getPropertyValue(name).trim();
-  theme = {patterns: new Map(), kinds: ["--work", "--wait", "--copy-in", "--copy-out", "--multiply"].map(get), slots: []};
+  theme = {patterns: new Map(), kinds: ["--work", "--wait", "--copy-in", "--copy-out", "--multiply", "--phase", "--phase"].map(get), slots: []};
   for (const name of ["paper", "card", "ink", "soft", "line", "cell", "focus", "bad", "warn", "on", "strip", "hatch"]) theme[name] = get("--" + name);
   for (let s = 0; s < 8; ++s) theme.slots.push(get("--slot" + s));
 }
-const colorOf = i => spans.slot[i] >= 0 ? theme.slots[spans.slot[i] % theme.slots.length] : theme.kinds[spans.kind[i]];
+// A lane of a slot says whose it is; its spans say what happens to it.
+const slotColor = slot => theme.slots[slot % theme.slots.length];
+const colorOf = i => spans.slot[i] >= 0 && lanes[spans.lane[i]].kind !== SLOT ? slotColor(spans.slot[i]) : theme.kinds[spans.kind[i]];
 
 function prepare(canvas, width, height) {
   const scale = window.devicePixelRatio || 1, w = Math.max(1, Math.round(width * scale)), h = Math.max(1, Math.round(height * scale));
@@ -38,7 +40,9 @@ function hatchOf(context, color) {
 
 // Where each lane is, from the top of the tall pane. A folded group is its head alone.
 const HEAD = 24, LANE_GAP = 5, layout = {groups: [], total: 0, width: 600, height: 300, grown: 1};
-const rowHeight = lane => (lane.kind === THREAD ? 22 : lane.rows.length > 3 ? 13 : 16) * layout.grown;
+const rowHeight = (lane, r) => (lane.kind === THREAD ? 22 : lane.kind === BARRIER ? (r === 1 ? 7 : 15) : lane.rows.length > 3 ? 13 : 16) * layout.grown;
+const rowTop = (lane, r) => lane.kind === BARRIER ? (r === 1 ? rowHeight(lane, 0) : 0) : r * rowHeight(lane, r);
+const rowAt = (lane, y) => lane.kind === BARRIER ? (y < rowHeight(lane, 0) ? 0 : 1) : Math.floor(y / rowHeight(lane, 0));
 // Where there is room, rows are higher.
 function layOut() {
   layout.grown = 1;
@@ -59,7 +63,7 @@ function layRows() {
     group.lanes.push(l);
     lane.visible = !group.folded;
     lane.top = lane.visible ? top : group.top + 4;
-    lane.height = lane.visible ? lane.rows.length * rowHeight(lane) : HEAD - 8;
+    lane.height = lane.visible ? rowTop(lane, lane.rows.length - 1) + rowHeight(lane, lane.rows.length - 1) : HEAD - 8;
     if (lane.visible) top += lane.height + LANE_GAP;
   });
   layout.total = top + 8;
@@ -69,12 +73,31 @@ layout.folded = new Set();
 const xOf = t => (t - view.from) / (view.to - view.from) * layout.width;
 const timeAt = x => view.from + x / layout.width * (view.to - view.from);
 function rectOf(i) {
-  const lane = lanes[spans.lane[i]], h = lane.visible ? rowHeight(lane) : lane.height;
+  const lane = lanes[spans.lane[i]], h = lane.visible ? rowHeight(lane, spans.row[i]) : lane.height;
   return {x: xOf(spans.begin[i]), w: Math.max(1, xOf(spans.end[i]) - xOf(spans.begin[i])),
-          y: lane.top + (lane.visible ? spans.row[i] * h : 0), h: h - 1.5};
+          y: lane.top + (lane.visible ? rowTop(lane, spans.row[i]) : 0), h: h - 1.5};
 }
 
+// A phase is paler, every other one more so, and ends with a mark; what has not arrived yet is as high as its share.
+function drawPhase(context, i, box, labels) {
+  const alpha = context.globalAlpha, color = colorOf(i);
+  context.fillStyle = color;
+  if (spans.kind[i] === PENDING) {
+    const [, left, all] = /(\d+) of (\d+)/.exec(whatOf(i)) || [0, 1, 1], high = Math.max(1.5, box.h * left / all);
+    context.globalAlpha = alpha * .75; context.fillRect(box.x, box.y + box.h - high, box.w > 3 ? box.w - .6 : box.w, high);
+  } else {
+    context.globalAlpha = alpha * (/phase \d*[13579]\b/.test(whatOf(i)) ? .34 : .2); context.fillRect(box.x, box.y, box.w, box.h);
+    context.globalAlpha = alpha; context.fillRect(box.x + box.w - Math.min(2, box.w / 2), box.y, Math.min(2, box.w / 2), box.h);
+    const from = Math.max(box.x, 0), fits = Math.floor((Math.min(box.x + box.w, layout.width) - from - 9) / 6.33), text = "phase " + (/phase (.*)/.exec(whatOf(i)) || ["", ""])[1];
+    context.fillStyle = theme.ink;
+    if (labels && box.h >= 11 && fits >= text.length) context.fillText(text, from + 4, box.y + box.h / 2);
+    else if (labels && box.h >= 11 && fits >= text.length - 6) context.fillText(text.slice(6), from + 4, box.y + box.h / 2);
+  }
+  context.globalAlpha = alpha;
+  ++view.drawn;
+}
 function drawSpan(context, i, box, labels) {
+  if (spans.kind[i] === PHASE || spans.kind[i] === PENDING) { drawPhase(context, i, box, labels); return; }
   const waits = spans.kind[i] === WAIT, color = colorOf(i), alpha = context.globalAlpha;
   if (waits) {
     context.fillStyle = theme.cell; context.fillRect(box.x, box.y, box.w, box.h);
@@ -84,7 +107,7 @@ function drawSpan(context, i, box, labels) {
   }
   context.fillRect(box.x, box.y, box.w > 3 ? box.w - .6 : box.w, box.h);
   if (!waits && spans.slot[i] >= 0 && box.w > 3) {
-    context.fillStyle = theme.kinds[spans.kind[i]]; context.fillRect(box.x, box.y + box.h - 2.5, box.w - .6, 2.5);
+    context.fillStyle = lanes[spans.lane[i]].kind === SLOT ? slotColor(spans.slot[i]) : theme.kinds[spans.kind[i]]; context.fillRect(box.x, box.y + box.h - 2.5, box.w - .6, 2.5);
   }
   ++view.drawn;
   if (!labels || box.w < 34 || box.h < 11) return;
@@ -144,9 +167,10 @@ function drawLanes() {
     for (const l of group.lanes) {
       const lane = lanes[l];
       if (lane.top > scroll + layout.height || lane.top + lane.height < scroll) continue;
-      const rows = lane.visible ? lane.rows : lane.rows.slice(0, 1), h = lane.visible ? rowHeight(lane) : lane.height;
+      const rows = lane.visible ? lane.rows : lane.rows.slice(0, 1);
       rows.forEach((row, r) => {
-        const place = {y: lane.top + r * h, h: h - 1.5, scale, shift: view.from, width: layout.width};
+        const h = lane.visible ? rowHeight(lane, r) : lane.height;
+        const place = {y: lane.top + (lane.visible ? rowTop(lane, r) : 0), h: h - 1.5, scale, shift: view.from, width: layout.width};
         context.globalAlpha = (view.marked ? .16 : 1) * (lane.visible ? 1 : .5);
         drawRow(context, row, place, !view.marked);
         context.globalAlpha = 1;

@@ -2,9 +2,9 @@
 // What the page knows: the columns of spans as typed arrays, which row of its lane each span is drawn in, who ended
 // whom, and how much time each source line had. Nothing here draws.
 const data = JSON.parse(document.getElementById("data").textContent);
-const [WORK, WAIT, COPY_IN, COPY_OUT, MULTIPLY] = [0, 1, 2, 3, 4];
-const KINDS = ["work", "wait", "copy in", "copy out", "multiply"];
-const THREAD = 0, UNIT = 2, MOST_ROWS = 12;
+const [WORK, WAIT, COPY_IN, COPY_OUT, MULTIPLY, PHASE, PENDING] = [0, 1, 2, 3, 4, 5, 6];
+const KINDS = ["work", "wait", "copy in", "copy out", "multiply", "phase", "arrivals pending"];
+const [THREAD, BARRIER, SLOT, ENGINE, UNIT] = [0, 1, 2, 3, 4], MOST_ROWS = 12;
 const spans = {
   count: data.spans.begin.length,
   lane: Int32Array.from(data.spans.lane), kind: Uint8Array.from(data.spans.kind),
@@ -16,6 +16,7 @@ delete data.spans;
 const lanes = data.lanes, length = Math.max(1, data.length, spans.count ? spans.end.reduce((a, b) => Math.max(a, b)) : 0);
 const whatOf = i => data.texts[spans.what[i]];
 const laneName = l => lanes[l].group + (lanes[l].group && lanes[l].name ? ", " : "") + lanes[l].name;
+const isEnded = i => spans.kind[i] === WAIT || spans.kind[i] === PHASE || spans.kind[i] === PENDING;  // by another; else that one issued it
 const cyclesOf = i => spans.end[i] - spans.begin[i];
 
 const grouped = n => n.toLocaleString("en-US", {maximumFractionDigits: Math.abs(n) < 10 ? 2 : Math.abs(n) < 100 ? 1 : 0});
@@ -58,16 +59,17 @@ function placeInRows() {
     lane.spans = Int32Array.from(order);
     lane.hidden = 0;
     for (const i of order) {
-      let r = ends.findIndex(end => end <= spans.begin[i] + 0.005);
+      let r = lane.kind === BARRIER ? (spans.kind[i] === PENDING ? 1 : 0) : ends.findIndex(end => end <= spans.begin[i] + 0.005);
       if (r < 0) r = ends.length;
       if (r >= MOST_ROWS) { ++lane.hidden; spans.row[i] = MOST_ROWS - 1; continue; }
-      if (r === rows.length) rows.push([]);
+      while (r >= rows.length) rows.push([]);
       rows[r].push(i);
       ends[r] = spans.end[i];
       spans.row[i] = r;
     }
     lane.rows = (rows.length ? rows : [[]]).map(makeRow);
-    lane.busy = order.reduce((sum, i) => sum + (spans.kind[i] === WAIT ? 0 : cyclesOf(i)), 0);
+    lane.busy = order.reduce((sum, i) => sum + (spans.kind[i] === WAIT || spans.kind[i] === PENDING ? 0 : cyclesOf(i)), 0);
+    lane.slot = order.length && (lane.kind === SLOT || lane.kind === BARRIER) ? spans.slot[order[order.length - 1]] : -1;
     lane.waited = order.reduce((sum, i) => sum + (spans.kind[i] === WAIT ? cyclesOf(i) : 0), 0);
   });
 }
@@ -87,7 +89,7 @@ const heirsOf = i => heirs.ids.subarray(heirs.start[i], heirs.start[i + 1]);
 // When it was that `by[i]` ended, or issued, span i.
 function momentOf(i) {
   const from = spans.by[i];
-  return spans.kind[i] === WAIT && spans.end[from] <= spans.end[i] + 0.005 ? spans.end[from] : spans.begin[from];
+  return isEnded(i) && spans.end[from] <= spans.end[i] + 0.005 ? spans.end[from] : spans.begin[from];
 }
 
 function neighbour(i, step) {
@@ -130,7 +132,7 @@ function sumLines() {
   sources.forEach(source => { source.time = new Map(); });
   const cells = new Map();  // of a place and a line of the text: spans with the same two have the same lines
   for (let i = 0; i < spans.count; ++i) {
-    if (lanes[spans.lane[i]].kind === UNIT) continue;  // what threads and engines did once more
+    if (![THREAD, ENGINE].includes(lanes[spans.lane[i]].kind)) continue;  // what threads and engines did once more
     const key = spans.place[i] * 1e6 + spans.line[i];
     if (!cells.has(key)) {
       const mine = new Map();

@@ -53,7 +53,7 @@ function spanAt(x, y) {
   const t = timeAt(x), slack = 2.5 * (view.to - view.from) / layout.width;
   for (const lane of lanes) {
     if (!lane.visible || y < lane.top || y >= lane.top + lane.height) continue;
-    const row = lane.rows[Math.floor((y - lane.top) / rowHeight(lane))], ids = row.ids, n = firstEndingAfter(ids, t);
+    const row = lane.rows[Math.min(lane.rows.length - 1, rowAt(lane, y - lane.top))], ids = row.ids, n = firstEndingAfter(ids, t);
     if (n < ids.length && spans.begin[ids[n]] <= t) return ids[n];
     const near = [n - 1, n].filter(k => k >= 0 && k < ids.length).map(k => [Math.max(spans.begin[ids[k]] - t, t - spans.end[ids[k]]), ids[k]]).sort((a, b) => a[0] - b[0])[0];
     return near && near[0] <= slack ? near[1] : -1;

@@ -163,7 +163,7 @@ function intoView(node) {
 
 // One sentence for each thing that is known of a span: title, when, why, where.
 function saidOf(i) {
-  const by = spans.by[i], waits = spans.kind[i] === WAIT, best = bestLine(i);
+  const by = spans.by[i], waits = isEnded(i), best = bestLine(i);
   return {
     what: whatOf(i) || KINDS[spans.kind[i]], lane: laneName(spans.lane[i]), kind: KINDS[spans.kind[i]],
     when: "from cycle " + grouped(spans.begin[i]) + " (" + microsText(spans.begin[i]) + ") for " + bothText(cyclesOf(i)),
@@ -216,12 +216,17 @@ function fillLabels() {
     head.addEventListener("click", () => { fold(group.name); });
     labels.append(head);
     for (const l of group.folded ? [] : group.lanes) {
-      const lane = lanes[l], node = make("button", "lane", lane.name);
+      const lane = lanes[l], node = make("button", "lane");
+      node.append(make("span", "name", lane.name));
       node.style.top = lane.top + "px"; node.style.height = lane.height + "px";
-      node.setAttribute("aria-label", laneName(l) + ": " + lane.spans.length + " spans, busy " + percent(Math.min(1, lane.busy / length)) + ", waits " + percent(Math.min(1, lane.waited / length)));
+      const phases = lane.kind === BARRIER ? lane.rows[0].ids.length : 0;
+      node.setAttribute("aria-label", laneName(l) + ": " + (lane.kind === BARRIER ? phases + (phases === 1 ? " phase" : " phases")
+        : lane.spans.length + " spans, busy " + percent(Math.min(1, lane.busy / length)) + ", waits " + percent(Math.min(1, lane.waited / length))));
       node.title = node.getAttribute("aria-label") + (lane.hidden ? "; " + lane.hidden + " of them lie below the rows that are drawn" : "");
       const share = lane.kind === THREAD ? lane.waited / length : 0;
       if (share >= .005) node.append(make("small", "", "waits " + percent(share)));
+      if (lane.kind === UNIT && lane.busy > 0) node.append(make("small", "", percent(Math.min(1, lane.busy / length))));
+      if (lane.slot >= 0) { const dot = make("i", "dot"); dot.style.background = "var(--slot" + lane.slot % theme.slots.length + ")"; node.append(dot); }
       lane.node = node;
       node.dataset.lane = l;
       labels.append(node);
@@ -232,7 +237,7 @@ function fillLabels() {
 function fillLegend() {
   const used = new Set(spans.kind), slots = [...new Set(spans.slot)].filter(s => s >= 0).sort((a, b) => a - b);
   KINDS.forEach((name, k) => {
-    if (!used.has(k)) return;
+    if (!used.has(k) || k === PENDING) return;
     const item = make("span", "", name), dot = make("i", k === WAIT ? "dot hatch" : "dot");
     if (k !== WAIT) dot.style.background = theme.kinds[k];
     item.prepend(dot);
