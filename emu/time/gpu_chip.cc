@@ -11,8 +11,10 @@ using scheduler::Ticks;
 GpuChip::GpuChip(const GpuCosts& costs)
     : costs_(costs),
       sms_(static_cast<std::size_t>(costs.sms)),
-      cache_(static_cast<std::int64_t>(costs.l2_line.value()), static_cast<std::int64_t>(costs.l2_size / costs.l2_line),
-             TicksOf(costs.tma_l2_latency)) {
+      cache_({.line_bytes = static_cast<std::int64_t>(costs.l2_line.value()),
+              .sector_bytes = static_cast<std::int64_t>(costs.l2_sector.value()),
+              .lines = std::max<std::int64_t>(1, static_cast<std::int64_t>(costs.l2_size / costs.l2_line)),
+              .together = TicksOf(costs.tma_l2_latency)}) {
   for (Sm& sm : sms_) sm.quadrants.resize(static_cast<std::size_t>(costs.issue_slots));
 }
 
@@ -51,28 +53,37 @@ GpuChip::Traffic& GpuChip::TrafficOf(std::int64_t array) {
   return traffic_[at];
 }
 
-GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box) {
+GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Way& way) {
   const L2Cache::Found found = cache_.Look(box, at);
-  const auto bytes_of = [&](std::int64_t lines) { return static_cast<double>(lines) * costs_.l2_line; };
-  const Bytes from_l2 = bytes_of(found.hit + found.missed), from_dram = bytes_of(found.missed);
+  const Bytes from_l2 = BytesOf(found.hit + found.missed), from_dram = BytesOf(found.missed);
   l2_bytes_ += static_cast<std::int64_t>(from_l2.value());
   dram_bytes_ += static_cast<std::int64_t>(from_dram.value());
   Traffic& traffic = TrafficOf(box.array);
-  traffic.read += static_cast<std::int64_t>(bytes_of(found.merged + found.hit + found.missed).value());
+  traffic.read += static_cast<std::int64_t>(BytesOf(found.merged + found.hit + found.missed).value());
   traffic.missed += static_cast<std::int64_t>(from_dram.value());
   const Ticks given =
       std::max(l2_.Serve(at, TicksOf(from_l2 / costs_.l2)), dram_.Serve(at, TicksOf(from_dram / costs_.dram)));
-  return {.given = given, .missed = found.missed > 0};
+  WriteBack(at, found.written_back);
+  if (found.missed > 0) cache_.Arrived(given + (way.far - way.near));
+  const Ticks latency = found.missed > 0 ? way.far : way.near;
+  return {.first = at + latency, .last = std::max(std::max(way.asked, given) + latency, found.under_way + way.near)};
 }
 
-// L2 writes it back, and nobody waits for that.
+// Nobody waits for that, but for what DRAM has left.
+void GpuChip::WriteBack(Ticks at, std::int64_t sectors) {
+  const Bytes bytes = BytesOf(sectors);
+  dram_bytes_ += static_cast<std::int64_t>(bytes.value());
+  dram_.Serve(at, TicksOf(bytes / costs_.dram));
+}
+
+// L2 keeps it.
 void GpuChip::Write(Ticks at, const GlobalBox& box, Ticks* taken) {
-  const Bytes all(static_cast<double>(box.bytes()));
-  l2_bytes_ += box.bytes();
-  dram_bytes_ += box.bytes();
-  TrafficOf(box.array).written += box.bytes();
+  const L2Cache::Found found = cache_.Store(box, at);
+  const Bytes all = BytesOf(found.hit);
+  l2_bytes_ += static_cast<std::int64_t>(all.value());
+  TrafficOf(box.array).written += static_cast<std::int64_t>(all.value());
   *taken = std::max(*taken, l2_.Serve(at, TicksOf(all / costs_.l2)));
-  dram_.Serve(at, TicksOf(all / costs_.dram));
+  WriteBack(at, found.written_back);
 }
 
 namespace {
@@ -95,12 +106,12 @@ Ticks GpuChip::Load(absl::Span<const std::int64_t> sms, Ticks at, const GlobalBo
   Sm& first = At(sms.front());
   const Ticks asked = Serve(first, kEngine, first.engine, at, engine);
   const Ticks begin = std::max(at, asked - engine);
-  const Fetched fetched = Fetch(begin, box);
   // The last row's latency is left when all have been asked for.
-  const Ticks latency = TicksOf(fetched.missed ? costs_.tma_dram_latency : costs_.tma_l2_latency);
+  const Way way{.asked = asked, .near = TicksOf(costs_.tma_l2_latency), .far = TicksOf(costs_.tma_dram_latency)};
+  const Fetched fetched = Fetch(begin, box, way);
   const Bytes all(static_cast<double>(box.bytes()));
-  Ticks landed = std::max(asked, fetched.given) + latency;
-  for (const std::int64_t sm : sms) landed = std::max(landed, Land(sm, begin + latency, all));
+  Ticks landed = fetched.last;
+  for (const std::int64_t sm : sms) landed = std::max(landed, Land(sm, fetched.first, all));
   return landed;
 }
 
@@ -116,8 +127,8 @@ GpuChip::Stored GpuChip::Store(std::int64_t sm, Ticks at, const GlobalBox& box) 
 Ticks GpuChip::LoadDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
   const Ticks port = TicksOf(PortTime(costs_, Bytes(static_cast<double>(box.bytes()))));
   const Ticks asked = Serve(At(sm), kPort, At(sm).port, at, port);
-  const Fetched fetched = Fetch(at, box);
-  return std::max(asked, fetched.given) + TicksOf(fetched.missed ? costs_.dram_latency : costs_.l2_latency);
+  const Way way{.asked = asked, .near = TicksOf(costs_.l2_latency), .far = TicksOf(costs_.dram_latency)};
+  return Fetch(at, box, way).last;
 }
 
 Ticks GpuChip::StoreDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
@@ -142,9 +153,12 @@ void GpuChip::Forget(Ticks before) {
   dram_.Forget(before);
 }
 
-std::int64_t GpuChip::touched_bytes() const {
-  return cache_.touched() * static_cast<std::int64_t>(costs_.l2_line.value());
+std::int64_t GpuChip::least_dram_bytes() const {
+  const Bytes read = BytesOf(cache_.read()), written = BytesOf(cache_.written());
+  return static_cast<std::int64_t>(read.value() + std::max(0.0, (written - costs_.l2_size).value()));
 }
+
+std::int64_t GpuChip::dirty_bytes() const { return static_cast<std::int64_t>(BytesOf(cache_.dirty()).value()); }
 
 Ticks GpuChip::Compute(std::int64_t sm, Ticks at, const Burst& burst, std::int64_t quadrant) {
   const Ticks issue = TicksOf(burst.issue), pipe = TicksOf(burst.slot);

@@ -1,8 +1,9 @@
 // The resources of a GPU that operations queue for: of each SM the tensor cores, in each of its quadrants the issue
 // slot and the pipes, the port of shared memory and the copy engine; of the chip L2 and DRAM. Whoever asks says when,
 // and hears when it is over. Based on: gpu_costs.h. An instruction of the tensor cores reads shared memory while it
-// runs, before copies may write where they share its port; lines that are in L2 come faster than those that are not
-// (l2_cache.h). Limits: copies and products have no bank conflicts; a copy's requests are not limited in number.
+// runs, before copies may write where they share its port; sectors that are in L2 come faster than those that are not,
+// and what stores make dirty goes to DRAM when it makes room (l2_cache.h). Limits: copies and products have no bank
+// conflicts; a copy's requests are not limited in number.
 #ifndef PALLADION_EMU_TIME_GPU_CHIP_H_
 #define PALLADION_EMU_TIME_GPU_CHIP_H_
 
@@ -61,13 +62,17 @@ class GpuChip {
   }
 
   struct Traffic {
-    std::int64_t read = 0, written = 0, missed = 0;  // bytes: asked of L2, and of these what it did not have
+    // Bytes of sectors: asked of L2, and of these what it did not have. What it wrote back to DRAM is of no array.
+    std::int64_t read = 0, written = 0, missed = 0;
   };
   Traffic traffic(std::int64_t array) const {
     const auto at = static_cast<std::size_t>(array);
     return at < traffic_.size() ? traffic_[at] : Traffic{};
   }
-  std::int64_t touched_bytes() const;  // of global memory that was read, each line once
+  // Through DRAM with an L2 that lets go of nothing before it has to: what is there first and read, once, and what is
+  // written and finds no room.
+  std::int64_t least_dram_bytes() const;
+  std::int64_t dirty_bytes() const;  // written, and not in DRAM yet
 
   struct Use {
     scheduler::Ticks tensor, issue, port, engine, tensor_loads, tensor_stores;  // of all SMs together
@@ -97,12 +102,17 @@ class GpuChip {
   // A time of a unit of that SM, told to the watcher.
   scheduler::Ticks Serve(const Sm& sm, std::string_view unit, scheduler::Server& server, scheduler::Ticks at,
                          scheduler::Ticks time);
-  // Bytes of a box, once through L2 and as far as need be through DRAM.
-  struct Fetched {
-    scheduler::Ticks given;  // without a latency
-    bool missed = false;
+  // Bytes of a box, once through L2 and as far as need be through DRAM. `asked`: the last was asked for. `near`, `far`:
+  // from then on, found in L2 and not.
+  struct Way {
+    scheduler::Ticks asked, near, far;
   };
-  Fetched Fetch(scheduler::Ticks at, const GlobalBox& box);
+  struct Fetched {
+    scheduler::Ticks first, last;  // bytes are there, where nothing keeps the first waiting
+  };
+  Fetched Fetch(scheduler::Ticks at, const GlobalBox& box, const Way& way);
+  void WriteBack(scheduler::Ticks at, std::int64_t sectors);
+  machines::Bytes BytesOf(std::int64_t sectors) const { return static_cast<double>(sectors) * costs_.l2_sector; }
   scheduler::Ticks Land(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);
   void Write(scheduler::Ticks at, const GlobalBox& box, scheduler::Ticks* taken);
   Traffic& TrafficOf(std::int64_t array);

@@ -41,7 +41,7 @@ struct GpuCosts {
   machines::Cycles mufu_interval, mufu_latency, shfl_interval, shfl_latency;
   machines::Cycles tma_issue;
   machines::PerCycle tma_rows;
-  machines::Bytes tma_row_bytes, l2_line, l2_size;
+  machines::Bytes tma_row_bytes, l2_line, l2_sector, l2_size;
   machines::Cycles tma_l2_latency, tma_dram_latency;  // at `clock`
   machines::BytesPerCycle l2, dram;                   // of the chip, at `clock`
   machines::Cycles l2_latency, dram_latency;          // of loads by threads

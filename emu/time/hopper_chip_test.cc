@@ -94,6 +94,84 @@ TEST(HopperChip, L2KeepsWhatWasUsedLast) {
   EXPECT_EQ(chip.use().dram_bytes, 4 * 1024);
 }
 
+// ---- sectors
+
+GlobalBox Bytes32(std::int64_t first_sector, std::int64_t sectors) {
+  return {.array = 0, .first_byte = 32 * first_sector, .row_stride = 0, .rows = 1, .row_bytes = 32 * sectors};
+}
+
+TEST(HopperChip, ALinesMissingSectorsAreFetchedAlone) {
+  HopperChip chip(H100());
+  const auto later = [](double cycles) { return TicksOf(Cycles(cycles)); };
+  chip.LoadDirectly(0, {}, Bytes32(1, 1));
+  EXPECT_EQ(chip.use().dram_bytes, 32);
+  chip.LoadDirectly(0, later(10000), Bytes32(0, 4));  // the whole line
+  EXPECT_EQ(chip.use().dram_bytes, 128);
+  EXPECT_EQ(chip.use().l2_bytes, 32 + 128);
+  chip.LoadDirectly(0, later(20000), Bytes32(3, 2));  // the last of it, the first of the next
+  EXPECT_EQ(chip.use().dram_bytes, 160);
+  EXPECT_EQ(chip.traffic(0).read, 32 + 128 + 64);
+  EXPECT_EQ(chip.traffic(0).missed, 160);
+  // Four bytes that lie across two sectors are both.
+  chip.LoadDirectly(0, later(30000), {.array = 1, .first_byte = 30, .row_stride = 0, .rows = 1, .row_bytes = 4});
+  EXPECT_EQ(chip.use().dram_bytes, 160 + 64);
+}
+
+TEST(HopperChip, WhatIsOnItsWayFromDramIsWaitedFor) {
+  const HopperCosts costs = H100();
+  HopperChip chip(costs);
+  const Ticks first = chip.Load(0, {}, Kilobytes(0, 1)), soon = TicksOf(Cycles(10));
+  const Ticks second = chip.Load(1, soon, Kilobytes(0, 1));
+  EXPECT_GE(CyclesOf(second), costs.tma_dram_latency);
+  EXPECT_LE(second, first + soon);
+  EXPECT_EQ(chip.use().dram_bytes, 1024);
+  const Ticks late = TicksOf(Cycles(10000));
+  EXPECT_LT(CyclesOf(chip.Load(2, late, Kilobytes(0, 1)) - late), costs.tma_dram_latency);
+}
+
+TEST(HopperChip, StoresStayInL2UntilTheyMakeRoom) {
+  HopperCosts costs = H100();
+  costs.l2_size = Bytes(2048);
+  HopperChip chip(costs);
+  chip.StoreDirectly(0, {}, Kilobytes(0, 1));
+  EXPECT_EQ(chip.use().dram_bytes, 0);
+  EXPECT_EQ(chip.dirty_bytes(), 1024);
+  chip.StoreDirectly(0, {}, Kilobytes(0, 1));  // no dirtier
+  EXPECT_EQ(chip.dirty_bytes(), 1024);
+  EXPECT_EQ(chip.traffic(0).written, 2048);
+  chip.Load(0, TicksOf(Cycles(5000)), Kilobytes(0, 1));  // who reads what was stored finds it
+  EXPECT_EQ(chip.use().dram_bytes, 0);
+  chip.Load(0, TicksOf(Cycles(9000)), Kilobytes(1, 2));  // takes all the room
+  EXPECT_EQ(chip.use().dram_bytes, 2048 + 1024);
+  EXPECT_EQ(chip.dirty_bytes(), 0);
+  EXPECT_EQ(chip.least_dram_bytes(), 2048) << "what was written would have had room";
+}
+
+// Of a line with one dirty sector that one goes.
+TEST(HopperChip, DirtySectorsAreWrittenBackAlone) {
+  HopperCosts costs = H100();
+  costs.l2_size = Bytes(128);
+  HopperChip chip(costs);
+  chip.LoadDirectly(0, {}, Bytes32(0, 4));
+  chip.StoreDirectly(0, {}, Bytes32(2, 1));
+  EXPECT_EQ(chip.use().dram_bytes, 128);
+  chip.StoreDirectly(0, {}, Bytes32(4, 1));
+  EXPECT_EQ(chip.use().dram_bytes, 128 + 32);
+  EXPECT_EQ(chip.least_dram_bytes(), 128) << "both sectors that were written have room";
+}
+
+// What makes room for stores keeps DRAM from loads.
+TEST(HopperChip, WhatIsWrittenBackTakesDramsTime) {
+  HopperCosts costs = H100();
+  costs.l2_size = Bytes(1 << 20);
+  HopperChip idle(costs), busy(costs);
+  for (std::int64_t i = 0; i < 4096; ++i) busy.StoreDirectly(i % costs.sms, {}, Kilobytes(1 + i, 1));  // 4 MB
+  EXPECT_EQ(busy.use().dram_bytes, 3 << 20);
+  const Cycles took = CyclesOf(busy.use().dram);
+  EXPECT_NEAR(took.value(), (Bytes(3 << 20) / costs.dram).value(), 0.01 * took.value());
+  EXPECT_GT(CyclesOf(busy.Load(0, {}, Kilobytes(0, 1)) - idle.Load(0, {}, Kilobytes(0, 1))), 0.9 * took);
+}
+
 TEST(HopperChip, ManySmsShareDram) {
   const HopperCosts costs = H100();
   HopperChip chip(costs);

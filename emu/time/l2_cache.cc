@@ -1,10 +1,30 @@
 #include "emu/time/l2_cache.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 namespace palladion::time {
 
 using scheduler::Ticks;
+
+namespace {
+
+// How many sectors a mask has: a table, as processors of the oldest kind that we build for have no instruction.
+constexpr std::array<std::int8_t, 256> kCounts = [] {
+  std::array<std::int8_t, 256> counts{};
+  for (unsigned i = 0; i < counts.size(); ++i) counts[i] = static_cast<std::int8_t>(std::popcount(i));
+  return counts;
+}();
+
+std::int64_t CountOf(unsigned sectors) { return kCounts[sectors & 0xff]; }
+
+int ShiftOf(std::int64_t size) { return std::countr_zero(static_cast<std::uint64_t>(size)); }
+
+}  // namespace
+
+L2Cache::L2Cache(const Sizes& sizes)
+    : sizes_(sizes), line_shift_(ShiftOf(sizes.line_bytes)), sector_shift_(ShiftOf(sizes.sector_bytes)) {}
 
 std::int32_t L2Cache::Find(std::int64_t array, std::int64_t number) {
   const auto a = static_cast<std::size_t>(array), n = static_cast<std::size_t>(number);
@@ -24,12 +44,12 @@ void L2Cache::Unlink(std::int32_t line) {
   (it.older == kNone ? oldest_ : At(it.older).newer) = it.newer;
 }
 
-void L2Cache::Use(std::int32_t line) {
-  if (newest_ == line) return;
-  if (At(line).here) {
+// A line without sectors is in no list.
+std::int64_t L2Cache::Use(std::int32_t line) {
+  if (newest_ == line) return 0;
+  if (At(line).here != 0) {
     Unlink(line);
   } else {
-    At(line).here = true;
     ++here_;
   }
   At(line).newer = kNone;
@@ -37,32 +57,74 @@ void L2Cache::Use(std::int32_t line) {
   if (newest_ != kNone) At(newest_).newer = line;
   newest_ = line;
   if (oldest_ == kNone) oldest_ = line;
-  if (here_ <= room_) return;
+  if (here_ <= sizes_.lines) return 0;
   const std::int32_t gone = oldest_;
   Unlink(gone);
-  At(gone).here = false;
+  const std::int64_t dirty = CountOf(At(gone).dirty);
+  At(gone).here = At(gone).dirty = 0;
   --here_;
+  dirty_ -= dirty;
+  return dirty;
+}
+
+template <class F>
+void L2Cache::ForEachLine(const GlobalBox& box, const F& on_line) {
+  if (box.row_bytes <= 0) return;
+  const std::int64_t in_line = sizes_.line_bytes - 1;
+  for (std::int64_t plane = 0; plane < box.planes; ++plane) {
+    for (std::int64_t row = 0; row < box.rows; ++row) {
+      const std::int64_t first = box.first_byte + plane * box.plane_stride + row * box.row_stride;
+      const std::int64_t last = first + box.row_bytes - 1;
+      const std::int64_t last_line = last >> line_shift_;
+      std::int64_t from = (first & in_line) >> sector_shift_;
+      for (std::int64_t number = first >> line_shift_; number <= last_line; ++number, from = 0) {
+        const std::int64_t to = (number < last_line ? in_line : last & in_line) >> sector_shift_;
+        on_line(Find(box.array, number), static_cast<Sectors>((2u << to) - (1u << from)));
+      }
+    }
+  }
 }
 
 L2Cache::Found L2Cache::Look(const GlobalBox& box, Ticks at) {
   Found found;
-  for (std::int64_t plane = 0; plane < box.planes; ++plane) {
-    for (std::int64_t row = 0; row < box.rows; ++row) {
-      const std::int64_t first = box.first_byte + plane * box.plane_stride + row * box.row_stride;
-      const std::int64_t last = (first + box.row_bytes - 1) / line_bytes_;
-      for (std::int64_t number = first / line_bytes_; number <= last; ++number) {
-        const std::int32_t line = Find(box.array, number);
-        if (!At(line).here) {
-          ++found.missed;
-          At(line).asked = at;
-        } else {
-          ++(at - At(line).asked < together_ ? found.merged : found.hit);
-          At(line).asked = std::max(At(line).asked, at);
-        }
-        Use(line);
-      }
+  ForEachLine(box, [&](std::int32_t line, Sectors sectors) {
+    Line* it = &At(line);
+    const Sectors here = it->here & sectors, missing = sectors & ~here;
+    if (here != 0) (at - it->asked < sizes_.together ? found.merged : found.hit) += CountOf(here);
+    if (here != 0 && it->arrival != kNone) {
+      const Ticks arrives = arrivals_[static_cast<std::size_t>(it->arrival)];
+      found.under_way = std::max(found.under_way, arrives);
+      if (arrives <= at) it->arrival = kNone;
     }
-  }
+    found.written_back += Use(line);
+    if (const unsigned first = sectors & ~(it->was_read | it->was_written); first != 0) read_ += CountOf(first);
+    it->was_read |= sectors;
+    if (missing == 0) {
+      it->asked = std::max(it->asked, at);
+      return;
+    }
+    it->asked = at;
+    if (found.missed == 0) arrivals_.emplace_back();
+    found.missed += CountOf(missing);
+    it->arrival = static_cast<std::int32_t>(arrivals_.size()) - 1;
+    it->here |= missing;
+  });
+  return found;
+}
+
+L2Cache::Found L2Cache::Store(const GlobalBox& box, Ticks at) {
+  Found found;
+  ForEachLine(box, [&](std::int32_t line, Sectors sectors) {
+    found.hit += CountOf(sectors);
+    found.written_back += Use(line);
+    Line& it = At(line);
+    it.asked = std::max(it.asked, at);
+    written_ += CountOf(sectors & ~it.was_written);
+    it.was_written |= sectors;
+    dirty_ += CountOf(sectors & ~it.dirty);
+    it.dirty |= sectors;
+    it.here |= sectors;
+  });
   return found;
 }
 

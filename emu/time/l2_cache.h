@@ -1,7 +1,10 @@
-// What of global memory is in the L2 of a chip, by lines: what was used last stays. Based on: the last level of a GPU
-// as a whole, with no sets; a line that is asked for again within a short time is given to both who asked, as the
-// coalescer before L2 does. Limits: near and far partitions are one; a line is read whole. A line costs 24 bytes for as
-// long as the launch lasts, a fifth of what it stands for.
+// What of global memory is in the L2 of a chip: lines, each with the sectors of it that are there, and of these the
+// ones that memory does not have yet. What was used last stays. Based on: the last level of a GPU as a whole, with no
+// sets; a line has a tag, a sector is what is fetched and written back. A sector that is asked for again within a short
+// time is given to both who asked, as the coalescer before L2 does; one that is on its way is not fetched again, and
+// whoever asks waits for it. A store makes its sectors dirty, whole, whatever was there; they go to memory when their
+// line makes room. Limits: near and far partitions are one; a sector that is written in part is not read first. A line
+// costs 28 bytes for as long as the launch lasts, a fifth of what it stands for.
 #ifndef PALLADION_EMU_TIME_L2_CACHE_H_
 #define PALLADION_EMU_TIME_L2_CACHE_H_
 
@@ -24,34 +27,54 @@ struct GlobalBox {
 
 class L2Cache {
  public:
-  // `together`: the time within which two who ask for a line are given it at once.
-  L2Cache(std::int64_t line_bytes, std::int64_t room, scheduler::Ticks together)
-      : line_bytes_(line_bytes), room_(room), together_(together) {}
+  struct Sizes {
+    std::int64_t line_bytes = 128, sector_bytes = 32;  // powers of two; up to eight sectors to a line
+    std::int64_t lines = 0;                            // that there is room for
+    scheduler::Ticks together;                         // within which two who ask for a sector are given it at once
+  };
+  explicit L2Cache(const Sizes& sizes);
 
+  // Sectors. Of those missed, Arrived has to be called before the next Look.
   struct Found {
-    std::int64_t merged = 0, hit = 0, missed = 0;  // lines
+    std::int64_t merged = 0, hit = 0, missed = 0;
+    std::int64_t written_back = 0;  // to make room
+    scheduler::Ticks under_way;     // when the last of those is there that somebody else has asked memory for
   };
   Found Look(const GlobalBox& box, scheduler::Ticks at);
-  std::int64_t touched() const { return static_cast<std::int64_t>(lines_.size()); }  // lines, each counted once
+  void Arrived(scheduler::Ticks when) { arrivals_.back() = when; }  // what the last Look has missed
+  // A store: how many sectors it makes dirty, as `hit`, and how many make room.
+  Found Store(const GlobalBox& box, scheduler::Ticks at);
+
+  // Sectors, each counted once: what was read and no store had made, what was written; and what is dirty now.
+  std::int64_t read() const { return read_; }
+  std::int64_t written() const { return written_; }
+  std::int64_t dirty() const { return dirty_; }
 
  private:
   static constexpr std::int32_t kNone = -1;
+  using Sectors = std::uint8_t;  // of a line, a bit for each
   struct Line {
     scheduler::Ticks asked;
     std::int32_t newer = kNone, older = kNone;
-    bool here = false;
+    std::int32_t arrival = kNone;  // in arrivals_: of those asked for last
+    Sectors here = 0, dirty = 0, was_read = 0, was_written = 0;
   };
+  // Calls on_line(line, sectors) for each line of the box.
+  template <class F>
+  void ForEachLine(const GlobalBox& box, const F& on_line);
   std::int32_t Find(std::int64_t array, std::int64_t number);
-  void Use(std::int32_t line);
+  std::int64_t Use(std::int32_t line);  // how many sectors are written back for it
   void Unlink(std::int32_t line);
   Line& At(std::int32_t line) { return lines_[static_cast<std::size_t>(line)]; }
 
-  const std::int64_t line_bytes_, room_;
-  const scheduler::Ticks together_;
+  const Sizes sizes_;
+  const int line_shift_, sector_shift_;
   std::vector<std::vector<std::int32_t>> line_of_;  // by array and number: in lines_, or kNone
   std::vector<Line> lines_;
+  std::vector<scheduler::Ticks> arrivals_;
   std::int32_t newest_ = kNone, oldest_ = kNone;
-  std::int64_t here_ = 0;
+  std::int64_t here_ = 0;  // lines
+  std::int64_t read_ = 0, written_ = 0, dirty_ = 0;
 };
 
 }  // namespace palladion::time

@@ -1,5 +1,8 @@
 #include "emu/time/machine_costs.h"
 
+#include <bit>
+#include <cstdint>
+
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -74,11 +77,24 @@ absl::Status ReadSm(const machines::Machine& machine, GpuCosts* costs) {
   return absl::OkStatus();
 }
 
+// l2_cache.h has a bit for each.
+absl::Status CheckSectors(const machines::Machine& machine, const GpuCosts& costs) {
+  const double sectors = costs.l2_line / costs.l2_sector;
+  const auto bytes = static_cast<std::uint64_t>(costs.l2_line.value());
+  if (std::has_single_bit(bytes) && (sectors == 1 || sectors == 2 || sectors == 4 || sectors == 8))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat(machine.name(), " has an l2.line of ", costs.l2_line.value(),
+                                        " bytes and an l2.sector of ", costs.l2_sector.value(),
+                                        "; a line must be a power of two of 1, 2, 4 or 8 sectors: set both"));
+}
+
 absl::Status ReadMemory(const machines::Machine& machine, GpuCosts* costs) {
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("tma.issue"), &costs->tma_issue));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<PerCycle>("tma.row_rate"), &costs->tma_rows));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Bytes>("tma.row_bytes"), &costs->tma_row_bytes));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Bytes>("l2.line"), &costs->l2_line));
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<Bytes>("l2.sector"), &costs->l2_sector));
+  PALLADION_RETURN_IF_ERROR(CheckSectors(machine, *costs));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Bytes>("l2.size"), &costs->l2_size));
   if (const auto effective = machine.Find(Key<Bytes>("l2.effective"))) costs->l2_size = *effective;
   Cycles near, far;

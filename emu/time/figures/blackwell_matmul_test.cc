@@ -75,8 +75,8 @@ TEST(BlackwellMatmul, AWholeTileOfTheTutorialSpills) {
 
 // At the clock that is told by default, the step that was missed by most.
 TEST(BlackwellMatmul, TheStatedUncertaintyHoldsAtTheHighestClock) {
-  const Timing timing = TimeOfStep("basic", "1.85 GHz");
-  const double longer = Percent(timing) / 37.62 - 1;  // than told, by a share of what is told
+  const Timing timing = TimeOfStep("epilogue warpgroup", "1.85 GHz");
+  const double longer = Percent(timing) / 63.38 - 1;  // than told, by a share of what is told
   EXPECT_LE(longer, timing.uncertainty.value());
   EXPECT_GE(longer, timing.uncertainty.value() - 0.02) << "it is stated too large";
 }
