@@ -140,8 +140,6 @@ std::optional<std::string> LoadedWidth(const OpSite& site) {
   if (cast == nullptr) return std::nullopt;
   const Registers layout = LayoutNamed(WordOf(cast->attrs, "layout"));
   const Type& type = site.op.types[0];
-  if (layout.name == "TCGEN05" && type.rank() == 2 && (type.shape[0] % kLanes != 0 || type.shape[1] % 8 != 0))
-    return Cat(ToString(type), " in the layout TCGEN05");
   return WrongWidth(layout, type);
 }
 
