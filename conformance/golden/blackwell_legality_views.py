@@ -153,6 +153,8 @@ def memories():
                 ("exp", lambda v: pl.debug_print("{}", jnp.exp2(v)))):
             for kind, cast in (("tcgen05", of.TCGEN05), ("native", of.TCGEN05_TMEM_NATIVE), ("plain", None)):
                 yield f"value_{label}_{kind}_{name}", lambda then=then, cast=cast: loads(tmem((128, 64), F32), cast=cast, then=then), semantics, {}
+        yield (f"store_of_gmem_twice_wgmma_{name}", lambda: stores(tmem((64, 64), F32), value=lambda x: x[...] * 2, cast=of.WGMMA), semantics,
+               {"x": (F32, (64, 64))})
         for kind, transforms in (("plain", ()), ("tiles", layout(F16, 128))):
             for label, cast in (("nothing", None), ("tcgen05", of.TCGEN05), ("native", of.TCGEN05_TMEM_NATIVE)):
                 yield f"store_of_smem_{kind}_{label}_{name}", lambda cast=cast, t=transforms: of_smem(t, cast), semantics, {}
@@ -161,6 +163,7 @@ def memories():
                                    ("of_gmem_strided", lambda x: x[...], None), ("of_gmem_cast", lambda x: x[...], of.TCGEN05),
                                    ("of_gmem_twice", lambda x: x[...] * 2, None), ("of_gmem_sum", lambda x: x[...] + plgpu.load(
                                        x, (), layout=of.TCGEN05, optimized=False), None), ("of_gmem_converted", lambda x: x[...].astype(F32).astype(F16), None),
+                                   ("of_gmem_twice_cast", lambda x: x[...] * 2, of.TCGEN05), ("of_gmem_twice_native", lambda x: x[...] * 2, of.TCGEN05_TMEM_NATIVE),
                                    ("of_gmem_optimized", lambda x: plgpu.load(x, (), layout=of.TCGEN05), None),
                                    ("of_gmem_native_cast", lambda x: x[...], of.TCGEN05_TMEM_NATIVE)):
             yield (f"store_{label}_{name}", lambda value=value, cast=cast: stores(tmem((128, 64), F16, packed=True), value=value, cast=cast), semantics,
