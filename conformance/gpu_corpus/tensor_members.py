@@ -18,7 +18,8 @@ def seen_as_another(racy):
     """What is stored through one member is loaded through another of half as wide elements."""
     def body(x_ref, o_ref, members):
         whole, halves = members
-        plgpu.async_store_tmem(whole, x_ref[...])  #@ async_store_tmem:store
+        value = plgpu.load(x_ref, (), layout=plgpu.Layout.TCGEN05, optimized=False)
+        plgpu.async_store_tmem(whole, value)  #@ async_store_tmem:store
         if not racy:
             plgpu.commit_tmem()
         o_ref[...] = plgpu.async_load_tmem(halves)  #@ async_load_tmem:load swap:out
