@@ -23,7 +23,7 @@ WRONG = {
     "BAR_DOUBLE": (1, {11: "BAR_DOUBLE@a", 12: "BAR_DOUBLE@a"}),
     "BAR_PENDING": (1, {8: "BAR_PENDING@a", 11: "BAR_PENDING@a"}),
     "BAR_PHASE_SKIP": (0, {16: "BAR_PHASE_SKIP@a", 20: "BAR_PHASE_SKIP@a"}),
-    "BAR_TC_ORDER": (1, {13: "BAR_TC_ORDER@a", 19: "BAR_TC_ORDER@a"}),
+    "BAR_TC_ORDER": (1, {14: "BAR_TC_ORDER@a", 20: "BAR_TC_ORDER@a"}),
     "BAR_UNAWAITED": (1, {10: "BAR_UNAWAITED@a", 11: "BAR_UNAWAITED@a"}),
     "CAPACITY": (1, {2: "CAPACITY"}),
     "CHECK": (1, {10: "CHECK"}),

@@ -101,10 +101,11 @@ def broken_pairs():
 def over_a_mesh(fields, also):
     """The kernel that emu/legality/gpu_limits_test.cc makes of a pair, with instructions that wait for what it begins."""
     operand = fields.get("x", "f16[64,64]")
+    devices = f"\n  devices {fields['devices']};" if "devices" in fields else ""
     return f"""pkir 1;
 kernel @k {{
   backend mosaic_gpu;
-  params {fields.get("params", "{}")};
+  params {fields.get("params", "{}")};{devices}
   in %x: {operand} space gmem;
   mesh gpu {{{fields.get("mesh", ONE_BLOCK)}}};
   body @k (%xr: ref<gmem,{operand}>) {{

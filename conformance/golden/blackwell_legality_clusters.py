@@ -66,10 +66,12 @@ def barriers():
     for name, semantics in SEMANTICS:
         for label, types, use in uses():
             for kind, barrier, see in kinds:
+                if kind not in ("cluster", "leader", "block") and label.endswith(("_pair", "_shared", "_all", "_parts")):
+                    continue
                 for warp in (False, True):
                     yield (f"{'warp_' if warp else ''}{label}_at_{kind}_{name}", lambda a=(barrier, types, use, see, warp): body_of(*a), semantics,
                            PAIR | (GRID if label == "cancel" else {}))
-        for arrivals in (2, 128, 1 << 19, 1 << 20):
+        for arrivals in (2, 128, 1 << 19):
             yield (f"cluster_barrier_of_{arrivals}_{name}", lambda arrivals=arrivals: scoped(plgpu.ClusterBarrier(
                 collective_axes=("c",), num_arrivals=arrivals))(lambda *refs: None), semantics, PAIR)
         for count in (2, 32, 33):
@@ -156,6 +158,15 @@ def devices():
             yield f"all_store_of_{what}_{name}", lambda: store("d"), semantics, wide
             for operation in ("add", "min", "max", "and", "or", "xor"):
                 yield f"all_{operation}_of_{what}_{name}", lambda o=operation: load("d", o, cast=of.WG_STRIDED((4, 512), 4)), semantics, wide
+        for shape in ((128,), (256,), (64, 2), (128, 3)):
+            for dtype in (F16, I8, I64):
+                yield (f"all_store_{'_'.join(map(str, shape))}_{jnp.dtype(dtype).name}_{name}", lambda: store("d"), semantics, two | {"x": (dtype, shape)})
+                yield (f"all_store_one_{'_'.join(map(str, shape))}_{jnp.dtype(dtype).name}_{name}", lambda at=(0,) * len(shape): store(
+                    "d", lambda o: o.at[at], lambda x: x[at]), semantics, two | {"x": (dtype, shape)})
+        for dtype in (F16, I32, I64):
+            for vector in (1, 2):
+                yield (f"all_load_{jnp.dtype(dtype).name}_by_{vector}_{name}", lambda vector=vector: load("d", cast=of.WG_STRIDED((512,), vector)), semantics,
+                       two | {"x": (dtype, (512,))})
         for shape in ((128,), (64,), (256,), (512,), (3, 128), (64, 64), (128, 8)):
             plain = two | {"x": (F32, shape)}
             yield f"all_store_{'_'.join(map(str, shape))}_{name}", lambda: store("d"), semantics, plain
@@ -165,6 +176,10 @@ def devices():
         tile = two | {"x": (F16, (64, 64))}
         for label, cast in (("nothing", None), ("wgmma", of.WGMMA), ("row", of.WGMMA.reduce(1)), ("splat", of.WG_SPLAT), ("tcgen05", of.TCGEN05)):
             yield f"all_load_into_{label}_{name}", lambda cast=cast: load("d", cast=cast), semantics, tile
+        for label, cast in (("tcgen05", of.TCGEN05), ("native", of.TCGEN05_TMEM_NATIVE), ("native4", of.TCGEN05_TMEM_NATIVE(4)), ("row", of.TCGEN05.reduce(1))):
+            yield f"all_load_tall_into_{label}_{name}", lambda cast=cast: load("d", cast=cast), semantics, two | {"x": (F32, (128, 64))}
+            yield (f"all_store_tall_of_{label}_{name}", lambda cast=cast: store("d", value=lambda x: plgpu.load(x, (), layout=cast, optimized=False)), semantics,
+                   two | {"x": (F32, (128, 64))})
         yield f"all_store_of_part_{name}", lambda: store("d", lambda o: o.at[pl.ds(0, 32)], lambda x: x[pl.ds(32, 32)]), semantics, tile
         yield f"all_store_of_scalar_{name}", lambda: store("d", lambda o: o.at[3, 4], lambda x: x[1, 2]), semantics, tile
         yield f"all_store_of_constant_{name}", lambda: store("d", value=lambda x: jnp.ones((64, 64), F16)), semantics, tile

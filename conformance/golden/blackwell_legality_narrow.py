@@ -39,6 +39,11 @@ def load(view):
     plgpu.wait_load_tmem()
 
 
+def store(view):
+    plgpu.async_store_tmem(view, plgpu.layout_cast(jnp.ones(view.shape, view.dtype), plgpu.Layout.TCGEN05))
+    plgpu.commit_tmem()
+
+
 def memories():
     """What can be allocated at all, and read."""
     for name, semantics in SEMANTICS:
@@ -50,6 +55,7 @@ def memories():
                     what = f"{jnp.dtype(dtype).name}_{label}_{rows}_{columns}_{name}"
                     yield f"narrow_{what}", lambda a=(rows, columns), d=dtype, m=memory: uses(plgpu.TMEM(a, d, **m)), semantics, {}
                 yield f"narrow_load_{jnp.dtype(dtype).name}_{label}_{name}", lambda d=dtype, m=memory: uses(plgpu.TMEM((128, 64), d, **m), load), semantics, {}
+                yield f"narrow_store_{jnp.dtype(dtype).name}_{label}_{name}", lambda d=dtype, m=memory: uses(plgpu.TMEM((128, 64), d, **m), store), semantics, {}
 
 
 def unions():
@@ -79,6 +85,12 @@ def unions():
                     plgpu.RefUnion(*a), lambda r: r[0 if f else 1], metadata=m), semantics, {})
             two = [plgpu.TMEM((128, 64), F16, packed=True), plgpu.TMEM((128, columns), dtype, **memory)]
             yield f"narrow_union_copy_{label}_second_{name}", lambda a=two, m=metadata: copied(plgpu.RefUnion(a, wide), lambda r: r[0][1], metadata=m), semantics, {}
+        packed = plgpu.TMEM((128, 64), F16, packed=True)
+        for at in (0, 1):
+            yield f"narrow_union_store_{at}_{name}", lambda at=at: uses(plgpu.RefUnion(wide, plgpu.TMEM((128, 64), F32)), lambda r: store(r[at])), semantics, {}
+            yield (f"narrow_union_copy_plain_{at}_{name}", lambda at=at: plain(F16, 128, plgpu.RefUnion(*((wide, packed) if at else (packed, wide))), lambda r: r[at]),
+                   semantics, {})
+            yield f"narrow_union_of_batches_{at}_{name}", lambda at=at: uses(plgpu.RefUnion(wide, packed), lambda r: load(r[at].at[:, pl.ds(32, 32)])), semantics, {}
         tall = plgpu.TMEM((256, 8), SCALE, layout=OF.SCALES_LAYOUT)
         yield f"narrow_union_of_256_rows_{name}", lambda: copied(plgpu.RefUnion(tall, wide), lambda r: r[0], rows=256), semantics, {}
         yield f"narrow_union_of_256_rows_unused_{name}", lambda: uses(plgpu.RefUnion(tall, wide), lambda r: load(r[1])), semantics, {}
@@ -131,10 +143,12 @@ def copies():
                 yield (f"narrow_copy_plain_{jnp.dtype(dtype).name}_{swizzle}_{name}", lambda d=dtype, s=swizzle: plain(d, s), semantics, {})
 
 
-def plain(dtype, swizzle):
-    @scoped(plgpu.SMEM((128, 1024), dtype, transforms=tiles(dtype, swizzle)), plgpu.TMEM((128, 1024), dtype, packed=True))
+def plain(dtype, swizzle, memory=None, see=lambda t: t):
+    columns = 1024 if memory is None else 64
+
+    @scoped(plgpu.SMEM((128, columns), dtype, transforms=tiles(dtype, swizzle)), memory or plgpu.TMEM((128, columns), dtype, packed=True))
     def body(x, o, s, t):
-        plgpu.async_copy_smem_to_tmem(s, t)
+        plgpu.async_copy_smem_to_tmem(s, see(t))
     return body
 
 
@@ -178,6 +192,8 @@ def products():
                 ("both_in_union", operands() | {"a_scale": plgpu.RefUnion([of_scales(8), of_scales(8)], plgpu.TMEM((128, 8), F32))},
                  lambda refs: {**refs, "a_scale": refs["a_scale"][0][0], "b_scale": refs["a_scale"][0][1]}),
                 ("acc_in_union", operands() | whole | {"c": plgpu.RefUnion(plgpu.TMEM((128, 64), F32), plgpu.TMEM((128, 8), F32))}, seen(c=lambda r: r[0])),
+                ("b_scale_in_union", operands() | {"a_scale": of_scales(8), "b_scale": plgpu.RefUnion(plgpu.TMEM((128, 8), F32), of_scales(8))},
+                 seen(b_scale=lambda r: r[1])),
                 ("of_default", operands() | {"a_scale": plgpu.TMEM((128, 8), SCALE, packed=True), "b_scale": of_scales(8)}, None),
                 ("of_u8", operands() | {"a_scale": of_scales(8, U8), "b_scale": of_scales(8, U8)}, None),
                 ("of_e5", operands() | {"a_scale": of_scales(8, E5), "b_scale": of_scales(8, E5)}, None),
@@ -199,6 +215,8 @@ def products():
                 ("f16", operands(F16, sparse=True) | {"a_sparse_metadata": of_metadata(128)}, None),
                 ("f32", operands(F32, 64, sparse=True) | {"a_sparse_metadata": of_metadata(32)}, None),
                 ("f4", operands(F4, 512, sparse=True) | {"a_sparse_metadata": of_metadata(128)}, None),
+                ("a_in_union", operands(F16, sparse=True) | {"a": plgpu.RefUnion(plgpu.TMEM((128, 128), F16, packed=True), plgpu.TMEM((128, 8), F32)),
+                                                             "a_sparse_metadata": of_metadata(128)}, seen(a=lambda r: r[0])),
                 ("a_of_tmem", operands(F16, sparse=True) | {"a": plgpu.TMEM((128, 128), F16, packed=True), "a_sparse_metadata": of_metadata(128)}, None),
                 ("scaled", operands(k=512, sparse=True) | {"a_scale": of_scales(8), "b_scale": of_scales(8), "a_sparse_metadata": of_metadata(256)}, None),
                 ("scaled_f4", operands(F4, 1024, sparse=True) | {"a_scale": of_scales(16), "b_scale": of_scales(16), "a_sparse_metadata": of_metadata(256)}, None)):

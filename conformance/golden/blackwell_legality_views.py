@@ -106,6 +106,13 @@ def memories():
             plgpu.commit_tmem()
         return body
     tmem, of = plgpu.TMEM, plgpu.Layout
+
+    def of_smem(transforms, cast):
+        @scoped(tmem((128, 64), F16, packed=True), plgpu.SMEM((128, 64), F16, transforms=transforms))
+        def body(x, o, t, s):
+            value = s[...]
+            plgpu.async_store_tmem(t, value if cast is None else plgpu.layout_cast(value, cast))
+        return body
     for name, semantics in SEMANTICS:
         for label, ref, see in (
                 ("slot", tmem((2, 128, 64), F32), lambda t: t.at[1]), ("slots", tmem((3, 128, 32), F32), lambda t: t.at[pl.ds(1, 2)]),
@@ -146,9 +153,19 @@ def memories():
                 ("exp", lambda v: pl.debug_print("{}", jnp.exp2(v)))):
             for kind, cast in (("tcgen05", of.TCGEN05), ("native", of.TCGEN05_TMEM_NATIVE), ("plain", None)):
                 yield f"value_{label}_{kind}_{name}", lambda then=then, cast=cast: loads(tmem((128, 64), F32), cast=cast, then=then), semantics, {}
+        yield (f"store_of_gmem_twice_wgmma_{name}", lambda: stores(tmem((64, 64), F32), value=lambda x: x[...] * 2, cast=of.WGMMA), semantics,
+               {"x": (F32, (64, 64))})
+        for kind, transforms in (("plain", ()), ("tiles", layout(F16, 128))):
+            for label, cast in (("nothing", None), ("tcgen05", of.TCGEN05), ("native", of.TCGEN05_TMEM_NATIVE)):
+                yield f"store_of_smem_{kind}_{label}_{name}", lambda cast=cast, t=transforms: of_smem(t, cast), semantics, {}
         for label, value, cast in (("of_gmem", lambda x: plgpu.load(x, (), layout=of.TCGEN05, optimized=False), None),
                                    ("of_gmem_native", lambda x: plgpu.load(x, (), layout=of.TCGEN05_TMEM_NATIVE, optimized=False), None),
-                                   ("of_gmem_strided", lambda x: x[...], None), ("of_gmem_cast", lambda x: x[...], of.TCGEN05)):
+                                   ("of_gmem_strided", lambda x: x[...], None), ("of_gmem_cast", lambda x: x[...], of.TCGEN05),
+                                   ("of_gmem_twice", lambda x: x[...] * 2, None), ("of_gmem_sum", lambda x: x[...] + plgpu.load(
+                                       x, (), layout=of.TCGEN05, optimized=False), None), ("of_gmem_converted", lambda x: x[...].astype(F32).astype(F16), None),
+                                   ("of_gmem_twice_cast", lambda x: x[...] * 2, of.TCGEN05), ("of_gmem_twice_native", lambda x: x[...] * 2, of.TCGEN05_TMEM_NATIVE),
+                                   ("of_gmem_optimized", lambda x: plgpu.load(x, (), layout=of.TCGEN05), None),
+                                   ("of_gmem_native_cast", lambda x: x[...], of.TCGEN05_TMEM_NATIVE)):
             yield (f"store_{label}_{name}", lambda value=value, cast=cast: stores(tmem((128, 64), F16, packed=True), value=value, cast=cast), semantics,
                    {"x": (F16, (128, 64))})
 
@@ -182,4 +199,24 @@ def unions():
         yield f"union_of_mixed_{name}", lambda: uses(plgpu.RefUnion(pair, wide), lambda r: load(r[1])), semantics, PAIR
 
 
-FAMILIES = (operands, memories, unions)
+def reads():
+    """What is read from SMEM in the layouts of the tensor cores: which shapes have them, and which reads wait for banks."""
+    of = plgpu.Layout
+
+    def read(columns, dtype, swizzle, cast):
+        @scoped(smem((128, columns), dtype, swizzle))
+        def body(x, o, s):
+            pl.debug_print("{}", plgpu.load(s, (), layout=cast))
+        return body
+    for name, semantics in SEMANTICS:
+        for dtype in (F32, F16, I8):
+            for swizzle, widths in ((0, (2, 4, 8, 16, 24, 32, 64)), (64, (64,)), (128, (128,))):
+                for columns in widths:
+                    for label, cast in (("tcgen05", of.TCGEN05), ("native", of.TCGEN05_TMEM_NATIVE), ("native4", of.TCGEN05_TMEM_NATIVE(4)),
+                                        ("wgmma", of.WGMMA), ("row", of.TCGEN05.reduce(1))):
+                        if label != "row" or columns == 8:
+                            yield (f"read_{jnp.dtype(dtype).name}_{columns}_{swizzle}_{label}_{name}", lambda a=(columns, dtype, swizzle, cast): read(*a),
+                                   semantics, {})
+
+
+FAMILIES = (operands, memories, unions, reads)

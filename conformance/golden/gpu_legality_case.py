@@ -60,9 +60,14 @@ def first_line(message):
 
 
 def write_cases(cases, chip, arguments):
-    """`cases` are (name, function that makes the Case). Left out: what JAX refuses while it traces, which is no kernel yet."""
+    """`cases` are (name, function that makes the Case). Left out: what JAX refuses while it traces, which is no kernel yet.
+
+    Each begins with empty caches: what JAX remembers of an operation on tensor memory does not tell collective memory from other memory, so that
+    an operation may be let pass that is refused where it comes first.
+    """
     entries = []
     for name, make in cases:
+        jax.clear_caches()
         try:
             case = make()
             case.traced()

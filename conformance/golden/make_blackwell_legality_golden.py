@@ -14,7 +14,9 @@ from unittest import mock
 import jax
 import jax.numpy as jnp
 import numpy as np
+import blackwell_legality_clusters
 import blackwell_legality_control
+import blackwell_legality_narrow
 import blackwell_legality_views
 from gpu_legality_case import BF16, E4, E5, F16, F32, I8, I32, LANE, U8, WG, Case, layout, scoped, write_cases
 from jax.experimental import pallas as pl
@@ -203,7 +205,7 @@ def loads_and_stores():
                 what = f"{'store' if store else 'load'}_{rows}_{columns}_{jnp.dtype(dtype).name}_{memory.get('packed', False)}_{name}"
                 what += "_pair" if mesh else ""
                 yield what, lambda a=(rows, columns, dtype), r=registers, s=store, m=memory: load_store(*a, registers=r, store=s, **m), LANE, mesh
-                if name in ("none", "tcgen05"):
+                if name in ("none", "tcgen05", "wgmma", "native", "native2", "native4", "collective"):
                     yield f"{what}_wg", lambda a=(rows, columns, dtype), r=registers, s=store, m=memory: load_store(*a, registers=r, store=s, **m), WG, mesh
     every = slice(None)
     for name, index in (("columns", (every, pl.ds(32, 32))), ("odd", (every, pl.ds(33, 16))), ("rows", (pl.ds(0, 64), every)),
@@ -317,7 +319,8 @@ def scopes():
 
 
 def cases():
-    for family in (products, scaled_products, loads_and_stores, copies, scopes, *blackwell_legality_control.FAMILIES, *blackwell_legality_views.FAMILIES):
+    parts = (blackwell_legality_control, blackwell_legality_views, blackwell_legality_clusters, blackwell_legality_narrow)
+    for family in (products, scaled_products, loads_and_stores, copies, scopes, *(family for part in parts for family in part.FAMILIES)):
         for name, make, semantics, mesh in family():
             yield name, lambda name=name, make=make, semantics=semantics, mesh=mesh: Case(name, make(), semantics=semantics, **mesh)
 

@@ -18,7 +18,8 @@ def seen_as_another(racy):
     """What is stored through one member is loaded through another of half as wide elements."""
     def body(x_ref, o_ref, members):
         whole, halves = members
-        plgpu.async_store_tmem(whole, x_ref[...])  #@ async_store_tmem:store
+        value = plgpu.load(x_ref, (), layout=plgpu.Layout.TCGEN05, optimized=False)
+        plgpu.async_store_tmem(whole, value)  #@ async_store_tmem:store
         if not racy:
             plgpu.commit_tmem()
         o_ref[...] = plgpu.async_load_tmem(halves)  #@ async_load_tmem:load swap:out
@@ -58,7 +59,8 @@ def batches(racy):
 
             @thread(me)
             def _():
-                plgpu.async_store_tmem(mine, x_ref[...] + me)  #@ async_store_tmem:store
+                value = plgpu.load(x_ref, (), layout=plgpu.Layout.TCGEN05, optimized=False)
+                plgpu.async_store_tmem(mine, value + me)  #@ async_store_tmem:store
                 plgpu.commit_tmem()
                 out[...] = plgpu.async_load_tmem(mine)  #@ async_load_tmem:load swap:out
 
@@ -69,7 +71,8 @@ def halves():
     """Batches of 64 rows, which have a half of the lanes for each half of their columns."""
     def body(x_ref, o_ref, t):
         for batch in range(2):
-            plgpu.async_store_tmem(t.at[batch], plgpu.layout_cast(x_ref[...] * (batch + 1), plgpu.Layout.WGMMA))
+            value = plgpu.load(x_ref, (), layout=plgpu.Layout.WGMMA, optimized=False)
+            plgpu.async_store_tmem(t.at[batch], value * (batch + 1))
         plgpu.commit_tmem()
         o_ref[...] = plgpu.async_load_tmem(t.at[0]) + plgpu.async_load_tmem(t.at[1])
 

@@ -57,7 +57,8 @@ def with_operands(run, threads=None, **scratch):
 
 def store_then_load(racy):
     def body(x_ref, o_ref, t):
-        plgpu.async_store_tmem(t, x_ref[...])  #@ async_store_tmem:store
+        value = plgpu.load(x_ref, (), layout=plgpu.Layout.TCGEN05, optimized=False)
+        plgpu.async_store_tmem(t, value)  #@ async_store_tmem:store
         if not racy:
             plgpu.commit_tmem()
         o_ref[...] = plgpu.async_load_tmem(t)  #@ async_load_tmem:load swap:out
@@ -67,7 +68,8 @@ def store_then_load(racy):
 
 def store_then_multiply(racy):
     def run(o_ref, a, b, left, acc, done):
-        plgpu.async_store_tmem(left, a[...])  #@ async_store_tmem:store
+        value = plgpu.layout_cast(a[...], plgpu.Layout.TCGEN05)
+        plgpu.async_store_tmem(left, value)  #@ async_store_tmem:store
         if not racy:
             plgpu.commit_tmem()
         plgpu.tcgen05_mma(acc, left, b, done, accumulate=False)  #@ mma

@@ -140,6 +140,7 @@ std::vector<LimitText> AllGpuLimits() {
   ListTmemCopyLimits(texts);
   ListTmemTransferLimits(texts);
   ListLimits(PairLimits(), texts);
+  ListReadLimits(texts);
   ListLayoutLimits(texts);
   ListLimits(ValueLimits(), texts);
   ListLimits(WarpLimits(), texts);
@@ -155,6 +156,7 @@ void CheckGpuLimits(Legality& legality) {
   LimitWalk walk(legality, facts);
   walk.Launch();
   walk.Walk(kernel.bodies[0].region);
+  CheckReads(legality, facts);
   CheckLayouts(legality, facts);
   CheckTmemTransfers(legality, facts);
 }

@@ -84,6 +84,9 @@ void ListTmemCopyLimits(std::vector<LimitText>& texts);
 // Loads and stores of tensor memory and the layouts of their values: the whole body at once.
 void CheckTmemTransfers(Legality& legality, const GpuFacts& facts);
 void ListTmemTransferLimits(std::vector<LimitText>& texts);
+// Reads in a layout that the kernel names: the whole body at once.
+void CheckReads(Legality& legality, const GpuFacts& facts);
+void ListReadLimits(std::vector<LimitText>& texts);
 // Layouts of values: the whole body at once.
 void CheckLayouts(Legality& legality, const GpuFacts& facts);
 void ListLayoutLimits(std::vector<LimitText>& texts);

@@ -63,8 +63,10 @@ Twin TwinOf(const Pair& pair, bool broken) {
   };
   const std::string x = line("x", "f16[64,64]");
   const std::string one = "grid=[1], grid_names=[\"g\"], cluster=[], cluster_names=[], threads=none, thread_name=none";
-  return {Cat("pkir 1;\nkernel @k {\n  backend mosaic_gpu;\n  params ", line("params", "{}"), ";\n  in %x: ", x,
-              " space gmem;\n  mesh gpu {", line("mesh", one), "};\n  body @k (%xr: ref<gmem,", x,
+  const std::string devices = line("devices", "");
+  return {Cat("pkir 1;\nkernel @k {\n  backend mosaic_gpu;\n  params ", line("params", "{}"), ";\n",
+              devices.empty() ? "" : Cat("  devices ", devices, ";\n"), "  in %x: ", x, " space gmem;\n  mesh gpu {",
+              line("mesh", one), "};\n  body @k (%xr: ref<gmem,", x,
               ">) {\n    run_scoped{collective_axes=", line("axes", "[]"), "}() (", line("scope", ""), ") {\n",
               line("do", ""), "      return;\n    };\n    return;\n  }\n}\n"),
           line("target", "mosaic_gpu/h100")};

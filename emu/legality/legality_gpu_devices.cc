@@ -111,7 +111,13 @@ Registers LayoutNamed(std::string_view text) {
   if (pairs) layout.vector = text.starts_with("ReducedLayout") ? 1 : 2;
   layout.splat = name == "WG_SPLAT";
   const std::vector<std::int64_t> numbers = NumbersBehind(text, "args=");
-  if (name == "WG_STRIDED" && !numbers.empty()) layout.vector = numbers.back();
+  const std::vector<std::int64_t> named =
+      NumbersBehind(text, "vec_size=").empty() ? NumbersBehind(text, "vec_size\':") : NumbersBehind(text, "vec_size=");
+  if (name == "WG_STRIDED" && !named.empty()) {
+    layout.vector = named.back();
+  } else if (name == "WG_STRIDED" && text.find("vec_size") == std::string_view::npos && !numbers.empty()) {
+    layout.vector = numbers.back();
+  }
   return layout;
 }
 
@@ -140,8 +146,6 @@ std::optional<std::string> LoadedWidth(const OpSite& site) {
   if (cast == nullptr) return std::nullopt;
   const Registers layout = LayoutNamed(WordOf(cast->attrs, "layout"));
   const Type& type = site.op.types[0];
-  if (layout.name == "TCGEN05" && type.rank() == 2 && (type.shape[0] % kLanes != 0 || type.shape[1] % 8 != 0))
-    return Cat(ToString(type), " in the layout TCGEN05");
   return WrongWidth(layout, type);
 }
 

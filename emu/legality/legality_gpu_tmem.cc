@@ -146,7 +146,7 @@ std::optional<std::string> Member(const ViewSite& site) {
 }
 
 std::optional<std::string> Union(const ViewSite& site) {
-  static const RuleRows kTransfers("async_load_tmem", "async_store_tmem");
+  static const RuleRows kTransfers("async_load_tmem");
   if (site.facts.lanes || !kTransfers.Has(site.op) || site.view.ref.space != Space::kTmem) return std::nullopt;
   if (site.view.arg->transforms.empty()) return std::nullopt;
   if (site.view.arg->transforms[0].kind != Transform::Kind::kAlias) return std::nullopt;
@@ -162,7 +162,7 @@ constexpr GpuLimit<ViewSite> kViewLimits[] = {
       "batches too",
       "Mosaic GPU, ExpandLeadingBatchDimensionsTransform", "load and store the batches one by one"},
      Batches},
-    {{"tmem.union", "with warpgroup semantics no member of a union in tensor memory is loaded or stored",
+    {{"tmem.union", "with warpgroup semantics no member of a union in tensor memory is loaded",
       "Mosaic GPU, layout inference", "use lane semantics, or allocate the members by themselves", true},
      Union},
     {{"tmem.member", "with lane semantics members of a union in tensor memory have 128 rows",

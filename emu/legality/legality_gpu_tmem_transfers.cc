@@ -1,7 +1,8 @@
 // Loads from tensor memory and stores into it: which layouts of registers go with which layouts there. Sources: JAX
 // 0.10.2, jax/experimental/mosaic/gpu/tcgen05.py (TMEMRef.load, TMEMRef.store); a load has the layout of the cast right
-// behind it. With warpgroup semantics the compiler chooses, and only what it can do nothing with is said. Does not
-// catch: a stored value whose layout comes from another operation than a cast, a load or a constant.
+// behind it. With warpgroup semantics the compiler chooses, and only what it can do nothing with is said. Reductions of
+// what is loaded, too. Does not catch: a stored value whose layout comes from another operation than a cast, a read, an
+// elementwise one or a constant.
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
@@ -119,16 +120,31 @@ bool Goes(const TransferSite& site) {
   }
 }
 
+// With warpgroup semantics, where what is loaded may be cast once more.
+bool GoesByCompiler(const TransferSite& site) {
+  const RegisterLayout& registers = site.registers;
+  const bool plain = site.layout.name == TmemLayoutName::kDefault;
+  switch (registers.kind) {
+    case Registers::kUnknown:
+      return site.bits() >= 16 || (!site.store && site.bits() == 8 && site.layout.name == TmemLayoutName::kScales);
+    case Registers::kTcgen05:
+      return plain && site.bits() >= 16 && FillsTiles(site, *TileOf(registers));
+    case Registers::kWgmma:
+    case Registers::kM64Collective:
+      return Goes(site);
+    case Registers::kNative:
+      if (site.store) return Goes(site);
+      return plain && (site.bits() >= 16 || site.layout.packing * site.bits() == kTmemCellBits);
+    default:
+      return !registers.name.starts_with("ReducedLayout");
+  }
+}
+
 std::optional<std::string> Layouts(const TransferSite& site) {
   const Registers kind = site.registers.kind;
   const std::optional<Shape> tile = TileOf(site.registers);
   if (!site.facts.lanes) {
-    const bool scales = site.layout.name == TmemLayoutName::kScales && site.bits() == 8;
-    const bool narrow = site.bits() < 16 && !scales && (kind == Registers::kUnknown || kind == Registers::kTcgen05);
-    const bool fills = kind != Registers::kTcgen05 || FillsTiles(site, *tile);
-    const bool other = site.layout.name == TmemLayoutName::kDefault &&
-                       (kind == Registers::kWgmma || site.registers.name.starts_with("ReducedLayout"));
-    return narrow || !fills || other ? std::optional(Told(site)) : std::nullopt;
+    return GoesByCompiler(site) ? std::nullopt : std::optional(Told(site));
   }
   if (kind == Registers::kUnknown) return std::nullopt;
   if (tile.has_value() && FillsTiles(site, *tile) && site.shape[0] == (*tile)[0] && Goes(site)) return std::nullopt;
@@ -243,10 +259,32 @@ class TransferWalk {
     const bool splat = IsBroadcast(op) && TypeOfArg(*facts_.kernel, op.args[0]).shape.empty();
     if (splat) layout = {.kind = Registers::kSplat, .name = "WG_SPLAT"};
     Origin(op);
+    if (facts_.lanes) FromThere(op, layout);
+  }
+
+  static bool Keeps(const Instr& op) {
+    return RowOf(op).flow == Flow::kElementwise || RowOf(op).flow == Flow::kConvert;
   }
 
   bool IsOf(const std::vector<bool>& origin, const Arg& arg) const {
     return arg.kind == Arg::Kind::kValue && origin[arg.value.index()];
+  }
+
+  // With lane semantics: what is read lies as its memory wants, and what is computed as what it is computed from.
+  void FromThere(const Instr& op, RegisterLayout& layout) {
+    if (layout.kind != Registers::kUnknown || op.types.size() != 1 || op.types[0].rank() != 2) return;
+    if (Keeps(op)) {
+      for (const Arg& arg : op.args) {
+        if (arg.kind != Arg::Kind::kValue) continue;
+        const RegisterLayout& given = layouts_[arg.value.index()];
+        if (given.kind != Registers::kUnknown && given.kind != Registers::kSplat) layout = given;
+      }
+    }
+    if (RowOf(op).access != RefAccess::kLoad || op.args.empty() || !IsRefArg(*facts_.kernel, op.args[0])) return;
+    const GpuView view = GpuViewOf(*facts_.kernel, op.args[0]);
+    const bool plain = view.tile.empty() && !view.swizzle().has_value();
+    if (view.ref.space != Space::kSmem && view.ref.space != Space::kGmem) return;
+    layout = plain ? RegisterLayout{.kind = Registers::kOther, .name = "WG_STRIDED"} : LayoutNamed("Layout.WGMMA");
   }
 
   // Where a value comes from, through casts and elementwise operations.
@@ -260,9 +298,9 @@ class TransferWalk {
       site.axes = axes == nullptr ? 0 : axes->size();
       Judge(legality_, op, absl::Span<const GpuLimit<TransferSite>>(kReductionLimits), site);
     }
-    const bool passes = IsCast(op) || RowOf(op).flow == Flow::kElementwise;
+    const bool passes = IsCast(op) || Keeps(op);
     for (const Arg& arg : op.args) of_tmem_[result] = of_tmem_[result] || (passes && IsOf(of_tmem_, arg));
-    if (IsCast(op)) of_gmem_[result] = IsOf(of_gmem_, op.args[0]);
+    for (const Arg& arg : op.args) of_gmem_[result] = of_gmem_[result] || (passes && IsOf(of_gmem_, arg));
     if (RowOf(op).access != RefAccess::kLoad || !RowOf(op).backends.accepts(Backend::kMosaicGpu)) return;
     if (op.args.empty() || !IsRefArg(*facts_.kernel, op.args[0])) return;
     const Attr* optimized = Find(op.attrs, "optimized");

@@ -69,7 +69,7 @@ def test_palladion_passes_its_own_suite_through_the_protocol():
     assert done.stdout.splitlines()[-1] == f"{cases - len(refused)} passed, 0 failed, {len(refused)} unsupported", done.stdout
     # Texts that cannot be prepared, of which the C ABI has no report; and the protocol has no launches.
     others = [line for line in refused if "/limits_gpu/" not in line and "/limits_tpu/" not in line]
-    assert [line.rpartition("/")[2] for line in others] == ["launches_in_a_row.case"] and len(refused) < 30
+    assert [line.rpartition("/")[2] for line in others] == ["launches_in_a_row.case"] and len(refused) < 40
     assert done.returncode == 0
 
 
