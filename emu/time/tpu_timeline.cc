@@ -46,7 +46,7 @@ std::int32_t TpuTimeline::ProgramLane() {
 
 std::int32_t TpuTimeline::BufferLane(const std::string& block, std::int32_t slot) {
   return recorder_.LaneNamed(
-      {.group = "buffers of blocks", .name = Cat(block, "[", slot, "]"), .kind = LaneKind::kSlot});
+      {.group = "buffers of blocks", .name = Cat(block, ", buffer ", slot), .kind = LaneKind::kSlot});
 }
 
 std::int32_t TpuTimeline::UnitLane(const TpuSlotRow& row) {

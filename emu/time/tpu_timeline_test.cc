@@ -144,7 +144,7 @@ TEST(TpuTimeline, LanesOfAGroupAreTogetherUnitsLast) {
 // A buffer of a block is filled and then read, one after another.
 TEST(TpuTimeline, BuffersSayWhoFillsAndWhoReadsThem) {
   const Shown shown(Doubled(1024, 256), "v5e");
-  for (const char* buffer : {"x[0]", "x[1]"}) {
+  for (const char* buffer : {"x, buffer 0", "x, buffer 1"}) {
     const std::vector<Span> spans = shown.Of(buffer);
     ASSERT_EQ(spans.size(), 4u) << buffer;
     for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -154,7 +154,7 @@ TEST(TpuTimeline, BuffersSayWhoFillsAndWhoReadsThem) {
       }
     }
   }
-  const std::vector<Span> out = shown.Of("o[1]");
+  const std::vector<Span> out = shown.Of("o, buffer 1");
   ASSERT_EQ(out.size(), 4u);
   EXPECT_EQ(out[1].kind, SpanKind::kCopyOut);
 }
