@@ -48,7 +48,8 @@ std::int32_t GpuTimeline::LaneOf(const Frame& frame, std::int64_t sm) {
     if (is_new) blocks_.push_back({id, clock_.now(), machine_->residents().Of(id).threads.size()});
   }
   // A warp that is forked again goes on in its lane.
-  return recorder_.LaneNamed({.group = Cat("block (", block, ")"), .name = name, .kind = LaneKind::kThread});
+  return recorder_.LaneNamed(
+      {.group = block.empty() ? "the block" : Cat("block (", block, ")"), .name = name, .kind = LaneKind::kThread});
 }
 
 void GpuTimeline::EndThread(const Frame& frame, std::int32_t lane) {
