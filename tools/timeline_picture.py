@@ -1,6 +1,7 @@
-"""Writes docs/timeline.png: the page of the kernel in docs/timeline.md, with a wait selected, in chromium without a
-window. By hand, after the page or the model has changed: fonts differ between hosts, so no test compares it."""
+"""Writes docs/timeline.png and docs/timeline_tpu.png: the pages of the kernels in docs/timeline.md, in chromium without a
+window. By hand, after the page or the model has changed: fonts differ between hosts, so no test compares them."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -8,20 +9,34 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PICTURE, COMMAND = ROOT / "docs/timeline.png", ROOT / "build/palladion"
+DOCS, COMMAND = ROOT / "docs", ROOT / "build/palladion"
 sys.path.insert(0, str(ROOT / "python/tests"))
 
 from browser_pages import browser  # noqa: E402
 
 
+def span_of(page: pathlib.Path, what: str, begin: float) -> int:
+    """The first span of this text that begins later."""
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)[1])
+    spans = data["spans"]
+    return next(i for i, text in enumerate(spans["what"]) if data["texts"][text].startswith(what) and spans["begin"][i] > begin)
+
+
+def draw(name: str, inputs: tuple, picture: str, at: str, select: tuple | None = None) -> None:
+    source = re.search(rf"```python file={name}.py\n(.*?)```", (DOCS / "timeline.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = pathlib.Path(folder_name)
+        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+        subprocess.run([ROOT / ".venv/bin/python", f"{name}.py"], cwd=folder, check=True, env={"PYTHONPATH": str(ROOT / "python")})
+        given = [word for one in inputs for word in ("--in", f"{one}=zeros")]
+        subprocess.run([COMMAND, "time", f"{name}.pkir", *given, "--page", f"{name}.html"], cwd=folder, check=True)
+        selected = f"&span={span_of(folder / f'{name}.html', *select)}" if select else ""
+        browser(folder / f"{name}.html", f"--screenshot={DOCS / picture}", "--window-size=1360,1100", at=at + selected)
+
+
 def main() -> None:
-    kernel = re.search(r"```python file=ring.py\n(.*?)```", (ROOT / "docs/timeline.md").read_text(encoding="utf-8"), re.DOTALL)[1]
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        (folder / "ring.py").write_text(kernel, encoding="utf-8")
-        subprocess.run([ROOT / ".venv/bin/python", "ring.py"], cwd=folder, check=True, env={"PYTHONPATH": str(ROOT / "python")})
-        subprocess.run([COMMAND, "time", "ring.pkir", "--in", "a=zeros", "--in", "b=zeros", "--page", "ring.html"], cwd=folder, check=True)
-        browser(folder / "ring.html", f"--screenshot={PICTURE}", "--window-size=1360,820", at="#from=1300&to=4600&span=115")
+    draw("ring", ("a", "b"), "timeline.png", "#from=1300&to=4600", ("barrier_wait empty[1]", 2000))
+    draw("blocks", ("x", "y"), "timeline_tpu.png", "#from=0&to=9000", ("wait for", 1000))
 
 
 if __name__ == "__main__":

@@ -122,8 +122,13 @@ constexpr Option kTrace[] = {
     kTarget,
     kBudget,
     {"out", "TRACE.json", "Chrome trace events, for Perfetto."},
-    {"page", "PAGE.html", "One self-contained page that draws the grid and what each program touches."},
-    {"events", "N", "At most so many events."},
+    {"page", "PAGE.html", "One self-contained page."},
+    {"view", "auto|time|programs",
+     "What is drawn: [what happened when](timeline.md) on a chip, or the grid and what each program touches; `auto` is "
+     "the first for kernels whose chip has a model of time."},
+    {"sm", "N", "As of `time`."},
+    {"core", "N", "As of `time`."},
+    {"events", "N", "At most so many events, or spans."},
     {"no-check", "", "Without the findings of a check."},
 };
 
@@ -274,7 +279,8 @@ constexpr CommandInfo kCommands[] = {
     {"run", "K.pkir", "run the kernel on its inputs and write its outputs", kRun},
     {"check", "K.pkir", "run it under the orders that hardware may choose, and report everything that is wrong",
      kCheck},
-    {"trace", "K.pkir", "record one launch: events for Perfetto, or a page that draws the grid", kTrace},
+    {"trace", "K.pkir", "record one launch as a page or for Perfetto: what happened when, or what each program touched",
+     kTrace},
     {"why", "K.pkir", "what made one element of an output, followed back to the inputs", kWhy},
     {"log", "K.pkir", "one line for each instruction and program, with hashes of what it made and read", kLog},
     {"diff", "A B", "the first instruction in which two logs of one kernel differ, or dumps and a bundle", kDiff},

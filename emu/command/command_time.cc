@@ -1,6 +1,5 @@
 // palladion time: how long a kernel takes on a chip, as text or JSON, and what happened when as a page and a trace.
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -14,14 +13,12 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
+#include "emu/command/command_timeline.h"
 #include "emu/command/output_file.h"
 #include "emu/launch/launch.h"
 #include "emu/machines/description.h"
-#include "emu/machines/keys.h"
 #include "emu/reports/source_lines.h"
 #include "emu/time/time_kernel.h"
-#include "emu/time/timeline_page.h"
-#include "emu/time/timeline_trace.h"
 #include "emu/time/timing_told.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -52,33 +49,16 @@ absl::StatusOr<std::vector<std::pair<std::string, OutputFile>>> OpenFiles(const 
   return files;
 }
 
-// What is to be drawn: nothing where no file is asked for, else the SM of --sm, or of a TPU the core of --core.
+// What is to be drawn: nothing where no file is asked for.
 absl::StatusOr<std::optional<time::TimelineOptions>> DrawnOf(const CommandLine& line,
                                                              const machines::Machine& machine) {
-  const bool is_tpu = machine.family() == machines::Family::kTpu;
-  const std::string flag = is_tpu ? "core" : "sm", other = is_tpu ? "sm" : "core";
-  if (line.Has(other))
-    return absl::InvalidArgumentError(Cat("--", other, ": ", machine.name(), " has ",
-                                          is_tpu ? "cores, no SMs" : "SMs, and no cores that run programs",
-                                          "; which of them is drawn says --", flag, " N"));
-  if (!line.Has("page") && !line.Has("trace")) {
-    if (!line.Has(flag)) return std::nullopt;
-    return absl::InvalidArgumentError(Cat("--", flag, " says which ", is_tpu ? "core" : "SM",
-                                          " is drawn, and nothing is; give --page PAGE.html, --trace TRACE.json, "
-                                          "or both"));
-  }
-  time::TimelineOptions options;
-  if (!line.Has(flag)) return options;
-  const std::string text = line.Flag(flag);
-  PALLADION_ASSIGN_OR_RETURN(const machines::Count cores, machine.Get(machines::Key<machines::Count>("chip.cores")));
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.unit);
-  if (error == std::errc() && end == text.data() + text.size() && options.unit >= 0 &&
-      static_cast<double>(options.unit) < cores.value())
-    return options;
-  const auto count = static_cast<std::int64_t>(cores.value());
-  const std::string most = count == 1 ? "0, the only core" : Cat("0 to ", count - 1, ", one of the ", count);
-  return absl::InvalidArgumentError(
-      Cat("--", flag, " must be ", most, " that ", machine.name(), " has; found '", text, "'"));
+  PALLADION_ASSIGN_OR_RETURN(const time::TimelineOptions drawn, UnitDrawn(line, machine));
+  if (line.Has("page") || line.Has("trace")) return drawn;
+  const std::string flag = UnitFlag(machine);
+  if (!line.Has(flag)) return std::nullopt;
+  return absl::InvalidArgumentError(Cat("--", flag, " says which ", flag == "core" ? "core" : "SM",
+                                        " is drawn, and nothing is; give --page PAGE.html, --trace TRACE.json, "
+                                        "or both"));
 }
 
 // What was asked for and the model does not have.
@@ -111,18 +91,14 @@ class Telling {
   }
 
   absl::Status WriteTo(const std::string& flag, OutputFile& target) {
-    PALLADION_RETURN_IF_ERROR(target.Write(flag == "schedule" ? *timed_.schedule + "\n" : Picture(flag)));
+    const Picture picture = flag == "page" ? Picture::kPage : Picture::kTrace;
+    PALLADION_RETURN_IF_ERROR(
+        target.Write(flag == "schedule" ? *timed_.schedule + "\n" : TextOf(picture, file_, timed_, timed_.report)));
     (json_ ? console_.err : console_.out) << "wrote " << line_.Flag(flag) << "\n";
     return absl::OkStatus();
   }
 
  private:
-  std::string Picture(std::string_view flag) const {
-    const time::TimelineShown shown{*timed_.timeline, timed_.timing, timed_.report, module_,
-                                    file_.text,       file_.path,    source_line_};
-    return flag == "page" ? time::TimelinePage(shown) : time::TimelineTrace(shown);
-  }
-
   const CommandLine& line_;
   const Console& console_;
   const KernelFile& file_;

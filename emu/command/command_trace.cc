@@ -1,7 +1,9 @@
-// palladion trace: one launch in program order, recorded for people to look at.
+// palladion trace: one launch, recorded for people to look at: in virtual time where the chip has a model of it
+// (docs/timeline.md), else what each program touched, in program order.
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,11 +14,13 @@
 #include "emu/check.h"
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
+#include "emu/command/command_timeline.h"
 #include "emu/command/output_file.h"
 #include "emu/debug/trace_json.h"
 #include "emu/debug/trace_page.h"
 #include "emu/debug/trace_recorder.h"
 #include "emu/launch/launch.h"
+#include "emu/time/time_kernel.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -35,51 +39,138 @@ absl::Status RecordLaunch(const PreparedKernel& kernel, absl::Span<const ConstAr
   return launch::RunLaunch({kernel.state(), inputs, MutableArraysOf(outputs), launch}).status();
 }
 
-}  // namespace
+using Files = std::vector<std::pair<std::string, OutputFile>>;
 
-absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& console) {
+absl::StatusOr<Files> OpenFiles(const CommandLine& line) {
   if (!line.Has("out") && !line.Has("page"))
     return absl::InvalidArgumentError(
         "trace writes files: give --out TRACE.json (for Perfetto), --page PAGE.html, or both");
   if (line.Has("out") && line.Has("page") &&
       fs::weakly_canonical(line.Flag("out")) == fs::weakly_canonical(line.Flag("page")))
     return absl::InvalidArgumentError(Cat("--out and --page are the same file ", line.Flag("out"), "; give two"));
-  std::vector<std::pair<std::string, OutputFile>> files;
+  Files files;
   for (const char* flag : {"out", "page"}) {
     if (!line.Has(flag)) continue;
     PALLADION_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Open(line, flag));
     files.emplace_back(flag, std::move(file));
   }
-  CheckOptions options{.seeds = 1};
-  PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
-  options.run.budget_name = kBudgetFlag;
-  debug::TraceLimits limits;
-  PALLADION_ASSIGN_OR_RETURN(const std::int64_t events, PositiveFlag(line, "events", 200000));
-  limits.events = static_cast<std::size_t>(events);
-  limits.accesses = limits.flows = 2 * limits.events;
-  PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line));
-  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
-  std::optional<Attended> attended(std::in_place, console, file.kernel.name());
-  options.run.control = attended->control();
-  debug::TraceRecorder recorder(file.kernel.state(), limits);
-  PALLADION_RETURN_IF_ERROR(RecordLaunch(file.kernel, ArraysOf(inputs), options.run, recorder));
-  std::optional<Report> report;
-  if (!line.Has("no-check")) {
-    PALLADION_ASSIGN_OR_RETURN(report, Check(file.kernel, inputs, options));
+  return files;
+}
+
+// Why a kernel that can run has no picture in time.
+bool HasNoTime(const absl::Status& status) {
+  return absl::IsUnimplemented(status) || absl::IsNotFound(status) || absl::IsInvalidArgument(status);
+}
+
+class Tracing {
+ public:
+  Tracing(const CommandLine& line, const Console& console) : line_(line), console_(console) {}
+
+  absl::StatusOr<ExitCode> Trace() {
+    PALLADION_ASSIGN_OR_RETURN(Files files, OpenFiles(line_));
+    PALLADION_ASSIGN_OR_RETURN(options_.run.loop_budget, PositiveFlag(line_, "budget", options_.run.loop_budget));
+    options_.run.budget_name = kBudgetFlag;
+    PALLADION_ASSIGN_OR_RETURN(events_, PositiveFlag(line_, "events", 200000));
+    PALLADION_ASSIGN_OR_RETURN(const std::string view, ChoiceFlag(line_, "view"));
+    PALLADION_ASSIGN_OR_RETURN(const KernelFile file, LoadKernel(line_));
+    PALLADION_ASSIGN_OR_RETURN(inputs_, ReadInputs(line_, file.kernel));
+    const TargetBackend backend = file.kernel.state().program().target.backend;
+    const bool has_machine = backend == TargetBackend::kMosaicGpu || backend == TargetBackend::kMosaicTpu;
+    const bool in_time = view == "time" || (view == "auto" && has_machine);
+    if (!in_time && (line_.Has("sm") || line_.Has("core")))
+      return absl::InvalidArgumentError(Cat("--", line_.Has("sm") ? "sm" : "core",
+                                            " says which part of a chip is drawn in time, and programs are "
+                                            "drawn; leave it out, or give --view time"));
+    if (in_time) {
+      const absl::StatusOr<ExitCode> code = DrawTime(file, files);
+      if (view == "time" || code.ok() || drawn_ || !HasNoTime(code.status())) return code;
+      console_.err << "palladion: note: programs and operands are drawn, as this kernel has no time: "
+                   << code.status().message() << "\n";
+    }
+    return DrawPrograms(file, files);
   }
-  attended.reset();
-  for (auto& [flag, target] : files) {
-    PALLADION_RETURN_IF_ERROR(
-        target.Write(flag == "out" ? debug::TraceJson(recorder, file.kernel.state())
-                                   : debug::TracePage(recorder, file.kernel.state(), report ? &*report : nullptr)));
-    console.out << "wrote " << line.Flag(flag) << "\n";
+
+ private:
+  // Of the same kernel and inputs; none with --no-check.
+  absl::StatusOr<std::optional<Report>> Checked(const KernelFile& file) const {
+    if (line_.Has("no-check")) return std::nullopt;
+    PALLADION_ASSIGN_OR_RETURN(Report report, Check(file.kernel, inputs_, options_));
+    return report;
   }
-  console.out << "kernel @" << file.kernel.name() << ": " << recorder.events().size() << " events of "
-              << recorder.programs().size() << " programs";
-  if (recorder.dropped() > 0)
-    console.out << "; " << recorder.dropped() << " events and accesses past --events were left out";
-  console.out << "\n";
-  return report.has_value() ? ExitCodeOf(*report) : ExitCode::kClean;
+
+  absl::Status Write(Files& files, const std::string& flag, std::string_view text) {
+    for (auto& [of, file] : files) {
+      if (of != flag) continue;
+      PALLADION_RETURN_IF_ERROR(file.Write(text));
+      console_.out << "wrote " << line_.Flag(flag) << "\n";
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ExitCode> DrawTime(const KernelFile& plain, Files& files) {
+    PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, time::MachineOf(plain.kernel, {}));
+    const absl::StatusOr<time::TimelineOptions> unit = UnitDrawn(line_, machine);
+    drawn_ = !unit.ok();  // whoever names one that is not there wants no other picture
+    PALLADION_RETURN_IF_ERROR(unit.status());
+    PALLADION_RETURN_IF_ERROR(agents::CheckMemory(plain.kernel.state(), agents::HostMemoryLimit()));
+    PALLADION_ASSIGN_OR_RETURN(const KernelFile file, LoadKernel(line_, /*observable=*/true));
+    Attended attended(console_, file.kernel.name());
+    options_.run.control = attended.control();
+    time::TimelineOptions drawn = *unit;
+    drawn.spans = static_cast<std::size_t>(events_);
+    PALLADION_ASSIGN_OR_RETURN(const time::Timed timed, time::TimeKernel({.kernel = file.kernel,
+                                                                          .inputs = inputs_,
+                                                                          .machine = machine,
+                                                                          .run = options_.run,
+                                                                          .timeline = drawn,
+                                                                          .races = !line_.Has("no-check")}));
+    drawn_ = true;
+    PALLADION_ASSIGN_OR_RETURN(const std::optional<Report> checked, Checked(plain));
+    const Report& report = checked.has_value() ? *checked : timed.report;
+    for (const auto& [flag, picture] : {std::pair("out", Picture::kTrace), std::pair("page", Picture::kPage)}) {
+      if (line_.Has(flag)) PALLADION_RETURN_IF_ERROR(Write(files, flag, TextOf(picture, file, timed, report)));
+    }
+    console_.out << "kernel @" << file.kernel.name() << ": " << timed.timeline->spans.size() << " spans of "
+                 << timed.timeline->of;
+    if (timed.timeline->dropped > 0) console_.out << "; " << timed.timeline->dropped << " past --events were left out";
+    console_.out << "\n";
+    return ExitCodeOf(report);
+  }
+
+  absl::StatusOr<ExitCode> DrawPrograms(const KernelFile& file, Files& files) {
+    std::optional<Attended> attended(std::in_place, console_, file.kernel.name());
+    options_.run.control = attended->control();
+    debug::TraceLimits limits;
+    limits.events = static_cast<std::size_t>(events_);
+    limits.accesses = limits.flows = 2 * limits.events;
+    debug::TraceRecorder recorder(file.kernel.state(), limits);
+    PALLADION_RETURN_IF_ERROR(RecordLaunch(file.kernel, ArraysOf(inputs_), options_.run, recorder));
+    PALLADION_ASSIGN_OR_RETURN(const std::optional<Report> report, Checked(file));
+    attended.reset();
+    const agents::PreparedKernelState& state = file.kernel.state();
+    if (line_.Has("out")) PALLADION_RETURN_IF_ERROR(Write(files, "out", debug::TraceJson(recorder, state)));
+    if (line_.Has("page"))
+      PALLADION_RETURN_IF_ERROR(Write(files, "page", debug::TracePage(recorder, state, report ? &*report : nullptr)));
+    console_.out << "kernel @" << file.kernel.name() << ": " << recorder.events().size() << " events of "
+                 << recorder.programs().size() << " programs";
+    if (recorder.dropped() > 0)
+      console_.out << "; " << recorder.dropped() << " events and accesses past --events were left out";
+    console_.out << "\n";
+    return report.has_value() ? ExitCodeOf(*report) : ExitCode::kClean;
+  }
+
+  const CommandLine& line_;
+  const Console& console_;
+  CheckOptions options_{.seeds = 1};
+  std::int64_t events_ = 0;
+  std::vector<Tensor> inputs_;
+  bool drawn_ = false;  // in time, so that an error is no reason to draw programs
+};
+
+}  // namespace
+
+absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& console) {
+  return Tracing(line, console).Trace();
 }
 
 }  // namespace palladion::command

@@ -37,8 +37,8 @@ void BarrierLanes::Saw(const Look& look) {
   const auto [at, is_new] = seen_.try_emplace(look.id.value);
   Seen& seen = at->second;
   if (is_new) {
-    seen = {.lane = TakeLane(spec.name),
-            .name = spec.name,
+    seen = {.lane = TakeLane(look.name),
+            .name = look.name,
             .all = spec.num_arrivals * spec.units,
             .unit = spec.units,
             .phase = look.born,

@@ -25,6 +25,7 @@ class BarrierLanes {
   struct Look {
     BarrierId id;
     const memory_model::Barrier& barrier;
+    std::string name;
     Ticks born;                 // when its block began
     Ticks at;                   // when what changed it did
     std::int32_t by = kNoSpan;  // and the span of that

@@ -21,7 +21,7 @@ class BarrierLanesTest : public testing::Test {
   }
   void Arrive(BarrierId id, Ticks at, std::int32_t by = kNoSpan, std::int64_t amount = 1) {
     model_.Arrive(agent_, id, {}, amount);
-    lanes_.Saw({.id = id, .barrier = model_.Of(id), .born = {}, .at = at, .by = by});
+    lanes_.Saw({.id = id, .barrier = model_.Of(id), .name = model_.Of(id).spec().name, .born = {}, .at = at, .by = by});
   }
   // "lane: what, from-to", in the order of time.
   std::vector<std::string> Told() {
@@ -94,7 +94,7 @@ TEST_F(BarrierLanesTest, WhoEndedAPhaseIsKnownAndItsSlot) {
 
 TEST_F(BarrierLanesTest, OneAtWhichNobodyArrivedHasNoLane) {
   const BarrierId full = Make("full", 1);
-  lanes_.Saw({.id = full, .barrier = model_.Of(full), .born = {}, .at = {10}});
+  lanes_.Saw({.id = full, .barrier = model_.Of(full), .name = "full", .born = {}, .at = {10}});
   EXPECT_TRUE(recorder_.Take("SM 0", {100}).lanes.empty());
 }
 

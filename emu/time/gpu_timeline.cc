@@ -47,7 +47,9 @@ std::int32_t GpuTimeline::LaneOf(const Frame& frame, std::int64_t sm) {
     const bool is_new = std::none_of(blocks_.begin(), blocks_.end(), [&](const Block& one) { return one.id == id; });
     if (is_new) blocks_.push_back({id, clock_.now(), machine_->residents().Of(id).threads.size()});
   }
-  return recorder_.LaneOfAgent(frame.agent.value, Cat("block (", block, ")"), name);
+  // A warp that is forked again goes on in its lane.
+  return recorder_.LaneNamed(
+      {.group = block.empty() ? "the block" : Cat("block (", block, ")"), .name = name, .kind = LaneKind::kThread});
 }
 
 void GpuTimeline::EndThread(const Frame& frame, std::int32_t lane) {
@@ -72,27 +74,35 @@ void GpuTimeline::Worked(const When& when) {
   if (when.lane != kNoLane) recorder_.Worked(when.lane, when.begin, when.end, LineOf(when.plan));
 }
 
-void GpuTimeline::Waited(const When& when, std::int32_t ended_by, const WaitTarget* target) {
+void GpuTimeline::Waited(const When& when, std::int32_t ended_by, const std::optional<Awaited>& awaited) {
   if (when.lane == kNoLane) return;
   TimelineLine line = LineOf(when.plan);
-  if (target != nullptr) Append(&line.op, WaitText(*target, &line.slot));
+  if (awaited.has_value()) Append(&line.op, WaitText(*awaited, &line.slot));
   recorder_.Waited(when.lane, when.begin, when.end, line, ended_by);
 }
 
+// Without its owner where that is the block itself.
+std::string GpuTimeline::NameOf(BarrierId id, const threads::Block& of) const {
+  const std::string &name = machine_->model().Of(id).spec().name,
+                    own = Cat(" of ", machine_->shape().BlockNameOf(of.index));
+  return name.ends_with(own) ? name.substr(0, name.size() - own.size()) : name;
+}
+
 // Of a barrier, " full[1], phase 3": who waits has not taken it yet.
-std::string GpuTimeline::WaitText(const WaitTarget& target, std::int32_t* slot) const {
+std::string GpuTimeline::WaitText(const Awaited& awaited, std::int32_t* slot) const {
+  const WaitTarget& target = awaited.target;
   if (machine_ == nullptr || target.kind != WaitTarget::Kind::kBarrier || !machine_->syncs().Lives(target.object.array))
     return "";
   const BarrierId id = machine_->syncs().BarrierOf(target.object);
-  const memory_model::Barrier& barrier = machine_->model().Of(id);
   *slot = barriers_.SlotOf(id);
-  return Cat(" ", barrier.spec().name, ", phase ", static_cast<std::int64_t>(barrier.completed()) - 1);
+  return Cat(" ", NameOf(id, machine_->residents().BlockOf(awaited.thread)), ", phase ",
+             static_cast<std::int64_t>(machine_->model().Of(id).completed()) - 1);
 }
 
 // Before the clock goes on: what changed at this time, its operation did.
 void GpuTimeline::Stepped(std::int32_t lane) {
   issued_.reset();
-  if (!blocks_.empty()) LookAtBarriers(lane == kNoLane ? kNoSpan : recorder_.LastOf(lane));
+  Look(lane == kNoLane ? kNoSpan : recorder_.LastOf(lane));
 }
 
 // ---- shared memory
@@ -166,7 +176,10 @@ void GpuTimeline::Multiplied(const When& when, const AsyncRequest& request) {
   std::vector<Place> read;
   for (const AsyncOperand& source : request.sources) {
     if (source.proxy != Proxy::kAsync) continue;
-    read.push_back(PlaceOf(source.buffer(), std::get_if<BoxAccess>(&source.where)));
+    Place place = PlaceOf(source.buffer(), std::get_if<BoxAccess>(&source.where));
+    const bool is_new =
+        std::none_of(read.begin(), read.end(), [&](const Place& one) { return one.lane == place.lane; });
+    if (is_new) read.push_back(std::move(place));  // not the other block's of a pair
   }
   std::sort(read.begin(), read.end(), [](const Place& a, const Place& b) { return a.name < b.name; });
   std::string what = LineOf(when.plan).op;
@@ -183,10 +196,13 @@ void GpuTimeline::Multiplied(const When& when, const AsyncRequest& request) {
   }
 }
 
-void GpuTimeline::Commits(const When& when) {
+void GpuTimeline::Commits(const When& when, const AsyncRequest& request) {
   if (when.lane == kNoLane) return;
   const auto last = last_engine_.find(when.lane);
-  issued_ = Engine{.commit = when, .after = last == last_engine_.end() ? kNoSpan : last->second};
+  issued_ = Engine{.commit = when, .after = last == last_engine_.end() ? kNoSpan : last->second, .what = "commit"};
+  if (request.completions.empty() || machine_ == nullptr) return;
+  if (const auto* barrier = std::get_if<BarrierId>(&request.completions[0].object))
+    Append(&issued_->what, " -> ", machine_->model().Of(*barrier).spec().name);
 }
 
 // ---- the clock
@@ -209,13 +225,15 @@ void GpuTimeline::Left(Agent agent, Ticks time) {
       When when = *engine->second.commit;
       when.end = clock_.operation_began();
       const TimelineLine line = LineOf(when.plan);
-      by = recorder_.RanBeside(
-          {.name = "commits", .kind = SpanKind::kWait, .what = line.op, .issuer_span = engine->second.after},
-          when.begin, when.end, line);
+      by = recorder_.RanBeside({.name = "commits",
+                                .kind = SpanKind::kWait,
+                                .what = engine->second.what,
+                                .issuer_span = engine->second.after},
+                               when.begin, when.end, line);
     }
     engines_.erase(engine);
   }
-  if (!blocks_.empty()) LookAtBarriers(by);
+  Look(by);
 }
 
 template <class F>
@@ -225,11 +243,26 @@ void GpuTimeline::ForEachBarrier(const Block& block, const F& f) const {
   }
 }
 
-void GpuTimeline::LookAtBarriers(std::int32_t by) {
+void GpuTimeline::LookAtFindings(std::int32_t by) {
+  const auto look = [&](const std::vector<Finding>& findings, std::size_t* seen) {
+    for (; *seen < findings.size(); ++*seen) recorder_.Found(findings[*seen], clock_.operation_began(), by);
+  };
+  look(machine_->model().findings(), &of_model_);
+  look(memory_->findings(), &of_memory_);
+}
+
+void GpuTimeline::Look(std::int32_t by) {
+  if (machine_ == nullptr) return;
+  LookAtFindings(by);
   const Ticks at = clock_.operation_began();
   for (const Block& block : blocks_) {
     ForEachBarrier(block, [&](BarrierId id, const memory_model::Barrier& barrier) {
-      barriers_.Saw({.id = id, .barrier = barrier, .born = block.begins, .at = at, .by = by});
+      barriers_.Saw({.id = id,
+                     .barrier = barrier,
+                     .name = NameOf(id, machine_->residents().Of(block.id)),
+                     .born = block.begins,
+                     .at = at,
+                     .by = by});
     });
   }
 }

@@ -60,11 +60,15 @@ class GpuTimeline final : public scheduler::ClockListener {
     Ticks begin, end;
   };
   void Worked(const When& when);
-  // `target`: what for, nullptr where that is no barrier.
-  void Waited(const When& when, std::int32_t ended_by, const WaitTarget* target = nullptr);
+  // `awaited`: what for, and by whom.
+  struct Awaited {
+    const WaitTarget& target;
+    AgentId thread;
+  };
+  void Waited(const When& when, std::int32_t ended_by, const std::optional<Awaited>& awaited = std::nullopt);
   void Copied(const When& when, SpanKind kind, const AsyncRequest& request);
   void Multiplied(const When& when, const AsyncRequest& request);
-  void Commits(const When& when);  // from `begin` on, until its operation is over
+  void Commits(const When& when, const AsyncRequest& request);  // from `begin` on, until its operation is over
   void Touched(const When& when, BufferId buffer, const BoxAccess* box);  // by a thread, in shared memory
   void Stepped(std::int32_t lane);  // a thread's operation is over, and what it took has been told
   void UnitBusy(std::string_view unit, const scheduler::Server::Piece& piece, std::int32_t plan);
@@ -83,6 +87,7 @@ class GpuTimeline final : public scheduler::ClockListener {
     std::int32_t span = kNoSpan;
     std::optional<When> commit;  // its span is not known before it ends
     std::int32_t after = kNoSpan;
+    std::string what;
   };
   struct Block {
     threads::BlockId id;
@@ -96,12 +101,14 @@ class GpuTimeline final : public scheduler::ClockListener {
   };
   TimelineLine LineOf(std::int32_t plan) const;
   std::int32_t RanBeside(const When& when, TimelineRecorder::Beside beside);
-  void LookAtBarriers(std::int32_t by);
+  void Look(std::int32_t by);  // what an operation has changed, which began last
+  void LookAtFindings(std::int32_t by);
   template <class F>
   void ForEachBarrier(const Block& block, const F& f) const;
   Place PlaceOf(BufferId buffer, const BoxAccess* box);
   std::string SideText(const AsyncOperand& side) const;
-  std::string WaitText(const WaitTarget& target, std::int32_t* slot) const;
+  std::string NameOf(BarrierId id, const threads::Block& of) const;
+  std::string WaitText(const Awaited& awaited, std::int32_t* slot) const;
 
   const agents::PreparedKernelState& kernel_;
   const std::vector<GpuPlan>& plans_;
@@ -115,6 +122,7 @@ class GpuTimeline final : public scheduler::ClockListener {
   std::optional<Engine> issued_;  // whose agent enters next
   absl::flat_hash_map<std::int32_t, Engine> engines_;
   std::map<std::string, std::map<std::string, std::int32_t>> places_;  // lanes, by buffer's name and their own
+  std::size_t of_model_ = 0, of_memory_ = 0;                           // findings so far
   absl::flat_hash_map<std::int32_t, std::int32_t> last_engine_;        // by thread's lane: its last operation's span
 };
 

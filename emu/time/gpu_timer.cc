@@ -149,7 +149,7 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
   if (step.kind == StepKind::kMark || !(step.visible || step.loop >= 0)) return;
   now_.waited = clock_.TakeWaited();
   if (Shown() && now_.waited.value > 0 && step.waits != nullptr && step.kind != StepKind::kAwaitBlocks)
-    now_.target = step.waits(step.params, step, frame);
+    now_.target = step.waits(step.params, step, frame), now_.agent = frame.agent;
   now_.ended_by = now_.waited.value > 0 ? clock_.ended_by() : kNoPlan;
   clock_.CallRunning(now_.plan);
   if (now_.plan == kNoPlan || now_.waited.value == 0) return;
@@ -320,7 +320,7 @@ void GpuTimer::Issued(const AsyncRequest& request, Halves halves) {
     told_by_engine_[plan] = true;
     if (const std::int32_t last = now_.thread->last_engine; last != kNoPlan)
       ends_as_[plan] = StallOf(plans_[static_cast<std::size_t>(last)]);
-    if (Shown()) timeline_->Commits(Here(clock_.now(), clock_.now()));
+    if (Shown()) timeline_->Commits(Here(clock_.now(), clock_.now()), request);
     return clock_.AppointNext({clock_.now(), clock_.now()}, now_.plan);
   }
   now_.thread->last_engine = now_.plan;

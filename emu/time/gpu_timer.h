@@ -94,7 +94,8 @@ class GpuTimer final : public agents::RunObserver {
     std::int32_t plan = kNoPlan;
     scheduler::Ticks waited;
     std::int32_t ended_by = kNoPlan;
-    WaitTarget target;  // of a timeline
+    WaitTarget target;  // of a timeline; and who waits
+    AgentId agent;
   };
 
   GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const BlockPlaces::Room& room);

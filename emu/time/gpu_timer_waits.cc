@@ -70,7 +70,10 @@ void GpuTimer::Stalled(Stall stall, Ticks time) {
 // Until it could begin; somebody else has ended that.
 void GpuTimer::HasWaited() {
   const Ticks began = clock_.operation_began();
-  if (Shown()) timeline_->Waited(Here(began - now_.waited, began), now_.ended_by, &now_.target);
+  if (Shown()) {
+    const GpuTimeline::Awaited awaited{now_.target, now_.agent};
+    timeline_->Waited(Here(began - now_.waited, began), now_.ended_by, awaited);
+  }
   Spent& spent = spent_[static_cast<std::size_t>(now_.plan)];
   spent.waited = spent.waited + now_.waited;
   Ticks& reason = spent.waited_for[now_.ended_by];

@@ -146,6 +146,7 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, kTicksOfCycle), call.timeline->unit);
   launch::ScheduledOptions scheduled{.launch = {.run = call.run, .observers = {timer.get()}}};
   scheduled.launch.moves_nothing = elided != nullptr;
+  scheduled.races = call.races;
   scheduled.loop.record = options.record;
   scheduled.loop.clock = &timer->clock();
   scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // whoever spins spends time at it

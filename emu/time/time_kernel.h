@@ -23,6 +23,7 @@ struct TimedCall {
   RunOptions run;
   std::optional<TimelineOptions> timeline;  // wanted
   bool schedule = false;                    // wanted
+  bool races = false;                       // of a GPU: looked for in that run, so that a timeline says when
 };
 
 // The chip that the kernel's target names, with these of its numbers changed (Machine::Set). InvalidArgument: the

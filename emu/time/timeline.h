@@ -61,13 +61,22 @@ struct Strip {
   std::vector<double> share;
 };
 
+// When the run met something that is wrong.
+struct FoundAt {
+  std::string code;
+  int text_line = 0, first = 0, second = 0;  // lines: of the finding and its two sides
+  machines::Cycles at;
+  std::int32_t span = kNoSpan;  // what was done then, where the picture has it
+};
+
 struct Timeline {
   std::string of;  // "SM 0", "core 0"
   machines::Cycles length;
   std::vector<Lane> lanes;
   std::vector<Span> spans;  // by begin
   std::vector<Strip> strips;
-  std::int64_t dropped = 0;  // spans past the limit
+  std::vector<FoundAt> found;  // in the order of time
+  std::int64_t dropped = 0;    // spans past the limit
 };
 
 struct TimelineOptions {

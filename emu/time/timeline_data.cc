@@ -125,11 +125,26 @@ class Data {
     json_.Close(']');
   }
 
+  // When the run met it; nullptr: another run did, or the picture's does not say.
+  const FoundAt* FoundOf(const ReportedFinding& finding) const {
+    const auto line = [](const std::optional<ReportedAccess>& side) { return side.has_value() ? side->text_line : 0; };
+    const std::pair sides(line(finding.first), line(finding.second));
+    for (const FoundAt& found : timeline_.found) {
+      const bool same = sides == std::pair(found.first, found.second) || sides == std::pair(found.second, found.first);
+      if (found.code == finding.code && same && (sides.first != 0 || found.text_line == finding.text_line))
+        return &found;
+    }
+    return nullptr;
+  }
+
   void AddFindings() {
     json_.Key("findings").Open('[');
     for (const ReportedFinding& finding : shown_.report.findings) {
       json_.Open('{').Key("code").String(finding.code).Key("severity").String(finding.severity);
       json_.Key("message").String(finding.message).Key("source").String(finding.source);
+      const FoundAt* const found = FoundOf(finding);
+      json_.Key("at").Real(found == nullptr ? -1 : Rounded(found->at));
+      json_.Key("span").Number(found == nullptr ? kNoSpan : found->span);
       json_.Key("sides").Open('[').Open('{').Key("line").Number(finding.text_line).Key("agent").String("").Close('}');
       for (const std::optional<ReportedAccess>& side : {finding.first, finding.second}) {
         if (!side.has_value()) continue;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <optional>
 
 #include "semantics/base/cat.h"
 
@@ -17,12 +18,6 @@ std::int32_t TimelineRecorder::NewLane(Lane lane) {
 std::int32_t TimelineRecorder::LaneNamed(const Lane& lane) {
   const auto [at, added] = lane_named_.try_emplace({lane.group, lane.name}, -1);
   if (added) at->second = NewLane(lane);
-  return at->second;
-}
-
-std::int32_t TimelineRecorder::LaneOfAgent(std::int32_t agent, const std::string& group, const std::string& name) {
-  const auto [at, added] = lane_of_agent_.try_emplace(agent, static_cast<std::int32_t>(timeline_.lanes.size()));
-  if (added) NewLane({.group = group, .name = name, .kind = LaneKind::kThread});
   return at->second;
 }
 
@@ -173,6 +168,16 @@ void TimelineRecorder::Used(std::size_t strip, const std::string& name, Ticks no
   }
 }
 
+void TimelineRecorder::Found(const Finding& finding, Ticks at, std::int32_t span) {
+  const auto line = [](const std::optional<FindingAccess>& side) { return side.has_value() ? side->text_line : 0; };
+  timeline_.found.push_back({.code = std::string(Code(finding.code)),
+                             .text_line = finding.text_line,
+                             .first = line(finding.first),
+                             .second = line(finding.second),
+                             .at = CyclesOf(at),
+                             .span = span});
+}
+
 void TimelineRecorder::DropIdleBarriers() {
   std::vector<bool> used(timeline_.lanes.size());
   for (const Span& span : timeline_.spans) used[static_cast<std::size_t>(span.lane)] = true;
@@ -231,6 +236,9 @@ Timeline TimelineRecorder::Take(const std::string& of, Ticks length) {
   }
   for (Span& span : sorted) {
     if (span.ended_by != kNoSpan) span.ended_by = now_at[static_cast<std::size_t>(span.ended_by)];
+  }
+  for (FoundAt& found : timeline_.found) {
+    if (found.span != kNoSpan) found.span = now_at[static_cast<std::size_t>(found.span)];
   }
   timeline_.spans = std::move(sorted);
   return std::move(timeline_);

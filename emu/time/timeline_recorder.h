@@ -13,6 +13,7 @@
 
 #include "emu/time/timeline.h"
 #include "scheduler/virtual_clock.h"
+#include "semantics/base/finding.h"
 
 namespace palladion::time {
 
@@ -34,8 +35,6 @@ class TimelineRecorder {
 
   bool Shows(std::int64_t unit) const { return unit == options_.unit; }
 
-  // The lane of an agent, made when it is first asked for.
-  std::int32_t LaneOfAgent(std::int32_t agent, const std::string& group, const std::string& name);
   std::int32_t NewLane(Lane lane);
   std::int32_t LaneNamed(const Lane& lane);  // of this group and name, made when it is first asked for
   void Worked(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, SpanKind kind = SpanKind::kWork);
@@ -71,6 +70,8 @@ class TimelineRecorder {
   // How long something of the whole chip has been busy until now, of `units` of a kind.
   void Used(std::size_t strip, const std::string& name, Ticks now, Ticks busy, std::int64_t units);
 
+  void Found(const Finding& finding, Ticks at, std::int32_t span);
+
   // Lanes of a group are beside each other: groups of threads first, those of units last (LaneKind). Barriers that
   // nobody arrived at have none.
   Timeline Take(const std::string& of, Ticks length);
@@ -96,7 +97,6 @@ class TimelineRecorder {
   const TimelineOptions options_;
   const double ticks_of_cycle_;
   Timeline timeline_;
-  std::map<std::int32_t, std::int32_t> lane_of_agent_;
   std::map<std::pair<std::string, std::string>, std::int32_t> lane_named_;
   std::map<std::string, std::vector<Free>> beside_;
   std::map<std::int32_t, std::deque<std::int32_t>> recent_;  // spans, by instruction

@@ -22,8 +22,8 @@ TimelineLine Line(std::int32_t number) { return {.instruction = number, .text_li
 
 TEST(TimelineRecorder, WorkOfOneInstructionWithoutAGapIsOneSpan) {
   TimelineRecorder recorder = Recorder();
-  const std::int32_t lane = recorder.LaneOfAgent(7, "block 0", "thread 0");
-  EXPECT_EQ(lane, recorder.LaneOfAgent(7, "block 0", "thread 0"));
+  const std::int32_t lane = recorder.LaneNamed({"block 0", "thread 0", LaneKind::kThread});
+  EXPECT_EQ(lane, recorder.LaneNamed({"block 0", "thread 0", LaneKind::kThread}));
   recorder.Worked(lane, {0}, {10}, Line(1));
   recorder.Worked(lane, {10}, {30}, Line(1));
   recorder.Worked(lane, {30}, {40}, Line(2));
@@ -37,7 +37,7 @@ TEST(TimelineRecorder, WorkOfOneInstructionWithoutAGapIsOneSpan) {
 
 TEST(TimelineRecorder, AWaitKnowsTheSpanThatEndedItAfterTheyAreSorted) {
   TimelineRecorder recorder = Recorder();
-  const std::int32_t lane = recorder.LaneOfAgent(1, "block 0", "thread 0");
+  const std::int32_t lane = recorder.LaneNamed({"block 0", "thread 0", LaneKind::kThread});
   // Told before what begins earlier.
   recorder.RanBeside({.name = "copies in", .what = "second"}, {50}, {90}, Line(4));
   recorder.RanBeside({.name = "copies in", .what = "first"}, {0}, {40}, Line(4));
@@ -50,7 +50,7 @@ TEST(TimelineRecorder, AWaitKnowsTheSpanThatEndedItAfterTheyAreSorted) {
 
 TEST(TimelineRecorder, AWaitForNobodyThatIsKnownHasNoArrow) {
   TimelineRecorder recorder = Recorder();
-  recorder.Waited(recorder.LaneOfAgent(1, "block 0", "thread 0"), {10}, {40}, Line(5), 4);
+  recorder.Waited(recorder.LaneNamed({"block 0", "thread 0", LaneKind::kThread}), {10}, {40}, Line(5), 4);
   EXPECT_EQ(kNoSpan, recorder.Take("SM 0", {100}).spans[0].ended_by);
 }
 
@@ -71,10 +71,10 @@ TEST(TimelineRecorder, LanesOfAGroupAreTogetherThreadsFirstUnitsLast) {
   const std::int32_t unit = recorder.NewLane({.group = "units", .name = "ALU", .kind = LaneKind::kUnit});
   recorder.Worked(unit, {0}, {10}, Line(1));
   recorder.RanBeside({.name = "copies in"}, {0}, {40}, Line(4));
-  recorder.Worked(recorder.LaneOfAgent(1, "block 0", "thread 0"), {0}, {10}, Line(2));
+  recorder.Worked(recorder.LaneNamed({"block 0", "thread 0", LaneKind::kThread}), {0}, {10}, Line(2));
   recorder.RanBeside({.name = "copies in"}, {10}, {40}, Line(4));
-  recorder.Worked(recorder.LaneOfAgent(2, "block 1", "thread 0"), {0}, {10}, Line(3));
-  recorder.Worked(recorder.LaneOfAgent(3, "block 0", "thread 1"), {0}, {10}, Line(5));
+  recorder.Worked(recorder.LaneNamed({"block 1", "thread 0", LaneKind::kThread}), {0}, {10}, Line(3));
+  recorder.Worked(recorder.LaneNamed({"block 0", "thread 1", LaneKind::kThread}), {0}, {10}, Line(5));
   const Timeline timeline = recorder.Take("SM 0", {100});
   std::vector<std::string> lanes;
   for (const Lane& lane : timeline.lanes) lanes.push_back(lane.group + ", " + lane.name);
@@ -116,7 +116,7 @@ TEST(TimelineRecorder, AnIssuerIsALaneOrASpanOrIsKnownAfterwards) {
 
 TEST(TimelineRecorder, SpansPastTheLimitAreCounted) {
   TimelineRecorder recorder = Recorder(2);
-  const std::int32_t lane = recorder.LaneOfAgent(1, "block 0", "thread 0");
+  const std::int32_t lane = recorder.LaneNamed({"block 0", "thread 0", LaneKind::kThread});
   for (int i = 0; i < 5; ++i) recorder.Worked(lane, {20 * i}, {20 * i + 10}, Line(i));
   const Timeline timeline = recorder.Take("SM 0", {100});
   EXPECT_EQ(2u, timeline.spans.size());

@@ -57,6 +57,7 @@ class Writer {
     for (std::size_t i = 0; i < timeline_.spans.size(); ++i) Slice(i);
     for (std::size_t i = 0; i < timeline_.spans.size(); ++i) Flow(i);
     for (const Strip& strip : timeline_.strips) Counter(strip);
+    for (const FoundAt& found : timeline_.found) Instant(found);
     return out_ + "\n]}\n";
   }
 
@@ -154,6 +155,15 @@ class Writer {
              ", \"name\": ", JsonString(strip.name),
              ", \"args\": {\"percent\": ", JsonReal(std::round(strip.share[k] * 1e4) / 1e2), "}}");
     }
+  }
+
+  // What was found, on the track of who did it, or over all.
+  void Instant(const FoundAt& found) {
+    const bool placed = found.span >= 0 && static_cast<std::size_t>(found.span) < tracks_.size();
+    Begin("i", placed ? tracks_[static_cast<std::size_t>(found.span)] : Track{});
+    Append(&out_, ", \"ts\": ", Microseconds(NanosecondsAt(found.at)), ", \"s\": \"", placed ? "t" : "g",
+           "\", \"cat\": \"finding\", \"name\": ", JsonString(found.code),
+           ", \"args\": {\"text_line\": ", found.text_line, "}}");
   }
 
   const TimelineShown& shown_;

@@ -132,10 +132,9 @@ void TpuRun::Add(const Instr& instr) {
     chain.products += cost->products > 0 ? 1 : 0;
     now_->work += cost->work;
     now_->longest = Longest(now_->longest, chain);
-    now_->parts.push_back({.line = &line,
-                           .alone = TimeOf(costs_, cost->work, {1, cost->products > 0 ? 1 : 0}),
-                           .work = cost->work,
-                           .slot = now_->timeline == nullptr ? -1 : SlotRead(instr)});
+    now_->parts.push_back(
+        {.line = &line, .alone = TimeOf(costs_, cost->work, {1, cost->products > 0 ? 1 : 0}), .work = cost->work});
+    if (now_->timeline != nullptr) SayBlock(instr, &now_->parts.back());
   }
   for (const ValueId result : instr.results) {
     if (result.valid()) now_->chain_of[result.value] = chain;

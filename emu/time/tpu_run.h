@@ -108,7 +108,7 @@ class TpuRun final : public agents::RunObserver {
   void ShowWait(const TpuPipeline::Waited& waited, scheduler::Ticks begin);
   void ShowStep(const Frame& frame);
   std::int32_t ShowCopy(const AsyncRequest& request, machines::Bytes bytes, scheduler::Ticks landed);
-  std::int32_t SlotRead(const Instr& instr) const;
+  void SayBlock(const Instr& instr, TpuPart* part) const;  // that it reads or writes
   std::string BlockText(std::size_t operand, const AsyncOperand* box, machines::Bytes bytes) const;
   std::string SideText(const AsyncOperand& side, bool written) const;
   std::int64_t BuffersOf(std::size_t operand) const;

@@ -36,7 +36,9 @@ void TpuRun::Show(Core& core, std::int64_t cores) {
 
 std::int32_t TpuRun::ShowBlock(const TpuPipeline::Copied& copied) {
   const Operand& declared = kernel_.operands[copied.operand];
-  return shown_->CopiedBlock(copied, {.loc = declared.loc, .text_line = declared.text_line, .op = ""});
+  return shown_->CopiedBlock(copied, {.loc = declared.loc,
+                                      .text_line = declared.text_line,
+                                      .op = state_.program().operand_infos[copied.operand].name});
 }
 
 void TpuRun::ShowWait(const TpuPipeline::Waited& waited, Ticks begin) {
@@ -61,14 +63,15 @@ std::optional<Timeline> TpuRun::TakeTimeline() {
   return shown_->Take(end);
 }
 
-std::int32_t TpuRun::SlotRead(const Instr& instr) const {
+void TpuRun::SayBlock(const Instr& instr, TpuPart* part) const {
   for (const Arg& arg : instr.args) {
     const auto block = block_of_.find(arg.value.value);
     if (arg.kind != Arg::Kind::kValue || block == block_of_.end()) continue;
-    const bool goes_back = state_.program().operand_infos[block->second].role == Role::kOut;
-    return shown_->SlotOf(block->second, BuffersOf(block->second), goes_back);
+    const OperandInfo& info = state_.program().operand_infos[block->second];
+    part->slot = shown_->SlotOf(block->second, BuffersOf(block->second), info.role == Role::kOut);
+    part->block = info.name;
+    return;
   }
-  return -1;
 }
 
 std::string TpuRun::BlockText(std::size_t operand, const AsyncOperand* box, Bytes bytes) const {

@@ -44,6 +44,11 @@ std::int32_t TpuTimeline::ProgramLane() {
   return program_lane_;
 }
 
+std::int32_t TpuTimeline::BufferLane(const std::string& block, std::int32_t slot) {
+  return recorder_.LaneNamed(
+      {.group = "buffers of blocks", .name = Cat(block, ", buffer ", slot), .kind = LaneKind::kSlot});
+}
+
 std::int32_t TpuTimeline::UnitLane(const TpuSlotRow& row) {
   const auto found = unit_lanes_.find(row.slot);
   if (found != unit_lanes_.end()) return found->second;
@@ -84,6 +89,7 @@ void TpuTimeline::Ran(Ticks begin, Ticks end, const std::vector<TpuPart>& parts)
     begins.push_back(at(before));
     before += part.alone;
     Worked(begins.back(), at(before), LineOf(part));
+    if (part.slot >= 0) recorder_.Worked(BufferLane(part.block, part.slot), begins.back(), at(before), LineOf(part));
     for (auto& [line, copy] : without_issuer_) {
       if (line != part.line->text_line || copy == kNoSpan) continue;
       recorder_.IssuedBy(copy, recorder_.LastOf(ProgramLane()));
@@ -137,8 +143,14 @@ std::int32_t TpuTimeline::CopiedBlock(const TpuPipeline::Copied& copied, const T
   const std::int32_t issuer =
       began != began_.end() && !copied.goes_back ? began->second : recorder_.LastOf(ProgramLane());
   const auto slot = static_cast<std::int32_t>(moved++ % std::max<std::int64_t>(1, copied.buffers));
+  const SpanKind kind = copied.goes_back ? SpanKind::kCopyOut : SpanKind::kCopyIn;
+  if (copied.buffers >= 2) {
+    recorder_.Put(
+        {.lane = BufferLane(declared.op, slot), .kind = kind, .what = copied.what, .slot = slot, .by = issuer},
+        copied.start, copied.landed, declared);
+  }
   return recorder_.RanBeside({.name = copied.goes_back ? "blocks out" : "blocks in",
-                              .kind = copied.goes_back ? SpanKind::kCopyOut : SpanKind::kCopyIn,
+                              .kind = kind,
                               .what = copied.what,
                               .slot = copied.buffers < 2 ? -1 : slot,
                               .issuer_span = issuer},

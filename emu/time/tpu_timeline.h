@@ -43,6 +43,7 @@ struct TpuPart {
   machines::Cycles alone;  // it would have taken
   TpuWork work;
   std::int32_t slot = -1;  // of a block with several buffers that it reads or writes
+  std::string block;       // whose
 };
 
 class TpuTimeline {
@@ -64,7 +65,7 @@ class TpuTimeline {
   void Ran(Ticks begin, Ticks end, const std::vector<TpuPart>& parts);
   void Worked(Ticks begin, Ticks end, const TimelineLine& line);
   void Waited(Ticks begin, Ticks end, const TimelineLine& line, std::int32_t copy);
-  // Their numbers, by which waits name them.
+  // Their numbers, by which waits name them. `declared.op`: whose block.
   std::int32_t CopiedBlock(const TpuPipeline::Copied& copied, const TimelineLine& declared);
   struct Copy {
     SpanKind kind = SpanKind::kCopyIn;
@@ -86,6 +87,7 @@ class TpuTimeline {
   };
   static TimelineLine LineOf(const TpuPart& part);
   std::int32_t ProgramLane();
+  std::int32_t BufferLane(const std::string& block, std::int32_t slot);
   std::int32_t UnitLane(const TpuSlotRow& row);
   void FillUnit(const TpuSlotRow& row, Ticks end, const std::vector<TpuPart>& parts, const std::vector<Ticks>& begins);
 

@@ -138,7 +138,25 @@ TEST(TpuTimeline, LanesOfAGroupAreTogetherUnitsLast) {
   for (const Lane& lane : shown.timeline().lanes) {
     if (groups.empty() || groups.back() != lane.group) groups.push_back(lane.group);
   }
-  EXPECT_EQ(groups, (std::vector<std::string>{"core 0", "engines", "units"}));
+  EXPECT_EQ(groups, (std::vector<std::string>{"core 0", "buffers of blocks", "engines", "units"}));
+}
+
+// A buffer of a block is filled and then read, one after another.
+TEST(TpuTimeline, BuffersSayWhoFillsAndWhoReadsThem) {
+  const Shown shown(Doubled(1024, 256), "v5e");
+  for (const char* buffer : {"x, buffer 0", "x, buffer 1"}) {
+    const std::vector<Span> spans = shown.Of(buffer);
+    ASSERT_EQ(spans.size(), 4u) << buffer;
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      EXPECT_EQ(spans[i].kind, i % 2 == 0 ? SpanKind::kCopyIn : SpanKind::kWork) << buffer;
+      if (i > 0) {
+        EXPECT_LE(spans[i - 1].end.value(), spans[i].begin.value() + 0.01) << buffer;
+      }
+    }
+  }
+  const std::vector<Span> out = shown.Of("o, buffer 1");
+  ASSERT_EQ(out.size(), 4u);
+  EXPECT_EQ(out[1].kind, SpanKind::kCopyOut);
 }
 
 TEST(TpuTimeline, TheOtherCoreOfAPairHasItsOwnPrograms) {

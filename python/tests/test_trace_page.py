@@ -1,5 +1,6 @@
-"""The page of `palladion trace` in a real browser: it comes to its end without an error, steps to the program that the
-address names, and paints what that program reads and writes. What is not looked at: whether it is beautiful."""
+"""The page of programs of `palladion trace` in a real browser: it comes to its end without an error, steps to the program
+that the address names, and paints what that program reads and writes; and that a kernel whose chip has a model of time gets
+the timeline (test_timeline_page.py). What is not looked at: whether it is beautiful."""
 
 import os
 import pathlib
@@ -25,6 +26,17 @@ kernel @tiles { grid [4, 3]; in %x: f32[24,32]; out %o: f32[24,32];
   return; } }
 """
 
+BLOCKS = """pkir 1;
+kernel @add { grid [4];
+ in %x: f32[1024,256] block (256, 256) map (%i: i32[]) { return %i, 0:i32; };
+ out %o: f32[1024,256] block (256, 256) map (%i: i32[]) { return %i, 0:i32; };
+ body @add (%xr: ref<default,f32[256,256]>, %or: ref<default,f32[256,256]>) {
+  %a = get(%xr) : f32[256,256];
+  %b = add(%a, %a) : f32[256,256];
+  _ = swap(%or, %b) : f32[256,256];
+  return; } }
+"""
+
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory) -> pathlib.Path:
@@ -47,3 +59,11 @@ def test_it_paints_reads_and_writes(page, tmp_path):
     browser(page, f"--screenshot={tmp_path / 'page.png'}", at="#5")
     painted = colors((tmp_path / "page.png").read_bytes())
     assert READ in painted and WRITE in painted
+
+
+def test_a_kernel_of_a_chip_with_a_model_of_time_has_a_timeline(tmp_path):
+    (tmp_path / "k.pkir").write_text(BLOCKS)
+    command = [COMMAND, "trace", tmp_path / "k.pkir", "--in", "x=iota", "--target", "mosaic_tpu/v5e", "--page", tmp_path / "page.html"]
+    subprocess.run(command, check=True, capture_output=True)
+    dom = browser(tmp_path / "page.html", "--dump-dom").stdout
+    assert 'data-ready="yes"' in dom and "core 0" in dom and "steps of the grid" in dom

@@ -29,11 +29,11 @@ kernel @add {
 """
 
 
-def events_of(tmp_path, text, target, inputs):
+def events_of(tmp_path, text, target, inputs, view="auto"):
     (tmp_path / "k.pkir").write_text(text)
     given = [word for name, value in inputs.items() for word in ("--in", f"{name}={value}")]
     chosen = ["--target", target] if target else []
-    done = subprocess.run([COMMAND, "trace", "k.pkir", *given, *chosen, "--out", "t.json", "--no-check"], cwd=tmp_path, capture_output=True,
+    done = subprocess.run([COMMAND, "trace", "k.pkir", *given, *chosen, "--out", "t.json", "--no-check", "--view", view], cwd=tmp_path, capture_output=True,
                           text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads((tmp_path / "t.json").read_text())["traceEvents"]
@@ -53,7 +53,7 @@ def check(events):
     tracks = collections.defaultdict(list)
     for event in events:
         if event["ph"] == "X":
-            tracks[event["tid"]].append((event["ts"], -event["dur"], event["name"]))
+            tracks[event["tid"]].append((round(event["ts"] * 1000), -round(event["dur"] * 1000), event["name"]))
     for slices in tracks.values():
         open_ends = []
         for begin, negative, name in sorted(slices):
@@ -79,18 +79,20 @@ def test_there_are_hopper_kernels_to_look_at():
     assert len(HOPPER) > 20
 
 
+@pytest.mark.parametrize("view", ["auto", "programs"])
 @pytest.mark.parametrize("name", HOPPER)
-def test_slices_of_hopper_kernels_nest(tmp_path, name):
-    assert check(events_of(tmp_path, *case_of(f"gpu_corpus/{name}"))) > 5
+def test_slices_of_hopper_kernels_nest(tmp_path, name, view):
+    assert check(events_of(tmp_path, *case_of(f"gpu_corpus/{name}"), view)) > 5
 
 
+@pytest.mark.parametrize("view", ["auto", "programs"])
 @pytest.mark.parametrize("target", ["generic", "triton/h100", "mosaic_tpu/v5e", "mosaic_tpu/v5p", "mosaic_gpu/h100"])
-def test_slices_of_blocks_nest(tmp_path, target):
-    assert check(events_of(tmp_path, BLOCKS, target, {"x": "iota"})) > 10
+def test_slices_of_blocks_nest(tmp_path, target, view):
+    assert check(events_of(tmp_path, BLOCKS, target, {"x": "iota"}, view)) > 10
 
 
 def test_engines_at_work_at_once_have_tracks_of_their_own(tmp_path):
     text, target, inputs = case_of("gpu_corpus/010_tma_six_stage_wait_last_clean.case")
-    events = events_of(tmp_path, text, target, inputs)
+    events = events_of(tmp_path, text, target, inputs, "programs")
     names = [event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"]
     assert names[0] == "engines" and len(set(names)) == len(names)

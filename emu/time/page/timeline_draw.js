@@ -241,8 +241,8 @@ function drawStrip(context, strip, top) {
 }
 function drawFindings(context, top) {
   for (const finding of data.findings) {
-    if (finding.span < 0) continue;
-    const x = xOf(spans.begin[finding.span]);
+    if (finding.at < 0) continue;
+    const x = xOf(finding.at);
     if (x < -8 || x > layout.width + 8) continue;
     context.fillStyle = finding.severity === "defect" ? theme.bad : finding.severity === "warning" ? theme.warn : theme.soft;
     context.beginPath(); context.moveTo(x, top + AXIS + 2); context.lineTo(x - 6, top + AXIS - 9); context.lineTo(x + 6, top + AXIS - 9); context.fill();

@@ -154,7 +154,7 @@ function placeText(i) {
   return best ? (best[0] ? sources[best[0]].short + ":" : "line ") + best[1] : "";
 }
 
-// Findings have no time: they are put where their line and agent are first met.
+// Findings of another run than this one have no time: they are put where their line and agent are first met.
 function spanOfFinding(finding) {
   for (const side of finding.sides.slice().reverse()) {
     const here = [];
@@ -169,9 +169,15 @@ function spanOfFinding(finding) {
   const folded = new Map();
   for (const finding of data.findings) {
     const key = finding.code + ":" + finding.sides.map(side => side.line).join(":");
-    if (folded.has(key)) { ++folded.get(key).times; continue; }
+    if (folded.has(key)) {
+      const first = folded.get(key);
+      ++first.times;
+      if (first.span < 0 && finding.span >= 0 && first.at >= 0) { first.span = finding.span; first.at = finding.at; }
+      continue;
+    }
     finding.times = 1;
-    finding.span = spanOfFinding(finding);
+    if (finding.span < 0) finding.span = spanOfFinding(finding);
+    if (finding.at < 0 && finding.span >= 0) { finding.at = spans.begin[finding.span]; finding.placed = true; }
     folded.set(key, finding);
   }
   data.findings = [...folded.values()];

@@ -221,7 +221,7 @@ function listenTop() {
     const box = top.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
     try { top.setPointerCapture(event.pointerId); } catch { /* made by a script */ }
     drag = {over: y < OVERVIEW, x: event.clientX, from: view.from};
-    const flag = y < OVERVIEW ? null : data.findings.find(finding => finding.span >= 0 && Math.abs(xOf(spans.begin[finding.span]) - x) < 7 && y > OVERVIEW + AXIS - 12 && y < OVERVIEW + AXIS + 3);
+    const flag = y < OVERVIEW ? null : data.findings.find(finding => finding.span >= 0 && Math.abs(xOf(finding.at) - x) < 7 && y > OVERVIEW + AXIS - 12 && y < OVERVIEW + AXIS + 3);
     if (flag) { drag = null; goTo(flag.span); } else if (drag.over) to(event);
   });
   top.addEventListener("pointermove", event => {

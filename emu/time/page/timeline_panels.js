@@ -75,8 +75,9 @@ function fillFindings() {
   for (const finding of data.findings) {
     const row = make("button", "finding " + finding.severity);
     row.append(make("b", "", finding.code + (finding.times > 1 ? " \u00d7 " + grouped(finding.times) : "")), make("span", "soft", "  " + finding.message));
-    row.title = finding.message + (finding.source ? "\n" + finding.source : "") + (finding.span < 0 ? "\nnothing of this picture is at its line" : "");
-    row.addEventListener("click", () => { if (finding.span >= 0) goTo(finding.span); });
+    row.title = finding.message + (finding.source ? "\n" + finding.source : "") + (finding.at < 0 ? "\nnothing of this picture is at its line"
+      : "\n" + (finding.placed ? "marked where its line is first met: " : "met at ") + "cycle " + grouped(finding.at));
+    row.addEventListener("click", () => { if (finding.span >= 0) goTo(finding.span); else if (finding.at >= 0) pan(finding.at - (view.from + view.to) / 2); });
     node.append(row);
   }
 }
