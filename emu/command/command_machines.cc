@@ -1,6 +1,7 @@
 #include "emu/command/command_machines.h"
 
 #include "emu/machines/description.h"
+#include "emu/machines/informative.h"
 #include "emu/reports/machines_told.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -29,7 +30,8 @@ absl::StatusOr<ExitCode> CommandMachines(const CommandLine& line, const Console&
     if (flag == "set") changes.push_back(value);
   }
   PALLADION_RETURN_IF_ERROR(machine.Set(changes));
-  console.out << (format == "json" ? reports::MachineJson(machine) + "\n" : machine.Print());
+  console.out << (format == "json" ? reports::MachineJson(machine) + "\n"
+                                   : machine.Print() + machines::InformativeText(machine));
   return ExitCode::kClean;
 }
 

@@ -17,6 +17,8 @@
 #include "emu/command/output_file.h"
 #include "emu/launch/launch.h"
 #include "emu/machines/description.h"
+#include "emu/machines/informative.h"
+#include "emu/machines/keys.h"
 #include "emu/reports/source_lines.h"
 #include "emu/time/time_kernel.h"
 #include "emu/time/timing_told.h"
@@ -74,6 +76,20 @@ absl::Status CheckTold(const CommandLine& line, const machines::Machine& machine
   return absl::OkStatus();
 }
 
+// What was set, not what follows from it, and changes nothing.
+void TellUnread(const PreparedKernel& kernel, const machines::Machine& machine, const Console& console) {
+  const bool links = kernel.state().program().several_devices();
+  for (std::size_t row = 0; row < machines::key_table::kCount; ++row) {
+    const std::optional<machines::Number>& number = machine.At(row);
+    const machines::KeyRow& key = machines::key_table::kRows[row];
+    if (!number.has_value() || number->note.rfind("set; ", 0) != 0) continue;
+    if (machines::IsInformative(key.name))
+      console.err << "palladion: note: " << key.name << " is set, and no law of time reads it\n";
+    else if (key.group() == "link" && !links)
+      console.err << "palladion: note: " << key.name << " is set, and a kernel of one device uses no links\n";
+  }
+}
+
 class Telling {
  public:
   Telling(const CommandLine& line, const Console& console, const KernelFile& file, const time::Timed& timed)
@@ -125,6 +141,7 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
     if (flag == "set") changes.push_back(value);
   }
   PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, time::MachineOf(file.kernel, changes));
+  TellUnread(file.kernel, machine, console);
   PALLADION_ASSIGN_OR_RETURN(const std::optional<time::TimelineOptions> drawn, DrawnOf(line, machine));
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(file.kernel.state(), agents::HostMemoryLimit()));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, file.kernel));

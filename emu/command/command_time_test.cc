@@ -31,6 +31,18 @@ TEST_F(CommandTest, TimeKnowsThatItsFilesCanBeWrittenBeforeItRuns) {
   ExpectError(4, {"time", kernel, "--trace", kernel}, "would overwrite");
 }
 
+TEST_F(CommandTest, TimeTellsWhatIsSetAndNeverRead) {
+  const std::string kernel = Write("k.pkir", kText);
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--set", "l1.latency=50", "--set", "smem.latency=40", "--set",
+                    "link.read=400 GB/s"}))
+      << err_;
+  EXPECT_EQ(err_,
+            "palladion: note: l1.latency is set, and no law of time reads it\n"
+            "palladion: note: link.read is set, and a kernel of one device uses no links\n");
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--set", "chip.cores=66"})) << err_;
+  EXPECT_EQ(err_, "") << "what follows from it is not told";
+}
+
 TEST_F(CommandTest, TimeWritesThePageAndTheTrace) {
   const std::string kernel = Write("k.pkir", kText);
   EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--page", Path("p"), "--trace", Path("t")})) << err_;

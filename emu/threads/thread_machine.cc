@@ -188,6 +188,7 @@ absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) 
 }
 
 absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
+  if (hear_) hear_(semaphore);
   changes_.Add(syncs_.ObjectOf(semaphore));
   model_.Signal(current_, syncs_.SemaphoreOf(semaphore), CodeSite::Of(site), amount);
   return absl::OkStatus();

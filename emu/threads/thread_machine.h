@@ -91,6 +91,8 @@ class ThreadMachine final : public memory_model::OverMemory {
   void OnFork(std::function<absl::Status(AgentId warp, std::int64_t number, std::size_t first)> fork) {
     fork_ = std::move(fork);
   }
+  // Called for every signal of a thread, before it: by whoever looks on, and there is one at most.
+  void OnSignal(std::function<void(SyncElement semaphore)> hear) const { hear_ = std::move(hear); }
   // Called for every operation that is started: somebody has to schedule its halves.
   void OnStart(std::function<void(AgentId operation)> spawn) { operations_.OnStart(std::move(spawn)); }
   void Perform(AgentId operation, Half half);
@@ -166,6 +168,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   // What threads meet for, in words, by what and where: every thread of every block comes there.
   absl::flat_hash_map<std::tuple<std::string, std::int32_t, int>, std::string> meeting_words_;
   std::function<absl::Status(AgentId, std::int64_t, std::size_t)> fork_;
+  mutable std::function<void(SyncElement)> hear_;  // of who watches, and changes nothing
   AgentId current_;
 };
 

@@ -124,16 +124,33 @@ GpuChip::Stored GpuChip::Store(std::int64_t sm, Ticks at, const GlobalBox& box) 
   return {.read = read, .written = taken + TicksOf(costs_.tma_l2_latency)};
 }
 
+Ticks GpuChip::AskPort(std::int64_t sm, Ticks at, Bytes bytes) {
+  return Serve(At(sm), kPort, At(sm).port, at, TicksOf(PortTime(costs_, bytes)));
+}
+
+Ticks GpuChip::AskEngine(std::int64_t sm, Ticks at, const GlobalBox& box) {
+  return Serve(At(sm), kEngine, At(sm).engine, at, TicksOf(EngineTimeOf(costs_, box)));
+}
+
+Ticks GpuChip::Give(Ticks at, const GlobalBox& box) {
+  return Fetch(at, box, {.asked = at, .near = {}, .far = TicksOf(costs_.tma_dram_latency - costs_.tma_l2_latency)})
+      .last;
+}
+
+Ticks GpuChip::Take(Ticks at, const GlobalBox& box) {
+  Ticks taken = at;
+  Write(at, box, &taken);
+  return taken;
+}
+
 Ticks GpuChip::LoadDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
-  const Ticks port = TicksOf(PortTime(costs_, Bytes(static_cast<double>(box.bytes()))));
-  const Ticks asked = Serve(At(sm), kPort, At(sm).port, at, port);
+  const Ticks asked = AskPort(sm, at, Bytes(static_cast<double>(box.bytes())));
   const Way way{.asked = asked, .near = TicksOf(costs_.l2_latency), .far = TicksOf(costs_.dram_latency)};
   return Fetch(at, box, way).last;
 }
 
 Ticks GpuChip::StoreDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
-  const Ticks port = TicksOf(PortTime(costs_, Bytes(static_cast<double>(box.bytes()))));
-  const Ticks asked = Serve(At(sm), kPort, At(sm).port, at, port);
+  const Ticks asked = AskPort(sm, at, Bytes(static_cast<double>(box.bytes())));
   Ticks taken = asked;
   Write(at, box, &taken);
   return asked;
@@ -197,6 +214,15 @@ Ticks GpuChip::Access(std::int64_t sm, Ticks at, const PortUse& use) {
   return Serve(At(sm), kPort, At(sm).port, at, TicksOf(use.time)) + TicksOf(costs_.smem_latency);
 }
 
+void GpuChip::Use::Add(const Use& other) {
+  for (const auto member : {&Use::tensor, &Use::issue, &Use::port, &Use::engine, &Use::tensor_loads,
+                            &Use::tensor_stores, &Use::conflicts, &Use::l2, &Use::dram})
+    this->*member = this->*member + other.*member;
+  for (std::size_t p = 0; p < kPipes; ++p) pipes[p] = pipes[p] + other.pipes[p];
+  l2_bytes += other.l2_bytes;
+  dram_bytes += other.dram_bytes;
+}
+
 GpuChip::Use GpuChip::use() const {
   Use use{.conflicts = conflicts_,
           .l2 = l2_.busy(),
@@ -231,7 +257,8 @@ GpuChip::Asked GpuChip::TakeAsked(std::int64_t sm) {
           .tensor_loads = it.tensor_loads.TakeAsked(),
           .tensor_stores = it.tensor_stores.TakeAsked(),
           .l2 = l2_.TakeAsked(),
-          .dram = dram_.TakeAsked()};
+          .dram = dram_.TakeAsked(),
+          .link = {}};
 }
 
 }  // namespace palladion::time

@@ -51,6 +51,13 @@ class GpuChip {
   // The same of global memory: the values are there; the stores have been given to L2.
   scheduler::Ticks LoadDirectly(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
   scheduler::Ticks StoreDirectly(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
+  // ---- For what is done in the memory of another device, or by another device in this one's (gpu_node.h).
+  scheduler::Ticks AskPort(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);   // it is through
+  scheduler::Ticks AskEngine(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);  // the last row is asked for
+  scheduler::Ticks Land(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);      // in shared memory
+  scheduler::Ticks Give(scheduler::Ticks at, const GlobalBox& box);                        // L2 has it
+  scheduler::Ticks Take(scheduler::Ticks at, const GlobalBox& box);                        // the same, of a store
+
   // Nobody asks for an earlier time any more.
   void Forget(scheduler::Ticks before);
 
@@ -80,12 +87,13 @@ class GpuChip {
     scheduler::Ticks conflicts;                                                 // of the port's
     scheduler::Ticks l2, dram;
     std::int64_t l2_bytes = 0, dram_bytes = 0;  // asked of them
+    void Add(const Use& other);
   };
   Use use() const;
 
   // Of an SM and of the chip, since this was asked last: by whoever asks before and after an operation.
   struct Asked {
-    scheduler::Server::Asked issue, port, tensor_loads, tensor_stores, l2, dram;
+    scheduler::Server::Asked issue, port, tensor_loads, tensor_stores, l2, dram, link;
   };
   Asked TakeAsked(std::int64_t sm);
 
@@ -113,7 +121,6 @@ class GpuChip {
   Fetched Fetch(scheduler::Ticks at, const GlobalBox& box, const Way& way);
   void WriteBack(scheduler::Ticks at, std::int64_t sectors);
   machines::Bytes BytesOf(std::int64_t sectors) const { return static_cast<double>(sectors) * costs_.l2_sector; }
-  scheduler::Ticks Land(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);
   void Write(scheduler::Ticks at, const GlobalBox& box, scheduler::Ticks* taken);
   Traffic& TrafficOf(std::int64_t array);
   Sm& At(std::int64_t sm) { return sms_[static_cast<std::size_t>(sm)]; }

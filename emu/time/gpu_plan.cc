@@ -157,6 +157,7 @@ class Planner {
   absl::Status FillAccess() {
     plan_.space = SpaceOf(kernel_, instr_);
     plan_.atomic = row_.access == RefAccess::kAtomic || row_.access == RefAccess::kAdd;
+    plan_.everywhere = HasAttr(instr_, "collective_axes");
     plan_.stores = row_.access != RefAccess::kLoad && (instr_.results.empty() || !instr_.results[0].valid());
     if (plan_.space == Space::kRegs) return Is(GpuWork::kNothing);
     if (plan_.space != Space::kSmem && plan_.space != Space::kGmem) return Without("of a memory that GPUs do not have");

@@ -46,6 +46,7 @@ struct GpuPlan {
   Space space = Space::kDefault;     // kAccess: of the memory
   bool stores = false;               // kAccess: nobody waits for it
   bool atomic = false;               // kAccess
+  bool everywhere = false;           // kAccess: of the same place of every device
   TensorWork tensor;                 // kProduct, kTensorCopy
   bool pair = false;                 // the same: by the SMs of two blocks
   Burst tensor_thread, tensor_warp;  // kAccess of tensor memory: as by_thread, by_warp

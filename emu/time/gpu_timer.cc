@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "emu/threads/thread_machine.h"
 #include "emu/time/fused_products.h"
 #include "emu/watch/observed.h"
 #include "memory_model/sets/region.h"
@@ -16,14 +17,19 @@ namespace palladion::time {
 using machines::Bytes;
 using scheduler::Ticks;
 
-GpuTimer::GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const BlockPlaces::Room& room)
-    : kernel_(kernel), chip_costs_(costs), costs_(Common(costs)), chip_(costs_), places_(room) {
+GpuTimer::GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const On& on)
+    : kernel_(kernel),
+      chip_costs_(costs),
+      costs_(Common(costs)),
+      node_(costs_, on.links, kernel.program().devices),
+      devices_(static_cast<std::size_t>(kernel.program().devices),
+               Device{.places = BlockPlaces(on.room), .left = {}, .ended = {}}) {
   clock_.TellTo(path_);
 }
 
 absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::PreparedKernelState& kernel,
-                                                           const ChipCosts& costs, const BlockPlaces::Room& room) {
-  auto timer = std::unique_ptr<GpuTimer>(new GpuTimer(kernel, costs, room));
+                                                           const ChipCosts& costs, const On& on) {
+  auto timer = std::unique_ptr<GpuTimer>(new GpuTimer(kernel, costs, on));
   const Kernel& text = watch::KernelOf(kernel);
   for (const auto& body : text.bodies) PALLADION_RETURN_IF_ERROR(timer->PlanRegion(text, body.region));
   PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
@@ -66,17 +72,25 @@ void GpuTimer::RecordTo(TimelineRecorder& timeline, std::int64_t sm) {
   timeline_.emplace(
       GpuTimeline::Parts{.kernel = kernel_, .plans = plans_, .recorder = timeline, .clock = clock_, .next = path_});
   clock_.TellTo(*timeline_);
-  chip_.WatchUnits(sm, [this](std::string_view unit, const scheduler::Server::Piece& piece) {
+  node_.chip(0).WatchUnits(sm, [this](std::string_view unit, const scheduler::Server::Piece& piece) {
     timeline_->UnitBusy(unit, piece, now_.plan);
   });
+}
+
+void GpuTimer::Begun(const threads::ThreadMachine& machine) {
+  if (timeline_.has_value()) timeline_->Begun(machine);
+  if (!node_.links().has_value()) return;
+  machine_ = &machine;
+  machine.OnSignal([this](SyncElement semaphore) { HearSignal(semaphore); });
 }
 
 void GpuTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
   if (timeline_.has_value()) timeline_->Bound(memory);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    if (arrays[i].valid()) array_of_.emplace(arrays[i].value, static_cast<std::int64_t>(i));
+    if (arrays[i].valid()) array_of_.emplace(arrays[i].value, Array{bound_, static_cast<std::int64_t>(i)});
   }
+  ++bound_;
 }
 
 // ---- who runs
@@ -87,36 +101,42 @@ GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
   if (!added) return thread;
   if (frame.warp >= 0) {
     const Thread parent = threads_.at(frame.forked_by.value);
-    return threads_[frame.agent.value] = {
-               .cluster = parent.cluster,
-               .sm = parent.sm,
-               .warp = true,
-               .quadrant = frame.warp,
-               .lane = timeline_.has_value() ? timeline_->LaneOf(frame, parent.sm) : kNoLane};
+    return threads_[frame.agent.value] = {.cluster = parent.cluster,
+                                          .at = parent.at,
+                                          .warp = true,
+                                          .quadrant = frame.warp,
+                                          .lane = timeline_.has_value() && parent.lane != kNoLane
+                                                      ? timeline_->LaneOf(frame, parent.at.sm)
+                                                      : kNoLane};
   }
   const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
   const std::size_t block_dims = frame.grid_size.size() - (mesh.has_value() && mesh->thread_dim ? 1 : 0);
   const std::size_t cluster_dims = mesh.has_value() ? mesh->cluster_dims : 0;
-  std::int64_t block = 0, cluster_size = 1;
+  std::int64_t block = 0, cluster_size = 1, device = 0;
   for (std::size_t d = 0; d < block_dims; ++d) block = block * frame.grid_size[d] + frame.grid_index[d];
+  for (std::size_t d = 0; d < kernel_.program().device_axes.size(); ++d)
+    device = device * frame.grid_size[d] + frame.grid_index[d];
   for (std::size_t d = block_dims - cluster_dims; d < block_dims; ++d) cluster_size *= frame.grid_size[d];
   cluster_size_ = cluster_size;
   threads_of_block_ = mesh.has_value() && mesh->thread_dim ? frame.grid_size.back() : 1;
   const auto [at, begins] = clusters_.try_emplace(block / cluster_size);
   Cluster& cluster = at->second;
   if (begins) {
+    cluster.device = device;
     cluster.running = cluster_size * threads_of_block_;
     BeginCluster(cluster);
   }
   EnterBlock(cluster);
-  thread = {.cluster = block / cluster_size, .sm = cluster.group * cluster_size + block % cluster_size};
-  if (timeline_.has_value()) thread.lane = timeline_->LaneOf(frame, thread.sm);
+  thread = {.cluster = block / cluster_size, .at = {device, cluster.group * cluster_size + block % cluster_size}};
+  if (timeline_.has_value() && device == 0) thread.lane = timeline_->LaneOf(frame, thread.at.sm);
   return thread;
 }
 
 void GpuTimer::EndThread(const Frame& frame) {
   const auto thread = threads_.find(frame.agent.value);
   if (timeline_.has_value()) timeline_->EndThread(frame, thread->second.lane);
+  Ticks& ended = DeviceOf(thread->second).ended;
+  ended = std::max(ended, clock_.now());
   if (!thread->second.warp) {
     const auto at = clusters_.find(thread->second.cluster);
     Cluster& cluster = at->second;
@@ -138,13 +158,14 @@ void GpuTimer::EndThread(const Frame& frame) {
 void GpuTimer::Before(const Step& step, Frame& frame) {
   constexpr std::int64_t kForgetEvery = 4096, kShowEvery = 64;
   Thread& thread = ThreadOf(frame);
-  chip_.TakeAsked(thread.sm);  // by others
+  node_.TakeAsked(thread.at);  // by others
   now_ = {.thread = &thread, .plan = plan_of_step_[static_cast<std::size_t>(&step - kernel_.program().steps.data())]};
-  if (timeline_.has_value() && steps_ % kShowEvery == 0) timeline_->Use(chip_, clock_.operation_began(), costs_.sms);
+  if (timeline_.has_value() && steps_ % kShowEvery == 0)
+    timeline_->Use(node_.chip(0), clock_.operation_began(), costs_.sms);
   if (++steps_ % kForgetEvery == 0) {
     // A product may be asked for when its thread came to it, so the past is kept for a while.
     const Ticks past = TicksOf(machines::Cycles(1e6));
-    if (clock_.operation_began() > past) chip_.Forget(clock_.operation_began() - past);
+    if (clock_.operation_began() > past) node_.Forget(clock_.operation_began() - past);
   }
   if (step.kind == StepKind::kMark || !(step.visible || step.loop >= 0)) return;
   now_.waited = clock_.TakeWaited();
@@ -159,7 +180,7 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
 void GpuTimer::After(const Step& step, Frame& frame) {
   if (now_.plan != kNoPlan) {
     const Mark* const mark = MarkOf(step);
-    mark == nullptr ? FinishStep(step) : FinishMark(*mark);
+    mark == nullptr ? FinishStep(step, frame) : FinishMark(*mark);
   }
   if (timeline_.has_value() && step.visible) timeline_->Stepped(now_.thread->lane);
   if (frame.done()) EndThread(frame);
@@ -180,11 +201,15 @@ void GpuTimer::FinishMark(const Mark& mark) {
   if (plan.work != GpuWork::kRegisters) return;
   const bool warp = now_.thread->warp;
   for (const Burst* burst : {warp ? &plan.by_warp : &plan.by_thread, warp ? &plan.then_warp : &plan.then_thread})
-    ChargeUntil(chip_.Compute(now_.thread->sm, clock_.now(), *burst, now_.thread->quadrant));
+    ChargeUntil(Chip().Compute(now_.thread->at.sm, clock_.now(), *burst, now_.thread->quadrant));
 }
 
-void GpuTimer::FinishStep(const Step& step) {
-  Charge(Synchronised(plans_[static_cast<std::size_t>(now_.plan)].work, step));
+void GpuTimer::FinishStep(const Step& step, Frame& frame) {
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  if (!now_.everywhere.devices.empty()) AccessDevices(now_.everywhere.devices, now_.everywhere.boxes, plan.stores);
+  Charge(Synchronised(plan.work, step));
+  if (plan.work == GpuWork::kAwaitSemaphore && machine_ != nullptr && step.waits != nullptr)
+    AwaitSignals(step.waits(step.params, step, frame).object);
 }
 
 // What a thread spends on it itself, once the wait is over. The latency of a copy is until its barrier lets the waiter
@@ -229,28 +254,38 @@ bool GpuTimer::InTensorMemory() const { return plans_[static_cast<std::size_t>(n
 void GpuTimer::AccessTensor() {
   const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
   const Burst& burst = now_.thread->warp ? plan.tensor_warp : plan.tensor_thread;
-  const std::int64_t sm = now_.thread->sm;
-  ChargeUntil(plan.stores ? chip_.StoreTensor(sm, clock_.now(), burst) : chip_.LoadTensor(sm, clock_.now(), burst));
+  const std::int64_t sm = now_.thread->at.sm;
+  ChargeUntil(plan.stores ? Chip().StoreTensor(sm, clock_.now(), burst) : Chip().LoadTensor(sm, clock_.now(), burst));
 }
 
 ArrayLayout GpuTimer::LayoutOf(BufferId buffer) const {
   const auto operand = array_of_.find(buffer.value);
   // Scratch in global memory comes after the operands.
   const std::int64_t number =
-      operand != array_of_.end() ? operand->second : static_cast<std::int64_t>(array_of_.size()) + buffer.value;
+      operand != array_of_.end() ? operand->second.operand : static_cast<std::int64_t>(array_of_.size()) + buffer.value;
   return {.number = number, .shape = memory_->ShapeOf(buffer), .element_bytes = memory_->ElementSizeOf(buffer).value()};
 }
 
-void GpuTimer::AccessGlobal(AccessKind kind, const std::vector<GlobalBox>& boxes) {
+void GpuTimer::AccessGlobal(AccessKind kind, BufferId buffer, const std::vector<GlobalBox>& boxes) {
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const std::int64_t device = DeviceOf(buffer);
+  if (plan.everywhere && node_.links().has_value()) {  // of each device; the last step of it asks for all
+    now_.everywhere.devices.push_back(device);
+    if (now_.everywhere.devices.size() == 1) now_.everywhere.boxes = boxes;
+    return;
+  }
   const bool writes = kind != AccessKind::kRead;
+  const bool returns = kind == AccessKind::kAtomic && !plan.stores;  // what an atomic has found
+  if (device != now_.thread->at.device) {
+    AccessDevices({device}, boxes, writes && !returns);
+    return;
+  }
   Ticks end = clock_.now();
   for (const GlobalBox& box : boxes) {
     const Ticks at = clock_.now();
-    const std::int64_t sm = now_.thread->sm;
-    end = std::max(end, writes ? chip_.StoreDirectly(sm, at, box) : chip_.LoadDirectly(sm, at, box));
+    const std::int64_t sm = now_.thread->at.sm;
+    end = std::max(end, writes ? Chip().StoreDirectly(sm, at, box) : Chip().LoadDirectly(sm, at, box));
   }
-  // What an atomic has found comes back.
-  const bool returns = kind == AccessKind::kAtomic && !plans_[static_cast<std::size_t>(now_.plan)].stores;
   ChargeUntil(returns ? end + TicksOf(costs_.l2_latency) : end);
 }
 
@@ -264,10 +299,10 @@ void GpuTimer::AccessShared(std::int64_t bytes, BufferId buffer, const BoxAccess
            .conflicts = TurnTime(costs_, transfer->turns - transfer->least) / warps};
     if (transfer->selects > 0) {
       const Burst selects = BurstOf(costs_, Pipe::kAlu, transfer->selects * kLanesOfGroup, kWarpsOfGroup);
-      ChargeUntil(chip_.Compute(now_.thread->sm, clock_.now(), selects));
+      ChargeUntil(Chip().Compute(now_.thread->at.sm, clock_.now(), selects));
     }
   }
-  const Ticks there = chip_.Access(now_.thread->sm, clock_.now(), use);
+  const Ticks there = Chip().Access(now_.thread->at.sm, clock_.now(), use);
   const bool waits = !plan.stores;
   ChargeUntil(waits ? there : there - TicksOf(costs_.smem_latency));
   if (Shown()) timeline_->Touched(Here(began, clock_.now()), buffer, box);
@@ -280,7 +315,7 @@ void GpuTimer::Box(AccessKind kind, const BoxAccess& access, const memory_model:
     AccessShared(watch::ElementsOf(access, reach) * memory_->ElementSizeOf(access.buffer).value(), access.buffer,
                  &access);
   } else {
-    AccessGlobal(kind, BoxesOf(access, LayoutOf(access.buffer)));
+    AccessGlobal(kind, access.buffer, BoxesOf(access, LayoutOf(access.buffer)));
   }
 }
 
@@ -293,7 +328,7 @@ void GpuTimer::Points(AccessKind kind, const PointAccess& access, const std::byt
     for (std::size_t p = 0; p < access.offset.size(); ++p) pieces += memory_model::Touches(access, p);
     AccessShared(pieces * piece, access.buffer, nullptr);
   } else {
-    AccessGlobal(kind, BoxesOf(access.offset, piece, LayoutOf(access.buffer)));
+    AccessGlobal(kind, access.buffer, BoxesOf(access.offset, piece, LayoutOf(access.buffer)));
   }
 }
 
@@ -347,23 +382,32 @@ void GpuTimer::IssueCopyIn(const AsyncRequest& request) {
   if (request.sources.empty()) return clock_.AppointNext({clock_.now()}, now_.plan);
   told_by_engine_[static_cast<std::size_t>(now_.plan)] = true;
   Charge(TicksOf(costs_.tma_issue));
-  std::vector<std::int64_t> sms = {now_.thread->sm};
-  const std::int64_t first = now_.thread->sm - now_.thread->sm % cluster_size_;
+  const SmPlace me = now_.thread->at;
+  std::vector<std::int64_t> sms = {me.sm};
+  const std::int64_t first = me.sm - me.sm % cluster_size_;
   for (std::int64_t sm = first; sms.size() < request.destinations.size() && sm < first + cluster_size_; ++sm) {
-    if (sm != now_.thread->sm) sms.push_back(sm);
+    if (sm != me.sm) sms.push_back(sm);
   }
+  const std::int64_t of = DeviceOf(request.sources[0].buffer());
   Ticks landed = clock_.now();
-  for (const GlobalBox& box : BoxesOfOperand(request.sources[0]))
-    landed = std::max(landed, chip_.Load(sms, clock_.now(), box));
+  for (const GlobalBox& box : BoxesOfOperand(request.sources[0])) {
+    landed =
+        std::max(landed, of == me.device ? Chip().Load(sms, clock_.now(), box) : node_.Load(me, clock_.now(), of, box));
+  }
   if (Shown()) timeline_->Copied(Here(clock_.now(), landed), SpanKind::kCopyIn, request);
   clock_.AppointNext({clock_.now(), landed}, now_.plan);
 }
 
+// To one device, or to several at once.
 void GpuTimer::IssueCopyOut(const AsyncRequest& request) {
   Charge(TicksOf(costs_.tma_issue));
+  const SmPlace me = now_.thread->at;
+  std::vector<std::int64_t> to;
+  for (const AsyncOperand& destination : request.destinations) to.push_back(DeviceOf(destination.buffer()));
+  const bool here = to.size() == 1 && to[0] == me.device;
   GpuChip::Stored stored{.read = clock_.now(), .written = clock_.now()};
   for (const GlobalBox& box : BoxesOfOperand(request.destinations[0])) {
-    const GpuChip::Stored part = chip_.Store(now_.thread->sm, clock_.now(), box);
+    const GpuChip::Stored part = here ? Chip().Store(me.sm, clock_.now(), box) : node_.Store(me, clock_.now(), to, box);
     stored = {.read = std::max(stored.read, part.read), .written = std::max(stored.written, part.written)};
   }
   if (Shown()) timeline_->Copied(Here(clock_.now(), stored.written), SpanKind::kCopyOut, request);
@@ -373,11 +417,11 @@ void GpuTimer::IssueCopyOut(const AsyncRequest& request) {
 // A pair's blocks are neighbours.
 void GpuTimer::IssueProduct(const AsyncRequest& request) {
   const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
-  const std::int64_t mine = now_.thread->sm, in_cluster = mine % cluster_size_;
+  const std::int64_t mine = now_.thread->at.sm, in_cluster = mine % cluster_size_;
   std::vector<std::int64_t> sms = {mine};
   if (plan.pair) sms.push_back(mine - in_cluster + (in_cluster ^ 1));
   const Ticks asked = clock_.operation_began() - now_.waited;
-  const Ticks result = chip_.Multiply(sms, asked, plan.tensor);
+  const Ticks result = Chip().Multiply(sms, asked, plan.tensor);
   if (Shown()) {
     const Ticks began = std::max(asked, result - TicksOf(plan.tensor.pipe + plan.tensor.drain));
     timeline_->Multiplied(Here(began, result), request);

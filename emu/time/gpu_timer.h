@@ -22,6 +22,7 @@
 #include "emu/time/critical_path.h"
 #include "emu/time/global_boxes.h"
 #include "emu/time/gpu_chip.h"
+#include "emu/time/gpu_node.h"
 #include "emu/time/gpu_plan.h"
 #include "emu/time/gpu_timeline.h"
 #include "emu/time/stalls.h"
@@ -40,17 +41,26 @@ class GpuTimer final : public agents::RunObserver {
     StallTimes stalls = {};                               // what makes up `waited`
   };
 
+  // Where the kernel runs: what a device has room for; of several, or where it says that it is for several, their
+  // links.
+  struct On {
+    BlockPlaces::Room room;
+    std::optional<LinkCosts> links;
+  };
   // Both outlive it. Unimplemented: an operation of the kernel has no cost.
   static absl::StatusOr<std::unique_ptr<GpuTimer>> Create(const agents::PreparedKernelState& kernel,
-                                                          const ChipCosts& costs, const BlockPlaces::Room& room);
+                                                          const ChipCosts& costs, const On& on);
 
   void RecordTo(TimelineRecorder& timeline, std::int64_t sm);  // it outlives the run
 
   scheduler::VirtualClock& clock() { return clock_; }
   const scheduler::VirtualClock& clock() const { return clock_; }
-  const GpuChip& chip() const { return chip_; }
+  const GpuNode& node() const { return node_; }
   const CriticalPath& path() const { return path_; }  // `how`: 0, or 1 + its Stall
-  const BlockPlaces& places() const { return places_; }
+  const BlockPlaces& places(std::int64_t device) const { return devices_[static_cast<std::size_t>(device)].places; }
+  // Of all threads of a device.
+  scheduler::Ticks ended(std::int64_t device) const { return devices_[static_cast<std::size_t>(device)].ended; }
+  const StallTimes& stalls(std::int64_t device) const { return devices_[static_cast<std::size_t>(device)].stalls; }
   const std::vector<GpuPlan>& plans() const { return plans_; }  // in the text's order
   const std::vector<Spent>& spent() const { return spent_; }    // for each of these
   scheduler::Ticks launches() const { return launches_; }       // that threads of later blocks waited for
@@ -63,9 +73,7 @@ class GpuTimer final : public agents::RunObserver {
   }
 
   bool watches_steps() const override { return true; }
-  void Begun(const threads::ThreadMachine& machine) override {
-    if (timeline_.has_value()) timeline_->Begun(machine);
-  }
+  void Begun(const threads::ThreadMachine& machine) override;
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
@@ -77,16 +85,32 @@ class GpuTimer final : public agents::RunObserver {
  private:
   static constexpr std::int32_t kNoPlan = scheduler::VirtualClock::kNobody;
   struct Thread {
-    std::int64_t cluster = 0, sm = 0;
+    std::int64_t cluster = 0;
+    SmPlace at;
     bool warp = false;
     std::int64_t quadrant = GpuChip::kAllQuadrants;
     std::int32_t last_engine = kNoPlan;  // that it has started
     std::int32_t lane = kNoLane;         // of the timeline, if it shows the SM
+    scheduler::Ticks sent;               // all that it has stored in other devices' memory is there
   };
   struct Cluster {
-    std::int64_t group = 0, running = 0;  // threads that have not ended
+    std::int64_t device = 0, group = 0, running = 0;  // threads that have not ended
     scheduler::Ticks begins, ends;
     CriticalPath::Held from, to;  // the ways to these
+  };
+  struct Device {
+    BlockPlaces places;
+    std::multimap<std::pair<std::int64_t, scheduler::Ticks>, CriticalPath::Held> left;  // by group and when
+    scheduler::Ticks ended;
+    StallTimes stalls = {};
+  };
+  // What an operation asks for in the same place of several devices.
+  struct Everywhere {
+    std::vector<std::int64_t> devices;
+    std::vector<GlobalBox> boxes;  // of the first
+  };
+  struct Array {
+    std::int64_t device = 0, operand = 0;
   };
   // The step of an agent that is under way.
   struct Now {
@@ -96,9 +120,10 @@ class GpuTimer final : public agents::RunObserver {
     std::int32_t ended_by = kNoPlan;
     WaitTarget target;  // of a timeline; and who waits
     AgentId agent;
+    Everywhere everywhere = {};
   };
 
-  GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const BlockPlaces::Room& room);
+  GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& costs, const On& on);
   absl::Status PlanRegion(const Kernel& kernel, const Region& region);
   absl::Status PlaceSteps();
   Thread& ThreadOf(const Frame& frame);
@@ -108,7 +133,7 @@ class GpuTimer final : public agents::RunObserver {
   }
   void EndThread(const Frame& frame);
   void FinishMark(const Mark& mark);
-  void FinishStep(const Step& step);
+  void FinishStep(const Step& step, Frame& frame);
   scheduler::Ticks Synchronised(GpuWork work, const Step& step) const;
   void Charge(scheduler::Ticks time);
   void ChargeUntil(scheduler::Ticks end);
@@ -117,9 +142,15 @@ class GpuTimer final : public agents::RunObserver {
   void BeginCluster(Cluster& cluster);
   void EnterBlock(const Cluster& cluster);
   void EndCluster(Cluster& cluster);
+  GpuChip& Chip() { return node_.chip(now_.thread->at.device); }
+  Device& DeviceOf(const Thread& thread) { return devices_[static_cast<std::size_t>(thread.at.device)]; }
+  std::int64_t DeviceOf(BufferId buffer) const;  // whose memory it is in
+  void HearSignal(SyncElement semaphore);
+  void AwaitSignals(SyncElement semaphore);
+  void AccessDevices(const std::vector<std::int64_t>& devices, const std::vector<GlobalBox>& boxes, bool writes);
   bool Accesses() const;
   bool InTensorMemory() const;
-  void AccessGlobal(AccessKind kind, const std::vector<GlobalBox>& boxes);
+  void AccessGlobal(AccessKind kind, BufferId buffer, const std::vector<GlobalBox>& boxes);
   void AccessShared(std::int64_t bytes, BufferId buffer, const BoxAccess* box);
   void IssueCopyIn(const AsyncRequest& request);
   void IssueCopyOut(const AsyncRequest& request);
@@ -132,11 +163,10 @@ class GpuTimer final : public agents::RunObserver {
   const agents::PreparedKernelState& kernel_;
   const ChipCosts chip_costs_;
   const GpuCosts costs_;
-  GpuChip chip_;
+  GpuNode node_;
   scheduler::VirtualClock clock_;
   CriticalPath path_;
-  BlockPlaces places_;
-  std::multimap<std::pair<std::int64_t, scheduler::Ticks>, CriticalPath::Held> ended_;  // by group and when
+  std::vector<Device> devices_;
   std::vector<GpuPlan> plans_;
   absl::flat_hash_map<const Instr*, std::int32_t> plan_of_;  // only looked up
   std::vector<std::int32_t> plan_of_step_;
@@ -145,9 +175,12 @@ class GpuTimer final : public agents::RunObserver {
   std::vector<bool> told_by_engine_;  // by plan: an engine arrives for it
   std::vector<Stall> ends_as_;        // by plan: what those waited for whose wait it ended
   const memory_model::Memory* memory_ = nullptr;
-  absl::flat_hash_map<std::int32_t, std::int64_t> array_of_;  // by buffer: which operand
-  absl::flat_hash_map<std::int32_t, Thread> threads_;         // by agent
-  absl::flat_hash_map<std::int64_t, Cluster> clusters_;       // by number
+  const threads::ThreadMachine* machine_ = nullptr;
+  std::int64_t bound_ = 0;                                                     // devices
+  absl::flat_hash_map<std::int32_t, Array> array_of_;                          // by buffer: which operand
+  std::map<std::pair<std::int32_t, std::int64_t>, scheduler::Ticks> signals_;  // by semaphore: all are seen
+  absl::flat_hash_map<std::int32_t, Thread> threads_;                          // by agent
+  absl::flat_hash_map<std::int64_t, Cluster> clusters_;                        // by number
   std::int64_t cluster_size_ = 1, threads_of_block_ = 1;
   Now now_;
   std::optional<GpuTimeline> timeline_;

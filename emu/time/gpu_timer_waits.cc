@@ -1,4 +1,7 @@
 // How the time of the thread that runs goes on: what it spends, what it waits for.
+#include <algorithm>
+
+#include "emu/threads/thread_machine.h"
 #include "emu/time/gpu_timer.h"
 
 namespace palladion::time {
@@ -9,13 +12,14 @@ using scheduler::Ticks;
 
 // In a place that nobody had, or where another one has ended.
 void GpuTimer::BeginCluster(Cluster& cluster) {
-  const BlockPlaces::Place place = places_.Begin();
+  Device& device = devices_[static_cast<std::size_t>(cluster.device)];
+  const BlockPlaces::Place place = device.places.Begin();
   cluster.group = place.group;
   cluster.begins = place.begins;
-  const auto left = ended_.find({place.group, place.begins - TicksOf(costs_.replace)});
-  if (left == ended_.end()) return;
+  const auto left = device.left.find({place.group, place.begins - TicksOf(costs_.replace)});
+  if (left == device.left.end()) return;
   cluster.from = left->second;
-  ended_.erase(left);
+  device.left.erase(left);
 }
 
 // A thread's first step.
@@ -29,9 +33,10 @@ void GpuTimer::EnterBlock(const Cluster& cluster) {
 }
 
 void GpuTimer::EndCluster(Cluster& cluster) {
-  places_.End(cluster.group, cluster.ends);
+  Device& device = devices_[static_cast<std::size_t>(cluster.device)];
+  device.places.End(cluster.group, cluster.ends);
   path_.Release(cluster.from);
-  ended_.emplace(std::pair(cluster.group, cluster.ends), cluster.to);
+  device.left.emplace(std::pair(cluster.group, cluster.ends), cluster.to);
 }
 
 // ---- threads
@@ -51,7 +56,7 @@ void GpuTimer::ChargeUntil(Ticks end) {
   const Ticks all = end - clock_.now();
   if (all.value <= 0) return;
   const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
-  const Parts parts = PartsOf(plan, all, chip_.TakeAsked(now_.thread->sm));
+  const Parts parts = PartsOf(plan, all, node_.TakeAsked(now_.thread->at));
   Stalled(parts.busy_unit, parts.queued);
   Charge(parts.worked);
   Stalled(parts.memory, parts.under_way);
@@ -63,8 +68,10 @@ void GpuTimer::Stalled(Stall stall, Ticks time) {
   clock_.Spend(time, {.what = now_.plan, .how = HowOf(stall)});
   Spent& spent = spent_[static_cast<std::size_t>(now_.plan)];
   spent.waited = spent.waited + time;
-  Ticks& reason = spent.stalls[static_cast<std::size_t>(stall)];
-  reason = reason + time;
+  for (StallTimes* const stalls : {&spent.stalls, &DeviceOf(*now_.thread).stalls}) {
+    Ticks& reason = (*stalls)[static_cast<std::size_t>(stall)];
+    reason = reason + time;
+  }
 }
 
 // Until it could begin; somebody else has ended that.
@@ -79,8 +86,49 @@ void GpuTimer::HasWaited() {
   Ticks& reason = spent.waited_for[now_.ended_by];
   reason = reason + now_.waited;
   const Stall ended = now_.ended_by == kNoPlan ? Stall::kOther : ends_as_[static_cast<std::size_t>(now_.ended_by)];
-  Ticks& stall = spent.stalls[static_cast<std::size_t>(StallAt(plans_[static_cast<std::size_t>(now_.plan)], ended))];
-  stall = stall + now_.waited;
+  const auto at = static_cast<std::size_t>(StallAt(plans_[static_cast<std::size_t>(now_.plan)], ended));
+  for (StallTimes* const stalls : {&spent.stalls, &DeviceOf(*now_.thread).stalls})
+    (*stalls)[at] = (*stalls)[at] + now_.waited;
+}
+
+// ---- devices
+
+std::int64_t GpuTimer::DeviceOf(BufferId buffer) const {
+  const auto operand = array_of_.find(buffer.value);
+  return operand != array_of_.end() ? operand->second.device : now_.thread->at.device;
+}
+
+// The same boxes of each of them, by a thread.
+void GpuTimer::AccessDevices(const std::vector<std::int64_t>& devices, const std::vector<GlobalBox>& boxes,
+                             bool writes) {
+  Thread& thread = *now_.thread;
+  Ticks end = clock_.now();
+  for (const GlobalBox& box : boxes) {
+    if (!writes) {
+      end = std::max(end, node_.LoadDirectly(thread.at, clock_.now(), devices, box));
+      continue;
+    }
+    const GpuChip::Stored stored = node_.StoreDirectly(thread.at, clock_.now(), devices, box);
+    end = std::max(end, stored.read);
+    thread.sent = std::max(thread.sent, stored.written);
+  }
+  ChargeUntil(end);
+}
+
+// After all that its thread has stored. It is seen on its own device as a fence there is, on another by way of the
+// link.
+void GpuTimer::HearSignal(SyncElement semaphore) {
+  if (now_.thread == nullptr) return;
+  const bool here = machine_->syncs()[semaphore.array].device == now_.thread->at.device;
+  const Ticks leaves = std::max(clock_.now(), now_.thread->sent);
+  Ticks& seen = signals_[{semaphore.array.value, semaphore.element}];
+  seen = std::max(seen, leaves + (here ? TicksOf(costs_.device_fence) : node_.link_latency()));
+}
+
+// Whoever waits has begun with the last signal that it needs, but sees it later.
+void GpuTimer::AwaitSignals(SyncElement semaphore) {
+  const auto seen = signals_.find({semaphore.array.value, semaphore.element});
+  if (seen != signals_.end()) Stalled(Stall::kSemaphore, seen->second - clock_.now());
 }
 
 }  // namespace palladion::time

@@ -43,10 +43,6 @@ absl::Status CheckKernel(const Program& program, const Machine& machine) {
   const bool observable = std::any_of(program.steps.begin(), program.steps.end(),
                                       [](const Step& step) { return step.kind == StepKind::kMark; });
   if (!observable) return wrong(", prepared without PrepareOptions::observable, which a time needs");
-  if (program.several_devices())
-    return absl::UnimplementedError(Cat("kernel @", program.kernel_name,
-                                        " runs on several devices; links between them have no cost yet: time a kernel "
-                                        "of one device"));
   const bool blocks = std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
                                   [](const OperandInfo& info) { return info.mode == BlockMode::kResident; });
   if (blocks || launch::WayOf(program, {.purpose = launch::Purpose::kMoves}) != launch::Way::kThreads) {
@@ -134,6 +130,10 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   PALLADION_RETURN_IF_ERROR(CheckKernel(call.kernel.state().program(), call.machine));
   PALLADION_ASSIGN_OR_RETURN(const ChipCosts chip, CostsOf(call.machine));
   const GpuCosts& costs = Common(chip);
+  std::optional<LinkCosts> links;
+  if (call.kernel.state().program().several_devices()) {
+    PALLADION_ASSIGN_OR_RETURN(links, LinkCostsOf(call.machine));
+  }
   const std::vector<ConstArray> inputs = ArraysOf(call.inputs);
   PALLADION_RETURN_IF_ERROR(agents::CheckInputs(call.kernel, inputs));
   const bool may_elide = !options.values && call.run.session == nullptr;
@@ -141,7 +141,8 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
       may_elide ? launch::ElidedKernel(call.kernel.state()) : nullptr;
   const agents::PreparedKernelState& kernel = elided != nullptr ? *elided : call.kernel.state();
   PALLADION_ASSIGN_OR_RETURN(const Fits fits, FitsOn(call.machine, costs, kernel));
-  PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<GpuTimer> timer, GpuTimer::Create(kernel, chip, fits.room));
+  PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<GpuTimer> timer,
+                             GpuTimer::Create(kernel, chip, {.room = fits.room, .links = links}));
   std::optional<TimelineRecorder> timeline;
   if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, kTicksOfCycle), call.timeline->unit);
   launch::ScheduledOptions scheduled{.launch = {.run = call.run, .observers = {timer.get()}}};

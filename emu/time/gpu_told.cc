@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "emu/watch/observed.h"
+#include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
@@ -96,8 +97,9 @@ std::vector<LineTime> LinesOf(const ToTell& what) {
 }
 
 std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
-  const GpuChip::Use use = what.timer.chip().use();
-  const double all = std::max(cycles.value(), 1.0), of_sms = all * static_cast<double>(what.costs.sms);
+  const GpuChip::Use use = what.timer.node().use();
+  const auto devices = static_cast<double>(what.timer.node().devices());
+  const double all = std::max(cycles.value(), 1.0) * devices, of_sms = all * static_cast<double>(what.costs.sms);
   std::vector<UnitUse> units = {{"tensor cores", CyclesOf(use.tensor).value() / of_sms},
                                 {"issue slots", CyclesOf(use.issue).value() / of_sms},
                                 {"shared memory port", CyclesOf(use.port).value() / of_sms},
@@ -120,7 +122,11 @@ std::vector<OperandTraffic> TrafficOf(const ToTell& what) {
   std::vector<OperandTraffic> traffic;
   const std::vector<OperandInfo>& operands = what.kernel.program().operand_infos;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const GpuChip::Traffic bytes = what.timer.chip().traffic(static_cast<std::int64_t>(i));
+    GpuChip::Traffic bytes;
+    for (std::int64_t d = 0; d < what.timer.node().devices(); ++d) {
+      const GpuChip::Traffic one = what.timer.node().chip(d).traffic(static_cast<std::int64_t>(i));
+      bytes = {bytes.read + one.read, bytes.written + one.written, bytes.missed + one.missed};
+    }
     if (bytes.read == 0 && bytes.written == 0) continue;
     traffic.push_back({.operand = operands[i].name,
                        .read = Bytes(static_cast<double>(bytes.read)),
@@ -130,10 +136,19 @@ std::vector<OperandTraffic> TrafficOf(const ToTell& what) {
   return traffic;
 }
 
-// Of products by the rate at which the maker says that they go, of memory by its own peak.
+double LeastDramBytes(const GpuNode& node) {
+  std::int64_t least = 0;
+  for (std::int64_t d = 0; d < node.devices(); ++d) least += node.chip(d).least_dram_bytes();
+  return static_cast<double>(least);
+}
+
+// Of products by the rate at which the maker says that they go, of memory by its own peak. Of several devices what all
+// of them share evenly; of links the one with the most bytes.
 std::vector<Bound> RooflineOf(const ToTell& what) {
-  const GpuChip& chip = what.timer.chip();
-  const auto sms = static_cast<double>(what.costs.sms);
+  const GpuNode& node = what.timer.node();
+  const GpuChip::Use use = node.use();
+  const auto devices = static_cast<double>(node.devices());
+  const double sms = static_cast<double>(what.costs.sms) * devices;
   double product_flops = 0;
   for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
     product_flops += static_cast<double>(what.timer.spent()[i].runs) * what.timer.plans()[i].tensor.flops16;
@@ -144,15 +159,22 @@ std::vector<Bound> RooflineOf(const ToTell& what) {
   };
   if (const auto rate = what.machine.Find(Key<machines::FlopsPerCycle>("tensor.bf16")))
     add("matrix products", Cycles(product_flops / rate->value() / sms));
-  add("shared memory port", CyclesOf(chip.use().port) / sms);
-  add("issue slots", CyclesOf(chip.use().issue) / sms);
-  for (std::size_t p = 0; p < kPipes; ++p) add(std::string(kPipeNames[p]), CyclesOf(chip.use().pipes[p]) / sms);
-  add("tensor memory reads", CyclesOf(chip.use().tensor_loads) / sms);
-  add("tensor memory writes", CyclesOf(chip.use().tensor_stores) / sms);
-  add("bytes asked of L2", CyclesOf(chip.use().l2));
+  add("shared memory port", CyclesOf(use.port) / sms);
+  add("issue slots", CyclesOf(use.issue) / sms);
+  for (std::size_t p = 0; p < kPipes; ++p) add(std::string(kPipeNames[p]), CyclesOf(use.pipes[p]) / sms);
+  add("tensor memory reads", CyclesOf(use.tensor_loads) / sms);
+  add("tensor memory writes", CyclesOf(use.tensor_stores) / sms);
+  add("bytes asked of L2", CyclesOf(use.l2) / devices);
   if (const auto peak = what.machine.Find(Key<machines::BytesPerSecond>("dram.peak"))) {
-    const Bytes least(static_cast<double>(chip.least_dram_bytes()));
+    const Bytes least(LeastDramBytes(node) / devices);
     add("bytes of DRAM, each once", least / (*peak / what.costs.clock));
+  }
+  if (const auto peak = what.machine.Find(Key<machines::BytesPerSecond>("link.peak"));
+      node.links().has_value() && peak) {
+    std::int64_t most = 0;
+    for (std::int64_t d = 0; d < node.devices(); ++d)
+      most = std::max({most, node.links()->use(d).out_bytes, node.links()->use(d).in_bytes});
+    add("bytes of one link, one direction", Bytes(static_cast<double>(most)) / (*peak / what.costs.clock));
   }
   std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.time > b.time; });
   return bounds;
@@ -171,12 +193,41 @@ Placement PlacementOf(const ToTell& what) {
   const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
   for (std::size_t d = 0; d < block_dims; ++d) blocks *= program.grid[d].size;
   for (std::size_t d = block_dims - cluster_dims; d < block_dims; ++d) cluster *= program.grid[d].size;
-  const BlockPlaces& places = what.timer.places();
-  return {.blocks = blocks,
-          .units = places.used() * cluster,
-          .at_once = places.at_once(),
-          .waves = WavesOf(blocks / cluster, places.room()),
-          .limit = places.waited() ? what.limit : "the grid"};
+  Placement placement{.blocks = blocks, .limit = "the grid"};
+  const std::int64_t devices = what.timer.node().devices();
+  for (std::int64_t d = 0; d < devices; ++d) {
+    const BlockPlaces& places = what.timer.places(d);
+    placement.units += places.used() * cluster;
+    placement.at_once = std::max(placement.at_once, places.at_once());
+    placement.waves = WavesOf(blocks / cluster / devices, places.room());  // of each device the same
+    if (places.waited()) placement.limit = what.limit;
+  }
+  return placement;
+}
+
+// By its number in the mesh.
+std::string NameOfDevice(const Program& program, std::int64_t device) {
+  std::vector<std::int64_t> place(program.device_axes.size());
+  for (std::size_t d = place.size(); d-- > 0; device /= program.grid[d].size) place[d] = device % program.grid[d].size;
+  return DeviceName(place);
+}
+
+std::vector<DeviceTime> DevicesOf(const ToTell& what, Cycles cycles) {
+  std::vector<DeviceTime> devices;
+  const GpuNode& node = what.timer.node();
+  if (!node.links().has_value()) return devices;
+  const double all = std::max(cycles.value(), 1.0);
+  for (std::int64_t d = 0; d < node.devices(); ++d) {
+    const GpuLinks::Use use = node.links()->use(d);
+    devices.push_back({.device = NameOfDevice(what.kernel.program(), d),
+                       .ended = CyclesOf(what.timer.ended(d)),
+                       .sent = Bytes(static_cast<double>(use.out_bytes)),
+                       .received = Bytes(static_cast<double>(use.in_bytes)),
+                       .out_busy = CyclesOf(use.out).value() / all,
+                       .in_busy = CyclesOf(use.in).value() / all,
+                       .stalls = StallsOf(what.timer.stalls(d))});
+  }
+  return devices;
 }
 
 std::string LinesText(const std::set<int>& lines) {
@@ -236,6 +287,8 @@ std::vector<std::string> LeftOut(const ToTell& what) {
   if (atomics) left.emplace_back("atomics on one address, which take place one after another");
   if (prefetches) left.emplace_back("what prefetches bring into L2, and what they take");
   if (prints) left.emplace_back("prints and checks");
+  if (what.timer.node().links().has_value())
+    left.emplace_back("the barrier of all devices before the kernel, and that the switch between them may be busy");
   left.emplace_back("the two partitions of L2");
   return left;
 }
@@ -270,12 +323,18 @@ Timing Told(const ToTell& what) {
   timing.time = timing.launch + timing.cycles / what.costs.clock;
   const bool products = std::any_of(what.timer.plans().begin(), what.timer.plans().end(),
                                     [](const GpuPlan& plan) { return plan.work == GpuWork::kProduct; });
-  const Missed missed = MissedBy(what.machine.family(), products, NeedOf(what).spilled > 0);
+  const Missed missed =
+      what.timer.node().links().has_value()
+          ? Missed{.share = std::nullopt, .why = "no times of kernels of several devices were compared"}
+          : MissedBy(what.machine.family(), products, NeedOf(what).spilled > 0);
   timing.uncertainty = missed.share;
   timing.uncertainty_why = missed.why;
   timing.flops = what.timer.flops();
-  timing.memory = Bytes(static_cast<double>(what.timer.chip().use().dram_bytes));
-  timing.dirty = Bytes(static_cast<double>(what.timer.chip().dirty_bytes()));
+  const GpuNode& node = what.timer.node();
+  timing.memory = Bytes(static_cast<double>(node.use().dram_bytes));
+  timing.dirty = Bytes();
+  for (std::int64_t d = 0; d < node.devices(); ++d)
+    *timing.dirty += Bytes(static_cast<double>(node.chip(d).dirty_bytes()));
   timing.roofline = RooflineOf(what);
   timing.units = UnitsOf(what, timing.cycles);
   timing.lines = LinesOf(what);
@@ -283,6 +342,7 @@ Timing Told(const ToTell& what) {
   timing.critical_path = PathOf(what);
   timing.traffic = TrafficOf(what);
   timing.placement = PlacementOf(what);
+  timing.devices = DevicesOf(what, timing.cycles);
   timing.left_out = LeftOut(what);
   return timing;
 }

@@ -202,6 +202,17 @@ absl::StatusOr<ChipCosts> CostsOf(const machines::Machine& machine) {
   return absl::InvalidArgumentError(Cat("machine ", machine.name(), " is no GPU; take h100, h200 or b200"));
 }
 
+absl::StatusOr<LinkCosts> LinkCostsOf(const machines::Machine& machine) {
+  Hertz clock;
+  BytesPerSecond read, write;
+  Nanoseconds latency;
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<Hertz>("clock.short"), &clock));
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<BytesPerSecond>("link.read"), &read));
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<BytesPerSecond>("link.write"), &write));
+  PALLADION_RETURN_IF_ERROR(Read(machine, Key<Nanoseconds>("link.atomic"), &latency));
+  return LinkCosts{.read = read / clock, .write = write / clock, .latency = latency * clock};
+}
+
 const GpuCosts& Common(const ChipCosts& costs) {
   return std::visit([](const auto& of_family) -> const GpuCosts& { return of_family; }, costs);
 }

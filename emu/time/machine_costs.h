@@ -19,6 +19,14 @@ absl::StatusOr<BlackwellCosts> BlackwellCostsOf(const machines::Machine& machine
 // Of whichever family. InvalidArgument: it is no GPU.
 using ChipCosts = std::variant<HopperCosts, BlackwellCosts>;
 absl::StatusOr<ChipCosts> CostsOf(const machines::Machine& machine);
+// Between GPUs: into or out of one of them, at the chip's clock.
+struct LinkCosts {
+  machines::BytesPerCycle read, write;
+  machines::Cycles latency;  // until an atomic's result is back, and of whatever else crosses a link
+};
+// NotFound: as above.
+absl::StatusOr<LinkCosts> LinkCostsOf(const machines::Machine& machine);
+
 const GpuCosts& Common(const ChipCosts& costs);
 
 }  // namespace palladion::time

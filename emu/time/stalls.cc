@@ -26,12 +26,14 @@ constexpr StallRow kRows[] = {
     {Stall::kGlobalMemory, "global memory"},
     {Stall::kSharedMemory, "shared memory"},
     {Stall::kTensorMemory, "tensor memory"},
+    {Stall::kOtherDevice, "another device's memory"},
     {Stall::kIssueSlots, "busy issue slots"},
     {Stall::kPort, "a busy port of shared memory"},
     {Stall::kTensorLoads, "busy reads of tensor memory"},
     {Stall::kTensorStores, "busy writes of tensor memory"},
     {Stall::kL2, "a busy L2"},
     {Stall::kDram, "a busy DRAM"},
+    {Stall::kLink, "a busy link between devices"},
     {Stall::kLaunch, "the launch of its block"},
     {Stall::kOther, "another thread"},
 };
@@ -92,14 +94,16 @@ Parts PartsOf(const GpuPlan& plan, Ticks all, const GpuChip::Asked& asked) {
   if (loads) {  // nobody waits until stores are there
     queued(Stall::kL2, asked.l2.waited);
     queued(Stall::kDram, asked.dram.waited);
+    queued(Stall::kLink, asked.link.waited);
   }
   parts.worked = all - parts.queued;
   if (!loads) return parts;
   parts.worked = std::min(parts.worked, std::max(asked.port.served, asked.tensor_loads.served));
   parts.under_way = all - parts.queued - parts.worked;
-  parts.memory = plan.space == Space::kSmem   ? Stall::kSharedMemory
-                 : plan.space == Space::kTmem ? Stall::kTensorMemory
-                                              : Stall::kGlobalMemory;
+  parts.memory = plan.space == Space::kSmem    ? Stall::kSharedMemory
+                 : plan.space == Space::kTmem  ? Stall::kTensorMemory
+                 : asked.link.served.value > 0 ? Stall::kOtherDevice
+                                               : Stall::kGlobalMemory;
   return parts;
 }
 

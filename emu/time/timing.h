@@ -93,6 +93,15 @@ struct Bound {
   machines::Nanoseconds time;
 };
 
+// One of several devices that run a kernel together.
+struct DeviceTime {
+  std::string device;                // "device 1", by its place in the mesh
+  machines::Cycles ended;            // its last thread
+  machines::Bytes sent, received;    // by its link
+  double out_busy = 0, in_busy = 0;  // its link, of the kernel's time
+  std::vector<StallTime> stalls;     // of its threads
+};
+
 struct Timing {
   std::string machine;
   machines::Hertz clock;
@@ -112,6 +121,7 @@ struct Timing {
   std::vector<StallTime> stalls;         // of all lines, and of no line: blocks that begin where others have ended
   std::vector<OperandTraffic> traffic;
   Placement placement;
+  std::vector<DeviceTime> devices;    // of a mesh, in its order; else none
   std::vector<std::string> left_out;  // what this kernel does that the model counts as free, or not exactly
 };
 

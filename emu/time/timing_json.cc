@@ -58,6 +58,18 @@ void AddPlacement(const Placement& placement, reports::JsonWriter& json) {
   json.Key("last_wave").OptionalReal(waves.has_value() ? std::optional(waves->last) : std::nullopt).Close('}');
 }
 
+void AddDevices(const std::vector<DeviceTime>& devices, reports::JsonWriter& json) {
+  json.Key("devices").Open('[');
+  for (const DeviceTime& device : devices) {
+    json.Open('{').Key("device").String(device.device).Key("ended_cycles").Real(device.ended.value());
+    json.Key("sent_bytes").Real(device.sent.value()).Key("received_bytes").Real(device.received.value());
+    json.Key("out_busy").Real(device.out_busy).Key("in_busy").Real(device.in_busy);
+    AddStalls(device.stalls, json);
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
 }  // namespace
 
 std::string TimingJson(const Timing& timing, const Module& module) {
@@ -83,6 +95,7 @@ std::string TimingJson(const Timing& timing, const Module& module) {
   json.Close(']').Key("dirty_bytes");
   json.OptionalReal(timing.dirty.has_value() ? std::optional(timing.dirty->value()) : std::nullopt);
   AddPlacement(timing.placement, json);
+  AddDevices(timing.devices, json);
   AddPath(timing, module, json);
   AddStalls(timing.stalls, json);
   AddLines(timing, module, json);

@@ -112,6 +112,18 @@ std::string PlacementText(const Placement& placement) {
   return text;
 }
 
+std::string DevicesText(const Timing& timing) {
+  Rows rows = {{"device", "ended after", "sent", "received", "link out", "link in", "its threads waited most for"}};
+  for (const DeviceTime& one : timing.devices) {
+    rows.push_back({one.device, CyclesText(one.ended), BytesText(one.sent), BytesText(one.received),
+                    PercentText(one.out_busy), PercentText(one.in_busy),
+                    one.stalls.empty() ? "-" : one.stalls[0].reason});
+  }
+  return timing.devices.empty()
+             ? ""
+             : "devices, and how busy the links of each were\n" + TextTable(rows, LastColumn::kWords);
+}
+
 std::string StallsText(const Timing& timing) {
   machines::Cycles all;
   for (const StallTime& stall : timing.stalls) all += stall.waited;
@@ -240,8 +252,8 @@ std::string TimingText(const Timing& timing, const Module& module, const TimingT
                          CyclesText(timing.cycles), " and ", TimeText(timing.launch), " of launch), ",
                          HowFarOffText(timing.uncertainty), ": ", timing.uncertainty_why, "\n");
   text += RooflineText(timing) + UnitsText(timing);
-  text += PlacementText(timing.placement) + TrafficText(timing) + PathText(timing, module, options) +
-          StallsText(timing) + LinesText(timing, module, options);
+  text += PlacementText(timing.placement) + DevicesText(timing) + TrafficText(timing) +
+          PathText(timing, module, options) + StallsText(timing) + LinesText(timing, module, options);
   for (const std::string& left_out : timing.left_out) Append(&text, "left out: ", left_out, "\n");
   return text;
 }

@@ -51,6 +51,7 @@ class Costing {
       case Unit::kMatrix:
         return CountMatrix();
       case Unit::kTranscendental:
+      case Unit::kDivision:
       case Unit::kVector:
         return CountValues();
     }

@@ -113,6 +113,42 @@ def test_collective_matmul_on_blackwell():
     assert codes(report) == {"ILLEGAL"} and all("[machine.wgmma]" in finding.message for finding in report.findings), report
 
 
+def timed(problem, target=H100):
+    function, args, _ = problem
+    (kernel,) = palladion.time(function, *(args if isinstance(args, tuple) else (args,)), target=target).kernels
+    assert kernel.uncertainty is None, kernel
+    return kernel
+
+
+def test_times_of_collectives_have_their_devices():
+    part = 256 * 1024 * 4
+    for n, target in ((2, H100), (4, H100), (4, "b200")):
+        kernel = timed(gathered(n, (256, 1024), 0, np.float32, num_blocks=16), target)
+        assert [(one["sent_bytes"], one["received_bytes"]) for one in kernel.data["devices"]] == [(part, n * part)] * n, kernel
+        assert kernel.seconds > kernel.roofline["bytes of one link, one direction"] > 0, kernel
+        kernel = timed(scattered(n, (256, 1024), 0, np.float32, num_blocks=16), target)
+        assert [(one["sent_bytes"], one["received_bytes"]) for one in kernel.data["devices"]] == [(part, part // n)] * n, kernel
+
+
+def times_of_product(n):
+    """Each device passes on all of the left operand but one part, and waits for it once a round."""
+    all_devices_are(n)
+    kernel = timed(multiplied(n, 64, 128, 128))
+    rounds = n - 1
+    for device in kernel.data["devices"]:
+        assert device["sent_bytes"] == device["received_bytes"] == rounds * 64 * 128 * 2, device
+        assert device["stalls"][0]["reason"] == "a semaphore", device
+    assert kernel.seconds > rounds * 1.662e-6, kernel
+
+
+def test_time_of_the_collective_matmul_on_two_devices():
+    times_of_product(2)
+
+
+def test_time_of_the_collective_matmul_on_four_devices():
+    times_of_product(4)
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         globals()[name]()
