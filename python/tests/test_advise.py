@@ -146,9 +146,9 @@ def _pipelined(slots, delay):
                 plgpu.wgmma_wait(delay)
 
             swizzle = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
-            plgpu.emit_pipeline(step, grid=(16,), max_concurrent_steps=slots, delay_release=delay, in_specs=[
-                plgpu.BlockSpec((64, 64), lambda k: (0, k), transforms=swizzle),
-                plgpu.BlockSpec((64, 128), lambda k: (k, 0), transforms=swizzle)])(a_ref, b_ref)
+            plgpu.emit_pipeline(step, grid=(16,), max_concurrent_steps=slots, in_specs=[
+                plgpu.BlockSpec((64, 64), lambda k: (0, k), transforms=swizzle, delay_release=delay),
+                plgpu.BlockSpec((64, 128), lambda k: (k, 0), transforms=swizzle, delay_release=delay)])(a_ref, b_ref)
             return acc_ref[...]
 
         o_ref[...] = pl.run_scoped(body, plgpu.ACC((64, 128), jnp.float32))

@@ -1,5 +1,5 @@
 """`./dev calibrate` without a GPU: its micro-kernels are legal, and timed by our own model they give the description's numbers back; the fit
-on made-up measurements; the file that is written. The measurement itself, by CUPTI on a card, has not been run."""
+on made-up measurements; the file that is written. The measurement itself is CUPTI's, on a card: docs/calibration.md has what it gave."""
 
 import os
 import re
@@ -15,14 +15,14 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 
 import calibrate  # noqa: E402
-from calibration import fit  # noqa: E402
+from calibration import clock, fit  # noqa: E402
 
 FAMILY = {"h100": "hopper", "b200": "blackwell"}
 FOUND = {"fp32.interval", "alu.interval", "mufu.interval", "smem.port", "dram.achieved", "launch.empty"}
 OF_FAMILY = {"h100": {"wgmma.floor", "wgmma.smem_per_n", "wgmma.per_n"},
              "b200": {"tcgen05.ss128_floor", "tcgen05.ss128_smem_per_n", "tcgen05.ss128_per_n"}}
 # What follows from these changes with them: the intervals of arithmetic, and the products' share of a narrower port.
-OTHER = {"fp32.lanes": 64, "alu.interval": 3, "mufu.lanes": 32, "smem.port": 112, "dram.achieved": 2, "launch.empty": 3}
+OTHER = {"fp32.lanes": 64, "alu.interval": 3, "mufu.lanes": 32, "smem.port": 64, "dram.achieved": 2, "launch.empty": 3}
 OTHER_FLOOR = {"h100": ("wgmma.floor", 20), "b200": ("tcgen05.ss128_floor", 38)}
 
 
@@ -75,7 +75,7 @@ def test_the_fit_finds_what_measurements_were_made_of():
                      "wgmma.per_n": pytest.approx(wide, rel=0.01)}
 
 
-HOW = "2026-11-25, driver 580.1, 1.755 GHz"
+HOW = "2026-11-25, driver 580.1"
 LINE = re.compile(r"[a-z0-9_.]+ += \S+( \S+)? +# (vendor|measured|model|derived|assumed|fitted)( \[[a-z0-9, -]+\])?(: .*)?$")
 
 
@@ -84,13 +84,11 @@ def test_the_file_is_the_bases_with_what_was_measured():
         base = file.read()
     found = [fit.Found("mufu.interval", 8.0123456, "cycles", "16 to 64 elements"), fit.Found("fp32.interval", 1.02, "cycles", "slow"),
              fit.Found("link.atomic", 1500.0, "ns", "new")]
-    text = calibrate.described(base, found, "NVIDIA H100 PCIe", 1.5e9, HOW)
+    text = calibrate.described(base, found, "NVIDIA H100 PCIe", HOW)
     lines = text.splitlines()
     assert "kind = NVIDIA H100 PCIe" in lines and "machine = h100" in lines
     assert f"mufu.interval                 = 8.012 cycles        # measured [calibrate]: 16 to 64 elements; {HOW}" in lines
-    assert f"clock.short                   = 1.5 GHz             # measured [calibrate]: locked; {HOW}" in lines
     assert sum(line.startswith("link.atomic ") for line in lines) == 1
-    assert f"clock.loaded                  = 1.5 GHz             # measured [calibrate]: locked; {HOW}" in lines
     # What no number of the file allows is a remark, and the number stays.
     at = lines.index(f"# measured [calibrate]: fp32.interval 1.02 cycles, slow; {HOW}; it contradicts other numbers")
     assert lines[at + 1].startswith("fp32.interval                 = 1 cycles ")
@@ -113,25 +111,40 @@ def test_which_file_is_the_base():
 
 
 class OneCard:
-    """A card whose kernels take what the model says, at a clock that moves."""
+    """A card whose kernels take what the model says, at the clock that it has while they run."""
 
     sms = 132
 
-    def __init__(self, clocks):
-        self._clocks = list(clocks)
+    def __init__(self, least, most):
+        self._rate = clock.Rate(most, least, most)
         self.seconds = by_the_model("h100")
 
-    def clock(self):
-        return self._clocks.pop(0)
+    def clock(self, function, args):
+        return self._rate
 
 
 def test_a_clock_that_moves_is_an_error():
-    found = calibrate.measured(OneCard([1.755e9]), 1.755e9, "hopper", ["launches"])
-    assert [one.name for one in found] == ["launch.empty"]
-    with pytest.raises(calibrate.CalibrationError, match="was 1.755 GHz and is 1.500 GHz after 'launches'; lock it: nvidia-smi"):
-        calibrate.measured(OneCard([1.5e9]), 1.755e9, "hopper", ["launches"])
+    found = calibrate.measured(OneCard(1.755e9, 1.756e9), "hopper", ["launches"])
+    assert [one.name for one in found] == ["launch.empty"] and found[0].note.endswith("; at 1.756 GHz")
+    with pytest.raises(calibrate.CalibrationError, match="from 1.500 to 1.755 GHz during 'launches'; lock it: nvidia-smi --lock-gpu-clocks=1500"):
+        calibrate.measured(OneCard(1.5e9, 1.755e9), "hopper", ["launches"])
     with pytest.raises(calibrate.CalibrationError, match="no probe clocks; there are f32 arithmetic"):
-        calibrate.measured(OneCard([]), 1.755e9, "hopper", ["clocks"])
+        calibrate.measured(OneCard(1.755e9, 1.755e9), "hopper", ["clocks"])
+
+
+def test_each_kernel_is_timed_once():
+    times, asked = calibrate.Once(lambda function, args: asked.append(function) or float(len(asked))), []
+    assert [times.again()(name, ()) for name in "ab"] == [1.0, 1.0] and asked == ["a"]
+    again = times.again()
+    assert [again(name, ()) for name in "abc"] == [1.0, 2.0, 3.0] and asked == ["a", "b", "c"]
+    assert times.longest[:2] == (3.0, "c")
+
+
+def test_the_rate_of_a_clock_is_that_of_its_readings():
+    # 1.5 cycles a nanosecond, after a fifth at twice that.
+    readings = [(3 * 10 * t, 10 * t) for t in range(20)] + [(600 + 15 * t, 200 + 10 * t) for t in range(81)]
+    rate = clock.rate_of(readings)
+    assert rate.mean == pytest.approx(1.5e9) and rate.least == pytest.approx(1.5e9) and rate.most == pytest.approx(1.5e9)
 
 
 def test_a_machine_without_a_gpu_is_told_so():
