@@ -36,7 +36,7 @@ struct GpuCosts {
   RegisterRoom registers;
   std::int64_t issue_slots = 4;   // quadrants
   machines::PerCycle issue_rate;  // of each
-  std::int64_t division = 1;  // instructions of one
+  std::int64_t division = 1;      // instructions of one
   machines::Cycles fp32_interval, fp32_latency, alu_interval, alu_latency, cvt_interval, cvt_latency;
   machines::Cycles mufu_interval, mufu_latency, shfl_interval, shfl_latency;
   machines::Cycles tma_issue;
