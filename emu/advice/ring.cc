@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "emu/advice/known_numbers.h"
 #include "emu/advice/slot_uses.h"
 #include "semantics/base/cat.h"
 
@@ -190,6 +191,16 @@ class RingNumbers {
     }
     for (const Affine& one : offsets) {
       if (one.offset != 0) OfOffset(root, one, over_slots);
+      if (one.offset > 0 && plain && counter.has_value()) OfOtherCounts(*counter->loop, one.offset);
+    }
+  }
+
+  // What counts the same turns and begins so many steps ahead: the block that is fetched, beside the step it is for.
+  void OfOtherCounts(Instr& loop, std::int64_t ahead) {
+    for (std::size_t carry = 0; carry < loop.args.size(); ++carry) {
+      const std::optional<NumberRef> first = NumberOf(loop.args[carry]);
+      if (loop.args[carry].name != "init" || !first.has_value() || first->Get() != ahead) continue;
+      if (CountsUp(origins_, loop, carry)) Add(*first, 1);
     }
   }
 
@@ -317,6 +328,7 @@ class Grouping {
 std::vector<Ring> FindRings(Module& module) {
   Kernel& kernel = module.kernels[0];
   const Origins origins(kernel);
+  WriteKnownStarts(kernel, origins);
   const std::vector<SlotArray> arrays = SlotArraysOf(kernel);
   std::vector<Group> groups = Grouping(origins, arrays).Take();
   std::vector<Ring> rings;

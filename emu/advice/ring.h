@@ -33,7 +33,8 @@ struct Ring {
   std::string unsure;  // where it is not sure, and why; "" where it is
 };
 
-// Of the module's one kernel, in the order of the text, the same in every copy. They point into it.
+// Of the module's one kernel, in the order of the text, the same in every copy. They point into it, and it has literals
+// where loops began with numbers that were computed from literals.
 std::vector<Ring> FindRings(Module& module);
 
 // The ring with so many slots; the kernel is no other kernel until all of it is done.

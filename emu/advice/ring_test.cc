@@ -135,6 +135,30 @@ TEST(Ring, NumbersThatFollowFromTheSlotsFollow) {
   }
 }
 
+// As emit_pipeline has it: the block that is fetched in the loop is counted beside the steps, and where that begins is
+// computed from literals.
+std::string PipelineThatCounts(std::int64_t slots, const std::string& first) {
+  const std::string text = absl::StrReplaceAll(
+      kPipeline,
+      {{"_ = scan{length=$R, reverse=false}(init=0:~i32) (%n: ~i32[]) {",
+        Cat("%f1 = add(1:i32, 1:i32) : i32[]; %f2 = eq(%f1, 16:i32) : bool[]; %f3 = select_n(%f2, %f1, 0:i32) : i32[];",
+            "%f = add(%f3, 1:i32) : i32[];", "_, _ = scan{length=$R, reverse=false}(init=0:~i32, init=", first,
+            ") (%n: ~i32[], %c: i32[]) {")},
+       {"%p = mul(%q, 64:~i32) : ~i32[];", "%c1 = add(%c, 1:i32) : i32[]; %p = mul(%c, 64:i32) : i32[];"},
+       {"return %n1;\n        } : ~i32[];\n        _ = scan{length=$S, reverse=false}(init=0:~i32) (%n: ~i32[]) {\n"
+        "          %m",
+        "return %n1, %c1;\n        } : ~i32[], i32[];\n        _ = scan{length=$S, reverse=false}(init=0:~i32) "
+        "(%n: ~i32[]) {\n          %m"}});
+  return absl::StrReplaceAll(text, {{"$S", Cat(slots)}, {"$T", "16"}, {"$R", Cat(16 - slots)}});
+}
+
+TEST(Ring, WhatIsCountedBesideTheStepsBeginsAsFarAhead) {
+  EXPECT_EQ(Canonical(PipelineThatCounts(4, "4:i32")),
+            TextOf(PipelineThatCounts(3, "%f"), "one more slot of ring a, "));
+  EXPECT_EQ(Canonical(PipelineThatCounts(2, "2:i32")),
+            TextOf(PipelineThatCounts(3, "%f"), "one slot fewer of ring a, "));
+}
+
 // ---- where it is not sure
 
 std::string Changed(const std::string& from, const std::string& to) {

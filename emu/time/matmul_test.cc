@@ -186,15 +186,16 @@ TEST(Matmul, ThePageShowsEachFigureWithItsError) {
   }
 }
 
-// T = waves * (fill + steps * max(tensor cores, port)): cycles.
+// T = waves * (fill + steps * max(tensor cores, port, copies into shared memory)): cycles.
 double FirstOrder(const HopperCosts& costs, const Matmul& shape) {
   const auto tiles = static_cast<double>(shape.m / 128 * (shape.n / shape.tile_n));
   const double waves = std::ceil(tiles / static_cast<double>(costs.sms));
   constexpr double kInstructions = 8;  // 2 warpgroups, K = 64
   const double tensor = kInstructions * WgmmaInterval(costs, shape.tile_n, Left::kShared).value();
-  const double copies = PortTime(costs, Bytes(static_cast<double>((128 + shape.tile_n) * 128))).value();
-  const double port = kInstructions * WgmmaPort(costs, shape.tile_n, Left::kShared).value() + copies;
-  return waves * static_cast<double>(shape.k / 64) * std::max(tensor, port) + costs.tma_dram_latency.value();
+  const double port = kInstructions * WgmmaPort(costs, shape.tile_n, Left::kShared).value();
+  const double copies = (Bytes(static_cast<double>((128 + shape.tile_n) * 128)) / *costs.smem_landing).value();
+  const double step = std::max({tensor, port, copies});
+  return waves * static_cast<double>(shape.k / 64) * step + costs.tma_dram_latency.value();
 }
 
 TEST(Matmul, TheFirstOrderFormulaAgrees) {

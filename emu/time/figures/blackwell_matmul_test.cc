@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
 
@@ -35,7 +36,11 @@ TEST(BlackwellMatmul, ThePageShowsStepsWithTheirErrors) {
         absl::StrFormat("| %d %s | %.1f %% | %.0f | %.0f us | %.1f %% | %+.1f |", step, name, published,
                         timing.cycles.value(), timing.time.value() / 1000, found, found - published);
     EXPECT_NE(page.find(line), std::string::npos) << "docs/time.md should have the line\n" << line;
-    EXPECT_LE(found / published - 1, timing.uncertainty.value()) << "the stated uncertainty is too small";
+    // Registers that spill take a time that nobody counts.
+    ASSERT_EQ(timing.uncertainty.has_value(), step != 0);
+    if (step != 0) {
+      EXPECT_LE(std::abs(found / published - 1), *timing.uncertainty) << "the stated uncertainty is too small";
+    }
     EXPECT_EQ(timing.placement.units, 148);
     ASSERT_GT(timing.units.size(), 6U);
     EXPECT_EQ(timing.units[6].unit, "tensor memory reads");
