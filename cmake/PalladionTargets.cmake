@@ -76,7 +76,7 @@ endfunction()
 
 # palladion_tests(NAME DIRS dir... LINKS target... [LABELS label...] [DISCOVER mode]): one GoogleTest binary from every
 # *_test.cc of the folders; mode is gtest_discover_tests' DISCOVERY_MODE. `./dev test` leaves the tests labelled release_only out of
-# the sanitized build, and runs those labelled every_simd_target there in one process for each SIMD target.
+# the sanitized build.
 function(palladion_tests name)
   if(NOT PALLADION_TESTS)
     return()

@@ -49,11 +49,32 @@ build_or_record() {
   return 1
 }
 
-# cases_on PRESET TARGET...: the conformance cases under each of these SIMD targets: their outputs are hashed in the case files,
-# so a target that gives other bits fails. One process for each target, as the start of a process takes longer than a case.
+# binaries_of PRESET: each of its GoogleTest binaries (tools/test_binaries.py) as so many processes as there are processors, which
+# share its tests. ctest's process for each test takes longer to start, in a sanitized build, than most tests do.
+binaries_of() {
+  local preset=$1 binaries binary shard name under_way
+  if ! binaries=$(python3 tools/test_binaries.py "$(preset_dir "$preset")"); then
+    echo "0 1 0 $preset-binaries" >>"$RESULTS"
+    return 0
+  fi
+  for binary in $binaries; do
+    under_way=()
+    for ((shard = 0; shard < JOBS; shard++)); do
+      name="$preset-$(basename "$binary")-$shard"
+      GTEST_TOTAL_SHARDS=$JOBS GTEST_SHARD_INDEX=$shard tests "$name" "$ROOT/build/logs/junit-$name.xml" \
+        timeout 1800 "$binary" --gtest_brief=1 --gtest_output="xml:$ROOT/build/logs/junit-$name.xml" &
+      under_way+=($!)
+    done
+    wait "${under_way[@]}"
+  done
+}
+
+# cases_on PRESET FILTER TARGET...: the conformance cases that GoogleTest's filter names, under each of these SIMD targets: their
+# outputs are hashed in the case files, so a target that gives other bits fails. One process for each target, as the start of a
+# process takes longer than a case.
 cases_on() {
-  local preset=$1 target under_way=() binary
-  shift
+  local preset=$1 filter=$2 target under_way=() binary
+  shift 2
   binary="$(preset_dir "$preset")/conformance/conformance_test"
   for target in "$@"; do
     if ((${#under_way[@]} == JOBS)); then
@@ -61,7 +82,7 @@ cases_on() {
       under_way=()
     fi
     PALLADION_SIMD=$target tests "$preset-$target" "$ROOT/build/logs/junit-$preset-$target.xml" \
-      "$binary" --gtest_brief=1 --gtest_output="xml:$ROOT/build/logs/junit-$preset-$target.xml" &
+      "$binary" --gtest_brief=1 --gtest_filter="$filter" --gtest_output="xml:$ROOT/build/logs/junit-$preset-$target.xml" &
     under_way+=($!)
   done
   if ((${#under_way[@]})); then wait "${under_way[@]}"; fi

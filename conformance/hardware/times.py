@@ -8,6 +8,7 @@ on the GPU and the one that is installed.
 import argparse
 import json
 import pathlib
+import re
 import statistics
 import sys
 
@@ -32,13 +33,24 @@ def compared(recorded):
     return {name: entry for name, entry in recorded["kernels"].items() if "failed" not in entry}
 
 
+def timed(recorded, of_model):
+    """The names of those that the installed JAX compiles, too."""
+    return [name for name in compared(recorded) if "refused" not in of_model[name]]
+
+
 def found(name, entry):
-    """What the model says: seconds, cycles, the share of time of each unit, and whether it says that registers spill."""
+    """What the model says: seconds, cycles, the share of time of each unit, and whether it says that registers spill; or why the installed JAX,
+    which may be older than the GPU's, does not compile it."""
     import palladion
     import timed_kernels
     function, args = timed_kernels.kernels()[name].make()
     clock = f"{entry['ghz']} GHz"
-    report = palladion.time(function, *args, target=CHIP, changes={"clock.short": clock, "clock.loaded": clock})
+    try:
+        report = palladion.time(function, *args, target=CHIP, changes={"clock.short": clock, "clock.loaded": clock})
+    except palladion.PalladionError as error:
+        if "has no lowering on" not in str(error):
+            raise
+        return {"refused": re.sub(r".*?([\w.]+:\d+: .* has no lowering on [\w/]+).*", r"\1", str(error), flags=re.DOTALL)}
     return {"seconds": report.seconds, "cycles": sum(one.cycles for one in report.kernels),
             "units": {unit: round(share, 3) for unit, share in report.kernels[0].units.items()},
             "spills": any("registers that spill" in left for one in report.kernels for left in one.left_out)}
@@ -50,9 +62,9 @@ def row(name, entry, of_model):
             f"| {entry['ghz']:.2f} GHz | {of_model['seconds'] * 1e6:.1f} us | {100 * error:+.0f} % |")
 
 
-def groups(recorded):
+def groups(recorded, of_model):
     named = {}
-    for name in compared(recorded):
+    for name in timed(recorded, of_model):
         named.setdefault(name.split()[0], []).append(name)
     return named
 
@@ -63,15 +75,16 @@ def errors(recorded, of_model, names):
 
 def tables(recorded, of_model):
     lines = []
-    for group, names in groups(recorded).items():
+    for group, names in groups(recorded, of_model).items():
         lines += [f"| {group} | measured | again | clock | found | error |", "|---|---|---|---|---|---|"]
         lines += [row(name.partition(" ")[2], recorded["kernels"][name], of_model[name]) for name in names]
         lines += ["", f"Mean absolute error: {100 * statistics.mean(errors(recorded, of_model, names)):.0f} %.", ""]
-    held = [name for name in compared(recorded) if not of_model[name]["spills"] and name not in FITTED]
+    held = [name for name in timed(recorded, of_model) if not of_model[name]["spills"] and name not in FITTED]
     every = errors(recorded, of_model, held)
     lines.append(f"Mean absolute error of the {len(every)} that do not spill and to which nothing was fitted: {100 * statistics.mean(every):.1f} %; "
                  f"half of them are off by at most {100 * statistics.median(every):.1f} %.")
     lines += [f"`{name}` did not run: {entry['failed'][:100]}." for name, entry in recorded["kernels"].items() if "failed" in entry]
+    lines += [f"`{name}` is not compared: {one['refused']} of the installed JAX." for name, one in of_model.items() if "refused" in one]
     return "\n".join(lines) + "\n"
 
 
@@ -92,7 +105,8 @@ def main():
         if chosen.parts and not any(part in name for part in chosen.parts):
             continue
         of_model[name] = found(name, entry)
-        print(row(name, entry, of_model[name]), of_model[name]["units"], flush=True)
+        refused = of_model[name].get("refused")
+        print(refused or f"{row(name, entry, of_model[name])} {of_model[name]['units']}", flush=True)
     if chosen.write:
         FOUND.write_text(json.dumps(of_model, indent=1) + "\n", encoding="utf-8")
         PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), recorded, of_model), encoding="utf-8")

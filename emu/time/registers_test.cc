@@ -56,6 +56,42 @@ TEST(Registers, AResultTakesThePlaceOfAnOperandThatEnds) {
   EXPECT_EQ(NeedOf(ValuesText(body)).most, 64);
 }
 
+// Element by element: neither the product nor the sum is there as a whole.
+TEST(Registers, WhatOneArrayIsComputedFromTakesTheRegistersOfOne) {
+  const std::string begin = "    %0 = get(%xr) : f32[64,128];\n", end = "    _ = swap(%or, %3) : f32[64,128];\n";
+  const std::string computed = R"(    %1 = mul(%0, 0.5:f32) : f32[64,128];
+    %2 = add(%0, 0.5:f32) : f32[64,128];
+    %3 = max(%1, %2) : f32[64,128];
+)";
+  EXPECT_EQ(NeedOf(ValuesText(begin + computed + end)).most, 64);
+  const std::string chosen = R"(    %m = gt(%0, 0.5:f32) : bool[64,128];
+    %1 = mul(%0, 0.5:f32) : f32[64,128];
+    %2 = add(%0, 0.5:f32) : f32[64,128];
+    %3 = select_n(%m, %1, %2) : f32[64,128];
+)";
+  EXPECT_EQ(NeedOf(ValuesText(begin + chosen + end)).most, 64);
+  // A sum that goes to memory first is there as a whole.
+  const std::string stored = R"(    %1 = mul(%0, 0.5:f32) : f32[64,128];
+    %2 = add(%0, 0.5:f32) : f32[64,128];
+    _ = swap(%or, %2) : f32[64,128];
+    %3 = max(%1, %2) : f32[64,128];
+)";
+  EXPECT_EQ(NeedOf(ValuesText(begin + stored + end)).most, 2 * 64);
+}
+
+TEST(Registers, ALoopTakesOverTheRegistersOfWhatItBeginsWith) {
+  const std::string loop = R"(    %0 = get(%xr) : f32[64,128];
+    %1 = scan{length=4, reverse=false}(init=%0) (%c: f32[64,128]) {
+      %2 = mul(%c, 0.5:f32) : f32[64,128];
+      return %2;
+    } : f32[64,128];
+    _ = swap(%or, %1) : f32[64,128];
+)";
+  EXPECT_EQ(NeedOf(ValuesText(loop)).most, 64);
+  // Whoever reads it afterwards still has it.
+  EXPECT_EQ(NeedOf(ValuesText(loop + "    _ = swap(%or, %0) : f32[64,128];\n")).most, 2 * 64);
+}
+
 TEST(Registers, AValueThatALoopUsesLivesAsLongAsTheLoop) {
   const RegisterNeed need = NeedOf(ValuesText(R"(    %0 = get(%xr) : f32[64,128];
     %1 = get(%xr) : f32[64,128];
