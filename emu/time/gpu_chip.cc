@@ -63,7 +63,6 @@ GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Way& way) 
   traffic.missed += static_cast<std::int64_t>(from_dram.value());
   const Ticks given =
       std::max(l2_.Serve(at, TicksOf(from_l2 / costs_.l2)), dram_.Serve(at, TicksOf(from_dram / costs_.dram)));
-  WriteBack(at, found.written_back);
   if (found.missed > 0) cache_.Arrived(given + (way.far - way.near));
   const Ticks latency = found.missed > 0 ? way.far : way.near;
   return {.first = at + latency, .last = std::max(std::max(way.asked, given) + latency, found.under_way + way.near)};
@@ -83,7 +82,7 @@ void GpuChip::Write(Ticks at, const GlobalBox& box, Ticks* taken) {
   l2_bytes_ += static_cast<std::int64_t>(all.value());
   TrafficOf(box.array).written += static_cast<std::int64_t>(all.value());
   *taken = std::max(*taken, l2_.Serve(at, TicksOf(all / costs_.l2)));
-  WriteBack(at, found.written_back);
+  WriteBack(at, found.dirtied);
 }
 
 namespace {
@@ -171,11 +170,8 @@ void GpuChip::Forget(Ticks before) {
 }
 
 std::int64_t GpuChip::least_dram_bytes() const {
-  const Bytes read = BytesOf(cache_.read()), written = BytesOf(cache_.written());
-  return static_cast<std::int64_t>(read.value() + std::max(0.0, (written - costs_.l2_size).value()));
+  return static_cast<std::int64_t>((BytesOf(cache_.read()) + BytesOf(cache_.written())).value());
 }
-
-std::int64_t GpuChip::dirty_bytes() const { return static_cast<std::int64_t>(BytesOf(cache_.dirty()).value()); }
 
 Ticks GpuChip::Compute(std::int64_t sm, Ticks at, const Burst& burst, std::int64_t quadrant) {
   const Ticks issue = TicksOf(burst.issue), pipe = TicksOf(burst.slot);

@@ -2,7 +2,7 @@
 // slot and the pipes, the port of shared memory and the copy engine; of the chip L2 and DRAM. Whoever asks says when,
 // and hears when it is over. Based on: gpu_costs.h. An instruction of the tensor cores reads shared memory while it
 // runs, before copies may write where they share its port; sectors that are in L2 come faster than those that are not,
-// and what stores make dirty goes to DRAM when it makes room (l2_cache.h). Limits: copies and products have no bank
+// and what is stored goes to DRAM once, too (l2_cache.h). Limits: copies and products have no bank
 // conflicts; a copy's requests are not limited in number.
 #ifndef PALLADION_EMU_TIME_GPU_CHIP_H_
 #define PALLADION_EMU_TIME_GPU_CHIP_H_
@@ -76,10 +76,8 @@ class GpuChip {
     const auto at = static_cast<std::size_t>(array);
     return at < traffic_.size() ? traffic_[at] : Traffic{};
   }
-  // Through DRAM with an L2 that lets go of nothing before it has to: what is there first and read, once, and what is
-  // written and finds no room.
+  // Through DRAM with an L2 that lets go of nothing: what is there first and read, and what is written, each once.
   std::int64_t least_dram_bytes() const;
-  std::int64_t dirty_bytes() const;  // written, and not in DRAM yet
 
   struct Use {
     scheduler::Ticks tensor, issue, port, engine, tensor_loads, tensor_stores;  // of all SMs together

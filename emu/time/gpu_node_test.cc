@@ -35,7 +35,7 @@ TEST(GpuNode, AStoreToAllLeavesOnce) {
   EXPECT_GE(CyclesOf(stored.written), Cycles(512));
   for (const std::int64_t device : {0, 1, 2}) {
     EXPECT_EQ(node.links()->use(device).in_bytes, 64 * kKilobyte);
-    EXPECT_EQ(node.chip(device).dirty_bytes(), 64 * kKilobyte) << "in the L2 of whose memory it is";
+    EXPECT_EQ(node.chip(device).use().dram_bytes, 64 * kKilobyte) << "through the L2 of whose memory it is";
   }
   EXPECT_EQ(node.links()->use(1).out_bytes, 0);
 }

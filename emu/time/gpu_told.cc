@@ -332,9 +332,6 @@ Timing Told(const ToTell& what) {
   timing.flops = what.timer.flops();
   const GpuNode& node = what.timer.node();
   timing.memory = Bytes(static_cast<double>(node.use().dram_bytes));
-  timing.dirty = Bytes();
-  for (std::int64_t d = 0; d < node.devices(); ++d)
-    *timing.dirty += Bytes(static_cast<double>(node.chip(d).dirty_bytes()));
   timing.roofline = RooflineOf(what);
   timing.units = UnitsOf(what, timing.cycles);
   timing.lines = LinesOf(what);

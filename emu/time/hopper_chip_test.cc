@@ -129,46 +129,45 @@ TEST(HopperChip, WhatIsOnItsWayFromDramIsWaitedFor) {
   EXPECT_LT(CyclesOf(chip.Load(2, late, Kilobytes(0, 1)) - late), costs.tma_dram_latency);
 }
 
-TEST(HopperChip, StoresStayInL2UntilTheyMakeRoom) {
+TEST(HopperChip, WhatIsStoredGoesToDramOnceWhileItIsInL2) {
   HopperCosts costs = H100();
   costs.l2_size = Bytes(2048);
   HopperChip chip(costs);
   chip.StoreDirectly(0, {}, Kilobytes(0, 1));
-  EXPECT_EQ(chip.use().dram_bytes, 0);
-  EXPECT_EQ(chip.dirty_bytes(), 1024);
-  chip.StoreDirectly(0, {}, Kilobytes(0, 1));  // no dirtier
-  EXPECT_EQ(chip.dirty_bytes(), 1024);
+  EXPECT_EQ(chip.use().dram_bytes, 1024);
+  chip.StoreDirectly(0, {}, Kilobytes(0, 1));
+  EXPECT_EQ(chip.use().dram_bytes, 1024);
   EXPECT_EQ(chip.traffic(0).written, 2048);
   chip.Load(0, TicksOf(Cycles(5000)), Kilobytes(0, 1));  // who reads what was stored finds it
-  EXPECT_EQ(chip.use().dram_bytes, 0);
+  EXPECT_EQ(chip.use().dram_bytes, 1024);
   chip.Load(0, TicksOf(Cycles(9000)), Kilobytes(1, 2));  // takes all the room
-  EXPECT_EQ(chip.use().dram_bytes, 2048 + 1024);
-  EXPECT_EQ(chip.dirty_bytes(), 0);
-  EXPECT_EQ(chip.least_dram_bytes(), 2048) << "what was written would have had room";
+  EXPECT_EQ(chip.use().dram_bytes, 1024 + 2048);
+  chip.StoreDirectly(0, TicksOf(Cycles(12000)), Kilobytes(0, 1));
+  EXPECT_EQ(chip.use().dram_bytes, 2 * 1024 + 2048);
+  EXPECT_EQ(chip.least_dram_bytes(), 1024 + 2048) << "with room enough";
 }
 
-// Of a line with one dirty sector that one goes.
-TEST(HopperChip, DirtySectorsAreWrittenBackAlone) {
-  HopperCosts costs = H100();
-  costs.l2_size = Bytes(128);
+// Of a line with one sector that was stored that one goes.
+TEST(HopperChip, SectorsThatAreStoredGoAlone) {
+  const HopperCosts costs = H100();
   HopperChip chip(costs);
   chip.LoadDirectly(0, {}, Bytes32(0, 4));
-  chip.StoreDirectly(0, {}, Bytes32(2, 1));
   EXPECT_EQ(chip.use().dram_bytes, 128);
-  chip.StoreDirectly(0, {}, Bytes32(4, 1));
+  chip.StoreDirectly(0, {}, Bytes32(2, 1));
   EXPECT_EQ(chip.use().dram_bytes, 128 + 32);
-  EXPECT_EQ(chip.least_dram_bytes(), 128) << "both sectors that were written have room";
+  chip.StoreDirectly(0, {}, Bytes32(2, 2));
+  EXPECT_EQ(chip.use().dram_bytes, 128 + 2 * 32);
+  EXPECT_EQ(chip.least_dram_bytes(), 128 + 2 * 32);
 }
 
-// What makes room for stores keeps DRAM from loads.
-TEST(HopperChip, WhatIsWrittenBackTakesDramsTime) {
-  HopperCosts costs = H100();
-  costs.l2_size = Bytes(1 << 20);
+// Stores keep DRAM from loads.
+TEST(HopperChip, WhatIsStoredTakesDramsTime) {
+  const HopperCosts costs = H100();
   HopperChip idle(costs), busy(costs);
   for (std::int64_t i = 0; i < 4096; ++i) busy.StoreDirectly(i % costs.sms, {}, Kilobytes(1 + i, 1));  // 4 MB
-  EXPECT_EQ(busy.use().dram_bytes, 3 << 20);
+  EXPECT_EQ(busy.use().dram_bytes, 4 << 20);
   const Cycles took = CyclesOf(busy.use().dram);
-  EXPECT_NEAR(took.value(), (Bytes(3 << 20) / costs.dram).value(), 0.01 * took.value());
+  EXPECT_NEAR(took.value(), (Bytes(4 << 20) / costs.dram).value(), 0.01 * took.value());
   EXPECT_GT(CyclesOf(busy.Load(0, {}, Kilobytes(0, 1)) - idle.Load(0, {}, Kilobytes(0, 1))), 0.9 * took);
 }
 

@@ -45,8 +45,8 @@ void L2Cache::Unlink(std::int32_t line) {
 }
 
 // A line without sectors is in no list.
-std::int64_t L2Cache::Use(std::int32_t line) {
-  if (newest_ == line) return 0;
+void L2Cache::Use(std::int32_t line) {
+  if (newest_ == line) return;
   if (At(line).here != 0) {
     Unlink(line);
   } else {
@@ -57,14 +57,11 @@ std::int64_t L2Cache::Use(std::int32_t line) {
   if (newest_ != kNone) At(newest_).newer = line;
   newest_ = line;
   if (oldest_ == kNone) oldest_ = line;
-  if (here_ <= sizes_.lines) return 0;
+  if (here_ <= sizes_.lines) return;
   const std::int32_t gone = oldest_;
   Unlink(gone);
-  const std::int64_t dirty = CountOf(At(gone).dirty);
   At(gone).here = At(gone).dirty = 0;
   --here_;
-  dirty_ -= dirty;
-  return dirty;
 }
 
 template <class F>
@@ -96,7 +93,7 @@ L2Cache::Found L2Cache::Look(const GlobalBox& box, Ticks at) {
       found.under_way = std::max(found.under_way, arrives);
       if (arrives <= at) it->arrival = kNone;
     }
-    found.written_back += Use(line);
+    Use(line);
     if (const unsigned first = sectors & ~(it->was_read | it->was_written); first != 0) read_ += CountOf(first);
     it->was_read |= sectors;
     if (missing == 0) {
@@ -116,12 +113,12 @@ L2Cache::Found L2Cache::Store(const GlobalBox& box, Ticks at) {
   Found found;
   ForEachLine(box, [&](std::int32_t line, Sectors sectors) {
     found.hit += CountOf(sectors);
-    found.written_back += Use(line);
+    Use(line);
     Line& it = At(line);
     it.asked = std::max(it.asked, at);
     written_ += CountOf(sectors & ~it.was_written);
     it.was_written |= sectors;
-    dirty_ += CountOf(sectors & ~it.dirty);
+    found.dirtied += CountOf(sectors & ~it.dirty);
     it.dirty |= sectors;
     it.here |= sectors;
   });

@@ -1,10 +1,12 @@
 // What of global memory is in the L2 of a chip: lines, each with the sectors of it that are there, and of these the
-// ones that memory does not have yet. What was used last stays. Based on: the last level of a GPU as a whole, with no
+// ones that were stored. What was used last stays. Based on: the last level of a GPU as a whole, with no
 // sets; a line has a tag, a sector is what is fetched and written back. A sector that is asked for again within a short
 // time is given to both who asked, as the coalescer before L2 does; one that is on its way is not fetched again, and
-// whoever asks waits for it. A store makes its sectors dirty, whole, whatever was there; they go to memory when their
-// line makes room. Limits: near and far partitions are one; a sector that is written in part is not read first. A line
-// costs 28 bytes for as long as the launch lasts, a fifth of what it stands for.
+// whoever asks waits for it. A store makes its sectors dirty, whole, whatever was there. They go to memory once for as
+// long as their line is there: a copy on an H200 moves all that it reads and writes through DRAM while it runs, at
+// DRAM's rate, even where L2 would hold what it writes (conformance/hardware/h200/times.json). Limits: near and far
+// partitions are one; a sector that is written in part is not read first. A line costs 28 bytes for as long as the
+// launch lasts, a fifth of what it stands for.
 #ifndef PALLADION_EMU_TIME_L2_CACHE_H_
 #define PALLADION_EMU_TIME_L2_CACHE_H_
 
@@ -37,18 +39,17 @@ class L2Cache {
   // Sectors. Of those missed, Arrived has to be called before the next Look.
   struct Found {
     std::int64_t merged = 0, hit = 0, missed = 0;
-    std::int64_t written_back = 0;  // to make room
-    scheduler::Ticks under_way;     // when the last of those is there that somebody else has asked memory for
+    std::int64_t dirtied = 0;    // by a store
+    scheduler::Ticks under_way;  // when the last of those is there that somebody else has asked memory for
   };
   Found Look(const GlobalBox& box, scheduler::Ticks at);
   void Arrived(scheduler::Ticks when) { arrivals_.back() = when; }  // what the last Look has missed
-  // A store: how many sectors it makes dirty, as `hit`, and how many make room.
+  // A store: how many sectors it has, as `hit`, and how many of them were not dirty.
   Found Store(const GlobalBox& box, scheduler::Ticks at);
 
-  // Sectors, each counted once: what was read and no store had made, what was written; and what is dirty now.
+  // Sectors, each counted once: what was read and no store had made, and what was written.
   std::int64_t read() const { return read_; }
   std::int64_t written() const { return written_; }
-  std::int64_t dirty() const { return dirty_; }
 
  private:
   static constexpr std::int32_t kNone = -1;
@@ -63,7 +64,7 @@ class L2Cache {
   template <class F>
   void ForEachLine(const GlobalBox& box, const F& on_line);
   std::int32_t Find(std::int64_t array, std::int64_t number);
-  std::int64_t Use(std::int32_t line);  // how many sectors are written back for it
+  void Use(std::int32_t line);
   void Unlink(std::int32_t line);
   Line& At(std::int32_t line) { return lines_[static_cast<std::size_t>(line)]; }
 
@@ -74,7 +75,7 @@ class L2Cache {
   std::vector<scheduler::Ticks> arrivals_;
   std::int32_t newest_ = kNone, oldest_ = kNone;
   std::int64_t here_ = 0;  // lines
-  std::int64_t read_ = 0, written_ = 0, dirty_ = 0;
+  std::int64_t read_ = 0, written_ = 0;
 };
 
 }  // namespace palladion::time

@@ -111,14 +111,13 @@ struct Timing {
   std::optional<double> uncertainty;  // share of `time` by which published figures were missed; nothing: not known
   std::string uncertainty_why;        // which figures these were; or that there are none for such kernels
 
-  double flops = 0;                      // of matrix products and arithmetic; a multiplication and an addition are two
-  machines::Bytes memory;                // through main memory
-  std::optional<machines::Bytes> dirty;  // written, and in L2 alone when the kernel ends; of a GPU
-  std::vector<Bound> roofline;           // each limit that the kernel touches, the largest time first
-  std::vector<UnitUse> units;            // in the machine's order
-  std::vector<LineTime> lines;           // in the text's order, those that took or waited any time
-  std::vector<PathPart> critical_path;   // the longest part first; they add up to `cycles`. Of a GPU
-  std::vector<StallTime> stalls;         // of all lines, and of no line: blocks that begin where others have ended
+  double flops = 0;                     // of matrix products and arithmetic; a multiplication and an addition are two
+  machines::Bytes memory;               // through main memory
+  std::vector<Bound> roofline;          // each limit that the kernel touches, the largest time first
+  std::vector<UnitUse> units;           // in the machine's order
+  std::vector<LineTime> lines;          // in the text's order, those that took or waited any time
+  std::vector<PathPart> critical_path;  // the longest part first; they add up to `cycles`. Of a GPU
+  std::vector<StallTime> stalls;        // of all lines, and of no line: blocks that begin where others have ended
   std::vector<OperandTraffic> traffic;
   Placement placement;
   std::vector<DeviceTime> devices;    // of a mesh, in its order; else none

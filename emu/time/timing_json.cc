@@ -92,8 +92,7 @@ std::string TimingJson(const Timing& timing, const Module& module) {
     json.Key("missed_bytes").OptionalReal(of.missed.has_value() ? std::optional(of.missed->value()) : std::nullopt);
     json.Key("l2_hit_rate").OptionalReal(L2HitRate(of)).Close('}');
   }
-  json.Close(']').Key("dirty_bytes");
-  json.OptionalReal(timing.dirty.has_value() ? std::optional(timing.dirty->value()) : std::nullopt);
+  json.Close(']');
   AddPlacement(timing.placement, json);
   AddDevices(timing.devices, json);
   AddPath(timing, module, json);

@@ -96,10 +96,7 @@ std::string TrafficText(const Timing& timing) {
   };
   for (const OperandTraffic& of : timing.traffic) add(of);
   if (timing.traffic.size() > 1) add(AllTraffic(timing.traffic));
-  std::string text = "traffic\n" + TextTable(rows);
-  if (timing.dirty.has_value() && timing.dirty->value() > 0)
-    Append(&text, "  written, and in L2 alone when the kernel ends: ", BytesText(*timing.dirty), "\n");
-  return text;
+  return "traffic\n" + TextTable(rows);
 }
 
 std::string PlacementText(const Placement& placement) {

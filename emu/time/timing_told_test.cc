@@ -137,16 +137,6 @@ TEST(TimingTold, AllOperandsTogetherHaveAHitRate) {
   EXPECT_NE(std::string::npos, json.find(R"("l2_hit_rate": 0.875, "traffic": [)")) << json;
 }
 
-TEST(TimingTold, WhatIsWrittenAndStaysInL2IsTold) {
-  Timing timing = Example();
-  const auto told = [&] { return TimingText(timing, Module(), {.kernel_path = "k.pkir"}); };
-  EXPECT_EQ(std::string::npos, told().find("in L2 alone"));
-  EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("dirty_bytes": null, "placement")"));
-  timing.dirty = Bytes(4096);
-  EXPECT_NE(std::string::npos, told().find("  written, and in L2 alone when the kernel ends: 4.00 KiB\n")) << told();
-  EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("dirty_bytes": 4096, "placement")"));
-}
-
 TEST(TimingTold, WavesAreTheGpusAndTheLastOneMayBeHalfEmpty) {
   Timing timing = Example();
   const auto told = [&] { return TimingText(timing, Module(), {.kernel_path = "k.pkir"}); };
