@@ -6,6 +6,7 @@ All kernels take minutes: those that are quick are timed here, all of them by co
 import os
 import sys
 
+import palladion
 import pytest
 
 HARDWARE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "conformance", "hardware")
@@ -42,3 +43,14 @@ def test_the_page_has_what_was_measured(recorded, of_model):
 def test_the_model_still_says_so(recorded, of_model, name):
     now = times.found(name, recorded["kernels"][name])
     assert now["cycles"] == pytest.approx(of_model[name]["cycles"], rel=1e-6), "the model has changed: conformance/hardware/times.py --write"
+
+
+@pytest.mark.parametrize("quick, without_products", [("copy of 66 MiB, tiles of 16 KiB, 1 slot", True), ("ring 2 slots, no product under way", False)])
+def test_the_uncertainty_is_the_largest_miss(recorded, of_model, quick, without_products):
+    names = [name for name in times.timed(recorded, of_model)
+             if not of_model[name]["spills"] and name.startswith(("copy", "elementwise")) == without_products]
+    worst = max(times.errors(recorded, of_model, names))
+    timed_kernels = pytest.importorskip("timed_kernels")
+    function, args = timed_kernels.kernels()[quick].make()
+    (kernel,) = palladion.time(function, *args, target=times.CHIP).kernels
+    assert worst - 0.01 <= kernel.uncertainty <= worst + 0.01

@@ -60,13 +60,13 @@ def fetch(x):
 
 @pytest.fixture(scope="module")
 def fetched():
-    (kernel,) = palladion.time(fetch, jnp.ones((64, 32), jnp.float32), target="h100").kernels
+    (kernel,) = palladion.time(fetch, jnp.ones((64, 32), jnp.float32), target="b200").kernels
     return kernel
 
 
 def test_how_far_a_time_is_off_may_not_be_known(fetched):
     assert fetched.uncertainty is None and "and how far that is off is not known" in str(fetched)
-    advice = palladion.advise(fetch, jnp.ones((64, 32), jnp.float32), target="h100")
+    advice = palladion.advise(fetch, jnp.ones((64, 32), jnp.float32), target="b200")
     assert advice.uncertainty is None and "and how far that is off is not known" in str(advice)
 
 
