@@ -203,3 +203,7 @@ def clean_and_racy(name, prose, make, findings, **options):
     racy_outputs = options.pop("racy_outputs", {})
     yield Case(f"{name}_clean", kernel=make(False), prose=f"{prose} Here they are ordered.", **options)
     yield Case(f"{name}_racy", kernel=make(True), prose=prose, findings=findings, **{**options, "outputs": racy_outputs})
+
+
+# Indices of a `plgpu.load` of all of a ref: an argument of its own until JAX 0.11, none after that.
+EVERY_INDEX = ((),) if "idx" in inspect.signature(plgpu.load).parameters else ()

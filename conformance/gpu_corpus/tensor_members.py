@@ -5,7 +5,7 @@ import numpy as np
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
-from corpus import Case, F16, F32, clean_and_racy, found, kernel, ty
+from corpus import Case, EVERY_INDEX, F16, F32, clean_and_racy, found, kernel, ty
 from shared_memory import thread
 from tensor_memory import GIVEN, ORDERS, SPEC, constant, undefined
 
@@ -18,7 +18,7 @@ def seen_as_another(racy):
     """What is stored through one member is loaded through another of half as wide elements."""
     def body(x_ref, o_ref, members):
         whole, halves = members
-        value = plgpu.load(x_ref, (), layout=plgpu.Layout.TCGEN05, optimized=False)
+        value = plgpu.load(x_ref, *EVERY_INDEX, layout=plgpu.Layout.TCGEN05, optimized=False)
         plgpu.async_store_tmem(whole, value)  #@ async_store_tmem:store
         if not racy:
             plgpu.commit_tmem()
@@ -59,7 +59,7 @@ def batches(racy):
 
             @thread(me)
             def _():
-                value = plgpu.load(x_ref, (), layout=plgpu.Layout.TCGEN05, optimized=False)
+                value = plgpu.load(x_ref, *EVERY_INDEX, layout=plgpu.Layout.TCGEN05, optimized=False)
                 plgpu.async_store_tmem(mine, value + me)  #@ async_store_tmem:store
                 plgpu.commit_tmem()
                 out[...] = plgpu.async_load_tmem(mine)  #@ async_load_tmem:load swap:out
@@ -71,7 +71,7 @@ def halves():
     """Batches of 64 rows, which have a half of the lanes for each half of their columns."""
     def body(x_ref, o_ref, t):
         for batch in range(2):
-            value = plgpu.load(x_ref, (), layout=plgpu.Layout.WGMMA, optimized=False)
+            value = plgpu.load(x_ref, *EVERY_INDEX, layout=plgpu.Layout.WGMMA, optimized=False)
             plgpu.async_store_tmem(t.at[batch], value * (batch + 1))
         plgpu.commit_tmem()
         o_ref[...] = plgpu.async_load_tmem(t.at[0]) + plgpu.async_load_tmem(t.at[1])

@@ -8,7 +8,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
-from corpus import Case, F16, F32, clean_and_racy, found, kernel, ty
+from corpus import Case, EVERY_INDEX, F16, F32, clean_and_racy, found, kernel, ty
 from fences import TILED
 from shared_memory import thread
 
@@ -57,7 +57,7 @@ def with_operands(run, threads=None, **scratch):
 
 def store_then_load(racy):
     def body(x_ref, o_ref, t):
-        value = plgpu.load(x_ref, (), layout=plgpu.Layout.TCGEN05, optimized=False)
+        value = plgpu.load(x_ref, *EVERY_INDEX, layout=plgpu.Layout.TCGEN05, optimized=False)
         plgpu.async_store_tmem(t, value)  #@ async_store_tmem:store
         if not racy:
             plgpu.commit_tmem()

@@ -42,27 +42,30 @@ void AgentTable::Join(AgentId parent, AgentId child) { Acquire(parent, clocks_[c
 // What it knew of operations counts for NOT_AWAITED.
 void AgentTable::Retire(AgentId id) {
   if (!clocks_.Has(id)) return;
-  NoteKnownTo(clocks_[id]);
+  GatherKnown(clocks_[id], &ended_knew_);
   clocks_.Retire(id);
   ended_.push_back(id);
 }
 
-void AgentTable::NoteKnownTo(const ClockBundle& clock) {
+void AgentTable::GatherKnown(const ClockBundle& clock, KnownOperations* known) {
   const VectorClock& generic = clock[ClockPart::kGeneric];
   const absl::Span<const Epoch> entries = generic.entries();
   for (auto entry = entries.rbegin(); entry != entries.rend() && IsOperation(entry->who); ++entry)  // they come last
     NoteKnown(FindOperation(entry->who), entry->time);
-  generic.many().ForEachRun([&](KnownOperations::Number first, KnownOperations::Number last, std::uint32_t halves) {
+  known->Join(generic.many());
+}
+
+// What all know is put together first: agents of many devices know of the same operations.
+void AgentTable::NoteKnown() {
+  KnownOperations known = std::exchange(ended_knew_, {});
+  clocks_.ForEach([&](AgentId, const ClockBundle& clock) { GatherKnown(clock, &known); });
+  known.ForEachRun([&](KnownOperations::Number first, KnownOperations::Number last, std::uint32_t halves) {
     const auto is_before = [](const OperationState& state, KnownOperations::Number number) {
       return NumberOf(state.id) < number;
     };
     auto at = std::lower_bound(operations_.begin(), operations_.end(), first, is_before);
     for (; at != operations_.end() && NumberOf(at->id) <= last; ++at) NoteKnown(&*at, halves);
   });
-}
-
-void AgentTable::NoteKnown() {
-  clocks_.ForEach([&](AgentId, const ClockBundle& clock) { NoteKnownTo(clock); });
 }
 
 AgentId AgentTable::AddOperation(AgentId issuer, std::string name, const CodeSite& site, std::int64_t number) {

@@ -126,7 +126,7 @@ class AgentTable {
 
   AgentState& Agent(AgentId id) { return agents_[id]; }
   const AgentState& Agent(AgentId id) const { return agents_[id]; }
-  void NoteKnownTo(const ClockBundle& clock);
+  void GatherKnown(const ClockBundle& clock, KnownOperations* known);
   void NoteKnown(OperationState* operation, std::uint32_t halves) {
     if (operation != nullptr) operation->known = std::max(operation->known, halves);
   }
@@ -141,6 +141,7 @@ class AgentTable {
   LiveTable<AgentId, AgentState> agents_;  // the ended ones too, while somebody remembers them
   LiveTable<AgentId, ClockBundle> clocks_;
   std::vector<AgentId> ended_;
+  KnownOperations ended_knew_;              // of operations, what NoteKnown has not noted yet
   std::vector<OperationState> operations_;  // by id
   std::int32_t next_operation_ = kFirstOperation;
   std::size_t next_sweep_ = 64;

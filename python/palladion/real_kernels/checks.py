@@ -60,6 +60,8 @@ def checked_kernels(case, seeds=SEEDS, repeats=1) -> list:
 def argument_for(case_name, kernel, finding):
     """The entry that covers a finding, or None."""
     for argued in ARGUED:
+        if argued.since and not jax_versions.is_from(argued.since):
+            continue
         if (case_name.startswith(argued.case) and kernel.startswith(argued.kernel) and finding["code"] == argued.code
                 and finding["severity"] == argued.severity):
             return argued
@@ -76,4 +78,4 @@ def unused(kernels, argued=ARGUED) -> list:
     """The entries about these cases that no finding meets any more."""
     met = {argument_for(one.case.name, one.name, finding) for one in kernels for finding in one.report["findings"]}
     return [entry for entry in argued if entry not in met and any(one.case.name.startswith(entry.case) for one in kernels)
-            and not (entry.until and jax_versions.is_from(entry.until))]
+            and not (entry.until and jax_versions.is_from(entry.until)) and not (entry.since and not jax_versions.is_from(entry.since))]

@@ -18,6 +18,7 @@ class Argued:
     truth: str  # "true" or "harmless"
     why: str
     until: tuple = ()  # the JAX release whose kernels may have it no more
+    since: tuple = ()  # the JAX release whose kernels have it first
 
 
 _SPLASH = (
@@ -43,6 +44,10 @@ _LAST_STORE = (
     "The warpgroup that stores waits with `wait_smem_to_gmem(1, wait_read_only=True)` after each tile of the output, and at its end "
     "for nothing: the last copy may still read shared memory when the block ends and gives it to another block. JAX's lowering adds "
     "no wait. `plgpu.wait_smem_to_gmem(0, wait_read_only=True)` after the loop would mend it.")
+_ASKED_BY_BOTH = (
+    "The kernel's `dynamic_scheduling_loop` has a cluster of two blocks and says no `cluster_axes`, which JAX 0.12's own description says "
+    "must be passed in then: both blocks of a pair ask for work, an answer goes to both, and one of two answers is lost. Until JAX 0.11 "
+    "only the first block of a cluster asked, whatever the kernel said.")
 
 ARGUED = (
     Argued("flash_attention forward f32 q[1, 1, 200, 64] kv 512 causal bias", "_flash_attention_kernel", "OOB_BLOCK", "defect", "true",
@@ -67,4 +72,5 @@ ARGUED = (
     Argued("blackwell_matmul", "kernel", "BAR_UNAWAITED", "note", "harmless", _LAST_SLOTS),
     Argued("blackwell_ragged_dot", "ragged_dot_kernel", "BAR_UNAWAITED", "note", "harmless", _LAST_SLOTS),
     Argued("blackwell_matmul", "kernel", "NOT_AWAITED", "defect", "true", _LAST_STORE),
+    Argued("blackwell_matmul", "kernel", "LAUNCH_CONTROL", "defect", "true", _ASKED_BY_BOTH, since=(0, 12)),
 )
