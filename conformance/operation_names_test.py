@@ -22,6 +22,7 @@ OWN = ("semantics/ops/", "semantics/registry/", "emu/hunt/", "emu/testing/")
 ALLOWED = [
     ("emu/advice/change_grid.cc", "program_id num_programs", "dimensions of the grid change places, and with them what asks for one by its number"),
     ("emu/advice/change_waits.cc", "add ge rem", "makes instructions, and reads what a slot is"),
+    ("emu/advice/known_numbers.cc", "add sub mul eq ne lt le gt ge select_n convert_element_type", "computes what is known of scalars, in plain arithmetic"),
     ("emu/advice/made.cc", "cond convert_element_type", "makes instructions"),
     ("emu/advice/origins.cc", "add sub mul convert_element_type", "reads what a step of a ring is, in plain arithmetic"),
     ("emu/advice/ring.cc", "rem lt le gt ge eq ne", "reads what slots and steps are compared with, in plain arithmetic"),
