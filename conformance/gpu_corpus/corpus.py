@@ -205,5 +205,5 @@ def clean_and_racy(name, prose, make, findings, **options):
     yield Case(f"{name}_racy", kernel=make(True), prose=prose, findings=findings, **{**options, "outputs": racy_outputs})
 
 
-# Indices of a `plgpu.load` of all of a ref: an argument of its own until JAX 0.11, none after that.
+# Indices of a `plgpu.load` of all of a ref: an argument of its own in JAX 0.10, none in 0.12.
 EVERY_INDEX = ((),) if "idx" in inspect.signature(plgpu.load).parameters else ()

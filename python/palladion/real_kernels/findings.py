@@ -46,7 +46,7 @@ _LAST_STORE = (
     "no wait. `plgpu.wait_smem_to_gmem(0, wait_read_only=True)` after the loop would mend it.")
 _ASKED_BY_BOTH = (
     "The kernel's `dynamic_scheduling_loop` has a cluster of two blocks and says no `cluster_axes`, which JAX 0.12's own description says "
-    "must be passed in then: both blocks of a pair ask for work, an answer goes to both, and one of two answers is lost. Until JAX 0.11 "
+    "must be passed in then: both blocks of a pair ask for work, an answer goes to both, and one of two answers is lost. In JAX 0.10 "
     "only the first block of a cluster asked, whatever the kernel said.")
 
 ARGUED = (
