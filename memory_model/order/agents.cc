@@ -52,7 +52,7 @@ void AgentTable::GatherKnown(const ClockBundle& clock, KnownOperations* known) {
   const absl::Span<const Epoch> entries = generic.entries();
   for (auto entry = entries.rbegin(); entry != entries.rend() && IsOperation(entry->who); ++entry)  // they come last
     NoteKnown(FindOperation(entry->who), entry->time);
-  known->Join(generic.many());
+  known->Join(generic.operations());
 }
 
 // What all know is put together first: agents of many devices know of the same operations.

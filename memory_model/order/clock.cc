@@ -17,47 +17,75 @@ std::size_t VectorClock::FirstOperation() const {
   return static_cast<std::size_t>(at - entries_.begin());
 }
 
-void VectorClock::MoveToMany() {
+void VectorClock::RaiseInMany(const Epoch& epoch) {
+  if (IsOperation(epoch.who)) {
+    operations_.Raise(OperationNumber(epoch.who), epoch.time);
+  } else {
+    agents_.Raise(AgentNumber(epoch.who), epoch.time);
+  }
+}
+
+void VectorClock::MoveAgents() {
+  const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(FirstOperation());
+  std::for_each(entries_.begin(), first,
+                [this](const Epoch& entry) { agents_.Raise(AgentNumber(entry.who), entry.time); });
+  entries_.erase(entries_.begin(), first);
+}
+
+void VectorClock::MoveOperations() {
   const std::size_t first = FirstOperation();
-  for (std::size_t i = first; i < entries_.size(); ++i) RaiseMany(entries_[i]);
+  for (std::size_t i = first; i < entries_.size(); ++i)
+    operations_.Raise(OperationNumber(entries_[i].who), entries_[i].time);
   entries_.resize(first);
 }
 
+// Those that are many by now, or are known of in the other way already.
+void VectorClock::MoveToMany() {
+  if (entries_.empty() || (entries_.size() <= kFew && operations_.empty() && agents_.empty())) return;
+  const std::size_t agents = FirstOperation(), operations = entries_.size() - agents;
+  if (operations > 0 && (operations > kFew || !operations_.empty())) MoveOperations();
+  if (agents > 0 && (agents > kFewAgents || !agents_.empty())) MoveAgents();
+}
+
 void VectorClock::RaiseSlow(const Epoch& epoch) {
-  if (!many_.empty() && IsOperation(epoch.who)) return RaiseMany(epoch);
+  if (epoch.time == 0) return;
+  if (IsInMany(epoch.who)) return RaiseInMany(epoch);
   const auto at = std::lower_bound(entries_.begin(), entries_.end(), epoch.who, IsBefore);
   if (at != entries_.end() && at->who == epoch.who) {
     at->time = std::max(at->time, epoch.time);
-  } else if (epoch.time > 0) {
+  } else {
     entries_.insert(at, epoch);
-    if (entries_.size() > kFew && IsOperation(epoch.who) && entries_.size() - FirstOperation() > kFew) MoveToMany();
+    MoveToMany();
   }
 }
 
 bool VectorClock::Covers(const VectorClock& other) const {
-  const bool few = many_.empty();
-  if (few && !other.many_.empty()) {  // it may have just become many there
+  const bool fewer_agents = agents_.empty() && !other.agents_.empty();
+  const bool fewer_operations = operations_.empty() && !other.operations_.empty();
+  if (fewer_agents || fewer_operations) {  // they may have just become many there
     VectorClock mine = *this;
-    mine.MoveToMany();
-    return !mine.many_.empty() && mine.Covers(other);
+    if (fewer_agents) mine.MoveAgents();
+    if (fewer_operations) mine.MoveOperations();
+    const bool some = !(fewer_agents && mine.agents_.empty()) && !(fewer_operations && mine.operations_.empty());
+    return some && mine.Covers(other);
   }
   auto mine = entries_.begin();
   for (const Epoch& theirs : other.entries_) {
-    if (!few && IsOperation(theirs.who)) {
+    if (IsInMany(theirs.who)) {
       if (TimeInMany(theirs.who) < theirs.time) return false;
       continue;
     }
     while (mine != entries_.end() && mine->who < theirs.who) ++mine;
     if (mine == entries_.end() || mine->who != theirs.who || mine->time < theirs.time) return false;
   }
-  return few || many_.Covers(other.many_);
+  return agents_.Covers(other.agents_) && operations_.Covers(other.operations_);
 }
 
 void VectorClock::Forget(const Remaining& remaining) {
   entries_.erase(
       std::remove_if(entries_.begin(), entries_.end(), [&](const Epoch& e) { return remaining.Forgets(e.who); }),
       entries_.end());
-  many_.Forget([&](KnownOperations::Number first, KnownOperations::Number last) {
+  operations_.Forget([&](KnownOperations::Number first, KnownOperations::Number last) {
     const auto id = [](KnownOperations::Number number) {
       return AgentId{kFirstOperation +
                      static_cast<std::int32_t>(std::min(number, KnownOperations::Number{0x6fffffff}))};
@@ -66,24 +94,11 @@ void VectorClock::Forget(const Remaining& remaining) {
   });
 }
 
-// What the other knows of operations, and then of agents.
 void VectorClock::JoinSlow(const VectorClock& other) {
-  if (many_.empty() && other.many_.empty()) {
-    JoinEntries(other);
-    if (entries_.size() > kFew && entries_.size() - FirstOperation() > kFew) MoveToMany();
-    return;
-  }
-  Know(other.many_);
-  if (other.entries_.empty()) return;
-  JoinEntries(other);
-  if (!many_.empty()) MoveToMany();
-}
-
-void VectorClock::Know(const KnownOperations& operations) {
-  if (operations.empty()) return;
-  const bool few = many_.empty();
-  many_.Join(operations);
-  if (few) MoveToMany();
+  agents_.Join(other.agents_);
+  operations_.Join(other.operations_);
+  if (!other.entries_.empty()) JoinEntries(other);
+  MoveToMany();
 }
 
 void VectorClock::JoinEntries(const VectorClock& other) {
@@ -123,7 +138,7 @@ void VectorClock::JoinEntries(const VectorClock& other) {
 // The parts of a bundle learn of most operations together, so they share what they know of them.
 void ClockBundle::RaiseOperation(const Epoch& epoch) {
   std::array<bool, kClockParts> shares{};
-  for (std::size_t i = 1; i < kClockParts; ++i) shares[i] = parts_[i].many().IsSame(parts_[0].many());
+  for (std::size_t i = 1; i < kClockParts; ++i) shares[i] = parts_[i].operations().IsSame(parts_[0].operations());
   parts_[0].Raise(epoch);
   for (std::size_t i = 1; i < kClockParts; ++i) {
     parts_[i].Raise(epoch);

@@ -1,8 +1,9 @@
 // Happens-before, as vector clocks: who knows what of whom. Sparse, because a run may have a hundred thousand programs
 // and as many asynchronous operations, and each of them hears of a few. Based on FastTrack (Flanagan and Freund, PLDI
 // 2009): an access is one epoch, and only clocks are vectors. Of asynchronous operations a loop may leave as many as it
-// has iterations, and each knows of all before it: where a clock knows of more than a few, they share what they know
-// (known_operations.h). What clocks do not know: orders that a run did not show.
+// has iterations, and each knows of all before it; and where the blocks of a grid meet, each knows of all of them:
+// clocks that know of more than a few share what they know (known_operations.h, known_agents.h). What clocks do not
+// know: orders that a run did not show.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_CLOCK_H_
 #define PALLADION_MEMORY_MODEL_ORDER_CLOCK_H_
 
@@ -14,6 +15,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "memory_model/order/known_agents.h"
 #include "memory_model/order/known_operations.h"
 #include "semantics/base/ids.h"
 
@@ -53,7 +55,7 @@ class VectorClock {
     if (who.index() < n && entry[who.index()].who == who) return entry[who.index()].time;
     if (n > kFew) return TimeOfMany(who);
     for (const Epoch* end = entry + n; entry != end; ++entry) {
-      if (!(entry->who < who)) return entry->who == who ? entry->time : 0;
+      if (!(entry->who < who)) return entry->who == who ? entry->time : TimeInMany(who);
     }
     return TimeInMany(who);
   }
@@ -74,46 +76,55 @@ class VectorClock {
   void Join(const VectorClock& other);
   void Clear() {
     entries_.clear();
-    many_.Clear();
+    agents_.Clear();
+    operations_.Clear();
   }
   friend void swap(VectorClock& a, VectorClock& b) {
     a.entries_.swap(b.entries_);
-    swap(a.many_, b.many_);
+    swap(a.agents_, b.agents_);
+    swap(a.operations_, b.operations_);
   }
   // Where the two know of the same operations, they share what they know from here on.
   void ShareOperations(const VectorClock& other) {
-    if (!many_.IsSame(other.many_) && many_.Covers(other.many_) && other.many_.Covers(many_)) many_ = other.many_;
+    const KnownOperations& theirs = other.operations_;
+    if (operations_.IsSame(theirs)) return;
+    if (operations_.Covers(theirs) && theirs.Covers(operations_)) operations_ = theirs;
   }
 
   // Without those that nobody will ask about again.
   void Forget(const Remaining& remaining);
 
-  std::size_t size() const { return entries_.size() + many_.nodes(); }  // what it takes
-  bool empty() const { return entries_.empty() && many_.empty(); }
-  // Agents, by number, and after them operations, where these are few; else they are all in `many`, by number.
+  std::size_t size() const { return entries_.size() + agents_.nodes() + operations_.nodes(); }  // what it takes
+  bool empty() const { return entries_.empty() && agents_.empty() && operations_.empty(); }
+  // Agents, by number, and after them operations, where these are few; many are all in `agents`, in `operations`.
   absl::Span<const Epoch> entries() const { return entries_; }
-  const KnownOperations& many() const { return many_; }
-  void Know(const KnownOperations& operations);
+  const KnownAgents& agents() const { return agents_; }
+  const KnownOperations& operations() const { return operations_; }
 
  private:
-  void RaiseMany(const Epoch& operation) {
-    many_.Raise(static_cast<KnownOperations::Number>(operation.who.value - kFirstOperation), operation.time);
-  }
-  static constexpr std::size_t kFew = 16;  // are looked at one after another
+  static constexpr std::size_t kFew = 16;        // operations, and what is looked at one after another
+  static constexpr std::size_t kFewAgents = 64;  // as many as a leaf has: fewer share nothing
 
-  std::uint32_t TimeOfMany(AgentId who) const;
+  static std::uint32_t OperationNumber(AgentId who) { return static_cast<std::uint32_t>(who.value - kFirstOperation); }
+  static std::uint32_t AgentNumber(AgentId who) { return static_cast<std::uint32_t>(who.value); }
+  bool IsInMany(AgentId who) const { return IsOperation(who) ? !operations_.empty() : !agents_.empty(); }
   std::uint32_t TimeInMany(AgentId who) const {
-    if (many_.empty() || !IsOperation(who)) return 0;
-    return many_.HalvesOf(static_cast<KnownOperations::Number>(who.value - kFirstOperation));
+    if (!IsInMany(who)) return 0;
+    return IsOperation(who) ? operations_.At(OperationNumber(who)) : agents_.At(AgentNumber(who));
   }
+  std::uint32_t TimeOfMany(AgentId who) const;
+  void RaiseInMany(const Epoch& epoch);
   void RaiseSlow(const Epoch& epoch);
   void JoinSlow(const VectorClock& other);
   void JoinEntries(const VectorClock& other);
   std::size_t FirstOperation() const;  // of the entries
+  void MoveAgents();
+  void MoveOperations();
   void MoveToMany();
 
   absl::InlinedVector<Epoch, 4> entries_;  // by component
-  KnownOperations many_;                   // of more than a few
+  KnownAgents agents_;                     // of more than a few
+  KnownOperations operations_;
 };
 
 inline void VectorClock::Join(const VectorClock& other) {
@@ -123,7 +134,7 @@ inline void VectorClock::Join(const VectorClock& other) {
     const Epoch* theirs = other.entries_.data();
     std::size_t i = 0;
     for (; i < n && mine[i].who == theirs[i].who; ++i) mine[i].time = std::max(mine[i].time, theirs[i].time);
-    if (i == n && many_.IsSame(other.many_)) return;
+    if (i == n && operations_.IsSame(other.operations_) && agents_.IsSame(other.agents_)) return;
   }
   JoinSlow(other);
 }
@@ -141,6 +152,7 @@ class ClockBundle {
     parts_[0].Join(other.parts_[0]);
     if (!other.plain_) JoinMore(other, kClockParts);
   }
+  void JoinGeneric(const ClockBundle& other) { parts_[0].Join(other.parts_[0]); }
   // As a barrier carries it that does not order the tensor core.
   void JoinWithoutTensorCore(const ClockBundle& other) {
     parts_[0].Join(other.parts_[0]);
@@ -172,7 +184,6 @@ class ClockBundle {
     std::swap(a.plain_, b.plain_);
   }
   void Forget(const Remaining& remaining);
-  void KnowGenerically(const KnownOperations& operations) { parts_[0].Know(operations); }
 
  private:
   void RaiseAll(const Epoch& epoch) {
