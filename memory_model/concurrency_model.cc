@@ -384,8 +384,8 @@ void ConcurrencyModel::Sweep() {
   std::sort(live.begin(), live.end());
   live.erase(std::unique(live.begin(), live.end()), live.end());
   engine_.Forget(gone);
-  agents_.Sweep(live, looked);
-  const Remaining remaining(live);
+  Remaining remaining(live);
+  agents_.Sweep(remaining, looked);
   queue_clocks_.Forget(remaining);
   pipelines_.Forget([&](AgentId owner) { return !agents_.Lives(owner); }, remaining);
   barriers_.ForEach([&](BarrierId, Barrier& barrier) { barrier.Forget(remaining); });

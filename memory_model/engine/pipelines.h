@@ -34,7 +34,7 @@ class Pipelines {
   // Without operations of owners for which gone(owner) holds, and those that are forgotten: nobody asks about either
   // again.
   template <class Gone>
-  void Forget(const Gone& gone, const Remaining& remaining) {
+  void Forget(const Gone& gone, Remaining& remaining) {
     for (auto& [block, earlier] : of_block_) {
       std::erase_if(earlier, [&](const Earlier& one) { return gone(one.owner) || remaining.Forgets(one.operation); });
       for (Earlier& one : earlier) one.told.Forget(remaining);

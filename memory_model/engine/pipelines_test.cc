@@ -78,7 +78,8 @@ TEST_F(PipelinesTest, ForgetsWhoIsGone) {
   Start(Product(0), kThread, 1, {});
   Start(Copy(), kOther, 1, {});
   const std::vector<AgentId> live = {AgentId{kFirstOperation}, AgentId{kFirstOperation + 1}};
-  pipelines_.Forget([](AgentId owner) { return owner == kThread; }, Remaining(live));
+  Remaining remaining(live);
+  pipelines_.Forget([](AgentId owner) { return owner == kThread; }, remaining);
   ClockBundle told;
   told.RaiseTensorCore({kThread, 1});
   told.RaiseTensorCore({kOther, 1});

@@ -39,7 +39,7 @@ class QueueClocks {
     return landed_[link] = std::move(told);
   }
 
-  void Forget(const Remaining& remaining) {
+  void Forget(Remaining& remaining) {
     for (auto* clocks : {&issued_, &landed_})
       clocks->ForEach([&](QueueId, ClockBundle& clock) { clock.Forget(remaining); });
   }

@@ -149,15 +149,14 @@ AgentTable::Heard AgentTable::LastHeard(const ClockBundle& clock, AgentId other)
 }
 
 // What is left, or what was looked at, has to grow by a share of itself before it is time again.
-void AgentTable::Sweep(const std::vector<AgentId>& live, std::size_t looked) {
+void AgentTable::Sweep(Remaining& remaining, std::size_t looked) {
   constexpr std::size_t kLeast = 128, kLookedPerSweep = 16;
-  const Remaining remaining(live);
   operations_.erase(std::remove_if(operations_.begin(), operations_.end(),
                                    [&](const OperationState& state) { return remaining.Forgets(state.id); }),
                     operations_.end());
   clocks_.ForEach([&](AgentId, ClockBundle& clock) { clock.Forget(remaining); });
   const auto is_forgotten = [&](AgentId agent) {
-    if (std::binary_search(live.begin(), live.end(), agent)) return false;
+    if (remaining.Has(agent)) return false;
     agents_.Retire(agent);
     return true;
   };

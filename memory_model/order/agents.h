@@ -91,10 +91,10 @@ class AgentTable {
   };
   Heard LastHeard(const ClockBundle& clock, AgentId other) const;
 
-  // Is it time to forget? Then `live` is whoever some history, object of synchronisation or pending half still holds,
-  // agents and operations, sorted; and `looked` is how many places had to be looked at for that.
+  // Is it time to forget? Then `remaining` is whoever some history, object of synchronisation or pending half still
+  // holds, agents and operations; and `looked` is how many places had to be looked at for that.
   bool Crowded() const { return operations_.size() + ended_.size() >= next_sweep_; }
-  void Sweep(const std::vector<AgentId>& live, std::size_t looked);
+  void Sweep(Remaining& remaining, std::size_t looked);
   std::size_t operations() const { return operations_.size(); }
   std::size_t agents() const { return clocks_.live(); }
   std::size_t ended() const { return ended_.size(); }  // whose names are still known

@@ -54,10 +54,12 @@ TEST(Agents, OneThatHasEndedIsKnownWhileSomebodyRemembersIt) {
   agents.Retire(thread);
   EXPECT_EQ(agents.ended(), 1u);
   EXPECT_EQ(agents.NameOf(thread), "thread 0");
-  agents.Sweep({thread}, 0);
+  const std::vector<AgentId> live = {thread};
+  Remaining remaining(live), nobody({});
+  agents.Sweep(remaining, 0);
   EXPECT_EQ(agents.NameOf(thread), "thread 0") << "a history still has it";
   EXPECT_EQ(agents.RoleOf(thread), AgentRole::kThread);
-  agents.Sweep({}, 0);
+  agents.Sweep(nobody, 0);
   EXPECT_EQ(agents.ended(), 0u);
   EXPECT_TRUE(agents.Lives(other));
 }

@@ -81,17 +81,17 @@ bool VectorClock::Covers(const VectorClock& other) const {
   return agents_.Covers(other.agents_) && operations_.Covers(other.operations_);
 }
 
-void VectorClock::Forget(const Remaining& remaining) {
+void VectorClock::Forget(Remaining& remaining) {
   entries_.erase(
       std::remove_if(entries_.begin(), entries_.end(), [&](const Epoch& e) { return remaining.Forgets(e.who); }),
       entries_.end());
-  operations_.Forget([&](KnownOperations::Number first, KnownOperations::Number last) {
-    const auto id = [](KnownOperations::Number number) {
-      return AgentId{kFirstOperation +
-                     static_cast<std::int32_t>(std::min(number, KnownOperations::Number{0x6fffffff}))};
-    };
+  const auto id = [](KnownOperations::Number number) {
+    return AgentId{kFirstOperation + static_cast<std::int32_t>(std::min(number, KnownOperations::Number{0x6fffffff}))};
+  };
+  const auto any = [&](KnownOperations::Number first, KnownOperations::Number last) {
     return remaining.AnyOf(id(first), id(last));
-  });
+  };
+  operations_.Forget(any, remaining.round());
 }
 
 void VectorClock::JoinSlow(const VectorClock& other) {
@@ -146,7 +146,7 @@ void ClockBundle::RaiseOperation(const Epoch& epoch) {
   }
 }
 
-void ClockBundle::Forget(const Remaining& remaining) {
+void ClockBundle::Forget(Remaining& remaining) {
   for (VectorClock& part : parts_) {
     part.Forget(remaining);
     part.ShareOperations(parts_[0]);

@@ -32,18 +32,22 @@ struct Epoch {
 inline constexpr std::int32_t kFirstOperation = 1 << 28;
 constexpr bool IsOperation(AgentId who) { return who.value >= kFirstOperation; }
 
-// Whom somebody may still ask about, sorted; of the others, operations are forgotten.
+// Whom somebody may still ask about, sorted; of the others, operations are forgotten: one round, in all clocks.
 class Remaining {
  public:
   explicit Remaining(absl::Span<const AgentId> live) : live_(live) {}
-  bool Forgets(AgentId who) const { return IsOperation(who) && !std::binary_search(live_.begin(), live_.end(), who); }
+  bool Has(AgentId who) const { return std::binary_search(live_.begin(), live_.end(), who); }
+  bool Forgets(AgentId who) const { return IsOperation(who) && !Has(who); }
   bool AnyOf(AgentId first, AgentId last) const {
     const auto at = std::lower_bound(live_.begin(), live_.end(), first);
     return at != live_.end() && !(last < *at);
   }
 
+  KnownOperations::Round* round() { return &round_; }
+
  private:
   absl::Span<const AgentId> live_;
+  KnownOperations::Round round_;
 };
 
 class VectorClock {
@@ -92,7 +96,7 @@ class VectorClock {
   }
 
   // Without those that nobody will ask about again.
-  void Forget(const Remaining& remaining);
+  void Forget(Remaining& remaining);
 
   std::size_t size() const { return entries_.size() + agents_.nodes() + operations_.nodes(); }  // what it takes
   bool empty() const { return entries_.empty() && agents_.empty() && operations_.empty(); }
@@ -183,7 +187,7 @@ class ClockBundle {
     for (std::size_t i = 1; i < kClockParts; ++i) swap(a.parts_[i], b.parts_[i]);
     std::swap(a.plain_, b.plain_);
   }
-  void Forget(const Remaining& remaining);
+  void Forget(Remaining& remaining);
 
  private:
   void RaiseAll(const Epoch& epoch) {

@@ -77,9 +77,16 @@ TEST(KnownOperations, ForgetKeepsWhatSomebodyAsksAbout) {
   KnownOperations known;
   for (Number i = 0; i < 10'000; ++i) known.Raise(3 * i, 1 + i % 2);
   const std::vector<Number> live = {30, 9'000, 29'997};
-  known.Forget([&](Number first, Number last) {
+  const KnownOperations before = known;
+  KnownOperations other = known;
+  const auto any = [&](Number first, Number last) {
     return std::any_of(live.begin(), live.end(), [&](Number number) { return first <= number && number <= last; });
-  });
+  };
+  KnownOperations::Round round;
+  known.Forget(any, &round);
+  other.Forget(any, &round);
+  EXPECT_TRUE(other.IsSame(known));  // as it was
+  EXPECT_EQ(before.At(15'000), 1u);
   for (const Number number : live) EXPECT_EQ(known.At(number), 1 + number / 3 % 2);
   EXPECT_EQ(known.At(15'000), 0u);
   EXPECT_LE(known.nodes(), 12u);
@@ -184,7 +191,8 @@ TEST(VectorClock, ForgetsOperationsAndNoAgents) {
     for (std::int32_t i = 0; i < 5; ++i) clock.Raise({AgentId{i}, 3});
     for (std::int32_t i = 0; i < operations; ++i) clock.Raise({AgentId{kFirstOperation + i}, 2});
     const std::vector<AgentId> live = {AgentId{2}, AgentId{kFirstOperation + operations - 1}};
-    clock.Forget(Remaining(live));
+    Remaining remaining(live);
+    clock.Forget(remaining);
     EXPECT_EQ(clock.TimeOf(AgentId{4}), 3u);
     EXPECT_EQ(clock.TimeOf(live[1]), 2u);
     EXPECT_EQ(clock.TimeOf(AgentId{kFirstOperation}), 0u);

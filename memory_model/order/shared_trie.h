@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+
 namespace palladion::memory_model {
 
 // A Leaf holds the values of Leaf::kRoom numbers, a power of two, from 0: At(i); Raise(i, value); Join(other), the
@@ -41,10 +43,13 @@ class SharedTrie {
     if (!empty()) Visit(root_.get(), 0, f);
   }
 
-  // Without parts of which any(first, last), is one of these to be kept, does not hold.
+  // What a round of forgetting has made of the nodes that are shared, so that those who share go on sharing.
+  class Round;
+
+  // Without parts of which any(first, last), is one of these to be kept, does not hold; the same for all of the round.
   template <class Any>
-  void Forget(const Any& any) {
-    if (!empty()) root_ = Kept(root_, 0, any);
+  void Forget(const Any& any, Round* round) {
+    if (!empty()) root_ = Kept(root_, 0, any, round);
   }
 
   // That it has, each counted where it stands: of what is constant one.
@@ -135,24 +140,46 @@ class SharedTrie {
   }
 
   template <class Any>
-  static Ref Kept(const Ref& node, Number first, const Any& any) {
+  static Ref Kept(const Ref& node, Number first, const Any& any, Round* round) {
+    if (node.get()->full || node.get()->height == 0 || node.IsOwn()) return KeptOfOne(node, first, any, round);
+    if (const auto known = round->kept_.find(node.get()); known != round->kept_.end()) return known->second.after;
+    Ref after = KeptOfOne(node, first, any, round);
+    round->kept_.insert({node.get(), {node, after}});
+    return after;
+  }
+
+  template <class Any>
+  static Ref KeptOfOne(const Ref& node, Number first, const Any& any, Round* round) {
     if (!any(first, first + static_cast<Number>(RoomOf(node.get()->height) - 1))) return {};
     if (node.get()->full || node.get()->height == 0) return node;
     const auto each = static_cast<Number>(RoomOf(node.get()->height - 1));
-    auto* const less = new Inner;
-    Ref made(less);
-    less->height = node.get()->height;
+    std::array<Ref, kFan> kept;
     bool changed = false, some = false;
     for (std::uint32_t i = 0; i < kFan; ++i) {
       const Ref& child = ChildrenOf(node.get())[i];
-      if (child.get() != nullptr) less->child[i] = Kept(child, first + i * each, any);
-      changed |= less->child[i].get() != child.get();
-      some |= less->child[i].get() != nullptr;
+      if (child.get() != nullptr) kept[i] = Kept(child, first + i * each, any, round);
+      changed |= kept[i].get() != child.get();
+      some |= kept[i].get() != nullptr;
     }
-    return !some ? Ref() : changed ? made : node;
+    if (!some || !changed) return some ? node : Ref();
+    auto* const made = new Inner;
+    made->height = node.get()->height;
+    made->child = std::move(kept);
+    return Ref(made);
   }
 
   Ref root_;  // its height is the trie's
+};
+
+template <class Leaf>
+class SharedTrie<Leaf>::Round {
+ private:
+  friend class SharedTrie;
+  struct Kept {
+    Ref before;  // so that no other node comes to stand where it stands
+    Ref after;
+  };
+  absl::flat_hash_map<const Node*, Kept> kept_;
 };
 
 template <class Leaf>

@@ -67,7 +67,7 @@ class Barrier {
   bool arrivals_race() const { return arrivals_race_; }
 
   // Without the operations that nobody will ask about (AgentTable::Sweep).
-  void Forget(const Remaining& remaining) {
+  void Forget(Remaining& remaining) {
     gathering_.Forget(remaining);
     last_.Forget(remaining);
   }
