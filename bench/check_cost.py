@@ -158,7 +158,7 @@ def main() -> int:
     cases = [c for c in table.all_cases() if options.filter in c.name and (c.quick or not options.quick)]
     rows = []
     for case in cases:
-        for run in measure_case.record(case.make()):
+        for run in measure_case.record(case.make(), case.target):
             rows.append(measure(case.name, run, not options.no_memory))
             print(line(rows[-1]), flush=True)
     if not rows:

@@ -63,11 +63,11 @@ def seconds(function, *args) -> float:
     return time.perf_counter() - start
 
 
-def record(problem) -> list:
-    """(program, inputs, outputs) of each kernel the function runs, in order."""
+def record(problem, target=None) -> list:
+    """(program, inputs, outputs) of each kernel the function runs, in order; `target` as the case names it."""
     _Recorded.runs, _Recorded.recording = [], True
     with mock.patch.object(_library, "Program", _Recorded):
-        running.execute(problem.function, problem.args)
+        running.execute(problem.function, problem.args, target)
     _Recorded.recording = False
     return list(_Recorded.runs)
 

@@ -234,6 +234,11 @@ def documented_score() -> str:
     return _score("conformance/documented_score.json", lambda outcomes: [])
 
 
+def blackwell_score() -> str:
+    """From conformance/blackwell_score.json, which python/tests/blackwell_mutants.py writes."""
+    return _score("conformance/blackwell_score.json", lambda outcomes: [])
+
+
 def _score(path, meanings) -> str:
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         score = json.load(file)["all"]
@@ -287,6 +292,7 @@ BLOCKS = {
     "mutation-score": mutation_score,
     "reduced-kernels": reduced_kernels,
     "documented-score": documented_score,
+    "blackwell-score": blackwell_score,
     "gpu-corpus": gpu_corpus,
     "backends": scoreboard.backends_table,
     "scoreboard": lambda: scoreboard.families_table(scoreboard.read_records()),

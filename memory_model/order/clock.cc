@@ -41,7 +41,6 @@ void VectorClock::MoveOperations() {
 
 // Those that are many by now, or are known of in the other way already.
 void VectorClock::MoveToMany() {
-  if (entries_.empty() || (entries_.size() <= kFew && operations_.empty() && agents_.empty())) return;
   const std::size_t agents = FirstOperation(), operations = entries_.size() - agents;
   if (operations > 0 && (operations > kFew || !operations_.empty())) MoveOperations();
   if (agents > 0 && (agents > kFewAgents || !agents_.empty())) MoveAgents();
@@ -55,11 +54,22 @@ void VectorClock::RaiseSlow(const Epoch& epoch) {
     at->time = std::max(at->time, epoch.time);
   } else {
     entries_.insert(at, epoch);
-    MoveToMany();
+    if (entries_.size() > kFew) MoveToMany();
   }
 }
 
+bool VectorClock::CoversEntries(const VectorClock& other) const {
+  auto mine = entries_.begin();
+  for (const Epoch& theirs : other.entries_) {
+    while (mine != entries_.end() && mine->who < theirs.who) ++mine;
+    const bool known = mine != entries_.end() && mine->who == theirs.who;
+    if ((known ? mine->time : TimeInMany(theirs.who)) < theirs.time) return false;
+  }
+  return true;
+}
+
 bool VectorClock::Covers(const VectorClock& other) const {
+  if (other.IsOfFew()) return CoversEntries(other);
   const bool fewer_agents = agents_.empty() && !other.agents_.empty();
   const bool fewer_operations = operations_.empty() && !other.operations_.empty();
   if (fewer_agents || fewer_operations) {  // they may have just become many there
@@ -69,16 +79,7 @@ bool VectorClock::Covers(const VectorClock& other) const {
     const bool some = !(fewer_agents && mine.agents_.empty()) && !(fewer_operations && mine.operations_.empty());
     return some && mine.Covers(other);
   }
-  auto mine = entries_.begin();
-  for (const Epoch& theirs : other.entries_) {
-    if (IsInMany(theirs.who)) {
-      if (TimeInMany(theirs.who) < theirs.time) return false;
-      continue;
-    }
-    while (mine != entries_.end() && mine->who < theirs.who) ++mine;
-    if (mine == entries_.end() || mine->who != theirs.who || mine->time < theirs.time) return false;
-  }
-  return agents_.Covers(other.agents_) && operations_.Covers(other.operations_);
+  return CoversEntries(other) && agents_.Covers(other.agents_) && operations_.Covers(other.operations_);
 }
 
 void VectorClock::Forget(Remaining& remaining) {
@@ -95,10 +96,12 @@ void VectorClock::Forget(Remaining& remaining) {
 }
 
 void VectorClock::JoinSlow(const VectorClock& other) {
-  agents_.Join(other.agents_);
-  operations_.Join(other.operations_);
+  if (!other.IsOfFew()) {
+    agents_.Join(other.agents_);
+    operations_.Join(other.operations_);
+  }
   if (!other.entries_.empty()) JoinEntries(other);
-  MoveToMany();
+  if (entries_.size() > kFew || !IsOfFew()) MoveToMany();
 }
 
 void VectorClock::JoinEntries(const VectorClock& other) {

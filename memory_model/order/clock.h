@@ -80,11 +80,13 @@ class VectorClock {
   void Join(const VectorClock& other);
   void Clear() {
     entries_.clear();
+    if (IsOfFew()) return;
     agents_.Clear();
     operations_.Clear();
   }
   friend void swap(VectorClock& a, VectorClock& b) {
     a.entries_.swap(b.entries_);
+    if (a.IsOfFew() && b.IsOfFew()) return;
     swap(a.agents_, b.agents_);
     swap(a.operations_, b.operations_);
   }
@@ -111,6 +113,7 @@ class VectorClock {
 
   static std::uint32_t OperationNumber(AgentId who) { return static_cast<std::uint32_t>(who.value - kFirstOperation); }
   static std::uint32_t AgentNumber(AgentId who) { return static_cast<std::uint32_t>(who.value); }
+  bool IsOfFew() const { return agents_.empty() && operations_.empty(); }
   bool IsInMany(AgentId who) const { return IsOperation(who) ? !operations_.empty() : !agents_.empty(); }
   std::uint32_t TimeInMany(AgentId who) const {
     if (!IsInMany(who)) return 0;
@@ -119,6 +122,7 @@ class VectorClock {
   std::uint32_t TimeOfMany(AgentId who) const;
   void RaiseInMany(const Epoch& epoch);
   void RaiseSlow(const Epoch& epoch);
+  bool CoversEntries(const VectorClock& other) const;
   void JoinSlow(const VectorClock& other);
   void JoinEntries(const VectorClock& other);
   std::size_t FirstOperation() const;  // of the entries

@@ -8,8 +8,6 @@ Those of several devices are in device_programs.py. What is not here: SparseCore
 import dataclasses
 import functools
 import inspect
-import json
-import os
 from collections.abc import Callable
 
 import jax
@@ -19,6 +17,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
+import scored
 
 ANYWHERE, VMEM = pl.BlockSpec(memory_space=pl.ANY), pl.BlockSpec(memory_space=pltpu.VMEM)
 DMA = pltpu.SemaphoreType.DMA
@@ -308,33 +307,14 @@ def _all():
 
 
 KERNELS = _all()
-SCORE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "conformance", "documented_score.json")
+SCORE = scored.path_of("documented_score.json")
 SAMPLED = ("sum of two copies", "double buffered", "counted")
 
 
-def checked(names) -> list:
-    """As the checks of the wheel's kernels have them (palladion.real_kernels.checks)."""
-    from palladion.real_kernels import case, checks
-    found = []
-    for name in names:
-        one = KERNELS[name]
-        made = case.Case(0, name, one.target, lambda one=one: case.Problem(one.function, one.args, None), one.tolerance, one.tolerance, target=one.target)
-        found += checks.checked_kernels(made)
-    return found
-
-
 def score(names, per_kind, progress=None) -> dict:
-    from palladion.real_kernels import check_command, mutation
-    kernels = checked(names)
-    return check_command.recorded(kernels, mutation.score(kernels, per_kind, progress=progress))
-
-
-def main():
-    found = {"all": score(KERNELS, 0, lambda one: print(f"{one.outcome}: {one.case}: {one.mutant}: {one.what}: {one.why[:150]}", flush=True)),
-             "sample": score(SAMPLED, 1)}
-    with open(SCORE, "w", encoding="utf-8") as stream:
-        stream.write(json.dumps(found, indent=1) + "\n")
+    cases = [scored.Scored(name, KERNELS[name].function, KERNELS[name].args, KERNELS[name].target, KERNELS[name].tolerance) for name in names]
+    return scored.score(cases, per_kind, progress)
 
 
 if __name__ == "__main__":
-    main()
+    scored.record(SCORE, lambda progress: score(KERNELS, 0, progress), lambda: score(SAMPLED, 1))

@@ -3,7 +3,9 @@ finds nothing. JAX's own lowering takes each for a B200, and with what is left o
 """
 
 import functools
+import json
 
+import blackwell_mutants
 import blackwell_tutorial
 import jax
 import jax.numpy as jnp
@@ -97,3 +99,9 @@ def test_its_text_says_what_each_step_adds(step):
 def test_a_mistake_of_no_step_is_refused():
     with pytest.raises(ValueError, match="'basic' has no 'cluster' to leave out; it has last wait, commit_smem"):
         blackwell_tutorial.matmul("basic", CONFIG, "cluster")
+
+
+def test_the_recorded_score_of_mutants_is_fresh():
+    with open(blackwell_mutants.SCORE, encoding="utf-8") as stream:
+        recorded = json.load(stream)["sample"]
+    assert blackwell_mutants.score(blackwell_mutants.SAMPLED, 1) == recorded, "stale: run python python/tests/blackwell_mutants.py, and then ./dev docs"

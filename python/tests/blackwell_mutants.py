@@ -1,0 +1,35 @@
+"""The mutants of a matrix product for Blackwell in seven steps (blackwell_tutorial.py), and what a check reports of them.
+
+    python python/tests/blackwell_mutants.py [STEP...]     scores all; writes conformance/blackwell_score.json; of some steps it prints only
+"""
+
+import sys
+
+import numpy as np
+
+import blackwell_tutorial
+import scored
+
+CHIP = "b200"
+SCORE = scored.path_of("blackwell_score.json")
+SAMPLED = ("basic",)
+
+
+def case_of(step) -> scored.Scored:
+    """Four tiles of a pair, so that each slot and each accumulator is used again; two where blocks do not stay."""
+    persistent = blackwell_tutorial.STEPS.index(step) >= blackwell_tutorial.STEPS.index("persistent")
+    random = np.random.default_rng(20)
+    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((512 if persistent else 256, 256), (256, 256)))
+    config = blackwell_tutorial.Config(epilogue_n=16)
+    return scored.Scored(step, blackwell_tutorial.matmul(step, config), (a, b), CHIP, tolerance=2.0**-10)
+
+
+def score(steps, per_kind, progress=None) -> dict:
+    return scored.score([case_of(step) for step in steps], per_kind, progress)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        scored.record("/dev/null", lambda progress: score(sys.argv[1:], 0, progress), lambda: {})
+    else:
+        scored.record(SCORE, lambda progress: score(blackwell_tutorial.STEPS, 0, progress), lambda: score(SAMPLED, 1))
