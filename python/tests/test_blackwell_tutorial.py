@@ -101,7 +101,9 @@ def test_a_mistake_of_no_step_is_refused():
         blackwell_tutorial.matmul("basic", CONFIG, "cluster")
 
 
-def test_the_recorded_score_of_mutants_is_fresh():
-    with open(blackwell_mutants.SCORE, encoding="utf-8") as stream:
-        recorded = json.load(stream)["sample"]
-    assert blackwell_mutants.score(blackwell_mutants.SAMPLED, 1) == recorded, "stale: run python python/tests/blackwell_mutants.py, and then ./dev docs"
+if jax.__version_info__[:2] == (0, 10):  # which it was recorded with: other releases export other instructions
+    def test_the_recorded_score_of_mutants_is_fresh():
+        with open(blackwell_mutants.SCORE, encoding="utf-8") as stream:
+            recorded = json.load(stream)["sample"]
+        assert blackwell_mutants.score(blackwell_mutants.SAMPLED, 1) == recorded, (
+            "stale: run python python/tests/blackwell_mutants.py, and then ./dev docs")
