@@ -68,21 +68,16 @@ GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Way& way) 
   return {.first = at + latency, .last = std::max(std::max(way.asked, given) + latency, found.under_way + way.near)};
 }
 
-// Nobody waits for that, but for what DRAM has left.
-void GpuChip::WriteBack(Ticks at, std::int64_t sectors) {
-  const Bytes bytes = BytesOf(sectors);
-  dram_bytes_ += static_cast<std::int64_t>(bytes.value());
-  dram_.Serve(at, TicksOf(bytes / costs_.dram));
-}
-
-// L2 keeps it.
+// L2 keeps it. Nobody waits for its way to DRAM, but for what DRAM has left.
 void GpuChip::Write(Ticks at, const GlobalBox& box, Ticks* taken) {
   const L2Cache::Found found = cache_.Store(box, at);
   const Bytes all = BytesOf(found.hit);
   l2_bytes_ += static_cast<std::int64_t>(all.value());
   TrafficOf(box.array).written += static_cast<std::int64_t>(all.value());
   *taken = std::max(*taken, l2_.Serve(at, TicksOf(all / costs_.l2)));
-  WriteBack(at, found.dirtied);
+  const Bytes dirtied = BytesOf(found.dirtied);
+  dram_bytes_ += static_cast<std::int64_t>(dirtied.value());
+  dram_.Serve(at, TicksOf(dirtied / costs_.dram));
 }
 
 namespace {

@@ -117,7 +117,6 @@ class GpuChip {
     scheduler::Ticks first, last;  // bytes are there, where nothing keeps the first waiting
   };
   Fetched Fetch(scheduler::Ticks at, const GlobalBox& box, const Way& way);
-  void WriteBack(scheduler::Ticks at, std::int64_t sectors);
   machines::Bytes BytesOf(std::int64_t sectors) const { return static_cast<double>(sectors) * costs_.l2_sector; }
   void Write(scheduler::Ticks at, const GlobalBox& box, scheduler::Ticks* taken);
   Traffic& TrafficOf(std::int64_t array);

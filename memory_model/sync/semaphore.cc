@@ -15,27 +15,40 @@ void Semaphore::Signal(AgentId by, const ClockBundle& clock, std::int64_t amount
   credits_.back().clock.JoinWithoutTensorCore(clock);
 }
 
-const ClockBundle& Semaphore::ToldBy(std::size_t credits) {
-  if (joined_ > credits) told_.Clear(), joined_ = 0;
-  for (; joined_ < credits; ++joined_) told_.Join(credits_[joined_].clock);
+void Semaphore::ForgetTold() {
+  told_.Clear();
+  told_by_ = 0;
+  told_amount_ = 0;
+}
+
+const ClockBundle& Semaphore::ToldBy(std::int64_t amount) {
+  if (told_by_ > 0 && amount <= told_amount_ - credits_[told_by_ - 1].left) ForgetTold();
+  for (; told_amount_ < amount && told_by_ < credits_.size(); ++told_by_) {
+    told_.Join(credits_[told_by_].clock);
+    told_amount_ += credits_[told_by_].left;
+  }
   return told_;
 }
 
-void Semaphore::Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how, AgentTable* agents) {
+void Semaphore::LearnFromEach(AgentId agent, std::int64_t value, MemoryScope scope, AgentTable* agents) const {
   const auto device_of = [&](AgentId who) { return agents->PlaceOf(who).at(PlaceLevel::kDevice); };
-  const bool together = !how.decrement && how.scope == MemoryScope::kSystem;
-  std::size_t taken = 0;
-  for (std::int64_t left = value; left > 0 && taken < credits_.size(); ++taken) {
-    const Credit& credit = credits_[taken];
-    left -= credit.left;
-    const bool tells = how.scope == MemoryScope::kSystem || device_of(credit.by) == device_of(agent);
-    if (!together && tells) agents->Acquire(agent, credit.clock);
+  for (std::size_t i = 0; value > 0 && i < credits_.size(); ++i) {
+    const Credit& credit = credits_[i];
+    value -= credit.left;
+    if (scope == MemoryScope::kSystem || device_of(credit.by) == device_of(agent)) agents->Acquire(agent, credit.clock);
   }
-  if (together && taken > 0) agents->Acquire(agent, ToldBy(taken));
+}
+
+void Semaphore::Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how, AgentTable* agents) {
+  if (how.decrement || how.scope != MemoryScope::kSystem) {
+    LearnFromEach(agent, value, how.scope, agents);
+  } else if (value > 0 && !credits_.empty()) {
+    agents->Acquire(agent, ToldBy(value));
+  }
   if (!how.decrement) left_by_waits_ = std::max(left_by_waits_, value);
   if (!how.decrement || value < 1) return;
   count_ -= value;
-  told_.Clear(), joined_ = 0;
+  ForgetTold();
   std::int64_t left = value;
   for (; left > 0 && left >= credits_.front().left;) {
     left -= credits_.front().left;
@@ -45,7 +58,7 @@ void Semaphore::Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how
 }
 
 std::int64_t Semaphore::Read(AgentId agent, AgentTable* agents) {
-  if (!credits_.empty()) agents->Acquire(agent, ToldBy(credits_.size()));
+  if (!credits_.empty()) agents->Acquire(agent, ToldBy(count_));
   return count_;
 }
 

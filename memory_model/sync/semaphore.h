@@ -74,7 +74,9 @@ class Semaphore {
   std::int64_t count() const { return count_; }
 
  private:
-  const ClockBundle& ToldBy(std::size_t credits);
+  const ClockBundle& ToldBy(std::int64_t amount);  // by the oldest credits that come to as much
+  void ForgetTold();
+  void LearnFromEach(AgentId agent, std::int64_t value, MemoryScope scope, AgentTable* agents) const;
   struct Credit {
     std::int64_t left = 0;
     ClockBundle clock;
@@ -88,8 +90,10 @@ class Semaphore {
   std::int64_t left_by_waits_ = 0;  // the greatest value that a wait without decrement has seen
   bool ended_ = false;
   std::deque<Credit> credits_;  // oldest first
-  // What the first so many of them tell together: many agents may wait for the same ones without decrement.
-  std::size_t joined_ = 0;
+  // What the first so many of them tell together, and how much they are: many agents may wait for the same ones without
+  // decrement.
+  std::size_t told_by_ = 0;
+  std::int64_t told_amount_ = 0;
   ClockBundle told_;
 };
 

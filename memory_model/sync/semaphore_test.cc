@@ -56,6 +56,17 @@ TEST_F(SemaphoreTest, WaitsWithoutDecrementLearnFromTheSameCredits) {
   EXPECT_FALSE(Knows(late, beside_)) << "the first credit is enough";
 }
 
+TEST_F(SemaphoreTest, AWaitThatNeedsAPartOfACreditLearnsFromIt) {
+  model_.Signal(there_, semaphore_, {}, 2);
+  model_.Signal(beside_, semaphore_, {}, 2);
+  for (const std::int64_t value : {3, 4, 2, 1, 3}) {
+    const AgentId late = model_.agents().Add("late", Device(0));
+    model_.Wait(late, semaphore_, value, {.decrement = false});
+    EXPECT_TRUE(Knows(late, there_)) << value;
+    EXPECT_EQ(Knows(late, beside_), value > 2) << value;
+  }
+}
+
 TEST_F(SemaphoreTest, CreditsThatAreTakenTellNobodyAnyMore) {
   model_.Signal(there_, semaphore_, {});
   model_.Wait(here_, semaphore_, 1, {.decrement = false});
