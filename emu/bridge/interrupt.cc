@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <mutex>
 
 namespace palladion::bridge {
@@ -12,10 +13,14 @@ namespace {
 std::atomic<std::int64_t> heard{0};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
+// Leaves errno as it was: whoever was interrupted may be about to read it.
 void SayIt() {
   constexpr char kText[] = "\nstopping; press again to end now\n";
-  if (::isatty(STDERR_FILENO) == 0) return;
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
+  const int before = errno;
+  if (::isatty(STDERR_FILENO) != 0) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
+  }
+  errno = before;
 }
 
 void Receive(int) {

@@ -311,9 +311,12 @@ SCORE = scored.path_of("documented_score.json")
 SAMPLED = ("sum of two copies", "double buffered", "counted")
 
 
+def cases(names) -> list:
+    return [scored.Scored(name, KERNELS[name].function, KERNELS[name].args, KERNELS[name].target, KERNELS[name].tolerance) for name in names]
+
+
 def score(names, per_kind, progress=None) -> dict:
-    cases = [scored.Scored(name, KERNELS[name].function, KERNELS[name].args, KERNELS[name].target, KERNELS[name].tolerance) for name in names]
-    return scored.score(cases, per_kind, progress)
+    return scored.score(cases(names), per_kind, progress)
 
 
 if __name__ == "__main__":

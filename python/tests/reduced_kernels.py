@@ -21,6 +21,7 @@ import numpy as np
 from palladion import _library
 from palladion.real_kernels import checks, mutation, table
 import documented_kernels
+import scored
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "conformance" / "reduced_kernels.json"
@@ -116,7 +117,7 @@ def shipped() -> list:
 
 
 def mistakes() -> list:
-    return mutants(shipped()) + mutants(documented_kernels.checked(documented_kernels.SAMPLED)) + corpus()
+    return mutants(shipped()) + mutants(scored.checked(documented_kernels.cases(documented_kernels.SAMPLED))) + corpus()
 
 
 def main():

@@ -25,15 +25,18 @@ def path_of(record: str) -> str:
     return os.path.join(CONFORMANCE, record)
 
 
-def checked(one: Scored) -> list:
-    """As the checks of the wheel's kernels have them."""
-    problem = case.Problem(one.function, one.args, None)
-    return checks.checked_kernels(case.Case(0, one.name, one.target, lambda: problem, one.tolerance, one.tolerance, target=one.target))
+def checked(cases: list) -> list:
+    """The kernels of all of them, as the checks of the wheel's kernels have them."""
+    def made(one):
+        problem = case.Problem(one.function, one.args, None)
+        return case.Case(0, one.name, one.target, lambda: problem, one.tolerance, one.tolerance, target=one.target)
+
+    return [kernel for one in cases for kernel in checks.checked_kernels(made(one))]
 
 
 def score(cases: list, per_kind: int, progress=None) -> dict:
     """Of at most `per_kind` mutants of each kind; 0: of all."""
-    kernels = [kernel for one in cases for kernel in checked(one)]
+    kernels = checked(cases)
     return check_command.recorded(kernels, mutation.score(kernels, per_kind, progress=progress))
 
 

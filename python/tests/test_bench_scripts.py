@@ -8,13 +8,13 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPTS = {
-    "checks": ["check_cost.py", "--quick", "--no-memory", "--no-docs"],
-    "peers": ["peers.py", "--quick", "--tpu-interpreter", "none", "--no-docs"],
+    "checks": ["check_cost.py", "--no-memory", "--no-docs"],
+    "peers": ["peers.py", "--tpu-interpreter", "none", "--no-docs"],
 }
 
 
-# hopper_matmul asks which chip it is for.
-@pytest.mark.parametrize("script, kernel", [("checks", "example_kernel"), ("peers", "example_kernel"), ("checks", "hopper_matmul")])
+# The last, a hopper_matmul, asks which chip it is for.
+@pytest.mark.parametrize("script, kernel", [("checks", "example_kernel f32"), ("peers", "example_kernel f32"), ("checks", "[192,256] grid minor in M")])
 def test_script_gives_a_row(script, kernel):
     name, *arguments = SCRIPTS[script]
     command = [sys.executable, os.path.join(ROOT, "bench", name), *arguments, "--filter", kernel]
