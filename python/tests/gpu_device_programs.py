@@ -144,6 +144,26 @@ def refused(body, words, *, mesh=None, scratch=(REGULAR,), **options):
     assert words in text and "gpu_device_programs.py:" in text, text
 
 
+def test_a_cluster_shares_a_copy_of_a_peers_array():
+    """Axes of the cluster come behind those of the devices."""
+    def kernel(x_ref, o_ref, smem, loaded, done, left):
+        block, peer = lax.axis_index("c"), 1 - lax.axis_index("x")
+        plgpu.copy_gmem_to_smem(plgpu.remote_ref(x_ref, peer), smem, loaded, collective_axes="c")
+        plgpu.barrier_wait(loaded)
+        o_ref[block] = smem[...] + block
+        pl.semaphore_signal(done, device_id=peer)
+        pl.semaphore_wait(done)
+        plgpu.barrier_arrive(left)
+        plgpu.barrier_wait(left)
+
+    x = numbers(2, np.int32)
+    f = on_mesh(kernel, mesh_of(2), out=jax.ShapeDtypeStruct((2, LANES), jnp.int32), cluster=(2,), cluster_names=("c",),
+                scratch=[plgpu.SMEM((LANES,), jnp.int32), plgpu.Barrier(), REGULAR, plgpu.ClusterBarrier(collective_axes=("c",))])
+    report = palladion.check(f, x, target=H100, seeds=64)
+    assert codes(report) == set()
+    np.testing.assert_array_equal(report.results, x[::-1, None] + np.arange(2)[:, None])
+
+
 def test_what_no_gpu_can_do_is_refused_by_line():
     def some_axes(x_ref, o_ref, done):
         plgpu.multimem_store(x_ref[...], o_ref, ("x",))

@@ -153,7 +153,8 @@ absl::StatusOr<std::size_t> ClusterAxis(const std::string& name, const Builder& 
   const Program& program = const_cast<Builder&>(builder).program();
   const auto axis = static_cast<std::size_t>(dim);
   if (program.mesh.has_value()) {
-    const std::size_t blocks = program.mesh->names.size() - (program.mesh->thread_dim ? 1 : 0);
+    const std::size_t own = program.mesh->names.size() - (program.mesh->thread_dim ? 1 : 0);
+    const std::size_t blocks = program.device_axes.size() + own;  // the devices' axes come first
     if (axis < blocks && axis >= blocks - program.mesh->cluster_dims) return axis;
   }
   return absl::InvalidArgumentError(
