@@ -10,10 +10,8 @@ namespace palladion::threads {
 
 LaunchShape::LaunchShape(const Program& program, absl::Span<const std::int64_t> grid, std::int32_t device)
     : program_(program), grid_(grid.begin(), grid.end()), device_(device) {
-  const bool threads = program.mesh.has_value() && program.mesh->thread_dim;
-  block_dims_ = grid_.size() - (threads ? 1 : 0);
-  const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
-  cluster_first_ = tpus() ? 0 : block_dims_ - cluster_dims;
+  block_dims_ = program.block_dims();
+  cluster_first_ = tpus() ? 0 : program.first_cluster_dim();
   const std::size_t last = tpus() ? grid_.size() : block_dims_;
   for (std::size_t d = cluster_first_; d < last; ++d) cluster_size_ *= grid_[d];
 }

@@ -57,8 +57,8 @@ void OperandArrays::AllocAt(AgentId core, std::int64_t device) {
 }
 
 void OperandArrays::Gather(const Block& block) {
-  memory_model::ClockBundle& known = ended_[static_cast<std::size_t>(base_.shape.DeviceOf(block.index))];
-  for (const AgentId thread : block.threads) known.JoinGeneric(base_.model.agents().ClockOf(thread));
+  GatheredClock& known = ended_[static_cast<std::size_t>(base_.shape.DeviceOf(block.index))];
+  for (const AgentId thread : block.threads) known.Add(base_.model.agents().ClockOf(thread));
 }
 
 void OperandArrays::ClusterRetires(std::int64_t number) {
@@ -76,7 +76,7 @@ void OperandArrays::LeaveDevices() {
     const auto device = static_cast<std::int64_t>(d);
     const std::string name = Cat("the end of the kernel on ", base_.shape.DeviceNameOf(device));
     const AgentId end = base_.residents.AddLaunch(name, base_.shape.PlaceOfDevice(device));
-    base_.model.agents().Acquire(end, ended_[d]);
+    base_.model.agents().Acquire(end, ended_[d].All());
     for (const Declared& operand : ArraysOf(device, /*written=*/false))
       base_.model.FreeAt(end, name, operand.array, operand.site);
   }

@@ -11,8 +11,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "emu/threads/gathered_clock.h"
 #include "emu/threads/peers.h"
-#include "memory_model/order/clock.h"
 
 namespace palladion::threads {
 
@@ -75,7 +75,7 @@ class OperandArrays {
   std::vector<CodeSite> sites_;                   // the same
   absl::flat_hash_map<std::int32_t, std::size_t> operand_of_;
   const bool races_;
-  std::vector<memory_model::ClockBundle> ended_;  // what the threads knew that have ended, by device
+  std::vector<GatheredClock> ended_;  // what the threads knew that have ended, by device
 };
 
 }  // namespace palladion::threads

@@ -125,9 +125,7 @@ Residency ResidencyIn(const SmRoom& room, const Program& program, const Kernel& 
   const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
   const std::int64_t threads = has_threads ? grid.back() : 1;
   std::int64_t cluster = 1;
-  const std::size_t block_dims = grid.size() - (has_threads ? 1 : 0);  // of the devices, too
-  const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
-  for (std::size_t d = block_dims - cluster_dims; d < block_dims; ++d) cluster *= grid[d];
+  for (std::size_t d = program.first_cluster_dim(); d < program.block_dims(); ++d) cluster *= grid[d];
   const std::vector<Resource> resources = ResourcesOf(kernel, threads, room);
   const Resource& least = *std::min_element(resources.begin(), resources.end(),
                                             [](const Resource& a, const Resource& b) { return a.blocks < b.blocks; });

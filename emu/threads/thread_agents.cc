@@ -18,10 +18,8 @@ std::int64_t ThreadsOfBlock(const LaunchShape& shape, const Program& program) {
 }
 
 std::int64_t BlocksOfCluster(const LaunchShape& shape, const Program& program) {
-  if (!program.mesh.has_value()) return 1;
   std::int64_t blocks = 1;
-  for (std::size_t d = shape.block_dims() - program.mesh->cluster_dims; d < shape.block_dims(); ++d)
-    blocks *= shape.size(d);
+  for (std::size_t d = program.first_cluster_dim(); d < program.block_dims(); ++d) blocks *= shape.size(d);
   return blocks;
 }
 

@@ -110,13 +110,12 @@ GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
                                                       : kNoLane};
   }
   const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
-  const std::size_t block_dims = frame.grid_size.size() - (mesh.has_value() && mesh->thread_dim ? 1 : 0);
-  const std::size_t cluster_dims = mesh.has_value() ? mesh->cluster_dims : 0;
+  const std::size_t block_dims = kernel_.program().block_dims();
   std::int64_t block = 0, cluster_size = 1, device = 0;
   for (std::size_t d = 0; d < block_dims; ++d) block = block * frame.grid_size[d] + frame.grid_index[d];
   for (std::size_t d = 0; d < kernel_.program().device_axes.size(); ++d)
     device = device * frame.grid_size[d] + frame.grid_index[d];
-  for (std::size_t d = block_dims - cluster_dims; d < block_dims; ++d) cluster_size *= frame.grid_size[d];
+  for (std::size_t d = kernel_.program().first_cluster_dim(); d < block_dims; ++d) cluster_size *= frame.grid_size[d];
   cluster_size_ = cluster_size;
   threads_of_block_ = mesh.has_value() && mesh->thread_dim ? frame.grid_size.back() : 1;
   const auto [at, begins] = clusters_.try_emplace(block / cluster_size);

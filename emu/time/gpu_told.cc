@@ -188,11 +188,8 @@ Waves WavesOf(std::int64_t clusters, std::int64_t room) {
 Placement PlacementOf(const ToTell& what) {
   const Program& program = what.kernel.program();
   std::int64_t blocks = 1, cluster = 1;
-  const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
-  const std::size_t block_dims = program.grid.size() - (has_threads ? 1 : 0);
-  const std::size_t cluster_dims = program.mesh.has_value() ? program.mesh->cluster_dims : 0;
-  for (std::size_t d = 0; d < block_dims; ++d) blocks *= program.grid[d].size;
-  for (std::size_t d = block_dims - cluster_dims; d < block_dims; ++d) cluster *= program.grid[d].size;
+  for (std::size_t d = 0; d < program.block_dims(); ++d) blocks *= program.grid[d].size;
+  for (std::size_t d = program.first_cluster_dim(); d < program.block_dims(); ++d) cluster *= program.grid[d].size;
   Placement placement{.blocks = blocks, .limit = "the grid"};
   const std::int64_t devices = what.timer.node().devices();
   for (std::int64_t d = 0; d < devices; ++d) {

@@ -70,14 +70,11 @@ bool VectorClock::CoversEntries(const VectorClock& other) const {
 
 bool VectorClock::Covers(const VectorClock& other) const {
   if (other.IsOfFew()) return CoversEntries(other);
-  const bool fewer_agents = agents_.empty() && !other.agents_.empty();
-  const bool fewer_operations = operations_.empty() && !other.operations_.empty();
-  if (fewer_agents || fewer_operations) {  // they may have just become many there
+  if (agents_.empty() && !other.agents_.empty()) return false;  // no agent is ever forgotten
+  if (operations_.empty() && !other.operations_.empty()) {      // but of many operations only a few may be left there
     VectorClock mine = *this;
-    if (fewer_agents) mine.MoveAgents();
-    if (fewer_operations) mine.MoveOperations();
-    const bool some = !(fewer_agents && mine.agents_.empty()) && !(fewer_operations && mine.operations_.empty());
-    return some && mine.Covers(other);
+    mine.MoveOperations();
+    return !mine.operations_.empty() && mine.Covers(other);
   }
   return CoversEntries(other) && agents_.Covers(other.agents_) && operations_.Covers(other.operations_);
 }

@@ -37,7 +37,7 @@ bool MapCovers(const Map& mine, const Map& theirs) {
   return true;
 }
 
-// Several that tell each other: dense numbers, so that subtrees fill up, and some far away.
+// Several that tell each other, of near numbers and of some far away. Subtrees do not fill up here: those below do.
 TEST(KnownOperations, AreAsAMapHasThem) {
   for (std::uint32_t seed = 0; seed < 24; ++seed) {
     std::mt19937 random(seed);
@@ -92,6 +92,68 @@ TEST(KnownOperations, ForgetKeepsWhatSomebodyAsksAbout) {
   EXPECT_LE(known.nodes(), 12u);
 }
 
+KnownOperations EverySecond(Number first, Number end) {
+  KnownOperations known;
+  for (Number i = first; i < end; i += 2) known.Raise(i, 2);
+  return known;
+}
+
+// A leaf, and a node of leaves.
+TEST(KnownOperations, WhatFillsUpInAJoinIsAConstant) {
+  for (const Number n : {128u, 1024u}) {
+    KnownOperations even = EverySecond(0, n), odd = EverySecond(1, n), raised;
+    for (Number i = 0; i < n; ++i) raised.Raise(i, 2);
+    const KnownOperations before = even;
+    even.Join(odd);
+    odd.Join(before);
+    for (const KnownOperations* all : {&even, &odd, &raised}) {
+      EXPECT_EQ(all->nodes(), 1u);
+      EXPECT_TRUE(all->Covers(raised) && raised.Covers(*all) && all->Covers(before));
+      EXPECT_FALSE(before.Covers(*all));
+      EXPECT_EQ(MapOf(*all).size(), n);
+    }
+  }
+}
+
+TEST(KnownOperations, ForgettingKeepsTheFirstAndTheLastOfWhatIsFull) {
+  for (const Number n : {128u, 1024u}) {
+    for (const Number live : {Number{0}, n / 2, n - 1}) {
+      const auto any = [&](Number first, Number last) { return first <= live && live <= last; };
+      for (const std::uint32_t halves : {1u, 2u}) {
+        KnownOperations known, other;
+        for (Number i = 0; i < n; ++i) known.Raise(i, halves);
+        known.Raise(5 * n, 1);
+        other.Raise(live, halves);
+        other.Raise(5 * n, 1);
+        KnownOperations::Round round;
+        known.Forget(any, &round);
+        other.Forget(any, &round);
+        for (const KnownOperations* kept : {&known, &other}) {
+          EXPECT_EQ(kept->At(live), halves);
+          EXPECT_EQ(kept->At(5 * n), 0u);
+        }
+      }
+    }
+  }
+}
+
+// Of one round, tries that come and go: none is taken for one that stood there before.
+TEST(KnownOperations, ARoundKnowsItsNodesApart) {
+  const auto any = [](Number first, Number last) { return first <= 200 && 200 <= last; };
+  KnownOperations::Round round;
+  for (Number i = 0; i < 2000; ++i) {
+    KnownOperations known;
+    known.Raise(200, 1 + i % 2);
+    known.Raise(3000, 1);
+    KnownOperations other = known;
+    known.Forget(any, &round);
+    other.Forget(any, &round);
+    ASSERT_TRUE(known.IsSame(other));
+    ASSERT_EQ(known.At(200), 1 + i % 2);
+    ASSERT_EQ(known.At(3000), 0u);
+  }
+}
+
 // A loop that waits for each of its operations: what each knew when it began takes a few nodes, however many went
 // before it.
 TEST(KnownOperations, OfALoopAreAFewNodes) {
@@ -121,7 +183,8 @@ TEST(KnownOperations, ThoseWhoTellEachOtherShare) {
 TEST(VectorClock, IsAsAMapHasIt) {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     std::mt19937 random(seed);
-    const std::int32_t agents = 1 + static_cast<std::int32_t>(random() % (seed % 3 == 0 ? 30 : 700));
+    constexpr std::uint32_t kSizes[] = {30, 66, 700};  // 64 are a few
+    const std::int32_t agents = 1 + static_cast<std::int32_t>(random() % kSizes[seed % 3]);
     const std::int32_t operations = 1 + static_cast<std::int32_t>(random() % (seed % 2 == 0 ? 25 : 900));
     std::vector<VectorClock> clocks(3);
     std::vector<std::map<std::int32_t, std::uint32_t>> maps(3);
@@ -143,9 +206,23 @@ TEST(VectorClock, IsAsAMapHasIt) {
       } else if (what == 2) {
         const std::int32_t who = any();
         ASSERT_EQ(clocks[a].TimeOf(AgentId{who}), maps[a].count(who) > 0 ? maps[a][who] : 0);
-      } else if (what == 3 && random() % 16 == 0) {
-        swap(clocks[a], clocks[b]);
-        swap(maps[a], maps[b]);
+      } else if (what == 3) {
+        switch (random() % 48) {
+          case 0:
+            swap(clocks[a], clocks[b]);
+            swap(maps[a], maps[b]);
+            break;
+          case 1:
+            clocks[a] = VectorClock(clocks[b]);
+            maps[a] = std::map(maps[b]);
+            break;
+          case 2:
+            clocks[a].Clear();
+            maps[a].clear();
+            break;
+          default:
+            clocks[a].ShareOperations(clocks[b]);  // what it knows stays
+        }
       } else {
         const std::int32_t who = any();
         const std::uint32_t time = 1 + random() % 2;
@@ -183,6 +260,28 @@ TEST(VectorClock, ThoseWhoMeetShareWhatTheyKnow) {
   EXPECT_EQ(told.TimeOf(AgentId{7}), 3u);
   EXPECT_TRUE(clocks[7].Covers(told));
   EXPECT_FALSE(told.Covers(clocks[7]));
+}
+
+// One that knew of many operations and has forgotten most knows what one knows that knew of a few only.
+TEST(VectorClock, CoversOneThatKnewOfManyOperations) {
+  VectorClock many, few;
+  std::vector<AgentId> live;
+  for (std::int32_t i = 0; i < 20; ++i) many.Raise({AgentId{kFirstOperation + 128 * i}, 2});
+  for (std::int32_t i = 0; i < 3; ++i) live.push_back(AgentId{kFirstOperation + 128 * i});
+  for (const AgentId who : live) few.Raise({who, 2});
+  EXPECT_FALSE(few.Covers(many));
+  Remaining remaining(live);
+  many.Forget(remaining);
+  few.Forget(remaining);
+  EXPECT_TRUE(few.Covers(many) && many.Covers(few));
+}
+
+TEST(VectorClock, CoversNoneThatKnowsOfManyAgents) {
+  VectorClock many, few;
+  for (std::int32_t i = 0; i < 65; ++i) many.Raise({AgentId{i}, 1});
+  for (std::int32_t i = 0; i < 64; ++i) few.Raise({AgentId{i}, 1});
+  EXPECT_FALSE(few.Covers(many));
+  EXPECT_TRUE(many.Covers(few));
 }
 
 TEST(VectorClock, ForgetsOperationsAndNoAgents) {

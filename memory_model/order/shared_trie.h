@@ -57,7 +57,8 @@ class SharedTrie {
 
  private:
   static constexpr std::uint32_t kFan = 8;
-  static constexpr int kMaxHeight = 9;  // more than numbers have bits
+  static constexpr int kMaxHeight = 9;
+  static_assert(std::uint64_t{Leaf::kRoom} << (3 * kMaxHeight) >> 32 != 0, "there is a height for every number");
 
   struct Node {
     std::atomic<std::uint32_t> count{1};
@@ -111,10 +112,10 @@ class SharedTrie {
     made->leaf = leaf;
     return Ref(made);
   }
-  static void Raise(Ref& node, bool own, Number number, std::uint32_t value);
-  static void JoinIn(Ref& mine, bool own, const Ref& theirs);
-  static void JoinLeaf(Ref& mine, bool own, const Ref& theirs);
-  static void JoinInner(Ref& mine, bool own, const Ref& theirs);
+  static void Raise(Ref& node, Number number, std::uint32_t value);
+  static void JoinIn(Ref& mine, const Ref& theirs);
+  static void JoinLeaf(Ref& mine, const Ref& theirs);
+  static void JoinInner(Ref& mine, const Ref& theirs);
   static bool CoversIn(Node* mine, Node* theirs);
   static std::size_t NodesIn(Node* node);
   static bool AllFull(Node* inner) {
@@ -251,12 +252,13 @@ void SharedTrie<Leaf>::GrowTo(int height) {
   }
 }
 
-// Below here, `own`: nobody shares what is above the node. Nodes that nobody shares change in place.
+// A node that nobody shares changes in place. What is below a shared node is gone on with through a copy of the
+// reference, or of the node, so that it counts as shared, too.
 
 template <class Leaf>
-void SharedTrie<Leaf>::Raise(Ref& node, bool own, Number number, std::uint32_t value) {
+void SharedTrie<Leaf>::Raise(Ref& node, Number number, std::uint32_t value) {
   if (node.get()->full) return;
-  own = own && node.IsOwn();
+  const bool own = node.IsOwn();
   if (node.get()->height == 0) {
     if (!own) node = NewLeaf(LeafIn(node.get()));
     LeafIn(node.get()).Raise(number, value);
@@ -271,7 +273,7 @@ void SharedTrie<Leaf>::Raise(Ref& node, bool own, Number number, std::uint32_t v
     child = below == 0 ? NewLeaf({}) : Ref(new Inner);
     child.get()->height = static_cast<std::uint8_t>(below);
   }
-  Raise(child, /*own=*/true, number % each, value);
+  Raise(child, number % each, value);
   if (child.get()->full && AllFull(node.get())) node = Full(below + 1);
 }
 
@@ -282,11 +284,11 @@ void SharedTrie<Leaf>::Raise(Number number, std::uint32_t value) {
   int height = root_.get()->height;
   while (number >= RoomOf(height)) ++height;
   GrowTo(height);
-  Raise(root_, /*own=*/true, number, value);
+  Raise(root_, number, value);
 }
 
 template <class Leaf>
-void SharedTrie<Leaf>::JoinLeaf(Ref& mine, bool own, const Ref& theirs) {
+void SharedTrie<Leaf>::JoinLeaf(Ref& mine, const Ref& theirs) {
   Leaf& a = LeafIn(mine.get());
   const Leaf& b = LeafIn(theirs.get());
   if (b.Covers(a)) {
@@ -294,25 +296,25 @@ void SharedTrie<Leaf>::JoinLeaf(Ref& mine, bool own, const Ref& theirs) {
     return;
   }
   if (a.Covers(b)) return;
-  if (!own) mine = NewLeaf(a);
+  if (!mine.IsOwn()) mine = NewLeaf(a);
   LeafIn(mine.get()).Join(b);
   if (LeafIn(mine.get()).IsFull()) mine = Full(0);
 }
 
 template <class Leaf>
-void SharedTrie<Leaf>::JoinInner(Ref& mine, bool own, const Ref& theirs) {
-  bool is_theirs = true;
+void SharedTrie<Leaf>::JoinInner(Ref& mine, const Ref& theirs) {
+  bool own = mine.IsOwn(), is_theirs = true;
   for (std::uint32_t i = 0; i < kFan; ++i) {
     const Ref& news = ChildrenOf(theirs.get())[i];
     Ref& child = ChildrenOf(mine.get())[i];
     if (child.get() == news.get()) continue;
     if (own) {
-      JoinIn(child, own, news);
+      JoinIn(child, news);
       is_theirs &= child.get() == news.get();
       continue;
     }
     Ref joined = child;
-    JoinIn(joined, own, news);
+    JoinIn(joined, news);
     is_theirs &= joined.get() == news.get();
     if (joined.get() == child.get()) continue;
     mine = Ref(new Inner(*static_cast<Inner*>(mine.get())));
@@ -327,13 +329,12 @@ void SharedTrie<Leaf>::JoinInner(Ref& mine, bool own, const Ref& theirs) {
 }
 
 template <class Leaf>
-void SharedTrie<Leaf>::JoinIn(Ref& mine, bool own, const Ref& theirs) {
+void SharedTrie<Leaf>::JoinIn(Ref& mine, const Ref& theirs) {
   if (mine.get() == theirs.get() || theirs.get() == nullptr) return;
   if (mine.get() == nullptr || theirs.get()->full) {
     mine = theirs;
   } else if (!mine.get()->full) {
-    own = own && mine.IsOwn();
-    mine.get()->height == 0 ? JoinLeaf(mine, own, theirs) : JoinInner(mine, own, theirs);
+    mine.get()->height == 0 ? JoinLeaf(mine, theirs) : JoinInner(mine, theirs);
   }
 }
 
@@ -346,10 +347,10 @@ void SharedTrie<Leaf>::Join(const SharedTrie& other) {
   }
   const int height = std::max(root_.get()->height, other.root_.get()->height);
   GrowTo(height);
-  if (other.root_.get()->height == height) return JoinIn(root_, /*own=*/true, other.root_);
+  if (other.root_.get()->height == height) return JoinIn(root_, other.root_);
   SharedTrie theirs = other;
   theirs.GrowTo(height);
-  JoinIn(root_, /*own=*/true, theirs.root_);
+  JoinIn(root_, theirs.root_);
 }
 
 }  // namespace palladion::memory_model

@@ -11,17 +11,20 @@ import blackwell_tutorial
 import scored
 
 CHIP = "b200"
+CONFIG = blackwell_tutorial.Config(epilogue_n=16)
 SCORE = scored.path_of("blackwell_score.json")
 SAMPLED = ("basic",)
 
 
-def case_of(step) -> scored.Scored:
-    """Four tiles of a pair, so that each slot and each accumulator is used again; two where blocks do not stay."""
+def inputs(step) -> tuple:
+    """Four tiles of a pair, so that each slot and each accumulator is used again; two tiles where blocks do not stay."""
     persistent = blackwell_tutorial.STEPS.index(step) >= blackwell_tutorial.STEPS.index("persistent")
     random = np.random.default_rng(20)
-    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((512 if persistent else 256, 256), (256, 256)))
-    config = blackwell_tutorial.Config(epilogue_n=16)
-    return scored.Scored(step, blackwell_tutorial.matmul(step, config), (a, b), CHIP, tolerance=2.0**-10)
+    return tuple(random.standard_normal(shape).astype(np.float16) for shape in ((512 if persistent else 256, 256), (256, 256)))
+
+
+def case_of(step) -> scored.Scored:
+    return scored.Scored(step, blackwell_tutorial.matmul(step, CONFIG), inputs(step), CHIP, tolerance=2.0**-10)
 
 
 def score(steps, per_kind, progress=None) -> dict:
@@ -30,6 +33,6 @@ def score(steps, per_kind, progress=None) -> dict:
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        scored.record("/dev/null", lambda progress: score(sys.argv[1:], 0, progress), lambda: {})
+        score(sys.argv[1:], 0, scored.tell)
     else:
         scored.record(SCORE, lambda progress: score(blackwell_tutorial.STEPS, 0, progress), lambda: score(SAMPLED, 1))

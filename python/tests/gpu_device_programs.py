@@ -164,6 +164,27 @@ def test_a_cluster_shares_a_copy_of_a_peers_array():
     np.testing.assert_array_equal(report.results, x[::-1, None] + np.arange(2)[:, None])
 
 
+def test_both_blocks_of_a_pair_allocate_tmem_together():
+    """Of one device, whose blocks lie along axes behind those of the devices."""
+    def kernel(x_ref, o_ref, done, left, *, alone):
+        block, peer = lax.axis_index("c"), 1 - lax.axis_index("x")
+
+        @pl.when(jnp.logical_or(not alone, block == 0))
+        def _():
+            pl.run_scoped(lambda acc: None, plgpu.TMEM((LANES, 64), jnp.float32, collective=True))
+        o_ref[block] = x_ref[...]
+        pl.semaphore_signal(done, device_id=peer)
+        pl.semaphore_wait(done)
+        plgpu.barrier_arrive(left)
+        plgpu.barrier_wait(left)
+
+    for alone in (False, True):
+        f = on_mesh(functools.partial(kernel, alone=alone), mesh_of(2), out=jax.ShapeDtypeStruct((2, LANES), jnp.int32), cluster=(2,),
+                    cluster_names=("c",), scratch=[REGULAR, plgpu.ClusterBarrier(collective_axes=("c",))])
+        report = palladion.check(f, numbers(2, np.int32), target="b200", seeds=8)
+        assert codes(report) == ({"COLL_MISMATCH"} if alone else set()), report
+
+
 def test_what_no_gpu_can_do_is_refused_by_line():
     def some_axes(x_ref, o_ref, done):
         plgpu.multimem_store(x_ref[...], o_ref, ("x",))

@@ -8,33 +8,20 @@ import json
 import blackwell_mutants
 import blackwell_tutorial
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import palladion
+from blackwell_mutants import CHIP, CONFIG, inputs
 from palladion import _library
 
-CHIP = "b200"
-CONFIG = blackwell_tutorial.Config(epilogue_n=16)
 MISTAKES = [(step, left_out) for step, names in blackwell_tutorial.MISTAKES.items() for left_out in names]
 ALL = [*((step, "") for step in blackwell_tutorial.STEPS), *MISTAKES]
-
-
-def shapes(step):
-    """Four tiles of a pair, so that each slot and each accumulator is used again; two tiles where blocks do not stay."""
-    m = 512 if blackwell_tutorial.STEPS.index(step) >= blackwell_tutorial.STEPS.index("persistent") else 256
-    return jax.ShapeDtypeStruct((m, 256), jnp.float16), jax.ShapeDtypeStruct((256, 256), jnp.float16)
 
 
 @functools.cache
 def function_of(step, left_out=""):
     return blackwell_tutorial.matmul(step, CONFIG, left_out)
-
-
-def inputs(step):
-    random = np.random.default_rng(20)
-    return tuple(random.standard_normal(array.shape).astype(np.float16) for array in shapes(step))
 
 
 # A sum of 256 products of f32's error is far below half a unit of f16: at most one unit.
@@ -83,13 +70,13 @@ def test_a_check_finds_what_is_left_out(step, left_out):
 @pytest.mark.parametrize("step, left_out", ALL)
 def test_jax_lowers_it_for_blackwell(step, left_out):
     with palladion.target(CHIP):
-        lowered = jax.jit(function_of(step, left_out)).trace(*shapes(step)).lower(lowering_platforms=("cuda",))
+        lowered = jax.jit(function_of(step, left_out)).trace(*inputs(step)).lower(lowering_platforms=("cuda",))
     assert "mosaic_gpu" in lowered.as_text()
 
 
 @pytest.mark.parametrize("step", blackwell_tutorial.STEPS)
 def test_its_text_says_what_each_step_adds(step):
-    text = palladion.export(function_of(step), *shapes(step), target=CHIP)
+    text = palladion.export(function_of(step), *inputs(step), target=CHIP)
     assert _library.canonical(_library.canonical(text)) == _library.canonical(text)
     added = {"basic": "tcgen05_mma{", "warp specialised": "mesh=warp", "tiled epilogue": "wait_read_only=true", "collective": 'collective_axis="pair"',
              "persistent": "wait_load_tmem()", "epilogue warpgroup": "threads=2", "grid tiling": "threads=2"}

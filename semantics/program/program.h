@@ -196,8 +196,11 @@ struct Program {
   std::size_t scratch_bytes = 0;
   std::size_t inspectors = 0;      // in all steps together
   std::optional<ThreadMesh> mesh;  // a launch over threads of blocks; none: one agent is a program
-  bool matrix_units = false;       // some step drives a TPU's matrix units itself
-  bool uses_port = false;          // some step asks its machine for more than memory and copies of blocks
+  // Dimensions of `grid`: those before the thread, devices' first; and the first of these along which a cluster lies.
+  std::size_t block_dims() const { return grid.size() - (mesh.has_value() && mesh->thread_dim ? 1 : 0); }
+  std::size_t first_cluster_dim() const { return block_dims() - (mesh.has_value() ? mesh->cluster_dims : 0); }
+  bool matrix_units = false;  // some step drives a TPU's matrix units itself
+  bool uses_port = false;     // some step asks its machine for more than memory and copies of blocks
   std::vector<Loop> loops;
   bool wants_threads = false;                      // some operation is large enough to be shared by host threads
   std::vector<std::shared_ptr<const void>> owned;  // parameters of steps, constants

@@ -20,11 +20,9 @@ std::string LabelOf(ValueId value, const Builder& builder) {
 
 // The grid dimension along which a cluster of two blocks lies; none: nothing says which blocks of it are a pair.
 std::optional<std::size_t> PairDimension(const Frame& frame) {
-  const std::optional<ThreadMesh>& mesh = frame.program().mesh;
-  if (!mesh.has_value()) return std::nullopt;
-  const std::size_t end = mesh->names.size() - (mesh->thread_dim ? 1 : 0);
+  const Program& program = frame.program();
   std::optional<std::size_t> pair;
-  for (std::size_t d = end - mesh->cluster_dims; d < end; ++d) {
+  for (std::size_t d = program.first_cluster_dim(); d < program.block_dims(); ++d) {
     if (frame.grid_size[d] == 1) continue;
     if (frame.grid_size[d] > 2 || pair.has_value()) return std::nullopt;
     pair = d;

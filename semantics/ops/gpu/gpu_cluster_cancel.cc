@@ -61,7 +61,7 @@ bool IsTogether(const Instr& op, const Program& program, std::size_t grid_dim) {
   const Attr* const attr = Find(op.attrs, "collective_axes");
   if (attr == nullptr || program.grid[grid_dim].size == 1) return true;
   const AttrList* const axes = std::get_if<AttrList>(&attr->value);
-  const std::string& wanted = program.mesh->names[grid_dim - (program.grid.size() - program.mesh->names.size())];
+  const std::string& wanted = program.mesh->names[grid_dim - program.device_axes.size()];
   return axes != nullptr && std::any_of(axes->begin(), axes->end(), [&](const Attr& axis) {
            const std::string* const name = std::get_if<std::string>(&axis.value);
            return name != nullptr && *name == wanted;
@@ -72,10 +72,9 @@ bool IsTogether(const Instr& op, const Program& program, std::size_t grid_dim) {
 // each block along these does.
 std::string AxesLeftOut(const Instr& op, const Program& program) {
   std::string names;
-  const std::size_t end = program.grid.size() - (program.mesh->thread_dim ? 1 : 0);
-  for (std::size_t d = end - program.mesh->cluster_dims; d < end; ++d) {
+  for (std::size_t d = program.first_cluster_dim(); d < program.block_dims(); ++d) {
     if (IsTogether(op, program, d)) continue;
-    const std::string& name = program.mesh->names[d - (program.grid.size() - program.mesh->names.size())];
+    const std::string& name = program.mesh->names[d - program.device_axes.size()];
     names += Cat(names.empty() ? "\"" : ", \"", name, "\"");
   }
   return names;
@@ -179,7 +178,7 @@ absl::Status LowerQuery(const Instr& op, Builder& builder) {
   if (!program.mesh.has_value() || CountsCores(program))
     return absl::InvalidArgumentError("query_cluster_cancel needs the mesh of a GPU kernel; launch it by plgpu.kernel");
   QueryParams params;
-  params.grid_dims = program.grid.size() - program.mesh->cluster_dims - (program.mesh->thread_dim ? 1 : 0);
+  params.grid_dims = program.first_cluster_dim();
   PALLADION_ASSIGN_OR_RETURN(const std::vector<std::string> names, GridNames(op));
   for (const std::string& name : names) {
     PALLADION_ASSIGN_OR_RETURN(const int dim, builder.GridAxis(name));

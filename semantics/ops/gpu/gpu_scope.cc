@@ -152,11 +152,7 @@ absl::StatusOr<std::size_t> ClusterAxis(const std::string& name, const Builder& 
   PALLADION_ASSIGN_OR_RETURN(const int dim, builder.GridAxis(name));
   const Program& program = const_cast<Builder&>(builder).program();
   const auto axis = static_cast<std::size_t>(dim);
-  if (program.mesh.has_value()) {
-    const std::size_t own = program.mesh->names.size() - (program.mesh->thread_dim ? 1 : 0);
-    const std::size_t blocks = program.device_axes.size() + own;  // the devices' axes come first
-    if (axis < blocks && axis >= blocks - program.mesh->cluster_dims) return axis;
-  }
+  if (axis >= program.first_cluster_dim() && axis < program.block_dims()) return axis;
   return absl::InvalidArgumentError(
       Cat("\"", name, "\" is no axis of the kernel's cluster, along which blocks work together"));
 }
