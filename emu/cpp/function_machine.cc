@@ -50,6 +50,7 @@ std::vector<std::int64_t> FunctionMachine::GridOf(const FunctionKernel& kernel) 
 Program FunctionMachine::ShapeOf(const FunctionKernel& kernel) {
   Program program;
   program.kernel_name = kernel.name;
+  for (const std::int64_t size : GridOf(kernel)) program.grid.push_back({.size = size});
   program.mesh = ThreadMesh{.thread_dim = true, .names = std::vector<std::string>(kernel.grid.size() + 1)};
   for (const std::string& input : kernel.inputs) program.operand_infos.push_back({.role = Role::kIn, .name = input});
   for (const KernelOutput& output : kernel.outputs)

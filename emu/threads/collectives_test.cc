@@ -16,6 +16,7 @@ class CollectivesTest : public testing::Test {
   static Program Make() {
     Program program;
     program.mesh = ThreadMesh{.cluster_dims = 2, .names = {"b", "x", "y"}};
+    program.grid = {{.size = 4}, {.size = 2}, {.size = 3}};
     return program;
   }
   AgentId AddBlock(const Index& index) { return residents_.AddBlock(index, 1); }

@@ -14,6 +14,7 @@ using Index = std::vector<std::int64_t>;
 Program Clusters() {
   Program program;
   program.mesh = ThreadMesh{.cluster_dims = 2, .thread_dim = true, .names = {"b", "x", "y", "wg"}};
+  program.grid = {{.size = 3}, {.size = 2}, {.size = 2}, {.size = 4}};
   return program;
 }
 const Index kClusters = {3, 2, 2, 4};
@@ -22,6 +23,7 @@ const Index kClusters = {3, 2, 2, 4};
 Program Devices() {
   Program program;
   program.grid_in_agent = true;
+  program.grid = {{.size = 2}, {.size = 3}, {.size = 5}};
   program.device_axes = {"x", "y"};
   program.devices = 6;
   return program;
@@ -89,6 +91,7 @@ TEST(LaunchShape, SeveralDevicesAreOneCluster) {
 TEST(LaunchShape, WithoutClustersNobodyHasPeers) {
   Program program;
   program.mesh = ThreadMesh{.thread_dim = true, .names = {"b", "wg"}};
+  program.grid = {{.size = 8}, {.size = 2}};
   EXPECT_FALSE(LaunchShape(program, Index{8, 2}, 0).has_peers());
 }
 

@@ -16,6 +16,7 @@ class ResidentsTest : public testing::Test {
   static Program Make() {
     Program program;
     program.mesh = ThreadMesh{.cluster_dims = 1, .thread_dim = true, .names = {"b", "c", "wg"}};
+    program.grid = {{.size = 4}, {.size = 2}, {.size = 2}};
     return program;
   }
   AgentId AddBlock(std::int64_t cluster, std::int64_t block) {

@@ -164,6 +164,31 @@ def test_a_cluster_shares_a_copy_of_a_peers_array():
     np.testing.assert_array_equal(report.results, x[::-1, None] + np.arange(2)[:, None])
 
 
+def test_a_call_over_blocks_names_the_devices():
+    """pl.pallas_call, which JAX lowers to a pipeline, along a grid of blocks and of steps."""
+    def kernel(x_ref, o_ref, peers_ref, done):
+        me, step = lax.axis_index("x"), pl.program_id(1)
+        o_ref[...] = x_ref[...] + 10 * me
+        row = peers_ref.at[pl.program_id(0), step]
+        plgpu.remote_ref(row, 1 - me)[...] = x_ref[0, 0]
+        pl.semaphore_signal(done, device_id=1 - me)
+        pl.semaphore_wait(done)
+
+    def call(x):
+        whole, rows = pl.BlockSpec(memory_space=plgpu.GMEM), pl.BlockSpec((1, 1, LANES), lambda i, j: (i, j, 0))
+        options = plgpu.CompilerParams(dimension_semantics=["parallel", "sequential"])
+        out = jax.ShapeDtypeStruct((2, 3, LANES), jnp.int32)
+        return [y[None] for y in pl.pallas_call(kernel, out_shape=(out, out), grid=(2, 3), in_specs=[rows], out_specs=(rows, whole),
+                                                scratch_shapes=[REGULAR], compiler_params=options)(x[0])]
+
+    x = np.arange(2 * 2 * 3 * LANES, dtype=np.int32).reshape(2, 2, 3, LANES)
+    f = jax.jit(jax.shard_map(call, mesh=mesh_of(2), in_specs=P("x"), out_specs=P("x"), **UNCHECKED))
+    report = palladion.check(f, x, target=H100, seeds=16)
+    assert codes(report) == set(), report
+    np.testing.assert_array_equal(report.results[0], x + 10 * np.arange(2)[:, None, None, None])
+    np.testing.assert_array_equal(report.results[1], x[::-1])
+
+
 def test_both_blocks_of_a_pair_allocate_tmem_together():
     """Of one device, whose blocks lie along axes behind those of the devices."""
     def kernel(x_ref, o_ref, done, left, *, alone):

@@ -29,6 +29,7 @@ def gpu_call_text(file: TextFile, params, in_avals, traceback):
     kernel.lines.append(f"backend {backend};")
     kernel.lines += plain.params_line(params.get("compiler_params"), "mosaic_gpu")
     kernel.lines += plain.note_lines(params.get("cost_estimate"), params.get("metadata"))
+    kernel.write_devices()
     names_of_refs = _operands(kernel, params)
     sizes, names = _grid(params["grid_mapping"], parallel)
     mesh = {"grid": sizes, "grid_names": names, "cluster": [], "cluster_names": [], "threads": None, "thread_name": None}
