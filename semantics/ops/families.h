@@ -53,6 +53,8 @@ absl::Span<const OpRow> UnsupportedOps();  // unsupported.cc
 
 // atomic.cc: one lane of an atomic: add, max, min, and, or, xor, xchg, cas. InvalidArgument where the type has none.
 absl::StatusOr<AtomicFn> FindAtomic(std::string_view name, DType dtype);
+// Of an element of a copy with a reduction: add, max, min, and, or, xor, and smin, smax, umin, umax, inc, dec.
+absl::StatusOr<AtomicFn> FindCopyReduction(std::string_view name, DType dtype);
 
 }  // namespace palladion
 

@@ -134,7 +134,7 @@ absl::Status VerifyStore(const Instr& op, const VerifyContext& context) {
   if (!HasAttr(op, "reduction_op")) return absl::OkStatus();
   PALLADION_ASSIGN_OR_RETURN(const std::string name, StringAttr(op, "reduction_op"));
   PALLADION_ASSIGN_OR_RETURN(const Type dst, OperandType(op, context, "dst"));
-  return FindAtomic(name, dst.dtype).status();
+  return FindCopyReduction(name, dst.dtype).status();
 }
 
 // gpu-devices.md#multicast_ref: what is read once is written at the same place of every device.
@@ -197,7 +197,7 @@ absl::Status LowerCopyOut(const Instr& op, Builder& builder) {
   params.commit_group = BoolAttrOr(op, "commit_group", true);
   if (HasAttr(op, "reduction_op")) {
     PALLADION_ASSIGN_OR_RETURN(const std::string name, StringAttr(op, "reduction_op"));
-    PALLADION_ASSIGN_OR_RETURN(params.reduce, FindAtomic(name, params.dst.type.dtype));
+    PALLADION_ASSIGN_OR_RETURN(params.reduce, FindCopyReduction(name, params.dst.type.dtype));
   }
   builder.Emit(RunCopyOut, std::move(params));
   return absl::OkStatus();

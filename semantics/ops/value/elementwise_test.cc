@@ -293,6 +293,50 @@ TEST(Atomic, OfEqualValuesTheOldOneStays) {
   }
 }
 
+template <class T>
+T Reduced(const char* op, DType dtype, T old, T operand) {
+  T out = 7;
+  (*FindCopyReduction(op, dtype))(reinterpret_cast<const std::byte*>(&old),
+                                  reinterpret_cast<const std::byte*>(&operand), nullptr,
+                                  reinterpret_cast<std::byte*>(&out));
+  return out;
+}
+
+TEST(CopyReduction, SaysWhetherNumbersHaveASign) {
+  constexpr std::uint32_t kNegative = 0x80000005;
+  for (const DType dtype : {DType::kI32, DType::kU32}) {
+    EXPECT_EQ(kNegative, Reduced("smin", dtype, 3u, kNegative));
+    EXPECT_EQ(3u, Reduced("smax", dtype, 3u, kNegative));
+    EXPECT_EQ(3u, Reduced("umin", dtype, 3u, kNegative));
+    EXPECT_EQ(kNegative, Reduced("umax", dtype, 3u, kNegative));
+  }
+  EXPECT_EQ(-5, Reduced("smin", DType::kI64, std::int64_t{-5}, std::int64_t{1} << 40));
+  EXPECT_EQ(-5, Reduced("umax", DType::kI64, std::int64_t{-5}, std::int64_t{1} << 40));
+}
+
+TEST(CopyReduction, CountsAround) {
+  const auto counted = [](const char* op, std::uint32_t old) { return Reduced(op, DType::kU32, old, 5u); };
+  EXPECT_EQ(1u, counted("inc", 0));
+  EXPECT_EQ(5u, counted("inc", 4));
+  EXPECT_EQ(0u, counted("inc", 5));
+  EXPECT_EQ(0u, counted("inc", 0xffffffff));
+  EXPECT_EQ(5u, counted("dec", 0));
+  EXPECT_EQ(4u, counted("dec", 5));
+  EXPECT_EQ(5u, counted("dec", 6));
+}
+
+TEST(CopyReduction, IsNoneOfOtherTypes) {
+  for (const auto& [op, dtype] : {std::pair("smin", DType::kF32),
+                                  {"umax", DType::kI16},
+                                  {"inc", DType::kI64},
+                                  {"dec", DType::kF16},
+                                  {"xchg", DType::kI32},
+                                  {"cas", DType::kI32}}) {
+    EXPECT_FALSE(FindCopyReduction(op, dtype).ok()) << op;
+  }
+  EXPECT_TRUE(FindCopyReduction("add", DType::kF16).ok());
+}
+
 TEST(Elementwise, ManyResults) {
   const absl::StatusOr<std::vector<TestArray>> results = RunOp({.name = "optimization_barrier",
                                                                 .in = {F32({1, 2}), I32({3})},
