@@ -181,6 +181,7 @@ absl::Status TrialRunner::RunAs(launch::Way way, const agents::LaunchOptions& la
                                 const scheduler::RunLengths& lengths, Trial& trial, const Judged& judged) const {
   launch::ScheduledOptions options = OptionsOf(launch, trial.schedule);
   if (way == launch::Way::kPrograms) options.launch.order = launch.order;
+  options.loop.budget = std::min(options.loop.budget, lengths.most_work);
   const std::unique_ptr<RaceCheck> check = MakeRaceCheck(
       judged.kernel, inputs_, {.way = way, .judges = judged.races, .backwards = IsReverse(trial.schedule)});
   check->Attach(options);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "emu/checks/trial.h"
@@ -39,8 +38,8 @@ class Shortener {
   void Shrink(scheduler::Schedule& schedule, const scheduler::LoopResult& run,
               const std::function<absl::StatusOr<bool>(const Moves&)>& shows);
   std::int64_t RunsFor(const scheduler::LoopResult& run) const;
-  absl::StatusOr<Trial> Run(const Moves& moves, Watch watch);
-  absl::StatusOr<bool> Finds(const Moves& moves, const Finding& finding);
+  absl::StatusOr<Trial> Run(const Moves& moves, Watch watch, std::int64_t most_work);
+  absl::StatusOr<bool> Finds(const Moves& moves, const Finding& finding, std::int64_t most_work);
 
   const Trials& runner_;
   const scheduler::RunLengths& lengths_;
@@ -51,7 +50,12 @@ class Shortener {
   std::int64_t trials_ = 0;
   // Findings of a check are asked about the same lists of moves again and again, first of all about the empty one; a
   // list always makes the same run. The latest are kept.
-  std::vector<std::pair<Moves, std::vector<Finding>>> found_;
+  struct Known {
+    Moves moves;
+    std::int64_t most_work = 0;     // that the run was let do
+    std::vector<Finding> findings;  // none, where it did not come to an end
+  };
+  std::vector<Known> found_;
 };
 
 }  // namespace palladion::checks

@@ -1,5 +1,6 @@
 #include "emu/cpp/function_trials.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "emu/arrays.h"
@@ -79,7 +80,7 @@ absl::StatusOr<checks::Trial> FunctionTrials::RunOnce(const scheduler::Schedule&
   const bool everything = watch == checks::Watch::kEverything;
   checks::Trial trial{.schedule = schedule};
   PALLADION_ASSIGN_OR_RETURN(trial.outputs, NewOutputs());
-  launch::ScheduledOptions options{.loop = {.budget = options_.step_budget},
+  launch::ScheduledOptions options{.loop = {.budget = std::min(options_.step_budget, lengths.most_work)},
                                    .fences = *memory_model::FencePolicyFromName(options_.proxy)};
   if (extra != nullptr) options.launch = *extra;
   options.launch.run = options_.run;

@@ -4,6 +4,7 @@
 #define PALLADION_SCHEDULER_POLICIES_POLICIES_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct RunLengths {
   std::int64_t steps = 1;                // visible operations of the whole run
   std::vector<std::int64_t> operations;  // of each agent, by number
   std::int64_t work = 0;                 // as a budget counts it
+  // One that comes to more is not waited for: it ends as where the budget is spent.
+  std::int64_t most_work = std::numeric_limits<std::int64_t>::max();
 };
 
 std::unique_ptr<Policy> MakeProgramOrder();  // engines first, then whoever runs until it waits, then the lowest number
