@@ -68,6 +68,10 @@ std::string AccessFindings::Who(const Tracked& buffer, const AccessEvent& event)
   return nobody ? buffer.freed_by : agents_.NameOf(event.who);
 }
 
+bool AccessFindings::IsKeptByScope(const UnorderedPair& pair) const {
+  return agents_.IsKeptFrom(agents_.IssuerOf(pair.event.who), pair.conflict.earlier.epoch());
+}
+
 std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
   const auto& [buffer, event, vantage, conflict] = pair;
   const AgentId other = conflict.earlier.who;
@@ -77,6 +81,10 @@ std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
     return Cat(me, " is ordered after ", you, ", but by nothing that orders the tensor core");
   if (conflict.order == Ordering::kUnfenced) {
     return Cat(me, " is ordered after ", you, ", but no fence lies between: policy ", Name(rule_.policy()));
+  }
+  if (IsKeptByScope(pair)) {
+    return Cat(me, " waited for a signal from after that access, but with memory_scope=\"gpu\", which orders nothing of ",
+               "another device");
   }
   if (AgentTable::IsOperation(other)) {
     const bool read = vantage.clock[ClockPart::kGeneric].Covers(Epoch{other, 1});
@@ -106,8 +114,9 @@ std::string AccessFindings::AwaitOf(AgentId operation) const {
 std::string AccessFindings::OrderAfterOperation(AgentId operation, AgentId later, const std::string& here) const {
   const AgentId issuer = agents_.IssuerOf(operation), waiter = agents_.IssuerOf(later);
   if (issuer == waiter || agents_.AwaitOf(operation).empty()) return AwaitOf(operation) + here;
-  return Cat(AwaitOf(operation), " in ", agents_.NameOf(issuer), ", and a barrier from there to ",
-             agents_.NameOf(waiter), here);
+  const bool far = agents_.PlaceOf(issuer).at(PlaceLevel::kDevice) != agents_.PlaceOf(waiter).at(PlaceLevel::kDevice);
+  return Cat(AwaitOf(operation), " in ", agents_.NameOf(issuer), ", and a ", far ? "semaphore's signal" : "barrier",
+             " from there to ", agents_.NameOf(waiter), here);
 }
 
 std::string AccessFindings::OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
@@ -153,6 +162,9 @@ std::string AccessFindings::FixFor(FindingCode code, const UnorderedPair& pair) 
       return "let a barrier or semaphore order the access within the life of the memory";
     default:
       break;
+  }
+  if (IsKeptByScope(pair)) {
+    return Cat("memory_scope=\"sys\" for that wait in ", agents_.NameOf(agents_.IssuerOf(event.who)));
   }
   return operation ? OrderAfterOperation(earlier, event.who, here) : OrderAgents(conflict.earlier, event, there, here);
 }

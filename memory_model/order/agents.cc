@@ -44,6 +44,7 @@ void AgentTable::Retire(AgentId id) {
   if (!clocks_.Has(id)) return;
   GatherKnown(clocks_[id], &ended_knew_);
   clocks_.Retire(id);
+  kept_from_.erase(id.value);
   ended_.push_back(id);
 }
 

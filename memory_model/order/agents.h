@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "memory_model/order/clock.h"
 #include "memory_model/order/places.h"
 #include "semantics/base/live_table.h"
@@ -77,6 +78,12 @@ class AgentTable {
   void Tick(AgentId agent, const CodeSite& site);
   void Acquire(AgentId agent, const ClockBundle& told);
   void AcquireCompletion(AgentId agent, AgentId operation, std::uint32_t halves);  // the same of Completion
+  // A wait took a signal whose clock its scope does not reach: the agent learns nothing, and a message may say why.
+  void KeepFrom(AgentId agent, const ClockBundle& told) { kept_from_[agent.value].JoinGeneric(told); }
+  bool IsKeptFrom(AgentId agent, const Epoch& epoch) const {
+    const auto kept = kept_from_.find(agent.value);
+    return kept != kept_from_.end() && kept->second[ClockPart::kGeneric].Covers(epoch);
+  }
   void Commit(AgentId agent, ClockPart to, const CodeSite& site);
 
   std::string OperationName(AgentId operation) const;  // without its issuer's
@@ -140,6 +147,7 @@ class AgentTable {
   bool tensor_core_ = false;
   LiveTable<AgentId, AgentState> agents_;  // the ended ones too, while somebody remembers them
   LiveTable<AgentId, ClockBundle> clocks_;
+  absl::flat_hash_map<std::int32_t, ClockBundle> kept_from_;  // by agent
   std::vector<AgentId> ended_;
   KnownOperations ended_knew_;              // of operations, what NoteKnown has not noted yet
   std::vector<OperationState> operations_;  // by id

@@ -35,7 +35,8 @@ void Semaphore::LearnFromEach(AgentId agent, std::int64_t value, MemoryScope sco
   for (std::size_t i = 0; value > 0 && i < credits_.size(); ++i) {
     const Credit& credit = credits_[i];
     value -= credit.left;
-    if (scope == MemoryScope::kSystem || device_of(credit.by) == device_of(agent)) agents->Acquire(agent, credit.clock);
+    const bool reaches = scope == MemoryScope::kSystem || device_of(credit.by) == device_of(agent);
+    reaches ? agents->Acquire(agent, credit.clock) : agents->KeepFrom(agent, credit.clock);
   }
 }
 

@@ -233,6 +233,23 @@ def test_what_no_gpu_can_do_is_refused_by_line():
     refused(to_all_by_a_store, "multicast")
 
 
+def test_a_wait_of_too_narrow_a_scope_is_named():
+    def kernel(x_ref, o_ref, done, *, scope):
+        peer = 1 - lax.axis_index("x")
+        plgpu.remote_ref(o_ref, peer)[...] = x_ref[...]
+        plgpu.semaphore_signal(done, device_id=peer)
+        plgpu.semaphore_wait(done, memory_scope=scope)
+        o_ref[...] = o_ref[...] + 1
+
+    for scope in ("sys", "gpu"):
+        report = palladion.check(on_mesh(functools.partial(kernel, scope=scope), mesh_of(2), scratch=[REGULAR]), numbers(2), target=H100, seeds=8)
+        races = [finding for finding in report.findings if finding.code == "RACE_XDEV"]
+        assert bool(races) == (scope == "gpu"), report
+        for race in races:
+            assert 'with memory_scope="gpu", which orders nothing of another device' in race.why, race.why
+            assert 'memory_scope="sys" for that wait in the block on device' in race.fix, race.fix
+
+
 def test_no_gpu_is_a_launch_ahead():
     f = on_mesh(functools.partial(permute, n=2), mesh_of(2), scratch=[REGULAR])
     try:
