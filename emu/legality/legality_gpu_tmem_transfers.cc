@@ -174,8 +174,9 @@ constexpr GpuLimit<TransferSite> kLimits[] = {
       "Mosaic GPU, FragmentedArray.load_tiled", "write plgpu.load(ref, (), layout=..., optimized=False)"},
      Strided},
     {{"tmem.registers",
-      "a load or store takes registers in TCGEN05 (16 or 32 bits) or TCGEN05_TMEM_NATIVE (whole cells) for "
-      "layout=default, in WGMMA for half_lane, in TCGEN05_M64_COLLECTIVE for m64_collective, of the whole shape",
+      "a load or store takes registers in TCGEN05 (16 or 32 bits) or TCGEN05_TMEM_NATIVE (of packed "
+      "8 bits TCGEN05_TMEM_NATIVE(4)) for layout=default, in WGMMA for half_lane, in TCGEN05_M64_COLLECTIVE for "
+      "m64_collective, of the whole shape",
       "Mosaic GPU, TMEMRef.load and TMEMRef.store", "cast the value with plgpu.layout_cast"},
      Layouts},
 };

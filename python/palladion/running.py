@@ -254,6 +254,7 @@ def _run_once(compiled, args, session) -> Execution:
             results = jax.block_until_ready(compiled(*args))
         _tell_left_over(session)
     except Exception:
+        jax_programs.wait_for_effects()  # else JAX tells of what failed once more when Python ends
         if session.error is not None:
             raise _with_findings(session.error, session.runs) from None
         raise

@@ -233,6 +233,17 @@ def test_what_no_gpu_can_do_is_refused_by_line():
     refused(to_all_by_a_store, "multicast")
 
 
+def test_the_last_device_that_a_view_names_is_meant():
+    def kernel(x_ref, o_ref, done):
+        peer = 1 - lax.axis_index("x")
+        plgpu.remote_ref(plgpu.remote_ref(o_ref, 7), peer)[...] = x_ref[...]
+        pl.semaphore_signal(done, device_id=peer)
+        pl.semaphore_wait(done)
+
+    x = numbers(2)
+    np.testing.assert_array_equal(palladion.run(on_mesh(kernel, mesh_of(2), scratch=[REGULAR]), x, target=H100), x[::-1])
+
+
 def test_a_wait_of_too_narrow_a_scope_is_named():
     def kernel(x_ref, o_ref, done, *, scope):
         peer = 1 - lax.axis_index("x")

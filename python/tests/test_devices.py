@@ -23,3 +23,4 @@ def test_devices(program, name):
     done = subprocess.run([sys.executable, os.path.join(FOLDER, program), name], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == f"{name} is well\n"
+    assert "Traceback" not in done.stderr, done.stderr  # an error that was caught is told no more when Python ends

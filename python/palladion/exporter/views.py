@@ -132,9 +132,13 @@ def _names(axes):
 
 
 def chain_text(transforms, read) -> str:
-    """`read(atom)` gives the text of a value."""
+    """`read(atom)` gives the text of a value. Of several devices that a view names the last is meant, as in JAX's lowering."""
     text = ""
-    for transform in transforms or ():
+    transforms = tuple(transforms or ())
+    peers = [n for n, transform in enumerate(transforms) if type(transform).__name__ == "PeerMemRef"]
+    for n, transform in enumerate(transforms):
+        if n in peers[:-1]:
+            continue
         writer = VIEWS.get(type(transform).__name__)
         if writer is None:
             raise unknown(f"the ref transform {type(transform).__name__} is not known to the exporter")

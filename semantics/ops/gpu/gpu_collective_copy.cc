@@ -155,6 +155,12 @@ absl::StatusOr<Type> PartOfSource(const std::optional<LeaderTracked>& leader, co
   Type part = source;
   if (destination.shape[axis] > 0 && source.shape[axis] % destination.shape[axis] == 0)
     part.shape[axis] = destination.shape[axis];
+  if (part.dtype == destination.dtype && part.shape != destination.shape) {
+    return absl::InvalidArgumentError(Cat("leader_tracked gives each block a part of ", ToString(source),
+                                          " along dimension ", axis,
+                                          ": the destination must be as long as the source along the others, ",
+                                          "and divide it there; found ", ToString(destination)));
+  }
   return part;
 }
 
