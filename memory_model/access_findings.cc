@@ -83,7 +83,8 @@ std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
     return Cat(me, " is ordered after ", you, ", but no fence lies between: policy ", Name(rule_.policy()));
   }
   if (IsKeptByScope(pair)) {
-    return Cat(me, " waited for a signal from after that access, but with memory_scope=\"gpu\", which orders nothing of ",
+    return Cat(me,
+               " waited for a signal from after that access, but with memory_scope=\"gpu\", which orders nothing of ",
                "another device");
   }
   if (AgentTable::IsOperation(other)) {
@@ -115,8 +116,8 @@ std::string AccessFindings::OrderAfterOperation(AgentId operation, AgentId later
   const AgentId issuer = agents_.IssuerOf(operation), waiter = agents_.IssuerOf(later);
   if (issuer == waiter || agents_.AwaitOf(operation).empty()) return AwaitOf(operation) + here;
   const bool far = agents_.PlaceOf(issuer).at(PlaceLevel::kDevice) != agents_.PlaceOf(waiter).at(PlaceLevel::kDevice);
-  return Cat(AwaitOf(operation), " in ", agents_.NameOf(issuer), ", and a ", far ? "semaphore's signal" : "barrier",
-             " from there to ", agents_.NameOf(waiter), here);
+  return Cat(AwaitOf(operation), " in ", agents_.NameOf(issuer), ", and a ",
+             far ? "semaphore's signal from there to " : "barrier from there to ", agents_.NameOf(waiter), here);
 }
 
 std::string AccessFindings::OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,

@@ -31,7 +31,9 @@ class LaunchBuffers {
   // `device`: of what is allocated and adopted here. Alloc fails once the allocations that live together would hold
   // more bytes than the limit.
   LaunchBuffers(std::shared_ptr<RunBuffers> run, std::int32_t device, std::size_t limit_bytes)
-      : run_(std::move(run)), all_(run_->all), device_(device), pool_(limit_bytes) {}
+      : run_(std::move(run)), all_(run_->all), device_(device), pool_(limit_bytes) {
+    if (all_.empty()) all_.reserve(8);
+  }
   LaunchBuffers(const LaunchBuffers&) = delete;
   LaunchBuffers& operator=(const LaunchBuffers&) = delete;
   ~LaunchBuffers();

@@ -292,10 +292,14 @@ void Builder::FreeAfter(RegionState& state, std::size_t position) {
 // Results that an instruction of the region computes, once, are computed where they are wanted.
 std::vector<bool> Builder::ResultsInPlace(const Region& region, const LastUses& uses,
                                           absl::Span<const SlotId> results) {
-  std::set<ValueId> computed_here;
+  std::set<ValueId> wanted, computed_here;  // by the region, of what it returns
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (region.results[i].kind == Arg::Kind::kValue) wanted.insert(region.results[i].value);
   for (const Instr& op : region.body) {
+    if (wanted.empty()) break;
     for (std::size_t i = 0; i < op.results.size(); ++i) {
-      if (op.results[i].valid() && !op.types[i].is_ref()) computed_here.insert(op.results[i]);
+      if (op.results[i].valid() && !op.types[i].is_ref() && wanted.contains(op.results[i]))
+        computed_here.insert(op.results[i]);
     }
   }
   std::vector<bool> in_place(results.size());

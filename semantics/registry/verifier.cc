@@ -205,6 +205,7 @@ absl::StatusOr<Type> KernelVerifier::SelectType(const Instr& instr, std::size_t 
 
 absl::StatusOr<std::vector<Type>> KernelVerifier::OperandTypes(const Instr& instr) const {
   std::vector<Type> types;
+  types.reserve(instr.args.size());
   for (std::size_t i = 0; i < instr.args.size(); ++i) {
     PALLADION_ASSIGN_OR_RETURN(types.emplace_back(), OperandType(instr, i, instr.args[i]));
   }
