@@ -230,6 +230,17 @@ GPU = {
     "devices.layout": (0, {10: "ILLEGAL"}),
     "devices.width": (0, {10: "ILLEGAL"}),
     "devices.stored": (0, {11: "ILLEGAL"}),
+    "machine.multimem-8-bit": (0, {10: "ILLEGAL"}),
+    "peer.synchronised": (0, {10: "ILLEGAL"}),
+    "peer.atomic": (0, {11: "ILLEGAL"}),
+    "peer.source": (0, {10: "ILLEGAL"}),
+    "peer.prefetch": (0, {10: "ILLEGAL"}),
+    "peer.host": (1, {11: "ILLEGAL"}),
+    "semaphore.amount": (0, {10: "ILLEGAL"}),
+    "atomic.type": (0, {10: "ILLEGAL"}),
+    "atomic.array": (1, {11: "ILLEGAL"}),
+    "layout.bool": (0, {9: "ILLEGAL"}),
+    "copy.transposed": (0, {9: "ILLEGAL"}),
 }
 
 # Limit: (kernel of gpu_legality.txt, {line: codes}).
@@ -249,6 +260,9 @@ _WAIT_OF_LEADER = (
 # What a broken kernel needs besides, so that nothing else is wrong with it.
 MENDED = {
     "copy.gmem-view": ("barrier_wait(barrier=%b)",),
+    "copy.transposed": ("barrier_wait(barrier=%b)",),
+    "peer.source": ("barrier_wait(barrier=%b)",),
+    "peer.host": ("wait_smem_to_gmem{wait_read_only=false}(0:i32)",),
     "copy.step": ("barrier_wait(barrier=%b)",),
     "copy.type": ("barrier_wait(barrier=%b)",),
     "copy.strides": ("barrier_wait(barrier=%b)",),

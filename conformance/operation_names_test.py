@@ -41,6 +41,7 @@ ALLOWED = [
     ("emu/cpp/function_thread_sync.cc", "barrier", "a word of a message"),
     ("emu/threads/thread_machine.cc", "wgmma", "a word of a message"),
     ("emu/legality/legality_gpu.cc", "add", "the kind of an atomic, an attribute"),
+    ("emu/legality/legality_gpu_access.cc", "add min max", "the kind of an atomic update, an attribute"),
     ("emu/legality/legality_gpu_barriers.cc", "barrier", "the name of an operand"),
     ("emu/legality/legality_gpu_copies.cc", "add min max", "the reduction of a copy, an attribute"),
     ("emu/legality/legality_gpu_devices.cc", "add min max", "the reduction of the switch between devices, an attribute"),

@@ -9,7 +9,7 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 
 import palladion
 
-F16, BF16, F32, F64, I8, U8, I32, U32, I64 = (jnp.float16, jnp.bfloat16, jnp.float32, jnp.float64, jnp.int8, jnp.uint8, jnp.int32,
+F16, BF16, F32, F64, I8, U8, I16, I32, U32, I64 = (jnp.float16, jnp.bfloat16, jnp.float32, jnp.float64, jnp.int8, jnp.uint8, jnp.int16, jnp.int32,
                                               jnp.uint32, jnp.int64)
 E4, E5 = jnp.float8_e4m3fn, jnp.float8_e5m2
 LANE, WG = plgpu.LoweringSemantics.Lane, plgpu.LoweringSemantics.Warpgroup

@@ -19,7 +19,9 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
 from gpu_legality_case import BF16, E4, E5, F16, F32, F64, I8, I32, I64, LANE, U8, U32, WG, Case, layout, scoped, write_cases
+from gpu_legality_devices import devices
 from gpu_legality_layouts import accesses, layouts, product_of_value, states, views_of_operands
+from gpu_legality_memory import memory
 from gpu_legality_values import values
 
 
@@ -231,7 +233,7 @@ def semaphores():
 
 
 def cases():
-    for family in (random_copies, copies, products, scopes, accesses, warps, semaphores, layouts, states, values):
+    for family in (random_copies, copies, products, scopes, accesses, warps, semaphores, layouts, states, values, devices, memory):
         yield from family()
 
 

@@ -9,7 +9,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec as P
 
-from corpus import Case, F32, I32, LANES, Kernel, clean_and_racy, found, kernel, ty
+from corpus import Case, F32, I32, LANES, Kernel, clean_and_racy, found, kernel, of_jax_0_11, ty
 
 SPEC = "gpu-devices.md#"
 UPDATE = "/atomic_store"
@@ -307,7 +307,7 @@ def cases():
                     outputs={"o": OTHER + 1})
     yield from pair("094_xdev_update", "Devices add to each other's rows.", update,
                     (found("RACE_XDEV", UPDATE, "load"), found("RACE_XDEV", UPDATE, "write"), found("NONDET", UPDATE, "write")),
-                    outputs={"o": ROWS + OTHER + 1})
+                    outputs={"o": ROWS + OTHER + 1}, edit=of_jax_0_11)
     yield from pair("095_xdev_round_ahead", "A device stores a row in each of two rounds.", rounds,
                     (found("RACE_XDEV", "load", "store#1"), found("NONDET", "seen", "seen")),
                     outputs={"o": np.stack([OTHER, OTHER + 1], axis=1), "p": OTHER + 1})

@@ -89,4 +89,20 @@ std::optional<CopySite> CopySiteOf(const GpuScope& scope, const Instr& op) {
   return site;
 }
 
+// Stores from one contiguous stretch into another need no tensor map.
+bool IsBulk(const CopySite& site) {
+  if (WordOf(site.op.attrs, "oob_mode") == "zeros" || site.smem.swizzle().has_value() || !site.smem.tile.empty())
+    return false;
+  if (site.collective > 1 || IsGiven(site.op.attrs, "reduction_op")) return false;
+  if (site.to_smem && WordOf(site.op.attrs, "oob_mode").empty()) return false;
+  std::int64_t expected = 1, stride = 1;
+  for (std::size_t i = site.dims.size(); i-- > 0;) {
+    const std::int64_t size = site.dims[i].squeezed ? 1 : site.dims[i].size;
+    if (size != 1 && stride != expected) return false;
+    expected *= size;
+    stride *= site.dims[i].extent;
+  }
+  return true;
+}
+
 }  // namespace palladion::legality

@@ -44,6 +44,10 @@ struct CopySite {
 // None where an operand is missing or is no ref.
 std::optional<CopySite> CopySiteOf(const GpuScope& scope, const Instr& op);
 
+// Does the copy go from one contiguous stretch into another, without a tensor map? Where `followed`, and as far as the
+// text says: tiles count as none.
+bool IsBulk(const CopySite& site);
+
 // Gathers and scatters: legality_gpu_rows.cc.
 void CheckRows(Legality& legality, const CopySite& site);
 

@@ -66,6 +66,7 @@ class LimitWalk {
     Judge(legality_, op, PairLimits(), site);
     Judge(legality_, op, BarrierUseLimits(), site);
     Judge(legality_, op, DeviceLimits(), site);
+    Judge(legality_, op, PeerLimits(), site);
     static const RuleRows kCopies("copy_gmem_to_smem", "copy_smem_to_gmem");
     static const RuleRows kProducts("wgmma_ref", "wgmma");
     static const RuleRows kPrefetches("async_prefetch");
@@ -146,6 +147,7 @@ std::vector<LimitText> AllGpuLimits() {
   ListLimits(WarpLimits(), texts);
   ListLimits(OperationLimits(), texts);
   ListLimits(DeviceLimits(), texts);
+  ListLimits(PeerLimits(), texts);
   return texts;
 }
 

@@ -62,6 +62,7 @@ absl::Span<const GpuLimit<AllocatedRefSite>> AllocationLimits();
 absl::Span<const GpuLimit<BarrierSite>> BarrierLimits();
 absl::Span<const GpuLimit<OpSite>> BarrierUseLimits();  // of operations at barriers, and of cluster launch control
 absl::Span<const GpuLimit<OpSite>> DeviceLimits();      // of stores to all devices and loads of all
+absl::Span<const GpuLimit<OpSite>> PeerLimits();        // of refs of another device
 absl::Span<const GpuLimit<OpSite>> OperationLimits();   // semaphores, operations of other generations
 absl::Span<const GpuLimit<OpSite>> ValueLimits();       // arithmetic of element types
 absl::Span<const GpuLimit<OpSite>> WarpLimits();

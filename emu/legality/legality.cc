@@ -27,7 +27,7 @@ std::optional<Backend> BackendOf(TargetBackend backend) {
 // same.
 std::string_view OnlyElsewhere(const Instr& op, TargetBackend backend, const Kernel& kernel) {
   static const RuleRows kSparse("addupdate", "cumsum", "rev", "sort");
-  static const RuleRows kWarpgroup("concatenate", "reduce_prod");
+  static const RuleRows kWarpgroup("reduce_prod");
   if (backend == TargetBackend::kMosaicTpu && kSparse.Has(op)) return " except on SparseCores";
   const bool lanes = Find(kernel.params, "lowering_semantics") == nullptr;  // the default
   if (backend == TargetBackend::kMosaicGpu && lanes && kWarpgroup.Has(op)) return " except with warpgroup semantics";

@@ -1,10 +1,12 @@
 // Views of SMEM with tiles and swizzles, and what get and swap reach through them. Sources: JAX 0.10.2,
 // jax/_src/pallas/mosaic_gpu/core.py (UntilingTransform, SwizzleTransform, UnswizzleRef) and lowering.py
-// (_handle_transforms, _get_lowering_rule, _swap_lowering_rule). With warpgroup semantics the compiler finds layouts
+// (_handle_transforms, _get_lowering_rule, _swap_lowering_rule); jax/experimental/mosaic/gpu/fragmented_array.py
+// (_store_register_atomic). With warpgroup semantics the compiler finds layouts
 // itself, so only what the kernel states is judged.
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/gpu_registers.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
@@ -160,8 +162,7 @@ std::optional<std::string> IndexArray(const AccessSite& site) {
 std::optional<std::string> Step(const AccessSite& site) {
   for (const Transform& transform : site.view.rest) {
     for (const Index& index : transform.indices) {
-      if (index.kind == Index::Kind::kSlice && index.stride != 1 && !LiteralInt(index.start).has_value())
-        return Cat("a step of ", index.stride, " from a start known at run time");
+      if (index.kind == Index::Kind::kSlice && index.stride != 1) return Cat("a step of ", index.stride);
     }
   }
   return std::nullopt;
@@ -187,6 +188,36 @@ std::optional<std::string> TileSwizzle(const AccessSite& site) {
   return Cat("tiles ", ToString(site.view.tile), " without a swizzle");
 }
 
+// ---- atomic updates
+
+bool Updates(std::string_view update, const GpuView& view) {
+  const bool half = view.dtype == DType::kF16 || view.dtype == DType::kBF16;
+  if (IsInteger(view.dtype)) return Info(view.dtype).bits == 32;
+  if (update == "add") return half || view.dtype == DType::kF32;
+  return half && view.ref.space != Space::kSmem && (update == "min" || update == "max");
+}
+
+bool IsUpdate(const AccessSite& site) { return RowOf(site.op).access == RefAccess::kAtomic; }
+
+std::optional<std::string> UpdateType(const AccessSite& site) {
+  const std::string update = WordOf(site.op.attrs, "atomic_type");
+  if (!IsUpdate(site) || update.empty() || Updates(update, site.view)) return std::nullopt;
+  return Cat(update, " of ", ToString(site.view.ref));
+}
+
+std::optional<std::string> UpdateArray(const AccessSite& site) {
+  const Arg* const value = IsUpdate(site) ? ArgNamed(site.op, "value") : nullptr;
+  if (value == nullptr) return std::nullopt;
+  const Kernel& kernel = *site.scope.facts->kernel;
+  const Type type = TypeOfArg(kernel, *value);
+  if (type.shape.empty()) return Cat("one element of ", Name(type.dtype));
+  const Instr* const maker =
+      value->kind == Arg::Kind::kValue ? MakerOf(value->value, kernel.bodies[0].region) : nullptr;
+  if (maker == nullptr || !IsBroadcast(*maker) || !TypeOfArg(kernel, maker->args[0]).shape.empty()) return std::nullopt;
+  return Cat(ToString(type), " that is the same everywhere");
+}
+
+constexpr std::string_view kAtomic = "Mosaic GPU, FragmentedArray.store_untiled";
 constexpr std::string_view kAccess = "Mosaic GPU lowering, get and swap";
 
 constexpr GpuLimit<AccessSite> kAccessLimits[] = {
@@ -194,13 +225,22 @@ constexpr GpuLimit<AccessSite> kAccessLimits[] = {
       "use plgpu.async_load_tmem and plgpu.async_store_tmem"},
      TensorMemory},
     {{"access.index-array", "only scalars and slices index a ref", kAccess, "use a loop over scalars"}, IndexArray},
-    {{"access.step", "a slice with a step begins at a number", kAccess, "use a slice without a step"}, Step},
+    {{"access.step", "a slice has no step", "Mosaic GPU, memref_slice",
+      "use a loop over slices without a step, or a reshape of the ref and an index"},
+     Step},
     {{"access.multicast", "a multicast ref is the destination of copy_smem_to_gmem alone", kAccess,
       "use plgpu.multimem_store"},
      Multicast},
     {{"access.tile-rank", "with lane semantics tiles have two dimensions", kAccess, "tile by (8, columns)"}, TileRank},
     {{"access.tile-swizzle", "with lane semantics a tiled ref is swizzled", kAccess, "add plgpu.SwizzleTransform"},
      TileSwizzle},
+    {{"atomic.type",
+      "atomic updates are of integers of 32 bits; of f32, f16 and bf16 by add; of f16 and bf16 in GMEM by min and max",
+      kAtomic, "convert to f32 or i32"},
+     UpdateType},
+    {{"atomic.array", "an atomic update is by an array, and not by one that is the same everywhere", kAtomic,
+      "cast the array with plgpu.layout_cast, or count with a semaphore"},
+     UpdateArray},
 };
 
 }  // namespace

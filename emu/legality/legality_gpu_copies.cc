@@ -120,22 +120,6 @@ std::optional<std::string> Rank(const CopySite& site) {
   return Cat(RankOf(site), ", for ", SliceText(site));
 }
 
-// Stores from one contiguous stretch into another need no tensor map.
-bool IsBulk(const CopySite& site) {
-  if (WordOf(site.op.attrs, "oob_mode") == "zeros" || site.smem.swizzle().has_value() || !site.smem.tile.empty())
-    return false;
-  if (site.collective > 1 || IsGiven(site.op.attrs, "reduction_op")) return false;
-  if (site.to_smem && WordOf(site.op.attrs, "oob_mode").empty()) return false;
-  std::int64_t expected = 1, stride = 1;
-  for (std::size_t i = site.dims.size(); i-- > 0;) {
-    const std::int64_t size = site.dims[i].squeezed ? 1 : site.dims[i].size;
-    if (size != 1 && stride != expected) return false;
-    expected *= size;
-    stride *= site.dims[i].extent;
-  }
-  return true;
-}
-
 std::optional<std::string> Box(const CopySite& site) {
   if (!site.followed || site.gather.has_value() || IsBulk(site)) return std::nullopt;
   Shape slice = site.Slice();
@@ -180,6 +164,30 @@ std::optional<std::string> Contiguous(const CopySite& site) {
     begun = begun || part[i] != 1;
   }
   return std::nullopt;
+}
+
+// The tensor map is of GMEM as SMEM stores it, so what lies last there has to lie last in GMEM.
+std::optional<std::string> Transposed(const CopySite& site) {
+  if (!site.facts().lanes || !site.followed || site.gather.has_value() || site.smem.tiles_moved) return std::nullopt;
+  absl::Span<const Transform> rest = site.smem.rest;  // first reshapes, which need no other place of an element
+  while (!rest.empty() && site.smem.tile.empty() && rest[0].kind == Transform::Kind::kReshape) rest.remove_prefix(1);
+  if (rest.empty() || rest[0].ints.empty()) return std::nullopt;
+  std::size_t at = rest[0].ints.size() - 1;  // where the last dimension that SMEM stores is seen
+  for (const Transform& transform : rest) {
+    const auto moved = std::find(transform.ints.begin(), transform.ints.end(), static_cast<std::int64_t>(at));
+    if (transform.kind != Transform::Kind::kTranspose || moved == transform.ints.end()) return std::nullopt;
+    at = static_cast<std::size_t>(moved - transform.ints.begin());
+  }
+  std::int64_t stride = 1;
+  Shape strides, extents;  // of the dimensions that are left, the last one first
+  for (std::size_t i = site.dims.size(); i-- > 0;) {
+    if (!site.dims[i].squeezed) strides.push_back(stride);
+    if (!site.dims[i].squeezed) extents.push_back(site.dims[i].extent);
+    stride *= site.dims[i].extent;
+  }
+  const std::size_t behind = strides.size() - 1 - at;  // one of one element is dropped, and the one before is the last
+  if (at >= strides.size() || strides[behind] == 1 || extents[behind] == 1) return std::nullopt;
+  return Cat("dimension ", at, " of the slice there, whose elements are ", strides[behind], " apart");
 }
 
 // ---- copies that blocks share
@@ -272,6 +280,11 @@ constexpr GpuLimit<CopySite> kCopyLimits[] = {
     {{"copy.contiguous", "the SMEM side of a copy is contiguous as it is stored", kCopy,
       "slice leading dimensions, or give the part an allocation of its own"},
      Contiguous},
+    {{"copy.transposed",
+      "with lane semantics the last dimension of the SMEM allocation is seen where GMEM has the one whose elements lie "
+      "one after another",
+      "Mosaic GPU, LaunchContext._get_tma_desc", "copy without plgpu.transpose_ref, and transpose what is read"},
+     Transposed},
     {{"copy.axes", "collective_axes of a copy are axes of the mesh's cluster",
       "Mosaic GPU lowering, _resolve_cluster_axis", "name axes of cluster_names"},
      CollectiveAxes},

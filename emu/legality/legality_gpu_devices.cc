@@ -17,6 +17,7 @@ namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kLanes = 128, kVectorBits[] = {32, 64, 128}, kReadBits = 64;
+constexpr int kBlackwell = 10;
 
 bool IsLoad(const OpSite& site) {
   static const RuleRows kLoads("multimem_load_reduce");
@@ -64,6 +65,14 @@ std::optional<std::string> Reduction(const OpSite& site) {
   bool ok = IsInteger(dtype) && (bits == 32 || bits == 64);
   if (IsFloat(dtype)) ok = (dtype == DType::kF32 && name == "add") || (narrow && (order || name == "add"));
   return ok ? std::nullopt : std::optional(Cat(name, " of ", Name(dtype)));
+}
+
+std::optional<std::string> EightBits(const OpSite& site) {
+  const machines::Chip* const chip = site.scope.facts->chip;
+  if (!IsLoad(site) || site.op.types.empty() || chip == nullptr || chip->generation >= kBlackwell) return std::nullopt;
+  const DType dtype = site.op.types[0].dtype;
+  if (!IsFloat(dtype) || Info(dtype).bits != 8) return std::nullopt;
+  return Cat(Name(dtype), " on ", chip->name);
 }
 
 std::optional<std::string> Peer(const OpSite& site) {
@@ -194,6 +203,10 @@ constexpr GpuLimit<OpSite> kDeviceLimits[] = {
       "bits by each reduction",
       "Mosaic GPU, multimem_load_reduce", "convert to a type that it has, or load and reduce by yourself"},
      Reduction},
+    {{"machine.multimem-8-bit",
+      "8-bit floats of all devices are loaded and reduced on Blackwell (multimem.ld_reduce of sm_100 and later)",
+      "PTX, multimem.ld_reduce", "convert to f16 first, or choose another target"},
+     EightBits},
     {{"devices.peer", "what all devices have is no plgpu.remote_ref", kLowering, "give the own device's ref"}, Peer},
     {{"devices.layout",
       "multimem_load_reduce gives an array, in a strided or tiled layout; with lane semantics a layout_cast right "

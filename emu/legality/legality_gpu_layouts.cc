@@ -9,6 +9,7 @@
 #include "emu/legality/gpu_registers.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
+#include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::legality {
@@ -30,8 +31,9 @@ struct LayoutSite {
   Shape shape;
   std::vector<std::int64_t> axes = {};
   int bits = 32;
-  bool from_gmem = false;   // a read that a cast to `after` follows
-  bool transposed = false;  // a read of a ref in tiles through .transpose
+  bool from_gmem = false;     // a read that a cast to `after` follows
+  bool transposed = false;    // a read of a ref in tiles through .transpose
+  bool truth_values = false;  // read or written in no tiles, in the layout that values have of themselves
 };
 
 // What JAX prints of a layout: Layout.WGMMA, ReducedLayout(layout=<Layout.WGMMA: 1>, axes=(1,)), ...
@@ -52,10 +54,13 @@ Layout LayoutNamed(std::string_view text) {
   return name == "WG_SPLAT" ? Layout::kSplat : Layout::kUnknown;
 }
 
+bool IsOfAll(const Instr& op) {
+  static const RuleRows kOfAllDevices("multimem_load_reduce", "multimem_store");  // legality_gpu_devices.cc
+  return kOfAllDevices.Has(op);
+}
+
 bool IsRead(const Instr& op) {
-  static const RuleRows kOfAllDevices("multimem_load_reduce");  // legality_gpu_devices.cc
-  return !kOfAllDevices.Has(op) && RowOf(op).access == RefAccess::kLoad &&
-         RowOf(op).backends.accepts(Backend::kMosaicGpu);
+  return !IsOfAll(op) && RowOf(op).access == RefAccess::kLoad && RowOf(op).backends.accepts(Backend::kMosaicGpu);
 }
 
 // ---- the rules
@@ -116,6 +121,11 @@ std::optional<std::string> ReadTransposed(const LayoutSite& site) {
   return Cat(ToString(site.shape), " of a transposed ref");
 }
 
+std::optional<std::string> TruthValues(const LayoutSite& site) {
+  if (!site.truth_values) return std::nullopt;
+  return Cat("truth values of shape ", ToString(site.shape));
+}
+
 constexpr std::string_view kReduce = "Mosaic GPU lowering, reduce_sum, reduce_max and reduce_min";
 constexpr std::string_view kCast = "cast it with plgpu.layout_cast";
 
@@ -127,6 +137,9 @@ constexpr GpuLimit<LayoutSite> kLayoutLimits[] = {
       "Mosaic GPU, UnswizzleRef and UntilingTransform",
       "read it in plgpu.Layout.WGMMA_TRANSPOSED, or let wgmma take the transposed ref", true},
      ReadTransposed},
+    {{"layout.bool", "with lane semantics no array of truth values is read or written without tiles",
+      "Mosaic GPU, WGStridedFragLayout.from_shaped_type", "keep them as i8, or read them one by one", true},
+     TruthValues},
     {{"reduce.splat", "with lane semantics a value that is the same everywhere is not reduced", kReduce, kCast},
      ReducedSplat},
     {{"reduce.axes",
@@ -169,7 +182,9 @@ class LayoutWalk {
     for (std::size_t i = 0; i + 1 < region.body.size(); ++i) ReadAndCast(region.body[i], region.body[i + 1]);
     for (const Instr& op : region.body) {
       if (IsRead(op)) ReadOfTiles(op);
+      if (IsRead(op) && op.results.size() == 1 && CastBehind(op, region) == nullptr) Strided(op, op.types[0]);
       Step(op);
+      if (RowOf(op).access == RefAccess::kStore) Store(op);
     }
   }
 
@@ -197,6 +212,25 @@ class LayoutWalk {
              !std::is_sorted(transform.ints.begin(), transform.ints.end());
     });
     const LayoutSite site{.facts = facts_, .op = op, .shape = op.types[0].shape, .transposed = transposed};
+    Judge(legality_, op, absl::Span<const GpuLimit<LayoutSite>>(kLayoutLimits), site);
+  }
+
+  void Store(const Instr& op) {
+    const std::size_t stored = RowOf(op).stored;
+    if (stored >= op.args.size() || IsOfAll(op)) return;
+    const Type type = TypeOfArg(*facts_.kernel, op.args[stored]);
+    const Layout layout = Of(op.args[stored]);
+    if (NumElements(type.shape) == 1 || (layout != Layout::kStrided && layout != Layout::kSplat)) return;
+    Strided(op, type);
+  }
+
+  // An access in the layout that a value has of itself.
+  void Strided(const Instr& op, const Type& type) {
+    if (type.shape.empty() || !IsBool(type.dtype) || op.args.empty() || !IsRefArg(*facts_.kernel, op.args[0])) return;
+    const GpuView view = GpuViewOf(*facts_.kernel, op.args[0]);
+    const bool memory = view.ref.space == Space::kSmem || view.ref.space == Space::kGmem;
+    if (!memory || !view.tile.empty() || view.swizzle().has_value()) return;
+    const LayoutSite site{.facts = facts_, .op = op, .shape = type.shape, .truth_values = true};
     Judge(legality_, op, absl::Span<const GpuLimit<LayoutSite>>(kLayoutLimits), site);
   }
 

@@ -86,10 +86,20 @@ std::optional<std::string> OneSemaphore(const OpSite& site) {
   return std::nullopt;
 }
 
+std::optional<std::string> Amount(const OpSite& site) {
+  static const RuleRows kSignals("semaphore_signal", "semaphore_signal_parallel", "semaphore_signal_multicast");
+  if (!kSignals.Has(site.op)) return std::nullopt;
+  for (const Arg& arg : site.op.args) {
+    if (arg.name == "inc" && arg.kind == Arg::Kind::kValue)
+      return Cat("%", site.scope.facts->kernel->values[arg.value.index()].name);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> GlobalSemaphores(const OpSite& site) {
   if (RowOf(site.op).allocates != Allocates::kGrid || site.op.types.empty()) return std::nullopt;
   const ElementKind element = site.op.types[0].element;
-  if (element == ElementKind::kSem || element == ElementKind::kBarrierSem) return std::nullopt;
+  if (element == ElementKind::kSem) return std::nullopt;
   return ToString(site.op.types[0]);
 }
 
@@ -117,8 +127,11 @@ constexpr GpuLimit<OpSite> kOperationLimits[] = {
     {{"semaphore.one", "one operation is on one semaphore, of shape ()", "pl.semaphore_signal, pl.semaphore_wait",
       "index the ref"},
      OneSemaphore},
-    {{"semaphore.global", "pl.get_global allocates semaphores only", "Mosaic GPU lowering, get_global",
-      "pass other memory as an operand"},
+    {{"semaphore.amount", "a signal is by a number that is known at compile time (a wait need not be)",
+      "Mosaic GPU lowering, semaphore_signal", "signal by 1 in a loop, or by each number in a branch of its own"},
+     Amount},
+    {{"semaphore.global", "pl.get_global allocates semaphores of SemaphoreType.REGULAR only",
+      "Mosaic GPU lowering, get_global", "pass other memory as an operand, and count with a regular semaphore"},
      GlobalSemaphores},
 };
 

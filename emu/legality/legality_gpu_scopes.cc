@@ -13,9 +13,7 @@ constexpr std::int64_t kMinRowsOfProduct = 64, kMinColumnsOfProduct = 8;
 
 bool IsScope(const AllocatedRefSite& site) { return RowOf(site.op).allocates == Allocates::kScope; }
 
-bool IsSemaphore(const Type& type) {
-  return type.element == ElementKind::kSem || type.element == ElementKind::kBarrierSem;
-}
+bool IsSemaphore(const Type& type) { return type.element == ElementKind::kSem; }
 
 bool IsAccumulator(const Type& type) { return type.element == ElementKind::kData && type.space == Space::kRegs; }
 
@@ -101,7 +99,7 @@ constexpr GpuLimit<AllocatedRefSite> kAllocationLimits[] = {
      AccumulatorShape},
     {{"scope.accumulator-type", "an accumulator of integers is signed", "Mosaic GPU, WGMMAAccumulator.zero", "use i32"},
      AccumulatorType},
-    {{"scope.gmem", "run_scoped allocates in SMEM, TMEM and registers; in GMEM only semaphores",
+    {{"scope.gmem", "run_scoped allocates in SMEM, TMEM and registers; in GMEM only regular semaphores",
       "Mosaic GPU lowering, run_scoped's resource estimator", "pass the memory as an operand"},
      GlobalMemory},
     {{"scope.bytes", "what lies in SMEM fills whole bytes", "plgpu.RefUnion, Mosaic GPU's shared memory",

@@ -45,6 +45,8 @@ def _scan(writer, eqn, env):
     num_consts, num_carry = jax_versions.scan_groups(params)
     consts, init, xs = texts[:num_consts], texts[num_consts:num_consts + num_carry], texts[num_consts + num_carry:]
     attrs = {"length": params["length"], "reverse": bool(params["reverse"])}
+    if int(params["unroll"]) > 1:  # a compiler refuses some loops that it does not unroll
+        attrs["unroll"] = int(params["unroll"])
     args = [f"init={t}" for t in init] + [f"xs={t}" for t in xs]
     with writer.inside(eqn):
         function = writer.function(params["jaxpr"], consts)
