@@ -305,7 +305,7 @@ def _cells(results, chips) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--filter", default="", help="a pattern of the rows to run: `operation / implementation / chip`")
-    parser.add_argument("--seeds", type=int, default=4, help="check each kernel under so many schedules (4)")
+    parser.add_argument("--seeds", type=int, default=64, help="check each kernel under so many schedules (64)")
     parser.add_argument("--write", action="store_true", help="write the tables of docs/jax.md")
     parser.add_argument("--verbose", action="store_true", help="print each report")
     options = parser.parse_args()
