@@ -5,9 +5,9 @@
 #ifndef PALLADION_EMU_THREADS_BEGIN_ORDER_H_
 #define PALLADION_EMU_THREADS_BEGIN_ORDER_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace palladion::threads {
@@ -21,49 +21,57 @@ class BeginOrder {
   };
   explicit BeginOrder(const Sizes& sizes) : sizes_(sizes), each_(sizes.programs / sizes.devices) {
     for (std::int64_t d = 0; d < sizes.devices; ++d) devices_.push_back({d * each_, sizes.at_once});
+    for (std::int64_t d = 0; d < sizes.devices; ++d) Changed(d);
   }
 
-  bool AllHaveBegun() const { return Waiting() == nullptr; }
+  bool AllHaveBegun() const { return waiting_.empty(); }
   // Is there room for the next one, or none that waits?
-  bool Ready() const { return CanBegin() != nullptr || AllHaveBegun(); }
+  bool Ready() const { return !within_.empty() || !with_room_.empty() || AllHaveBegun(); }
   // The program that begins next; where there is room for none, the first that waits. One waits.
-  std::int64_t Next() const { return CanBegin() != nullptr ? CanBegin()->next : Waiting()->next; }
+  std::int64_t Next() const {
+    const Numbers& of = !within_.empty() ? within_ : !with_room_.empty() ? with_room_ : waiting_;
+    return devices_[static_cast<std::size_t>(*of.begin())].next;
+  }
   // That one has begun, as the agent of all programs before `last`.
   void Begin(std::int64_t last) {
-    Device& device = Of(Next());
-    if (StartsCluster(device.next)) --device.free_clusters;
+    const std::int64_t next = Next();
+    Device& device = Of(next);
+    if (StartsCluster(next)) --device.free_clusters;
     device.next = last;
+    Changed(next / each_);
   }
-  void ClusterEnds(std::int64_t program) { ++Of(program).free_clusters; }  // that of the program
+  void ClusterEnds(std::int64_t program) {  // that of the program
+    ++Of(program).free_clusters;
+    Changed(program / each_);
+  }
 
  private:
   struct Device {
     std::int64_t next = 0;  // program
     std::int64_t free_clusters = 0;
   };
+  using Numbers = std::set<std::int64_t>;  // of devices
+
   bool StartsCluster(std::int64_t program) const { return program % sizes_.of_cluster == 0; }
   Device& Of(std::int64_t program) { return devices_[static_cast<std::size_t>(program / each_)]; }
-  std::int64_t EndOf(const Device& device) const {
-    return (static_cast<std::int64_t>(&device - devices_.data()) + 1) * each_;
+  static void Keep(Numbers& numbers, std::int64_t number, bool belongs) {
+    if (numbers.contains(number) == belongs) return;
+    belongs ? static_cast<void>(numbers.insert(number)) : static_cast<void>(numbers.erase(number));
   }
-  template <class F>
-  const Device* First(const F& holds) const {
-    const auto found = std::find_if(devices_.begin(), devices_.end(),
-                                    [&](const Device& device) { return device.next < EndOf(device) && holds(device); });
-    return found == devices_.end() ? nullptr : &*found;
-  }
-  const Device* Waiting() const {
-    return First([](const Device&) { return true; });
-  }
-  // A cluster that has begun goes on.
-  const Device* CanBegin() const {
-    const Device* const within = First([this](const Device& device) { return !StartsCluster(device.next); });
-    return within != nullptr ? within : First([](const Device& device) { return device.free_clusters > 0; });
+  void Changed(std::int64_t number) {
+    const Device& device = devices_[static_cast<std::size_t>(number)];
+    const bool waits = device.next < (number + 1) * each_;
+    Keep(waiting_, number, waits);
+    Keep(within_, number, waits && !StartsCluster(device.next));
+    Keep(with_room_, number, waits && device.free_clusters > 0);
   }
 
   const Sizes sizes_;
   const std::int64_t each_;
   std::vector<Device> devices_;
+  Numbers waiting_;    // whose programs have not all begun; of these:
+  Numbers within_;     // next is one of a cluster that has begun, which goes on
+  Numbers with_room_;  // a cluster may begin
 };
 
 }  // namespace palladion::threads
