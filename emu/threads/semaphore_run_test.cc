@@ -101,6 +101,17 @@ TEST(Semaphores, AmountsAreDefinedAndHaveNoSign) {
   EXPECT_EQ(Codes{"ILLEGAL"}, CodesOf(negative));
 }
 
+TEST(Semaphores, AWaitForWhatIsUndefinedIsOneThatMayNeverEnd) {
+  const Report report = CheckThreads(ThreadKernel(
+      Threads(1),
+      Cat("    run_scoped{collective_axes=[\"wg\"]}() (%m: ref<smem,i32[1]> as \"m\", %s: ref<gmem,sem[]> as "
+          "\"s\") {\n    %n = get(%m.at[0]) : i32[];\n",
+          Signal("s"), "    semaphore_wait(ref=%s, value=%n, decrement=true);\n    return; };\n", kCopy)));
+  EXPECT_EQ((Codes{"DEADLOCK", "UNINIT"}), CodesOf(report));
+  EXPECT_NE(MessageOf(report, "UNINIT").find("what a semaphore is waited for"), std::string::npos)
+      << MessageOf(report, "UNINIT");
+}
+
 TEST(Semaphores, OfAnotherDeviceOrCoreAreRefused) {
   const auto run = [&](const std::string& device) {
     absl::StatusOr<PreparedKernel> kernel = PrepareText(

@@ -216,8 +216,7 @@ struct WaitParams {
   MemoryScope scope = MemoryScope::kSystem;
 };
 
-WaitTarget WaitsForCount(const void* params, const Step& step, Frame& frame) {
-  const auto& p = *static_cast<const WaitParams*>(params);
+WaitTarget CountWaitedFor(const WaitParams& p, const Step& step, Frame& frame) {
   const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
   if (!semaphore.array.valid()) return {};
   WaitTarget target{.kind = WaitTarget::Kind::kSemaphore, .object = semaphore};
@@ -227,16 +226,22 @@ WaitTarget WaitsForCount(const void* params, const Step& step, Frame& frame) {
   return target;
 }
 
+// Asked before the wait: one for an undefined count may never come to its end.
+WaitTarget WaitsForCount(const void* params, const Step& step, Frame& frame) {
+  const auto& p = *static_cast<const WaitParams*>(params);
+  if (frame.shadow != nullptr) {
+    frame.shadow->Use(p.value.slot, "what a semaphore is waited for", step, frame);
+    if (p.decrement.valid()) frame.shadow->Use(p.decrement, "whether a wait decrements", step, frame);
+  }
+  return CountWaitedFor(p, step, frame);
+}
+
 // gpu-semaphores.md#semaphore_wait: until the count is at least `value`, which is then subtracted unless decrement is
 // false; then the thread knows what the signals published.
 absl::Status RunWait(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WaitParams*>(params);
   UseIndices(p.semaphore, step, frame);
-  if (frame.shadow != nullptr) {
-    frame.shadow->Use(p.value.slot, "what a semaphore is waited for", step, frame);
-    if (p.decrement.valid()) frame.shadow->Use(p.decrement, "whether a wait decrements", step, frame);
-  }
-  return frame.machine().Wait(WaitsForCount(params, step, frame), frame.site(step));
+  return frame.machine().Wait(CountWaitedFor(p, step, frame), frame.site(step));
 }
 
 absl::Status LowerWait(const Instr& op, Builder& builder) {
