@@ -12,6 +12,7 @@ namespace {
 
 // Of hitting at least once: 1 - (1 - p)^runs, without cancellation.
 double AtLeastOnce(double p, std::int64_t runs) {
+  if (runs == 0) return 0;  // also where each would be sure to
   return -std::expm1(static_cast<double>(runs) * std::log1p(-std::min(p, 1.0)));
 }
 
@@ -72,7 +73,8 @@ std::string PctSentence(std::int64_t agents, std::int64_t steps, absl::Span<cons
   std::int64_t seeds = 0;
   for (const SeedRange& range : ran) seeds += range.last - range.first;
   const std::string tried =
-      Cat(seeds, seeds == 1 ? " schedule" : " schedules", " tried (", agents, " agents, ", steps, " operations)");
+      Cat(seeds, seeds == 1 ? " schedule" : " schedules", " tried (", agents, agents == 1 ? " agent, " : " agents, ",
+          steps, steps == 1 ? " operation)" : " operations)");
   const double hit = HitByDepthTwo(std::max<std::int64_t>(1, agents), std::max<std::int64_t>(1, steps), ran);
   if (hit <= 0) return Cat(tried, "; too few for PCT's bound to say anything");
   return Cat(tried, "; had a bug of depth <= 2 existed on this input, they would have hit it with probability >= ",

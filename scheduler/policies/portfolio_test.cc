@@ -202,6 +202,7 @@ TEST(PctBound, OneHonestSentence) {
             "have hit it with probability >= 0.012 (PCT bound)");
   EXPECT_EQ(PctSentence(4, 120, 1),
             "1 schedule tried (4 agents, 120 operations); too few for PCT's bound to say anything");
+  EXPECT_EQ(PctSentence(1, 1, 4), "4 schedules tried (1 agent, 1 operation); too few for PCT's bound to say anything");
 }
 
 // The bound is of the seeds that ran, not of as many others.
