@@ -240,6 +240,11 @@ GPU = {
     "atomic.type": (0, {10: "ILLEGAL"}),
     "atomic.array": (1, {11: "ILLEGAL"}),
     "layout.bool": (0, {9: "ILLEGAL"}),
+    "layout.order": (0, {9: "ILLEGAL"}),
+    "layout.vectors": (0, {9: "ILLEGAL"}),
+    "access.merge": (0, {9: "ILLEGAL"}),
+    "atomic.pairs": (0, {10: "ILLEGAL"}),
+    "atomic.replicated": (0, {11: "ILLEGAL"}),
     "copy.transposed": (0, {9: "ILLEGAL"}),
 }
 

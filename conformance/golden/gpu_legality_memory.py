@@ -1,12 +1,16 @@
-"""Kernels of gpu_legality.txt whose verdict is one of how an array lies in memory: steps, truth values, transposed SMEM.
+"""Kernels of gpu_legality.txt whose verdict is one of how an array lies in memory: steps, truth values, transposed SMEM,
+reshapes of what is not contiguous, atomic updates.
 
-Based on: JAX 0.10.2, jax/experimental/mosaic/gpu/utils.py (parse_indices), fragmented_array.py (WGStridedFragLayout.from_shaped_type) and
-launch_context.py (_get_tma_desc).
+Based on: JAX 0.10.2, jax/experimental/mosaic/gpu/utils.py (parse_indices, memref_reshape), fragmented_array.py (WGStridedFragLayout.from_shaped_type,
+transfer_strided, _store_register_atomic) and launch_context.py (_get_tma_desc).
 """
+import math
+
 import jax.numpy as jnp
+import numpy as np
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
-from gpu_legality_case import F16, I8, I32, LANE, WG, Case, layout, scoped
+from gpu_legality_case import BF16, F16, F32, I8, I32, LANE, WG, Case, layout, scoped
 
 BOOL = jnp.bool_
 SEMANTICS = (("lane", LANE), ("wg", WG))
@@ -68,6 +72,82 @@ def transposed():
                 yield Case(f"transposed_{'store' if store else 'copy'}_{label}_{swizzle}", body, operand)
 
 
+def powers(random, size, rank):
+    """A shape of `rank` dimensions and `size` elements, which is a power of two."""
+    dims = [1] * rank
+    while size > 1:
+        dims[int(random.integers(rank))] *= 2
+        size //= 2
+    return tuple(dims)
+
+
+def any_view(random, shape):
+    """A function that slices and transposes a ref of `shape`, or does neither, and the shape of what it shows."""
+    index, permutation = (), None
+    if random.random() < 0.35:
+        for extent in shape:
+            kind = random.random()
+            index += (0,) if kind < 0.2 and extent <= 4 else (pl.ds(0, extent),) if extent < 4 or kind < 0.6 else (pl.ds(extent // 4, extent // 2),)
+        shape = tuple(part.size for part in index if not isinstance(part, int))
+    if len(shape) > 1 and random.random() < 0.8:
+        permutation = tuple(int(p) for p in random.permutation(len(shape)))
+        shape = tuple(shape[p] for p in permutation)
+
+    def see(ref):
+        ref = ref.at[index] if index else ref
+        return ref if permutation is None else plgpu.transpose_ref(ref, permutation)
+    return see, shape, index, permutation
+
+
+def reshaped():
+    """Reads and writes of reshaped views, each of a multiple of 128 elements.
+
+    Left out: what is neither sliced nor transposed, which is no question; with warpgroup semantics what is not transposed, where the lowering breaks down.
+    """
+    random = np.random.default_rng(5)
+    for n in range(300):
+        dtype = (I32, F16, I8)[n % 3]
+        shape = powers(random, 256 if n % 4 == 0 else 1024, int(random.integers(1, 5)))
+        see, shown, index, permutation = any_view(random, shape)
+        at, kind = int(random.integers(max(len(shown), 1))), random.random()
+        until = int(random.integers(at, max(len(shown), 1))) + 1
+        if kind < 0.3:
+            to = shown
+        elif kind < 0.6:
+            to = (*shown[:at], math.prod(shown[at:until]), *shown[until:])
+        elif kind < 0.8:
+            to = (*shown[:at], *powers(random, shown[at] if shown else 1, int(random.integers(1, 4))), *shown[at + 1:])
+        else:
+            to = powers(random, math.prod(shown), int(random.integers(1, 5)))
+        if not (index or permutation) or math.prod(shown) % 128:
+            continue
+        acts = (lambda x, o, s, v: pl.debug_print("{}", v(x)[...]), lambda x, o, s, v: pl.debug_print("{}", v(s)[...]),
+                lambda x, o, s, v, to=to, dtype=dtype: v(o).__setitem__(Ellipsis, jnp.ones(to, dtype)),
+                lambda x, o, s, v, to=to, dtype=dtype: v(s).__setitem__(Ellipsis, jnp.ones(to, dtype)), lambda x, o, s, v: pl.debug_print("{}", plgpu.load(v(s), ())))
+        label = ("get", "get_smem", "swap", "swap_smem", "load")[n % 5]
+
+        @scoped(plgpu.SMEM(shape, dtype))
+        def body(x, o, s, act=acts[n % 5], see=see, to=to):
+            act(x, o, s, lambda ref: see(ref).reshape(to))
+        for name, semantics in SEMANTICS[:2 if permutation and n < 80 else 1]:
+            yield Case(f"reshaped_{label}_{n}_{name}", body, (dtype, shape), semantics)
+
+
+def updates():
+    for name, semantics in SEMANTICS:
+        for dtype in (F16, BF16, F32):
+            word = jnp.dtype(dtype).name
+            for shape in ((128,), (256,), (384,), (512,), (3, 128), (2, 128), (640,)):
+                size = "x".join(map(str, shape))
+                yield Case(f"update_{word}_{size}_{name}", lambda x, o: plgpu.atomic_add(o, x[...]), (dtype, shape), semantics)
+                yield Case(f"update_smem_{word}_{size}_{name}", scoped(plgpu.SMEM(shape, dtype))(lambda x, o, s: plgpu.atomic_add(s, x[...])), (dtype, shape), semantics)
+    for dtype in (F16, F32):
+        word = jnp.dtype(dtype).name
+        yield Case(f"update_turned_{word}", lambda x, o: plgpu.atomic_add(plgpu.transpose_ref(o, (1, 0)), x[...]), (dtype, (64, 64)))
+        for label, shape, cast in (("row", (64,), plgpu.Layout.WGMMA.reduce(1)), ("column", (64,), plgpu.Layout.WGMMA.reduce(0)), ("wgmma", (64, 64), plgpu.Layout.WGMMA)):
+            yield Case(f"update_{label}_{word}", lambda x, o, cast=cast: plgpu.atomic_add(o, plgpu.load(x, (), layout=cast, optimized=False)), (dtype, shape))
+
+
 def memory():
-    for family in (steps, bits, transposed):
+    for family in (steps, bits, transposed, reshaped, updates):
         yield from family()

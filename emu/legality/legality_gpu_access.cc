@@ -7,6 +7,7 @@
 
 #include "emu/legality/gpu_limits.h"
 #include "emu/legality/gpu_registers.h"
+#include "emu/legality/gpu_strides.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
@@ -173,6 +174,22 @@ std::optional<std::string> Multicast(const AccessSite& site) {
   return "a multicast ref";
 }
 
+// A block of pallas_call is a part of its array, whose strides are another's.
+bool IsOfWholeArray(const AccessSite& site) {
+  const Space space = site.view.ref.space;
+  return site.scope.facts->mesh && (space == Space::kGmem || space == Space::kSmem);
+}
+
+std::optional<std::string> Merge(const AccessSite& site) {
+  if (!IsOfWholeArray(site)) return std::nullopt;
+  const std::vector<Transform>& rest = site.view.rest;
+  const bool transposed = std::any_of(rest.begin(), rest.end(), [](const Transform& transform) {
+    return transform.kind == Transform::Kind::kTranspose;
+  });
+  if (transposed && !site.scope.facts->lanes) return std::nullopt;  // view.after-transpose
+  return StridedViewOf(site.view).bad_reshape;
+}
+
 bool IsTiledByLanes(const AccessSite& site) {
   return site.scope.facts->lanes && !site.view.tile.empty() && !IsOneElement(site.view);
 }
@@ -217,6 +234,17 @@ std::optional<std::string> UpdateArray(const AccessSite& site) {
   return Cat(ToString(type), " that is the same everywhere");
 }
 
+// A lane moves two halves at once. Texts written by hand may be smaller than a machine's arrays.
+std::optional<std::string> UpdatePairs(const AccessSite& site) {
+  const Arg* const value = IsUpdate(site) ? ArgNamed(site.op, "value") : nullptr;
+  if (value == nullptr) return std::nullopt;
+  const Type type = TypeOfArg(*site.scope.facts->kernel, *value);
+  const std::int64_t elements = NumElements(type.shape);
+  const bool half = type.dtype == DType::kF16 || type.dtype == DType::kBF16;
+  if (!half || elements % (2 * kLanesOfWarpgroup) != kLanesOfWarpgroup) return std::nullopt;
+  return Cat(ToString(type), ", ", elements / kLanesOfWarpgroup, " of them for each of ", kLanesOfWarpgroup, " lanes");
+}
+
 constexpr std::string_view kAtomic = "Mosaic GPU, FragmentedArray.store_untiled";
 constexpr std::string_view kAccess = "Mosaic GPU lowering, get and swap";
 
@@ -231,6 +259,12 @@ constexpr GpuLimit<AccessSite> kAccessLimits[] = {
     {{"access.multicast", "a multicast ref is the destination of copy_smem_to_gmem alone", kAccess,
       "use plgpu.multimem_store"},
      Multicast},
+    {{"access.merge",
+      "a reshape of a sliced or transposed ref keeps each dimension, splits it, or merges it with those behind it, "
+      "where "
+      "these still follow one another in memory",
+      "Mosaic GPU, memref_reshape, and memref.collapse_shape", "reshape first, then slice and transpose", true},
+     Merge},
     {{"access.tile-rank", "with lane semantics tiles have two dimensions", kAccess, "tile by (8, columns)"}, TileRank},
     {{"access.tile-swizzle", "with lane semantics a tiled ref is swizzled", kAccess, "add plgpu.SwizzleTransform"},
      TileSwizzle},
@@ -241,6 +275,9 @@ constexpr GpuLimit<AccessSite> kAccessLimits[] = {
     {{"atomic.array", "an atomic update is by an array, and not by one that is the same everywhere", kAtomic,
       "cast the array with plgpu.layout_cast, or count with a semaphore"},
      UpdateArray},
+    {{"atomic.pairs", "an atomic update of f16 or bf16 is of an even number of elements in each lane",
+      "Mosaic GPU, FragmentedArray._store_register_atomic", "update a multiple of 256 elements, or f32"},
+     UpdatePairs},
 };
 
 }  // namespace
