@@ -102,8 +102,9 @@ def over_a_mesh(fields, also):
     """The kernel that emu/legality/gpu_limits_test.cc makes of a pair, with instructions that wait for what it begins."""
     operand = fields.get("x", "f16[64,64]")
     devices = f"\n  devices {fields['devices']};" if "devices" in fields else ""
+    producer = f"producer \"{fields['producer']}\";\n" if "producer" in fields else ""
     return f"""pkir 1;
-kernel @k {{
+{producer}kernel @k {{
   backend mosaic_gpu;
   params {fields.get("params", "{}")};{devices}
   in %x: {operand} space gmem;

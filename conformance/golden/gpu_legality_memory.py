@@ -1,13 +1,14 @@
-"""Kernels of gpu_legality.txt whose verdict is one of how an array lies in memory: steps, truth values, transposed SMEM,
+"""Kernels of gpu_legality.txt whose verdict is one of how an array lies in memory: steps, sizes, truth values, transposed SMEM,
 reshapes of what is not contiguous, atomic updates.
 
 Based on: JAX 0.10.2, jax/experimental/mosaic/gpu/utils.py (parse_indices, memref_reshape), fragmented_array.py (WGStridedFragLayout.from_shaped_type,
-transfer_strided, _store_register_atomic) and launch_context.py (_get_tma_desc).
+transfer_strided, _store_register_atomic) and launch_context.py (_get_tma_desc); jax/_src/pallas/mosaic_gpu/lowering.py (iota).
 """
 import math
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 from gpu_legality_case import BF16, F16, F32, I8, I32, LANE, WG, Case, layout, scoped
@@ -47,6 +48,55 @@ def bits():
     yield Case("bits_chosen_by", lambda x, o: o.__setitem__(Ellipsis, jnp.where(x[...] > 1, x[...], x[...] + 1)), (I32, (256,)))
     for name, semantics in SEMANTICS:
         yield Case(f"bits_of_one_{name}", scoped(plgpu.SMEM((4,), BOOL))(lambda x, o, s: s.__setitem__(0, x[0] > 1)), (I32, (256,)), semantics)
+
+
+def sizes():
+    """With lane semantics; with those of warpgroups some layout may have the size."""
+    row, column = plgpu.Layout.WGMMA.reduce(1), plgpu.Layout.WGMMA.reduce(0)
+
+    def seen(shape, dtype, read):
+        return scoped(plgpu.SMEM(shape, dtype))(lambda x, o, s: pl.debug_print("{}", read(x, s)))
+    for shape in ((64,), (128,), (200,), (256,), (1,), (1, 128), (3, 100), (4, 32), (2, 3, 64), (1, 1)):
+        label = "x".join(map(str, shape))
+        for dtype in (I32, I8, BOOL):
+            word = jnp.dtype(dtype).name
+            yield Case(f"size_get_{label}_{word}", seen(shape, dtype, lambda x, s: x[...]), (dtype, shape))
+            yield Case(f"size_get_smem_{label}_{word}", seen(shape, dtype, lambda x, s: s[...]), (dtype, shape))
+            if len(shape) < 3:  # JAX's stores of what is the same everywhere break down
+                yield Case(f"size_swap_{label}_{word}", lambda x, o, dtype=dtype, shape=shape: o.__setitem__(Ellipsis, jnp.zeros(shape, dtype)), (dtype, shape))
+        yield Case(f"size_load_{label}", seen(shape, I32, lambda x, s: plgpu.load(s, ())), (I32, shape))
+    for label, shape, cast in (("row", (64,), row), ("column", (64,), column), ("wgmma", (64, 8), plgpu.Layout.WGMMA)):
+        for dtype in (F32, I32):
+            word = jnp.dtype(dtype).name
+            yield Case(f"size_cast_{label}_{word}", seen(shape, dtype, lambda x, s, cast=cast: plgpu.load(s, (), layout=cast, optimized=False)), (dtype, shape))
+            @scoped(plgpu.SMEM(shape, dtype))
+            def stored(x, o, s, cast=cast):
+                o[...] = plgpu.load(s, (), layout=cast, optimized=False)
+            yield Case(f"size_stored_{label}_{word}", stored, (dtype, shape))
+    for dtype in (I32, F16, I8):
+        for size in (384, 640, 768, 1024, 1152, 2176):
+            yield Case(f"size_swap_{size}_{jnp.dtype(dtype).name}", lambda x, o, size=size, dtype=dtype: o.__setitem__(Ellipsis, jnp.zeros(size, dtype)), (dtype, (size,)))
+    yield Case("size_part", lambda x, o: o.__setitem__((0, pl.ds(0, 64)), x[1, pl.ds(64, 64)]), (I32, (2, 128)))
+    yield Case("size_whole", lambda x, o: o.__setitem__((0, pl.ds(0, 128)), x[1, pl.ds(0, 128)]), (I32, (2, 128)))
+    yield Case("size_tiled", scoped(plgpu.SMEM((64, 64), F16, transforms=layout(F16, 128)))(lambda x, o, s: pl.debug_print("{}", s[...])))
+
+
+def counts():
+    strided = plgpu.Layout.WG_STRIDED((128,), 1)
+
+    def count(x, o, cast=None):
+        value = lax.broadcasted_iota(I32, (128,), 0)
+        value = value if cast is None else plgpu.layout_cast(value, cast)
+        o[...] = x[...] + value
+
+    def count_later(x, o):
+        value = lax.broadcasted_iota(I32, (128,), 0)
+        other = x[...]
+        o[...] = other + plgpu.layout_cast(value, strided)
+    for name, semantics in SEMANTICS:
+        yield Case(f"iota_{name}", count, (I32, (128,)), semantics)
+        yield Case(f"iota_cast_{name}", lambda x, o: count(x, o, strided), (I32, (128,)), semantics)
+        yield Case(f"iota_cast_later_{name}", count_later, (I32, (128,)), semantics)
 
 
 def transposed():
@@ -149,5 +199,5 @@ def updates():
 
 
 def memory():
-    for family in (steps, bits, transposed, reshaped, updates):
+    for family in (steps, bits, sizes, counts, transposed, reshaped, updates):
         yield from family()

@@ -69,7 +69,7 @@ def halves(racy):
         for index in range(2):
             @thread(index)
             def _(index=index):
-                end = 5 if racy and index == 0 else 4 * index + 4
+                end = 6 if racy and index == 0 else 4 * index + 4
                 smem[:, 4 * index : end] = jnp.full((LANES, end - 4 * index), 7 + (0 if racy else index), I32)  #@ A
                 plgpu.barrier_arrive(both)
 
@@ -207,7 +207,7 @@ def cases():
     yield Case("003_smem_disjoint_columns_clean", kernel=halves(False), outputs={"o": columns},
                prose="Two threads store interleaved halves of a buffer's rows: no byte is stored twice.", **shape)
     yield Case("003_smem_disjoint_columns_racy", kernel=halves(True), findings=(found("RACE_WW", "A#0", "A#1"),),
-               prose="The halves overlap by one column.", **shape)
+               prose="The halves overlap by two columns.", **shape)
     yield Case("004_smem_union_alias_clean", kernel=union(""), outputs={"o": IOTA + 2},
                prose="Two members of a RefUnion have the same bytes; a barrier orders the stores.", **given)
     yield Case("004_smem_union_alias_group_clean", kernel=union("group"), outputs={"o": IOTA + 2},

@@ -24,7 +24,7 @@ Verdicts Compare(const std::string& file_name) {
     const absl::StatusOr<Target> target = TargetFromName(golden.target);
     EXPECT_TRUE(target.ok()) << target.status();
     if (!module.ok() || !target.ok()) continue;
-    const std::vector<Finding> findings = checks::StaticFindingsOfParsed(module->kernels[0], *target);
+    const std::vector<Finding> findings = checks::StaticFindingsOfParsed(module->kernels[0], *target, "jax 0.10.2");
     EXPECT_EQ(golden.verdict == "refused", !findings.empty())
         << golden.name << ": JAX " << golden.verdict << " it; found "
         << (findings.empty() ? "nothing" : findings[0].message) << "\n"

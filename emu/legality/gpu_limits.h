@@ -90,7 +90,11 @@ void CheckReads(Legality& legality, const GpuFacts& facts);
 void ListReadLimits(std::vector<LimitText>& texts);
 // Layouts of values: the whole body at once.
 void CheckLayouts(Legality& legality, const GpuFacts& facts);
-void ListLayoutLimits(std::vector<LimitText>& texts);
+void ListLayoutLimits(std::vector<LimitText>& texts);  // and of strided accesses
+// Of one access with lane semantics to what has no tiles, by a value of `type` in the strided layout.
+enum class StridedUse : std::uint8_t { kRead, kWrite, kWriteSplat, kUpdate };
+void CheckStrided(Legality& legality, const GpuFacts& facts, const Instr& op, const Type& type, StridedUse use);
+void ListStridedLimits(std::vector<LimitText>& texts);
 
 std::vector<LimitText> AllGpuLimits();
 
@@ -98,6 +102,7 @@ template <class Site>
 void Judge(Legality& legality, const Instr& op, absl::Span<const GpuLimit<Site>> limits, const Site& site) {
   for (const GpuLimit<Site>& limit : limits) {
     if (limit.text.until_jax_0_10 && legality.jax_0_11) continue;
+    if (limit.text.only_from_jax && !legality.jax) continue;
     const std::optional<std::string> found = limit.found(site);
     if (found.has_value())
       legality.Illegal(op, op.name + ": " + MessageOf(limit.text, *found), std::string(limit.text.fix));

@@ -53,7 +53,7 @@ std::string Choose(std::string text, bool broken) {
 }
 
 struct Twin {
-  std::string text, target;
+  std::string text, target, producer = {};
 };
 
 Twin TwinOf(const Pair& pair, bool broken) {
@@ -69,7 +69,7 @@ Twin TwinOf(const Pair& pair, bool broken) {
               line("mesh", one), "};\n  body @k (%xr: ref<gmem,", x,
               ">) {\n    run_scoped{collective_axes=", line("axes", "[]"), "}() (", line("scope", ""), ") {\n",
               line("do", ""), "      return;\n    };\n    return;\n  }\n}\n"),
-          line("target", "mosaic_gpu/h100")};
+          line("target", "mosaic_gpu/h100"), line("producer", "")};
 }
 
 std::vector<Finding> FindingsOf(const Twin& twin) {
@@ -78,7 +78,7 @@ std::vector<Finding> FindingsOf(const Twin& twin) {
   const absl::StatusOr<Target> target = TargetFromName(twin.target);
   EXPECT_TRUE(target.ok()) << target.status();
   if (!module.ok() || !target.ok()) return {};
-  return checks::StaticFindingsOfParsed(module->kernels[0], *target);
+  return checks::StaticFindingsOfParsed(module->kernels[0], *target, twin.producer);
 }
 
 TEST(GpuLimits, EachIsFoundWhereItIsBrokenAndNotInItsTwin) {

@@ -36,9 +36,11 @@ std::string_view OnlyElsewhere(const Instr& op, TargetBackend backend, const Ker
 
 }  // namespace
 
+bool IsFromJax(std::string_view producer) { return producer.starts_with("jax "); }
+
 bool IsFromJax011(std::string_view producer) {
   constexpr std::string_view kJax = "jax 0.";
-  if (!producer.starts_with(kJax)) return producer.starts_with("jax ");
+  if (!producer.starts_with(kJax)) return IsFromJax(producer);
   int minor = 0;
   for (const char c : producer.substr(kJax.size())) {
     if (c < '0' || c > '9' || minor >= 11) break;

@@ -51,6 +51,7 @@ class Legality {
   std::optional<std::size_t> RegionOf(const Instr& op) const;
 
   bool jax_0_11 = false;  // the text is from JAX 0.11 or later, which takes more
+  bool jax = false;       // the text is from JAX: its arrays are as large as a machine's
   std::int64_t blocks = 0, operations = 0, accesses = 0, memories = 0;  // looked at
   std::vector<Finding> TakeFindings() { return std::move(findings_); }
 
@@ -69,6 +70,7 @@ class Legality {
 // Is a text with this `producer` ("jax 0.12.0.1, palladion 0.1") from JAX 0.11 or later? One that names no JAX is
 // judged by the rules of 0.10.
 bool IsFromJax011(std::string_view producer);
+bool IsFromJax(std::string_view producer);
 
 // The rules. Each does nothing on a target that it is not about.
 // Operations that the named backend has no lowering for.

@@ -7,7 +7,6 @@
 
 #include "emu/legality/gpu_limits.h"
 #include "emu/legality/gpu_registers.h"
-#include "emu/legality/gpu_strides.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
@@ -32,11 +31,8 @@ struct LayoutSite {
   Shape shape;
   std::vector<std::int64_t> axes = {};
   int bits = 32;
-  bool from_gmem = false;     // a read that a cast to `after` follows
-  bool transposed = false;    // a read of a ref in tiles through .transpose
-  bool truth_values = false;  // read or written in no tiles, in the layout that values have of themselves
-  StridedMove move = StridedMove::kMoves;
-  std::optional<Strided> memory = {};  // that is read or written so
+  bool from_gmem = false;   // a read that a cast to `after` follows
+  bool transposed = false;  // a read of a ref in tiles through .transpose
 };
 
 // What JAX prints of a layout: Layout.WGMMA, ReducedLayout(layout=<Layout.WGMMA: 1>, axes=(1,)), ...
@@ -124,21 +120,6 @@ std::optional<std::string> ReadTransposed(const LayoutSite& site) {
   return Cat(ToString(site.shape), " of a transposed ref");
 }
 
-std::optional<std::string> TruthValues(const LayoutSite& site) {
-  if (!site.truth_values) return std::nullopt;
-  return Cat("truth values of shape ", ToString(site.shape));
-}
-
-std::optional<std::string> OutOfOrder(const LayoutSite& site) {
-  if (site.move != StridedMove::kOutOfOrder) return std::nullopt;
-  return TextOf(*site.memory);
-}
-
-std::optional<std::string> CutsVectors(const LayoutSite& site) {
-  if (site.move != StridedMove::kCutsVectors) return std::nullopt;
-  return TextOf(*site.memory);
-}
-
 bool IsUpdate(const Instr& op) { return RowOf(op).access == RefAccess::kAtomic; }
 
 std::optional<std::string> UpdateReplicated(const LayoutSite& site) {
@@ -158,19 +139,6 @@ constexpr GpuLimit<LayoutSite> kLayoutLimits[] = {
       "Mosaic GPU, UnswizzleRef and UntilingTransform",
       "read it in plgpu.Layout.WGMMA_TRANSPOSED, or let wgmma take the transposed ref", true},
      ReadTransposed},
-    {{"layout.bool", "with lane semantics no array of truth values is read or written without tiles",
-      "Mosaic GPU, WGStridedFragLayout.from_shaped_type", "keep them as i8, or read them one by one", true},
-     TruthValues},
-    {{"layout.order",
-      "with lane semantics what is read or written without tiles is not transposed, unless a slice left gaps in it",
-      "Mosaic GPU, FragmentedArray.transfer_strided, and memref.collapse_shape",
-      "access the ref as it lies, or in a layout of plgpu.Layout", true},
-     OutOfOrder},
-    {{"layout.vectors",
-      "with lane semantics the last dimension of what is read or written without tiles is contiguous, and it and the "
-      "strides of slices are multiples of what a lane moves at once: 8 bytes, or less where all lanes have less",
-      "Mosaic GPU, FragmentedArray.transfer_strided, and vector.load", "access slices of whole rows", true},
-     CutsVectors},
     {{"atomic.replicated", "with lane semantics an atomic update is not by an array that several lanes have",
       "Mosaic GPU, FragmentedArray.store_tiled", kCast},
      UpdateReplicated},
@@ -217,7 +185,7 @@ class LayoutWalk {
     for (const Instr& op : region.body) {
       if (IsRead(op)) ReadOfTiles(op);
       if (IsRead(op) && op.results.size() == 1 && CastBehind(op, region) == nullptr)
-        InNoTiles(op, op.types[0], {VectorOfRead(op.types[0])});
+        CheckStrided(legality_, facts_, op, op.types[0], StridedUse::kRead);
       Step(op);
       if (RowOf(op).access == RefAccess::kStore) Store(op);
       if (IsUpdate(op)) Update(op);
@@ -257,7 +225,8 @@ class LayoutWalk {
     const Type type = TypeOfArg(*facts_.kernel, op.args[stored]);
     const Layout layout = Of(op.args[stored]);
     if (NumElements(type.shape) == 1 || (layout != Layout::kStrided && layout != Layout::kSplat)) return;
-    InNoTiles(op, type, {VectorOfRead(type), layout == Layout::kSplat ? VectorOfSplat(type) : 1});
+    const bool splat = layout == Layout::kSplat;
+    CheckStrided(legality_, facts_, op, type, splat ? StridedUse::kWriteSplat : StridedUse::kWrite);
   }
 
   void Update(const Instr& op) {
@@ -265,38 +234,8 @@ class LayoutWalk {
     if (value == nullptr) return;
     const Type type = TypeOfArg(*facts_.kernel, *value);
     const Layout layout = Of(*value);
-    if (layout == Layout::kStrided) InNoTiles(op, type, {1});
+    if (layout == Layout::kStrided) CheckStrided(legality_, facts_, op, type, StridedUse::kUpdate);
     const LayoutSite site{.facts = facts_, .op = op, .layout = layout, .shape = type.shape};
-    Judge(legality_, op, absl::Span<const GpuLimit<LayoutSite>>(kLayoutLimits), site);
-  }
-
-  // WGStridedFragLayout.from_shaped_type: 8 bytes, fewer where each lane has fewer.
-  static std::int64_t VectorOfRead(const Type& type) {
-    const std::int64_t elements = NumElements(type.shape), bits = Info(type.dtype).bits;
-    if (elements % kLanesOfWarpgroup != 0 || bits % 8 != 0) return 1;
-    std::int64_t vector = std::min(64 / bits, elements / kLanesOfWarpgroup);
-    while (vector > 0 && elements % (vector * kLanesOfWarpgroup) != 0) vector /= 2;
-    return vector;
-  }
-
-  // _store_untiled_splat
-  static std::int64_t VectorOfSplat(const Type& type) {
-    const std::int64_t elements = NumElements(type.shape), vector = 64 / Info(type.dtype).bits;
-    return elements < vector * kLanesOfWarpgroup ? 1 : vector;
-  }
-
-  // An access in the layout that a value has of itself, in vectors of so many elements: a swap reads, then writes.
-  void InNoTiles(const Instr& op, const Type& type, const std::vector<std::int64_t>& vectors) {
-    if (type.shape.empty() || op.args.empty() || !IsRefArg(*facts_.kernel, op.args[0])) return;
-    const GpuView view = GpuViewOf(*facts_.kernel, op.args[0]);
-    const bool memory = view.ref.space == Space::kSmem || view.ref.space == Space::kGmem;
-    if (!memory || !view.tile.empty() || view.swizzle().has_value()) return;
-    LayoutSite site{.facts = facts_, .op = op, .shape = type.shape, .truth_values = IsBool(type.dtype)};
-    site.memory = StridedViewOf(view).lies;
-    const bool judged = facts_.mesh && !site.truth_values && NumElements(type.shape) % kLanesOfWarpgroup == 0;
-    for (std::size_t i = 0; judged && site.memory.has_value() && i < vectors.size(); ++i) {
-      if (site.move == StridedMove::kMoves) site.move = MoveOf(*site.memory, vectors[i]);
-    }
     Judge(legality_, op, absl::Span<const GpuLimit<LayoutSite>>(kLayoutLimits), site);
   }
 
@@ -424,6 +363,7 @@ void CheckLayouts(Legality& legality, const GpuFacts& facts) {
 
 void ListLayoutLimits(std::vector<LimitText>& texts) {
   ListLimits(absl::Span<const GpuLimit<LayoutSite>>(kLayoutLimits), texts);
+  ListStridedLimits(texts);
 }
 
 }  // namespace palladion::legality

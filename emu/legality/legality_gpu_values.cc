@@ -4,6 +4,7 @@
 // judged: select of 8-bit numbers, which warpgroup semantics takes for some predicates; exp and logistic with
 // approx_math, of which JAX 0.11 refuses 16-bit floats and 0.10 does not.
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/gpu_registers.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
@@ -92,6 +93,13 @@ std::optional<std::string> NegativePower(const OpSite& site) {
   return Cat("the power ", IntAttrOr(site.op, "y", 0));
 }
 
+std::optional<std::string> Counted(const OpSite& site) {
+  static const RuleRows kCounts("iota");
+  if (!site.scope.facts->lanes || !kCounts.Has(site.op) || site.op.types.empty()) return std::nullopt;
+  if (CastBehind(site.op, site.scope.facts->kernel->bodies[0].region) != nullptr) return std::nullopt;
+  return ToString(site.op.types[0]);
+}
+
 constexpr GpuLimit<OpSite> kValueLimits[] = {
     {{"value.8-bit", "arithmetic, comparisons of order and shifts are not of 8-bit integers",
       "Mosaic GPU, FragmentedArray._pointwise", "convert to i16 or i32 first"},
@@ -108,6 +116,9 @@ constexpr GpuLimit<OpSite> kValueLimits[] = {
     {{"value.approx-tanh", "with approx_math tanh is of f32", "Mosaic GPU, FragmentedArray.tanh",
       "convert to f32 first, or leave approx_math out", /*until_jax_0_10=*/true},
      ApproximateTanh},
+    {{"value.iota", "with lane semantics a layout_cast right behind an iota says its layout",
+      "Mosaic GPU lowering, iota", "cast it with plgpu.layout_cast right away", false, true},
+     Counted},
     {{"value.float-rem", "rem is of integers", "Mosaic GPU lowering, rem", "use x - trunc(x / y) * y"}, FloatRemainder},
     {{"value.power", "the power of integer_pow is -1 or more", "Mosaic GPU lowering, integer_pow",
       "divide 1 by the positive power"},

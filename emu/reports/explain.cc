@@ -121,12 +121,18 @@ std::vector<legality::LimitText> AllLimits() {
   return limits;
 }
 
+std::string RuleOf(const legality::LimitText& limit) {
+  constexpr std::string_view kOnly =
+      " (only in texts that JAX wrote: those written by hand may be smaller than a machine's)";
+  return Cat(limit.rule, limit.only_from_jax ? kOnly : "");
+}
+
 std::string LimitList(std::string_view target, const std::vector<legality::LimitText>& limits) {
   std::string text = Cat("\nLimits of a kernel on ", target, "; a finding ends in the name of its own:\n\n");
   std::size_t width = 0;
   for (const legality::LimitText& limit : limits) width = std::max(width, limit.name.size());
   for (const legality::LimitText& limit : limits)
-    Append(&text, "    ", limit.name, std::string(width + 2 - limit.name.size(), ' '), limit.rule, "\n");
+    Append(&text, "    ", limit.name, std::string(width + 2 - limit.name.size(), ' '), RuleOf(limit), "\n");
   return text;
 }
 
@@ -153,7 +159,7 @@ std::string ExplainText(const ExplainPage& page, bool color) {
 std::string ExplainLimit(std::string_view name) {
   for (const legality::LimitText& limit : AllLimits()) {
     if (limit.name == name)
-      return Cat(limit.name, " (", Code(FindingCode::kIllegal), ")\n", limit.rule, "\n\nfrom: ", limit.source,
+      return Cat(limit.name, " (", Code(FindingCode::kIllegal), ")\n", RuleOf(limit), "\n\nfrom: ", limit.source,
                  "\nfix: ", limit.fix, "\n");
   }
   return "";
@@ -187,7 +193,7 @@ std::string ExplainJson() {
             .Key("name")
             .String(limit.name)
             .Key("rule")
-            .String(limit.rule)
+            .String(RuleOf(limit))
             .Key("source")
             .String(limit.source)
             .Key("fix")

@@ -17,8 +17,8 @@ if not hasattr(plgpu, "dynamic_scheduling_loop"):
 
 from jax.experimental import pallas as pl  # noqa: E402
 
-ROWS = 8
-X = np.arange(ROWS * 128, dtype=np.float32).reshape(ROWS, 128)
+ROWS, COLUMNS = 8, 256  # two threads share a row: 128 elements each, one for each lane
+X = np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS)
 OUT, SCRATCH = ("out_type", "scratch_types") if "out_type" in inspect.signature(plgpu.kernel).parameters else ("out_shape", "scratch_shapes")
 kernel_of_rows = functools.partial(plgpu.kernel, grid_names=("row",), **{OUT: jax.ShapeDtypeStruct(X.shape, X.dtype)})
 
@@ -57,7 +57,7 @@ def scheduled(threads=1, cluster=1, spoil=None):
             row, = info.index
             if cluster > 1:
                 row = row * cluster + jax.lax.axis_index("c")
-            columns = 128 // threads
+            columns = COLUMNS // threads
             first = jax.lax.axis_index("t") * columns if threads > 1 else 0
             o_ref[row, pl.ds(first, columns)] = x_ref[row, pl.ds(first, columns)] * 2
             if spoil is not None:
