@@ -105,13 +105,14 @@ def test_other_code_is_refused_by_line_and_says_what_to_do():
         report_of(call, X)
 
 
-LAYOUT = plgpu.Layout.WG_STRIDED((64,), 1)
+WIDE = np.arange(256, dtype=np.float32)  # two halves with an element for each lane
+LAYOUT = plgpu.Layout.WG_STRIDED((128,), 1)
 
 
-@plgpu.inline_mgpu(arg_types=(plgpu.RefType(), LAYOUT), return_type=plgpu.ShapeDtypeStruct((64,), jnp.float32, layout=LAYOUT))
+@plgpu.inline_mgpu(arg_types=(plgpu.RefType(), LAYOUT), return_type=plgpu.ShapeDtypeStruct((128,), jnp.float32, layout=LAYOUT))
 def add_and_clear(ctx, ref, value):
     loaded = mgpu.FragmentedArray.load_strided(ref, vec_size=1)
-    mgpu.FragmentedArray.splat(mgpu.c(0.0, loaded.mlir_dtype), (64,), loaded.layout).store_untiled(ref)
+    mgpu.FragmentedArray.splat(mgpu.c(0.0, loaded.mlir_dtype), (128,), loaded.layout).store_untiled(ref)
     return loaded + value
 
 
@@ -124,14 +125,14 @@ def add_and_clear_means(ref, value):
 
 def modelled(x_ref, o_ref, staged):
     staged[...] = x_ref[...]
-    o_ref[0:64] = add_and_clear(staged.at[pl.ds(64, 64)], x_ref[0:64])
-    o_ref[64:128] = staged[64:128]
+    o_ref[0:128] = add_and_clear(staged.at[pl.ds(128, 128)], x_ref[0:128])
+    o_ref[128:256] = staged[128:256]
 
 
 def test_a_model_stands_in_the_place_of_the_code():
-    call = plgpu.kernel(modelled, **{OUT: jax.ShapeDtypeStruct(X.shape, X.dtype), SCRATCH: [plgpu.SMEM(X.shape, X.dtype)]})
-    result, report = report_of(call, X)
-    np.testing.assert_array_equal(result, np.concatenate([X[:64] + X[64:], np.zeros(64, np.float32)]))
+    call = plgpu.kernel(modelled, **{OUT: jax.ShapeDtypeStruct(WIDE.shape, WIDE.dtype), SCRATCH: [plgpu.SMEM(WIDE.shape, WIDE.dtype)]})
+    result, report = report_of(call, WIDE)
+    np.testing.assert_array_equal(result, np.concatenate([WIDE[:128] + WIDE[128:], np.zeros(128, np.float32)]))
     assert "verdict: proved" in report
 
 
