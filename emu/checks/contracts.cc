@@ -27,8 +27,7 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
                    (kernel.launch.mesh.empty() || kernel.launch.mesh == "tensorcore");
   if (!gpu && !tpu) return {};
   legality::Legality legality(kernel, target, nullptr);
-  legality.jax_0_11 = legality::IsFromJax011(producer);
-  legality.jax = legality::IsFromJax(producer);
+  legality.WrittenBy(producer);
   if (gpu) legality::CheckGpuLimits(legality);
   if (tpu) legality::CheckOperations(legality);
   if (tpu) legality::CheckTpu(legality);
@@ -38,8 +37,7 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
 
 std::vector<Finding> StaticFindings(const agents::PreparedKernelState& kernel, std::vector<CheckTally>* tallies) {
   legality::Legality legality(KernelOf(kernel.module(), kernel.program()), kernel.program().target, &kernel.program());
-  legality.jax_0_11 = legality::IsFromJax011(kernel.module().producer);
-  legality.jax = legality::IsFromJax(kernel.module().producer);
+  legality.WrittenBy(kernel.module().producer);
   legality::CheckOperations(legality);
   legality::CheckTpu(legality);
   legality::CheckTriton(legality);

@@ -57,8 +57,8 @@ absl::StatusOr<Trial> Shortener::Run(const Moves& moves, Watch watch, std::int64
 
 void Shortener::Shorten(scheduler::Schedule& schedule, const scheduler::LoopResult& run,
                         const std::function<bool(const Trial&)>& shows) {
+  const std::int64_t most_work = MostWorkOf(run);
   Shrink(schedule, run, [&](const Moves& moves) -> absl::StatusOr<bool> {
-    const std::int64_t most_work = MostWorkOf(run);
     PALLADION_ASSIGN_OR_RETURN(const Trial again, Run(moves, Watch::kOutputs, most_work));
     return !IsCutShort(again, most_work) && shows(again);
   });

@@ -4,19 +4,10 @@
 #include <numeric>
 
 #include "semantics/base/cat.h"
+#include "semantics/ir/strides.h"
 
 namespace palladion::legality {
 namespace {
-
-std::vector<std::int64_t> RowByRow(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride *= shape[d];
-  }
-  return strides;
-}
 
 // ---- memref_fold: dimensions [first, end) become one
 
@@ -61,7 +52,7 @@ Fold FoldDims(Strided& ref, std::size_t first, std::size_t end) {
 
 // memref_unfold
 void UnfoldDim(Strided& ref, std::size_t dim, const Shape& factors) {
-  std::vector<std::int64_t> strides = RowByRow(factors);
+  std::vector<std::int64_t> strides = ElementStrides(factors);
   for (std::int64_t& stride : strides) stride *= ref.strides[dim];
   const auto at = static_cast<std::ptrdiff_t>(dim);
   ref.shape.erase(ref.shape.begin() + at);
@@ -117,7 +108,7 @@ bool Reshape(Strided& ref, const Shape& to) {
     ref = {.shape = to, .strides = std::vector<std::int64_t>(to.size(), 1)};
     return true;
   }
-  const std::vector<std::int64_t> packed = RowByRow(ref.shape);
+  const std::vector<std::int64_t> packed = ElementStrides(ref.shape);
   bool contiguous = true;
   for (std::size_t d = 0; d < packed.size(); ++d)
     contiguous = contiguous && (ref.shape[d] == 1 || ref.strides[d] == packed[d]);
@@ -165,7 +156,7 @@ bool Transpose(Strided& ref, const std::vector<std::int64_t>& permutation) {
 StridedView StridedViewOf(const GpuView& view) {
   StridedView seen;
   if (!view.tile.empty() || !view.swizzles.empty()) return seen;
-  Strided ref{.shape = view.ref.shape, .strides = RowByRow(view.ref.shape)};
+  Strided ref{.shape = view.ref.shape, .strides = ElementStrides(view.ref.shape)};
   for (const Transform& transform : view.rest) {
     bool followed = false;
     if (transform.kind == Transform::Kind::kAt) followed = Slice(ref, transform.indices);

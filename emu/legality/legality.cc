@@ -36,6 +36,11 @@ std::string_view OnlyElsewhere(const Instr& op, TargetBackend backend, const Ker
 
 }  // namespace
 
+void Legality::WrittenBy(std::string_view producer) {
+  jax = IsFromJax(producer);
+  jax_0_11 = IsFromJax011(producer);
+}
+
 bool IsFromJax(std::string_view producer) { return producer.starts_with("jax "); }
 
 bool IsFromJax011(std::string_view producer) {

@@ -50,8 +50,9 @@ class Legality {
   // The one region of a branch that this target's code has: a branch of lax.platform_dependent; nullopt: all.
   std::optional<std::size_t> RegionOf(const Instr& op) const;
 
-  bool jax_0_11 = false;  // the text is from JAX 0.11 or later, which takes more
-  bool jax = false;       // the text is from JAX: its arrays are as large as a machine's
+  void WrittenBy(std::string_view producer);  // sets these two
+  bool jax_0_11 = false;                      // the text is from JAX 0.11 or later, which takes more
+  bool jax = false;                           // the text is from JAX: its arrays are as large as a machine's
   std::int64_t blocks = 0, operations = 0, accesses = 0, memories = 0;  // looked at
   std::vector<Finding> TakeFindings() { return std::move(findings_); }
 

@@ -1,8 +1,8 @@
 // Views of SMEM with tiles and swizzles, and what get and swap reach through them. Sources: JAX 0.10.2,
 // jax/_src/pallas/mosaic_gpu/core.py (UntilingTransform, SwizzleTransform, UnswizzleRef) and lowering.py
 // (_handle_transforms, _get_lowering_rule, _swap_lowering_rule); jax/experimental/mosaic/gpu/fragmented_array.py
-// (_store_register_atomic). With warpgroup semantics the compiler finds layouts
-// itself, so only what the kernel states is judged.
+// (_store_register_atomic). With warpgroup semantics the compiler finds layouts itself, so only what the kernel states
+// is judged.
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
@@ -234,7 +234,7 @@ std::optional<std::string> UpdateArray(const AccessSite& site) {
   return Cat(ToString(type), " that is the same everywhere");
 }
 
-// A lane moves two halves at once. Texts written by hand may be smaller than a machine's arrays.
+// A lane moves two halves at once. What the lanes do not share evenly is layout.strided's to say.
 std::optional<std::string> UpdatePairs(const AccessSite& site) {
   const Arg* const value = IsUpdate(site) ? ArgNamed(site.op, "value") : nullptr;
   if (value == nullptr) return std::nullopt;
@@ -261,8 +261,7 @@ constexpr GpuLimit<AccessSite> kAccessLimits[] = {
      Multicast},
     {{"access.merge",
       "a reshape of a sliced or transposed ref keeps each dimension, splits it, or merges it with those behind it, "
-      "where "
-      "these still follow one another in memory",
+      "where these still follow one another in memory",
       "Mosaic GPU, memref_reshape, and memref.collapse_shape", "reshape first, then slice and transpose", true},
      Merge},
     {{"access.tile-rank", "with lane semantics tiles have two dimensions", kAccess, "tile by (8, columns)"}, TileRank},

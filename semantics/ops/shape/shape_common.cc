@@ -146,16 +146,6 @@ bool Contains(absl::Span<const std::int64_t> axes, std::int64_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-std::vector<std::int64_t> ElementStrides(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride *= shape[d];
-  }
-  return strides;
-}
-
 std::vector<ByteCount> DenseStrides(const Shape& shape, ElementSize element_size) {
   std::vector<ByteCount> strides;
   for (const std::int64_t stride : ElementStrides(shape)) strides.push_back(ElementCount(stride) * element_size);

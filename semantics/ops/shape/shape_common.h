@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "semantics/base/units.h"
+#include "semantics/ir/strides.h"
 #include "semantics/ops/value/elementwise_common.h"
 #include "semantics/registry/op_row.h"
 #include "semantics/tensor/copy_box.h"
@@ -47,8 +48,7 @@ absl::Status ExpectPossible(absl::Span<const std::int64_t> shape);
 
 bool Contains(absl::Span<const std::int64_t> axes, std::int64_t axis);
 
-// How far neighbours along each dimension of a dense row-major array are apart, in elements; and in bytes.
-std::vector<std::int64_t> ElementStrides(const Shape& shape);
+// ElementStrides in bytes.
 std::vector<ByteCount> DenseStrides(const Shape& shape, ElementSize element_size);
 
 // A copy of a box, ready to run: simplified, and with rows of one repeated element told apart.
