@@ -1,16 +1,19 @@
 // The hunt after false verdicts, as many kernels as one likes (docs/hunting.md):
 //
-//   build/hunt [tensor] [KERNELS [FIRST [--show]]]
+//   build/hunt [tensor] [KERNELS [FIRST]] [--show] [--seeds N]
 //
-// `tensor`: kernels of Blackwell, which have numbers of their own.
-// Prints each contradiction with a kernel that is shrunk to what it needs, then a table by verdict. Exits nonzero when
-// there was one.
+// `tensor`: kernels of Blackwell, which have numbers of their own. `--seeds N`: schedules beyond the check's own that
+// each `proved` kernel runs under (256). Prints each contradiction with a kernel that is shrunk to what it needs, then
+// a table by verdict. Exits nonzero when there was one.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
 
@@ -31,8 +34,36 @@ void Print(std::uint64_t seed, const HuntKernel& kernel, const Contradiction& co
   std::fflush(stdout);
 }
 
-int Hunt(std::uint64_t kernels, std::uint64_t first, bool show, Kernels which) {
-  const HuntOptions options{.more_seeds = 256, .elided_seeds = 24, .part_seeds = 24};
+struct Arguments {
+  Kernels which = Kernels::kAll;
+  std::uint64_t kernels = 10'000, first = 1;
+  std::int64_t more_seeds = 256;
+  bool show = false;
+};
+
+Arguments Read(absl::Span<char* const> given) {
+  Arguments read;
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string_view word = given[i];
+    if (word == "tensor") {
+      read.which = Kernels::kTensor;
+    } else if (word == "--show") {
+      read.show = true;
+    } else if (word == "--seeds" && i + 1 < given.size()) {
+      read.more_seeds = std::atoi(given[++i]);
+    } else {
+      numbers.push_back(std::strtoull(given[i], nullptr, 10));
+    }
+  }
+  if (!numbers.empty()) read.kernels = numbers[0];
+  if (numbers.size() > 1) read.first = numbers[1];
+  return read;
+}
+
+int Hunt(const Arguments& arguments) {
+  const auto [which, kernels, first, more_seeds, show] = arguments;
+  const HuntOptions options{.more_seeds = more_seeds, .elided_seeds = 24, .part_seeds = 24};
   std::map<std::string, int> by_verdict, by_kind;
   int searched = 0, exhausted = 0, clean = 0, missed = 0;
   std::int64_t compared = 0, racy = 0;
@@ -68,10 +99,6 @@ int Hunt(std::uint64_t kernels, std::uint64_t first, bool show, Kernels which) {
 }  // namespace palladion::hunt
 
 int main(int argc, char** argv) {
-  const bool tensor = argc > 1 && std::string(argv[1]) == "tensor";
-  if (tensor) ++argv, --argc;
-  const std::uint64_t kernels = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10'000;
-  const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  using palladion::hunt::Kernels;
-  return palladion::hunt::Hunt(kernels, first, argc > 3, tensor ? Kernels::kTensor : Kernels::kAll);
+  return palladion::hunt::Hunt(
+      palladion::hunt::Read(absl::MakeConstSpan(argv + 1, static_cast<std::size_t>(argc - 1))));
 }
