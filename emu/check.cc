@@ -22,6 +22,7 @@
 #include "emu/checks/evidence.h"
 #include "emu/checks/orders.h"
 #include "emu/checks/other_operands.h"
+#include "emu/checks/results_of_chip.h"
 #include "emu/checks/seed_parts.h"
 #include "emu/checks/shorten.h"
 #include "emu/launch/scheduled_launch.h"
@@ -326,6 +327,17 @@ class Checker {
                    .seeds = ran_},
                   &report_);
     report_.verdict = VerdictOf(report_);
+    TakeResultsOfChip();
+  }
+
+  void TakeResultsOfChip() {
+    const bool ended = !report_.interrupted && !report_.error.has_value() && !livelock_;
+    if (!ended || !options_.replay.empty() || report_.verdict == Verdict::kProved) return;
+    std::optional<checks::Trial> plain = checks::ResultsOfChip(kernel_, inputs_, options_, baseline_);
+    if (!plain.has_value()) return;
+    baseline_.outputs = std::move(plain->outputs);
+    baseline_.left = std::move(plain->left);
+    checks::SayWhichChipsDiffer(kernel_, &report_);
   }
 
   const PreparedKernel& kernel_;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_join.h"
+#include "emu/agents/core_copies.h"
 #include "emu/agents/host_memory.h"
 #include "emu/machines/chip.h"
 #include "emu/session.h"
@@ -54,7 +55,8 @@ LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions&
       memory_(at.run == nullptr ? std::make_shared<memory_model::RunBuffers>() : at.run->buffers(), at.device,
               MemoryLeft(kernel, options.run)),
       frame_(kernel.program(), memory_),
-      arrays_(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices)) {
+      arrays_(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices)),
+      own_of_core_(OperandsOfEachCore(kernel)) {
   for (RunObserver* observer : options.observers) {
     if (observer->watches_memory()) memory_.Observe(observer);
   }
@@ -99,6 +101,7 @@ absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<c
     PALLADION_RETURN_IF_ERROR(BindOperands(inputs, outputs));
   }
   PALLADION_RETURN_IF_ERROR(ResolveGrid());
+  CopyForSecondCore();
   KeepScratchApart();
   WatchInFlight();
   for (std::int64_t device = 0; device < program().devices; ++device) {
@@ -182,20 +185,63 @@ void LaunchState::PutOn(std::int64_t device, Frame& frame) const {
   }
 }
 
+GridWalk LaunchState::WalkOfDevice() const {
+  const std::size_t axes = program().device_axes.size();
+  return {absl::MakeConstSpan(frame_.grid_size).subspan(axes), absl::MakeConstSpan(program().dim_order).subspan(axes),
+          WalkOrder::kRowMajor};
+}
+
+// The one array is the first core's. Who looks for what depends on the cores' parts gets copies only where these are
+// sure: one index for each core, along all parallel dimensions.
+void LaunchState::CopyForSecondCore() {
+  const GridWalk walk = WalkOfDevice();
+  if (own_of_core_.empty() || walk.FirstHalf() == walk.programs()) return;
+  std::int64_t indices = 1;
+  for (std::size_t d = program().device_axes.size(); d < frame_.grid_size.size(); ++d)
+    indices *= program().dim_order[d] == DimOrder::kParallel ? frame_.grid_size[d] : 1;
+  if ((options_.tasks_apart || options_.definedness) && indices > kCoresOfMegacore) return;
+  second_core_.resize(arrays_.size());
+  for (binding_ = 0; binding_ < program().devices; ++binding_) {
+    for (const std::size_t i : own_of_core_) {
+      if (arrivals_.Lands({i, binding_})) continue;
+      const std::size_t at = static_cast<std::size_t>(binding_) * program().operand_infos.size() + i;
+      std::byte* data = memory_.DataOf(arrays_[at]);
+      if (!options_.moves_nothing)
+        data = copies_.emplace_back(data, data + ByteSize(program().operand_infos[i].type)).data();
+      second_core_[at] = memory_.Adopt(RequestFor(i), data);
+    }
+  }
+}
+
+absl::Span<const BufferId> LaunchState::CopiesOfSecondCore(std::int64_t device) const {
+  if (second_core_.empty()) return {};
+  const std::size_t operands = program().operand_infos.size();
+  return absl::MakeConstSpan(second_core_).subspan(static_cast<std::size_t>(device) * operands, operands);
+}
+
+void LaunchState::PutOnCore(std::int64_t device, std::int64_t first_program, Frame& frame) const {
+  const absl::Span<const BufferId> copies = CopiesOfSecondCore(device);
+  if (copies.empty()) return;
+  const bool second = first_program % (walk_.programs() / program().devices) >= FirstCorePrograms();
+  for (const std::size_t i : own_of_core_) {
+    const BufferId here = second && copies[i].valid() ? copies[i] : ArraysOf(device)[i];
+    frame.ref(program().operand_infos[i].ref).buffer = here;
+  }
+}
+
 std::int64_t LaunchState::FirstCorePrograms() const {
-  const machines::Chip* chip = machines::FindChip(program().target.chip);
-  const bool split = chip != nullptr && chip->is_tpu && chip->cores > 1 && !options_.tasks_apart;
-  return split ? walk_.FirstHalf() : walk_.programs();
+  const GridWalk walk = WalkOfDevice();
+  const bool split = HasSeveralCores(program()) && (!options_.tasks_apart || !second_core_.empty());
+  return split ? walk.FirstHalf() : walk.programs();
 }
 
 AgentPrograms LaunchState::ProgramsOfAgent(std::int64_t first) const {
   const std::int64_t programs = walk_.programs();
   if (!program().grid_in_agent) return {first, first + 1};
-  if (program().several_devices() && !options_.tasks_apart) {
-    const std::int64_t each = programs / program().devices;
-    return {first, (first / each + 1) * each};
+  if (!options_.tasks_apart) {
+    const std::int64_t each = programs / program().devices, start = first / each * each;
+    return {first, first == start ? start + FirstCorePrograms() : start + each};
   }
-  if (!options_.tasks_apart) return {first, first == 0 ? FirstCorePrograms() : programs};
   const std::vector<DimOrder>& order = program().dim_order;
   std::int64_t each = 1;
   bool inner = false;  // past the leading parallel dimensions

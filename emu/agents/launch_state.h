@@ -55,8 +55,15 @@ class LaunchState {
   absl::Span<const BufferId> ArraysOf(std::int64_t device) const;
   void PutOn(std::int64_t device, Frame& frame) const;
 
-  // Where one agent is a TPU core: the programs of the first core. On a chip with two cores, each walks a part of the
-  // leading parallel dimensions; else these are all.
+  // The same of what each core has a copy of (core_copies.h), for the agent that begins with that program. Where a
+  // check gives each index along parallel dimensions a core of its own, and the chip has fewer, all see one copy, in
+  // which what depends on who shares a core is found.
+  void PutOnCore(std::int64_t device, std::int64_t first_program, Frame& frame) const;
+  // Those of a device's second core, by operand; empty: it has none.
+  absl::Span<const BufferId> CopiesOfSecondCore(std::int64_t device) const;
+
+  // Where one agent is a TPU core: how many programs of a device the first core has. On a chip with two cores, each
+  // walks a part of the leading parallel dimensions; else these are all.
   std::int64_t FirstCorePrograms() const;
 
   // The programs of the agent that begins with this one: one; where agents are cores, a core's; with tasks apart, those
@@ -95,6 +102,8 @@ class LaunchState {
   void Attach(std::size_t i, BufferId buffer);
   void Equip(Frame& frame);
   void KeepScratchApart();
+  GridWalk WalkOfDevice() const;  // of its own programs, in program order
+  void CopyForSecondCore();
   void WatchInFlight();
   AllocRequest RequestFor(std::size_t i) const;
   Site DeclaredAt(std::size_t i) const;
@@ -108,8 +117,10 @@ class LaunchState {
   memory_model::Memory memory_;
   Frame frame_;
   GridWalk walk_;
-  std::vector<BufferId> arrays_;  // of every device's operands
-  std::int64_t binding_ = 0;      // the device whose operands get their memory
+  std::vector<BufferId> arrays_;                // of every device's operands
+  const std::vector<std::size_t> own_of_core_;  // operands of which each core has a copy
+  std::vector<BufferId> second_core_;           // as arrays_; empty: what the cores of a device see is the same
+  std::int64_t binding_ = 0;                    // the device whose operands get their memory
   std::vector<std::pair<std::size_t, std::int64_t>> bounds_;
   std::vector<std::vector<std::byte>> copies_;
   LaunchArrivals arrivals_;

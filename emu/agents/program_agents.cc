@@ -74,6 +74,7 @@ ProgramAgent::ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, con
 }
 
 void ProgramAgent::Start(AgentPrograms programs, scheduler::AgentOrdinal ordinal) {
+  state_.PutOnCore(/*device=*/0, programs.first, *frame_);
   StartPrograms(*frame_, programs);
   spin_.Start(ordinal);
   started_ = false;

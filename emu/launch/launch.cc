@@ -40,6 +40,7 @@ absl::Status RunInProgramOrder(agents::LaunchState& state, agents::SoloSpin* sol
       PALLADION_RETURN_IF_ERROR(RunPrograms(state, state.frame(), {next, next + each}, solo));
     } else {
       PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<Frame> core, state.NewFrame());
+      state.PutOnCore(/*device=*/0, next, *core);
       return RunPrograms(state, *core, {next, programs}, solo);
     }
     if (solo != nullptr && solo->stuck().has_value()) break;

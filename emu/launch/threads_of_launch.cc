@@ -56,6 +56,9 @@ class Threads final : public AgentsOfLaunch {
       machine_->operands().Adopt(arrays[i]);
       if (before) machine_->operands().WrittenBefore(arrays[i]);
     }
+    for (const BufferId copy : state_.CopiesOfSecondCore(0)) {
+      if (copy.valid()) machine_->operands().Adopt(copy);
+    }
   }
 
   void Make(bool search) override {
@@ -157,6 +160,9 @@ class Threads final : public AgentsOfLaunch {
       const bool written = info.role == Role::kOut || info.written || state_.arrivals().Lands({i, device});
       const CodeSite declared{kernel_.operands[i].loc, kernel_.operands[i].text_line};
       if (arrays[i].valid()) machine_->operands().AdoptOf({device, i, written, declared}, arrays[i]);
+      const absl::Span<const BufferId> copies = state_.CopiesOfSecondCore(device);
+      if (!copies.empty() && copies[i].valid())
+        machine_->operands().AdoptOf({device, i, written, declared, /*second_core=*/true}, copies[i]);
     }
   }
 

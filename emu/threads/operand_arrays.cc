@@ -21,13 +21,14 @@ memory_model::TrackedBuffer OperandArrays::Tracked(BufferId array, std::int64_t 
 void OperandArrays::Adopt(BufferId array) { base_.model.Adopt(array, Tracked(array, 0)); }
 
 void OperandArrays::AdoptOf(const Operand& operand, BufferId array) {
-  of_device_.resize(static_cast<std::size_t>(base_.shape.devices()), std::vector<BufferId>(operands_));
-  written_.resize(operands_);
-  sites_.resize(operands_);
-  sites_[operand.number] = operand.site;
-  of_device_[static_cast<std::size_t>(operand.device)][operand.number] = array;
-  written_[operand.number] = written_[operand.number] || operand.written;
-  const bool added = operand_of_.try_emplace(array.value, operand.number).second;
+  const std::size_t number = operand.number + (operand.second_core ? operands_ : 0);
+  of_device_.resize(static_cast<std::size_t>(base_.shape.devices()), std::vector<BufferId>(numbers_));
+  written_.resize(numbers_);
+  sites_.resize(numbers_);
+  sites_[number] = operand.site;
+  of_device_[static_cast<std::size_t>(operand.device)][number] = array;
+  written_[number] = written_[number] || operand.written;
+  const bool added = operand_of_.try_emplace(array.value, number).second;
   if (added && base_.shape.gpus()) base_.model.Adopt(array, Tracked(array, operand.device));
 }
 
@@ -40,7 +41,7 @@ void OperandArrays::WrittenBefore(BufferId array) {
 // An output may be an input's memory.
 std::vector<OperandArrays::Declared> OperandArrays::ArraysOf(std::int64_t device, bool written) const {
   std::vector<Declared> arrays;
-  for (std::size_t i = 0; !of_device_.empty() && i < operands_; ++i) {
+  for (std::size_t i = 0; !of_device_.empty() && i < numbers_; ++i) {
     const BufferId array = of_device_[static_cast<std::size_t>(device)][i];
     if (array.valid() && (written_[i] || !written)) arrays.push_back({array, sites_[i]});
   }

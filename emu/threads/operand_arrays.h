@@ -23,6 +23,7 @@ class OperandArrays {
       : base_(base),
         peers_(peers),
         operands_(operands),
+        numbers_(2 * operands),
         races_(races && base.shape.gpus()),
         ended_(races_ ? static_cast<std::size_t>(base.shape.devices()) : 0) {}
 
@@ -34,7 +35,8 @@ class OperandArrays {
     std::int64_t device = 0;
     std::size_t number = 0;
     bool written = false;
-    CodeSite site = {};  // where it is declared
+    CodeSite site = {};        // where it is declared
+    bool second_core = false;  // the copy that a device's second core has of it
   };
   void AdoptOf(const Operand& operand, BufferId array);
   // The kernel before this one may not have ended yet, and writes the array.
@@ -69,9 +71,9 @@ class OperandArrays {
 
   const MachineBase base_;
   const Peers& peers_;
-  const std::size_t operands_;
-  std::vector<std::vector<BufferId>> of_device_;  // by device and operand
-  std::vector<bool> written_;                     // operands
+  const std::size_t operands_, numbers_;          // numbers: operands, and after them the copies of second cores
+  std::vector<std::vector<BufferId>> of_device_;  // by device and number
+  std::vector<bool> written_;                     // by number
   std::vector<CodeSite> sites_;                   // the same
   absl::flat_hash_map<std::int32_t, std::size_t> operand_of_;
   const bool races_;

@@ -3,6 +3,14 @@
 #include "semantics/base/cat.h"
 
 namespace palladion::threads {
+namespace {
+
+// A core of a TPU runs the body once more for each further program of its part of the grid.
+bool RunsBodyAgain(const Frame& frame) {
+  return frame.program().grid_in_agent && frame.program_number + 1 < frame.end_program;
+}
+
+}  // namespace
 
 StartedAgents::StartedAgents(agents::LaunchState& state, ThreadMachine& machine, const Kernel& kernel)
     : AgentsUnderWay(machine), state_(state), reach_(kernel) {
@@ -66,7 +74,8 @@ bool StartedAgents::MayTell(const Frame* frame, const WaitTarget& target, absl::
   if (frame != nullptr && more_begin_ && !array.block.valid() && reach_.MayComeFromStart(object))
     return true;  // its end lets another block begin
   if (!machine().syncs().Sees(index, target.object.array)) return false;
-  if (frame == nullptr) return reach_.MayComeFromStart(object);
+  if (frame == nullptr || (RunsBodyAgain(*frame) && reach_.MayComeFromStart(object)))
+    return reach_.MayComeFromStart(object);
   return reach_.MayCome(frame->program().steps[frame->pc].text_line, object);
 }
 

@@ -34,6 +34,10 @@ void ThreadAgent::Begin(AgentId thread, agents::AgentPrograms programs) {
 
 void ThreadAgent::PutOn(std::int64_t device) { state_.PutOn(device, *frame_); }
 
+void ThreadAgent::PutOnCore(std::int64_t device, std::int64_t first_program) {
+  state_.PutOnCore(device, first_program, *frame_);
+}
+
 void ThreadAgent::BeginWarp(AgentId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent) {
   id_ = warp;
   is_warp_ = true;

@@ -95,6 +95,7 @@ absl::StatusOr<scheduler::Agent*> ThreadAgents::Next() {
   const AgentId id{FirstOfBlock(program, index).value + static_cast<std::int32_t>(thread)};
   const agents::AgentPrograms programs = state_.ProgramsOfAgent(program);
   if (machine_.shape().several_devices()) agent->PutOn(machine_.shape().DeviceOf(index));
+  agent->PutOnCore(machine_.shape().DeviceOf(index), programs.first);
   agent->Begin(id, programs);
   agent->SetOrdinal(started_.AddThread(id, program, agent->frame()));
   order_.Begin(programs.last);

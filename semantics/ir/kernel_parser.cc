@@ -19,7 +19,7 @@ std::optional<Role> RoleFromName(std::string_view name) {
 }
 
 bool IsProp(const Token& token) {
-  for (const std::string_view word : {"backend", "arch", "params", "cost", "meta", "devices", "options"}) {
+  for (const std::string_view word : {"backend", "arch", "params", "cost", "meta", "devices", "arrays", "options"}) {
     if (token.IsWord(word)) return true;
   }
   return false;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
 namespace palladion {
 namespace {
 
@@ -11,23 +14,52 @@ bool IsAliased(const Operand& operand, const Kernel& kernel) {
                      [&](const Operand& other) { return other.alias.valid() && other.alias == operand.value; });
 }
 
-// An operand that lies in the memory of a TPU's core, or in a GPU block's shared memory, is fetched at its start, and
-// an output goes back at its end: a block like any other, which no program leaves. That shows where two operands are
-// one array, and for outputs where there are several cores or blocks; elsewhere the array itself does as well.
+// An array that kernels of a program hand on in a core's memory (pltpu.VMEM as `out_shape`): nothing is fetched.
+bool StaysInCore(const Operand& operand, const Kernel& kernel) {
+  const Attr* attr = Find(kernel.other, "arrays");
+  const AttrMap* arrays = attr == nullptr ? nullptr : std::get_if<AttrMap>(&attr->value);
+  return arrays != nullptr && Find(*arrays, kernel.values[operand.value.index()].name) != nullptr;
+}
+
+// It is fetched at its start, and an output goes back at its end: a block like any other, which no program leaves. That
+// shows where two operands are one array, and for outputs where there are several cores or blocks; elsewhere the array
+// itself does as well (emu/agents/core_copies.h has what inputs need on several cores).
 bool HasCopyOfItsOwn(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
+  if (!LiesInCore(operand, space, kernel, program) || StaysInCore(operand, kernel)) return false;
+  const std::vector<DimOrder>& order = program.dim_order;
+  const bool several =
+      operand.role == Role::kOut && std::find(order.begin(), order.end(), DimOrder::kParallel) != order.end();
+  return several || IsAliased(operand, kernel);
+}
+
+}  // namespace
+
+bool LiesInCore(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
   const bool tpu = program.target.backend == TargetBackend::kMosaicTpu;
   const bool gpu = program.target.backend == TargetBackend::kMosaicGpu && kernel.launch.mesh.empty();
   if ((!tpu && !gpu) || operand.role == Role::kScratch) return false;
   // Over a mesh of cores nothing is fetched: what names no space is where the caller has it.
-  const bool in_core = operand.role == Role::kPrefetch || (space == Space::kDefault && kernel.launch.mesh.empty()) ||
-                       space == Space::kSmem || (tpu && space == Space::kVmem);
-  const std::vector<DimOrder>& order = program.dim_order;
-  const bool several =
-      operand.role == Role::kOut && std::find(order.begin(), order.end(), DimOrder::kParallel) != order.end();
-  return in_core && (several || IsAliased(operand, kernel));
+  return operand.role == Role::kPrefetch || (space == Space::kDefault && kernel.launch.mesh.empty()) ||
+         space == Space::kSmem || (tpu && space == Space::kVmem);
 }
 
-}  // namespace
+absl::Status ExpectArrays(const Kernel& kernel) {
+  const Attr* attr = Find(kernel.other, "arrays");
+  const AttrMap* arrays = attr == nullptr ? nullptr : std::get_if<AttrMap>(&attr->value);
+  if (arrays == nullptr) return absl::OkStatus();
+  for (const AttrEntry& entry : *arrays) {
+    const bool space =
+        entry.second.value == Attr{AttrIdent{"vmem"}}.value || entry.second.value == Attr{AttrIdent{"smem"}}.value;
+    const bool known = std::any_of(kernel.operands.begin(), kernel.operands.end(), [&](const Operand& operand) {
+      return kernel.values[operand.value.index()].name == entry.first;
+    });
+    if (space && known) continue;
+    return absl::InvalidArgumentError(
+        Cat("kernel @", kernel.name, ": `arrays` must name operands and where their arrays lie, vmem or smem; found ",
+            entry.first, "=", ToString(entry.second)));
+  }
+  return absl::OkStatus();
+}
 
 BlockMode ModeOf(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
   const Target& target = program.target;

@@ -3,13 +3,21 @@
 #ifndef PALLADION_SEMANTICS_PREPARE_BLOCK_MODE_H_
 #define PALLADION_SEMANTICS_PREPARE_BLOCK_MODE_H_
 
+#include "absl/status/status.h"
 #include "semantics/ir/module.h"
 #include "semantics/program/program.h"
 
 namespace palladion {
 
+// grid.md#alias: `arrays` names operands of the kernel, and memory of a core.
+absl::Status ExpectArrays(const Kernel& kernel);
+
 // The program's target and the order of its grid's dimensions are known already.
 BlockMode ModeOf(const Operand& operand, Space space, const Kernel& kernel, const Program& program);
+
+// grid.md#residency: is an operand without a block in the memory of a TPU's core, or of a GPU's block, which has it
+// from its start to its end?
+bool LiesInCore(const Operand& operand, Space space, const Kernel& kernel, const Program& program);
 
 // grid.md#residency: an output whose block may be visited again at any time.
 bool IsRestored(const Operand& operand, const Program& program);

@@ -150,7 +150,7 @@ class KernelPreparer {
     }
     if (kernel_.bodies.size() != 1)
       return absl::UnimplementedError(Cat("kernel @", kernel_.name, ": several bodies (MPMD) are not modelled yet"));
-    return absl::OkStatus();
+    return ExpectArrays(kernel_);
   }
 
   absl::Status DescribeGrid() {

@@ -284,7 +284,7 @@ def ref_labels(jaxpr, count):
 
 
 def _operands(kernel, params, mapping, refs, in_avals):
-    grid = mapping.grid
+    grid, first = mapping.grid, len(kernel.lines)
     num_bounds = sum(1 for size in grid if jax_versions.is_dynamic_grid_dimension(size))
     bounds = []
     for position in range(num_bounds):
@@ -308,6 +308,7 @@ def _operands(kernel, params, mapping, refs, in_avals):
         alias = f" alias {inputs[aliases[position]]}" if position in aliases else ""
         label = labels[num_prefetch + num_inputs + position]
         lines.append(("out", kernel.operand(label, f"out{position}", "output"), block, alias))
+    kernel.lines[first:first] = _arrays_line(params, lines)
     kernel_lines = []
     for role, name, block, alias in lines:
         head = f"{role} {name}: {operand_type(block.array_aval)}{as_label(str(block.origin or ''))}"
@@ -325,6 +326,17 @@ def _operands(kernel, params, mapping, refs, in_avals):
     for position, aval in enumerate(refs[num_prefetch + len(mapping.block_mappings):]):
         name = kernel.operand(scratch_labels[position], f"scratch{position}", "scratch")
         kernel.lines.append(f"scratch {name}: {type_text(aval)}{as_label(scratch_labels[position])}{kernel.place()}")
+
+
+def _arrays_line(params, lines) -> list:
+    """[`arrays {%o=vmem};`] where an output lies in the memory of a core after the kernel, and the input that shares it did before."""
+    outputs = [entry for entry in lines if entry[0] == "out"]
+    kept = {}
+    for aval, (_, name, _, alias) in zip(params["out_avals"], outputs):
+        space = str(getattr(aval, "memory_space", ""))
+        if space in ("vmem", "smem"):
+            kept.update({each: Word(space) for each in (name, alias.removeprefix(" alias ")) if each})
+    return [f"arrays {map_text({name.removeprefix('%'): space for name, space in kept.items()})};"] if kept else []
 
 
 def alias_pairs(aliases):

@@ -20,11 +20,21 @@ def lines(context) -> list:
     region = kernel["bodies"][0]["region"]
     name = block.function(kernel["bodies"][0]["name"], region, region["params"])
     specs = _Specs(block, region, operands)
-    call = ["return tuple(pl.pallas_call(", f"    {name},", f"    out_shape=[{', '.join(map(shape_dtype, operands['out']))}],"]
+    call = ["return tuple(pl.pallas_call(", f"    {name},", f"    out_shape=[{', '.join(out_shape(context, o) for o in operands['out'])}],"]
     call += [f"    {option}," for option in _grid_options(block, operands, specs)]
     call += [f"    {option}," for option in (*_alias_option(operands), *call_options(context))]
     arguments = [block.name(o["name"]) for o in (*operands["prefetch"], *operands["in"])]
     return block.lines + call + ["    interpret=interpret,", f")({', '.join(arguments)}))"]
+
+
+def out_shape(context, operand: dict) -> str:
+    """Of an output that lies in the memory of a core after the kernel: pltpu.VMEM."""
+    arrays = context.kernel["other"].get("arrays", {})
+    space = reading.attributes(arrays.get("map", arrays)).get(operand["name"]) if arrays else None
+    text = shape_dtype(operand)
+    if space is None:
+        return text
+    return text.replace("jax.ShapeDtypeStruct", space_text(space.text, context.backend), 1)
 
 
 def shape_dtype(operand: dict) -> str:

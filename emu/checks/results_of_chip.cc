@@ -1,0 +1,56 @@
+#include "emu/checks/results_of_chip.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emu/arrays.h"
+#include "emu/checks/check_compare.h"
+#include "emu/checks/check_options.h"
+#include "emu/checks/orders.h"
+#include "emu/launch/launch.h"
+#include "emu/machines/chip.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::checks {
+
+std::optional<Trial> ResultsOfChip(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                   const CheckOptions& options, const Trial& trial) {
+  const Program& program = kernel.state().program();
+  if (!options.races || !program.grid_in_agent || !HasParallelDimension(program, inputs)) return std::nullopt;
+  absl::StatusOr<std::vector<Tensor>> outputs = NewOutputs(kernel);
+  const absl::StatusOr<Fill> fill = ParseFill(options.fill);
+  if (!outputs.ok() || !fill.ok()) return std::nullopt;
+  Trial plain{.schedule = trial.schedule, .outputs = *std::move(outputs)};
+  const agents::LaunchOptions launch{.run = options.run, .fill = *fill};
+  const std::vector<MutableArray> arrays = MutableArraysOf(plain.outputs);
+  absl::StatusOr<agents::LaunchResult> ran = launch::RunLaunch({kernel.state(), inputs, arrays, launch});
+  if (!ran.ok() || SameOutputs(trial, plain)) return std::nullopt;
+  plain.left = std::move(ran->left);
+  return plain;
+}
+
+void SayWhichChipsDiffer(const PreparedKernel& kernel, Report* report) {
+  constexpr std::array<std::string_view, 6> kOfCores = {"RACE_WW", "RACE_RW",     "GRID_ORDER",
+                                                        "UNINIT",  "OUT_MISSING", "NONDET"};
+  const Target& target = kernel.state().program().target;
+  std::string several;  // chips
+  bool one = false;
+  for (const machines::Chip& chip : machines::AllChips()) {
+    if (chip.is_tpu && chip.cores > 1) Append(&several, several.empty() ? "" : " and ", chip.name);
+    one |= chip.name == target.chip && chip.cores == 1;
+  }
+  const auto comes_of_it = [&](const ReportedFinding& finding) {
+    return std::find(kOfCores.begin(), kOfCores.end(), finding.code) != kOfCores.end();
+  };
+  const auto first = std::find_if(report->findings.begin(), report->findings.end(), comes_of_it);
+  if (first == report->findings.end()) return;
+  Append(&first->why, first->why.empty() ? "" : "; ", "the results are those of program order on ", target.chip,
+         one ? Cat(", which has one core: ", several, " have two, each with memory of its own, and may lose them")
+             : Cat(", where each of two cores has a half: one core may give others, as may another division"));
+}
+
+}  // namespace palladion::checks

@@ -1,0 +1,24 @@
+// What a checked kernel computes on its chip. In a check each index along the parallel dimensions of a TPU's grid has a
+// core of its own, so that what one core hands from index to index is found, whatever the chip. Results are those of
+// program order on the chip, which may be others. Based on: a plain run. Limits: where that fails, they are the
+// check's.
+#ifndef PALLADION_EMU_CHECKS_RESULTS_OF_CHIP_H_
+#define PALLADION_EMU_CHECKS_RESULTS_OF_CHIP_H_
+
+#include <optional>
+
+#include "absl/types/span.h"
+#include "emu/checks/check_trial.h"
+
+namespace palladion::checks {
+
+// nullopt: the trial is a run of the chip's cores as it is, or its outputs are equal. Of a trial in program order.
+std::optional<Trial> ResultsOfChip(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                   const CheckOptions& options, const Trial& trial);
+
+// Says in the first finding that comes of it which chips give the results, and which may give others.
+void SayWhichChipsDiffer(const PreparedKernel& kernel, Report* report);
+
+}  // namespace palladion::checks
+
+#endif  // PALLADION_EMU_CHECKS_RESULTS_OF_CHIP_H_
