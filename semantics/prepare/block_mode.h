@@ -3,6 +3,8 @@
 #ifndef PALLADION_SEMANTICS_PREPARE_BLOCK_MODE_H_
 #define PALLADION_SEMANTICS_PREPARE_BLOCK_MODE_H_
 
+#include <cstdint>
+
 #include "semantics/ir/module.h"
 #include "semantics/program/program.h"
 
@@ -10,6 +12,10 @@ namespace palladion {
 
 // The program's target and the order of its grid's dimensions are known already.
 BlockMode ModeOf(const Operand& operand, Space space, const Kernel& kernel, const Program& program);
+
+// How many blocks of the operand a TPU's pipeline keeps: two, unless `buffered` says otherwise; one of what has no
+// blocks. With one, a copy is complete before anything else happens.
+std::int64_t BuffersOf(const Operand& operand);
 
 // grid.md#residency: an output whose block may be visited again at any time.
 bool IsRestored(const Operand& operand, const Program& program);
