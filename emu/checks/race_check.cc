@@ -10,6 +10,8 @@
 namespace palladion::checks {
 namespace {
 
+using Looks = launch::GridChecks::Looks;
+
 bool UpdatesAtomically(const Program& program) {
   return std::any_of(program.steps.begin(), program.steps.end(),
                      [](const Step& step) { return step.atomic != AtomicStep::kNone; });
@@ -51,8 +53,7 @@ class RacesInOrder final : public RaceCheck {
  public:
   RacesInOrder(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                const RaceCheckOptions& options)
-      : checks_(kernel, inputs,
-                options.judges ? launch::GridChecks::Looks::kAll : launch::GridChecks::Looks::kRevisits),
+      : checks_(kernel, inputs, {options.judges ? Looks::kAll : Looks::kRevisits}),
         program_(kernel.program()),
         judges_(options.judges),
         watches_(options.judges || !options.backwards) {}
@@ -148,47 +149,43 @@ class RacesOfThreads final : public RaceCheck {
   launch::ScheduledOptions options_;
 };
 
-// Output blocks of TPUs that are left and visited again: what any run looks for. The second run that would name the
-// first visit's writer is left to the races.
-class RevisitsOnly final : public RaceCheck {
+// What a TPU's core does to blocks, beside whatever looks for races where programs do not run one after another. The
+// second run that would name the first visit's writer is left to the races.
+class WithBlocks final : public RaceCheck {
  public:
-  RevisitsOnly(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs)
-      : blocks_(kernel, inputs, launch::GridChecks::Looks::kRevisits) {}
-
-  void Attach(launch::ScheduledOptions& options) override { blocks_.Attach(options.launch); }
-
-  absl::Status Finish(launch::ScheduledResult& result, const Rerun&) override {
-    const absl::Status status = blocks_.Finish(nullptr);
-    std::vector<Finding>& found = result.launch.findings;
-    found.insert(found.end(), blocks_.findings().begin(), blocks_.findings().end());
-    return status;
-  }
-
- private:
-  launch::GridChecks blocks_;
-};
-
-// A TPU's cores: what threads do to each other, and what any run looks for.
-class RacesOfCores final : public RaceCheck {
- public:
-  RacesOfCores(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, bool judges)
-      : threads_(kernel.program(), judges), blocks_(kernel, inputs) {}
+  // `races` may be nullptr: none are asked for.
+  WithBlocks(std::unique_ptr<RaceCheck> races, const agents::PreparedKernelState& kernel,
+             absl::Span<const ConstArray> inputs, const launch::GridChecks::Options& options)
+      : races_(std::move(races)), blocks_(kernel, inputs, options) {}
 
   void Attach(launch::ScheduledOptions& options) override {
-    threads_.Attach(options);
-    blocks_.Attach(options);
+    if (races_ != nullptr) races_->Attach(options);
+    blocks_.Attach(options.launch);
+  }
+
+  std::vector<Finding> FoundBefore(const absl::Status& failed) override {
+    std::vector<Finding> found = races_ == nullptr ? std::vector<Finding>() : races_->FoundBefore(failed);
+    blocks_.Finish(nullptr).IgnoreError();
+    found.insert(found.end(), blocks_.findings().begin(), blocks_.findings().end());
+    return found;
   }
 
   absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) override {
-    const absl::Status status = threads_.Finish(result, rerun);
-    evidence_ = threads_.evidence();
-    const absl::Status visited = blocks_.Finish(result, rerun);
-    return status.ok() ? visited : status;
+    absl::Status status;
+    if (races_ != nullptr) {
+      status = races_->Finish(result, rerun);
+      evidence_ = races_->evidence();
+    }
+    const absl::Status looked = blocks_.Finish(nullptr);
+    std::vector<Finding>& found = result.launch.findings;
+    found.insert(found.end(), blocks_.findings().begin(), blocks_.findings().end());
+    if (races_ != nullptr && blocks_.looks_at_blocks()) evidence_.tallies["block residency"] += blocks_.block_copies();
+    return status.ok() ? looked : status;
   }
 
  private:
-  RacesOfThreads threads_;
-  RevisitsOnly blocks_;
+  std::unique_ptr<RaceCheck> races_;
+  launch::GridChecks blocks_;
 };
 
 }  // namespace
@@ -197,19 +194,25 @@ std::unique_ptr<RaceCheck> MakeRaceCheckOfThreads(const Program& program, bool j
   return std::make_unique<RacesOfThreads>(program, judges);
 }
 
+// Races are one thing for each way of running; what is looked for in blocks is the same for all.
 std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                          const RaceCheckOptions& options) {
+  const Program& program = kernel.program();
+  std::unique_ptr<RaceCheck> races;
   switch (options.way) {
     case launch::Way::kInOrder:
       return std::make_unique<RacesInOrder>(kernel, inputs, options);
     case launch::Way::kThreads:
-      if (kernel.program().grid_in_agent) return std::make_unique<RacesOfCores>(kernel, inputs, options.judges);
-      return MakeRaceCheckOfThreads(kernel.program(), options.judges);
+      races = MakeRaceCheckOfThreads(program, options.judges);
+      break;
     case launch::Way::kPrograms:
+      if (options.judges) races = std::make_unique<RacesOfPrograms>(kernel);
       break;
   }
-  if (!options.judges) return std::make_unique<RevisitsOnly>(kernel, inputs);
-  return std::make_unique<RacesOfPrograms>(kernel);
+  if (races != nullptr && !program.grid_in_agent) return races;
+  const bool take_turns = options.way == launch::Way::kPrograms || program.several_devices();
+  const Looks looks = options.judges ? Looks::kBlocks : Looks::kRevisits;
+  return std::make_unique<WithBlocks>(std::move(races), kernel, inputs, launch::GridChecks::Options{looks, take_turns});
 }
 
 }  // namespace palladion::checks

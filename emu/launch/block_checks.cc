@@ -2,95 +2,98 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+#include <variant>
 
 namespace palladion::launch {
 
-void BlockChecks::Watch(const memory_model::Memory& memory, BufferId array, bool aliased) {
+void BlockChecks::Watch(const memory_model::Memory& memory, BufferId array, Buffers buffers) {
   const absl::Span<const std::int64_t> shape = memory.ShapeOf(array);
+  const bool aliased = buffers.fetched > 0;
+  memory_ = &memory;
   watched_.push_back({.id = array,
                       .aliased = aliased,
+                      .fetched_early = buffers.fetched > 1,
+                      .flushed_late = buffers.flushed > 1,
                       .shape = {shape.begin(), shape.end()},
                       .element_size = memory.ElementSizeOf(array),
-                      .data = memory.DataOf(array),
-                      .flushed = memory_model::BoxList(std::max(1, static_cast<int>(shape.size())))});
+                      .data = memory.DataOf(array)});
 }
 
-BlockChecks::Watched* BlockChecks::Find(BufferId id) {
-  for (Watched& watched : watched_) {
+const BlockChecks::Watched* BlockChecks::Find(BufferId id) const {
+  for (const Watched& watched : watched_) {
     if (watched.id == id) return &watched;
   }
   return nullptr;
 }
 
-// A task may be on a core of its own: what other tasks flushed is no revisit, and the sweep's business.
-void BlockChecks::Running(const RunningAgent& now) {
-  if (!now.begins) return;
-  ++step_;
-  if (!clock_.Begin(now.index)) return;
-  for (Watched& watched : watched_) {
-    watched.flushed.clear();
-    watched.owners.reset();
-    watched.recent.clear();
-  }
+BlockChecks::OfCore& BlockChecks::Here(const Watched& watched) {
+  std::vector<OfCore>& arrays = cores_.here();
+  arrays.resize(watched_.size());
+  return arrays[static_cast<std::size_t>(&watched - watched_.data())];
 }
 
+// Nothing has moved yet: the array still has its old bytes.
 void BlockChecks::Issued(const AsyncRequest& request, Halves halves) {
-  if (halves != Halves::kHere) return;
-  from_ = request.sources[0].buffer();
-  to_ = request.destinations[0].buffer();
+  if (halves != Halves::kHere || !cores_.any()) return;
+  const auto* source = std::get_if<BoxAccess>(&request.sources[0].where);
+  const auto* destination = std::get_if<BoxAccess>(&request.destinations[0].where);
+  if (const Watched* from = Find(source->buffer)) Fetches(*from, *source, destination->buffer);
+  if (const Watched* to = Find(destination->buffer)) Flushes(*to, *destination, source->buffer);
 }
 
-void BlockChecks::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
-                      const std::byte* value) {
-  if (access.buffer != from_ && access.buffer != to_) return;
-  const bool flush = kind == AccessKind::kWrite && access.buffer == to_;
-  const bool fetch = kind == AccessKind::kRead && access.buffer == from_;
-  const BufferId block = from_, to = to_;
-  if (kind == AccessKind::kWrite) from_ = to_ = BufferId();  // the second half of the copy
-  Watched* watched = Find(access.buffer);
+void BlockChecks::Fetches(const Watched& watched, const BoxAccess& access, BufferId block) {
   memory_model::ElementBox box;
-  if (watched == nullptr || memory_model::ExtentOf(access, reach, &box) == memory_model::Extent::kNothing) return;
+  const memory_model::BoxReach reach = memory_model::ReachOf(watched.shape, access);
+  if (memory_model::ExtentOf(access, reach, &box) == memory_model::Extent::kNothing) return;
   ++copies_;
   // What an output flushed is complete when it fetches its own block again.
-  const bool own = fetch && watched->flushes == to;
-  if (flush) watched->flushes = block;
-  if (flush && watched->aliased) RecordFlush(*watched, access, reach, value);
-  if (flush && !watched->aliased) CheckRevisit(*watched, access, box);
-  if (fetch && watched->aliased && !own) CheckFetch(*watched, access, reach);
+  if (watched.open() > 0 && Here(watched).flushes != block) CheckFetch(watched, access, reach);
+}
+
+void BlockChecks::Flushes(const Watched& watched, const BoxAccess& access, BufferId block) {
+  memory_model::ElementBox box;
+  const memory_model::BoxReach reach = memory_model::ReachOf(watched.shape, access);
+  if (memory_model::ExtentOf(access, reach, &box) == memory_model::Extent::kNothing) return;
+  ++copies_;
+  Here(watched).flushes = block;
+  if (watched.open() > 0) RecordFlush(watched, access, reach, memory_->DataOf(block));
+  if (!watched.aliased) CheckRevisit(watched, access, box);
 }
 
 memory_model::WitnessAccess BlockChecks::AccessOf(AccessKind kind, const BoxAccess& access,
                                                   const memory_model::ElementBox& box) const {
-  const absl::Span<const std::int64_t> program = clock_.program();
   return {.kind = kind,
-          .program = {program.begin(), program.end()},
+          .program = cores_.program(),
           .box = memory_model::ToString(box),
           .loc = access.site.loc,
           .text_line = access.site.text_line};
 }
 
-void BlockChecks::CheckRevisit(Watched& watched, const BoxAccess& access, const memory_model::ElementBox& box) {
+void BlockChecks::CheckRevisit(const Watched& watched, const BoxAccess& access, const memory_model::ElementBox& box) {
   std::int64_t element = -1;
   memory_model::ElementBox overlap;
-  if (watched.owners == nullptr) {
-    if (watched.flushed.Meets(box, &overlap)) {
+  OfCore& core = Here(watched);
+  if (!core.flushed.has_value()) core.flushed.emplace(std::max(1, static_cast<int>(watched.shape.size())));
+  if (core.owners == nullptr) {
+    if (core.flushed->Meets(box, &overlap)) {
       element = 0;
       for (std::size_t d = 0; d < watched.shape.size(); ++d) element = element * watched.shape[d] + overlap.low[d];
-    } else if (!watched.flushed.Add(box)) {
+    } else if (!core.flushed->Add(box)) {
       std::int64_t elements = 1;
       for (std::int64_t size : watched.shape) elements *= size;
-      watched.owners = std::make_unique<memory_model::UnitOwners>(elements);
-      for (std::size_t i = 0; i < watched.flushed.size(); ++i) {
-        memory_model::VisitRuns(watched.flushed.At(i), watched.shape, [&](std::int64_t first, std::int64_t last) {
-          watched.owners->Overwrite(first, last, memory_model::UnitOwners::kSeveral);
+      core.owners = std::make_unique<memory_model::UnitOwners>(elements);
+      for (std::size_t i = 0; i < core.flushed->size(); ++i) {
+        memory_model::VisitRuns(core.flushed->At(i), watched.shape, [&](std::int64_t first, std::int64_t last) {
+          core.owners->Overwrite(first, last, memory_model::UnitOwners::kSeveral);
         });
       }
     }
   }
-  if (watched.owners != nullptr) {
+  if (core.owners != nullptr) {
     memory_model::VisitRuns(box, watched.shape, [&](std::int64_t first, std::int64_t last) {
-      if (element < 0) element = watched.owners->FirstInherited(first, last, memory_model::UnitOwners::kFirstTask);
-      watched.owners->Overwrite(first, last, memory_model::UnitOwners::kSeveral);
+      if (element < 0) element = core.owners->FirstInherited(first, last, memory_model::UnitOwners::kFirstTask);
+      core.owners->Overwrite(first, last, memory_model::UnitOwners::kSeveral);
     });
   }
   if (element < 0) return;
@@ -104,30 +107,31 @@ void BlockChecks::CheckRevisit(Watched& watched, const BoxAccess& access, const 
                        .again = AccessOf(AccessKind::kWrite, access, box)});
 }
 
-// Called before the bytes move, so the array still has the old ones.
-void BlockChecks::RecordFlush(Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach,
-                              const std::byte* value) {
-  Flush flush{.step = step_};
+void BlockChecks::RecordFlush(const Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach,
+                              const std::byte* block) {
+  Flush flush{.step = cores_.step()};
   memory_model::ExtentOf(access, reach, &flush.box);
   flush.access = AccessOf(AccessKind::kWrite, access, flush.box);
   const std::int64_t bytes = watched.element_size.value();
   memory_model::VisitElements(access, reach, watched.shape, [&](std::int64_t element, std::int64_t lane) {
     const std::byte* old = watched.data + element * bytes;
-    if (std::memcmp(old, value + lane * bytes, static_cast<std::size_t>(bytes)) != 0) flush.changed.push_back(element);
+    if (std::memcmp(old, block + lane * bytes, static_cast<std::size_t>(bytes)) != 0) flush.changed.push_back(element);
   });
   std::sort(flush.changed.begin(), flush.changed.end());
-  std::vector<Flush>& recent = watched.recent;
-  recent.erase(std::remove_if(recent.begin(), recent.end(), [&](const Flush& old) { return old.step + 1 < step_; }),
+  std::vector<Flush>& recent = Here(watched).recent;
+  const std::int64_t first_open = cores_.step() + 1 - watched.open();
+  recent.erase(std::remove_if(recent.begin(), recent.end(), [&](const Flush& old) { return old.step < first_open; }),
                recent.end());
   if (!flush.changed.empty()) recent.push_back(std::move(flush));
 }
 
-// The fetch for this step i + 1 started before the body of step i: the flushes of steps i and i - 1 are not before it.
-void BlockChecks::CheckFetch(Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach) {
+// With two buffers the fetch for this step i + 1 started before the body of step i, and the flush of step i - 1 is
+// awaited after that.
+void BlockChecks::CheckFetch(const Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach) {
   memory_model::ElementBox box;
   memory_model::ExtentOf(access, reach, &box);
-  for (const Flush& flush : watched.recent) {
-    if (flush.step + 2 < step_) continue;
+  for (const Flush& flush : Here(watched).recent) {
+    if (flush.step + watched.open() < cores_.step()) continue;
     bool meets = true;
     for (std::size_t d = 0; d < watched.shape.size(); ++d)
       meets &= box.low[d] < flush.box.high[d] && flush.box.low[d] < box.high[d];
@@ -138,17 +142,23 @@ void BlockChecks::CheckFetch(Watched& watched, const BoxAccess& access, const me
       });
     }
     if (element < 0) continue;
-    for (StaleFetch& known : stale_) {
-      if (known.buffer != watched.id || known.fetch.text_line != access.site.text_line) continue;
-      ++known.count;
-      return;
-    }
-    stale_.push_back({.buffer = watched.id,
-                      .byte = ElementCount(element) * watched.element_size,
-                      .flush = flush.access,
-                      .fetch = AccessOf(AccessKind::kRead, access, box)});
+    AddStale({.buffer = watched.id,
+              .byte = ElementCount(element) * watched.element_size,
+              .fetched_early = watched.fetched_early,
+              .flushed_late = watched.flushed_late,
+              .flush = flush.access,
+              .fetch = AccessOf(AccessKind::kRead, access, box)});
     return;
   }
+}
+
+void BlockChecks::AddStale(StaleFetch stale) {
+  for (StaleFetch& known : stale_) {
+    if (known.buffer != stale.buffer || known.fetch.text_line != stale.fetch.text_line) continue;
+    ++known.count;
+    return;
+  }
+  stale_.push_back(std::move(stale));
 }
 
 }  // namespace palladion::launch

@@ -1,17 +1,21 @@
 // What goes wrong with the blocks that a TPU core keeps: an output block that is left and visited again (OUT_REVISIT),
 // and a block of an aliased input that is fetched while a flush of the same memory may be under way (ALIAS). Based on:
-// the order in which a pipeline with two buffers for each operand starts and awaits its copies: the fetch for program
-// i + 1 starts before the body of program i, the flush of program i - 1 is awaited after it.
+// the order in which a pipeline starts and awaits its copies. With two buffers the fetch for program i + 1 starts
+// before the body of program i, and the flush of program i - 1 is awaited after it; with one, either is awaited at
+// once.
 //
-// Limits: programs run one after another, row-major. A fetch counts only where the flush changed a byte that it reads.
+// Limits: the programs of a core run one after another. A fetch counts only where the flush changed a byte that it
+// reads.
 #ifndef PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_
 #define PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "emu/launch/core_states.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
 #include "memory_model/sweep/sweep.h"
@@ -32,26 +36,31 @@ struct Revisit {
 struct StaleFetch {
   BufferId buffer;
   ByteCount byte;
+  bool fetched_early = true, flushed_late = true;  // two buffers each
   memory_model::WitnessAccess flush, fetch;
   std::int64_t count = 1;
 };
 
 class BlockChecks final : public memory_model::AccessObserver {
  public:
-  explicit BlockChecks(std::vector<memory_model::TaskDim> dims) : clock_(std::move(dims)) {}
+  explicit BlockChecks(CoresOfLaunch cores) : cores_(std::move(cores)) {}
 
-  // Before the first program. `aliased`: a block of an input is fetched from the same array; else it is the array of an
-  // output alone.
-  void Watch(const memory_model::Memory& memory, BufferId array, bool aliased);
+  // How many buffers a pipeline has for the blocks of an output, and of an input that is fetched from the same array
+  // (0: there is none).
+  struct Buffers {
+    std::int64_t fetched = 0, flushed = 2;
+  };
+  // Before the first program.
+  void Watch(const memory_model::Memory& memory, BufferId array, Buffers buffers);
 
   const std::vector<Revisit>& revisits() const { return revisits_; }
   const std::vector<StaleFetch>& stale_fetches() const { return stale_; }
   std::int64_t copies() const { return copies_; }  // that were looked at
 
-  void Running(const RunningAgent& now) override;
+  std::int64_t most_values() const override { return 0; }
+  void Running(const RunningAgent& now) override { cores_.Running(now); }
   void Issued(const AsyncRequest& request, Halves halves) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
-           const std::byte* value) override;
+  void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {}
   void Points(AccessKind, const PointAccess&, const std::byte*) override {}
 
  private:
@@ -64,29 +73,39 @@ class BlockChecks final : public memory_model::AccessObserver {
   struct Watched {
     BufferId id;
     bool aliased = false;
-    BufferId flushes;  // the block that was flushed last: of the one output
+    bool fetched_early = false, flushed_late = false;
     std::vector<std::int64_t> shape;
     ElementSize element_size{1};
     const std::byte* data = nullptr;
-    memory_model::BoxList flushed;                     // by the core so far
+    // A fetch is not ordered after the flushes of so many programs before its own.
+    std::int64_t open() const { return aliased ? (fetched_early ? 1 : 0) + (flushed_late ? 1 : 0) : 0; }
+  };
+  // What a core has done to one of these arrays.
+  struct OfCore {
+    BufferId flushes;                                  // the block that was flushed last: of the one output
+    std::optional<memory_model::BoxList> flushed;      // so far
     std::unique_ptr<memory_model::UnitOwners> owners;  // instead, when the list has become too long
-    std::vector<Flush> recent;                         // aliased: of this step and the last
+    std::vector<Flush> recent;                         // aliased: which a fetch may come before
   };
 
-  Watched* Find(BufferId id);
-  void CheckRevisit(Watched& watched, const BoxAccess& access, const memory_model::ElementBox& box);
-  void RecordFlush(Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach,
-                   const std::byte* value);
-  void CheckFetch(Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach);
+  const Watched* Find(BufferId id) const;
+  OfCore& Here(const Watched& watched);
+  void Fetches(const Watched& watched, const BoxAccess& access, BufferId block);
+  void Flushes(const Watched& watched, const BoxAccess& access, BufferId block);
+  void CheckRevisit(const Watched& watched, const BoxAccess& access, const memory_model::ElementBox& box);
+  void RecordFlush(const Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach,
+                   const std::byte* block);
+  void CheckFetch(const Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach);
+  void AddStale(StaleFetch stale);
   memory_model::WitnessAccess AccessOf(AccessKind kind, const BoxAccess& access,
                                        const memory_model::ElementBox& box) const;
 
-  memory_model::TaskClock clock_;
+  CoreStates<std::vector<OfCore>> cores_;
+  const memory_model::Memory* memory_ = nullptr;
   std::vector<Watched> watched_;
   std::vector<Revisit> revisits_;
   std::vector<StaleFetch> stale_;
-  BufferId from_, to_;  // of the copy under way
-  std::int64_t step_ = 0, copies_ = 0;
+  std::int64_t copies_ = 0;
 };
 
 }  // namespace palladion::launch

@@ -7,6 +7,7 @@
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/prepare/block_mode.h"
 #include "semantics/program/view.h"
 #include "semantics/tensor/element_index.h"
 
@@ -40,27 +41,48 @@ std::vector<memory_model::TaskDim> InOrder(std::vector<memory_model::TaskDim> di
   return dims;
 }
 
+const Kernel& KernelOf(const agents::PreparedKernelState& kernel) {
+  const std::vector<Kernel>& kernels = kernel.module().kernels;
+  return *std::find_if(kernels.begin(), kernels.end(),
+                       [&](const Kernel& one) { return one.name == kernel.program().kernel_name; });
+}
+
+// When the pipeline fetches and flushes, as far as it matters to a fetch that is too early.
+std::string_view WhyStale(const StaleFetch& stale) {
+  if (!stale.flushed_late)
+    return "with two buffers for the input's blocks a pipeline starts the fetch for the next program before the body "
+           "of this one, whose block goes back after it";
+  if (!stale.fetched_early)
+    return "with two buffers for the output's blocks a pipeline awaits the flush of the last program after the body of "
+           "this one, and the fetch comes before it";
+  return "a pipeline starts the fetch for the next program before the body of this one, and awaits the flush of the "
+         "last one after it";
+}
+
 std::string_view Did(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kAtomic ? "updates" : "writes";
 }
 
 }  // namespace
 
-GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks)
+GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                       const Options& options)
     : kernel_(kernel),
       dims_(GridDims(kernel.program(), inputs)),
-      looks_(looks),
+      looks_(options.looks),
       sweep_(dims_),
-      blocks_(looks == Looks::kAll ? dims_ : InOrder(dims_)) {
+      blocks_(CoresOfLaunch{.dims = options.looks == Looks::kRevisits ? InOrder(dims_) : dims_,
+                            .device_axes = kernel.program().device_axes.size(),
+                            .take_turns = options.take_turns}) {
   const Program& program = kernel.program();
-  sweeps_ = looks == Looks::kAll && HasTasks(dims_);
+  sweeps_ = looks_ == Looks::kAll && HasTasks(dims_);
   for (const OperandInfo& info : program.operand_infos)
     checks_blocks_ |= program.grid_in_agent && info.role == Role::kOut && info.mode == BlockMode::kResident;
 }
 
 void GridChecks::Attach(agents::LaunchOptions& launch) {
   launch_ = launch;
-  if (looks_ == Looks::kRevisits && !checks_blocks_) return;
+  if (looks_ != Looks::kAll && !checks_blocks_) return;
   launch.tasks_apart |= looks_ == Looks::kAll;
   if (sweeps_ || checks_blocks_) launch.observers.push_back(this);
 }
@@ -73,33 +95,45 @@ void GridChecks::Bound(memory_model::Memory& memory, absl::Span<const BufferId> 
   }
 }
 
-// What nobody writes cannot be in conflict. A block's own memory is its core's; so is a whole array in a core's memory,
-// and scratch: on hardware that is undefined at first, and only `generic` hands it from program to program.
 void GridChecks::WatchOperand(const memory_model::Memory& memory, std::size_t i, BufferId array) {
-  const Program& program = kernel_.program();
-  const OperandInfo& info = program.operand_infos[i];
-  const bool tpu = program.target.backend == TargetBackend::kMosaicTpu;
+  const OperandInfo& info = kernel_.program().operand_infos[i];
   const auto known = [&](const Array& other) { return other.buffer == array; };
   if (std::any_of(arrays_.begin(), arrays_.end(), known)) return;
   arrays_.push_back({array, &info});
-  if (looks_ == Looks::kRevisits) {
-    if (info.role == Role::kOut && info.mode == BlockMode::kResident && !info.block.empty() && info.alias < 0 &&
-        !info.restored)
-      blocks_.Watch(memory, array, false);
-  } else if (info.role == Role::kOut) {
+  if (looks_ == Looks::kAll) SweepOperand(memory, info, array);
+  if (checks_blocks_ && info.role == Role::kOut && info.mode == BlockMode::kResident && !info.block.empty())
+    WatchBlocks(memory, i, array);
+}
+
+// What nobody writes cannot be in conflict. A block's own memory is its core's; so is a whole array in a core's memory,
+// and scratch: on hardware that is undefined at first, and only `generic` hands it from program to program.
+void GridChecks::SweepOperand(const memory_model::Memory& memory, const OperandInfo& info, BufferId array) {
+  const Program& program = kernel_.program();
+  if (info.role == Role::kOut) {
     sweep_.Watch(memory, array, memory_model::Sweep::Sharing::kShared);
-    const bool fetched =
-        info.alias >= 0 && program.operand_infos[static_cast<std::size_t>(info.alias)].mode == BlockMode::kResident;
-    const bool revisited = info.alias < 0 && !info.restored;  // and must not be
-    if (checks_blocks_ && info.mode == BlockMode::kResident && !info.block.empty() && (revisited || fetched))
-      blocks_.Watch(memory, array, fetched);
   } else if (info.role == Role::kScratch) {
     if (program.target.backend == TargetBackend::kGeneric)
       sweep_.Watch(memory, array, memory_model::Sweep::Sharing::kOwn);
   } else if (info.written && info.mode != BlockMode::kResident) {
-    const bool own = tpu && info.mode == BlockMode::kWhole;
+    const bool own = program.target.backend == TargetBackend::kMosaicTpu && info.mode == BlockMode::kWhole;
     sweep_.Watch(memory, array, own ? memory_model::Sweep::Sharing::kOwn : memory_model::Sweep::Sharing::kShared);
   }
+}
+
+// Blocks of an output alone must not be visited again; those of an input that shares its memory may not see what is
+// flushed there. A plain run looks at the first.
+void GridChecks::WatchBlocks(const memory_model::Memory& memory, std::size_t i, BufferId array) {
+  const OperandInfo& info = kernel_.program().operand_infos[i];
+  const std::vector<Operand>& operands = KernelOf(kernel_).operands;
+  BlockChecks::Buffers buffers{.fetched = 0, .flushed = BuffersOf(operands[i])};
+  if (info.alias >= 0) {
+    const auto input = static_cast<std::size_t>(info.alias);
+    if (looks_ == Looks::kRevisits || kernel_.program().operand_infos[input].mode != BlockMode::kResident) return;
+    buffers.fetched = BuffersOf(operands[input]);
+  } else if (info.restored) {
+    return;
+  }
+  blocks_.Watch(memory, array, buffers);
 }
 
 const OperandInfo& GridChecks::OperandOf(BufferId buffer) const {
@@ -240,9 +274,7 @@ Finding GridChecks::FindingOf(const StaleFetch& stale) const {
       .loc = stale.fetch.loc,
       .text_line = stale.fetch.text_line,
       .count = stale.count,
-      .why =
-          "a pipeline starts the fetch for the next program before the body of this one, and awaits the flush of the "
-          "last one after it",
+      .why = std::string(WhyStale(stale)),
       .fix = "keep what later programs need in scratch, or do not alias the input with the output"};
   finding.first = Describe(stale.flush, stale.buffer);
   finding.second = Describe(stale.fetch, stale.buffer);

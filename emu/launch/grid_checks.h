@@ -37,12 +37,18 @@ bool HasTasks(absl::Span<const memory_model::TaskDim> dims);
 
 class GridChecks final : public agents::RunObserver {
  public:
-  // Revisits: of all this only output blocks that are visited again, which a plain run looks for too; programs run as
-  // they would without it.
-  enum class Looks : std::uint8_t { kAll, kRevisits };
+  // kBlocks: all but races, for programs that do not run one after another, or that wait for engines. kRevisits: only
+  // output blocks that are visited again, which a plain run looks for too; programs run as they would without it.
+  enum class Looks : std::uint8_t { kAll, kBlocks, kRevisits };
+  struct Options {
+    Looks looks = Looks::kAll;
+    bool take_turns = false;  // the programs of several cores or devices
+  };
 
   // `kernel` outlives the checks. `inputs` are those of the launch: they hold the bounds of the grid.
-  GridChecks(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks = Looks::kAll);
+  GridChecks(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs)
+      : GridChecks(kernel, inputs, Options()) {}
+  GridChecks(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, const Options& options);
 
   // Adds what the launch needs to be watched: itself, tasks apart.
   void Attach(agents::LaunchOptions& launch);
@@ -57,6 +63,8 @@ class GridChecks final : public agents::RunObserver {
   bool order_is_no_matter() const { return order_is_no_matter_; }
   const std::vector<Finding>& findings() const { return findings_; }
   std::vector<CheckTally> tallies() const;  // "races", and on TPU "block residency"
+  bool looks_at_blocks() const { return checks_blocks_; }
+  std::int64_t block_copies() const { return blocks_.copies(); }  // that were looked at
 
  private:
   // The operand that a buffer belongs to; of an input and the output that shares its memory, the output.
@@ -68,6 +76,8 @@ class GridChecks final : public agents::RunObserver {
   bool watches_memory() const override { return false; }  // the sweep does, and who looks at blocks
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void WatchOperand(const memory_model::Memory& memory, std::size_t i, BufferId array);
+  void SweepOperand(const memory_model::Memory& memory, const OperandInfo& info, BufferId array);
+  void WatchBlocks(const memory_model::Memory& memory, std::size_t i, BufferId array);
   const OperandInfo& OperandOf(BufferId buffer) const;
   std::string NameOf(BufferId buffer) const;
   std::string WhyUnordered(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;

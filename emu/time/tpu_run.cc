@@ -6,6 +6,7 @@
 #include "emu/watch/observed.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/prepare/block_mode.h"
 #include "semantics/program/blocks.h"
 #include "semantics/registry/attrs.h"
 #include "semantics/registry/op_row.h"
@@ -303,15 +304,7 @@ void TpuRun::CopyPrefetched(std::size_t operand, Bytes bytes, const std::string&
   Waited(waited, begin);
 }
 
-std::int64_t TpuRun::BuffersOf(std::size_t operand) const {
-  constexpr std::int64_t kByDefault = 2;
-  const auto& block = kernel_.operands[operand].block;
-  if (!block.has_value()) return 1;
-  if (!block->buffered.has_value()) return kByDefault;
-  const Attr* count = Find(*block->buffered, "buffer_count");
-  const std::int64_t* number = count == nullptr ? nullptr : std::get_if<std::int64_t>(&count->value);
-  return number == nullptr ? kByDefault : *number;
-}
+std::int64_t TpuRun::BuffersOf(std::size_t operand) const { return palladion::BuffersOf(kernel_.operands[operand]); }
 
 // What is inside the array; the copy of a block does not touch what is outside.
 Type TpuRun::TypeOfCopy(const AsyncOperand& operand) const {

@@ -1,6 +1,7 @@
 #include "semantics/prepare/block_mode.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -69,6 +70,14 @@ BlockMode ModeOf(const Operand& operand, Space space, const Kernel& kernel, cons
   // ANY, HBM and GMEM refs are the array itself, reached by the kernel's own copies.
   const bool in_place = space == Space::kAny || space == Space::kHbm || space == Space::kGmem;
   return in_place ? BlockMode::kView : BlockMode::kResident;
+}
+
+std::int64_t BuffersOf(const Operand& operand) {
+  constexpr std::int64_t kByDefault = 2;
+  if (!operand.block.has_value()) return 1;
+  const Attr* count = operand.block->buffered.has_value() ? Find(*operand.block->buffered, "buffer_count") : nullptr;
+  const std::int64_t* number = count == nullptr ? nullptr : std::get_if<std::int64_t>(&count->value);
+  return number == nullptr ? kByDefault : *number;
 }
 
 bool IsRestored(const Operand& operand, const Program& program) {
