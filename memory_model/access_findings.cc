@@ -72,11 +72,20 @@ bool AccessFindings::IsKeptByScope(const UnorderedPair& pair) const {
   return agents_.IsKeptFrom(agents_.IssuerOf(pair.event.who), pair.conflict.earlier.epoch());
 }
 
+bool AccessFindings::BesideOwnPipeline(const UnorderedPair& pair) const {
+  const AgentId earlier = pair.conflict.earlier.who, later = pair.event.who;
+  return (agents_.IsPipeline(earlier) || agents_.IsPipeline(later)) &&
+         agents_.PlaceOf(earlier) == agents_.PlaceOf(later);
+}
+
 std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
   const auto& [buffer, event, vantage, conflict] = pair;
   const AgentId other = conflict.earlier.who;
   const std::string me = Who(buffer, event), you = Who(buffer, conflict.earlier);
   if (conflict.earlier.kind == AccessKind::kFree) return Cat("its life ended with ", you);
+  if (BesideOwnPipeline(pair) && agents_.IsPipeline(event.who))
+    return "a block with two buffers is fetched from before the body of the program before its own";
+  if (BesideOwnPipeline(pair)) return "a block with two buffers goes back until after the body of the next program";
   if (conflict.order == Ordering::kUnfenced && buffer.info.space == ProxySpace::kTensor)
     return Cat(me, " is ordered after ", you, ", but by nothing that orders the tensor core");
   if (conflict.order == Ordering::kUnfenced) {
@@ -164,6 +173,8 @@ std::string AccessFindings::FixFor(FindingCode code, const UnorderedPair& pair) 
     default:
       break;
   }
+  if (BesideOwnPipeline(pair))
+    return "pl.Buffered(1) for this block; or let bodies copy nothing of what the pipeline copies beside them";
   if (IsKeptByScope(pair)) {
     return Cat("memory_scope=\"sys\" for that wait in ", agents_.NameOf(agents_.IssuerOf(event.who)));
   }

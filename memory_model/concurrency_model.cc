@@ -75,6 +75,20 @@ void ConcurrencyModel::Touch(AgentId agent, BufferId id, AccessKind kind, const 
   Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
 }
 
+void ConcurrencyModel::Touch(const Began& began, BufferId id, AccessKind kind, const AccessSet& set,
+                             const CodeSite& site) {
+  Tracked* const buffer = set.empty() ? nullptr : Judged(id);
+  if (buffer == nullptr) return;
+  const AccessEvent event = EventOf(began.agent, kind, site);
+  const Vantage vantage{began.known, ClockPart::kGeneric, began.agent};
+  Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
+}
+
+void ConcurrencyModel::GoesOn(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
+  Tracked* const buffer = set.empty() ? nullptr : Judged(id);
+  if (buffer != nullptr) memory_.Access(buffer, EventOf(agent, kind, site), set, VantageOf(agent));
+}
+
 void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
                               absl::Span<const AccessConflict> conflicts) {
   for (const AccessConflict& conflict : conflicts) {

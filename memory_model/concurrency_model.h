@@ -68,6 +68,14 @@ class ConcurrencyModel {
   // Its id may mean other memory from here on, of which the model is not told.
   void Drop(BufferId id) { memory_.Drop(id); }
   void Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
+  // The same of an access that began when its agent knew no more than this.
+  struct Began {
+    AgentId agent;
+    const ClockBundle& known;
+  };
+  void Touch(const Began& began, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
+  // An access that has been judged, as another agent's, goes on for whoever comes later.
+  void GoesOn(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
 
   void Commit(AgentId agent, ClockPart to, const CodeSite& site) { agents_.Commit(agent, to, site); }
 
@@ -125,6 +133,8 @@ class ConcurrencyModel {
   bool CanPerform(const PendingHalf& half) const { return engine_.CanPerform(half); }
   bool FollowsOutsideItsQueue(AgentId operation) const { return engine_.FollowsOutsideItsQueue(operation); }
   void Perform(const PendingHalf& half, Machine* memory);
+  std::vector<AgentId> ToRead(BufferId buffer) const { return engine_.ToRead(buffer); }  // AsyncEngine's
+  void ReadAhead(AgentId operation, Machine* memory) { engine_.ReadAhead(operation, memory); }
   void CommitGroup(QueueId queue) { engine_.CommitGroup(queue); }
   bool CanAwaitGroups(QueueId queue, std::size_t may_remain, Half half) const {
     return engine_.GroupsDone(queue, may_remain, half);

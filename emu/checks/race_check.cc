@@ -209,7 +209,7 @@ std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kern
       if (options.judges) races = std::make_unique<RacesOfPrograms>(kernel);
       break;
   }
-  if (races != nullptr && !program.grid_in_agent) return races;
+  if (races != nullptr && program.target.backend != TargetBackend::kMosaicTpu) return races;
   const bool take_turns = options.way == launch::Way::kPrograms || program.several_devices();
   const Looks looks = options.judges ? Looks::kBlocks : Looks::kRevisits;
   return std::make_unique<WithBlocks>(std::move(races), kernel, inputs, launch::GridChecks::Options{looks, take_turns});

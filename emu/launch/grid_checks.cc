@@ -1,6 +1,7 @@
 #include "emu/launch/grid_checks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "emu/launch/equal_writes.h"
@@ -59,6 +60,13 @@ std::string_view WhyStale(const StaleFetch& stale) {
          "last one after it";
 }
 
+// Does a core keep a block of an output? Then a program's index maps are computed before it begins.
+bool HasResidentOutput(const Program& program) {
+  return std::any_of(program.operand_infos.begin(), program.operand_infos.end(), [](const OperandInfo& info) {
+    return info.role == Role::kOut && info.mode == BlockMode::kResident;
+  });
+}
+
 std::string_view Did(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kAtomic ? "updates" : "writes";
 }
@@ -71,25 +79,41 @@ GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<con
       dims_(GridDims(kernel.program(), inputs)),
       looks_(options.looks),
       sweep_(dims_),
-      blocks_(CoresOfLaunch{.dims = options.looks == Looks::kRevisits ? InOrder(dims_) : dims_,
-                            .device_axes = kernel.program().device_axes.size(),
-                            .take_turns = options.take_turns}) {
+      blocks_(CoresOf(options)),
+      maps_(CoresOf(options), KernelOf(kernel), HasResidentOutput(kernel.program())),
+      emitted_(kernel.module()) {
   const Program& program = kernel.program();
   sweeps_ = looks_ == Looks::kAll && HasTasks(dims_);
-  for (const OperandInfo& info : program.operand_infos)
-    checks_blocks_ |= program.grid_in_agent && info.role == Role::kOut && info.mode == BlockMode::kResident;
+  checks_blocks_ = program.grid_in_agent && HasResidentOutput(program);
+  const auto stored = [](const OperandInfo& info) { return info.role == Role::kPrefetch && info.written; };
+  checks_maps_ = program.grid_in_agent && looks_ != Looks::kRevisits && maps_.any() &&
+                 std::any_of(program.operand_infos.begin(), program.operand_infos.end(), stored);
+  checks_emitted_ = program.target.backend == TargetBackend::kMosaicTpu && looks_ != Looks::kRevisits && emitted_.any();
+}
+
+CoresOfLaunch GridChecks::CoresOf(const Options& options) const {
+  return {.dims = options.looks == Looks::kRevisits ? InOrder(dims_) : dims_,
+          .device_axes = kernel_.program().device_axes.size(),
+          .take_turns = options.take_turns};
 }
 
 void GridChecks::Attach(agents::LaunchOptions& launch) {
   launch_ = launch;
-  if (looks_ != Looks::kAll && !checks_blocks_) return;
+  const bool kept = checks_blocks_ || checks_maps_ || checks_emitted_;
+  if (looks_ != Looks::kAll && !kept) return;
   launch.tasks_apart |= looks_ == Looks::kAll;
-  if (sweeps_ || checks_blocks_) launch.observers.push_back(this);
+  if (sweeps_ || kept) launch.observers.push_back(this);
 }
 
+// Once for each device, over one memory.
 void GridChecks::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
-  if (sweeps_) memory.Observe(&sweep_);
-  if (checks_blocks_) memory.Observe(&blocks_);
+  if (!std::exchange(observes_, true)) {
+    if (sweeps_) memory.Observe(&sweep_);
+    if (checks_blocks_) memory.Observe(&blocks_);
+    if (checks_maps_) memory.Observe(&maps_);
+    if (checks_emitted_) memory.Observe(&emitted_);
+    emitted_.Watch(memory);
+  }
   for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
     if (arrays[i].valid()) WatchOperand(memory, i, arrays[i]);
   }
@@ -103,6 +127,10 @@ void GridChecks::WatchOperand(const memory_model::Memory& memory, std::size_t i,
   if (looks_ == Looks::kAll) SweepOperand(memory, info, array);
   if (checks_blocks_ && info.role == Role::kOut && info.mode == BlockMode::kResident && !info.block.empty())
     WatchBlocks(memory, i, array);
+  if (checks_maps_ && info.role == Role::kPrefetch && info.written) {
+    info.mode == BlockMode::kResident ? maps_.WatchCopies(memory, kernel_.program().refs[info.ref.index()].name)
+                                      : maps_.Watch(memory, array);
+  }
 }
 
 // What nobody writes cannot be in conflict. A block's own memory is its core's; so is a whole array in a core's memory,
@@ -282,6 +310,70 @@ Finding GridChecks::FindingOf(const StaleFetch& stale) const {
   return finding;
 }
 
+// What a program stores for the next one's maps, its result depends on; what it stores over what maps near it have read
+// counts only if they are computed again.
+Finding GridChecks::FindingOf(const LateIndex& late) const {
+  const std::string store = AgentName(late.store.program), map = AgentName(late.map.program);
+  const std::string what = Cat("'", late.name, "'", late.index);
+  Finding finding{.code = FindingCode::kRaceReadWrite,
+                  .severity = late.before ? Severity::kDefect : Severity::kNote,
+                  .message = late.before
+                                 ? Cat(what, ": ", store, " stores what an index map reads for ", map,
+                                       ", the next one: it depends on the pipeline which of the two comes first")
+                                 : Cat(what, ": ", store, " stores over what an index map has read for ", map,
+                                       ": a pipeline that computes the map again finds another block"),
+                  .loc = late.store.loc,
+                  .text_line = late.store.text_line,
+                  .count = late.count,
+                  .why =
+                      "when index maps are computed is not documented: for blocks with two buffers before the body of "
+                      "the program before, for others after it, and in pltpu.emit_pipeline at every use",
+                  .fix =
+                      "store what index maps read at least two programs ahead, and nothing that they have read for "
+                      "this program or the one before; or copy the block by hand from an array in pl.ANY"};
+  finding.confidence = Confidence::kPolicyDependent;
+  const auto side = [&](const memory_model::WitnessAccess& access) {
+    return FindingAccess{.kind = access.kind,
+                         .agent = AgentName(access.program),
+                         .object = late.name,
+                         .box = late.index,
+                         .loc = access.loc,
+                         .text_line = access.text_line};
+  };
+  finding.first = side(late.map);
+  finding.second = side(late.store);
+  return finding;
+}
+
+Finding GridChecks::FindingOf(const EmittedRevisit& revisit) const {
+  Finding finding{
+      .code = FindingCode::kOutRevisit,
+      .message = Cat("the block ", revisit.flush.box, " of '", revisit.array,
+                     "' was left and goes back to its array again: the first visit's result is lost, and "
+                     "what the body read of it at this one, ",
+                     revisit.read.box, " of '", revisit.buffer, "', another block had left there"),
+      .loc = revisit.flush.loc,
+      .text_line = revisit.flush.text_line,
+      .count = revisit.count,
+      .why =
+          "pltpu.emit_pipeline does not read an output block from its array: its buffer holds nothing of it "
+          "when it is visited again, and goes back whole",
+      .fix =
+          "order the pipeline's grid, or its index map, so that the steps that share a block follow one "
+          "another"};
+  const auto side = [](const memory_model::WitnessAccess& access, const std::string& object) {
+    return FindingAccess{.kind = access.kind,
+                         .agent = AgentName(access.program),
+                         .object = object,
+                         .box = access.box,
+                         .loc = access.loc,
+                         .text_line = access.text_line};
+  };
+  finding.first = side(revisit.read, revisit.buffer);
+  finding.second = side(revisit.flush, revisit.array);
+  return finding;
+}
+
 // One pair of places is one finding, whichever of the two came later and whatever else is wrong between them. That an
 // array depends on the order at all is one note.
 void GridChecks::Add(Finding finding) {
@@ -308,6 +400,8 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
             ": its grid has too many programs along parallel dimensions that lie inside sequential ones; put the "
             "parallel dimensions first, or check a smaller grid"));
   for (const StaleFetch& stale : blocks_.stale_fetches()) Add(FindingOf(stale));
+  for (const LateIndex& late : maps_.found()) findings_.push_back(FindingOf(late));
+  for (const EmittedRevisit& revisit : emitted_.found()) findings_.push_back(FindingOf(revisit));
   const std::vector<memory_model::SweepConflict>& conflicts = sweep_.conflicts();
   const std::vector<Revisit>& revisits = blocks_.revisits();
   order_is_no_matter_ = true;

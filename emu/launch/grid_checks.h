@@ -1,6 +1,7 @@
 // What is wrong between the programs of a grid: races of programs that have no order (docs/spec/races.md), output
-// blocks that are left and visited again, blocks fetched while their memory is flushed. One launch with this watching
-// finds whether; where something is, the same launch runs once more and finds the two accesses of each.
+// blocks that are left and visited again, blocks fetched while their memory is flushed, index maps that read what
+// bodies store just before. One launch with this watching finds whether; where something is, the same launch runs once
+// more and finds the two accesses of each.
 //
 //   GridChecks grid(kernel, inputs);
 //   LaunchOptions launch = ...;
@@ -23,6 +24,8 @@
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/block_checks.h"
+#include "emu/launch/emitted_revisits.h"
+#include "emu/launch/index_map_checks.h"
 #include "emu/launch/launch.h"
 #include "emu/report.h"
 #include "memory_model/sweep/sweep.h"
@@ -77,6 +80,7 @@ class GridChecks final : public agents::RunObserver {
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void WatchOperand(const memory_model::Memory& memory, std::size_t i, BufferId array);
   void SweepOperand(const memory_model::Memory& memory, const OperandInfo& info, BufferId array);
+  CoresOfLaunch CoresOf(const Options& options) const;
   void WatchBlocks(const memory_model::Memory& memory, std::size_t i, BufferId array);
   const OperandInfo& OperandOf(BufferId buffer) const;
   std::string NameOf(BufferId buffer) const;
@@ -87,6 +91,8 @@ class GridChecks final : public agents::RunObserver {
   Finding OneSided(const memory_model::SweepConflict& conflict) const;
   Finding FindingOf(const Revisit& revisit, const std::optional<memory_model::WitnessAccess>& first) const;
   Finding FindingOf(const StaleFetch& stale) const;
+  Finding FindingOf(const LateIndex& late) const;
+  Finding FindingOf(const EmittedRevisit& revisit) const;
   FindingAccess Describe(const memory_model::WitnessAccess& access, BufferId buffer) const;
   void Add(Finding finding);
 
@@ -96,7 +102,10 @@ class GridChecks final : public agents::RunObserver {
   agents::LaunchOptions launch_;  // as it was given, for the second run
   memory_model::Sweep sweep_;
   BlockChecks blocks_;
-  bool sweeps_ = false, checks_blocks_ = false, order_is_no_matter_ = false;
+  IndexMapChecks maps_;
+  EmittedRevisits emitted_;
+  bool sweeps_ = false, checks_blocks_ = false, checks_maps_ = false, checks_emitted_ = false;
+  bool observes_ = false, order_is_no_matter_ = false;
   std::vector<Array> arrays_;
   std::vector<Finding> findings_;
 };

@@ -44,6 +44,15 @@ absl::Status AsyncOperations::Start(AgentId thread, AsyncRequest&& request, cons
   return absl::OkStatus();
 }
 
+void AsyncOperations::ReadAhead(BufferId buffer) {
+  for (const AgentId operation : base_.model.ToRead(buffer)) {
+    performing_ = true;
+    performer_ = operation;
+    base_.model.ReadAhead(operation, &base_.memory);
+    performing_ = false;
+  }
+}
+
 std::optional<std::int64_t> AsyncOperations::Perform(AgentId operation, Half half) {
   absl::InlinedVector<BufferId, 8> done_with;
   if (half == Half::kWrite) done_with = BuffersOf(base_.model.RequestOf(operation));

@@ -34,6 +34,8 @@ class AsyncOperations {
   bool CanPerform(AgentId operation, Half half) const {
     return base_.model.CanPerform({.operation = operation, .half = half});
   }
+  // Memory is about to become undefined: operations take what they have still to read there.
+  void ReadAhead(BufferId buffer);
   // The cluster in which nothing is under way any more, by its number; none: it is not that, or it was so before.
   std::optional<std::int64_t> Perform(AgentId operation, Half half);
   bool performing() const { return performing_; }   // the accesses of now are an engine's

@@ -84,6 +84,9 @@ class Residents {
   AgentId Before();
   // So is an end of a launch, of which no block knows: by its name in findings.
   AgentId AddLaunch(std::string name, const memory_model::Place& place);
+  // What copies the blocks of a core, beside it.
+  AgentId AddPipeline(AgentId core);
+  void RetirePipeline(AgentId pipeline) { model_.Retire(pipeline); }
   bool overlaps() const { return before_.valid(); }
 
   Thread& Of(AgentId id) { return threads_[id]; }

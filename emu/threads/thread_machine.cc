@@ -1,5 +1,6 @@
 #include "emu/threads/thread_machine.h"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
       syncs_(base_, peers_, session_),
       operands_(base_, peers_, program.operand_infos.size(), options.races),
       block_memory_(base_, peers_, operands_, syncs_, options.races),
+      windows_(base_),
       collectives_(base_),
       named_(base_),
       queues_(base_),
@@ -240,8 +242,12 @@ QueueId ThreadMachine::QueueOf(AsyncQueue queue) {
 }
 
 absl::Status ThreadMachine::Start(AsyncRequest&& request) {
-  if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks))
-    return memory_.Start(std::move(request));
+  if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks)) {
+    const std::optional<BlockWindows::Copy> copy = windows_.Look(request);
+    PALLADION_RETURN_IF_ERROR(memory_.Start(std::move(request)));
+    if (copy.has_value()) windows_.Moved(current_, *copy);
+    return absl::OkStatus();
+  }
   return operations_.Start(current_, std::move(request));
 }
 
@@ -290,6 +296,7 @@ void ThreadMachine::JoinWarps() {
 bool ThreadMachine::EndThread(AgentId id) {
   // What it has read of tensor memory is in its registers.
   queues_.Await(id, {.kind = WaitTarget::Kind::kGroups, .queue = AsyncQueue::kTmemLoads});
+  windows_.Ends(id);
   model_.AgentEnds(id);
   if (shape_.has_peers()) collectives_.ThreadEnds(id);
   if (!residents_.ThreadEnds(id)) return false;

@@ -19,6 +19,7 @@
 #include "emu/threads/async_operations.h"
 #include "emu/threads/async_queues.h"
 #include "emu/threads/block_memory.h"
+#include "emu/threads/block_windows.h"
 #include "emu/threads/collectives.h"
 #include "emu/threads/launch_control.h"
 #include "emu/threads/launch_shape.h"
@@ -62,6 +63,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   const AsyncQueues& queues() const { return queues_; }
   const AsyncOperations& operations() const { return operations_; }
   OperandArrays& operands() { return operands_; }
+  BlockWindows& windows() { return windows_; }
   LaunchControl& launch_control() { return control_; }
   memory_model::ConcurrencyModel& model() { return model_; }
   const memory_model::ConcurrencyModel& model() const { return model_; }
@@ -112,6 +114,15 @@ class ThreadMachine final : public memory_model::OverMemory {
   };
   Kept kept() const;
 
+  void Running(const RunningAgent& now) override {
+    if (now.begins) windows_.Begins(current_);
+    OverMemory::Running(now);
+  }
+  // No hardware writes what is undefined: what is under way reads what was there.
+  void Poison(BufferId buffer) override {
+    operations_.ReadAhead(buffer);
+    OverMemory::Poison(buffer);
+  }
   // The port, for the current thread. Blocks of a kernel's operands are the memory's own, and so are their copies.
   absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
   void Leave(BufferId buffer, const Site& site) override { block_memory_.Leave(buffer, site); }
@@ -160,6 +171,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   SyncArrays syncs_;
   OperandArrays operands_;
   BlockMemory block_memory_;
+  BlockWindows windows_;
   Collectives collectives_;
   NamedBarriers named_;
   AsyncQueues queues_;

@@ -246,7 +246,7 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
   auto& operation = const_cast<Operation&>(*Find(which.operation));
   const AsyncRequest& request = operation.request;
   if (which.half == Half::kRead) {
-    Read(&operation, memory);
+    if (!operation.read_ahead) Read(&operation, memory);
     operation.has_read = true;
   } else {
     if (request.function != nullptr) Compute(&operation, memory);
@@ -273,6 +273,23 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
     operations_.erase(which.operation);
   }
   return performed;
+}
+
+std::vector<AgentId> AsyncEngine::ToRead(BufferId buffer) const {
+  std::vector<AgentId> found;
+  for (const auto& [id, operation] : operations_) {
+    const std::vector<AsyncOperand>& sources = operation.request.sources;
+    const auto is = [&](const AsyncOperand& source) { return source.buffer() == buffer; };
+    if (!operation.has_read && !operation.read_ahead && std::any_of(sources.begin(), sources.end(), is))
+      found.push_back(id);
+  }
+  return found;
+}
+
+void AsyncEngine::ReadAhead(AgentId id, Machine* memory) {
+  auto& operation = const_cast<Operation&>(*Find(id));
+  Read(&operation, memory);
+  operation.read_ahead = true;
 }
 
 void AsyncEngine::CommitGroup(QueueId queue) {

@@ -76,6 +76,11 @@ class AsyncEngine {
   };
   Performed Perform(const PendingHalf& half, Machine* memory);
 
+  // Operations that have still to read this memory; and such a one takes what it will have read from there as it is
+  // now, for the emulator is about to change it where hardware does not. When it reads stays as it was.
+  std::vector<AgentId> ToRead(BufferId buffer) const;
+  void ReadAhead(AgentId operation, Machine* memory);
+
   bool Done(AgentId operation, Half half) const;
   const AsyncRequest& RequestOf(AgentId operation) const { return Find(operation)->request; }  // while it is under way
 
@@ -123,6 +128,7 @@ class AsyncEngine {
     std::vector<AsyncValue> values, results;
     std::vector<AgentId> follows;
     bool has_read = false;  // or reads nothing
+    bool read_ahead = false;
     bool has_written = false;
     bool done(Half half) const { return half == Half::kRead ? has_read : has_written; }
     bool done() const { return has_read && has_written; }

@@ -18,6 +18,12 @@ AgentId AgentTable::Add(std::string name, const Place& place, AgentRole role) {
   return id;
 }
 
+AgentId AgentTable::AddPipeline(AgentId core) {
+  const AgentId id = Add(Cat("the pipeline of ", NameOf(core)), PlaceOf(core), AgentRole::kThread);
+  Agent(id).pipeline = true;
+  return id;
+}
+
 void AgentTable::RaiseOwn(AgentId id) {
   const Epoch now{id, Agent(id).now};
   clocks_[id].RaiseGeneric(now);

@@ -37,6 +37,10 @@ class AgentTable {
   // A child that starts now, and its end: what each does is ordered by it.
   AgentId Spawn(AgentId parent, std::string name, const Place& place, const CodeSite& site);
   void Join(AgentId parent, AgentId child);
+  // What copies the blocks of a core, from and to memory that others reach, while the core does something else. It
+  // knows what it is told.
+  AgentId AddPipeline(AgentId core);
+  bool IsPipeline(AgentId who) const { return !IsOperation(who) && Agent(who).pipeline; }
   // Who spawned it, or issued it; invalid: nobody.
   AgentId ParentOf(AgentId who) const { return IsOperation(who) ? IssuerOf(who) : Agent(who).parent; }
   // Whose warp it is; of any other agent, itself.
@@ -116,6 +120,7 @@ class AgentTable {
     std::string name;
     Place place;
     AgentRole role = AgentRole::kThread;
+    bool pipeline = false;
     AgentId parent;
     std::uint32_t now = 1;
     std::uint32_t echoed = 0;
