@@ -152,8 +152,10 @@ class RacesOfThreads final : public RaceCheck {
 // first visit's writer is left to the races.
 class RevisitsOnly final : public RaceCheck {
  public:
-  RevisitsOnly(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs)
-      : blocks_(kernel, inputs, launch::GridChecks::Looks::kRevisits) {}
+  RevisitsOnly(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+               bool beside_clocks = false)
+      : blocks_(kernel, inputs,
+                beside_clocks ? launch::GridChecks::Looks::kBlocks : launch::GridChecks::Looks::kRevisits) {}
 
   void Attach(launch::ScheduledOptions& options) override { blocks_.Attach(options.launch); }
 
@@ -172,7 +174,7 @@ class RevisitsOnly final : public RaceCheck {
 class RacesOfCores final : public RaceCheck {
  public:
   RacesOfCores(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, bool judges)
-      : threads_(kernel.program(), judges), blocks_(kernel, inputs) {}
+      : threads_(kernel.program(), judges), blocks_(kernel, inputs, /*beside_clocks=*/judges) {}
 
   void Attach(launch::ScheduledOptions& options) override {
     threads_.Attach(options);

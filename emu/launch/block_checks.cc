@@ -11,8 +11,7 @@ void BlockChecks::Watch(const memory_model::Memory& memory, BufferId array, bool
                       .aliased = aliased,
                       .shape = {shape.begin(), shape.end()},
                       .element_size = memory.ElementSizeOf(array),
-                      .data = memory.DataOf(array),
-                      .flushed = memory_model::BoxList(std::max(1, static_cast<int>(shape.size())))});
+                      .data = memory.DataOf(array)});
 }
 
 BlockChecks::Watched* BlockChecks::Find(BufferId id) {
@@ -24,14 +23,22 @@ BlockChecks::Watched* BlockChecks::Find(BufferId id) {
 
 // A task may be on a core of its own: what other tasks flushed is no revisit, and the sweep's business.
 void BlockChecks::Running(const RunningAgent& now) {
+  running_.assign(now.index.begin(), now.index.end());
   if (!now.begins) return;
   ++step_;
   if (!clock_.Begin(now.index)) return;
   for (Watched& watched : watched_) {
-    watched.flushed.clear();
-    watched.owners.reset();
+    if (!tasks_return_) watched.flushed.clear();
     watched.recent.clear();
   }
+}
+
+std::vector<std::int64_t> BlockChecks::Task() const {
+  std::vector<std::int64_t> task;
+  for (std::size_t d = 0; d < running_.size(); ++d) {
+    if (dims_[d].parallel) task.push_back(running_[d]);
+  }
+  return task;
 }
 
 void BlockChecks::Issued(const AsyncRequest& request, Halves halves) {
@@ -72,25 +79,27 @@ memory_model::WitnessAccess BlockChecks::AccessOf(AccessKind kind, const BoxAcce
 void BlockChecks::CheckRevisit(Watched& watched, const BoxAccess& access, const memory_model::ElementBox& box) {
   std::int64_t element = -1;
   memory_model::ElementBox overlap;
-  if (watched.owners == nullptr) {
-    if (watched.flushed.Meets(box, &overlap)) {
+  const memory_model::BoxList none(std::max(1, static_cast<int>(watched.shape.size())));
+  Flushed& flushed = watched.flushed.try_emplace(Task(), Flushed{none, nullptr}).first->second;
+  if (flushed.owners == nullptr) {
+    if (flushed.boxes.Meets(box, &overlap)) {
       element = 0;
       for (std::size_t d = 0; d < watched.shape.size(); ++d) element = element * watched.shape[d] + overlap.low[d];
-    } else if (!watched.flushed.Add(box)) {
+    } else if (!flushed.boxes.Add(box)) {
       std::int64_t elements = 1;
       for (std::int64_t size : watched.shape) elements *= size;
-      watched.owners = std::make_unique<memory_model::UnitOwners>(elements);
-      for (std::size_t i = 0; i < watched.flushed.size(); ++i) {
-        memory_model::VisitRuns(watched.flushed.At(i), watched.shape, [&](std::int64_t first, std::int64_t last) {
-          watched.owners->Overwrite(first, last, memory_model::UnitOwners::kSeveral);
+      flushed.owners = std::make_unique<memory_model::UnitOwners>(elements);
+      for (std::size_t i = 0; i < flushed.boxes.size(); ++i) {
+        memory_model::VisitRuns(flushed.boxes.At(i), watched.shape, [&](std::int64_t first, std::int64_t last) {
+          flushed.owners->Overwrite(first, last, memory_model::UnitOwners::kSeveral);
         });
       }
     }
   }
-  if (watched.owners != nullptr) {
+  if (flushed.owners != nullptr) {
     memory_model::VisitRuns(box, watched.shape, [&](std::int64_t first, std::int64_t last) {
-      if (element < 0) element = watched.owners->FirstInherited(first, last, memory_model::UnitOwners::kFirstTask);
-      watched.owners->Overwrite(first, last, memory_model::UnitOwners::kSeveral);
+      if (element < 0) element = flushed.owners->FirstInherited(first, last, memory_model::UnitOwners::kFirstTask);
+      flushed.owners->Overwrite(first, last, memory_model::UnitOwners::kSeveral);
     });
   }
   if (element < 0) return;

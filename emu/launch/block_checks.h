@@ -8,6 +8,7 @@
 #define PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,7 +39,9 @@ struct StaleFetch {
 
 class BlockChecks final : public memory_model::AccessObserver {
  public:
-  explicit BlockChecks(std::vector<memory_model::TaskDim> dims) : clock_(std::move(dims)) {}
+  // `tasks_return`: programs of several tasks run by turns, whatever the dimensions say.
+  explicit BlockChecks(std::vector<memory_model::TaskDim> dims, bool tasks_return = false)
+      : dims_(dims), clock_(std::move(dims)), tasks_return_(tasks_return || clock_.returns()) {}
 
   // Before the first program. `aliased`: a block of an input is fetched from the same array; else it is the array of an
   // output alone.
@@ -61,6 +64,11 @@ class BlockChecks final : public memory_model::AccessObserver {
     std::vector<std::int64_t> changed;  // elements that it gave other bytes, ascending
     memory_model::WitnessAccess access;
   };
+  // What a task has flushed so far, in one array.
+  struct Flushed {
+    memory_model::BoxList boxes;
+    std::unique_ptr<memory_model::UnitOwners> owners;  // instead, when the list has become too long
+  };
   struct Watched {
     BufferId id;
     bool aliased = false;
@@ -68,9 +76,8 @@ class BlockChecks final : public memory_model::AccessObserver {
     std::vector<std::int64_t> shape;
     ElementSize element_size{1};
     const std::byte* data = nullptr;
-    memory_model::BoxList flushed;                     // by the core so far
-    std::unique_ptr<memory_model::UnitOwners> owners;  // instead, when the list has become too long
-    std::vector<Flush> recent;                         // aliased: of this step and the last
+    std::map<std::vector<std::int64_t>, Flushed> flushed;  // by task
+    std::vector<Flush> recent;                             // aliased: of this step and the last
   };
 
   Watched* Find(BufferId id);
@@ -81,7 +88,12 @@ class BlockChecks final : public memory_model::AccessObserver {
   memory_model::WitnessAccess AccessOf(AccessKind kind, const BoxAccess& access,
                                        const memory_model::ElementBox& box) const;
 
+  std::vector<std::int64_t> Task() const;
+
+  const std::vector<memory_model::TaskDim> dims_;
   memory_model::TaskClock clock_;
+  const bool tasks_return_;
+  std::vector<std::int64_t> running_;  // the index of who runs
   std::vector<Watched> watched_;
   std::vector<Revisit> revisits_;
   std::vector<StaleFetch> stale_;

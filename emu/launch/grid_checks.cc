@@ -51,7 +51,8 @@ GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<con
       dims_(GridDims(kernel.program(), inputs)),
       looks_(looks),
       sweep_(dims_),
-      blocks_(looks == Looks::kAll ? dims_ : InOrder(dims_)) {
+      blocks_(looks == Looks::kRevisits ? InOrder(dims_) : dims_, kernel.program().several_devices()),
+      inputs_(kernel.program(), dims_) {
   const Program& program = kernel.program();
   sweeps_ = looks == Looks::kAll && HasTasks(dims_);
   for (const OperandInfo& info : program.operand_infos)
@@ -60,14 +61,17 @@ GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<con
 
 void GridChecks::Attach(agents::LaunchOptions& launch) {
   launch_ = launch;
-  if (looks_ == Looks::kRevisits && !checks_blocks_) return;
   launch.tasks_apart |= looks_ == Looks::kAll;
-  if (sweeps_ || checks_blocks_) launch.observers.push_back(this);
+  if (sweeps_ || checks_blocks_ || watches_inputs()) launch.observers.push_back(this);
 }
 
 void GridChecks::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   if (sweeps_) memory.Observe(&sweep_);
   if (checks_blocks_) memory.Observe(&blocks_);
+  if (watches_inputs()) {
+    memory.Observe(&inputs_);
+    inputs_.Watch(memory, arrays);
+  }
   for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
     if (arrays[i].valid()) WatchOperand(memory, i, arrays[i]);
   }
@@ -82,7 +86,7 @@ void GridChecks::WatchOperand(const memory_model::Memory& memory, std::size_t i,
   const auto known = [&](const Array& other) { return other.buffer == array; };
   if (std::any_of(arrays_.begin(), arrays_.end(), known)) return;
   arrays_.push_back({array, &info});
-  if (looks_ == Looks::kRevisits) {
+  if (looks_ != Looks::kAll) {
     if (info.role == Role::kOut && info.mode == BlockMode::kResident && !info.block.empty() && info.alias < 0 &&
         !info.restored)
       blocks_.Watch(memory, array, false);
@@ -250,6 +254,40 @@ Finding GridChecks::FindingOf(const StaleFetch& stale) const {
   return finding;
 }
 
+Finding GridChecks::FindingOf(const HandedBlock& handed) const {
+  const OperandInfo& operand = kernel_.program().operand_infos[handed.operand];
+  const std::string& name = kernel_.program().refs[operand.ref.index()].name;
+  const auto access = [&](const memory_model::WitnessAccess& one) {
+    return FindingAccess{.kind = one.kind,
+                         .agent = AgentName(one.program),
+                         .object = name,
+                         .box = one.box,
+                         .loc = one.loc,
+                         .text_line = one.text_line};
+  };
+  const bool scratch = operand.role == Role::kScratch;
+  const bool one_task = memory_model::TaskClock(dims_).SameTask(handed.stored.program, handed.read.program);
+  return {
+      .code = FindingCode::kGridOrder,
+      .severity = RowOf(FindingCode::kGridOrder).severity,
+      .message = Cat("'", name, "'", handed.element, ": ", AgentName(handed.read.program), " ", Did(handed.read.kind),
+                     scratch ? " what an earlier program of its own index left there, and " : " what ",
+                     AgentName(handed.stored.program), " may have ",
+                     scratch ? "written there since" : "stored in the same block of the input"),
+      .loc = handed.read.loc,
+      .text_line = handed.read.text_line,
+      .count = static_cast<std::int64_t>(handed.pairs.size()),
+      .first = access(handed.stored),
+      .second = access(handed.read),
+      .why = Cat(one_task ? "between them other programs may run on the same core"
+                          : WhyUnordered(handed.stored.program, handed.read.program),
+                 scratch ? "; those that share a core share its scratch"
+                         : "; a core that keeps its block does not fetch it again, any other one does"),
+      .fix = scratch ? "give each index along the parallel dimensions elements of its own, or write before you read"
+                     : "store into scratch or an output instead of the input, or into all of the block before it "
+                       "is read"};
+}
+
 // One pair of places is one finding, whichever of the two came later and whatever else is wrong between them. That an
 // array depends on the order at all is one note.
 void GridChecks::Add(Finding finding) {
@@ -276,9 +314,11 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
             ": its grid has too many programs along parallel dimensions that lie inside sequential ones; put the "
             "parallel dimensions first, or check a smaller grid"));
   for (const StaleFetch& stale : blocks_.stale_fetches()) Add(FindingOf(stale));
+  inputs_.Finish();
+  for (const HandedBlock& handed : inputs_.handed()) Add(FindingOf(handed));
   const std::vector<memory_model::SweepConflict>& conflicts = sweep_.conflicts();
   const std::vector<Revisit>& revisits = blocks_.revisits();
-  order_is_no_matter_ = true;
+  order_is_no_matter_ = inputs_.handed().empty();
   if (conflicts.empty() && revisits.empty()) return absl::OkStatus();
   if (!rerun) {
     for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));

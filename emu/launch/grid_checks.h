@@ -23,10 +23,12 @@
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/block_checks.h"
+#include "emu/launch/input_blocks.h"
 #include "emu/launch/launch.h"
 #include "emu/report.h"
 #include "memory_model/sweep/sweep.h"
 #include "memory_model/sweep/witness.h"
+#include "semantics/program/blocks.h"
 
 namespace palladion::launch {
 
@@ -38,8 +40,9 @@ bool HasTasks(absl::Span<const memory_model::TaskDim> dims);
 class GridChecks final : public agents::RunObserver {
  public:
   // Revisits: of all this only output blocks that are visited again, which a plain run looks for too; programs run as
-  // they would without it.
-  enum class Looks : std::uint8_t { kAll, kRevisits };
+  // they would without it. Blocks: what clocks do not see of cores, which are agents then: what tasks do to one array
+  // is the clocks' business.
+  enum class Looks : std::uint8_t { kAll, kRevisits, kBlocks };
 
   // `kernel` outlives the checks. `inputs` are those of the launch: they hold the bounds of the grid.
   GridChecks(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs, Looks looks = Looks::kAll);
@@ -66,6 +69,11 @@ class GridChecks final : public agents::RunObserver {
   };
 
   bool watches_memory() const override { return false; }  // the sweep does, and who looks at blocks
+  bool watches_inputs() const { return looks_ != Looks::kRevisits && inputs_.any(); }
+  bool watches_steps() const override { return watches_inputs() && inputs_.watches_scratch(); }
+  void After(const Step& step, Frame& frame) override {
+    if (step.fn == RunBeginProgram) inputs_.ProgramBegan(frame);
+  }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void WatchOperand(const memory_model::Memory& memory, std::size_t i, BufferId array);
   const OperandInfo& OperandOf(BufferId buffer) const;
@@ -77,6 +85,7 @@ class GridChecks final : public agents::RunObserver {
   Finding OneSided(const memory_model::SweepConflict& conflict) const;
   Finding FindingOf(const Revisit& revisit, const std::optional<memory_model::WitnessAccess>& first) const;
   Finding FindingOf(const StaleFetch& stale) const;
+  Finding FindingOf(const HandedBlock& handed) const;
   FindingAccess Describe(const memory_model::WitnessAccess& access, BufferId buffer) const;
   void Add(Finding finding);
 
@@ -86,6 +95,7 @@ class GridChecks final : public agents::RunObserver {
   agents::LaunchOptions launch_;  // as it was given, for the second run
   memory_model::Sweep sweep_;
   BlockChecks blocks_;
+  InputBlocks inputs_;
   bool sweeps_ = false, checks_blocks_ = false, order_is_no_matter_ = false;
   std::vector<Array> arrays_;
   std::vector<Finding> findings_;
