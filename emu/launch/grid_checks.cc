@@ -354,7 +354,8 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
   for (std::size_t i = 0; i < conflicts.size(); ++i) {
     const std::optional<memory_model::WitnessAccess>& first = witness.Answer(i);
     const BufferId buffer = conflicts[i].buffer;
-    const bool one_value = equal.Of(buffer);
+    const int line = conflicts[i].text_line;  // whoever the other one is: a conflict stands for all at its place
+    const bool one_value = equal.Of(buffer, line, line);
     order_is_no_matter_ &= first.has_value() && conflicts[i].rule == memory_model::ConflictRule::kWriteWrite &&
                            one_value && !equal.AnyUndefined(buffer);
     if (first.has_value()) Add(FindingOf(conflicts[i], *first, elements[i], one_value));
