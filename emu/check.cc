@@ -233,7 +233,8 @@ class Checker {
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
     launch::ExhaustiveOptions options;
     options.scheduled.launch.run = options_.run;
-    options.scheduled.launch.fill = runner_.fill();  // branches may look at it
+    options.scheduled.launch.fill = runner_.fill();                               // branches may look at it
+    options.scheduled.launch.tasks_apart = options_.races && !runner_.threads();  // as what it finds runs
     options.scheduled.fences = *memory_model::FencePolicyFromName(options_.proxy);
     options.scheduled.ordered_links = checks::HasOrderedLinks(options_);
     options.scheduled.loop.budget = std::min(options.scheduled.loop.budget, options_.step_budget);

@@ -143,19 +143,28 @@ absl::Status LaunchState::BindOperands(absl::Span<const ConstArray> inputs, absl
   return absl::OkStatus();
 }
 
-// On `generic` scratch is handed from program to program: what depends on it there depends on the grid's order, which
-// is the sweep's business.
+// Of a core that walks all tasks; where each is an agent's, it makes its own when it starts. On `generic` scratch is
+// handed from program to program: what depends on it there depends on the grid's order, which is the sweep's business.
 void LaunchState::KeepScratchApart() {
-  if (!options_.tasks_apart || !options_.definedness || program().target.backend == TargetBackend::kGeneric) return;
-  std::vector<BufferId> scratch;
-  for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {  // with several devices each agent makes its own
-    if (program().operand_infos[i].role == Role::kScratch && arrays_[i].valid()) scratch.push_back(arrays_[i]);
-  }
+  const auto is_scratch = [](const OperandInfo& info) {
+    return info.role == Role::kScratch && info.type.element == ElementKind::kData;
+  };
+  const std::vector<OperandInfo>& infos = program().operand_infos;
+  if (!options_.tasks_apart || !options_.definedness || !program().grid_in_agent ||
+      std::none_of(infos.begin(), infos.end(), is_scratch))
+    return;
   std::vector<memory_model::TaskDim> dims;
   for (std::size_t d = 0; d < frame_.grid_size.size(); ++d)
     dims.push_back({frame_.grid_size[d], program().dim_order[d] == DimOrder::kParallel});
-  if (scratch.empty()) return;
-  scratch_of_tasks_ = std::make_unique<ScratchOfTasks>(std::move(dims), memory_, std::move(scratch));
+  const auto scratch = [this, &infos, is_scratch] {
+    std::vector<BufferId> buffers;
+    Frame& core = core_ == nullptr ? frame_ : *core_;
+    for (const OperandInfo& info : infos) {
+      if (is_scratch(info) && !tasks_are_agents_) buffers.push_back(core.ref(info.ref).buffer);
+    }
+    return buffers;
+  };
+  scratch_of_tasks_ = std::make_unique<ScratchOfTasks>(std::move(dims), memory_, scratch);
   memory_.Observe(scratch_of_tasks_.get());
 }
 
@@ -165,6 +174,7 @@ absl::StatusOr<std::unique_ptr<Frame>> LaunchState::NewFrame() {
   frame->grid_size = frame_.grid_size;
   frame->grid_index = frame_.grid_index;
   frame->walk = &walk_;
+  core_ = frame.get();
   for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {
     const OperandInfo& info = program().operand_infos[i];
     if (info.role == Role::kBound || info.mode == BlockMode::kScoped) continue;
@@ -238,20 +248,13 @@ std::int64_t LaunchState::FirstCorePrograms() const {
 AgentPrograms LaunchState::ProgramsOfAgent(std::int64_t first) const {
   const std::int64_t programs = walk_.programs();
   if (!program().grid_in_agent) return {first, first + 1};
-  if (!options_.tasks_apart) {
+  if (!tasks_are_agents_) {
     const std::int64_t each = programs / program().devices, start = first / each * each;
     return {first, first == start ? start + FirstCorePrograms() : start + each};
   }
-  const std::vector<DimOrder>& order = program().dim_order;
   std::int64_t each = 1;
-  bool inner = false;  // past the leading parallel dimensions
-  for (std::size_t d = 0; d < order.size(); ++d) {
-    if (inner && order[d] == DimOrder::kParallel && frame_.grid_size[d] > 1) {
-      const std::int64_t of_device = programs / program().devices;
-      return {first, (first / of_device + 1) * of_device};
-    }
-    inner |= order[d] != DimOrder::kParallel;
-    if (inner) each *= frame_.grid_size[d];
+  for (std::size_t d = 0; d < frame_.grid_size.size(); ++d) {
+    if (program().dim_order[d] != DimOrder::kParallel) each *= frame_.grid_size[d];
   }
   return {first, first + each};
 }
@@ -418,6 +421,12 @@ absl::Status LaunchState::ResolveGrid() {
 
 void LaunchState::WalkInOrder() {
   walk_ = GridWalk(frame_.grid_size, kernel_.program().dim_order, WalkOrder::kRowMajor);
+  if (tasks_are_agents_) walk_.TasksFirst();
+}
+
+void LaunchState::TasksAreAgents() {
+  tasks_are_agents_ = options_.tasks_apart && program().grid_in_agent;
+  if (tasks_are_agents_) walk_.TasksFirst();
 }
 
 // Indices in the grid are i32 in a kernel, and every program takes time.

@@ -47,8 +47,11 @@ class LaunchState {
   std::optional<OperandPlace> OutputOf(BufferId buffer) const;
   bool tracks_definedness() const { return shadow_rules_ != nullptr; }
 
-  // From here on the walk is row-major, whatever the options say.
+  // From here on the walk is forward, whatever the options say.
   void WalkInOrder();
+  // With tasks apart, where agents are cores: each task is an agent's, which has scratch, blocks and semaphores of its
+  // own. Else one core walks them all.
+  void TasksAreAgents();
 
   // What the operands of a device are, one for each; and a frame's refs become these. There is one device but where the
   // kernel names a mesh.
@@ -66,8 +69,8 @@ class LaunchState {
   // walks a part of the leading parallel dimensions; else these are all.
   std::int64_t FirstCorePrograms() const;
 
-  // The programs of the agent that begins with this one: one; where agents are cores, a core's; with tasks apart, those
-  // of one index along the leading parallel dimensions, or all where others are parallel too.
+  // The programs of the agent that begins with this one: one; where agents are cores, a core's; with tasks apart, a
+  // task's.
   AgentPrograms ProgramsOfAgent(std::int64_t first) const;
 
   // Whoever watches steps; nullptr: nobody.
@@ -117,6 +120,8 @@ class LaunchState {
   memory_model::Memory memory_;
   Frame frame_;
   GridWalk walk_;
+  bool tasks_are_agents_ = false;
+  Frame* core_ = nullptr;                       // the frame that was made last
   std::vector<BufferId> arrays_;                // of every device's operands
   const std::vector<std::size_t> own_of_core_;  // operands of which each core has a copy
   std::vector<BufferId> second_core_;           // as arrays_; empty: what the cores of a device see is the same

@@ -8,6 +8,7 @@
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/program/blocks.h"
 
 namespace palladion::agents {
 
@@ -77,14 +78,16 @@ void ProgramAgent::Start(AgentPrograms programs, scheduler::AgentOrdinal ordinal
   state_.PutOnCore(/*device=*/0, programs.first, *frame_);
   StartPrograms(*frame_, programs);
   spin_.Start(ordinal);
-  started_ = false;
+  begun_ = {};
 }
 
 absl::Status ProgramAgent::Resume(scheduler::Gate& gate) {
   gate_ = &gate;
   if (watching_.spins != nullptr) watching_.spins->SetCurrent(&spin_, spin_.agent());
-  if (started_) state_.memory().Running({.id = frame_->agent, .index = frame_->grid_index});
-  started_ = true;
+  // What a core still does of the program that it has left is that one's; what comes before its first, that one's.
+  const bool begun = begun_.id.valid();
+  state_.memory().Running(
+      {.id = begun ? begun_.id : frame_->agent, .index = begun ? begun_.index : frame_->grid_index});
   const absl::Status status = frame_->Run();
   return status.ok() ? status : state_.AtStep(status, *frame_);
 }
@@ -92,16 +95,18 @@ absl::Status ProgramAgent::Resume(scheduler::Gate& gate) {
 struct ProgramAgent::Saved {
   std::shared_ptr<const Frame::Saved> frame;
   Spin spin;
+  Begun begun;
 };
 
 absl::StatusOr<std::shared_ptr<const void>> ProgramAgent::Save() const {
-  return std::shared_ptr<const void>(std::make_shared<const Saved>(Saved{frame_->Save(), spin_}));
+  return std::shared_ptr<const void>(std::make_shared<const Saved>(Saved{frame_->Save(), spin_, begun_}));
 }
 
 void ProgramAgent::Restore(const void* saved) {
   const auto& state = *static_cast<const Saved*>(saved);
   frame_->Restore(*state.frame);
   spin_ = state.spin;
+  begun_ = state.begun;
 }
 
 std::string ProgramAgent::Name() const { return AgentName(frame_->grid_index); }
@@ -137,6 +142,7 @@ void ProgramAgent::Before(const Step& step, Frame& frame) {
 
 void ProgramAgent::After(const Step& step, Frame& frame) {
   if (watching_.watcher != nullptr) watching_.watcher->After(step, frame);
+  if (step.fn == RunBeginProgram) begun_ = {frame.agent, frame.grid_index};
   if (watching_.spins != nullptr) watching_.spins->Settle();
   if (step.lasting) spin_.Changed();
   if (watching_.recorder != nullptr && step.visible && !shared_.FootprintOf(step, frame).empty())
@@ -148,8 +154,7 @@ void ProgramAgent::After(const Step& step, Frame& frame) {
 absl::StatusOr<scheduler::Agent*> ProgramAgents::Next() {
   const std::int64_t programs = state_.walk().programs();
   if (next_ == programs) return nullptr;
-  const std::int64_t each = state_.program().grid_in_agent ? state_.FirstCorePrograms() : 1;
-  const AgentPrograms mine{next_, next_ == 0 || each == 1 ? next_ + each : programs};
+  const AgentPrograms mine = state_.ProgramsOfAgent(next_);
   ProgramAgent* agent = nullptr;
   if (free_.empty()) {
     PALLADION_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, state_.NewFrame());

@@ -70,6 +70,10 @@ class ProgramAgent final : public scheduler::Agent, private StepHooks {
 
  private:
   struct Saved;
+  struct Begun {  // the program that began last
+    AgentId id;
+    std::vector<std::int64_t> index;
+  };
   bool MayGo(const Step& step, Frame& frame) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
@@ -82,7 +86,7 @@ class ProgramAgent final : public scheduler::Agent, private StepHooks {
   Spin spin_;
   SpinCondition spinning_;
   scheduler::Gate* gate_ = nullptr;
-  bool started_ = false;
+  Begun begun_;
 };
 
 // Operation::work of a step: of the loops before it too.

@@ -157,7 +157,7 @@ launch::ScheduledOptions TrialRunner::OptionsOf(const agents::LaunchOptions& lau
                                    .clusters_at_once = schedule.at_once};
   if (schedule.at_once > 0) options.loop.patience = std::numeric_limits<std::int64_t>::max();
   // Whichever core a task runs on, and whenever: it has a core of its own.
-  const bool cores = WayOf(schedule) == launch::Way::kThreads && kernel_.state().program().grid_in_agent;
+  const bool cores = WayOf(schedule) != launch::Way::kInOrder && kernel_.state().program().grid_in_agent;
   options.launch.tasks_apart |= cores && options_.races;
   // Programs under a policy are put in order by the policy.
   if (IsReverse(schedule) && WayOf(schedule) != launch::Way::kPrograms) options.launch.order = WalkOrder::kReverse;

@@ -33,7 +33,8 @@ bool LeavesArrivalsOfPeers(const Program& program, absl::Span<const Finding> fin
   });
 }
 
-// Says which races of writes are of equal values; they are as the check of clocks found them. Values are compared in a
+// Says which races of writes are of equal values, and leaves out what the reads of the writers themselves add to them;
+// they are as the check of clocks found them. Values are compared in a
 // run of their own: where it fails, the races stay what they are.
 absl::Status NameEqualWrites(const Program& program, const launch::ScheduledOptions& options,
                              const RaceCheck::Rerun& rerun, std::vector<Finding>& found) {
@@ -44,8 +45,13 @@ absl::Status NameEqualWrites(const Program& program, const launch::ScheduledOpti
   again.races = false;
   if (const absl::Status status = rerun(again); !status.ok()) return status;
   for (Finding& finding : found) {
-    if (launch::IsWriteWrite(finding) && equal.Of(finding.second->object)) launch::SayEqual(finding, "; ");
+    if (launch::IsWriteWrite(finding) && equal.Of(finding)) launch::SayEqual(finding, "; ");
   }
+  std::vector<Finding> told;
+  for (const Finding& finding : found) {
+    if (!equal.IsOfWrites(finding, found)) told.push_back(finding);
+  }
+  found = std::move(told);
   return absl::OkStatus();
 }
 
@@ -210,9 +216,8 @@ std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kern
       break;
   }
   if (races != nullptr && program.target.backend != TargetBackend::kMosaicTpu) return races;
-  const bool take_turns = options.way == launch::Way::kPrograms || program.several_devices();
   const Looks looks = options.judges ? Looks::kBlocks : Looks::kRevisits;
-  return std::make_unique<WithBlocks>(std::move(races), kernel, inputs, launch::GridChecks::Options{looks, take_turns});
+  return std::make_unique<WithBlocks>(std::move(races), kernel, inputs, launch::GridChecks::Options{looks, /*take_turns=*/true});
 }
 
 }  // namespace palladion::checks

@@ -1,16 +1,16 @@
 // What somebody who watches a launch keeps of each TPU core, while the programs of several may take turns. A task (the
-// programs with one index along all parallel dimensions) may be on a core of its own, whose pipeline is new: its state
-// is too.
+// programs with one index along all parallel dimensions) may be on a core of its own, whose pipeline is its own too:
+// its state goes on where other tasks have run meanwhile.
 #ifndef PALLADION_EMU_LAUNCH_CORE_STATES_H_
 #define PALLADION_EMU_LAUNCH_CORE_STATES_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "memory_model/sweep/sweep.h"
 #include "semantics/base/running_agent.h"
 
@@ -20,27 +20,24 @@ namespace palladion::launch {
 struct CoresOfLaunch {
   std::vector<memory_model::TaskDim> dims;
   std::size_t device_axes = 0;  // the leading ones
-  bool take_turns = false;      // else a core runs to its end before the next begins
+  bool take_turns = false;      // the programs of several tasks; else one runs to its end before the next begins
 };
 
 template <class State>
 class CoreStates {
  public:
-  explicit CoreStates(CoresOfLaunch cores) : cores_(std::move(cores)), clock_(cores_.dims), leading_(Leading()) {}
+  explicit CoreStates(CoresOfLaunch cores)
+      : cores_(std::move(cores)), keeps_all_(cores_.take_turns || memory_model::TaskClock(cores_.dims).returns()) {}
 
   void Running(const RunningAgent& now) {
-    const std::vector<std::int64_t> program(now.index.begin(), now.index.end());
-    std::vector<std::int64_t> key(program.begin(),
-                                  program.begin() + static_cast<std::ptrdiff_t>(std::min(leading_, program.size())));
+    std::vector<std::int64_t> key = TaskOf(now.index);
     if (here_ == nullptr || key != key_) {
-      if (!cores_.take_turns) all_.clear();
+      if (!keeps_all_) all_.clear();
       here_ = &all_[key];
       key_ = std::move(key);
     }
     if (!now.begins) return;
-    const bool another = here_->step > 0 && !clock_.SameTask(here_->program, program);
-    if (another) *here_ = Core();
-    here_->program = program;
+    here_->program.assign(now.index.begin(), now.index.end());
     ++here_->step;
   }
 
@@ -57,19 +54,17 @@ class CoreStates {
     std::vector<std::int64_t> program;
   };
 
-  // So many dimensions tell cores apart that take turns: those of devices, and all parallel ones where they lead.
-  std::size_t Leading() const {
-    if (clock_.returns()) return cores_.device_axes;
-    std::size_t leading = cores_.device_axes;
-    for (std::size_t d = 0; d < cores_.dims.size(); ++d) {
-      if (cores_.dims[d].parallel && cores_.dims[d].size > 1) leading = std::max(leading, d + 1);
+  // With its device.
+  std::vector<std::int64_t> TaskOf(absl::Span<const std::int64_t> program) const {
+    std::vector<std::int64_t> task;
+    for (std::size_t d = 0; d < program.size(); ++d) {
+      if (d < cores_.device_axes || cores_.dims[d].parallel) task.push_back(program[d]);
     }
-    return leading;
+    return task;
   }
 
   CoresOfLaunch cores_;
-  memory_model::TaskClock clock_;
-  std::size_t leading_;
+  const bool keeps_all_;  // what a task left may be wanted again
   std::map<std::vector<std::int64_t>, Core> all_;
   std::vector<std::int64_t> key_;
   const std::vector<std::int64_t> none_;

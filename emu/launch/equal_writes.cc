@@ -30,9 +30,26 @@ void EqualWrites::Watch(const memory_model::Memory& memory, BufferId array) {
   arrays_.emplace_back(memory.NameOf(array), array);
 }
 
-bool EqualWrites::Of(std::string_view name) const {
-  return std::any_of(arrays_.begin(), arrays_.end(),
-                     [&](const auto& array) { return array.first == name && values_.AreEqual(array.second); });
+bool EqualWrites::Of(const Finding& finding) const {
+  return std::any_of(arrays_.begin(), arrays_.end(), [&](const auto& array) {
+    return array.first == finding.second->object &&
+           Of(array.second, finding.first->text_line, finding.second->text_line);
+  });
+}
+
+bool EqualWrites::IsOfWrites(const Finding& finding, absl::Span<const Finding> found) const {
+  if (finding.code != FindingCode::kRaceReadWrite) return false;
+  const bool reads_first = finding.first->kind == AccessKind::kRead;
+  const FindingAccess& read = reads_first ? *finding.first : *finding.second;
+  const FindingAccess& write = reads_first ? *finding.second : *finding.first;
+  const bool told = std::any_of(found.begin(), found.end(), [&](const Finding& other) {
+    const bool writes = IsWriteWrite(other) || other.code == FindingCode::kSameValue;
+    return writes && other.second->object == write.object &&
+           (other.first->text_line == write.text_line || other.second->text_line == write.text_line);
+  });
+  return told && std::any_of(arrays_.begin(), arrays_.end(), [&](const auto& array) {
+           return array.first == write.object && values_.ReadsOwn(array.second, read.text_line, write.text_line);
+         });
 }
 
 void EqualWrites::SetProgram(absl::Span<const std::int64_t> index) {
@@ -56,11 +73,13 @@ memory_model::WriterId EqualWrites::Writer() {
 
 void EqualWrites::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                       const std::byte* value) {
-  if (kind != AccessKind::kRead) values_.Box(Writer(), kind, access, reach, value);
+  if (kind == AccessKind::kRead) return values_.ReadBox(Writer(), access, reach);
+  values_.Box(Writer(), kind, access, reach, value);
 }
 
 void EqualWrites::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
-  if (kind != AccessKind::kRead) values_.Points(Writer(), kind, access, value);
+  if (kind == AccessKind::kRead) return values_.ReadPoints(Writer(), access);
+  values_.Points(Writer(), kind, access, value);
 }
 
 void SayEqual(Finding& finding, std::string_view joint) {

@@ -6,7 +6,7 @@
 //   EqualWrites equal;
 //   LaunchOptions again = equal.Again(launch, program);
 //   ... the same schedule with `again`, for no outputs ...
-//   if (IsWriteWrite(finding) && equal.Of(finding.second->object)) SayEqual(finding, "; ");
+//   if (IsWriteWrite(finding) && equal.Of(finding)) SayEqual(finding, "; ");
 //
 // Limits: the values of one schedule with one set of operands; what other operands would do is asked by a check
 // (other_operands.h).
@@ -40,10 +40,15 @@ class EqualWrites final : public agents::RunObserver {
   // The same for a run that has other observers too, and only for these arrays.
   void Watch(const memory_model::Memory& memory, BufferId array);
 
-  // Did all who wrote an element of the array store the same bytes there, defined ones? By the user's name, of any
-  // array that has it.
-  bool Of(BufferId array) const { return values_.AreEqual(array); }
-  bool Of(std::string_view name) const;
+  // Did all who wrote an element to which both lines of the kernel's text wrote store the same bytes there, defined
+  // ones? By the user's name, of any array that has it: of the two sides of a finding.
+  bool Of(BufferId array, int text_line, int other_line) const {
+    return values_.AreEqual(array, text_line, other_line);
+  }
+  bool Of(const Finding& finding) const;
+  // Is it a read of what the reader itself has written, in conflict with a write that is in conflict with that one
+  // already, as another of the findings says?
+  bool IsOfWrites(const Finding& finding, absl::Span<const Finding> found) const;
   // Did a write to the array store undefined elements, or under an undefined mask?
   bool AnyUndefined(BufferId array) const { return values_.AnyUndefined(array); }
 

@@ -81,7 +81,8 @@ GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<con
       sweep_(dims_),
       blocks_(CoresOf(options)),
       maps_(CoresOf(options), KernelOf(kernel), HasResidentOutput(kernel.program())),
-      emitted_(kernel.module()) {
+      emitted_(kernel.module()),
+      inputs_(kernel.program(), dims_) {
   const Program& program = kernel.program();
   sweeps_ = looks_ == Looks::kAll && HasTasks(dims_);
   checks_blocks_ = program.grid_in_agent && HasResidentOutput(program);
@@ -99,7 +100,7 @@ CoresOfLaunch GridChecks::CoresOf(const Options& options) const {
 
 void GridChecks::Attach(agents::LaunchOptions& launch) {
   launch_ = launch;
-  const bool kept = checks_blocks_ || checks_maps_ || checks_emitted_;
+  const bool kept = checks_blocks_ || checks_maps_ || checks_emitted_ || watches_inputs();
   if (looks_ != Looks::kAll && !kept) return;
   launch.tasks_apart |= looks_ == Looks::kAll;
   if (sweeps_ || kept) launch.observers.push_back(this);
@@ -112,6 +113,7 @@ void GridChecks::Bound(memory_model::Memory& memory, absl::Span<const BufferId> 
     if (checks_blocks_) memory.Observe(&blocks_);
     if (checks_maps_) memory.Observe(&maps_);
     if (checks_emitted_) memory.Observe(&emitted_);
+    if (watches_inputs()) memory.Observe(&inputs_);
     emitted_.Watch(memory);
   }
   for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
@@ -374,6 +376,40 @@ Finding GridChecks::FindingOf(const EmittedRevisit& revisit) const {
   return finding;
 }
 
+Finding GridChecks::FindingOf(const HandedBlock& handed) const {
+  const OperandInfo& operand = kernel_.program().operand_infos[handed.operand];
+  const std::string& name = kernel_.program().refs[operand.ref.index()].name;
+  const auto access = [&](const memory_model::WitnessAccess& one) {
+    return FindingAccess{.kind = one.kind,
+                         .agent = AgentName(one.program),
+                         .object = name,
+                         .box = one.box,
+                         .loc = one.loc,
+                         .text_line = one.text_line};
+  };
+  const bool scratch = operand.role == Role::kScratch;
+  const bool one_task = memory_model::TaskClock(dims_).SameTask(handed.stored.program, handed.read.program);
+  return {
+      .code = FindingCode::kGridOrder,
+      .severity = RowOf(FindingCode::kGridOrder).severity,
+      .message = Cat("'", name, "'", handed.element, ": ", AgentName(handed.read.program), " ", Did(handed.read.kind),
+                     scratch ? " what an earlier program of its own index left there, and " : " what ",
+                     AgentName(handed.stored.program), " may have ",
+                     scratch ? "written there since" : "stored in the same block of the input"),
+      .loc = handed.read.loc,
+      .text_line = handed.read.text_line,
+      .count = static_cast<std::int64_t>(handed.pairs.size()),
+      .first = access(handed.stored),
+      .second = access(handed.read),
+      .why = Cat(one_task ? "between them other programs may run on the same core"
+                          : WhyUnordered(handed.stored.program, handed.read.program),
+                 scratch ? "; those that share a core share its scratch"
+                         : "; a core that keeps its block does not fetch it again, any other one does"),
+      .fix = scratch ? "give each index along the parallel dimensions elements of its own, or write before you read"
+                     : "store into scratch or an output instead of the input, or into all of the block before it "
+                       "is read"};
+}
+
 // One pair of places is one finding, whichever of the two came later and whatever else is wrong between them. That an
 // array depends on the order at all is one note.
 void GridChecks::Add(Finding finding) {
@@ -402,9 +438,11 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
   for (const StaleFetch& stale : blocks_.stale_fetches()) Add(FindingOf(stale));
   for (const LateIndex& late : maps_.found()) findings_.push_back(FindingOf(late));
   for (const EmittedRevisit& revisit : emitted_.found()) findings_.push_back(FindingOf(revisit));
+  inputs_.Finish();
+  for (const HandedBlock& handed : inputs_.handed()) Add(FindingOf(handed));
   const std::vector<memory_model::SweepConflict>& conflicts = sweep_.conflicts();
   const std::vector<Revisit>& revisits = blocks_.revisits();
-  order_is_no_matter_ = true;
+  order_is_no_matter_ = inputs_.handed().empty();
   if (conflicts.empty() && revisits.empty()) return absl::OkStatus();
   if (!rerun) {
     for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));
@@ -440,7 +478,8 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
   for (std::size_t i = 0; i < conflicts.size(); ++i) {
     const std::optional<memory_model::WitnessAccess>& first = witness.Answer(i);
     const BufferId buffer = conflicts[i].buffer;
-    const bool one_value = equal.Of(buffer);
+    const int line = conflicts[i].text_line;  // whoever the other one is: a conflict stands for all at its place
+    const bool one_value = equal.Of(buffer, line, line);
     order_is_no_matter_ &= first.has_value() && conflicts[i].rule == memory_model::ConflictRule::kWriteWrite &&
                            one_value && !equal.AnyUndefined(buffer);
     if (first.has_value()) Add(FindingOf(conflicts[i], *first, elements[i], one_value));

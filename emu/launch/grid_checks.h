@@ -26,10 +26,12 @@
 #include "emu/launch/block_checks.h"
 #include "emu/launch/emitted_revisits.h"
 #include "emu/launch/index_map_checks.h"
+#include "emu/launch/input_blocks.h"
 #include "emu/launch/launch.h"
 #include "emu/report.h"
 #include "memory_model/sweep/sweep.h"
 #include "memory_model/sweep/witness.h"
+#include "semantics/program/blocks.h"
 
 namespace palladion::launch {
 
@@ -40,12 +42,13 @@ bool HasTasks(absl::Span<const memory_model::TaskDim> dims);
 
 class GridChecks final : public agents::RunObserver {
  public:
-  // kBlocks: all but races, for programs that do not run one after another, or that wait for engines. kRevisits: only
+  // kBlocks: all but races, for programs that do not run one after another, or that wait for engines (what tasks do to one array is
+  // the clocks' business then). kRevisits: only
   // output blocks that are visited again, which a plain run looks for too; programs run as they would without it.
   enum class Looks : std::uint8_t { kAll, kBlocks, kRevisits };
   struct Options {
     Looks looks = Looks::kAll;
-    bool take_turns = false;  // the programs of several cores or devices
+    bool take_turns = false;  // the programs of several tasks
   };
 
   // `kernel` outlives the checks. `inputs` are those of the launch: they hold the bounds of the grid.
@@ -77,6 +80,11 @@ class GridChecks final : public agents::RunObserver {
   };
 
   bool watches_memory() const override { return false; }  // the sweep does, and who looks at blocks
+  bool watches_inputs() const { return looks_ != Looks::kRevisits && inputs_.any(); }
+  bool watches_steps() const override { return watches_inputs() && inputs_.watches_scratch(); }
+  void After(const Step& step, Frame& frame) override {
+    if (step.fn == RunBeginProgram) inputs_.ProgramBegan(frame);
+  }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void WatchOperand(const memory_model::Memory& memory, std::size_t i, BufferId array);
   void SweepOperand(const memory_model::Memory& memory, const OperandInfo& info, BufferId array);
@@ -93,6 +101,7 @@ class GridChecks final : public agents::RunObserver {
   Finding FindingOf(const StaleFetch& stale) const;
   Finding FindingOf(const LateIndex& late) const;
   Finding FindingOf(const EmittedRevisit& revisit) const;
+  Finding FindingOf(const HandedBlock& handed) const;
   FindingAccess Describe(const memory_model::WitnessAccess& access, BufferId buffer) const;
   void Add(Finding finding);
 
@@ -104,6 +113,7 @@ class GridChecks final : public agents::RunObserver {
   BlockChecks blocks_;
   IndexMapChecks maps_;
   EmittedRevisits emitted_;
+  InputBlocks inputs_;
   bool sweeps_ = false, checks_blocks_ = false, checks_maps_ = false, checks_emitted_ = false;
   bool observes_ = false, order_is_no_matter_ = false;
   std::vector<Array> arrays_;

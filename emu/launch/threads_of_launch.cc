@@ -64,6 +64,7 @@ class Threads final : public AgentsOfLaunch {
   }
 
   void Make(bool search) override {
+    state_.TasksAreAgents();
     if (options_.races) {
       accesses_.emplace(state_.memory(), *machine_);
       state_.memory().Observe(&*accesses_);

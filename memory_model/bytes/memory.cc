@@ -68,6 +68,11 @@ void Memory::TrackDefinedness(bool values_only) {
 
 void Memory::SetUndefined(BufferId buffer) { tracker_->SetUndefined(buffers_[buffer]); }
 
+void Memory::SetDefined(BufferId id, ElementCount first, ElementCount last) {
+  MemoryBuffer& buffer = buffers_[id];
+  buffer.defined.StorePiece(first * buffer.element_size, (last - first) * buffer.element_size, 0);
+}
+
 std::uint8_t Memory::MarkOfValue(const Finding& finding, const Site& site) {
   return tracker_ == nullptr ? std::uint8_t{0} : tracker_->MarkOfValue(finding, site);
 }

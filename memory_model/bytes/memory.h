@@ -77,6 +77,7 @@ class Memory final : public Machine {
   // what memory gives counts as defined; results for which hardware promises nothing are followed.
   void TrackDefinedness(bool values_only = false);
   void SetUndefined(BufferId buffer);  // an adopted output, before anybody writes it
+  void SetDefined(BufferId buffer, ElementCount first, ElementCount last);  // [first, last): somebody has written them
   DefinedMark MarkOf(BufferId buffer, ElementCount element) const { return buffers_[buffer].defined.At(element); }
   // What of an output is undefined at the end, as findings; the number of elements that were looked at. `site` is where
   // the output is declared.

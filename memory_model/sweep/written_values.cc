@@ -31,20 +31,71 @@ void WrittenValues::Watch(const Memory& memory, BufferId id) {
   buffer.first.resize(bytes);
   buffer.written.resize(bytes);
   buffer.writer.resize(elements);
+  buffer.last.resize(elements);
+  buffer.before.resize(elements);
   buffer.several.resize(elements);
   buffer.varied.resize(elements);
   buffers_.push_back(std::move(buffer));
 }
 
-bool WrittenValues::AreEqual(BufferId id) const {
+bool WrittenValues::AreEqual(BufferId id, int text_line, int other_line) const {
   for (const Buffer& buffer : buffers_) {
     if (buffer.id != id) continue;
+    const auto one = buffer.by_line.find(text_line), other = buffer.by_line.find(other_line);
+    if (one == buffer.by_line.end() || other == buffer.by_line.end()) return false;
     for (std::size_t e = 0; e < buffer.varied.size(); ++e) {
-      if (buffer.varied[e] != 0 && buffer.several[e] != 0) return false;
+      if (buffer.varied[e] != 0 && buffer.several[e] != 0 && one->second[e] && other->second[e]) return false;
     }
     return true;
   }
   return false;
+}
+
+void WrittenValues::Read(Buffer& buffer, WriterId reader, std::vector<bool>& foreign, std::int64_t element) {
+  const auto e = static_cast<std::size_t>(element);
+  const bool own = buffer.writer[e] == reader || buffer.last[e] == reader || buffer.before[e] == reader;
+  if (!own) foreign[e] = true;
+}
+
+void WrittenValues::ReadBox(WriterId reader, const BoxAccess& access, const BoxReach& reach) {
+  for (Buffer& buffer : buffers_) {
+    if (buffer.id != access.buffer) continue;
+    std::vector<bool>& foreign = buffer.foreign[access.site.text_line];
+    foreign.resize(buffer.varied.size());
+    VisitElements(access, reach, buffer.shape,
+                  [&](std::int64_t element, std::int64_t) { Read(buffer, reader, foreign, element); });
+  }
+}
+
+void WrittenValues::ReadPoints(WriterId reader, const PointAccess& access) {
+  for (Buffer& buffer : buffers_) {
+    if (buffer.id != access.buffer) continue;
+    std::vector<bool>& foreign = buffer.foreign[access.site.text_line];
+    foreign.resize(buffer.varied.size());
+    const std::int64_t bytes = buffer.element_size.value();
+    VisitBytes(access, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t e = first / bytes; e * bytes < last; ++e) Read(buffer, reader, foreign, e);
+    });
+  }
+}
+
+bool WrittenValues::ReadsOwn(BufferId id, int reading_line, int writing_line) const {
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.id != id) continue;
+    const auto read = buffer.foreign.find(reading_line), written = buffer.by_line.find(writing_line);
+    if (read == buffer.foreign.end() || written == buffer.by_line.end()) return false;
+    for (std::size_t e = 0; e < read->second.size(); ++e) {
+      if (read->second[e] && written->second[e]) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+std::vector<bool>& WrittenValues::WrittenBy(Buffer& buffer, int text_line) {
+  std::vector<bool>& elements = buffer.by_line[text_line];
+  elements.resize(buffer.varied.size());
+  return elements;
 }
 
 bool WrittenValues::AnyUndefined(BufferId id) const {
@@ -59,8 +110,10 @@ void WrittenValues::Box(WriterId writer, AccessKind kind, const BoxAccess& acces
     if (buffer.id != access.buffer) continue;
     buffer.undefined |= (access.defined != nullptr && access.defined->any) || access.mask.lanes_undefined != nullptr;
     const std::int64_t bytes = buffer.element_size.value();
+    std::vector<bool>& here = WrittenBy(buffer, access.site.text_line);
     VisitElements(access, reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
       const bool equals_nothing = kind == AccessKind::kAtomic || IsUndefined(access, static_cast<std::size_t>(lane));
+      here[static_cast<std::size_t>(element)] = true;
       Compare(buffer, writer, ElementCount(element) * buffer.element_size,
               {value + lane * bytes, static_cast<std::size_t>(bytes)}, equals_nothing);
     });
@@ -73,8 +126,10 @@ void WrittenValues::Points(WriterId writer, AccessKind kind, const PointAccess& 
   for (Buffer& buffer : buffers_) {
     if (buffer.id != access.buffer) continue;
     buffer.undefined |= (access.defined != nullptr && access.defined->any) || access.mask.lanes_undefined != nullptr;
+    std::vector<bool>& here = WrittenBy(buffer, access.site.text_line);
     for (std::size_t p = 0; p < access.offset.size(); ++p) {
       if (!Touches(access, p)) continue;
+      here[static_cast<std::size_t>(access.offset[p] / buffer.element_size.value())] = true;
       const bool equals_nothing = kind == AccessKind::kAtomic || IsUndefined(access, p / access.pieces_per_element);
       Compare(buffer, writer, ByteCount(access.offset[p]),
               {value + static_cast<std::int64_t>(p) * piece, static_cast<std::size_t>(piece)}, equals_nothing);
@@ -100,6 +155,7 @@ void WrittenValues::Compare(Buffer& buffer, WriterId writer, ByteCount byte, abs
   const std::size_t element = (byte / buffer.element_size).size(), at = byte.size();
   if (!buffer.writer[element].valid()) buffer.writer[element] = writer;
   if (buffer.writer[element] != writer) buffer.several[element] = 1;
+  if (buffer.last[element] != writer) buffer.before[element] = std::exchange(buffer.last[element], writer);
   for (std::size_t b = 0; b < value.size(); ++b) {
     if (buffer.written[at + b] != 0 && buffer.first[at + b] != value[b]) buffer.varied[element] = 1;
     if (buffer.written[at + b] == 0) buffer.first[at + b] = value[b];

@@ -37,16 +37,6 @@ bool Writes(const Region& region, ValueId value) {
   return false;
 }
 
-// Does it have operations, or objects, for which a machine has to be more than memory?
-bool AsksMachine(const Region& region, TargetBackend backend) {
-  return std::any_of(region.body.begin(), region.body.end(), [&](const Instr& op) {
-    bool asks = backend == TargetBackend::kMosaicTpu && op.row->asks_port == AsksPort::kAlways;
-    asks |= backend == TargetBackend::kMosaicGpu && op.row->backends.bits == kGpu.bits && op.row->named_refs;
-    return asks || std::any_of(op.regions.begin(), op.regions.end(),
-                               [&](const Region& inner) { return AsksMachine(inner, backend); });
-  });
-}
-
 // Why a launch over a mesh cannot run where there are no threads of GPU blocks.
 std::string OfAnotherMachine(const Launch& launch, const Target& target) {
   if (launch.mesh == "gpu" || launch.mesh == "warp")
@@ -240,11 +230,19 @@ class KernelPreparer {
     return absl::OkStatus();
   }
 
-  // Scratch that the agents of a machine make themselves.
+  // Scratch is a block's, or a core's: each makes its own when it starts, whatever else the kernel has. Only `generic`,
+  // which knows neither, has one for all programs.
   bool IsScoped(const Type& scratch) const {
-    const TargetBackend backend = builder_.target().backend;
-    const bool semaphores = backend == TargetBackend::kMosaicTpu && scratch.element != ElementKind::kData;
-    return semaphores || AsksMachine(kernel_.bodies[0].region, backend);
+    switch (builder_.target().backend) {
+      case TargetBackend::kGeneric:
+        return false;
+      case TargetBackend::kTriton:
+        return scratch.element == ElementKind::kData;
+      case TargetBackend::kMosaicGpu:
+      case TargetBackend::kMosaicTpu:
+        return true;
+    }
+    return false;
   }
 
   // Does an index map write the prefetch operand of that number?

@@ -27,8 +27,12 @@ class GridWalk {
   // The index in the grid of the n-th program, 0 <= n < programs().
   void At(std::int64_t n, absl::Span<std::int64_t> index) const;
 
+  // From here on all programs of a task come one after another: the parallel dimensions are the slowest, whatever lies
+  // outside them. So each task can be an agent's.
+  void TasksFirst();
+
   // Programs that have the same index along the parallel dimensions are one task: they keep their order, tasks have
-  // none. Is the n-th program of another task than the program at `index`?
+  // none. May another task have come between the program at `index` and the n-th, the next of an agent?
   bool NewTask(std::int64_t n, absl::Span<const std::int64_t> index) const;
   // How many programs the first of two cores takes: half of the programs along the leading parallel dimensions,
   // rounded up, in one piece. All of them where no leading dimension is parallel.
@@ -36,6 +40,7 @@ class GridWalk {
 
  private:
   std::vector<std::int64_t> size_;
+  std::vector<std::size_t> slowest_first_;  // dimensions
   std::vector<bool> backwards_, parallel_;
   std::int64_t programs_ = 0;
 };

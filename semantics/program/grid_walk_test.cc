@@ -36,6 +36,19 @@ TEST(GridWalk, ATaskEndsWhereAParallelIndexChanges) {
   }
 }
 
+TEST(GridWalk, ATaskCanComeInOnePiece) {
+  for (const WalkOrder order : {WalkOrder::kRowMajor, WalkOrder::kReverse}) {
+    GridWalk walk(Ints{2, 3, 2}, std::vector<DimOrder>{kSeq, kPar, kSeq}, order);
+    walk.TasksFirst();
+    const std::int64_t first = order == WalkOrder::kReverse ? 2 : 0;
+    EXPECT_EQ((Ints{0, first, 0}), At(walk, 0, 3));
+    EXPECT_EQ((Ints{0, first, 1}), At(walk, 1, 3)) << "what is sequential keeps its order";
+    EXPECT_EQ((Ints{1, first, 0}), At(walk, 2, 3));
+    EXPECT_EQ((Ints{0, 1, 0}), At(walk, 4, 3));
+    for (std::int64_t n = 1; n < 12; ++n) EXPECT_EQ(n % 2 == 0, walk.NewTask(n, At(walk, n - 1, 3))) << n;
+  }
+}
+
 TEST(GridWalk, TwoCoresShareTheLeadingParallelDimensions) {
   const auto first = [](const Ints& size, const std::vector<DimOrder>& order) {
     return GridWalk(size, order, WalkOrder::kRowMajor).FirstHalf();

@@ -138,7 +138,7 @@ enum class BlockMode : std::uint8_t {
   kWhole,     // the ref is the whole array
   kView,      // the ref is a window of the array
   kResident,  // the ref is a buffer of its own, filled and flushed by block copies
-  kScoped,    // scratch that the program itself makes when it starts
+  kScoped,    // scratch that the agent itself makes when it starts
 };
 
 // One operand of the kernel call, in the order of Kernel::operands.
