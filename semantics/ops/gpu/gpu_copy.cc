@@ -105,7 +105,7 @@ absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
   } else if (p.collective.leader.has_value() && barrier.array.valid()) {
     return ArriveWithoutCopy(p.collective, std::move(request), barrier, frame);
   }
-  if (barrier.array.valid()) request.completions.push_back(frame.machine().ArrivalAt(barrier, 1));
+  if (barrier.array.valid()) request.completions.push_back(frame.machine().ArrivalAt(barrier));
   return frame.machine().Start(std::move(request));
 }
 
