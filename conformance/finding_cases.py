@@ -20,6 +20,7 @@ PAGES = pathlib.Path(__file__).resolve().parents[1] / "emu/reports/explain"
 # Code: (exit code of the wrong kernel, {line: what is found there}).
 WRONG = {
     "ALIAS": (1, {5: "ALIAS@a", 10: "ALIAS@a"}),
+    "BAR_BYTES": (1, {13: "BAR_BYTES@a"}),
     "BAR_DOUBLE": (1, {11: "BAR_DOUBLE@a", 12: "BAR_DOUBLE@a"}),
     "BAR_PENDING": (1, {8: "BAR_PENDING@a", 11: "BAR_PENDING@a"}),
     "BAR_PHASE_SKIP": (0, {16: "BAR_PHASE_SKIP@a", 20: "BAR_PHASE_SKIP@a"}),
@@ -92,6 +93,7 @@ SPECS = {
     "LAUNCH_CONTROL": "gpu-cluster-cancel.md#try_cluster_cancel",
     "SEM_LEAK": "gpu-order.md#semaphores.2",
     "DEADLOCK": "gpu-order.md#waits",
+    "BAR_BYTES": "gpu-order.md#barriers.4",
     "BAR_DOUBLE": "gpu-order.md#barriers.1",
     "BAR_PHASE_SKIP": "gpu-order.md#barriers.2",
     "BAR_TC_ORDER": "gpu-order.md#tmem.5",
@@ -116,6 +118,7 @@ def row_sums(x):
 # What the mended kernel computes: outputs from the input x, which counts up. Those not named copy it.
 RIGHT = {
     "ALIAS": smoothed,
+    "BAR_BYTES": lambda x: np.stack([x, x]),
     "DIV_ZERO": lambda x: 12 // np.maximum(x, 1),
     "F2I": lambda x: np.clip(100 * x, -128, 127).astype(np.int8),
     "GRID_ORDER": lambda x: x.sum(keepdims=True),

@@ -121,9 +121,12 @@ std::string AccessFindings::AwaitOf(AgentId operation) const {
 }
 
 // A group is awaited by who issued it, a barrier by any thread of its block.
-std::string AccessFindings::OrderAfterOperation(AgentId operation, AgentId later, const std::string& here) const {
+std::string AccessFindings::OrderAfterOperation(const Tracked& buffer, AgentId operation, AgentId later,
+                                                const std::string& here) const {
   const AgentId issuer = agents_.IssuerOf(operation), waiter = agents_.IssuerOf(later);
-  if (issuer == waiter || agents_.AwaitOf(operation).empty()) return AwaitOf(operation) + here;
+  // A block's barrier is told of what lands in the block.
+  const bool there = agents_.IsToldApart(operation) && Inside(agents_.PlaceOf(waiter), buffer.info.place);
+  if (issuer == waiter || there || agents_.AwaitOf(operation).empty()) return AwaitOf(operation) + here;
   const bool far = agents_.PlaceOf(issuer).at(PlaceLevel::kDevice) != agents_.PlaceOf(waiter).at(PlaceLevel::kDevice);
   return Cat(AwaitOf(operation), " in ", agents_.NameOf(issuer), ", and a ",
              far ? "semaphore's signal from there to " : "barrier from there to ", agents_.NameOf(waiter), here);
@@ -178,7 +181,8 @@ std::string AccessFindings::FixFor(FindingCode code, const UnorderedPair& pair) 
   if (IsKeptByScope(pair)) {
     return Cat("memory_scope=\"sys\" for that wait in ", agents_.NameOf(agents_.IssuerOf(event.who)));
   }
-  return operation ? OrderAfterOperation(earlier, event.who, here) : OrderAgents(conflict.earlier, event, there, here);
+  return operation ? OrderAfterOperation(buffer, earlier, event.who, here)
+                   : OrderAgents(conflict.earlier, event, there, here);
 }
 
 Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
@@ -228,6 +232,32 @@ Finding AccessFindings::NotAwaited(const AsyncEngine::Record& operation) const {
                                 .agent = name,
                                 .loc = site.loc,
                                 .text_line = site.text_line};
+  return finding;
+}
+
+Finding AccessFindings::Overlapping(const Tracked& buffer, const AsyncEngine::Record& operation,
+                                    const std::string& overlap) const {
+  const CodeSite& site = operation.site;
+  const std::string name = agents_.NameOf(operation.id);
+  Finding finding{
+      .code = FindingCode::kRaceAsync,
+      .message = Cat(name, " reads and writes ", buffer.info.name, overlap, ": its source and its destination overlap"),
+      .loc = site.loc,
+      .text_line = site.text_line,
+      .why =
+          "a copy reads and writes its elements in no order: whether one is read before it is written is "
+          "nobody's promise",
+      .fix = "copy to memory apart from the source, and from there in a second copy after the first"};
+  const auto side = [&](AccessKind kind) {
+    return FindingAccess{.kind = kind,
+                         .agent = name,
+                         .object = buffer.info.name,
+                         .box = overlap,
+                         .loc = site.loc,
+                         .text_line = site.text_line};
+  };
+  finding.first = side(AccessKind::kRead);
+  finding.second = side(AccessKind::kWrite);
   return finding;
 }
 

@@ -42,6 +42,8 @@ class AccessFindings {
 
   std::optional<Sort> SortOf(const UnorderedPair& pair) const;  // none: the policy asks for no fence there
   Finding Of(const UnorderedPair& pair, const Sort& sort) const;
+  // A copy reads and writes these elements of the buffer.
+  Finding Overlapping(const Tracked& buffer, const AsyncEngine::Record& operation, const std::string& overlap) const;
   Finding NotAwaited(const AsyncEngine::Record& operation) const;  // when the kernel ends
 
  private:
@@ -51,7 +53,8 @@ class AccessFindings {
   std::string WhyUnordered(const UnorderedPair& pair) const;
   std::string FixFor(FindingCode code, const UnorderedPair& pair) const;
   std::string AwaitOf(AgentId operation) const;
-  std::string OrderAfterOperation(AgentId operation, AgentId later, const std::string& here) const;
+  std::string OrderAfterOperation(const Tracked& buffer, AgentId operation, AgentId later,
+                                  const std::string& here) const;
   std::string OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
                           const std::string& here) const;
   std::string At(std::string before, const CodeSite& site) const;

@@ -107,8 +107,13 @@ BarrierId ConcurrencyModel::MakeBarrier(Barrier::Spec spec) {
   return id;
 }
 
-void ConcurrencyModel::Arrive(AgentId agent, BarrierId id, const CodeSite& site, std::int64_t amount) {
-  barriers_[id].Arrive({agent, agents_.ClockOf(agent), amount, site}, agents_, &log_);
+void ConcurrencyModel::Arrive(AgentId agent, BarrierId id, const CodeSite& site) {
+  barriers_[id].Arrive({agent, agents_.ClockOf(agent), site}, agents_, &log_);
+  agents_.Tick(agent, site);
+}
+
+void ConcurrencyModel::Expect(AgentId agent, BarrierId id, const ExpectedBytes& expected, const CodeSite& site) {
+  barriers_[id].Expect({agent, agents_.ClockOf(agent), site}, expected, agents_, &log_);
   agents_.Tick(agent, site);
 }
 
@@ -198,7 +203,8 @@ absl::Status ConcurrencyModel::CheckUnits(const AsyncRequest& request) const {
     const auto* semaphore = std::get_if<SemaphoreId>(&completion.object);
     const CompletionUnit expected =
         semaphore == nullptr ? CompletionUnit::kArrivals : UnitOf(semaphores_[*semaphore].spec().kind);
-    if (completion.unit == expected) continue;
+    const bool bytes_at_barrier = semaphore == nullptr && completion.unit == CompletionUnit::kBytes;
+    if (completion.unit == expected || bytes_at_barrier) continue;
     return absl::InvalidArgumentError(ToAbsl(Cat("asynchronous ", request.name, ": a completion of ", completion.amount,
                                                  " ", kUnits[static_cast<std::size_t>(completion.unit)],
                                                  " at what takes ", kUnits[static_cast<std::size_t>(expected)])));
@@ -211,6 +217,10 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   if (absl::Status status = CheckUnits(request); !status.ok()) return status;
   if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
   if (agents_.Crowded()) Sweep();
+  if (request.expects_at.valid()) {  // with the clock of now, which ticks below
+    const Barrier::Arrival arrival{agent, agents_.ClockOf(agent), request.site};
+    barriers_[request.expects_at].Expect(arrival, request.expects, agents_, &log_);
+  }
   const Epoch issued{agent, agents_.NowOf(agent)};
   const AgentId id = agents_.AddOperation(agent, request.name, request.site, started_++);
   agents_.SayAwait(id, std::move(request.await));
@@ -220,19 +230,61 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   std::vector<AgentId> follows;
   if (request.pipelined.has_value())
     follows = Pipeline({id, issued, agents_.ThreadOf(agent), agents_.PlaceOf(agent)}, request);
+  for (std::size_t part = 1; part < request.parts(); ++part) agents_.AddPart(id);
+  CheckOverlap(id, request);
   const ClockBundle& known = agents_.Fork(id);
-  TouchOperands(id, request.sources, Half::kRead, known, request.site);
+  TouchOperands({id, 1, request.site}, request.sources, Half::kRead, known);
   if (request.queue.valid() && engine_.OrderOf(request.queue) == QueueOrder::kLanding) {
     ClockBundle landing = known;
     landing.Join(queue_clocks_.Issued(request.queue));
-    TouchOperands(id, request.destinations, Half::kWrite, landing, request.site);
+    TouchOperands({id, request.parts(), request.site}, request.destinations, Half::kWrite, landing);
   } else {
-    TouchOperands(id, request.destinations, Half::kWrite, known, request.site);
+    TouchOperands({id, request.parts(), request.site}, request.destinations, Half::kWrite, known);
   }
   if (request.queue.valid()) queue_clocks_.Issue(id, request.queue, agents_, after_all);
   engine_.Start(id, agent, std::move(request));
   if (!follows.empty()) engine_.Follow(id, std::move(follows));
   return id;
+}
+
+namespace {
+
+// Element by element the same place: a copy onto itself, which changes nothing.
+bool IsSamePlace(const AsyncOperand& source, const AsyncOperand& destination) {
+  const auto* const from = std::get_if<BoxAccess>(&source.where);
+  const auto* const to = std::get_if<BoxAccess>(&destination.where);
+  if (from == nullptr || to == nullptr) return false;
+  if (from->rank != to->rank || from->value_rank != to->value_rank) return false;
+  const auto same = [&](const auto& one, const auto& other, int n) {
+    return std::equal(one.begin(), one.begin() + n, other.begin());
+  };
+  return same(from->start, to->start, from->rank) && same(from->count, to->count, from->rank) &&
+         same(from->step, to->step, from->rank) && same(from->order, to->order, from->value_rank);
+}
+
+}  // namespace
+
+// Of a copy, which has no order within itself. A function reads all before anything is written.
+void ConcurrencyModel::CheckOverlap(AgentId operation, const AsyncRequest& request) {
+  if (request.function != nullptr || !tracks_accesses_) return;
+  for (std::size_t i = 0; i < request.sources.size(); ++i) {
+    const AsyncOperand &from = request.sources[i], &to = request.destinations[i];
+    const Tracked* const buffer = from.buffer() == to.buffer() ? memory_.Find(from.buffer()) : nullptr;
+    if (buffer == nullptr || to.reduce != nullptr || IsSamePlace(from, to)) continue;
+    const AccessSet read = buffer->SetOf(from), written = buffer->SetOf(to);
+    if (read.empty() || written.empty()) continue;
+    AccessHistory own(buffer->info.shape, buffer->info.element_size);
+    const ClockBundle nothing;
+    const Vantage vantage{nothing, ClockPart::kGeneric, AgentId{}};  // nobody's: it knows of no half
+    std::vector<AccessConflict> overlaps;
+    own.Apply({.who = operation, .time = 1, .kind = AccessKind::kRead}, read, vantage, &overlaps);
+    own.Apply({.who = operation, .time = 2, .kind = AccessKind::kWrite}, written, vantage, &overlaps);
+    if (overlaps.empty()) continue;
+    const CodeSite& site = request.site;
+    const FindingLog::Where where{site.loc, site.text_line};
+    if (log_.IsNew({FindingCode::kRaceAsync, where, where, from.buffer().value}))
+      log_.Add(Words().Overlapping(*buffer, {.id = operation, .issuer = {}, .site = site}, overlaps[0].overlap));
+  }
 }
 
 std::vector<AgentId> ConcurrencyModel::Pipeline(const Pipelines::Issue& issue, const AsyncRequest& request) {
@@ -241,10 +293,13 @@ std::vector<AgentId> ConcurrencyModel::Pipeline(const Pipelines::Issue& issue, c
   return follows;
 }
 
-void ConcurrencyModel::TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half,
-                                     const ClockBundle& known, const CodeSite& site) {
+void ConcurrencyModel::TouchOperands(const Issued& issued, const std::vector<AsyncOperand>& operands, Half half,
+                                     const ClockBundle& known) {
   if (!tracks_accesses_) return;
-  for (const AsyncOperand& operand : operands) {
+  const CodeSite& site = issued.site;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const AsyncOperand& operand = operands[i];
+    const AgentId operation = issued.parts > 1 ? AgentTable::PartOf(issued.operation, i) : issued.operation;
     const BufferId id = std::visit([](const auto& where) { return where.buffer; }, operand.where);
     Tracked* const buffer = memory_.Find(id);
     if (buffer == nullptr) continue;
@@ -265,9 +320,16 @@ void ConcurrencyModel::TouchOperands(AgentId operation, const std::vector<AsyncO
   }
 }
 
-// What the end of a half tells.
-ClockBundle ConcurrencyModel::Told(const PendingHalf& half, QueueId queue) {
-  ClockBundle told = agents_.Completion(half.operation, static_cast<std::uint32_t>(half.half));
+// What the end of a half tells: of a destination that is told of by itself, that nothing is known of the others.
+ClockBundle ConcurrencyModel::Told(const PendingHalf& half, const AsyncEngine::Performed& performed,
+                                   const Completion& completion) {
+  const QueueId queue = performed.queue;
+  const auto halves = static_cast<std::uint32_t>(half.half);
+  const bool apart = half.half == Half::kWrite && performed.parts > 1;
+  ClockBundle told = agents_.Completion(half.operation, apart ? static_cast<std::uint32_t>(Half::kRead) : halves);
+  for (std::size_t part = 0; apart && part < performed.parts; ++part) {
+    if (completion.of.value_or(part) == part) agents_.TellOf(AgentTable::PartOf(half.operation, part), halves, &told);
+  }
   // What the tensor core itself tells (a commit) is fenced; a copy's arrival is not.
   if (!queue.valid() || engine_.OrderOf(queue) != QueueOrder::kIssued) told.ForgetTensorCore();
   if (half.half == Half::kRead || !queue.valid() || engine_.OrderOf(queue) != QueueOrder::kLanding) return told;
@@ -275,13 +337,14 @@ ClockBundle ConcurrencyModel::Told(const PendingHalf& half, QueueId queue) {
 }
 
 void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
-  const QueueId queue = RequestOf(half.operation).queue;
   const AsyncEngine::Performed performed = engine_.Perform(half, memory);
-  if (performed.due.empty()) return;
-  const ClockBundle told = Told(half, queue);
   for (const Completion& completion : performed.due) {
+    const ClockBundle told = Told(half, performed, completion);
     if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) {
-      barriers_[*barrier].Arrive({half.operation, told, completion.amount, performed.site}, agents_, &log_);
+      const Barrier::Arrival by{half.operation, told, performed.site};
+      completion.unit == CompletionUnit::kBytes
+          ? barriers_[*barrier].Land(by, {completion.amount, completion.sender}, agents_, &log_)
+          : barriers_[*barrier].Arrive(by, agents_, &log_);
     } else {
       const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
       semaphores_[semaphore].Signal(half.operation, told, completion.amount, performed.site);

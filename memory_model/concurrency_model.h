@@ -81,7 +81,8 @@ class ConcurrencyModel {
 
   BarrierId MakeBarrier(Barrier::Spec spec);
   BarrierId MakeBarrier(BarrierSpec spec) { return MakeBarrier(std::make_shared<const BarrierSpec>(std::move(spec))); }
-  void Arrive(AgentId agent, BarrierId id, const CodeSite& site, std::int64_t amount = 1);  // in the barrier's units
+  void Arrive(AgentId agent, BarrierId id, const CodeSite& site);
+  void Expect(AgentId agent, BarrierId id, const ExpectedBytes& expected, const CodeSite& site);  // an arrival too
   bool CanWait(AgentId agent, BarrierId id) const { return barriers_[id].CanWait(agent, agents_); }
   void Wait(AgentId agent, BarrierId id, const CodeSite& site);
   bool Test(AgentId agent, BarrierId id, const CodeSite& site);  // a wait, if it can go: did it?
@@ -184,10 +185,16 @@ class ConcurrencyModel {
   void Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
               absl::Span<const AccessConflict> conflicts);
   absl::Status CheckUnits(const AsyncRequest& request) const;
+  struct Issued {
+    AgentId operation;
+    std::size_t parts = 1;  // several: one for each operand
+    const CodeSite& site;
+  };
   // `known`: what was known when its half begins.
-  void TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half, const ClockBundle& known,
-                     const CodeSite& site);
-  ClockBundle Told(const PendingHalf& half, QueueId queue);
+  void TouchOperands(const Issued& issued, const std::vector<AsyncOperand>& operands, Half half,
+                     const ClockBundle& known);
+  void CheckOverlap(AgentId operation, const AsyncRequest& request);
+  ClockBundle Told(const PendingHalf& half, const AsyncEngine::Performed& performed, const Completion& completion);
   void ReportNotAwaited(const AsyncEngine::Record& operation);
   void Sweep();
   std::vector<AgentId> Remembered(std::size_t* looked) const;

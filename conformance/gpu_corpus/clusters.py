@@ -120,7 +120,8 @@ def cases():
     yield Case("041_cluster_multicast_one_cta_changes_racy", kernel=multicast("changes"), prose="The blocks of a cluster copy different rows together.", **two,
                findings=(found("COLL_MISMATCH", "copy", "copy"),))
     yield from clean_and_racy("042_cluster_smem_reuse", "A multicast overwrites what the other block of the cluster may still be reading.", smem_reuse,
-                              (found("RACE_ASYNC", "read#0", "copy#1"),), outputs={"o": np.stack([both, both])}, **two)
+                              (found("RACE_ASYNC", "read#0", "copy#1"), found("BAR_BYTES", "copy#1", "copy#1"),
+                               found("RACE_WW", "copy#0", "copy#1")), outputs={"o": np.stack([both, both])}, **two)
     yield from clean_and_racy("043_cluster_receiver_not_armed", "A block sends a second row into a place of another before that has said that it read the first.", not_armed,
                               (found("RACE_ASYNC", "read", "second"), found("RACE_WW", "first", "second"), found("NONDET", "last")), outputs={"o": np.arange(2 * 64 * 32, dtype=np.int32).reshape(2, 64, 32)}, **two)
     one = {"spec": SPEC, "inputs": {"x": "iota"}}

@@ -156,7 +156,8 @@ def cases():
     yield from clean_and_racy("172_pair_reuse", "Both blocks get all of each row, in one place: a second copy may write where the other block still reads.", replicated,
                               (found("RACE_ASYNC", "read#0", "copy#1"),), outputs={"o": np.stack([ROWS, ROWS])}, **two)
     yield from clean_and_racy("173_pair_ahead", "A block may be a copy ahead of the other, whose barrier then takes both of its parts for one phase.", ahead,
-                              (found("RACE_ASYNC", "copy", "read"),), outputs={"o": np.arange(4 * LANES, dtype=np.int32).reshape(2, 2 * LANES)}, **two)
+                              (found("RACE_ASYNC", "copy", "read"), found("BAR_BYTES", "copy#0", "copy#1"), found("BAR_BYTES", "copy#1", "copy#1")),
+                              outputs={"o": np.arange(4 * LANES, dtype=np.int32).reshape(2, 2 * LANES)}, **two)
     yield Case("174_pair_leaves_clean", kernel=leaves(""), prose="Both blocks of a pair stay until the copy has landed in both.", outputs={"o": ROWS[0]}, **two)
     yield Case("174_pair_leaves_leader_racy", kernel=leaves("leader"), prose="The leader of a pair has ended, and its barrier with it, when the other block copies.",
                findings=(found("PEER_LIFETIME", "copy"), found("COLL_MISMATCH", "copy", "copy"), found("USE_AFTER_SCOPE", "copy"),

@@ -35,6 +35,14 @@ std::string Sentence(const WhatRan& ran, std::int64_t tried) {
                             : "the programs of this grid have one order, and it ran";
 }
 
+// What the proof takes for granted and no document promises.
+std::string Assumed(const Report& report) {
+  const auto is_read = [](const ReportedFinding& finding) { return finding.code == Code(FindingCode::kProxyWar); };
+  if (std::none_of(report.findings.begin(), report.findings.end(), is_read)) return "";
+  return "; it takes it that a read needs no fence before an asynchronous write that a barrier orders after it "
+         "(PROXY_WAR)";
+}
+
 // The proof, and what was run. A search of all schedules says both: it goes on where a proof is there already, and may
 // be cut short.
 std::string InWords(const WhatRan& ran, const ProofRow* proof, std::int64_t tried) {
@@ -60,6 +68,7 @@ void Argue(const WhatRan& ran, Report* report) {
   }
   if (!replayed) report->facts = Told(sought, evidence);
   report->argument = InWords(ran, report->proved ? proof : nullptr, report->schedules);
+  if (report->proved) Append(&report->argument, Assumed(*report));
   const bool counts = std::any_of(report->findings.begin(), report->findings.end(),
                                   [&](const ReportedFinding& finding) { return Counts(finding, *report); });
   if (report->proved || counts || replayed || ran.livelock) return;

@@ -34,7 +34,7 @@ void FunctionThread::Copy(const KernelMemory& from, const KernelMemory& to, cons
   AsyncRequest request{.name = "copy_async"};
   request.At(site_);
   if (arrives != nullptr) {
-    request.completions.push_back(gpu().ArrivalAt(barrier, 1));
+    request.completions.push_back(gpu().ArrivalAt(barrier));
   } else {
     request.await = "ctx.wait_copies()";
     request.queue = gpu().QueueOf(AsyncQueue::kStores);

@@ -31,10 +31,12 @@ ReadsFrom::Agent& ReadsFrom::Current() {
   return ThreadOf(machine_->current());
 }
 
-void ReadsFrom::Issued(const AsyncRequest&, Halves halves) {
+void ReadsFrom::Issued(const AsyncRequest& request, Halves halves) {
   if (halves == Halves::kHere) return;
   Agent& issuer = ThreadOf(machine_->current());
   operations_.push_back({.name = Mixed(Mixed(issuer.name, kOperation), issuer.issued++)});
+  operations_.resize(operations_.size() + request.parts() -
+                     1);  // its parts have numbers too, and do nothing themselves
 }
 
 void ReadsFrom::Reset(BufferId buffer) {

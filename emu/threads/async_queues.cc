@@ -25,19 +25,22 @@ QueueId& OfLane(std::vector<QueueId>& lanes, std::size_t lane) {
   return lanes[lane];
 }
 
+// Of tensor memory: what a warpgroup does there all its warps do, each its part.
+std::size_t PlaceInTmem(const Thread& thread) { return thread.is_warp() ? thread.warp + 1 : 0; }
+
 // The thread's own queue; of those that each lane has for itself, the lane's.
-QueueId& QueueOf(Thread& owner, std::size_t lane, AsyncQueue queue) {
+QueueId& QueueOf(Thread& owner, const Thread& thread, AsyncQueue queue) {
   switch (queue) {
     case AsyncQueue::kMma:
       return owner.mma;
     case AsyncQueue::kTmemLoads:
-      return owner.tmem_loads;
+      return OfLane(owner.tmem_loads, PlaceInTmem(thread));
     case AsyncQueue::kTmemStores:
-      return owner.tmem_stores;
+      return OfLane(owner.tmem_stores, PlaceInTmem(thread));
     case AsyncQueue::kTensorCore:
-      return OfLane(owner.tensor_core, lane);
+      return OfLane(owner.tensor_core, thread.lane());
     default:
-      return OfLane(owner.stores, lane);
+      return OfLane(owner.stores, thread.lane());
   }
 }
 
@@ -47,7 +50,7 @@ QueueId AsyncQueues::ForIssue(AgentId id, AsyncQueue queue) {
   if (queue == AsyncQueue::kNone) return {};
   Thread& thread = base_.residents.Of(id);
   Thread& owner = thread.is_warp() ? base_.residents.Of(thread.parent) : thread;
-  QueueId& mine = QueueOf(owner, thread.lane(), queue);
+  QueueId& mine = QueueOf(owner, thread, queue);
   if (mine.valid()) return mine;
   mine = base_.model.MakeQueue(OrderOf(queue));
   objects_[mine.value] = ObjectOf(id, queue);
@@ -63,20 +66,21 @@ QueueId AsyncQueues::Link(std::int64_t from, std::int64_t to) {
 }
 
 // A warpgroup commits and waits in all of its lanes, each for what it has issued itself (PTX: the executing thread's
-// bulk async-groups); a warp in its own. A lane that has issued nothing yet has only empty groups, which no wait tells
-// from none.
+// bulk async-groups, and its tcgen05.ld and .st); a warp in its own. A lane that has issued nothing yet has only empty
+// groups, which no wait tells from none.
 AsyncQueues::Queues AsyncQueues::Awaited(AgentId id, AsyncQueue queue) const {
   const Thread& thread = base_.residents.Of(id);
   const Thread& owner = base_.residents.OwnerOf(thread);
   Queues queues;
-  const QueueId whole = queue == AsyncQueue::kMma          ? owner.mma
-                        : queue == AsyncQueue::kTmemLoads  ? owner.tmem_loads
-                        : queue == AsyncQueue::kTmemStores ? owner.tmem_stores
-                                                           : QueueId{};
-  if (whole.valid()) queues.push_back(whole);
-  for (std::size_t lane = 0; queue == AsyncQueue::kStores && lane < owner.stores.size(); ++lane) {
-    const bool asks = !thread.is_warp() || lane == thread.warp;
-    if (asks && owner.stores[lane].valid()) queues.push_back(owner.stores[lane]);
+  if (queue == AsyncQueue::kMma && owner.mma.valid()) queues.push_back(owner.mma);
+  const std::vector<QueueId>* const lanes = queue == AsyncQueue::kStores       ? &owner.stores
+                                            : queue == AsyncQueue::kTmemLoads  ? &owner.tmem_loads
+                                            : queue == AsyncQueue::kTmemStores ? &owner.tmem_stores
+                                                                               : nullptr;
+  const std::size_t own = queue == AsyncQueue::kStores ? thread.lane() : PlaceInTmem(thread);
+  for (std::size_t lane = 0; lanes != nullptr && lane < lanes->size(); ++lane) {
+    const bool asks = !thread.is_warp() || lane == own;
+    if (asks && (*lanes)[lane].valid()) queues.push_back((*lanes)[lane]);
   }
   return queues;
 }
@@ -122,9 +126,10 @@ void AsyncQueues::RetireThread(AgentId id) {
     objects_.erase(queue.value);
     base_.model.Retire(queue);
   };
-  for (const QueueId queue : {thread.mma, thread.tmem_loads, thread.tmem_stores}) retire(queue);
-  for (const QueueId queue : thread.stores) retire(queue);
-  for (const QueueId queue : thread.tensor_core) retire(queue);
+  retire(thread.mma);
+  for (const auto* lanes : {&thread.stores, &thread.tensor_core, &thread.tmem_loads, &thread.tmem_stores}) {
+    for (const QueueId queue : *lanes) retire(queue);
+  }
 }
 
 }  // namespace palladion::threads

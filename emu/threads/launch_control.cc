@@ -18,6 +18,7 @@ struct AnswerBytes {
 };
 static_assert(sizeof(AnswerBytes) == kCancelAnswerBytes);
 constexpr std::uint32_t kMagic = 0x434c4321;
+constexpr auto kAnswerBytes = static_cast<std::int64_t>(kCancelAnswerBytes);
 
 BufferId& BufferOf(AsyncOperand& operand) {
   return std::visit([](auto& where) -> BufferId& { return where.buffer; }, operand.where);
@@ -84,9 +85,9 @@ void LaunchControl::Answer(WorkChoice choice) {
 
 // ---- requests
 
-// The bytes go to every block of the cluster, and half an arrival to each one's barrier.
+// The bytes go to every block of the cluster, each of whose barriers is told of those that are there.
 AsyncRequest LaunchControl::RequestFor(AgentId thread, const CancelRequest& request, const Site& site) {
-  AsyncRequest made{.name = "request for work"};
+  AsyncRequest made{.name = "request for work", .each_destination = true};
   made.At(site);
   const Block& own = base_.residents.BlockOf(thread);
   std::vector<std::size_t> dims;
@@ -100,7 +101,9 @@ AsyncRequest LaunchControl::RequestFor(AgentId thread, const CancelRequest& requ
     if (index != own.index && BufferOf(result) == here) continue;  // a block that is not there gets nothing
     made.destinations.push_back(result);
     made.completions.push_back({.object = syncs_.BarrierOf(syncs_.OfPeer(thread, request.barrier, index, site)),
-                                .amount = base_.shape.arrival_units() / 2});
+                                .amount = kAnswerBytes,
+                                .unit = CompletionUnit::kBytes,
+                                .of = made.destinations.size() - 1});
   }
   made.function = [this, asked = CodeSite::Of(site)](const std::vector<AsyncValue>&, std::vector<AsyncValue>* results) {
     Give(asked, results);
@@ -130,9 +133,10 @@ void LaunchControl::ReportEachAlong(std::string_view axes, const CodeSite& site)
 absl::Status LaunchControl::Try(AgentId thread, const CancelRequest& request, const Site& site) {
   const CodeSite code = CodeSite::Of(site);
   const bool first = request.of_each_thread || base_.residents.Of(thread).number == 0;
-  const std::int64_t units = base_.shape.arrival_units();
   if (first && !request.each_along.empty()) ReportEachAlong(request.each_along, code);
-  base_.model.Arrive(thread, syncs_.BarrierOf(request.barrier), code, first ? units / 2 : units);
+  const BarrierId barrier = syncs_.BarrierOf(request.barrier);
+  first ? base_.model.Expect(thread, barrier, {.bytes = kAnswerBytes, .senders = {0}}, code)
+        : base_.model.Arrive(thread, barrier, code);
   if (!first || base_.residents.BlockOf(thread).number % base_.shape.cluster_size() != 0) return absl::OkStatus();
   if (refused_.count(thread) > 0) {
     Report(Cat(base_.model.agents().NameOf(thread),

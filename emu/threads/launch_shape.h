@@ -44,9 +44,6 @@ class LaunchShape {
   std::size_t cluster_first() const { return cluster_first_; }  // the first of its dimensions, before block_dims()
   std::int64_t blocks() const;                                  // of the grid
   std::size_t threads_of_block() const { return counts_threads() ? static_cast<std::size_t>(grid_.back()) : 1; }
-  // What one arrival at a barrier counts as: a multicast's part is a share, and half of one may come later than the
-  // other (try_cluster_cancel).
-  std::int64_t arrival_units() const { return 2 * cluster_size_; }
   // May a block reach for another one's memory, or semaphores? And for memory of the block's own?
   bool has_peers() const { return cluster_size_ > 1 || several_devices(); }
   bool has_block_peers() const { return cluster_size_ > 1 || tpus(); }

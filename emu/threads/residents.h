@@ -28,10 +28,10 @@ struct Thread {  // or a warp that one has forked
   std::vector<ObjectName> names;  // the next that each of its allocating steps gives: a few
   std::size_t number = 0;         // in its block
   bool ended = false;
-  QueueId mma;                               // invalid: none yet
-  std::vector<QueueId> stores, tensor_core;  // the same, by lane
-  QueueId tmem_loads, tmem_stores;
-  AgentId parent;  // of a warp
+  QueueId mma;                                   // invalid: none yet
+  std::vector<QueueId> stores, tensor_core;      // the same, by lane
+  std::vector<QueueId> tmem_loads, tmem_stores;  // the same: the warpgroup's own, then those of its warps
+  AgentId parent;                                // of a warp
   std::size_t warp = 0;
   std::vector<AgentId> warps;  // forked, and not joined yet
   std::size_t warps_running = 0;

@@ -1,6 +1,7 @@
 #include "emu/threads/sync_arrays.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,7 +48,8 @@ std::int64_t SyncArrays::Arrivals(const SyncRequest& request) const {
     for (const std::size_t d : axis) size *= base_.shape.size(d);
     blocks += size - 1;
   }
-  return request.num_arrivals * blocks;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();  // more than can ever come
+  return request.num_arrivals > kMost / blocks ? kMost : request.num_arrivals * blocks;
 }
 
 // Semaphores of a GPU, which other devices reach whether their block runs or not.
@@ -71,7 +73,6 @@ std::vector<memory_model::Barrier::Spec> SyncArrays::MakeSpecs(const SyncRequest
         memory_model::BarrierSpec{.name = ElementName(request, i) + of,
                                   .num_arrivals = Arrivals(request),
                                   .orders_tensor_core = request.orders_tensor_core,
-                                  .units = base_.shape.arrival_units(),
                                   .python = PythonName(request, i, count)}));
   }
   return specs;
@@ -188,7 +189,7 @@ std::optional<BarrierId> SyncArrays::LeadersBarrier(AgentId thread, SyncElement 
 void SyncArrays::Arrive(AgentId thread, SyncElement barrier, const Site& site, scheduler::Changes* changes) {
   const auto arrive = [&](BarrierId at) {
     changes->Add(threads::ObjectOf(at));
-    base_.model.Arrive(thread, at, CodeSite::Of(site), base_.shape.arrival_units());
+    base_.model.Arrive(thread, at, CodeSite::Of(site));
   };
   const SyncArray& array = arrays_[barrier.array];
   if (array.request.leader_tracked) {

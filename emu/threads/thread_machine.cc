@@ -229,9 +229,7 @@ absl::Status ThreadMachine::Collective(const CollectiveStep& step, const Site& s
 
 // ---- operations of engines
 
-Completion ThreadMachine::ArrivalAt(SyncElement barrier, std::int64_t shares) {
-  return {.object = syncs_.BarrierOf(barrier), .amount = shape_.arrival_units() / shares};
-}
+Completion ThreadMachine::ArrivalAt(SyncElement barrier) { return {.object = syncs_.BarrierOf(barrier)}; }
 
 Completion ThreadMachine::SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) {
   return {.object = syncs_.SemaphoreOf(semaphore), .amount = amount, .unit = unit};
@@ -248,6 +246,7 @@ absl::Status ThreadMachine::Start(AsyncRequest&& request) {
     if (copy.has_value()) windows_.Moved(current_, *copy);
     return absl::OkStatus();
   }
+  if (request.expects_at.valid()) changes_.Add(threads::ObjectOf(request.expects_at));
   return operations_.Start(current_, std::move(request));
 }
 

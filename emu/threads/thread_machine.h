@@ -147,7 +147,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   absl::StatusOr<std::int64_t> Read(SyncElement semaphore, const Site& site) override;
   absl::Status TryCancel(const CancelRequest& request, const Site& site) override;
   absl::StatusOr<CancelAnswer> ReadAnswer(const std::byte* answer, const Site& site) override;
-  Completion ArrivalAt(SyncElement barrier, std::int64_t shares) override;
+  Completion ArrivalAt(SyncElement barrier) override;
   Completion SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) override;
   absl::Status ArriveNamed(const NamedArrival& arrival, const Site& site) override;
   absl::Status Make(Fence fence, const Site& site) override;

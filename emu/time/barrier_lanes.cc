@@ -21,12 +21,11 @@ std::int32_t BarrierLanes::TakeLane(const std::string& name) {
 
 // A part of a phase where that has several arrivals.
 void BarrierLanes::PutPart(const Seen& seen, BarrierId id, Ticks at, std::int32_t by) {
-  const std::int64_t arrivals = seen.all / seen.unit;
-  if (arrivals < 2) return;
-  const std::int64_t left = (seen.all - seen.arrived + seen.unit - 1) / seen.unit;
+  if (seen.all < 2) return;
+  const std::int64_t left = std::max<std::int64_t>(0, seen.all - seen.arrived);
   recorder_.Put({.lane = seen.lane,
                  .kind = SpanKind::kPending,
-                 .what = Cat(left, " of ", arrivals, " pending"),
+                 .what = Cat(left, " of ", seen.all, " pending"),
                  .slot = SlotOf(id),
                  .by = by},
                 seen.part, at, recorder_.LineOf(by));
@@ -39,8 +38,7 @@ void BarrierLanes::Saw(const Look& look) {
   if (is_new) {
     seen = {.lane = TakeLane(look.name),
             .name = look.name,
-            .all = spec.num_arrivals * spec.units,
-            .unit = spec.units,
+            .all = spec.num_arrivals,
             .phase = look.born,
             .part = look.born};
   }

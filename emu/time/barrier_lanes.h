@@ -44,7 +44,7 @@ class BarrierLanes {
   struct Seen {
     std::int32_t lane = 0;
     std::string name;
-    std::int64_t all = 1, unit = 1;  // of a phase's arrivals, and of one
+    std::int64_t all = 1;  // of a phase's arrivals
     std::uint64_t completed = 0;
     std::int64_t arrived = 0;
     Ticks phase, part;  // when what is under way began

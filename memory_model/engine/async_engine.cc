@@ -127,8 +127,14 @@ bool AsyncEngine::Done(AgentId id, Half half) const {
 
 std::vector<AsyncEngine::Record> AsyncEngine::Unfinished() const {
   std::vector<Record> records;
-  for (const auto& [id, operation] : operations_) records.push_back(operation.record);
+  for (const auto& [id, operation] : operations_) AddParts(operation, &records);
   return records;
+}
+
+// Of each destination that is told of by itself, one: its id follows the operation's.
+void AsyncEngine::AddParts(const Operation& operation, std::vector<Record>* records) {
+  Record record = operation.record;
+  for (std::size_t part = 0; part < operation.request.parts(); ++part, ++record.id.value) records->push_back(record);
 }
 
 void AsyncEngine::Follow(AgentId operation, std::vector<AgentId> earlier) {
@@ -253,7 +259,7 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
     Write(&operation, memory);
     operation.has_written = true;
   }
-  Performed performed{.due = {}, .site = request.site};
+  Performed performed{.due = {}, .site = request.site, .queue = request.queue, .parts = request.parts()};
   for (const Completion& completion : request.completions) {
     if (completion.after == which.half) performed.due.push_back(completion);
   }
@@ -266,7 +272,7 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
     if (operation.done()) leave(queue.under_way);
   }
   if (operation.done()) {
-    finished_.push_back(operation.record);
+    AddParts(operation, &finished_);
     Keep(&operation.values);
     Keep(&operation.results);
     Keep(&operation.request);

@@ -73,6 +73,8 @@ class AsyncEngine {
   struct Performed {
     std::vector<Completion> due;  // now
     CodeSite site;
+    QueueId queue;
+    std::size_t parts = 1;  // AsyncRequest::parts
   };
   Performed Perform(const PendingHalf& half, Machine* memory);
 
@@ -151,6 +153,7 @@ class AsyncEngine {
   void Keep(std::vector<AsyncValue>* values);
   void Keep(AsyncRequest* request);
 
+  static void AddParts(const Operation& operation, std::vector<Record>* records);
   const Operation* Find(AgentId operation) const;
   bool MayGo(const Operation& operation, Half half) const;
 

@@ -87,6 +87,14 @@ AgentId AgentTable::AddOperation(AgentId issuer, std::string name, const CodeSit
   return id;
 }
 
+AgentId AgentTable::AddPart(AgentId operation) {
+  OperationState part = Operation(operation);
+  part.id = AgentId{next_operation_++};
+  part.apart = Operation(operation).apart = true;
+  operations_.push_back(std::move(part));
+  return operations_.back().id;
+}
+
 // nullptr: it is forgotten. Those issued since the last sweep are in a row.
 AgentTable::OperationState* AgentTable::FindOperation(AgentId id) {
   if (operations_.empty() || operations_.back().id < id) return nullptr;

@@ -54,6 +54,14 @@ class AgentTable {
   // first `halves` halves. Forget it when both halves are done and told: then only who asks keeps it.
   // With a number its name is "wgmma #3".
   AgentId AddOperation(AgentId issuer, std::string name, const CodeSite& site, std::int64_t number = -1);
+  // An operation that the one issued last is in another place too, and whose completion is told by itself: the write of
+  // another destination. Ids follow that one's.
+  AgentId AddPart(AgentId operation);
+  static AgentId PartOf(AgentId operation, std::size_t destination) {
+    return AgentId{operation.value + static_cast<std::int32_t>(destination)};
+  }
+  // Whoever waits for it is where its destination is.
+  bool IsToldApart(AgentId operation) const { return Has(operation) && Operation(operation).apart; }
   // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
   void SayAwait(AgentId operation, std::string call) { Operation(operation).await = std::move(call); }
   std::string AwaitOf(AgentId operation) const { return Has(operation) ? Operation(operation).await : ""; }
@@ -134,6 +142,7 @@ class AgentTable {
     // Written only while the operation starts, so that copies share it. nullptr: nobody can ask, its issuer is gone.
     std::shared_ptr<ClockBundle> fork;
     std::uint32_t known = 0;  // so many halves some agent knows of
+    bool apart = false;
   };
 
   AgentState& Agent(AgentId id) { return agents_[id]; }

@@ -1,27 +1,94 @@
 #include "memory_model/sync/barrier.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "semantics/base/cat.h"
 
 namespace palladion::memory_model {
 
-void Barrier::Arrive(const Arrival& arrival, const AgentTable& agents, FindingLog* log) {
+// What it tells is known to whoever waits for the phase under way. Another arrival than that phase needs is of the
+// next.
+Barrier::HalfOfFlow Barrier::Gather(const Arrival& arrival) {
   last_arrival_ = {arrival.by, arrival.site};
-  arrivals_race_ |= !arrival.clock[ClockPart::kGeneric].Covers(last_[ClockPart::kGeneric]);
-  for (std::int64_t amount = arrival.amount; amount > 0;) {
-    if (spec_->orders_tensor_core) {
-      gathering_.Join(arrival.clock);
-    } else {
-      gathering_.JoinWithoutTensorCore(arrival.clock);
-    }
-    const std::int64_t all = spec_->num_arrivals * spec_->units, now = std::min(amount, all - arrived_);
-    arrived_ += now;
-    amount -= now;
-    if (arrived_ == all) Complete(last_arrival_, agents, log);
+  const bool ordered = arrival.clock[ClockPart::kGeneric].Covers(last_[ClockPart::kGeneric]);
+  arrivals_race_ |= !ordered;
+  if (spec_->orders_tensor_core) {
+    gathering_.Join(arrival.clock);
+  } else {
+    gathering_.JoinWithoutTensorCore(arrival.clock);
   }
+  return {.by = last_arrival_, .phase = completed_, .ordered = ordered};
+}
+
+void Barrier::MayComplete(const AgentTable& agents, FindingLog* log) {
+  arrivals_race_ |= arrived_ > spec_->num_arrivals;
+  while (arrived_ >= spec_->num_arrivals && bytes_ == 0) Complete(last_arrival_, agents, log);
+}
+
+void Barrier::Arrive(const Arrival& arrival, const AgentTable& agents, FindingLog* log) {
+  Gather(arrival);
+  ++arrived_;
+  MayComplete(agents, log);
+}
+
+void Barrier::Expect(const Arrival& arrival, const ExpectedBytes& expected, const AgentTable& agents, FindingLog* log) {
+  const HalfOfFlow expects = Gather(arrival);
+  for (const std::int64_t sender : expected.senders) {
+    Flow& flow = FlowOf(sender);
+    if (flow.early.empty()) {
+      flow.expected.push_back(expects);
+      continue;
+    }
+    CheckPhase(expects, flow.early.front(), agents, log);
+    flow.early.pop_front();
+  }
+  ++arrived_;
+  bytes_ += expected.bytes;
+  MayComplete(agents, log);
+}
+
+void Barrier::Land(const Arrival& by, const Landing& landing, const AgentTable& agents, FindingLog* log) {
+  const HalfOfFlow lands = Gather(by);
+  Flow& flow = FlowOf(landing.sender);
+  if (flow.expected.empty()) {
+    flow.early.push_back(lands);
+  } else {
+    CheckPhase(flow.expected.front(), lands, agents, log);
+    flow.expected.pop_front();
+  }
+  bytes_ -= landing.bytes;
+  MayComplete(agents, log);
+}
+
+Barrier::Flow& Barrier::FlowOf(std::int64_t sender) {
+  for (Flow& flow : flows_) {
+    if (flow.sender == sender) return flow;
+  }
+  return flows_.emplace_back(Flow{.sender = sender, .expected = {}, .early = {}});
+}
+
+// What the block's own copy does out of order its own waits tell of. What another block's does, it alone can tell.
+void Barrier::CheckPhase(const HalfOfFlow& expects, const HalfOfFlow& lands, const AgentTable& agents,
+                         FindingLog* log) const {
+  const bool wrong = lands.phase < expects.phase;  // later: bytes of another copy have completed its phase
+  if (lands.phase > expects.phase || (!wrong && (lands.ordered || !expects.ordered))) return;
+  const std::string who = agents.NameOf(lands.by.who);
+  Report(
+      {.code = FindingCode::kBarrierBytes,
+       .confidence = wrong ? Confidence::kProved : Confidence::kPredicted,
+       .first = expects.by,
+       .second = lands.by,
+       .message = wrong ? Cat("bytes of ", who, " land in phase ", lands.phase + 1, " of barrier ", spec_->name,
+                              ", and phase ", expects.phase + 1, " expects them")
+                        : Cat("bytes of ", who, " may land in phase ", lands.phase, " of barrier ", spec_->name,
+                              ", and phase ", expects.phase + 1, " expects them"),
+       .why = Cat("a block's barrier counts whatever lands there for the phase under way, which then completes before "
+                  "all of its own bytes are there: nothing orders the issue of ",
+                  who, " after the completion of phase ", expects.phase),
+       .fix = "a plgpu.ClusterBarrier of the blocks that copy together, after each has waited for its own barrier and "
+              "read what came, before the next copy"},
+      agents, log);
 }
 
 void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) {
@@ -42,7 +109,7 @@ void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) 
   const auto is_past = [&](const Waiter& waiter) { return waiter.ended && waiter.seen < completed_; };
   waiters_.erase(std::remove_if(waiters_.begin(), waiters_.end(), is_past), waiters_.end());
   ++completed_;
-  arrived_ = 0;
+  arrived_ -= spec_->num_arrivals;
   swap(last_, gathering_);
   gathering_.Clear();
   last_by_ = by;
@@ -157,30 +224,32 @@ void Barrier::Join(AgentId thread, absl::Span<const AgentId> warps, const AgentT
   mine.by_warp = differ ? std::move(seen) : std::vector<std::uint64_t>();
 }
 
-std::string Barrier::Arrivals(std::int64_t units) const {
-  const std::int64_t whole = units / spec_->units, rest = units % spec_->units, common = std::gcd(rest, spec_->units);
-  if (rest == 0) return Cat(whole);
-  return Cat(whole == 0 ? "" : Cat(whole, " "), rest / common, "/", spec_->units / common);
+std::string Barrier::Came() const {
+  const std::string arrivals = Cat(arrived_, " of ", spec_->num_arrivals, " arrivals");
+  if (bytes_ == 0) return arrivals;
+  return bytes_ > 0 ? Cat(arrivals, ", ", bytes_, " bytes to come")
+                    : Cat(arrivals, ", ", -bytes_, " bytes that no copy of its own expects");
 }
 
 std::string Barrier::WaitCall() const { return Cat("plgpu.barrier_wait(", spec_->python, ")"); }
 
 WaitRecord Barrier::Waiting(AgentId agent, const CodeSite& site, const AgentTable* agents) const {
   return {agent, Cat("barrier ", spec_->name), Cat("completion ", SeenBy(agent, agents) + 1),
-          Cat(completed_, " completions and ", Arrivals(arrived_), " of ", spec_->num_arrivals, " arrivals"), site};
+          Cat(completed_, " completions and ", Came()), site};
 }
 
 void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log) {
   ended_ = true;
   const By end{{}, site};
   const Severity unawaited = ends == Ends::kBlock ? Severity::kNote : Severity::kDefect;
-  if (arrived_ > 0) {
+  if (arrived_ > 0 || bytes_ != 0) {
     Report({.code = FindingCode::kBarrierPending,
             .first = last_arrival_,
             .second = end,
-            .message = Cat("barrier ", spec_->name, " ends with ", Arrivals(arrived_), " of ", spec_->num_arrivals,
-                           " arrivals of completion ", completed_ + 1),
-            .fix = Cat("let as many arrive as num_arrivals of ", spec_->name, " says")},
+            .message = Cat("barrier ", spec_->name, " ends with ", Came(),
+                           bytes_ == 0 ? " of completion " : ", for completion ", completed_ + 1),
+            .fix = bytes_ == 0 ? Cat("let as many arrive as num_arrivals of ", spec_->name, " says")
+                               : "let all blocks along collective_axes issue the same copies"},
            agents, log);
   }
   const auto all_of = [&](const Waiter& waiter) {  // whatever any of its warps has seen

@@ -3,12 +3,16 @@
 // misses a phase) is found by comparing counts. Both are also found where the run went well by luck: a completion that
 // is not ordered after the wait for the one before it. Warps of a thread begin with what the thread has seen; what all
 // of them have seen at their end, it has seen. Based on mbarrier as Pallas uses it (three rules: no two
-// completions without a wait, as many waits as completions, who waits once waits for each phase). Not here: transaction
-// bytes, which Pallas counts itself, and cluster barriers, which are several of these.
+// completions without a wait, as many waits as completions, who waits once waits for each phase). Bytes are counted as
+// mbarrier counts them (tx-count): whoever copies to several blocks at once expects, with its arrival, all that will
+// land in its own block, and whatever lands there counts for the phase under way. A phase is complete when its arrivals
+// are there and no byte is left to come; bytes that land in another phase than the one that expects them are BAR_BYTES.
+// Not here: cluster barriers, which are several of these.
 #ifndef PALLADION_MEMORY_MODEL_SYNC_BARRIER_H_
 #define PALLADION_MEMORY_MODEL_SYNC_BARRIER_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,7 +30,6 @@ struct BarrierSpec {
   std::string name;  // "full[1]"
   std::int64_t num_arrivals = 1;
   bool orders_tensor_core = false;
-  std::int64_t units = 1;     // that make an arrival: a multicast's part is a share of one
   std::string python = name;  // as an argument of a call: "full.at[1]"
 };
 
@@ -36,15 +39,20 @@ class Barrier {
   using Spec = std::shared_ptr<const BarrierSpec>;
   Barrier(BarrierId id, Spec spec) : id_(id), spec_(std::move(spec)) {}
 
-  // `clock` is what the arriver knows: an agent's clock (it ticks afterwards), or an operation's completion. `amount`
-  // is in units.
+  // `clock` is what the arriver knows: an agent's clock (it ticks afterwards), or an operation's completion.
   struct Arrival {
     AgentId by;
     const ClockBundle& clock;
-    std::int64_t amount = 1;
     const CodeSite& site;
   };
   void Arrive(const Arrival& arrival, const AgentTable& agents, FindingLog* log);
+  // An arrival whose phase also expects so many bytes: one landing of each of these senders.
+  void Expect(const Arrival& arrival, const ExpectedBytes& expected, const AgentTable& agents, FindingLog* log);
+  // No arrival: a sender's bytes are there.
+  struct Landing {
+    std::int64_t bytes = 0, sender = 0;
+  };
+  void Land(const Arrival& by, const Landing& landing, const AgentTable& agents, FindingLog* log);
 
   // Is there a completion that the agent has not seen? A wait that can go takes it; so does a test that says yes.
   std::string WaitCall() const;  // the call that waits for it, for messages: "plgpu.barrier_wait(full.at[1])"
@@ -78,11 +86,16 @@ class Barrier {
     f(last_by_.who);
     f(last_arrival_.who);
     for (const Waiter& waiter : waiters_) f(waiter.who);
+    for (const Flow& flow : flows_) {
+      for (const auto* halves : {&flow.expected, &flow.early}) {
+        for (const HalfOfFlow& half : *halves) f(half.by.who);
+      }
+    }
   }
 
   const BarrierSpec& spec() const { return *spec_; }
   std::uint64_t completed() const { return completed_; }
-  std::int64_t arrived() const { return arrived_; }  // units, in the phase under way
+  std::int64_t arrived() const { return arrived_; }  // in the phase under way
 
  private:
   struct Waiter {
@@ -99,11 +112,26 @@ class Barrier {
     AgentId who;
     CodeSite site;
   };
+  // What a sender's copies have done here: the copies that expect them, and the landings, in order; one of the two
+  // lists is empty.
+  struct HalfOfFlow {
+    By by;
+    std::uint64_t phase = 0;
+    bool ordered = true;  // after the completion of the phase before
+  };
+  struct Flow {
+    std::int64_t sender = 0;
+    std::deque<HalfOfFlow> expected, early;
+  };
 
   const Waiter* Find(AgentId agent) const;
   std::uint64_t SeenBy(AgentId agent, const AgentTable* agents) const;
   Waiter& WaiterOf(AgentId agent);
-  std::string Arrivals(std::int64_t units) const;  // "1 1/2"
+  Flow& FlowOf(std::int64_t sender);
+  HalfOfFlow Gather(const Arrival& arrival);
+  void MayComplete(const AgentTable& agents, FindingLog* log);
+  std::string Came() const;  // "1 of 2 arrivals, 512 bytes to come"
+  void CheckPhase(const HalfOfFlow& expects, const HalfOfFlow& lands, const AgentTable& agents, FindingLog* log) const;
   void CheckWarps(const Waiter& waiter, const CodeSite& site, const AgentTable& agents, FindingLog* log) const;
   void Complete(const By& by, const AgentTable& agents, FindingLog* log);
   void CheckOrder(const By& by, const AgentTable& agents, FindingLog* log) const;
@@ -122,11 +150,13 @@ class Barrier {
   std::uint64_t completed_ = 0;
   std::uint64_t forgiven_ = 0;  // completions that a finding told of: nobody need see them
   std::int64_t arrived_ = 0;
+  std::int64_t bytes_ = 0;  // to come; below 0: that have come and nobody expects yet
   bool arrivals_race_ = false, ended_ = false;
   ClockBundle gathering_, last_;
   By last_by_;  // whose arrival completed the last phase
   By last_arrival_;
   std::vector<Waiter> waiters_;  // in the order of their first waits
+  std::vector<Flow> flows_;
 };
 
 }  // namespace palladion::memory_model

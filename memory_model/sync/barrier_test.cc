@@ -1,10 +1,11 @@
-// Barriers beyond single arrivals and single threads: fractions of arrivals, tests, ends, warps. That the phases are
+// Barriers beyond single arrivals and single threads: bytes, tests, ends, warps. That the phases are
 // right otherwise: synchronisation_exhaustive_test.cc.
 #include "memory_model/sync/barrier.h"
 
 #include <gtest/gtest.h>
 
 #include "memory_model/concurrency_test_util.h"
+#include "semantics/base/cat.h"
 
 namespace palladion::memory_model {
 namespace {
@@ -14,58 +15,111 @@ using Codes = std::set<std::string>;
 
 constexpr CodeSite Line(int line) { return {LocId{}, line}; }
 
-TEST(BarrierUnits, FractionsAddUpToArrivals) {
+// What a script's blocks do at barriers that count bytes.
+struct Blocks {
+  explicit Blocks(std::size_t count) : gmem(s.Buffer("gmem", {4}, ProxySpace::kGlobal)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Place place = Place{}.With(PlaceLevel::kBlock, static_cast<std::int32_t>(i));
+      block.push_back(s.Thread(Cat("block ", i), place));
+      smem.push_back(s.Buffer("smem", {4}, ProxySpace::kShared));
+      full.push_back(s.model.MakeBarrier({.name = "full"}));
+    }
+  }
+  // Block i's part of a multicast: a row of four for all.
+  AsyncRequest Part(std::size_t i) {
+    const auto row = static_cast<std::int64_t>(i);
+    AsyncRequest part = s.Copy(gmem, {row, 1}, smem[0], {row, 1});
+    for (std::size_t to = 1; to < block.size(); ++to) part.destinations.push_back(s.Operand(smem[to], {row, 1}));
+    part.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
+      for (AsyncValue& value : *out) value = in[0];
+    };
+    const std::int64_t bytes = part.sources[0].bytes.value();
+    part.each_destination = true;
+    part.expects_at = full[i];
+    part.expects.bytes = bytes * static_cast<std::int64_t>(block.size());
+    for (std::size_t to = 0; to < block.size(); ++to) {
+      part.expects.senders.push_back(static_cast<std::int64_t>(to));
+      part.completions.push_back(
+          {.object = full[to], .amount = bytes, .unit = CompletionUnit::kBytes, .sender = row, .of = to});
+    }
+    return part;
+  }
+
   Script s;
-  const auto a = s.Thread("a"), b = s.Thread("b");
-  const auto bar = s.model.MakeBarrier({.name = "bar", .num_arrivals = 2, .units = 4});
+  BufferId gmem;
+  std::vector<BufferId> smem;
+  std::vector<BarrierId> full;
+  std::vector<AgentId> block;
+};
+
+TEST(BarrierBytes, APhaseNeedsItsArrivalsAndItsBytes) {
+  Script s;
+  const auto a = s.Thread("a");
+  const auto bar = s.model.MakeBarrier({.name = "bar", .num_arrivals = 2});
   const auto has = [&] { return s.model.Waiting(a, bar, {}).has; };
   EXPECT_EQ(has(), "0 completions and 0 of 2 arrivals");
-  s.model.Arrive(b, bar, Line(1), 1);
-  EXPECT_EQ(has(), "0 completions and 1/4 of 2 arrivals");
-  s.model.Arrive(b, bar, Line(2), 1);
-  EXPECT_EQ(has(), "0 completions and 1/2 of 2 arrivals");
-  s.model.Arrive(b, bar, Line(3), 4);
-  EXPECT_EQ(has(), "0 completions and 1 1/2 of 2 arrivals");
+  s.model.Expect(a, bar, {.bytes = 64, .senders = {0}}, Line(1));
+  EXPECT_EQ(has(), "0 completions and 1 of 2 arrivals, 64 bytes to come");
+  s.model.Arrive(a, bar, Line(2));
+  EXPECT_EQ(has(), "0 completions and 2 of 2 arrivals, 64 bytes to come");
   EXPECT_FALSE(s.model.CanWait(a, bar));
-  s.model.Arrive(b, bar, Line(4), 2);
-  ASSERT_TRUE(s.model.CanWait(a, bar));
-  s.model.Wait(a, bar, Line(5));
-  EXPECT_EQ(has(), "1 completions and 0 of 2 arrivals");
-  s.model.Arrive(a, bar, Line(6), 7);
-  s.model.End(bar, Line(7));
+  s.model.End(bar, Line(3));
   ASSERT_NE(s.Find(FindingCode::kBarrierPending), nullptr);
-  EXPECT_EQ(s.Find(FindingCode::kBarrierPending)->message, "barrier bar ends with 1 3/4 of 2 arrivals of completion 2");
+  EXPECT_EQ(s.Find(FindingCode::kBarrierPending)->message,
+            "barrier bar ends with 2 of 2 arrivals, 64 bytes to come, for completion 1");
   EXPECT_EQ(s.Codes(), Codes{"BAR_PENDING"});
 }
 
-// Four blocks each load a quarter for all: everybody's barrier completes once, after all four.
-TEST(BarrierUnits, PartsOfAMulticast) {
+// Four blocks each load a quarter for all: everybody's barrier completes once, after all four, in any order of issues
+// and landings, those among them that come before the block's own copy.
+TEST(BarrierBytes, PartsOfAMulticast) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
-    Script s;
-    const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal);
-    std::vector<BufferId> smem;
-    std::vector<BarrierId> full;
-    std::vector<AgentId> block;
-    for (int i = 0; i < 4; ++i) {
-      block.push_back(s.Thread("block"));
-      smem.push_back(s.Buffer("smem", {4}, ProxySpace::kShared));
-      full.push_back(s.model.MakeBarrier({.name = "full", .units = 4}));
-    }
+    Blocks blocks(4);
+    Script& s = blocks.s;
     for (std::size_t i = 0; i < 4; ++i) {
-      const auto row = static_cast<std::int64_t>(i);
-      AsyncRequest part = s.Copy(gmem, {row, 1}, smem[0], {row, 1});
-      for (std::size_t to = 1; to < 4; ++to) part.destinations.push_back(s.Operand(smem[to], {row, 1}));
-      part.function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
-        for (AsyncValue& value : *out) value = in[0];
-      };
-      for (const BarrierId barrier : full) part.completions.push_back({Half::kWrite, barrier, 1});
-      s.Start(block[i], part);
-      s.Wait(block[i], full[i]);
-      s.Read(block[i], smem[i], {0, 4});
+      s.Start(blocks.block[i], blocks.Part(i));
+      s.Wait(blocks.block[i], blocks.full[i]);
+      s.Read(blocks.block[i], blocks.smem[i], {0, 4});
     }
     s.Run(seed);
     EXPECT_EQ(s.Codes(), Codes{});
+    EXPECT_FALSE(s.model.ArrivalsRace());
     for (std::size_t i = 1; i <= 4; ++i) EXPECT_EQ(s.DataOf(i), (std::vector<float>{1, 1, 1, 1}));
+  }
+}
+
+// Each copies again as soon as its own barrier has told it: its part may be the other's bytes of the copy before.
+TEST(BarrierBytes, APartOfTheNextCopyMayCompleteThePhaseOfThisOne) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    Blocks blocks(2);
+    Script& s = blocks.s;
+    for (int round = 0; round < 2; ++round) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        s.Start(blocks.block[i], blocks.Part(i));
+        s.Wait(blocks.block[i], blocks.full[i]);
+      }
+    }
+    s.Run(seed);
+    EXPECT_NE(s.Find(FindingCode::kBarrierBytes), nullptr) << seed;
+    EXPECT_TRUE(s.model.ArrivalsRace());
+  }
+}
+
+// A block that knows of the other's barrier only knows of what landed there.
+TEST(BarrierBytes, ABarrierTellsOfItsOwnBlock) {
+  for (const bool own : {false, true}) {
+    Blocks blocks(2);
+    Script& s = blocks.s;
+    const auto told = s.model.MakeBarrier({.name = "told"});
+    for (std::size_t i = 0; i < 2; ++i) s.Start(blocks.block[i], blocks.Part(i));
+    s.Wait(blocks.block[0], blocks.full[0]);
+    s.Arrive(blocks.block[0], told);
+    s.Wait(blocks.block[1], told);
+    if (own) s.Wait(blocks.block[1], blocks.full[1]);
+    s.Read(blocks.block[1], blocks.smem[1], {0, 4});
+    if (!own) s.Wait(blocks.block[1], blocks.full[1]);
+    s.Run(1);
+    EXPECT_EQ(s.Codes(), own ? Codes{} : Codes{"RACE_ASYNC"});
   }
 }
 

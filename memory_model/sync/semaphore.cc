@@ -35,13 +35,15 @@ void Semaphore::LearnFromEach(AgentId agent, std::int64_t value, MemoryScope sco
   for (std::size_t i = 0; value > 0 && i < credits_.size(); ++i) {
     const Credit& credit = credits_[i];
     value -= credit.left;
+    if (value < 0 && UnitOf(spec_.kind) == CompletionUnit::kBytes) return;  // a part of a copy: which, nobody knows
     const bool reaches = scope == MemoryScope::kSystem || device_of(credit.by) == device_of(agent);
     reaches ? agents->Acquire(agent, credit.clock) : agents->KeepFrom(agent, credit.clock);
   }
 }
 
 void Semaphore::Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how, AgentTable* agents) {
-  if (how.decrement || how.scope != MemoryScope::kSystem) {
+  const bool in_bytes = UnitOf(spec_.kind) == CompletionUnit::kBytes;
+  if (how.decrement || how.scope != MemoryScope::kSystem || in_bytes) {
     LearnFromEach(agent, value, how.scope, agents);
   } else if (value > 0 && !credits_.empty()) {
     agents->Acquire(agent, ToldBy(value));

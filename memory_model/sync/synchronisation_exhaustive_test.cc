@@ -164,7 +164,7 @@ void RunBarrier(int num_arrivals, int agents, int length, std::int64_t code) {
     const int what = static_cast<int>(code % (2 * agents)), agent = what / 2;
     const AgentId id = ids[static_cast<std::size_t>(agent)];
     if (what % 2 == 0) {
-      barrier.Arrive({id, table.ClockOf(id), 1, Line(line)}, table, &log);
+      barrier.Arrive({id, table.ClockOf(id), Line(line)}, table, &log);
       table.Tick(id, Line(line));
       model.Arrive(agent, line);
     } else {

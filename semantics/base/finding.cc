@@ -52,6 +52,7 @@ constexpr CodeRow kRows[] = {
     {C::kBarrierUnawaited, "BAR_UNAWAITED", kDefect, "Every completion of a barrier must be waited for."},
     {C::kBarrierPending, "BAR_PENDING", kDefect, "A barrier must not end with arrivals of an incomplete phase."},
     {C::kBarrierPhaseSkip, "BAR_PHASE_SKIP", kDefect, "Whoever waits for a barrier must wait for each of its phases."},
+    {C::kBarrierBytes, "BAR_BYTES", kDefect, "Bytes of a copy must land in the phase of a barrier that expects them."},
     {C::kCollectiveMismatch, "COLL_MISMATCH", kDefect, "All who take part in a collective operation must do the same."},
     {C::kLaunchControl, "LAUNCH_CONTROL", kDefect,
      "Work that cluster launch control gives must be done once, and nothing more be asked for after a refusal."},

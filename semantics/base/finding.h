@@ -52,6 +52,7 @@ enum class FindingCode : std::uint8_t {
   kBarrierUnawaited,
   kBarrierPending,
   kBarrierPhaseSkip,
+  kBarrierBytes,
   kCollectiveMismatch,
   kLaunchControl,
   // hardware that works asynchronously, peers

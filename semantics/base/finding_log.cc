@@ -12,7 +12,8 @@ constexpr std::uint8_t kFirst = 1, kSecond = 2, kBoth = kFirst | kSecond;
 // Within a run, who arrived at a barrier and who had to wait are not alike; which of them came first is the schedule's.
 bool SidesAreAlike(FindingCode code) {
   return code != FindingCode::kBarrierDouble && code != FindingCode::kBarrierUnawaited &&
-         code != FindingCode::kBarrierPending && code != FindingCode::kBarrierPhaseSkip;
+         code != FindingCode::kBarrierPending && code != FindingCode::kBarrierPhaseSkip &&
+         code != FindingCode::kBarrierBytes;
 }
 
 FindingLog::Where Of(const FindingAccess& access) { return {access.loc, access.text_line}; }

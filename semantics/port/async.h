@@ -78,16 +78,25 @@ struct AsyncValue {
 // (FunctionViews).
 using AsyncFunction = std::function<void(const std::vector<AsyncValue>&, std::vector<AsyncValue>*)>;
 
-// What a completion's amount is of. A barrier's are arrivals, in its own shares of one; a semaphore of DMAs counts
-// bytes, any other one just counts.
+// What a completion's amount is of. At a barrier it is one arrival, or bytes that a copy of its own block expects; a
+// semaphore of DMAs counts bytes, any other one just counts.
 enum class CompletionUnit : std::uint8_t { kArrivals, kCount, kBytes };
 
-// After one half: arrivals at a barrier, or a signal to a semaphore, which may be another place's.
+// After one half: an arrival or bytes at a barrier, or a signal to a semaphore, which may be another place's.
 struct Completion {
   Half after = Half::kWrite;
   std::variant<BarrierId, SemaphoreId> object;
   std::int64_t amount = 1;
   CompletionUnit unit = CompletionUnit::kArrivals;
+  std::int64_t sender = 0;             // of bytes: who sent them, as the copy that expects them counts the senders
+  std::optional<std::size_t> of = {};  // it tells of this destination alone; none: of all
+};
+
+// What a copy that several blocks make together expects in its own block, from when it is issued: all bytes, and a
+// landing of each sender's.
+struct ExpectedBytes {
+  std::int64_t bytes = 0;
+  std::vector<std::int64_t> senders = {};
 };
 
 // Operations of a tensor core that follow others without a wait, as PTX documents ("pipelined instructions", tcgen05):
@@ -116,10 +125,17 @@ struct AsyncRequest {
   bool after_earlier = false;  // waits for all earlier operations of its queue, and tells of them (a commit)
   std::optional<Pipelined> pipelined = {};
   std::vector<Completion> completions = {};
+  // At this barrier its issue is an arrival, which expects bytes; invalid: it is not.
+  BarrierId expects_at = {};
+  ExpectedBytes expects = {};
+  bool each_destination = false;  // completions tell of single destinations
   // What a kernel has to wait for before it ends: of a store, the read half; of what only tells of others, nothing.
   std::optional<Half> must_await = Half::kWrite;
   CodeSite site = {};
   std::vector<std::int64_t> program = {};  // the issuer's index in the grid, for messages
+
+  // Operations as clocks count them: of each destination, where each is told of by itself.
+  std::size_t parts() const { return each_destination && !destinations.empty() ? destinations.size() : 1; }
 
   void At(const Site& where) {
     site = CodeSite::Of(where);

@@ -50,7 +50,7 @@ absl::Status Machine::Signal(SyncElement, std::int64_t, const Site& site) { retu
 absl::StatusOr<std::int64_t> Machine::Read(SyncElement, const Site& site) {
   return Lacks("a semaphore's count", site.text_line);
 }
-Completion Machine::ArrivalAt(SyncElement, std::int64_t) { return {}; }
+Completion Machine::ArrivalAt(SyncElement) { return {}; }
 Completion Machine::SignalAt(SyncElement, std::int64_t, CompletionUnit) { return {}; }
 
 absl::Status Machine::Make(Fence, const Site& site) { return Lacks("a fence", site.text_line); }

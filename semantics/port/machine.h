@@ -94,7 +94,7 @@ class Machine {
   virtual absl::StatusOr<bool> Test(SyncElement barrier, const Site& site);  // true: the phase counts as waited for
   virtual absl::Status Signal(SyncElement semaphore, std::int64_t amount, const Site& site);
   virtual absl::StatusOr<std::int64_t> Read(SyncElement semaphore, const Site& site);
-  virtual Completion ArrivalAt(SyncElement barrier, std::int64_t shares);  // a share of one arrival
+  virtual Completion ArrivalAt(SyncElement barrier);
   virtual Completion SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit);
 
   virtual absl::Status Make(Fence fence, const Site& site);

@@ -43,8 +43,8 @@ struct TryParams {
   std::string each_along;  // names of axes, quoted
 };
 
-// gpu-cluster-cancel.md#try_cluster_cancel: one arrival now, and of the block's first thread one half of it; its other
-// half when the answer has been written.
+// gpu-cluster-cancel.md#try_cluster_cancel: one arrival, which of the block's first thread expects the bytes of the
+// answer.
 absl::Status RunTry(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const TryParams*>(params);
   for (const ViewPlan* view : {&p.result, &p.barrier}) UseIndices(*view, step, frame);

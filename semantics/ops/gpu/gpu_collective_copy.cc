@@ -1,5 +1,6 @@
 #include "semantics/ops/gpu/gpu_collective_copy.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "semantics/base/cat.h"
@@ -60,55 +61,93 @@ bool TakePart(std::int64_t i, std::int64_t n, std::size_t value_dim, BoxAccess* 
   return true;
 }
 
+// What a block sends: to which of the group, by destination, and how many of them, the first ones, send anything.
+struct Sent {
+  std::vector<std::int64_t> to;
+  std::int64_t senders = 1;
+};
+
 // The block's own part of the source goes to it alone.
-absl::Status TakeOwnPart(std::size_t axis, const Group& group, AsyncRequest* request) {
+absl::StatusOr<Sent> TakeOwnPart(std::size_t axis, const Group& group, AsyncRequest* request) {
   if (!TakePart(group.mine, group.size(), axis, &std::get<BoxAccess>(request->sources[0].where))) {
     return absl::InternalError("a partitioned copy whose parts are not equal");
   }
   AsyncOperand& source = request->sources[0];
   source.bytes = source.bytes / group.size();
-  return absl::OkStatus();
+  return Sent{.to = {group.mine}, .senders = group.size()};
 }
 
 // The block's part of the source goes to all blocks. Where the parts do not come out even, the first block sends all.
-void SendToAll(const Group& group, const Site& site, Frame& frame, AsyncRequest* request) {
+Sent SendToAll(const Group& group, const Site& site, Frame& frame, AsyncRequest* request) {
   auto* source = std::get_if<BoxAccess>(&request->sources[0].where);
   auto* destination = std::get_if<BoxAccess>(&request->destinations[0].where);
   BoxAccess from = *source, to = *destination;
   const bool even = TakePart(group.mine, group.size(), 0, &from) && TakePart(group.mine, group.size(), 0, &to);
   if (even) *source = from, *destination = to;
-  const std::int64_t parts = even ? group.size() : 1;
+  Sent sent{.to = {}, .senders = even ? group.size() : 1};
   for (auto* sides : {&request->sources, &request->destinations}) {
     AsyncOperand& side = (*sides)[0];
-    side.bytes = side.bytes / parts, side.elements = side.elements / parts;
+    side.bytes = side.bytes / sent.senders, side.elements = side.elements / sent.senders;
   }
-  const AsyncOperand sent = request->destinations[0];
+  const AsyncOperand part = request->destinations[0];
   const BufferId mine_there = destination->buffer;
   request->destinations.clear();  // and with it what `destination` points to
   if (!even && group.mine != 0) {
     request->sources.clear();
-    return;
+    return sent;
   }
   for (std::int64_t i = 0; i < group.size(); ++i) {
     const BufferId buffer = frame.machine().PeerBuffer(mine_there, group.blocks[static_cast<std::size_t>(i)], site);
     if (i != group.mine && buffer == mine_there) continue;  // a block that is not there gets nothing
-    std::get<BoxAccess>(request->destinations.emplace_back(sent).where).buffer = buffer;
+    std::get<BoxAccess>(request->destinations.emplace_back(part).where).buffer = buffer;
+    sent.to.push_back(i);
   }
   request->function = [](const std::vector<AsyncValue>& in, std::vector<AsyncValue>* out) {
     for (AsyncValue& value : *out) value = in[0];
   };
+  return sent;
 }
 
-// Each block's part of the copy is its share of one arrival, at every barrier that is told.
-void TellBarriers(const CollectiveCopy& copy, const Group& group, const SyncElement& barrier, Frame& frame,
-                  AsyncRequest* request) {
+// The barrier's own block issues a copy: an arrival, which expects these bytes of all senders.
+void Expect(const SyncElement& barrier, ByteCount bytes, std::int64_t senders, Frame& frame, AsyncRequest* request) {
+  request->expects_at = std::get<BarrierId>(frame.machine().ArrivalAt(barrier).object);
+  request->expects.bytes = bytes.value();
+  for (std::int64_t i = 0; i < senders; ++i) request->expects.senders.push_back(i);
+}
+
+// As TMA does with mbarriers: each block expects, at its own barrier, all that will land in it; where a leader is told
+// for all, the leader, all that will land anywhere. What lands is told where it is expected.
+struct Telling {
+  const SyncElement& barrier;  // the thread's own
+  ByteCount whole;             // that a block gets
+  bool leader_only = false;
+};
+void TellBarriers(const Telling& telling, const Group& group, const Sent& sent, Frame& frame, AsyncRequest* request) {
   const Site site{request->site.loc, request->site.text_line, request->program};
-  const std::int64_t told = copy.leader.has_value() ? 1 : group.size();
-  for (std::int64_t i = 0; i < told; ++i) {
-    const SyncElement there = frame.machine().PeerSync(barrier, group.blocks[static_cast<std::size_t>(i)], site);
-    if (i != group.mine && there.array == barrier.array) continue;  // a block that is not there is told nothing
-    request->completions.push_back(frame.machine().ArrivalAt(there, group.size()));
+  const bool expects = !telling.leader_only || group.mine == 0;
+  const ByteCount all = telling.leader_only ? group.size() * telling.whole : telling.whole;
+  if (expects) Expect(telling.barrier, all, sent.senders, frame, request);
+  if (request->destinations.empty()) {
+    request->must_await = std::nullopt;  // another block sends all
+    return;
   }
+  const ByteCount part = request->destinations[0].bytes;
+  const auto tell = [&](std::int64_t block, ByteCount bytes, std::optional<std::size_t> of) {
+    const auto& there = group.blocks[static_cast<std::size_t>(block)];
+    const SyncElement barrier =
+        block == group.mine ? telling.barrier : frame.machine().PeerSync(telling.barrier, there, site);
+    if (block != group.mine && barrier.array == telling.barrier.array) return;  // of a block that is not there
+    Completion landing = frame.machine().ArrivalAt(barrier);
+    landing.amount = bytes.value(), landing.unit = CompletionUnit::kBytes;
+    landing.sender = group.mine, landing.of = of;
+    request->completions.push_back(landing);
+  };
+  if (telling.leader_only) {
+    const auto blocks = static_cast<std::int64_t>(request->destinations.size());
+    return tell(0, blocks * part, std::nullopt);
+  }
+  request->each_destination = true;
+  for (std::size_t i = 0; i < sent.to.size(); ++i) tell(sent.to[i], part, i);
 }
 
 absl::Status CheckParts(const CollectiveCopy& copy, const CopyViews& views, Builder& builder) {
@@ -190,12 +229,14 @@ absl::Status StartCollective(const CollectiveCopy& copy, AsyncRequest request, c
        .what = Cat("copy from ", copy.from, DescribeBox(*source), " to ", copy.to, DescribeBox(*destination), " for ",
                    copy.tells, "[", barrier.element, "]")},
       frame.site(step)));
+  const ByteCount whole = request.destinations[0].bytes;
+  Sent sent;
   if (copy.leader.has_value() && copy.leader->axis.has_value()) {
-    PALLADION_RETURN_IF_ERROR(TakeOwnPart(*copy.leader->axis, group, &request));
+    PALLADION_ASSIGN_OR_RETURN(sent, TakeOwnPart(*copy.leader->axis, group, &request));
   } else {
-    SendToAll(group, frame.site(step), frame, &request);
+    sent = SendToAll(group, frame.site(step), frame, &request);
   }
-  TellBarriers(copy, group, barrier, frame, &request);
+  TellBarriers({barrier, whole, copy.leader.has_value()}, group, sent, frame, &request);
   if (copy.leader.has_value() && group.mine != 0) {
     request.await = Cat("plgpu.barrier_wait(", copy.tells, ") in the leader, and a plgpu.ClusterBarrier from there,");
   }
@@ -204,7 +245,8 @@ absl::Status StartCollective(const CollectiveCopy& copy, AsyncRequest request, c
 
 absl::Status ArriveWithoutCopy(const CollectiveCopy& copy, AsyncRequest request, const SyncElement& barrier,
                                Frame& frame) {
-  TellBarriers(copy, GroupAlong(copy.axes, frame), barrier, frame, &request);
+  if (GroupAlong(copy.axes, frame).mine != 0) return absl::OkStatus();
+  request.completions.push_back(frame.machine().ArrivalAt(barrier));
   return frame.machine().Start(std::move(request));
 }
 

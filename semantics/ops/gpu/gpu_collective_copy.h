@@ -48,8 +48,7 @@ absl::StatusOr<CollectiveCopy> ReadCollective(const Instr& op, const CopyViews& 
 absl::Status StartCollective(const CollectiveCopy& copy, AsyncRequest request, const SyncElement& barrier,
                              const Step& step, Frame& frame);
 
-// Of a copy that a leader tracks, with a false predicate: nothing is moved, and the leader gets the block's share of
-// its arrival.
+// Of a copy that a leader tracks, with a false predicate: nothing is moved, and the leader's own call is its arrival.
 absl::Status ArriveWithoutCopy(const CollectiveCopy& copy, AsyncRequest request, const SyncElement& barrier,
                                Frame& frame);
 

@@ -36,6 +36,7 @@ absl::Status VerifyCopy(const Instr& op, const VerifyContext& context, Space fro
 
 struct CopyParams {
   ViewPlan src, dst, barrier;
+  Shape tile;        // of the side in shared memory; empty: none
   SlotId predicate;  // invalid: always
   bool predicated_arrival = false;
   Outside outside = Outside::kZero;
@@ -47,6 +48,40 @@ struct CopyParams {
 
 bool Takes(const CopyParams& p, const Step& step, Frame& frame) {
   return IsTrue(p.predicate, "the predicate of a copy", step, frame);
+}
+
+// The last dimensions of what is copied lie in tiles there.
+Shape TileOf(const Arg& shared) {
+  const auto is_untile = [](const Transform& transform) { return transform.kind == Transform::Kind::kUntile; };
+  const auto at = std::find_if(shared.transforms.begin(), shared.transforms.end(), is_untile);
+  return at == shared.transforms.end() ? Shape{} : at->ints;
+}
+
+// gpu-copies.md#tiles: TMA cuts the start in global memory into a tile and a place in it, which it keeps in every tile.
+// `sticks_out`: what becomes of what then lies beyond a tile's end. Limits: not the columns of a gather or scatter.
+void CheckStart(const CopyParams& p, const ViewPlan& global, const AsyncOperand& operand, std::string_view sticks_out,
+                const Step& step, Frame& frame) {
+  const auto* const box = std::get_if<BoxAccess>(&operand.where);
+  const auto tiled = static_cast<int>(p.tile.size());
+  if (tiled == 0 || box == nullptr || !global.affine || box->value_rank < tiled) return;
+  for (int i = 0; i < tiled; ++i) {
+    const std::size_t d = box->order[static_cast<std::size_t>(box->value_rank - tiled + i)];
+    const std::int64_t tile = p.tile[static_cast<std::size_t>(i)], start = box->start[d];
+    if (tile < 2 || start % tile == 0) continue;
+    const std::string& name = frame.program().refs[global.ref.index()].name;
+    frame.machine().Report(
+        {.code = FindingCode::kIllegal,
+         .severity = Severity::kDefect,
+         .message = Cat("a copy between ", name, DescribeBox(*box), " and tiles of ", tile, " starts at ", start,
+                        " along dimension ", d, " of ", name, ": the start must be a multiple of the tile"),
+         .loc = step.loc,
+         .text_line = step.text_line,
+         .why = Cat("TMA cuts the start into a tile and a place in it, and begins each tile at that place: what sticks "
+                    "out of a tile ",
+                    sticks_out),
+         .fix = Cat("start at a multiple of ", tile, ", or leave the TilingTransform out of the SMEM ref")});
+    return;
+  }
 }
 
 absl::Status PlanPredicate(const Instr& op, Builder& builder, CopyParams* params) {
@@ -96,6 +131,7 @@ absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
       const bool zeros = p.outside == Outside::kZero;
       NoteWhollyOutside(request.sources[0], p.src, zeros ? "zeros arrive" : "undefined data arrives", step, frame);
     }
+    CheckStart(p, p.src, request.sources[0], "arrives as zeros", step, frame);
     FillOutside(p.outside, &request);
     if (!p.collective.axes.empty() && barrier.array.valid()) {
       return StartCollective(p.collective, std::move(request), barrier, step, frame);
@@ -105,7 +141,7 @@ absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
   } else if (p.collective.leader.has_value() && barrier.array.valid()) {
     return ArriveWithoutCopy(p.collective, std::move(request), barrier, frame);
   }
-  if (barrier.array.valid()) request.completions.push_back(frame.machine().ArrivalAt(barrier, 1));
+  if (barrier.array.valid()) request.completions.push_back(frame.machine().ArrivalAt(barrier));
   return frame.machine().Start(std::move(request));
 }
 
@@ -114,6 +150,7 @@ absl::Status LowerCopyIn(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(params.src, builder.PlanView(*FindOperand(op, "src")));
   PALLADION_ASSIGN_OR_RETURN(params.dst, builder.PlanView(*FindOperand(op, "dst")));
   PALLADION_ASSIGN_OR_RETURN(params.barrier, builder.PlanView(*FindOperand(op, "barrier")));
+  params.tile = TileOf(*FindOperand(op, "dst"));
   PALLADION_RETURN_IF_ERROR(PlanPredicate(op, builder, &params));
   params.predicated_arrival = BoolAttrOr(op, "predicated_arrival", false);
   PALLADION_ASSIGN_OR_RETURN(params.collective, ReadCollective(op, {params.src, params.dst, params.barrier}, builder));
@@ -165,6 +202,7 @@ absl::Status RunCopyOut(const void* params, const Step& step, Frame& frame) {
     request.destinations.push_back(OperandOf(p.dst, Outside::kZero, step, frame));
     request.destinations[0].reduce = p.reduce;
     NoteWhollyOutside(request.destinations[0], p.dst, "nothing is written", step, frame);
+    CheckStart(p, p.dst, request.destinations[0], "is not written", step, frame);
     DropOutside(p.dst, step, frame, &request);
     if (!p.axes.empty()) WriteEverywhere(p, step, frame, &request);
     PALLADION_RETURN_IF_ERROR(frame.machine().Start(std::move(request)));
@@ -189,6 +227,7 @@ absl::StatusOr<std::vector<std::size_t>> TakeMulticast(Arg* view, Builder& build
 absl::Status LowerCopyOut(const Instr& op, Builder& builder) {
   CopyParams params;
   PALLADION_ASSIGN_OR_RETURN(params.src, builder.PlanView(*FindOperand(op, "src")));
+  params.tile = TileOf(*FindOperand(op, "src"));
   Arg dst = *FindOperand(op, "dst");
   PALLADION_ASSIGN_OR_RETURN(params.axes, TakeMulticast(&dst, builder));
   PALLADION_ASSIGN_OR_RETURN(params.dst, builder.PlanView(dst));

@@ -43,11 +43,11 @@ absl::Status StartCommit(const ViewPlan& plan, const std::optional<std::size_t>&
                        .after_earlier = true,
                        .must_await = std::nullopt};
   request.At(site);
-  request.completions.push_back(frame.machine().ArrivalAt(barrier, 1));
+  request.completions.push_back(frame.machine().ArrivalAt(barrier));
   if (pair.has_value()) {
     const PeerCoordinate other{*pair, 1};
     const SyncElement theirs = frame.machine().PeerSync(barrier, {&other, 1}, site);
-    if (theirs.array != barrier.array) request.completions.push_back(frame.machine().ArrivalAt(theirs, 1));
+    if (theirs.array != barrier.array) request.completions.push_back(frame.machine().ArrivalAt(theirs));
   }
   return frame.machine().Start(std::move(request));
 }
