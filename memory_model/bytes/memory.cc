@@ -145,7 +145,7 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
   if (access.mask.lanes != nullptr && moves) FillMasked(buffer, access.mask, layout.elements, value);
   if (tracker_ == nullptr) return;
   const bool is_error =
-      !reach.all_copied && (outside || WindowOutside(buffer.shape, access)) && !bounds_.InTiles(buffer, access);
+      !reach.all_copied && (outside || WindowNowhere(access)) && !bounds_.InTiles(buffer, access);
   tracker_->Load(buffer, access, reach, is_error);
 }
 
