@@ -204,6 +204,29 @@ Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
   return finding;
 }
 
+Finding AccessFindings::CopyOverItself(AgentId operation, const CodeSite& site, const std::string& object,
+                                       const std::string& overlap) const {
+  const std::string name = agents_.NameOf(operation);
+  FindingAccess read{.kind = AccessKind::kRead,
+                     .agent = name,
+                     .object = object,
+                     .box = overlap,
+                     .loc = site.loc,
+                     .text_line = site.text_line};
+  FindingAccess write = read;
+  write.kind = AccessKind::kWrite;
+  return {.code = FindingCode::kRaceAsync,
+          .message = Cat(name, " reads and writes ", object, overlap, ": its source and its destination overlap"),
+          .loc = site.loc,
+          .text_line = site.text_line,
+          .first = std::move(read),
+          .second = std::move(write),
+          .why =
+              "the engine copies in chunks, in an order that nothing promises: a chunk may be read after another one "
+              "was written over it",
+          .fix = "copy by way of other memory, or in parts whose source and destination lie apart"};
+}
+
 Finding AccessFindings::NotAwaited(const AsyncEngine::Record& operation) const {
   const CodeSite& site = operation.site;
   const std::string name = agents_.NameOf(operation.id);

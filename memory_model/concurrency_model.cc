@@ -215,6 +215,7 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   } else {
     TouchOperands(id, request.destinations, Half::kWrite, known, request.site);
   }
+  ReportOverlap(id, request);
   if (request.queue.valid()) queue_clocks_.Issue(id, request.queue, agents_, after_all);
   engine_.Start(id, agent, std::move(request));
   if (!follows.empty()) engine_.Follow(id, std::move(follows));
@@ -248,6 +249,43 @@ void ConcurrencyModel::TouchOperands(AgentId operation, const std::vector<AsyncO
     const ClockPart part = FenceRule::PartFor(operand.proxy, buffer->info.space);
     const Vantage vantage{known, part, operation};
     Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
+  }
+}
+
+namespace {
+
+// Does each element become itself? Then it does not matter when.
+bool SamePlaces(const AsyncOperand& a, const AsyncOperand& b) {
+  if (a.where.index() != b.where.index()) return false;
+  if (const auto* points = std::get_if<AsyncPoints>(&a.where)) {
+    const auto& others = std::get<AsyncPoints>(b.where);
+    return points->offset == others.offset && points->piece_bytes == others.piece_bytes;
+  }
+  const auto &mine = std::get<BoxAccess>(a.where), &theirs = std::get<BoxAccess>(b.where);
+  const auto same = [](const auto& one, const auto& other, int n) {
+    return std::equal(one.begin(), one.begin() + n, other.begin());
+  };
+  return mine.value_rank == theirs.value_rank && same(mine.start, theirs.start, mine.rank) &&
+         same(mine.count, theirs.count, mine.rank) && same(mine.step, theirs.step, mine.rank) &&
+         same(mine.order, theirs.order, mine.value_rank);
+}
+
+}  // namespace
+
+// An engine copies in chunks, in an order that nobody promises: a copy must not write what it reads. (A function makes
+// its results when it has read everything.)
+void ConcurrencyModel::ReportOverlap(AgentId operation, const AsyncRequest& request) {
+  if (!tracks_accesses_ || request.function != nullptr) return;
+  for (std::size_t i = 0; i < request.sources.size(); ++i) {
+    const AsyncOperand &source = request.sources[i], &destination = request.destinations[i];
+    Tracked* const buffer = source.buffer() == destination.buffer() ? memory_.Find(source.buffer()) : nullptr;
+    if (buffer == nullptr || SamePlaces(source, destination)) continue;
+    const std::string overlap =
+        InCommon(buffer->SetOf(source), buffer->SetOf(destination), buffer->info.shape, buffer->info.element_size);
+    if (overlap.empty()) continue;
+    const FindingLog::Where here{request.site.loc, request.site.text_line};
+    if (log_.IsNew(FindingLog::Key(FindingCode::kRaceAsync, here, here)))
+      log_.Add(Words().CopyOverItself(operation, request.site, buffer->info.name, overlap));
   }
 }
 

@@ -177,6 +177,7 @@ class ConcurrencyModel {
   // `known`: what was known when its half begins.
   void TouchOperands(AgentId operation, const std::vector<AsyncOperand>& operands, Half half, const ClockBundle& known,
                      const CodeSite& site);
+  void ReportOverlap(AgentId operation, const AsyncRequest& request);
   ClockBundle Told(const PendingHalf& half, QueueId queue);
   void ReportNotAwaited(const AsyncEngine::Record& operation);
   void Sweep();
