@@ -73,12 +73,14 @@ std::uint8_t Memory::MarkOfValue(const Finding& finding, const Site& site) {
 }
 
 void Memory::ReportUndefined(DefinedMark mark, std::string_view use, const Site& site) {
+  undefined_arrived_ |= HoldsNothing(tracker_->origins(), mark);
   if (tracker_->origins().IsReported(mark)) return;
   Report(UndefinedUse({tracker_->origins(), tracker_->stores(), bounds_.naming()}, mark, use, site));
 }
 
 std::int64_t Memory::ReportUndefinedOutput(BufferId id, const Site& site) {
   const MemoryBuffer& buffer = buffers_[id];
+  undefined_arrived_ |= AnyHoldsNothing(tracker_->origins(), buffer);
   for (Finding& finding : UndefinedOutput({tracker_->origins(), tracker_->stores(), bounds_.naming()}, buffer, site)) {
     Report(std::move(finding));
   }

@@ -81,6 +81,8 @@ class Memory final : public Machine {
   // What of an output is undefined at the end, as findings; the number of elements that were looked at. `site` is where
   // the output is declared.
   std::int64_t ReportUndefinedOutput(BufferId buffer, const Site& site);
+  // Has anything undefined got to where that matters, told or not? Not results that a note speaks of.
+  bool undefined_arrived() const { return undefined_arrived_; }
 
   const std::vector<std::string>& printed() const { return printed_.lines(); }
   const std::vector<Finding>& findings() const { return log_.findings(); }
@@ -160,6 +162,7 @@ class Memory final : public Machine {
   PrintedLines printed_;
   std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: nobody asks
   bool lends_ = true;
+  bool undefined_arrived_ = false;
   std::int64_t most_values_ = 0;  // of a store, that somebody looks at
 };
 

@@ -99,6 +99,20 @@ Finding UndefinedUse(const UndefinedContext& context, DefinedMark mark, std::str
   return finding;
 }
 
+bool HoldsNothing(const Origins& origins, DefinedMark mark) {
+  if (mark == 0) return false;
+  const Origin& origin = origins.Of(mark);
+  return origin.kind != OriginKind::kValue || RowOf(origin.code).denies == Denies::kDefinedness;
+}
+
+bool AnyHoldsNothing(const Origins& origins, const MemoryBuffer& buffer) {
+  if (buffer.defined.all_defined()) return false;
+  const std::int64_t elements = buffer.elements().value();
+  std::int64_t e = 0;
+  while (e < elements && !HoldsNothing(origins, buffer.defined.At(ElementCount(e)))) ++e;
+  return e < elements;
+}
+
 std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer, const Site& site) {
   if (buffer.defined.all_defined()) return {};
   const std::int64_t elements = buffer.elements().value();

@@ -21,6 +21,10 @@ struct UndefinedContext {
   const AgentNaming& naming;
 };
 
+// Is what has the mark undefined, and no result that is only not the same on every machine (a division by zero)?
+bool HoldsNothing(const Origins& origins, DefinedMark mark);
+bool AnyHoldsNothing(const Origins& origins, const MemoryBuffer& buffer);
+
 // An undefined value is used, as `use` says; the mark's origin has not been reported yet.
 Finding UndefinedUse(const UndefinedContext& context, DefinedMark mark, std::string_view use, const Site& site);
 
