@@ -78,9 +78,9 @@ class Memory final : public Machine {
   void TrackDefinedness(bool values_only = false);
   void SetUndefined(BufferId buffer);  // an adopted output, before anybody writes it
   DefinedMark MarkOf(BufferId buffer, ElementCount element) const { return buffers_[buffer].defined.At(element); }
-  // What of an output is undefined at the end, as findings; the number of elements that were looked at. `site` is where
-  // the output is declared.
-  std::int64_t ReportUndefinedOutput(BufferId buffer, const Site& site);
+  // What of an output is undefined at the end, as findings; the number of elements that were looked at. Each device has
+  // one of `parts`. `site` is where the output is declared.
+  std::int64_t ReportUndefinedOutput(absl::Span<const BufferId> parts, const Site& site);
   // Has anything undefined got to where that matters, told or not? Not results that a note speaks of.
   bool undefined_arrived() const { return undefined_arrived_; }
 
