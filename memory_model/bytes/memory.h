@@ -107,6 +107,12 @@ class Memory final : public Machine {
     for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kLater);
   }
 
+  // From here on loads and stores are an engine's that copies: nobody reads, and what nobody wrote is still that.
+  // False: they are not.
+  void Carries(bool copies) {
+    if (tracker_ != nullptr) tracker_->Carries(copies);
+  }
+
   void Running(const RunningAgent& now) override;
   absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
   void Free(BufferId buffer) override;

@@ -59,6 +59,10 @@ Finding FindingOf(const UndefinedContext& context, const Where& where, DefinedMa
   std::string only_got;  // of an element that nobody wrote
   if (IsInPlace(mark) && mark != kUntouched)
     only_got = Cat("it only got its own undefined bytes back (", counted, " did)");
+  if (origins.Of(mark).carried == Carried::kBesideDefined) {
+    only_got = Cat("beside others a copy brought it what nobody had written to '", origins.Of(mark).object, "' (",
+                   counted, " got such bytes)");
+  }
   if (!only_got.empty()) {
     const std::optional<FindingAccess> read = finding.first;
     finding = MissingOutput(Cat(element, " was never written: ", only_got), any_written);
