@@ -14,6 +14,7 @@
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
 #include "semantics/program/generator_task.h"
+#include "semantics/program/narrow_members.h"
 #include "semantics/program/thread_mesh.h"
 #include "semantics/registry/op_row.h"
 
@@ -152,7 +153,7 @@ class KernelPreparer {
     }
     if (kernel_.bodies.size() != 1)
       return absl::UnimplementedError(Cat("kernel @", kernel_.name, ": several bodies (MPMD) are not modelled yet"));
-    return absl::OkStatus();
+    return CheckNarrowMembers(kernel_);
   }
 
   absl::Status DescribeGrid() {
