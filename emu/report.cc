@@ -64,7 +64,8 @@ absl::Span<const VerdictRow> AllVerdicts() {
        "anything: races, definedness and contracts were not looked for; `palladion check`, or `seeds=16` in Python, "
        "looks"},
       {Verdict::kWarning, "warning",
-       "nothing worse than a warning was found, and one was: an output that is not written everywhere",
+       "nothing worse than a warning was found, and one was: an output that is not written everywhere, or a copy "
+       "that lies wholly outside its array",
        "what `clean` does not promise; with `--strict` it is a defect"},
       {Verdict::kNondeterministic, "nondeterministic",
        "NONDET and no other defect: two schedules gave outputs that differ, not only in how sums are rounded",

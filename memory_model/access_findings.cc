@@ -219,6 +219,29 @@ Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
   return finding;
 }
 
+Finding AccessFindings::CopyOverItself(AgentId operation, const CodeSite& site, const std::string& object,
+                                       const std::string& overlap) const {
+  const std::string name = agents_.NameOf(operation);
+  FindingAccess read{.kind = AccessKind::kRead,
+                     .agent = name,
+                     .object = object,
+                     .box = overlap,
+                     .loc = site.loc,
+                     .text_line = site.text_line};
+  FindingAccess write = read;
+  write.kind = AccessKind::kWrite;
+  return {.code = FindingCode::kRaceAsync,
+          .message = Cat(name, " reads and writes ", object, overlap, ": its source and its destination overlap"),
+          .loc = site.loc,
+          .text_line = site.text_line,
+          .first = std::move(read),
+          .second = std::move(write),
+          .why =
+              "the engine copies in chunks, in an order that nothing promises: a chunk may be read after another one "
+              "was written over it",
+          .fix = "copy by way of other memory, or in parts whose source and destination lie apart"};
+}
+
 Finding AccessFindings::NotAwaited(const AsyncEngine::Record& operation) const {
   const CodeSite& site = operation.site;
   const std::string name = agents_.NameOf(operation.id);
@@ -232,32 +255,6 @@ Finding AccessFindings::NotAwaited(const AsyncEngine::Record& operation) const {
                                 .agent = name,
                                 .loc = site.loc,
                                 .text_line = site.text_line};
-  return finding;
-}
-
-Finding AccessFindings::Overlapping(const Tracked& buffer, const AsyncEngine::Record& operation,
-                                    const std::string& overlap) const {
-  const CodeSite& site = operation.site;
-  const std::string name = agents_.NameOf(operation.id);
-  Finding finding{
-      .code = FindingCode::kRaceAsync,
-      .message = Cat(name, " reads and writes ", buffer.info.name, overlap, ": its source and its destination overlap"),
-      .loc = site.loc,
-      .text_line = site.text_line,
-      .why =
-          "a copy reads and writes its elements in no order: whether one is read before it is written is "
-          "nobody's promise",
-      .fix = "copy to memory apart from the source, and from there in a second copy after the first"};
-  const auto side = [&](AccessKind kind) {
-    return FindingAccess{.kind = kind,
-                         .agent = name,
-                         .object = buffer.info.name,
-                         .box = overlap,
-                         .loc = site.loc,
-                         .text_line = site.text_line};
-  };
-  finding.first = side(AccessKind::kRead);
-  finding.second = side(AccessKind::kWrite);
   return finding;
 }
 

@@ -42,8 +42,9 @@ class AccessFindings {
 
   std::optional<Sort> SortOf(const UnorderedPair& pair) const;  // none: the policy asks for no fence there
   Finding Of(const UnorderedPair& pair, const Sort& sort) const;
-  // A copy reads and writes these elements of the buffer.
-  Finding Overlapping(const Tracked& buffer, const AsyncEngine::Record& operation, const std::string& overlap) const;
+  // An operation writes `overlap` of what it reads itself.
+  Finding CopyOverItself(AgentId operation, const CodeSite& site, const std::string& object,
+                         const std::string& overlap) const;
   Finding NotAwaited(const AsyncEngine::Record& operation) const;  // when the kernel ends
 
  private:

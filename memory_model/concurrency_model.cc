@@ -231,7 +231,6 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   if (request.pipelined.has_value())
     follows = Pipeline({id, issued, agents_.ThreadOf(agent), agents_.PlaceOf(agent)}, request);
   for (std::size_t part = 1; part < request.parts(); ++part) agents_.AddPart(id);
-  CheckOverlap(id, request);
   const ClockBundle& known = agents_.Fork(id);
   TouchOperands({id, 1, request.site}, request.sources, Half::kRead, known);
   if (request.queue.valid() && engine_.OrderOf(request.queue) == QueueOrder::kLanding) {
@@ -241,50 +240,11 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   } else {
     TouchOperands({id, request.parts(), request.site}, request.destinations, Half::kWrite, known);
   }
+  ReportOverlap(id, request);
   if (request.queue.valid()) queue_clocks_.Issue(id, request.queue, agents_, after_all);
   engine_.Start(id, agent, std::move(request));
   if (!follows.empty()) engine_.Follow(id, std::move(follows));
   return id;
-}
-
-namespace {
-
-// Element by element the same place: a copy onto itself, which changes nothing.
-bool IsSamePlace(const AsyncOperand& source, const AsyncOperand& destination) {
-  const auto* const from = std::get_if<BoxAccess>(&source.where);
-  const auto* const to = std::get_if<BoxAccess>(&destination.where);
-  if (from == nullptr || to == nullptr) return false;
-  if (from->rank != to->rank || from->value_rank != to->value_rank) return false;
-  const auto same = [&](const auto& one, const auto& other, int n) {
-    return std::equal(one.begin(), one.begin() + n, other.begin());
-  };
-  return same(from->start, to->start, from->rank) && same(from->count, to->count, from->rank) &&
-         same(from->step, to->step, from->rank) && same(from->order, to->order, from->value_rank);
-}
-
-}  // namespace
-
-// Of a copy, which has no order within itself. A function reads all before anything is written.
-void ConcurrencyModel::CheckOverlap(AgentId operation, const AsyncRequest& request) {
-  if (request.function != nullptr || !tracks_accesses_) return;
-  for (std::size_t i = 0; i < request.sources.size(); ++i) {
-    const AsyncOperand &from = request.sources[i], &to = request.destinations[i];
-    const Tracked* const buffer = from.buffer() == to.buffer() ? memory_.Find(from.buffer()) : nullptr;
-    if (buffer == nullptr || to.reduce != nullptr || IsSamePlace(from, to)) continue;
-    const AccessSet read = buffer->SetOf(from), written = buffer->SetOf(to);
-    if (read.empty() || written.empty()) continue;
-    AccessHistory own(buffer->info.shape, buffer->info.element_size);
-    const ClockBundle nothing;
-    const Vantage vantage{nothing, ClockPart::kGeneric, AgentId{}};  // nobody's: it knows of no half
-    std::vector<AccessConflict> overlaps;
-    own.Apply({.who = operation, .time = 1, .kind = AccessKind::kRead}, read, vantage, &overlaps);
-    own.Apply({.who = operation, .time = 2, .kind = AccessKind::kWrite}, written, vantage, &overlaps);
-    if (overlaps.empty()) continue;
-    const CodeSite& site = request.site;
-    const FindingLog::Where where{site.loc, site.text_line};
-    if (log_.IsNew({FindingCode::kRaceAsync, where, where, from.buffer().value}))
-      log_.Add(Words().Overlapping(*buffer, {.id = operation, .issuer = {}, .site = site}, overlaps[0].overlap));
-  }
 }
 
 std::vector<AgentId> ConcurrencyModel::Pipeline(const Pipelines::Issue& issue, const AsyncRequest& request) {
@@ -317,6 +277,43 @@ void ConcurrencyModel::TouchOperands(const Issued& issued, const std::vector<Asy
     const ClockPart part = FenceRule::PartFor(operand.proxy, buffer->info.space);
     const Vantage vantage{known, part, operation};
     Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
+  }
+}
+
+namespace {
+
+// Does each element become itself? Then it does not matter when.
+bool SamePlaces(const AsyncOperand& a, const AsyncOperand& b) {
+  if (a.where.index() != b.where.index()) return false;
+  if (const auto* points = std::get_if<AsyncPoints>(&a.where)) {
+    const auto& others = std::get<AsyncPoints>(b.where);
+    return points->offset == others.offset && points->piece_bytes == others.piece_bytes;
+  }
+  const auto &mine = std::get<BoxAccess>(a.where), &theirs = std::get<BoxAccess>(b.where);
+  const auto same = [](const auto& one, const auto& other, int n) {
+    return std::equal(one.begin(), one.begin() + n, other.begin());
+  };
+  return mine.value_rank == theirs.value_rank && same(mine.start, theirs.start, mine.rank) &&
+         same(mine.count, theirs.count, mine.rank) && same(mine.step, theirs.step, mine.rank) &&
+         same(mine.order, theirs.order, mine.value_rank);
+}
+
+}  // namespace
+
+// An engine copies in chunks, in an order that nobody promises: a copy must not write what it reads. (A function makes
+// its results when it has read everything.)
+void ConcurrencyModel::ReportOverlap(AgentId operation, const AsyncRequest& request) {
+  if (!tracks_accesses_ || request.function != nullptr) return;
+  for (std::size_t i = 0; i < request.sources.size(); ++i) {
+    const AsyncOperand &source = request.sources[i], &destination = request.destinations[i];
+    Tracked* const buffer = source.buffer() == destination.buffer() ? memory_.Find(source.buffer()) : nullptr;
+    if (buffer == nullptr || SamePlaces(source, destination)) continue;
+    const std::string overlap =
+        InCommon(buffer->SetOf(source), buffer->SetOf(destination), buffer->info.shape, buffer->info.element_size);
+    if (overlap.empty()) continue;
+    const FindingLog::Where here{request.site.loc, request.site.text_line};
+    if (log_.IsNew(FindingLog::Key(FindingCode::kRaceAsync, here, here)))
+      log_.Add(Words().CopyOverItself(operation, request.site, buffer->info.name, overlap));
   }
 }
 

@@ -120,10 +120,10 @@ def cases():
     yield Case("067_union_copy_run_ran", kernel=union(SMEM)(False), outputs={"o": IOTA}, schedules=0, prose="A copy to a member of a RefUnion in a run that looks for nothing.", **given)
     yield Case("068_copy_outside_last_clean", spec=COPIES, prose="The last page of a table.", **load_outside(3))
     for name, start in (("next", 4), ("negative", -1)):
-        yield Case(f"068_copy_outside_{name}_noted", spec=COPIES, prose="A page that the table does not have: hardware gives zeros, and the note says where.",
+        yield Case(f"068_copy_outside_{name}_noted", spec=COPIES, prose="A page that the table does not have: hardware gives zeros, and a warning says where.",
                    findings=(found("OOB", "copy"),), exit=0, **load_outside(start))
     yield Case("068_store_outside_part_clean", spec=STORES, prose="Half of a store lies outside the array, and is dropped.", **store_outside(LANES // 2))
-    yield Case("068_store_outside_noted", spec=STORES, prose="All of a store lies outside the array: nothing is written, and the note says where.",
+    yield Case("068_store_outside_noted", spec=STORES, prose="All of a store lies outside the array: nothing is written, and a warning says where.",
                findings=(found("OOB", "copy"),), exit=0, **store_outside(LANES))
     yield Case("068_copy_longer_clean", spec=COPIES, kernel=long_box(), inputs={"x": "iota"}, outputs={"o": np.concatenate([IOTA, np.zeros(LANES, np.int32)])},
                prose="A copied box that is longer than the array: what the array does not have is zeros.")

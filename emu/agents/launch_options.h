@@ -52,6 +52,7 @@ struct LaunchResult {
   std::int64_t programs = 0;
   std::int64_t accesses = 0;            // each had its bounds checked
   std::int64_t definedness_checks = 0;  // branches, indices and output elements that were looked at
+  bool undefined_arrived = false;       // at one of these, told or not
   std::vector<Finding> findings;
   std::vector<std::string> printed;
   bool stuck = false;  // a program waits for ever: a finding says so, and those after it did not run

@@ -332,9 +332,11 @@ std::int64_t LaunchState::Finish() {
   std::int64_t checks = 0;
   for (const std::unique_ptr<FrameShadow>& shadow : shadows_) checks += shadow->uses();
   const std::size_t operands = program().operand_infos.size();
-  for (std::size_t i = 0; i < arrays_.size(); ++i) {
-    if (program().operand_infos[i % operands].role == Role::kOut)
-      checks += memory_.ReportUndefinedOutput(arrays_[i], DeclaredAt(i % operands));
+  for (std::size_t i = 0; i < operands; ++i) {
+    if (program().operand_infos[i].role != Role::kOut) continue;
+    std::vector<BufferId> parts;
+    for (std::size_t at = i; at < arrays_.size(); at += operands) parts.push_back(arrays_[at]);
+    checks += memory_.ReportUndefinedOutput(parts, DeclaredAt(i));
   }
   return options_.definedness ? checks : 0;
 }

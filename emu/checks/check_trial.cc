@@ -112,7 +112,7 @@ void TrialRunner::TakeEvidence(Trial& trial) const {
   trial.tallies["bounds"] = trial.accesses;
   FactSet checked = trial.facts;
   checked.Set(Fact::kNoConflict, checked.Has(Fact::kNoConflict) && trial.trouble.ok());
-  checked.Set(Fact::kNothingUndefined, options_.definedness && trial.trouble.ok());
+  checked.Set(Fact::kNothingUndefined, options_.definedness && trial.trouble.ok() && !trial.undefined_arrived);
   trial.facts = Undenied(checked, trial.findings);
 }
 
@@ -223,6 +223,7 @@ absl::StatusOr<launch::ScheduledResult> TrialRunner::Launched(launch::Way way, c
 void TrialRunner::TakeResult(launch::ScheduledResult result, Trial& trial) {
   trial.programs = result.launch.programs;
   trial.accesses = result.launch.accesses;
+  trial.undefined_arrived = result.launch.undefined_arrived;
   trial.printed = std::move(result.launch.printed);
   trial.findings = std::move(result.launch.findings);
   trial.run = std::move(result.run);

@@ -34,6 +34,7 @@ struct Trial {
   std::vector<NeverRan> never_ran;  // where somebody looked
   bool all_fit = true;              // all that interacts could be under way at once
   bool engines = false;             // asynchronous operations ran
+  bool undefined_arrived = false;   // where it matters, told or not
   scheduler::LoopResult run;        // of programs under a policy only
   bool values_of_first = false;     // outputs are those of program order: it ran without values
   agents::LaunchLeft left;          // to later launches

@@ -69,6 +69,7 @@ class FunctionLaunch final : public launch::DrivenLaunch {
     return {.programs = machine_.threads_in_all(),
             .accesses = machine_.memory().accesses(),
             .definedness_checks = machine_.definedness_checks(),
+            .undefined_arrived = machine_.memory().undefined_arrived(),
             .findings = FoundSoFar(),
             .printed = machine_.memory().printed(),
             .left = {}};

@@ -123,6 +123,7 @@ absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::LaunchCall& call) {
   agents::LaunchResult result{.programs = programs,
                               .accesses = state.memory().accesses(),
                               .definedness_checks = checks,
+                              .undefined_arrived = state.memory().undefined_arrived(),
                               .findings = state.memory().findings(),
                               .printed = state.memory().printed(),
                               .stuck = stuck};

@@ -69,6 +69,7 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
     return {.programs = state_.walk().programs(),
             .accesses = state_.memory().accesses(),
             .definedness_checks = checks,
+            .undefined_arrived = state_.memory().undefined_arrived(),
             .findings = FoundSoFar(),
             .printed = state_.memory().printed()};
   }

@@ -1,5 +1,6 @@
 #include "emu/threads/async_operations.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "absl/container/inlined_vector.h"
@@ -14,6 +15,13 @@ absl::InlinedVector<BufferId, 8> BuffersOf(const AsyncRequest& request) {
     for (const AsyncOperand& operand : *operands) buffers.push_back(operand.buffer());
   }
   return buffers;
+}
+
+// Nothing is computed on the way.
+bool IsCopy(const AsyncRequest& request) {
+  const auto reduces = [](const AsyncOperand& to) { return to.reduce != nullptr; };
+  return request.function == nullptr && !request.sources.empty() &&
+         std::none_of(request.destinations.begin(), request.destinations.end(), reduces);
 }
 
 }  // namespace
@@ -58,8 +66,10 @@ std::optional<std::int64_t> AsyncOperations::Perform(AgentId operation, Half hal
   if (half == Half::kWrite) done_with = BuffersOf(base_.model.RequestOf(operation));
   performing_ = true;
   performer_ = operation;
+  base_.memory.Carries(IsCopy(base_.model.RequestOf(operation)));
   base_.model.Perform({.operation = operation, .half = half}, &base_.memory);
   performing_ = false;
+  base_.memory.Carries(false);
   for (const BufferId buffer : done_with) memory_.EndUse(buffer);
   if (half == Half::kRead) return std::nullopt;
   const auto of = cluster_of_.find(operation.value);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/port/nowhere.h"
 
 namespace palladion::memory_model {
 
@@ -42,9 +43,9 @@ bool AnyLaneOutside(const BoxAccess& access, const BoxReach& reach, std::size_t 
   return false;
 }
 
-bool WindowOutside(absl::Span<const std::int64_t> shape, const BoxAccess& access) {
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (access.lower[d] >= shape[d] || access.upper[d] <= 0) return true;
+bool WindowNowhere(const BoxAccess& access) {
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+    if (access.lower[d] >= kNowhere || access.upper[d] <= -kNowhere) return true;
   }
   return false;
 }

@@ -20,8 +20,9 @@ namespace palladion::memory_model {
 // Is a lane that takes part outside the legal box? `elements`: of the box.
 bool AnyLaneOutside(const BoxAccess& access, const BoxReach& reach, std::size_t elements);
 
-// Has the block no element in its array? That is a finding of its own, so its data need not be another.
-bool WindowOutside(absl::Span<const std::int64_t> shape, const BoxAccess& access);
+// Is the block where no array reaches (kNowhere)? That has been a finding of its own, so its data need not be another.
+// One that lies in the padding which its index map counts in is none of these.
+bool WindowNowhere(const BoxAccess& access);
 
 enum class Direction : std::uint8_t { kLoad, kStore };
 

@@ -40,8 +40,9 @@ void DefinednessTracker::SetUndefined(MemoryBuffer& buffer) {
 
 class DefinednessTracker::Moves {
  public:
-  Moves(DefinednessTracker& tracker, const MemoryBuffer& buffer, const Site& site)
-      : tracker_(tracker), buffer_(buffer), site_(site) {}
+  // `beside_defined`: an engine's copy, which stores defined elements too.
+  Moves(DefinednessTracker& tracker, const MemoryBuffer& buffer, const Site& site, bool beside_defined = false)
+      : tracker_(tracker), buffer_(buffer), site_(site), beside_defined_(beside_defined) {}
 
   // Does one of n marks need Read or Store?
   static bool Any(const DefinedMark* marks, std::size_t n) {
@@ -59,14 +60,22 @@ class DefinednessTracker::Moves {
 
   // The mark that the element has after it was stored here. A block's copy to its array has each in its place.
   DefinedMark Store(DefinedMark mark, ElementCount element) {
-    if (mark < kMovedMark || IsInPlace(mark)) return mark;
+    if (IsInPlace(mark)) return mark;
+    if (mark < kMovedMark) return Beside(mark);
     const std::uint8_t number = ComputedMark(mark);
     const Origin& origin = tracker_.origins_.Of(number);
     const bool own = origin.kind != OriginKind::kOutput || origin.object == buffer_.name;
-    return own && MovedFrom(number, element) == mark ? InPlaceOf(mark) : number;
+    if (own && MovedFrom(number, element) == mark) return InPlaceOf(mark);
+    return beside_defined_ ? Beside(mark) : number;
   }
 
  private:
+  DefinedMark Beside(DefinedMark mark) {
+    if (!beside_defined_ || mark == 0) return mark;
+    if (mark != last_.first) last_ = {mark, tracker_.origins_.BesideDefined(mark, site_)};
+    return last_.second;
+  }
+
   std::uint8_t Untouched() {
     if (untouched_ == 0) untouched_ = tracker_.Number(OriginKind::kOutput, buffer_, &site_);
     return untouched_;
@@ -75,7 +84,9 @@ class DefinednessTracker::Moves {
   DefinednessTracker& tracker_;
   const MemoryBuffer& buffer_;
   const Site& site_;
+  const bool beside_defined_;
   std::uint8_t untouched_ = 0;
+  std::pair<DefinedMark, DefinedMark> last_ = {0, 0};
 };
 
 // Who stores what is undefined in an output.
@@ -136,8 +147,11 @@ void DefinednessTracker::FinishLoad(Definedness& defined, const Site& site, std:
   DefinedMark* marks = marks_.data();
   defined = {CountMarks(marks, elements) != 0, marks};
   if (!defined.any || engine_source_ != nullptr) return;
-  for (const DefinedMark mark : origins_.unread()) {
-    if (std::memchr(marks, mark, elements) != nullptr) ReplaceMarks(marks, mark, origins_.ReadAt(mark, site), elements);
+  for (std::size_t i = 0, known = origins_.unread().size(); i < known; ++i) {  // those that it makes are not among them
+    const DefinedMark mark = origins_.unread()[i];
+    if (std::memchr(marks, mark, elements) == nullptr) continue;
+    const DefinedMark read = copies_ ? origins_.CarriedAt(mark, site) : origins_.ReadAt(mark, site);
+    if (read != mark) ReplaceMarks(marks, mark, read, elements);
   }
 }
 
@@ -239,8 +253,9 @@ const DefinedMark* DefinednessTracker::MarksInPlace(const MemoryBuffer& buffer, 
                                                     const BoxReach& reach) {
   const DefinedMark* marks = access.defined->undefined;
   const std::size_t elements = LayoutOf(access, ElementSize(1)).elements;
-  if (!Moves::Any(marks, elements)) return marks;
-  Moves moves(*this, buffer, access.site);
+  const bool beside = copies_ && CountMarks(marks, elements) < elements;
+  if (!beside && !Moves::Any(marks, elements)) return marks;
+  Moves moves(*this, buffer, access.site, beside);
   std::vector<DefinedMark>& in_place = in_place_;
   in_place.assign(marks, marks + elements);
   VisitElements(WithoutMask(access), reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
@@ -273,7 +288,8 @@ void DefinednessTracker::Store(MemoryBuffer& buffer, const PointAccess& access) 
   if (!any && mask.lanes_undefined == nullptr && buffer.defined.all_defined()) return;
   const std::size_t pieces = access.pieces_per_element, elements = access.offset.size() / pieces;
   const ByteCount piece(static_cast<std::int64_t>(access.piece_bytes));
-  Moves moves(*this, buffer, access.site);
+  const bool beside = copies_ && any && CountMarks(access.defined->undefined, elements) < elements;
+  Moves moves(*this, buffer, access.site, beside);
   StoreRecord record(*this, buffer, access.site);
   for (std::size_t e = 0; e < elements; ++e) {
     DefinedMark mark = mask.lanes_undefined == nullptr ? DefinedMark{0} : ComputedMark(mask.lanes_undefined[e]);
@@ -316,6 +332,7 @@ void DefinednessTracker::Atomic(MemoryBuffer& buffer, const PointAccess& access)
                           at >= 0 ? buffer.defined.LoadPiece(ByteCount(at), piece) : OutsideMark(buffer, access, at));
     }
     old[e] = MergeMarks(moves.Use(old[e]), unsure);
+    if (old[e] != 0) old[e] = origins_.ReadAt(old[e], access.site);  // what it becomes is computed
     if (*std::min_element(offset.begin(), offset.end()) < 0) continue;
     const DefinedMark after = any ? MergeMarks(old[e], ComputedMark(operand[e])) : old[e];
     for (const std::int64_t at : offset) {

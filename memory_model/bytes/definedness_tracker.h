@@ -36,6 +36,8 @@ class DefinednessTracker {
   // While an engine carries what is in `source`, its accesses are not the kernel's: nobody reads, and what it stores
   // has been stored by whoever stored it in the source. nullptr: it is done.
   void CarriesFrom(const MemoryBuffer* source) { engine_source_ = source; }
+  // The same of an engine whose halves are apart. Of an output's bytes it is a reader like any other.
+  void Carries(bool copies) { copies_ = copies; }
 
   // Each sets or reads the access's `defined`. `outside_is_error`: what the box has outside its
   // array is no padding.
@@ -63,6 +65,7 @@ class DefinednessTracker {
   std::vector<DefinedMark> marks_;     // of the last load: Definedness::undefined
   std::vector<DefinedMark> in_place_;  // of a store to an output
   const MemoryBuffer* engine_source_ = nullptr;
+  bool copies_ = false;              // an engine, without a value of the kernel
   std::vector<StoreNumber> copied_;  // of the engine's elements: who stored them in its source; empty: nobody
   UndefinedStores stores_;
 };

@@ -78,16 +78,23 @@ std::uint8_t Memory::MarkOfValue(const Finding& finding, const Site& site) {
 }
 
 void Memory::ReportUndefined(DefinedMark mark, std::string_view use, const Site& site) {
+  undefined_arrived_ |= HoldsNothing(tracker_->origins(), mark);
   if (tracker_->origins().IsReported(mark)) return;
   Report(UndefinedUse({tracker_->origins(), tracker_->stores(), bounds_.naming()}, mark, use, site));
 }
 
-std::int64_t Memory::ReportUndefinedOutput(BufferId id, const Site& site) {
-  const MemoryBuffer& buffer = buffers_[id];
-  for (Finding& finding : UndefinedOutput({tracker_->origins(), tracker_->stores(), bounds_.naming()}, buffer, site)) {
-    Report(std::move(finding));
+std::int64_t Memory::ReportUndefinedOutput(absl::Span<const BufferId> parts, const Site& site) {
+  const UndefinedContext context{tracker_->origins(), tracker_->stores(), bounds_.naming()};
+  const bool any_written =
+      std::any_of(parts.begin(), parts.end(), [this](BufferId id) { return AnyWritten(buffers_[id]); });
+  std::int64_t elements = 0;
+  for (const BufferId id : parts) {
+    const MemoryBuffer& buffer = buffers_[id];
+    elements += buffer.elements().value();
+    undefined_arrived_ |= AnyHoldsNothing(tracker_->origins(), buffer);
+    for (Finding& finding : UndefinedOutput(context, buffer, any_written, site)) Report(std::move(finding));
   }
-  return buffer.elements().value();
+  return elements;
 }
 
 // Of two at one place the worse is told: a copy may be worth a note for its source, and wrong in its destination.
@@ -149,8 +156,7 @@ void Memory::Load(const BoxAccess& access, std::byte* value) {
   if (outside) ReportOutside(buffer, access, reach, Direction::kLoad);
   if (access.mask.lanes != nullptr && moves) FillMasked(buffer, access.mask, layout.elements, value);
   if (tracker_ == nullptr) return;
-  const bool is_error =
-      !reach.all_copied && (outside || WindowOutside(buffer.shape, access)) && !bounds_.InTiles(buffer, access);
+  const bool is_error = !reach.all_copied && (outside || WindowNowhere(access)) && !bounds_.InTiles(buffer, access);
   tracker_->Load(buffer, access, reach, is_error);
 }
 

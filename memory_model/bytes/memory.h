@@ -79,9 +79,11 @@ class Memory final : public Machine {
   void SetUndefined(BufferId buffer);  // an adopted output, before anybody writes it
   void SetDefined(BufferId buffer, ElementCount first, ElementCount last);  // [first, last): somebody has written them
   DefinedMark MarkOf(BufferId buffer, ElementCount element) const { return buffers_[buffer].defined.At(element); }
-  // What of an output is undefined at the end, as findings; the number of elements that were looked at. `site` is where
-  // the output is declared.
-  std::int64_t ReportUndefinedOutput(BufferId buffer, const Site& site);
+  // What of an output is undefined at the end, as findings; the number of elements that were looked at. Each device has
+  // one of `parts`. `site` is where the output is declared.
+  std::int64_t ReportUndefinedOutput(absl::Span<const BufferId> parts, const Site& site);
+  // Has anything undefined got to where that matters, told or not? Not results that a note speaks of.
+  bool undefined_arrived() const { return undefined_arrived_; }
 
   const std::vector<std::string>& printed() const { return printed_.lines(); }
   const std::vector<Finding>& findings() const { return log_.findings(); }
@@ -104,6 +106,12 @@ class Memory final : public Machine {
   // For observers: engines of another machine over this memory carry the request out later.
   void TellIssued(const AsyncRequest& request) {
     for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kLater);
+  }
+
+  // From here on loads and stores are an engine's that copies: nobody reads, and what nobody wrote is still that.
+  // False: they are not.
+  void Carries(bool copies) {
+    if (tracker_ != nullptr) tracker_->Carries(copies);
   }
 
   void Running(const RunningAgent& now) override;
@@ -161,6 +169,7 @@ class Memory final : public Machine {
   PrintedLines printed_;
   std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: nobody asks
   bool lends_ = true;
+  bool undefined_arrived_ = false;
   std::int64_t most_values_ = 0;  // of a store, that somebody looks at
 };
 

@@ -1,6 +1,7 @@
 #include "memory_model/bytes/origin.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "semantics/base/cat.h"
 
@@ -24,7 +25,8 @@ constexpr Range RangeOf(OriginKind kind) {
 
 bool SamePlace(const Origin& a, const Origin& b) {
   return a.kind == b.kind && a.was_read == b.was_read && a.text_line == b.text_line && a.loc == b.loc &&
-         a.made_line == b.made_line && a.made == b.made && a.object == b.object && a.code == b.code;
+         a.made_line == b.made_line && a.made == b.made && a.object == b.object && a.code == b.code &&
+         a.carried == b.carried;
 }
 
 FindingCode CodeOf(OriginKind kind) {
@@ -103,7 +105,7 @@ std::uint8_t Origins::Number(Origin origin, absl::Span<const std::int64_t> progr
   for (; i < range.several; ++i) {
     Numbered& numbered = numbers_[i];
     if (numbered.met.empty()) {  // not given to anybody yet
-      if (!origin.was_read) unread_.push_back(static_cast<std::uint8_t>(i));
+      if (!origin.was_read || origin.carried != Carried::kNot) unread_.push_back(static_cast<std::uint8_t>(i));
       numbered.origin = std::move(origin);
       break;
     }
@@ -123,11 +125,29 @@ void Origins::Meet(Numbered& numbered, absl::Span<const std::int64_t> program, s
 }
 
 std::uint8_t Origins::ReadAt(std::uint8_t mark, const Site& site) {
-  if (Of(mark).was_read) return mark;
   Origin origin = Of(mark);
+  if (origin.was_read && origin.carried == Carried::kNot) return mark;
+  origin.carried = Carried::kNot;
+  if (!std::exchange(origin.was_read, true)) origin.loc = site.loc, origin.text_line = site.text_line;
+  return Number(std::move(origin), site.program);
+}
+
+std::uint8_t Origins::CarriedAt(std::uint8_t mark, const Site& site) {
+  Origin origin = Of(mark);
+  if (origin.was_read) return mark;
+  if (origin.kind == OriginKind::kNeverWritten) origin.carried = Carried::kByEngines;
   origin.was_read = true;
   origin.loc = site.loc;
   origin.text_line = site.text_line;
+  return Number(std::move(origin), site.program);
+}
+
+std::uint8_t Origins::BesideDefined(std::uint8_t mark, const Site& site) {
+  Origin origin = Of(mark);
+  const bool moved = mark >= kMovedMark;  // of another output, or of another place of this one
+  if (mark == 0 || (!moved && origin.carried == Carried::kNot)) return mark;
+  origin.kind = OriginKind::kNeverWritten;
+  origin.carried = Carried::kBesideDefined;
   return Number(std::move(origin), site.program);
 }
 

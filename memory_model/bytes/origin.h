@@ -31,6 +31,13 @@ enum class OriginKind : std::uint8_t {
   kSeveral,       // too many to tell apart
 };
 
+// What nobody wrote, where nobody but engines has moved it since.
+enum class Carried : std::uint8_t {
+  kNot,
+  kByEngines,
+  kBesideDefined,  // to an output, by a copy that brought it defined elements too (tables of fixed size)
+};
+
 struct Origin {
   OriginKind kind = OriginKind::kSeveral;
   std::string object;  // the buffer by the user's name
@@ -40,6 +47,7 @@ struct Origin {
   LocId loc;              // where it was read; of a kValue, the operation
   int text_line = 0;
   FindingCode code = FindingCode::kUninitialised;  // of a kValue
+  Carried carried = Carried::kNot;
 };
 
 // The mark of what nobody has written to an output, in its place. In place, too, are bytes that somebody read and
@@ -63,8 +71,11 @@ class Origins {
 
   // The same undefined data, read by the kernel at a place: where it was first read is part of where it comes from.
   std::uint8_t ReadAt(std::uint8_t mark, const Site& site);
+  // The same, by an engine that copies it, and what an engine has carried.
+  std::uint8_t CarriedAt(std::uint8_t mark, const Site& site);
+  std::uint8_t BesideDefined(std::uint8_t mark, const Site& site);
 
-  // Those that the kernel has not read yet.
+  // Those that ReadAt gives another number: that the kernel has not read yet, and that engines alone have.
   const std::vector<std::uint8_t>& unread() const { return unread_; }
 
   const Origin& Of(std::uint8_t mark) const { return numbers_[ComputedMark(mark)].origin; }

@@ -21,20 +21,26 @@ std::string CountText(std::int64_t count, std::int64_t of) {
   return Cat(count, " of its ", of, of == 1 ? " element" : " elements");
 }
 
-Finding MissingOutput(const std::string& element, const std::string& count, bool moved) {
+// An element that nobody wrote. Some kernels leave a part to a later launch; none leaves all of an output.
+Finding MissingOutput(const std::string& what, bool any_written) {
   return {.code = FindingCode::kOutMissing,
-          .severity = Severity::kWarning,
-          .message = moved ? Cat("output ", element, " was never written: it only got its own undefined bytes back (",
-                                 count, " did)")
-                           : Cat("output ", element, " was never written (", count, " were not)"),
+          .severity = any_written ? Severity::kWarning : Severity::kDefect,
+          .message = Cat("output ", what, any_written ? "" : "; nothing was written to it in the whole launch"),
           .first = std::nullopt,
           .second = std::nullopt,
           .why = "",
           .fix = "store to every element of the output, or make the grid cover it"};
 }
 
-Finding FindingOf(const UndefinedContext& context, const MemoryBuffer& buffer, DefinedMark mark, const Part& part,
-                  const Site& site) {
+// Where the output and its elements with one mark are.
+struct Where {
+  const MemoryBuffer& buffer;
+  bool any_written;
+  const Site& site;
+};
+
+Finding FindingOf(const UndefinedContext& context, const Where& where, DefinedMark mark, const Part& part) {
+  const auto& [buffer, any_written, site] = where;
   const Origins& origins = context.origins;
   const std::int64_t elements = buffer.elements().value();
   const StoreNumber number = buffer.stored_by.empty() ? 0 : buffer.stored_by[static_cast<std::size_t>(part.first)];
@@ -42,16 +48,24 @@ Finding FindingOf(const UndefinedContext& context, const MemoryBuffer& buffer, D
   const std::string index = IndexText(buffer.shape, part.first);
   const std::string element = Cat("'", buffer.name, "'", index);
   const std::string counted = CountText(part.count, elements);
-  Finding finding = mark == kUntouched ? MissingOutput(element, counted, false)
-                                       : origins.FindingOf(mark, Cat("output ", element, " (", counted, ")"),
-                                                           number != 0 ? store.met : origins.MetBy(mark, {}));
+  Finding finding = mark == kUntouched
+                        ? MissingOutput(Cat(element, " was never written (", counted, " were not)"), any_written)
+                        : origins.FindingOf(mark, Cat("output ", element, " (", counted, ")"),
+                                            number != 0 ? store.met : origins.MetBy(mark, {}));
   if (origins.Of(mark).kind == OriginKind::kValue) {
     finding.count = part.count;
     return finding;
   }
-  if (IsInPlace(mark) && mark != kUntouched) {
+  std::string only_got;  // of an element that nobody wrote
+  if (IsInPlace(mark) && mark != kUntouched)
+    only_got = Cat("it only got its own undefined bytes back (", counted, " did)");
+  if (origins.Of(mark).carried == Carried::kBesideDefined) {
+    only_got = Cat("beside others a copy brought it what nobody had written to '", origins.Of(mark).object, "' (",
+                   counted, " got such bytes)");
+  }
+  if (!only_got.empty()) {
     const std::optional<FindingAccess> read = finding.first;
-    finding = MissingOutput(element, counted, true);
+    finding = MissingOutput(Cat(element, " was never written: ", only_got), any_written);
     finding.first = read;
   }
   finding.loc = site.loc;
@@ -99,7 +113,30 @@ Finding UndefinedUse(const UndefinedContext& context, DefinedMark mark, std::str
   return finding;
 }
 
-std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer, const Site& site) {
+bool HoldsNothing(const Origins& origins, DefinedMark mark) {
+  if (mark == 0) return false;
+  const Origin& origin = origins.Of(mark);
+  return origin.kind != OriginKind::kValue || RowOf(origin.code).denies == Denies::kDefinedness;
+}
+
+bool AnyHoldsNothing(const Origins& origins, const MemoryBuffer& buffer) {
+  if (buffer.defined.all_defined()) return false;
+  const std::int64_t elements = buffer.elements().value();
+  std::int64_t e = 0;
+  while (e < elements && !HoldsNothing(origins, buffer.defined.At(ElementCount(e)))) ++e;
+  return e < elements;
+}
+
+bool AnyWritten(const MemoryBuffer& buffer) {
+  const std::int64_t elements = buffer.elements().value();
+  if (buffer.defined.all_defined()) return true;
+  std::int64_t e = 0;
+  while (e < elements && IsInPlace(buffer.defined.At(ElementCount(e)))) ++e;
+  return e < elements;
+}
+
+std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer, bool any_written,
+                                     const Site& site) {
   if (buffer.defined.all_defined()) return {};
   const std::int64_t elements = buffer.elements().value();
   std::array<Part, 256> parts{};
@@ -112,7 +149,7 @@ std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const Memo
     const auto mark = static_cast<DefinedMark>(m);
     if (mark != kUntouched && IsInPlace(mark) && Elsewhere(parts, mark)) continue;
     if (parts[m].count != 0 && !context.origins.IsReported(mark))
-      findings.push_back(FindingOf(context, buffer, mark, parts[m], site));
+      findings.push_back(FindingOf(context, {buffer, any_written, site}, mark, parts[m]));
   }
   return findings;
 }

@@ -21,11 +21,20 @@ struct UndefinedContext {
   const AgentNaming& naming;
 };
 
+// Is what has the mark undefined, and no result that is only not the same on every machine (a division by zero)?
+bool HoldsNothing(const Origins& origins, DefinedMark mark);
+bool AnyHoldsNothing(const Origins& origins, const MemoryBuffer& buffer);
+
 // An undefined value is used, as `use` says; the mark's origin has not been reported yet.
 Finding UndefinedUse(const UndefinedContext& context, DefinedMark mark, std::string_view use, const Site& site);
 
-// What of an output is undefined at the end, but for origins that have been reported. `site` is where it is declared.
-std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer, const Site& site);
+// Has anything been written to the output but its own bytes?
+bool AnyWritten(const MemoryBuffer& buffer);
+
+// What of an output is undefined at the end, but for origins that have been reported. `any_written`: of the whole
+// output, of which this buffer is what one device has. `site` is where it is declared.
+std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer, bool any_written,
+                                     const Site& site);
 
 }  // namespace palladion::memory_model
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "memory_model/sets/region.h"
+#include "semantics/base/cat.h"
 
 namespace palladion::memory_model {
 namespace {
@@ -134,6 +135,28 @@ AccessSet SetOf(const PointAccess& access) {
     }
   }
   return AccessSet::Of(std::move(ranges));
+}
+
+std::string InCommon(const AccessSet& a, const AccessSet& b, absl::Span<const std::int64_t> shape,
+                     ElementSize element_size) {
+  if (a.is_box && b.is_box) {
+    return Relate(a.box, b.box) == BoxRelation::kDisjoint ? "" : Describe(Overlap(a.box, b.box));
+  }
+  const auto bytes = [&](const AccessSet& set) {
+    if (!set.is_box) return set.ranges;
+    std::vector<ByteRange> ranges;
+    ForEachRun(set.box, shape, element_size, [&](std::int64_t begin, std::int64_t end) {
+      ranges.push_back({begin, end});
+    });
+    return ranges;
+  };
+  const std::vector<ByteRange> first = bytes(a), second = bytes(b);
+  for (auto i = first.begin(), j = second.begin(); i != first.end() && j != second.end();) {
+    const std::int64_t begin = std::max(i->begin, j->begin), end = std::min(i->end, j->end);
+    if (begin < end) return Cat(" bytes ", begin, ":", end);
+    (i->end < j->end ? i : j) += 1;
+  }
+  return "";
 }
 
 }  // namespace palladion::memory_model

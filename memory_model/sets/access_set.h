@@ -4,6 +4,7 @@
 #define PALLADION_MEMORY_MODEL_SETS_ACCESS_SET_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -29,6 +30,10 @@ struct AccessSet {
   static AccessSet Of(std::vector<ByteRange> ranges);
   bool empty() const { return !is_box && ranges.empty(); }
 };
+
+// In words, what two sets of one array have in common; "": nothing.
+std::string InCommon(const AccessSet& a, const AccessSet& b, absl::Span<const std::int64_t> shape,
+                     ElementSize element_size);
 
 // `reach` is ReachOf(shape, access).
 AccessSet SetOf(absl::Span<const std::int64_t> shape, ElementSize element_size, const BoxAccess& access,

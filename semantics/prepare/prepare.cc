@@ -13,6 +13,8 @@
 #include "semantics/program/blocks.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
+#include "semantics/program/generator_task.h"
+#include "semantics/program/narrow_members.h"
 #include "semantics/program/thread_mesh.h"
 #include "semantics/registry/op_row.h"
 
@@ -120,6 +122,7 @@ class KernelPreparer {
     if (frame.program_number + 1 >= frame.end_program) return absl::OkStatus();
     if (frame.tasks_apart) {
       frame.new_task = frame.walk->NewTask(frame.program_number + 1, frame.grid_index);
+      if (frame.new_task) BeginTask(frame.generator);
     }
     frame.walk->At(++frame.program_number, absl::MakeSpan(frame.grid_index));
     // Where agents are threads to the machine, the core is one through all its programs.
@@ -140,7 +143,8 @@ class KernelPreparer {
     }
     if (kernel_.bodies.size() != 1)
       return absl::UnimplementedError(Cat("kernel @", kernel_.name, ": several bodies (MPMD) are not modelled yet"));
-    return ExpectArrays(kernel_);
+    PALLADION_RETURN_IF_ERROR(ExpectArrays(kernel_));
+    return CheckNarrowMembers(kernel_);
   }
 
   absl::Status DescribeGrid() {

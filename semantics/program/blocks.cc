@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/port/nowhere.h"
 #include "semantics/program/agent_naming.h"
 #include "semantics/program/frame_shadow.h"
 
@@ -38,23 +39,34 @@ bool WhollyOutside(const BlockDim& dim, std::int64_t start, std::int64_t size) {
   return dim.size > 0 && (start >= size + high || start + dim.size <= -low);
 }
 
+// No element in the array, though maybe some in its padding.
+bool MissesArray(const BlockDim& dim, std::int64_t start, std::int64_t size) {
+  return dim.size > 0 && (start >= size || start + dim.size <= 0);
+}
+
 // The ref's name in the kernel.
 std::string NameOf(const OperandInfo& info, const Frame& frame) {
   return info.ref.valid() ? frame.program().refs[info.ref.index()].name : info.name;
 }
 
-void ReportBlockOutOfBounds(const OperandInfo& info, const Step& step, Frame& frame) {
+enum class Missed : std::uint8_t { kArrayAndPadding, kArray };
+
+// Where the map counts in the padded array, an input's block of padding alone is what it asked for; of an output's
+// nothing is kept.
+void ReportBlockOutOfBounds(const OperandInfo& info, Missed missed, const Step& step, Frame& frame) {
+  const bool in_padding = missed == Missed::kArray;
   std::vector<std::int64_t> index;
   for (std::size_t d = 0; d < info.index.size(); ++d) index.push_back(MapResult(info, d, frame));
-  frame.machine().Report(
-      {.code = FindingCode::kBlockOutOfBounds,
-       .severity = Severity::kDefect,
-       .message = Cat("the block of operand '", NameOf(info, frame), "'",
-                      AtAgent(NamingOf(frame.program()), frame.grid_index), " lies wholly outside its array ",
-                      ToString(info.type), ": the index map returned (", absl::StrJoin(index, ", "), ")"),
-       .loc = step.loc,
-       .text_line = step.text_line,
-       .fix = "let at least one element of the block be inside: correct the index map or the grid"});
+  frame.machine().Report({.code = FindingCode::kBlockOutOfBounds,
+                          .severity = in_padding ? Severity::kWarning : Severity::kDefect,
+                          .message = Cat("the block of ", in_padding ? "output" : "operand", " '", NameOf(info, frame),
+                                         "'", AtAgent(NamingOf(frame.program()), frame.grid_index), " lies wholly ",
+                                         in_padding ? "in the padding of" : "outside", " its array ",
+                                         ToString(info.type), ": the index map returned (", absl::StrJoin(index, ", "),
+                                         ")", in_padding ? "; nothing of it is written" : ""),
+                          .loc = step.loc,
+                          .text_line = step.text_line,
+                          .fix = "let at least one element of the block be inside: correct the index map or the grid"});
 }
 
 // grid.md#index-type: hardware computes blocks in i32. False: said.
@@ -75,19 +87,26 @@ bool ExpectIndexType(const OperandInfo& info, std::size_t d, const Step& step, F
   return false;
 }
 
-// The window's origin in the array, from the index map's results.
+// The window's origin in the array, from the index map's results. A block that is wholly outside, which is said here,
+// is put where no array and no padding of one is, so that what it holds is not told as padding's; but for a pointer
+// (Triton), which has no end.
 void PlaceWindow(const OperandInfo& info, RefId window, const Step& step, Frame& frame) {
   RefState& state = frame.ref(window);
-  bool outside = false, fits = true;
+  const bool ends = frame.program().refs[window.index()].bounded_by_window;
+  bool outside = false, misses = false, fits = true;
   for (std::size_t d = 0; d < info.block.size(); ++d) {
     const BlockDim& dim = info.block[d];
     if (Info(info.index_dtype[d]).bits >= 32 && info.index_dtype[d] != DType::kI32)
       fits &= ExpectIndexType(info, d, step, frame);
     const std::int64_t start = Start(dim, MapResult(info, d, frame));
-    state.origin[d] = start;
-    outside |= WhollyOutside(dim, start, info.type.shape[d]);
+    const bool outside_here = WhollyOutside(dim, start, info.type.shape[d]);
+    state.origin[d] = !outside_here || !ends ? start : start < 0 ? -kNowhere - dim.size : kNowhere;
+    outside |= outside_here;
+    misses |= MissesArray(dim, start, info.type.shape[d]);
   }
-  if (outside && fits) ReportBlockOutOfBounds(info, step, frame);
+  if (!fits) return;
+  if (outside) return ReportBlockOutOfBounds(info, Missed::kArrayAndPadding, step, frame);
+  if (misses && info.role == Role::kOut) ReportBlockOutOfBounds(info, Missed::kArray, step, frame);
 }
 
 std::int64_t* Current(const OperandInfo& info, Frame& frame) {

@@ -156,7 +156,7 @@ void NoteWhollyOutside(const AsyncOperand& operand, const ViewPlan& view, std::s
   const auto* box = std::get_if<BoxAccess>(&operand.where);
   frame.machine().Report(
       {.code = FindingCode::kOutOfBounds,
-       .severity = Severity::kNote,
+       .severity = Severity::kWarning,
        .message =
            Cat("the copy is of '", info.name, "'", box == nullptr ? " at an array of indices" : DescribeBox(*box),
                ", which lies wholly outside the array of shape ", ToString(info.buffer_shape), ": ", what),

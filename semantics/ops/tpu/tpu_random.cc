@@ -2,17 +2,21 @@
 // not documented: here it is Threefry-2x32 over a counter, so that what a kernel draws depends on its seed and on how
 // many bits its core has drawn since, as on hardware. Based on: prng_seed, prng_random_bits
 // of JAX 0.10.2.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ops/families.h"
 #include "semantics/ops/shape/shape_common.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
+#include "semantics/program/generator_task.h"
 #include "semantics/registry/attrs.h"
 #include "semantics/simd/threefry.h"
 
@@ -67,15 +71,37 @@ struct BitsParams {
   std::int64_t elements;
 };
 
+// What a core draws before it seeds is left over from other kernels, so nothing is known of it. A key of (0, 0) says
+// that nobody has seeded: Threefry makes one of 2^64 keys from a seed.
+void MarkUnseeded(const BitsParams& p, const Step& step, Frame& frame) {
+  if (frame.shadow == nullptr) return;
+  const bool other_task = IsOfAnotherTask(frame.generator);
+  if (!other_task && frame.generator.key != CoreGenerator().key) return;
+  const std::string_view why = other_task
+                                   ? ", which nothing orders after another one of its grid, draws before prng_seed"
+                                     " has seeded the generator of the core that runs it"
+                                   : " draws before prng_seed has seeded this core's generator";
+  const Finding finding{.code = FindingCode::kUninitialised,
+                        .message = Cat("prng_random_bits", AtAgent(NamingOf(frame.program()), frame.grid_index), why),
+                        .loc = step.loc,
+                        .text_line = step.text_line};
+  const std::uint8_t mark = frame.machine().MarkOfValue(finding, frame.site(step));
+  const SlotId bits = frame.out(step, 0);
+  std::fill_n(frame.shadow->Marks(bits), p.elements, mark);
+  frame.shadow->SetAny(bits, mark != 0 && p.elements != 0);
+}
+
 // tpu.md#prng_random_bits: the words of the counter, from where it stands.
 absl::Status RunBits(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const BitsParams*>(params);
   std::byte* out = frame.slot(frame.out(step, 0));
+  MarkUnseeded(p, step, frame);
   CoreGenerator& generator = frame.generator;
   for (std::int64_t i = 0; i < p.elements; ++i, ++generator.drawn) {
+    const std::uint64_t drawn = DrawnSinceSeed(generator);
     const simd::U32Pair words =
-        simd::Threefry2x32(generator.key.first, generator.key.second, static_cast<std::uint32_t>(generator.drawn >> 32),
-                           static_cast<std::uint32_t>(generator.drawn));
+        simd::Threefry2x32(generator.key.first, generator.key.second, static_cast<std::uint32_t>(drawn >> 32),
+                           static_cast<std::uint32_t>(drawn));
     const std::uint32_t bits = words.first ^ words.second;
     std::memcpy(out + static_cast<std::size_t>(i) * sizeof(bits), &bits, sizeof(bits));
   }
