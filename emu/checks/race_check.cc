@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emu/checks/clock_races.h"
+#include "emu/checks/lane_races.h"
 #include "emu/launch/equal_writes.h"
 #include "emu/launch/grid_checks.h"
 
@@ -82,6 +83,7 @@ class RacesInOrder final : public RaceCheck {
     const bool alike = judges_ && checks_.order_is_no_matter();
     evidence_.facts.Set(Fact::kExactUpdates, !RoundsAtomically(program_));
     evidence_.facts.Set(Fact::kNoConflict, alike && !result.launch.stuck);
+    evidence_.facts.Set(Fact::kOrderedLanes, judges_);
     // docs/checks.md: why the reverse order need not be watched.
     evidence_.every_order_alike = alike && options_.launch.definedness && found_nothing && !UpdatesAtomically(program_);
     if (!judges_) return status;
@@ -112,6 +114,7 @@ class RacesOfPrograms final : public RaceCheck {
     for (Finding& finding : InTermsOfTheTarget(std::move(races))) result.launch.findings.push_back(std::move(finding));
     evidence_.tallies["races between programs"] = races_.accesses();
     evidence_.facts.Set(Fact::kNoConflict, true);
+    evidence_.facts.Set(Fact::kOrderedLanes, true);
     return status;
   }
 
@@ -136,6 +139,7 @@ class RacesOfThreads final : public RaceCheck {
     std::vector<Finding>& found = result.launch.findings;
     const absl::Status status = NameEqualWrites(program_, options_, rerun, found);
     evidence_.facts.Set(Fact::kNoConflict, judges_);
+    evidence_.facts.Set(Fact::kOrderedLanes, judges_);
     const bool left = LeavesArrivalsOfPeers(program_, found);
     evidence_.facts.Set(Fact::kOrderedArrivals, judges_ && !result.arrivals_race && !left);
     if (judges_) evidence_.tallies["races between threads"] = result.launch.accesses;
@@ -191,6 +195,53 @@ class RacesOfCores final : public RaceCheck {
   RevisitsOnly blocks_;
 };
 
+// Beside the races of agents, those of the lanes of one.
+class RacesAndLanes final : public RaceCheck {
+ public:
+  RacesAndLanes(std::unique_ptr<RaceCheck> agents, const agents::PreparedKernelState& kernel, launch::Way way)
+      : agents_(std::move(agents)), lanes_(kernel, way) {}
+
+  void Attach(launch::ScheduledOptions& options) override {
+    agents_->Attach(options);
+    options.launch.observers.push_back(&lanes_);
+  }
+  std::vector<Finding> FoundBefore(const absl::Status& failed) override {
+    return WithLanes(agents_->FoundBefore(failed));
+  }
+
+  absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) override {
+    const absl::Status status = agents_->Finish(result, rerun);
+    evidence_ = agents_->evidence();
+    evidence_.facts.Set(Fact::kOrderedLanes, lanes_.all_seen() && lanes_.Found().empty());
+    result.launch.findings = WithLanes(std::move(result.launch.findings));
+    return status;
+  }
+
+ private:
+  std::vector<Finding> WithLanes(std::vector<Finding> findings) const {
+    for (Finding& finding : lanes_.Found()) findings.push_back(std::move(finding));
+    return findings;
+  }
+
+  const std::unique_ptr<RaceCheck> agents_;
+  LaneRaces lanes_;
+};
+
+std::unique_ptr<RaceCheck> RacesOfAgents(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                         const RaceCheckOptions& options) {
+  switch (options.way) {
+    case launch::Way::kInOrder:
+      return std::make_unique<RacesInOrder>(kernel, inputs, options);
+    case launch::Way::kThreads:
+      if (kernel.program().grid_in_agent) return std::make_unique<RacesOfCores>(kernel, inputs, options.judges);
+      return std::make_unique<RacesOfThreads>(kernel.program(), options.judges);
+    case launch::Way::kPrograms:
+      break;
+  }
+  if (!options.judges) return std::make_unique<RevisitsOnly>(kernel, inputs);
+  return std::make_unique<RacesOfPrograms>(kernel);
+}
+
 }  // namespace
 
 std::unique_ptr<RaceCheck> MakeRaceCheckOfThreads(const Program& program, bool judges) {
@@ -199,17 +250,9 @@ std::unique_ptr<RaceCheck> MakeRaceCheckOfThreads(const Program& program, bool j
 
 std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                          const RaceCheckOptions& options) {
-  switch (options.way) {
-    case launch::Way::kInOrder:
-      return std::make_unique<RacesInOrder>(kernel, inputs, options);
-    case launch::Way::kThreads:
-      if (kernel.program().grid_in_agent) return std::make_unique<RacesOfCores>(kernel, inputs, options.judges);
-      return MakeRaceCheckOfThreads(kernel.program(), options.judges);
-    case launch::Way::kPrograms:
-      break;
-  }
-  if (!options.judges) return std::make_unique<RevisitsOnly>(kernel, inputs);
-  return std::make_unique<RacesOfPrograms>(kernel);
+  std::unique_ptr<RaceCheck> races = RacesOfAgents(kernel, inputs, options);
+  if (!options.judges || !options.values || !LaneRaces::Looks(kernel)) return races;
+  return std::make_unique<RacesAndLanes>(std::move(races), kernel, options.way);
 }
 
 }  // namespace palladion::checks

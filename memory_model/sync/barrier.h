@@ -80,6 +80,9 @@ class Barrier {
     for (const Waiter& waiter : waiters_) f(waiter.who);
   }
 
+  // The last thing that the agent did itself and a wait for the last completion tells it of: its own time.
+  std::uint32_t TellsOf(AgentId agent) const { return last_[ClockPart::kGeneric].TimeOf(agent); }
+
   const BarrierSpec& spec() const { return *spec_; }
   std::uint64_t completed() const { return completed_; }
   std::int64_t arrived() const { return arrived_; }  // units, in the phase under way
