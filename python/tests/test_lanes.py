@@ -110,7 +110,7 @@ def test_a_block_in_another_order(body, code):
 def test_the_same_lane_and_barriers_are_proved(body):
     report = two_blocks(body)
     assert report.verdict == "proved"
-    assert any(fact["name"] == "ordered-lanes" and fact["shown"] for fact in report.kernels[0].facts)
+    assert any(fact.name == "ordered-lanes" and fact.shown for fact in report.calls[0].facts)
 
 
 def after_atomics(x_ref, c0_ref, o_ref, c_ref):
