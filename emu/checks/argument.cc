@@ -61,6 +61,7 @@ void Argue(const WhatRan& ran, Report* report) {
   Evidence evidence{.asked = FactSet::All(), .shown = ran.facts};
   evidence.asked.Set(Fact::kNoConflict, ran.options.races);
   evidence.asked.Set(Fact::kOrderedArrivals, ran.options.races);
+  evidence.asked.Set(Fact::kOrderedLanes, ran.options.races);
   evidence.asked.Set(Fact::kNothingUndefined, ran.options.definedness);
   if (report->interrupted && report->schedules == 0) {
     report->argument = "the check was interrupted before a schedule came to its end";

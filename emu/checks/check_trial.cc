@@ -112,6 +112,7 @@ void TrialRunner::TakeEvidence(Trial& trial) const {
   trial.tallies["bounds"] = trial.accesses;
   FactSet checked = trial.facts;
   checked.Set(Fact::kNoConflict, checked.Has(Fact::kNoConflict) && trial.trouble.ok());
+  checked.Set(Fact::kOrderedLanes, checked.Has(Fact::kOrderedLanes) && trial.trouble.ok());
   checked.Set(Fact::kNothingUndefined, options_.definedness && trial.trouble.ok() && !trial.undefined_arrived);
   trial.facts = Undenied(checked, trial.findings);
 }
@@ -183,7 +184,8 @@ absl::Status TrialRunner::RunAs(launch::Way way, const agents::LaunchOptions& la
   if (way == launch::Way::kPrograms) options.launch.order = launch.order;
   options.loop.budget = std::min(options.loop.budget, lengths.most_work);
   const std::unique_ptr<RaceCheck> check = MakeRaceCheck(
-      judged.kernel, inputs_, {.way = way, .judges = judged.races, .backwards = IsReverse(trial.schedule)});
+      judged.kernel, inputs_,
+      {.way = way, .judges = judged.races, .backwards = IsReverse(trial.schedule), .values = !judged.without_values});
   check->Attach(options);
   const auto run = [&](std::vector<Tensor>& outputs, const launch::ScheduledOptions& as) {
     return Launched(way, {judged.kernel, inputs_, MutableArraysOf(outputs), as},

@@ -25,6 +25,14 @@ constexpr FactRow kFacts[] = {
      "an arrival at a barrier could have counted for another phase, or come after the end of its block",
      "races were not looked for",
      "vector clocks: each arrival knew of the completion of the phase before; in clusters each was waited for"},
+    {Fact::kOrderedLanes, "ordered-lanes",
+     "what one program or thread does to an element is the same lane's, by its place in accesses of one size, or lies "
+     "on "
+     "both sides of a barrier",
+     "several lanes of one program or thread come to an element that one of them writes, and no barrier lies between",
+     "races were not looked for",
+     "every access of each program of Triton, and of each thread without automatic barriers; elsewhere an agent has no "
+     "lanes, or JAX puts barriers between them"},
     {Fact::kNoConflict, "no-conflict", "no two accesses without an order meet at an element that one of them writes",
      "accesses without an order meet at an element that one of them writes", "races were not looked for",
      "every access of every program: the sweep of their sets, or vector clocks"},
@@ -40,17 +48,19 @@ constexpr FactRow kFacts[] = {
 
 constexpr ProofRow kProofs[] = {
     {"every schedule",
-     {Fact::kEverySchedule, Fact::kNoConflict, Fact::kNothingUndefined, Fact::kSameOutputs},
+     {Fact::kEverySchedule, Fact::kOrderedLanes, Fact::kNoConflict, Fact::kNothingUndefined, Fact::kSameOutputs},
      "all schedules were run"},
     {"one order",
-     {Fact::kOneOrder, Fact::kNoConflict, Fact::kNothingUndefined},
+     {Fact::kOneOrder, Fact::kOrderedLanes, Fact::kNoConflict, Fact::kNothingUndefined},
      "the programs of this grid have one order: the result on this input is this one"},
     {"independent programs",
-     {Fact::kNoInteraction, Fact::kExactUpdates, Fact::kNoConflict, Fact::kNothingUndefined, Fact::kSameOutputs},
+     {Fact::kNoInteraction, Fact::kExactUpdates, Fact::kOrderedLanes, Fact::kNoConflict, Fact::kNothingUndefined,
+      Fact::kSameOutputs},
      "programs do not wait for each other, and no two of them conflict on any element: every order gives this result "
      "on this input"},
     {"threads",
-     {Fact::kNothingDecides, Fact::kOrderedArrivals, Fact::kNoConflict, Fact::kNothingUndefined, Fact::kSameOutputs},
+     {Fact::kNothingDecides, Fact::kOrderedArrivals, Fact::kOrderedLanes, Fact::kNoConflict, Fact::kNothingUndefined,
+      Fact::kSameOutputs},
      "nothing in this kernel lets a schedule decide more than timing, and no two accesses are unordered: every order "
      "gives this result on this input"},
 };

@@ -23,6 +23,7 @@ enum class Fact : std::uint8_t {
   kExactUpdates,
   kNothingDecides,
   kOrderedArrivals,
+  kOrderedLanes,
   kNoConflict,
   kNothingUndefined,
   kSameOutputs,

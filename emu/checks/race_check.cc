@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emu/checks/clock_races.h"
+#include "emu/checks/lane_races.h"
 #include "emu/launch/equal_writes.h"
 #include "emu/launch/grid_checks.h"
 
@@ -89,6 +90,7 @@ class RacesInOrder final : public RaceCheck {
     const bool alike = judges_ && checks_.order_is_no_matter();
     evidence_.facts.Set(Fact::kExactUpdates, !RoundsAtomically(program_));
     evidence_.facts.Set(Fact::kNoConflict, alike && !result.launch.stuck);
+    evidence_.facts.Set(Fact::kOrderedLanes, judges_);
     // docs/checks.md: why the reverse order need not be watched.
     evidence_.every_order_alike = alike && options_.launch.definedness && found_nothing && !UpdatesAtomically(program_);
     if (!judges_) return status;
@@ -119,6 +121,7 @@ class RacesOfPrograms final : public RaceCheck {
     for (Finding& finding : InTermsOfTheTarget(std::move(races))) result.launch.findings.push_back(std::move(finding));
     evidence_.tallies["races between programs"] = races_.accesses();
     evidence_.facts.Set(Fact::kNoConflict, true);
+    evidence_.facts.Set(Fact::kOrderedLanes, true);
     return status;
   }
 
@@ -143,6 +146,7 @@ class RacesOfThreads final : public RaceCheck {
     std::vector<Finding>& found = result.launch.findings;
     const absl::Status status = NameEqualWrites(program_, options_, rerun, found);
     evidence_.facts.Set(Fact::kNoConflict, judges_);
+    evidence_.facts.Set(Fact::kOrderedLanes, judges_);
     const bool left = LeavesArrivalsOfPeers(program_, found);
     evidence_.facts.Set(Fact::kOrderedArrivals, judges_ && !result.arrivals_race && !left);
     if (judges_) evidence_.tallies["races between threads"] = result.launch.accesses;
@@ -194,14 +198,40 @@ class WithBlocks final : public RaceCheck {
   launch::GridChecks blocks_;
 };
 
-}  // namespace
+// Beside the races of agents, those of the lanes of one.
+class RacesAndLanes final : public RaceCheck {
+ public:
+  RacesAndLanes(std::unique_ptr<RaceCheck> agents, const agents::PreparedKernelState& kernel, launch::Way way)
+      : agents_(std::move(agents)), lanes_(kernel, way) {}
 
-std::unique_ptr<RaceCheck> MakeRaceCheckOfThreads(const Program& program, bool judges) {
-  return std::make_unique<RacesOfThreads>(program, judges);
-}
+  void Attach(launch::ScheduledOptions& options) override {
+    agents_->Attach(options);
+    options.launch.observers.push_back(&lanes_);
+  }
+  std::vector<Finding> FoundBefore(const absl::Status& failed) override {
+    return WithLanes(agents_->FoundBefore(failed));
+  }
+
+  absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) override {
+    const absl::Status status = agents_->Finish(result, rerun);
+    evidence_ = agents_->evidence();
+    evidence_.facts.Set(Fact::kOrderedLanes, lanes_.all_seen() && lanes_.Found().empty());
+    result.launch.findings = WithLanes(std::move(result.launch.findings));
+    return status;
+  }
+
+ private:
+  std::vector<Finding> WithLanes(std::vector<Finding> findings) const {
+    for (Finding& finding : lanes_.Found()) findings.push_back(std::move(finding));
+    return findings;
+  }
+
+  const std::unique_ptr<RaceCheck> agents_;
+  LaneRaces lanes_;
+};
 
 // Races are one thing for each way of running; what is looked for in blocks is the same for all.
-std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+std::unique_ptr<RaceCheck> RacesOfAgents(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                          const RaceCheckOptions& options) {
   const Program& program = kernel.program();
   std::unique_ptr<RaceCheck> races;
@@ -209,7 +239,7 @@ std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kern
     case launch::Way::kInOrder:
       return std::make_unique<RacesInOrder>(kernel, inputs, options);
     case launch::Way::kThreads:
-      races = MakeRaceCheckOfThreads(program, options.judges);
+      races = std::make_unique<RacesOfThreads>(program, options.judges);
       break;
     case launch::Way::kPrograms:
       if (options.judges) races = std::make_unique<RacesOfPrograms>(kernel);
@@ -217,7 +247,21 @@ std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kern
   }
   if (races != nullptr && program.target.backend != TargetBackend::kMosaicTpu) return races;
   const Looks looks = options.judges ? Looks::kBlocks : Looks::kRevisits;
-  return std::make_unique<WithBlocks>(std::move(races), kernel, inputs, launch::GridChecks::Options{looks, /*take_turns=*/true});
+  return std::make_unique<WithBlocks>(std::move(races), kernel, inputs,
+                                      launch::GridChecks::Options{looks, /*take_turns=*/true});
+}
+
+}  // namespace
+
+std::unique_ptr<RaceCheck> MakeRaceCheckOfThreads(const Program& program, bool judges) {
+  return std::make_unique<RacesOfThreads>(program, judges);
+}
+
+std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                         const RaceCheckOptions& options) {
+  std::unique_ptr<RaceCheck> races = RacesOfAgents(kernel, inputs, options);
+  if (!options.judges || !options.values || !LaneRaces::Looks(kernel)) return races;
+  return std::make_unique<RacesAndLanes>(std::move(races), kernel, options.way);
 }
 
 }  // namespace palladion::checks

@@ -1,7 +1,8 @@
 // What looks for races in one schedule, whoever runs in it. There is one for each way of running (way.h): programs one
 // after another (the sweep of grid_checks.h, which holds for every order of programs that do not synchronise), programs
 // under a policy (vector clocks fed by their atomics, clock_races.h), threads of GPU blocks (the clocks of their
-// machine). Seen from outside they are one:
+// machine); and beside each, where an agent has lanes that nothing orders, lane_races.h. Seen from outside they are
+// one:
 //
 //   const std::unique_ptr<RaceCheck> races = MakeRaceCheck(kernel, inputs, {.way = way, .judges = true});
 //   races->Attach(options);
@@ -62,6 +63,7 @@ struct RaceCheckOptions {
   launch::Way way = launch::Way::kInOrder;
   bool judges = false;
   bool backwards = false;  // the reverse order: a plain run's looks have been taken in program order
+  bool values = true;      // else no value is there; then what lanes do is what a schedule with values has shown
 };
 std::unique_ptr<RaceCheck> MakeRaceCheck(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
                                          const RaceCheckOptions& options);

@@ -116,9 +116,22 @@ std::int64_t ThreadMachine::ObjectOf(AgentId id, const WaitTarget& target) const
   }
 }
 
+// What brings the lanes of a thread together without JAX's automatic barriers: waits for copies, tensor memory and
+// semaphores end with a barrier of the warpgroup, and every lane takes part in its thread's arrivals, so a wait for a
+// barrier knows of all that was before an arrival of the thread's own. A wgmma is each warp's own to wait for. Limits:
+// a commit of the tensor core is one lane's arrival, and counts as all of them.
+void ThreadMachine::TellLanes(const WaitTarget& target) {
+  using Kind = WaitTarget::Kind;
+  const bool copies = target.kind == Kind::kGroups && target.queue != AsyncQueue::kMma;
+  if (copies || target.kind == Kind::kSemaphore || target.kind == Kind::kNamedBarrier) return memory_.TellLanesMet();
+  if (target.kind == Kind::kBarrier)
+    memory_.TellLanesMetUntil(model_.Of(syncs_.BarrierOf(target.object)).TellsOf(current_));
+}
+
 absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
   using Kind = WaitTarget::Kind;
   if (target.kind != Kind::kNothing && target.kind != Kind::kQueue) changes_.Add(ObjectOf(current_, target));
+  TellLanes(target);
   switch (target.kind) {
     case WaitTarget::Kind::kQueue:
       return memory_.Wait(target, site);
@@ -185,6 +198,7 @@ absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) 
   const BarrierId id = syncs_.BarrierOf(barrier);
   if (!model_.CanWait(current_, id)) return false;
   changes_.Add(threads::ObjectOf(id));
+  memory_.TellLanesMetUntil(model_.Of(id).TellsOf(current_));
   model_.Wait(current_, id, CodeSite::Of(site));
   return true;
 }
@@ -208,6 +222,7 @@ absl::Status ThreadMachine::ArriveNamed(const NamedArrival& arrival, const Site&
 
 absl::Status ThreadMachine::Make(Fence fence, const Site& site) {
   memory_model::AgentTable& agents = model_.agents();
+  if (fence == Fence::kLanes) return memory_.Make(fence, site);
   if (fence == Fence::kPrerequisiteGrids && residents_.overlaps())
     agents.Acquire(current_, agents.ClockOf(residents_.Before()));
   if (fence == Fence::kSharedToAsync) model_.Commit(current_, memory_model::ClockPart::kAsyncSmem, CodeSite::Of(site));

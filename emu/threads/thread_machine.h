@@ -158,6 +158,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   memory_model::RendezvousId MeetingOf(AgentId thread) const { return residents_.BlockOf(thread).meeting; }
   absl::Status Resume(const SyncArray& array);
   void JoinWarps();
+  void TellLanes(const WaitTarget& target);
   void EndBlock(BlockId block);
   void RetireIfIdle(std::int64_t cluster);
 

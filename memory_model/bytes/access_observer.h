@@ -46,6 +46,11 @@ class AccessObserver {
   virtual void Issued(const AsyncRequest&, Halves) {}
   // The agent has waited for all that it started of a queue whose halves were carried out at once.
   virtual void Awaited(const WaitTarget&) {}
+
+  // The lanes of whoever runs have come together: what each of them did so far is before what any does from here on.
+  virtual void LanesMet() {}
+  // The same of what they did up to the agent's own time (memory_model/order/agents.h), which a wait has told it of.
+  virtual void LanesMetUntil(std::uint32_t /*time*/) {}
 };
 
 }  // namespace palladion::memory_model

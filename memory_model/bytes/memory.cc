@@ -27,6 +27,12 @@ absl::Status Memory::Wait(const WaitTarget& target, const Site& site) {
   return absl::OkStatus();
 }
 
+absl::Status Memory::Make(Fence fence, const Site& site) {
+  if (fence != Fence::kLanes) return Machine::Make(fence, site);
+  TellLanesMet();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId id, buffers_.Alloc(request));
   Poison(id);

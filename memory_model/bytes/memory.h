@@ -113,6 +113,13 @@ class Memory final : public Machine {
   void Carries(bool copies) {
     if (tracker_ != nullptr) tracker_->Carries(copies);
   }
+  // The same: what brings the lanes of an agent together is known to the machine over this memory.
+  void TellLanesMet() {
+    for (AccessObserver* observer : observers_) observer->LanesMet();
+  }
+  void TellLanesMetUntil(std::uint32_t time) {
+    for (AccessObserver* observer : observers_) observer->LanesMetUntil(time);
+  }
 
   void Running(const RunningAgent& now) override;
   absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
@@ -134,6 +141,7 @@ class Memory final : public Machine {
   QueueId QueueOf(AsyncQueue queue) override { return queue == AsyncQueue::kBlocks ? kPromptQueue : QueueId{}; }
   absl::Status Start(AsyncRequest&& request) override;
   absl::Status Wait(const WaitTarget& target, const Site& site) override;
+  absl::Status Make(Fence fence, const Site& site) override;
   void Print(std::string line) override;
   void Report(Finding finding) override;
   std::uint8_t MarkOfValue(const Finding& finding, const Site& site) override;

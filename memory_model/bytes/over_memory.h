@@ -32,6 +32,7 @@ class OverMemory : public Machine {
   QueueId QueueOf(AsyncQueue queue) override { return memory_.QueueOf(queue); }
   absl::Status Start(AsyncRequest&& request) override { return memory_.Start(std::move(request)); }
   absl::Status Wait(const WaitTarget& target, const Site& site) override { return memory_.Wait(target, site); }
+  absl::Status Make(Fence fence, const Site& site) override { return memory_.Make(fence, site); }
   void Print(std::string line) override { memory_.Print(std::move(line)); }
   void Report(Finding finding) override { memory_.Report(std::move(finding)); }
   std::uint8_t MarkOfValue(const Finding& finding, const Site& site) override {

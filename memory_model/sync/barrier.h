@@ -93,6 +93,9 @@ class Barrier {
     }
   }
 
+  // The last thing that the agent did itself and a wait for the last completion tells it of: its own time.
+  std::uint32_t TellsOf(AgentId agent) const { return last_[ClockPart::kGeneric].TimeOf(agent); }
+
   const BarrierSpec& spec() const { return *spec_; }
   std::uint64_t completed() const { return completed_; }
   std::int64_t arrived() const { return arrived_; }  // in the phase under way

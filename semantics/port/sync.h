@@ -44,6 +44,7 @@ struct SyncRequest {
 enum class Fence : std::uint8_t {
   kSharedToAsync,      // commit_smem: what is known of shared memory is visible to asynchronous accesses from here on
   kPrerequisiteGrids,  // what the kernels before this one wrote is known
+  kLanes,              // debug_barrier: the lanes of the program know what each of them did
 };
 
 // At one of the barriers that a block has without asking for them: kNamedBarriers, which have numbers for names.

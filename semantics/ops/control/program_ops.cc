@@ -225,9 +225,22 @@ absl::Status VerifyDelay(const Instr& op, const VerifyContext& context) {
   return ExpectResults(op, 0);
 }
 
-// program.md#delay, program.md#debug_barrier: they order or slow the threads of one program, which here is one agent,
-// so there is no step.
+// program.md#delay: it slows the threads of one program, which here is one agent, so there is no step.
 absl::Status LowerNothing(const Instr&, Builder&) { return absl::OkStatus(); }
+
+struct NoParams {};
+
+absl::Status RunBarrier(const void*, const Step& step, Frame& frame) {
+  return frame.machine().Make(Fence::kLanes, frame.site(step));
+}
+
+// program.md#debug_barrier: of the lanes of one program, which no other program sees.
+absl::Status LowerBarrier(const Instr&, Builder& builder) {
+  builder.Emit(RunBarrier, NoParams{});
+  Step& step = builder.program().steps.back();
+  step.visible = step.lasting = false;
+  return absl::OkStatus();
+}
 
 constexpr OpRow kRows[] = {
     {.dialect = "",
@@ -293,7 +306,7 @@ constexpr OpRow kRows[] = {
      .name = "debug_barrier",
      .spec = "program.md#debug_barrier",
      .verify = VerifyDelay,
-     .lower = LowerNothing,
+     .lower = LowerBarrier,
      .effect = Effect::kSynchronises,
      .waits = Waits::kNever,
      .signals = Signals::kNever,

@@ -91,16 +91,16 @@ absl::Status VerifyCommitSmem(const Instr& op, const VerifyContext& context) {
   return ExpectResults(op, 0);
 }
 
-struct FenceParams {
-  Fence fence;
-};
+struct NoParams {};
 
-absl::Status RunFence(const void* params, const Step& step, Frame& frame) {
-  return frame.machine().Make(static_cast<const FenceParams*>(params)->fence, frame.site(step));
+// In JAX it is a fence of each lane, and then a barrier of all of them.
+absl::Status RunCommitSmem(const void*, const Step& step, Frame& frame) {
+  PALLADION_RETURN_IF_ERROR(frame.machine().Make(Fence::kLanes, frame.site(step)));
+  return frame.machine().Make(Fence::kSharedToAsync, frame.site(step));
 }
 
 absl::Status LowerCommitSmem(const Instr&, Builder& builder) {
-  builder.Emit(RunFence, FenceParams{Fence::kSharedToAsync});
+  builder.Emit(RunCommitSmem, NoParams{});
   return absl::OkStatus();
 }
 

@@ -1,0 +1,265 @@
+#include "emu/checks/lane_races.h"
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+#include "absl/strings/str_join.h"
+#include "emu/launch/equal_writes.h"
+#include "emu/threads/thread_machine.h"
+#include "semantics/base/agent_name.h"
+#include "semantics/base/cat.h"
+#include "semantics/program/agent_naming.h"
+
+namespace palladion::checks {
+namespace {
+
+using memory_model::Lane;
+using memory_model::LaneAccess;
+using memory_model::LaneConflict;
+using memory_model::LaneHistory;
+
+bool WithoutBarriers(const agents::PreparedKernelState& kernel) {
+  const std::vector<Kernel>& kernels = kernel.module().kernels;
+  const auto is_it = [&](const Kernel& text) { return text.name == kernel.program().kernel_name; };
+  const auto text = std::find_if(kernels.begin(), kernels.end(), is_it);
+  const Attr* const flag = text == kernels.end() ? nullptr : Find(text->params, "unsafe_no_auto_barriers");
+  return flag != nullptr && std::holds_alternative<bool>(flag->value) && std::get<bool>(flag->value);
+}
+
+std::string_view Did(AccessKind kind) {
+  return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kAtomic ? "updates" : "writes";
+}
+
+std::string PlaceIn(Lane lane) { return Cat("place ", lane.place, " of ", lane.of); }
+
+}  // namespace
+
+bool LaneRaces::Looks(const agents::PreparedKernelState& kernel) {
+  switch (kernel.program().target.backend) {
+    case TargetBackend::kTriton:
+      return true;
+    case TargetBackend::kMosaicGpu:
+      return WithoutBarriers(kernel);
+    case TargetBackend::kGeneric:
+    case TargetBackend::kMosaicTpu:
+      break;
+  }
+  return false;
+}
+
+LaneRaces::LaneRaces(const agents::PreparedKernelState& kernel, launch::Way way)
+    : kernel_(kernel),
+      triton_(kernel.program().target.backend == TargetBackend::kTriton),
+      in_order_(way == launch::Way::kInOrder) {}
+
+// ---- who runs, and on what
+
+// One lane of a warpgroup signals, whatever the others have come to.
+void LaneRaces::Begun(const threads::ThreadMachine& machine) {
+  machine_ = &machine;
+  if (triton_) return;
+  machine.OnSignal([this](SyncElement) {
+    for (const auto& [buffer, history] : Current().memory) all_seen_ &= !history->HoldsSince(Current().met);
+  });
+}
+
+void LaneRaces::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  memory_ = &memory;
+  const std::vector<OperandInfo>& operands = kernel_.program().operand_infos;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (!arrays[i].valid()) continue;
+    globals_.insert(arrays[i]);
+    if (operands[i].role == Role::kOut || operands[i].written) arrays_.insert(arrays[i]);
+  }
+}
+
+void LaneRaces::Running(const RunningAgent& now) {
+  index_.assign(now.index.begin(), now.index.end());
+  std::unique_ptr<Agent>& agent = agents_[in_order_ ? 0 : now.id.value];
+  if (agent == nullptr) agent = std::make_unique<Agent>();
+  current_ = agent.get();
+  if (now.begins && in_order_) LanesMet();  // what the last program did is not its own
+  if (!triton_ && machine_ != nullptr) all_seen_ &= machine_->model().agents().RoleOf(now.id) != AgentRole::kWarp;
+}
+
+// Before the first program, what index maps do.
+LaneRaces::Agent& LaneRaces::Current() {
+  if (current_ == nullptr) {
+    std::unique_ptr<Agent>& agent = agents_[in_order_ ? 0 : -1];
+    if (agent == nullptr) agent = std::make_unique<Agent>();
+    current_ = agent.get();
+  }
+  return *current_;
+}
+
+bool LaneRaces::Watches(BufferId buffer) const {
+  if (triton_) return arrays_.count(buffer) > 0;
+  return machine_ != nullptr && !machine_->operations().performing() && machine_->model().Tracks(buffer);
+}
+
+// Memory of a later scope may have the bytes of this one.
+void LaneRaces::Free(BufferId buffer) {
+  for (auto& [id, agent] : agents_) {
+    const auto at = agent->memory.find(buffer.value);
+    if (at == agent->memory.end()) continue;
+    if (at->second->HoldsSince(agent->met)) agent->left_at = std::max<std::int64_t>(1, allocations_);
+    agent->memory.erase(at);
+  }
+}
+
+LaneHistory* LaneRaces::HistoryOf(BufferId buffer) {
+  Agent& agent = Current();
+  std::unique_ptr<LaneHistory>& history = agent.memory[buffer.value];
+  if (history == nullptr) {
+    history = std::make_unique<LaneHistory>(*memory_, buffer);
+    const auto made = made_.find(buffer.value);
+    all_seen_ &= agent.left_at == 0 || made == made_.end() || made->second <= agent.left_at;
+  }
+  return history.get();
+}
+
+// ---- what orders lanes
+
+void LaneRaces::LanesMet() {
+  Agent& agent = Current();
+  agent.met = ++agent.when;
+  agent.times.clear();
+  agent.left_at = 0;
+}
+
+void LaneRaces::LanesMetUntil(std::uint32_t time) {
+  Agent& agent = Current();
+  const auto known = [time](const auto& entry) { return entry.first <= time; };
+  const auto rest = std::find_if_not(agent.times.begin(), agent.times.end(), known);
+  if (rest == agent.times.end() && !agent.times.empty()) return LanesMet();
+  if (rest != agent.times.end()) agent.met = std::max(agent.met, rest->second);
+  agent.times.erase(agent.times.begin(), rest);
+}
+
+LaneAccess LaneRaces::AccessOf(AccessKind kind, const Site& site, const std::byte* value) {
+  ++accesses_;
+  conflicts_.clear();
+  Agent& agent = Current();
+  if (!triton_) {
+    const std::uint32_t time = machine_->model().agents().NowOf(machine_->current());
+    if (agent.times.empty() || agent.times.back().first != time) agent.times.emplace_back(time, ++agent.when);
+  }
+  return {.kind = kind, .site = CodeSite::Of(site), .when = agent.when, .met = agent.met, .value = value};
+}
+
+// ---- accesses
+
+void LaneRaces::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                    const std::byte* value) {
+  if (!Watches(access.buffer)) return;
+  HistoryOf(access.buffer)->Box(AccessOf(kind, access.site, value), access, reach, &conflicts_);
+  Take(kind, access.buffer, access.site, /*of_one=*/false);
+}
+
+void LaneRaces::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
+  if (!Watches(access.buffer)) return;
+  HistoryOf(access.buffer)->Points(AccessOf(kind, access.site, value), access, &conflicts_);
+  Take(kind, access.buffer, access.site, /*of_one=*/false);
+}
+
+// One lane issues, whatever the others have come to. Of shared memory the fence rule says it: PROXY.
+void LaneRaces::Issued(const AsyncRequest& request, Halves halves) {
+  if (triton_ || halves == Halves::kHere) return;
+  const auto look = [&](AccessKind kind, const AsyncOperand& operand) {
+    const auto* const box = std::get_if<BoxAccess>(&operand.where);
+    if (box == nullptr || globals_.count(box->buffer) == 0 || !machine_->model().Tracks(box->buffer)) return;
+    const Site site{.loc = request.site.loc, .text_line = request.site.text_line, .program = index_};
+    const memory_model::BoxReach reach = memory_model::ReachOf(memory_->ShapeOf(box->buffer), *box);
+    HistoryOf(box->buffer)->BoxOfOne(AccessOf(kind, site, nullptr), *box, reach, &conflicts_);
+    Take(kind, box->buffer, site, /*of_one=*/true);
+  };
+  for (const AsyncOperand& source : request.sources) look(AccessKind::kRead, source);
+  for (const AsyncOperand& destination : request.destinations) look(AccessKind::kWrite, destination);
+}
+
+// ---- findings
+
+void LaneRaces::Take(AccessKind kind, BufferId buffer, const Site& site, bool of_one) {
+  // Lanes that update one element by a load and a store: what one of them loads, the others overwrite. That is the same
+  // mistake.
+  const auto repeats = [](const LaneConflict& conflict) { return conflict.at_once && conflict.differ; };
+  const bool repeated = std::any_of(conflicts_.begin(), conflicts_.end(), repeats);
+  for (const LaneConflict& conflict : conflicts_) {
+    if (repeated && conflict.earlier == AccessKind::kRead) continue;
+    const CodeSite second = CodeSite::Of(site);
+    const bool writes = kind != AccessKind::kRead && conflict.earlier != AccessKind::kRead;
+    const Key key{std::string(memory_->NameOf(buffer)), writes,
+                  Place{conflict.first.loc.value, conflict.first.text_line}, Place{second.loc.value, second.text_line},
+                  conflict.at_once};
+    const auto known = std::find_if(found_.begin(), found_.end(), [&](const auto& one) { return one.first == key; });
+    if (known == found_.end()) {
+      found_.emplace_back(key, FindingOf(kind, buffer, second, conflict));
+      if (of_one) found_.back().second.why = "one lane issues the copy, and does not wait for the others";
+      continue;
+    }
+    Finding& finding = known->second;
+    const std::int64_t count = finding.count + 1;
+    if (finding.code == FindingCode::kSameValue && conflict.differ) finding = FindingOf(kind, buffer, second, conflict);
+    finding.count = count;
+  }
+}
+
+std::string LaneRaces::ElementAt(BufferId buffer, std::int64_t byte) const {
+  const absl::Span<const std::int64_t> shape = memory_->ShapeOf(buffer);
+  if (shape.empty()) return "";
+  std::int64_t element = byte / memory_->ElementSizeOf(buffer).value();
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0; element /= shape[d]) index[d] = element % shape[d];
+  return Cat("[", absl::StrJoin(index, ", "), "]");
+}
+
+Finding LaneRaces::FindingOf(AccessKind kind, BufferId buffer, const CodeSite& site,
+                             const LaneConflict& conflict) const {
+  const bool writes = kind != AccessKind::kRead && conflict.earlier != AccessKind::kRead;
+  const std::string agent =
+      machine_ == nullptr ? AgentName(NamingOf(kernel_.program()), index_) : machine_->NameOf(machine_->current());
+  const std::string name(memory_->NameOf(buffer)), element = ElementAt(buffer, conflict.byte);
+  const std::string_view whose = triton_ ? "program" : "thread";
+  Finding finding;
+  finding.code = writes ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite;
+  finding.severity = RowOf(finding.code).severity;
+  finding.loc = site.loc, finding.text_line = site.text_line;
+  const auto side = [&](AccessKind did, const CodeSite& at) {
+    return FindingAccess{.kind = did,
+                         .agent = Cat("a lane of ", agent),
+                         .object = name,
+                         .box = element,
+                         .loc = at.loc,
+                         .text_line = at.text_line};
+  };
+  finding.first = side(conflict.earlier, conflict.first);
+  finding.second = side(kind, site);
+  const bool alike = kind == conflict.earlier;
+  finding.message = conflict.at_once
+                        ? Cat("'", name, "'", element, ": several lanes of ", agent, " write it in one store")
+                        : Cat("'", name, "'", element, ": one lane of ", agent, " ", Did(conflict.earlier),
+                              " it, another one ", Did(kind), alike ? " it too" : " it");
+  if (writes && !conflict.differ) {
+    launch::SayEqual(finding, ", and ");
+  } else {
+    finding.message += conflict.at_once ? ", and which value stays is not defined" : "; the two have no order";
+  }
+  const std::string_view second = conflict.at_once ? " and again at " : " in the first access and at ";
+  finding.why = Cat("it is at ", PlaceIn(conflict.before), second, PlaceIn(conflict.now),
+                    conflict.at_once ? "" : " in the second", "; lanes of one ", whose,
+                    " have no order without a barrier between");
+  finding.fix = conflict.at_once ? "let each element be named once, or use an atomic update"
+                : triton_        ? "plt.debug_barrier() between the two accesses, or let both go over the elements "
+                                   "in the same order"
+                                 : "plgpu.commit_smem() between the two accesses, or leave out unsafe_no_auto_barriers";
+  return finding;
+}
+
+std::vector<Finding> LaneRaces::Found() const {
+  std::vector<Finding> findings;
+  for (const auto& [key, finding] : found_) findings.push_back(finding);
+  return findings;
+}
+
+}  // namespace palladion::checks

@@ -1,0 +1,98 @@
+// Hazards between the lanes of one agent: a program of Triton, or a thread of Mosaic GPU whose kernel does without
+// JAX's automatic barriers (unsafe_no_auto_barriers). Nothing orders what two lanes do to one element but a barrier
+// between (docs/spec/races.md#lanes). It looks beside whatever judges the order of agents, and no schedule changes what
+// it finds.
+//
+//   if (LaneRaces::Looks(kernel)) ...
+//   LaneRaces lanes(kernel, way);
+//   launch.observers.push_back(&lanes);
+//   ... the launch ...
+//   for (Finding& finding : lanes.Found()) ...
+//
+// Limits: those of lane_history.h. What threads without automatic barriers tell warps that they fork, or with a
+// semaphore, and scopes that give them the bytes of one that they have left, is not looked at: all_seen() says so.
+#ifndef PALLADION_EMU_CHECKS_LANE_RACES_H_
+#define PALLADION_EMU_CHECKS_LANE_RACES_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/agents/run_observer.h"
+#include "emu/launch/way.h"
+#include "memory_model/sweep/lane_history.h"
+#include "semantics/base/finding.h"
+
+namespace palladion::checks {
+
+class LaneRaces final : public agents::RunObserver {
+ public:
+  static bool Looks(const agents::PreparedKernelState& kernel);
+
+  // The kernel outlives the object.
+  LaneRaces(const agents::PreparedKernelState& kernel, launch::Way way);
+
+  // After the launch, or what was found before it failed.
+  std::vector<Finding> Found() const;
+  std::int64_t accesses() const { return accesses_; }  // that were looked at
+  bool all_seen() const { return all_seen_; }
+
+  void Begun(const threads::ThreadMachine& machine) override;
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Running(const RunningAgent& now) override;
+  void Alloc(BufferId buffer) override { made_[buffer.value] = ++allocations_; }
+  void Free(BufferId buffer) override;
+  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte* value) override;
+  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Issued(const AsyncRequest& request, Halves halves) override;
+  void LanesMet() override;
+  void LanesMetUntil(std::uint32_t time) override;
+
+ private:
+  // Whose lanes they are. Its time is counted in stretches, which end where it publishes something or its lanes meet.
+  struct Agent {
+    std::string name;
+    std::uint32_t when = 1, met = 1;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> times;  // the model's time, and the first stretch of it
+    std::int64_t left_at = 0;  // memory with something that is not ordered: allocation
+    absl::flat_hash_map<std::int32_t, std::unique_ptr<memory_model::LaneHistory>> memory;  // by buffer
+  };
+  using Place = std::pair<std::int32_t, int>;                     // of the user's code, and of the text
+  using Key = std::tuple<std::string, bool, Place, Place, bool>;  // object, do both write, where, at once
+
+  Agent& Current();
+  memory_model::LaneHistory* HistoryOf(BufferId buffer);
+  bool Watches(BufferId buffer) const;
+  memory_model::LaneAccess AccessOf(AccessKind kind, const Site& site, const std::byte* value);
+  void Take(AccessKind kind, BufferId buffer, const Site& site, bool of_one);
+  Finding FindingOf(AccessKind kind, BufferId buffer, const CodeSite& site,
+                    const memory_model::LaneConflict& conflict) const;
+  std::string ElementAt(BufferId buffer, std::int64_t byte) const;
+
+  const agents::PreparedKernelState& kernel_;
+  const bool triton_, in_order_;
+  const threads::ThreadMachine* machine_ = nullptr;
+  memory_model::Memory* memory_ = nullptr;
+  std::set<BufferId> arrays_;                             // of the caller's, that the kernel writes
+  std::set<BufferId> globals_;                            // all of the caller's
+  absl::flat_hash_map<std::int32_t, std::int64_t> made_;  // by buffer: which allocation of the launch it was
+  std::int64_t allocations_ = 0, accesses_ = 0;
+  bool all_seen_ = true;
+  absl::flat_hash_map<std::int32_t, std::unique_ptr<Agent>> agents_;  // in order: one, for all
+  Agent* current_ = nullptr;
+  std::vector<std::int64_t> index_;                    // of the program that runs
+  std::vector<memory_model::LaneConflict> conflicts_;  // of one access: memory is kept
+  std::vector<std::pair<Key, Finding>> found_;
+};
+
+}  // namespace palladion::checks
+
+#endif  // PALLADION_EMU_CHECKS_LANE_RACES_H_

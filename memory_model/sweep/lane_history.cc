@@ -1,0 +1,317 @@
+#include "memory_model/sweep/lane_history.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace palladion::memory_model {
+namespace {
+
+constexpr bool InConflict(AccessKind a, AccessKind b) {
+  if (a == AccessKind::kRead && b == AccessKind::kRead) return false;
+  return !(a == AccessKind::kAtomic && b == AccessKind::kAtomic);
+}
+
+// A slice of stride 0 names its one element several times.
+bool Repeats(const BoxAccess& access) {
+  for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {
+    if (access.step[d] == 0 && access.count[d] > 1) return true;
+  }
+  return false;
+}
+
+std::size_t PiecesPerElement(const BoxAccess&) { return 1; }
+std::size_t PiecesPerElement(const PointAccess& access) { return access.pieces_per_element; }
+
+std::uint32_t ElementsOf(const BoxAccess& access) {
+  std::int64_t elements = 1;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j)
+    elements *= access.count[access.order[j]];
+  return static_cast<std::uint32_t>(elements);
+}
+
+}  // namespace
+
+// Is what it stores undefined, or whether it stores at all?
+bool LaneHistory::Now::IsUndefined(std::size_t element) const {
+  if (defined != nullptr && defined->any && defined->undefined[element] != 0) return true;
+  return mask.lanes_undefined != nullptr && mask.lanes_undefined[element] != 0;
+}
+
+void LaneHistory::Track::Add(Lane who, std::uint32_t at, std::uint16_t where) {
+  if (when != 0 && lane != who) {
+    if (at < when) {  // kept in another order than it came
+      if (at > others) others = at, other = who, others_site = where;
+      return;
+    }
+    others = when, other = lane, others_site = site;
+  }
+  lane = who, when = std::max(when, at), site = where;
+}
+
+LaneHistory::LaneHistory(const Memory& memory, BufferId buffer)
+    : memory_(memory),
+      buffer_(buffer),
+      shape_(memory.ShapeOf(buffer).begin(), memory.ShapeOf(buffer).end()),
+      element_bytes_(memory.ElementSizeOf(buffer).value()),
+      unit_(element_bytes_) {}
+
+void LaneHistory::Box(const LaneAccess& access, const BoxAccess& box, const BoxReach& reach,
+                      std::vector<LaneConflict>* found) {
+  ElementBox touched;
+  const Extent extent = ExtentOf(box, reach, &touched);
+  if (extent == Extent::kNothing) return;
+  Drop(access.met);
+  last_ = access.when;
+  const std::uint32_t of = ElementsOf(box);
+  if (!fine_ && !Repeats(box) && extent == Extent::kBox && static_cast<std::size_t>(touched.rank) <= kMaxRank) {
+    Pattern pattern{.rank = static_cast<std::size_t>(touched.rank), .of = of};
+    for (std::size_t d = 0; d < pattern.rank; ++d) {
+      pattern.low[d] = touched.low[d], pattern.high[d] = touched.high[d];
+      pattern.start[d] = box.rank == 0 ? 0 : box.start[d], pattern.stride[d] = 0;
+    }
+    std::int64_t stride = 1;
+    for (std::size_t j = static_cast<std::size_t>(box.value_rank); j-- > 0;) {
+      const std::int64_t count = box.count[box.order[j]];
+      if (count > 1) pattern.stride[box.order[j]] = stride;
+      stride *= count;
+    }
+    if (FitsPatterns(access, pattern) && AddPattern(access, pattern)) return;
+  }
+  MakeFine();
+  const Now now = Begin(access, box, found);
+  VisitElements(box, reach, shape_, [&](std::int64_t element, std::int64_t lane) {
+    Touch(now, {.byte = element * element_bytes_,
+                .bytes = element_bytes_,
+                .lane = {static_cast<std::uint32_t>(lane), of},
+                .number = static_cast<std::size_t>(lane)});
+  });
+}
+
+void LaneHistory::Points(const LaneAccess& access, const PointAccess& points, std::vector<LaneConflict>* found) {
+  Drop(access.met);
+  last_ = access.when;
+  MakeFine();
+  const auto bytes = static_cast<std::int64_t>(points.piece_bytes);
+  const auto of = static_cast<std::uint32_t>(points.offset.size() / points.pieces_per_element);
+  const auto within = [this](std::int64_t at) { return at < 0 || at % unit_ == 0; };
+  if (bytes % unit_ != 0 || !std::all_of(points.offset.begin(), points.offset.end(), within)) Refine();
+  const Now now = Begin(access, points, found);
+  for (std::size_t p = 0; p < points.offset.size(); ++p) {
+    if (!Touches(points, p)) continue;
+    const std::size_t element = p / points.pieces_per_element;
+    Touch(now,
+          {.byte = points.offset[p], .bytes = bytes, .lane = {static_cast<std::uint32_t>(element), of}, .number = p});
+  }
+}
+
+void LaneHistory::BoxOfOne(const LaneAccess& access, const BoxAccess& box, const BoxReach& reach,
+                           std::vector<LaneConflict>* found) {
+  Drop(access.met);
+  if (!HoldsSince(access.met)) return;
+  MakeFine();
+  Now now = Begin(access, box, found);
+  now.remembers = false;
+  VisitElements(box, reach, shape_, [&](std::int64_t element, std::int64_t) {
+    Touch(now, {.byte = element * element_bytes_, .bytes = element_bytes_, .lane = {0, 1}, .number = 0});
+  });
+}
+
+void LaneHistory::Trim() {
+  patterns_.clear();
+  fine_ = false;
+  if (pages_.size() <= kMaxPages) return;
+  pages_.clear();
+  page_ = -1, cells_ = nullptr;
+}
+
+// ---- few boxes
+
+bool LaneHistory::SameLanes(const Pattern& a, const Pattern& b) {
+  if (a.of != b.of) return false;
+  for (std::size_t d = 0; d < a.rank; ++d) {
+    if (a.stride[d] != b.stride[d] || (a.stride[d] != 0 && a.start[d] != b.start[d])) return false;
+  }
+  return true;
+}
+
+bool LaneHistory::Apart(const Pattern& a, const Pattern& b) {
+  for (std::size_t d = 0; d < a.rank; ++d) {
+    if (a.low[d] >= b.high[d] || b.low[d] >= a.high[d]) return true;
+  }
+  return false;
+}
+
+// Are all that it is in conflict with apart from it, or the same lanes'?
+bool LaneHistory::FitsPatterns(const LaneAccess& access, const Pattern& pattern) const {
+  return std::all_of(patterns_.begin(), patterns_.end(), [&](const Pattern& other) {
+    bool conflicts = false;
+    for (std::size_t kind = 0; kind < kKinds; ++kind)
+      conflicts |= other.when[kind] != 0 && InConflict(static_cast<AccessKind>(kind), access.kind);
+    return !conflicts || SameLanes(pattern, other) || Apart(pattern, other);
+  });
+}
+
+bool LaneHistory::AddPattern(const LaneAccess& access, const Pattern& pattern) {
+  const auto is_it = [&](const Pattern& other) {
+    const auto rank = static_cast<std::ptrdiff_t>(pattern.rank);
+    return SameLanes(pattern, other) &&
+           std::equal(pattern.low.begin(), pattern.low.begin() + rank, other.low.begin()) &&
+           std::equal(pattern.high.begin(), pattern.high.begin() + rank, other.high.begin());
+  };
+  auto at = std::find_if(patterns_.begin(), patterns_.end(), is_it);
+  if (at == patterns_.end()) {
+    if (patterns_.size() == kMaxPatterns) return false;
+    patterns_.push_back(pattern);
+    at = patterns_.end() - 1;
+  }
+  at->when[NumberOf(access.kind)] = access.when;
+  at->site[NumberOf(access.kind)] = SiteOf(access.site);
+  return true;
+}
+
+// What is ordered before all that comes.
+void LaneHistory::Drop(std::uint32_t met) {
+  if (last_ != 0 && last_ < met) return Trim();
+  for (Pattern& pattern : patterns_) {
+    for (std::uint32_t& when : pattern.when) when = when < met ? 0 : when;
+  }
+  const auto empty = [](const Pattern& pattern) { return pattern.when == std::array<std::uint32_t, kKinds>{0, 0, 0}; };
+  patterns_.erase(std::remove_if(patterns_.begin(), patterns_.end(), empty), patterns_.end());
+}
+
+// ---- each element
+
+void LaneHistory::MakeFine() {
+  if (fine_) return;
+  fine_ = true;
+  for (const Pattern& pattern : patterns_) {
+    ElementBox box{.rank = static_cast<int>(pattern.rank)};
+    std::copy_n(pattern.low.begin(), pattern.rank, box.low.begin());
+    std::copy_n(pattern.high.begin(), pattern.rank, box.high.begin());
+    const std::vector<std::int64_t> scalar = {1};
+    const absl::Span<const std::int64_t> shape = shape_.empty() ? absl::MakeConstSpan(scalar) : shape_;
+    VisitRuns(box, shape, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t element = first; element < last; ++element) {
+        std::int64_t place = 0, rest = element;
+        for (std::size_t d = pattern.rank; d-- > 0; rest /= shape[d])
+          place += (rest % shape[d] - pattern.start[d]) * pattern.stride[d];
+        const Lane lane{static_cast<std::uint32_t>(place), pattern.of};
+        for (std::int64_t u = element * element_bytes_ / unit_; u < (element + 1) * element_bytes_ / unit_; ++u) {
+          Cell& cell = CellAt(u);
+          for (std::size_t kind = 0; kind < kKinds; ++kind) {
+            if (pattern.when[kind] != 0) cell.track[kind].Add(lane, pattern.when[kind], pattern.site[kind]);
+          }
+        }
+      }
+    });
+  }
+  patterns_.clear();
+}
+
+void LaneHistory::Refine() {
+  if (unit_ == 1) return;
+  const std::int64_t factor = unit_;
+  auto old = std::exchange(pages_, {});
+  unit_ = 1;
+  page_ = -1, cells_ = nullptr;
+  for (const auto& [page, cells] : old) {
+    for (std::int64_t c = 0; c < kPage; ++c) {
+      const Cell& cell = (*cells)[static_cast<std::size_t>(c)];
+      for (std::int64_t part = 0; part < factor; ++part) CellAt((page * kPage + c) * factor + part) = cell;
+    }
+  }
+}
+
+template <class Access>
+LaneHistory::Now LaneHistory::Begin(const LaneAccess& access, const Access& request, std::vector<LaneConflict>* found) {
+  ++serial_;
+  return {.access = access,
+          .mask = request.mask,
+          .defined = request.defined,
+          .pieces_per_element = PiecesPerElement(request),
+          .site = SiteOf(access.site),
+          .found = found,
+          .first_found = found->size()};
+}
+
+LaneHistory::Cell& LaneHistory::CellAt(std::int64_t unit) {
+  if (const std::int64_t page = unit / kPage; page != page_) {
+    auto& cells = pages_[page];
+    if (cells == nullptr) cells = std::make_unique<std::array<Cell, kPage>>();
+    page_ = page, cells_ = cells.get();
+  }
+  return (*cells_)[static_cast<std::size_t>(unit % kPage)];
+}
+
+void LaneHistory::Touch(const Now& now, const Piece& piece) {
+  for (std::int64_t unit = piece.byte / unit_; unit < (piece.byte + piece.bytes) / unit_; ++unit)
+    Meet(now, piece, CellAt(unit));
+}
+
+void LaneHistory::Meet(const Now& now, const Piece& piece, Cell& cell) {
+  const LaneAccess& access = now.access;
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    if (!InConflict(static_cast<AccessKind>(kind), access.kind)) continue;
+    const Track& track = cell.track[kind];
+    const bool other = track.when >= access.met && track.lane != piece.lane;
+    if (other || track.others >= access.met) Report(now, piece, kind, cell, other);
+  }
+  if (!now.remembers) return;
+  cell.track[NumberOf(access.kind)].Add(piece.lane, access.when, now.site);
+  if (access.kind == AccessKind::kWrite) cell.serial = serial_;
+}
+
+void LaneHistory::Report(const Now& now, const Piece& piece, std::size_t kind, const Cell& cell, bool other) {
+  const Track& track = cell.track[kind];
+  const auto earlier = static_cast<AccessKind>(kind);
+  const bool writes = earlier == AccessKind::kWrite && now.access.kind == AccessKind::kWrite;
+  const bool at_once = writes && other && cell.serial == serial_;
+  const bool differ = !writes || Differs(now, piece, cell);
+  const CodeSite& first = sites_[other ? track.site : track.others_site];
+  for (std::size_t i = now.first_found; i < now.found->size(); ++i) {
+    LaneConflict& known = (*now.found)[i];
+    if (known.earlier != earlier || known.at_once != at_once || known.first.text_line != first.text_line ||
+        known.first.loc != first.loc)
+      continue;
+    known.differ |= differ;
+    ++known.elements;
+    return;
+  }
+  now.found->push_back({.earlier = earlier,
+                        .first = first,
+                        .at_once = at_once,
+                        .differ = differ,
+                        .before = other ? track.lane : track.other,
+                        .now = piece.lane,
+                        .byte = piece.byte,
+                        .elements = 1});
+}
+
+// What lies there is the last write's, but where this access has written there already.
+bool LaneHistory::Differs(const Now& now, const Piece& piece, const Cell& cell) const {
+  const std::byte* const value = now.access.value;
+  if (value == nullptr || now.IsUndefined(piece.number / now.pieces_per_element)) return true;
+  const auto bytes = static_cast<std::size_t>(piece.bytes);
+  const std::byte* const stored = value + piece.number * bytes;
+  if (cell.serial == serial_) {
+    const std::size_t before = cell.track[NumberOf(AccessKind::kWrite)].lane.place;
+    const std::size_t part = piece.number % now.pieces_per_element;
+    const std::byte* const first = value + (before * now.pieces_per_element + part) * bytes;
+    return now.IsUndefined(before) || std::memcmp(first, stored, bytes) != 0;
+  }
+  if (memory_.MarkOf(buffer_, ByteCount(piece.byte) / ElementSize(element_bytes_)) != 0) return true;
+  return std::memcmp(memory_.DataOf(buffer_) + piece.byte, stored, bytes) != 0;
+}
+
+std::uint16_t LaneHistory::SiteOf(const CodeSite& site) {
+  const auto is_it = [&](const CodeSite& known) { return known.text_line == site.text_line && known.loc == site.loc; };
+  const auto at = std::find_if(sites_.begin(), sites_.end(), is_it);
+  if (at != sites_.end()) return static_cast<std::uint16_t>(at - sites_.begin());
+  if (sites_.size() == std::numeric_limits<std::uint16_t>::max()) return 0;
+  sites_.push_back(site);
+  return static_cast<std::uint16_t>(sites_.size() - 1);
+}
+
+}  // namespace palladion::memory_model

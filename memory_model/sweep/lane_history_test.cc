@@ -1,0 +1,182 @@
+// Lanes on requests by hand, and on random ones against a list that forgets nothing.
+#include "memory_model/sweep/lane_history.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "memory_model/sets/box.h"
+
+namespace palladion::memory_model {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+constexpr std::int64_t kRows = 4, kColumns = 6;
+
+// An array of i32, what lanes do to it, and what all of them have done.
+class Lanes {
+ public:
+  Lanes() {
+    buffer_ = memory_.Adopt({.name = "x", .dtype = DType::kI32, .shape = Ints{kRows, kColumns}},
+                            reinterpret_cast<std::byte*>(data_.data()));
+    history_.emplace(memory_, buffer_);
+    value_.assign(data_.size(), 7);
+  }
+
+  void Meet() { met_ = ++when_; }
+  void MeetUntil(std::uint32_t stretch) { met_ = std::max(met_, stretch); }
+  std::uint32_t NewStretch() { return ++when_; }
+
+  bool Box(AccessKind kind, const Ints& start, const Ints& count, const Ints& step = {1, 1}, bool turned = false) {
+    BoxAccess box;
+    box.buffer = buffer_;
+    box.rank = box.value_rank = 2;
+    for (std::size_t d = 0; d < 2; ++d) {
+      box.start[d] = start[d], box.count[d] = count[d], box.step[d] = step[d];
+      box.lower[d] = 0, box.upper[d] = 100;
+      box.order[d] = static_cast<std::uint8_t>(turned ? 1 - d : d);
+    }
+    found_.clear();
+    history_->Box(AccessOf(kind), box, ReachOf(memory_.ShapeOf(buffer_), box), &found_);
+    bool expected = false;
+    const Ints shape{kRows, kColumns};
+    const auto of = static_cast<std::uint32_t>(count[0] * count[1]);
+    VisitElements(box, ReachOf(shape, box), shape, [&](std::int64_t element, std::int64_t lane) {
+      expected |= Record(kind, element, {static_cast<std::uint32_t>(lane), of});
+    });
+    EXPECT_EQ(expected, !found_.empty());
+    return expected;
+  }
+
+  bool Points(AccessKind kind, const Ints& elements) {
+    Ints offset;
+    for (const std::int64_t element : elements) offset.push_back(4 * element);
+    const PointAccess points{.buffer = buffer_, .offset = offset, .piece_bytes = 4, .mask = {}, .site = {}};
+    found_.clear();
+    history_->Points(AccessOf(kind), points, &found_);
+    bool expected = false;
+    for (std::size_t p = 0; p < elements.size(); ++p) {
+      expected |=
+          Record(kind, elements[p], {static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(elements.size())});
+    }
+    EXPECT_EQ(expected, !found_.empty());
+    return expected;
+  }
+
+  std::vector<std::int32_t>& value() { return value_; }
+  const std::vector<LaneConflict>& found() const { return found_; }
+  std::uint32_t when() const { return when_; }
+
+ private:
+  struct Done {
+    AccessKind kind;
+    std::int64_t element;
+    Lane lane;
+    std::uint32_t when;
+  };
+
+  LaneAccess AccessOf(AccessKind kind) const {
+    return {.kind = kind,
+            .site = {},
+            .when = when_,
+            .met = met_,
+            .value = kind == AccessKind::kRead ? nullptr : reinterpret_cast<const std::byte*>(value_.data())};
+  }
+
+  bool Record(AccessKind kind, std::int64_t element, Lane lane) {
+    bool conflict = false;
+    for (const Done& done : done_) {
+      const bool reads = done.kind == AccessKind::kRead && kind == AccessKind::kRead;
+      const bool updates = done.kind == AccessKind::kAtomic && kind == AccessKind::kAtomic;
+      conflict |= done.element == element && done.lane != lane && done.when >= met_ && !reads && !updates;
+    }
+    done_.push_back({kind, element, lane, when_});
+    return conflict;
+  }
+
+  std::vector<std::int32_t> data_ = std::vector<std::int32_t>(kRows * kColumns), value_;
+  Memory memory_;
+  BufferId buffer_;
+  std::optional<LaneHistory> history_;
+  std::uint32_t when_ = 1, met_ = 1;
+  std::vector<LaneConflict> found_;
+  std::vector<Done> done_;
+};
+
+TEST(LaneHistory, TheSamePlaceIsTheSameLane) {
+  Lanes x;
+  EXPECT_FALSE(x.Box(AccessKind::kWrite, {0, 0}, {2, 6}));
+  EXPECT_FALSE(x.Points(AccessKind::kRead, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  EXPECT_FALSE(x.Box(AccessKind::kWrite, {0, 0}, {2, 6}));
+  EXPECT_FALSE(x.Box(AccessKind::kWrite, {2, 0}, {2, 6}));
+}
+
+TEST(LaneHistory, AnotherPlaceOrSizeIsAnotherLane) {
+  Lanes x;
+  EXPECT_FALSE(x.Box(AccessKind::kWrite, {0, 0}, {2, 2}));
+  EXPECT_TRUE(x.Box(AccessKind::kRead, {0, 0}, {2, 2}, {1, 1}, /*turned=*/true));
+  ASSERT_EQ(1u, x.found().size());
+  EXPECT_EQ((Lane{1, 4}), x.found()[0].before);
+  EXPECT_EQ((Lane{2, 4}), x.found()[0].now);
+  EXPECT_EQ(2, x.found()[0].elements);
+  EXPECT_TRUE(x.Box(AccessKind::kRead, {0, 0}, {1, 1}));
+}
+
+TEST(LaneHistory, ABarrierOrders) {
+  Lanes x;
+  EXPECT_FALSE(x.Box(AccessKind::kWrite, {0, 0}, {2, 2}));
+  x.Meet();
+  EXPECT_FALSE(x.Box(AccessKind::kRead, {0, 0}, {1, 2}));
+  EXPECT_TRUE(x.Box(AccessKind::kWrite, {0, 0}, {2, 2}));
+}
+
+TEST(LaneHistory, WhatIsStoredTwice) {
+  Lanes x;
+  EXPECT_TRUE(x.Points(AccessKind::kWrite, {3, 4, 3}));
+  ASSERT_EQ(1u, x.found().size());
+  EXPECT_TRUE(x.found()[0].at_once);
+  EXPECT_FALSE(x.found()[0].differ);
+  x.Meet();
+  x.value() = {1, 2, 3};
+  EXPECT_TRUE(x.Points(AccessKind::kWrite, {3, 4, 3}));
+  EXPECT_TRUE(x.found()[0].differ);
+  x.Meet();
+  EXPECT_FALSE(x.Points(AccessKind::kAtomic, {3, 4, 3}));
+  EXPECT_TRUE(x.Points(AccessKind::kRead, {3, 4, 3}));
+}
+
+TEST(LaneHistory, IsWhatAListOfAllAccessesSays) {
+  int conflicts = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
+    Lanes x;
+    std::vector<std::uint32_t> stretches;
+    for (int i = 0; i < 40; ++i) {
+      const auto kind = static_cast<AccessKind>(below(3));
+      const std::int64_t what = below(12);
+      if (what == 0) x.Meet();
+      if (what == 1) stretches.push_back(x.NewStretch());
+      if (what == 2 && !stretches.empty())
+        x.MeetUntil(stretches[static_cast<std::size_t>(below(static_cast<std::int64_t>(stretches.size())))]);
+      if (what >= 3 && what < 9) {
+        const Ints start{below(kRows), below(kColumns)}, step{1, 1 + below(2)};
+        const Ints count{1 + below(kRows - start[0]), 1 + below((kColumns - start[1] + step[1] - 1) / step[1])};
+        conflicts += x.Box(kind, start, count, step, below(2) == 0);
+      }
+      if (what >= 9) {
+        Ints elements;
+        for (std::int64_t n = 1 + below(6); n > 0; --n) elements.push_back(below(kRows * kColumns));
+        conflicts += x.Points(kind, elements);
+      }
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+  EXPECT_GT(conflicts, 1000);
+}
+
+}  // namespace
+}  // namespace palladion::memory_model
