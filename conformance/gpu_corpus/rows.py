@@ -28,7 +28,7 @@ def text(numbers):
 
 def gathered(oob=None):
     def body(x_ref, i_ref, o_ref, smem, full):
-        rows = layout(load(i_ref))
+        rows = layout(load(i_ref, optimized=False))
         options = {} if oob is None else {"oob_mode": oob}
         plgpu.copy_gmem_to_smem(x_ref.at[rows], smem, full, **options)  #@ copy
         plgpu.barrier_wait(full)
@@ -60,7 +60,7 @@ def scattered(early=False, equal=False):
     def body(x_ref, i_ref, o_ref, smem):
         smem[...] = x_ref[...] * 0 + 7 if equal else x_ref[...]
         plgpu.commit_smem()
-        plgpu.copy_smem_to_gmem(smem, o_ref.at[layout(load(i_ref))])  #@ copy
+        plgpu.copy_smem_to_gmem(smem, o_ref.at[layout(load(i_ref, optimized=False))])  #@ copy
         if early:
             smem[...] = x_ref[...] * 0  #@ swap:write
         plgpu.wait_smem_to_gmem(0)
@@ -74,7 +74,7 @@ def scattered_by_two():
         wg = lax.axis_index("wg")
         smem[wg] = x_ref[wg]
         plgpu.commit_smem()
-        plgpu.copy_smem_to_gmem(smem.at[wg], o_ref.at[layout(load(i_ref.at[wg]))])  #@ copy
+        plgpu.copy_smem_to_gmem(smem.at[wg], o_ref.at[layout(load(i_ref.at[wg], optimized=False))])  #@ copy
         plgpu.wait_smem_to_gmem(0)
 
     return kernel(body, ty(2, COUNT, LANES), ty(2, COUNT, dtype=U32), out=ty(2 * COUNT - 1, LANES),

@@ -1,5 +1,6 @@
 // The limits of GPU kernels against JAX: kernels over plgpu.Mesh that its lowering takes or refuses
-// (conformance/golden/make_gpu_legality_golden.py, make_copy_legality_golden.py, make_blackwell_legality_golden.py).
+// (conformance/golden/make_gpu_legality_golden.py, make_layout_legality_golden.py, make_copy_legality_golden.py,
+// make_blackwell_legality_golden.py).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -38,6 +39,12 @@ TEST(GpuLegalityGolden, RefusesWhatJaxRefusesAndNothingElse) {
   const Verdicts verdicts = Compare("gpu_legality.txt");
   EXPECT_GT(verdicts.lowered, 80);
   EXPECT_GT(verdicts.refused, 80);
+}
+
+TEST(GpuLegalityGolden, SoWithLayoutsOfRegisters) {
+  const Verdicts verdicts = Compare("layout_legality.txt");
+  EXPECT_GT(verdicts.lowered, 250);
+  EXPECT_GT(verdicts.refused, 250);
 }
 
 TEST(GpuLegalityGolden, SoWithCopiesOfBlackwell) {

@@ -159,8 +159,8 @@ void CheckGpuLimits(Legality& legality) {
   walk.Launch();
   walk.Walk(kernel.bodies[0].region);
   CheckReads(legality, facts);
-  CheckLayouts(legality, facts);
   CheckTmemTransfers(legality, facts);
+  CheckLayouts(legality, facts);
 }
 
 }  // namespace palladion::legality

@@ -1,20 +1,22 @@
 // Arrays that are read in a layout that the kernel names: a load, and a layout_cast right behind it. Sources: JAX
 // 0.10.2, jax/experimental/mosaic/gpu/fragmented_array.py (TiledLayout, load_tiled, plan_tiled_transfer,
 // StaggeredTransferPlan); the CUDA C++ Programming Guide, "Shared Memory" (32 banks of 4 bytes). Reads of tensor
-// memory: legality_gpu_tmem_transfers.cc. Does not catch: layouts other than those of wgmma and of Blackwell's tensor
-// cores, reads through a transposition.
+// memory: legality_gpu_tmem_transfers.cc. Does not catch: reads through a transposition, layouts that
+// register_layouts.h does not know.
 #include <algorithm>
 #include <numeric>
 
+#include "emu/legality/bank_conflicts.h"
 #include "emu/legality/gpu_limits.h"
 #include "emu/legality/gpu_registers.h"
+#include "emu/legality/register_layouts.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::legality {
 namespace {
 
-constexpr std::int64_t kLanes = 32, kBankBytes = 4, kRowOfBanks = 128, kLanesOfRow = 4;
+constexpr std::int64_t kLanes = 32, kRowOfBanks = 128, kLanesOfRow = 4;
 constexpr std::int64_t kStaggered = 2;  // so many lanes at one bank are told apart by taking turns
 constexpr std::int64_t kChunk = 8;      // bytes of a lane that a swizzle keeps apart from the other lanes'
 
@@ -32,6 +34,7 @@ struct ReadSite {
   GpuView view;
   Shape shape;
   Tiles layout;
+  RegisterLayout registers;
 };
 
 std::int64_t NumberBehind(std::string_view text, std::string_view key, std::int64_t otherwise) {
@@ -58,7 +61,10 @@ std::optional<Tiles> TilesOf(std::string_view text) {
     const std::int64_t vector = std::max<std::int64_t>(1, NumberBehind(text, "args=(", 2));
     tiles = {.name = tiles.name, .tile = {128, vector}, .vector = vector, .lanes_of_row = 1};
   }
-  if (tiles.tile.empty()) return std::nullopt;
+  if (tiles.tile.empty()) {
+    const RegisterLayout other = LayoutFromText(text);
+    return other.is_tiled() ? std::optional<Tiles>({.name = NameOf(other), .tile = other.tiled.Unit()}) : std::nullopt;
+  }
   if (text.starts_with("ReducedLayout")) {
     const std::int64_t axis = NumberBehind(text, "axes=(", 0);
     tiles = {.name = Cat(tiles.name, ".reduce(", axis, ")"), .tile = {tiles.tile[axis == 0 ? 1 : 0]}};
@@ -67,18 +73,29 @@ std::optional<Tiles> TilesOf(std::string_view text) {
 }
 
 std::optional<std::string> Fills(const ReadSite& site) {
+  if (Fits(site.registers, site.op.types[0]) && site.layout.vector == 0) return std::nullopt;
   bool fills = site.shape.size() == site.layout.tile.size();
   for (std::size_t d = 0; fills && d < site.shape.size(); ++d) fills = site.shape[d] % site.layout.tile[d] == 0;
   if (fills) return std::nullopt;
   return Cat(ToString(site.shape), " in the layout ", site.layout.name, ", whose tile is ", ToString(site.layout.tile));
 }
 
+// In a layout whose banks are not counted by hand.
+std::optional<std::string> OtherBanks(const ReadSite& site) {
+  if (!site.lanes) return std::nullopt;
+  const std::optional<InMemory> memory = InMemoryOf(site.kernel, site.op.args[0]);
+  const std::optional<Spread> spread = SpreadOf(site.registers, site.op.types[0]);
+  if (!memory.has_value() || !spread.has_value() || !HasNoOrder(*spread, *memory)) return std::nullopt;
+  return Cat(ToString(site.shape), " of ", ToString(site.view.ref), " in the layout ", site.layout.name);
+}
+
 std::optional<std::string> Banks(const ReadSite& site) {
   const GpuView& view = site.view;
-  if (view.ref.space != Space::kSmem || site.layout.vector == 0 || Fills(site).has_value()) return std::nullopt;
+  if (view.ref.space != Space::kSmem || Fills(site).has_value()) return std::nullopt;
   const Attr* optimized = Find(site.op.attrs, "optimized");
   const bool* given = optimized == nullptr ? nullptr : std::get_if<bool>(&optimized->value);
   if (given != nullptr && !*given) return std::nullopt;
+  if (site.layout.vector == 0) return OtherBanks(site);
   const std::int64_t bytes = site.layout.vector * view.bits() / 8;
   const bool tiles = !view.tile.empty(), swizzled = view.swizzle().has_value(), native = site.layout.lanes_of_row == 1;
   if (!site.lanes && (!native || bytes >= kChunk)) return std::nullopt;
@@ -122,7 +139,13 @@ void Look(Legality& legality, const GpuFacts& facts, const Instr& read, const In
   const GpuView view = GpuViewOf(*facts.kernel, read.args[0]);
   const bool known = view.ref.space == Space::kSmem || view.ref.space == Space::kGmem;
   if (!tiles.has_value() || !known || Transposes(view)) return;
-  const ReadSite site{*facts.kernel, read, facts.lanes, view, read.types[0].shape, *tiles};
+  const ReadSite site{*facts.kernel,
+                      read,
+                      facts.lanes,
+                      view,
+                      read.types[0].shape,
+                      *tiles,
+                      LayoutFromText(WordOf(cast.attrs, "layout"))};
   Judge(legality, read, absl::Span<const GpuLimit<ReadSite>>(kReadLimits), site);
 }
 

@@ -1,5 +1,5 @@
 // Turns of the port that loads and stores take: against the answers of JAX 0.10.2's plan_tiled_transfer, and by hand.
-#include "emu/time/bank_conflicts.h"
+#include "emu/legality/bank_conflicts.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,14 @@
 
 namespace palladion::time::test {
 namespace {
+
+using legality::InMemory;
+using legality::LayoutName;
+using legality::SharedTransfer;
+using legality::SharedTransfersOf;
+using legality::Spread;
+using legality::SpreadOf;
+using legality::TransferOf;
 
 enum class Plan { kInOrder, kStaggered, kNone };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "emu/time/bank_conflicts.h"
+#include "emu/legality/bank_conflicts.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::time {
@@ -68,7 +68,7 @@ Burst BurstOf(const GpuCosts& costs, Pipe pipe, std::int64_t elements, std::int6
 }
 
 Cycles TurnTime(const GpuCosts& costs, std::int64_t turns) {
-  return PortTime(costs, Bytes(static_cast<double>(turns * costs.smem_banks * kBankBytes)));
+  return PortTime(costs, Bytes(static_cast<double>(turns * costs.smem_banks * legality::kBankBytes)));
 }
 
 Cycles PortTime(const GpuCosts& costs, Bytes bytes) { return bytes / costs.smem_port; }

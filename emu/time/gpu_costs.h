@@ -86,7 +86,7 @@ Burst BurstOf(const GpuCosts& costs, Pipe pipe, std::int64_t elements, std::int6
 
 // ---- Shared memory and the copy engine.
 
-// Turns of the port, each a word from every bank (bank_conflicts.h).
+// Turns of the port, each a word from every bank (emu/legality/bank_conflicts.h).
 machines::Cycles TurnTime(const GpuCosts& costs, std::int64_t turns);
 // Bytes through the port, without conflicts: by loads and stores of a warpgroup, or by copies.
 machines::Cycles PortTime(const GpuCosts& costs, machines::Bytes bytes);

@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::Prepare
   const Kernel& text = watch::KernelOf(kernel);
   for (const auto& body : text.bodies) PALLADION_RETURN_IF_ERROR(timer->PlanRegion(text, body.region));
   PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
-  timer->shared_ = SharedTransfersOf(text, timer->costs_.smem_banks);
+  timer->shared_ = legality::SharedTransfersOf(text, timer->costs_.smem_banks);
   timer->spent_.resize(timer->plans_.size());
   timer->told_by_engine_.resize(timer->plans_.size());
   for (const GpuPlan& plan : timer->plans_) timer->ends_as_.push_back(StallOf(plan));
@@ -292,12 +292,13 @@ void GpuTimer::AccessShared(std::int64_t bytes, BufferId buffer, const BoxAccess
   const Ticks began = clock_.now();
   const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
   GpuChip::PortUse use{.time = PortTime(costs_, Bytes(static_cast<double>(bytes))), .conflicts = {}};
-  if (const SharedTransfer* transfer = SharedOf(plan)) {
-    const std::int64_t warps = now_.thread->warp ? kWarpsOfGroup : 1;  // a warp's own part
+  if (const legality::SharedTransfer* transfer = SharedOf(plan)) {
+    const std::int64_t warps = now_.thread->warp ? legality::kWarpsOfGroup : 1;  // a warp's own part
     use = {.time = TurnTime(costs_, transfer->turns) / warps,
            .conflicts = TurnTime(costs_, transfer->turns - transfer->least) / warps};
     if (transfer->selects > 0) {
-      const Burst selects = BurstOf(costs_, Pipe::kAlu, transfer->selects * kLanesOfGroup, kWarpsOfGroup);
+      const Burst selects =
+          BurstOf(costs_, Pipe::kAlu, transfer->selects * legality::kLanesOfGroup, legality::kWarpsOfGroup);
       ChargeUntil(Chip().Compute(now_.thread->at.sm, clock_.now(), selects));
     }
   }

@@ -17,7 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/agents/run_observer.h"
-#include "emu/time/bank_conflicts.h"
+#include "emu/legality/bank_conflicts.h"
 #include "emu/time/block_places.h"
 #include "emu/time/critical_path.h"
 #include "emu/time/global_boxes.h"
@@ -67,7 +67,7 @@ class GpuTimer final : public agents::RunObserver {
   double flops() const { return flops_; }
 
   // Of a load or store of shared memory; nullptr: which banks it asks for is not known.
-  const SharedTransfer* SharedOf(const GpuPlan& plan) const {
+  const legality::SharedTransfer* SharedOf(const GpuPlan& plan) const {
     const auto found = shared_.find(plan.instr);
     return found == shared_.end() ? nullptr : &found->second;
   }
@@ -170,7 +170,7 @@ class GpuTimer final : public agents::RunObserver {
   std::vector<GpuPlan> plans_;
   absl::flat_hash_map<const Instr*, std::int32_t> plan_of_;  // only looked up
   std::vector<std::int32_t> plan_of_step_;
-  absl::flat_hash_map<const Instr*, SharedTransfer> shared_;  // only looked up
+  absl::flat_hash_map<const Instr*, legality::SharedTransfer> shared_;  // only looked up
   std::vector<Spent> spent_;
   std::vector<bool> told_by_engine_;  // by plan: an engine arrives for it
   std::vector<Stall> ends_as_;        // by plan: what those waited for whose wait it ended

@@ -255,7 +255,7 @@ std::vector<std::string> LeftOut(const ToTell& what) {
     if (what.timer.spent()[i].runs == 0) continue;
     products |= plan.work == GpuWork::kProduct;
     const bool shared = plan.work == GpuWork::kAccess && plan.space == Space::kSmem;
-    const SharedTransfer* transfer = shared ? what.timer.SharedOf(plan) : nullptr;
+    const legality::SharedTransfer* transfer = shared ? what.timer.SharedOf(plan) : nullptr;
     if (shared && transfer == nullptr) unknown.insert(plan.instr->text_line);
     if (shared && transfer != nullptr && transfer->refused) refused.insert(plan.instr->text_line);
     tensor_memory |= plan.work == GpuWork::kAccess && plan.space == Space::kTmem;

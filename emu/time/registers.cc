@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "emu/legality/gpu_registers.h"
-#include "emu/time/register_layouts.h"
+#include "emu/legality/layout_walk.h"
+#include "emu/legality/register_layouts.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::time {
@@ -29,7 +30,7 @@ using Uses = std::map<std::int32_t, Use>;
 
 class Scan {
  public:
-  Scan(const Kernel& kernel, std::int64_t limit) : kernel_(kernel), layouts_(LayoutsOf(kernel)) {
+  Scan(const Kernel& kernel, std::int64_t limit) : kernel_(kernel), layouts_(legality::LayoutsOf(kernel).values) {
     need_.limit = limit;
     Walk(kernel.bodies[0].region, 0, limit);
   }
@@ -42,9 +43,10 @@ class Scan {
     const Type& type = kernel_.values[value.index()].type;
     const std::int64_t bits = Info(type.dtype).bits;
     if (type.is_ref() ? type.space != Space::kRegs : !type.is_array() || IsBool(type.dtype)) return 0;
-    const RegisterLayout layout = type.is_ref() ? RegisterLayout{LayoutName::kWgmma} : layouts_[value.index()];
-    const std::int64_t even = (NumElements(type.shape) + kLanesOfGroup - 1) / kLanesOfGroup;
-    return (ElementsOfLane(layout, type).value_or(even) * bits + kBits - 1) / kBits;
+    const legality::RegisterLayout layout =
+        type.is_ref() ? legality::RegisterLayout(legality::LayoutName::kWgmma) : layouts_[value.index()];
+    const std::int64_t even = (NumElements(type.shape) + legality::kLanesOfGroup - 1) / legality::kLanesOfGroup;
+    return (legality::ElementsOfLane(layout, type).value_or(even) * bits + kBits - 1) / kBits;
   }
 
   // The last instruction of the region that names each value, those inside of it included.
@@ -190,14 +192,14 @@ class Scan {
   }
 
   const Kernel& kernel_;
-  const std::vector<RegisterLayout> layouts_;
+  const std::vector<legality::RegisterLayout> layouts_;
   RegisterNeed need_;
 };
 
 }  // namespace
 
 RegisterNeed RegistersOf(const Kernel& kernel, std::int64_t threads, const RegisterRoom& room) {
-  const std::int64_t lanes = std::max<std::int64_t>(1, threads) * kLanesOfGroup;
+  const std::int64_t lanes = std::max<std::int64_t>(1, threads) * legality::kLanesOfGroup;
   const std::int64_t limit = std::min(room.of_thread, room.of_sm / lanes / kUnit * kUnit);
   RegisterNeed need = Scan(kernel, limit).need();
   const std::int64_t given = std::clamp((need.most + kUnit - 1) / kUnit * kUnit, kUnit, limit);

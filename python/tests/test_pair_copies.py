@@ -166,7 +166,8 @@ def test_operands_of_a_product_by_warps():
 
 def rows(count, scatter):
     def body(x_ref, i_ref, o_ref, smem, full):
-        places = plgpu.load(i_ref, layout=INDICES) if "idx" not in plgpu.load.__code__.co_varnames else plgpu.load(i_ref, (), layout=INDICES)
+        index = ((),) if "idx" in plgpu.load.__code__.co_varnames else ()
+        places = plgpu.load(i_ref, *index, layout=INDICES, optimized=False)  # of GMEM
         plgpu.copy_gmem_to_smem(x_ref if scatter else x_ref.at[places, pl.ds(64, 64)], smem, full)
         plgpu.barrier_wait(full)
         plgpu.copy_smem_to_gmem(smem, o_ref.at[places] if scatter else o_ref)

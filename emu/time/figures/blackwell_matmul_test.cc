@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "absl/strings/str_format.h"
-#include "emu/time/bank_conflicts.h"
+#include "emu/legality/bank_conflicts.h"
 #include "emu/time/figures/figures_test_util.h"
 #include "emu/time/gpu_kernels_test_util.h"
 #include "emu/time/registers.h"
@@ -55,7 +55,7 @@ TEST(BlackwellMatmul, NoStoreOfTheStepsHasBankConflicts) {
   for (const char* step : {"basic", "warp specialised", "tiled epilogue", "collective", "persistent",
                            "epilogue warpgroup", "grid tiling"}) {
     const PreparedKernel kernel = Prepared(TextOf("blackwell_matmul.txt", step), "mosaic_gpu/b200");
-    const auto transfers = SharedTransfersOf(watch::KernelOf(kernel.state()), 32);
+    const auto transfers = legality::SharedTransfersOf(watch::KernelOf(kernel.state()), 32);
     EXPECT_FALSE(transfers.empty()) << step;
     for (const auto& [instr, transfer] : transfers)
       EXPECT_EQ(transfer.turns, transfer.least) << step << ", line " << instr->text_line;

@@ -1,22 +1,22 @@
 // How many turns of the port of shared memory a load or store by a warpgroup takes: a turn moves one word from each of
 // the banks, so lanes that ask one bank for different words take a turn each. Computed from where the elements are: in
-// the lanes (register_layouts.h), and in memory (tiles, swizzle, slices and permutations of the view). Based on: the
-// CUDA C++ Programming Guide, "Shared Memory"; JAX 0.10.2, fragmented_array.py (transfer_tiled, plan_tiled_transfer),
-// which also gives the order in which registers go: where lanes of one register would meet in a bank, half of the lanes
-// take another register in that turn, and choosing costs instructions. Limits: vectors of 8 and 16 bytes go in halves
-// and quarters of a warp; reshapes, bitcasts and arrays of indices are not followed; whatever the index of a view is,
-// it begins at a whole tile or row.
-#ifndef PALLADION_EMU_TIME_BANK_CONFLICTS_H_
-#define PALLADION_EMU_TIME_BANK_CONFLICTS_H_
+// the lanes (register_layouts.h), and in memory (tiles, swizzle, slices and permutations of the view).
+// Based on: the CUDA C++ Programming Guide, "Shared Memory"; JAX 0.10.2, fragmented_array.py (transfer_tiled,
+// plan_tiled_transfer), which also gives the order in which registers go: where lanes of one register would meet in a
+// bank, half of the lanes take another register in that turn, and choosing costs instructions. Limits: vectors of 8 and
+// 16 bytes go in halves and quarters of a warp; reshapes, bitcasts and arrays of indices are not followed; whatever the
+// index of a view is, it begins at a whole tile or row.
+#ifndef PALLADION_EMU_LEGALITY_BANK_CONFLICTS_H_
+#define PALLADION_EMU_LEGALITY_BANK_CONFLICTS_H_
 
 #include <cstdint>
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
-#include "emu/time/register_layouts.h"
+#include "emu/legality/register_layouts.h"
 #include "semantics/ir/module.h"
 
-namespace palladion::time {
+namespace palladion::legality {
 
 inline constexpr std::int64_t kBankBytes = 4;
 
@@ -52,9 +52,12 @@ struct AccessForm {
 // The transfer between registers and memory. None: a vector is not one piece of memory.
 std::optional<SharedTransfer> TransferOf(const Spread& spread, const InMemory& memory, const AccessForm& form);
 
+// JAX looks for an order without conflicts, and there is none: it refuses the access.
+bool HasNoOrder(const Spread& spread, const InMemory& memory);
+
 // Of each load and store of shared memory in the kernel whose transfer is known.
 absl::flat_hash_map<const Instr*, SharedTransfer> SharedTransfersOf(const Kernel& kernel, std::int64_t banks);
 
-}  // namespace palladion::time
+}  // namespace palladion::legality
 
-#endif  // PALLADION_EMU_TIME_BANK_CONFLICTS_H_
+#endif  // PALLADION_EMU_LEGALITY_BANK_CONFLICTS_H_

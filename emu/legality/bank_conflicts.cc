@@ -1,23 +1,26 @@
-#include "emu/time/bank_conflicts.h"
+#include "emu/legality/bank_conflicts.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "emu/legality/gpu_facts.h"
-#include "emu/time/register_layouts.h"
+#include "emu/legality/layout_walk.h"
+#include "emu/legality/register_layouts.h"
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 
-namespace palladion::time {
+namespace palladion::legality {
 namespace {
 
 using Index = std::vector<std::int64_t>;
 
-constexpr std::int64_t kJaxBanks = 32;  // with which JAX looks for an order
+constexpr std::int64_t kWidestBytes = 16;  // of one transfer
+constexpr std::int64_t kJaxBanks = 32;     // with which JAX looks for an order
 
 // ---- memory
 
@@ -44,7 +47,7 @@ bool Slice(const Transform& at, InMemory& memory) {
     if (index != nullptr && index->kind == palladion::Index::Kind::kRef) return false;
     if (index != nullptr && index->kind == palladion::Index::Kind::kPoint) continue;
     if (index != nullptr && index->kind == palladion::Index::Kind::kSlice) {
-      const std::optional<std::int64_t> size = legality::LiteralInt(index->size);
+      const std::optional<std::int64_t> size = LiteralInt(index->size);
       if (!size.has_value() || (dim.tile != 0 && index->stride != 1)) return false;
       dim.size = *size;
       dim.stride *= index->stride;
@@ -150,6 +153,18 @@ class Transfer {
       }
     }
     return false;
+  }
+
+  // JAX cannot show that each vector is in one of the pieces that a swizzle moves.
+  bool MayCrossPieces() const {
+    constexpr std::int64_t kPieceBits = 128;
+    std::int64_t alignment = 0;
+    for (const std::vector<Steps>* all : {&registers_, &spread_.warps, &spread_.lanes}) {
+      for (const Steps& steps : CutByTiles(*all, memory_)) {
+        if (steps.size > 1 && steps.step != 0) alignment = std::gcd(alignment, StrideOf(steps));
+      }
+    }
+    return alignment != 0 && kPieceBits / memory_.bits % alignment != 0 && spread_.vector <= alignment;
   }
 
   std::optional<Stagger> Search() const {
@@ -260,7 +275,8 @@ class Transfer {
 
 class Accesses {
  public:
-  Accesses(const Kernel& kernel, std::int64_t banks) : kernel_(kernel), banks_(banks), layouts_(LayoutsOf(kernel)) {}
+  Accesses(const Kernel& kernel, std::int64_t banks)
+      : kernel_(kernel), banks_(banks), layouts_(LayoutsOf(kernel).values) {}
 
   absl::flat_hash_map<const Instr*, SharedTransfer> Take() && {
     for (const Body& body : kernel_.bodies) Walk(body.region);
@@ -280,8 +296,7 @@ class Accesses {
     const bool stores = row.access == RefAccess::kStore;
     if ((!stores && row.access != RefAccess::kLoad) || op.args.empty()) return std::nullopt;
     const Arg& ref = op.args[0];
-    if (!legality::IsRefArg(kernel_, ref) || kernel_.values[ref.value.index()].type.space != Space::kSmem)
-      return std::nullopt;
+    if (!IsRefArg(kernel_, ref) || kernel_.values[ref.value.index()].type.space != Space::kSmem) return std::nullopt;
     if (stores && op.args.size() <= row.stored) return std::nullopt;
     const Type type = stores ? TypeOfArg(kernel_, op.args[row.stored]) : op.types[0];
     if (NumElements(type.shape) == 1) return SharedTransfer{.turns = kWarpsOfGroup, .least = kWarpsOfGroup};
@@ -304,11 +319,11 @@ class Accesses {
 
   // Stores to refs without tiles do not.
   bool Searches(const Instr& op, const Arg& ref, const RegisterLayout& layout, bool stores) const {
-    if (layout.name == LayoutName::kStrided) return false;
+    if (layout.kind == RegisterLayout::Kind::kStrided) return false;
     const Attr* attr = Find(op.attrs, "optimized");
     const bool* given = attr == nullptr ? nullptr : std::get_if<bool>(&attr->value);
     if (given != nullptr) return *given;
-    return !stores || !legality::GpuViewOf(kernel_, ref).tile.empty();
+    return !stores || !GpuViewOf(kernel_, ref).tile.empty();
   }
 
   const Kernel& kernel_;
@@ -348,10 +363,16 @@ std::optional<InMemory> InMemoryOf(const Kernel& kernel, const Arg& ref) {
   return memory;
 }
 
-std::optional<SharedTransfer> TransferOf(const Spread& spread, const InMemory& memory, const AccessForm& form) {
-  constexpr std::int64_t kWidest = 16;
+bool HasNoOrder(const Spread& spread, const InMemory& memory) {
   const Transfer transfer(spread, memory);
-  if (!transfer.OnePiece() || spread.vector * memory.bits / 8 > kWidest) return std::nullopt;
+  if (spread.vector * memory.bits / 8 > kWidestBytes) return true;
+  return memory.dims.size() == spread.shape.size() && transfer.OnePiece() &&
+         (transfer.MayCrossPieces() || (transfer.Conflicts({}) && !transfer.Search().has_value()));
+}
+
+std::optional<SharedTransfer> TransferOf(const Spread& spread, const InMemory& memory, const AccessForm& form) {
+  const Transfer transfer(spread, memory);
+  if (!transfer.OnePiece() || spread.vector * memory.bits / 8 > kWidestBytes) return std::nullopt;
   const bool conflicts = form.searches && transfer.Conflicts({});
   const std::optional<Stagger> stagger = conflicts ? transfer.Search() : std::nullopt;
   SharedTransfer counted = transfer.Count(stagger.value_or(Stagger{}), form.banks);
@@ -365,4 +386,4 @@ absl::flat_hash_map<const Instr*, SharedTransfer> SharedTransfersOf(const Kernel
   return Accesses(kernel, banks).Take();
 }
 
-}  // namespace palladion::time
+}  // namespace palladion::legality
