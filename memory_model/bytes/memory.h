@@ -113,7 +113,8 @@ class Memory final : public Machine {
   void Carries(bool copies) {
     if (tracker_ != nullptr) tracker_->Carries(copies);
   }
-  // The same: what brings the lanes of an agent together is known to the machine over this memory.
+
+  // For observers: what brings the lanes of an agent together is known to the machine over this memory.
   void TellLanesMet() {
     for (AccessObserver* observer : observers_) observer->LanesMet();
   }

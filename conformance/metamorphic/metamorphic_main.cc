@@ -1,0 +1,112 @@
+// `./dev metamorphic`: every harmless operation in every case, or in those that its words name, and how the reports
+// differ.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "conformance/case_selection.h"
+#include "conformance/metamorphic/insertion.h"
+#include "conformance/metamorphic/metamorphic.h"
+#include "emu/emulate.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::conformance {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: metamorphic [--only OPERATION] [--sample TURN] [--show] [--jobs N] [CASE, FOLDER or FILTER...]\n";
+
+struct Options {
+  std::string only;   // the operation; "": all
+  long sample = -1;   // one operation for each case, chosen by its name and this turn; -1: all
+  bool show = false;  // the texts that differ
+  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::string> words;
+};
+
+absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& arguments) {
+  Options options;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "--show") {
+      options.show = true;
+    } else if (word == "--only" || word == "--sample" || word == "--jobs") {
+      if (++i == arguments.size()) return absl::InvalidArgumentError(Cat(word, " needs a value"));
+      if (word == "--only") options.only = arguments[i];
+      if (word == "--sample") options.sample = std::atol(arguments[i].c_str());
+      if (word == "--jobs") options.jobs = static_cast<unsigned>(std::max(1, std::atoi(arguments[i].c_str())));
+    } else if (word.starts_with("--")) {
+      return absl::InvalidArgumentError(Cat("there is no option ", word, "\n", kUsage));
+    } else {
+      options.words.push_back(word);
+    }
+  }
+  return options;
+}
+
+std::vector<Change> Wanted(const Options& options, const SelectedCase& selected) {
+  std::vector<Change> changes = ChangesFor(*selected.test);
+  if (!options.only.empty()) {
+    std::erase_if(changes, [&](const Change& change) { return change.Name().find(options.only) == std::string::npos; });
+  }
+  if (options.sample < 0 || changes.empty()) return changes;
+  return {changes[Chosen(selected.name, static_cast<std::size_t>(options.sample), changes.size())]};
+}
+
+struct Totals {
+  std::size_t cases = 0, comparisons = 0, wrong = 0, known = 0;
+};
+
+void Tell(const SelectedCase& selected, const std::vector<Comparison>& comparisons, bool show, Totals& totals) {
+  ++totals.cases;
+  for (const Comparison& comparison : comparisons) {
+    totals.comparisons += comparison.applies;
+    totals.known += comparison.applies && !comparison.known.empty();
+    if (!comparison.wrong()) continue;
+    ++totals.wrong;
+    std::cout << selected.name << " " << comparison.change.Name() << "\n";
+    for (const std::string& difference : comparison.differences) std::cout << "    " << difference << "\n";
+    if (comparison.differences.empty()) std::cout << "    it no longer differs: take it out of the known ones\n";
+    if (!show) continue;
+    const auto inserted =
+        Insert(CanonicalText(selected.test->kernel).value_or(""), *comparison.change.harmless, comparison.change.place);
+    if (inserted.has_value()) std::cout << inserted->text << "\n";
+  }
+  std::cout.flush();
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<Options> options = ParseOptions(arguments);
+  if (!options.ok()) return std::cerr << options.status().message() << "\n", 4;
+  const auto cases = SelectCases(options->words, PALLADION_CASES);
+  if (!cases.ok()) return std::cerr << cases.status().message() << "\n", 4;
+  Totals totals;
+  std::mutex mutex;
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < options->jobs; ++t) {
+    threads.emplace_back([&] {
+      for (std::size_t i = next++; i < cases->size(); i = next++) {
+        const SelectedCase& selected = (*cases)[i];
+        if (!selected.test.ok()) continue;
+        const std::vector<Comparison> comparisons = Compare(selected.name, *selected.test, Wanted(*options, selected));
+        const std::lock_guard lock(mutex);
+        Tell(selected, comparisons, options->show, totals);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::cout << totals.cases << " cases, " << totals.comparisons << " comparisons, " << totals.wrong
+            << " differ where they should not, " << totals.known << " are known\n";
+  return totals.wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace palladion::conformance
+
+int main(int argc, char** argv) { return palladion::conformance::Main({argv + 1, argv + argc}); }
