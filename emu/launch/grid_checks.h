@@ -42,9 +42,9 @@ bool HasTasks(absl::Span<const memory_model::TaskDim> dims);
 
 class GridChecks final : public agents::RunObserver {
  public:
-  // kBlocks: all but races, for programs that do not run one after another, or that wait for engines (what tasks do to one array is
-  // the clocks' business then). kRevisits: only
-  // output blocks that are visited again, which a plain run looks for too; programs run as they would without it.
+  // kBlocks: all but races, for programs that do not run one after another, or that wait for engines (what tasks do to
+  // one array is the clocks' business then). kRevisits: only output blocks that are visited again, which a plain run
+  // looks for too; programs run as they would without it.
   enum class Looks : std::uint8_t { kAll, kBlocks, kRevisits };
   struct Options {
     Looks looks = Looks::kAll;

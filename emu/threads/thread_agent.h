@@ -40,7 +40,7 @@ class ThreadAgent final : public scheduler::Agent, private StepHooks {
   // Puts the agent at the start of that thread, which is one program of the launch; of a TPU's core, several.
   void Begin(AgentId thread, agents::AgentPrograms programs);
   const Frame& frame() const { return *frame_; }
-  void PutOn(std::int64_t device);  // its operands are this device's
+  void PutOn(std::int64_t device);                                  // its operands are this device's
   void PutOnCore(std::int64_t device, std::int64_t first_program);  // what cores have copies of is this core's
   AgentId id() const { return id_; }
   agents::Spin& spin() { return spin_; }
