@@ -19,11 +19,10 @@ void ConcurrencyModel::Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, c
 }
 
 void ConcurrencyModel::AllocAtStart(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site) {
-  constexpr std::uint32_t kFirstTime = 1;
   if (!tracks_accesses_) return;
   Begins(buffer);
   memory_.Begin(id, std::move(buffer));
-  AllocatedAt(kFirstTime, agent, id, site);
+  AllocatedAt(/*time=*/1, agent, id, site);
 }
 
 void ConcurrencyModel::Reallocate(AgentId agent, BufferId id, const CodeSite& site) {
@@ -67,18 +66,14 @@ void ConcurrencyModel::FreeAt(LifeEnd end, Tracked* buffer, BufferId id, const C
 }
 
 void ConcurrencyModel::Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
-  Tracked* const buffer = set.empty() ? nullptr : Judged(id);
-  // Of tensor memory its operations tell, loads among them.
-  if (buffer == nullptr || buffer->info.space == ProxySpace::kTensor) return;
-  const AccessEvent event = EventOf(agent, kind, site);
-  const Vantage vantage = VantageOf(agent);
-  Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
+  Touch({agent, agents_.ClockOf(agent)}, id, kind, set, site);
 }
 
 void ConcurrencyModel::Touch(const Began& began, BufferId id, AccessKind kind, const AccessSet& set,
                              const CodeSite& site) {
   Tracked* const buffer = set.empty() ? nullptr : Judged(id);
-  if (buffer == nullptr) return;
+  // Of tensor memory its operations tell, loads among them.
+  if (buffer == nullptr || buffer->info.space == ProxySpace::kTensor) return;
   const AccessEvent event = EventOf(began.agent, kind, site);
   const Vantage vantage{began.known, ClockPart::kGeneric, began.agent};
   Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
@@ -233,13 +228,11 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   for (std::size_t part = 1; part < request.parts(); ++part) agents_.AddPart(id);
   const ClockBundle& known = agents_.Fork(id);
   TouchOperands({id, 1, request.site}, request.sources, Half::kRead, known);
-  if (request.queue.valid() && engine_.OrderOf(request.queue) == QueueOrder::kLanding) {
-    ClockBundle landing = known;
-    landing.Join(queue_clocks_.Issued(request.queue));
-    TouchOperands({id, request.parts(), request.site}, request.destinations, Half::kWrite, landing);
-  } else {
-    TouchOperands({id, request.parts(), request.site}, request.destinations, Half::kWrite, known);
-  }
+  std::optional<ClockBundle> landing;
+  if (request.queue.valid() && engine_.OrderOf(request.queue) == QueueOrder::kLanding)
+    landing.emplace(known).Join(queue_clocks_.Issued(request.queue));
+  TouchOperands({id, request.parts(), request.site}, request.destinations, Half::kWrite,
+                landing.has_value() ? *landing : known);
   ReportOverlap(id, request);
   if (request.queue.valid()) queue_clocks_.Issue(id, request.queue, agents_, after_all);
   engine_.Start(id, agent, std::move(request));

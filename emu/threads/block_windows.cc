@@ -63,8 +63,9 @@ std::optional<BlockWindows::Copy> BlockWindows::Look(const AsyncRequest& request
   const memory_model::BoxReach reach = memory_model::ReachOf(memory.ShapeOf(array), access);
   Copy copy{.array = array, .flush = flush, .moved = {}, .left_the_same = {}, .site = request.site};
   if (reach.empty || reach.none_copied) return copy;
+  const AccessSet whole = memory_model::SetOf(memory.ShapeOf(array), memory.ElementSizeOf(array), access, reach);
   if (!flush) {
-    copy.moved = memory_model::SetOf(memory.ShapeOf(array), memory.ElementSizeOf(array), access, reach);
+    copy.moved = whole;
     return copy;
   }
   // A block is its memory, whole, row-major.
@@ -75,8 +76,11 @@ std::optional<BlockWindows::Copy> BlockWindows::Look(const AsyncRequest& request
     const bool equal = std::memcmp(old + element * bytes, block + lane * bytes, static_cast<std::size_t>(bytes)) == 0;
     (equal ? same : changed).push_back({element * bytes, (element + 1) * bytes});
   });
-  copy.moved = AccessSet::Of(std::move(changed));
-  copy.left_the_same = AccessSet::Of(std::move(same));
+  const auto set_of = [&](std::vector<ByteRange> part, const std::vector<ByteRange>& rest) {
+    return rest.empty() && !part.empty() ? whole : AccessSet::Of(std::move(part));
+  };
+  copy.moved = set_of(changed, same);
+  copy.left_the_same = set_of(same, changed);
   return copy;
 }
 

@@ -1,0 +1,132 @@
+// What GridChecks says of blocks: each finding of who looks at them, in words.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "emu/launch/grid_checks.h"
+#include "semantics/base/agent_name.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::launch {
+namespace {
+
+// When the pipeline fetches and flushes, as far as it matters to a fetch that is too early.
+std::string_view WhyStale(const StaleFetch& stale) {
+  if (!stale.flushed_late)
+    return "with two buffers for the input's blocks a pipeline starts the fetch for the next program before the body "
+           "of this one, whose block goes back after it";
+  if (!stale.fetched_early)
+    return "with two buffers for the output's blocks a pipeline awaits the flush of the last program after the body of "
+           "this one, and the fetch comes before it";
+  return "a pipeline starts the fetch for the next program before the body of this one, and awaits the flush of the "
+         "last one after it";
+}
+
+}  // namespace
+
+Finding GridChecks::FindingOf(const Revisit& revisit, const std::optional<memory_model::WitnessAccess>& first) const {
+  Finding finding{.code = FindingCode::kOutRevisit,
+                  .message = Cat("the block ", revisit.again.box, " of '", NameOf(revisit.buffer), "' was left",
+                                 first.has_value() ? Cat(" after ", AgentName(first->program)) : std::string(),
+                                 " and goes back to its array again after ", AgentName(revisit.again.program),
+                                 ": the first visit's result is lost"),
+                  .loc = revisit.again.loc,
+                  .text_line = revisit.again.text_line,
+                  .count = revisit.count,
+                  .why =
+                      "an output block is never read from its array: its memory holds nothing when it is visited "
+                      "again, and goes back whole",
+                  .fix =
+                      "order the grid, or its index map, so that the programs that share a block follow one "
+                      "another; or pay for fetching it again, with pl.Buffered(1, revisit=pl.RevisitMode.ANY)"};
+  if (first.has_value()) finding.first = Describe(*first, revisit.buffer);
+  finding.second = Describe(revisit.again, revisit.buffer);
+  return finding;
+}
+
+Finding GridChecks::FindingOf(const StaleFetch& stale) const {
+  const OperandInfo& output = OperandOf(stale.buffer);
+  const Program& program = kernel_.program();
+  const OperandInfo& input = program.operand_infos[static_cast<std::size_t>(output.alias)];
+  Finding finding{
+      .code = FindingCode::kAlias,
+      .message = Cat("the block ", stale.fetch.box, " of '", program.refs[input.ref.index()].name, "' that ",
+                     AgentName(stale.fetch.program), " fetches overlaps the block ", stale.flush.box, " of '",
+                     NameOf(stale.buffer), "' that goes back to the same array after ", AgentName(stale.flush.program),
+                     ": the fetch may see what was there before"),
+      .loc = stale.fetch.loc,
+      .text_line = stale.fetch.text_line,
+      .count = stale.count,
+      .why = std::string(WhyStale(stale)),
+      .fix = "keep what later programs need in scratch, or do not alias the input with the output"};
+  finding.first = Describe(stale.flush, stale.buffer);
+  finding.second = Describe(stale.fetch, stale.buffer);
+  finding.second->object = program.refs[input.ref.index()].name;
+  return finding;
+}
+
+// What a program stores for the next one's maps, its result depends on; what it stores over what maps near it have read
+// counts only if they are computed again.
+Finding GridChecks::FindingOf(const LateIndex& late) const {
+  const std::string store = AgentName(late.store.program), map = AgentName(late.map.program);
+  const std::string what = Cat("'", late.name, "'", late.index);
+  Finding finding{.code = FindingCode::kRaceReadWrite,
+                  .severity = late.before ? Severity::kDefect : Severity::kNote,
+                  .message = late.before
+                                 ? Cat(what, ": ", store, " stores what an index map reads for ", map,
+                                       ", the next one: it depends on the pipeline which of the two comes first")
+                                 : Cat(what, ": ", store, " stores over what an index map has read for ", map,
+                                       ": a pipeline that computes the map again finds another block"),
+                  .loc = late.store.loc,
+                  .text_line = late.store.text_line,
+                  .count = late.count,
+                  .why =
+                      "when index maps are computed is not documented: for blocks with two buffers before the body of "
+                      "the program before, for others after it, and in pltpu.emit_pipeline at every use",
+                  .fix =
+                      "store what index maps read at least two programs ahead, and nothing that they have read for "
+                      "this program or the one before; or copy the block by hand from an array in pl.ANY"};
+  finding.confidence = Confidence::kPolicyDependent;
+  const auto side = [&](const memory_model::WitnessAccess& access) {
+    return FindingAccess{.kind = access.kind,
+                         .agent = AgentName(access.program),
+                         .object = late.name,
+                         .box = late.index,
+                         .loc = access.loc,
+                         .text_line = access.text_line};
+  };
+  finding.first = side(late.map);
+  finding.second = side(late.store);
+  return finding;
+}
+
+Finding GridChecks::FindingOf(const EmittedRevisit& revisit) const {
+  Finding finding{
+      .code = FindingCode::kOutRevisit,
+      .message = Cat("the block ", revisit.flush.box, " of '", revisit.array,
+                     "' was left and goes back to its array again: the first visit's result is lost, and "
+                     "what the body read of it at this one, ",
+                     revisit.read.box, " of '", revisit.buffer, "', another block had left there"),
+      .loc = revisit.flush.loc,
+      .text_line = revisit.flush.text_line,
+      .count = revisit.count,
+      .why =
+          "pltpu.emit_pipeline does not read an output block from its array: its buffer holds nothing of it "
+          "when it is visited again, and goes back whole",
+      .fix =
+          "order the pipeline's grid, or its index map, so that the steps that share a block follow one "
+          "another"};
+  const auto side = [](const memory_model::WitnessAccess& access, const std::string& object) {
+    return FindingAccess{.kind = access.kind,
+                         .agent = AgentName(access.program),
+                         .object = object,
+                         .box = access.box,
+                         .loc = access.loc,
+                         .text_line = access.text_line};
+  };
+  finding.first = side(revisit.read, revisit.buffer);
+  finding.second = side(revisit.flush, revisit.array);
+  return finding;
+}
+
+}  // namespace palladion::launch
