@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "emu/agents/core_copies.h"
 #include "emu/arrays.h"
 #include "emu/checks/check_compare.h"
 #include "emu/checks/check_options.h"
@@ -36,21 +37,22 @@ std::optional<Trial> ResultsOfChip(const PreparedKernel& kernel, absl::Span<cons
 void SayWhichChipsDiffer(const PreparedKernel& kernel, Report* report) {
   constexpr std::array<std::string_view, 6> kOfCores = {"RACE_WW", "RACE_RW",     "GRID_ORDER",
                                                         "UNINIT",  "OUT_MISSING", "NONDET"};
-  const Target& target = kernel.state().program().target;
+  const Program& program = kernel.state().program();
   std::string several;  // chips
-  bool one = false;
   for (const machines::Chip& chip : machines::AllChips()) {
     if (chip.is_tpu && chip.cores > 1) Append(&several, several.empty() ? "" : " and ", chip.name);
-    one |= chip.name == target.chip && chip.cores == 1;
   }
-  const auto comes_of_it = [&](const ReportedFinding& finding) {
-    return std::find(kOfCores.begin(), kOfCores.end(), finding.code) != kOfCores.end();
-  };
-  const auto first = std::find_if(report->findings.begin(), report->findings.end(), comes_of_it);
+  auto first = report->findings.end();  // what the others follow from comes first in the list of codes
+  for (std::size_t i = 0; i < kOfCores.size() && first == report->findings.end(); ++i) {
+    first = std::find_if(report->findings.begin(), report->findings.end(),
+                         [&](const ReportedFinding& finding) { return finding.code == kOfCores[i]; });
+  }
   if (first == report->findings.end()) return;
-  Append(&first->why, first->why.empty() ? "" : "; ", "the results are those of program order on ", target.chip,
-         one ? Cat(", which has one core: ", several, " have two, each with memory of its own, and may lose them")
-             : Cat(", where each of two cores has a half: one core may give others, as may another division"));
+  Append(&first->why, first->why.empty() ? "" : "; ", "the results are those of program order on ",
+         ToString(program.target),
+         agents::HasSeveralCores(program)
+             ? std::string(", where each of two cores has a half: a chip with one core may give others")
+             : Cat(", which has one core: ", several, " have two, each with memory of its own, and may lose them"));
 }
 
 }  // namespace palladion::checks

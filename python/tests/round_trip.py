@@ -121,11 +121,16 @@ class _Normal:
         spaces = self._spaces(operands)
         return {
             "backend": backend_of(given), "params": given["params"],
-            "other": {k: v for k, v in given["other"].items() if k != "options"},
+            "other": {k: v for k, v in given["other"].items() if k not in ("options", "arrays")}, "arrays": self._arrays(),
             "grid": [self.number(size) if isinstance(size, str) else size for size in given["grid"]],
             "grid_names": given["grid_names"], "vmapped": given["vmapped"], "mesh": given["mesh"], "mesh_attrs": given["mesh_attrs"],
             "operands": [self.operand(operand, space) for operand, space in zip(operands, spaces)],
             "bodies": [(body["mesh"], self.region(body["region"])) for body in given["bodies"]]}
+
+    def _arrays(self):
+        """Where the arrays of operands lie between kernels; the text has them by name."""
+        arrays = self.given["other"].get("arrays", {})
+        return {self.number(name): space.text for name, space in reading.attributes(arrays.get("map", arrays)).items()}
 
     def _spaces(self, operands):
         params = self.given["bodies"][0]["region"]["params"]
