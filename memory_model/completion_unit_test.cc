@@ -11,7 +11,8 @@ namespace {
 
 using concurrency_test::Script;
 
-// A semaphore of DMAs counts bytes, any other one counts, a barrier takes arrivals.
+// A semaphore of DMAs counts bytes, any other one counts, a barrier takes arrivals, and bytes that a copy expects
+// there.
 TEST(Completion, IsInTheUnitOfItsObject) {
   Script s(FencePolicy::kPallas, false);
   const auto hbm = s.Buffer("hbm", {4, 2}, ProxySpace::kPlain), vmem = s.Buffer("vmem", {4, 2}, ProxySpace::kPlain);
@@ -27,8 +28,8 @@ TEST(Completion, IsInTheUnitOfItsObject) {
             start({Half::kWrite, dma, 8, CompletionUnit::kCount}));
   EXPECT_EQ("asynchronous copy: a completion of 8 bytes at what takes counts",
             start({Half::kWrite, regular, 8, CompletionUnit::kBytes}));
-  EXPECT_EQ("asynchronous copy: a completion of 8 bytes at what takes arrivals",
-            start({Half::kRead, barrier, 8, CompletionUnit::kBytes}));
+  EXPECT_EQ("asynchronous copy: a completion of 8 counts at what takes arrivals",
+            start({Half::kRead, barrier, 8, CompletionUnit::kCount}));
   EXPECT_TRUE(s.model.Pending().empty());  // nothing was started
   EXPECT_EQ("", start({Half::kRead, dma, 8, CompletionUnit::kBytes}));
   EXPECT_EQ("", start({Half::kWrite, regular, 2, CompletionUnit::kCount}));
