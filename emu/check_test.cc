@@ -108,7 +108,7 @@ TEST(Check, AtomicSumsOfFloatsAreNotProvedByTwoOrders) {
 TEST(Check, AVerdictAndItsArgumentAreMadeOfTheSameFacts) {
   const Report clean = CheckOk(StoreNumber("%p"), "triton/h100");
   EXPECT_EQ(Verdict::kProved, clean.verdict);
-  ASSERT_EQ(5u, clean.facts.size());
+  ASSERT_EQ(6u, clean.facts.size());
   for (const ReportedFact& fact : clean.facts) EXPECT_TRUE(fact.shown) << fact.name;
   const Report unasked = CheckOk(StoreNumber("%p"), "triton/h100", {.races = false, .definedness = false});
   EXPECT_EQ(Verdict::kClean, unasked.verdict);

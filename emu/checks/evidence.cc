@@ -27,9 +27,9 @@ constexpr FactRow kFacts[] = {
      "vector clocks: each arrival knew of the completion of the phase before; in clusters each was waited for"},
     {Fact::kOrderedLanes, "ordered-lanes",
      "what one program or thread does to an element is the same lane's, by its place in accesses of one size, or lies "
-     "on "
-     "both sides of a barrier",
-     "several lanes of one program or thread come to an element that one of them writes, and no barrier lies between",
+     "on both sides of a barrier",
+     "lanes of one program or thread come to an element that one of them writes, and no barrier lies between; or that "
+     "was not looked at: warps that a thread without automatic barriers forks, its signals, memory of its scopes",
      "races were not looked for",
      "every access of each program of Triton, and of each thread without automatic barriers; elsewhere an agent has no "
      "lanes, or JAX puts barriers between them"},

@@ -277,6 +277,8 @@ class Writer {
   }
 
   void MemoryOp(const Op& op) {
+    // The model knows agents, and not their lanes.
+    if (kernel_.target == "triton/h100") Line("debug_barrier();");
     if (Half(op.part) && op.style == 2) return Masked(op);
     const std::string view = View(op), type = TypeOf(op.part);
     switch (op.what) {

@@ -119,8 +119,8 @@ TEST(LaneHistory, AnotherPlaceOrSizeIsAnotherLane) {
   EXPECT_FALSE(x.Box(AccessKind::kWrite, {0, 0}, {2, 2}));
   EXPECT_TRUE(x.Box(AccessKind::kRead, {0, 0}, {2, 2}, {1, 1}, /*turned=*/true));
   ASSERT_EQ(1u, x.found().size());
-  EXPECT_EQ((Lane{1, 4}), x.found()[0].before);
-  EXPECT_EQ((Lane{2, 4}), x.found()[0].now);
+  EXPECT_EQ((Lane{2, 4}), x.found()[0].before);
+  EXPECT_EQ((Lane{1, 4}), x.found()[0].now);
   EXPECT_EQ(2, x.found()[0].elements);
   EXPECT_TRUE(x.Box(AccessKind::kRead, {0, 0}, {1, 1}));
 }
