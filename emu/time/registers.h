@@ -1,12 +1,12 @@
 // How many registers a thread of a GPU kernel needs at least, at the place where most values are alive, and what
 // spills. Based on: a scan of each region from its end: a value takes registers from where it is made to where it is
 // used last; one that a loop or a branch uses is alive as long as that runs. How many one lane needs for it is its
-// layout's (emu/legality/register_layouts.h). Operations that go element by element put their results where operands end, or compute
-// an element when the one operation that reads it does; loops and branches take over the registers of what they are
-// given; an accumulator of wgmma is its value. Limits (CUDA C++ Programming Guide, "Compute Capabilities"): what a
-// thread may have, what the block's lanes have of the SM's, or what set_max_registers asked for. Not counted:
-// addresses, copies that a compiler makes, predicates (they have registers of their own), and that it may compute a
-// value twice, or wait with more than that, to save some.
+// layout's (emu/legality/register_layouts.h). Operations that go element by element put their results where operands
+// end, or compute an element when the one operation that reads it does; loops and branches take over the registers of
+// what they are given; an accumulator of wgmma is its value. Limits (CUDA C++ Programming Guide, "Compute
+// Capabilities"): what a thread may have, what the block's lanes have of the SM's, or what set_max_registers asked for.
+// Not counted: addresses, copies that a compiler makes, predicates (they have registers of their own), and that it may
+// compute a value twice, or wait with more than that, to save some.
 #ifndef PALLADION_EMU_TIME_REGISTERS_H_
 #define PALLADION_EMU_TIME_REGISTERS_H_
 
