@@ -142,12 +142,25 @@ GPU = {
     "wgmma.slice": (0, {10: "ILLEGAL OOB UNINIT"}),
     "layout.gmem": (0, {9: "ILLEGAL"}),
     "layout.transpose": (0, {9: "ILLEGAL"}),
+    "layout.operands": (0, {13: "ILLEGAL"}),
+    "layout.cast": (0, {11: "ILLEGAL"}),
+    "layout.cast-back": (0, {11: "ILLEGAL"}),
+    "layout.broadcast": (0, {12: "ILLEGAL"}),
+    "layout.reshape": (0, {11: "ILLEGAL"}),
+    "layout.untiled": (0, {12: "ILLEGAL"}),
+    "layout.transposed": (0, {9: "ILLEGAL"}),
+    "layout.printed": (0, {11: "ILLEGAL"}),
+    "layout.barrier": (0, {10: "ILLEGAL"}),
+    "layout.stored-banks": (0, {11: "ILLEGAL"}),
+    "cond.layout": (0, {12: "ILLEGAL"}),
+    "reduce.vector": (0, {11: "ILLEGAL"}),
     "reduce.splat": (0, {11: "ILLEGAL"}),
     "reduce.axes": (0, {11: "ILLEGAL"}),
     "reduce.threads": (0, {10: "ILLEGAL"}),
     "reduce.scratch": (0, {11: "ILLEGAL"}),
     "loop.layout": (0, {11: "ILLEGAL"}),
     "value.8-bit": (0, {10: "ILLEGAL"}),
+    "value.cast-splat": (0, {11: "ILLEGAL"}),
     "value.cast-8-bit-float": (0, {10: "ILLEGAL"}),
     "value.cast-8-bit-floats": (0, {10: "ILLEGAL"}),
     "value.approx": (0, {10: "ILLEGAL"}),
@@ -348,5 +361,6 @@ UNPRINTED = ("access.tile-rank", "view.tile-point")
 
 # What a broken debug_print prints all the same, of zeros, or each warp of memory that nobody has written.
 POISON = "[" + " ".join(["-2147483648"] * 8) + "]"
-PRINTED = {"tpu.print.scalar": ("x false",), "tpu.print.spec": ("x 0",), "warp.closure": (POISON,) * 4}
+PRINTED = {"tpu.print.scalar": ("x false",), "tpu.print.spec": ("x 0",), "warp.closure": (POISON,) * 4,
+           "layout.printed": (f"[{' '.join(['0.0'] * 128)}]",)}
 

@@ -21,7 +21,7 @@ namespace palladion::legality {
 enum class Clash : std::uint8_t {
   kOperands,    // of an operation that goes element by element
   kCast,        // to a layout that JAX does not convert to
-  kCastBack,    // from WGMMA to WGMMA_UPCAST_2X, which JAX 0.11 does
+  kCastBack,    // from WGMMA to WGMMA_UPCAST_2X, which newer JAX does
   kBroadcast,   // from a layout that has no form for it
   kReshape,     // or a slice
   kTiles,       // a ref in tiles, by a layout that has none

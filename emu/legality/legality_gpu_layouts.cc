@@ -344,12 +344,27 @@ class LayoutJudge {
     const RegisterLayout layout = layouts_.Of(op.args[0]);
     const Shape axes = IntsOf(op, "axes");
     if (axes.empty() || (layout.is_tiled() && type.shape.size() < layout.tiled.Unit().size())) return;
+    if (layout.is_tiled() && axes.size() > 1 && IsOfTensorMemory(op.args[0])) return;  // reduce.tmem
     JudgeSite({.facts = facts_,
                .op = op,
                .layout = layout,
                .shape = type.shape,
                .axes = axes,
                .bits = Info(type.dtype).bits});
+  }
+
+  // As the rules of tensor memory follow a value: through casts and operations that go element by element.
+  bool IsOfTensorMemory(const Arg& arg) const {
+    if (arg.kind != Arg::Kind::kValue) return false;
+    const Instr* maker = MakerOf(arg.value, facts_.kernel->bodies[0].region);
+    if (maker == nullptr || maker->args.empty()) return false;
+    const OpRow& row = RowOf(*maker);
+    if (IsLayoutCast(*maker) || row.flow == Flow::kElementwise || row.flow == Flow::kConvert) {
+      if (row.access == RefAccess::kNone)
+        return std::any_of(maker->args.begin(), maker->args.end(), [&](const Arg& it) { return IsOfTensorMemory(it); });
+    }
+    return row.access == RefAccess::kLoad && IsRefArg(*facts_.kernel, maker->args[0]) &&
+           GpuViewOf(*facts_.kernel, maker->args[0]).ref.space == Space::kTmem;
   }
 
   Legality& legality_;
