@@ -93,7 +93,12 @@ int Main(const std::vector<std::string>& arguments) {
     threads.emplace_back([&] {
       for (std::size_t i = next++; i < cases->size(); i = next++) {
         const SelectedCase& selected = (*cases)[i];
-        if (!selected.test.ok()) continue;
+        if (!selected.test.ok()) {
+          const std::lock_guard lock(mutex);
+          std::cout << selected.name << ": " << selected.test.status().message() << "\n";
+          ++totals.wrong;
+          continue;
+        }
         const std::vector<Comparison> comparisons = Compare(selected.name, *selected.test, Wanted(*options, selected));
         const std::lock_guard lock(mutex);
         Tell(selected, comparisons, options->show, totals);

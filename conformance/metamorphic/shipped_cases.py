@@ -50,8 +50,10 @@ def case_text(name, target, text, inputs) -> str:
     if len(names) != len(inputs):
         raise ValueError(f"{name}: {len(names)} operands and {len(inputs)} inputs")
     values = "".join(f"{operand} = {value(array)}\n" for operand, array in zip(names, inputs))
+    # A case must say something of an output; the metamorphic test does not ask what.
+    outputs = "".join(f"hash {name} = {0:016x}\n" for name in re.findall(r"^  out %([A-Za-z0-9_]+):", text, re.MULTILINE))
     head = f"# spec: kernel-text.md#grammar\n# {name}.\n# target: {target}\n# schedules: 4\n"
-    return f"{head}--- kernel\n{text.rstrip()}\n--- inputs\n{values}--- expect\n"
+    return f"{head}--- kernel\n{text.rstrip()}\n--- inputs\n{values}--- expect\n{outputs}"
 
 
 def kernels_of(case) -> list:
@@ -71,7 +73,7 @@ def main(folder) -> int:
             if text in written:
                 continue
             written.add(text)
-            name = re.sub(r"[^A-Za-z0-9]+", "_", f"{case.op}_{i}_{kernel}")
+            name = re.sub(r"[^A-Za-z0-9]+", "_", f"{case.op} {case.variant} {i} {kernel}")
             (pathlib.Path(folder) / f"{name}.case").write_text(case_text(case.name, target, text, inputs))
     print(f"{len(written)} kernels in {folder}")
     return 0 if written else 1
