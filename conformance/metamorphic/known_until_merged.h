@@ -22,19 +22,7 @@ constexpr std::string_view kSemaphores =
     "semaphore_scratch_used semaphore_scope_used wait_for_zero semaphore_read dma_never own_dma";
 
 inline const std::vector<KnownDifference>& KnownUntilMerged() {
-  static const auto* const kKnown = new std::vector<KnownDifference>{
-      {"checks/063_uninit_stale_scratch_racy", kUnusedSemaphores, "scratch of another core counts as defined"},
-      {"grid/scratch_mosaic_tpu", kUsedSemaphores, "scratch has its operand's name, or its parameter's"},
-      {"checks/065_alias_racy", kSemaphores, "ALIAS is not looked for beside semaphores"},
-      {"findings/alias_wrong", kSemaphores, "ALIAS is not looked for beside semaphores"},
-      {"grid/residency_alias", kSemaphores, "ALIAS is not looked for beside semaphores"},
-      {"checks/052_grid_order_accumulate_racy", kSemaphores, "OUT_REVISIT has other rules beside semaphores"},
-      {"checks/059_tpu_megacore_parallel_racy", kSemaphores, "OUT_REVISIT has other rules beside semaphores"},
-      {"checks/060_tpu_output_revisit_racy", kSemaphores, "OUT_REVISIT has other rules beside semaphores"},
-      {"findings/out_revisit_wrong", kSemaphores, "OUT_REVISIT has other rules beside semaphores"},
-      {"grid/residency_output_not_read", kSemaphores, "OUT_REVISIT has other rules beside semaphores"},
-      {"limits_tpu/tpu.block.elements", kSemaphores, "OUT_REVISIT has other rules beside semaphores"},
-  };
+  static const auto* const kKnown = new std::vector<KnownDifference>{};
   return *kKnown;
 }
 
