@@ -170,7 +170,8 @@ class LayoutWalk {
   RegisterLayout ReadIn(const Instr& op, const GpuView& view, const Instr& cast) {
     static const RuleRows kOfAllDevices("multimem_load_reduce");  // legality_gpu_devices.cc
     const RegisterLayout layout = CastTo(cast);
-    if (!layout.known() || kOfAllDevices.Has(op) || RowOf(op).access != RefAccess::kLoad) return layout;
+    if (kOfAllDevices.Has(op)) return Fits(layout, op.types[0]) ? layout : RegisterLayout{};
+    if (!layout.known() || RowOf(op).access != RefAccess::kLoad) return layout;
     if (!view.tile.empty() && !layout.is_tiled()) {
       Refuse(op, Clash::kTiles, Cat(ToString(op.types[0]), " read from tiles in the layout ", NameOf(layout)));
       return {};

@@ -358,13 +358,11 @@ class LayoutJudge {
     if (arg.kind != Arg::Kind::kValue) return false;
     const Instr* maker = MakerOf(arg.value, facts_.kernel->bodies[0].region);
     if (maker == nullptr || maker->args.empty()) return false;
-    const OpRow& row = RowOf(*maker);
-    if (IsLayoutCast(*maker) || row.flow == Flow::kElementwise || row.flow == Flow::kConvert) {
-      if (row.access == RefAccess::kNone)
-        return std::any_of(maker->args.begin(), maker->args.end(), [&](const Arg& it) { return IsOfTensorMemory(it); });
-    }
-    return row.access == RefAccess::kLoad && IsRefArg(*facts_.kernel, maker->args[0]) &&
-           GpuViewOf(*facts_.kernel, maker->args[0]).ref.space == Space::kTmem;
+    if (IsRefArg(*facts_.kernel, maker->args[0]))
+      return GpuViewOf(*facts_.kernel, maker->args[0]).ref.space == Space::kTmem;
+    const Flow flow = RowOf(*maker).flow;
+    if (!IsLayoutCast(*maker) && flow != Flow::kElementwise && flow != Flow::kConvert) return false;
+    return std::any_of(maker->args.begin(), maker->args.end(), [&](const Arg& it) { return IsOfTensorMemory(it); });
   }
 
   Legality& legality_;
