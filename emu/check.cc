@@ -232,12 +232,7 @@ class Checker {
   absl::Status RunAll() {
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
     launch::ExhaustiveOptions options;
-    options.scheduled.launch.run = options_.run;
-    options.scheduled.launch.fill = runner_.fill();                               // branches may look at it
-    options.scheduled.launch.tasks_apart = options_.races && !runner_.threads();  // as what it finds runs
-    options.scheduled.fences = *memory_model::FencePolicyFromName(options_.proxy);
-    options.scheduled.ordered_links = checks::HasOrderedLinks(options_);
-    options.scheduled.loop.budget = std::min(options.scheduled.loop.budget, options_.step_budget);
+    runner_.PrepareSearch(&options.scheduled);
     const auto visit = [&](const launch::ScheduledResult& result) -> absl::StatusOr<bool> {
       if (result.run.outcome == scheduler::Outcome::kBudget) return !Interrupted();  // cut: it did not show how it ends
       scheduler::Schedule schedule = runner_.ScheduleOfSeed(0);
@@ -328,17 +323,7 @@ class Checker {
                    .seeds = ran_},
                   &report_);
     report_.verdict = VerdictOf(report_);
-    TakeResultsOfChip();
-  }
-
-  void TakeResultsOfChip() {
-    const bool ended = !report_.interrupted && !report_.error.has_value() && !livelock_;
-    if (!ended || !options_.replay.empty() || report_.verdict == Verdict::kProved) return;
-    std::optional<checks::Trial> plain = checks::ResultsOfChip(kernel_, inputs_, options_, baseline_);
-    if (!plain.has_value()) return;
-    baseline_.outputs = std::move(plain->outputs);
-    baseline_.left = std::move(plain->left);
-    checks::SayWhichChipsDiffer(kernel_, &report_);
+    if (!livelock_) checks::TakeResultsOfChip(kernel_, inputs_, options_, &report_, &baseline_);
   }
 
   const PreparedKernel& kernel_;

@@ -273,26 +273,6 @@ void ConcurrencyModel::TouchOperands(const Issued& issued, const std::vector<Asy
   }
 }
 
-namespace {
-
-// Does each element become itself? Then it does not matter when.
-bool SamePlaces(const AsyncOperand& a, const AsyncOperand& b) {
-  if (a.where.index() != b.where.index()) return false;
-  if (const auto* points = std::get_if<AsyncPoints>(&a.where)) {
-    const auto& others = std::get<AsyncPoints>(b.where);
-    return points->offset == others.offset && points->piece_bytes == others.piece_bytes;
-  }
-  const auto &mine = std::get<BoxAccess>(a.where), &theirs = std::get<BoxAccess>(b.where);
-  const auto same = [](const auto& one, const auto& other, int n) {
-    return std::equal(one.begin(), one.begin() + n, other.begin());
-  };
-  return mine.value_rank == theirs.value_rank && same(mine.start, theirs.start, mine.rank) &&
-         same(mine.count, theirs.count, mine.rank) && same(mine.step, theirs.step, mine.rank) &&
-         same(mine.order, theirs.order, mine.value_rank);
-}
-
-}  // namespace
-
 // An engine copies in chunks, in an order that nobody promises: a copy must not write what it reads. (A function makes
 // its results when it has read everything.)
 void ConcurrencyModel::ReportOverlap(AgentId operation, const AsyncRequest& request) {
@@ -300,7 +280,7 @@ void ConcurrencyModel::ReportOverlap(AgentId operation, const AsyncRequest& requ
   for (std::size_t i = 0; i < request.sources.size(); ++i) {
     const AsyncOperand &source = request.sources[i], &destination = request.destinations[i];
     Tracked* const buffer = source.buffer() == destination.buffer() ? memory_.Find(source.buffer()) : nullptr;
-    if (buffer == nullptr || SamePlaces(source, destination)) continue;
+    if (buffer == nullptr || IsSamePlace(source, destination)) continue;
     const std::string overlap =
         InCommon(buffer->SetOf(source), buffer->SetOf(destination), buffer->info.shape, buffer->info.element_size);
     if (overlap.empty()) continue;
@@ -375,87 +355,6 @@ void ConcurrencyModel::ReportNotAwaited(const AsyncEngine::Record& operation) {
   const CodeSite& site = operation.site;
   if (log_.IsNew(FindingLog::Key::OfOne(FindingCode::kNotAwaited, {site.loc, site.text_line})))
     log_.Add(Words().NotAwaited(operation));
-}
-
-// ---- what has ended
-
-void ConcurrencyModel::Retire(AgentId agent) {
-  meetings_of_.erase(agent.value);
-  agents_.Retire(agent);
-  if (agents_.Crowded()) Sweep();
-}
-
-void ConcurrencyModel::Retire(BarrierId id) {
-  const Barrier* const barrier = barriers_.Find(id);
-  if (barrier == nullptr) return;
-  arrivals_raced_ |= barrier->arrivals_race();
-  barriers_.Retire(id);
-}
-
-void ConcurrencyModel::Retire(QueueId id) {
-  engine_.Retire(id);
-  queue_clocks_.Retire(id);
-}
-
-ConcurrencyModel::Kept ConcurrencyModel::kept() const {
-  return {.agents = agents_.agents(),
-          .ended_agents = agents_.ended(),
-          .operations = agents_.operations(),
-          .barriers = barriers_.live(),
-          .semaphores = semaphores_.live(),
-          .meetings = meetings_.live(),
-          .collectives = collectives_.live(),
-          .queues = engine_.queues(),
-          .buffers = memory_.known(),
-          .arenas = memory_.arenas()};
-}
-
-// Whoever a finding may name: sorted, some more than once. Agents that live are known anyway.
-std::vector<AgentId> ConcurrencyModel::Remembered(std::size_t* looked) const {
-  std::vector<AgentId> remembered;
-  const auto remember = [&](AgentId who) {
-    ++*looked;
-    if (!who.valid() || (!remembered.empty() && remembered.back() == who)) return;
-    remembered.push_back(who);
-  };
-  memory_.ForEachEvent([&](const AccessEvent& event) { remember(event.who); });
-  barriers_.ForEach([&](BarrierId, const Barrier& barrier) { barrier.ForEachAgent(remember); });
-  semaphores_.ForEach([&](SemaphoreId, const Semaphore& semaphore) { semaphore.ForEachAgent(remember); });
-  meetings_.ForEach([&](RendezvousId, const Rendezvous& meeting) { meeting.ForEachAgent(remember); });
-  std::sort(remembered.begin(), remembered.end());
-  return remembered;
-}
-
-// What no history holds and nobody will wait for is forgotten by everybody.
-void ConcurrencyModel::Sweep() {
-  std::size_t looked = memory_.ids();
-  const std::vector<AgentId> remembered = Remembered(&looked);
-  agents_.NoteKnown();
-  const std::vector<AgentId> in_groups = engine_.InGroups();
-  std::vector<AgentId> gone, live = remembered;
-  for (const AsyncEngine::Record& record : engine_.finished()) {
-    const bool kept = std::binary_search(remembered.begin(), remembered.end(), record.id) ||
-                      !agents_.KnownNow(record.id, record.awaited_halves());
-    (kept ? live : gone).push_back(record.id);
-    if (!kept) continue;
-    live.push_back(record.issuer);
-    const bool asked =
-        agents_.Lives(record.issuer) || std::binary_search(in_groups.begin(), in_groups.end(), record.id);
-    if (!asked) agents_.DropFork(record.id);
-  }
-  for (const AsyncEngine::Record& record : engine_.Unfinished()) {
-    live.push_back(record.id);
-    live.push_back(record.issuer);
-  }
-  std::sort(gone.begin(), gone.end());
-  std::sort(live.begin(), live.end());
-  live.erase(std::unique(live.begin(), live.end()), live.end());
-  engine_.Forget(gone);
-  Remaining remaining(live);
-  agents_.Sweep(remaining, looked);
-  queue_clocks_.Forget(remaining);
-  pipelines_.Forget([&](AgentId owner) { return !agents_.Lives(owner); }, remaining);
-  barriers_.ForEach([&](BarrierId, Barrier& barrier) { barrier.Forget(remaining); });
 }
 
 }  // namespace palladion::memory_model

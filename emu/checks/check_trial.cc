@@ -108,6 +108,15 @@ absl::StatusOr<Trial> TrialRunner::RunOnce(const scheduler::Schedule& schedule, 
   return trial;
 }
 
+void TrialRunner::PrepareSearch(launch::ScheduledOptions* options) const {
+  options->launch.run = options_.run;
+  options->launch.fill = fill_;                                // branches may look at it
+  options->launch.tasks_apart = options_.races && !threads();  // as what it finds runs
+  options->fences = *memory_model::FencePolicyFromName(options_.proxy);
+  options->ordered_links = HasOrderedLinks(options_);
+  options->loop.budget = std::min(options->loop.budget, options_.step_budget);
+}
+
 void TrialRunner::TakeEvidence(Trial& trial) const {
   trial.tallies["bounds"] = trial.accesses;
   FactSet checked = trial.facts;

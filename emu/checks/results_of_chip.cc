@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,7 +18,9 @@
 #include "semantics/base/cat.h"
 
 namespace palladion::checks {
+namespace {
 
+// nullopt: the trial's outputs are these.
 std::optional<Trial> ResultsOfChip(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                                    const CheckOptions& options, const Trial& trial) {
   const Program& program = kernel.state().program();
@@ -53,6 +56,19 @@ void SayWhichChipsDiffer(const PreparedKernel& kernel, Report* report) {
          agents::HasSeveralCores(program)
              ? std::string(", where each of two cores has a half: a chip with one core may give others")
              : Cat(", which has one core: ", several, " have two, each with memory of its own, and may lose them"));
+}
+
+}  // namespace
+
+void TakeResultsOfChip(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options,
+                       Report* report, Trial* trial) {
+  const bool ended = !report->interrupted && !report->error.has_value() && options.replay.empty();
+  if (!ended || report->verdict == Verdict::kProved) return;
+  std::optional<Trial> plain = ResultsOfChip(kernel, inputs, options, *trial);
+  if (!plain.has_value()) return;
+  trial->outputs = std::move(plain->outputs);
+  trial->left = std::move(plain->left);
+  SayWhichChipsDiffer(kernel, report);
 }
 
 }  // namespace palladion::checks

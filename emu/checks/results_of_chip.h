@@ -5,19 +5,16 @@
 #ifndef PALLADION_EMU_CHECKS_RESULTS_OF_CHIP_H_
 #define PALLADION_EMU_CHECKS_RESULTS_OF_CHIP_H_
 
-#include <optional>
-
 #include "absl/types/span.h"
 #include "emu/checks/check_trial.h"
 
 namespace palladion::checks {
 
-// nullopt: the trial is a run of the chip's cores as it is, or its outputs are equal. Of a trial in program order.
-std::optional<Trial> ResultsOfChip(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                                   const CheckOptions& options, const Trial& trial);
-
-// Says in the first finding that comes of it which chips give the results, and which may give others.
-void SayWhichChipsDiffer(const PreparedKernel& kernel, Report* report);
+// `trial`, of the check's program order, gets the outputs of a plain run where the report was made without them: not
+// where it is a run of the chip's cores as it is, was interrupted, failed, is a replay's or a proof's. Then the first
+// finding that comes of it says which chips give the results, and which may give others.
+void TakeResultsOfChip(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options,
+                       Report* report, Trial* trial);
 
 }  // namespace palladion::checks
 

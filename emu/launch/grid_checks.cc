@@ -312,17 +312,22 @@ void GridChecks::Add(Finding finding) {
   findings_.push_back(std::move(finding));
 }
 
+// All that needs no second run.
+void GridChecks::AddOfBlocks() {
+  for (const StaleFetch& stale : blocks_.stale_fetches()) Add(FindingOf(stale));
+  for (const LateIndex& late : maps_.found()) findings_.push_back(FindingOf(late));
+  for (const EmittedRevisit& revisit : emitted_.found()) findings_.push_back(FindingOf(revisit));
+  inputs_.Finish();
+  for (const HandedBlock& handed : inputs_.handed()) Add(FindingOf(handed));
+}
+
 absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::LaunchOptions& launch)>& rerun) {
   if (looks_ == Looks::kAll && sweep_.clock().too_many())
     return absl::ResourceExhaustedError(
         Cat("kernel @", kernel_.program().kernel_name,
             ": its grid has too many programs along parallel dimensions that lie inside sequential ones; put the "
             "parallel dimensions first, or check a smaller grid"));
-  for (const StaleFetch& stale : blocks_.stale_fetches()) Add(FindingOf(stale));
-  for (const LateIndex& late : maps_.found()) findings_.push_back(FindingOf(late));
-  for (const EmittedRevisit& revisit : emitted_.found()) findings_.push_back(FindingOf(revisit));
-  inputs_.Finish();
-  for (const HandedBlock& handed : inputs_.handed()) Add(FindingOf(handed));
+  AddOfBlocks();
   const std::vector<memory_model::SweepConflict>& conflicts = sweep_.conflicts();
   const std::vector<Revisit>& revisits = blocks_.revisits();
   order_is_no_matter_ = inputs_.handed().empty();

@@ -104,6 +104,7 @@ class GridChecks final : public agents::RunObserver {
   Finding FindingOf(const HandedBlock& handed) const;
   FindingAccess Describe(const memory_model::WitnessAccess& access, BufferId buffer) const;
   void Add(Finding finding);
+  void AddOfBlocks();
 
   const agents::PreparedKernelState& kernel_;
   std::vector<memory_model::TaskDim> dims_;

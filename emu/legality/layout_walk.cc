@@ -394,11 +394,6 @@ class LayoutWalk {
 
 }  // namespace
 
-RegisterLayout KernelLayouts::Of(const Arg& arg) const {
-  if (arg.kind == Arg::Kind::kDense) return {};
-  return arg.kind == Arg::Kind::kValue ? values[arg.value.index()] : RegisterLayout(LayoutName::kSplat);
-}
-
 KernelLayouts LayoutsOf(const Kernel& kernel) { return LayoutWalk(kernel).Take(); }
 
 }  // namespace palladion::legality

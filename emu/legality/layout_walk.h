@@ -43,7 +43,10 @@ struct KernelLayouts {
   std::vector<RegisterLayout> values;  // by value of the kernel
   std::vector<LayoutClash> clashes;    // in the order of the text
 
-  RegisterLayout Of(const Arg& arg) const;  // a literal is the same everywhere
+  RegisterLayout Of(const Arg& arg) const {  // a literal is the same everywhere
+    if (arg.kind == Arg::Kind::kDense) return {};
+    return arg.kind == Arg::Kind::kValue ? values[arg.value.index()] : RegisterLayout(LayoutName::kSplat);
+  }
 };
 
 KernelLayouts LayoutsOf(const Kernel& kernel);

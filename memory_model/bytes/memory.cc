@@ -27,12 +27,6 @@ absl::Status Memory::Wait(const WaitTarget& target, const Site& site) {
   return absl::OkStatus();
 }
 
-absl::Status Memory::Make(Fence fence, const Site& site) {
-  if (fence != Fence::kLanes) return Machine::Make(fence, site);
-  TellLanesMet();
-  return absl::OkStatus();
-}
-
 absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId id, buffers_.Alloc(request));
   Poison(id);
@@ -73,11 +67,6 @@ void Memory::TrackDefinedness(bool values_only) {
 }
 
 void Memory::SetUndefined(BufferId buffer) { tracker_->SetUndefined(buffers_[buffer]); }
-
-void Memory::SetDefined(BufferId id, ElementCount first, ElementCount last) {
-  MemoryBuffer& buffer = buffers_[id];
-  buffer.defined.StorePiece(first * buffer.element_size, (last - first) * buffer.element_size, 0);
-}
 
 std::uint8_t Memory::MarkOfValue(const Finding& finding, const Site& site) {
   return tracker_ == nullptr ? std::uint8_t{0} : tracker_->MarkOfValue(finding, site);

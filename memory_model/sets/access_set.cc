@@ -159,4 +159,19 @@ std::string InCommon(const AccessSet& a, const AccessSet& b, absl::Span<const st
   return "";
 }
 
+bool IsSamePlace(const AsyncOperand& a, const AsyncOperand& b) {
+  if (a.where.index() != b.where.index()) return false;
+  if (const auto* points = std::get_if<AsyncPoints>(&a.where)) {
+    const auto& others = std::get<AsyncPoints>(b.where);
+    return points->offset == others.offset && points->piece_bytes == others.piece_bytes;
+  }
+  const auto &mine = std::get<BoxAccess>(a.where), &theirs = std::get<BoxAccess>(b.where);
+  const auto same = [](const auto& one, const auto& other, int n) {
+    return std::equal(one.begin(), one.begin() + n, other.begin());
+  };
+  return mine.value_rank == theirs.value_rank && same(mine.start, theirs.start, mine.rank) &&
+         same(mine.count, theirs.count, mine.rank) && same(mine.step, theirs.step, mine.rank) &&
+         same(mine.order, theirs.order, mine.value_rank);
+}
+
 }  // namespace palladion::memory_model

@@ -40,6 +40,9 @@ AccessSet SetOf(absl::Span<const std::int64_t> shape, ElementSize element_size, 
                 const BoxReach& reach);
 AccessSet SetOf(const PointAccess& access);
 
+// Element by element the same places: a copy between them changes nothing.
+bool IsSamePlace(const AsyncOperand& a, const AsyncOperand& b);
+
 }  // namespace palladion::memory_model
 
 #endif  // PALLADION_MEMORY_MODEL_SETS_ACCESS_SET_H_

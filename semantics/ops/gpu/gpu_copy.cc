@@ -58,10 +58,15 @@ Shape TileOf(const Arg& shared) {
 }
 
 // gpu-copies.md#tiles: TMA cuts the start in global memory into a tile and a place in it, which it keeps in every tile.
-// `sticks_out`: what becomes of what then lies beyond a tile's end. Limits: not the columns of a gather or scatter.
-void CheckStart(const CopyParams& p, const ViewPlan& global, const AsyncOperand& operand, std::string_view sticks_out,
-                const Step& step, Frame& frame) {
-  const auto* const box = std::get_if<BoxAccess>(&operand.where);
+// Limits: not the columns of a gather or scatter.
+struct GlobalSide {
+  const ViewPlan& global;
+  const AsyncOperand& operand;
+  std::string_view sticks_out;  // what becomes of what then lies beyond a tile's end
+};
+void CheckStart(const CopyParams& p, const GlobalSide& side, const Step& step, Frame& frame) {
+  const ViewPlan& global = side.global;
+  const auto* const box = std::get_if<BoxAccess>(&side.operand.where);
   const auto tiled = static_cast<int>(p.tile.size());
   if (tiled == 0 || box == nullptr || !global.affine || box->value_rank < tiled) return;
   for (int i = 0; i < tiled; ++i) {
@@ -78,7 +83,7 @@ void CheckStart(const CopyParams& p, const ViewPlan& global, const AsyncOperand&
          .text_line = step.text_line,
          .why = Cat("TMA cuts the start into a tile and a place in it, and begins each tile at that place: what sticks "
                     "out of a tile ",
-                    sticks_out),
+                    side.sticks_out),
          .fix = Cat("start at a multiple of ", tile, ", or leave the TilingTransform out of the SMEM ref")});
     return;
   }
@@ -131,7 +136,7 @@ absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
       const bool zeros = p.outside == Outside::kZero;
       NoteWhollyOutside(request.sources[0], p.src, zeros ? "zeros arrive" : "undefined data arrives", step, frame);
     }
-    CheckStart(p, p.src, request.sources[0], "arrives as zeros", step, frame);
+    CheckStart(p, {p.src, request.sources[0], "arrives as zeros"}, step, frame);
     FillOutside(p.outside, &request);
     if (!p.collective.axes.empty() && barrier.array.valid()) {
       return StartCollective(p.collective, std::move(request), barrier, step, frame);
@@ -202,7 +207,7 @@ absl::Status RunCopyOut(const void* params, const Step& step, Frame& frame) {
     request.destinations.push_back(OperandOf(p.dst, Outside::kZero, step, frame));
     request.destinations[0].reduce = p.reduce;
     NoteWhollyOutside(request.destinations[0], p.dst, "nothing is written", step, frame);
-    CheckStart(p, p.dst, request.destinations[0], "is not written", step, frame);
+    CheckStart(p, {p.dst, request.destinations[0], "is not written"}, step, frame);
     DropOutside(p.dst, step, frame, &request);
     if (!p.axes.empty()) WriteEverywhere(p, step, frame, &request);
     PALLADION_RETURN_IF_ERROR(frame.machine().Start(std::move(request)));
