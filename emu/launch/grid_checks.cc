@@ -104,6 +104,7 @@ void GridChecks::Bound(memory_model::Memory& memory, absl::Span<const BufferId> 
     if (watches_inputs()) memory.Observe(&inputs_);
     emitted_.Watch(memory);
   }
+  if (watches_inputs()) inputs_.Watch(memory, arrays);
   for (std::size_t i = arrays.size(); i-- > 0;) {  // an output before the input whose memory it shares
     if (arrays[i].valid()) WatchOperand(memory, i, arrays[i]);
   }
