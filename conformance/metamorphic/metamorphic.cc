@@ -5,7 +5,7 @@
 #include "absl/strings/str_split.h"
 #include "conformance/metamorphic/checked_report.h"
 #include "conformance/metamorphic/insertion.h"
-#include "conformance/metamorphic/known_until_merged.h"
+#include "conformance/metamorphic/known_differences.h"
 #include "emu/emulate.h"
 #include "semantics/base/cat.h"
 
@@ -42,7 +42,7 @@ class Original {
 };
 
 std::string_view WhyKnown(std::string_view name, const Harmless& harmless) {
-  for (const KnownDifference& known : KnownUntilMerged()) {
+  for (const KnownDifference& known : KnownDifferences()) {
     if (known.name != name) continue;
     for (const absl::string_view operation : absl::StrSplit(ToAbsl(known.operations), ' ')) {
       if (ToStd(operation) == harmless.name) return known.why;

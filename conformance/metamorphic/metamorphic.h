@@ -28,7 +28,7 @@ struct Comparison {
   Change change;
   bool applies = false;                  // the kernel has the place, and what the operation needs
   std::vector<std::string> differences;  // a line each; empty: both reports say the same
-  std::string_view known;                // why a difference is known (known_until_merged.h); "": it is not
+  std::string_view known;                // why a difference is known (known_differences.h); "": it is not
   bool wrong() const { return applies && differences.empty() != known.empty(); }
 };
 

@@ -45,7 +45,7 @@ TEST(Metamorphic, NoHarmlessOperationOfTheSampleChangesAReport) {
       applied[one.change.harmless->name] += one.applies;
       EXPECT_FALSE(one.wrong()) << selected.name << " " << one.change.Name()
                                 << (one.differences.empty()
-                                        ? ": it no longer differs; take it out of known_until_merged.h"
+                                        ? ": it no longer differs; take it out of known_differences.h"
                                         : ":\n  " + absl::StrJoin(one.differences, "\n  "))
                                 << "\n  palladion's text: build/metamorphic --show --only " << one.change.Name() << " "
                                 << selected.name;

@@ -159,8 +159,7 @@ class RacesOfThreads final : public RaceCheck {
   launch::ScheduledOptions options_;
 };
 
-// What a TPU's core does to blocks, beside whatever looks for races where programs do not run one after another. The
-// second run that would name the first visit's writer is left to the races.
+// What a TPU's core does to blocks, beside whatever looks for races where programs do not run one after another.
 class WithBlocks final : public RaceCheck {
  public:
   // `races` may be nullptr: none are asked for.
@@ -169,6 +168,7 @@ class WithBlocks final : public RaceCheck {
       : races_(std::move(races)), blocks_(kernel, inputs, options) {}
 
   void Attach(launch::ScheduledOptions& options) override {
+    options_ = options;
     if (races_ != nullptr) races_->Attach(options);
     blocks_.Attach(options.launch);
   }
@@ -186,7 +186,12 @@ class WithBlocks final : public RaceCheck {
       status = races_->Finish(result, rerun);
       evidence_ = races_->evidence();
     }
-    const absl::Status looked = blocks_.Finish(nullptr);
+    const auto once_more = [&](const agents::LaunchOptions& launch) {
+      launch::ScheduledOptions again = options_;
+      again.launch = launch;
+      return rerun(again);
+    };
+    const absl::Status looked = rerun ? blocks_.Finish(once_more) : blocks_.Finish(nullptr);
     std::vector<Finding>& found = result.launch.findings;
     found.insert(found.end(), blocks_.findings().begin(), blocks_.findings().end());
     if (races_ != nullptr && blocks_.looks_at_blocks()) evidence_.tallies["block residency"] += blocks_.block_copies();
@@ -196,6 +201,7 @@ class WithBlocks final : public RaceCheck {
  private:
   std::unique_ptr<RaceCheck> races_;
   launch::GridChecks blocks_;
+  launch::ScheduledOptions options_;  // as they were given
 };
 
 // Beside the races of agents, those of the lanes of one.
