@@ -26,6 +26,7 @@ namespace {
 const char* const kGeneral[] = {
     "gpu-copies.md#leader_tracked",
     "gpu-copies.md#rows",
+    "gpu-copies.md#tiles",
     "gpu-devices.md#devices",
     "gpu-devices.md#multicast_ref",
     "gpu-devices.md#order",
@@ -50,6 +51,7 @@ const char* const kNotes[] = {
     "gpu-limits.md#1",
     "gpu-limits.md#2",
     "gpu-limits.md#3",
+    "gpu-limits.md#4",
     "kernel-text.md#compatibility",
     "kernel-text.md#example",
     "kernel-text.md#grammar",

@@ -23,7 +23,7 @@ inline const std::vector<KnownDifference>& KnownDifferences() {
   static const auto* const kKnown = new std::vector<KnownDifference>{
       {"checks/052_inner_scratch_racy", kSemaphores, "what tasks overwrite for each other is UNINIT, or GRID_ORDER"},
       {"checks/059_tpu_core_own_scalars_racy", kSemaphores, "a whole operand of several tasks: GRID_ORDER, or RACE_RW"},
-      {"checks/059_tpu_core_own_scalars_four_racy", kSemaphores, "as above"},
+      {"tpu/core_own_scalars_of_four", kSemaphores, "as above"},
   };
   return *kKnown;
 }

@@ -127,18 +127,41 @@ std::set<LinePair> SimpleRaces::Races() const {
   std::set<LinePair> races;
   for (const Touched& a : touched_) {
     for (const Touched& b : touched_) {
-      if (!Meet(a, b) || Knows(b.known.all, a) || Knows(a.known.all, b)) continue;
-      races.insert({std::min(a.line, b.line), std::max(a.line, b.line)});
+      if (Race(a, b)) races.insert({std::min(a.line, b.line), std::max(a.line, b.line)});
     }
   }
   return races;
 }
 
-std::set<int> SimpleRaces::LaterLines() const {
+// Had whoever reads written all that the two have in common, and does that race with the write?
+bool SimpleRaces::ReadsOwn(const Touched& read, const Touched& write) const {
+  if (read.access != Access::kRead || write.access == Access::kRead) return false;
+  const auto common = [&](int cell) {
+    const auto has = [cell](const CellSpan& span) {
+      return std::find(span.cells, span.cells + span.count, cell) != span.cells + span.count;
+    };
+    return has(read.cells) && has(write.cells);
+  };
+  std::set<int> left;
+  for (int i = 0; i < read.cells.count; ++i) {
+    if (common(read.cells.cells[i])) left.insert(read.cells.cells[i]);
+  }
+  for (const Touched& own : touched_) {
+    if (&own == &read) break;
+    if (own.who != read.who || own.access == Access::kRead || !Race(own, write)) continue;
+    for (int i = 0; i < own.cells.count; ++i) left.erase(own.cells.cells[i]);
+  }
+  return left.empty();
+}
+
+std::set<int> SimpleRaces::LaterLines(OwnReads own) const {
   std::set<int> lines;
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      if (Meet(touched_[j], touched_[i]) && !Knows(touched_[i].known.all, touched_[j])) lines.insert(touched_[i].line);
+      const Touched &earlier = touched_[j], &later = touched_[i];
+      if (!Meet(earlier, later) || Knows(later.known.all, earlier)) continue;
+      if (own == OwnReads::kOut && (ReadsOwn(earlier, later) || ReadsOwn(later, earlier))) continue;
+      lines.insert(later.line);
     }
   }
   return lines;

@@ -4,6 +4,7 @@
 #ifndef PALLADION_EMU_HUNT_SIMPLE_RACES_H_
 #define PALLADION_EMU_HUNT_SIMPLE_RACES_H_
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
@@ -47,8 +48,11 @@ class SimpleRaces final : public Listener {
   void Acquire(int agent, const CellSpan& cells) override;
   void Release(int agent, const CellSpan& cells) override;
 
-  std::set<LinePair> Races() const;     // conflicting accesses that nothing orders
-  std::set<int> LaterLines() const;     // of the accesses that met an earlier one so: a checker may forget which
+  std::set<LinePair> Races() const;  // conflicting accesses that nothing orders
+  // Of the accesses that met an earlier one so: a checker may forget which. It may also leave out a read of what its
+  // reader wrote itself, where that write and the other one are told (docs/spec/races.md#atomics).
+  enum class OwnReads : std::uint8_t { kIn, kOut };
+  std::set<int> LaterLines(OwnReads own) const;
   std::set<LinePair> Unfenced() const;  // ordered, but a copy does not see the plain write
   std::set<LinePair> Untold() const;    // ordered, but by nothing that orders the tensor core
 
@@ -75,6 +79,10 @@ class SimpleRaces final : public Listener {
   bool OfTensor(const Touched& touched) const { return tensor_.count(touched.cells.cells[0]) > 0; }
   static bool Knows(const Clock& clock, const Touched& touched);
   static bool Meet(const Touched& a, const Touched& b, int first_cell = 0);
+  static bool Race(const Touched& a, const Touched& b) {
+    return Meet(a, b) && !Knows(b.known.all, a) && !Knows(a.known.all, b);
+  }
+  bool ReadsOwn(const Touched& read, const Touched& write) const;
 
   const int agents_, shared_;
   const bool acquires_;

@@ -169,17 +169,27 @@ class Evaluator {
   std::map<int, Value> values_;
 };
 
+// What memory that nobody wrote holds, and whether programs hand their scratch on, as on one core, or begin with it
+// anew.
+template <class E>
+struct Unwritten {
+  E value;
+  bool hands_scratch_on = true;
+};
+
 // The outputs of both programs of the grid, one after the other; y stays as the first left it.
 template <class E>
-std::vector<E> Evaluate(const Body& body, const std::vector<E>& x, const std::vector<E>& first_y, E unwritten,
-                        std::vector<std::string>& printed) {
+std::vector<E> Evaluate(const Body& body, const std::vector<E>& x, const std::vector<E>& first_y,
+                        Unwritten<E> unwritten_memory, std::vector<std::string>& printed) {
   using Value = std::vector<E>;
   const std::size_t width = first_y.size();
   const auto y = std::make_shared<Value>(first_y);
-  const auto scratch = std::make_shared<Value>(width, unwritten);  // one core's: programs hand it on
+  const E unwritten = unwritten_memory.value;
+  auto scratch = std::make_shared<Value>(width, unwritten);
   Value expected;
   for (std::int32_t program = 0; program < 2; ++program) {
     Evaluator<E> evaluator(program, width, unwritten);
+    if (!unwritten_memory.hands_scratch_on) scratch = std::make_shared<Value>(width, unwritten);
     const auto row = x.begin() + program * static_cast<std::ptrdiff_t>(width);
     evaluator.refs = {{0, std::make_shared<Value>(row, row + static_cast<std::ptrdiff_t>(width))},
                       {1, y},

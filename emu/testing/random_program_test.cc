@@ -35,7 +35,7 @@ void Check(std::uint64_t seed, int width, bool observable = false) {
   for (std::int32_t& element : x) element = random.Below(1 << 30) - (1 << 29);
   for (std::int32_t& element : y) element = random.Below(7) - 3;
   std::vector<std::string> printed;
-  const Value expected = Evaluate<std::int32_t>(generator.body, x, y, {}, printed);
+  const Value expected = Evaluate<std::int32_t>(generator.body, x, y, {0}, printed);
   for (const char* target : {"generic", "triton/h100", "mosaic_gpu/h100", "mosaic_tpu/v5e"}) {
     const std::string what = Cat("seed ", seed, " on ", target, "\n", generator.text);
     const absl::StatusOr<PreparedKernel> kernel =
