@@ -22,7 +22,7 @@ constexpr std::string_view kSemaphores =
 inline const std::vector<KnownDifference>& KnownDifferences() {
   static const auto* const kKnown = new std::vector<KnownDifference>{
       {"checks/052_inner_scratch_racy", kSemaphores, "what tasks overwrite for each other is UNINIT, or GRID_ORDER"},
-      {"checks/059_tpu_core_own_scalars_racy", kSemaphores, "a whole operand of several tasks: GRID_ORDER, or RACE_RW"},
+      {"tpu/core_own_scalars_of_one_core", kSemaphores, "a whole operand of several tasks: GRID_ORDER, or RACE_RW"},
       {"tpu/core_own_scalars_of_four", kSemaphores, "as above"},
   };
   return *kKnown;
