@@ -87,16 +87,9 @@ Finding GridChecks::FindingOf(const LateIndex& late) const {
                       "store what index maps read at least two programs ahead, and nothing that they have read for "
                       "this program or the one before; or copy the block by hand from an array in pl.ANY"};
   finding.confidence = Confidence::kPolicyDependent;
-  const auto side = [&](const memory_model::WitnessAccess& access) {
-    return FindingAccess{.kind = access.kind,
-                         .agent = AgentName(access.program),
-                         .object = late.name,
-                         .box = late.index,
-                         .loc = access.loc,
-                         .text_line = access.text_line};
-  };
-  finding.first = side(late.map);
-  finding.second = side(late.store);
+  finding.first = Describe(late.map, late.name);
+  finding.second = Describe(late.store, late.name);
+  finding.first->box = finding.second->box = late.index;
   return finding;
 }
 
@@ -116,17 +109,35 @@ Finding GridChecks::FindingOf(const EmittedRevisit& revisit) const {
       .fix =
           "order the pipeline's grid, or its index map, so that the steps that share a block follow one "
           "another"};
-  const auto side = [](const memory_model::WitnessAccess& access, const std::string& object) {
-    return FindingAccess{.kind = access.kind,
-                         .agent = AgentName(access.program),
-                         .object = object,
-                         .box = access.box,
-                         .loc = access.loc,
-                         .text_line = access.text_line};
-  };
-  finding.first = side(revisit.read, revisit.buffer);
-  finding.second = side(revisit.flush, revisit.array);
+  finding.first = Describe(revisit.read, revisit.buffer);
+  finding.second = Describe(revisit.flush, revisit.array);
   return finding;
+}
+
+Finding GridChecks::FindingOf(const HandedBlock& handed) const {
+  const OperandInfo& operand = kernel_.program().operand_infos[handed.operand];
+  const std::string& name = kernel_.program().refs[operand.ref.index()].name;
+  const bool scratch = operand.role == Role::kScratch;
+  const bool one_task = memory_model::TaskClock(dims_).SameTask(handed.stored.program, handed.read.program);
+  return {.code = FindingCode::kGridOrder,
+          .severity = RowOf(FindingCode::kGridOrder).severity,
+          .message = Cat("'", name, "'", handed.element, ": ", AgentName(handed.read.program),
+                         handed.read.kind == AccessKind::kRead ? " reads" : " updates",
+                         scratch ? " what an earlier program of its own index left there, and " : " what ",
+                         AgentName(handed.stored.program), " may have ",
+                         scratch ? "written there since" : "stored in the same block of the input"),
+          .loc = handed.read.loc,
+          .text_line = handed.read.text_line,
+          .count = static_cast<std::int64_t>(handed.pairs.size()),
+          .first = Describe(handed.stored, name),
+          .second = Describe(handed.read, name),
+          .why = Cat(one_task ? "between them other programs may run on the same core"
+                              : WhyUnordered(handed.stored.program, handed.read.program),
+                     scratch ? "; those that share a core share its scratch"
+                             : "; a core that keeps its block does not fetch it again, any other one does"),
+          .fix = scratch ? "give each index along the parallel dimensions elements of its own, or write before you read"
+                         : "store into scratch or an output instead of the input, or into all of the block before it "
+                           "is read"};
 }
 
 }  // namespace palladion::launch

@@ -165,9 +165,13 @@ std::string GridChecks::NameOf(BufferId buffer) const {
 }
 
 FindingAccess GridChecks::Describe(const memory_model::WitnessAccess& access, BufferId buffer) const {
+  return Describe(access, NameOf(buffer));
+}
+
+FindingAccess GridChecks::Describe(const memory_model::WitnessAccess& access, const std::string& object) {
   return {.kind = access.kind,
           .agent = AgentName(access.program),
-          .object = NameOf(buffer),
+          .object = object,
           .box = access.box,
           .loc = access.loc,
           .text_line = access.text_line};
@@ -258,40 +262,6 @@ Finding GridChecks::OneSided(const memory_model::SweepConflict& conflict) const 
   finding.message = Cat("'", NameOf(conflict.buffer), "': ", finding.second->agent, " ", Did(conflict.kind),
                         " elements that another program, which has no order with it, touches too");
   return finding;
-}
-
-Finding GridChecks::FindingOf(const HandedBlock& handed) const {
-  const OperandInfo& operand = kernel_.program().operand_infos[handed.operand];
-  const std::string& name = kernel_.program().refs[operand.ref.index()].name;
-  const auto access = [&](const memory_model::WitnessAccess& one) {
-    return FindingAccess{.kind = one.kind,
-                         .agent = AgentName(one.program),
-                         .object = name,
-                         .box = one.box,
-                         .loc = one.loc,
-                         .text_line = one.text_line};
-  };
-  const bool scratch = operand.role == Role::kScratch;
-  const bool one_task = memory_model::TaskClock(dims_).SameTask(handed.stored.program, handed.read.program);
-  return {
-      .code = FindingCode::kGridOrder,
-      .severity = RowOf(FindingCode::kGridOrder).severity,
-      .message = Cat("'", name, "'", handed.element, ": ", AgentName(handed.read.program), " ", Did(handed.read.kind),
-                     scratch ? " what an earlier program of its own index left there, and " : " what ",
-                     AgentName(handed.stored.program), " may have ",
-                     scratch ? "written there since" : "stored in the same block of the input"),
-      .loc = handed.read.loc,
-      .text_line = handed.read.text_line,
-      .count = static_cast<std::int64_t>(handed.pairs.size()),
-      .first = access(handed.stored),
-      .second = access(handed.read),
-      .why = Cat(one_task ? "between them other programs may run on the same core"
-                          : WhyUnordered(handed.stored.program, handed.read.program),
-                 scratch ? "; those that share a core share its scratch"
-                         : "; a core that keeps its block does not fetch it again, any other one does"),
-      .fix = scratch ? "give each index along the parallel dimensions elements of its own, or write before you read"
-                     : "store into scratch or an output instead of the input, or into all of the block before it "
-                       "is read"};
 }
 
 // One pair of places is one finding, whichever of the two came later and whatever else is wrong between them. That an

@@ -103,6 +103,7 @@ class GridChecks final : public agents::RunObserver {
   Finding FindingOf(const EmittedRevisit& revisit) const;
   Finding FindingOf(const HandedBlock& handed) const;
   FindingAccess Describe(const memory_model::WitnessAccess& access, BufferId buffer) const;
+  static FindingAccess Describe(const memory_model::WitnessAccess& access, const std::string& object);
   void Add(Finding finding);
   void AddOfBlocks();
 
