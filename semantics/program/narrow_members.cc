@@ -30,8 +30,8 @@ bool Meet(const Use& a, const Use& b) { return a.of == b.of && a.begin < b.end &
 
 class Uses {
  public:
-  explicit Uses(const Kernel& kernel) : kernel_(kernel) {
-    for (std::size_t i = 0; i < kernel.values.size(); ++i) root_.emplace_back(static_cast<std::int32_t>(i));
+  explicit Uses(const Kernel& kernel) {
+    for (std::size_t i = 0; i < kernel.values.size(); ++i) root_.push_back(ValueId{static_cast<std::int32_t>(i)});
     for (const Body& body : kernel.bodies) Collect(body.region);
   }
 
@@ -119,7 +119,6 @@ class Uses {
             "that wrote it, and bitcast the value"));
   }
 
-  const Kernel& kernel_;
   std::vector<ValueId> root_;
   std::vector<Use> uses_;
   std::int64_t waits_ = 0, loops_ = 0, loop_ = 0;
