@@ -42,14 +42,18 @@ bool EqualWrites::IsOfWrites(const Finding& finding, absl::Span<const Finding> f
   const bool reads_first = finding.first->kind == AccessKind::kRead;
   const FindingAccess& read = reads_first ? *finding.first : *finding.second;
   const FindingAccess& write = reads_first ? *finding.second : *finding.first;
-  const bool told = std::any_of(found.begin(), found.end(), [&](const Finding& other) {
+  // Of the write that is told with it, the other side is the reader's own.
+  const auto is_own = [&](int own_line) {
+    return std::any_of(arrays_.begin(), arrays_.end(), [&](const auto& array) {
+      return array.first == write.object && values_.ReadsOwn(array.second, read.text_line, write.text_line, own_line);
+    });
+  };
+  return std::any_of(found.begin(), found.end(), [&](const Finding& other) {
     const bool writes = IsWriteWrite(other) || other.code == FindingCode::kSameValue;
-    return writes && other.second->object == write.object &&
-           (other.first->text_line == write.text_line || other.second->text_line == write.text_line);
+    if (!writes || other.second->object != write.object) return false;
+    const int a = other.first->text_line, b = other.second->text_line;
+    return (a == write.text_line && is_own(b)) || (b == write.text_line && is_own(a));
   });
-  return told && std::any_of(arrays_.begin(), arrays_.end(), [&](const auto& array) {
-           return array.first == write.object && values_.ReadsOwn(array.second, read.text_line, write.text_line);
-         });
 }
 
 void EqualWrites::SetProgram(absl::Span<const std::int64_t> index) {

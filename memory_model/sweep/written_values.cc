@@ -1,6 +1,7 @@
 #include "memory_model/sweep/written_values.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "memory_model/sets/region.h"
@@ -30,7 +31,7 @@ void WrittenValues::Watch(const Memory& memory, BufferId id) {
   const std::size_t bytes = elements * buffer.element_size.size();
   buffer.first.resize(bytes);
   buffer.written.resize(bytes);
-  buffer.writer.resize(elements);
+  buffer.initial.resize(elements);
   buffer.last.resize(elements);
   buffer.before.resize(elements);
   buffer.several.resize(elements);
@@ -51,41 +52,47 @@ bool WrittenValues::AreEqual(BufferId id, int text_line, int other_line) const {
   return false;
 }
 
-void WrittenValues::Read(Buffer& buffer, WriterId reader, std::vector<bool>& foreign, std::int64_t element) {
+void WrittenValues::Read(Buffer& buffer, WriterId reader, int text_line, std::int64_t element) {
   const auto e = static_cast<std::size_t>(element);
-  const bool own = buffer.writer[e] == reader || buffer.last[e] == reader || buffer.before[e] == reader;
-  if (!own) foreign[e] = true;
+  const auto count = [&](std::vector<int>& times) {
+    times.resize(buffer.varied.size());
+    ++times[e];
+  };
+  count(buffer.reads[text_line]);
+  std::set<int> lines;
+  for (const Write& write : {buffer.initial[e], buffer.last[e], buffer.before[e]}) {
+    if (write.writer == reader) lines.insert(write.text_line);
+  }
+  for (const int line : lines) count(buffer.own_reads[{text_line, line}]);
 }
 
 void WrittenValues::ReadBox(WriterId reader, const BoxAccess& access, const BoxReach& reach) {
   for (Buffer& buffer : buffers_) {
     if (buffer.id != access.buffer) continue;
-    std::vector<bool>& foreign = buffer.foreign[access.site.text_line];
-    foreign.resize(buffer.varied.size());
     VisitElements(access, reach, buffer.shape,
-                  [&](std::int64_t element, std::int64_t) { Read(buffer, reader, foreign, element); });
+                  [&](std::int64_t element, std::int64_t) { Read(buffer, reader, access.site.text_line, element); });
   }
 }
 
 void WrittenValues::ReadPoints(WriterId reader, const PointAccess& access) {
   for (Buffer& buffer : buffers_) {
     if (buffer.id != access.buffer) continue;
-    std::vector<bool>& foreign = buffer.foreign[access.site.text_line];
-    foreign.resize(buffer.varied.size());
     const std::int64_t bytes = buffer.element_size.value();
     VisitBytes(access, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t e = first / bytes; e * bytes < last; ++e) Read(buffer, reader, foreign, e);
+      for (std::int64_t e = first / bytes; e * bytes < last; ++e) Read(buffer, reader, access.site.text_line, e);
     });
   }
 }
 
-bool WrittenValues::ReadsOwn(BufferId id, int reading_line, int writing_line) const {
+bool WrittenValues::ReadsOwn(BufferId id, int reading_line, int writing_line, int own_line) const {
   for (const Buffer& buffer : buffers_) {
     if (buffer.id != id) continue;
-    const auto read = buffer.foreign.find(reading_line), written = buffer.by_line.find(writing_line);
-    if (read == buffer.foreign.end() || written == buffer.by_line.end()) return false;
-    for (std::size_t e = 0; e < read->second.size(); ++e) {
-      if (read->second[e] && written->second[e]) return false;
+    const auto read = buffer.reads.find(reading_line);
+    const auto own = buffer.own_reads.find({reading_line, own_line});
+    const auto written = buffer.by_line.find(writing_line);
+    if (read == buffer.reads.end() || own == buffer.own_reads.end() || written == buffer.by_line.end()) return false;
+    for (std::size_t e = 0; e < buffer.varied.size(); ++e) {
+      if (written->second[e] && own->second[e] != read->second[e]) return false;
     }
     return true;
   }
@@ -114,7 +121,7 @@ void WrittenValues::Box(WriterId writer, AccessKind kind, const BoxAccess& acces
     VisitElements(access, reach, buffer.shape, [&](std::int64_t element, std::int64_t lane) {
       const bool equals_nothing = kind == AccessKind::kAtomic || IsUndefined(access, static_cast<std::size_t>(lane));
       here[static_cast<std::size_t>(element)] = true;
-      Compare(buffer, writer, ElementCount(element) * buffer.element_size,
+      Compare(buffer, {writer, access.site.text_line}, ElementCount(element) * buffer.element_size,
               {value + lane * bytes, static_cast<std::size_t>(bytes)}, equals_nothing);
     });
   }
@@ -131,7 +138,7 @@ void WrittenValues::Points(WriterId writer, AccessKind kind, const PointAccess& 
       if (!Touches(access, p)) continue;
       here[static_cast<std::size_t>(access.offset[p] / buffer.element_size.value())] = true;
       const bool equals_nothing = kind == AccessKind::kAtomic || IsUndefined(access, p / access.pieces_per_element);
-      Compare(buffer, writer, ByteCount(access.offset[p]),
+      Compare(buffer, {writer, access.site.text_line}, ByteCount(access.offset[p]),
               {value + static_cast<std::int64_t>(p) * piece, static_cast<std::size_t>(piece)}, equals_nothing);
     }
     CountRepeated(access, &buffer);
@@ -150,12 +157,13 @@ void WrittenValues::CountRepeated(const PointAccess& access, Buffer* buffer) {
   }
 }
 
-void WrittenValues::Compare(Buffer& buffer, WriterId writer, ByteCount byte, absl::Span<const std::byte> value,
+void WrittenValues::Compare(Buffer& buffer, const Write& write, ByteCount byte, absl::Span<const std::byte> value,
                             bool equals_nothing) {
   const std::size_t element = (byte / buffer.element_size).size(), at = byte.size();
-  if (!buffer.writer[element].valid()) buffer.writer[element] = writer;
-  if (buffer.writer[element] != writer) buffer.several[element] = 1;
-  if (buffer.last[element] != writer) buffer.before[element] = std::exchange(buffer.last[element], writer);
+  if (!buffer.initial[element].writer.valid()) buffer.initial[element] = write;
+  if (buffer.initial[element].writer != write.writer) buffer.several[element] = 1;
+  if (buffer.last[element].writer != write.writer) buffer.before[element] = buffer.last[element];
+  buffer.last[element] = write;
   for (std::size_t b = 0; b < value.size(); ++b) {
     if (buffer.written[at + b] != 0 && buffer.first[at + b] != value[b]) buffer.varied[element] = 1;
     if (buffer.written[at + b] == 0) buffer.first[at + b] = value[b];

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "memory_model/bytes/access_observer.h"
@@ -33,33 +34,36 @@ class WrittenValues {
   // Did every write to each element that several wrote store the same bytes? Of the elements to which both lines of the
   // kernel's text wrote: what else is wrong in the array is another matter. False for a buffer that is not watched.
   bool AreEqual(BufferId buffer, int text_line, int other_line) const;
-  // Reads too: has whoever reads an element written it before, wherever the other line writes? Then a conflict of the
-  // two is one of writes.
+  // Reads too: wherever the writing line writes what the reading one reads, has the reader written it before, at
+  // `own_line`? Then their conflict is that of the two writes.
   void ReadBox(WriterId reader, const BoxAccess& access, const BoxReach& reach);
   void ReadPoints(WriterId reader, const PointAccess& access);
-  bool ReadsOwn(BufferId buffer, int reading_line, int writing_line) const;
+  bool ReadsOwn(BufferId buffer, int reading_line, int writing_line, int own_line) const;
 
   // Did a write store undefined elements, or under an undefined mask? Where definedness is tracked.
   bool AnyUndefined(BufferId buffer) const;
 
  private:
+  struct Write {
+    WriterId writer;
+    int text_line = 0;
+  };
   struct Buffer {
     BufferId id;
     ElementSize element_size{1};
     std::vector<std::int64_t> shape;
     std::vector<std::byte> first;               // the bytes written first
     std::vector<std::uint8_t> written;          // by byte
-    std::vector<WriterId> writer;               // by element: who wrote it first
-    std::vector<WriterId> last, before;         // by element: who wrote it last, and who else before that
+    std::vector<Write> initial, last, before;   // by element: the first write, the last, and another writer's before it
     std::vector<std::uint8_t> several, varied;  // by element: writers, values
     std::map<int, std::vector<bool>> by_line;   // of the kernel's text: which elements it wrote
-    std::map<int, std::vector<bool>>
-        foreign;  // of the text: which elements somebody read there who had not written them
+    std::map<int, std::vector<int>> reads;      // of the text: how often it read each element
+    std::map<std::pair<int, int>, std::vector<int>> own_reads;  // of these, what the reader wrote at the second line
     bool undefined = false;
   };
-  static void Read(Buffer& buffer, WriterId reader, std::vector<bool>& foreign, std::int64_t element);
+  static void Read(Buffer& buffer, WriterId reader, int text_line, std::int64_t element);
   static std::vector<bool>& WrittenBy(Buffer& buffer, int text_line);
-  static void Compare(Buffer& buffer, WriterId writer, ByteCount byte, absl::Span<const std::byte> value,
+  static void Compare(Buffer& buffer, const Write& write, ByteCount byte, absl::Span<const std::byte> value,
                       bool equals_nothing);
   // What one access writes twice has several writers: an engine's have no order among themselves.
   static void CountRepeated(const PointAccess& access, Buffer* buffer);
