@@ -21,7 +21,7 @@
 namespace palladion::conformance {
 namespace {
 
-constexpr std::size_t kOfEachCase = 4;
+constexpr std::size_t kOfEachCase = PALLADION_METAMORPHIC_CHANGES;  // fewer where a sanitizer slows them down
 
 std::vector<Change> Sample(std::string_view name, const std::vector<Change>& changes) {
   std::set<std::size_t> chosen;
@@ -52,8 +52,9 @@ TEST(Metamorphic, NoHarmlessOperationOfTheSampleChangesAReport) {
     }
   }
   std::cout << comparisons << " comparisons\n";
-  EXPECT_LT(2500u, comparisons);
-  for (const Harmless& harmless : AllHarmless()) EXPECT_LT(0, applied[harmless.name]) << harmless.name << " is idle";
+  EXPECT_LT(600u * kOfEachCase, comparisons);
+  for (const Harmless& harmless : AllHarmless())
+    EXPECT_TRUE(applied[harmless.name] > 0 || kOfEachCase == 1) << harmless.name << " is idle";
 }
 
 Case Checked(std::string kernel, std::string target) {
