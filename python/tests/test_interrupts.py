@@ -231,7 +231,7 @@ def test_a_pipe_sees_no_progress_unless_it_is_asked_for(progress, drawn):
     done = python(f"""
         press(signal.SIGINT, seconds=2)
         try:
-            palladion.run(call(counts), zeros, target="triton/h100", progress={progress})
+            palladion.run(call(counts), zeros, target="triton/h100", progress={progress}, budget=1 << 40)  # not over before the signal
         except KeyboardInterrupt:
             print("KeyboardInterrupt")
     """)
