@@ -29,7 +29,8 @@ constexpr FactRow kFacts[] = {
      "what one program or thread does to an element is the same lane's, by its place in accesses of one size, or lies "
      "on both sides of a barrier",
      "lanes of one program or thread come to an element that one of them writes, and no barrier lies between; or that "
-     "was not looked at: warps that a thread without automatic barriers forks, its signals, memory of its scopes",
+     "was not looked at: of a thread without automatic barriers the layouts in which it writes and reads an element, "
+     "warps that it forks, its signals, memory of its scopes",
      "races were not looked for",
      "every access of each program of Triton, and of each thread without automatic barriers; elsewhere an agent has no "
      "lanes, or JAX puts barriers between them"},

@@ -181,6 +181,8 @@ void LaneRaces::Issued(const AsyncRequest& request, Halves halves) {
 // ---- findings
 
 void LaneRaces::Take(AccessKind kind, BufferId buffer, const Site& site, bool of_one) {
+  // Each operation of Mosaic GPU has a layout of its own, which is not compared.
+  if (!triton_) all_seen_ &= !HistoryOf(buffer)->relies_on_layouts();
   // Lanes that update one element by a load and a store: what one of them loads, the others overwrite. That is the same
   // mistake.
   const auto repeats = [](const LaneConflict& conflict) { return conflict.at_once && conflict.differ; };

@@ -9,8 +9,10 @@
 //   ... the launch ...
 //   for (Finding& finding : lanes.Found()) ...
 //
-// Limits: those of lane_history.h. What threads without automatic barriers tell warps that they fork, or with a
-// semaphore, and scopes that give them the bytes of one that they have left, is not looked at: all_seen() says so.
+// Limits: those of lane_history.h. What a thread without automatic barriers writes and reads by the same places is in
+// order only if both have one layout of registers, which is not compared: all_seen() says so. What threads without
+// automatic barriers tell warps that they fork, or with a semaphore, and scopes that give them the bytes of one that
+// they have left, is not looked at either.
 #ifndef PALLADION_EMU_CHECKS_LANE_RACES_H_
 #define PALLADION_EMU_CHECKS_LANE_RACES_H_
 

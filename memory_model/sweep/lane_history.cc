@@ -154,6 +154,11 @@ bool LaneHistory::FitsPatterns(const LaneAccess& access, const Pattern& pattern)
 }
 
 bool LaneHistory::AddPattern(const LaneAccess& access, const Pattern& pattern) {
+  for (const Pattern& other : patterns_) {
+    for (std::size_t kind = 0; kind < kKinds && pattern.of > 1; ++kind)
+      relies_on_layouts_ |= other.when[kind] >= access.met && InConflict(static_cast<AccessKind>(kind), access.kind) &&
+                            !Apart(pattern, other);
+  }
   const auto is_it = [&](const Pattern& other) {
     const auto rank = static_cast<std::ptrdiff_t>(pattern.rank);
     return SameLanes(pattern, other) &&
@@ -256,6 +261,7 @@ void LaneHistory::Meet(const Now& now, const Piece& piece, Cell& cell) {
     if (!InConflict(static_cast<AccessKind>(kind), access.kind)) continue;
     const Track& track = cell.track[kind];
     const bool other = track.when >= access.met && track.lane != piece.lane;
+    relies_on_layouts_ |= track.when >= access.met && !other && piece.lane.of > 1;
     if (other || track.others >= access.met) Report(now, piece, kind, cell, other);
   }
   if (!now.remembers) return;

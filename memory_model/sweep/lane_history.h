@@ -60,6 +60,8 @@ class LaneHistory {
 
   // Has it something from stretch `met` on?
   bool HoldsSince(std::uint32_t met) const { return last_ >= met; }
+  // Were accesses in conflict, of several elements, taken for one lane's? They are if they have one layout.
+  bool relies_on_layouts() const { return relies_on_layouts_; }
   // All is ordered: of much, the memory may go.
   void Trim();
 
@@ -131,6 +133,7 @@ class LaneHistory {
   std::vector<Pattern> patterns_;      // what was done, while it is not `fine_`
   bool fine_ = false;
   std::uint32_t last_ = 0, serial_ = 0;
+  bool relies_on_layouts_ = false;
   absl::flat_hash_map<std::int64_t, std::unique_ptr<std::array<Cell, kPage>>> pages_;
   std::int64_t page_ = -1;
   std::array<Cell, kPage>* cells_ = nullptr;  // of `page_`

@@ -157,6 +157,11 @@ def read_all(x_ref, o_ref, s_ref, b_ref):
     o_ref[...] = s_ref[...]
 
 
+def other_layout(x_ref, o_ref, s_ref, b_ref):
+    s_ref[...] = plgpu.load(x_ref, (), layout=plgpu.Layout.WGMMA, optimized=False)
+    o_ref[...] = plgpu.load(s_ref, (), layout=plgpu.Layout.WG_STRIDED((128, 128), 2))
+
+
 def commit_between(x_ref, o_ref, s_ref, b_ref):
     s_ref[...] = x_ref[...]
     plgpu.commit_smem()
@@ -179,5 +184,7 @@ def test_threads_without_automatic_barriers():
     assert codes(of_threads(read_halves, unsafe=True)) == ["RACE_RW"]
     assert of_threads(read_halves, unsafe=False).verdict == "proved"
     assert of_threads(commit_between, unsafe=True).verdict == "proved"
-    assert of_threads(read_all, unsafe=True).verdict == "proved"
+    assert of_threads(read_all, unsafe=True).verdict == "clean"  # one lane's, if both have one layout
+    assert of_threads(read_all, unsafe=False).verdict == "proved"
+    assert of_threads(other_layout, unsafe=True).verdict == "clean"
     assert codes(of_threads(read_then_copy_over, unsafe=True)) == ["PROXY"]
