@@ -198,10 +198,10 @@ TEST(JudgeAnswer, AnErrorOfAWrongKernelIsNoFailure) {
 }
 
 TEST(JudgeAnswer, ABackendThatLooksForAFamily) {
-  const std::vector<std::string> races = {"RACE_*"};
+  const std::vector<std::string> none, races = {"RACE_*"};
   EXPECT_EQ(Outcome::kPassed, Judged(CaseOf("# exit: 1\n", "RACE_WW"), {.findings = races, .finds = races}).outcome);
-  EXPECT_EQ(Outcome::kFailed, Judged(CaseOf("# exit: 1\n", "RACE_WW"), {.findings = {{}}, .finds = races}).outcome);
-  EXPECT_EQ(Outcome::kUnsupported, Judged(CaseOf("# exit: 1\n", "OOB"), {.findings = {{}}, .finds = races}).outcome);
+  EXPECT_EQ(Outcome::kFailed, Judged(CaseOf("# exit: 1\n", "RACE_WW"), {.findings = none, .finds = races}).outcome);
+  EXPECT_EQ(Outcome::kUnsupported, Judged(CaseOf("# exit: 1\n", "OOB"), {.findings = none, .finds = races}).outcome);
   EXPECT_EQ(Outcome::kFailed, Judged(CaseOf("# exit: 1\n", "OOB"), {.findings = races, .finds = races}).outcome);
 }
 

@@ -158,8 +158,9 @@ def read_all(x_ref, o_ref, s_ref, b_ref):
 
 
 def other_layout(x_ref, o_ref, s_ref, b_ref):
-    s_ref[...] = plgpu.load(x_ref, (), layout=plgpu.Layout.WGMMA, optimized=False)
-    o_ref[...] = plgpu.load(s_ref, (), layout=plgpu.Layout.WG_STRIDED((128, 128), 2))
+    index = ((),) if "idx" in plgpu.load.__code__.co_varnames else ()  # until JAX 0.11
+    s_ref[...] = plgpu.load(x_ref, *index, layout=plgpu.Layout.WGMMA, optimized=False)
+    o_ref[...] = plgpu.load(s_ref, *index, layout=plgpu.Layout.WG_STRIDED((128, 128), 2))
 
 
 def commit_between(x_ref, o_ref, s_ref, b_ref):
