@@ -282,6 +282,7 @@ void LaunchState::BindOutput(std::size_t i, const MutableArray& array, absl::Spa
   std::byte* const data = array.data + PartOf(info);
   const BufferId buffer = memory_.Adopt(RequestFor(i), data);
   Attach(i, buffer);
+  if (info.alias >= 0) Attach(static_cast<std::size_t>(info.alias), buffer);
   if (options_.moves_nothing) return;
   if (info.alias < 0) {
     if (IsSemaphore(info.type)) {
@@ -299,7 +300,6 @@ void LaunchState::BindOutput(std::size_t i, const MutableArray& array, absl::Spa
   }
   std::memmove(data, inputs[input].data + PartOf(info), ByteSize(info.type));
   Normalise(info.type.dtype, data, ByteSize(info.type) / StorageBytes(info.type.dtype));
-  Attach(static_cast<std::size_t>(info.alias), buffer);
 }
 
 std::optional<OperandPlace> LaunchState::OutputOf(BufferId buffer) const {
