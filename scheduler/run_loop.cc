@@ -268,6 +268,10 @@ absl::Status RunLoop::Start() {
   if (source_empty_) return absl::OkStatus();
   PALLADION_ASSIGN_OR_RETURN(Agent * next, source_.Next());
   if (next == nullptr) return absl::OkStatus();
+  if (resident_ < options_.resident)
+    return absl::UnimplementedError(
+        "some agents of this kernel begin only after others have ended (cores with several programs each), which an "
+        "exhaustive search does not follow; check it with seeds");
   return absl::ResourceExhaustedError(Cat("more than ", options_.resident, " agents: too many for exhaustive search"));
 }
 
