@@ -261,7 +261,7 @@ def pallas_call_text(file: TextFile, params, in_avals, traceback):
     kernel = KernelText(file, params.get("name") or jax_versions.function_name(jaxpr), traceback)
     refs = [v.aval for v in jax_versions.open_jaxpr(jaxpr).invars]
     backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr)
-    kernel.info.backend = backend
+    kernel.info.backend = file.backend = backend
     kernel.lines += [f"backend {backend};"] if backend else []
     kernel.lines += params_line(params.get("compiler_params"), backend)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
