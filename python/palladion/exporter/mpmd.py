@@ -26,6 +26,7 @@ def mpmd_map_text(file, params, in_avals, traceback):
     refs = [v.aval for v in inner.invars]
     backend = infer_backend(params.get("compiler_params"), meshes[0], jaxprs[0])
     kernel.info.backend = file.backend = backend
+    file.axes = {name: int(size) for mesh in meshes for name, size in mesh.shape.items()}
     kernel.lines += [f"backend {backend};"] if backend else []
     kernel.lines += params_line(params.get("compiler_params"), backend)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))

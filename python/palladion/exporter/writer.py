@@ -30,6 +30,7 @@ class TextFile:
         self.kernel_names = Names(separator=".")
         self.devices = {}  # {axis: size} of those that run the kernel being written together; {}: each by itself
         self.backend = ""  # of the kernel being written, where that is known
+        self.axes = {}  # {name: size} of the dimensions with a name of the kernel being written
         self.thread_axis = None  # the name of the threads' axis in the kernel being written; None: it has one thread
         self.first_warps = {}  # {axis of a mesh of warps: what its indices begin with}, where that is not 0
         self._consts = {}  # dense text -> symbol
@@ -64,7 +65,8 @@ class Writer:
         self.lines = []
         self.used = frozenset()  # variables of the jaxpr being written that something reads
         self.equation = None  # the one being written
-        self.program_ids = None  # what program_id means inside a jaxpr_call, else None
+        self.program_ids = None  # what program_id means inside a jaxpr_call or a pipeline: texts, then the kernel's own
+        self.program_counts = None  # what num_programs means inside a pipeline
         self.users_names = {}  # of refs that JAX's Python calls otherwise
 
     # Values.
@@ -190,7 +192,8 @@ class Writer:
     def region(self, build, params="") -> list:
         """Lines of `(params) { ... return ...; }`; `build(writer)` writes the body and returns the results' texts."""
         inner = Writer(self.file, self.names, self.handlers, self.caller)
-        inner.program_ids, inner.users_names = self.program_ids, self.users_names
+        inner.program_ids, inner.program_counts = self.program_ids, self.program_counts
+        inner.users_names = self.users_names
         results = build(inner)
         inner.lines.append(f"return {', '.join(results)};" if results else "return;")
         head = f"{params} {{" if params else "{"
