@@ -219,3 +219,48 @@ def test_a_wait_on_a_semaphore_that_was_not_chosen():
     with palladion.emulate("v6e", seeds=2, on_defect="collect") as session:
         jax.jit(copying(kernel, pltpu.SemaphoreType.DMA((2,))))(np.ones(1, np.int32), X)
     assert "DEADLOCK" in [finding.code for finding in session.report.findings]
+
+
+def pinned(to):
+    """Two kernels that work in place on one pinned buffer, and one that fills a new one."""
+    state = pytest.importorskip("jax._src.state.primitives")
+    if not hasattr(state, "create_linear"):
+        pytest.skip("this JAX has no pinned buffers")
+
+    def plus(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + 1
+
+    def doubled(x_ref, _, o_ref):
+        o_ref[...] = x_ref[...] * 2
+
+    def f(x):
+        y = state.pin(x, to=to)
+        for _ in range(2):
+            y = pl.pallas_call(plus, out_shape=y, input_output_aliases={0: 0})(y)
+        new = state.create_linear(jax.typeof(x))
+        new = pl.pallas_call(doubled, out_shape=new, input_output_aliases={1: 0})(x, new)
+        return state.unpin(y) + state.unpin(new)
+
+    return f
+
+
+@pytest.mark.parametrize("to", [None, "hbm", "vmem"])
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16, jnp.int8])
+def test_pinned_buffers(to, dtype):
+    x = jnp.asarray(X % 16, dtype)
+    result, codes = found(pinned(to), x, target="v5e")
+    assert codes == []
+    np.testing.assert_array_equal(result, 3 * x + 2)
+    np.testing.assert_array_equal(palladion.run(pinned(to), x, target="v5e"), 3 * x + 2)
+
+
+@pytest.mark.parametrize("types", ["Auto", "Explicit"])
+def test_record_and_check_under_a_mesh(types, tmp_path):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2
+
+    call = pl.pallas_call(kernel, out_shape=like(X))
+    mesh = jax.make_mesh((1,), ("x",), axis_types=(getattr(jax.sharding.AxisType, types),), devices=jax.devices()[:1])
+    with jax.set_mesh(mesh):
+        np.testing.assert_array_equal(palladion.record(call, X, out=tmp_path / "bundle", target="v5e"), X * 2)
+        assert palladion.check(call, X, target="v5e", reference=lambda x: x * 2).verdict == "proved"
