@@ -142,8 +142,7 @@ void CheckTritonOp(Legality& legality, const Instr& op) {
                      Cat(op.name, ": a ref is indexed at most once on ", legality.target(), "; found a chain of ",
                          view.transforms.size()),
                      "put all indices into one .at");
-  const bool masked = std::any_of(op.args.begin(), op.args.end(), [](const Arg& arg) { return arg.name == "mask"; });
-  const absl::StatusOr<Type> value = ViewType(kernel, kernel.values[view.value.index()].type, view.transforms, masked);
+  const absl::StatusOr<Type> value = ViewType(kernel, kernel.values[view.value.index()].type, view.transforms);
   if (!value.ok()) return;
   if (op.types.empty()) CheckTensorSize(legality, op, *value);
   if (RowOf(op).access == RefAccess::kAdd || RowOf(op).access == RefAccess::kAtomic)

@@ -63,7 +63,7 @@ std::optional<TpuAccessSite> AccessOf(const Legality& legality, const Instr& op)
   if (view.kind != Arg::Kind::kValue) return std::nullopt;
   const ValueInfo& info = kernel.values[view.value.index()];
   const Arg* mask = MaskOf(op);
-  const absl::StatusOr<Type> value = ViewType(kernel, info.type, view.transforms, mask != nullptr);
+  const absl::StatusOr<Type> value = ViewType(kernel, info.type, view.transforms);
   if (!value.ok() || info.type.element != ElementKind::kData) return std::nullopt;
   const Space space = TpuSpace(legality.SpaceOf(view.value));
   return TpuAccessSite{legality, op, view, space, *value, access == RefAccess::kStore, mask};

@@ -5,15 +5,14 @@ lower_pipelined_jaxpr_to_module of JAX 0.10.2 (jax/_src/pallas/mosaic_gpu/loweri
 something else by such a call.
 """
 
-import contextlib
 import functools
 
 import jax
 from jax._src import core as jax_core
-from jax._src import effects, linear_util, source_info_util
+from jax._src import effects, linear_util
 from jax._src.interpreters import partial_eval
 
-from palladion.jax_versions import jaxpr_consts, open_jaxpr
+from palladion.jax_versions import jaxpr_consts, open_jaxpr, own_lines
 
 
 def gpu_pipeline(params, options):
@@ -37,24 +36,10 @@ def _traced_pipeline(mapping, kernel, options):
     lowering._check_block_mappings(mapping.block_mappings, kernel.debug_info)
     body = _pipeline_body(gpu, (mapping, kernel, parallel, getattr(options, "max_concurrent_steps", 1)))
     arrays = [gpu.GMEM(block.array_aval.shape, block.array_aval.dtype).get_ref_aval() for block in mapping.block_mappings]
-    with mapping.trace_env(), _own_lines():
+    with mapping.trace_env(), own_lines():
         function = linear_util.wrap_init(body, debug_info=kernel.debug_info.with_unknown_names())
         jaxpr, _, constants = partial_eval.trace_to_jaxpr_dynamic(function, arrays)
     return None if constants else (jaxpr, parallel)
-
-
-@contextlib.contextmanager
-def _own_lines():
-    """What is traced meanwhile has the lines that write it, not the line of the call that is being lowered."""
-    place = getattr(source_info_util, "_source_info_context", None)
-    if place is None:
-        yield
-        return
-    before, place.context = place.context, source_info_util.new_source_info()
-    try:
-        yield
-    finally:
-        place.context = before
 
 
 def _block_spec(gpu, block, parallel):

@@ -284,3 +284,17 @@ def is_user_file(file_name: str) -> bool:
 def is_helper_file(file_name: str) -> bool:
     """JAX's own Python that writes parts of kernels for its users."""
     return file_name in _HELPERS
+
+
+@contextlib.contextmanager
+def own_lines():
+    """What is traced meanwhile has the lines that write it, not the line of the call that is being lowered."""
+    place = getattr(source_info_util, "_source_info_context", None)
+    if place is None:
+        yield
+        return
+    before, place.context = place.context, source_info_util.new_source_info()
+    try:
+        yield
+    finally:
+        place.context = before

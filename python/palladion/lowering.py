@@ -7,7 +7,7 @@ then the rule that was there before. The rules are in JAX's table while anybody 
 import contextlib
 import threading
 
-from palladion import jax_lines, jax_versions
+from palladion import jax_lines, jax_pinned, jax_versions
 
 
 class _Asked(threading.local):
@@ -21,6 +21,7 @@ class _Table:
         self.holders = 0
         self.put_back = None
         self.claim = None  # (name, context, nodes, params, the rule that was there) -> results, or None for a kernel of somebody else
+        self.takes_bare = lambda: False  # does `claim` take the kernels of this thread that say nothing?
 
 
 _asked, _table = _Asked(), _Table()
@@ -28,9 +29,10 @@ _asked, _table = _Asked(), _Table()
 
 def _rule(name, fallback):
     def rule(context, *nodes, **params):
+        arrays = jax_pinned.without(context)
         if _asked.answers:
-            return _asked.answers[-1](name)(context, *nodes, **params)
-        results = _table.claim(name, context, nodes, params, fallback) if _table.claim is not None else None
+            return _asked.answers[-1](name)(arrays, *nodes, **params)
+        results = _table.claim(name, arrays, nodes, params, fallback) if _table.claim is not None else None
         return fallback(context, *nodes, **params) if results is None else results
     return rule
 
@@ -39,7 +41,9 @@ def hold():
     """Puts the rules in place; `release` as often."""
     with _table.lock:
         if _table.holders == 0:
-            _table.put_back = jax_lines.with_own_lines(jax_versions.register_kernel_rules("cpu", _rule))
+            rules = jax_versions.register_kernel_rules("cpu", _rule)
+            undo = jax_lines.with_own_lines(rules), jax_pinned.hold(_runs_kernels)
+            _table.put_back = lambda: [one() for one in undo]
         _table.holders += 1
 
 
@@ -50,8 +54,13 @@ def release():
             _table.put_back()
 
 
-def set_claim(claim):
-    _table.claim = claim
+def set_claim(claim, takes_bare):
+    _table.claim, _table.takes_bare = claim, takes_bare
+
+
+def _runs_kernels() -> bool:
+    """Whether kernels of this thread are exported, recorded or run by Palladion."""
+    return bool(_asked.answers) or _table.takes_bare()
 
 
 @contextlib.contextmanager

@@ -167,13 +167,22 @@ class _CudaVersions:
     """Stands for the module that JAX has where CUDA is installed."""
 
     def cuda_runtime_get_version(self) -> int:
-        chip = current()
-        if chip is None or chip.tpu:
-            raise ExportError(_advice("JAX for CUDA's version"))
+        self._expect_gpu("JAX for CUDA's version")
         return _CUDA_RUNTIME_VERSION
 
+    def cuda_supports_multicast(self, device: int = 0) -> bool:
+        """Stores to all GPUs of an NVLink switch at once (plgpu.multicast_ref): each GPU that has a target here has them."""
+        self._expect_gpu("JAX whether CUDA supports multicast")
+        return True
+
+    @staticmethod
+    def _expect_gpu(asked: str):
+        chip = current()
+        if chip is None or chip.tpu:
+            raise ExportError(_advice(asked))
+
     def __getattr__(self, name):
-        raise AttributeError(f"palladion.target answers cuda_runtime_get_version only, not {name}")
+        raise AttributeError(f"palladion.target answers cuda_runtime_get_version and cuda_supports_multicast, not {name}")
 
 
 def _advice(asked: str) -> str:

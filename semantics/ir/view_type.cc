@@ -10,7 +10,7 @@
 namespace palladion {
 namespace {
 
-// Of a slice that may pass the end, from its first element to its last. Nothing that is computed with it overflows.
+// Of a slice, from its first element to its last. Nothing that is computed with it overflows.
 constexpr std::int64_t kMaxReach = std::int64_t{1} << 40;
 
 // What a chain shows so far.
@@ -53,10 +53,9 @@ absl::Status BroadcastInto(const Shape& shape, Shape* points) {
   return absl::OkStatus();
 }
 
-// A slice may be longer than its dimension where a mask leaves out what is too much, and where JAX lets it pass, which
-// looks only at starts that are known and not 0: what it touches outside is found when it is touched.
-absl::StatusOr<std::int64_t> SliceSize(const Kernel& kernel, const Index& index, std::int64_t dim, std::size_t axis,
-                                       bool masked) {
+// A slice may begin before its dimension and pass its end, by a constant as by a computed start: what it touches
+// outside is found where it is touched, which code for another case may never do.
+absl::StatusOr<std::int64_t> SliceSize(const Kernel& kernel, const Index& index, std::size_t axis) {
   PALLADION_RETURN_IF_ERROR(CheckIndexType(kernel, index.start, /*scalar=*/true, axis));
   const std::optional<std::int64_t> size = StaticInt(index.size);
   if (!size.has_value()) {
@@ -69,27 +68,15 @@ absl::StatusOr<std::int64_t> SliceSize(const Kernel& kernel, const Index& index,
     return Invalid(Cat("expected a slice of size and stride 0 or more at index ", axis, " of .at, found ", *size, " : ",
                        index.stride));
   }
-  const std::optional<std::int64_t> known = StaticInt(index.start);
-  const bool may_pass = masked || known.value_or(0) == 0;
-  if (may_pass && *size > 1 && index.stride > kMaxReach / (*size - 1)) {
+  if (*size > 1 && index.stride > kMaxReach / (*size - 1)) {
     return absl::ResourceExhaustedError(Cat("a slice of ", *size, " elements of stride ", index.stride, " at index ",
                                             axis, " of .at reaches further than ", kMaxReach,
                                             " elements (2^40); no array is as long"));
   }
-  const std::int64_t start = known.value_or(0);
-  // The stride is any 64-bit number of the text: divide, so that nothing overflows.
-  const bool fits =
-      *size == 0 ? start <= dim
-                 : start < dim && (*size == 1 || index.stride == 0 || (dim - 1 - start) / index.stride >= *size - 1);
-  if (!may_pass && (start < 0 || !fits)) {
-    return Invalid(Cat("expected a slice inside dimension ", axis, " of size ", dim, ", found ", start, " +: ", *size,
-                       index.stride == 1 ? "" : Cat(" : ", index.stride),
-                       "; only an access with a mask may pass the end"));
-  }
   return *size;
 }
 
-absl::Status ApplyAt(const Kernel& kernel, const std::vector<Index>& indices, bool masked, Shown* shown) {
+absl::Status ApplyAt(const Kernel& kernel, const std::vector<Index>& indices, Shown* shown) {
   if (indices.size() != shown->shape.size()) {
     return Invalid(Cat("expected ", shown->shape.size(), " entries in .at, one for each dimension of ",
                        ToString(shown->shape), ", found ", indices.size(), "; write * for a whole dimension"));
@@ -104,7 +91,7 @@ absl::Status ApplyAt(const Kernel& kernel, const std::vector<Index>& indices, bo
         slices.push_back(dim);
         break;
       case Index::Kind::kSlice: {
-        PALLADION_ASSIGN_OR_RETURN(std::int64_t size, SliceSize(kernel, index, dim, axis, masked));
+        PALLADION_ASSIGN_OR_RETURN(std::int64_t size, SliceSize(kernel, index, axis));
         slices.push_back(size);
         break;
       }
@@ -191,10 +178,10 @@ absl::Status CheckClusterIndices(const Kernel& kernel, const std::vector<Index>&
   return absl::OkStatus();
 }
 
-absl::Status Apply(const Kernel& kernel, const Transform& transform, bool masked, Shown* shown) {
+absl::Status Apply(const Kernel& kernel, const Transform& transform, Shown* shown) {
   switch (transform.kind) {
     case Transform::Kind::kAt:
-      return ApplyAt(kernel, transform.indices, masked, shown);
+      return ApplyAt(kernel, transform.indices, shown);
     case Transform::Kind::kBitcast:
       return ApplyBitcast(transform.dtype, shown);
     case Transform::Kind::kReshape:
@@ -254,8 +241,7 @@ Type TypeOfArg(const Kernel& kernel, const Arg& arg) {
   return Type{};
 }
 
-absl::StatusOr<Type> ViewType(const Kernel& kernel, const Type& ref, absl::Span<const Transform> transforms,
-                              bool masked) {
+absl::StatusOr<Type> ViewType(const Kernel& kernel, const Type& ref, absl::Span<const Transform> transforms) {
   Shown shown{ref.shape, ref.dtype};
   for (const Transform& transform : transforms) {
     if (ref.element != ElementKind::kData && transform.kind != Transform::Kind::kAt &&
@@ -266,7 +252,7 @@ absl::StatusOr<Type> ViewType(const Kernel& kernel, const Type& ref, absl::Span<
     if (transform.kind == Transform::Kind::kBitcast && !ref.key_impl.empty()) {
       return Invalid("expected a ref of numbers for .bitcast, found a ref of keys; use random_unwrap");
     }
-    PALLADION_RETURN_IF_ERROR(Apply(kernel, transform, masked, &shown));
+    PALLADION_RETURN_IF_ERROR(Apply(kernel, transform, &shown));
   }
   Type type;
   type.kind = ref.element != ElementKind::kData ? TypeKind::kRef

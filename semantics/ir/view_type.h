@@ -10,13 +10,11 @@
 
 namespace palladion {
 
-// The array (or key) type that an access to a ref of type `ref` through `transforms` has. `masked`: the access has a
-// mask, so indices and slices may pass the end of a dimension. InvalidArgument, without a place: the chain breaks a
-// rule (count of entries, an index out of range, a permutation that is none, sizes that differ); ResourceExhausted: the
-// access is larger than an array may be; Unimplemented: refs as indices, tensor memory. A size that is known only at
-// run time is kDynamicDim.
-absl::StatusOr<Type> ViewType(const Kernel& kernel, const Type& ref, absl::Span<const Transform> transforms,
-                              bool masked = false);
+// The array (or key) type that an access to a ref of type `ref` through `transforms` has. Indices and
+// slices may leave a dimension. InvalidArgument, without a place: the chain breaks a rule (count of entries, a
+// permutation that is none, sizes that differ); ResourceExhausted: the access is larger than an array may be;
+// Unimplemented: refs as indices, tensor memory. A size that is known only at run time is kDynamicDim.
+absl::StatusOr<Type> ViewType(const Kernel& kernel, const Type& ref, absl::Span<const Transform> transforms);
 
 // The number of elements; ResourceExhausted past kMaxRank or kMaxElements (dimensions of size 0 left out of the
 // product).

@@ -30,13 +30,6 @@ bool TakesRef(const Instr& instr, std::size_t operand) {
   return IsCall(instr);
 }
 
-bool IsMasked(const Instr& instr) {
-  for (const Arg& arg : instr.args) {
-    if (arg.name == "mask" && arg.kind != Arg::Kind::kNone) return true;
-  }
-  return false;
-}
-
 // Only a TPU's DMA engines take sizes that are known only at run time, and choices among refs.
 bool TakesSizesAndChoices(const OpRow& row) { return row.named_refs && row.backends.bits == kTpu.bits; }
 
@@ -176,7 +169,7 @@ absl::StatusOr<Type> KernelVerifier::OperandType(const Instr& instr, std::size_t
                                           kernel_.values[arg.value.index()].name, ": ", ToString(type),
                                           "; read it with get first"));
   }
-  PALLADION_ASSIGN_OR_RETURN(type, ViewType(kernel_, type, arg.transforms, IsMasked(instr)));
+  PALLADION_ASSIGN_OR_RETURN(type, ViewType(kernel_, type, arg.transforms));
   PALLADION_RETURN_IF_ERROR(CheckSizes(*instr.row, type));
   return type;
 }

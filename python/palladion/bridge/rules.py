@@ -53,7 +53,7 @@ def register():
     with _rules.lock:
         if not _rules.undo:
             lowering.hold()
-            lowering.set_claim(_answer)
+            lowering.set_claim(_answer, _takes_bare)
             _rules.undo = (lowering.release, jax_programs.keep_runtime_tokens(), jax_versions.register_kernel_rules("gpu", _refusal("gpu")),
                            jax_versions.register_kernel_rules("tpu", _refusal("tpu")))
 
@@ -81,7 +81,7 @@ def uninstall() -> None:
         for undo in reversed(_rules.undo):
             undo()
         jax_interpreters.put_back()
-        lowering.set_claim(None)
+        lowering.set_claim(None, lambda: False)
         _rules.undo = ()
         _rules.installed = _Installed()
     jax.clear_caches()

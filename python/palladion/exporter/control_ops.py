@@ -219,10 +219,11 @@ def _jaxpr_call(writer, eqn, env):
 @knows("axis")
 def _program_id(writer, eqn, env):
     axis = eqn.params["axis"]
-    if writer.program_ids is not None and eqn.primitive.name == "program_id" and writer.program_ids[axis] is not None:
-        _bind_results(env, eqn, [writer.program_ids[axis]])
+    known = (writer.program_ids if eqn.primitive.name == "program_id" else writer.program_counts) or []
+    if axis < len(known) and known[axis] is not None:
+        _bind_results(env, eqn, [known[axis]])
         return
-    writer.emit_equation(eqn, env, attrs={"axis": int(axis)})
+    writer.emit_equation(eqn, env, attrs={"axis": int(axis) if axis < len(known) else int(axis) - len(known)})
 
 
 def _contents(writer, eqn, env, atom):

@@ -19,12 +19,13 @@ from palladion.exporter.memory_ops import MEMORY_OPS
 from palladion.exporter.names import Names, sanitized
 from palladion.exporter.parameters import check_parameters, knows, unknown
 from palladion.exporter.tpu_ops import TPU_OPS, on_tpu_keys
+from palladion.exporter.tpu_pipeline import TPU_PIPELINE_OPS
 from palladion.exporter.types import array_type, is_ref, operand_type, space_name, type_text
 from palladion.exporter.value_ops import VALUE_OPS
 from palladion.exporter.views import block_view_text
 from palladion.exporter.writer import INDENT, TextFile, Writer, parameter_text, parameters_text, ref_name
 
-HANDLERS = {**VALUE_OPS, **MEMORY_OPS, **CONTROL_OPS, **ASYNC_OPS, **TPU_OPS}
+HANDLERS = {**VALUE_OPS, **MEMORY_OPS, **CONTROL_OPS, **ASYNC_OPS, **TPU_OPS, **TPU_PIPELINE_OPS}
 HANDLERS.update(on_tpu_keys(HANDLERS))
 
 _BACKEND_OF_MODULE = ((".mosaic_gpu.", "mosaic_gpu"), (".triton.", "triton"), (".mosaic.", "mosaic_tpu"))
@@ -58,11 +59,13 @@ def compiler_params_of(params):
 
 
 def infer_backend(params, mesh, jaxpr) -> str:
-    """From the compiler parameters, else the mesh, else the memory spaces of all refs; "" where nothing tells."""
+    """From the compiler parameters, else the mesh, else what the kernel does and where its refs lie, else ""."""
     backend, _ = compiler_params_of(params)
     backend = backend or (backend_of_class(mesh) if mesh is not None else "")
     if backend:
         return backend
+    if any(eqn.primitive.name == "emit_pipeline" for inner in jax_versions.all_jaxprs(jaxpr) for eqn in inner.eqns):
+        return "mosaic_tpu"  # whose pipeline alone is a primitive
     spaces = (aval.memory_space for aval in jax_versions.all_parameters(jaxpr) if is_ref(aval))
     return next((backend for backend in map(_backend_of_space, spaces) if backend), "")
 
@@ -261,7 +264,8 @@ def pallas_call_text(file: TextFile, params, in_avals, traceback):
     kernel = KernelText(file, params.get("name") or jax_versions.function_name(jaxpr), traceback)
     refs = [v.aval for v in jax_versions.open_jaxpr(jaxpr).invars]
     backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr)
-    kernel.info.backend = backend
+    kernel.info.backend = file.backend = backend
+    file.axes = {name: size for name, size in zip(mapping.grid_names or (), mapping.grid) if isinstance(size, int)}
     kernel.lines += [f"backend {backend};"] if backend else []
     kernel.lines += params_line(params.get("compiler_params"), backend)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))

@@ -10,7 +10,8 @@ from palladion.exporter.errors import ExportError
 from palladion.exporter.kernel import (KernelText, alias_pairs, as_label, infer_backend, note_lines, params_line, with_prefix)
 from palladion.exporter.parameters import check_parameters, knows
 from palladion.exporter.ref_names import body_labels
-from palladion.exporter.types import is_ref, operand_type, ref_space, space_name, type_text
+from palladion.exporter.types import element_text, is_ref, operand_type, ref_space, space_name, type_text
+from palladion.exporter.writer import own_name, parameter_text, parameters_text, ref_name
 
 
 @knows("jaxprs", "meshes", "external_meshes", "out_avals", "input_output_aliases", "compiler_params", "interpret", "debug",
@@ -24,23 +25,56 @@ def mpmd_map_text(file, params, in_avals, traceback):
     inner = jax_versions.open_jaxpr(jaxprs[0])
     refs = [v.aval for v in inner.invars]
     backend = infer_backend(params.get("compiler_params"), meshes[0], jaxprs[0])
-    kernel.info.backend = backend
+    kernel.info.backend = file.backend = backend
+    file.axes = {name: int(size) for mesh in meshes for name, size in mesh.shape.items()}
     kernel.lines += [f"backend {backend};"] if backend else []
     kernel.lines += params_line(params.get("compiler_params"), backend)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
     kernel.write_devices()
     labels = _labels(jaxprs[0], params, len(in_avals))
     space = _default_space((*meshes, *external))
+    _check_captured(refs, backend)
     _operands(kernel, params, refs, labels, in_avals, space)
     written = [mesh_attributes(mesh, file) for mesh in (*meshes, *external)]
     for position, jaxpr in enumerate(jaxprs):
         kind = f" on {written[position][0]}" if len(jaxprs) > 1 else ""
-        function = kernel.writer().function(jaxpr, labels=_labels(jaxpr, params, len(in_avals)), space=space)
+        function = _body(kernel, jaxpr, _labels(jaxpr, params, len(in_avals)), space)
         kernel.lines += with_prefix(f"body @{kernel.name}{f'.{position}' if position else ''}{kind} ", function)
     kernel.info.grid = str([int(size) for mesh in meshes for size in mesh.shape.values()])
     kernel.lines.insert(kernel.launch_at, _mesh_line(written))
     kernel.finish()
     return kernel.info
+
+
+def _check_captured(refs, backend):
+    scalar = next((aval for aval in refs if not is_ref(aval)), None)
+    if scalar is not None and backend != "mosaic_tpu":
+        typed = element_text(scalar.dtype, scalar.shape)
+        raise ExportError(f"the kernel captures a scalar from outside ({typed}), which JAX passes to kernels of TPUs "
+                          "alone; pass it as an operand, an array of shape (1,)")
+
+
+def _body(kernel, jaxpr, labels, space) -> list:
+    """As Writer.function. A scalar that the kernel captures from outside is read first, from scalar memory."""
+    writer = kernel.writer()
+    avals = [v.aval for v in jax_versions.open_jaxpr(jaxpr).invars]
+    names, texts = [], []
+    for label, aval in zip(labels, avals):
+        names.append(writer.fresh(ref_name(label) or (own_name(aval) if is_ref(aval) else "captured_ref")))
+        captured = f"{names[-1]}: ref<smem,{element_text(aval.dtype, aval.shape)}>" if not is_ref(aval) else ""
+        texts.append(captured or parameter_text(names[-1], aval, label, space))
+
+    def build(inner):
+        values = [name if is_ref(aval) else _captured(inner, name, aval, kernel) for name, aval in zip(names, avals)]
+        return inner.inline(jaxpr, values)
+
+    return writer.region(build, parameters_text(texts))
+
+
+def _captured(writer, name, aval, kernel) -> str:
+    value = writer.fresh()
+    writer.emit("get", args=[name], results=[value], types=[type_text(aval)], loc=kernel.place().strip(" ;"))
+    return value
 
 
 def _mesh_line(written) -> str:
@@ -61,9 +95,12 @@ def _labels(jaxpr, params, num_in):
 
 def _operands(kernel, params, refs, labels, in_avals, space):
     num_in, num_out = len(in_avals), len(params["out_avals"])
-    names = [kernel.operand(label, f"in{i}") for i, label in enumerate(labels[:num_in])]
+    names = [kernel.operand(label, f"in{i}" if is_ref(refs[i]) else "captured")
+             for i, label in enumerate(labels[:num_in])]
     for position, (name, aval) in enumerate(zip(names, in_avals)):
-        kernel.lines.append(f"in {name}: {operand_type(aval)}{_space(refs[position], space)};")
+        captured = not is_ref(refs[position])
+        typed = element_text(aval.dtype, aval.shape) if captured else operand_type(aval)
+        kernel.lines.append(f"in {name}: {typed}{' space smem' if captured else _space(refs[position], space)};")
     aliases = {out: source for source, out in alias_pairs(params["input_output_aliases"])}
     for position, aval in enumerate(params["out_avals"]):
         name = kernel.operand(labels[num_in + position], f"out{position}", "output")

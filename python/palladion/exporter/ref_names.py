@@ -24,20 +24,22 @@ def body_labels(jaxpr, num_inputs, num_outputs, aliases) -> list:
     `aliases` (output -> input): refs of the caller that the kernel writes, which the user's function has once.
     """
     names = list(jax_versions.argument_names(jaxpr))
-    count = len(jax_versions.open_jaxpr(jaxpr).invars)
+    avals = [v.aval for v in jax_versions.open_jaxpr(jaxpr).invars]
+    count, captured = len(avals), sum(not is_ref(aval) for aval in avals)  # scalars, which stand after the inputs
     names = names if len(names) == count else [""] * count
     if not _is_wrapped(names):
         return names
-    own = num_outputs - len(aliases)
-    given = _Given(num_inputs, own, count - num_inputs - num_outputs)
+    own, inputs = num_outputs - len(aliases), num_inputs - captured
+    given = _Given(inputs, own, count - num_inputs - num_outputs)
     scope = None if given.scratch else _scope_of(jaxpr)
     found = _before_scratch(scope, given) if scope else _parameters(jaxpr, given)
     if found is None and own == given.scratch == 0:
-        found = _closed_over(jaxpr, num_inputs)
+        found = _closed_over(jaxpr, inputs)
     if found is None:
         return names
-    at = num_inputs + own
-    return found[:at] + [found[aliases[n]] for n in sorted(aliases)] + found[at:]
+    at = inputs + own
+    found = found[:at] + [found[aliases[n]] for n in sorted(aliases)] + found[at:]
+    return found[:inputs] + [""] * captured + found[inputs:]
 
 
 class _Given(NamedTuple):

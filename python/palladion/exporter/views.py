@@ -32,13 +32,26 @@ def index_atom(value, read) -> str:
     return text if text.startswith(("%", "@")) else text.partition(":")[0]
 
 
+def _slice_start(index, read) -> str:
+    """An array of one element, as a load of a slice of one gives it, is that element in JAX's lowering for Triton."""
+    literal = jax_versions.is_literal(index.start)
+    shape = np.shape(index.start.val if literal else getattr(index.start, "aval", index.start))
+    if shape == ():
+        return index_atom(index.start, read)
+    if read.backend not in ("", "triton") or shape != (1,):
+        raise ExportError(f"a slice starts at an array of shape {shape}; expected an integer scalar, or an array of "
+                          f"shape (1,), which JAX's lowering for Triton takes; the kernel is for "
+                          f"{read.backend or 'triton'}. Read the scalar: ref[i], not ref[pl.ds(i, 1)]")
+    return read.element(index.start)
+
+
 def _index_entry(index, dim, read) -> str:
     if type(index).__name__ != "Slice":
         return index_atom(index, read)
     stride = index.stride
     if isinstance(index.start, int) and index.start == 0 and isinstance(index.size, int) and index.size == dim and stride == 1:
         return "*"
-    text = f"{index_atom(index.start, read)} +: {index_atom(index.size, read)}"
+    text = f"{_slice_start(index, read)} +: {index_atom(index.size, read)}"
     return text if stride == 1 else f"{text} : {stride}"
 
 

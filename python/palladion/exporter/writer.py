@@ -15,7 +15,7 @@ from palladion.exporter.locations import Locations
 from palladion.exporter.names import Names, sanitized
 from palladion.exporter.parameters import check_parameters, refused
 from palladion.exporter.scalars import dense_text, literal_text
-from palladion.exporter.types import array_type, is_ref, ref_type, space_name, type_text
+from palladion.exporter.types import array_type, element_text, is_ref, ref_type, space_name, type_text
 
 INDENT = "  "
 LINE = 100  # a longer list of parameters is broken
@@ -29,6 +29,8 @@ class TextFile:
         self.kernels = []
         self.kernel_names = Names(separator=".")
         self.devices = {}  # {axis: size} of those that run the kernel being written together; {}: each by itself
+        self.backend = ""  # of the kernel being written, where that is known
+        self.axes = {}  # {name: size} of the dimensions with a name of the kernel being written
         self.thread_axis = None  # the name of the threads' axis in the kernel being written; None: it has one thread
         self.first_warps = {}  # {axis of a mesh of warps: what its indices begin with}, where that is not 0
         self._consts = {}  # dense text -> symbol
@@ -62,7 +64,9 @@ class Writer:
         self.caller = caller  # of every equation written here, see Locations
         self.lines = []
         self.used = frozenset()  # variables of the jaxpr being written that something reads
-        self.program_ids = None  # what program_id means inside a jaxpr_call, else None
+        self.equation = None  # the one being written
+        self.program_ids = None  # what program_id means inside a jaxpr_call or a pipeline: texts, then the kernel's own
+        self.program_counts = None  # what num_programs means inside a pipeline
         self.users_names = {}  # of refs that JAX's Python calls otherwise
 
     # Values.
@@ -89,7 +93,15 @@ class Writer:
         def read(atom):
             return self.read(env, atom)
 
+        def element(atom):
+            """The one element of an array of shape (1,)."""
+            scalar = self.fresh()
+            self.emit("squeeze", attrs={"dims": [0]}, args=[self.read(env, atom)], results=[scalar],
+                      types=[element_text(atom.aval.dtype, ())], loc=self.location(self.equation))
+            return scalar
+
         read.mesh = tuple(self.file.devices)  # views name devices along its axes
+        read.element, read.backend = element, self.file.backend
         return read
 
     def fresh(self, hint: str = "") -> str:
@@ -165,6 +177,7 @@ class Writer:
     def _equation(self, eqn, env):
         name = jax_versions.primitive_name(eqn.primitive)
         handler = self.handlers.get(name)
+        self.equation = eqn
         try:
             if handler is None:
                 raise refused(name)
@@ -179,7 +192,8 @@ class Writer:
     def region(self, build, params="") -> list:
         """Lines of `(params) { ... return ...; }`; `build(writer)` writes the body and returns the results' texts."""
         inner = Writer(self.file, self.names, self.handlers, self.caller)
-        inner.program_ids, inner.users_names = self.program_ids, self.users_names
+        inner.program_ids, inner.program_counts = self.program_ids, self.program_counts
+        inner.users_names = self.users_names
         results = build(inner)
         inner.lines.append(f"return {', '.join(results)};" if results else "return;")
         head = f"{params} {{" if params else "{"

@@ -29,14 +29,15 @@ absl::Status ExpectInteger(const Type& type, std::string_view what) {
 }
 
 // Operands come in groups that begin with ref=, each a semaphore; inc=, value= and device_id= are integers.
-absl::Status VerifySemaphores(const Instr& op, const VerifyContext& context) {
+absl::Status VerifySemaphores(const Instr& op, const VerifyContext& context,
+                              std::initializer_list<ElementKind> kinds = {ElementKind::kSem,
+                                                                          ElementKind::kBarrierSem}) {
   if (op.args.empty() || op.args[0].name != "ref") return absl::InvalidArgumentError("expected an operand ref=");
   for (std::size_t i = 0; i < op.args.size(); ++i) {
     const Arg& arg = op.args[i];
     if (arg.kind == Arg::Kind::kNone) continue;
     if (arg.name == "ref") {
-      PALLADION_RETURN_IF_ERROR(
-          ExpectSync(context.in[i], {ElementKind::kSem, ElementKind::kBarrierSem}, "one semaphore"));
+      PALLADION_RETURN_IF_ERROR(ExpectSync(context.in[i], kinds, "one semaphore"));
     } else if (arg.name == "inc" || arg.name == "value" || arg.name == "device_id") {
       PALLADION_RETURN_IF_ERROR(ExpectInteger(context.in[i], Cat(arg.name, "=")));
     } else if (arg.name == "decrement") {
@@ -71,7 +72,8 @@ absl::Status VerifyWait(const Instr& op, const VerifyContext& context) {
 }
 
 absl::Status VerifyRead(const Instr& op, const VerifyContext& context) {
-  PALLADION_RETURN_IF_ERROR(VerifySemaphores(op, context));
+  PALLADION_RETURN_IF_ERROR(
+      VerifySemaphores(op, context, {ElementKind::kSem, ElementKind::kBarrierSem, ElementKind::kDmaSem}));
   PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 1));
   return ExpectType(op, 0, Type{.dtype = DType::kI32});
 }

@@ -47,59 +47,75 @@ absl::Status VerifyRefs(const Instr& op, const VerifyContext& context) {
 absl::Status VerifyWait(const Instr& op, const VerifyContext& context) {
   PALLADION_RETURN_IF_ERROR(VerifyRefs(op, context));
   PALLADION_ASSIGN_OR_RETURN(const Type semaphore, OperandType(op, context, "dst_sem"));
-  return ExpectSync(semaphore, {ElementKind::kDmaSem}, "one DMA semaphore");
+  return ExpectSync(semaphore, {ElementKind::kDmaSem},
+                    "one DMA semaphore (of a copy that signals a regular one wait with pl.semaphore_wait)");
 }
 
 absl::Status VerifyStart(const Instr& op, const VerifyContext& context) {
   PALLADION_RETURN_IF_ERROR(VerifyRefs(op, context));
   PALLADION_ASSIGN_OR_RETURN(const Type semaphore, OperandType(op, context, "dst_sem"));
-  if (!HasSourceSemaphore(op)) return ExpectSync(semaphore, {ElementKind::kDmaSem}, "one DMA semaphore");
-  // The receiver may be told by a regular semaphore, which counts copies.
+  // A regular semaphore counts copies.
   PALLADION_RETURN_IF_ERROR(ExpectSync(semaphore, {ElementKind::kDmaSem, ElementKind::kSem}, "one semaphore"));
+  if (!HasSourceSemaphore(op)) return absl::OkStatus();
   PALLADION_RETURN_IF_ERROR(ExpectRef(op, context, "src_sem"));
   PALLADION_ASSIGN_OR_RETURN(const Type source, OperandType(op, context, "src_sem"));
   return ExpectSync(source, {ElementKind::kDmaSem}, "one DMA semaphore");
 }
 
-// One view, or several of one type among which an index chooses when the operation begins.
+// One view, or several choices among which an index chooses when the operation begins.
 struct Side {
-  std::vector<ViewPlan> views;
-  SlotId which;  // of several
+  ViewPlan view;
+  std::vector<Side> choices;  // empty: `view` is meant
+  SlotId which;
   DType dtype = DType::kI32;
 };
 
 struct CopyParams {
   Side src, dst;
-  ViewPlan semaphore;
-  std::optional<ViewPlan> sent;                  // of a copy to another device: the sender's own semaphore
+  Side semaphore;
+  std::optional<Side> sent;                      // of a copy to another device: the sender's own semaphore
   CompletionUnit unit = CompletionUnit::kBytes;  // of `semaphore`
 };
 
 absl::StatusOr<Side> PlanSide(const Arg& arg, Builder& builder) {
   Side side;
   if (arg.kind != Arg::Kind::kSelect) {
-    PALLADION_ASSIGN_OR_RETURN(side.views.emplace_back(), builder.PlanView(arg));
+    PALLADION_ASSIGN_OR_RETURN(side.view, builder.PlanView(arg));
     return side;
   }
   PALLADION_ASSIGN_OR_RETURN(side.which, builder.In(arg.select[0]));
   side.dtype = builder.TypeOf(arg.select[0]).dtype;
   for (std::size_t i = 1; i < arg.select.size(); ++i) {
-    PALLADION_ASSIGN_OR_RETURN(side.views.emplace_back(), builder.PlanView(arg.select[i]));
+    PALLADION_ASSIGN_OR_RETURN(side.choices.emplace_back(), PlanSide(arg.select[i], builder));
   }
   return side;
 }
 
+void PlaceAt(const std::vector<PeerIndex>& device, Side& side) {
+  side.view.peer = device;
+  for (Side& choice : side.choices) PlaceAt(device, choice);
+}
+
 // An index outside is the nearest inside, as in JAX.
-const ViewPlan& Chosen(const Side& side, Frame& frame) {
-  if (!side.which.valid()) return side.views[0];
-  const auto last = static_cast<std::int64_t>(side.views.size()) - 1;
+const Side& Choice(const Side& side, Frame& frame) {
+  const auto last = static_cast<std::int64_t>(side.choices.size()) - 1;
   const std::int64_t which = ReadIndex(frame.slot(side.which), side.dtype, 0);
-  return side.views[static_cast<std::size_t>(std::clamp<std::int64_t>(which, 0, last))];
+  return side.choices[static_cast<std::size_t>(std::clamp<std::int64_t>(which, 0, last))];
+}
+
+const ViewPlan& Chosen(const Side& side, Frame& frame) {
+  const Side* chosen = &side;
+  while (!chosen->choices.empty()) chosen = &Choice(*chosen, frame);
+  return chosen->view;
 }
 
 void UseSide(const Side& side, const Step& step, Frame& frame) {
-  if (side.which.valid() && frame.shadow != nullptr) frame.shadow->Use(side.which, "a choice among refs", step, frame);
-  UseIndices(Chosen(side, frame), step, frame);
+  const Side* chosen = &side;
+  while (!chosen->choices.empty()) {
+    if (frame.shadow != nullptr) frame.shadow->Use(chosen->which, "a choice among refs", step, frame);
+    chosen = &Choice(*chosen, frame);
+  }
+  UseIndices(chosen->view, step, frame);
 }
 
 // What is not modelled is said before anything runs.
@@ -117,7 +133,7 @@ absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
   CopyParams params;
   PALLADION_ASSIGN_OR_RETURN(params.src, PlanSide(*FindOperand(op, "src"), builder));
   PALLADION_ASSIGN_OR_RETURN(params.dst, PlanSide(*FindOperand(op, "dst"), builder));
-  PALLADION_ASSIGN_OR_RETURN(params.semaphore, builder.PlanView(*FindOperand(op, "dst_sem")));
+  PALLADION_ASSIGN_OR_RETURN(params.semaphore, PlanSide(*FindOperand(op, "dst_sem"), builder));
   return params;
 }
 
@@ -161,7 +177,7 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
   UseSide(p.src, step, frame);
   UseSide(p.dst, step, frame);
-  UseIndices(p.semaphore, step, frame);
+  UseSide(p.semaphore, step, frame);
   AsyncRequest request{.name = "DMA", .await = "copy.wait()"};
   request.At(frame.site(step));
   const bool fits = Fits(p, step, frame);
@@ -171,16 +187,16 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
     request.destinations.push_back(OperandOf(Chosen(p.dst, frame), Outside::kError, step, frame));
     request.sources[0].proxy = request.destinations[0].proxy = Proxy::kGeneric;  // a TPU's memory is one for all
   }
-  const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
+  const SyncElement semaphore = ElementOf(Chosen(p.semaphore, frame), step, frame);
   if (semaphore.array.valid()) {
     const std::int64_t amount = p.unit == CompletionUnit::kBytes ? CountedBytes(p, frame) : 1;
     request.completions.push_back(frame.machine().SignalAt(semaphore, amount, p.unit));
   }
   if (p.sent.has_value()) {
-    UseIndices(*p.sent, step, frame);
+    UseSide(*p.sent, step, frame);
     request.name = "remote DMA";
     request.await = "copy.wait_recv()";
-    const SyncElement sent = ElementOf(*p.sent, step, frame);
+    const SyncElement sent = ElementOf(Chosen(*p.sent, frame), step, frame);
     if (sent.array.valid()) {
       request.completions.push_back(frame.machine().SignalAt(sent, CountedBytes(p, frame), CompletionUnit::kBytes));
       request.completions.back().after = Half::kRead;
@@ -192,19 +208,22 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
 absl::Status LowerStart(const Instr& op, Builder& builder) {
   PALLADION_ASSIGN_OR_RETURN(CopyParams params, PlanCopy(op, builder));
   if (HasSourceSemaphore(op)) {
-    PALLADION_ASSIGN_OR_RETURN(params.sent, builder.PlanView(*FindOperand(op, "src_sem")));
-    PALLADION_ASSIGN_OR_RETURN(params.semaphore.peer, PlanDevice(op, builder));
-    for (ViewPlan& view : params.dst.views) view.peer = params.semaphore.peer;
+    PALLADION_ASSIGN_OR_RETURN(params.sent, PlanSide(*FindOperand(op, "src_sem"), builder));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<PeerIndex> device, PlanDevice(op, builder));
+    PlaceAt(device, params.semaphore);
+    PlaceAt(device, params.dst);
   }
-  const ValueId told = FindOperand(op, "dst_sem")->value;
-  if (builder.kernel().values[told.index()].type.element == ElementKind::kSem) params.unit = CompletionUnit::kCount;
+  const Arg* signalled = FindOperand(op, "dst_sem");
+  while (signalled->kind == Arg::Kind::kSelect) signalled = &signalled->select[1];  // all are of one type
+  const Type& semaphore = builder.kernel().values[signalled->value.index()].type;
+  if (semaphore.element == ElementKind::kSem) params.unit = CompletionUnit::kCount;
   builder.Emit(RunStart, std::move(params));
   return absl::OkStatus();
 }
 
 WaitTarget WaitsForBytes(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
-  const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
+  const SyncElement semaphore = ElementOf(Chosen(p.semaphore, frame), step, frame);
   if (!semaphore.array.valid()) return {};
   return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore, .value = CountedBytes(p, frame)};
 }
@@ -214,7 +233,7 @@ WaitTarget WaitsForBytes(const void* params, const Step& step, Frame& frame) {
 absl::Status RunWait(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const CopyParams*>(params);
   UseSide(p.dst, step, frame);
-  UseIndices(p.semaphore, step, frame);
+  UseSide(p.semaphore, step, frame);
   return frame.machine().Wait(WaitsForBytes(params, step, frame), frame.site(step));
 }
 
