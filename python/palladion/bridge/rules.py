@@ -18,7 +18,7 @@ from palladion.bridge import elsewhere, jax_params, jax_state, targets, transpor
 from palladion.bridge.channels import OUTSIDE, channels
 from palladion.bridge.params import Params
 from palladion.exporter.errors import ExportError
-from palladion.exporter.kernel import alias_pairs
+from palladion.exporter.kernel import alias_pairs, infer_backend
 from palladion.exporter.writer import TextFile
 from palladion.interception import call_place, write_kernel
 from palladion.running import PalladionWarning
@@ -110,13 +110,14 @@ def _claimed(context, name, params) -> Params | None:
     if claim == "bare":
         return _rules.installed.params
     mesh = params["meshes"][0] if "meshes" in params else params.get("mesh")
+    jaxprs = params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],)
     try:
-        how = jax_params.translated(interpret, mesh is not None)
+        how = jax_params.translated(interpret, mesh is not None, infer_backend(params.get("compiler_params"), mesh, jaxprs[0]))
     except jax_params.NoMeaning as error:
         warnings.warn(f"{error}; so JAX's interpreter runs this kernel", PalladionWarning, stacklevel=3)
         elsewhere.tells(context, OUTSIDE, elsewhere.Elsewhere(name, elsewhere.JAX, str(error)))
         return None
-    if (why := jax_params.refused(interpret, params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],))) is not None:
+    if (why := jax_params.refused(interpret, jaxprs)) is not None:
         raise ValueError(why)
     return how
 
