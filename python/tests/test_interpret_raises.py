@@ -101,6 +101,14 @@ def test_equal_bytes_without_an_order_are_a_race_to_jax():
 # ---- GPUs
 
 
+@needs_gpu_interpreter
+def test_a_kernel_that_names_no_backend_is_on_a_gpu():
+    f = pl.pallas_call(copy, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), interpret=InterpretGPUParams(detect_races=True))
+    assert jnp.array_equal(jax.jit(f)(X), X)
+    [call] = palladion.last_report().calls
+    assert (call.target, call.findings) == ("mosaic_gpu/h100", [])
+
+
 def gpu_kernel(body, threads=1, arrivals=1, **fields):
     out = "out_type" if "out_type" in inspect.signature(plgpu.kernel).parameters else "out_shape"
     scratch = "scratch_types" if "scratch_types" in inspect.signature(plgpu.kernel).parameters else "scratch_shapes"

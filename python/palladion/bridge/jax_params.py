@@ -93,7 +93,7 @@ def _target(interpret, fields) -> str | None:
 
 def _target_of_interpreter(interpret, backend: str) -> str | None:
     """Where a kernel that names no backend runs: JAX's interpreter is of a chip, whatever the kernel says."""
-    return {"tpu_interpret": "v5e"}.get(claim_of(interpret)) if not backend else None
+    return {"tpu_interpret": "v5e", "gpu_interpret": "mosaic_gpu/h100"}.get(claim_of(interpret)) if not backend else None
 
 
 def refused(interpret, jaxprs) -> str | None:

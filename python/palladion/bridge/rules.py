@@ -178,13 +178,12 @@ def _silent(context, call: transport.KernelCall, how: Params) -> transport.Kerne
 
 
 def _call_of(name, context, params, how: Params) -> transport.KernelCall:
-    file = TextFile()
-    info = write_kernel(file, name, context, params)
+    file, target = TextFile(), probes.given(how.target)
+    info = write_kernel(file, name, context, params, target)
     bounds = len(context.avals_in) - _operand_count(name, params) if name == "pallas_call" else 0
     aliases = [(bounds + source, out) for source, out in alias_pairs(params["input_output_aliases"])]
-    target = probes.given(how.target) or ""
     options = how.options_text(_may_fail(context, how))
-    call = transport.KernelCall(file.text(), target, options, how.session, (context.avals_in, context.avals_out), aliases, info)
+    call = transport.KernelCall(file.text(), target or "", options, how.session, (context.avals_in, context.avals_out), aliases, info)
     call.prepare()  # now, so that what cannot run is an error of the call that asks for it
     return call
 

@@ -260,7 +260,7 @@ def pallas_call_text(file: TextFile, params, in_avals, traceback):
         raise ExportError("the kernel closes over array constants; pass them as operands")
     kernel = KernelText(file, params.get("name") or jax_versions.function_name(jaxpr), traceback)
     refs = [v.aval for v in jax_versions.open_jaxpr(jaxpr).invars]
-    backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr)
+    backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr) or file.bare_backend
     kernel.info.backend = backend
     kernel.lines += [f"backend {backend};"] if backend else []
     kernel.lines += params_line(params.get("compiler_params"), backend)

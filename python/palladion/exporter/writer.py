@@ -28,6 +28,7 @@ class TextFile:
         self.locations = Locations()
         self.kernels = []
         self.kernel_names = Names(separator=".")
+        self.bare_backend = ""  # of a kernel that names none: "mosaic_gpu" where JAX compiles it with that on the chip of the target
         self.devices = {}  # {axis: size} of those that run the kernel being written together; {}: each by itself
         self.thread_axis = None  # the name of the threads' axis in the kernel being written; None: it has one thread
         self.first_warps = {}  # {axis of a mesh of warps: what its indices begin with}, where that is not 0
