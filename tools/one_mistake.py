@@ -54,10 +54,10 @@ def shown(program: str) -> dict:
         if done.stderr:
             raise SystemExit(done.stderr)
         told["text"] = plain(done.stdout, folder)
-        told["pytest"] = pytest_failure(python(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "palladion", "--palladion=h100",
+        told["pytest"] = pytest_failure(python(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "palladion", "--palladion=triton/h100",
                                                "--palladion-seeds=4", "--palladion-sarif=found.sarif", "test_scan.py"))
         told["sarif"] = sarif_result((pathlib.Path(folder) / "found.sarif").read_text(encoding="utf-8"))
-        page = python(folder, "-c", "import palladion, scan\nwith palladion.emulate('h100', seeds=4, on_defect='collect') as session:\n"
+        page = python(folder, "-c", "import palladion, scan\nwith palladion.emulate('triton/h100', seeds=4, on_defect='collect') as session:\n"
                                     "    scan.last(scan.x)\nprint(session.report._repr_html_())\n")
     told["notebook"] = notebook_part(page)
     told["picture"] = picture(page)

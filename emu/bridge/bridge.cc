@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -17,6 +18,7 @@
 #include "emu/reports/source_lines.h"
 #include "emu/reports/told.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/finding.h"
 #include "semantics/base/status.h"
 
 namespace palladion::bridge {
@@ -105,6 +107,21 @@ void Poison(absl::Span<const MutableArray> outputs) {
   }
 }
 
+// By its code, or by the limit that ends its message in brackets.
+bool IsNamed(const ReportedFinding& finding, std::string_view by) {
+  return finding.code == by || absl::EndsWith(finding.message, Cat("[", by, "]"));
+}
+
+// Notes of a code that is always a note are what the caller names it for; other notes of a named code stay notes.
+bool Raises(const BridgeOptions& how, const ReportedFinding& finding, const Report& report) {
+  if (how.raise_all) return Counts(finding, report);
+  const std::optional<FindingCode> code = CodeFromName(finding.code);
+  const bool only_note = code.has_value() && RowOf(*code).severity == Severity::kNote && finding.suppressed.empty();
+  return (only_note || Counts(finding, report)) &&
+         std::any_of(how.raise_codes.begin(), how.raise_codes.end(),
+                     [&](const std::string& by) { return IsNamed(finding, by); });
+}
+
 // OK, or what the caller should raise: the findings as every report tells them.
 absl::Status Raised(const BridgeOptions& how, const Report& report) {
   if (how.never_raise) return absl::OkStatus();
@@ -114,11 +131,7 @@ absl::Status Raised(const BridgeOptions& how, const Report& report) {
                         .replay_after = "\")"});
   std::vector<ReportedFinding>& raised = told.calls[0].report.findings;
   raised.erase(std::remove_if(raised.begin(), raised.end(),
-                              [&](const ReportedFinding& finding) {
-                                const bool named = std::find(how.raise_codes.begin(), how.raise_codes.end(),
-                                                             finding.code) != how.raise_codes.end();
-                                return !Counts(finding, report) || !(how.raise_all || named);
-                              }),
+                              [&](const ReportedFinding& finding) { return !Raises(how, finding, report); }),
                raised.end());
   if (!raised.empty()) {
     reports::SourceFiles sources;

@@ -41,9 +41,9 @@ namespace palladion::bridge {
 //   check  0: run in program order with the checks that are always on (the default); 1: check
 //   time   1: how long the kernel takes on the chip of its target, or why that is not known, stands beside its report
 //   engines_late  1: with check=0, copies go when somebody waits for them
-//   raise  whose findings make the call fail: "none" (the default), "all" that count, or codes, "OOB,RACE_WW"; "never":
-//   not
-//          even a kernel that cannot run, whose outputs are then poison. The report says what happened
+//   raise  which findings make the call fail: "none" (the default), "all" that count, or a list of codes and limits,
+//          "RACE_WW,tpu.access.space"; "never": not even a kernel that cannot run, whose outputs are then poison. The
+//          report says what happened
 struct BridgeRequest {
   std::string_view text, kernel, target, options;  // kernel and target as for PrepareText
   std::int64_t session = 0;

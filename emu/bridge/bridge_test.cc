@@ -103,6 +103,35 @@ TEST(Bridge, FindingsFailTheCallWhereTheyAreAsked) {
   }
 }
 
+// JAX's question whether there was a race counts equal bytes, too, which are a note here.
+TEST(Bridge, ANamedNoteFailsTheCall) {
+  constexpr std::string_view kText = R"(pkir 1;
+kernel @same {
+  backend mosaic_tpu;
+  params {dimension_semantics=["parallel"]};
+  in %x: f32[8,128];
+  out %o: f32[8,128];
+  grid [2];
+  body @same (%x_ref: ref<default,f32[8,128]>, %o_ref: ref<default,f32[8,128]>) {
+    %0 = get(%x_ref) : f32[8,128];
+    _ = swap(%o_ref, %0) : f32[8,128];
+    return;
+  }
+}
+)";
+  Bridge bridge;
+  constexpr std::int64_t kTile[] = {8, 128};
+  std::vector<float> x(1024, 1.0f), o(1024);
+  const auto run = [&](std::string_view options) {
+    const ConstArray in[] = {{DType::kF32, kTile, reinterpret_cast<const std::byte*>(x.data())}};
+    const MutableArray out[] = {{DType::kF32, kTile, reinterpret_cast<std::byte*>(o.data())}};
+    return bridge.Call({.text = kText, .target = "v5p", .options = options}, in, out);
+  };
+  EXPECT_TRUE(run("check=1;seeds=4;raise=RACE_WW").ok());
+  const absl::Status status = run("check=1;seeds=4;raise=SAME_VALUE");
+  EXPECT_TRUE(Has(std::string(status.message()), "note[SAME_VALUE]")) << status;
+}
+
 TEST(Bridge, WhatCannotRunIsAReportToo) {
   Bridge bridge;
   AddCall call;

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from palladion import device_mesh, jax_programs, jax_versions, lowering, probes
+from palladion import _library, device_mesh, jax_gpu_calls, jax_programs, jax_versions, lowering, probes
 from palladion.carriers import from_carrier, is_key, storage
 from palladion.exporter.errors import ExportError
 from palladion.exporter.gpu_pipeline import gpu_call_text
@@ -44,8 +44,19 @@ def call_place(context) -> str:
     return place[2] if place else ""
 
 
-def write_kernel(file: TextFile, primitive_name: str, context, params):
-    """Writes the kernel that a lowering rule was asked for; returns its KernelInfo. ExportError also for arrays that are no values."""
+def _bare_backend(target: str | None) -> str:
+    """The backend of a kernel that names none, where it decides what the text is: Mosaic GPU makes a pipeline of the call."""
+    backend, _, chip = (target or "").rpartition("/")
+    if not backend and any(known["name"] == chip and not known["tpu"] for known in _library.chips()):
+        backend = jax_gpu_calls.backend_of_bare_calls()
+    return backend if backend == "mosaic_gpu" else ""
+
+
+def write_kernel(file: TextFile, primitive_name: str, context, params, target: str | None = None):
+    """Writes the kernel that a lowering rule was asked for; returns its KernelInfo. ExportError also for arrays that are no values.
+
+    `target`: the one it is to run on, where that is known.
+    """
     for role, avals in (("operand", context.avals_in), ("result", context.avals_out)):
         for number, aval in enumerate(avals):
             if jax_programs.is_extended(aval.dtype) and not is_key(aval.dtype) and not semaphore_name(aval.dtype):
@@ -54,6 +65,7 @@ def write_kernel(file: TextFile, primitive_name: str, context, params):
     jaxprs = params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],)
     mesh = params["meshes"][0] if "meshes" in params else params.get("mesh")
     on_tpu = infer_backend(params.get("compiler_params"), mesh, jaxprs[0]) == "mosaic_tpu"
+    file.bare_backend = _bare_backend(target)
     file.devices = device_mesh.mesh_of(context, jaxprs, on_tpu, tuple(getattr(mesh, "shape", None) or ()))
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
 
@@ -63,17 +75,18 @@ def export(f: Callable, *args: Any, target: str | None = None) -> str:
 
     `args` may be arrays or jax.ShapeDtypeStruct. Raises ExportError, with the user's file and line, for a kernel that kernel
     text cannot express, and for an `f` without kernels. `target` answers what kernels ask about the chip, as `palladion.target` around
-    the call does; the text is for any.
+    the call does. The text is for any, but for a kernel that names no backend: on a GPU it is what the installed JAX makes of it.
     """
     file = TextFile()
 
     def rule_of(name):
         def rule(context, *nodes, **params):
-            write_kernel(file, name, context, params)
+            write_kernel(file, name, context, params, target)
             return jax_versions.lower_function(lambda *_: [_zeros(aval) for aval in context.avals_out])(context, *nodes)
         return rule
 
-    with probes.of_target(probes.given(target)):
+    target = probes.given(target)
+    with probes.of_target(target):
         lower_with(f, args, rule_of)
     if not file.kernels:
         raise ExportError(f"no kernel was found in {getattr(f, '__name__', f)!r}: nothing it lowers to calls pallas_call")

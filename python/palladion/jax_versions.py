@@ -256,6 +256,10 @@ def call_traceback(context):
     return getattr(context, "traceback", None)
 
 
+# Files of Palladion that call JAX's kernel helpers for the user, whose line is the one of the call around them.
+_WRITE_CALLS = frozenset((__file__, os.path.join(os.path.dirname(__file__), "jax_gpu_calls.py")))
+
+
 def user_frames(traceback):
     """(file, function, line, column) of each frame of the user's Python and of JAX's kernel helpers, innermost first.
 
@@ -264,7 +268,7 @@ def user_frames(traceback):
     frames = []
     codes, instructions = traceback.raw_frames()
     for code, instruction in zip(codes, instructions):
-        if not (is_user_file(code.co_filename) or is_helper_file(code.co_filename)) or code.co_filename == __file__:
+        if not (is_user_file(code.co_filename) or is_helper_file(code.co_filename)) or code.co_filename in _WRITE_CALLS:
             continue
         frame = source_info_util.raw_frame_to_frame(code, instruction)
         frames.append((frame.file_name, frame.function_name, frame.start_line, frame.start_column + 1))

@@ -218,7 +218,7 @@ def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -
         def rule(context, *nodes, **params):
             jax_programs.expect_devices(context, call_place)
             file = TextFile()
-            info = write_kernel(file, name, context, params)
+            info = write_kernel(file, name, context, params, target)
             call = _KernelCall(session, file.text(), info, [storage(a)[1] for a in context.avals_in],
                                [storage(a) for a in context.avals_out])
 

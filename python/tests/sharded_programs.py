@@ -106,7 +106,7 @@ def compare():
                 raise
             continue  # JAX 0.8 cannot run it
         compared += 1
-        with palladion.emulate("h100", seeds=2) as session:
+        with palladion.emulate("triton/h100", seeds=2) as session:
             result = program(False)
         assert session.report.count == count, (name, str(session.report))
         for one, other in zip(jax.tree.leaves(expected), jax.tree.leaves(result)):

@@ -13,6 +13,7 @@ from jax.experimental.pallas import tpu as pltpu
 
 import palladion
 from palladion import picture
+from palladion.jax_gpu_calls import backend_of_bare_calls
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
 
@@ -51,7 +52,7 @@ def test_the_target_of_a_kernel_that_says_what_it_is_for(target, expected):
     assert session.report.calls[0].target == expected
 
 
-@pytest.mark.parametrize("target, expected", [(None, "generic"), ("h100", "triton/h100"), ("v5e", "mosaic_tpu/v5e")])
+@pytest.mark.parametrize("target, expected", [(None, "generic"), ("h100", f"{backend_of_bare_calls()}/h100"), ("v5e", "mosaic_tpu/v5e")])
 def test_the_target_of_a_kernel_that_says_nothing(target, expected):
     with palladion.emulate(target) as session:
         double(jnp.ones((8, 128)))

@@ -39,7 +39,7 @@ _LONG_CHECK = """
         shapes = (jax.ShapeDtypeStruct((1,), x.dtype), jax.ShapeDtypeStruct((4,), x.dtype))
         return pl.pallas_call(kernel, out_shape=shapes, grid=(4,), input_output_aliases={0: 0})(x)[0]
 
-    session = palladion.emulate("h100", seeds=100_000_000, on_defect="collect")  # a day or so
+    session = palladion.emulate("triton/h100", seeds=100_000_000, on_defect="collect")  # a day or so
     try:
         with session:
             print("started", flush=True)
@@ -47,7 +47,7 @@ _LONG_CHECK = """
         print("was not interrupted")
     except KeyboardInterrupt:
         print("interrupted", session.report.calls[0].interrupted)
-    with palladion.emulate("h100", seeds=2) as session:
+    with palladion.emulate("triton/h100", seeds=2) as session:
         assert f(jnp.ones(1)) == 13
     assert session.report.ok and jax.jit(lambda v: v + 1)(1) == 2
     print("usable")

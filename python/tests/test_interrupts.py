@@ -73,7 +73,7 @@ def test_ctrl_c_in_emulate(transport, seeds):
     expect(f"""
         press(signal.SIGINT)
         try:
-            with palladion.emulate("h100"{seeds}) as session:
+            with palladion.emulate("triton/h100"{seeds}) as session:
                 jax.jit(call(counts))(zeros)
         except KeyboardInterrupt:
             print("KeyboardInterrupt")
@@ -102,7 +102,7 @@ def test_ctrl_c_in_a_loop_that_changes_memory():
     expect("""
         press(signal.SIGINT)
         try:
-            with palladion.emulate("h100") as session:
+            with palladion.emulate("triton/h100") as session:
                 call(spins, jnp.int32)(jnp.zeros(8, jnp.int32))
         except KeyboardInterrupt:
             print("KeyboardInterrupt", session.report.calls[0].interrupted)
@@ -113,13 +113,13 @@ def test_calls_that_have_not_begun_are_not_run():
     expect("""
         press(signal.SIGINT)
         try:
-            with palladion.emulate("h100", on_defect="collect") as session:
+            with palladion.emulate("triton/h100", on_defect="collect") as session:
                 f = jax.jit(call(counts))
                 for _ in range(50):
                     f(zeros)
         except KeyboardInterrupt:
             print("KeyboardInterrupt", session.report.count < 50)
-        with palladion.emulate("h100") as session:
+        with palladion.emulate("triton/h100") as session:
             call(lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]))(zeros)
         print(session.report.ok)
     """, "KeyboardInterrupt True", "True")
@@ -133,7 +133,7 @@ def test_a_handler_of_the_users_gets_the_signal(name):
         signal.signal(signal.{name}, mine)
         press(signal.{name})
         try:
-            with palladion.emulate("h100", on_defect="collect") as session:
+            with palladion.emulate("triton/h100", on_defect="collect") as session:
                 call(counts)(zeros)
         except Exception as error:
             print("interrupted" in str(error))
@@ -183,7 +183,7 @@ def test_a_budget_is_an_argument_and_its_error_tells_what_was_found(tmp_path):
     report = palladion.check(call(endless), ZEROS, target="triton/h100", budget=10_000)
     assert "raise the argument budget" in report.kernels[0].error.message and report.findings[0].code == "OOB"
     with pytest.raises(palladion.DefectError) as caught:
-        with palladion.emulate("h100", budget=10_000) as session:
+        with palladion.emulate("triton/h100", budget=10_000) as session:
             call(endless)(ZEROS)
     assert session.report.findings[0].code == "OOB" and "raise the argument budget" in session.report.calls[0].error.message
     for wrong in (0, -1, 2.5, True):
@@ -217,7 +217,7 @@ def test_progress_is_told_to_a_function(run):
             print(one.kernel, one.unit, 0 < one.done < one.total, one.rate > 0, one.seconds_left > 0, one.text.startswith("@counts: "))
         try:
             told.clear()
-            with palladion.emulate("h100", progress=tell):
+            with palladion.emulate("triton/h100", progress=tell):
                 call(counts)(zeros)
         except KeyboardInterrupt:
             print(told[0].unit)
@@ -244,4 +244,4 @@ def test_progress_must_be_something_that_shows():
     with pytest.raises(TypeError, match="progress must be"):
         palladion.run(call(outside), ZEROS, progress=3)
     with pytest.raises(TypeError, match="progress must be"):
-        palladion.emulate("h100", progress="yes")
+        palladion.emulate("triton/h100", progress="yes")

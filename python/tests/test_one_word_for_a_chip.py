@@ -16,6 +16,7 @@ from jax.experimental.pallas import triton as plgpu_triton
 
 import palladion
 from palladion import _library, export_command, running
+from palladion.jax_gpu_calls import backend_of_bare_calls
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 X = np.zeros((8, 128), np.float32)
@@ -46,9 +47,10 @@ def mosaic_gpu(x):
     return plgpu.kernel(_copy, **{"out_type" if "out_type" in inspect.signature(plgpu.kernel).parameters else "out_shape": result})(x)
 
 
+BARE_ON_H100 = f"{backend_of_bare_calls()}/h100"
 # (kernel, what is said, what it means)
 SPELLINGS = [
-    (silent, None, "generic"), (silent, "generic", "generic"), (silent, "h100", "triton/h100"), (silent, "v5p", "mosaic_tpu/v5p"),
+    (silent, None, "generic"), (silent, "generic", "generic"), (silent, "h100", BARE_ON_H100), (silent, "v5p", "mosaic_tpu/v5p"),
     (silent, "mosaic_gpu/b200", "mosaic_gpu/b200"), (silent, "triton/h100", "triton/h100"),
     (triton, None, "triton/h100"), (triton, "h200", "triton/h200"), (triton, "triton/b200", "triton/b200"), (triton, "generic", "generic"),
     (mosaic_tpu, None, "mosaic_tpu/v5e"), (mosaic_tpu, "v5p", "mosaic_tpu/v5p"), (mosaic_tpu, "mosaic_tpu/v7x", "mosaic_tpu/v7x"),
@@ -154,6 +156,8 @@ FACES = [by_run, by_check, by_record, by_export, by_command, by_emulate, by_inst
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize(("f", "name", "means"), SPELLINGS)
 def test_each_spelling_means_the_same(face, f, name, means, tmp_path):
+    if f is silent and name == "h100" and face in (by_command, by_library):
+        means = "triton/h100"  # of a text without a backend: the call that it was made of is gone
     assert face(f, name, tmp_path) == means
 
 
@@ -217,4 +221,4 @@ def test_a_kernel_s_program_order_is_that_of_the_target():
     with palladion.target("h100"):
         report = palladion.check(f, x)
     assert [one.code for one in report.findings] == [one.code for one in session.report.findings] != []
-    assert {one.target for one in report.kernels} == {"triton/h100"}
+    assert {one.target for one in report.kernels} == {BARE_ON_H100}

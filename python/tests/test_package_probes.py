@@ -205,8 +205,8 @@ def test_a_kernel_behind_a_device_check_runs():
     with pytest.raises(NotImplementedError):
         op(x)
     for f in (op, jax.jit(op)):
-        with palladion.emulate("h100") as session:
+        with palladion.emulate("triton/h100") as session:
             y = f(x)
         assert y.tolist() == (2 * x).tolist() and session.report.calls[0].target == "triton/h100"
         assert {d.platform for d in y.devices()} == {"cpu"}
-    assert palladion.check(op, x, target="h100").ok
+    assert palladion.check(op, x, target="triton/h100").ok

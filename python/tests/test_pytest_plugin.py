@@ -79,7 +79,7 @@ def log_at(pytester, name="found.sarif") -> dict:
 
 
 def test_a_defect_fails_its_test_and_shows_its_lines(run):
-    result = run(THREE, "--palladion=h100")
+    result = run(THREE, "--palladion=triton/h100")
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines([
         "OOB", "error[[]OOB[]]: load of 'x_ref'*",
@@ -171,8 +171,8 @@ def test_each_test_has_a_report_of_its_own(run, pytester):
 
 def test_seeds_find_races(run):
     text = KERNELS + "\ndef test_it():\n    race()\n"
-    run(text, "--palladion=h100", "--palladion-seeds=4").assert_outcomes(failed=1)
-    result = run(text, "--palladion=h100", "--palladion-seeds=4", "-rA")
+    run(text, "--palladion=triton/h100", "--palladion-seeds=4").assert_outcomes(failed=1)
+    result = run(text, "--palladion=triton/h100", "--palladion-seeds=4", "-rA")
     result.stdout.fnmatch_lines([f"error[[]{RACE_CODE}[]]:*", "  (1) write of o_ref*by program*", "  (2) write of o_ref*by program*"])
 
 
@@ -233,7 +233,7 @@ def test_again(n):
 @pytest.mark.palladion(allow=["OOB"])
 def test_allowed():
     past_the_end(X + 1)
-""", "--palladion=h100", "--palladion-sarif=deep/found.sarif")
+""", "--palladion=triton/h100", "--palladion-sarif=deep/found.sarif")
     result.assert_outcomes(passed=3, failed=3)
     result.stdout.fnmatch_lines(["findings: deep/found.sarif"])
     (log,) = log_at(pytester, "deep/found.sarif")["runs"]
@@ -256,7 +256,7 @@ def test_sarif_without_findings_has_no_results(run, pytester):
 
 def test_parallel_workers_report_to_one_place(run, pytester):
     many = THREE + "".join(f"\ndef test_more{i}():\n    double(X)\n    race()\n" for i in range(4))
-    arguments = ("--palladion=h100", "--palladion-seeds=2", "--junitxml=junit.xml")
+    arguments = ("--palladion=triton/h100", "--palladion-seeds=2", "--junitxml=junit.xml")
     summaries, logs = [], []
     for name, more in (("one.sarif", ()), ("two.sarif", ("-n", "2"))):
         result = run(many, *arguments, f"--palladion-sarif={name}", *more)
@@ -306,7 +306,7 @@ def test_markers_are_listed(run):
 
 def test_an_interrupted_run_leaves_what_it_found(pytester):
     pytester.makepyfile(test_it=THREE + "\ndef test_z():\n    raise KeyboardInterrupt\n")
-    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "palladion", "--palladion=h100", "--palladion-sarif=found.sarif"],
+    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "palladion", "--palladion=triton/h100", "--palladion-sarif=found.sarif"],
                           cwd=pytester.path, capture_output=True, text=True, check=False, env=dict(os.environ))
     assert done.returncode == pytest.ExitCode.INTERRUPTED, done.stdout
     assert [r["ruleId"] for r in log_at(pytester)["runs"][0]["results"]] == ["OOB"]

@@ -112,13 +112,13 @@ def test_python_and_the_command_print_the_same(tmp_path, f, x, target):
 
 def test_a_session_counts_what_repeats_and_has_the_worst_first():
     x = jnp.arange(4, dtype=jnp.float32)
-    with palladion.emulate("h100", seeds=4, on_defect="collect") as session:
+    with palladion.emulate("triton/h100", seeds=4, on_defect="collect") as session:
         clean(x)
         for step in range(3):
             last_one_wins(x + step)
     text = str(session.report)
     assert text.count("error[RACE_WW]") == 1 and re.search(r"error\[RACE_WW\].*\(9 times in 3 calls, the first is shown\)", text)
-    assert re.search(r'replay: palladion\.emulate\("h100", replay="s2:[^"]+"\)', text)
+    assert re.search(r'replay: palladion\.emulate\("triton/h100", replay="s2:[^"]+"\)', text)
     assert re.search(r"^verdict: defect: 2 defects\n +kernel +target +calls +verdict +schedules +findings\n"
                      r" +@kernel +triton/h100 +3 +defect +\d+ +1 NONDET, 1 RACE_WW\n +@kernel +triton/h100 +1 +proved", text, re.MULTILINE)
 
@@ -203,7 +203,7 @@ class Page(html.parser.HTMLParser):
 
 def test_pages_have_all_of_the_text():
     x = jnp.arange(4, dtype=jnp.float32)
-    with palladion.emulate("h100", seeds=4, on_defect="collect") as session:
+    with palladion.emulate("triton/h100", seeds=4, on_defect="collect") as session:
         last_one_wins(x)
     found = palladion.check(last_one_wins, x, target="triton/h100", reference=lambda x: x[:1] * 0)
     for value in (session.report, found, session.report.calls[0], session.report.findings[0]):

@@ -27,10 +27,16 @@ _ONLY = {
 _CHIP_OF_CORES = {1: None, 2: "v5p"}
 
 RACE_CODES = ("RACE_RW", "RACE_WW", "RACE_ASYNC", "RACE_XDEV")
+# What JAX's interpreters call a race: any two accesses without an order, equal bytes too, and (JAX 0.12) a missing commit_smem.
+RACE_CODES_OF_JAX = (*RACE_CODES, "PROXY", "SAME_VALUE")
 
-
-# What JAX's interpreter of a chip refuses whatever its parameters are, and a plain run finds: loads and stores of HBM, and no other ILLEGAL.
-_ALWAYS_RAISED = {"tpu_interpret": ("ILLEGAL", "OUT_REVISIT")}
+# What JAX's interpreter of a chip refuses whatever its parameters are: codes, and limits of docs/operations.md (loads and stores of HBM).
+_ALWAYS_RAISED = {
+    "tpu_interpret": ("tpu.access.space", "OUT_REVISIT"),
+    "gpu_interpret": ("BAR_DOUBLE", "BAR_UNAWAITED", "BAR_PENDING", "BAR_PHASE_SKIP", "NOT_AWAITED"),
+}
+# What it refuses besides with out_of_bounds_reads="raise".
+_RAISED_BOUNDS = ("OOB", "OOB_BLOCK")
 
 
 class NoMeaning(Exception):
@@ -48,9 +54,10 @@ def claim_of(interpret) -> str | None:
     return next((_CLASSES[c.__name__] for c in type(interpret).__mro__ if c.__name__ in _CLASSES), None)
 
 
-def translated(interpret, of_mesh: bool = False) -> Params:
+def translated(interpret, of_mesh: bool = False, backend: str = "") -> Params:
     """NoMeaning where a field cannot be honoured. JAX raises where a read is out of bounds; it reports a race and goes on, and raises
-    where it has `on_race` (JAX 0.12) and that is not "warn". `of_mesh`: the kernel itself says how many cores or threads it has."""
+    where it has `on_race` (JAX 0.12) and that is not "warn". `of_mesh`: the kernel itself says how many cores or threads it has.
+    `backend`: the one that the kernel itself names, "" for none."""
     if interpret is True:
         return Params(on_defect="warn")
     fields = {name: getattr(interpret, name) for name in getattr(interpret, "__dataclass_fields__", ())}
@@ -61,11 +68,11 @@ def translated(interpret, of_mesh: bool = False) -> Params:
     races = bool(fields.get("detect_races"))
     fill = fields.get("uninitialized_memory", "nan")
     raising = _ALWAYS_RAISED.get(claim_of(interpret), ())
-    raising += ("OOB",) if fields.get("out_of_bounds_reads", "raise") == "raise" else ()
+    raising += _RAISED_BOUNDS if fields.get("out_of_bounds_reads", "raise") == "raise" else ()
     if races and fields.get("on_race") == "raise":
-        raising += RACE_CODES
+        raising += RACE_CODES_OF_JAX
     given = {"on_defect": "warn", "raise_codes": raising, "bounds": fields.get("buffer_bounds", "logical"),
-             "target": None if of_mesh else _target(interpret, fields)}
+             "target": None if of_mesh else _target(interpret, fields) or _target_of_interpreter(interpret, backend)}
     if not races and fill == "nan":
         return Params(**given, engines_late=fields.get("dma_execution_mode") == "on_wait")
     return Params(**given, seeds=16 if races else 1, races=races, definedness=False, contracts=False, fill=fill)
@@ -82,6 +89,11 @@ def _target(interpret, fields) -> str | None:
                         "kernel spans; v4 and v5p have two")
     chip = next((chip for chip in _library.chips() if chip["tpu"] and chip["device_kind"] == kind), None)
     return chip["name"] if chip is not None and cores <= chip["cores"] else _CHIP_OF_CORES[cores]
+
+
+def _target_of_interpreter(interpret, backend: str) -> str | None:
+    """Where a kernel that names no backend runs: JAX's interpreter is of a chip, whatever the kernel says."""
+    return {"tpu_interpret": "v5e", "gpu_interpret": "mosaic_gpu/h100"}.get(claim_of(interpret)) if not backend else None
 
 
 def refused(interpret, jaxprs) -> str | None:

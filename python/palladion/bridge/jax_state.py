@@ -6,10 +6,9 @@ interpreter found one. JAX itself has the answer of the last kernel alone.
 """
 
 import threading
-from collections.abc import Callable
 
 from palladion import jax_interpreters
-from palladion.bridge.jax_params import RACE_CODES
+from palladion.bridge.jax_params import RACE_CODES_OF_JAX
 from palladion.bridge.params import Params
 
 
@@ -18,7 +17,6 @@ class _Asked:
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.report_of_thread = None  # bridge/session.py says
         self.clear()
 
     def clear(self):
@@ -28,18 +26,19 @@ class _Asked:
 _asked = _Asked()
 
 
-def asks(report_of_thread: Callable[[], object]) -> None:
-    """`report_of_thread` gives the report that the kernels of the thread go to, complete as far as they were dispatched."""
-    _asked.report_of_thread = report_of_thread
+def _report_of_thread():
+    """The report that the kernels of the thread go to, complete as far as they were dispatched."""
+    from palladion.bridge import session  # which imports this module; a program may have called nothing but palladion.install
+    return session.report_of_thread()
 
 
 def _found(state_of_jax) -> bool:
-    report = _asked.report_of_thread()
+    report = _report_of_thread()
     calls = getattr(report, "calls", [])  # `palladion.run` has another kind of report
     with _asked.lock:
         new = calls if report is not _asked.report else calls[_asked.calls:]
         if new:
-            _asked.found = any(finding.code in RACE_CODES for call in new for finding in call.findings)
+            _asked.found = any(finding.code in RACE_CODES_OF_JAX for call in new for finding in call.findings)
         elif state_of_jax is not _asked.state:
             _asked.found = False  # kernels ran in JAX's interpreter since
         _asked.report, _asked.calls, _asked.state = report, len(calls), state_of_jax
@@ -47,7 +46,7 @@ def _found(state_of_jax) -> bool:
 
 
 def _forget() -> None:
-    report = _asked.report_of_thread()
+    report = _report_of_thread()
     with _asked.lock:
         _asked.clear()
         _asked.report, _asked.calls = report, len(getattr(report, "calls", []))

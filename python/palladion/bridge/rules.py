@@ -18,7 +18,7 @@ from palladion.bridge import elsewhere, jax_params, jax_state, targets, transpor
 from palladion.bridge.channels import OUTSIDE, channels
 from palladion.bridge.params import Params
 from palladion.exporter.errors import ExportError
-from palladion.exporter.kernel import alias_pairs
+from palladion.exporter.kernel import alias_pairs, infer_backend
 from palladion.exporter.writer import TextFile
 from palladion.interception import call_place, write_kernel
 from palladion.running import PalladionWarning
@@ -110,13 +110,14 @@ def _claimed(context, name, params) -> Params | None:
     if claim == "bare":
         return _rules.installed.params
     mesh = params["meshes"][0] if "meshes" in params else params.get("mesh")
+    jaxprs = params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],)
     try:
-        how = jax_params.translated(interpret, mesh is not None)
+        how = jax_params.translated(interpret, mesh is not None, infer_backend(params.get("compiler_params"), mesh, jaxprs[0]))
     except jax_params.NoMeaning as error:
         warnings.warn(f"{error}; so JAX's interpreter runs this kernel", PalladionWarning, stacklevel=3)
         elsewhere.tells(context, OUTSIDE, elsewhere.Elsewhere(name, elsewhere.JAX, str(error)))
         return None
-    if (why := jax_params.refused(interpret, params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],))) is not None:
+    if (why := jax_params.refused(interpret, jaxprs)) is not None:
         raise ValueError(why)
     return how
 
@@ -177,13 +178,12 @@ def _silent(context, call: transport.KernelCall, how: Params) -> transport.Kerne
 
 
 def _call_of(name, context, params, how: Params) -> transport.KernelCall:
-    file = TextFile()
-    info = write_kernel(file, name, context, params)
+    file, target = TextFile(), probes.given(how.target)
+    info = write_kernel(file, name, context, params, target)
     bounds = len(context.avals_in) - _operand_count(name, params) if name == "pallas_call" else 0
     aliases = [(bounds + source, out) for source, out in alias_pairs(params["input_output_aliases"])]
-    target = probes.given(how.target) or ""
     options = how.options_text(_may_fail(context, how))
-    call = transport.KernelCall(file.text(), target, options, how.session, (context.avals_in, context.avals_out), aliases, info)
+    call = transport.KernelCall(file.text(), target or "", options, how.session, (context.avals_in, context.avals_out), aliases, info)
     call.prepare()  # now, so that what cannot run is an error of the call that asks for it
     return call
 

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from palladion import _library, jax_programs, jax_versions, probes, progress as progress_line
-from palladion.bridge import jax_state, rules, targets, transport
+from palladion.bridge import rules, targets, transport
 from palladion.bridge.channels import channels, left_at
 from palladion.bridge.params import Params
 from palladion.bridge.session_report import SessionReport
@@ -271,13 +271,10 @@ def settle(*sessions: int):
     return failed
 
 
-def _report_of_thread():
+def report_of_thread() -> SessionReport | None:
     """The report that this thread's kernels go to, complete as far as they were dispatched."""
     session = current()
     if session is None:
         return last_report()
     settle(session.params.session)
     return session.report
-
-
-jax_state.asks(_report_of_thread)

@@ -18,6 +18,7 @@ def gpu_call_text(file: TextFile, params, in_avals, traceback):
     backend = plain.infer_backend(params.get("compiler_params"), params.get("mesh"), params["jaxpr"])
     if any(plain.backend_of_class(t) == "mosaic_gpu" for block in params["grid_mapping"].block_mappings for t in block.transforms):
         backend = backend or "mosaic_gpu"  # nobody else has tiles and swizzles
+    backend = backend or file.bare_backend
     pipelined = None
     if backend == "mosaic_gpu" and params.get("mesh") is None:
         pipelined = jax_gpu_calls.gpu_pipeline(params, plain.compiler_params_of(params.get("compiler_params"))[1])

@@ -263,9 +263,14 @@ def pallas_call_text(file: TextFile, params, in_avals, traceback):
         raise ExportError("the kernel closes over array constants; pass them as operands")
     kernel = KernelText(file, params.get("name") or jax_versions.function_name(jaxpr), traceback)
     refs = [v.aval for v in jax_versions.open_jaxpr(jaxpr).invars]
+<<<<<<< HEAD
     backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr)
     kernel.info.backend = file.backend = backend
     file.axes = {name: size for name, size in zip(mapping.grid_names or (), mapping.grid) if isinstance(size, int)}
+=======
+    backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr) or file.bare_backend
+    kernel.info.backend = backend
+>>>>>>> wf
     kernel.lines += [f"backend {backend};"] if backend else []
     kernel.lines += params_line(params.get("compiler_params"), backend)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))

@@ -28,6 +28,7 @@ class TextFile:
         self.locations = Locations()
         self.kernels = []
         self.kernel_names = Names(separator=".")
+        self.bare_backend = ""  # of a kernel that names none: "mosaic_gpu" where JAX compiles it with that on the chip of the target
         self.devices = {}  # {axis: size} of those that run the kernel being written together; {}: each by itself
         self.backend = ""  # of the kernel being written, where that is known
         self.axes = {}  # {name: size} of the dimensions with a name of the kernel being written
