@@ -23,6 +23,19 @@ std::int64_t MostWorkOf(const scheduler::LoopResult& run) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max(kLeast, kTimes * WorkOf(run)))));
 }
 
+// The same finding with its accesses in the same order, so that a replay reads as the report does.
+bool ShownAlike(const Finding& found, const Finding& finding) {
+  if (!SameFinding(found, finding)) return false;
+  if (!finding.first.has_value() || !finding.second.has_value()) return true;
+  const FindingAccess &first = *finding.first, &second = *finding.second;
+  const auto is = [](const FindingAccess& a, const FindingAccess& b) {
+    return a.loc == b.loc && a.text_line == b.text_line && a.kind == b.kind;
+  };
+  if (!is(*found.first, first)) return false;
+  if (!is(first, second) || first.agent == second.agent) return true;
+  return found.first->agent != second.agent || found.second->agent != first.agent;
+}
+
 bool IsCutShort(const Trial& trial, std::int64_t most_work) {
   return trial.run.outcome == scheduler::Outcome::kBudget && most_work != std::numeric_limits<std::int64_t>::max();
 }
@@ -68,7 +81,7 @@ absl::StatusOr<bool> Shortener::Finds(const Moves& moves, const Finding& finding
   constexpr std::size_t kMostLists = 32, kMostMoves = 4096;  // of a list: long ones are seldom asked about twice
   const auto has = [&](const std::vector<Finding>& findings) {
     return std::any_of(findings.begin(), findings.end(),
-                       [&](const Finding& found) { return SameFinding(found, finding); });
+                       [&](const Finding& found) { return ShownAlike(found, finding); });
   };
   const auto known = std::find_if(found_.begin(), found_.end(),
                                   [&](const Known& one) { return one.most_work == most_work && one.moves == moves; });

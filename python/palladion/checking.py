@@ -8,10 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from palladion import probes, running, tensors
+from palladion import callers, probes, running, tensors
 from palladion.check_options import library_options, whole
 from palladion.progress import Progress, checked
-from palladion.report import Difference, KernelReport, Report, call_around
+from palladion.report import Difference, KernelReport, Report, call_around, same_call
 
 # JAX's own tolerances of comparisons in tests, by type; what is not here (integers, bool) is compared exactly.
 _TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e-2, "complex64": 1e-6, "complex128": 1e-15,
@@ -44,10 +44,11 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
         if value is not None and (reference is None or not value >= 0):
             raise ValueError(f"{name} must be 0 or more, and needs a reference; found {value!r}")
     target = probes.given(target)
+    words = callers.call_words(check, (f, *args))
     args, _ = tensors.as_arrays(args)
     execution = running.execute(f, args, target, how=running.How(check=options, progress=checked(progress),
                                                                        launches=whole("launches", launches) or 1))
-    again = _replay_call(f, target, given | {"launches": launches})
+    again = _replay_call(words, target, given | {"launches": launches})
     report = Report(execution.results, [_kernel_report(one, again) for one in execution.runs])
     if reference is not None:
         with jax.default_device(jax.devices("cpu")[0]):
@@ -63,14 +64,14 @@ def _kernel_report(one, again) -> KernelReport:
     return report
 
 
-def _replay_call(f, target, options) -> tuple:
+def _replay_call(words, target, options) -> tuple:
     """What a schedule is put between to see a finding again."""
+    if words is None:
+        return same_call("palladion.check")
     defaults = {name: parameter.default for name, parameter in inspect.signature(check).parameters.items()}
     kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy", "links", "bounds",
-                                                                    "launches")}
-    name = getattr(f, "__name__", "f")
-    return call_around("palladion.check", [name if name.isidentifier() else "f", "*args"],
-                       {name: value for name, value in kept.items() if value != defaults[name]})
+                                                                    "budget", "launches")}
+    return call_around(*words, {name: value for name, value in kept.items() if value != defaults[name]})
 
 
 def first_difference(results, expected, rtol=None, atol=None) -> Difference | None:

@@ -96,6 +96,11 @@ def call_around(callee: str, arguments, options: dict) -> tuple:
     return f'{callee}({", ".join(given)}{", " if given else ""}replay="', '")'
 
 
+def same_call(callee: str) -> tuple:
+    """The same for a call that cannot be written down."""
+    return f'the same {callee} with replay="', '"'
+
+
 # The worst of several kernels' verdicts, which is the last of these, is that of all.
 VERDICTS = ("proved", "clean", "ran", "warning", "nondeterministic", "defect", "unsupported")
 

@@ -23,7 +23,7 @@ from palladion import _library
 from palladion.check_options import library_options, whole
 from palladion.listening import Listening
 from palladion.printable import printable
-from palladion.report import VERDICTS, KernelReport, call_around
+from palladion.report import VERDICTS, KernelReport, same_call
 from palladion.telling import many, plain
 
 TRIES = 2  # of a job, each on another worker where there is one
@@ -48,8 +48,6 @@ class Task:
         self.inputs = [np.asarray(one) for one in inputs]
         self.options = {"threads": 1} | library_options(options)
         self.name = name or entry or next(iter(_library.kernel_names(kernel)), "kernel")
-        given = {"target": target, "entry": entry} | {key: value for key, value in options.items() if key not in ("seeds", "all_seeds")}
-        self.how = {key: value for key, value in given.items() if value is not None}  # of a call that replays a schedule
 
     def __repr__(self) -> str:
         return f"<Task {self.name!r}: {many(self.options['seeds'], 'seed')}>"
@@ -257,8 +255,7 @@ class _Sweep:
         whole = came[_Job(number)]
         report = TaskReport(name, error=whole.get("refused"))
         if "report" in whole:
-            replay = call_around("palladion.Task", ["kernel", "inputs"], self.tasks[number].how)
-            report.report = KernelReport(whole["report"], replay)
+            report.report = KernelReport(whole["report"], same_call("palladion.Task"))
         # What the whole is refused for, each part is: told once.
         amiss = [(job, answer.get("lost") or answer.get("refused")) for job, answer in came.items()]
         report.lost = [f"{job}: {why}" for job, why in sorted(amiss, key=lambda one: (one[0].seeds is None, one[0].seeds))

@@ -103,7 +103,7 @@ def test_python_and_the_command_print_the_same(tmp_path, f, x, target):
     assert without_replay(str(found)) == without_replay(printed)
     if f is not clean:
         assert found.findings and "error[" in printed
-        called = f'palladion.check({f.__name__}, *args, target="{target}", replay="'
+        called = f'palladion.check(f, x, target="{target}", replay="'
         assert str(found).count(called) == sum(bool(finding.replay) for finding in found.findings) > 0
         for finding in found.findings:  # the line to paste does show it again
             again = palladion.check(f, x, target=target, replay=finding.replay)
