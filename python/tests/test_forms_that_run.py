@@ -52,7 +52,7 @@ def test_a_captured_scalar(inside):
         assert codes == []
         np.testing.assert_array_equal(result, X + 3 if taken else np.zeros_like(X))
     text = palladion.export(plus, X, jnp.float32(3), True, target="v5e")
-    assert "in %captured: f32[] space smem;" in text or inside, text
+    assert "in %captured: f32[] space smem" in text or inside, text
 
 
 def test_a_captured_array_is_refused_by_jax():

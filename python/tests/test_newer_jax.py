@@ -175,6 +175,45 @@ def buffers_filled_before():
         palladion.export(call, jnp.ones((32, 128)))
 
 
+def barrier_semaphores_without_an_id():
+    """By a tag: kernels with the same one have the same semaphore. By JAX's own choice: kernels with the same code have."""
+    def ids(*tags, **params):
+        def kernel(tag):
+            def body(x, o):
+                barrier = pltpu.get_barrier_semaphore(tag)
+                pl.semaphore_signal(barrier, 1)
+                pl.semaphore_wait(barrier, 1)
+                o[...] = x[...] * (2 if tag == "other" else 1)
+
+            return pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct((8, 128), F32),
+                                  compiler_params=pltpu.CompilerParams(**params) if params else None)
+
+        def f(x):
+            for tag in tags:
+                x = kernel(tag)(x)
+            return x
+
+        with palladion.emulate("v5e", seeds=4) as session:
+            jax.jit(f)(jnp.ones((8, 128)))
+        assert not session.report.findings, session.report
+        return re.findall(r"collective_id=(\d+)", palladion.export(f, jnp.ones((8, 128)), target="v5e"))
+
+    one, again, other = ids("ring", "ring", "other")
+    assert one == again != other
+    assert ids(None, collective_id=3) == ["3"]
+    with pytest.raises(palladion.ExportError, match="collective_id=3 and get_barrier_semaphore has the tag 'ring'"):
+        ids("ring", collective_id=3)
+    with pytest.raises(palladion.PalladionError, match="a barrier semaphore is known by its collective id"):
+        ids(None)
+    before = jax.config.jax_pallas_auto_assign_collective_ids
+    try:
+        jax.config.update("jax_pallas_auto_assign_collective_ids", "yes")
+        one, again = ids(None, None)
+        assert one == again
+    finally:
+        jax.config.update("jax_pallas_auto_assign_collective_ids", before)
+
+
 def _takes(function, parameter) -> bool:
     return parameter in inspect.signature(function).parameters
 
@@ -184,6 +223,7 @@ WHERE = {
     predicate_of_a_copy: _takes(plgpu.copy_gmem_to_smem, "predicate"), predicate_of_an_arrival: _takes(plgpu.barrier_arrive, "predicate"),
     bitcast_along_the_last_dimension: _takes(pltpu.bitcast, "dim"), one_minus_square: hasattr(jax.lax, "one_minus_square"),
     mulhi: jax.__version_info__ >= (0, 11), log2: hasattr(jax.lax, "log2"), annotate: hasattr(pltpu, "annotate"), refused_by_name: True,
+    barrier_semaphores_without_an_id: _takes(pltpu.get_barrier_semaphore, "tag"),
     buffers_filled_before: _takes(pl.Buffered, "prefetched_count"), copy_without_a_barrier: hasattr(plgpu, "wait_gmem_to_smem"),
 }
 

@@ -151,3 +151,52 @@ def test_an_array_of_semaphores_over_three_kernels():
 
     with palladion.emulate("v5e", seeds=16):
         np.testing.assert_array_equal(jax.jit(function)(X), X)
+
+
+def over_a_core(kernel, given, out):
+    """`kernel` over one core, which has the refs of `given` and then those of `out`."""
+    name = "out_type" if jax.__version_info__ >= (0, 10) else "out_shape"
+    return pl.kernel(kernel, mesh=pltpu.create_tensorcore_mesh("core", num_cores=1), **{name: out})(*given)
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_copy_over_two_kernels_of_a_mesh_of_one_core(early):
+    def start(x, y, sem):
+        pltpu.make_async_copy(x, y, sem).start()
+
+    def use(x, y, sem, o):
+        copy = pltpu.make_async_copy(x, y, sem)
+        if not early:
+            copy.wait()
+        pltpu.sync_copy(y, o)
+        if early:
+            copy.wait()
+
+    def function(x):
+        y, sem = over_a_core(start, (x,), (SHAPE, DMA(())))
+        return over_a_core(use, (x, y, sem), SHAPE)
+
+    codes, told = codes_of(function, X)
+    assert codes == ({"RACE_RW", "NONDET"} if early else set()), told
+    if early:
+        assert "of what palladion.export writes" not in told, told
+    else:
+        with palladion.emulate("v5e"):
+            np.testing.assert_array_equal(jax.jit(function)(X), X)
+        assert codes_of(lambda x: over_a_core(start, (x,), (SHAPE, DMA(())))[0], X)[0] == {"NOT_AWAITED"}
+
+
+def test_semaphores_of_several_cores_are_refused():
+    def start(x, y, sem):
+        @pl.when(jax.lax.axis_index("core") == 0)
+        def _():
+            pltpu.make_async_copy(x, y, sem).start()
+
+    def function(x):
+        name = "out_type" if jax.__version_info__ >= (0, 10) else "out_shape"
+        mesh = pltpu.create_tensorcore_mesh("core", num_cores=2)
+        return pl.kernel(start, mesh=mesh, **{name: (SHAPE, DMA(()))})(x)[0]
+
+    with pytest.raises(palladion.PalladionError, match="not modelled over a mesh of several cores"):
+        with palladion.emulate("v5p"):
+            jax.jit(function)(X)

@@ -1,6 +1,5 @@
 #include "semantics/prepare/semaphore_operand.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -12,6 +11,14 @@
 namespace palladion {
 namespace {
 
+// Cores have semaphores of their own each: does more than one of a device run the kernel?
+bool HasSeveralCores(const Program& program) {
+  for (std::size_t i = program.device_axes.size(); i < program.grid.size(); ++i) {
+    if (program.dim_order[i] == DimOrder::kParallel && program.grid[i].size != 1) return true;
+  }
+  return false;
+}
+
 // "" where the machine has such operands.
 std::string WhyNone(const OperandInfo& info, const Program& program) {
   const ElementKind kind = info.type.element;
@@ -19,11 +26,9 @@ std::string WhyNone(const OperandInfo& info, const Program& program) {
   if (program.target.backend != TargetBackend::kMosaicTpu) return "are modelled on a TPU only";
   if (!counts) return "are no semaphores, and end with the kernel";
   if (info.role != Role::kIn && info.role != Role::kOut) return "are in or out operands only";
-  if (program.mesh.has_value()) return "are not modelled over a mesh of cores";
-  const auto parallel = std::count(program.dim_order.begin(), program.dim_order.end(), DimOrder::kParallel);
-  if (parallel > static_cast<std::ptrdiff_t>(program.device_axes.size()))
-    return "are not modelled in a grid with parallel dimensions, which several cores may share";
-  return "";
+  if (!HasSeveralCores(program)) return "";
+  return program.mesh.has_value() ? "are not modelled over a mesh of several cores, each of which has its own"
+                                  : "are not modelled in a grid with parallel dimensions, which several cores may share";
 }
 
 }  // namespace

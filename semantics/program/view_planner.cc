@@ -111,7 +111,7 @@ absl::StatusOr<bool> ViewPlanner::Affine(const Arg& view, ViewPlan& plan) {
   DType dtype = info.dtype;
   for (const Transform& t : view.transforms) {
     if (t.kind == Transform::Kind::kBitcast) {
-      if (StorageBytes(t.dtype) != StorageBytes(dtype)) return false;
+      if (Info(t.dtype).bits != Info(dtype).bits) return false;  // i4 and i8 are stored in as many bytes, and differ
       dtype = t.dtype;
     } else if (t.kind == Transform::Kind::kAt) {
       std::vector<AffineEntry> entries;

@@ -293,7 +293,7 @@ ASYNC_OPS = {
     "semaphore_signal": OneTree(("ref", "transforms", "inc", "device_id", "core_index"),
                                 known=("device_id_type", "memory_scope")),
     "semaphore_wait": OneTree(("ref", "transforms", "value", "decrement"), known=("memory_scope",)),
-    "get_barrier_semaphore": _plain(("tag",)),
+    "get_barrier_semaphore": _plain(of_result=("tag",)),  # collective_ids.py has read it
     "prng_seed": _plain(),
     "prng_random_bits": _plain(("shape",)),
     "matmul_push_rhs": _plain(("staging_register", "mxu_index", "transpose")),

@@ -13,6 +13,7 @@ import numpy as np
 from palladion import jax_versions
 from palladion.exporter.async_ops import ASYNC_OPS, mesh_attributes
 from palladion.exporter.attributes import Word, attr_text, map_text, string_text, word_of_enum
+from palladion.exporter.collective_ids import collective_id
 from palladion.exporter.control_ops import CONTROL_OPS
 from palladion.exporter.errors import ExportError
 from palladion.exporter.memory_ops import MEMORY_OPS
@@ -74,14 +75,18 @@ def infer_backend(params, mesh, jaxpr) -> str:
 _TEXT_DEFAULTS = {"lowering_semantics": "lane"}
 
 
-def params_line(params, backend="") -> list:
-    """Every field of the compiler parameters that is not the default, which is JAX's where _TEXT_DEFAULTS has none."""
+def params_line(params, backend="", *, jaxprs=(), grid="") -> list:
+    """Every field of the compiler parameters that is not the default, which is JAX's where _TEXT_DEFAULTS has none.
+
+    `jaxprs` and `grid` are what a collective id is made of that the parameters leave to JAX.
+    """
     _, params = compiler_params_of(params)
+    assigned = collective_id(params, jaxprs, grid) if backend in ("mosaic_tpu", "") else None
     if params is None and backend == "mosaic_gpu":
         params = jax_versions.default_gpu_params()
     if params is None:
-        return []
-    if dataclasses.is_dataclass(params):
+        fields = {}
+    elif dataclasses.is_dataclass(params):
         fields = {}
         for field in dataclasses.fields(params):
             value = getattr(params, field.name)
@@ -92,6 +97,8 @@ def params_line(params, backend="") -> list:
                 fields[field.name] = value
     else:
         fields = dict(params)
+    if assigned is not None:
+        fields["collective_id"] = assigned
     if "dimension_semantics" in fields and fields["dimension_semantics"] is not None:
         fields["dimension_semantics"] = [_lower(s) for s in fields["dimension_semantics"]]
     return [f"params {map_text(fields)};"] if fields else []
@@ -272,7 +279,7 @@ def pallas_call_text(file: TextFile, params, in_avals, traceback):
     kernel.info.backend = backend
 >>>>>>> wf
     kernel.lines += [f"backend {backend};"] if backend else []
-    kernel.lines += params_line(params.get("compiler_params"), backend)
+    kernel.lines += params_line(params.get("compiler_params"), backend, jaxprs=(jaxpr,), grid=mapping)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
     kernel.write_devices()
     _operands(kernel, params, mapping, refs, in_avals)

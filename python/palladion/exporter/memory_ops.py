@@ -3,6 +3,7 @@
 import numpy as np
 
 from palladion import jax_versions
+from palladion.exporter import packed_views
 from palladion.exporter.attributes import Word, word_of_enum
 from palladion.exporter.errors import ExportError
 from palladion.exporter.parameters import knows, unflatten
@@ -14,16 +15,22 @@ from palladion.exporter.views import view_text
 @knows("tree")
 def _get(writer, eqn, env):
     ref, *leaves = eqn.invars
-    view = view_text(ref, unflatten(eqn.params["tree"], leaves), writer.reader(env))
-    writer.emit_equation(eqn, env, "get", args=[view])
+    transforms = unflatten(eqn.params["tree"], leaves)
+    if (access := packed_views.packed(writer, ref, transforms)) is not None:
+        packed_views.load(writer, eqn, env, access)
+        return
+    writer.emit_equation(eqn, env, "get", args=[view_text(ref, transforms, writer.reader(env))])
 
 
 def _store(name):
     @knows("tree")
     def handler(writer, eqn, env):
         ref, value, *leaves = eqn.invars
-        view = view_text(ref, unflatten(eqn.params["tree"], leaves), writer.reader(env))
-        writer.emit_equation(eqn, env, name, args=[view, writer.read(env, value)])
+        transforms = unflatten(eqn.params["tree"], leaves)
+        if name == "swap" and (access := packed_views.packed(writer, ref, transforms)) is not None:
+            packed_views.store(writer, eqn, env, access, value)
+            return
+        writer.emit_equation(eqn, env, name, args=[view_text(ref, transforms, writer.reader(env)), writer.read(env, value)])
     return handler
 
 

@@ -28,7 +28,7 @@ def mpmd_map_text(file, params, in_avals, traceback):
     kernel.info.backend = file.backend = backend
     file.axes = {name: int(size) for mesh in meshes for name, size in mesh.shape.items()}
     kernel.lines += [f"backend {backend};"] if backend else []
-    kernel.lines += params_line(params.get("compiler_params"), backend)
+    kernel.lines += params_line(params.get("compiler_params"), backend, jaxprs=jaxprs, grid=meshes)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
     kernel.write_devices()
     labels = _labels(jaxprs[0], params, len(in_avals))
@@ -94,24 +94,24 @@ def _labels(jaxpr, params, num_in):
 
 
 def _operands(kernel, params, refs, labels, in_avals, space):
-    num_in, num_out = len(in_avals), len(params["out_avals"])
+    num_in, num_out, place = len(in_avals), len(params["out_avals"]), kernel.place()
     names = [kernel.operand(label, f"in{i}" if is_ref(refs[i]) else "captured")
              for i, label in enumerate(labels[:num_in])]
     for position, (name, aval) in enumerate(zip(names, in_avals)):
         captured = not is_ref(refs[position])
         typed = element_text(aval.dtype, aval.shape) if captured else operand_type(aval)
-        kernel.lines.append(f"in {name}: {typed}{' space smem' if captured else _space(refs[position], space)};")
+        kernel.lines.append(f"in {name}: {typed}{' space smem' if captured else _space(refs[position], space)}{place}")
     aliases = {out: source for source, out in alias_pairs(params["input_output_aliases"])}
     for position, aval in enumerate(params["out_avals"]):
         name = kernel.operand(labels[num_in + position], f"out{position}", "output")
         aval = getattr(aval, "inner_aval", aval)
         alias = f" alias {names[aliases[position]]}" if position in aliases else ""
-        kernel.lines.append(f"out {name}: {operand_type(aval)}{_space(refs[num_in + position], space)}{alias};")
+        kernel.lines.append(f"out {name}: {operand_type(aval)}{_space(refs[num_in + position], space)}{alias}{place}")
     kernel.launch_at = len(kernel.lines)
     for position, aval in enumerate(refs[num_in + num_out:]):
         label = labels[num_in + num_out + position]
         name = kernel.operand(label, f"scratch{position}", "scratch")
-        kernel.lines.append(f"scratch {name}: {type_text(aval)}{as_label(label)};")
+        kernel.lines.append(f"scratch {name}: {type_text(aval)}{as_label(label)}{place}")
 
 
 def _space(aval, default) -> str:

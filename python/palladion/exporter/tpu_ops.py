@@ -35,13 +35,17 @@ def _memory_space(writer, eqn, env):
     pass_on(writer, eqn, env)
 
 
-def _written_as(writer, eqn, env, function, *operands):
-    """The equations of `function` instead, called with the texts `operands` of values with these types: (text, shape, dtype)."""
+def results_of(writer, eqn, function, *operands) -> list:
+    """Writes the equations of `function`, called with the texts `operands` of values with these types: (text, shape, dtype)."""
     avals = [jax.ShapeDtypeStruct(shape, dtype) for _, shape, dtype in operands]
     jaxpr = jax.make_jaxpr(function)(*avals)
     with writer.inside(eqn):
-        results = writer.inline(jaxpr, [text for text, _, _ in operands])
-    env.update(zip(eqn.outvars, results))
+        return writer.inline(jaxpr, [text for text, _, _ in operands])
+
+
+def _written_as(writer, eqn, env, function, *operands):
+    """The equations of `function` instead."""
+    env.update(zip(eqn.outvars, results_of(writer, eqn, function, *operands)))
 
 
 @knows()

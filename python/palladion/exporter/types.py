@@ -107,6 +107,8 @@ def _tensor_memory_attrs(aval) -> dict:
 def ref_type(aval, default="default") -> str:
     inner = aval.inner_aval
     space = ref_space(aval, default)
+    if space in ("any", "default") and semaphore_name(inner.dtype):  # from JAX 0.11 operands over a mesh have no space
+        space = "semaphore"
     attrs = attrs_text(_tensor_memory_attrs(aval)) if space == "tmem" else ""
     return f"ref<{space},{element_text(inner.dtype, inner.shape)}{attrs and ' '}{attrs}>"
 
