@@ -12,6 +12,7 @@
 #include "emu/agents/operand_check.h"
 #include "emu/arrays.h"
 #include "emu/checks/argument.h"
+#include "emu/checks/causes.h"
 #include "emu/checks/check_compare.h"
 #include "emu/checks/check_log.h"
 #include "emu/checks/check_options.h"
@@ -323,6 +324,7 @@ class Checker {
       report_.findings.push_back(launch::Reported(log_.finding(i), kernel_.state().module()));
       report_.findings.back().replay = log_.shown(i).replay;
     }
+    checks::PutCausesFirst(report_.findings);
     for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
     checks::Argue({.options = options_,
                    .runner = runner_,
