@@ -117,10 +117,9 @@ def test_other_maps_that_leave_the_array(index_map, grid, rows):
 def endless(x):
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] + jax.lax.while_loop(lambda c: c < 10, lambda c: (c + 1) % 1, jnp.int32(0))
-    return plgpu.kernel(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(2,), grid_names=("i",))(x)
+    return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(2,), grid_names=("i",))(x)
 
 
-@pytest.mark.filterwarnings("ignore:.*out_shape:DeprecationWarning")
 def test_an_endless_loop_is_not_a_lock():
     finding = finding_of(report_of(endless, "h100", jnp.ones((128,), jnp.int32), seeds=2, budget=10_000), "DEADLOCK")
     assert "the end of a loop whose iterations change nothing" in finding.message
