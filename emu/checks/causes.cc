@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "emu/launch/launch.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/finding.h"
 
@@ -19,6 +20,16 @@ bool Follows(const ReportedFinding& undefined, const ReportedFinding& revisit) {
 }
 
 }  // namespace
+
+std::vector<ReportedFinding> FindingsOf(const CheckLog& log, const Module& module) {
+  std::vector<ReportedFinding> findings;
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    findings.push_back(launch::Reported(log.finding(i), module));
+    findings.back().replay = log.shown(i).replay;
+  }
+  PutCausesFirst(findings);
+  return findings;
+}
 
 void PutCausesFirst(std::vector<ReportedFinding>& findings) {
   std::vector<ReportedFinding> ordered, waiting;

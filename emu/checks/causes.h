@@ -4,9 +4,14 @@
 
 #include <vector>
 
+#include "emu/checks/check_log.h"
 #include "emu/report.h"
+#include "semantics/ir/module.h"
 
 namespace palladion::checks {
+
+// What a check has found, with the user's lines and replays, causes first.
+std::vector<ReportedFinding> FindingsOf(const CheckLog& log, const Module& module);
 
 // A block that is visited again holds nothing (OUT_REVISIT), so what reads it there is undefined (UNINIT): such a
 // UNINIT comes after its OUT_REVISIT, and its fix is to mend that.

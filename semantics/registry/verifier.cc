@@ -97,8 +97,8 @@ absl::Status KernelVerifier::At(int line, LocId loc, const std::string& what, co
   if (status.ok() || status.GetPayload(kPlaced).has_value()) return status;
   const std::string user = Describe(module_, loc);
   if (OnlyInMemory(module_) && !user.empty()) {
-    absl::Status placed(status.code(), Cat("kernel @", kernel_.name, ", at ", user, what.empty() ? "" : ": ", what,
-                                           ": ", status.message()));
+    absl::Status placed(status.code(), Cat("kernel @", kernel_.name, what.empty() ? "" : ": ", what, ": ",
+                                           status.message(), "; at ", user));
     placed.SetPayload(kPlaced, absl::Cord());
     return placed;
   }
