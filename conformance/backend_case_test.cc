@@ -118,6 +118,14 @@ TEST_F(BackendTest, OneWhoseAnswerIsNone) {
   EXPECT_NE(std::string::npos, Said("member").find("the answer is not of this form"));
 }
 
+TEST(BackendProtocol, AnAnswerWithoutAMemberSaysWhich) {
+  const auto error = [](std::string_view line) { return std::string(ParseAnswer(line, "a").status().message()); };
+  EXPECT_EQ(error("{}").find("the answer has no text \"case\": expected {\"case\": "), 0U) << error("{}");
+  EXPECT_EQ(error(R"({"case": 3, "status": "ran"})").find("the answer has no text \"case\""), 0U);
+  EXPECT_EQ(error(R"({"case": "a"})").find("the answer has no text \"status\""), 0U);
+  EXPECT_TRUE(ParseAnswer(R"({"case": "a", "status": "ran"})", "a").ok());
+}
+
 TEST_F(BackendTest, OneWhoseFilesAreWrong) {
   EXPECT_EQ("the answer has no output 'o'", Said("no_outputs"));
   EXPECT_EQ("the answer has an output 'p', which the kernel has not", Said("too_many"));

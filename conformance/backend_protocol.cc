@@ -71,6 +71,11 @@ absl::StatusOr<BackendAnswer> ParseAnswer(std::string_view line, std::string_vie
   const Json json = Json::parse(line.begin(), line.end(), nullptr, false);
   if (!json.is_object())
     return absl::InvalidArgumentError(Cat("the answer is no JSON object: ", kFields, "; found ", Quoted(line)));
+  for (const char* const field : {"case", "status"}) {
+    if (const auto found = json.find(field); found == json.end() || !found->is_string())
+      return absl::InvalidArgumentError(
+          Cat("the answer has no text \"", field, "\": ", kFields, "; found ", Quoted(line)));
+  }
   try {
     if (const std::string answered = json.at("case").get<std::string>(); answered != name) {
       return absl::InvalidArgumentError(

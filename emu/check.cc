@@ -12,6 +12,7 @@
 #include "emu/agents/operand_check.h"
 #include "emu/arrays.h"
 #include "emu/checks/argument.h"
+#include "emu/checks/causes.h"
 #include "emu/checks/check_compare.h"
 #include "emu/checks/check_log.h"
 #include "emu/checks/check_options.h"
@@ -184,19 +185,9 @@ class Checker {
     PALLADION_ASSIGN_OR_RETURN(const scheduler::Schedule schedule, scheduler::ParseSchedule(options_.replay));
     PALLADION_RETURN_IF_ERROR(scheduler::ExpectMadeFor(schedule, runner_.Origin()));
     PALLADION_RETURN_IF_ERROR(RunBaseline(checks::Watch::kOutputs));
-    PALLADION_RETURN_IF_ERROR(TakeGridOrder());
+    PALLADION_ASSIGN_OR_RETURN(std::vector<Finding> notes, checks::GridOrderNotes(runner_, lengths_));
+    for (Finding& note : notes) Add(std::move(note), &baseline_);
     return RunOne(schedule, &replayed_);
-  }
-
-  // That no backend orders two programs is shown by two orders together; a report has its accesses as program order
-  // has them.
-  absl::Status TakeGridOrder() {
-    if (kernel_.state().program().target.backend != TargetBackend::kGeneric) return absl::OkStatus();
-    PALLADION_ASSIGN_OR_RETURN(const checks::Trial forward, ProgramOrder(checks::Watch::kEverything));
-    for (const Finding& finding : forward.findings) {
-      if (finding.code == FindingCode::kGridOrder) Add(finding, &forward);
-    }
-    return absl::OkStatus();
   }
 
   // Results are taken in the order of the seeds, so the report does not depend on the number of threads.
@@ -319,10 +310,7 @@ class Checker {
   }
 
   void Conclude() {
-    for (std::size_t i = 0; i < log_.size(); ++i) {
-      report_.findings.push_back(launch::Reported(log_.finding(i), kernel_.state().module()));
-      report_.findings.back().replay = log_.shown(i).replay;
-    }
+    report_.findings = checks::FindingsOf(log_, kernel_.state().module());
     for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
     checks::Argue({.options = options_,
                    .runner = runner_,

@@ -349,7 +349,7 @@ std::string Spin::Describe(const std::function<std::string(scheduler::AgentOrdin
     std::string part = port_->describe(polls_[i].target);
     if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
   }
-  if (parts.empty()) return "nothing: its loop reads nothing that anybody could change";
+  if (parts.empty()) return std::string(kEndlessLoop);
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, parts.size()); ++i) Append(&text, i == 0 ? "" : " or ", parts[i]);
   if (parts.size() > kShown) Append(&text, " or ", parts.size() - kShown, " more places");

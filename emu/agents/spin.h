@@ -198,11 +198,9 @@ class SpinCondition final : public scheduler::Condition {
   std::function<std::string(scheduler::AgentOrdinal)> name_of_;
 };
 
-// How to mend a DEADLOCK of loops.
-inline constexpr std::string_view kSpinFix =
-    "let whoever takes a lock give it back, take several locks in one order everywhere, and write what a loop waits "
-    "for "
-    "from a program that runs at the same time";
+// What an agent waits for whose loop nothing can end.
+inline constexpr std::string_view kEndlessLoop =
+    "the end of a loop whose iterations change nothing, and read nothing that another agent could change";
 
 }  // namespace palladion::agents
 

@@ -1,5 +1,6 @@
 #include "emu/checks/check_compare.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -150,6 +151,15 @@ std::size_t OutputBytes(const Program& program) {
   std::size_t bytes = 0;
   for (const OperandInfo& info : program.operand_infos) bytes += info.role == Role::kOut ? ByteSize(info.type) : 0;
   return bytes * static_cast<std::size_t>(program.devices);
+}
+
+absl::StatusOr<std::vector<Finding>> GridOrderNotes(const TrialRunner& runner, const scheduler::RunLengths& lengths) {
+  if (runner.kernel().state().program().target.backend != TargetBackend::kGeneric) return std::vector<Finding>();
+  PALLADION_ASSIGN_OR_RETURN(Trial forward, runner.Run(runner.ScheduleOfSeed(0), Watch::kEverything, lengths));
+  const auto other = [](const Finding& finding) { return finding.code != FindingCode::kGridOrder; };
+  forward.findings.erase(std::remove_if(forward.findings.begin(), forward.findings.end(), other),
+                         forward.findings.end());
+  return std::move(forward.findings);
 }
 
 bool SameOutputs(const Trial& a, const Trial& b) { return !FirstDifference(a.outputs, b.outputs).has_value(); }

@@ -57,6 +57,10 @@ struct ComparedTrials {
 // Nothing where the outputs are the same bits. A NaN equals itself, +0 and -0 differ.
 absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner, const ComparedTrials& two);
 
+// The GRID_ORDER notes of program order, where no backend is named. They are shown by two orders together: a replay of
+// the other one has their accesses as the report does.
+absl::StatusOr<std::vector<Finding>> GridOrderNotes(const TrialRunner& runner, const scheduler::RunLengths& lengths);
+
 }  // namespace palladion::checks
 
 #endif  // PALLADION_EMU_CHECKS_CHECK_COMPARE_H_

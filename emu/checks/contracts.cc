@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emu/legality/call_place.h"
 #include "emu/legality/legality.h"
 
 namespace palladion::checks {
@@ -36,7 +37,8 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
 }
 
 std::vector<Finding> StaticFindings(const agents::PreparedKernelState& kernel, std::vector<CheckTally>* tallies) {
-  legality::Legality legality(KernelOf(kernel.module(), kernel.program()), kernel.program().target, &kernel.program());
+  const Kernel& parsed = KernelOf(kernel.module(), kernel.program());
+  legality::Legality legality(parsed, kernel.program().target, &kernel.program());
   legality.WrittenBy(kernel.module().producer);
   legality::CheckOperations(legality);
   legality::CheckTpu(legality);
@@ -47,7 +49,9 @@ std::vector<Finding> StaticFindings(const agents::PreparedKernelState& kernel, s
     tallies->push_back({"legality", legality.blocks + legality.operations + legality.accesses});
     tallies->push_back({"capacity", legality.memories});
   }
-  return InOrderOfText(legality);
+  std::vector<Finding> findings = InOrderOfText(legality);
+  legality::PlaceAtCall(kernel.module(), parsed, findings);
+  return findings;
 }
 
 std::vector<Finding> DirectAccessFindings(const Module& module, const Program& program) {

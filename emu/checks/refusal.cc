@@ -3,6 +3,7 @@
 #include "emu/agents/float_environment.h"
 #include "emu/checks/contracts.h"
 #include "emu/launch/launch.h"
+#include "emu/legality/call_place.h"
 #include "semantics/ir/parser.h"
 #include "semantics/prepare/prepare.h"
 
@@ -22,8 +23,9 @@ Report RefusalReport(const absl::Status& status, std::string_view text, const Pr
     if (!chosen || !target.ok()) continue;
     report.kernel = kernel.name;
     report.target = ToString(*target);
-    for (const Finding& finding : StaticFindingsOfParsed(kernel, *target, module->producer))
-      report.findings.push_back(launch::Reported(finding, *module));
+    std::vector<Finding> findings = StaticFindingsOfParsed(kernel, *target, module->producer);
+    legality::PlaceAtCall(*module, kernel, findings);
+    for (const Finding& finding : findings) report.findings.push_back(launch::Reported(finding, *module));
   }
   return report;
 }

@@ -14,8 +14,10 @@
 #include "emu/command/help.h"
 #include "emu/emulate.h"
 #include "emu/operations.h"
+#include "emu/reports/json.h"
 #include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/edit_distance.h"
 #include "semantics/base/status.h"
 #include "semantics/simd/target.h"
 
@@ -30,19 +32,41 @@ void ShowOperands(const std::vector<OperandDescription>& operands, std::string_v
   }
 }
 
+void ShowOperands(const std::vector<OperandDescription>& operands, std::string_view role, reports::JsonWriter& json) {
+  json.Key(role).Open('[');
+  for (const OperandDescription& operand : operands) {
+    json.Open('{').Key("name").String(operand.name).Key("label").String(operand.label);
+    json.Key("dtype").String(Name(operand.dtype)).Key("shape").Open('[');
+    for (const std::int64_t size : operand.shape) json.Number(size);
+    json.Close(']').Close('}');
+  }
+  json.Close(']');
+}
+
 absl::StatusOr<ExitCode> CommandShow(const CommandLine& line, const Console& console) {
   std::ostream& out = console.out;
   PALLADION_ASSIGN_OR_RETURN(std::string path, OneFile(line));
   PALLADION_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   PALLADION_ASSIGN_OR_RETURN(std::vector<std::string> names, KernelNames(text, path));
   if (!line.Flag("kernel").empty()) names = {line.Flag("kernel")};
+  PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
+  reports::JsonWriter json;
+  json.Open('{').Key("kernels").Open('[');
   for (const std::string& name : names) {
     PALLADION_ASSIGN_OR_RETURN(PreparedKernel kernel,
                                PrepareText(text, {.kernel = name, .target = line.Flag("target"), .path = path}));
+    if (format == "json") {
+      json.Open('{').Key("name").String(kernel.name()).Key("target").String(kernel.target());
+      ShowOperands(kernel.inputs(), "inputs", json);
+      ShowOperands(kernel.outputs(), "outputs", json);
+      json.Close('}');
+      continue;
+    }
     out << "kernel @" << kernel.name() << " on " << kernel.target() << "\n";
     ShowOperands(kernel.inputs(), "in ", out);
     ShowOperands(kernel.outputs(), "out", out);
   }
+  if (format == "json") out << json.Close(']').Close('}').Take() << "\n";
   return ExitCode::kClean;
 }
 

@@ -13,6 +13,7 @@
 #include "emu/values.h"
 #include "memory_model/order/fence_rule.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/edit_distance.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/parser.h"
 #include "semantics/tensor/npy.h"
@@ -63,7 +64,6 @@ absl::Status IsPython(const std::string& path, std::string_view text) {
 
 struct Binding {
   std::string name, value, flag;
-  bool used = false;
 };
 
 absl::StatusOr<std::vector<Binding>> BindingsOf(const CommandLine& line) {
@@ -77,6 +77,31 @@ absl::StatusOr<std::vector<Binding>> BindingsOf(const CommandLine& line) {
     bindings.push_back({text.substr(0, equals), text.substr(equals + 1), text});
   }
   return bindings;
+}
+
+// "; did you mean x?", or "".
+std::string Meant(std::string_view name, const PreparedKernel& kernel) {
+  std::vector<std::string_view> names;
+  for (const OperandDescription& input : kernel.inputs()) {
+    names.push_back(input.name);
+    if (!input.label.empty()) names.push_back(input.label);
+  }
+  const std::string nearest = Nearest(name, names);
+  return nearest.empty() ? "" : Cat("; did you mean ", nearest, "?");
+}
+
+// Names of none is more than that another one lacks: it was misspelled.
+absl::Status ExpectInputs(const std::vector<Binding>& bindings, const PreparedKernel& kernel) {
+  for (const Binding& binding : bindings) {
+    const auto is = [&](const OperandDescription& input) {
+      return binding.name == input.name || binding.name == input.label;
+    };
+    if (std::none_of(kernel.inputs().begin(), kernel.inputs().end(), is)) {
+      return absl::InvalidArgumentError(Cat("--in ", binding.flag, " names no input of kernel @", kernel.name(),
+                                            Meant(binding.name, kernel), "; `palladion show` lists them"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -152,9 +177,9 @@ absl::StatusOr<std::vector<Tensor>> ReadInputs(const CommandLine& line, const Pr
         return absl::InvalidArgumentError(
             Cat("input '", input.name, "' is given twice: --in ", found->flag, " and --in ", binding.flag));
       found = &binding;
-      binding.used = true;
     }
     if (found == nullptr) {
+      PALLADION_RETURN_IF_ERROR(ExpectInputs(bindings, kernel));
       return absl::InvalidArgumentError(Cat("no value for input '", input.name, "' (", input.label,
                                             input.label.empty() ? "" : ", ", TypeString(input.dtype, input.shape),
                                             "); give --in ", input.name, "=FILE.npy"));
@@ -163,11 +188,7 @@ absl::StatusOr<std::vector<Tensor>> ReadInputs(const CommandLine& line, const Pr
     tensors.push_back(std::move(tensor));
     if (words != nullptr) words->push_back(IsFile(found->value) ? "" : found->value);
   }
-  for (const Binding& binding : bindings) {
-    if (binding.used) continue;
-    return absl::InvalidArgumentError(
-        Cat("--in ", binding.flag, " names no input of kernel @", kernel.name(), "; `palladion show` lists them"));
-  }
+  PALLADION_RETURN_IF_ERROR(ExpectInputs(bindings, kernel));
   return tensors;
 }
 

@@ -47,6 +47,11 @@ TEST_F(CompareCommandTest, ADamagedBundleIsRefused) {
   ExpectError(4, {"compare", Path("bundle"), Path("bundle/outputs")}, "as the manifest says; found");
   fs::remove(Output("o.npy"));
   ExpectError(4, {"compare", Path("bundle"), Path("bundle/outputs")}, "cannot be read: No such file");
+  std::ifstream file(Path("bundle/manifest.json"));
+  std::string manifest((std::istreambuf_iterator<char>(file)), {});
+  manifest.replace(manifest.find(R"("name": "x")"), 11, R"("name": "../../../etc/passwd")");
+  std::ofstream(Path("bundle/manifest.json")) << manifest;
+  ExpectError(4, {"compare", Path("bundle"), Path("bundle/outputs")}, "expected the name of an operand");
   std::ofstream(Path("bundle/manifest.json")) << "{\"bundle\": 1";
   ExpectError(4, {"compare", Path("bundle"), Path("bundle/outputs")}, "not a bundle's manifest");
   std::ofstream(Path("bundle/manifest.json")) << "{\"bundle\": 7}";

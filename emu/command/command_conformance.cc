@@ -24,8 +24,8 @@ absl::StatusOr<ExitCode> CommandConformance(const CommandLine& line, const Conso
   const std::string runner = (self.parent_path() / "conformance_run").string();
   if (error || !std::filesystem::exists(runner, error))
     return absl::InvalidArgumentError(Cat("the runner of the cases was looked for at ", runner,
-                                          " and is not there; build it beside the command: cmake --build build "
-                                          "--target conformance_run"));
+                                          " and is not there; build it beside the command: cmake --build ",
+                                          Quoted(self.parent_path().string()), " --target conformance_run"));
   std::vector<std::string> words = {runner};
   words.insert(words.end(), line.words.begin(), line.words.end());
   std::vector<char*> pointers;

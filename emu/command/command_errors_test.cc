@@ -106,6 +106,8 @@ TEST_F(CommandTest, WrongInputs) {
   expect("x=" + Path("f32.npy"), "operand 'x' (args[0]) must be f32[8]; found f32[4]");
   ExpectError(4, {"run", file, "--in", "x=iota", "--in", "y=iota", "--in", "z=iota", "--out", Path("out")},
               "--in z=iota names no input of kernel @add; `palladion show` lists them");
+  ExpectError(4, {"run", file, "--in", "x=iota", "--in", "arg[1]=iota", "--out", Path("out")},
+              "--in arg[1]=iota names no input of kernel @add; did you mean args[1]?");
   ExpectError(4, {"run", file, "--in", "x=iota", "--in", "args[0]=iota", "--in", "y=iota", "--out", Path("out")},
               "input 'x' is given twice: --in x=iota and --in args[0]=iota");
 }
@@ -132,6 +134,9 @@ TEST_F(CommandTest, WrongInstructionsNameTheLineAndTheUsersPlace) {
       << err_;
   ExpectBodyError(4, "%v = frobnicate() : i32[4] #l;",
                   "unknown primitive frobnicate; docs/operations.md lists the known ones; at k.py:7:3 in k");
+  ExpectBodyError(4, "%v = program_idd{axis=0}() : i32[] #l;",
+                  "unknown primitive program_idd; did you mean program_id?");
+  ExpectBodyError(4, "%v = mgpu.laod(%xr) : i32[4] #l;", "unknown primitive mgpu.laod; did you mean mgpu.load?");
   ExpectBodyError(3, "sc.barrier() #l;", "sc.barrier is not supported: ");
   EXPECT_NE(std::string::npos, err_.find("k.pkir:9: ")) << err_;
   EXPECT_NE(std::string::npos, err_.find("at k.py:7:3 in k")) << err_;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/edit_distance.h"
 
 namespace palladion::command {
 

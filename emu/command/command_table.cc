@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_split.h"
 #include "semantics/base/cat.h"
-#include "semantics/base/edit_distance.h"
 
 namespace palladion::command {
 namespace {
@@ -231,7 +230,7 @@ constexpr Option kReduce[] = {
     kBounds,
 };
 
-constexpr Option kShow[] = {kKernel, kTarget};
+constexpr Option kShow[] = {kKernel, kTarget, kFormat};
 constexpr Option kFormatOnly[] = {kFormat};
 constexpr Option kMachines[] = {
     {"set", "NUMBER=VALUE",
@@ -331,19 +330,6 @@ const CommandInfo* FindCommand(std::string_view name) {
     if (command.name == name) return &command;
   }
   return nullptr;
-}
-
-std::string Nearest(std::string_view word, absl::Span<const std::string_view> names) {
-  std::string nearest;
-  if (word.empty() || word.size() > 40) return nearest;
-  // A word that is cut short is near too: --definedness for --no-definedness is not, --supp for --suppressions is.
-  std::size_t least = std::min<std::size_t>(3, word.size());
-  for (const std::string_view name : names) {
-    const bool begun = word.size() >= 3 && name.substr(0, word.size()) == word;
-    const std::size_t distance = begun ? 1 : EditDistance(word, name);
-    if (distance < least) least = distance, nearest = std::string(name);
-  }
-  return nearest;
 }
 
 }  // namespace palladion::command

@@ -33,9 +33,6 @@ struct CommandInfo {
 absl::Span<const CommandInfo> AllCommands();
 const CommandInfo* FindCommand(std::string_view name);  // nullptr: there is none
 
-// The nearest of the names, or "" where none is near: what somebody may have meant.
-std::string Nearest(std::string_view word, absl::Span<const std::string_view> names);
-
 }  // namespace palladion::command
 
 #endif  // PALLADION_EMU_COMMAND_COMMAND_TABLE_H_

@@ -100,6 +100,14 @@ TEST_F(CommandTest, SeveralKernelsNeedAChoice) {
       out_);
   EXPECT_EQ(0, Run({"show", file, "--kernel", "second"}));
   EXPECT_EQ("kernel @second on generic\n", out_);
+  EXPECT_EQ(0, Run({"show", file, "--format", "json"}));
+  EXPECT_EQ(
+      R"({"kernels": [{"name": "add", "target": "generic", "inputs": [{"name": "x", "label": "args[0]", "dtype": "f32", )"
+      R"("shape": [8]}, {"name": "y", "label": "args[1]", "dtype": "f32", "shape": [8]}], "outputs": [{"name": "o", )"
+      R"("label": "outputs", "dtype": "f32", "shape": [8]}]}, )"
+      R"({"name": "second", "target": "generic", "inputs": [], "outputs": []}]})"
+      "\n",
+      out_);
   ExpectError(4, {"run", file, "--out", Path("out")}, "the text has 2 kernels; choose one with --kernel: add, second");
   ExpectError(4, {"run", file, "--kernel", "third", "--out", Path("out")},
               "no kernel 'third' in the text; it has: add, second");
@@ -185,6 +193,7 @@ TEST_F(CommandTest, CompletionKnowsEveryCommandAndOption) {
     }
     EXPECT_NE(std::string::npos, out_.find("text json sarif junit")) << shell;
     EXPECT_NE(std::string::npos, out_.find("mosaic_gpu/h100")) << shell;
+    EXPECT_NE(std::string::npos, out_.find("mosaic_tpu/v7x h100 ")) << shell << ": chips alone are targets too";
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/command/help.h"
+#include "emu/machines/chip.h"
 #include "emu/machines/description.h"
 #include "emu/reports/explain.h"
 #include "semantics/base/cat.h"
@@ -22,7 +23,10 @@ struct Values {
 Values ValuesOf(const Option& option) {
   Values values;
   for (const std::string_view choice : option.Choices()) values.words.emplace_back(choice);
-  if (option.name == "target") values.words = TargetNames();
+  if (option.name == "target") {
+    values.words = TargetNames();
+    for (const machines::Chip& chip : machines::AllChips()) values.words.emplace_back(chip.name);
+  }
   values.folders = option.value == "DIR";
   values.files = option.value == "FILE" || option.value.find('.') != std::string_view::npos;
   return values;

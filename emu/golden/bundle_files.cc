@@ -37,6 +37,11 @@ struct File {
   std::string path, content;
 };
 
+// A manifest may come from anywhere, and its names become paths: none may lead out of the bundle's folder.
+bool IsFileName(std::string_view name) {
+  return !name.empty() && name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
+}
+
 std::vector<File> FilesOf(const Bundle& bundle) {
   std::vector<File> files = {{"kernel.pkir", bundle.text}, {"report.json", bundle.report + "\n"}};
   for (std::size_t i = 0; i < bundle.inputs.size(); ++i)
@@ -177,7 +182,13 @@ class Reader {
     if (!dtype.has_value())
       return absl::InvalidArgumentError(
           Cat((directory_ / kManifest).string(), ": expected an element type; found '", name, "'"));
-    return OperandDescription{.name = json.at("name").get<std::string>(),
+    const auto operand = json.at("name").get<std::string>();
+    if (!IsFileName(operand))
+      return absl::InvalidArgumentError(Cat((directory_ / kManifest).string(),
+                                            ": expected the name of an operand, which is also the name of its file; "
+                                            "found '",
+                                            operand, "'"));
+    return OperandDescription{.name = operand,
                               .label = json.at("label").get<std::string>(),
                               .dtype = *dtype,
                               .shape = json.at("shape").get<std::vector<std::int64_t>>()};

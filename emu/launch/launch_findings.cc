@@ -1,5 +1,9 @@
 #include "emu/launch/launch_findings.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "emu/agents/spin.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::launch {
@@ -33,13 +37,26 @@ Finding LivelockFinding(const AgentsOfLaunch& who, const scheduler::LoopResult& 
       .severity = RowOf(FindingCode::kLivelock).severity,
       .message = Cat("after ", run.steps, " ", who.counted(), " ", running.count, " ", who.kind(), "s have not ended",
                      where, "; ", who.why_endless(), ", or the budget is too small: raise ", budget_name),
-      .fix = "bound the loop, or let somebody write what it looks for",
+      .fix = "bound the loop, or let another agent write what it looks for",
       .confidence = Confidence::kPredicted};
   if (!running.first.empty()) {
     finding.loc = running.first[0].loc;
     finding.text_line = running.first[0].text_line;
   }
   return finding;
+}
+
+std::string FixOfSpins(const scheduler::Deadlock& deadlock) {
+  const std::vector<scheduler::Wait>& waits = deadlock.waits;
+  if (std::all_of(waits.begin(), waits.end(),
+                  [](const scheduler::Wait& wait) { return wait.what == agents::kEndlessLoop; }))
+    return "let the loop's body change what its condition looks at";
+  // What another one wrote last is a lock that it took, perhaps, or a flag that it should have set.
+  if (std::any_of(waits.begin(), waits.end(),
+                  [](const scheduler::Wait& wait) { return wait.holder.has_value() && wait.holder->valid(); }))
+    return "release each lock after it was taken, take several locks in one order everywhere, and write what a loop "
+           "waits for from a program that runs at the same time";
+  return "write what the loop waits for from a program that runs at the same time";
 }
 
 std::string FixOfWaits(const scheduler::Deadlock& deadlock) {

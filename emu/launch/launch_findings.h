@@ -17,6 +17,8 @@ Finding DeadlockFinding(const AgentsOfLaunch& who, const scheduler::LoopResult& 
 // `budget_name`: as the user knows it.
 Finding LivelockFinding(const AgentsOfLaunch& who, const scheduler::LoopResult& run, std::string_view budget_name);
 
+// What to do where loops wait for what they read: which may be a lock that another agent holds.
+std::string FixOfSpins(const scheduler::Deadlock& deadlock);
 // What to do where agents wait for barriers, semaphores or engines.
 std::string FixOfWaits(const scheduler::Deadlock& deadlock);
 

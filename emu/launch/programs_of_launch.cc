@@ -4,6 +4,7 @@
 
 #include "emu/agents/program_agents.h"
 #include "emu/launch/agents_of_launch.h"
+#include "emu/launch/launch_findings.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::launch {
@@ -47,7 +48,7 @@ class Programs final : public AgentsOfLaunch {
 
   std::string_view kind() const override { return "program"; }
   std::string_view counted() const override { return "operations on shared memory"; }
-  std::string FixOf(const scheduler::Deadlock&) const override { return std::string(agents::kSpinFix); }
+  std::string FixOf(const scheduler::Deadlock& deadlock) const override { return FixOfSpins(deadlock); }
   std::string_view begin_fix() const override {
     return "launch no more programs than fit at once, or let none wait for one that begins later";
   }

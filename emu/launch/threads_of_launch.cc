@@ -119,7 +119,7 @@ class Threads final : public AgentsOfLaunch {
   std::string FixOf(const scheduler::Deadlock& deadlock) const override {
     const std::vector<scheduler::Wait>& waits = deadlock.waits;
     if (std::any_of(waits.begin(), waits.end(), [](const scheduler::Wait& w) { return w.holder.has_value(); }))
-      return std::string(agents::kSpinFix);
+      return FixOfSpins(deadlock);
     return FixOfWaits(deadlock);
   }
   std::string WhyNotBegun() const override { return agents_->WhyNotBegun(); }

@@ -132,6 +132,9 @@ absl::StatusOr<std::string> Form(const Json& request) {
   Lines lines(request);
   TellOptions options{.python = true};
   options.source_line = [&lines](const std::string& file, int line) { return lines.Line(file, line); };
+  const std::string kernel_text = Text(request, "text");
+  options.kernel_text = kernel_text;
+  options.kernel_path = Text(request, "path");
   for (const Json& code : List(request, "allow")) options.allowed.insert(code.get<std::string>());
   const std::string form = Text(request, "form");
   const ReportDocument document = Document(request);

@@ -16,6 +16,7 @@
 #include "emu/threads/residency.h"
 #include "emu/time/gpu_timer.h"
 #include "emu/time/gpu_told.h"
+#include "emu/time/line_places.h"
 #include "emu/time/machine_costs.h"
 #include "emu/watch/observed.h"
 #include "scheduler/policies/schedule.h"
@@ -80,8 +81,9 @@ void LimitByRegisters(const GpuCosts& costs, const agents::PreparedKernelState& 
   if (need.blocks >= residency->blocks) return;
   residency->blocks = std::max<std::int64_t>(1, need.blocks);
   residency->why = Cat(costs.sms, " SMs hold ", residency->blocks, residency->blocks == 1 ? " block" : " blocks",
-                       " each (a lane has at least ", need.most, " registers at line ", need.line, ", of ",
-                       costs.registers.of_sm, " for all lanes of an SM)");
+                       " each (a lane has at least ", need.most, " registers at ",
+                       LineText(kernel.module(), watch::KernelOf(kernel), need.line), ", of ", costs.registers.of_sm,
+                       " for all lanes of an SM)");
 }
 
 absl::StatusOr<Fits> FitsOn(const Machine& machine, const GpuCosts& costs, const agents::PreparedKernelState& kernel) {

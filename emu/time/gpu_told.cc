@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "emu/time/line_places.h"
 #include "emu/watch/observed.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
@@ -63,6 +64,10 @@ std::vector<StallTime> AllStalls(const GpuTimer& timer) {
   return StallsOf(all);
 }
 
+std::string LineOf(const ToTell& what, int text_line) {
+  return LineText(what.kernel.module(), watch::KernelOf(what.kernel), text_line);
+}
+
 std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent, const std::vector<StallTime>& stalls) {
   const auto most = std::max_element(spent.waited_for.begin(), spent.waited_for.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -71,7 +76,7 @@ std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent, const st
   if (most == spent.waited_for.end() || CyclesOf(most->second) < 0.5 * stalls[0].waited) return stalls[0].reason;
   if (most->first == scheduler::VirtualClock::kNobody) return "another thread";
   const GpuPlan& ended = what.timer.plans()[static_cast<std::size_t>(most->first)];
-  const std::string line = Cat("line ", ended.instr->text_line);
+  const std::string line = LineOf(what, ended.instr->text_line);
   if (ended.work == GpuWork::kProduct) return Cat("the product that ", line, " starts");
   return Engine(ended.work) ? Cat("the copy that ", line, " starts")
                             : Cat("'", watch::OpName(*ended.instr), "' of ", line);
@@ -227,9 +232,13 @@ std::vector<DeviceTime> DevicesOf(const ToTell& what, Cycles cycles) {
   return devices;
 }
 
-std::string LinesText(const std::set<int>& lines) {
+std::string LinesText(const ToTell& what, const std::set<int>& lines) {
+  std::set<std::string> places;  // several steps of a text may be of one line of Python
   std::string text;
-  for (const int line : lines) Append(&text, text.empty() ? (lines.size() == 1 ? "line " : "lines ") : ", ", line);
+  for (const int line : lines) {
+    const std::string place = LineOf(what, line);
+    if (places.insert(place).second) Append(&text, text.empty() ? "" : ", ", place);
+  }
   return text;
 }
 
@@ -239,9 +248,9 @@ RegisterNeed NeedOf(const ToTell& what) {
   return RegistersOf(watch::KernelOf(what.kernel), has_threads ? program.grid.back().size : 1, what.costs.registers);
 }
 
-std::string SpillText(const RegisterNeed& need) {
+std::string SpillText(const ToTell& what, const RegisterNeed& need) {
   constexpr std::int64_t kBytes = 4;
-  return Cat("registers that spill: at line ", need.spill_line, " values need ", need.limit + need.spilled,
+  return Cat("registers that spill: at ", LineOf(what, need.spill_line), " values need ", need.limit + need.spilled,
              " registers of each lane, which can have ", need.limit, ", so at least ", need.spilled * kBytes,
              " bytes of a lane go to local memory and come back");
 }
@@ -268,18 +277,18 @@ std::vector<std::string> LeftOut(const ToTell& what) {
   std::vector<std::string> left;
   if (products) left.emplace_back("how the clock falls while the tensor cores are busy");
   if (!unknown.empty())
-    left.push_back(Cat("bank conflicts where the lanes of a value are not known: ", LinesText(unknown)));
+    left.push_back(Cat("bank conflicts where the lanes of a value are not known: ", LinesText(what, unknown)));
   if (!refused.empty()) {
     left.push_back(Cat("an order without bank conflicts, which JAX looks for and does not find, so it may refuse the ",
-                       "kernel: ", LinesText(refused)));
+                       "kernel: ", LinesText(what, refused)));
   }
   if (tensor_memory) left.emplace_back("the latency of tensor memory, which nobody published");
   if (moves) left.emplace_back("values that move between registers and lanes: broadcasts, slices, changes of layout");
   const RegisterNeed need = NeedOf(what);
-  if (need.spilled > 0) left.push_back(SpillText(need));
+  if (need.spilled > 0) left.push_back(SpillText(what, need));
   if (arithmetic) {
-    left.push_back(Cat("registers beside those of values (at most ", need.most, " of a lane, at line ", need.line,
-                       "), and instructions that a compiler joins or reorders"));
+    left.push_back(Cat("registers beside those of values (at most ", need.most, " of a lane, at ",
+                       LineOf(what, need.line), "), and instructions that a compiler joins or reorders"));
   }
   if (atomics) left.emplace_back("atomics on one address, which take place one after another");
   if (prefetches) left.emplace_back("what prefetches bring into L2, and what they take");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "emu/legality/call_place.h"
+#include "emu/time/line_places.h"
 #include "emu/watch/observed.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -102,7 +104,8 @@ const TpuInstruction* TpuRun::CostOf(const Instr& instr) {
   if (found != costs_of_.end()) return &found->second;
   absl::StatusOr<TpuInstruction> cost = InstructionOf(costs_, kernel_, instr);
   if (!cost.ok()) {
-    status_.Update(cost.status());
+    const std::string place = LineText(state_.module(), kernel_, instr.text_line);
+    status_.Update(absl::Status(cost.status().code(), ToAbsl(Cat(place, ": ", ToStd(cost.status().message())))));
     return nullptr;
   }
   return &costs_of_.emplace(&instr, *std::move(cost)).first->second;
@@ -172,7 +175,7 @@ void TpuRun::BeginBody(const Frame& frame) {
   if (waited.has_value()) Waited(*waited, before);
   const Ticks ready = waited.has_value() ? before + waited->time : before;
   if (pipelined_) {
-    LineTime& line = LineOf("step of the grid", {{}, kernel_.text_line});
+    LineTime& line = LineOf("step of the grid", {legality::CallPlace(state_.module(), kernel_), kernel_.text_line});
     ++line.runs;
     line.busy += CyclesOf(now_->core.now() - ready);
     if (now_->timeline != nullptr)
@@ -255,7 +258,7 @@ void TpuRun::Wait(const WaitTarget& target, Frame& frame, const Place& at) {
   if (last.landed <= now_->core.now()) return;
   LineTime& line = LineOf("wait", at);
   line.waited += CyclesOf(last.landed - now_->core.now());
-  line.waited_for = Cat("a copy that line ", last.text_line, " starts");
+  line.waited_for = Cat("a copy that ", LineText(state_.module(), kernel_, last.text_line), " starts");
   ++line.runs;
   if (now_->timeline != nullptr)
     now_->timeline->Waited(now_->core.now(), last.landed, {.loc = at.loc, .text_line = at.text_line, .op = "wait"},

@@ -273,10 +273,7 @@ class Costing {
 }  // namespace
 
 absl::StatusOr<TpuInstruction> InstructionOf(const TpuCosts& costs, const Kernel& kernel, const Instr& instr) {
-  absl::StatusOr<TpuInstruction> cost = Costing(costs, kernel, instr).Take();
-  if (cost.ok()) return cost;
-  return absl::Status(cost.status().code(),
-                      ToAbsl(Cat("line ", instr.text_line, ": ", ToStd(cost.status().message()))));
+  return Costing(costs, kernel, instr).Take();
 }
 
 }  // namespace palladion::time

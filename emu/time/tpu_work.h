@@ -23,7 +23,7 @@ struct TpuInstruction {
 };
 
 // Of an instruction that the verifier has seen. Unimplemented: it has no cost; NotFound: a number that the machine
-// lacks. Both with its line.
+// lacks.
 absl::StatusOr<TpuInstruction> InstructionOf(const TpuCosts& costs, const Kernel& kernel, const Instr& instr);
 
 }  // namespace palladion::time

@@ -7,6 +7,7 @@ import ctypes
 import functools
 import json
 import os
+import re
 
 import numpy as np
 
@@ -20,11 +21,17 @@ RESULT_NAMES = {UNSUPPORTED: "unsupported", MALFORMED: "malformed input", INTERN
 FILE_NAME = "libpalladion.so"
 
 
+# The library's names for kinds of errors, which `code` says. INTERNAL stays: it is a mistake of ours.
+_STATUS = re.compile("^(INVALID_ARGUMENT|NOT_FOUND|UNIMPLEMENTED|RESOURCE_EXHAUSTED|FAILED_PRECONDITION): ")
+
+
 class PalladionError(RuntimeError):
     """The library refused a kernel or its inputs. `code` is the exit code of the command, `report` its JSON or None."""
 
+    __module__ = "palladion"  # where users find it
+
     def __init__(self, message: str, code: int = INTERNAL, report: dict | None = None):
-        super().__init__(printable(message))
+        super().__init__(printable(_STATUS.sub("", message)))
         self.code = code
         self.report = report
 

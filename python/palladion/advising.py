@@ -17,6 +17,7 @@ from palladion import _library, probes, running, tensors, timing
 from palladion._library import PalladionError
 from palladion.check_options import whole
 from palladion.exporter.errors import ExportError
+from palladion.short_errors import short_errors
 from palladion.timing import time
 
 
@@ -81,6 +82,7 @@ class Advice:
         return "\n".join(lines)
 
 
+@short_errors
 def advise(f: Callable, *args: Any, target: str | None = None, tries: Mapping[str, Iterable[Any]] | None = None,
            budget: int | None = None, seeds: int | None = None) -> Advice:
     """Times `f(*args)` as it is, with each value of each keyword in `tries`, one at a time, and its kernels with changes of their text.

@@ -1,6 +1,7 @@
 """`palladion.check`: a function's kernels under the orders that hardware may choose, and its results against a reference."""
 
 import inspect
+import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -8,23 +9,28 @@ from typing import Any
 import jax
 import numpy as np
 
-from palladion import callers, probes, running, tensors
+from palladion import callers, kernel_texts, probes, running, tensors
 from palladion.check_options import library_options, whole
 from palladion.progress import Progress, checked
 from palladion.report import Difference, KernelReport, Report, call_around, same_call
+from palladion.short_errors import short_errors
 
 # JAX's own tolerances of comparisons in tests, by type; what is not here (integers, bool) is compared exactly.
 _TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e-2, "complex64": 1e-6, "complex128": 1e-15,
               "float8_e4m3fn": 1e-1, "float8_e5m2": 1e-1}
 
 
-def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int = 64, target: str | None = None,
+@short_errors
+def check(f: Callable | str | os.PathLike, *args: Any, reference: Callable | None = None, seeds: int = 64, target: str | None = None,
           rtol: float | None = None, atol: float | None = None, exhaustive: bool = False, replay: str | None = None, fill: str = "nan",
           races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False,
           proxy: str = "pallas", links: str = "unordered", bounds: str = "logical", all_seeds: bool = False,
-          budget: int | None = None, launches: int = 1,
+          budget: int | None = None, launches: int = 1, kernel: str | None = None,
           progress: bool | Callable[[Progress], object] | None = None) -> Report:
     """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with. `target` is as for `palladion.run`.
+
+    `f` may be a kernel text (palladion.export) or the path of one (an os.PathLike, or a str that ends with .pkir); `args` are then arrays
+    in the order of the kernel's inputs, `kernel` names one of several, and the results are a tuple of NumPy arrays.
 
     With `reference`, `reference(*args)` is computed by JAX and compared with the results: |result - expected| must be at most
     atol + rtol |expected|; both are the tolerance of the type in JAX's own tests where they are not given, 0 for integers.
@@ -46,14 +52,20 @@ def check(f: Callable, *args: Any, reference: Callable | None = None, seeds: int
     target = probes.given(target)
     words = callers.call_words(check, (f, *args))
     args, _ = tensors.as_arrays(args)
-    execution = running.execute(f, args, target, how=running.How(check=options, progress=checked(progress),
-                                                                       launches=whole("launches", launches) or 1))
-    again = _replay_call(words, target, given | {"launches": launches})
-    report = Report(execution.results, [_kernel_report(one, again) for one in execution.runs])
+    launches, progress = whole("launches", launches) or 1, checked(progress)
+    again = _replay_call(words, target, given | {"launches": launches, "kernel": kernel})
+    if (source := kernel_texts.source_of(f)) is not None:
+        which = kernel_texts.Which(source[1], kernel, target, launches)
+        results, found = kernel_texts.check_text(which, args, options, progress)
+        report = Report(results, [KernelReport(found, again, source)])
+    else:
+        kernel_texts.expect_function(kernel)
+        execution = running.execute(f, args, target, how=running.How(check=options, progress=progress, launches=launches))
+        report = Report(execution.results, [_kernel_report(one, again) for one in execution.runs])
     if reference is not None:
         with jax.default_device(jax.devices("cpu")[0]):
             expected = jax.block_until_ready(jax.jit(lambda *a: reference(*a))(*args))
-        report.difference = first_difference(execution.results, expected, rtol, atol)
+        report.difference = first_difference(report.results, expected, rtol, atol)
     return report
 
 
@@ -70,7 +82,7 @@ def _replay_call(words, target, options) -> tuple:
         return same_call("palladion.check")
     defaults = {name: parameter.default for name, parameter in inspect.signature(check).parameters.items()}
     kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy", "links", "bounds",
-                                                                    "budget", "launches")}
+                                                                    "budget", "launches", "kernel")}
     return call_around(*words, {name: value for name, value in kept.items() if value != defaults[name]})
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from palladion import _library
 from palladion.running import record
+from palladion.short_errors import short_errors
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Comparison:
         return self.text
 
 
+@short_errors
 def golden(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None) -> list:
     """Runs `f(*args)` as `palladion.record` does, and writes a golden bundle of each kernel call: `out` itself where there is one,
     else `out/03_name`, in the order of execution. `out` must be a new or an empty folder. Returns the folders."""
@@ -49,6 +51,7 @@ def golden(f: Callable, *args: Any, out: str | os.PathLike, target: str | None =
     return folders
 
 
+@short_errors
 def compare(bundle: str | os.PathLike, outputs: Any, *, signed_zero: bool = False, causes: bool = True,
             hypotheses: int | None = None, out: str | os.PathLike | None = None) -> Comparison:
     """Holds `outputs` against the bundle. They are arrays of NumPy, ml_dtypes or JAX, or of whatever else has DLPack, in host memory:

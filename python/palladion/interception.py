@@ -20,6 +20,7 @@ from palladion.exporter.kernel import infer_backend
 from palladion.exporter.mpmd import mpmd_map_text
 from palladion.exporter.types import semaphore_name
 from palladion.exporter.writer import TextFile
+from palladion.short_errors import short_errors
 
 _TEXT_OF = {"pallas_call": gpu_call_text, "mpmd_map": mpmd_map_text}
 
@@ -70,6 +71,7 @@ def write_kernel(file: TextFile, primitive_name: str, context, params, target: s
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
 
 
+@short_errors
 def export(f: Callable, *args: Any, target: str | None = None) -> str:
     """The text of every kernel that the lowering of `f(*args)` reaches, in the order of lowering.
 

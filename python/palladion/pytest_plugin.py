@@ -17,7 +17,7 @@ import pytest
 from palladion import _library
 from palladion.bridge import targets
 from palladion.bridge.params import ON_DEFECT, ON_UNSUPPORTED, Params
-from palladion.report import VERDICTS, DefectError
+from palladion.report import VERDICTS, DefectError, of_kernel
 from palladion.telling import as_calls, many, tell
 from palladion.whole_file import check_writable, write_whole
 
@@ -51,7 +51,7 @@ _PLAN = pytest.StashKey[_Plan]()
 _SESSION = pytest.StashKey()
 _ENTRY = pytest.StashKey[dict]()  # what a test found, as it travels
 _TEXT = pytest.StashKey[str]()
-_DEFECT = pytest.StashKey[DefectError]()
+_ERROR = pytest.StashKey[Exception]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -196,7 +196,7 @@ def pytest_runtest_call(item: pytest.Item):
         if plan.params.on_unsupported == "skip" and _is_unsupported(error):
             raise _skipped(item, str(error)) from error
         if _is_from_a_kernel(error):
-            _conclude(item, session.report, plan, error)
+            _conclude(item, session.report, plan)
         raise
     except BaseException:  # Ctrl-C, pytest.skip and their kin
         _record(item, session.report, plan)
@@ -240,19 +240,20 @@ def _text_of(calls: list, plan: _Plan) -> str:
     return tell(calls, replay=plan.params.replay_call("@pytest.mark.palladion"), allow=sorted(plan.allow)).rstrip("\n")
 
 
-def _conclude(item: pytest.Item, report, plan: _Plan, cause: Exception | None = None) -> None:
+def _conclude(item: pytest.Item, report, plan: _Plan) -> None:
     """Fails the test where it has to."""
     __tracebackhide__ = True
     for call in report.calls:
         if call.error is not None and call.exit_code != _library.DEFECT:
             if plan.params.on_unsupported == "skip" and call.exit_code == _library.UNSUPPORTED:
-                raise _skipped(item, f"kernel {call.kernel}: {call.error.message}") from cause
-            raise _library.PalladionError(f"kernel {call.kernel}: {call.error.message}", call.exit_code) from cause
+                raise _skipped(item, of_kernel(call)) from None
+            item.stash[_ERROR] = _library.PalladionError(of_kernel(call), call.exit_code)
+            raise item.stash[_ERROR] from None
     counting = [call for call in report.calls if any(plan.counts(f, call) for f in call.findings)]
     if counting and plan.params.on_defect == "raise":
         codes = dict.fromkeys(f.code for call in counting for f in call.findings if plan.counts(f, call))
-        item.stash[_DEFECT] = DefectError(report, f"{', '.join(codes)}\n\n{_text_of(counting, plan)}")
-        raise item.stash[_DEFECT] from cause
+        item.stash[_ERROR] = DefectError(report, f"{', '.join(codes)}\n\n{_text_of(counting, plan)}")
+        raise item.stash[_ERROR] from None
     warned = [call for call in report.calls if call in counting or call.verdict == "warning"]
     if warned and plan.params.on_defect == "warn":
         from palladion.running import PalladionWarning
@@ -267,7 +268,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     if call.when == "call" and _ENTRY in item.stash:
         report.palladion = item.stash[_ENTRY]
         error = call.excinfo.value if call.excinfo is not None else None
-        if report.failed and error is not None and error is item.stash.get(_DEFECT, None):
+        if report.failed and error is not None and error is item.stash.get(_ERROR, None):
             report.longrepr = call.excinfo.getrepr(style="value", chain=False)  # the findings have the user's lines; a traceback has ours
         elif item.stash[_TEXT]:
             report.sections.append(("Palladion", item.stash[_TEXT]))

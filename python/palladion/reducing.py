@@ -14,6 +14,7 @@ import numpy as np
 
 from palladion import _library
 from palladion.exporter.scalars import numpy_dtype
+from palladion.short_errors import short_errors
 
 _KEEPS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(_library._Array), ctypes.c_size_t)
 
@@ -41,6 +42,7 @@ class Reduced:
     replay: str
 
 
+@short_errors
 def reduce(text: str, inputs: Sequence[Any], keep: str | Callable[[str, list[np.ndarray]], bool], kernel: str | None = None,
            target: str | None = None, seeds: int = 64, candidates: int | None = None, seconds: float | None = None,
            fill: str = "nan", proxy: str = "pallas", links: str = "unordered", bounds: str = "logical") -> Reduced:

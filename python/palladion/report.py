@@ -27,7 +27,8 @@ class Finding(Fields):
 
     def _alone(self) -> "KernelReport":
         """A report of nothing else."""
-        alone = KernelReport({"kernel": "", "target": "", "verdict": "", "findings": [plain(self)]}, getattr(self._call, "_replay", ()))
+        alone = KernelReport({"kernel": "", "target": "", "verdict": "", "findings": [plain(self)]}, getattr(self._call, "_replay", ()),
+                             getattr(self._call, "_source", None))
         alone.grid = getattr(self._call, "grid", ())
         return alone
 
@@ -35,13 +36,14 @@ class Finding(Fields):
 class KernelReport(Fields):
     """One kernel in one call: verdict, kernel, target, schedules, argument, findings, checks, never_ran, ...
 
-    `replay` are the texts before and after a schedule, in a line that shows a finding again.
+    `replay` are the texts before and after a schedule, in a line that shows a finding again; `source` is (name, text) where a kernel
+    text was given instead of a function.
     """
 
-    def __init__(self, members: dict, replay: tuple = ()):
+    def __init__(self, members: dict, replay: tuple = (), source: tuple[str, str] | None = None):
         super().__init__({name: value for name, value in members.items() if name != "findings"})
         self.findings = [Finding(f, self) for f in members["findings"]]
-        self._replay = replay
+        self._replay, self._source = replay, source
         self._time, self._time_refused = None, ""
 
     @property
@@ -101,12 +103,20 @@ def same_call(callee: str) -> tuple:
     return f'the same {callee} with replay="', '"'
 
 
+def of_kernel(call: KernelReport) -> str:
+    """The error of a call, with the kernel's name."""
+    message = call.error.message
+    return message if message.startswith("kernel @") else f"kernel @{call.kernel}: {message}"
+
+
 # The worst of several kernels' verdicts, which is the last of these, is that of all.
 VERDICTS = ("proved", "clean", "ran", "warning", "nondeterministic", "defect", "unsupported")
 
 
 class DefectError(AssertionError):
     """A check found something that counts; `report` says what."""
+
+    __module__ = "palladion"  # where users find it
 
     def __init__(self, report: object, text: str | None = None):
         super().__init__(printable(report if text is None else text))

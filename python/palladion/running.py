@@ -29,11 +29,14 @@ from palladion.latest import set_latest
 from palladion.listening import Listening
 from palladion.printable import printable
 from palladion.report import KernelReport
+from palladion.short_errors import short_errors
 from palladion.whole_file import remove_parts_of_dead_programs, whole_folder
 
 
 class PalladionWarning(UserWarning):
     """A kernel ran and has a defect; the text is its findings."""
+
+    __module__ = "palladion"  # where users find it
 
     def __init__(self, message: str):
         super().__init__(printable(message))
@@ -288,6 +291,7 @@ def _with_findings(error, runs):
     return error
 
 
+@short_errors
 def run(f: Callable, *args: Any, target: str | None = None, budget: int | None = None,
         progress: bool | Callable[[progress_line.Progress], object] | None = None) -> Any:
     """`f(*args)` with its kernels in Palladion. A kernel with a defect gives a PalladionWarning and its results.
@@ -303,6 +307,7 @@ def run(f: Callable, *args: Any, target: str | None = None, budget: int | None =
     return tensors_of(execution.results)
 
 
+@short_errors
 def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None, budget: int | None = None,
            progress: bool | Callable[[progress_line.Progress], object] | None = None) -> Any:
     """As `run`, `target` too; also writes `out/03_name/{kernel.pkir,in_*.npy,out_*.npy}` for each kernel in the order of execution.
@@ -325,7 +330,7 @@ def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None =
 def _warn(execution):
     for one in execution.runs:
         if one.code == _library.DEFECT:
-            warnings.warn(str(KernelReport(one.report)), PalladionWarning, stacklevel=3)
+            warnings.warn(str(KernelReport(one.report)), PalladionWarning, stacklevel=4)
 
 
 def _write_call(out, number, text, info, inputs, outputs):

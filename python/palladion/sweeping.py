@@ -24,6 +24,7 @@ from palladion.check_options import library_options, whole
 from palladion.listening import Listening
 from palladion.printable import printable
 from palladion.report import VERDICTS, KernelReport, same_call
+from palladion.short_errors import short_errors
 from palladion.telling import many, plain
 
 TRIES = 2  # of a job, each on another worker where there is one
@@ -271,6 +272,7 @@ def _distinct(names: list[str]) -> list[str]:
     return names
 
 
+@short_errors
 def sweep(tasks: Iterable[Task], executor: concurrent.futures.Executor | None = None, *, seeds_per_job: int = 64,
           timeout: float | None = None) -> SweepReport:
     """Checks every task, on the workers of `executor`, and says what came of all: the same whoever runs what.

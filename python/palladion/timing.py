@@ -7,14 +7,16 @@ import ctypes
 import dataclasses
 import functools
 import json
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from palladion import _library, probes, running, tensors
+from palladion import _library, kernel_texts, probes, running, tensors
 from palladion.check_options import whole
 from palladion.kernel_time import KernelTime, kernel_time
+from palladion.short_errors import short_errors
 
 
 class _Timeline(ctypes.Structure):
@@ -45,19 +47,26 @@ class TimeReport:
         return "\n".join(str(one) for one in self.kernels)
 
 
-def time(f: Callable, *args: Any, target: str | None = None, changes: Mapping[str, str | float] | None = None,
-         budget: int | None = None, timeline: int | None = None) -> TimeReport:
+@short_errors
+def time(f: Callable | str | os.PathLike, *args: Any, target: str | None = None, changes: Mapping[str, str | float] | None = None,
+         budget: int | None = None, timeline: int | None = None, kernel: str | None = None) -> TimeReport:
     """How long each kernel that `f(*args)` calls takes on the chip that `target` names; as for `palladion.run`, a chip is needed.
 
     `changes` are other numbers of that chip, `{"l2.size": "25 MiB"}` (palladion.machines.show). budget: as for `palladion.run`.
     timeline: the SM, or on a TPU the core, of which each kernel's `page` and `trace` show what happened when; None: neither is made.
+    `f` may be a kernel text or the path of one, `kernel` names one of several, as for `palladion.check`; nothing is returned by such an `f`.
     PalladionError: a kernel or chip that the model of time does not know, with the line; a change that is wrong.
     """
     timed: list[KernelTime] = []
     texts = [f"{number}={value}" for number, value in (changes or {}).items()]
     args, tensors_of = tensors.as_arrays(args)
-    how = running.How(budget=whole("budget", budget))
     drawn = None if timeline is None else whole("timeline", timeline, least=0)
+    if (source := kernel_texts.source_of(f)) is not None:
+        request = request_of(source[1], probes.given(target), texts, whole("budget", budget), drawn)
+        request.kernel = kernel and kernel.encode()
+        return TimeReport([_timed(request, kernel_texts.arrays_of(args))], None)
+    kernel_texts.expect_function(kernel)
+    how = running.How(budget=whole("budget", budget))
     execution = running.execute(f, args, probes.given(target), how=how,
                                 program=lambda text, chip: _TimedProgram(text, chip, _Wanted(texts, drawn), timed))
     return TimeReport(timed, tensors_of(execution.results))
@@ -78,9 +87,13 @@ class _TimedProgram(_library.Program):
 
     def run(self, inputs, outputs, budget=None) -> tuple:
         request = request_of(self._text, self._target, self._wanted.changes, budget, self._wanted.timeline)
-        data, text = told("palladion_time", request, inputs)
-        self._timed.append(kernel_time(data, text, *_pictures(request)))
+        self._timed.append(_timed(request, inputs))
         return super().run(inputs, outputs, budget)
+
+
+def _timed(request: Request, inputs) -> KernelTime:
+    data, text = told("palladion_time", request, inputs)
+    return kernel_time(data, text, *_pictures(request))
 
 
 def request_of(text, target, changes, budget, timeline=None) -> Request:

@@ -173,13 +173,15 @@ class Reader:
             raise Wrong(f"{block}: there is no {tool.relative_to(ROOT)}, which would print it")
 
     def _cpp(self, block):
-        """C++ that a test compiles and runs: it stands in that test's source, word for word."""
+        """C++, or CMake's language, that a test compiles and runs: it stands in that test's source, word for word."""
         if not block.option("from"):
-            raise Wrong(f"{block}: C++ needs from=FILE, the test that it is a part of")
+            raise Wrong(f"{block}: {block.language} needs from=FILE, the test that it is a part of")
         source = ROOT / block.option("from")
         if not source.is_file() or block.text not in source.read_text(encoding="utf-8"):
             raise Wrong(f"{block}: this is not in {block.option('from')} as it stands here")
         self.printed = None  # what it prints the test compares
+
+    _cmake = _cpp
 
     def _text(self, block):
         """What a reader puts into a file."""

@@ -21,4 +21,17 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+std::string Nearest(std::string_view word, absl::Span<const std::string_view> names) {
+  std::string nearest;
+  if (word.empty() || word.size() > 40) return nearest;
+  // A word that is cut short is near too: --definedness for --no-definedness is not, --supp for --suppressions is.
+  std::size_t least = std::min<std::size_t>(3, word.size());
+  for (const std::string_view name : names) {
+    const bool begun = word.size() >= 3 && name.substr(0, word.size()) == word;
+    const std::size_t distance = begun ? 1 : EditDistance(word, name);
+    if (distance < least) least = distance, nearest = std::string(name);
+  }
+  return nearest;
+}
+
 }  // namespace palladion

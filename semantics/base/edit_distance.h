@@ -3,12 +3,18 @@
 #define PALLADION_SEMANTICS_BASE_EDIT_DISTANCE_H_
 
 #include <cstddef>
+#include <string>
 #include <string_view>
+
+#include "absl/types/span.h"
 
 namespace palladion {
 
 // Bytes put in, left out or changed; for short words.
 std::size_t EditDistance(std::string_view a, std::string_view b);
+
+// The nearest of the names, or "" where none is near: what may have been meant by a word that is none of them.
+std::string Nearest(std::string_view word, absl::Span<const std::string_view> names);
 
 }  // namespace palladion
 

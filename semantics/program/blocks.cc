@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -49,6 +50,32 @@ std::string NameOf(const OperandInfo& info, const Frame& frame) {
   return info.ref.valid() ? frame.program().refs[info.ref.index()].name : info.name;
 }
 
+// Each index as the block number that an element's index would have; none where that is no likely reading of the map:
+// each index outside is the first element of some block, and is no program's own index along the grid.
+std::optional<std::vector<std::int64_t>> AsElements(const OperandInfo& info, absl::Span<const std::int64_t> index,
+                                                    const Frame& frame) {
+  std::vector<std::int64_t> blocks(index.begin(), index.end());
+  const auto& grid = frame.grid_index;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    const BlockDim& dim = info.block[d];
+    const std::int64_t size = info.type.shape[d];
+    if (!WhollyOutside(dim, Start(dim, index[d]), size)) continue;
+    if (dim.kind != BlockDim::Kind::kBlocked || dim.size < 2) return std::nullopt;
+    if (index[d] < 0 || index[d] >= size || index[d] % dim.size != 0) return std::nullopt;
+    if (std::find(grid.begin(), grid.end(), index[d]) != grid.end()) return std::nullopt;
+    blocks[d] = index[d] / dim.size;
+  }
+  return blocks;
+}
+
+std::string FixOfBlock(const OperandInfo& info, absl::Span<const std::int64_t> index, const Frame& frame) {
+  const std::optional<std::vector<std::int64_t>> blocks = AsElements(info, index, frame);
+  if (!blocks.has_value()) return "let at least one element of the block be inside: correct the index map or the grid";
+  return Cat("return block numbers from the index map, which seems to return elements: (", absl::StrJoin(*blocks, ", "),
+             ") is the block that begins at element (", absl::StrJoin(index, ", "),
+             "); or count in elements, with pl.Element(size) in the block's shape");
+}
+
 enum class Missed : std::uint8_t { kArrayAndPadding, kArray };
 
 // Where the map counts in the padded array, an input's block of padding alone is what it asked for; of an output's
@@ -66,7 +93,7 @@ void ReportBlockOutOfBounds(const OperandInfo& info, Missed missed, const Step& 
                                          ")", in_padding ? "; nothing of it is written" : ""),
                           .loc = step.loc,
                           .text_line = step.text_line,
-                          .fix = "let at least one element of the block be inside: correct the index map or the grid"});
+                          .fix = FixOfBlock(info, index, frame)});
 }
 
 // grid.md#index-type: hardware computes blocks in i32. False: said.

@@ -221,8 +221,8 @@ void Builder::NumberLoop(std::vector<SlotId> carries) {
 absl::Status Builder::AtInstr(const absl::Status& status, const Instr& op) const {
   constexpr absl::string_view kPlaced = "palladion/placed";
   if (status.GetPayload(kPlaced).has_value()) return status;
-  std::string where = Cat("line ", op.text_line, ": ", op.name);
-  if (op.loc.valid()) Append(&where, " at ", Describe(module_, op.loc));
+  const std::string where =
+      op.loc.valid() ? Cat(op.name, " at ", Describe(module_, op.loc)) : Cat("line ", op.text_line, ": ", op.name);
   absl::Status placed(status.code(), Cat(where, ": ", status.message()));
   placed.SetPayload(kPlaced, absl::Cord());
   return placed;

@@ -1,8 +1,11 @@
 #include "semantics/registry/verifier.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "semantics/base/cat.h"
+#include "semantics/base/edit_distance.h"
 #include "semantics/ir/parser.h"
 #include "semantics/ir/printer.h"
 #include "semantics/ir/tmem_layout.h"
@@ -45,6 +48,22 @@ std::string FullName(const Instr& instr) {
   return instr.dialect.empty() ? instr.name : Cat(instr.dialect, ".", instr.name);
 }
 
+// "; did you mean add?", or "".
+std::string MeantBy(const Instr& instr) {
+  std::vector<std::string> names;
+  for (const OpRow& row : AllOps())
+    names.push_back(row.dialect.empty() ? std::string(row.name) : Cat(row.dialect, ".", row.name));
+  std::vector<std::string_view> words(names.begin(), names.end());
+  if (instr.dialect.empty()) {
+    for (const OpRow& row : AllOps()) words.push_back(row.name);
+  }
+  const std::string nearest = Nearest(FullName(instr), words);
+  return nearest.empty() ? "" : Cat("; did you mean ", nearest, "?");
+}
+
+// A text that is no file: the line of the user's Python says where, and a line of the text would say it to no one.
+bool OnlyInMemory(const Module& module) { return module.path == "<text>"; }
+
 // Of a long instruction its start says enough; the line says the rest.
 std::string Shortened(std::string text) {
   constexpr std::size_t kLength = 160;
@@ -70,6 +89,12 @@ absl::Status CheckType(const Type& type) {
 absl::Status KernelVerifier::At(int line, LocId loc, const std::string& what, const absl::Status& status) const {
   if (status.ok() || status.GetPayload(kPlaced).has_value()) return status;
   const std::string user = Describe(module_, loc);
+  if (OnlyInMemory(module_) && !user.empty()) {
+    absl::Status placed(status.code(), Cat("kernel @", kernel_.name, what.empty() ? "" : ": ", what, ": ",
+                                           status.message(), "; at ", user));
+    placed.SetPayload(kPlaced, absl::Cord());
+    return placed;
+  }
   absl::Status placed(status.code(), Cat(module_.path, ":", line, ": kernel @", kernel_.name, what.empty() ? "" : ": ",
                                          what, ": ", status.message(), user.empty() ? "" : "; at ", user));
   placed.SetPayload(kPlaced, absl::Cord());
@@ -80,6 +105,10 @@ absl::Status KernelVerifier::At(int line, LocId loc, const std::string& what, co
 absl::Status KernelVerifier::At(const Instr& instr, const absl::Status& status) const {
   if (status.ok() || status.GetPayload(kPlaced).has_value()) return status;
   const bool printable = instr.row != nullptr;
+  if (OnlyInMemory(module_) && instr.loc.valid()) {
+    const bool named = ToStd(status.message()).starts_with(FullName(instr));
+    return At(instr.text_line, instr.loc, named ? "" : FullName(instr), status);
+  }
   return At(instr.text_line, instr.loc,
             Cat("`", printable ? Shortened(Print(module_, kernel_, instr)) : FullName(instr), "`"), status);
 }
@@ -153,8 +182,8 @@ absl::Status KernelVerifier::FindRow(Instr& instr) const {
         Append(&dialects, dialects.empty() ? "; write " : " or ", row.dialect, row.dialect.empty() ? "" : ".",
                row.name);
     }
-    return absl::InvalidArgumentError(Cat("unknown primitive ", FullName(instr),
-                                          dialects.empty() ? "; docs/operations.md lists the known ones" : dialects));
+    if (dialects.empty()) dialects = Cat(MeantBy(instr), "; docs/operations.md lists the known ones");
+    return absl::InvalidArgumentError(Cat("unknown primitive ", FullName(instr), dialects));
   }
   if (instr.row->status == OpStatus::kImplemented) return absl::OkStatus();
   return absl::UnimplementedError(Cat(FullName(instr), " is not supported: ", instr.row->reason));

@@ -24,6 +24,7 @@ from palladion.bridge.threads import Inheritance, PlainThread
 from palladion.latest import latest, set_latest
 from palladion.listening import Listening
 from palladion.running import PalladionWarning
+from palladion.short_errors import shortened
 
 _WAIT_MILLISECONDS = 200  # between two looks at Python's signals
 
@@ -122,13 +123,14 @@ class Session:
         if overlapped and error is None:
             raise RuntimeError(_OVERLAP)
         if unanswered is not None:
-            raise unanswered from error
+            raise unanswered from None
         # What the program met is JAX's error about a call that we made fail: ours says more.
         if error is None or isinstance(error, jax.errors.JaxRuntimeError):
             try:
                 self._conclude()
             except (_library.PalladionError, AssertionError) as ours:
-                raise ours from error or failed
+                raise shortened(ours)
+        shortened(error)
         if error is None and failed is not None:
             raise failed
         return False

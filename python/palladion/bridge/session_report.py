@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from palladion import _library, picture
 from palladion.bridge.jax_params import RACE_CODES
-from palladion.report import VERDICTS, DefectError, Finding, KernelReport, call_around
+from palladion.report import VERDICTS, DefectError, Finding, KernelReport, call_around, of_kernel
 from palladion.telling import many, tell
 
 
@@ -81,7 +81,7 @@ class SessionReport:
         for call in self.calls:
             if call.error is not None and call.exit_code != _library.DEFECT:
                 found = "\n\n" + tell([call], "findings") if call.findings else ""
-                raise _library.PalladionError(f"kernel {call.kernel}: {call.error.message}{found}", call.exit_code)
+                raise _library.PalladionError(f"{of_kernel(call)}{found}", call.exit_code)
         if any(call.exit_code not in (_library.CLEAN, _library.BUDGET) for call in self.calls):
             raise DefectError(self)
         return self

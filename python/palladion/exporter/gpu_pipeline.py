@@ -8,6 +8,7 @@ from palladion import jax_gpu_calls, jax_versions
 from palladion.exporter import kernel as plain
 from palladion.exporter.attributes import map_text
 from palladion.exporter.parameters import check_parameters
+from palladion.exporter.ref_names import has_pipeline
 from palladion.exporter.types import is_ref, operand_type
 from palladion.exporter.writer import TextFile, parameter_text, parameters_text, ref_name
 
@@ -57,6 +58,9 @@ def _operands(kernel, params):
     labels = plain.ref_labels(params["jaxpr"], len(refs))
     scratch = {f"scratch_refs[{n}]": label for n, label in enumerate(labels[len(blocks):]) if label}
     labels = [label.removesuffix(".ref") for label in labels[:len(blocks)]]  # of one with a view
+    if not has_pipeline(params["jaxpr"]):  # else JAX's names of slots may mean that one's
+        scratch |= {f"in_smem_refs[{n}]": label for n, label in enumerate(labels[:count]) if label}
+        scratch |= {f"out_smem_refs[{n}]": label for n, label in enumerate(labels[count:]) if label}
     inputs = [kernel.operand(label, f"in{i}") for i, label in enumerate(labels[:count])]
     aliases = {out: source for source, out in plain.alias_pairs(params["input_output_aliases"])}
     for position, block in enumerate(blocks):

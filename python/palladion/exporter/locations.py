@@ -6,12 +6,19 @@ from palladion import jax_versions
 from palladion.exporter.attributes import string_text
 
 ENTRY_FUNCTIONS_FILE = __file__.replace("exporter/locations.py", "interception.py")
+_PACKAGE = os.path.dirname(ENTRY_FUNCTIONS_FILE) + os.sep
+_KERNELS = _PACKAGE + "real_kernels" + os.sep
 _RUNNERS = tuple(f"{os.sep}{package}{os.sep}" for package in ("_pytest", "pluggy"))
 
 
 def _is_outside(path: str) -> bool:
     """Who called palladion.export, or runs the program as a test, is not part of the kernel's story."""
     return path == ENTRY_FUNCTIONS_FILE or any(runner in path for runner in _RUNNERS)
+
+
+def _is_own(path: str) -> bool:
+    """Of Palladion, which writes parts of kernels as JAX's lowering would; the kernels it ships are as a user's."""
+    return path.startswith(_PACKAGE) and not path.startswith(_KERNELS)
 
 
 class Locations:
@@ -58,7 +65,8 @@ class Locations:
             for frame in jax_versions.user_frames(traceback):
                 if _is_outside(frame[0]):
                     break
-                frames.append(frame)
+                if not _is_own(frame[0]):
+                    frames.append(frame)
             self._frames_of[traceback] = tuple(frames)
         return self._frames_of[traceback]
 

@@ -63,6 +63,11 @@ def parameter_names(jaxpr) -> list:
 _SLOTS = re.compile(r"(?:flat_)?(in|out)_smem_refs\[(\d+)\]$")
 
 
+def has_pipeline(jaxpr) -> bool:
+    """The kernel has a pipeline of its own, by the names of JAX's slots."""
+    return any(_SLOTS.match(name) for inner in jax_versions.all_jaxprs(jaxpr) for name in jax_versions.argument_names(inner))
+
+
 def pipeline_names(jaxpr, labels) -> dict:
     """JAX's name -> the user's, of the slots that a pipeline of JAX's keeps for each ref of the user's body."""
     slots = {label: match for label in labels if (match := _SLOTS.match(label))}

@@ -6,6 +6,8 @@ from palladion.printable import printable
 class ToJaxError(Exception):
     """`line` is of the kernel text as it was given, `operation` is what stands there."""
 
+    __module__ = "palladion"  # where users find it
+
     def __init__(self, why: str, operation: str = "", line: int = 0):
         self.why, self.operation, self.line = why, operation, line
         place = f"line {line}: " if line else ""

@@ -199,8 +199,8 @@ absl::Status RunAccumulate(const void* params, const Step& step, Frame& frame) {
   if (first) at->second = unit.Zeros(left.rows, weights.columns, sums);
   const UnitMatrix before = at->second;
   if (before.rows != left.rows || before.columns != weights.columns || before.dtype != sums) {
-    return absl::UnimplementedError(Cat("line ", step.text_line, ": the accumulator at ", p.address, " holds ",
-                                        ShapeText(before), ", and ", left.rows, " rows of ", Name(sums),
+    return absl::UnimplementedError(Cat("the accumulator at ", p.address, " holds ", ShapeText(before), ", and ",
+                                        left.rows, " rows of ", Name(sums),
                                         " are added to it: how an accumulator's addresses count rows is not "
                                         "documented, so a slice is used as a whole"));
   }
@@ -243,8 +243,8 @@ absl::Status RunPop(const void* params, const Step& step, Frame& frame) {
                 "call matmul_acc_lhs with that address first, and pop its result once");
   }
   if (sums.rows != p.type.shape[0] || sums.columns != p.type.shape[1] || sums.dtype != p.type.dtype) {
-    return absl::UnimplementedError(Cat("line ", step.text_line, ": the accumulator at ", p.address, " holds ",
-                                        ShapeText(sums), ", and ", ToString(p.type),
+    return absl::UnimplementedError(Cat("the accumulator at ", p.address, " holds ", ShapeText(sums), ", and ",
+                                        ToString(p.type),
                                         " is popped from it: how an accumulator's addresses count rows is not "
                                         "documented, so a slice is used as a whole"));
   }

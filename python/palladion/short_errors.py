@@ -1,0 +1,69 @@
+"""Errors that say all in their message: without our own frames, JAX's and the errors they come from, which repeat the message.
+
+PALLADION_TRACEBACK=full keeps them, for those who work on Palladion.
+"""
+
+import functools
+import os
+import types
+
+from palladion._library import PalladionError
+from palladion.exporter.errors import ExportError
+from palladion.jax_source.errors import ToJaxError
+from palladion.report import DefectError
+
+_OURS = (PalladionError, ExportError, ToJaxError, DefectError)
+_PACKAGE = (os.path.dirname(__file__) + os.sep,)
+_LIBRARIES = (*_PACKAGE, f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}lib{os.sep}python3.", "<frozen ")
+
+
+def is_ours(error: BaseException | None) -> bool:
+    return isinstance(error, _OURS)
+
+
+def shortened(error: BaseException) -> BaseException:
+    """The error with no frames but the user's; one that came through our frames from elsewhere without these."""
+    if os.environ.get("PALLADION_TRACEBACK") == "full":
+        return error
+    if is_ours(error):
+        error.__cause__, error.__suppress_context__ = None, True
+        error.__traceback__ = _without(error.__traceback__, _LIBRARIES)
+        if getattr(error, "__notes__", None):  # JAX's, that it has removed frames of its own
+            error.__notes__ = [note for note in error.__notes__ if "JAX has removed its internal frames" not in note]
+    elif error is not None and not _begins_in_package(error.__traceback__):
+        error.__traceback__ = _without(error.__traceback__, _PACKAGE)
+    return error
+
+
+def short_errors(function):
+    """Of a function that users call."""
+    @functools.wraps(function)
+    def called(*args, **options):
+        __tracebackhide__ = True
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            raise shortened(error)
+    return called
+
+
+def _frames(traceback: types.TracebackType | None) -> list[types.TracebackType]:
+    frames = []
+    while traceback is not None:
+        frames.append(traceback)
+        traceback = traceback.tb_next
+    return frames
+
+
+def _begins_in_package(traceback) -> bool:
+    """A mistake of ours, or a refusal that is raised where it is found: each frame may matter."""
+    frames = _frames(traceback)
+    return bool(frames) and frames[-1].tb_frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+def _without(traceback, parts) -> types.TracebackType | None:
+    left = None
+    for one in reversed(_frames(traceback)):
+        if not any(part in one.tb_frame.f_code.co_filename for part in parts):
+            left = types.TracebackType(left, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return left
