@@ -265,6 +265,7 @@ class Checker {
     livelock_ |= trial.run.outcome == scheduler::Outcome::kBudget;
     const checks::FactSet before = facts_;
     if (watch == checks::Watch::kEverything) facts_ &= trial.facts;
+    if (unseen_lanes_.empty()) unseen_lanes_ = trial.unseen_lanes;
     news_ |= livelock_ || !facts_.Holds(before);
     for (const auto& [name, times] : trial.tallies) tallies_[name] += counts_ ? times : 0;
     for (const Finding& finding : trial.findings) Add(finding, &trial);
@@ -273,8 +274,7 @@ class Checker {
 
   // Equal findings of several schedules are one, and the first of these replays it. A part's are told by the whole.
   void Add(Finding finding, const checks::Trial* trial) {
-    std::optional<scheduler::Schedule> schedule;
-    if (trial != nullptr) schedule = trial->schedule;
+    const auto schedule = trial == nullptr ? std::nullopt : std::optional(trial->schedule);
     const auto replay = [&] { return schedule && !part_ ? shortener_.ReplayOf(*trial, finding) : std::string(); };
     news_ |= log_.Add(finding, schedule, replay);
   }
@@ -315,6 +315,7 @@ class Checker {
     checks::Argue({.options = options_,
                    .runner = runner_,
                    .facts = Facts(),
+                   .unseen_lanes = unseen_lanes_,
                    .forbids_proof = log_.AnyForbidsProof(),
                    .livelock = livelock_,
                    .agents = baseline_.run.agents,
@@ -337,6 +338,7 @@ class Checker {
   scheduler::Explored explored_;
   bool differs_ = false;
   checks::FactSet facts_ = checks::FactSet::All();  // that every watched schedule showed
+  std::string unseen_lanes_;                        // why one of them left them out; "" for none
   bool livelock_ = false;                           // one spends the whole budget: no more are tried
   CheckPart* part_ = nullptr;                       // of another check; nullptr: all of one
   bool seeds_needed_ = false;                       // beside the first

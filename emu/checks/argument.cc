@@ -58,7 +58,7 @@ void Argue(const WhatRan& ran, Report* report) {
   const bool replayed = !ran.options.replay.empty();
   report->proved = proof != nullptr && !replayed && ended && !ran.forbids_proof;
   const FactSet sought = proof != nullptr ? proof->rests_on : SoughtProof(ran).rests_on;
-  Evidence evidence{.asked = FactSet::All(), .shown = ran.facts};
+  Evidence evidence{.asked = FactSet::All(), .shown = ran.facts, .unseen_lanes = ran.unseen_lanes};
   evidence.asked.Set(Fact::kNoConflict, ran.options.races);
   evidence.asked.Set(Fact::kOrderedArrivals, ran.options.races);
   evidence.asked.Set(Fact::kOrderedLanes, ran.options.races);

@@ -212,6 +212,7 @@ absl::Status TrialRunner::RunAs(launch::Way way, const agents::LaunchOptions& la
     return run(unused, again).status();
   });
   trial.facts = check->evidence().facts;
+  trial.unseen_lanes = check->evidence().unseen_lanes;
   trial.every_order_alike = check->evidence().every_order_alike;
   trial.tallies = check->evidence().tallies;
   if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;

@@ -26,11 +26,9 @@ constexpr FactRow kFacts[] = {
      "races were not looked for",
      "vector clocks: each arrival knew of the completion of the phase before; in clusters each was waited for"},
     {Fact::kOrderedLanes, "ordered-lanes",
-     "what one program or thread does to an element is the same lane's, by its place in accesses of one size, or lies "
-     "on both sides of a barrier",
-     "lanes of one program or thread come to an element that one of them writes, and no barrier lies between; or that "
-     "was not looked at: of a thread without automatic barriers the layouts in which it writes and reads an element, "
-     "warps that it forks, its signals, memory of its scopes",
+     "what one program or thread does to an element is one lane's, at one place in accesses that are spread over the "
+     "lanes alike, or lies on both sides of a barrier",
+     "lanes of one program or thread come to an element that one of them writes, and no barrier lies between",
      "races were not looked for",
      "every access of each program of Triton, and of each thread without automatic barriers; elsewhere an agent has no "
      "lanes, or JAX puts barriers between them"},
@@ -86,6 +84,8 @@ const ProofRow* ProofOf(FactSet facts) {
 std::string_view WordsOf(Fact fact, const Evidence& evidence) {
   const FactRow& row = RowOf(fact);
   if (evidence.shown.Has(fact)) return row.words;
+  const bool has_reason = fact == Fact::kOrderedLanes && evidence.asked.Has(fact) && !evidence.unseen_lanes.empty();
+  if (has_reason) return evidence.unseen_lanes;
   return evidence.asked.Has(fact) ? row.denied : row.unasked;
 }
 

@@ -81,6 +81,7 @@ const ProofRow* ProofOf(FactSet facts);
 // What a check has to say about facts: those that something looked for, and of these those that it established.
 struct Evidence {
   FactSet asked, shown;
+  std::string unseen_lanes = {};  // what was not looked at of lanes, where nothing was found; "" for nothing
 };
 
 // The fact in words: what it says, what was found instead, or why nobody looked.

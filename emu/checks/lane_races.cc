@@ -19,11 +19,20 @@ using memory_model::LaneAccess;
 using memory_model::LaneConflict;
 using memory_model::LaneHistory;
 
-bool WithoutBarriers(const agents::PreparedKernelState& kernel) {
+const Kernel& TextOf(const agents::PreparedKernelState& kernel) {
+  static const Kernel kNone;
   const std::vector<Kernel>& kernels = kernel.module().kernels;
   const auto is_it = [&](const Kernel& text) { return text.name == kernel.program().kernel_name; };
   const auto text = std::find_if(kernels.begin(), kernels.end(), is_it);
-  const Attr* const flag = text == kernels.end() ? nullptr : Find(text->params, "unsafe_no_auto_barriers");
+  return text == kernels.end() ? kNone : *text;
+}
+
+bool IsTriton(const agents::PreparedKernelState& kernel) {
+  return kernel.program().target.backend == TargetBackend::kTriton;
+}
+
+bool WithoutBarriers(const agents::PreparedKernelState& kernel) {
+  const Attr* const flag = Find(TextOf(kernel).params, "unsafe_no_auto_barriers");
   return flag != nullptr && std::holds_alternative<bool>(flag->value) && std::get<bool>(flag->value);
 }
 
@@ -50,8 +59,10 @@ bool LaneRaces::Looks(const agents::PreparedKernelState& kernel) {
 
 LaneRaces::LaneRaces(const agents::PreparedKernelState& kernel, launch::Way way)
     : kernel_(kernel),
-      triton_(kernel.program().target.backend == TargetBackend::kTriton),
-      in_order_(way == launch::Way::kInOrder) {}
+      triton_(IsTriton(kernel)),
+      in_order_(way == launch::Way::kInOrder),
+      lanes_(triton_ ? legality::LanesOfAccesses::OfTriton(TextOf(kernel))
+                     : legality::LanesOfAccesses::OfMosaicGpu(TextOf(kernel))) {}
 
 // ---- who runs, and on what
 
@@ -60,7 +71,7 @@ void LaneRaces::Begun(const threads::ThreadMachine& machine) {
   machine_ = &machine;
   if (triton_) return;
   machine.OnSignal([this](SyncElement) {
-    for (const auto& [buffer, history] : Current().memory) all_seen_ &= !history->HoldsSince(Current().met);
+    if (HoldsUnordered()) Unseen("one lane of a thread signals a semaphore while others may not have done their part");
   });
 }
 
@@ -80,7 +91,8 @@ void LaneRaces::Running(const RunningAgent& now) {
   if (agent == nullptr) agent = std::make_unique<Agent>();
   current_ = agent.get();
   if (now.begins && in_order_) LanesMet();  // what the last program did is not its own
-  if (!triton_ && machine_ != nullptr) all_seen_ &= machine_->model().agents().RoleOf(now.id) != AgentRole::kWarp;
+  if (!triton_ && machine_ != nullptr && machine_->model().agents().RoleOf(now.id) == AgentRole::kWarp)
+    Unseen("a thread without automatic barriers forks warps");
 }
 
 // Before the first program, what index maps do.
@@ -112,9 +124,11 @@ LaneHistory* LaneRaces::HistoryOf(BufferId buffer) {
   Agent& agent = Current();
   std::unique_ptr<LaneHistory>& history = agent.memory[buffer.value];
   if (history == nullptr) {
-    history = std::make_unique<LaneHistory>(*memory_, buffer);
+    const memory_model::LaneCopies copies{.lanes = lanes_.lanes(), .one_stores = triton_};
+    history = std::make_unique<LaneHistory>(*memory_, buffer, copies);
     const auto made = made_.find(buffer.value);
-    all_seen_ &= agent.left_at == 0 || made == made_.end() || made->second <= agent.left_at;
+    if (agent.left_at != 0 && made != made_.end() && made->second > agent.left_at)
+      Unseen("a scope may have the memory of one that a thread has left, and no barrier lies between");
   }
   return history.get();
 }
@@ -145,7 +159,59 @@ LaneAccess LaneRaces::AccessOf(AccessKind kind, const Site& site, const std::byt
     const std::uint32_t time = machine_->model().agents().NowOf(machine_->current());
     if (agent.times.empty() || agent.times.back().first != time) agent.times.emplace_back(time, ++agent.when);
   }
-  return {.kind = kind, .site = CodeSite::Of(site), .when = agent.when, .met = agent.met, .value = value};
+  const legality::AccessLanes lanes = lanes_.At(site.text_line);
+  return {.kind = kind,
+          .site = CodeSite::Of(site),
+          .when = agent.when,
+          .met = agent.met,
+          .value = value,
+          .spread = lanes.spread,
+          .all_copies = lanes.all_copies};
+}
+
+// ---- what is not known
+
+void LaneRaces::Unseen(const std::string& what) {
+  if (unseen_.empty()) unseen_ = what;
+}
+
+bool LaneRaces::HoldsUnordered() {
+  const Agent& agent = Current();
+  return std::any_of(agent.memory.begin(), agent.memory.end(),
+                     [&](const auto& entry) { return entry.second->HoldsSince(agent.met); });
+}
+
+std::string LaneRaces::PlaceOf(const CodeSite& site) const {
+  return PlaceText(kernel_.module(), site.loc, site.text_line);
+}
+
+// Each lane of an atomic publishes what it has done itself. An element alone is the first lane's.
+void LaneRaces::Publish(const LaneAccess& access, bool of_one_element) {
+  Agent& agent = Current();
+  const bool atomic = access.kind == AccessKind::kAtomic;
+  if (atomic && !in_order_ && (of_one_element ? agent.spread : agent.acted) >= agent.met)
+    Unseen(Cat("the atomic at ", PlaceOf(access.site), " publishes what its own lane has done, with no ",
+               "debug_barrier() between it and what other lanes of the program did before"));
+  agent.acted = agent.when;
+  if (!of_one_element || (access.kind == AccessKind::kRead && access.all_copies)) agent.spread = agent.when;
+}
+
+void LaneRaces::TakeDoubt(BufferId buffer) {
+  const std::optional<memory_model::LaneDoubt> doubt = HistoryOf(buffer)->TakeDoubt();
+  if (!doubt.has_value() || !unseen_.empty()) return;
+  const std::string at =
+      Cat("'", memory_->NameOf(buffer), "' at ", PlaceOf(doubt->first), " and ", PlaceOf(doubt->second));
+  const std::string_view between = triton_ ? ", with no debug_barrier() between" : ", with no barrier between";
+  const std::string_view whose = triton_ ? "program" : "thread";
+  if (doubt->copies) {
+    Unseen(Cat("several lanes of one ", whose, " hold what it writes and reads in ", at, between));
+  } else if (triton_) {
+    Unseen(Cat("a program comes to elements of ", at, " by two index expressions, which Triton may spread over lanes ",
+               "in two ways", between));
+  } else {
+    Unseen(Cat("a thread comes to elements of ", at, " in layouts of registers that may give an element to two lanes",
+               between));
+  }
 }
 
 // ---- accesses
@@ -153,19 +219,26 @@ LaneAccess LaneRaces::AccessOf(AccessKind kind, const Site& site, const std::byt
 void LaneRaces::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                     const std::byte* value) {
   if (!Watches(access.buffer)) return;
-  HistoryOf(access.buffer)->Box(AccessOf(kind, access.site, value), access, reach, &conflicts_);
+  const LaneAccess lanes = AccessOf(kind, access.site, value);
+  HistoryOf(access.buffer)->Box(lanes, access, reach, &conflicts_);
+  if (triton_) Publish(lanes, memory_model::ElementsOf(access) == 1);
   Take(kind, access.buffer, access.site, /*of_one=*/false);
 }
 
 void LaneRaces::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
   if (!Watches(access.buffer)) return;
-  HistoryOf(access.buffer)->Points(AccessOf(kind, access.site, value), access, &conflicts_);
+  const LaneAccess lanes = AccessOf(kind, access.site, value);
+  HistoryOf(access.buffer)->Points(lanes, access, &conflicts_);
+  if (triton_) Publish(lanes, access.offset.size() == access.pieces_per_element);
   Take(kind, access.buffer, access.site, /*of_one=*/false);
 }
 
 // One lane issues, whatever the others have come to. Of shared memory the fence rule says it: PROXY.
 void LaneRaces::Issued(const AsyncRequest& request, Halves halves) {
   if (triton_ || halves == Halves::kHere) return;
+  if (request.after_earlier && HoldsUnordered())
+    Unseen(Cat("one lane of a thread commits to a barrier at ", PlaceOf(request.site),
+               ", while others may not have done their part"));
   const auto look = [&](AccessKind kind, const AsyncOperand& operand) {
     const auto* const box = std::get_if<BoxAccess>(&operand.where);
     if (box == nullptr || globals_.count(box->buffer) == 0 || !machine_->model().Tracks(box->buffer)) return;
@@ -181,8 +254,7 @@ void LaneRaces::Issued(const AsyncRequest& request, Halves halves) {
 // ---- findings
 
 void LaneRaces::Take(AccessKind kind, BufferId buffer, const Site& site, bool of_one) {
-  // Each operation of Mosaic GPU has a layout of its own, which is not compared.
-  if (!triton_) all_seen_ &= !HistoryOf(buffer)->relies_on_layouts();
+  TakeDoubt(buffer);
   // Lanes that update one element by a load and a store: what one of them loads, the others overwrite. That is the same
   // mistake.
   const auto repeats = [](const LaneConflict& conflict) { return conflict.at_once && conflict.differ; };

@@ -9,10 +9,11 @@
 //   ... the launch ...
 //   for (Finding& finding : lanes.Found()) ...
 //
-// Limits: those of lane_history.h. What a thread without automatic barriers writes and reads by the same places is in
-// order only if both have one layout of registers, which is not compared: all_seen() says so. What threads without
-// automatic barriers tell warps that they fork, or with a semaphore, and scopes that give them the bytes of one that
-// they have left, is not looked at either.
+// Where two accesses are at the same place of their values, but nothing says that one lane makes both
+// (emu/legality/lanes_of_accesses.h), nothing is found, and unseen() says why that is no proof. Not looked at either,
+// and said there: what one lane publishes while others may not have done theirs (an atomic of Triton by which programs
+// see each other, a signal, a commit of the tensor core), warps that a thread forks, and scopes that give it the bytes
+// of one that it has left.
 #ifndef PALLADION_EMU_CHECKS_LANE_RACES_H_
 #define PALLADION_EMU_CHECKS_LANE_RACES_H_
 
@@ -29,6 +30,7 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/agents/run_observer.h"
 #include "emu/launch/way.h"
+#include "emu/legality/lanes_of_accesses.h"
 #include "memory_model/sweep/lane_history.h"
 #include "semantics/base/finding.h"
 
@@ -43,8 +45,8 @@ class LaneRaces final : public agents::RunObserver {
 
   // After the launch, or what was found before it failed.
   std::vector<Finding> Found() const;
-  std::int64_t accesses() const { return accesses_; }  // that were looked at
-  bool all_seen() const { return all_seen_; }
+  std::int64_t accesses() const { return accesses_; }    // that were looked at
+  const std::string& unseen() const { return unseen_; }  // the first thing that was not looked at; "" for none
 
   void Begun(const threads::ThreadMachine& machine) override;
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
@@ -63,6 +65,7 @@ class LaneRaces final : public agents::RunObserver {
   struct Agent {
     std::string name;
     std::uint32_t when = 1, met = 1;
+    std::uint32_t acted = 0, spread = 0;  // when it last made an access, and one that is not the first lane's alone
     std::vector<std::pair<std::uint32_t, std::uint32_t>> times;  // the model's time, and the first stretch of it
     std::int64_t left_at = 0;  // memory with something that is not ordered: allocation
     absl::flat_hash_map<std::int32_t, std::unique_ptr<memory_model::LaneHistory>> memory;  // by buffer
@@ -74,6 +77,11 @@ class LaneRaces final : public agents::RunObserver {
   memory_model::LaneHistory* HistoryOf(BufferId buffer);
   bool Watches(BufferId buffer) const;
   memory_model::LaneAccess AccessOf(AccessKind kind, const Site& site, const std::byte* value);
+  void Publish(const memory_model::LaneAccess& access, bool of_one_element);
+  bool HoldsUnordered();
+  void Unseen(const std::string& what);
+  void TakeDoubt(BufferId buffer);
+  std::string PlaceOf(const CodeSite& site) const;
   void Take(AccessKind kind, BufferId buffer, const Site& site, bool of_one);
   Finding FindingOf(AccessKind kind, BufferId buffer, const CodeSite& site,
                     const memory_model::LaneConflict& conflict) const;
@@ -81,13 +89,14 @@ class LaneRaces final : public agents::RunObserver {
 
   const agents::PreparedKernelState& kernel_;
   const bool triton_, in_order_;
+  const legality::LanesOfAccesses lanes_;
   const threads::ThreadMachine* machine_ = nullptr;
   memory_model::Memory* memory_ = nullptr;
   std::set<BufferId> arrays_;                             // of the caller's, that the kernel writes
   std::set<BufferId> globals_;                            // all of the caller's
   absl::flat_hash_map<std::int32_t, std::int64_t> made_;  // by buffer: which allocation of the launch it was
   std::int64_t allocations_ = 0, accesses_ = 0;
-  bool all_seen_ = true;
+  std::string unseen_;
   absl::flat_hash_map<std::int32_t, std::unique_ptr<Agent>> agents_;  // in order: one, for all
   Agent* current_ = nullptr;
   std::vector<std::int64_t> index_;                    // of the program that runs

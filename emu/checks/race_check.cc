@@ -221,7 +221,8 @@ class RacesAndLanes final : public RaceCheck {
   absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) override {
     const absl::Status status = agents_->Finish(result, rerun);
     evidence_ = agents_->evidence();
-    evidence_.facts.Set(Fact::kOrderedLanes, lanes_.all_seen() && lanes_.Found().empty());
+    evidence_.facts.Set(Fact::kOrderedLanes, lanes_.unseen().empty() && lanes_.Found().empty());
+    if (lanes_.Found().empty()) evidence_.unseen_lanes = lanes_.unseen();
     result.launch.findings = WithLanes(std::move(result.launch.findings));
     return status;
   }

@@ -30,6 +30,7 @@ namespace palladion::checks {
 // What a schedule showed.
 struct RaceEvidence {
   FactSet facts;
+  std::string unseen_lanes;                     // why lanes are no proof where nothing was found; "" where they are
   std::map<std::string, std::int64_t> tallies;  // how often each check looked at something
   bool every_order_alike = false;               // programs in order: other orders make the same outputs and findings
 };
@@ -44,8 +45,8 @@ class RaceCheck {
   // Adds what the launch needs to be watched.
   virtual void Attach(launch::ScheduledOptions& /*options*/) {}
 
-  // After the launch: adds to its findings, or says of one what is known now. Calls `rerun` for what needs it; its error
-  // is returned, and costs details of findings, never a finding. nullptr: a plain run, which does not run twice.
+  // After the launch: adds to its findings, or says of one what is known now. Calls `rerun` for what needs it; its
+  // error is returned, and costs details of findings, never a finding. nullptr: a plain run, which does not run twice.
   virtual absl::Status Finish(launch::ScheduledResult& result, const Rerun& rerun) = 0;
 
   // The launch failed. What had been seen before; it cannot run again to see more.

@@ -119,7 +119,8 @@ std::int64_t ThreadMachine::ObjectOf(AgentId id, const WaitTarget& target) const
 // What brings the lanes of a thread together without JAX's automatic barriers: waits for copies, tensor memory and
 // semaphores end with a barrier of the warpgroup, and every lane takes part in its thread's arrivals, so a wait for a
 // barrier knows of all that was before an arrival of the thread's own. A wgmma is each warp's own to wait for. Limits:
-// a commit of the tensor core is one lane's arrival, and counts as all of them.
+// a commit of the tensor core is one lane's arrival, and counts as all of them; who proves something of lanes has to
+// look at it (emu/checks/lane_races.h).
 void ThreadMachine::TellLanes(const WaitTarget& target) {
   using Kind = WaitTarget::Kind;
   const bool copies = target.kind == Kind::kGroups && target.queue != AsyncQueue::kMma;

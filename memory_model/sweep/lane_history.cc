@@ -24,6 +24,8 @@ bool Repeats(const BoxAccess& access) {
 std::size_t PiecesPerElement(const BoxAccess&) { return 1; }
 std::size_t PiecesPerElement(const PointAccess& access) { return access.pieces_per_element; }
 
+}  // namespace
+
 std::uint32_t ElementsOf(const BoxAccess& access) {
   std::int64_t elements = 1;
   for (std::size_t j = 0; j < static_cast<std::size_t>(access.value_rank); ++j)
@@ -31,28 +33,35 @@ std::uint32_t ElementsOf(const BoxAccess& access) {
   return static_cast<std::uint32_t>(elements);
 }
 
-}  // namespace
-
 // Is what it stores undefined, or whether it stores at all?
 bool LaneHistory::Now::IsUndefined(std::size_t element) const {
   if (defined != nullptr && defined->any && defined->undefined[element] != 0) return true;
   return mask.lanes_undefined != nullptr && mask.lanes_undefined[element] != 0;
 }
 
-void LaneHistory::Track::Add(Lane who, std::uint32_t at, std::uint16_t where) {
-  if (when != 0 && lane != who) {
-    if (at < when) {  // kept in another order than it came
-      if (at > others) others = at, other = who, others_site = where;
+void LaneHistory::Track::Add(const Deed& deed) {
+  if (deed.all_copies) copies = std::max(copies, deed.when);
+  const bool is_older = deed.when < when;  // kept in another order than it came
+  if (when != 0 && lane != deed.lane) {
+    if (is_older) {
+      if (deed.when > others) others = deed.when, other = deed.lane, others_site = deed.site;
       return;
     }
     others = when, other = lane, others_site = site;
+  } else if (when != 0 && spread != deed.spread) {
+    if (is_older) {
+      if (deed.when > unlike) unlike = deed.when, unlike_site = deed.site;
+      return;
+    }
+    unlike = when, unlike_site = site;
   }
-  lane = who, when = std::max(when, at), site = where;
+  lane = deed.lane, when = std::max(when, deed.when), site = deed.site, spread = deed.spread;
 }
 
-LaneHistory::LaneHistory(const Memory& memory, BufferId buffer)
+LaneHistory::LaneHistory(const Memory& memory, BufferId buffer, LaneCopies copies)
     : memory_(memory),
       buffer_(buffer),
+      copies_(copies),
       shape_(memory.ShapeOf(buffer).begin(), memory.ShapeOf(buffer).end()),
       element_bytes_(memory.ElementSizeOf(buffer).value()),
       unit_(element_bytes_) {}
@@ -66,7 +75,7 @@ void LaneHistory::Box(const LaneAccess& access, const BoxAccess& box, const BoxR
   last_ = access.when;
   const std::uint32_t of = ElementsOf(box);
   if (!fine_ && !Repeats(box) && extent == Extent::kBox && static_cast<std::size_t>(touched.rank) <= kMaxRank) {
-    Pattern pattern{.rank = static_cast<std::size_t>(touched.rank), .of = of};
+    Pattern pattern{.rank = static_cast<std::size_t>(touched.rank), .of = of, .spread = access.spread};
     for (std::size_t d = 0; d < pattern.rank; ++d) {
       pattern.low[d] = touched.low[d], pattern.high[d] = touched.high[d];
       pattern.start[d] = box.rank == 0 ? 0 : box.start[d], pattern.stride[d] = 0;
@@ -155,13 +164,18 @@ bool LaneHistory::FitsPatterns(const LaneAccess& access, const Pattern& pattern)
 
 bool LaneHistory::AddPattern(const LaneAccess& access, const Pattern& pattern) {
   for (const Pattern& other : patterns_) {
-    for (std::size_t kind = 0; kind < kKinds && pattern.of > 1; ++kind)
-      relies_on_layouts_ |= other.when[kind] >= access.met && InConflict(static_cast<AccessKind>(kind), access.kind) &&
-                            !Apart(pattern, other);
+    for (std::size_t k = 0; k < kKinds; ++k) {
+      const auto kind = static_cast<AccessKind>(k);
+      if (other.when[k] < access.met || !InConflict(kind, access.kind) || Apart(pattern, other)) continue;
+      Track track;
+      track.when = other.when[k], track.spread = other.spread, track.site = other.site[k];
+      if (kind == AccessKind::kRead) track.copies = other.copies;
+      Doubt(access, pattern.of, kind, track);
+    }
   }
   const auto is_it = [&](const Pattern& other) {
     const auto rank = static_cast<std::ptrdiff_t>(pattern.rank);
-    return SameLanes(pattern, other) &&
+    return SameLanes(pattern, other) && pattern.spread == other.spread &&
            std::equal(pattern.low.begin(), pattern.low.begin() + rank, other.low.begin()) &&
            std::equal(pattern.high.begin(), pattern.high.begin() + rank, other.high.begin());
   };
@@ -173,6 +187,7 @@ bool LaneHistory::AddPattern(const LaneAccess& access, const Pattern& pattern) {
   }
   at->when[NumberOf(access.kind)] = access.when;
   at->site[NumberOf(access.kind)] = SiteOf(access.site);
+  if (access.kind == AccessKind::kRead && access.all_copies) at->copies = access.when;
   return true;
 }
 
@@ -206,8 +221,11 @@ void LaneHistory::MakeFine() {
         for (std::int64_t u = element * element_bytes_ / unit_; u < (element + 1) * element_bytes_ / unit_; ++u) {
           Cell& cell = CellAt(u);
           for (std::size_t kind = 0; kind < kKinds; ++kind) {
-            if (pattern.when[kind] != 0) cell.track[kind].Add(lane, pattern.when[kind], pattern.site[kind]);
+            if (pattern.when[kind] != 0)
+              cell.track[kind].Add({lane, pattern.when[kind], pattern.spread, pattern.site[kind]});
           }
+          std::uint32_t& copies = cell.track[NumberOf(AccessKind::kRead)].copies;
+          copies = std::max(copies, pattern.copies);
         }
       }
     });
@@ -261,12 +279,31 @@ void LaneHistory::Meet(const Now& now, const Piece& piece, Cell& cell) {
     if (!InConflict(static_cast<AccessKind>(kind), access.kind)) continue;
     const Track& track = cell.track[kind];
     const bool other = track.when >= access.met && track.lane != piece.lane;
-    relies_on_layouts_ |= track.when >= access.met && !other && piece.lane.of > 1;
+    if (track.when >= access.met && !other) Doubt(access, piece.lane.of, static_cast<AccessKind>(kind), track);
     if (other || track.others >= access.met) Report(now, piece, kind, cell, other);
   }
   if (!now.remembers) return;
-  cell.track[NumberOf(access.kind)].Add(piece.lane, access.when, now.site);
+  const bool all_copies = access.kind == AccessKind::kRead && access.all_copies;
+  cell.track[NumberOf(access.kind)].Add({piece.lane, access.when, access.spread, now.site, all_copies});
   if (access.kind == AccessKind::kWrite) cell.serial = serial_;
+}
+
+// The two are at the same place of values of `of` elements.
+void LaneHistory::Doubt(const LaneAccess& access, std::uint32_t of, AccessKind earlier, const Track& track) {
+  if (doubt_.has_value()) return;
+  const bool last_alike = track.spread == access.spread && access.spread != 0;
+  const bool all_alike = last_alike && track.unlike < access.met;
+  if (of > 1 && !all_alike) {
+    doubt_ = {.first = sites_[last_alike ? track.unlike_site : track.site], .second = access.site};
+    return;
+  }
+  // A lane may load what another one has stored over, or miss what one lane alone stores; and what each stores it may
+  // lose to a copy of an earlier store.
+  const bool reads = access.kind == AccessKind::kRead;
+  const bool unsure = earlier == AccessKind::kRead ? track.copies >= access.met
+                      : reads                      ? copies_.one_stores && access.all_copies
+                                                   : !copies_.one_stores;
+  if (of < copies_.lanes && unsure) doubt_ = {.first = sites_[track.site], .second = access.site, .copies = true};
 }
 
 void LaneHistory::Report(const Now& now, const Piece& piece, std::size_t kind, const Cell& cell, bool other) {

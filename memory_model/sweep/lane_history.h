@@ -1,9 +1,9 @@
 // What the lanes of one agent did to one buffer, as far as nothing has brought them together since. A program of Triton
 // is a block of threads, and so is a thread of Pallas: each holds some elements of every value, and no two of them are
-// ordered but by a barrier. Which ones a lane holds is the compiler's to say; what counts as the same lane here is the
-// same place in values of as many elements, row-major: the same index expression. Few boxes are kept as they are; after
-// that, what was done to each element. Limits: accesses of one size are taken to have one layout, and those of one
-// element to be made by every lane.
+// ordered but by a barrier. Which ones a lane holds is the compiler's to say. Another lane's is another place in the
+// value, row-major, or a value of another size: that is a conflict. The same place is the same lane's if both accesses
+// are spread over the lanes alike, which the caller says of each, and if one lane alone holds the element; where that
+// is not known it is a doubt. Few boxes are kept as they are; after that, what was done to each element.
 #ifndef PALLADION_MEMORY_MODEL_SWEEP_LANE_HISTORY_H_
 #define PALLADION_MEMORY_MODEL_SWEEP_LANE_HISTORY_H_
 
@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -26,6 +28,8 @@ struct Lane {
   friend bool operator!=(Lane a, Lane b) { return !(a == b); }
 };
 
+std::uint32_t ElementsOf(const BoxAccess& access);  // of its value
+
 // An access, as its agent stands. Time is counted in stretches, from 1; what was done before stretch `met` is ordered
 // before all that comes.
 struct LaneAccess {
@@ -33,6 +37,21 @@ struct LaneAccess {
   CodeSite site;
   std::uint32_t when = 1, met = 1;
   const std::byte* value = nullptr;  // of a store, where its elements are wanted
+  std::uint32_t spread = 0;          // equal: over the lanes alike; 0: like no other
+  bool all_copies = true;            // of a read: each lane that has a copy of the value has to have it right
+};
+
+// Accesses in conflict at the same place that may be two lanes', and nothing orders.
+struct LaneDoubt {
+  CodeSite first, second;
+  bool copies = false;  // because several lanes hold the element; else because the two are not spread alike
+};
+
+// Values of fewer elements than an agent has lanes are held by several. All of these load it; one of them stores it, or
+// each does.
+struct LaneCopies {
+  std::int64_t lanes = 1;
+  bool one_stores = true;
 };
 
 // Where another lane did something earlier that nothing orders.
@@ -49,7 +68,7 @@ struct LaneConflict {
 class LaneHistory {
  public:
   // The memory outlives it.
-  LaneHistory(const Memory& memory, BufferId buffer);
+  LaneHistory(const Memory& memory, BufferId buffer, LaneCopies copies = {});
 
   // Conflicts go to the end of *found: one for each kind and place of what came earlier.
   void Box(const LaneAccess& access, const BoxAccess& box, const BoxReach& reach, std::vector<LaneConflict>* found);
@@ -60,8 +79,8 @@ class LaneHistory {
 
   // Has it something from stretch `met` on?
   bool HoldsSince(std::uint32_t met) const { return last_ >= met; }
-  // Were accesses in conflict, of several elements, taken for one lane's? They are if they have one layout.
-  bool relies_on_layouts() const { return relies_on_layouts_; }
+  // The first one since the last call.
+  std::optional<LaneDoubt> TakeDoubt() { return std::exchange(doubt_, std::nullopt); }
   // All is ordered: of much, the memory may go.
   void Trim();
 
@@ -75,16 +94,25 @@ class LaneHistory {
     std::size_t rank = 0;
     std::array<std::int64_t, kMaxRank> low, high;      // the elements
     std::array<std::int64_t, kMaxRank> start, stride;  // the place of an element: the sum of (index - start) * stride
-    std::uint32_t of = 1;
+    std::uint32_t of = 1, spread = 0;
     std::array<std::uint32_t, kKinds> when = {0, 0, 0};  // 0: never
     std::array<std::uint16_t, kKinds> site = {0, 0, 0};
+    std::uint32_t copies = 0;  // when it last was a read of which every copy matters
   };
-  // What lanes did to one unit, of one kind: the last of them, and when any other one last did.
+  // Something done by a lane.
+  struct Deed {
+    Lane lane;
+    std::uint32_t when = 0, spread = 0;
+    std::uint16_t site = 0;
+    bool all_copies = false;
+  };
+  // What lanes did to one unit, of one kind: the last of them, and when any other one last did; when the last one did
+  // so spread in another way, and when it last was a read of which every copy matters.
   struct Track {
     Lane lane, other;
-    std::uint32_t when = 0, others = 0;
-    std::uint16_t site = 0, others_site = 0;
-    void Add(Lane who, std::uint32_t at, std::uint16_t where);
+    std::uint32_t when = 0, others = 0, unlike = 0, copies = 0, spread = 0;
+    std::uint16_t site = 0, others_site = 0, unlike_site = 0;
+    void Add(const Deed& deed);
   };
   struct Cell {
     std::array<Track, kKinds> track;
@@ -122,18 +150,20 @@ class LaneHistory {
   Cell& CellAt(std::int64_t unit);
   void Touch(const Now& now, const Piece& piece);
   void Meet(const Now& now, const Piece& piece, Cell& cell);
+  void Doubt(const LaneAccess& access, std::uint32_t of, AccessKind earlier, const Track& track);
   void Report(const Now& now, const Piece& piece, std::size_t kind, const Cell& cell, bool other);
   bool Differs(const Now& now, const Piece& piece, const Cell& cell) const;
   std::uint16_t SiteOf(const CodeSite& site);
 
   const Memory& memory_;
   const BufferId buffer_;
+  const LaneCopies copies_;
   std::vector<std::int64_t> shape_;
   std::int64_t element_bytes_, unit_;  // bytes
   std::vector<Pattern> patterns_;      // what was done, while it is not `fine_`
   bool fine_ = false;
   std::uint32_t last_ = 0, serial_ = 0;
-  bool relies_on_layouts_ = false;
+  std::optional<LaneDoubt> doubt_;
   absl::flat_hash_map<std::int64_t, std::unique_ptr<std::array<Cell, kPage>>> pages_;
   std::int64_t page_ = -1;
   std::array<Cell, kPage>* cells_ = nullptr;  // of `page_`

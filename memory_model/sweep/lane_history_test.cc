@@ -19,13 +19,15 @@ constexpr std::int64_t kRows = 4, kColumns = 6;
 // An array of i32, what lanes do to it, and what all of them have done.
 class Lanes {
  public:
-  Lanes() {
+  explicit Lanes(LaneCopies copies = {}) : copies_(copies) {
     buffer_ = memory_.Adopt({.name = "x", .dtype = DType::kI32, .shape = Ints{kRows, kColumns}},
                             reinterpret_cast<std::byte*>(data_.data()));
-    history_.emplace(memory_, buffer_);
+    history_.emplace(memory_, buffer_, copies);
     value_.assign(data_.size(), 7);
   }
 
+  // What comes is spread so, and of what it reads every copy matters, or none.
+  void Spread(std::uint32_t number, bool all_copies = false) { spread_ = number, all_copies_ = all_copies; }
   void Meet() { met_ = ++when_; }
   void MeetUntil(std::uint32_t stretch) { met_ = std::max(met_, stretch); }
   std::uint32_t NewStretch() { return ++when_; }
@@ -42,12 +44,13 @@ class Lanes {
     found_.clear();
     history_->Box(AccessOf(kind), box, ReachOf(memory_.ShapeOf(buffer_), box), &found_);
     bool expected = false;
+    expected_doubt_ = false;
     const Ints shape{kRows, kColumns};
     const auto of = static_cast<std::uint32_t>(count[0] * count[1]);
     VisitElements(box, ReachOf(shape, box), shape, [&](std::int64_t element, std::int64_t lane) {
       expected |= Record(kind, element, {static_cast<std::uint32_t>(lane), of});
     });
-    EXPECT_EQ(expected, !found_.empty());
+    Compare(expected);
     return expected;
   }
 
@@ -58,16 +61,18 @@ class Lanes {
     found_.clear();
     history_->Points(AccessOf(kind), points, &found_);
     bool expected = false;
+    expected_doubt_ = false;
     for (std::size_t p = 0; p < elements.size(); ++p) {
       expected |=
           Record(kind, elements[p], {static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(elements.size())});
     }
-    EXPECT_EQ(expected, !found_.empty());
+    Compare(expected);
     return expected;
   }
 
   std::vector<std::int32_t>& value() { return value_; }
   const std::vector<LaneConflict>& found() const { return found_; }
+  const std::optional<LaneDoubt>& doubt() const { return doubt_; }  // of the last access
   std::uint32_t when() const { return when_; }
 
  private:
@@ -75,15 +80,26 @@ class Lanes {
     AccessKind kind;
     std::int64_t element;
     Lane lane;
-    std::uint32_t when;
+    std::uint32_t when, spread;
+    bool all_copies;
   };
+
+  void Compare(bool expected) {
+    EXPECT_EQ(expected, !found_.empty());
+    doubt_ = history_->TakeDoubt();
+    if (!expected) {
+      EXPECT_EQ(expected_doubt_, doubt_.has_value());
+    }
+  }
 
   LaneAccess AccessOf(AccessKind kind) const {
     return {.kind = kind,
             .site = {},
             .when = when_,
             .met = met_,
-            .value = kind == AccessKind::kRead ? nullptr : reinterpret_cast<const std::byte*>(value_.data())};
+            .value = kind == AccessKind::kRead ? nullptr : reinterpret_cast<const std::byte*>(value_.data()),
+            .spread = spread_,
+            .all_copies = all_copies_};
   }
 
   bool Record(AccessKind kind, std::int64_t element, Lane lane) {
@@ -91,10 +107,19 @@ class Lanes {
     for (const Done& done : done_) {
       const bool reads = done.kind == AccessKind::kRead && kind == AccessKind::kRead;
       const bool updates = done.kind == AccessKind::kAtomic && kind == AccessKind::kAtomic;
-      conflict |= done.element == element && done.lane != lane && done.when >= met_ && !reads && !updates;
+      if (done.element != element || done.when < met_ || reads || updates) continue;
+      conflict |= done.lane != lane;
+      expected_doubt_ |= done.lane == lane && IsDoubt(done, kind);
     }
-    done_.push_back({kind, element, lane, when_});
+    done_.push_back({kind, element, lane, when_, spread_, all_copies_});
     return conflict;
+  }
+
+  bool IsDoubt(const Done& done, AccessKind kind) const {
+    if (done.lane.of > 1 && (done.spread != spread_ || spread_ == 0)) return true;
+    if (done.lane.of >= copies_.lanes) return false;
+    if (done.kind == AccessKind::kRead) return done.all_copies;
+    return kind == AccessKind::kRead ? copies_.one_stores && all_copies_ : !copies_.one_stores;
   }
 
   std::vector<std::int32_t> data_ = std::vector<std::int32_t>(kRows * kColumns), value_;
@@ -104,6 +129,10 @@ class Lanes {
   std::uint32_t when_ = 1, met_ = 1;
   std::vector<LaneConflict> found_;
   std::vector<Done> done_;
+  const LaneCopies copies_;
+  std::uint32_t spread_ = 1;
+  bool all_copies_ = false, expected_doubt_ = false;
+  std::optional<LaneDoubt> doubt_;
 };
 
 TEST(LaneHistory, TheSamePlaceIsTheSameLane) {
@@ -148,16 +177,63 @@ TEST(LaneHistory, WhatIsStoredTwice) {
   EXPECT_TRUE(x.Points(AccessKind::kRead, {3, 4, 3}));
 }
 
+TEST(LaneHistory, TheSamePlaceSpreadInAnotherWayIsADoubt) {
+  Lanes x;
+  EXPECT_FALSE(x.Box(AccessKind::kWrite, {0, 0}, {2, 6}));
+  x.Spread(2);
+  EXPECT_FALSE(x.Points(AccessKind::kRead, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  EXPECT_TRUE(x.doubt().has_value());
+  EXPECT_FALSE(x.doubt()->copies);
+  x.Spread(1);
+  EXPECT_FALSE(x.Box(AccessKind::kRead, {0, 0}, {2, 6}));
+  EXPECT_FALSE(x.doubt().has_value());
+  EXPECT_FALSE(x.Box(AccessKind::kWrite, {0, 0}, {2, 6}));  // two reads lie before, one of them spread as 2
+  EXPECT_TRUE(x.doubt().has_value());
+  x.Meet();
+  EXPECT_FALSE(x.Box(AccessKind::kRead, {0, 0}, {2, 6}));
+  EXPECT_FALSE(x.doubt().has_value());
+  x.Meet();
+  x.Spread(0);
+  EXPECT_FALSE(x.Box(AccessKind::kWrite, {0, 3}, {1, 1}));
+  EXPECT_FALSE(x.Box(AccessKind::kRead, {0, 3}, {1, 1}));  // one element is in one place however it is spread
+  EXPECT_FALSE(x.doubt().has_value());
+}
+
+TEST(LaneHistory, WhatSeveralLanesHold) {
+  Lanes one_stores({.lanes = 8, .one_stores = true}), all_store({.lanes = 8, .one_stores = false});
+  for (Lanes* x : {&one_stores, &all_store}) {
+    const bool one = x == &one_stores;
+    EXPECT_FALSE(x->Box(AccessKind::kRead, {0, 0}, {1, 4}));
+    EXPECT_FALSE(x->Box(AccessKind::kWrite, {0, 0}, {1, 4}));  // what it read goes nowhere else
+    EXPECT_FALSE(x->doubt().has_value());
+    EXPECT_FALSE(x->Box(AccessKind::kWrite, {0, 0}, {1, 4}));
+    EXPECT_EQ(!one, x->doubt().has_value());
+    x->Spread(1, /*all_copies=*/true);
+    EXPECT_FALSE(x->Box(AccessKind::kRead, {0, 0}, {1, 4}));
+    EXPECT_EQ(one, x->doubt().has_value());
+    x->Meet();
+    EXPECT_FALSE(x->Box(AccessKind::kRead, {0, 0}, {1, 4}));
+    EXPECT_FALSE(x->doubt().has_value());
+    EXPECT_FALSE(x->Box(AccessKind::kWrite, {0, 0}, {1, 4}));
+    ASSERT_TRUE(x->doubt().has_value());
+    EXPECT_TRUE(x->doubt()->copies);
+    EXPECT_FALSE(x->Box(AccessKind::kRead, {2, 0}, {2, 4}));
+    EXPECT_FALSE(x->Box(AccessKind::kWrite, {2, 0}, {2, 4}));
+    EXPECT_FALSE(x->doubt().has_value());
+  }
+}
+
 TEST(LaneHistory, IsWhatAListOfAllAccessesSays) {
-  int conflicts = 0;
+  int conflicts = 0, doubts = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
-    Lanes x;
+    Lanes x({.lanes = 1 + below(6), .one_stores = below(2) == 0});
     std::vector<std::uint32_t> stretches;
     for (int i = 0; i < 40; ++i) {
       const auto kind = static_cast<AccessKind>(below(3));
       const std::int64_t what = below(12);
+      x.Spread(static_cast<std::uint32_t>(below(3)), below(3) == 0);
       if (what == 0) x.Meet();
       if (what == 1) stretches.push_back(x.NewStretch());
       if (what == 2 && !stretches.empty())
@@ -173,9 +249,11 @@ TEST(LaneHistory, IsWhatAListOfAllAccessesSays) {
         conflicts += x.Points(kind, elements);
       }
       if (testing::Test::HasFailure()) return;
+      doubts += x.doubt().has_value();
     }
   }
   EXPECT_GT(conflicts, 1000);
+  EXPECT_GT(doubts, 100);
 }
 
 }  // namespace
