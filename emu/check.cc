@@ -90,9 +90,9 @@ class Checker {
   };
 
   absl::Status RunSchedules() {
-    const agents::PreparedKernelState& state = kernel_.state();
-    for (Finding& finding : options_.contracts ? checks::StaticFindings(state, &report_.checks) : state.always_found())
-      Add(std::move(finding), nullptr);
+    const auto known = checks::KnownBefore(kernel_.state(), options_.contracts && options_.run.legality);
+    report_.checks = known.tallies;
+    for (const Finding& finding : known.findings) Add(finding, nullptr);
     if (part_ != nullptr && (options_.exhaustive || !runner_.interact())) return absl::OkStatus();
     if (!options_.replay.empty()) return Replay();
     if (!options_.exhaustive && !runner_.interact()) return RunOrders();

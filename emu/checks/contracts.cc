@@ -1,6 +1,7 @@
 #include "emu/checks/contracts.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "emu/legality/legality.h"
 
@@ -14,12 +15,48 @@ std::vector<Finding> InOrderOfText(legality::Legality& legality) {
   return findings;
 }
 
+std::vector<LocId> FramesOf(const Module& module, LocId loc) {
+  std::vector<LocId> frames;  // a hand-made module may link frames in a ring
+  for (; loc.valid() && loc.index() < module.locs.size() && frames.size() < module.locs.size();
+       loc = module.locs[loc.index()].via)
+    frames.push_back(loc);
+  return frames;
+}
+
+// Where the kernel is called: the frames that all operands have in common, whose index maps have places of their own.
+LocId PlaceOfCall(const Module& module, const Kernel& kernel) {
+  std::vector<LocId> common;
+  for (const Operand& operand : kernel.operands) {
+    const std::vector<LocId> frames = FramesOf(module, operand.loc);
+    if (frames.empty()) continue;
+    if (common.empty()) {
+      common = frames;
+      continue;
+    }
+    const auto ends = std::mismatch(common.rbegin(), common.rend(), frames.rbegin(), frames.rend());
+    if (ends.first != common.rbegin()) common.erase(common.begin(), ends.first.base());
+  }
+  if (!common.empty()) return common.front();
+  LocId first;  // JAX keeps no line of a call over a GPU mesh: the first of the body
+  legality::ForEachInstr(kernel.bodies[0].region, [&](const Instr& op) {
+    if (!first.valid()) first = op.loc;
+  });
+  return first;
+}
+
 const Kernel& KernelOf(const Module& module, const Program& program) {
   return *std::find_if(module.kernels.begin(), module.kernels.end(),
                        [&](const Kernel& kernel) { return kernel.name == program.kernel_name; });
 }
 
 }  // namespace
+
+void PlaceOnCall(const Module& module, const Kernel& kernel, std::vector<Finding>& findings) {
+  const LocId call = PlaceOfCall(module, kernel);
+  for (Finding& finding : findings) {
+    if (!finding.loc.valid() && finding.text_line == kernel.text_line) finding.loc = call;
+  }
+}
 
 std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& target, std::string_view producer) {
   const bool gpu = target.backend == TargetBackend::kMosaicGpu && kernel.launch.mesh == "gpu";
@@ -35,19 +72,25 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
   return InOrderOfText(legality);
 }
 
-std::vector<Finding> StaticFindings(const agents::PreparedKernelState& kernel, std::vector<CheckTally>* tallies) {
-  legality::Legality legality(KernelOf(kernel.module(), kernel.program()), kernel.program().target, &kernel.program());
-  legality.WrittenBy(kernel.module().producer);
+StaticReport StaticFindings(const Module& module, const Program& program) {
+  const Kernel& kernel = KernelOf(module, program);
+  legality::Legality legality(kernel, program.target, &program);
+  legality.WrittenBy(module.producer);
   legality::CheckOperations(legality);
   legality::CheckTpu(legality);
   legality::CheckTriton(legality);
   legality::CheckMosaicGpu(legality);
   legality::CheckCapacity(legality);
-  if (tallies != nullptr) {
-    tallies->push_back({"legality", legality.blocks + legality.operations + legality.accesses});
-    tallies->push_back({"capacity", legality.memories});
-  }
-  return InOrderOfText(legality);
+  StaticReport report{.findings = InOrderOfText(legality),
+                      .tallies = {{"legality", legality.blocks + legality.operations + legality.accesses},
+                                  {"capacity", legality.memories}}};
+  PlaceOnCall(module, kernel, report.findings);
+  return report;
+}
+
+StaticReport KnownBefore(const agents::PreparedKernelState& kernel, bool legality) {
+  if (legality) return kernel.static_report();
+  return {.findings = kernel.always_found(), .tallies = {}};
 }
 
 std::vector<Finding> DirectAccessFindings(const Module& module, const Program& program) {

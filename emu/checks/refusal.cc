@@ -22,8 +22,9 @@ Report RefusalReport(const absl::Status& status, std::string_view text, const Pr
     if (!chosen || !target.ok()) continue;
     report.kernel = kernel.name;
     report.target = ToString(*target);
-    for (const Finding& finding : StaticFindingsOfParsed(kernel, *target, module->producer))
-      report.findings.push_back(launch::Reported(finding, *module));
+    std::vector<Finding> findings = StaticFindingsOfParsed(kernel, *target, module->producer);
+    PlaceOnCall(*module, kernel, findings);
+    for (const Finding& finding : findings) report.findings.push_back(launch::Reported(finding, *module));
   }
   return report;
 }

@@ -76,11 +76,11 @@ class _TimedProgram(_library.Program):
         super().__init__(text, None, target)
         self._text, self._target, self._wanted, self._timed = text, target, wanted, timed
 
-    def run(self, inputs, outputs, budget=None) -> tuple:
+    def run(self, inputs, outputs, budget=None, *how) -> tuple:
         request = request_of(self._text, self._target, self._wanted.changes, budget, self._wanted.timeline)
         data, text = told("palladion_time", request, inputs)
         self._timed.append(kernel_time(data, text, *_pictures(request)))
-        return super().run(inputs, outputs, budget)
+        return super().run(inputs, outputs, budget, *how)
 
 
 def request_of(text, target, changes, budget, timeline=None) -> Request:

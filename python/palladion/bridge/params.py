@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 
+from palladion.check_options import whole
 from palladion.report import call_around
 
 ON_DEFECT = ("raise", "warn", "collect")
@@ -20,6 +21,8 @@ class Params:
     on_unsupported: of a kernel that Palladion does not have all of: "raise" an error of the call; "jax" has JAX's own interpreter run it;
         "skip" leaves it out, and its results are poison.
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array, "logical" only those that stay in its shape.
+    legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md), which is else found before a
+        kernel runs, with `seeds` or without.
     engines_late: without `seeds`, copies go when somebody waits for them, not when they are started.
     time: how long each kernel takes on the chip of its target is told in the report (palladion.time, docs/time.md).
     strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
@@ -46,6 +49,7 @@ class Params:
     engines_late: bool = False
     time: bool = False
     raise_codes: tuple = ()
+    legality: str = "on"
     session: int = 0
 
     def __post_init__(self):
@@ -74,6 +78,8 @@ class Params:
         how = (self.fill, self.proxy, self.links)
         if not self.checks and (how != ("nan", "pallas", "unordered") or not (self.races and self.definedness and self.contracts)):
             raise ValueError("fill, proxy, links, races, definedness and contracts say how a kernel is checked; give seeds as well")
+        if self.legality not in ("on", "off"):
+            raise ValueError(f"legality must be on or off; found {self.legality!r}")
 
     @property
     def checks(self) -> bool:
@@ -83,7 +89,7 @@ class Params:
     def replay_call(self, callee: str = "palladion.emulate") -> tuple:
         """What a schedule is put between to see a finding again: the same target and checks."""
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        kept = {name: getattr(self, name) for name in ("fill", "proxy", "links", "bounds", "strict", "races", "definedness", "contracts", "budget")}
+        kept = {name: getattr(self, name) for name in ("fill", "proxy", "links", "bounds", "legality", "strict", "races", "definedness", "contracts", "budget")}
         arguments = [] if self.target is None else [json.dumps(self.target)]
         return call_around(callee, arguments, {name: value for name, value in kept.items() if value != defaults[name]})
 
