@@ -23,8 +23,7 @@ from palladion.bridge.session_report import SessionReport
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
 from palladion.check_options import wants_legality, whole
 from palladion.exporter.errors import ExportError
-from palladion.exporter.writer import TextFile
-from palladion.interception import call_place, lower_with, write_kernel
+from palladion.interception import call_place, file_for, lower_with, write_kernel
 from palladion.latest import set_latest
 from palladion.listening import Listening
 from palladion.printable import printable
@@ -219,7 +218,7 @@ def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -
     def rule_of(name):
         def rule(context, *nodes, **params):
             jax_programs.expect_devices(context, call_place)
-            file = TextFile()
+            file = file_for(target if out is not None else None)  # what is recorded says what it is for
             info = write_kernel(file, name, context, params)
             call = _KernelCall(session, file.text(), info, [storage(a)[1] for a in context.avals_in],
                                [storage(a) for a in context.avals_out])
