@@ -112,7 +112,7 @@ class Checker {
     agents::LaunchOptions covered;
     coverage.Attach(covered);
     PALLADION_ASSIGN_OR_RETURN(checks::Trial trial, runner_.Run(runner_.ScheduleOfSeed(0), watch, lengths_, &covered));
-    trial.never_ran = coverage.Missing(trial.programs);
+    if (!IsInterrupted(trial.trouble)) trial.never_ran = coverage.Missing(trial.programs);
     return trial;
   }
 
