@@ -26,6 +26,9 @@ class Params:
     engines_late: without `seeds`, copies go when somebody waits for them, not when they are started.
     time: how long each kernel takes on the chip of its target is told in the report (palladion.time, docs/time.md).
     strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
+    launches: kernels that several devices run together are checked once more, so many launches in a row, in which a device may be ahead of
+        the others (docs/spec/tpu-sessions.md#launches-in-a-row). Where a kernel takes what its launch before made, as in f(f(x)), two are
+        checked in any case.
     raise_codes: with "warn" or "collect", findings that make the call fail all the same.
     session: which report the calls go to (channels.py); set by `emulate`.
     """
@@ -49,6 +52,7 @@ class Params:
     engines_late: bool = False
     time: bool = False
     raise_codes: tuple = ()
+    launches: int = 1
     legality: str = "on"
     session: int = 0
 
@@ -61,6 +65,8 @@ class Params:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, or None; found {value!r}")
+        if whole("launches", self.launches) != 1 and not self.checks:
+            raise ValueError("launches in a row are checked; give seeds as well")
         for name in ("target", "replay"):
             if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} must be a text or None; found {getattr(self, name)!r}")
@@ -97,6 +103,10 @@ class Params:
         """The options of a kernel call (emu/bridge/bridge.h). One that may not fail is only told of in the report."""
         given = {"strict": int(self.strict), "padded_bounds": int(self.bounds == "padded"), "engines_late": int(self.engines_late),
                  "time": int(self.time)}
+        if self.launches != 1:
+            given["launches"] = self.launches
+        if self.legality == "off":
+            given["legality"] = 0
         if self.checks:
             given |= {"check": 1, "exhaustive": int(self.exhaustive), "all_seeds": int(self.all_seeds), "races": int(self.races),
                       "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill, "proxy": self.proxy,
