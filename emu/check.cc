@@ -26,6 +26,7 @@
 #include "emu/checks/seed_parts.h"
 #include "emu/checks/shorten.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/not_finite.h"
 #include "scheduler/search/parallel_seeds.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -322,6 +323,7 @@ class Checker {
                    .explored = explored_,
                    .seeds = ran_},
                   &report_);
+    SayWhereNotFinite(kernel_, inputs_, baseline_.outputs, options_.run, &report_);
     report_.verdict = VerdictOf(report_);
     if (!livelock_) checks::TakeResultsOfChip(kernel_, inputs_, options_, &report_, &baseline_);
   }

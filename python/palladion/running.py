@@ -69,8 +69,8 @@ class _Session:
         self.out = out
         self.check = how.check
         self.budget = how.budget
-        self.legality = how.legality
         self.launches = how.launches
+        self.legality = how.legality
         self.program = program  # (text, target) -> what runs it
         self.runs = []
         self.error = None
@@ -199,8 +199,8 @@ class How:
     check: dict | None = None
     budget: int | None = None
     progress: object = False
-    legality: bool = True  # of a plain run
     launches: int = 1  # in a row, of kernels that several devices run together
+    legality: bool = True  # of a plain run
 
 
 def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -> Execution:

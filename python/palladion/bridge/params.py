@@ -49,11 +49,11 @@ class Params:
     contracts: bool = True
     budget: int | None = None
     bounds: str = "logical"
+    legality: str = "on"
     engines_late: bool = False
     time: bool = False
-    raise_codes: tuple = ()
     launches: int = 1
-    legality: str = "on"
+    raise_codes: tuple = ()
     session: int = 0
 
     def __post_init__(self):
@@ -78,14 +78,14 @@ class Params:
             raise ValueError(f"links must be unordered or ordered; found {self.links!r}")
         if self.bounds not in ("logical", "padded"):
             raise ValueError(f"bounds must be logical or padded; found {self.bounds!r}")
+        if self.legality not in ("on", "off"):
+            raise ValueError(f"legality must be on or off; found {self.legality!r}")
         if self.engines_late and self.checks:
             raise ValueError("engines_late is of kernels that are run once; with seeds, copies are both late and early")
         object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
         how = (self.fill, self.proxy, self.links)
         if not self.checks and (how != ("nan", "pallas", "unordered") or not (self.races and self.definedness and self.contracts)):
             raise ValueError("fill, proxy, links, races, definedness and contracts say how a kernel is checked; give seeds as well")
-        if self.legality not in ("on", "off"):
-            raise ValueError(f"legality must be on or off; found {self.legality!r}")
 
     @property
     def checks(self) -> bool:
