@@ -43,6 +43,15 @@ PALLADION_API int palladion_run(const palladion_program* program, const palladio
 PALLADION_API int palladion_run_within(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                                        palladion_array* outputs, size_t n_outputs, int64_t budget, char** report);
 
+/* How a kernel is run; NULL: the defaults, which are 0 and 1. */
+typedef struct palladion_run_options {
+  int64_t budget; /* as for palladion_run_within */
+  int legality;   /* what the target refuses is found before the kernel runs */
+} palladion_run_options;
+PALLADION_API int palladion_run_with(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                                     palladion_array* outputs, size_t n_outputs, const palladion_run_options* options,
+                                     char** report);
+
 /* How a kernel is checked. palladion_check_defaults fills it in; texts may be NULL for their default. */
 typedef struct palladion_check_options {
   int64_t seeds;                     /* schedules to try where there is a choice; at least 1 */
@@ -59,6 +68,7 @@ typedef struct palladion_check_options {
   int padded_bounds;                 /* on a TPU an access that stays in the tiles of its array is in bounds */
   const char* parts;                 /* what palladion_check_seeds gave for seeds of this check: a JSON list */
   double seconds; /* after so many no further schedule begins, and the check is interrupted; 0: never */
+  int legality;   /* what the target refuses is found before the kernel runs */
 } palladion_check_options;
 PALLADION_API void palladion_check_defaults(palladion_check_options* options);
 

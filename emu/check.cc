@@ -27,6 +27,7 @@
 #include "emu/checks/seed_parts.h"
 #include "emu/checks/shorten.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/not_finite.h"
 #include "scheduler/search/parallel_seeds.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -91,9 +92,9 @@ class Checker {
   };
 
   absl::Status RunSchedules() {
-    const agents::PreparedKernelState& state = kernel_.state();
-    for (Finding& finding : options_.contracts ? checks::StaticFindings(state, &report_.checks) : state.always_found())
-      Add(std::move(finding), nullptr);
+    const auto known = checks::KnownBefore(kernel_.state(), options_.contracts && options_.run.legality);
+    report_.checks = known.tallies;
+    for (const Finding& finding : known.findings) Add(finding, nullptr);
     if (part_ != nullptr && (options_.exhaustive || !runner_.interact())) return absl::OkStatus();
     if (!options_.replay.empty()) return Replay();
     if (!options_.exhaustive && !runner_.interact()) return RunOrders();
@@ -113,7 +114,7 @@ class Checker {
     agents::LaunchOptions covered;
     coverage.Attach(covered);
     PALLADION_ASSIGN_OR_RETURN(checks::Trial trial, runner_.Run(runner_.ScheduleOfSeed(0), watch, lengths_, &covered));
-    trial.never_ran = coverage.Missing(trial.programs);
+    if (!IsInterrupted(trial.trouble)) trial.never_ran = coverage.Missing(trial.programs);
     return trial;
   }
 
@@ -323,6 +324,7 @@ class Checker {
                    .explored = explored_,
                    .seeds = ran_},
                   &report_);
+    SayWhereNotFinite(kernel_, inputs_, baseline_.outputs, options_.run, &report_);
     report_.verdict = VerdictOf(report_);
     if (!livelock_) checks::TakeResultsOfChip(kernel_, inputs_, options_, &report_, &baseline_);
   }

@@ -376,15 +376,18 @@ TEST(Check, AReplayOfOtherInputsIsRefused) {
   EXPECT_NE(std::string::npos, std::string(status.message()).find("the inputs have other values")) << status;
 }
 
-TEST(Check, WithoutABackendAnotherResultIsANote) {
+TEST(Check, WithoutATargetAnotherResultIsNoAnswer) {
   const Report report = CheckOk(StoreNumber("0"), "generic");
-  EXPECT_NE(Verdict::kDefect, report.verdict);
-  EXPECT_NE(Verdict::kNondeterministic, report.verdict);
+  EXPECT_EQ(Verdict::kDefect, report.verdict);
+  EXPECT_EQ(ExitCode::kDefect, ExitCodeOf(report));
   std::vector<std::string> notes;
   for (const ReportedFinding& finding : report.findings) {
     if (finding.code == "GRID_ORDER") notes.push_back(finding.message);
   }
-  ASSERT_EQ(1u, notes.size()) << "what is accessed and what comes out are one note";
+  ASSERT_EQ(1u, notes.size()) << "what is accessed and what comes out are one finding";
+  EXPECT_NE(std::string::npos, notes[0].find("on mosaic_tpu the two run in this order, on triton and mosaic_gpu it is "
+                                             "a race"))
+      << notes[0];
   EXPECT_NE(std::string::npos, notes[0].find(", and does: output '")) << notes[0];
 }
 

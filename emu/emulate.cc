@@ -75,6 +75,11 @@ absl::StatusOr<const ShadowRules*> agents::PreparedKernelState::shadow_rules() c
   return shadow_rules_->get();
 }
 
+const agents::StaticReport& agents::PreparedKernelState::static_report() const {
+  std::call_once(static_once_, [this] { static_report_ = checks::StaticFindings(module(), *program_); });
+  return static_report_;
+}
+
 agents::PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> module,
                                                  std::shared_ptr<const Program> program)
     : module_(std::move(module)), program_(std::move(program)) {

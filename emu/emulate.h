@@ -69,6 +69,9 @@ struct RunOptions {
   std::size_t memory_limit = 0;  // bytes of operands, scratch and values; 0: 7/8 of the host's memory
   std::string_view budget_name = "RunOptions::loop_budget";  // as the user knows it, for messages
   RunControl* control = nullptr;                             // outlives the run: its interrupts, and how far it is
+  // What the target refuses and what its chip has no room for is found before anything runs (docs/spec/contracts.md).
+  // Of checks too.
+  bool legality = true;
   // On a TPU: an access that leaves an array's shape and stays in its tiles is no finding (docs/command.md, --bounds).
   bool padded_bounds = false;
   // Of `Run` and `RunInto`: copies go as late as they can, when somebody waits for them, not as soon as they start.

@@ -60,9 +60,11 @@ absl::Span<const VerdictRow> AllVerdicts() {
        "other inputs, other shapes, other chips; what a check was told not to look for"},
       {Verdict::kClean, "clean", "nothing worse than a note was found in the schedules that were tried",
        "schedules that were not tried: the report says how many were, and what that is worth"},
-      {Verdict::kRan, "ran", "the kernel ran once, in program order, and met nothing wrong on its way",
-       "anything: races, definedness and contracts were not looked for; `palladion check`, or `seeds=16` in Python, "
-       "looks"},
+      {Verdict::kRan, "ran",
+       "the kernel ran once, in program order, and met nothing wrong on its way; or a check stopped before its first "
+       "schedule was through",
+       "anything: races and definedness were looked for in no whole schedule; `palladion check`, or `seeds=16` in "
+       "Python, looks"},
       {Verdict::kWarning, "warning",
        "nothing worse than a warning was found, and one was: an output that is not written everywhere, or a copy "
        "that lies wholly outside its array",
@@ -97,7 +99,7 @@ Verdict VerdictOf(const Report& report) {
   if (report.error.has_value()) return Verdict::kUnsupported;
   if (differs) return Verdict::kNondeterministic;
   if (warns) return Verdict::kWarning;
-  if (!report.checked) return Verdict::kRan;
+  if (!report.checked || (report.interrupted && report.schedules == 0)) return Verdict::kRan;
   return report.proved && !report.interrupted ? Verdict::kProved : Verdict::kClean;
 }
 

@@ -20,6 +20,12 @@ class ShadowRules;  // semantics/program/frame_shadow.h
 
 namespace palladion::agents {
 
+// What is known to be wrong before anything runs, and how much was looked at.
+struct StaticReport {
+  std::vector<Finding> findings;
+  std::vector<CheckTally> tallies;
+};
+
 class PreparedKernelState {
  public:
   PreparedKernelState(std::shared_ptr<const VerifiedModule> module, std::shared_ptr<const Program> program);
@@ -31,8 +37,10 @@ class PreparedKernelState {
   const Program& program() const { return *program_; }
   const std::vector<OperandDescription>& inputs() const { return inputs_; }
   const std::vector<OperandDescription>& outputs() const { return outputs_; }
-  // What a plain run says too, and is known before it (contracts.h).
+  // What a run without legality says too, and is known before it (contracts.h).
   std::vector<Finding> always_found() const { return always_found_; }
+  // What the target refuses (contracts.h), judged at the first call.
+  const StaticReport& static_report() const;
   // How undefined elements flow through the program; made at the first call.
   absl::StatusOr<const ShadowRules*> shadow_rules() const;
   simd::Parallel* threads() const { return threads_.get(); }  // nullptr where no operation is large enough
@@ -42,6 +50,8 @@ class PreparedKernelState {
   std::shared_ptr<const Program> program_;
   std::vector<OperandDescription> inputs_, outputs_;
   std::vector<Finding> always_found_;
+  mutable std::once_flag static_once_;
+  mutable StaticReport static_report_;
   mutable std::once_flag shadow_once_;
   mutable absl::StatusOr<std::shared_ptr<const ShadowRules>> shadow_rules_;
   std::unique_ptr<simd::Parallel> threads_;  // runs of one kernel take turns with them

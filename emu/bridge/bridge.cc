@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/bridge/interrupt.h"
 #include "emu/bridge/progress.h"
 #include "emu/bridge/timed_arrays.h"
 #include "emu/checks/check_into.h"
+#include "emu/checks/plain_run.h"
 #include "emu/reports/json.h"
 #include "emu/reports/source_lines.h"
 #include "emu/reports/told.h"
@@ -23,60 +22,6 @@
 
 namespace palladion::bridge {
 namespace {
-
-absl::Status BadOption(std::string_view name, std::string_view value, std::string_view expected) {
-  return absl::InvalidArgumentError(
-      Cat("the option ", name, " of a kernel call must be ", expected, "; found '", value, "'"));
-}
-
-struct OptionReader {
-  BridgeOptions& how;
-
-  absl::Status Flag(std::string_view name, std::string_view value, bool& place) const {
-    if (value != "0" && value != "1") return BadOption(name, value, "0 or 1");
-    place = value == "1";
-    return absl::OkStatus();
-  }
-
-  template <class Number>
-  absl::Status Whole(std::string_view name, std::string_view value, Number least, Number& place) const {
-    if (!absl::SimpleAtoi(absl::string_view(value.data(), value.size()), &place) || place < least)
-      return BadOption(name, value, Cat("a whole number of at least ", least));
-    return absl::OkStatus();
-  }
-
-  absl::Status Set(std::string_view name, std::string_view value) const {
-    CheckOptions& options = how.options;
-    if (name == "check") return Flag(name, value, how.check);
-    if (name == "time") return Flag(name, value, how.time);
-    if (name == "all_seeds") return Flag(name, value, options.all_seeds);
-    if (name == "exhaustive") return Flag(name, value, options.exhaustive);
-    if (name == "races") return Flag(name, value, options.races);
-    if (name == "definedness") return Flag(name, value, options.definedness);
-    if (name == "contracts") return Flag(name, value, options.contracts);
-    if (name == "strict") return Flag(name, value, options.strict);
-    if (name == "padded_bounds") return Flag(name, value, options.run.padded_bounds);
-    if (name == "engines_late") return Flag(name, value, options.run.engines_late);
-    if (name == "seeds") return Whole<std::int64_t>(name, value, 1, options.seeds);
-    if (name == "threads") return Whole(name, value, 0, options.threads);
-    if (name == "budget") {
-      PALLADION_RETURN_IF_ERROR(Whole<std::int64_t>(name, value, 1, options.run.loop_budget));
-      options.SetBudget(options.run.loop_budget);
-      return absl::OkStatus();
-    }
-    if (name == "fill") options.fill = std::string(value);
-    if (name == "proxy") options.proxy = std::string(value);
-    if (name == "links") options.links = std::string(value);
-    if (name == "replay") options.replay = std::string(value);
-    if (name == "raise" && value == "all") how.raise_all = true;
-    if (name == "raise" && value == "never") how.never_raise = true;
-    if (name == "raise" && value != "all" && value != "none" && value != "never")
-      how.raise_codes = absl::StrSplit(absl::string_view(value.data(), value.size()), ',');
-    if (name == "fill" || name == "proxy" || name == "links" || name == "replay" || name == "raise")
-      return absl::OkStatus();
-    return absl::InvalidArgumentError(Cat("a kernel call has no option '", name, "'"));
-  }
-};
 
 // Sizes of the grid for a picture; -1 where an operand holds it.
 std::vector<std::int64_t> GridOf(const PreparedKernel& kernel) {
@@ -122,13 +67,13 @@ bool Raises(const BridgeOptions& how, const ReportedFinding& finding, const Repo
                      [&](const std::string& by) { return IsNamed(finding, by); });
 }
 
-// OK, or what the caller should raise: the findings as every report tells them.
-absl::Status Raised(const BridgeOptions& how, const Report& report) {
+// OK, or what the caller should raise: the findings as every report tells them. `launches` of the kernel, as one.
+absl::Status Raised(const BridgeOptions& how, const Report& report, std::int64_t launches = 1) {
   if (how.never_raise) return absl::OkStatus();
   reports::ReportDocument told;
   told.calls.push_back({.report = report,
                         .replay_before = Cat("palladion.emulate(\"", report.target, "\", replay=\""),
-                        .replay_after = "\")"});
+                        .replay_after = launches > 1 ? Cat("\", launches=", launches, ")") : "\")"});
   std::vector<ReportedFinding>& raised = told.calls[0].report.findings;
   raised.erase(std::remove_if(raised.begin(), raised.end(),
                               [&](const ReportedFinding& finding) { return !Raises(how, finding, report); }),
@@ -152,18 +97,6 @@ std::size_t HashOf(const BridgeRequest& request) {
 }
 
 }  // namespace
-
-absl::StatusOr<BridgeOptions> ParseBridgeOptions(std::string_view text) {
-  BridgeOptions how;
-  how.options.run.budget_name = "the argument budget";
-  for (const absl::string_view part :
-       absl::StrSplit(absl::string_view(text.data(), text.size()), ';', absl::SkipEmpty())) {
-    const std::pair<absl::string_view, absl::string_view> named = absl::StrSplit(part, absl::MaxSplits('=', 1));
-    PALLADION_RETURN_IF_ERROR(
-        OptionReader{how}.Set({named.first.data(), named.first.size()}, {named.second.data(), named.second.size()}));
-  }
-  return how;
-}
 
 // Counts a call of a session while it lives.
 class Bridge::Underway {
@@ -268,6 +201,21 @@ void Bridge::EndSemaphores(std::int64_t session) {
   for (const Report& report : Between(session)->End()) Leave(session, DepositText({}, report));
 }
 
+namespace {
+
+absl::StatusOr<PreparedKernel> InARow(const BridgeRequest& request, std::int64_t launches) {
+  return PrepareLaunches(request.text, launches,
+                         {.kernel = std::string(request.kernel), .target = std::string(request.target)});
+}
+
+std::size_t HashOf(const void* data, DType dtype, absl::Span<const std::int64_t> shape) {
+  std::size_t bytes = StorageBytes(dtype);
+  for (const std::int64_t size : shape) bytes *= static_cast<std::size_t>(size);
+  return std::hash<std::string_view>()({static_cast<const char*>(data), bytes});
+}
+
+}  // namespace
+
 absl::StatusOr<std::shared_ptr<const Bridge::Kernel>> Bridge::Find(const BridgeRequest& request) {
   const std::size_t hash = HashOf(request);
   {
@@ -291,9 +239,13 @@ absl::StatusOr<std::shared_ptr<const Bridge::Kernel>> Bridge::Find(const BridgeR
                                                                  .target = std::string(request.target),
                                                                  .observable = true}));
   }
-  auto made = std::make_shared<const Kernel>(Kernel{std::string(request.text), std::string(request.kernel),
-                                                    std::string(request.target), std::string(request.options),
-                                                    std::move(prepared), std::move(timed), std::move(how)});
+  std::optional<PreparedKernel> in_a_row;
+  if (how.launches > 1 && prepared.state().program().several_devices()) {
+    PALLADION_ASSIGN_OR_RETURN(in_a_row, InARow(request, how.launches));
+  }
+  auto made = std::make_shared<const Kernel>(
+      Kernel{std::string(request.text), std::string(request.kernel), std::string(request.target),
+             std::string(request.options), std::move(prepared), std::move(timed), std::move(in_a_row), std::move(how)});
   const std::lock_guard<std::mutex> lock(kernels_mutex_);
   kernels_.push_front(made);
   by_hash_.emplace(hash, kernels_.begin());
@@ -308,6 +260,15 @@ absl::StatusOr<std::shared_ptr<const Bridge::Kernel>> Bridge::Find(const BridgeR
   return made;
 }
 
+// What is known before a run, where the caller is to raise it: then nothing runs.
+std::optional<Report> Bridge::RefusedBefore(const Kernel& kernel) {
+  if (kernel.how.check || !kernel.how.options.run.legality) return std::nullopt;
+  Report report = checks::ReportBeforeRun(kernel.prepared.state());
+  report.strict = kernel.how.options.strict;
+  if (Raised(kernel.how, report).ok()) return std::nullopt;
+  return report;
+}
+
 absl::Status Bridge::Prepare(const BridgeRequest& request) { return Find(request).status(); }
 
 absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,
@@ -315,12 +276,44 @@ absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstA
   CheckOptions options = kernel.how.options;
   options.run.control = here.control;
   options.run.session = here.session;
-  if (!kernel.how.check) {
+  if (!kernel.how.check || ReplaysRow(kernel)) {
     absl::StatusOr<Report> report = RunInto(kernel.prepared, inputs, outputs, options.run);
     if (report.ok()) report->strict = kernel.how.options.strict;
     return report;
   }
   return checks::CheckInto({kernel.prepared, inputs, outputs, options});
+}
+
+// The kernel as so many launches, where they are wanted or where this call takes what the call before it made: f(f(x)).
+// Nothing for a kernel that has no such form, or was looked at in that way before.
+std::optional<Bridge::Row> Bridge::RowOf(const BridgeRequest& request, const std::shared_ptr<const Kernel>& kernel,
+                                         absl::Span<const ConstArray> inputs) {
+  if (kernel->in_a_row.has_value()) return Row{*kernel->in_a_row, kernel->how.launches};
+  if (!kernel->how.check || !kernel->prepared.state().program().several_devices()) return std::nullopt;
+  {
+    const std::lock_guard<std::mutex> lock(sessions_mutex_);
+    const auto session = sessions_.find(request.session);
+    if (session == sessions_.end() || session->second.last.kernel != kernel) return std::nullopt;
+    const std::vector<std::size_t>& made = session->second.last.outputs;
+    const bool follows = std::any_of(inputs.begin(), inputs.end(), [&](const ConstArray& input) {
+      return std::find(made.begin(), made.end(), HashOf(input.data, input.dtype, input.shape)) != made.end();
+    });
+    if (!follows || !session->second.rows.insert(kernel).second) return std::nullopt;
+  }
+  absl::StatusOr<PreparedKernel> two = InARow(request, 2);
+  if (!two.ok()) return std::nullopt;
+  return Row{*std::move(two), 2};
+}
+
+// What a call that follows may take.
+void Bridge::Remember(std::int64_t session, const std::shared_ptr<const Kernel>& kernel,
+                      absl::Span<const MutableArray> outputs) {
+  if (!kernel->how.check || !kernel->prepared.state().program().several_devices()) return;
+  std::vector<std::size_t> made;
+  for (const MutableArray& output : outputs) made.push_back(HashOf(output.data, output.dtype, output.shape));
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  if (const auto found = sessions_.find(session); found != sessions_.end())
+    found->second.last = {kernel, std::move(made)};
 }
 
 absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstArray> inputs,
@@ -337,21 +330,40 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   RunControl control(HeardInterrupts());
   if (IsCancelled(request.session)) return absl::CancelledError(Cat("kernel @", prepared.name(), ": interrupted"));
   const ShownRun shown(prepared.name(), request.session, control);
+  if (const std::optional<Report> refused = RefusedBefore(**kernel)) {
+    Leave(request.session, DepositText(GridOf(prepared), *refused));
+    return Raised((*kernel)->how, *refused);
+  }
   const std::shared_ptr<palladion::Session> between = Between(request.session);
   // Before the run, which may write outputs over inputs.
   RunOptions timed = (*kernel)->how.options.run;
   timed.control = &control;
   const std::string time = (*kernel)->timed.has_value() ? TimeMembers(*(*kernel)->timed, inputs, timed) : "";
+  const BridgeOptions& how = (*kernel)->how;
+  const std::optional<Row> row = RowOf(request, *kernel, inputs);
+  absl::StatusOr<Report> in_a_row = Report();
+  if (row.has_value()) {
+    CheckOptions options = how.options;
+    options.run.control = &control;
+    in_a_row = checks::CheckInto({row->kernel, inputs, {}, options});
+    if (!how.never_raise) PALLADION_RETURN_IF_ERROR(in_a_row.status());
+  }
   const absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, {.control = &control, .session = between.get()});
   if (!report.ok()) {
     Leave(request.session,
           DepositText(GridOf(prepared), ErrorReport(report.status(), prepared.name(), prepared.target())));
-    if (!(*kernel)->how.never_raise) return report.status();
+    if (!how.never_raise) return report.status();
     Poison(outputs);
     return absl::OkStatus();
   }
-  Leave(request.session, DepositText(GridOf(prepared), *report, time));
-  return Raised((*kernel)->how, *report);
+  Remember(request.session, *kernel, outputs);
+  if (!ReplaysRow(**kernel)) Leave(request.session, DepositText(GridOf(prepared), *report, time));
+  absl::Status raised = Raised(how, *report);
+  if (row.has_value() && in_a_row.ok()) {
+    Leave(request.session, DepositText(GridOf(prepared), *in_a_row, Cat(", \"launches\": ", row->launches)));
+    raised.Update(Raised(how, *in_a_row, row->launches));
+  }
+  return raised;
 }
 
 Bridge& ProcessBridge() {

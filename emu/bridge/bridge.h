@@ -39,8 +39,11 @@ namespace palladion::bridge {
 
 // `options` is a list "name=value;name=value" of the fields of palladion_check_options and
 //   check  0: run in program order with the checks that are always on (the default); 1: check
+//   legality  1: what the target refuses is found before the kernel runs (the default); where `raise` names it, it does
+//          not run
 //   time   1: how long the kernel takes on the chip of its target, or why that is not known, stands beside its report
 //   engines_late  1: with check=0, copies go when somebody waits for them
+//   launches  N: a kernel that several devices run together is checked as N launches in a row, too
 //   raise  which findings make the call fail: "none" (the default), "all" that count, or a list of codes and limits,
 //          "RACE_WW,tpu.access.space"; "never": not even a kernel that cannot run, whose outputs are then poison. The
 //          report says what happened
@@ -52,6 +55,7 @@ struct BridgeRequest {
 struct BridgeOptions {
   bool check = false;
   bool time = false;
+  std::int64_t launches = 1;
   CheckOptions options;
   bool raise_all = false, never_raise = false;
   std::vector<std::string> raise_codes;
@@ -95,8 +99,18 @@ class Bridge {
   struct Kernel {
     std::string text, kernel, target, options;
     PreparedKernel prepared;
-    std::optional<PreparedKernel> timed;  // observable; where times are asked for
+    std::optional<PreparedKernel> timed;     // observable; where times are asked for
+    std::optional<PreparedKernel> in_a_row;  // of several devices; where several launches are asked for
     BridgeOptions how;
+  };
+  struct Row {
+    PreparedKernel kernel;
+    std::int64_t launches = 1;
+  };
+  // The launch before, of several devices, and what came out of it.
+  struct Launched {
+    std::shared_ptr<const Kernel> kernel;
+    std::vector<std::size_t> outputs;  // hashes
   };
   struct Deposit {
     std::string report;
@@ -106,6 +120,8 @@ class Bridge {
     std::list<Deposit> deposits;
     std::unordered_map<std::string_view, Deposit*> by_report;  // of `deposits`
     std::int64_t dropped = 0, pending = 0;
+    Launched last;
+    std::set<std::shared_ptr<const Kernel>> rows;  // that were looked at as two launches in a row
     std::shared_ptr<palladion::Session> between = std::make_shared<palladion::Session>();  // its launches
   };
   class Underway;
@@ -113,6 +129,15 @@ class Bridge {
   absl::StatusOr<std::shared_ptr<const Kernel>> Find(const BridgeRequest& request);
   absl::StatusOr<Report> Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,
                              absl::Span<const MutableArray> outputs, const RunOptions& here) const;
+  static std::optional<Report> RefusedBefore(const Kernel& kernel);
+  // A schedule that is replayed is one of the launches in a row: what one launch gives is wanted alone.
+  static bool ReplaysRow(const Kernel& kernel) {
+    return kernel.in_a_row.has_value() && !kernel.how.options.replay.empty();
+  }
+  std::optional<Row> RowOf(const BridgeRequest& request, const std::shared_ptr<const Kernel>& kernel,
+                           absl::Span<const ConstArray> inputs);
+  void Remember(std::int64_t session, const std::shared_ptr<const Kernel>& kernel,
+                absl::Span<const MutableArray> outputs);
   bool IsCancelled(std::int64_t session);
   void Leave(std::int64_t session, std::string report);
 

@@ -128,11 +128,18 @@ int palladion_run(const palladion_program* program, const palladion_array* input
 
 int palladion_run_within(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                          palladion_array* outputs, size_t n_outputs, int64_t budget, char** report) {
+  const palladion_run_options options = {.budget = budget, .legality = 1};
+  return palladion_run_with(program, inputs, n_inputs, outputs, n_outputs, &options, report);
+}
+
+int palladion_run_with(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                       palladion_array* outputs, size_t n_outputs, const palladion_run_options* how, char** report) {
   return Reported(program, {inputs, n_inputs, outputs, n_outputs}, report,
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
                       palladion::RunControl& control) {
                     palladion::RunOptions options{.budget_name = "the argument budget", .control = &control};
-                    if (budget > 0) options.loop_budget = budget;
+                    if (how != nullptr && how->budget > 0) options.loop_budget = how->budget;
+                    if (how != nullptr) options.legality = how->legality != 0;
                     const std::shared_ptr<palladion::Session> session = SessionOfThread();
                     options.session = session.get();
                     return palladion::RunInto(program->kernel, in, out, options);
@@ -157,7 +164,8 @@ void palladion_check_defaults(palladion_check_options* options) {
               .links = nullptr,
               .padded_bounds = defaults.run.padded_bounds ? 1 : 0,
               .parts = nullptr,
-              .seconds = 0};
+              .seconds = 0,
+              .legality = defaults.run.legality ? 1 : 0};
 }
 
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,

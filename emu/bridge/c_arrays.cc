@@ -88,6 +88,7 @@ absl::StatusOr<CheckOptions> CheckOptionsOf(const palladion_check_options* asked
   if (given.proxy != nullptr) options.proxy = given.proxy;
   if (given.links != nullptr) options.links = given.links;
   options.run.padded_bounds = given.padded_bounds != 0;
+  options.run.legality = given.legality != 0;
   if (given.parts != nullptr) {
     PALLADION_ASSIGN_OR_RETURN(options.parts, reports::PartsOfJson(given.parts));
   }

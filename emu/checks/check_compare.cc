@@ -177,11 +177,6 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
   if (auto writer = WriterOf(runner, two.a, *difference, two.lengths); writer.ok()) finding.first = *writer;
   if (auto writer = WriterOf(runner, two.b, *difference, two.lengths); writer.ok()) finding.second = *writer;
   finding.why += LastWriters(finding, two);
-  // On `generic` nothing says in which order programs run, so nothing is broken.
-  if (program.target.backend == TargetBackend::kGeneric) {
-    finding.code = FindingCode::kGridOrder;
-    finding.severity = Severity::kNote;
-  }
   if (two.cause != nullptr) {
     PointTo(*two.cause, name, finding);
   } else {
@@ -191,6 +186,12 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
                           return runner.RunOn(ring, ArraysOf(words), schedule, two.lengths);
                         }),
                 finding);
+  }
+  // On `generic` nothing says in which order programs run. How sums are rounded is a note on every target.
+  const bool rounding = two.cause == nullptr && finding.severity == Severity::kNote;
+  if (program.target.backend == TargetBackend::kGeneric && !rounding) {
+    finding.code = FindingCode::kGridOrder;
+    finding.severity = RowOf(finding.code).severity;
   }
   if (finding.second.has_value()) {
     finding.loc = finding.second->loc;

@@ -77,8 +77,12 @@ void ClockRaces::Points(AccessKind kind, const PointAccess& access, const std::b
 
 void ClockRaces::SayInTermsOfTheTarget(Finding& finding) const {
   const bool generic = kernel_.program().target.backend == TargetBackend::kGeneric;
-  if (generic && finding.code != FindingCode::kSameValue) finding.code = FindingCode::kGridOrder;
-  finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
+  if (generic && finding.code != FindingCode::kSameValue) {
+    finding.code = FindingCode::kGridOrder;
+    Append(&finding.message,
+           "; no target is named: on triton and mosaic_gpu it is a race, and a TPU has no such atomics");
+  }
+  finding.severity = RowOf(finding.code).severity;
   finding.fix =
       "use atomics on both sides, or let an atomic that both update order the two: a lock, a counter of arrivals";
 }

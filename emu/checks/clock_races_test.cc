@@ -121,10 +121,10 @@ TEST(ClockRaces, EveryProgramStoresTheSame) {
   EXPECT_EQ("RACE_WW defect", Races(CheckWords(kTicket + "    _ = swap(%n.at[0], %p) : i32[];\n")));
 }
 
-TEST(ClockRaces, WithoutABackendItIsANote) {
+TEST(ClockRaces, WithoutABackendItIsNoAnswer) {
   const Report report = CheckWords(kTicket + kUpdate, {}, "generic");
-  for (const ReportedFinding& finding : report.findings) EXPECT_EQ("note", finding.severity) << finding.message;
-  EXPECT_NE(std::string::npos, Races(report).find("GRID_ORDER note"));
+  for (const ReportedFinding& finding : report.findings) EXPECT_EQ("defect", finding.severity) << finding.message;
+  EXPECT_NE(std::string::npos, Races(report).find("GRID_ORDER defect"));
 }
 
 // Program 1 stores and raises the flag, in the order of FIRST and THEN; program 0 stores too if the flag is up.

@@ -36,22 +36,25 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
   return InOrderOfText(legality);
 }
 
-std::vector<Finding> StaticFindings(const agents::PreparedKernelState& kernel, std::vector<CheckTally>* tallies) {
-  const Kernel& parsed = KernelOf(kernel.module(), kernel.program());
-  legality::Legality legality(parsed, kernel.program().target, &kernel.program());
-  legality.WrittenBy(kernel.module().producer);
+StaticReport StaticFindings(const Module& module, const Program& program) {
+  const Kernel& kernel = KernelOf(module, program);
+  legality::Legality legality(kernel, program.target, &program);
+  legality.WrittenBy(module.producer);
   legality::CheckOperations(legality);
   legality::CheckTpu(legality);
   legality::CheckTriton(legality);
   legality::CheckMosaicGpu(legality);
   legality::CheckCapacity(legality);
-  if (tallies != nullptr) {
-    tallies->push_back({"legality", legality.blocks + legality.operations + legality.accesses});
-    tallies->push_back({"capacity", legality.memories});
-  }
-  std::vector<Finding> findings = InOrderOfText(legality);
-  legality::PlaceAtCall(kernel.module(), parsed, findings);
-  return findings;
+  StaticReport report{.findings = InOrderOfText(legality),
+                      .tallies = {{"legality", legality.blocks + legality.operations + legality.accesses},
+                                  {"capacity", legality.memories}}};
+  legality::PlaceAtCall(module, kernel, report.findings);
+  return report;
+}
+
+StaticReport KnownBefore(const agents::PreparedKernelState& kernel, bool legality) {
+  if (legality) return kernel.static_report();
+  return {.findings = kernel.always_found(), .tallies = {}};
 }
 
 std::vector<Finding> DirectAccessFindings(const Module& module, const Program& program) {

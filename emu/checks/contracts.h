@@ -17,10 +17,16 @@ namespace palladion::checks {
 // that are not modelled yet: what its target refuses is said all the same. None on other targets.
 std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& target, std::string_view producer = {});
 
-// ILLEGAL and CAPACITY, in the order of the text; none on `generic`, which has no limits. `tallies`, where it is not
-// nullptr, gets one entry for each check: "legality" counts operands, operations and accesses, "capacity" what is held.
-std::vector<Finding> StaticFindings(const agents::PreparedKernelState& kernel,
-                                    std::vector<CheckTally>* tallies = nullptr);
+// ILLEGAL and CAPACITY, in the order of the text; none on `generic`, which has no limits. One tally for each check:
+// "legality" counts operands, operations and accesses, "capacity" what is held. A PreparedKernelState keeps them.
+using agents::StaticReport;
+StaticReport StaticFindings(const Module& module, const Program& program);
+inline std::vector<Finding> StaticFindings(const agents::PreparedKernelState& kernel) {
+  return kernel.static_report().findings;
+}
+
+// What is said before a run; without `legality` what is always found alone.
+StaticReport KnownBefore(const agents::PreparedKernelState& kernel, bool legality);
 
 // Those of them that are looked for where contracts are not, in plain runs too: a TPU's loads, stores and blocks of
 // HBM, which JAX's own interpreter refuses.

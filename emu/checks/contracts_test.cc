@@ -168,10 +168,43 @@ TEST(Capacity, VectorMemory) {
   };
   ExpectClean(kernel(2040), "mosaic_tpu/v4");
   ExpectOne(kernel(2048), "mosaic_tpu/v4", kCapacity,  // 2 operands x 2 buffers x 4 MiB: nothing is left
-            {"at least 16777216 bytes of vmem", "is 16777216, of which the compiler needs some itself"});
+            {"at least 16384 KiB of vmem", "is 16384 KiB, of which the compiler needs some itself"});
   ExpectOne(kernel(2056), "mosaic_tpu/v4", kCapacity,
-            {"at least 16842752 bytes of vmem", "16777216", "8421376 for 'x' (2 buffers of f32[2056,512])"});
-  ExpectClean(kernel(2056), "mosaic_tpu/v5e");
+            {"at least 16448 KiB of vmem", "16384", "8224 KiB for 'x' (2 buffers of f32[2056,512])"});
+  ExpectClean(kernel(2048), "mosaic_tpu/v5e");
+  ExpectClean(kernel(4096), "mosaic_tpu/v6e");
+}
+
+// Without vmem_limit_bytes a kernel has 16 MiB, from v6e 32, of the 64 or 128 that there are.
+TEST(Capacity, DefaultLimitOfVectorMemory) {
+  const auto kernel = [](int rows, const std::string& params = "", const std::string& grid = "grid [2,2]") {
+    std::string text = Copy(Cat("f32[", 2 * rows, ",1024]"), Cat(rows, ",512"), Cat("f32[", rows, ",512]"));
+    text.replace(text.find("grid [2,2]"), 10, grid);
+    return text.replace(text.find("grid"), 0, params.empty() ? "" : Cat("params {", params, "};\n  "));
+  };
+  ExpectOne(kernel(2056), "mosaic_tpu/v5e", kCapacity,
+            {"at least 16448 KiB of vmem", "what one kernel may have on v5e without vmem_limit_bytes is 16384 KiB"});
+  ExpectClean(kernel(2056), "mosaic_tpu/v6e");
+  for (const char* chip : {"mosaic_tpu/v6e", "mosaic_tpu/v7x"})
+    ExpectOne(kernel(4104), chip, kCapacity, {"at least 32832 KiB of vmem", "is 32768 KiB"});
+  ExpectClean(kernel(2056, "vmem_limit_bytes=16842752"), "mosaic_tpu/v5e");
+  ExpectClean(kernel(2056, "", "grid [1,1]"), "mosaic_tpu/v5e");  // nothing moves: one buffer of each
+}
+
+// What the fix says is enough, to the byte.
+TEST(Capacity, FixFits) {
+  const auto kernel = [](const std::string& params, const std::string& buffered) {
+    std::string text = Copy("f32[4112,1024]", "2056,512", "f32[2056,512]");
+    text.replace(text.find("grid"), 0, params.empty() ? "" : Cat("params {", params, "};\n  "));
+    return text.replace(text.find("};", text.find("in %x")) + 1, 0, buffered);
+  };
+  const std::vector<Finding> found = FindingsOf(kernel("", ""), "mosaic_tpu/v5e");
+  ASSERT_EQ(1u, found.size());
+  EXPECT_NE(std::string::npos, found[0].fix.find("vmem_limit_bytes=19922944")) << found[0].fix;
+  EXPECT_NE(std::string::npos, found[0].fix.find("hold at least 64 KiB less")) << found[0].fix;
+  EXPECT_NE(std::string::npos, found[0].fix.find("one buffer for 'x' (pipeline_mode=pl.Buffered(1))")) << found[0].fix;
+  ExpectClean(kernel("vmem_limit_bytes=19922944", ""), "mosaic_tpu/v5e");
+  ExpectClean(kernel("", " buffered {buffer_count=1}"), "mosaic_tpu/v5e");
 }
 
 TEST(Capacity, ParametersOfTheCompiler) {
@@ -180,10 +213,10 @@ TEST(Capacity, ParametersOfTheCompiler) {
     return text.replace(text.find("grid"), 0, Cat("params {", params, "};\n  "));
   };
   ExpectClean(kernel("vmem_limit_bytes=8388608"), "mosaic_tpu/v4");
-  ExpectOne(kernel("vmem_limit_bytes=8388607"), "mosaic_tpu/v4", kCapacity, {"vmem_limit_bytes is 8388607"});
+  ExpectOne(kernel("vmem_limit_bytes=8388607"), "mosaic_tpu/v4", kCapacity, {"vmem_limit_bytes is 8191.999 KiB"});
   ExpectClean(kernel("internal_scratch_in_bytes=8388607"), "mosaic_tpu/v4");
   ExpectOne(kernel("internal_scratch_in_bytes=8388608"), "mosaic_tpu/v4", kCapacity,
-            {"8388608 for internal_scratch_in_bytes"});
+            {"8192 KiB for internal_scratch_in_bytes"});
 }
 
 TEST(Capacity, ScopesAndTiles) {
@@ -196,8 +229,8 @@ TEST(Capacity, ScopesAndTiles) {
   };
   // Of f32 a row takes one sublane (a tile of 1 x 128), so two scopes of 2 Mi columns are 16 MiB; the output is 4 KiB.
   ExpectClean(kernel((1 << 21) - 640), "mosaic_tpu/v4");
-  ExpectOne(kernel((1 << 21) - 512), "mosaic_tpu/v4", kCapacity, {"at least 16777216 bytes", "16773120 for scopes"});
-  ExpectOne(kernel(1 << 21), "mosaic_tpu/v4", kCapacity, {"16777216 for scopes"});
+  ExpectOne(kernel((1 << 21) - 512), "mosaic_tpu/v4", kCapacity, {"at least 16384 KiB", "16380 KiB for scopes"});
+  ExpectOne(kernel(1 << 21), "mosaic_tpu/v4", kCapacity, {"16384 KiB for scopes"});
 }
 
 // One word too much: 1 MiB of scalar memory on a TPU; of 227 KiB of shared memory for a block on a GPU not all.
@@ -208,7 +241,7 @@ TEST(Capacity, ScalarAndSharedMemory) {
                "%or: ref<vmem,f32[8,128]>, %sr: ref<smem,i32[", words, "]>) { return; } }\n");
   };
   ExpectClean(kernel(262140), "mosaic_tpu/v5e");
-  ExpectOne(kernel(262141), "mosaic_tpu/v5e", kCapacity, {"1048580 bytes of smem", "1048576", "scratch 's'"});
+  ExpectOne(kernel(262141), "mosaic_tpu/v5e", kCapacity, {"1024.0039 KiB of smem", "1024 KiB", "scratch 's'"});
   // Of 2 operands of 32 KiB each, and scratch, which begins at a multiple of 1 KiB: 231424 bytes in all.
   const auto shared = [](int words) {
     const std::string block = " block (64,128) map (%i: i32[]) { return %i, 0:i32; };";
@@ -218,14 +251,13 @@ TEST(Capacity, ScalarAndSharedMemory) {
   };
   ExpectClean(shared(41472), "mosaic_gpu/h100");
   ExpectOne(shared(41473), "mosaic_gpu/h100", kCapacity,
-            {"232448 bytes of shared memory", "one block of h100", "232448"});
+            {"227 KiB of shared memory", "one block of h100 may have is 227 KiB"});
 }
 
 TEST(Tallies, SayHowMuchWasLookedAt) {
   const absl::StatusOr<PreparedKernel> kernel =
       PrepareText(Copy("f32[16,256]", "8,128", "f32[8,128]"), {.kernel = "", .target = "mosaic_tpu/v5e", .path = ""});
-  std::vector<CheckTally> tallies;
-  StaticFindings(kernel->state(), &tallies);
+  const std::vector<CheckTally>& tallies = kernel->state().static_report().tallies;
   ASSERT_EQ(2u, tallies.size());
   EXPECT_EQ("legality", tallies[0].name);
   EXPECT_EQ(2 + 2 + 2, tallies[0].times);  // blocks, operations, accesses

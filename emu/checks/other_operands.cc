@@ -134,7 +134,7 @@ class Search {
 void BecomesARace(const Trials& runner, std::string_view added, Finding& finding) {
   const bool defect = runner.races_are_defects();
   finding.code = defect ? FindingCode::kRaceWriteWrite : FindingCode::kGridOrder;
-  finding.severity = defect ? RowOf(finding.code).severity : Severity::kNote;
+  finding.severity = RowOf(finding.code).severity;
   finding.confidence = Confidence::kPredicted;
   finding.message += added;
 }

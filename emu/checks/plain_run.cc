@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "emu/checks/contracts.h"
 #include "emu/checks/race_check.h"
 #include "emu/launch/launch.h"
 #include "emu/launch/scheduled_launch.h"
@@ -10,6 +11,16 @@
 #include "semantics/base/status.h"
 
 namespace palladion::checks {
+
+Report ReportBeforeRun(const agents::PreparedKernelState& kernel) {
+  Report report{.kernel = kernel.program().kernel_name,
+                .target = ToString(kernel.program().target),
+                .steps = static_cast<std::int64_t>(kernel.program().steps.size())};
+  for (const Finding& finding : kernel.static_report().findings)
+    report.findings.push_back(launch::Reported(finding, kernel.module()));
+  report.verdict = VerdictOf(report);
+  return report;
+}
 
 absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call) {
   const auto& [kernel, inputs, outputs, options, device] = call;
@@ -22,7 +33,8 @@ absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call) {
   if (before_error == nullptr) before_error = &result.launch.findings;
   absl::StatusOr<agents::LaunchResult> ran = launch::RunLaunch({kernel, inputs, outputs, asked.launch, device});
   const bool interrupted = IsInterrupted(ran.status());
-  if (!ran.ok() && !interrupted && before_error->empty()) return ran.status();
+  const std::vector<Finding> before_run = KnownBefore(kernel, options.run.legality).findings;
+  if (!ran.ok() && !interrupted && before_error->empty() && before_run.empty()) return ran.status();
   if (ran.ok()) {
     result.launch = *std::move(ran);
     PALLADION_RETURN_IF_ERROR(races->Finish(result, /*rerun=*/nullptr));
@@ -36,7 +48,7 @@ absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call) {
                 .interrupted = interrupted};
   if (!ran.ok() && !interrupted) report.error = ErrorReport(ran.status(), "", "").error;
   const std::vector<Finding>& run_found = ran.ok() ? result.launch.findings : *before_error;
-  for (const std::vector<Finding>& found : {kernel.always_found(), run_found}) {
+  for (const std::vector<Finding>& found : {before_run, run_found}) {
     for (const Finding& finding : found) report.findings.push_back(launch::Reported(finding, kernel.module()));
   }
   report.verdict = VerdictOf(report);

@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "emu/agents/launch_options.h"
+#include "emu/agents/prepared_kernel.h"
 #include "emu/report.h"
 
 namespace palladion::checks {
@@ -11,6 +12,9 @@ namespace palladion::checks {
 // As launch::RunLaunch. An error after something was found is Report::error; of an interrupted run there is always a
 // report, and its outputs are not whole.
 absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call);
+
+// The report of a run that found what the target refuses and has not begun.
+Report ReportBeforeRun(const agents::PreparedKernelState& kernel);
 
 }  // namespace palladion::checks
 

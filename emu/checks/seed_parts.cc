@@ -21,7 +21,8 @@ std::vector<CheckPart> InOrder(std::vector<CheckPart> parts) {
 std::string MadeFor(const TrialRunner& runner, const CheckOptions& options) {
   return Cat("palladion ", PALLADION_VERSION, " ", runner.NameOf(runner.ScheduleOfSeed(0)), " races=", options.races,
              " definedness=", options.definedness, " contracts=", options.contracts, " seeds=", options.seeds,
-             " all=", options.all_seeds, " budget=", options.step_budget, "/", options.run.loop_budget);
+             " all=", options.all_seeds, " budget=", options.step_budget, "/", options.run.loop_budget,
+             options.run.legality ? "" : " legality=0");
 }
 
 absl::Status ExpectSeeds(const CheckPart& part, const CheckOptions& options) {

@@ -96,6 +96,7 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   options.all_seeds = line.Has("all-seeds");
   options.strict = line.Has("strict");
   PALLADION_RETURN_IF_ERROR(SetReadings(line, options));
+  PALLADION_ASSIGN_OR_RETURN(options.run.legality, WantsLegality(line));
   PALLADION_ASSIGN_OR_RETURN(options.replay, ReplayOf(line.Flag("replay")));
   if (line.Has("replay") && options.replay.empty())
     return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
@@ -128,7 +129,7 @@ std::string CommandFor(const CommandLine& line) {
   for (const std::string& word : line.words) Append(&command, " ", Quoted(word));
   for (const auto& [flag, value] : line.flags) {
     if (flag == "in" || flag == "kernel" || flag == "target" || flag == "fill" || flag == "proxy" || flag == "links" ||
-        flag == "bounds" || flag == "launches")
+        flag == "bounds" || flag == "legality" || flag == "launches")
       Append(&command, " --", flag, " ", Quoted(value));
   }
   return command;
@@ -182,7 +183,7 @@ class CheckCommand {
 
   absl::StatusOr<Report> Checked() {
     PALLADION_ASSIGN_OR_RETURN(CheckOptions options, OptionsOf(line_));
-    contracts_ = options.contracts;
+    contracts_ = options.contracts && options.run.legality;
     PALLADION_ASSIGN_OR_RETURN(const checks::Suppressions suppressions, ReadSuppressions(line_));
     kernel_name_ = line_.Flag("kernel");
     target_ = line_.Flag("target");

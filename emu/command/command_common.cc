@@ -211,6 +211,11 @@ absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::strin
   return absl::InvalidArgumentError(Cat("--", flag, " must be ", list, "; found '", value, "'"));
 }
 
+absl::StatusOr<bool> WantsLegality(const CommandLine& line) {
+  PALLADION_ASSIGN_OR_RETURN(const std::string legality, ChoiceFlag(line, "legality"));
+  return legality == "on";
+}
+
 absl::Status SetReadings(const CommandLine& line, CheckOptions& options) {
   options.fill = line.Flag("fill", options.fill);
   options.proxy = line.Flag("proxy", options.proxy);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "emu/agents/host_memory.h"
+#include "emu/checks/refusal.h"
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
 #include "emu/command/output_directory.h"
@@ -95,14 +96,31 @@ class Observed {
   std::vector<agents::RunObserver*> all_;
 };
 
+std::string TextOf(const Report& report, const std::string& text, const std::string& path, const Console& console) {
+  reports::SourceFiles sources;
+  return ToText(report, {.color = ColorWanted("auto", console.out_is_terminal),
+                         .kernel_text = text,
+                         .kernel_path = path,
+                         .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }});
+}
+
 void PrintReport(const KernelFile& file, const Report& report, const Observed& observed, const Console& console) {
   for (const std::string& printed : report.printed) console.out << reports::PrintableLines(printed) << "\n";
-  reports::SourceFiles sources;
-  console.out << ToText(report, {.color = ColorWanted("auto", console.out_is_terminal),
-                                 .kernel_text = file.text,
-                                 .kernel_path = file.path,
-                                 .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }})
-              << reports::PrintableLines(observed.Text());
+  console.out << TextOf(report, file.text, file.path, console) << reports::PrintableLines(observed.Text());
+}
+
+// A kernel that was not prepared: what its target refuses is said all the same, as `check` does.
+absl::StatusOr<ExitCode> Refused(const CommandLine& line, const absl::Status& status, const Console& console) {
+  if (line.words.size() != 1) return status;
+  const std::string& path = line.words[0];
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return status;
+  const Report report = checks::RefusalReport(
+      status, *text, {.kernel = line.Flag("kernel"), .target = line.Flag("target"), .path = path});
+  if (report.findings.empty()) return status;
+  console.out << (line.Flag("format") == "json" ? ToJson(report) + "\n" : TextOf(report, *text, path, console));
+  console.err << "palladion: " << reports::PrintableLines(report.error->message) << "\n";
+  return ExitCodeOf(report);
 }
 
 std::string FileNameOf(const OperandDescription& output) { return output.name + ".npy"; }
@@ -139,7 +157,10 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   options.run.budget_name = kBudgetFlag;
   PALLADION_ASSIGN_OR_RETURN(const std::string bounds, ChoiceFlag(line, "bounds"));
   options.run.padded_bounds = bounds == "padded";
-  PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line, Observed::Asked(line)));
+  PALLADION_ASSIGN_OR_RETURN(options.run.legality, WantsLegality(line));
+  absl::StatusOr<KernelFile> loaded = LoadKernel(line, Observed::Asked(line));
+  if (!loaded.ok()) return options.run.legality ? Refused(line, loaded.status(), console) : loaded.status();
+  const KernelFile file = *std::move(loaded);
   const PreparedKernel& kernel = file.kernel;
   if (line.Flag("out").empty() && (line.Has("out") || !Observed::Asked(line)))
     return absl::InvalidArgumentError(

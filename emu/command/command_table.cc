@@ -29,6 +29,8 @@ constexpr Option kBounds = {"bounds", "logical|padded",
                             "On a TPU, what is out of bounds: what is beyond an array's shape, or (`padded`) beyond "
                             "the tiles that hold it, as `buffer_bounds` in JAX. What is read between the two is "
                             "undefined, what is stored there is lost."};
+constexpr Option kLegality = {"legality", "on|off",
+                              "Whether [what the target refuses](spec/contracts.md) is found, before the kernel runs."};
 constexpr Option kFill = {
     "fill", "FILL", "What memory that nobody wrote holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."};
 constexpr Option kProxy = {
@@ -51,6 +53,7 @@ constexpr Option kRun[] = {
     kTarget,
     kBudget,
     kBounds,
+    kLegality,
     {"format", "text|json", "The report for people, or [one line of JSON](reports.md#json)."},
     {"stats", "",
      "What the launch moved and computed, after the report: bytes of each memory space, what each operand's array was "
@@ -99,6 +102,7 @@ constexpr Option kCheck[] = {
     kProxy,
     kLinks,
     kBounds,
+    kLegality,
     {"checks", "LIST",
      "Only these of `bounds`, `races`, `definedness`, `contracts`, with commas; bounds are always checked."},
     {"no-races", "", "All checks but `races`."},

@@ -55,6 +55,17 @@ bool HasResidentOutput(const Program& program) {
   });
 }
 
+// Does the kernel itself call the dimension parallel? On a TPU those without a word are in order.
+bool SaysParallel(const Kernel& kernel, std::size_t dim) {
+  const Attr* attr = Find(kernel.params, "dimension_semantics");
+  const AttrList* words = attr == nullptr ? nullptr : std::get_if<AttrList>(&attr->value);
+  if (words == nullptr) return false;
+  const std::size_t skip = kernel.launch.grid.size() - std::min(kernel.launch.grid.size(), words->size());
+  if (dim < skip || dim - skip >= words->size()) return false;
+  const std::string* word = std::get_if<std::string>(&(*words)[dim - skip].value);
+  return word != nullptr && word->ends_with("parallel");
+}
+
 std::string_view Did(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kAtomic ? "updates" : "writes";
 }
@@ -197,11 +208,32 @@ std::string GridChecks::WhyUnordered(absl::Span<const std::int64_t> a, absl::Spa
   return Cat(which, ": programs of a GPU grid run in any order, and at the same time");
 }
 
-std::string GridChecks::FixFor(const memory_model::SweepConflict& conflict) const {
+// On `generic`, where a conflict is no answer: what it would be on each backend.
+std::string GridChecks::OnEachBackend(const memory_model::SweepConflict& conflict,
+                                      absl::Span<const std::int64_t> other) const {
+  const Kernel& kernel = KernelOf(kernel_);
+  bool parallel = false;
+  for (std::size_t d = 0; d < std::min(other.size(), conflict.program.size()); ++d)
+    parallel |= dims_[d].parallel && other[d] != conflict.program[d] && SaysParallel(kernel, d);
+  if (parallel) return "; it is a race on mosaic_tpu, triton and mosaic_gpu, as the dimension is parallel";
   if (conflict.rule == memory_model::ConflictRule::kInherited)
-    return "initialise it in every program, or say \"arbitrary\" for the dimension in dimension_semantics";
+    return "; no target is named: on mosaic_tpu programs run in this order and share scratch, on triton and mosaic_gpu "
+           "each has its own";
+  return "; no target is named: on mosaic_tpu the two run in this order, on triton and mosaic_gpu it is a race";
+}
+
+std::string GridChecks::FixFor(const memory_model::SweepConflict& conflict) const {
   const TargetBackend backend = kernel_.program().target.backend;
-  if (backend == TargetBackend::kMosaicTpu || backend == TargetBackend::kGeneric)
+  bool parallel = false;
+  for (std::size_t d = 0; d < dims_.size(); ++d) parallel |= SaysParallel(KernelOf(kernel_), d);
+  const std::string_view for_tpu =
+      backend == TargetBackend::kGeneric && !parallel
+          ? "for a TPU, name it as the target (\"v5e\") or say \"arbitrary\" for the dimension in dimension_semantics; "
+            "for any target, "
+          : "say \"arbitrary\" for the dimension in dimension_semantics, or ";
+  if (conflict.rule == memory_model::ConflictRule::kInherited) return Cat(for_tpu, "initialise it in every program");
+  if (backend == TargetBackend::kGeneric) return Cat(for_tpu, "give each program elements of its own");
+  if (backend == TargetBackend::kMosaicTpu)
     return "say \"arbitrary\" for the dimension in dimension_semantics, or give each of its programs elements of its "
            "own";
   return "give each program elements of its own, use atomics on both sides, or write in one launch and read in the "
@@ -216,7 +248,7 @@ Finding GridChecks::FindingOf(const memory_model::SweepConflict& conflict, const
   Finding finding;
   finding.code = write_write ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite;
   if (generic || inherited) finding.code = FindingCode::kGridOrder;
-  finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
+  finding.severity = RowOf(finding.code).severity;
   const memory_model::WitnessAccess second{.kind = conflict.kind,
                                            .program = conflict.program,
                                            .box = conflict.box,
@@ -230,8 +262,7 @@ Finding GridChecks::FindingOf(const memory_model::SweepConflict& conflict, const
   if (write_write && one_value) {
     SayEqual(finding, ", and ");
   } else {
-    Append(&finding.message,
-           generic ? "; another order of the two may give another result" : "; the two have no order");
+    Append(&finding.message, generic ? OnEachBackend(conflict, first.program) : "; the two have no order");
   }
   finding.loc = conflict.loc;
   finding.text_line = conflict.text_line;
@@ -252,7 +283,7 @@ Finding GridChecks::OneSided(const memory_model::SweepConflict& conflict) const 
                   .why = "the run that asks who else touches it did not come to its end",
                   .fix = FixFor(conflict)};
   if (generic || conflict.rule == memory_model::ConflictRule::kInherited) finding.code = FindingCode::kGridOrder;
-  finding.severity = generic ? Severity::kNote : RowOf(finding.code).severity;
+  finding.severity = RowOf(finding.code).severity;
   finding.second = Describe({.kind = conflict.kind,
                              .program = conflict.program,
                              .box = conflict.box,
@@ -260,12 +291,13 @@ Finding GridChecks::OneSided(const memory_model::SweepConflict& conflict) const 
                              .text_line = conflict.text_line},
                             conflict.buffer);
   finding.message = Cat("'", NameOf(conflict.buffer), "': ", finding.second->agent, " ", Did(conflict.kind),
-                        " elements that another program, which has no order with it, touches too");
+                        " elements that another program, which has no order with it, touches too",
+                        generic ? OnEachBackend(conflict, {}) : "");
   return finding;
 }
 
 // One pair of places is one finding, whichever of the two came later and whatever else is wrong between them. That an
-// array depends on the order at all is one note.
+// array depends on the order at all is one finding where no backend is named.
 void GridChecks::Add(Finding finding) {
   const auto same = [](const FindingAccess& a, const FindingAccess& b) {
     return a.object == b.object && a.loc == b.loc && a.text_line == b.text_line && a.kind == b.kind;
@@ -274,9 +306,10 @@ void GridChecks::Add(Finding finding) {
     if (!known.first.has_value() || !finding.first.has_value()) continue;
     const bool equal = same(*known.first, *finding.first) && same(*known.second, *finding.second);
     const bool mirrored = same(*known.first, *finding.second) && same(*known.second, *finding.first);
-    const bool note = finding.code == FindingCode::kGridOrder && known.code == finding.code &&
-                      finding.severity == Severity::kNote && known.first->object == finding.first->object;
-    if (!equal && !mirrored && !note) continue;
+    const bool of_array = kernel_.program().target.backend == TargetBackend::kGeneric &&
+                          finding.code == FindingCode::kGridOrder && known.code == finding.code &&
+                          known.first->object == finding.first->object;
+    if (!equal && !mirrored && !of_array) continue;
     if (finding.severity > known.severity) known = std::move(finding);
     return;
   }

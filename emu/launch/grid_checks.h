@@ -93,6 +93,7 @@ class GridChecks final : public agents::RunObserver {
   const OperandInfo& OperandOf(BufferId buffer) const;
   std::string NameOf(BufferId buffer) const;
   std::string WhyUnordered(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
+  std::string OnEachBackend(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
   std::string FixFor(const memory_model::SweepConflict& conflict) const;
   Finding FindingOf(const memory_model::SweepConflict& conflict, const memory_model::WitnessAccess& first,
                     const std::string& element, bool one_value) const;

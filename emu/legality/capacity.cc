@@ -1,8 +1,15 @@
 // What a kernel holds at once, against the memories of the named chip. A lower bound: compilers add scratch of their
 // own and cannot always reuse a buffer. Based on: JAX 0.10.2, jax/_src/pallas/mosaic/{lowering,tpu_info}.py (two
 // buffers for a block that moves, one for one that does not, tiles of memory) and mosaic_gpu/lowering.py (blocks in
-// shared memory). Not counted: what Triton's compiler puts into shared memory, registers.
+// shared memory). The limit of a TPU kernel that gives no vmem_limit_bytes: XLA's messages in public reports (16 MiB:
+// keras-io#2284, pytorch/xla#9524; 32 MiB on v6e and v7x: tpu-inference#3407), and JAX's own
+// test_automatic_single_buffering. Not counted: what Triton's compiler puts into shared memory, registers.
 #include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "emu/legality/gpu_shared_memory.h"
 #include "emu/legality/gpu_tensor_memory.h"
@@ -13,11 +20,33 @@
 namespace palladion::legality {
 namespace {
 
+constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
+
 // One thing that is held, in bytes or columns.
 struct Holding {
   std::string what;
   std::int64_t amount = 0;
+  std::string name = {};   // of a block with several buffers
+  std::int64_t saved = 0;  // with one buffer less than all but one
 };
+
+// What a kernel may hold.
+struct Limit {
+  std::int64_t amount = 0;
+  std::string_view memory;  // "vmem"
+  std::string whose;        // "that of one core of v5e"
+  bool needed = false;      // the compiler needs some of it itself, so a kernel may not fill it
+};
+
+// "16384 KiB", "0.5 KiB": never two numbers that differ as one.
+std::string KiB(std::int64_t bytes) {
+  if (bytes % kKiB == 0) return Cat(bytes / kKiB, " KiB");
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.4f", static_cast<double>(bytes) / static_cast<double>(kKiB));
+  std::string text = digits;
+  text.erase(text.find_last_not_of('0') + 1);
+  return text + " KiB";
+}
 
 std::int64_t RoundUp(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
@@ -46,8 +75,28 @@ bool IsSmem(Space space) {
 }
 bool IsVmem(Space space) { return space == Space::kVmem || space == Space::kDefault; }
 
-std::int64_t Buffers(const Operand& operand, bool trivial) {
-  if (trivial) return 1;
+// No program moves the block: JAX gives it one buffer, or the compiler does, which sees that its index is that of
+// dimensions of size 1 alone.
+bool NeverMoves(const Kernel& kernel, const Operand& operand, const Type& array) {
+  if (IsTrivialWindow(operand, array)) return true;
+  const Region& map = operand.block->map;
+  const std::vector<GridDim>& grid = kernel.launch.grid;
+  const auto still = [&](std::size_t d) { return d < grid.size() && !grid[d].bound.valid() && grid[d].size == 1; };
+  std::size_t stills = 0;
+  while (stills < grid.size() && still(stills)) ++stills;
+  if (stills == grid.size()) return true;
+  if (!map.body.empty()) return false;
+  return std::all_of(map.results.begin(), map.results.end(), [&](const Arg& result) {
+    if (result.kind != Arg::Kind::kValue) return true;
+    for (std::size_t d = 0; d < map.params.size(); ++d) {
+      if (map.params[d].value == result.value) return still(d);
+    }
+    return false;
+  });
+}
+
+std::int64_t Buffers(const Kernel& kernel, const Operand& operand, const Type& array) {
+  if (NeverMoves(kernel, operand, array)) return 1;
   if (!operand.block->buffered.has_value()) return 2;
   const Attr* attr = Find(*operand.block->buffered, "buffer_count");
   const auto* count = attr == nullptr ? nullptr : std::get_if<std::int64_t>(&attr->value);
@@ -72,7 +121,10 @@ std::int64_t Scoped(const Region& region, const Kernel& kernel, const BytesOf& b
 
 class Holdings {
  public:
-  explicit Holdings(Legality& legality) : legality_(legality) {}
+  // In columns of tensor memory, or in bytes.
+  enum class Unit : std::uint8_t { kBytes, kColumns };
+
+  explicit Holdings(Legality& legality, Unit unit = Unit::kBytes) : legality_(legality), unit_(unit) {}
 
   void Add(std::string what, std::int64_t amount) {
     if (amount == 0) return;
@@ -83,23 +135,57 @@ class Holdings {
     part.amount = amount;
   }
 
-  // Largest first. `memory`: "bytes of vmem". `needed`: the compiler needs some of it itself, so a kernel may not fill
-  // it.
-  void CompareWith(std::int64_t limit, std::string_view memory, std::string_view whose, bool needed = false) {
-    if (total_ < limit || (total_ == limit && !needed)) return;
+  // A block, of which there are several.
+  void AddBuffers(const std::string& name, std::string what, std::int64_t one, std::int64_t buffers) {
+    Add(std::move(what), one * buffers);
+    if (one == 0 || buffers < 2) return;
+    parts_.back().name = name;
+    parts_.back().saved = one * (buffers - 1);
+  }
+
+  std::int64_t total() const { return total_; }
+
+  // False: it does not fit, which is CAPACITY. `instead`: what else than to hold less would mend it.
+  bool FitsIn(const Limit& limit, const std::string& instead = "") {
+    if (total_ < limit.amount || (total_ == limit.amount && !limit.needed)) return true;
     constexpr std::size_t kMaxParts = 12;
     std::stable_sort(parts_.begin(), parts_.end(),
                      [](const Holding& a, const Holding& b) { return a.amount > b.amount; });
-    std::string message = Cat("at once it holds at least ", total_, " ", memory, ", and ", whose, " is ", limit,
-                              needed ? ", of which the compiler needs some itself:" : ":");
+    std::string message =
+        Cat("at once it holds at least ", Amount(total_), " of ", limit.memory, ", and ", limit.whose, " is ",
+            Amount(limit.amount), limit.needed ? ", of which the compiler needs some itself:" : ":");
     for (std::size_t i = 0; i < std::min(parts_.size(), kMaxParts); ++i)
-      Append(&message, i == 0 ? " " : ", ", parts_[i].amount, " for ", parts_[i].what);
+      Append(&message, i == 0 ? " " : ", ", Amount(parts_[i].amount), " for ", parts_[i].what);
     if (parts_.size() > kMaxParts) Append(&message, ", ", parts_.size() - kMaxParts, " smaller ones");
-    legality_.Exceeds(std::move(message), "use smaller blocks or less scratch");
+    const std::int64_t over = total_ - limit.amount + (limit.needed ? 1 : 0);
+    legality_.Exceeds(std::move(message), Cat(instead, instead.empty() ? "" : ", or ", "hold at least ", Less(over),
+                                              " less, with smaller blocks or less scratch", OneBuffer(over)));
+    return false;
   }
 
  private:
+  std::string Amount(std::int64_t n) const { return unit_ == Unit::kBytes ? KiB(n) : Cat(n, " columns"); }
+
+  std::string Less(std::int64_t over) const {
+    return unit_ == Unit::kBytes ? KiB(RoundUp(over, kKiB)) : Cat(over, " columns");
+  }
+
+  // Blocks that are fetched ahead: what one buffer for the largest, or for all of them, would save, where it suffices.
+  std::string OneBuffer(std::int64_t over) const {
+    std::int64_t all = 0;
+    const Holding* most = nullptr;
+    for (const Holding& part : parts_) {
+      all += part.saved;
+      if (part.saved > 0 && (most == nullptr || part.saved > most->saved)) most = &part;
+    }
+    if (most == nullptr || all < over) return "";
+    if (most->saved >= over)
+      return Cat("; one buffer for '", most->name, "' (pipeline_mode=pl.Buffered(1)) saves ", Amount(most->saved));
+    return Cat("; one buffer for each block (pipeline_mode=pl.Buffered(1)) saves ", Amount(all));
+  }
+
   Legality& legality_;
+  const Unit unit_;
   std::int64_t total_ = 0;
   std::vector<Holding> parts_;
 };
@@ -111,10 +197,42 @@ Shape BlockShape(const Operand& operand, const Type& array) {
   return shape;
 }
 
-void CheckTpuMemories(Legality& legality) {
-  const Kernel& kernel = legality.kernel();
+std::optional<std::int64_t> IntegerParam(const Kernel& kernel, std::string_view name) {
+  const Attr* attr = Find(kernel.params, name);
+  const auto* value = attr == nullptr ? nullptr : std::get_if<std::int64_t>(&attr->value);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+// What XLA gives one kernel that asks for nothing.
+std::int64_t DefaultVmemLimit(const machines::Chip& chip) {
+  return chip.name == "v6e" || chip.name == "v7x" ? 32 * kMiB : 16 * kMiB;
+}
+
+// Against the whole of a core, then against what this kernel may have of it.
+void CompareVmem(Legality& legality, Holdings& vmem) {
   const machines::Chip& chip = *legality.chip();
-  Holdings vmem(legality), smem(legality);
+  constexpr std::int64_t kNotForKernels = 64 * kKiB;  // 67043328 bytes is the largest limit of v5p (marin#3431)
+  constexpr std::int64_t kSpills = 2 * kMiB;          // 1.3 to 1.7 MiB for plain data movement
+  if (!vmem.FitsIn({chip.vmem_bytes, "vmem", Cat("that of one core of ", chip.name), /*needed=*/true})) return;
+  const std::optional<std::int64_t> given = IntegerParam(legality.kernel(), "vmem_limit_bytes");
+  const std::int64_t limit = given.value_or(DefaultVmemLimit(chip));
+  const std::int64_t most = chip.vmem_bytes - kNotForKernels;
+  std::string instead;
+  if (vmem.total() <= most) {
+    const std::int64_t asked = std::min(RoundUp(vmem.total() + kSpills, kMiB), most);
+    instead = Cat("give pltpu.CompilerParams(vmem_limit_bytes=", asked, "), ", KiB(asked), " of the ",
+                  KiB(chip.vmem_bytes), " of a core");
+    if (!given.has_value())
+      Append(&instead, " (XLA's --xla_tpu_scoped_vmem_limit_kib=", asked / kKiB, " gives them to a whole program)");
+  }
+  const std::string whose = given.has_value()
+                                ? "the kernel's vmem_limit_bytes"
+                                : Cat("what one kernel may have on ", chip.name, " without vmem_limit_bytes");
+  vmem.FitsIn({limit, "vmem", whose}, instead);
+}
+
+void AddTpuOperands(Legality& legality, Holdings& vmem, Holdings& smem) {
+  const Kernel& kernel = legality.kernel();
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     const Operand& operand = kernel.operands[i];
     if (operand.role == Role::kBound) continue;
@@ -122,13 +240,21 @@ void CheckTpuMemories(Legality& legality) {
     if (type.element != ElementKind::kData) continue;
     const Space space = legality.SpaceOf(i);
     const Shape shape = BlockShape(operand, type);
-    const std::int64_t buffers = Buffers(operand, IsTrivialWindow(operand, type));
+    const std::int64_t buffers = Buffers(kernel, operand, type);
+    const std::string name = legality.NameOf(operand);
     const std::string what =
-        Cat(operand.role == Role::kScratch ? "scratch '" : "'", legality.NameOf(operand), "' (",
+        Cat(operand.role == Role::kScratch ? "scratch '" : "'", name, "' (",
             buffers > 1 ? Cat(buffers, " buffers of ") : "", Name(type.dtype), ToString(shape), ")");
-    if (IsSmem(space)) smem.Add(what, buffers * DenseBytes(type, shape));
-    if (IsVmem(space)) vmem.Add(what, buffers * TiledBytes(type, shape, chip));
+    if (IsSmem(space)) smem.AddBuffers(name, what, DenseBytes(type, shape), buffers);
+    if (IsVmem(space)) vmem.AddBuffers(name, what, TiledBytes(type, shape, *legality.chip()), buffers);
   }
+}
+
+void CheckTpuMemories(Legality& legality) {
+  const Kernel& kernel = legality.kernel();
+  const machines::Chip& chip = *legality.chip();
+  Holdings vmem(legality), smem(legality);
+  AddTpuOperands(legality, vmem, smem);
   const Region& body = kernel.bodies[0].region;
   vmem.Add("scopes", Scoped(body, kernel, [&](const Type& type) {
              const bool held = type.element == ElementKind::kData && IsVmem(type.space);
@@ -138,26 +264,17 @@ void CheckTpuMemories(Legality& legality) {
              const bool held = type.element == ElementKind::kData && IsSmem(type.space);
              return held ? DenseBytes(type, type.shape) : 0;
            }));
-  const auto integer = [&](std::string_view name) -> std::optional<std::int64_t> {
-    const Attr* attr = Find(kernel.params, name);
-    const auto* value = attr == nullptr ? nullptr : std::get_if<std::int64_t>(&attr->value);
-    return value == nullptr ? std::nullopt : std::optional(*value);
-  };
-  vmem.Add("internal_scratch_in_bytes", std::max<std::int64_t>(0, integer("internal_scratch_in_bytes").value_or(0)));
-  vmem.CompareWith(chip.vmem_bytes, "bytes of vmem", Cat("that of one core of ", chip.name), /*needed=*/true);
-  smem.CompareWith(chip.smem_bytes, "bytes of smem", Cat("that of one core of ", chip.name));
-  const std::optional<std::int64_t> limit = integer("vmem_limit_bytes");
-  if (limit.value_or(chip.vmem_bytes) < chip.vmem_bytes)
-    vmem.CompareWith(*limit, "bytes of vmem", "the kernel's vmem_limit_bytes");
+  vmem.Add("internal_scratch_in_bytes",
+           std::max<std::int64_t>(0, IntegerParam(kernel, "internal_scratch_in_bytes").value_or(0)));
+  CompareVmem(legality, vmem);
+  smem.FitsIn({chip.smem_bytes, "smem", Cat("that of one core of ", chip.name)});
 }
 
 // Blocks of pallas_call on Mosaic GPU are copied into shared memory, max_concurrent_steps of them (1 unless said). Each
 // block and each array of a scope begins at a multiple of 1024 bytes.
 void CheckGpuBlocks(Legality& legality, Holdings& smem) {
   const Kernel& kernel = legality.kernel();
-  const Attr* attr = Find(kernel.params, "max_concurrent_steps");
-  const auto* steps = attr == nullptr ? nullptr : std::get_if<std::int64_t>(&attr->value);
-  const std::int64_t buffers = steps == nullptr ? 1 : std::max<std::int64_t>(1, *steps);
+  const std::int64_t buffers = std::max<std::int64_t>(1, IntegerParam(kernel, "max_concurrent_steps").value_or(1));
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     const OperandInfo& info = legality.program().operand_infos[i];
     if (info.mode == BlockMode::kResident) {
@@ -177,15 +294,14 @@ void CheckGpuSharedMemory(Legality& legality) {
   if (legality.kernel().launch.mesh.empty()) CheckGpuBlocks(legality, smem);
   for (SharedMemoryPart& part : SharedMemoryOfScopes(legality.kernel()))
     smem.Add(std::move(part.what), part.bytes.value());
-  smem.CompareWith(legality.chip()->smem_bytes, "bytes of shared memory",
-                   Cat("what one block of ", legality.chip()->name, " may have"), /*needed=*/true);
+  smem.FitsIn({legality.chip()->smem_bytes, "shared memory",
+               Cat("what one block of ", legality.chip()->name, " may have"), /*needed=*/true});
 }
 
 void CheckGpuTensorMemory(Legality& legality) {
-  Holdings tmem(legality);
+  Holdings tmem(legality, Holdings::Unit::kColumns);
   for (TensorMemoryPart& part : TensorMemoryOfScopes(legality.kernel())) tmem.Add(std::move(part.what), part.columns);
-  tmem.CompareWith(kTensorMemoryColumns, "columns of tensor memory",
-                   Cat("what one block of ", legality.chip()->name, " may have"));
+  tmem.FitsIn({kTensorMemoryColumns, "tensor memory", Cat("what one block of ", legality.chip()->name, " may have")});
 }
 
 }  // namespace

@@ -163,7 +163,8 @@ TEST(ReportText, VerdictAndExitCode) {
   expect(Verdict::kClean, ExitCode::kClean, {.findings = {note}, .strict = true});
   expect(Verdict::kClean, ExitCode::kClean, {.findings = {finding("RACE_WW", "defect", "accepted")}, .strict = true});
   expect(Verdict::kNondeterministic, ExitCode::kOutputsDiffer, {.findings = {finding("OOB", "defect", "ok"), differs}});
-  expect(Verdict::kClean, ExitCode::kBudget, {.proved = true, .interrupted = true});
+  expect(Verdict::kClean, ExitCode::kBudget, {.proved = true, .schedules = 1, .interrupted = true});
+  expect(Verdict::kRan, ExitCode::kBudget, {.interrupted = true});
   expect(Verdict::kDefect, ExitCode::kDefect, {.findings = {race}, .interrupted = true});
   expect(Verdict::kUnsupported, ExitCode::kUnsupported, ErrorReport(absl::UnimplementedError("m"), "k", ""));
   Report refused = ErrorReport(absl::UnimplementedError("m"), "k", "");

@@ -46,7 +46,11 @@ class _CheckOptions(ctypes.Structure):
                 ("races", ctypes.c_int), ("definedness", ctypes.c_int), ("contracts", ctypes.c_int), ("strict", ctypes.c_int),
                 ("threads", ctypes.c_int), ("budget", ctypes.c_int64), ("proxy", ctypes.c_char_p), ("all_seeds", ctypes.c_int),
                 ("links", ctypes.c_char_p),
-                ("padded_bounds", ctypes.c_int), ("parts", ctypes.c_char_p), ("seconds", ctypes.c_double)]
+                ("padded_bounds", ctypes.c_int), ("parts", ctypes.c_char_p), ("seconds", ctypes.c_double), ("legality", ctypes.c_int)]
+
+
+class _RunOptions(ctypes.Structure):
+    _fields_ = [("budget", ctypes.c_int64), ("legality", ctypes.c_int)]
 
 
 class _CallRequest(ctypes.Structure):
@@ -86,9 +90,9 @@ def load():
     library.palladion_prepare.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, text_out]
     library.palladion_prepare_launches.restype = ctypes.c_void_p
     library.palladion_prepare_launches.argtypes = [*library.palladion_prepare.argtypes[:-1], ctypes.c_int64, text_out]
-    library.palladion_run_within.restype = ctypes.c_int
-    library.palladion_run_within.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
-                                             ctypes.c_size_t, ctypes.c_int64, text_out]
+    library.palladion_run_with.restype = ctypes.c_int
+    library.palladion_run_with.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
+                                           ctypes.c_size_t, ctypes.POINTER(_RunOptions), text_out]
     library.palladion_check_defaults.restype = None
     library.palladion_check_defaults.argtypes = [ctypes.POINTER(_CheckOptions)]
     library.palladion_check.restype = ctypes.c_int
@@ -175,13 +179,15 @@ class Program:
         if not self._program:
             raise PalladionError(error or "the kernel was refused without a message", _code_of(error))
 
-    def run(self, inputs, outputs, budget: int | None = None) -> tuple:
+    def run(self, inputs, outputs, budget: int | None = None, legality: bool = True) -> tuple:
         """Fills `outputs` (C-contiguous arrays of the right shape and type); returns (exit code, report).
 
         The report of a run that did not come to its end has an error, or is marked as interrupted.
         """
+        given = _RunOptions(budget or 0, legality)
+
         def call(program, ins, n_ins, outs, n_outs, message):
-            return self._library.palladion_run_within(program, ins, n_ins, outs, n_outs, budget or 0, message)
+            return self._library.palladion_run_with(program, ins, n_ins, outs, n_outs, ctypes.byref(given), message)
 
         return self._called(inputs, outputs, (CLEAN, DEFECT), call)
 
@@ -189,7 +195,7 @@ class Program:
         """As `run`, under the orders that hardware may choose; `outputs` get those of the first or of the replayed one, or are left out.
 
         `options` are the fields of palladion_check_options: seeds, exhaustive, replay, fill, proxy, links, races, definedness, contracts,
-        strict, threads, budget, all_seeds, padded_bounds, parts, seconds.
+        strict, threads, budget, all_seeds, padded_bounds, parts, seconds, legality.
         """
         given = self._check_options(options)
 

@@ -117,10 +117,10 @@ class _AdvisedProgram(_library.Program):
         super().__init__(text, None, target)
         self._text, self._target, self._seeds, self._kernels = text, target, seeds, kernels
 
-    def run(self, inputs, outputs, budget=None) -> tuple:
+    def run(self, inputs, outputs, budget=None, *how) -> tuple:
         request = _Request(timing.request_of(self._text, self._target, [], budget), self._seeds or 0, 1)
         self._kernels.append(KernelAdvice(*timing.told("palladion_advise", request, inputs)))
-        return super().run(inputs, outputs, budget)
+        return super().run(inputs, outputs, budget, *how)
 
 
 def _tried(f, args, keywords, target, budget, results) -> Change:

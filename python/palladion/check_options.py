@@ -4,7 +4,7 @@ Values that only the library can judge (a fill, a policy of fences) it refuses i
 """
 
 DEFAULTS = {"seeds": 64, "exhaustive": False, "replay": None, "fill": "nan", "races": True, "definedness": True, "contracts": True,
-            "strict": False, "proxy": "pallas", "links": "unordered", "bounds": "logical", "all_seeds": False, "budget": None}
+            "strict": False, "proxy": "pallas", "links": "unordered", "bounds": "logical", "all_seeds": False, "budget": None, "legality": "on"}
 _SWITCHES = [name for name, default in DEFAULTS.items() if isinstance(default, bool)]
 
 
@@ -19,9 +19,16 @@ def library_options(given: dict) -> dict:
     bounds = options.pop("bounds")
     if bounds not in ("logical", "padded"):
         raise ValueError(f"bounds must be logical or padded; found {bounds!r}")
+    options["legality"] = wants_legality(options["legality"])
     options["budget"] = whole("budget", options["budget"])
     options |= {name: bool(options[name]) for name in _SWITCHES} | {"padded_bounds": bounds == "padded"}
     return {name: value for name, value in options.items() if value is not None}
+
+
+def wants_legality(value: object) -> bool:
+    if value not in ("on", "off"):
+        raise ValueError(f"legality must be on or off; found {value!r}")
+    return value == "on"
 
 
 def whole(name: str, value: object, least: int = 1) -> int | None:

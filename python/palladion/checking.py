@@ -25,7 +25,7 @@ def check(f: Callable | str | os.PathLike, *args: Any, reference: Callable | Non
           rtol: float | None = None, atol: float | None = None, exhaustive: bool = False, replay: str | None = None, fill: str = "nan",
           races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False,
           proxy: str = "pallas", links: str = "unordered", bounds: str = "logical", all_seeds: bool = False,
-          budget: int | None = None, launches: int = 1, kernel: str | None = None,
+          budget: int | None = None, launches: int = 1, kernel: str | None = None, legality: str = "on",
           progress: bool | Callable[[Progress], object] | None = None) -> Report:
     """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with. `target` is as for `palladion.run`.
 
@@ -37,6 +37,7 @@ def check(f: Callable | str | os.PathLike, *args: Any, reference: Callable | Non
     budget: loop iterations of one program, and steps of a schedule (docs/checks.md); None: less than a minute of them. progress: None
     shows how far it is on a terminal and in a notebook, a function is called with a palladion.progress.Progress.
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
+    legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md).
     launches: kernels that several devices run together are checked once more, so many launches in a row, in which a device may be ahead of
     the others (docs/spec/tpu-sessions.md#launches-in-a-row); PalladionError where a kernel has no such form.
     Arguments may be tensors of another library, as for `palladion.run`; the report's results are JAX's arrays.
@@ -44,7 +45,7 @@ def check(f: Callable | str | os.PathLike, *args: Any, reference: Callable | Non
     """
     given = {"seeds": seeds, "exhaustive": exhaustive, "replay": replay, "fill": fill, "races": races, "definedness": definedness,
              "contracts": contracts, "strict": strict, "proxy": proxy, "links": links, "bounds": bounds, "all_seeds": all_seeds,
-             "budget": budget}
+             "budget": budget, "legality": legality}
     options = library_options(given)
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and (reference is None or not value >= 0):
@@ -82,7 +83,7 @@ def _replay_call(words, target, options) -> tuple:
         return same_call("palladion.check")
     defaults = {name: parameter.default for name, parameter in inspect.signature(check).parameters.items()}
     kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy", "links", "bounds",
-                                                                    "budget", "launches", "kernel")}
+                                                                    "budget", "launches", "kernel", "legality")}
     return call_around(*words, {name: value for name, value in kept.items() if value != defaults[name]})
 
 

@@ -6,6 +6,7 @@ body of a jitted function that is called twice, the body of a loop) is exported 
 functions that only run, such as host callbacks.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -71,15 +72,29 @@ def write_kernel(file: TextFile, primitive_name: str, context, params, target: s
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
 
 
+def file_for(target: str | None) -> TextFile:
+    """A text whose kernels say that they are for this target; None: what each says itself."""
+    return TextFile(None if target is None else functools.partial(_target_of_kernel, target))
+
+
+def _target_of_kernel(target: str, kernel: str, backend: str | None) -> str:
+    try:
+        return _library.resolved_target(target, backend)
+    except _library.PalladionError as error:
+        raise _library.PalladionError(str(error).replace("fit a kernel", f"fit kernel @{kernel}"), error.code) from None
+
+
 @short_errors
 def export(f: Callable, *args: Any, target: str | None = None) -> str:
     """The text of every kernel that the lowering of `f(*args)` reaches, in the order of lowering.
 
     `args` may be arrays or jax.ShapeDtypeStruct. Raises ExportError, with the user's file and line, for a kernel that kernel
-    text cannot express, and for an `f` without kernels. `target` answers what kernels ask about the chip, as `palladion.target` around
-    the call does. The text is for any, but for a kernel that names no backend: on a GPU it is what the installed JAX makes of it.
+    text cannot express, and for an `f` without kernels. `target`, or that of the `palladion.target` around the call, is what the text is
+    for, and says so (`backend`, `arch`); it answers what kernels ask about the chip. Without one a kernel that names no backend is for
+    any; on a GPU it is what the installed JAX makes of it. PalladionError where the target does not fit a kernel.
     """
-    file = TextFile()
+    target = probes.given(target)
+    file = file_for(target)
 
     def rule_of(name):
         def rule(context, *nodes, **params):
@@ -87,7 +102,6 @@ def export(f: Callable, *args: Any, target: str | None = None) -> str:
             return jax_versions.lower_function(lambda *_: [_zeros(aval) for aval in context.avals_out])(context, *nodes)
         return rule
 
-    target = probes.given(target)
     with probes.of_target(target):
         lower_with(f, args, rule_of)
     if not file.kernels:

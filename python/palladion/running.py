@@ -21,10 +21,9 @@ from jax.interpreters import mlir
 from palladion import _library, device_mesh, jax_programs, jax_versions, probes, progress as progress_line, tensors
 from palladion.bridge.session_report import SessionReport
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
-from palladion.check_options import whole
+from palladion.check_options import wants_legality, whole
 from palladion.exporter.errors import ExportError
-from palladion.exporter.writer import TextFile
-from palladion.interception import call_place, lower_with, write_kernel
+from palladion.interception import call_place, file_for, lower_with, write_kernel
 from palladion.latest import set_latest
 from palladion.listening import Listening
 from palladion.printable import printable
@@ -74,6 +73,7 @@ class _Session:
         self.check = how.check
         self.budget = how.budget
         self.launches = how.launches
+        self.legality = how.legality
         self.program = program  # (text, target) -> what runs it
         self.runs = []
         self.error = None
@@ -130,7 +130,7 @@ class _KernelCall:
             between(self.session.between if self.counts else self.session.between_silent)
             replays_a_row = self.devices and self.session.launches > 1 and "replay" in (self.session.check or ())
             if self.session.check is None or not self.counts or replays_a_row:
-                code, report = self.program.run(inputs, outputs, self.session.budget)
+                code, report = self.program.run(inputs, outputs, self.session.budget, self.session.legality)
             else:
                 code, report = self.program.check(inputs, outputs, **self.session.check)
         except KeyboardInterrupt as interrupt:
@@ -203,6 +203,7 @@ class How:
     budget: int | None = None
     progress: object = False
     launches: int = 1  # in a row, of kernels that several devices run together
+    legality: bool = True  # of a plain run
 
 
 def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -> Execution:
@@ -220,7 +221,7 @@ def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -
     def rule_of(name):
         def rule(context, *nodes, **params):
             jax_programs.expect_devices(context, call_place)
-            file = TextFile()
+            file = file_for(target if out is not None else None)  # what is recorded says what it is for
             info = write_kernel(file, name, context, params, target)
             call = _KernelCall(session, file.text(), info, [storage(a)[1] for a in context.avals_in],
                                [storage(a) for a in context.avals_out])
@@ -292,25 +293,27 @@ def _with_findings(error, runs):
 
 
 @short_errors
-def run(f: Callable, *args: Any, target: str | None = None, budget: int | None = None,
+def run(f: Callable, *args: Any, target: str | None = None, budget: int | None = None, legality: str = "on",
         progress: bool | Callable[[progress_line.Progress], object] | None = None) -> Any:
     """`f(*args)` with its kernels in Palladion. A kernel with a defect gives a PalladionWarning and its results.
 
     target: a chip ("h100"), a full name ("triton/h100"), or None: that of the `palladion.target` or `emulate` around, else what each
-    kernel says. budget: iterations of all loops of one program together (docs/spec/control.md); None: less than a minute of them. progress: None
+    kernel says. budget: iterations of all loops of one program together (docs/spec/control.md); None: less than a minute of them.
+    legality: "off" leaves out what the target refuses, which is else a defect (docs/spec/contracts.md). progress: None
     shows how far long kernels are on a terminal and in a notebook, a function is called with a palladion.progress.Progress.
     Arguments may be tensors of a library that has DLPack, such as PyTorch on the CPU; results are then its tensors, too.
     """
     args, tensors_of = tensors.as_arrays(args)
-    execution = execute(f, args, target, how=How(budget=whole("budget", budget), progress=progress_line.checked(progress)))
+    how = How(budget=whole("budget", budget), progress=progress_line.checked(progress), legality=wants_legality(legality))
+    execution = execute(f, args, target, how=how)
     _warn(execution)
     return tensors_of(execution.results)
 
 
 @short_errors
-def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None, budget: int | None = None,
+def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None, budget: int | None = None, legality: str = "on",
            progress: bool | Callable[[progress_line.Progress], object] | None = None) -> Any:
-    """As `run`, `target` too; also writes `out/03_name/{kernel.pkir,in_*.npy,out_*.npy}` for each kernel in the order of execution.
+    """As `run`, `target` and `legality` too; also writes `out/03_name/{kernel.pkir,in_*.npy,out_*.npy}` for each kernel in the order of execution.
 
     The arrays are named after the kernel's operands, PRNG keys are their words. `out` must be a new or an empty folder.
     Kernels that do not depend on each other may run, and so be numbered, in any order.
@@ -321,7 +324,7 @@ def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None =
     if os.path.isdir(out) and os.listdir(out):
         raise FileExistsError(f"the folder {out!r} is not empty; give a new one")
     os.makedirs(out, exist_ok=True)
-    how = How(budget=whole("budget", budget), progress=progress_line.checked(progress))
+    how = How(budget=whole("budget", budget), progress=progress_line.checked(progress), legality=wants_legality(legality))
     execution = execute(f, args, target, out, how=how)
     _warn(execution)
     return execution.results

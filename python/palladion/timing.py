@@ -85,10 +85,10 @@ class _TimedProgram(_library.Program):
         super().__init__(text, None, target)
         self._text, self._target, self._wanted, self._timed = text, target, wanted, timed
 
-    def run(self, inputs, outputs, budget=None) -> tuple:
+    def run(self, inputs, outputs, budget=None, *how) -> tuple:
         request = request_of(self._text, self._target, self._wanted.changes, budget, self._wanted.timeline)
         self._timed.append(_timed(request, inputs))
-        return super().run(inputs, outputs, budget)
+        return super().run(inputs, outputs, budget, *how)
 
 
 def _timed(request: Request, inputs) -> KernelTime:

@@ -90,6 +90,29 @@ def test_a_device_is_one_launch_ahead():
     assert checked(True, 2).findings == []
 
 
+def test_launches_in_a_row_in_emulate():
+    """Asked for, or two calls of which one takes what the other made: the same finding as in a check of launches in a row."""
+    x = numbers(5)
+
+    def found(twice, calls, **options):
+        f = on_mesh(functools.partial(neighbours, twice=twice), line(5), scratch=[DMA, DMA, COUNT],
+                    params=pltpu.CompilerParams(collective_id=7))
+        with palladion.emulate("v5e", seeds=128, on_defect="collect", **options) as session:
+            y = x
+            for _ in range(calls):
+                y = f(y)
+        np.testing.assert_array_equal(y, np.roll(x, calls * ROWS, axis=0))
+        return session.report
+
+    assert found(False, 1).findings == []
+    for calls, report in ((1, found(False, 1, launches=2)), (2, found(False, 2))):
+        (raced, *_) = [finding for finding in report.findings if finding.code == "PEER_LIFETIME"]
+        assert "launches=2" in str(report), report
+        again = found(False, calls, launches=2, replay=raced.replay)
+        assert "PEER_LIFETIME" in [finding.code for finding in again.findings], again
+    assert found(True, 2).findings == [] and found(True, 1, launches=2).findings == []
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         globals()[name]()

@@ -243,7 +243,8 @@ def test_the_tables_know_every_field_of_this_jax():
     for params in [TPU] + ([InterpretGPUParams()] if InterpretGPUParams else []):
         always = ("ILLEGAL", "OUT_REVISIT") if params is TPU else ()
         late = params is TPU  # JAX's default: copies go when somebody waits
-        assert jax_params.translated(params) == Params(on_defect="warn", raise_codes=(*always, "OOB"), engines_late=late)
+        assert jax_params.translated(params) == Params(on_defect="warn", legality="off", raise_codes=(*always, "OOB"),
+                                                         engines_late=late)
 
 
 def test_wrong_options():

@@ -83,6 +83,22 @@ def test_ctrl_c_in_emulate(transport, seeds):
     """, "KeyboardInterrupt", "True ['OOB']", "True ['OOB']", "2", PALLADION_TRANSPORT=transport)
 
 
+def test_a_check_that_ends_before_its_first_schedule_is_no_pass():
+    expect("""
+        def forever(x_ref, o_ref):
+            o_ref[...] = x_ref[...] + odd_for_ever(x_ref)
+
+        press(signal.SIGINT)
+        try:
+            palladion.check(call(forever), zeros)
+        except KeyboardInterrupt:
+            print("KeyboardInterrupt")
+        report = palladion.last_report()
+        print(report.verdict, report.calls[0].schedules, [part["what"] for part in report.calls[0].never_ran], report.ok)
+        print("clean" in str(report), "grid is empty" in str(report))
+    """, "KeyboardInterrupt", "ran 0 [] False", "False False")
+
+
 @pytest.mark.parametrize("what", ["run(call(counts), zeros, target='triton/h100')", "record(call(counts), zeros, target='triton/h100', out=sys.argv[0] + 'd')",
                                   "check(call(counts), zeros, target='triton/h100')"])
 def test_ctrl_c_in_run_record_and_check(what, tmp_path):

@@ -97,7 +97,8 @@ def test_vmem_that_is_exactly_full_is_refused(rows, fits):
 
     spec = pl.BlockSpec((rows, 8192), lambda i: (i, 0), pipeline_mode=pl.Buffered(1))
     x = np.zeros((2 * rows, 8192), np.float32)
-    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(2,), in_specs=[spec], out_specs=spec)
+    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(2,), in_specs=[spec], out_specs=spec,
+                       compiler_params=pltpu.CompilerParams(vmem_limit_bytes=64 << 20))
     report = palladion.check(f, x, target="mosaic_tpu/v5p")
     assert [finding.code for finding in report.findings] == ([] if fits else ["CAPACITY"])
 

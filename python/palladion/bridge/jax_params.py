@@ -55,11 +55,11 @@ def claim_of(interpret) -> str | None:
 
 
 def translated(interpret, of_mesh: bool = False, backend: str = "") -> Params:
-    """NoMeaning where a field cannot be honoured. JAX raises where a read is out of bounds; it reports a race and goes on, and raises
-    where it has `on_race` (JAX 0.12) and that is not "warn". `of_mesh`: the kernel itself says how many cores or threads it has.
-    `backend`: the one that the kernel itself names, "" for none."""
+    """NoMeaning where a field cannot be honoured. JAX's interpreters judge no target. JAX raises where a read is out of bounds; it reports a
+    race and goes on, and raises where it has `on_race` (JAX 0.12) and that is not "warn". `of_mesh`: the kernel itself says how many cores
+    or threads it has. `backend`: the one that the kernel itself names, "" for none."""
     if interpret is True:
-        return Params(on_defect="warn")
+        return Params(on_defect="warn", legality="off")
     fields = {name: getattr(interpret, name) for name in getattr(interpret, "__dataclass_fields__", ())}
     for name, value in fields.items():
         if name not in _ANY_VALUE and (name not in _ONLY or value != _ONLY[name][0]):
@@ -71,7 +71,7 @@ def translated(interpret, of_mesh: bool = False, backend: str = "") -> Params:
     raising += _RAISED_BOUNDS if fields.get("out_of_bounds_reads", "raise") == "raise" else ()
     if races and fields.get("on_race") == "raise":
         raising += RACE_CODES_OF_JAX
-    given = {"on_defect": "warn", "raise_codes": raising, "bounds": fields.get("buffer_bounds", "logical"),
+    given = {"on_defect": "warn", "legality": "off", "raise_codes": raising, "bounds": fields.get("buffer_bounds", "logical"),
              "target": None if of_mesh else _target(interpret, fields) or _target_of_interpreter(interpret, backend)}
     if not races and fill == "nan":
         return Params(**given, engines_late=fields.get("dma_execution_mode") == "on_wait")

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 
+from palladion.check_options import whole
 from palladion.report import call_around
 
 ON_DEFECT = ("raise", "warn", "collect")
@@ -20,9 +21,14 @@ class Params:
     on_unsupported: of a kernel that Palladion does not have all of: "raise" an error of the call; "jax" has JAX's own interpreter run it;
         "skip" leaves it out, and its results are poison.
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array, "logical" only those that stay in its shape.
+    legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md), which is else found before a
+        kernel runs, with `seeds` or without.
     engines_late: without `seeds`, copies go when somebody waits for them, not when they are started.
     time: how long each kernel takes on the chip of its target is told in the report (palladion.time, docs/time.md).
     strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
+    launches: kernels that several devices run together are checked once more, so many launches in a row, in which a device may be ahead of
+        the others (docs/spec/tpu-sessions.md#launches-in-a-row). Where a kernel takes what its launch before made, as in f(f(x)), two are
+        checked in any case.
     raise_codes: with "warn" or "collect", findings that make the call fail all the same.
     session: which report the calls go to (channels.py); set by `emulate`.
     """
@@ -43,8 +49,10 @@ class Params:
     contracts: bool = True
     budget: int | None = None
     bounds: str = "logical"
+    legality: str = "on"
     engines_late: bool = False
     time: bool = False
+    launches: int = 1
     raise_codes: tuple = ()
     session: int = 0
 
@@ -57,6 +65,8 @@ class Params:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, or None; found {value!r}")
+        if whole("launches", self.launches) != 1 and not self.checks:
+            raise ValueError("launches in a row are checked; give seeds as well")
         for name in ("target", "replay"):
             if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} must be a text or None; found {getattr(self, name)!r}")
@@ -68,6 +78,8 @@ class Params:
             raise ValueError(f"links must be unordered or ordered; found {self.links!r}")
         if self.bounds not in ("logical", "padded"):
             raise ValueError(f"bounds must be logical or padded; found {self.bounds!r}")
+        if self.legality not in ("on", "off"):
+            raise ValueError(f"legality must be on or off; found {self.legality!r}")
         if self.engines_late and self.checks:
             raise ValueError("engines_late is of kernels that are run once; with seeds, copies are both late and early")
         object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
@@ -83,7 +95,7 @@ class Params:
     def replay_call(self, callee: str = "palladion.emulate") -> tuple:
         """What a schedule is put between to see a finding again: the same target and checks."""
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        kept = {name: getattr(self, name) for name in ("fill", "proxy", "links", "bounds", "strict", "races", "definedness", "contracts", "budget")}
+        kept = {name: getattr(self, name) for name in ("fill", "proxy", "links", "bounds", "legality", "strict", "races", "definedness", "contracts", "budget")}
         arguments = [] if self.target is None else [json.dumps(self.target)]
         return call_around(callee, arguments, {name: value for name, value in kept.items() if value != defaults[name]})
 
@@ -91,6 +103,10 @@ class Params:
         """The options of a kernel call (emu/bridge/bridge.h). One that may not fail is only told of in the report."""
         given = {"strict": int(self.strict), "padded_bounds": int(self.bounds == "padded"), "engines_late": int(self.engines_late),
                  "time": int(self.time)}
+        if self.launches != 1:
+            given["launches"] = self.launches
+        if self.legality == "off":
+            given["legality"] = 0
         if self.checks:
             given |= {"check": 1, "exhaustive": int(self.exhaustive), "all_seeds": int(self.all_seeds), "races": int(self.races),
                       "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill, "proxy": self.proxy,

@@ -172,7 +172,7 @@ def _may_fail(context, how: Params) -> bool:
 
 def _silent(context, call: transport.KernelCall, how: Params) -> transport.KernelCall:
     """The same results from one schedule, and no report. Outside of a session it fails where the other fails, for the same reason."""
-    one = dataclasses.replace(how, seeds=1, exhaustive=False, all_seeds=False) if how.checks and how.session != OUTSIDE else how
+    one = dataclasses.replace(how, seeds=1, exhaustive=False, all_seeds=False, launches=1) if how.checks and how.session != OUTSIDE else how
     options = one.options_text(_may_fail(context, how))
     return transport.KernelCall(call.text, call.target, options, _NO_SESSION, (call.in_avals, call.out_avals), call.aliases, call.info)
 

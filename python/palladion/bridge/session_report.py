@@ -43,7 +43,10 @@ class SessionReport:
         self.dropped += taken["dropped"]
         for entry in taken["calls"]:
             report = entry["call"]["report"]
-            call = KernelReport(report, self._replay or call_around("palladion.emulate", [f'"{report["target"]}"'], {}))
+            before, after = self._replay or call_around("palladion.emulate", [f'"{report["target"]}"'], {})
+            if (launches := entry["call"].get("launches", 1)) > 1:
+                after = f'", launches={launches})'
+            call = KernelReport(report, (before, after))
             call.count, call.grid = entry["count"], tuple(entry["call"]["grid"])
             call.add_time(entry["call"])
             self.calls.append(call)

@@ -171,7 +171,16 @@ class KernelText:
         name = self.file.locations.function_name(frame, self.caller)
         return f" {name};" if name else ";"
 
+    def _say_target(self):
+        """The chip that the text is for, and its backend, in place of what the kernel says; nothing for `generic`."""
+        backend, _, chip = self.file.resolved_target(self.name, self.info.backend or None).partition("/")
+        if chip:
+            rest = [line for line in self.lines if not line.startswith("backend ")]
+            self.lines = [f"backend {backend};", f'arch "{chip}";', *rest]
+
     def finish(self):
+        if self.file.resolved_target is not None:
+            self._say_target()
         body = "\n".join(INDENT + line for line in self.lines)
         self.file.kernels.append(f"kernel @{self.name} {{\n{body}\n}}")
 

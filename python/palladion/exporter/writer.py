@@ -24,7 +24,8 @@ LINE = 100  # a longer list of parameters is broken
 class TextFile:
     """The parts of one text: declarations, constants, kernels."""
 
-    def __init__(self):
+    def __init__(self, resolved_target=None):
+        self.resolved_target = resolved_target  # (kernel, backend) -> the full name of what the text is for; None: what each kernel says
         self.locations = Locations()
         self.kernels = []
         self.kernel_names = Names(separator=".")

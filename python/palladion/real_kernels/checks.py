@@ -36,7 +36,7 @@ class _Recorder:
     def __init__(self, case, program, text, seeds, repeats, kept):
         self.case, self.program, self.text, self.seeds, self.repeats, self.kept = case, program, text, seeds, repeats, kept
 
-    def run(self, inputs, outputs, budget=None):
+    def run(self, inputs, outputs, *_):
         ran, checked_in = [], []
         for _ in range(self.repeats):
             start = time.perf_counter()
