@@ -24,9 +24,9 @@ def mpmd_map_text(file, params, in_avals, traceback):
     inner = jax_versions.open_jaxpr(jaxprs[0])
     refs = [v.aval for v in inner.invars]
     backend = infer_backend(params.get("compiler_params"), meshes[0], jaxprs[0])
-    kernel.info.backend = backend
+    kernel.info.backend = file.backend = backend
     kernel.lines += [f"backend {backend};"] if backend else []
-    kernel.lines += params_line(params.get("compiler_params"), backend)
+    kernel.lines += params_line(params.get("compiler_params"), backend, file.partitioned)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
     kernel.write_devices()
     labels = _labels(jaxprs[0], params, len(in_avals))

@@ -29,6 +29,8 @@ class TextFile:
         self.kernels = []
         self.kernel_names = Names(separator=".")
         self.devices = {}  # {axis: size} of those that run the kernel being written together; {}: each by itself
+        self.partitioned = ()  # axes over which XLA would partition the kernel being written
+        self.backend = ""  # of the kernel being written, where something tells
         self.thread_axis = None  # the name of the threads' axis in the kernel being written; None: it has one thread
         self.first_warps = {}  # {axis of a mesh of warps: what its indices begin with}, where that is not 0
         self._consts = {}  # dense text -> symbol
