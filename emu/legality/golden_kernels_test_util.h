@@ -29,6 +29,28 @@ inline std::vector<GoldenKernel> ReadGoldenKernels(const std::string& file_name)
   return kernels;
 }
 
+// The same of a file in which kernels that begin alike are together: a line `@ TARGET` and how they begin, then a line
+// for each, `NAME lowered|refused` and the rest of it.
+inline std::vector<GoldenKernel> ReadSweptKernels(const std::string& file_name) {
+  std::ifstream file(PALLADION_SOURCE_DIR "/conformance/golden/" + file_name);
+  std::vector<GoldenKernel> kernels;
+  std::string target, begin;
+  for (std::string line, rest; std::getline(file, line);) {
+    std::istringstream words(line);
+    if (line.starts_with("@ ")) {
+      words >> rest >> target;
+      std::getline(words, begin);
+      continue;
+    }
+    GoldenKernel& kernel = kernels.emplace_back();
+    kernel.target = target;
+    words >> kernel.name >> kernel.verdict;
+    std::getline(words, rest);
+    kernel.text = "pkir 1;\nproducer \"jax 0.10.2\";\n" + begin + "\n" + rest + "\n";
+  }
+  return kernels;
+}
+
 }  // namespace palladion::legality
 
 #endif  // PALLADION_EMU_LEGALITY_GOLDEN_KERNELS_TEST_UTIL_H_

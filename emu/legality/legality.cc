@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/attrs.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::legality {
@@ -32,6 +34,29 @@ std::string_view OnlyElsewhere(const Instr& op, TargetBackend backend, const Ker
   const bool lanes = Find(kernel.params, "lowering_semantics") == nullptr;  // the default
   if (backend == TargetBackend::kMosaicGpu && lanes && kWarpgroup.Has(op)) return " except with warpgroup semantics";
   return "";
+}
+
+// A kind of call of JAX: who has a lowering for it, who has one since JAX 0.11, and how to do without.
+struct Call {
+  std::string_view primitive;
+  Backends backends, later;
+  std::string_view without;
+};
+constexpr Call kCalls[] = {
+    {"custom_jvp_call", kTpuTriton, kGpu, "call the function that jax.custom_jvp was given"},
+    {"custom_vjp_call", kTpu, kGpu, "call the function that jax.custom_vjp was given"},
+    {"checkpoint", kTriton, kNoBackend, "call the function without jax.checkpoint"},
+    {"closed_call", kTriton, kNoBackend, "call the function without it"},
+};
+
+void CheckCall(Legality& legality, const Instr& op, Backend backend) {
+  const absl::StatusOr<std::string> primitive = StringAttr(op, "primitive");
+  const auto call = std::find_if(std::begin(kCalls), std::end(kCalls),
+                                 [&](const Call& it) { return primitive.ok() && it.primitive == *primitive; });
+  if (call == std::end(kCalls) || call->backends.accepts(backend)) return;
+  if (legality.jax_0_11 && call->later.accepts(backend)) return;
+  legality.Illegal(op, Cat(call->primitive, " has no lowering on ", legality.target(), ": the kernel would be refused"),
+                   std::string(call->without));
 }
 
 }  // namespace
@@ -183,6 +208,8 @@ void CheckOperations(Legality& legality) {
   if (!backend.has_value()) return;
   const auto look = [&](const Instr& op) {
     ++legality.operations;
+    static const RuleRows kCall("call");
+    if (kCall.Has(op)) CheckCall(legality, op, *backend);
     const std::string_view elsewhere = OnlyElsewhere(op, legality.backend(), legality.kernel());
     const OpRow& row = RowOf(op);
     const bool accepted = row.backends.accepts(*backend) || (legality.jax_0_11 && row.later.accepts(*backend));

@@ -68,7 +68,8 @@ std::optional<std::string> ElementType(const CopySite& site) {
   const bool ok = IsInteger(dtype) || dtype == DType::kF16 || dtype == DType::kBF16 || dtype == DType::kF32 ||
                   dtype == DType::kF8E4M3FN || dtype == DType::kF8E5M2 || dtype == DType::kF8E8M0FNU ||
                   dtype == DType::kF4E2M1FN || IsBool(dtype);
-  return ok ? std::nullopt : std::optional<std::string>(Name(dtype));
+  const bool bytes = site.followed && IsBulk(site);  // which a contiguous copy without a tensor map moves
+  return ok || bytes ? std::nullopt : std::optional<std::string>(Name(dtype));
 }
 
 std::optional<std::string> Strides(const CopySite& site) {

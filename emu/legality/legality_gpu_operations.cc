@@ -1,11 +1,12 @@
 // Operations that the chip's generation does not have, and rules of single operations. Sources: PTX, "Target
 // Architecture" of the instructions; JAX 0.10.2, jax/_src/pallas/mosaic_gpu/primitives.py (semaphore_signal,
-// set_max_registers) and lowering.py (get_global).
+// set_max_registers) and lowering.py (get_global, select_n, scan).
 #include <algorithm>
 
 #include "emu/legality/gpu_limits.h"
 #include "emu/legality/gpu_registers.h"
 #include "emu/legality/rule_rows.h"
+#include "emu/legality/scan_loops.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::legality {
@@ -55,6 +56,15 @@ std::optional<std::string> State(const OpSite& site) {
   return uninitialized ? std::optional<std::string>("a ref without a first value") : std::nullopt;
 }
 
+std::optional<std::string> Cases(const OpSite& site) {
+  static const RuleRows kSelects("select_n");
+  if (!kSelects.Has(site.op) || site.op.args.size() == 3) return std::nullopt;
+  return Cat(site.op.args.size() - 1);
+}
+
+std::optional<std::string> Backward(const OpSite& site) { return ScansBackward(site.op); }
+std::optional<std::string> Arrays(const OpSite& site) { return ScansArrays(site.op); }
+
 // ---- semaphores
 
 bool IsSignal(const Instr& op) {
@@ -103,6 +113,7 @@ std::optional<std::string> GlobalSemaphores(const OpSite& site) {
   return ToString(site.op.types[0]);
 }
 
+constexpr std::string_view kScan = "Mosaic GPU lowering, scan";
 constexpr std::string_view kChooseTarget = "use what the chip has, or choose another target";
 
 constexpr GpuLimit<OpSite> kOperationLimits[] = {
@@ -118,6 +129,11 @@ constexpr GpuLimit<OpSite> kOperationLimits[] = {
     {{"state.refs", "run_state has at least one ref of its own, and each has a first value",
       "Mosaic GPU lowering, run_state", "begin with plgpu.ACC.init, or use pl.run_scoped"},
      State},
+    {{"select.cases", "select_n has two cases", "Mosaic GPU lowering, select_n", "nest several jnp.where"}, Cases},
+    {{"scan.reverse", "a scan runs forward", kScan, "use fori_loop and count down"}, Backward},
+    {{"scan.arrays", "a scan only carries values: it neither goes through arrays nor stacks results", kScan,
+      "use fori_loop, and index refs by its counter"},
+     Arrays},
     {{"semaphore.core-index", "a GPU has no cores to name", "Mosaic GPU lowering, semaphore_signal",
       "leave core_index out"},
      CoreIndex},

@@ -74,8 +74,10 @@ std::optional<Tiles> TilesOf(std::string_view text) {
 
 std::optional<std::string> Fills(const ReadSite& site) {
   if (Fits(site.registers, site.op.types[0]) && site.layout.vector == 0) return std::nullopt;
-  bool fills = site.shape.size() == site.layout.tile.size();
-  for (std::size_t d = 0; fills && d < site.shape.size(); ++d) fills = site.shape[d] % site.layout.tile[d] == 0;
+  // Leading dimensions are not cut: each of their elements has registers of its own (Tiling.tile_shape).
+  const std::size_t rank = site.layout.tile.size(), more = site.shape.size() < rank ? 0 : site.shape.size() - rank;
+  bool fills = site.shape.size() >= rank;
+  for (std::size_t d = 0; fills && d < rank; ++d) fills = site.shape[more + d] % site.layout.tile[d] == 0;
   if (fills) return std::nullopt;
   return Cat(ToString(site.shape), " in the layout ", site.layout.name, ", whose tile is ", ToString(site.layout.tile));
 }
@@ -113,7 +115,7 @@ std::optional<std::string> Banks(const ReadSite& site) {
 }
 
 constexpr GpuLimit<ReadSite> kReadLimits[] = {
-    {{"layout.tiles", "what is read in a tiled layout has its dimensions and fills its tiles",
+    {{"layout.tiles", "what is read in a tiled layout has its dimensions at the end, and fills its tiles",
       "Mosaic GPU, TiledLayout.registers_shape", "read it in another layout, or in another shape"},
      Fills},
     {{"layout.banks",

@@ -6,6 +6,7 @@
 #include "emu/legality/gpu_limits.h"
 #include "emu/legality/gpu_tensor_memory.h"
 #include "emu/legality/rule_rows.h"
+#include "emu/legality/tmem_members.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/tmem_layout.h"
 #include "semantics/registry/op_row.h"
@@ -124,7 +125,7 @@ std::optional<std::string> Batches(const ViewSite& site) {
   static const RuleRows kStores("async_store_tmem");
   const auto next = expand + 1;
   if (next == rest.end())
-    return site.facts.lanes && kStores.Has(site.op) ? std::nullopt : std::optional<std::string>("all batches at once");
+    return kStores.Has(site.op) ? std::nullopt : std::optional<std::string>("all batches at once");
   if (next->kind != Transform::Kind::kAt || next->indices.size() < 2) return Cat(".", Name(next->kind));
   const std::vector<Index>& indices = next->indices;
   for (std::size_t d = 0; d + 2 < indices.size(); ++d) {
@@ -146,10 +147,9 @@ std::optional<std::string> Member(const ViewSite& site) {
 }
 
 std::optional<std::string> Union(const ViewSite& site) {
-  static const RuleRows kTransfers("async_load_tmem");
-  if (site.facts.lanes || !kTransfers.Has(site.op) || site.view.ref.space != Space::kTmem) return std::nullopt;
-  if (site.view.arg->transforms.empty()) return std::nullopt;
-  if (site.view.arg->transforms[0].kind != Transform::Kind::kAlias) return std::nullopt;
+  static const RuleRows kLoads("async_load_tmem");
+  if (site.facts.lanes || !kLoads.Has(site.op) || site.view.ref.space != Space::kTmem) return std::nullopt;
+  if (!IsMember(*site.view.arg) || HasLayout(*site.facts.kernel, *site.view.arg)) return std::nullopt;
   return ToString(site.view.ref);
 }
 
@@ -158,12 +158,13 @@ constexpr GpuLimit<ViewSite> kViewLimits[] = {
       "Mosaic GPU, TMEMRef.slice", "slice whole tiles, or allocate the parts by themselves"},
      Slice},
     {{"tmem.batches",
-      "of an array of batches in tensor memory one batch is seen, all its rows; with lane semantics a store takes all "
-      "batches too",
+      "of an array of batches in tensor memory one batch is seen, all its rows; a store takes all batches too",
       "Mosaic GPU, ExpandLeadingBatchDimensionsTransform", "load and store the batches one by one"},
      Batches},
-    {{"tmem.union", "with warpgroup semantics no member of a union in tensor memory is loaded",
-      "Mosaic GPU, layout inference", "use lane semantics, or allocate the members by themselves", true},
+    {{"tmem.union",
+      "with warpgroup semantics a member of a union in tensor memory is loaded where something says its layout: an "
+      "operation of the tensor core on it, a store of a value in a layout, or the layout that it is loaded in",
+      "Mosaic GPU, layout inference", "give plgpu.async_load_tmem a layout", true},
      Union},
     {{"tmem.member", "with lane semantics members of a union in tensor memory have 128 rows",
       "Mosaic GPU lowering, _extract_aliased_ref", "allocate arrays of 64 rows outside of the union"},

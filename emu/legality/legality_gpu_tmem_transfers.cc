@@ -8,6 +8,7 @@
 #include "emu/legality/gpu_limits.h"
 #include "emu/legality/gpu_registers.h"
 #include "emu/legality/rule_rows.h"
+#include "emu/legality/tmem_register_layouts.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/tmem_layout.h"
 #include "semantics/ir/view_type.h"
@@ -16,12 +17,13 @@
 namespace palladion::legality {
 namespace {
 
-enum class Registers : std::uint8_t { kUnknown, kSplat, kTcgen05, kWgmma, kNative, kM64Collective, kOther };
+enum class Registers : std::uint8_t { kUnknown, kSplat, kTcgen05, kWgmma, kNative, kM64Collective, kGiven, kOther };
 
-struct RegisterLayout {
+struct LayoutSeen {
   Registers kind = Registers::kUnknown;
   std::int64_t number = 0;  // of kNative the vector's length, of kM64Collective the columns
   std::string name{};
+  std::optional<TiledLayout> given{};  // kGiven
 };
 
 struct TransferSite {
@@ -31,17 +33,30 @@ struct TransferSite {
   Type memory;
   TmemLayout layout;
   Shape shape;
-  RegisterLayout registers;
+  LayoutSeen registers;
   bool strided = false;  // a stored value that is read from GMEM as JAX reads by default
   std::size_t axes = 0;  // of a reduction
 
   int bits() const { return Info(memory.dtype).bits; }
 };
 
+// A layout in tiles that has a name, too, is the one of that name.
+void Recognise(LayoutSeen& layout) {
+  const TiledLayout& given = *layout.given;
+  const std::int64_t columns = given.Unit().back();
+  const auto is = [&](LayoutName name) { return RegisterLayout(name, columns).tiled == given; };
+  layout.kind = Registers::kGiven;
+  if (is(LayoutName::kTcgen05)) layout.kind = Registers::kTcgen05;
+  if (is(LayoutName::kWgmma)) layout.kind = Registers::kWgmma;
+  if (is(LayoutName::kTmemNative)) layout.kind = Registers::kNative;
+  if (columns % 16 == 0 && is(LayoutName::kTcgen05M64Collective)) layout.kind = Registers::kM64Collective;
+  layout.number = columns;
+}
+
 // What JAX prints: Layout.TCGEN05, ParameterizedLayout(layout_cls=<Layout.TCGEN05_TMEM_NATIVE: 12>, args=(2,), ...)
-RegisterLayout LayoutNamed(std::string_view text) {
+LayoutSeen LayoutNamed(std::string_view text) {
   constexpr std::string_view kClass = "Layout.", kArguments = "args=(";
-  RegisterLayout layout{.kind = Registers::kOther, .name = std::string(text)};
+  LayoutSeen layout{.kind = Registers::kOther, .name = std::string(text)};
   const std::size_t at = text.find(kClass);
   if (at == std::string_view::npos || text.starts_with("ReducedLayout")) return layout;
   std::string_view name = text.substr(at + kClass.size());
@@ -61,21 +76,23 @@ RegisterLayout LayoutNamed(std::string_view text) {
     layout.kind = Registers::kNative;
     if (layout.number == 0) layout.number = 2;
   }
+  layout.given = GivenLayout(text);
+  if (layout.given.has_value()) Recognise(layout);
   return layout;
 }
 
 // A load without a cast takes what its memory wants.
-RegisterLayout InferredOf(const TmemLayout& layout) {
+LayoutSeen InferredOf(const TmemLayout& layout) {
   if (layout.name == TmemLayoutName::kDefault) return LayoutNamed("Layout.TCGEN05");
   if (layout.name == TmemLayoutName::kHalfLane) return LayoutNamed("Layout.WGMMA");
   if (layout.name != TmemLayoutName::kM64Collective) return {.kind = Registers::kOther, .name = "none"};
-  RegisterLayout folded = LayoutNamed("Layout.TCGEN05_M64_COLLECTIVE");
+  LayoutSeen folded = LayoutNamed("Layout.TCGEN05_M64_COLLECTIVE");
   folded.number = layout.tile_columns;
   return folded;
 }
 
 // The tile of the layout that a value must be made of; none: not known.
-std::optional<Shape> TileOf(const RegisterLayout& registers) {
+std::optional<Shape> TileOf(const LayoutSeen& registers) {
   switch (registers.kind) {
     case Registers::kTcgen05:
       return Shape{128, 8};
@@ -85,6 +102,8 @@ std::optional<Shape> TileOf(const RegisterLayout& registers) {
       return Shape{128, std::max<std::int64_t>(1, registers.number)};
     case Registers::kM64Collective:
       return Shape{64, std::max<std::int64_t>(16, registers.number)};
+    case Registers::kGiven:
+      return registers.given->Unit();
     default:
       return std::nullopt;
   }
@@ -97,7 +116,7 @@ std::string Told(const TransferSite& site) {
 }
 
 bool FillsTiles(const TransferSite& site, const Shape& tile) {
-  return site.shape.size() == 2 && site.shape[0] % tile[0] == 0 && site.shape[1] % tile[1] == 0;
+  return site.shape.size() == 2 && tile.size() == 2 && site.shape[0] % tile[0] == 0 && site.shape[1] % tile[1] == 0;
 }
 
 bool Goes(const TransferSite& site) {
@@ -115,6 +134,8 @@ bool Goes(const TransferSite& site) {
       if (!plain) return false;
       if (site.registers.number == layout.packing && layout.packing * site.bits() == kTmemCellBits) return true;
       return site.registers.number == 2 && ((site.bits() == 16 && layout.packing == 1) || site.bits() == 32);
+    case Registers::kGiven:  // as it lies in tensor memory
+      return layout.packing * site.bits() == kTmemCellBits && AsRegisters(layout) == site.registers.given;
     default:
       return false;
   }
@@ -122,7 +143,7 @@ bool Goes(const TransferSite& site) {
 
 // With warpgroup semantics, where what is loaded may be cast once more.
 bool GoesByCompiler(const TransferSite& site) {
-  const RegisterLayout& registers = site.registers;
+  const LayoutSeen& registers = site.registers;
   const bool plain = site.layout.name == TmemLayoutName::kDefault;
   switch (registers.kind) {
     case Registers::kUnknown:
@@ -132,6 +153,8 @@ bool GoesByCompiler(const TransferSite& site) {
     case Registers::kWgmma:
     case Registers::kM64Collective:
       return Goes(site);
+    case Registers::kGiven:
+      return Goes(site) && (site.store || site.shape[0] == registers.given->Unit()[0]);
     case Registers::kNative:
       if (site.store) return Goes(site);
       return plain && (site.bits() >= 16 || site.layout.packing * site.bits() == kTmemCellBits);
@@ -147,7 +170,9 @@ std::optional<std::string> Layouts(const TransferSite& site) {
     return GoesByCompiler(site) ? std::nullopt : std::optional(Told(site));
   }
   if (kind == Registers::kUnknown) return std::nullopt;
-  if (tile.has_value() && FillsTiles(site, *tile) && site.shape[0] == (*tile)[0] && Goes(site)) return std::nullopt;
+  // Of an array that lies there in several tiles of rows all are stored; a load takes one.
+  const bool rows = tile.has_value() && (site.shape[0] == (*tile)[0] || (site.store && kind == Registers::kGiven));
+  if (rows && FillsTiles(site, *tile) && Goes(site)) return std::nullopt;
   return Told(site);
 }
 
@@ -175,8 +200,9 @@ constexpr GpuLimit<TransferSite> kLimits[] = {
      Strided},
     {{"tmem.registers",
       "a load or store takes registers in TCGEN05 (16 or 32 bits) or TCGEN05_TMEM_NATIVE (of packed "
-      "8 bits TCGEN05_TMEM_NATIVE(4)) for layout=default, in WGMMA for half_lane, in TCGEN05_M64_COLLECTIVE for "
-      "m64_collective, of the whole shape",
+      "8 bits TCGEN05_TMEM_NATIVE(4)) for layout=default, in WGMMA for half_lane, in TCGEN05_M64_COLLECTIVE (or of 32 "
+      "bits in a cell its NATIVE) for m64_collective, or of 32 bits in a cell in a TILED layout that is tensor "
+      "memory's own; of the whole shape",
       "Mosaic GPU, TMEMRef.load and TMEMRef.store", "cast the value with plgpu.layout_cast"},
      Layouts},
 };
@@ -218,11 +244,12 @@ class TransferWalk {
     if (!IsRefArg(*facts_.kernel, op.args[0])) return std::nullopt;
     const GpuView view = GpuViewOf(*facts_.kernel, op.args[0]);
     const absl::StatusOr<TmemLayout> layout = TmemLayoutOf(view.ref);
-    if (view.ref.space != Space::kTmem || !layout.ok() || !view.shape.has_value() || view.shape->size() != 2) {
+    if (view.ref.space != Space::kTmem || !layout.ok() || !view.shape.has_value() || view.shape->size() < 2) {
       return std::nullopt;
     }
+    const Shape shape(view.shape->end() - 2, view.shape->end());  // batches are stored one by one
     return TransferSite{
-        .facts = facts_, .op = op, .memory = view.ref, .layout = *layout, .shape = *view.shape, .registers = {}};
+        .facts = facts_, .op = op, .memory = view.ref, .layout = *layout, .shape = shape, .registers = {}};
   }
 
   void Load(const Instr& op, const Instr* next) {
@@ -247,7 +274,7 @@ class TransferWalk {
     site->store = true;
     const Arg& value = op.args[1];
     site->registers = value.kind == Arg::Kind::kValue ? layouts_[value.value.index()]
-                                                      : RegisterLayout{.kind = Registers::kSplat, .name = "WG_SPLAT"};
+                                                      : LayoutSeen{.kind = Registers::kSplat, .name = "WG_SPLAT"};
     if (!facts_.lanes && site->registers.kind == Registers::kSplat) site->registers = {};
     site->strided = value.kind == Arg::Kind::kValue && of_gmem_[value.value.index()];
     Judge(legality_, op, absl::Span<const GpuLimit<TransferSite>>(kLimits), *site);
@@ -255,7 +282,7 @@ class TransferWalk {
 
   void Define(const Instr& op) {
     if (op.results.size() != 1 || !op.results[0].valid()) return;
-    RegisterLayout& layout = layouts_[op.results[0].index()];
+    LayoutSeen& layout = layouts_[op.results[0].index()];
     if (IsCast(op)) layout = LayoutNamed(WordOf(op.attrs, "layout"));
     const bool splat = IsBroadcast(op) && TypeOfArg(*facts_.kernel, op.args[0]).shape.empty();
     if (splat) layout = {.kind = Registers::kSplat, .name = "WG_SPLAT"};
@@ -272,12 +299,12 @@ class TransferWalk {
   }
 
   // With lane semantics: what is read lies as its memory wants, and what is computed as what it is computed from.
-  void FromThere(const Instr& op, RegisterLayout& layout) {
+  void FromThere(const Instr& op, LayoutSeen& layout) {
     if (layout.kind != Registers::kUnknown || op.types.size() != 1 || op.types[0].rank() != 2) return;
     if (Keeps(op)) {
       for (const Arg& arg : op.args) {
         if (arg.kind != Arg::Kind::kValue) continue;
-        const RegisterLayout& given = layouts_[arg.value.index()];
+        const LayoutSeen& given = layouts_[arg.value.index()];
         if (given.kind != Registers::kUnknown && given.kind != Registers::kSplat) layout = given;
       }
     }
@@ -285,7 +312,7 @@ class TransferWalk {
     const GpuView view = GpuViewOf(*facts_.kernel, op.args[0]);
     const bool plain = view.tile.empty() && !view.swizzle().has_value();
     if (view.ref.space != Space::kSmem && view.ref.space != Space::kGmem) return;
-    layout = plain ? RegisterLayout{.kind = Registers::kOther, .name = "WG_STRIDED"} : LayoutNamed("Layout.WGMMA");
+    layout = plain ? LayoutSeen{.kind = Registers::kOther, .name = "WG_STRIDED"} : LayoutNamed("Layout.WGMMA");
   }
 
   // Where a value comes from, through casts and elementwise operations.
@@ -312,7 +339,7 @@ class TransferWalk {
 
   Legality& legality_;
   const GpuFacts& facts_;
-  std::vector<RegisterLayout> layouts_;  // by value
+  std::vector<LayoutSeen> layouts_;      // by value
   std::vector<bool> of_tmem_, of_gmem_;  // by value: loaded from there, in a layout that JAX chooses
 };
 

@@ -106,7 +106,7 @@ constexpr GpuLimit<OpSite> kWarpLimits[] = {
       "Mosaic GPU lowering, core_map", "pass the array through SMEM"},
      Closure},
     {{"warp.axis", "in a warp only the warps' own axis has an index", "Mosaic GPU lowering, axis_index",
-      "take the index before the core_map"},
+      "take the index before the core_map", true},
      Axis},
     {{"warp.cluster-arrive", "a warp does not arrive at a cluster barrier", "Mosaic GPU lowering, barrier_arrive",
       kOutside},

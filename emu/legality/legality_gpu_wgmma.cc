@@ -94,8 +94,20 @@ std::optional<std::string> Transposes(const WgmmaSite& site) {
   return std::nullopt;
 }
 
+bool IsNarrowFloat(DType dtype) { return dtype == DType::kF8E5M2 || dtype == DType::kF8E4M3FN; }
+
+// PTX names the types of a and b each by itself, and has no other mixture; JAX has this one since 0.11 (wgmma.py).
+bool MixesNarrowFloats(const WgmmaSite& site) {
+  return site.a_dtype != site.b.view.dtype && IsNarrowFloat(site.a_dtype) && IsNarrowFloat(site.b.view.dtype);
+}
+
 std::optional<std::string> SameTypes(const WgmmaSite& site) {
-  if (site.a_dtype == site.b.view.dtype) return std::nullopt;
+  if (site.a_dtype == site.b.view.dtype || MixesNarrowFloats(site)) return std::nullopt;
+  return Cat(Name(site.a_dtype), " @ ", Name(site.b.view.dtype));
+}
+
+std::optional<std::string> SameNarrowFloats(const WgmmaSite& site) {
+  if (!MixesNarrowFloats(site)) return std::nullopt;
   return Cat(Name(site.a_dtype), " @ ", Name(site.b.view.dtype));
 }
 
@@ -157,7 +169,10 @@ constexpr GpuLimit<WgmmaSite> kWgmmaLimits[] = {
     {{"wgmma.transpose", "only operands of 16 bits come in either order: others have K last, b as .transpose of (N, K)",
       kWgmma, "store the operand with K last"},
      Transposes},
-    {{"wgmma.mixed", "a and b have one type", "plgpu.wgmma", "convert one of them"}, SameTypes},
+    {{"wgmma.mixed", "a and b have one type, but for 8-bit floats", "plgpu.wgmma", "convert one of them"}, SameTypes},
+    {{"wgmma.mixed-8-bit", "a and b have one type of 8-bit floats", "Mosaic GPU, wgmma",
+      "convert one of them, or use JAX 0.11 or later", true},
+     SameNarrowFloats},
     {{"wgmma.types",
       "f32 (as tf32) and bf16 add up in f32; f16, f8e5m2 and f8e4m3fn in f32 or f16; i8 and u8 in i32; nothing else "
       "multiplies",

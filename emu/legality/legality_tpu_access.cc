@@ -130,6 +130,8 @@ std::optional<std::string> SmemMask(const TpuAccessSite& site) {
 
 std::optional<std::string> RankZero(const TpuAccessSite& site) {
   if (site.space != Space::kVmem || site.legality.BlockRankOf(site.view.value) != 0u) return std::nullopt;
+  // One key is an array of its words there (_load_lowering_rule, should_physicalize_dtype).
+  if (!site.legality.kernel().values[site.view.value.index()].type.key_impl.empty()) return std::nullopt;
   return Ref(site);
 }
 

@@ -139,6 +139,13 @@ std::optional<std::string> WideOperand(const TpuOperandSite& site) {
   return ToString(site.array);
 }
 
+// JAX's lowering takes it for every chip; of chips without it its own table says so.
+std::optional<std::string> NoCmem(const TpuOperandSite& site) {
+  const machines::Chip* chip = site.legality.chip();
+  if (site.space != Space::kCmem || chip == nullptr || chip->cmem_bytes > 0) return std::nullopt;
+  return Cat(ToString(site.array), " in cmem on ", chip->name);
+}
+
 std::optional<std::string> OtherSpace(const TpuOperandSite& site) {
   if (site.space != Space::kGmem && site.space != Space::kTmem && site.space != Space::kRegs) return std::nullopt;
   return std::string(Name(site.space));
@@ -211,6 +218,8 @@ constexpr Limit<TpuOperandSite> kBlockLimits[] = {
      Revisit},
 };
 
+constexpr std::string_view kUseVmem = "use pltpu.VMEM";
+
 constexpr Limit<TpuOperandSite> kOperandLimits[] = {
     {{"tpu.operand.bits", "there are no 64-bit numbers", "lowering.py, _convert_element_type_lowering_rule",
       "use 32-bit types"},
@@ -218,9 +227,22 @@ constexpr Limit<TpuOperandSite> kOperandLimits[] = {
     {{"tpu.operand.space", "memory is vmem, smem, hbm, any or semaphores",
       "lowering.py, _memory_space_to_mosaic_attribute", "use a memory space of jax.experimental.pallas.tpu"},
      OtherSpace},
+    {{"tpu.operand.cmem", "cmem is memory of chips that have it, as v4", "tpu_info.py, cmem_capacity_bytes", kUseVmem},
+     NoCmem},
 };
 
+// Written by the exporter; the compiler's own parameters have no such name.
+std::optional<std::string> Partitioned(const Kernel& kernel) {
+  const Attr* axes = Find(kernel.params, "partitioned");
+  if (axes == nullptr) return std::nullopt;
+  return Cat("a kernel for XLA to partition over ", ToString(*axes));
+}
+
 constexpr Limit<Kernel> kLaunchLimits[] = {
+    {{"tpu.launch.partitioned",
+      "a kernel is not partitioned by XLA: arrays over several devices reach it in a shard_map over all axes",
+      "tpu_custom_call.py, _tpu_custom_call_lowering", "wrap the call in a jax.shard_map over all axes of the mesh"},
+     Partitioned},
     {{"tpu.launch.semantics", "dimension_semantics has one entry for each dimension of the grid",
       "lowering.py, MosaicGridMapping", "give as many entries as the grid has dimensions"},
      Semantics},

@@ -4,37 +4,18 @@
 #include <algorithm>
 
 #include "emu/legality/rule_rows.h"
+#include "emu/legality/scan_loops.h"
 #include "emu/legality/tpu_limits.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/attrs.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion::legality {
 namespace {
 
-bool IsScan(const Instr& op) {
-  static const RuleRows kScans("scan");
-  return kScans.Has(op);
-}
-
-std::size_t ArgsNamed(const Instr& op, std::string_view name) {
-  return static_cast<std::size_t>(
-      std::count_if(op.args.begin(), op.args.end(), [&](const Arg& arg) { return arg.name == name; }));
-}
-
-std::optional<std::string> Reversed(const TpuOpSite& site) {
-  if (!IsScan(site.op) || !BoolAttrOr(site.op, "reverse", false)) return std::nullopt;
-  return "reverse=True";
-}
-
-std::optional<std::string> Arrays(const TpuOpSite& site) {
-  if (!IsScan(site.op) || site.op.regions.empty()) return std::nullopt;
-  const std::size_t in = ArgsNamed(site.op, "xs"), params = site.op.regions[0].params.size();
-  const std::size_t carried = params - std::min(in, params);
-  if (in > 0) return Cat(in, " arrays that it goes through");
-  return site.op.types.size() > carried ? std::optional(Cat(site.op.types.size() - carried, " results by step"))
-                                        : std::nullopt;
-}
+std::optional<std::string> Reversed(const TpuOpSite& site) { return ScansBackward(site.op); }
+std::optional<std::string> Arrays(const TpuOpSite& site) { return ScansArrays(site.op); }
 
 bool NamesMosaic(const Attr& platforms) {
   if (std::get_if<AttrNone>(&platforms.value) != nullptr) return true;  // the default
@@ -52,6 +33,18 @@ std::optional<std::string> Platform(const TpuOpSite& site) {
   if (!kPlatform.Has(site.op) || list == nullptr || std::any_of(list->begin(), list->end(), NamesMosaic))
     return std::nullopt;
   return ToString(*attr);
+}
+
+std::optional<std::string> NoCmem(const TpuOpSite& site) {
+  const machines::Chip* chip = site.legality.chip();
+  if (RowOf(site.op).allocates == Allocates::kNothing || chip == nullptr || chip->cmem_bytes > 0) return std::nullopt;
+  for (const Region& region : site.op.regions) {
+    for (const Param& param : region.params) {
+      const Type& type = site.legality.kernel().values[param.value.index()].type;
+      if (type.is_ref() && type.space == Space::kCmem) return Cat(ToString(type), " on ", chip->name);
+    }
+  }
+  return std::nullopt;
 }
 
 // ---- printing
@@ -151,6 +144,9 @@ constexpr Limit<TpuOpSite> kControlLimits[] = {
     {{"tpu.control.platform", "lax.platform_dependent has code for mosaic, or a default",
       "lowering.py, _platform_index_lowering", "add mosaic=... or default=..."},
      Platform},
+    {{"tpu.control.cmem", "run_scoped allocates in cmem on chips that have it, as v4",
+      "tpu_info.py, cmem_capacity_bytes", "use pltpu.VMEM"},
+     NoCmem},
     {{"tpu.print.operands", "what debug_print prints are scalars, or one array alone", kPrintSource,
       "print arrays one by one"},
      Printed},

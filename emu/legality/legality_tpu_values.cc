@@ -33,7 +33,7 @@ std::optional<std::string> BoolArithmetic(const TpuOpSite& site) {
 }
 
 std::optional<std::string> OnlyF32(const TpuOpSite& site) {
-  static const RuleRows kOnlyF32("erf_inv", "nextafter", "tpu.reciprocal");
+  static const RuleRows kOnlyF32("erf_inv", "is_finite", "nextafter", "tpu.reciprocal");
   if (!kOnlyF32.Has(site.op) || site.In(0).dtype == DType::kF32) return std::nullopt;
   return ToString(site.In(0));
 }
@@ -80,8 +80,9 @@ constexpr Limit<TpuOpSite> kArithmeticLimits[] = {
     {{"tpu.value.bool", "arithmetic is not on bools", "lowering.py, _add_lowering_rule and its like",
       "use logical operations, or convert to i32"},
      BoolArithmetic},
-    {{"tpu.value.f32", "erf_inv, nextafter and pl.reciprocal are of f32",
-      "pallas/utils.py, erf_inv_lowering_helper and nextafter_lowering_helper; lowering.py, _reciprocal_lowering_rule",
+    {{"tpu.value.f32", "erf_inv, is_finite, nextafter and pl.reciprocal are of f32",
+      "pallas/utils.py, erf_inv_lowering_helper and nextafter_lowering_helper; lowering.py, _reciprocal_lowering_rule; "
+      "tpu.weird, verifier",
       "convert to f32 first"},
      OnlyF32},
     {{"tpu.value.population-count", "population_count is of an array", "lowering.py, _population_count_lowering_rule",

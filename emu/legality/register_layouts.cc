@@ -279,6 +279,8 @@ TiledLayout TiledLayout::Reduced(absl::Span<const std::int64_t> dims) const {
   return left;
 }
 
+TiledLayout TiledLayout::InCanonicalForm() const { return Canonical(*this); }
+
 RegisterLayout::RegisterLayout(LayoutName name, std::int64_t number) {
   if (name == LayoutName::kUnknown) return;
   kind = name == LayoutName::kSplat ? Kind::kSplat : name == LayoutName::kStrided ? Kind::kStrided : Kind::kTiled;

@@ -1,7 +1,8 @@
 // How Mosaic GPU spreads a value over the registers of a warpgroup: which lane of which warp has which element, and in
 // which of its registers. Based on: JAX 0.10.2, jax/experimental/mosaic/gpu/fragmented_array.py (Tiling, TiledLayout,
 // WGStridedFragLayout and its constants). Which value has which layout: layout_walk.h. Limits: layouts given with
-// plgpu.Layout.TILED, SMEM_GMEM_COPY and M64_COLLECTIVE_NATIVE are not known.
+// plgpu.Layout.TILED, SMEM_GMEM_COPY and M64_COLLECTIVE_NATIVE are not known; tmem_register_layouts.h reads the first
+// and the last.
 #ifndef PALLADION_EMU_LEGALITY_REGISTER_LAYOUTS_H_
 #define PALLADION_EMU_LEGALITY_REGISTER_LAYOUTS_H_
 
@@ -33,6 +34,7 @@ struct TiledLayout {
   // By dimension of one unit and of what is inside of it: does it come from `dim` of the unit?
   std::vector<bool> DimensionsOf(std::size_t dim) const;
   TiledLayout Reduced(absl::Span<const std::int64_t> dims) const;  // TiledLayout.reduce
+  TiledLayout InCanonicalForm() const;                             // TiledLayout.canonicalize
   friend bool operator==(const TiledLayout&, const TiledLayout&) = default;
 };
 

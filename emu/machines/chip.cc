@@ -23,6 +23,7 @@ Chip ChipOf(const Machine& machine) {
           .cores = count(Key<Count>("chip.cores")),
           .vmem_bytes = Whole(machine, Key<Bytes>("vmem.size")),
           .smem_bytes = Whole(machine, is_tpu ? Key<Bytes>("smem.size") : Key<Bytes>("smem.of_block")),
+          .cmem_bytes = Whole(machine, Key<Bytes>("cmem.size")),
           .hbm_bytes = Whole(machine, Key<Bytes>("dram.size")),
           .lanes = count(Key<Count>("register.lanes")),
           .sublanes = count(Key<Count>("register.sublanes")),

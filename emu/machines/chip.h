@@ -18,6 +18,7 @@ struct Chip {
   int cores = 1;                // TensorCores that one kernel may span (megacore), or SMs
   std::int64_t vmem_bytes = 0;  // TPU: vector memory of one core
   std::int64_t smem_bytes = 0;  // TPU: scalar memory of one core. GPU: shared memory that one block may have
+  std::int64_t cmem_bytes = 0;  // TPU: common memory of one core; 0: it has none
   std::int64_t hbm_bytes = 0;   // the memory of one device, of all its cores
   int lanes = 0, sublanes = 0;  // TPU: the shape of a vector register of 32-bit elements
   int matrix_units = 0;         // TPU: of one core

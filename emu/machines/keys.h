@@ -183,6 +183,7 @@ inline constexpr KeyRow kRows[] = {
     {"vmem.size", Dimension::kBytes, kTpu, "vector memory of a core"},
     {"vmem.bandwidth", Dimension::kBytesPerSecond, kTpu, "between vector memory and registers"},
     {"smem.size", Dimension::kBytes, kTpu, "scalar memory of a core"},
+    {"cmem.size", Dimension::kBytes, kTpu, "common memory of a core, where it has some"},
     {"dma.startup", Dimension::kNanoseconds, kTpu, "of a copy between HBM and VMEM, beside its bytes"},
     {"dma.issue", Dimension::kPerCycle, kTpu, "copies that a core may start"},
     {"grid.step", Dimension::kNanoseconds, kTpu, "of a step of a pipelined grid, beside its work and its copies"},

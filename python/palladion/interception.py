@@ -69,6 +69,7 @@ def write_kernel(file: TextFile, primitive_name: str, context, params, target: s
     on_tpu = infer_backend(params.get("compiler_params"), mesh, jaxprs[0]) == "mosaic_tpu"
     file.bare_backend = _bare_backend(target)
     file.devices = device_mesh.mesh_of(context, jaxprs, on_tpu, tuple(getattr(mesh, "shape", None) or ()))
+    file.partitioned = jax_programs.partitioned_axes(context)
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
 
 

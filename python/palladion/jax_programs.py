@@ -95,6 +95,16 @@ def is_one_of_several(context) -> bool:
     return getattr(axis_context, "num_devices", 1) > 1
 
 
+def partitioned_axes(context) -> tuple:
+    """The axes over which XLA would have to partition a TPU kernel that is lowered here, which JAX refuses (tpu_custom_call.py,
+    _tpu_custom_call_lowering): those of a mesh that shard_map leaves to it, or all devices where there is no shard_map."""
+    axis_context = context.module_context.axis_context
+    if isinstance(axis_context, sharding_impls.SPMDAxisContext):
+        manual = axis_context.manual_axes | set(getattr(axis_context.mesh, "manual_axes", ()))
+        return tuple(name for name in axis_context.mesh.axis_names if name not in manual) if axis_context.manual_axes else ()
+    return ("devices",) if isinstance(axis_context, sharding_impls.ShardingContext) and axis_context.num_devices != 1 else ()
+
+
 def _automatic_axes(context):
     """(mesh, names of its axes that XLA would partition) in this lowering; no axes where each device has its own program, or there is one."""
     axis_context = context.module_context.axis_context

@@ -20,6 +20,7 @@ SAME = {
     "mxu.accumulators": ("num_accumulators", False),
     "vmem.size": ("vmem_capacity_bytes", False),
     "smem.size": ("smem_capacity_bytes", False),
+    "cmem.size": ("cmem_capacity_bytes", False),
     "dram.size": ("hbm_capacity_bytes", True),
     "dram.peak": ("mem_bw_bytes_per_second", True),
     "peak.bf16": ("bf16_ops_per_second", True),

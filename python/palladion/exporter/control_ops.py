@@ -179,10 +179,14 @@ def _bind_results(env, eqn, texts):
             env[variable] = text
 
 
-def _call(parameter, known):
+def _call(parameter, known, primitive="", has_it=()):
+    """Calls are inlined. `primitive` is named before what is called where another backend than those in `has_it` may be meant, as those have
+    no lowering for it."""
     @knows(*known)
     def handler(writer, eqn, env):
         texts = [writer.read(env, v) for v in eqn.invars]
+        if primitive and writer.file.backend not in has_it:
+            writer.emit("call", attrs={"primitive": primitive}, loc=writer.location(eqn))
         with writer.inside(eqn):
             results = writer.inline(eqn.params[parameter], texts)
         _bind_results(env, eqn, results)
@@ -301,18 +305,18 @@ CONTROL_OPS = {
     "run_state": _run_state,
     "jit": _call("jaxpr", _JIT_PARAMETERS),
     "pjit": _call("jaxpr", _JIT_PARAMETERS),
-    "closed_call": _call("call_jaxpr", ("call_jaxpr", "name")),
+    "closed_call": _call("call_jaxpr", ("call_jaxpr", "name"), "closed_call", ("triton",)),
     "core_call": _call("call_jaxpr", ("call_jaxpr", "name")),
     "eval_jaxpr": _eval_jaxpr,
     "custom_jvp_call": _call("call_jaxpr", ("call_jaxpr", "jvp_jaxpr_fun", "jvp_jaxpr_thunk", "num_consts",
-                                            "symbolic_zeros")),
+                                            "symbolic_zeros"), "custom_jvp_call", ("mosaic_tpu", "triton")),
     "custom_vjp_call": _call("call_jaxpr", ("call_jaxpr", "fwd_jaxpr_thunk", "bwd", "num_consts", "out_trees",
-                                            "symbolic_zeros")),
+                                            "symbolic_zeros"), "custom_vjp_call", ("mosaic_tpu",)),
     "custom_vjp_call_jaxpr": _call("fun_jaxpr", ("fun_jaxpr", "fwd_jaxpr_thunk", "bwd", "num_consts", "out_trees",
                                                  "symbolic_zeros")),
-    "checkpoint": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name")),
-    "remat": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name")),
-    "remat2": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name")),
+    "checkpoint": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name"), "checkpoint", ("triton",)),
+    "remat": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name"), "checkpoint", ("triton",)),
+    "remat2": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name"), "checkpoint", ("triton",)),
     "jaxpr_call": _jaxpr_call,
     "program_id": _program_id,
     "num_programs": _program_id,

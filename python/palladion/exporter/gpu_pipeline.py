@@ -27,7 +27,7 @@ def gpu_call_text(file: TextFile, params, in_avals, traceback):
         return plain.pallas_call_text(file, params, in_avals, traceback)
     jaxpr, parallel = pipelined
     kernel = plain.KernelText(file, params.get("name") or jax_versions.function_name(params["jaxpr"]), traceback)
-    kernel.info.backend = backend
+    kernel.info.backend = file.backend = backend
     kernel.lines.append(f"backend {backend};")
     kernel.lines += plain.params_line(params.get("compiler_params"), "mosaic_gpu")
     kernel.lines += plain.note_lines(params.get("cost_estimate"), params.get("metadata"))

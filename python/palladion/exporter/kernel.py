@@ -21,7 +21,7 @@ from palladion.exporter.names import Names, sanitized
 from palladion.exporter.parameters import check_parameters, knows, unknown
 from palladion.exporter.tpu_ops import TPU_OPS, on_tpu_keys
 from palladion.exporter.tpu_pipeline import TPU_PIPELINE_OPS
-from palladion.exporter.types import array_type, is_ref, operand_type, space_name, type_text
+from palladion.exporter.types import array_type, is_ref, operand_type, space_name, tpu_key_words, type_text
 from palladion.exporter.value_ops import VALUE_OPS
 from palladion.exporter.views import block_view_text
 from palladion.exporter.writer import INDENT, TextFile, Writer, parameter_text, parameters_text, ref_name
@@ -75,18 +75,19 @@ def infer_backend(params, mesh, jaxpr) -> str:
 _TEXT_DEFAULTS = {"lowering_semantics": "lane"}
 
 
-def params_line(params, backend="", *, jaxprs=(), grid="") -> list:
+def params_line(params, backend="", partitioned=(), *, jaxprs=(), grid="") -> list:
     """Every field of the compiler parameters that is not the default, which is JAX's where _TEXT_DEFAULTS has none.
 
-    `jaxprs` and `grid` are what a collective id is made of that the parameters leave to JAX.
+    `partitioned` are the axes over which XLA would partition the kernel, which is said of what may be a TPU's. `jaxprs` and `grid` are
+    what a collective id is made of that the parameters leave to JAX.
     """
     _, params = compiler_params_of(params)
     assigned = collective_id(params, jaxprs, grid) if backend in ("mosaic_tpu", "") else None
     if params is None and backend == "mosaic_gpu":
         params = jax_versions.default_gpu_params()
     if params is None:
-        fields = {}
-    elif dataclasses.is_dataclass(params):
+        params = {}
+    if dataclasses.is_dataclass(params):
         fields = {}
         for field in dataclasses.fields(params):
             value = getattr(params, field.name)
@@ -101,6 +102,8 @@ def params_line(params, backend="", *, jaxprs=(), grid="") -> list:
         fields["collective_id"] = assigned
     if "dimension_semantics" in fields and fields["dimension_semantics"] is not None:
         fields["dimension_semantics"] = [_lower(s) for s in fields["dimension_semantics"]]
+    if partitioned and backend in ("", "mosaic_tpu"):
+        fields["partitioned"] = [str(axis) for axis in partitioned]
     return [f"params {map_text(fields)};"] if fields else []
 
 
@@ -240,10 +243,11 @@ def block_text(kernel: KernelText, mapping, grid_rank: int) -> list:
     hints += ["table_ref"] * (len(inner.invars) - len(hints))
     names = [writer.fresh(hint) for hint in hints]
     params = parameters_text([parameter_text(n, v.aval) for n, v in zip(names, inner.invars)])
-    lines = writer.region(lambda w: w.inline(mapping.index_map_jaxpr, names), params)
+    words = tpu_key_words(mapping.array_aval.dtype) or ()  # of a key, which the block has whole
+    lines = writer.region(lambda w: [*w.inline(mapping.index_map_jaxpr, names), *["0:i32"] * len(words)], params)
     if len(lines) <= 3:  # a map that computes nothing is one line
         lines = [" ".join(line.strip() for line in lines)]
-    dims = ",".join(_block_dim(d) for d in mapping.block_shape)
+    dims = ",".join([*map(_block_dim, mapping.block_shape), *map(str, words)])
     lines[0] = f" block ({dims}) map {lines[0]}"
     lines[-1] += block_view_text(mapping.transforms, lambda v: v) + buffered
     return lines
@@ -279,16 +283,11 @@ def pallas_call_text(file: TextFile, params, in_avals, traceback):
         raise ExportError("the kernel closes over array constants; pass them as operands")
     kernel = KernelText(file, params.get("name") or jax_versions.function_name(jaxpr), traceback)
     refs = [v.aval for v in jax_versions.open_jaxpr(jaxpr).invars]
-<<<<<<< HEAD
-    backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr)
+    backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr) or file.bare_backend
     kernel.info.backend = file.backend = backend
     file.axes = {name: size for name, size in zip(mapping.grid_names or (), mapping.grid) if isinstance(size, int)}
-=======
-    backend = infer_backend(params.get("compiler_params"), params.get("mesh"), jaxpr) or file.bare_backend
-    kernel.info.backend = backend
->>>>>>> wf
     kernel.lines += [f"backend {backend};"] if backend else []
-    kernel.lines += params_line(params.get("compiler_params"), backend, jaxprs=(jaxpr,), grid=mapping)
+    kernel.lines += params_line(params.get("compiler_params"), backend, file.partitioned, jaxprs=(jaxpr,), grid=mapping)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
     kernel.write_devices()
     _operands(kernel, params, mapping, refs, in_avals)

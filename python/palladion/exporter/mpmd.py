@@ -28,7 +28,7 @@ def mpmd_map_text(file, params, in_avals, traceback):
     kernel.info.backend = file.backend = backend
     file.axes = {name: int(size) for mesh in meshes for name, size in mesh.shape.items()}
     kernel.lines += [f"backend {backend};"] if backend else []
-    kernel.lines += params_line(params.get("compiler_params"), backend, jaxprs=jaxprs, grid=meshes)
+    kernel.lines += params_line(params.get("compiler_params"), backend, file.partitioned, jaxprs=jaxprs, grid=meshes)
     kernel.lines += note_lines(params.get("cost_estimate"), params.get("metadata"))
     kernel.write_devices()
     labels = _labels(jaxprs[0], params, len(in_avals))

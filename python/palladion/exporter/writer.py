@@ -31,6 +31,7 @@ class TextFile:
         self.kernel_names = Names(separator=".")
         self.bare_backend = ""  # of a kernel that names none: "mosaic_gpu" where JAX compiles it with that on the chip of the target
         self.devices = {}  # {axis: size} of those that run the kernel being written together; {}: each by itself
+        self.partitioned = ()  # axes over which XLA would partition the kernel being written
         self.backend = ""  # of the kernel being written, where that is known
         self.axes = {}  # {name: size} of the dimensions with a name of the kernel being written
         self.thread_axis = None  # the name of the threads' axis in the kernel being written; None: it has one thread

@@ -16,7 +16,9 @@ def call_options(context) -> list:
         raise ToJaxError("several devices that run a kernel together need jax.shard_map around it, which is not written", "devices",
                          kernel["line"])
     options = [f"name={kernel['name']!r}"]
-    params = _params(context, reading.attributes(kernel["params"]))
+    given = reading.attributes(kernel["params"])
+    given.pop("partitioned", None)  # not of the compiler, but of what is around the call
+    params = _params(context, given)
     if params:
         options.append(f"compiler_params={params}")
     if "cost" in other:

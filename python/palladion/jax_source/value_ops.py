@@ -66,6 +66,7 @@ _ROWS = {
     "tpu.pack_elementwise": "pltpu.pack_elementwise([{args}], packed_dtype={to})",
     "tpu.unpack_elementwise": "pltpu.unpack_elementwise({0}, index={index}, packed_dtype={packed}, unpacked_dtype={to})",
     "debug_barrier": "pltriton.debug_barrier()",
+    "call": "None",  # what is called stands behind it
     "delay": "pl.delay({0})",
     "prng_seed": "pltpu.prng_seed({args})",
     "prng_random_bits": "pltpu.prng_random_bits({shape})",

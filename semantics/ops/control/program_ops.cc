@@ -225,6 +225,13 @@ absl::Status VerifyDelay(const Instr& op, const VerifyContext& context) {
   return ExpectResults(op, 0);
 }
 
+// program.md#call: what is called stands behind it.
+absl::Status VerifyCall(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(StringAttr(op, "primitive").status());
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 0));
+  return ExpectResults(op, 0);
+}
+
 // program.md#delay: it slows the threads of one program, which here is one agent, so there is no step.
 absl::Status LowerNothing(const Instr&, Builder&) { return absl::OkStatus(); }
 
@@ -312,6 +319,14 @@ constexpr OpRow kRows[] = {
      .signals = Signals::kNever,
      .decides = Decides::kNever,
      .backends = kTriton,
+     .unit = Unit::kNone},
+    {.dialect = "",
+     .name = "call",
+     .spec = "program.md#call",
+     .verify = VerifyCall,
+     .lower = LowerNothing,
+     .effect = Effect::kPure,
+     .backends = kAllBackends,  // by its primitive: emu/legality/legality.cc
      .unit = Unit::kNone},
 };
 

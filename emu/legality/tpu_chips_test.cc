@@ -1,5 +1,5 @@
-// Each rule about matrix units that a kernel drives itself is broken by one kernel, and none by the one that keeps
-// them.
+// Rules about what a chip has, which JAX's lowering does not ask: each is broken by one kernel, and none by the one
+// that keeps them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -30,17 +30,19 @@ std::string Text(const Products& p) {
 }
 
 // The names of the rules that are broken, each once.
-std::string Broken(const Products& p) {
-  const absl::StatusOr<Module> module = Parse(Text(p));
-  EXPECT_TRUE(module.ok()) << module.status() << Text(p);
+std::string BrokenBy(const std::string& text, const std::string& target) {
+  const absl::StatusOr<Module> module = Parse(text);
+  EXPECT_TRUE(module.ok()) << module.status() << text;
   if (!module.ok()) return "";
   std::string names;
-  for (const Finding& finding : checks::StaticFindingsOfParsed(module->kernels[0], TargetFromName(p.target).value())) {
+  for (const Finding& finding : checks::StaticFindingsOfParsed(module->kernels[0], TargetFromName(target).value())) {
     const std::string name = finding.message.substr(finding.message.rfind('[') + 1);
     if (names.find(name) == std::string::npos) names += name;
   }
   return names;
 }
+
+std::string Broken(const Products& p) { return BrokenBy(Text(p), p.target); }
 
 TEST(TpuMatrixUnits, EachRuleHasAKernelThatBreaksIt) {
   EXPECT_EQ("", Broken({}));
@@ -51,6 +53,21 @@ TEST(TpuMatrixUnits, EachRuleHasAKernelThatBreaksIt) {
   EXPECT_EQ("tpu.mxu.rhs]", Broken({.columns = 128}));
   EXPECT_EQ("tpu.mxu.lhs]", Broken({.rows = 8}));
   EXPECT_EQ("tpu.mxu.rhs]tpu.mxu.lhs]", Broken({.inner = 128}));
+}
+
+TEST(TpuCommonMemory, IsOfChipsThatHaveIt) {
+  const std::string scratch =
+      "pkir 1; kernel @k { backend mosaic_tpu; grid []; out %o: f32[8,128] space vmem; scratch %c: "
+      "ref<cmem,f32[8,128]>; "
+      "body @k (%or: ref<vmem,f32[8,128]>, %cr: ref<cmem,f32[8,128]>) { return; } }";
+  const std::string scoped =
+      "pkir 1; kernel @k { backend mosaic_tpu; grid []; out %o: f32[8,128] space vmem; body @k (%or: "
+      "ref<vmem,f32[8,128]>) { run_scoped{collective_axes=[]}() (%cr: ref<cmem,f32[8,128]>) { return; }; return; } }";
+  for (const std::string chip : {"v5e", "v5p", "v6e", "v7x"}) {
+    EXPECT_EQ("tpu.operand.cmem]", BrokenBy(scratch, "mosaic_tpu/" + chip)) << chip;
+    EXPECT_EQ("tpu.control.cmem]", BrokenBy(scoped, "mosaic_tpu/" + chip)) << chip;
+  }
+  for (const std::string& text : {scratch, scoped}) EXPECT_EQ("", BrokenBy(text, "mosaic_tpu/v4"));
 }
 
 }  // namespace
