@@ -205,7 +205,7 @@ def test_the_page_draws_errors_under_axes_and_blocks(bundle, tmp_path):
     assert "<image " in drawn and 'class="grid"' in drawn and "prefers-color-scheme" not in drawn and "color-scheme:light dark" in drawn
     for power in ("1e-4", "1e0", "1e1"):
         assert f"</i>{power}</span>" in drawn, power
-    assert drawn.count("<details>") == 5 and "written by swap" in drawn and "o[15, 127]: expected" in drawn
+    assert drawn.count("<details><summary>o[") == 5 and "written by swap" in drawn
 
 
 def test_what_is_wrong_with_a_whole_output_is_said_in_its_numbers(bundle):

@@ -45,7 +45,7 @@ def summed(x, masked):
 
 
 @pytest.mark.parametrize("target", ["v5e", "v6e", "v7x"])
-@pytest.mark.parametrize("x", [X, X.astype(jnp.bfloat16), X[:24], X[:, :128], X[:17, :130]], ids=lambda x: f"{x.dtype}{x.shape}")
+@pytest.mark.parametrize("x", [X, X.astype(jnp.bfloat16), X[:24], X[:, :128], X[:17, :130], X[:9, :130], X[:3, :5]], ids=lambda x: f"{x.dtype}{x.shape}")
 @pytest.mark.parametrize("checked", [False, True])
 def test_a_last_block_that_sticks_out_is_in_bounds(x, target, checked):
     with palladion.emulate(target, seeds=4 if checked else None) as session:
