@@ -4,10 +4,12 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "emu/agents/core_copies.h"
 #include "emu/agents/host_memory.h"
+#include "emu/agents/rounded_copies.h"
 #include "emu/machines/chip.h"
 #include "emu/session.h"
 #include "semantics/base/cat.h"
@@ -79,14 +81,20 @@ void LaunchState::Equip(Frame& frame) {
 }
 
 absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs) {
+  const machines::Chip* chip = machines::FindChip(program().target.chip);
   if (options_.run.padded_bounds) {
-    const machines::Chip* chip = machines::FindChip(program().target.chip);
     if (chip == nullptr || !chip->is_tpu) {
       return absl::InvalidArgumentError(
           Cat("bounds must be logical on ", ToString(program().target),
               "; found padded, which is of TPUs: their memory has tiles (a target like mosaic_tpu/v5e)"));
     }
     memory_.SetPaddedBounds(TilesOf(kernel_, *chip));
+  } else if (chip != nullptr && chip->is_tpu) {
+    if (std::set<int> rounded = RoundedCopies(kernel_.module(), program().kernel_name); !rounded.empty()) {
+      memory_model::PaddedBounds tiles = TilesOf(kernel_, *chip);
+      tiles.only_at = std::move(rounded);
+      memory_.SetPaddedBounds(std::move(tiles));
+    }
   }
   // What values break leaves results undefined, which are followed too.
   if (options_.definedness || (options_.contracts != nullptr && program().inspectors != 0)) {

@@ -94,6 +94,7 @@ char* palladion_compare(const palladion_compare_request* request, char** text, c
     palladion::golden::ComparisonOptions options;
     options.compare.signed_zero = request->signed_zero != 0;
     options.causes.wanted = request->causes != 0;
+    options.worst = !TextOf(request->out).empty();
     if (request->hypotheses > 0) options.causes.most = request->hypotheses;
     palladion::RunControl control{palladion::bridge::HeardInterrupts()};
     options.run.control = options.causes.run.control = &control;

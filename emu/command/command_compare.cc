@@ -64,6 +64,7 @@ absl::StatusOr<ExitCode> CommandCompare(const CommandLine& line, const Console& 
   golden::ComparisonOptions options;
   options.compare.signed_zero = line.Has("signed-zero");
   options.causes.wanted = !line.Has("no-causes");
+  options.worst = line.Has("out");
   PALLADION_ASSIGN_OR_RETURN(options.causes.most, PositiveFlag(line, "hypotheses", options.causes.most));
   if (line.words.size() < 2)
     return absl::InvalidArgumentError(

@@ -70,6 +70,11 @@ absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tenso
                 .outputs = {},
                 .report = ToJson(report),
                 .defect = ExitCodeOf(report) != ExitCode::kClean};
+  for (const ReportedFinding& finding : report.findings) {
+    const std::vector<std::string>& known = bundle.defects;
+    if (Counts(finding, report) && std::find(known.begin(), known.end(), finding.code) == known.end())
+      bundle.defects.push_back(finding.code);
+  }
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     bundle.outputs.push_back({.operand = kernel.outputs()[i],
                               .values = std::move(result.outputs[i]),

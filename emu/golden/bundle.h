@@ -33,8 +33,9 @@ struct Bundle {
   std::vector<OperandDescription> operands;  // of the inputs
   std::vector<Tensor> inputs;
   std::vector<GoldenOutput> outputs;
-  std::string report;   // of a check, as JSON
-  bool defect = false;  // that check found one: another order, or another fill, may give other outputs
+  std::string report;                // of a check, as JSON
+  bool defect = false;               // that check found one: another order, or another fill, may give other outputs
+  std::vector<std::string> defects;  // the codes of its findings that are defects, each once
 };
 
 struct GoldenOptions {

@@ -1,4 +1,5 @@
 // A bundle as a folder, and back. Every file but the manifest has its hash there.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -123,6 +124,19 @@ class Reader {
   }
 
  private:
+  // A report that says nothing of findings has none.
+  static void ReadDefects(Bundle& bundle) {
+    const Json report = Json::parse(bundle.report, nullptr, /*allow_exceptions=*/false);
+    if (!report.is_object() || !report.contains("findings") || !report["findings"].is_array()) return;
+    for (const Json& finding : report["findings"]) {
+      if (finding.value("severity", "") != "defect" || !finding.value("suppressed", "").empty()) continue;
+      const std::string code = finding.value("code", "");
+      if (std::find(bundle.defects.begin(), bundle.defects.end(), code) == bundle.defects.end())
+        bundle.defects.push_back(code);
+    }
+    bundle.defect = !bundle.defects.empty();
+  }
+
   absl::StatusOr<Bundle> FromManifest() {
     const std::string manifest = (directory_ / kManifest).string();
     if (const int version = manifest_.at("bundle").get<int>(); version != kBundleVersion)
@@ -135,6 +149,7 @@ class Reader {
     bundle.target = manifest_.at("target").get<std::string>();
     PALLADION_ASSIGN_OR_RETURN(bundle.text, Content("kernel.pkir"));
     PALLADION_ASSIGN_OR_RETURN(bundle.report, Content("report.json"));
+    ReadDefects(bundle);
     for (const Json& input : manifest_.at("inputs")) {
       PALLADION_ASSIGN_OR_RETURN(bundle.operands.emplace_back(), OperandOf(input));
       PALLADION_ASSIGN_OR_RETURN(bundle.inputs.emplace_back(),

@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::size_t kMostShown = 8;
 constexpr std::int64_t kLeastShare = 4;  // who explains less than one in so many is no explanation
+// Noise meets half of what a hypothesis gives at the most, as it has both signs: who is right less often is none.
+constexpr double kLeastMet = 0.7;
+// By value is what takes the error away: a value that is as far off as the golden one explains nothing.
+constexpr double kLeftOfError = 0.25;
 
 // How near is near enough where a mistake moved values: an element's own tolerance, or the usual one of its output, as
 // the value that stands there may be another element's.
@@ -34,7 +38,7 @@ double UsualTolerance(const GoldenOutput& output) {
 class Search {
  public:
   Search(const Bundle& bundle, absl::Span<const Tensor* const> found, const CauseOptions& options)
-      : bundle_(bundle), found_(found), options_(options) {
+      : bundle_(bundle), found_(found), options_(options), seen_{bundle.outputs, found, held_} {
     for (std::size_t i = 0; i < found.size(); ++i) {
       usual_.push_back(UsualTolerance(bundle.outputs[i]));
       held_.emplace_back();
@@ -64,9 +68,14 @@ class Search {
   }
 
  private:
-  // What changes roundings alone comes first where nothing is over tolerance, and nothing else can be meant then.
+  // Where nothing is over tolerance, only what changes roundings can be meant.
   std::vector<Hypothesis> AllOf(const Module& module) const {
     std::vector<Hypothesis> all;
+    if (causes_.over) {
+      AddEpilogueHypotheses(module, all);
+      AddOutputHypotheses(module, seen_, all);
+    }
+    AddOperandHypotheses(module, all);
     if (causes_.over) {
       AddBlockHypotheses(module, all);
       AddPaddingHypotheses(module, all);
@@ -96,10 +105,14 @@ class Search {
 
   // A kernel that cannot be prepared, or does not end, is no explanation.
   absl::Status Try(const Module& module, const Hypothesis& hypothesis) {
-    Module edited = module;
-    hypothesis.edit(edited);
-    const std::string text = Print(edited);
-    const absl::StatusOr<std::vector<Tensor>> outputs = Outputs(text, hypothesis.fill);
+    std::string text;
+    if (hypothesis.computed == nullptr) {
+      Module edited = module;
+      hypothesis.edit(edited);
+      text = Print(edited);
+    }
+    const absl::StatusOr<std::vector<Tensor>> outputs =
+        hypothesis.computed == nullptr ? Outputs(text, hypothesis.fill) : hypothesis.computed();
     if (!outputs.ok()) {
       ++causes_.failed;
       return absl::IsCancelled(outputs.status()) ? outputs.status() : absl::OkStatus();
@@ -114,7 +127,10 @@ class Search {
     for (std::size_t i = 0; i < outputs->size(); ++i) {
       if (found_[i] != nullptr) Judge(hypothesis, i, (*outputs)[i], others ? &(*others)[i] : nullptr, cause);
     }
-    if (cause.explained > cause.spoiled) causes_.likely.push_back(std::move(cause));
+    // What it leaves unwritten is an explanation of that block; where more is wrong, it is none of anything.
+    if (cause.unwritten > 0 && cause.explained < causes_.wrong) cause.explained -= std::exchange(cause.unwritten, 0);
+    const bool right = static_cast<double>(cause.met) >= kLeastMet * static_cast<double>(cause.changed);
+    if (right && cause.explained > cause.spoiled) causes_.likely.push_back(std::move(cause));
     return absl::OkStatus();
   }
 
@@ -123,12 +139,35 @@ class Search {
     return std::equal(a.bytes() + at, a.bytes() + at + n, b.bytes() + at);
   }
 
-  bool Near(std::size_t output, const Tensor& hypothesis, std::int64_t i) const {
-    const double a = NumberAt(hypothesis, i), b = NumberAt(*found_[output], i);
-    if (a == b || (std::isnan(a) && std::isnan(b))) return true;
+  // How near is near enough for element i, where the hypothesis has values of `scale`.
+  double Reach(std::size_t output, std::int64_t i, double scale) const {
     const std::optional<Tensor>& tolerance = bundle_.outputs[output].tolerance;
     const double own = tolerance.has_value() ? tolerance->data<double>()[i] : 0;
-    return std::abs(a - b) <= (std::isfinite(own) ? std::max(own, usual_[output]) : usual_[output]);
+    return scale * (std::isfinite(own) ? std::max(own, usual_[output]) : usual_[output]);
+  }
+
+  static double Distance(const Tensor& a, const Tensor& b, std::int64_t i) {
+    const double x = NumberAt(a, i), y = NumberAt(b, i);
+    if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
+    const double distance = std::abs(x - y);
+    return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
+  }
+
+  // Is what the hypothesis gives what the backend gave? A wrong element's error has to be taken away, too.
+  bool Explains(const Hypothesis& hypothesis, std::size_t output, const Tensor& gives, std::int64_t i,
+                bool wrong) const {
+    if (SameBits(gives, *found_[output], i)) return true;
+    if (hypothesis.of_numbers || (!causes_.over && !hypothesis.of_width)) return false;
+    const double left = Distance(gives, *found_[output], i);
+    if (left > Reach(output, i, hypothesis.scale)) return false;
+    return !wrong || left <= kLeftOfError * Distance(bundle_.outputs[output].values, *found_[output], i);
+  }
+
+  // Does the hypothesis say that the kernel gives something else here?
+  bool Changes(const Hypothesis& hypothesis, std::size_t output, const Tensor& gives, std::int64_t i) const {
+    const Tensor& golden = bundle_.outputs[output].values;
+    if (hypothesis.of_numbers || !causes_.over) return !SameBits(gives, golden, i);
+    return Distance(gives, golden, i) > Reach(output, i, 1);
   }
 
   void Judge(const Hypothesis& hypothesis, std::size_t output, const Tensor& gives, const Tensor* other, Cause& cause) {
@@ -137,11 +176,13 @@ class Search {
       if (held == Held::kUndefined) continue;
       const bool wrong = held == Held::kOver || (!causes_.over && held == Held::kWithin);
       const bool unwritten = other != nullptr && !SameBits(gives, *other, i);
-      const bool bits = hypothesis.of_numbers || !causes_.over;
-      const bool explained = unwritten || (bits ? SameBits(gives, *found_[output], i) : Near(output, gives, i));
+      const bool explained = unwritten || Explains(hypothesis, output, gives, i, wrong);
       if (wrong && explained) ++cause.explained;
       if (wrong && unwritten) ++cause.unwritten;
       if (!wrong && (unwritten || !explained)) ++cause.spoiled;
+      if (unwritten || !Changes(hypothesis, output, gives, i)) continue;
+      ++cause.changed;
+      if (explained) ++cause.met;
     }
   }
 
@@ -154,6 +195,10 @@ class Search {
     const std::int64_t best = causes_.likely.empty() ? 0 : -order(causes_.likely[0]).first;
     const std::int64_t least = std::max(best / 2, causes_.wrong / kLeastShare);
     std::erase_if(causes_.likely, [&](const Cause& cause) { return -order(cause).first < least; });
+    // Where something explains all of it by value, that anything might stand there is no other explanation.
+    const bool known = !causes_.likely.empty() && causes_.likely[0].unwritten == 0 && causes_.likely[0].spoiled == 0 &&
+                       causes_.likely[0].explained == causes_.wrong;
+    std::erase_if(causes_.likely, [&](const Cause& cause) { return known && cause.unwritten == cause.explained; });
     if (causes_.likely.size() > kMostShown) causes_.likely.resize(kMostShown);
   }
 
@@ -162,6 +207,7 @@ class Search {
   const CauseOptions& options_;
   std::vector<double> usual_;            // of each output
   std::vector<std::vector<Held>> held_;  // of each output's elements
+  const SeenOutputs seen_;
   Causes causes_;
 };
 

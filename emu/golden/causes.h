@@ -28,7 +28,9 @@ struct Cause {
   std::int64_t explained = 0;  // of the wrong elements: what the hypothesis gives there is what the backend gave
   std::int64_t unwritten = 0;  // of these: the hypothesis leaves the element unwritten, so any value would do
   std::int64_t spoiled = 0;    // of the right elements: the hypothesis gives something else than the backend
-  std::string text;            // the kernel that makes the mistake
+  std::int64_t changed = 0;    // elements that the hypothesis gives another value than the kernel does
+  std::int64_t met = 0;        // of these: the backend has that value
+  std::string text;            // the kernel that makes the mistake; "" where the outputs were changed after it
 };
 
 struct Causes {

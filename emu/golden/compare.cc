@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "emu/values.h"
 #include "semantics/base/cat.h"
@@ -88,6 +90,8 @@ Held Hold(const GoldenOutput& golden, const Tensor& found, std::int64_t i, const
 OutputComparison CompareOutput(const GoldenOutput& golden, const Tensor& found, const CompareOptions& options) {
   OutputComparison out{.name = golden.operand.name, .error = absl::OkStatus(), .elements = found.num_elements()};
   out.held.resize(static_cast<std::size_t>(out.elements));
+  out.errors.resize(static_cast<std::size_t>(out.elements));
+  std::vector<std::pair<double, std::int64_t>> worst;  // ratio and element, the worst first
   for (std::int64_t i = 0; i < out.elements; ++i) {
     const Held held = Hold(golden, found, i, options);
     out.held[static_cast<std::size_t>(i)] = held;
@@ -95,6 +99,7 @@ OutputComparison CompareOutput(const GoldenOutput& golden, const Tensor& found, 
       ++out.undefined;
       continue;
     }
+    out.errors[static_cast<std::size_t>(i)] = static_cast<float>(ErrorAt(golden.values, found, i));
     Count(golden, found, i, out);
     if (held != Held::kSame) ++out.differing;
     if (held != Held::kOver) continue;
@@ -102,7 +107,12 @@ OutputComparison CompareOutput(const GoldenOutput& golden, const Tensor& found, 
     const double ratio = RatioAt(golden, found, i);
     if (out.first < 0) out.first = i;
     if (out.worst < 0 || ratio > out.worst_ratio) out.worst = i, out.worst_ratio = ratio;
+    if (worst.size() == kWorstFew && ratio <= worst.back().first) continue;
+    if (worst.size() == kWorstFew) worst.pop_back();
+    const auto less = [](double r, const auto& one) { return r > one.first; };
+    worst.insert(std::upper_bound(worst.begin(), worst.end(), ratio, less), {ratio, i});
   }
+  for (const auto& [ratio, i] : worst) out.worst_few.push_back(i);
   return out;
 }
 

@@ -18,6 +18,8 @@ struct CompareOptions {
   bool signed_zero = false;  // -0 must meet -0
 };
 
+inline constexpr std::size_t kWorstFew = 5;
+
 enum class Held : std::uint8_t { kSame, kWithin, kOver, kUndefined };
 
 // Ulps of 0, 1, 2, 3 to 4, 5 to 8 and so on; the last has all above, and pairs with no distance (NaN and a number).
@@ -35,6 +37,8 @@ struct OutputComparison {
   std::int64_t first = -1, worst = -1;  // over tolerance, in row-major order; -1: none
   double worst_ratio = 0;               // error by tolerance; infinity where one is no number
   std::vector<Held> held;               // of each element
+  std::vector<float> errors;            // of each element; infinity: a number on one side only
+  std::vector<std::int64_t> worst_few;  // over tolerance, the worst first; kWorstFew of them at the most
 };
 
 // What element i is as a number; 64-bit integers beyond 2^53 are rounded.

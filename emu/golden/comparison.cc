@@ -42,7 +42,7 @@ ElementStory StoryOf(const Bundle& bundle, const GoldenOutput& output, const Ten
 
 absl::StatusOr<Comparison> Compare(const Bundle& bundle, std::vector<FoundOutput> found,
                                    const ComparisonOptions& options) {
-  Comparison out{.kernel = bundle.kernel, .target = bundle.target};
+  Comparison out{.kernel = bundle.kernel, .target = bundle.target, .defects = bundle.defects};
   std::vector<const Tensor*> compared;
   for (const GoldenOutput& golden : bundle.outputs) {
     const auto is_it = [&](const FoundOutput& one) {
@@ -62,6 +62,7 @@ absl::StatusOr<Comparison> Compare(const Bundle& bundle, std::vector<FoundOutput
     }
     out.derivations.push_back(golden.derivation);
     out.stories.emplace_back();
+    out.worst.emplace_back();
     compared.push_back(status.ok() ? &*given->values : nullptr);
     if (!status.ok()) {
       out.outputs.push_back({.name = golden.operand.name, .error = status});
@@ -72,6 +73,9 @@ absl::StatusOr<Comparison> Compare(const Bundle& bundle, std::vector<FoundOutput
     if (one.first >= 0) out.stories.back().push_back(StoryOf(bundle, golden, *given->values, one.first, options));
     if (one.worst >= 0 && one.worst != one.first)
       out.stories.back().push_back(StoryOf(bundle, golden, *given->values, one.worst, options));
+    for (const std::int64_t i : one.worst_few) {
+      if (options.worst) out.worst.back().push_back(StoryOf(bundle, golden, *given->values, i, options));
+    }
   }
   for (const FoundOutput& one : found) {
     const bool known = std::any_of(bundle.outputs.begin(), bundle.outputs.end(), [&](const GoldenOutput& golden) {

@@ -22,7 +22,8 @@ struct FoundOutput {
 struct ComparisonOptions {
   CompareOptions compare;
   CauseOptions causes;
-  bool why = true;  // follow the first and the worst element back to the inputs
+  bool worst = false;  // report the worst few elements as well, for a page
+  bool why = true;     // follow the first and the worst element back to the inputs
   RunOptions run;
 };
 
@@ -34,9 +35,11 @@ struct ElementStory {
 
 struct Comparison {
   std::string kernel, target;
+  std::vector<std::string> defects;  // codes of what the check of the bundle's kernel found
   std::vector<OutputComparison> outputs;
   std::vector<std::string> derivations;            // of each output's tolerance
   std::vector<std::vector<ElementStory>> stories;  // of each output: the first, and the worst where it is another
+  std::vector<std::vector<ElementStory>> worst;    // of each output, where ComparisonOptions::worst asks for them
   std::vector<std::string> unknown;                // given, and no output of the kernel
   Causes causes;
 };

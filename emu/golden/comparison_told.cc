@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "emu/golden/comparison.h"
 #include "emu/reports/json.h"
@@ -116,6 +117,12 @@ void Write(const Causes& causes, reports::JsonWriter& json) {
 
 std::string ToText(const Comparison& comparison) {
   std::string out = Cat("kernel @", comparison.kernel, " on ", comparison.target, "\n");
+  if (!comparison.defects.empty()) {
+    Append(
+        &out, "warning: the bundle's kernel has a defect (", absl::StrJoin(comparison.defects, ", "),
+        "; report.json): its outputs are those of one order, and a backend may rightly give others; mend it first, and "
+        "write the bundle again\n");
+  }
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
     Tell(comparison.outputs[i], comparison.derivations[i], out);
     for (std::size_t j = 0; j < comparison.stories[i].size(); ++j) {
@@ -132,7 +139,9 @@ std::string ToText(const Comparison& comparison) {
 std::string ToJson(const Comparison& comparison) {
   reports::JsonWriter json;
   json.Open('{').Key("kernel").String(comparison.kernel).Key("target").String(comparison.target);
-  json.Key("outputs").Open('[');
+  json.Key("kernel_defects").Open('[');
+  for (const std::string& code : comparison.defects) json.String(code);
+  json.Close(']').Key("outputs").Open('[');
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
     json.Open('{');
     Write(comparison.outputs[i], json);

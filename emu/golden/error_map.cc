@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
-#include "absl/strings/str_replace.h"
-#include "emu/reports/printable.h"
+#include "absl/strings/str_format.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -48,32 +48,29 @@ std::int64_t PointsFor(std::int64_t n) {
   return n * std::max<std::int64_t>(1, std::min<std::int64_t>(16, kLeastPoints / n));
 }
 
-std::string Escaped(const std::string& text) {
-  return absl::StrReplaceAll(reports::PrintableLines(text), {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
-}
-
-}  // namespace
-
-absl::StatusOr<std::string> ErrorMapPng(const OutputComparison& output, absl::Span<const std::int64_t> shape) {
+// A PNG of a point for each element, or for several of them the largest `value_of(element)`.
+template <class ValueOf, class ColourAt>
+absl::StatusOr<std::string> Png(const OutputComparison& output, absl::Span<const std::int64_t> shape,
+                                const ValueOf& value_of, const ColourAt& colour_at) {
   const std::int64_t columns = shape.empty() ? 1 : shape.back();
   const Grid of{columns == 0 ? 0 : output.elements / columns, columns};
   if (output.elements == 0) return absl::InvalidArgumentError("an output without elements has no picture");
   const Grid points{PointsFor(of.rows), PointsFor(of.columns)};
-  std::vector<Held> shown(static_cast<std::size_t>(points.rows * points.columns), Held::kUndefined);
+  std::vector<double> shown(static_cast<std::size_t>(points.rows * points.columns),
+                            -std::numeric_limits<double>::infinity());
   for (std::int64_t y = 0; y < std::max(points.rows, of.rows); ++y) {
     for (std::int64_t x = 0; x < std::max(points.columns, of.columns); ++x) {
       const std::int64_t row = points.rows >= of.rows ? y * of.rows / points.rows : y;
       const std::int64_t column = points.columns >= of.columns ? x * of.columns / points.columns : x;
       const std::int64_t py = points.rows >= of.rows ? y : y * points.rows / of.rows;
       const std::int64_t px = points.columns >= of.columns ? x : x * points.columns / of.columns;
-      Held& point = shown[static_cast<std::size_t>(py * points.columns + px)];
-      const Held held = output.held[static_cast<std::size_t>(row * of.columns + column)];
-      if (Weight(held) > Weight(point)) point = held;
+      double& point = shown[static_cast<std::size_t>(py * points.columns + px)];
+      point = std::max(point, value_of(static_cast<std::size_t>(row * of.columns + column)));
     }
   }
   std::vector<std::uint8_t> pixels;
-  for (const Held held : shown) {
-    const Colour colour = ColourOf(held);
+  for (const double value : shown) {
+    const Colour colour = colour_at(value);
     pixels.insert(pixels.end(), colour.begin(), colour.end());
   }
   png_image image{};
@@ -89,22 +86,65 @@ absl::StatusOr<std::string> ErrorMapPng(const OutputComparison& output, absl::Sp
   return file;
 }
 
-absl::StatusOr<std::string> ComparisonPage(const Bundle& bundle, const Comparison& comparison) {
-  std::string page = Cat(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", Escaped(comparison.kernel),
-      "</title>\n<style>body{font:14px sans-serif;margin:1em}pre{background:#80808018;padding:8px;overflow-x:auto}"
-      "img{image-rendering:pixelated;border:1px solid #808080}</style></head><body>\n<h1>",
-      Escaped(comparison.kernel),
-      "</h1>\n<p>Grey: the same bits; green: within tolerance; red: over it; blue: undefined. The last dimension goes "
-      "from left to right, all others from top to bottom.</p>\n");
-  for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
-    const OutputComparison& output = comparison.outputs[i];
-    if (!output.error.ok() || output.elements == 0) continue;
-    PALLADION_ASSIGN_OR_RETURN(const std::string png, ErrorMapPng(output, bundle.outputs[i].operand.shape));
-    Append(&page, "<h2>", Escaped(output.name), "</h2>\n<img alt=\"error map of ", Escaped(output.name),
-           "\" src=\"data:image/png;base64,", absl::Base64Escape(ToAbsl(png)), "\">\n");
+// From the smallest to the largest error, along viridis.
+Colour ColourOfShare(double share) {
+  constexpr std::array<Colour, 5> kStops = {
+      {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
+  const double at = std::clamp(share, 0.0, 1.0) * (kStops.size() - 1);
+  const auto from = std::min(static_cast<std::size_t>(at), kStops.size() - 2);
+  Colour colour{};
+  for (std::size_t c = 0; c < colour.size(); ++c) {
+    const double step = at - static_cast<double>(from);
+    colour[c] = static_cast<std::uint8_t>(kStops[from][c] * (1 - step) + kStops[from + 1][c] * step + 0.5);
   }
-  return page + "<pre>" + Escaped(ToText(comparison)) + "</pre>\n</body></html>\n";
+  return colour;
+}
+
+constexpr Colour kNoNumber = {213, 0, 120};
+// Values of a point that stand for no error that has a power of ten.
+constexpr double kUndefinedPoint = -2000, kSamePoint = -1000, kNoNumberPoint = 1000;
+
+}  // namespace
+
+absl::StatusOr<std::string> ErrorMapPng(const OutputComparison& output, absl::Span<const std::int64_t> shape) {
+  constexpr Held kOfWeight[] = {Held::kUndefined, Held::kSame, Held::kWithin, Held::kOver};
+  return Png(
+      output, shape, [&](std::size_t i) { return static_cast<double>(Weight(output.held[i])); },
+      [&](double weight) { return ColourOf(kOfWeight[static_cast<std::size_t>(weight)]); });
+}
+
+ErrorScale ScaleOf(const OutputComparison& output) {
+  ErrorScale scale;
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (std::size_t i = 0; i < output.errors.size(); ++i) {
+    const double error = output.errors[i];
+    if (error == 0 || !std::isfinite(error) || output.held[i] == Held::kUndefined) continue;
+    least = std::min(least, error), most = std::max(most, error);
+  }
+  if (most == 0) return scale;
+  scale.low = static_cast<int>(std::floor(std::log10(least)));
+  scale.high = std::max(scale.low + 1, static_cast<int>(std::ceil(std::log10(most))));
+  return scale;
+}
+
+std::string ErrorScale::ColourAt(int power) const {
+  const Colour colour = ColourOfShare((power - low) / static_cast<double>(std::max(1, high - low)));
+  return absl::StrFormat("#%02x%02x%02x", colour[0], colour[1], colour[2]);
+}
+
+absl::StatusOr<std::string> ErrorScalePng(const OutputComparison& output, absl::Span<const std::int64_t> shape) {
+  const ErrorScale scale = ScaleOf(output);
+  const auto power_of = [&](std::size_t i) -> double {
+    if (output.held[i] == Held::kUndefined) return kUndefinedPoint;
+    if (!std::isfinite(output.errors[i])) return kNoNumberPoint;
+    return output.errors[i] == 0 ? kSamePoint : std::log10(static_cast<double>(output.errors[i]));
+  };
+  return Png(output, shape, power_of, [&](double power) {
+    if (power == kUndefinedPoint) return ColourOf(Held::kUndefined);
+    if (power == kSamePoint) return ColourOf(Held::kSame);
+    if (power == kNoNumberPoint) return kNoNumber;
+    return ColourOfShare((power - scale.low) / std::max(1, scale.high - scale.low));
+  });
 }
 
 absl::StatusOr<std::vector<Page>> PagesOf(const Bundle& bundle, const Comparison& comparison) {
@@ -117,8 +157,10 @@ absl::StatusOr<std::vector<Page>> PagesOf(const Bundle& bundle, const Comparison
   }
   PALLADION_ASSIGN_OR_RETURN(std::string page, ComparisonPage(bundle, comparison));
   pages.push_back({"compare.html", std::move(page)});
-  for (std::size_t i = 0; i < comparison.causes.likely.size(); ++i)
+  for (std::size_t i = 0; i < comparison.causes.likely.size(); ++i) {
+    if (comparison.causes.likely[i].text.empty()) continue;
     pages.push_back({Cat("cause_", i + 1, ".pkir"), comparison.causes.likely[i].text});
+  }
   return pages;
 }
 

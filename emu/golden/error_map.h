@@ -15,7 +15,16 @@ namespace palladion::golden {
 // A PNG file. Internal: libpng refuses it.
 absl::StatusOr<std::string> ErrorMapPng(const OutputComparison& output, absl::Span<const std::int64_t> shape);
 
-// One self-contained page: the report and the maps of its outputs.
+// How far off each element is: a colour for each power of ten from 10^low to 10^high, of what an output has. Grey: no
+// error; magenta: a number on one side only; blue: undefined.
+struct ErrorScale {
+  int low = 0, high = 0;                  // equal: no element is off
+  std::string ColourAt(int power) const;  // "#440154"
+};
+ErrorScale ScaleOf(const OutputComparison& output);
+absl::StatusOr<std::string> ErrorScalePng(const OutputComparison& output, absl::Span<const std::int64_t> shape);
+
+// One self-contained page: the report, maps of its outputs with the blocks of the grid over them, the worst elements.
 absl::StatusOr<std::string> ComparisonPage(const Bundle& bundle, const Comparison& comparison);
 
 struct Page {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
+#include "emu/golden/compare.h"
 #include "emu/golden/rewrite.h"
 #include "semantics/ir/module.h"
 #include "semantics/tensor/fill.h"
@@ -18,9 +20,12 @@ struct Hypothesis {
   std::string kind;  // a name of AllCauseKinds
   std::string what;  // "the blocks of 'x' are transposed"
   std::function<void(Module&)> edit;
+  std::function<std::vector<Tensor>()> computed = {};  // instead of an edit: the outputs
   Fill fill = {};
   bool of_numbers = false;  // it changes roundings alone: what it gives is held against the backend's bits
+  bool of_width = false;    // it rounds operands, and may be meant where nothing is over tolerance
   bool anything = false;    // what it leaves unwritten may be anything
+  double scale = 1;         // of the tolerance: how much larger the outputs are than the golden ones
 };
 
 inline constexpr const char* kTransposed = "transposed block";
@@ -33,6 +38,21 @@ inline constexpr const char* kPrecision = "lower precision of accumulation";
 inline constexpr const char* kOrder = "another order of summation";
 inline constexpr const char* kFlushed = "flushed subnormals";
 inline constexpr const char* kRounding = "another rounding mode";
+inline constexpr const char* kOperands = "rounded operands";
+inline constexpr const char* kPasses = "f32 product in three passes";
+inline constexpr const char* kFactor = "constant factor";
+inline constexpr const char* kOffset = "constant offset";
+inline constexpr const char* kEpilogue = "missing epilogue";
+inline constexpr const char* kSign = "wrong sign";
+inline constexpr const char* kTransposedOutput = "transposed output";
+inline constexpr const char* kExchanged = "exchanged tiles";
+
+// The bundle's outputs and a backend's; found: nullptr where there is none to compare.
+struct SeenOutputs {
+  absl::Span<const GoldenOutput> golden;
+  absl::Span<const Tensor* const> found;
+  const std::vector<std::vector<Held>>& held;  // of each output's elements
+};
 
 // The module holds one kernel that the verifier accepted. Which blocks are used where, and which programs run.
 void AddBlockHypotheses(const Module& module, std::vector<Hypothesis>& to);
@@ -41,6 +61,10 @@ void AddPaddingHypotheses(const Module& module, std::vector<Hypothesis>& to);
 // How it is rounded, and in which order it is summed.
 void AddSumHypotheses(const Module& module, std::vector<Hypothesis>& to);
 void AddRoundingHypotheses(const Module& module, std::vector<Hypothesis>& to);
+void AddOperandHypotheses(const Module& module, std::vector<Hypothesis>& to);
+// What is done to the numbers last, in the kernel and after it.
+void AddEpilogueHypotheses(const Module& module, std::vector<Hypothesis>& to);
+void AddOutputHypotheses(const Module& module, const SeenOutputs& seen, std::vector<Hypothesis>& to);
 
 // ---- What the edits share.
 
@@ -71,6 +95,9 @@ Arg IsHere(const Place& place, Writer& writer);
 
 // As the user calls it.
 std::string NameOf(const Kernel& kernel, const Operand& operand);
+
+// The block of an output as a tile of its array; all of it where there is none.
+std::vector<std::int64_t> TileOf(const Kernel& kernel, std::size_t output, const std::vector<std::int64_t>& shape);
 
 // The blocks of dimension d of an operand's array.
 std::int64_t BlocksOf(const Kernel& kernel, const Operand& operand, std::size_t d);

@@ -31,6 +31,7 @@ std::vector<std::int64_t> PaddedShape(absl::Span<const std::int64_t> shape, DTyp
 
 bool PaddedBounds::Covers(std::string_view name, DType dtype, absl::Span<const std::int64_t> shape,
                           const BoxAccess& access) const {
+  if (only_at.has_value() && only_at->count(access.site.text_line) == 0) return false;
   if (scalar_memory.find(name) != scalar_memory.end()) return false;
   const std::vector<std::int64_t> padded = PaddedShape(shape, dtype, generation);
   for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d) {

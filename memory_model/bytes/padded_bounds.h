@@ -2,12 +2,14 @@
 // array's shape but stays in its tiles reaches memory that is the array's own. What it reads there is undefined and
 // what it stores is lost, but it is no finding. Source: infer_tiling of jax/_src/pallas/mosaic/tpu_info.py, JAX 0.10.2,
 // which JAX's interpreter asks for `buffer_bounds="padded"`. Scalar memory has no tiles.
-// Limits: an access by index arrays keeps the logical bounds, and so does a view that ends inside its array.
+// Copies that are rounded up to tiles, as JAX's pipeline copies a last block that sticks out, are judged so in any
+// case. Limits: an access by index arrays keeps the logical bounds, and so does a view that ends inside its array.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_PADDED_BOUNDS_H_
 #define PALLADION_MEMORY_MODEL_BYTES_PADDED_BOUNDS_H_
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,6 +28,7 @@ std::vector<std::int64_t> PaddedShape(absl::Span<const std::int64_t> shape, DTyp
 struct PaddedBounds {
   int generation = 0;
   std::set<std::string, std::less<>> scalar_memory;  // names of refs there
+  std::optional<std::set<int>> only_at;              // lines of the text; nullopt: every access
 
   // Is the whole box inside the tiles of an array of this name and shape?
   bool Covers(std::string_view name, DType dtype, absl::Span<const std::int64_t> shape, const BoxAccess& access) const;

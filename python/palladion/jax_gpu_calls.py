@@ -8,8 +8,8 @@ something else by such a call.
 import functools
 
 import jax
-from jax._src import config, effects, linear_util
 from jax._src import core as jax_core
+from jax._src import effects, linear_util
 from jax._src.interpreters import partial_eval
 
 from palladion.jax_versions import jaxpr_consts, open_jaxpr, own_lines
@@ -18,8 +18,7 @@ from palladion.jax_versions import jaxpr_consts, open_jaxpr, own_lines
 def backend_of_bare_calls() -> str:
     """What JAX compiles a pallas_call without compiler parameters with on a GPU: Mosaic GPU where its flag says so (by default in 0.9
     and 0.10), else Triton (by default in 0.8; in 0.12, which has no flag)."""
-    flag = getattr(config, "jax_pallas_use_mosaic_gpu", None)  # gone in 0.12
-    return "mosaic_gpu" if flag is not None and flag.value else "triton"
+    return "mosaic_gpu" if getattr(jax.config, "jax_pallas_use_mosaic_gpu", False) else "triton"
 
 
 def gpu_pipeline(params, options):

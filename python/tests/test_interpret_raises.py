@@ -98,6 +98,17 @@ def test_equal_bytes_without_an_order_are_a_race_to_jax():
             jax.block_until_ready(two_writers(on_race="raise"))
 
 
+@pytest.mark.parametrize("code, fails", [("SAME_VALUE", True), ("RACE_WW", False)])
+def test_a_note_fails_the_call_where_it_is_named(code, fails):
+    """What on_race="raise" of JAX 0.12 asks for, with any JAX."""
+    with palladion.emulate("v5p", seeds=4, on_defect="collect", raise_codes=(code,)):
+        if not fails:
+            jax.block_until_ready(two_writers())
+            return
+        with pytest.raises(jax.errors.JaxRuntimeError, match=r"note\[SAME_VALUE\]"):
+            jax.block_until_ready(two_writers())
+
+
 # ---- GPUs
 
 

@@ -142,6 +142,18 @@ std::int64_t CountedBytes(const CopyParams& p, Frame& frame) {
   return static_cast<std::int64_t>(BytesOf(Chosen(p.dst, frame), frame));
 }
 
+// Bytes of the array with its last two dimensions in whole tiles, of 32 rows at the most: a copy that JAX's pipeline
+// rounds up reaches so far. What leaves the array, or its tiles, is found where memory is touched.
+std::size_t BytesInTiles(const RefInfo& info) {
+  Shape padded = info.buffer_shape;
+  const auto round_up = [](std::int64_t size, std::int64_t to) { return (size + to - 1) / to * to; };
+  if (padded.size() >= 2) {
+    padded[padded.size() - 2] = round_up(padded[padded.size() - 2], 32);
+    padded.back() = round_up(padded.back(), 128);
+  }
+  return static_cast<std::size_t>(NumElements(padded)) * StorageBytes(info.dtype) * info.words_per_element;
+}
+
 // What is wrong with sizes that are known only at run time; "" where nothing is.
 std::string WrongSize(const CopyParams& p, Frame& frame) {
   const ViewPlan &src = Chosen(p.src, frame), &dst = Chosen(p.dst, frame);
@@ -149,9 +161,8 @@ std::string WrongSize(const CopyParams& p, Frame& frame) {
   for (const ViewPlan* view : {&src, &dst}) {
     const RefInfo& info = frame.program().refs[view->ref.index()];
     const auto elements = view == &src ? from : to;
-    const auto all = static_cast<std::size_t>(NumElements(info.buffer_shape)) * StorageBytes(info.dtype);
     if (HasNegativeSize(*view, frame)) return Cat("a copy with a slice of '", info.name, "' whose size is negative");
-    if (BytesOf(*view, frame) > all * info.words_per_element)
+    if (BytesOf(*view, frame) > BytesInTiles(info))
       return Cat("a copy of ", elements, " elements of '", info.name, "', which has fewer");
     if (to != from && view == &dst) return Cat("a copy of ", from, " elements to ", to, " of '", info.name, "'");
   }
