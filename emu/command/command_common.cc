@@ -79,7 +79,7 @@ absl::StatusOr<std::vector<Binding>> BindingsOf(const CommandLine& line) {
   return bindings;
 }
 
-// "; did you mean x?", or "".
+// "; did you mean x?", or ";".
 std::string Meant(std::string_view name, const PreparedKernel& kernel) {
   std::vector<std::string_view> names;
   for (const OperandDescription& input : kernel.inputs()) {
@@ -87,7 +87,7 @@ std::string Meant(std::string_view name, const PreparedKernel& kernel) {
     if (!input.label.empty()) names.push_back(input.label);
   }
   const std::string nearest = Nearest(name, names);
-  return nearest.empty() ? "" : Cat("; did you mean ", nearest, "?");
+  return nearest.empty() ? ";" : Cat("; did you mean ", nearest, "?");
 }
 
 // Names of none is more than that another one lacks: it was misspelled.
@@ -98,7 +98,7 @@ absl::Status ExpectInputs(const std::vector<Binding>& bindings, const PreparedKe
     };
     if (std::none_of(kernel.inputs().begin(), kernel.inputs().end(), is)) {
       return absl::InvalidArgumentError(Cat("--in ", binding.flag, " names no input of kernel @", kernel.name(),
-                                            Meant(binding.name, kernel), "; `palladion show` lists them"));
+                                            Meant(binding.name, kernel), " `palladion show` lists them"));
     }
   }
   return absl::OkStatus();

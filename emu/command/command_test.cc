@@ -193,7 +193,7 @@ TEST_F(CommandTest, CompletionKnowsEveryCommandAndOption) {
     }
     EXPECT_NE(std::string::npos, out_.find("text json sarif junit")) << shell;
     EXPECT_NE(std::string::npos, out_.find("mosaic_gpu/h100")) << shell;
-    EXPECT_NE(std::string::npos, out_.find("mosaic_tpu/v7x h100 ")) << shell << ": chips alone are targets too";
+    EXPECT_NE(std::string::npos, out_.find("mosaic_tpu/v7x b200 h100 ")) << shell << ": chips alone are targets too";
   }
 }
 

@@ -63,7 +63,7 @@ TEST(GpuTimingOfLanes, BankConflictsTakeTurnsOfThePort) {
 TEST(GpuTimingOfLanes, WhereLanesAreNotKnownItIsToldByLine) {
   const Timing timing = RunOf(RowsText("Layout.WGMMA_UPCAST_9X"), MachineNamed("h100")).timed.timing;
   EXPECT_NE(std::find(timing.left_out.begin(), timing.left_out.end(),
-                      "bank conflicts where the lanes of a value are not known: lines 12, 14"),
+                      "bank conflicts where the lanes of a value are not known: line 12, line 14"),
             timing.left_out.end());
 }
 

@@ -48,7 +48,7 @@ std::string FullName(const Instr& instr) {
   return instr.dialect.empty() ? instr.name : Cat(instr.dialect, ".", instr.name);
 }
 
-// "; did you mean add?", or "".
+// "; did you mean add?", or ";".
 std::string MeantBy(const Instr& instr) {
   std::vector<std::string> names;
   for (const OpRow& row : AllOps())
@@ -58,7 +58,7 @@ std::string MeantBy(const Instr& instr) {
     for (const OpRow& row : AllOps()) words.push_back(row.name);
   }
   const std::string nearest = Nearest(FullName(instr), words);
-  return nearest.empty() ? "" : Cat("; did you mean ", nearest, "?");
+  return nearest.empty() ? ";" : Cat("; did you mean ", nearest, "?");
 }
 
 // A text that is no file: the line of the user's Python says where, and a line of the text would say it to no one.
@@ -182,7 +182,7 @@ absl::Status KernelVerifier::FindRow(Instr& instr) const {
         Append(&dialects, dialects.empty() ? "; write " : " or ", row.dialect, row.dialect.empty() ? "" : ".",
                row.name);
     }
-    if (dialects.empty()) dialects = Cat(MeantBy(instr), "; docs/operations.md lists the known ones");
+    if (dialects.empty()) dialects = Cat(MeantBy(instr), " docs/operations.md lists the known ones");
     return absl::InvalidArgumentError(Cat("unknown primitive ", FullName(instr), dialects));
   }
   if (instr.row->status == OpStatus::kImplemented) return absl::OkStatus();

@@ -99,6 +99,7 @@ class Session:
         return self
 
     def __exit__(self, kind, error, traceback):
+        __tracebackhide__ = True  # of pytest and IPython
         unanswered = None if error is None else probes.explained(error)
         overlapped = not self._leave_thread()
         failed, settled = None, False
