@@ -199,8 +199,9 @@ void LaneRaces::Publish(const LaneAccess& access, bool of_one_element) {
 void LaneRaces::TakeDoubt(BufferId buffer) {
   const std::optional<memory_model::LaneDoubt> doubt = HistoryOf(buffer)->TakeDoubt();
   if (!doubt.has_value() || !unseen_.empty()) return;
+  const std::string first = PlaceOf(doubt->first), second = PlaceOf(doubt->second);
   const std::string at =
-      Cat("'", memory_->NameOf(buffer), "' at ", PlaceOf(doubt->first), " and ", PlaceOf(doubt->second));
+      Cat("'", memory_->NameOf(buffer), "' at ", first, first == second ? "" : " and ", first == second ? "" : second);
   const std::string_view between = triton_ ? ", with no debug_barrier() between" : ", with no barrier between";
   const std::string_view whose = triton_ ? "program" : "thread";
   if (doubt->copies) {

@@ -119,7 +119,10 @@ bool IsEachOneLanes(const RegisterLayout& layout, const Shape& shape) {
 }  // namespace
 
 void LanesOfAccesses::Add(int text_line, AccessLanes access) {
-  if (const auto [at, is_new] = lines_.emplace(text_line, access); !is_new) at->second = {};
+  const auto [at, is_new] = lines_.emplace(text_line, access);
+  if (is_new) return;
+  if (at->second.spread != access.spread) at->second.spread = 0;
+  at->second.all_copies |= access.all_copies;
 }
 
 LanesOfAccesses LanesOfAccesses::OfTriton(const Kernel& kernel) {

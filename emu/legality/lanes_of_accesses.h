@@ -28,7 +28,7 @@ class LanesOfAccesses {
   static LanesOfAccesses OfTriton(const Kernel& kernel);
   static LanesOfAccesses OfMosaicGpu(const Kernel& kernel);
 
-  // Of the access in that line of the text; of a line with several nothing is known.
+  // Of the access in that line of the text; of several, what is so of all.
   AccessLanes At(int text_line) const {
     const auto at = lines_.find(text_line);
     return at == lines_.end() ? AccessLanes{} : at->second;
