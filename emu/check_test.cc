@@ -388,7 +388,7 @@ TEST(Check, WithoutATargetAnotherResultIsNoAnswer) {
   EXPECT_NE(std::string::npos, notes[0].find("on mosaic_tpu the two run in this order, on triton and mosaic_gpu it is "
                                              "a race"))
       << notes[0];
-  EXPECT_NE(std::string::npos, notes[0].find(", and does: output '")) << notes[0];
+  EXPECT_NE(std::string::npos, notes[0].find("; the results differ: output '")) << notes[0];
 }
 
 TEST(Check, NoSeedsIsNoPass) {

@@ -74,7 +74,7 @@ void CheckLog::AddDifference(Finding finding, const scheduler::Schedule& schedul
     shown_.push_back({schedule, std::move(replay)});
     return;
   }
-  Append(&log_[at].message, ", and does: ", finding.message);
+  Append(&log_[at].message, "; the results differ: ", finding.message);
   shown_[at] = {schedule, std::move(replay)};
 }
 
