@@ -14,8 +14,9 @@ namespace palladion::reports {
 // `request` is an object:
 //   form       "text", "findings" and "end" (the two parts of it), "parts" (JSON of told.h), "sarif"
 //   calls      [{"report": {...}, "count": 2, "grid": [4], "replay": ["before", "after"]}]
-//   dropped, difference, allow (codes), color, width, lines ({file: {"12": "text"}}, of files that are on no disk)
-//   tests      of SARIF: [{"test", "path", "allow", "calls", "dropped"}]; root: files below it are named from there
+//   dropped, difference, allow (codes), color, width, details, lines ({file: {"12": "text"}}, of files that are on no
+//   disk) tests      of SARIF: [{"test", "path", "allow", "calls", "dropped"}]; root: files below it are named from
+//   there
 // InvalidArgument says what is wrong with it.
 absl::StatusOr<std::string> TellJson(std::string_view request);
 
