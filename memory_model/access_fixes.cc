@@ -90,8 +90,11 @@ std::string AccessFindings::OrderAfterOperation(const Wanted& wanted) const {
   const std::uint32_t halves = wanted.first.time;
   if (IsRemote(operation) && halves != kRead) return OrderAfterRemoteWrite(wanted);
   // A block's barrier is told of what lands in the block.
-  const bool there = agents_.IsToldApart(operation) && Inside(agents_.PlaceOf(waiter), wanted.buffer.info.place);
+  const bool apart = agents_.IsToldApart(operation);
+  const bool there = apart && Inside(agents_.PlaceOf(waiter), wanted.buffer.info.place);
   const std::string await = AwaitOf(operation, halves);
+  if (apart && !there)
+    return Cat(await, " in the block where it lands, and a plgpu.ClusterBarrier from there", wanted.here);
   if (issuer == waiter || agents_.AwaitOf(operation).empty())
     return WhereAnotherWasTaken(wanted).value_or(await + wanted.here);
   if (there)

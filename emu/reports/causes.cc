@@ -89,6 +89,14 @@ bool Follows(const ReportedFinding& finding, const ReportedFinding& cause) {
     return IsRace(finding) && (SamePlaceAsEither(finding.first, cause) || SamePlaceAsEither(finding.second, cause));
   if (finding.code == "NONDET") return IsOfOrder(cause) || cause.code == "OUT_REVISIT";
   if (finding.code == "UNINIT") return IsReadTooEarly(finding, cause);
+  if (finding.code == "USE_AFTER_SCOPE" || finding.code == "PEER_LIFETIME") {
+    const bool follows = IsRace(cause) && IsOperation(finding.first) && HasIssueOf(cause, finding.first) &&
+                         SameObject(finding.second, cause.second);
+    return follows || IsAnotherPair(finding, cause);
+  }
+  if (finding.code == "BAR_DOUBLE")
+    return IsRace(cause) && (SamePlaceAsEither(cause.first, finding) || SamePlaceAsEither(cause.second, finding)) &&
+           (IsOperation(finding.first) || IsOperation(finding.second));
   if (finding.code == "NOT_AWAITED") return IsOfPair(cause) && HasIssueOf(cause, finding.first);
   if (finding.code == "SEM_LEAK" || finding.code == "BAR_UNAWAITED") {
     const bool issued = IsOfPair(cause) || cause.code == "NOT_AWAITED";
@@ -100,8 +108,8 @@ bool Follows(const ReportedFinding& finding, const ReportedFinding& cause) {
 
 // The causes come first: of two findings of one rank the one that the report has first.
 int RankOf(const ReportedFinding& finding) {
-  constexpr std::string_view kLate[] = {"USE_AFTER_SCOPE", "NOT_AWAITED", "BAR_UNAWAITED",
-                                        "SEM_LEAK",        "UNINIT",      "NONDET"};
+  constexpr std::string_view kLate[] = {"BAR_DOUBLE",    "PEER_LIFETIME", "USE_AFTER_SCOPE", "NOT_AWAITED",
+                                        "BAR_UNAWAITED", "SEM_LEAK",      "UNINIT",          "NONDET"};
   if (finding.code == "BAR_BYTES") return -1;
   const auto at = std::find(std::begin(kLate), std::end(kLate), finding.code);
   return at == std::end(kLate) ? 0 : static_cast<int>(at - std::begin(kLate)) + 1;

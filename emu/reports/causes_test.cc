@@ -73,6 +73,14 @@ TEST(Causes, PairsOfTwoAgents) {
   EXPECT_EQ(CausesOf(report), (Causes{kNone, 0, kNone, kNone}));
 }
 
+TEST(Causes, ABlockThatIsVisitedAgainHoldsNothing) {
+  Report report{.kernel = "k", .target = "mosaic_tpu/v5e", .checked = true};
+  report.findings = {Found("UNINIT", Side("read", "program (2)", "o", 9), Side("write", "program (2)", "o", 9)),
+                     Found("UNINIT", Side("read", "program (0)", "acc", 7), Side("write", "program (2)", "o", 9)),
+                     Found("OUT_REVISIT", Side("write", "program (0)", "o", 4), Side("write", "program (2)", "o", 4))};
+  EXPECT_EQ(CausesOf(report), (Causes{2, kNone, kNone}));
+}
+
 // What counts is under nothing that does not.
 TEST(Causes, ASymptomCountsNoMoreThanItsCause) {
   Report report = MissingWait();

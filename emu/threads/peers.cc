@@ -19,8 +19,9 @@ void Peers::Report(AgentId thread, std::string_view what, absl::Span<const std::
        .text_line = site.text_line,
        .fix = device && begun ? Cat("let ", ended, " wait for a signal from after the access before it ends")
               : device        ? "name a device, or a core, of the mesh: numbers from 0 to the size less 1"
-                              : "name a block of the cluster, and let a cluster barrier order the access within "
-                                "the life of its memory"});
+              : begun         ? "let a plgpu.ClusterBarrier after the access keep that block from its end until then"
+                      : "name a block of the cluster, and let a cluster barrier order the access within the life of "
+                        "its memory"});
 }
 
 void Peers::ReportLeft(AgentId thread, std::string_view object, BlockId peer, const Site& site) const {

@@ -51,6 +51,10 @@ def _findings(name: str, folder) -> list[dict]:
     ("tpu/copy.half_awaited_wrong", "RACE_ASYNC", r"let the wait for DMA #0 issued by the core be for all of its bytes before the access .*"),
     # The barrier on which a copy arrives cannot order the tensor core.
     ("findings/bar_tc_order_wrong", "BAR_TC_ORDER", r"orders_tensor_core=True for the plgpu\.Barrier of \w+(\[\d+\])?"),
+    ("gpu/tensor_order_by_copy_racy", "BAR_TC_ORDER", r"plgpu\.barrier_arrive in thread 0 after the access at .* and plgpu\.barrier_wait in "
+     r"thread 1 before the issue at .*, on a plgpu\.Barrier\(orders_tensor_core=True\) of their own, at which no copy arrives"),
+    # The peer has ended, so it is not its name that is wrong.
+    ("gpu_corpus/082_cluster_block_ends_at_once_racy", "PEER_LIFETIME", r"let a plgpu\.ClusterBarrier after the access keep that block .*"),
     # Nothing accumulates: no zeros.
     ("findings/race_async_wrong", "UNINIT", r"store to 'buf_ref' before it is read"),
     ("checks/063_uninit_accumulator_racy", "UNINIT", r"store to 'acc_ref' before it is read: zeros in the first of the programs .*"),
