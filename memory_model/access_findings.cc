@@ -15,18 +15,17 @@ std::string_view Does(AccessKind kind) {
   return kVerbs[static_cast<std::size_t>(kind)];
 }
 
-// Is the place in the one that the memory belongs to?
-bool Inside(const Place& place, const Place& memory) {
-  for (std::size_t i = 0; i < kPlaceLevels; ++i) {
-    if (memory.number[i] != Place::kNone && memory.number[i] != place.number[i]) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string NameOfPlace(const PlaceNamer& namer, const CodeSite& site) {
   return namer ? namer(site) : Cat("line ", site.text_line, " of the kernel text");
+}
+
+bool AccessFindings::Inside(const Place& place, const Place& memory) {
+  for (std::size_t i = 0; i < kPlaceLevels; ++i) {
+    if (memory.number[i] != Place::kNone && memory.number[i] != place.number[i]) return false;
+  }
+  return true;
 }
 
 std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& pair) const {
@@ -108,83 +107,6 @@ std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
              ", before that access");
 }
 
-// " after the access at kernel.py:7"; "" where the access has no place of its own.
-std::string AccessFindings::At(std::string before, const CodeSite& site) const {
-  if (site.text_line <= 0) return "";
-  return Cat(before, NameOfPlace(namer_, site));
-}
-
-std::string AccessFindings::AwaitOf(AgentId operation) const {
-  std::string call = agents_.AwaitOf(operation);
-  if (call.empty()) return Cat("wait for the completion of ", agents_.NameOf(operation));
-  return engine_.IsUncommitted(operation) ? Cat("plgpu.commit_smem_to_gmem_group() and ", call) : call;
-}
-
-// A group is awaited by who issued it, a barrier by any thread of its block.
-std::string AccessFindings::OrderAfterOperation(const Tracked& buffer, AgentId operation, AgentId later,
-                                                const std::string& here) const {
-  const AgentId issuer = agents_.IssuerOf(operation), waiter = agents_.IssuerOf(later);
-  // A block's barrier is told of what lands in the block.
-  const bool there = agents_.IsToldApart(operation) && Inside(agents_.PlaceOf(waiter), buffer.info.place);
-  if (issuer == waiter || there || agents_.AwaitOf(operation).empty()) return AwaitOf(operation) + here;
-  const bool far = agents_.PlaceOf(issuer).at(PlaceLevel::kDevice) != agents_.PlaceOf(waiter).at(PlaceLevel::kDevice);
-  return Cat(AwaitOf(operation), " in ", agents_.NameOf(issuer), ", and a ",
-             far ? "semaphore's signal from there to " : "barrier from there to ", agents_.NameOf(waiter), here);
-}
-
-std::string AccessFindings::OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
-                                        const std::string& here) const {
-  const AgentId waiter = agents_.IssuerOf(later.who);
-  const std::string one = agents_.NameOf(first.who), other = agents_.NameOf(waiter);
-  const Place &from = agents_.PlaceOf(first.who), &to = agents_.PlaceOf(waiter);
-  const auto same = [&](PlaceLevel level) { return from.at(level) == to.at(level); };
-  if (from.at(PlaceLevel::kBlock) == Place::kNone)
-    return Cat("let ", one, " signal", there, ", and ", other, " wait for that", here);
-  if (first.text_line == later.text_line && first.text_line > 0)
-    return Cat("give each of ", one, " and ", other, " elements of its own, or let only one of them do it");
-  if (!agents_.proxies()) {  // a TPU
-    const std::string_view whom = same(PlaceLevel::kDevice) ? "core_index" : "device_id";
-    return Cat("pl.semaphore_signal(..., ", whom, "=...) in ", one, there, ", and pl.semaphore_wait in ", other, here);
-  }
-  if (!same(PlaceLevel::kDevice))
-    return Cat("pl.semaphore_signal(..., device_id=...) in ", one, there, ", and pl.semaphore_wait in ", other, here);
-  if (!same(PlaceLevel::kCluster)) {
-    return Cat("give each block elements of its own, or pl.semaphore_signal in ", one, there,
-               " and pl.semaphore_wait in ", other, here, ", on one semaphore of the grid");
-  }
-  return Cat("plgpu.barrier_arrive in ", one, there, " and plgpu.barrier_wait in ", other, here, ", on one plgpu.",
-             same(PlaceLevel::kBlock) ? "Barrier" : "ClusterBarrier");
-}
-
-std::string AccessFindings::FixFor(FindingCode code, const UnorderedPair& pair) const {
-  const auto& [buffer, event, vantage, conflict] = pair;
-  const AgentId earlier = conflict.earlier.who;
-  const bool operation = AgentTable::IsOperation(earlier), issues = AgentTable::IsOperation(event.who);
-  const std::string there = At(" after the access at ", {conflict.earlier.loc, conflict.earlier.text_line});
-  const std::string here =
-      At(issues ? " before the issue at " : " before the access at ", {event.loc, event.text_line});
-  switch (code) {
-    case FindingCode::kProxy:
-    case FindingCode::kProxyWar:
-      return Cat("plgpu.commit_smem()", there, there.empty() || here.empty() ? "" : " and", here);
-    case FindingCode::kBarrierTensorOrder:
-      return "plgpu.Barrier(orders_tensor_core=True)";
-    case FindingCode::kPeerLifetime:
-    case FindingCode::kUseAfterScope:
-      if (operation) return Cat(AwaitOf(earlier), " before the scope of '", buffer.info.name, "' ends");
-      return "let a barrier or semaphore order the access within the life of the memory";
-    default:
-      break;
-  }
-  if (BesideOwnPipeline(pair))
-    return "pl.Buffered(1) for this block; or let bodies copy nothing of what the pipeline copies beside them";
-  if (IsKeptByScope(pair)) {
-    return Cat("memory_scope=\"sys\" for that wait in ", agents_.NameOf(agents_.IssuerOf(event.who)));
-  }
-  return operation ? OrderAfterOperation(buffer, earlier, event.who, here)
-                   : OrderAgents(conflict.earlier, event, there, here);
-}
-
 Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
   const auto& [buffer, event, vantage, conflict] = pair;
   const AccessEvent& earlier = conflict.earlier;
@@ -250,7 +172,8 @@ Finding AccessFindings::NotAwaited(const AsyncEngine::Record& operation) const {
                   .message = Cat("the kernel ends, and nobody has waited for ", read ? "the reads of " : "", name),
                   .loc = site.loc,
                   .text_line = site.text_line,
-                  .fix = AwaitOf(operation.id) + " before the kernel ends"};
+                  .fix = AwaitOf(operation.id, operation.awaited_halves()) +
+                         InReceiver(operation.id, operation.awaited_halves()) + " before the kernel ends"};
   finding.first = FindingAccess{.kind = read ? AccessKind::kRead : AccessKind::kWrite,
                                 .agent = name,
                                 .loc = site.loc,

@@ -4,6 +4,7 @@
 #ifndef PALLADION_MEMORY_MODEL_ACCESS_FINDINGS_H_
 #define PALLADION_MEMORY_MODEL_ACCESS_FINDINGS_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,7 +13,10 @@
 #include "memory_model/order/agents.h"
 #include "memory_model/order/fence_rule.h"
 #include "memory_model/order/tracked_memory.h"
+#include "memory_model/sync/barrier.h"
+#include "memory_model/sync/semaphore.h"
 #include "semantics/base/finding.h"
+#include "semantics/base/live_table.h"
 
 namespace palladion::memory_model {
 
@@ -28,6 +32,14 @@ struct UnorderedPair {
   const AccessConflict& conflict;
 };
 
+// What of a model the findings look at.
+struct ModelParts {
+  const AgentTable& agents;
+  const AsyncEngine& engine;
+  const LiveTable<BarrierId, Barrier>& barriers;
+  const LiveTable<SemaphoreId, Semaphore>& semaphores;
+};
+
 class AccessFindings {
  public:
   struct Sort {
@@ -37,8 +49,8 @@ class AccessFindings {
   };
 
   // All outlive it.
-  AccessFindings(const AgentTable& agents, const AsyncEngine& engine, const FenceRule& rule, const PlaceNamer& namer)
-      : agents_(agents), engine_(engine), rule_(rule), namer_(namer) {}
+  AccessFindings(const ModelParts& parts, const FenceRule& rule, const PlaceNamer& namer)
+      : agents_(parts.agents), engine_(parts.engine), parts_(parts), rule_(rule), namer_(namer) {}
 
   std::optional<Sort> SortOf(const UnorderedPair& pair) const;  // none: the policy asks for no fence there
   Finding Of(const UnorderedPair& pair, const Sort& sort) const;
@@ -52,16 +64,32 @@ class AccessFindings {
   bool IsKeptByScope(const UnorderedPair& pair) const;
   bool BesideOwnPipeline(const UnorderedPair& pair) const;  // a core's own access, and a copy of its blocks
   std::string WhyUnordered(const UnorderedPair& pair) const;
+  static bool Inside(const Place& place, const Place& memory);  // is the place in the one that the memory belongs to?
+
+  // access_fixes.cc: the change that would order a pair.
   std::string FixFor(FindingCode code, const UnorderedPair& pair) const;
-  std::string AwaitOf(AgentId operation) const;
-  std::string OrderAfterOperation(const Tracked& buffer, AgentId operation, AgentId later,
-                                  const std::string& here) const;
-  std::string OrderAgents(const AccessEvent& first, const AccessEvent& later, const std::string& there,
-                          const std::string& here) const;
+  // Two accesses in the order that the kernel means.
+  struct Wanted {
+    const Tracked& buffer;
+    const AccessEvent &first, &later;
+    std::string there, here;  // " after the access at kernel.py:7", " before the access at kernel.py:9"
+  };
+  Wanted WantedOf(const UnorderedPair& pair) const;
+  std::string Order(const Wanted& wanted) const;
+  bool IsRemote(AgentId operation) const { return agents_.ToldAt(operation, Half::kRead).valid(); }
+  std::string AwaitOf(AgentId operation, std::uint32_t halves) const;
+  std::string InReceiver(AgentId operation, std::uint32_t halves) const;
+  std::string OrderAfterOperation(const Wanted& wanted) const;
+  std::string OrderAfterRemoteWrite(const Wanted& wanted) const;
+  std::optional<std::string> WhereAnotherWasTaken(const Wanted& wanted) const;
+  std::string OrderAgents(const Wanted& wanted) const;
+  std::string OrderTensorCore(const Wanted& wanted) const;
+  std::string OrderBeforeEnd(const Wanted& wanted) const;
   std::string At(std::string before, const CodeSite& site) const;
 
   const AgentTable& agents_;
   const AsyncEngine& engine_;
+  const ModelParts parts_;
   const FenceRule& rule_;
   const PlaceNamer& namer_;
 };

@@ -219,6 +219,10 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   const Epoch issued{agent, agents_.NowOf(agent)};
   const AgentId id = agents_.AddOperation(agent, request.name, request.site, started_++);
   agents_.SayAwait(id, std::move(request.await));
+  for (const Completion& completion : request.completions) {
+    if (const auto* semaphore = std::get_if<SemaphoreId>(&completion.object))
+      agents_.SayToldAt(id, completion.after, *semaphore);
+  }
   const bool after_all =
       request.queue.valid() && (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier);
   if (after_all) agents_.Fork(id).Join(queue_clocks_.Issued(request.queue));
@@ -312,6 +316,8 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
     const ClockBundle told = Told(half, performed, completion);
     if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) {
       const Barrier::Arrival by{half.operation, told, performed.site};
+      const QueueId queue = performed.queue;
+      if (!queue.valid() || engine_.OrderOf(queue) != QueueOrder::kIssued) barriers_[*barrier].TakesCopies();
       completion.unit == CompletionUnit::kBytes
           ? barriers_[*barrier].Land(by, {completion.amount, completion.sender}, agents_, &log_)
           : barriers_[*barrier].Arrive(by, agents_, &log_);

@@ -165,7 +165,7 @@ class ConcurrencyModel {
   void End(const CodeSite& site);
 
  private:
-  AccessFindings Words() const { return {agents_, engine_, rule_, namer_}; }
+  AccessFindings Words() const { return {{agents_, engine_, barriers_, semaphores_}, rule_, namer_}; }
   AccessEvent EventOf(AgentId agent, AccessKind kind, const CodeSite& site) const;
   void Begins(const TrackedBuffer& buffer) {
     if (buffer.space == ProxySpace::kTensor) agents_.KeepTensorCore();

@@ -227,7 +227,11 @@ class CheckCommand {
     if (format_ == "junit") return reports::ToJUnit(report, path, options, seconds.count());
     std::string printed;
     for (const std::string& text : report.printed) Append(&printed, reports::PrintableLines(text), "\n");
-    return printed + ToText(report, options);
+    reports::ReportDocument document;
+    document.calls.push_back({.report = report, .replay_before = options.command + " --replay "});
+    const reports::TellOptions told{
+        .kernel_text = options.kernel_text, .kernel_path = options.kernel_path, .source_line = options.source_line};
+    return printed + reports::ToText(document, told, {.color = color, .details = line_.Has("details")});
   }
 
   const CommandLine& line_;

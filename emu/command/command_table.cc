@@ -109,6 +109,8 @@ constexpr Option kCheck[] = {
     {"no-definedness", "", "All checks but `definedness`."},
     {"no-contracts", "", "All checks but `contracts`."},
     {"strict", "", "Warnings fail the check too."},
+    {"details", "",
+     "In a text report, also how often each check looked at something, and what the schedules are worth."},
     {"suppressions", "FILE",
      "Findings that were looked at and accepted: [how it is written](reports.md#suppressions)."},
     {"format", "text|json|sarif|junit", "[The formats](reports.md)."},

@@ -117,7 +117,7 @@ void FunctionMachine::BindOutput(const KernelOutput& declared, const MutableArra
     memory_.filler()(declared.dtype, array.data, elements);
     if (definedness()) memory_.SetUndefined(buffer);
   }
-  gpu_.operands().Adopt(buffer);
+  gpu_.operands().Adopt(buffer, /*holds_nothing=*/input == kernel_.inputs.end());
   operands_.push_back(buffer);
   arrays_[declared.name] = HandleOf({.buffer = buffer, .name = declared.name}).number();
 }

@@ -222,7 +222,20 @@ std::string GridChecks::OnEachBackend(const memory_model::SweepConflict& conflic
   return "; no target is named: on mosaic_tpu the two run in this order, on triton and mosaic_gpu it is a race";
 }
 
-std::string GridChecks::FixFor(const memory_model::SweepConflict& conflict) const {
+// In a sequential grid, do programs lie between the two that may have another block? An output's block is written back
+// then, and the second visit begins with nothing.
+bool GridChecks::AreApart(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const {
+  if (a.size() != b.size()) return false;
+  bool differs = false, apart = false;
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    differs |= a[d] != b[d];
+    apart |= differs && a[d] == b[d] && dims_[d].size > 1;
+  }
+  return apart;
+}
+
+std::string GridChecks::FixFor(const memory_model::SweepConflict& conflict,
+                               absl::Span<const std::int64_t> other) const {
   const TargetBackend backend = kernel_.program().target.backend;
   bool parallel = false;
   for (std::size_t d = 0; d < dims_.size(); ++d) parallel |= SaysParallel(KernelOf(kernel_), d);
@@ -233,6 +246,10 @@ std::string GridChecks::FixFor(const memory_model::SweepConflict& conflict) cons
           : "say \"arbitrary\" for the dimension in dimension_semantics, or ";
   if (conflict.rule == memory_model::ConflictRule::kInherited) return Cat(for_tpu, "initialise it in every program");
   if (backend == TargetBackend::kGeneric) return Cat(for_tpu, "give each program elements of its own");
+  const bool resident = backend == TargetBackend::kMosaicTpu && OperandOf(conflict.buffer).mode == BlockMode::kResident;
+  if (resident && AreApart(conflict.program, other))
+    return "give each of the programs elements of its own; or put the dimension last in the grid, where the programs "
+           "that share a block follow one another, and say \"arbitrary\" for it";
   if (backend == TargetBackend::kMosaicTpu)
     return "say \"arbitrary\" for the dimension in dimension_semantics, or give each of its programs elements of its "
            "own";
@@ -268,7 +285,7 @@ Finding GridChecks::FindingOf(const memory_model::SweepConflict& conflict, const
   finding.text_line = conflict.text_line;
   finding.count = conflict.count;
   finding.why = WhyUnordered(first.program, conflict.program);
-  finding.fix = FixFor(conflict);
+  finding.fix = FixFor(conflict, first.program);
   return finding;
 }
 
@@ -281,7 +298,7 @@ Finding GridChecks::OneSided(const memory_model::SweepConflict& conflict) const 
                   .text_line = conflict.text_line,
                   .count = conflict.count,
                   .why = "the run that asks who else touches it did not come to its end",
-                  .fix = FixFor(conflict)};
+                  .fix = FixFor(conflict, {})};
   if (generic || conflict.rule == memory_model::ConflictRule::kInherited) finding.code = FindingCode::kGridOrder;
   finding.severity = RowOf(finding.code).severity;
   finding.second = Describe({.kind = conflict.kind,

@@ -94,7 +94,8 @@ class GridChecks final : public agents::RunObserver {
   std::string NameOf(BufferId buffer) const;
   std::string WhyUnordered(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
   std::string OnEachBackend(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
-  std::string FixFor(const memory_model::SweepConflict& conflict) const;
+  bool AreApart(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
+  std::string FixFor(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
   Finding FindingOf(const memory_model::SweepConflict& conflict, const memory_model::WitnessAccess& first,
                     const std::string& element, bool one_value) const;
   Finding OneSided(const memory_model::SweepConflict& conflict) const;

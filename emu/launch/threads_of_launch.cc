@@ -55,7 +55,7 @@ class Threads final : public AgentsOfLaunch {
       if (!arrays[i].valid() || (info.role != Role::kOut && !info.written && !before && !lands)) continue;
       if (std::find(adopted.begin(), adopted.end(), arrays[i]) != adopted.end()) continue;
       adopted.push_back(arrays[i]);
-      machine_->operands().Adopt(arrays[i]);
+      machine_->operands().Adopt(arrays[i], /*holds_nothing=*/info.role == Role::kOut && info.alias < 0);
       if (before) machine_->operands().WrittenBefore(arrays[i]);
     }
     for (const BufferId copy : state_.CopiesOfSecondCore(0)) {
@@ -174,10 +174,11 @@ class Threads final : public AgentsOfLaunch {
       const OperandInfo& info = state_.program().operand_infos[i];
       const bool written = info.role == Role::kOut || info.written || state_.arrivals().Lands({i, device});
       const CodeSite declared{kernel_.operands[i].loc, kernel_.operands[i].text_line};
-      if (arrays[i].valid()) machine_->operands().AdoptOf({device, i, written, declared}, arrays[i]);
+      const bool holds_nothing = info.role == Role::kOut && info.alias < 0;
+      if (arrays[i].valid()) machine_->operands().AdoptOf({device, i, written, holds_nothing, declared}, arrays[i]);
       const absl::Span<const BufferId> copies = state_.CopiesOfSecondCore(device);
       if (!copies.empty() && copies[i].valid())
-        machine_->operands().AdoptOf({device, i, written, declared, /*second_core=*/true}, copies[i]);
+        machine_->operands().AdoptOf({device, i, written, holds_nothing, declared, /*second_core=*/true}, copies[i]);
     }
   }
 

@@ -146,7 +146,8 @@ absl::StatusOr<std::string> Form(const Json& request) {
                 {.color = request.value("color", false),
                  .width = request.value("width", TextLayout().width),
                  .findings = form != "end",
-                 .end = form != "findings"});
+                 .end = form != "findings",
+                 .details = request.value("details", false)});
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
 // A report as one line of JSON. Its schema is docs/report.schema.json, against which the tests hold every shape of it:
 // a field more is compatible, another meaning or a field less is not, and then schema_version changes.
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "emu/report.h"
+#include "emu/reports/causes.h"
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
 
@@ -38,7 +43,20 @@ void Write(const std::optional<ReportedAccess>& access, JsonWriter& json) {
   json.Close('}');
 }
 
-void Write(const ReportedFinding& finding, const std::string& fingerprint, JsonWriter& json) {
+void WriteStrings(const std::vector<std::string>& texts, JsonWriter& json) {
+  json.Open('[');
+  for (const std::string& text : texts) json.String(text);
+  json.Close(']');
+}
+
+// By fingerprints; the cause's is null where the finding stands for itself.
+struct Relations {
+  const std::string* cause = nullptr;
+  std::vector<std::string> symptoms = {};
+};
+
+void Write(const ReportedFinding& finding, const std::string& fingerprint, const Relations& relations,
+           JsonWriter& json) {
   json.Open('{');
   json.Key("code").String(finding.code);
   json.Key("severity").String(finding.severity);
@@ -56,13 +74,14 @@ void Write(const ReportedFinding& finding, const std::string& fingerprint, JsonW
   json.Key("replay").String(finding.replay);
   json.Key("suppressed").String(finding.suppressed);
   json.Key("fingerprint").String(fingerprint);
+  json.Key("cause");
+  if (relations.cause == nullptr) {
+    json.Null();
+  } else {
+    json.String(*relations.cause);
+  }
+  WriteStrings(relations.symptoms, json.Key("symptoms"));
   json.Close('}');
-}
-
-void WriteStrings(const std::vector<std::string>& texts, JsonWriter& json) {
-  json.Open('[');
-  for (const std::string& text : texts) json.String(text);
-  json.Close(']');
 }
 
 void Write(const std::vector<ReportedFact>& facts, JsonWriter& json) {
@@ -108,7 +127,15 @@ std::string JsonOf(const Report& report) {
   json.Key("steps").Number(report.steps);
   json.Key("findings").Open('[');
   const std::vector<std::string> fingerprints = Fingerprints(report);
-  for (std::size_t i = 0; i < report.findings.size(); ++i) Write(report.findings[i], fingerprints[i], json);
+  const std::vector<std::optional<std::size_t>> causes = CausesOf(report);
+  std::vector<Relations> relations(report.findings.size());
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    if (!causes[i].has_value()) continue;
+    relations[i].cause = &fingerprints[*causes[i]];
+    relations[*causes[i]].symptoms.push_back(fingerprints[i]);
+  }
+  for (std::size_t i = 0; i < report.findings.size(); ++i)
+    Write(report.findings[i], fingerprints[i], relations[i], json);
   json.Close(']');
   json.Key("checked").Bool(report.checked);
   json.Key("strict").Bool(report.strict);

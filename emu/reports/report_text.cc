@@ -8,6 +8,7 @@
 #include "emu/report.h"
 #include "emu/reports/printable.h"
 #include "emu/reports/told.h"
+#include "scheduler/policies/pct_bound.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::reports {
@@ -109,7 +110,21 @@ class TextReport {
     if (!finding.replay.empty()) Line("  replay: ", finding.replay);
     if (finding.checked && explained_.insert(finding.code).second)
       Line("  rule: ", finding.rule, Styled(Style::kDim, Cat(" (palladion explain ", finding.code, ")")));
+    Symptoms(finding);
     Line();
+  }
+
+  // Each in a few lines: the fix is the cause's.
+  void Symptoms(const ToldFinding& finding) {
+    if (finding.symptoms.empty()) return;
+    Line("  symptoms, which go with it:");
+    for (const ToldFinding& symptom : finding.symptoms) {
+      const std::string place = reports::PlaceOf(symptom);
+      Line("    ", Styled(StyleOf(symptom.severity), Cat(symptom.severity, "[", symptom.code, "]")), ": ",
+           Indented(symptom.message), symptom.allowed ? Styled(Style::kDim, "  (allowed)") : "");
+      if (!place.empty()) Line("      at ", Styled(Style::kPlace, place));
+      if (!symptom.replay.empty() && symptom.replay != finding.replay) Line("      replay: ", symptom.replay);
+    }
   }
 
   void Place(const ToldPlace& place) {
@@ -166,9 +181,9 @@ class TextReport {
     VerdictLine(report.interrupted);
     Line("  kernel @", Printable(report.kernel), " on ", Printable(report.target), ": ",
          Plural(report.programs, "program"), ", ", Plural(report.schedules, "schedule"), " tried", Calls(call.count));
-    Paragraph("  ", Printable(report.argument));
+    Paragraph("  ", Printable(layout_.details ? report.argument : scheduler::WithoutBound(report.argument)));
     if (report.interrupted) Line("  stopped before the schedules were through: this is what is known so far");
-    if (!report.checks.empty()) {
+    if (layout_.details && !report.checks.empty()) {
       Line("  looked at: ", absl::StrJoin(report.checks, ", ", [](std::string* out, const CheckTally& check) {
              Append(out, Printable(check.name), " ", check.times, check.times == 1 ? " time" : " times");
            }));

@@ -114,7 +114,6 @@ suppressed[OUT_MISSING]: output 'o'[7] is never written
 verdict: defect: 2 defects, 1 note, 1 suppressed
   kernel @k on triton/h100: 4 programs, 64 schedules tried
   64 schedules were tried.
-  looked at: bounds 1 time, races 128 times, contracts 0 times
   never ran: body of when at k.pkir:3
   unused suppression: s.txt:3: SHIFT a.py
 )",

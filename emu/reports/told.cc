@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "emu/reports/causes.h"
 #include "emu/reports/printable.h"
 #include "emu/reports/source_lines.h"
 #include "semantics/base/cat.h"
@@ -64,18 +67,19 @@ class Teller {
 
   Told All() {
     for (std::size_t i = 0; i < document_.calls.size(); ++i) Call(i);
+    for (ToldFinding& finding : told_.findings) finding.repeated = Repeated(finding);
+    told_.tally = Tally();
+    FoldSymptoms();
     std::stable_sort(told_.findings.begin(), told_.findings.end(),
                      [](const ToldFinding& a, const ToldFinding& b) { return Rank(a.of) < Rank(b.of); });
     const bool several = told_.kernels.size() > 1;
     for (ToldFinding& finding : told_.findings) {
-      finding.repeated = Repeated(finding);
       if (!several) finding.kernel.clear();
     }
     for (std::size_t i = 0; i < told_.kernels.size(); ++i) told_.kernels[i].findings = Codes(i);
     std::stable_sort(told_.kernels.begin(), told_.kernels.end(),
                      [](const ToldKernel& a, const ToldKernel& b) { return a.verdict > b.verdict; });
     Worst();
-    told_.tally = Tally();
     return std::move(told_);
   }
 
@@ -84,16 +88,22 @@ class Teller {
     const ReportedCall& call = document_.calls[number];
     const std::size_t kernel = KernelOf(call);
     std::map<std::string, std::size_t> seen;  // of this call: what one report tells apart stays apart
+    const std::vector<std::optional<std::size_t>> causes = CausesOf(call.report);
+    std::vector<std::size_t> told;
     for (const ReportedFinding& finding : call.report.findings) {
       std::string key = KeyOf(finding, call.report);
       Append(&key, "\n", seen[key]++);
       const auto [place, is_new] = known_.try_emplace(key, told_.findings.size());
       if (is_new) told_.findings.push_back(One(finding, number));
+      told.push_back(place->second);
       ToldFinding& known = told_.findings[place->second];
       known.times += (is_new ? -1 : 0) + finding.count * call.count;
       known.calls += is_new ? call.count - 1 : call.count;
       codes_[kernel][finding.code + (finding.suppressed.empty() ? "" : " suppressed")].insert(place->second);
     }
+    causes_.resize(told_.findings.size());
+    for (std::size_t i = 0; i < causes.size(); ++i)
+      causes_[told[i]].insert(causes[i].has_value() ? std::optional(told[*causes[i]]) : std::nullopt);
     if (call.report.error.has_value()) {
       const std::string whose = document_.calls.size() > 1 && !call.report.kernel.empty()
                                     ? Cat("kernel @", Printable(call.report.kernel), ": ")
@@ -103,6 +113,28 @@ class Teller {
       if (std::none_of(told_.errors.begin(), told_.errors.end(), same)) told_.errors.push_back(error);
     }
     told_.calls += call.count;
+  }
+
+  // One that stands for itself in some call, or follows from several, does so here.
+  std::optional<std::size_t> CauseOf(std::size_t finding) const {
+    const std::set<std::optional<std::size_t>>& causes = causes_[finding];
+    return causes.size() == 1 && *causes.begin() != finding ? *causes.begin() : std::nullopt;
+  }
+
+  bool IsSymptom(std::size_t i) const { return CauseOf(i).has_value() && !CauseOf(*CauseOf(i)).has_value(); }
+
+  void FoldSymptoms() {
+    std::vector<ToldFinding> kept;
+    std::vector<std::size_t> place(told_.findings.size());
+    for (std::size_t i = 0; i < told_.findings.size(); ++i) {
+      if (IsSymptom(i)) continue;
+      place[i] = kept.size();
+      kept.push_back(std::move(told_.findings[i]));
+    }
+    for (std::size_t i = 0; i < told_.findings.size(); ++i) {
+      if (IsSymptom(i)) kept[place[*CauseOf(i)]].symptoms.push_back(std::move(told_.findings[i]));
+    }
+    told_.findings = std::move(kept);
   }
 
   std::size_t KernelOf(const ReportedCall& call) {
@@ -237,12 +269,15 @@ class Teller {
   std::string Tally() const {
     bool strict = false;
     for (const ReportedCall& call : document_.calls) strict |= call.report.strict;
-    std::int64_t numbers[std::size(kSeverities) + 1] = {};
-    for (const ToldFinding& finding : told_.findings) ++numbers[std::min(Rank(finding.of), std::size(kSeverities))];
+    std::int64_t numbers[std::size(kSeverities) + 1] = {}, symptoms = 0;
+    for (std::size_t i = 0; i < told_.findings.size(); ++i) {
+      ++(IsSymptom(i) ? symptoms : numbers[std::min(Rank(told_.findings[i].of), std::size(kSeverities))]);
+    }
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < std::size(kSeverities); ++i) {
       if (numbers[i] == 0) continue;
       parts.push_back(Plural(numbers[i], kSeverities[i]));
+      if (symptoms > 0) parts.back() += Cat(" with ", Plural(std::exchange(symptoms, 0), "symptom"));
       if (i == 1 && strict) parts.back() += options_.python ? " (they count: strict)" : " (they count: --strict)";
     }
     if (numbers[std::size(kSeverities)] > 0) parts.push_back(Cat(numbers[std::size(kSeverities)], " suppressed"));
@@ -252,6 +287,7 @@ class Teller {
   const ReportDocument& document_;
   const TellOptions& options_;
   std::map<std::string, std::size_t> known_;
+  std::vector<std::set<std::optional<std::size_t>>> causes_;  // of each finding, in each call that has it
   std::map<std::size_t, std::map<std::string, std::set<std::size_t>>> codes_;  // of each kernel: its findings
   Told told_;
 };

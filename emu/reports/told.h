@@ -70,8 +70,9 @@ struct ToldFinding {
   std::vector<ToldPlace> places;
   std::string why, fix, confidence, replay, rule, suppressed;
   bool checked = true;
-  std::size_t call = 0;  // which one has the first of them
-  ReportedFinding of;    // as it came
+  std::size_t call = 0;               // which one has the first of them
+  ReportedFinding of;                 // as it came
+  std::vector<ToldFinding> symptoms;  // what follows from it (causes.h)
 };
 
 // A kernel on a target with one verdict.
@@ -83,11 +84,11 @@ struct ToldKernel {
 };
 
 struct Told {
-  std::vector<ToldFinding> findings;   // worst first, the suppressed ones last
+  std::vector<ToldFinding> findings;   // worst first, the suppressed ones last; symptoms are under their causes
   std::vector<ToldKernel> kernels;     // worst first
   std::vector<ReportedError> errors;   // with their kernels where there are several calls
   Verdict verdict = Verdict::kProved;  // the worst of all calls; without a call it says nothing
-  std::string tally;                   // "2 defects, 1 note"; "" for none
+  std::string tally;                   // "2 defects (with 3 symptoms), 1 note"; "" for none
   std::int64_t calls = 0;
 };
 
@@ -106,6 +107,7 @@ struct TextLayout {
   bool color = false;
   std::size_t width = 110;
   bool findings = true, end = true;  // what is found; the verdict and what it is worth
+  bool details = false;              // how often each check looked, and bounds on what seeds would have hit
 };
 std::string ToText(const ReportDocument& document, const TellOptions& options, const TextLayout& layout);
 

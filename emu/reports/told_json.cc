@@ -33,7 +33,9 @@ void WriteSide(std::string_view name, const std::optional<ReportedAccess>& acces
 }
 
 void Write(const ToldFinding& finding, JsonWriter& json) {
-  json.Open('{').Key("severity").String(finding.severity).Key("code").String(finding.code);
+  json.Open('{').Key("symptoms").Open('[');
+  for (const ToldFinding& symptom : finding.symptoms) Write(symptom, json);
+  json.Close(']').Key("severity").String(finding.severity).Key("code").String(finding.code);
   json.Key("message").String(finding.message).Key("repeated").String(finding.repeated);
   json.Key("times").Number(finding.times).Key("allowed").Bool(finding.allowed);
   json.Key("kernel").String(finding.kernel).Key("places").Open('[');

@@ -44,7 +44,8 @@ absl::StatusOr<BufferId> BlockMemory::Make(const AllocRequest& request, const me
                          .shape = {request.shape.begin(), request.shape.end()},
                          .element_size = base_.memory.ElementSizeOf(id),
                          .space = SpaceOf(*request.place),
-                         .place = place});
+                         .place = place,
+                         .holds_nothing = true});
   return id;
 }
 
@@ -149,6 +150,7 @@ void BlockMemory::Track(const NewShared& made, BufferId buffer, const AllocReque
                                       .element_size = base_.memory.ElementSizeOf(buffer),
                                       .space = SpaceOf(*request.place),
                                       .place = block.place,
+                                      .holds_nothing = true,
                                       .arena = ArenaOf(made.name.first, made.cells != nullptr),
                                       .offset = made.offset,
                                       .cells = made.cells};

@@ -15,10 +15,14 @@ memory_model::TrackedBuffer OperandArrays::Tracked(BufferId array, std::int64_t 
           .shape = {shape.begin(), shape.end()},
           .element_size = base_.memory.ElementSizeOf(array),
           .space = memory_model::ProxySpace::kGlobal,
-          .place = base_.shape.PlaceOfDevice(device)};
+          .place = base_.shape.PlaceOfDevice(device),
+          .holds_nothing = hold_nothing_.contains(array.value)};
 }
 
-void OperandArrays::Adopt(BufferId array) { base_.model.Adopt(array, Tracked(array, 0)); }
+void OperandArrays::Adopt(BufferId array, bool holds_nothing) {
+  if (holds_nothing) hold_nothing_.insert(array.value);
+  base_.model.Adopt(array, Tracked(array, 0));
+}
 
 void OperandArrays::AdoptOf(const Operand& operand, BufferId array) {
   const std::size_t number = operand.number + (operand.second_core ? operands_ : 0);
@@ -28,6 +32,7 @@ void OperandArrays::AdoptOf(const Operand& operand, BufferId array) {
   sites_[number] = operand.site;
   of_device_[static_cast<std::size_t>(operand.device)][number] = array;
   written_[number] = written_[number] || operand.written;
+  if (operand.holds_nothing) hold_nothing_.insert(array.value);
   const bool added = operand_of_.try_emplace(array.value, number).second;
   if (added && base_.shape.gpus()) base_.model.Adopt(array, Tracked(array, operand.device));
 }

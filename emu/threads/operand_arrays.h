@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "emu/threads/gathered_clock.h"
 #include "emu/threads/peers.h"
@@ -30,11 +31,13 @@ class OperandArrays {
   // The array is there before every thread. Where several devices run the kernel together, one of a device's, by the
   // operand's number: it is there when the device enters the kernel, and on a GPU before. `written`: somebody writes
   // it.
-  void Adopt(BufferId array);
+  // Of an output, which begins undefined, `holds_nothing`.
+  void Adopt(BufferId array, bool holds_nothing = false);
   struct Operand {
     std::int64_t device = 0;
     std::size_t number = 0;
     bool written = false;
+    bool holds_nothing = false;
     CodeSite site = {};        // where it is declared
     bool second_core = false;  // the copy that a device's second core has of it
   };
@@ -76,6 +79,7 @@ class OperandArrays {
   std::vector<bool> written_;                     // by number
   std::vector<CodeSite> sites_;                   // the same
   absl::flat_hash_map<std::int32_t, std::size_t> operand_of_;
+  absl::flat_hash_set<std::int32_t> hold_nothing_;  // outputs
   const bool races_;
   std::vector<GatheredClock> ended_;  // what the threads knew that have ended, by device
 };

@@ -1,6 +1,8 @@
 #include "emu/threads/peers.h"
 
+#include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
+#include "semantics/program/agent_naming.h"
 
 namespace palladion::threads {
 
@@ -8,15 +10,18 @@ void Peers::Report(AgentId thread, std::string_view what, absl::Span<const std::
                    const Site& site) const {
   const LaunchShape& shape = base_.shape;
   const bool begun = shape.Has(index) && base_.residents.HasBegun(shape.NumberOf(index));
+  const bool device = !shape.HasDevice(index) || shape.tpus() || shape.cores();
+  const std::string ended = AgentName(NamingOf(shape.program()), index);
   base_.memory.Report(
       {.code = FindingCode::kPeerLifetime,
        .message = Cat(base_.model.agents().NameOf(thread), " reaches for ", what, " ", shape.WhyNoPeer(index, begun)),
        .loc = site.loc,
        .text_line = site.text_line,
-       .fix = !shape.HasDevice(index) || shape.tpus() || shape.cores()
-                  ? "name a device, or a core, of the mesh: numbers from 0 to the size less 1"
-                  : "name a block of the cluster, and let a cluster barrier order the access within "
-                    "the life of its memory"});
+       .fix = device && begun ? Cat("let ", ended, " wait for a signal from after the access before it ends")
+              : device        ? "name a device, or a core, of the mesh: numbers from 0 to the size less 1"
+              : begun         ? "let a plgpu.ClusterBarrier after the access keep that block from its end until then"
+                      : "name a block of the cluster, and let a cluster barrier order the access within the life of "
+                        "its memory"});
 }
 
 void Peers::ReportLeft(AgentId thread, std::string_view object, BlockId peer, const Site& site) const {

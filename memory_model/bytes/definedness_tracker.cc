@@ -265,8 +265,18 @@ const DefinedMark* DefinednessTracker::MarksInPlace(const MemoryBuffer& buffer, 
   return in_place.data();
 }
 
+void DefinednessTracker::NoteAccumulation(const MemoryBuffer& buffer, const Definedness& stored, std::size_t elements,
+                                          const Site& site) {
+  if (engine_source_ != nullptr || copies_) return;
+  const auto computed = [](DefinedMark mark) { return mark != 0 && mark < kMovedMark; };
+  const DefinedMark* const end = stored.undefined + elements;
+  const DefinedMark* const at = std::find_if(stored.undefined, end, computed);
+  if (at != end) origins_.StoredTo(*at, buffer.name, site.program);
+}
+
 void DefinednessTracker::Store(MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach) {
   const bool any = access.defined != nullptr && access.defined->any;
+  if (any) NoteAccumulation(buffer, *access.defined, LayoutOf(access, ElementSize(1)).elements, access.site);
   const DefinedMark* marks = !any                ? nullptr
                              : !buffer.is_output ? access.defined->undefined
                                                  : MarksInPlace(buffer, access, reach);
@@ -289,6 +299,7 @@ void DefinednessTracker::Store(MemoryBuffer& buffer, const PointAccess& access) 
   const std::size_t pieces = access.pieces_per_element, elements = access.offset.size() / pieces;
   const ByteCount piece(static_cast<std::int64_t>(access.piece_bytes));
   const bool beside = copies_ && any && CountMarks(access.defined->undefined, elements) < elements;
+  if (any) NoteAccumulation(buffer, *access.defined, elements, access.site);
   Moves moves(*this, buffer, access.site, beside);
   StoreRecord record(*this, buffer, access.site);
   for (std::size_t e = 0; e < elements; ++e) {

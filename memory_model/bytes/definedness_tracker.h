@@ -57,6 +57,8 @@ class DefinednessTracker {
   void FinishLoad(Definedness& defined, const Site& site, std::size_t elements);
   void CopyStores(const MemoryBuffer& source, const BoxAccess& access, const BoxReach& reach, std::size_t elements);
   const DefinedMark* MarksInPlace(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach);
+  // Of what is stored, the first that is undefined and was computed: is the memory accumulated into?
+  void NoteAccumulation(const MemoryBuffer& buffer, const Definedness& stored, std::size_t elements, const Site& site);
   void ForgetStores();
 
   std::vector<MemoryBuffer>& buffers_;

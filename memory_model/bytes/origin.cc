@@ -60,26 +60,6 @@ std::string WhereFrom(const Origin& origin, const std::string& reader, const std
   return "one of more places than are told apart";
 }
 
-// Programs of a grid accumulate into what they share; threads also read what a copy has not brought yet.
-std::string FixOf(const Origin& origin, const AgentNaming& naming, bool grid) {
-  const std::string_view first = "zeros under pl.when(pl.program_id(axis) == 0) of the axis that it accumulates over";
-  switch (origin.kind) {
-    case OriginKind::kNeverWritten:
-      if (naming.blocks) return Cat("store to '", origin.object, "', or wait for what fills it, before it is read");
-      return Cat("store to '", origin.object, "' before it is read", grid ? ": " : "", grid ? first : "");
-    case OriginKind::kOutput:
-      return Cat("store to every element of '", origin.object, "' before it is read",
-                 naming.blocks || !grid ? "" : ": where it is accumulated into, ", naming.blocks || !grid ? "" : first);
-    case OriginKind::kPadding:
-      return "mask the elements beyond the array with jnp.where before they reach other elements, or choose a block "
-             "that divides the array";
-    case OriginKind::kMaskedLane:
-      return "give the load an other=, or mask what is computed from it";
-    default:
-      return "";
-  }
-}
-
 }  // namespace
 
 std::uint8_t MovedFrom(std::uint8_t number, ElementCount at) {
@@ -132,6 +112,46 @@ std::uint8_t Origins::ReadAt(std::uint8_t mark, const Site& site) {
   return Number(std::move(origin), site.program);
 }
 
+void Origins::StoredTo(std::uint8_t mark, const std::string& object, absl::Span<const std::int64_t> program) {
+  Numbered& numbered = numbers_[ComputedMark(mark)];
+  if (numbered.origin.object != object || numbered.met.empty()) return;
+  const Program& first = numbered.met.begin()->first;
+  if (first.size() != program.size()) return;
+  numbered.accumulates.resize(program.size());
+  for (std::size_t d = 0; d < program.size(); ++d)
+    numbered.accumulates[d] = numbered.accumulates[d] || first[d] != program[d];
+}
+
+// Where programs of a grid accumulate into it, the first of them is to begin with zeros; threads also read what a copy
+// has not brought yet.
+std::string Origins::FixOf(const Numbered& numbered) const {
+  const Origin& origin = numbered.origin;
+  std::vector<std::size_t> axes;
+  for (std::size_t d = 0; !naming_.blocks && d < numbered.accumulates.size(); ++d) {
+    if (numbered.accumulates[d]) axes.push_back(d - naming_.device_dims);
+  }
+  std::string zeros;
+  if (axes.size() == 1) {
+    zeros = Cat(": zeros under pl.when(pl.program_id(", axes[0], ") == 0)");
+  } else if (!naming_.blocks && !numbered.accumulates.empty()) {
+    zeros = ": zeros in the first of the programs that accumulate into it";
+  }
+  switch (origin.kind) {
+    case OriginKind::kNeverWritten:
+      if (naming_.blocks) return Cat("store to '", origin.object, "', or wait for what fills it, before it is read");
+      return Cat("store to '", origin.object, "' before it is read", zeros);
+    case OriginKind::kOutput:
+      return Cat("store to every element of '", origin.object, "' before it is read", zeros);
+    case OriginKind::kPadding:
+      return "mask the elements beyond the array with jnp.where before they reach other elements, or choose a block "
+             "that divides the array";
+    case OriginKind::kMaskedLane:
+      return "give the load an other=, or mask what is computed from it";
+    default:
+      return "";
+  }
+}
+
 std::uint8_t Origins::CarriedAt(std::uint8_t mark, const Site& site) {
   Origin origin = Of(mark);
   if (origin.was_read) return mark;
@@ -180,7 +200,7 @@ Finding Origins::FindingOf(std::uint8_t mark, const std::string& what, const Pro
                   .first = std::nullopt,
                   .second = std::nullopt,
                   .why = "",
-                  .fix = FixOf(origin, naming_, !met.empty())};
+                  .fix = FixOf(numbered)};
   if (origin.kind == OriginKind::kSeveral) return finding;
   finding.first = FindingAccess{.kind = origin.was_read ? AccessKind::kRead : AccessKind::kAlloc,
                                 .agent = met.empty() && !origin.was_read ? "" : AgentName(naming_, met),

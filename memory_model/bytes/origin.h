@@ -75,6 +75,9 @@ class Origins {
   std::uint8_t CarriedAt(std::uint8_t mark, const Site& site);
   std::uint8_t BesideDefined(std::uint8_t mark, const Site& site);
 
+  // What came of it is stored to `object` by this program: where that is the very memory, it is accumulated into.
+  void StoredTo(std::uint8_t mark, const std::string& object, absl::Span<const std::int64_t> program);
+
   // Those that ReadAt gives another number: that the kernel has not read yet, and that engines alone have.
   const std::vector<std::uint8_t>& unread() const { return unread_; }
 
@@ -95,7 +98,9 @@ class Origins {
     Origin origin;
     std::map<Program, std::string> met;
     Program last;
+    std::vector<bool> accumulates;  // by dimension: programs that differ there read and store what this one began with
   };
+  std::string FixOf(const Numbered& numbered) const;
   static void Meet(Numbered& numbered, absl::Span<const std::int64_t> program, std::string_view told);
   Finding FindingOfValue(const Numbered& numbered, const std::string& what, const Program& met) const;
 

@@ -81,6 +81,7 @@ AgentId AgentTable::AddOperation(AgentId issuer, std::string name, const CodeSit
                          .issuer = issuer,
                          .name = std::move(name),
                          .await = "",
+                         .told_at = {},
                          .number = number,
                          .fork = std::make_shared<ClockBundle>(clocks_[issuer])});
   Tick(issuer, site);

@@ -65,6 +65,16 @@ class AgentTable {
   // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
   void SayAwait(AgentId operation, std::string call) { Operation(operation).await = std::move(call); }
   std::string AwaitOf(AgentId operation) const { return Has(operation) ? Operation(operation).await : ""; }
+  // The semaphore that counts what the end of its half tells; invalid: none does. A copy of which both halves tell one
+  // is a remote one: the receiver waits for its write, the sender for its read.
+  void SayToldAt(AgentId operation, Half half, SemaphoreId semaphore) {
+    Operation(operation).told_at[half == Half::kWrite] = semaphore;
+  }
+  SemaphoreId ToldAt(AgentId operation, Half half) const {
+    return Has(operation) ? Operation(operation).told_at[half == Half::kWrite] : SemaphoreId();
+  }
+  // Operations that are issued from here on have numbers from this one on.
+  std::size_t issued() const { return static_cast<std::size_t>(next_operation_ - kFirstOperation); }
   static constexpr std::int32_t kMaxOperations = 0x7fffffff - kFirstOperation;
   bool NoMoreOperations() const { return next_operation_ - kFirstOperation >= kMaxOperations; }
   static bool IsOperation(AgentId who) { return memory_model::IsOperation(who); }
@@ -138,6 +148,7 @@ class AgentTable {
     AgentId id;
     AgentId issuer;
     std::string name, await;
+    std::array<SemaphoreId, 2> told_at;  // by half
     std::int64_t number = -1;
     // Written only while the operation starts, so that copies share it. nullptr: nobody can ask, its issuer is gone.
     std::shared_ptr<ClockBundle> fork;

@@ -17,6 +17,31 @@ AccessSet Tracked::SetOf(const AsyncOperand& operand) const {
   return SetOfOperand(operand, info.shape, info.element_size);
 }
 
+const Tracked::NotedRead* Tracked::Find(const AccessEvent& read) const {
+  const AgentId who = IsOperation(read.who) ? AgentId() : read.who;
+  const auto at = std::find_if(reads_.begin(), reads_.end(), [&](const NotedRead& noted) {
+    return noted.loc == read.loc && noted.text_line == read.text_line && noted.who == who;
+  });
+  return at == reads_.end() ? nullptr : &*at;
+}
+
+void Tracked::NoteRead(const AccessEvent& event, const AccessSet& set) {
+  constexpr std::size_t kMostReads = 64;
+  if (!info.holds_nothing || reads_.size() == kMostReads || Find(event) != nullptr) return;
+  bool written = false;
+  history.ForEachUse([&](const AccessEvent& use, const AccessSet& of) {
+    written = written || (use.writes() && !use.lifetime() && PastName(use) == nullptr &&
+                          !InCommon(of, set, info.shape, info.element_size).empty());
+  });
+  const AgentId who = IsOperation(event.who) ? AgentId() : event.who;
+  reads_.push_back({.who = who, .loc = event.loc, .text_line = event.text_line, .early = !written});
+}
+
+bool Tracked::ReadTooEarly(const AccessEvent& read) const {
+  const NotedRead* const noted = Find(read);
+  return noted != nullptr && noted->early;
+}
+
 Tracked& TrackedMemory::Begin(BufferId id, TrackedBuffer buffer) {
   if (id.index() >= buffers_.size()) buffers_.resize(id.index() + 1);
   return buffers_[id.index()].emplace(std::move(buffer));
@@ -39,6 +64,7 @@ absl::Span<const AccessConflict> TrackedMemory::Access(Tracked* buffer, const Ac
   if (buffer->freed.has_value()) {
     conflicts_.push_back({*buffer->freed, Ordering::kUnordered, ""});
   } else {
+    if (event.kind == AccessKind::kRead) buffer->NoteRead(event, set);
     buffer->history.Apply(event, set, vantage, &conflicts_);
   }
   return conflicts_;

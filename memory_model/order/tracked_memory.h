@@ -30,6 +30,7 @@ struct TrackedBuffer {
   ElementSize element_size{4};
   ProxySpace space = ProxySpace::kPlain;
   Place place;
+  bool holds_nothing = false;  // when it begins: what is read before a write is undefined
   // Whose bytes it has: those of this arena, from there on. -1: bytes that were nobody's before.
   std::int32_t arena = -1;
   ByteCount offset;
@@ -48,11 +49,25 @@ class Tracked {
   AccessSet Whole() const;
   AccessSet SetOf(const AsyncOperand& operand) const;
 
+  // A read is made. Of each place that reads, it is noted once whether anything had been written there.
+  void NoteRead(const AccessEvent& event, const AccessSet& set);
+  bool ReadTooEarly(const AccessEvent& read) const;  // what nobody had written
+
   TrackedBuffer info;
   AccessHistory history;
   std::optional<AccessEvent> freed;
   std::string freed_by;                                   // where it is nobody's doing
   std::vector<std::pair<AccessEvent, std::string>> past;  // done when its bytes were another object's: which
+
+ private:
+  struct NotedRead {
+    AgentId who;  // of an operation: who issues it is another each time
+    LocId loc;
+    std::int32_t text_line = 0;
+    bool early = false;
+  };
+  const NotedRead* Find(const AccessEvent& read) const;
+  std::vector<NotedRead> reads_;
 };
 
 class TrackedMemory {

@@ -158,6 +158,12 @@ std::uint64_t Barrier::SeenBy(AgentId agent, const AgentTable* agents) const {
   return std::max(warp < thread->by_warp.size() ? thread->by_warp[warp] : thread->seen, forgiven_);
 }
 
+bool Barrier::Hands(const Epoch& epoch, AgentId from, AgentId to) const {
+  const Waiter* const waiter = Find(to);
+  return waiter != nullptr && waiter->seen == completed_ && completed_ > 0 && last_by_.who == from &&
+         last_[ClockPart::kGeneric].Covers(epoch);
+}
+
 Barrier::Waiter& Barrier::WaiterOf(AgentId agent) {
   for (Waiter& waiter : waiters_) {
     if (waiter.who == agent) return waiter;

@@ -96,6 +96,12 @@ class Barrier {
   // The last thing that the agent did itself and a wait for the last completion tells it of: its own time.
   std::uint32_t TellsOf(AgentId agent) const { return last_[ClockPart::kGeneric].TimeOf(agent); }
 
+  // A copy arrives here: JAX takes no such barrier that orders the tensor core.
+  void TakesCopies() { takes_copies_ = true; }
+  bool takes_copies() const { return takes_copies_; }
+  // Does the agent know of the epoch from a wait here for what the other one's own arrival completed?
+  bool Hands(const Epoch& epoch, AgentId from, AgentId to) const;
+
   const BarrierSpec& spec() const { return *spec_; }
   std::uint64_t completed() const { return completed_; }
   std::int64_t arrived() const { return arrived_; }  // in the phase under way
@@ -154,7 +160,7 @@ class Barrier {
   std::uint64_t forgiven_ = 0;  // completions that a finding told of: nobody need see them
   std::int64_t arrived_ = 0;
   std::int64_t bytes_ = 0;  // to come; below 0: that have come and nobody expects yet
-  bool arrivals_race_ = false, ended_ = false;
+  bool arrivals_race_ = false, ended_ = false, takes_copies_ = false;
   ClockBundle gathering_, last_;
   By last_by_;  // whose arrival completed the last phase
   By last_arrival_;

@@ -41,6 +41,37 @@ void Semaphore::LearnFromEach(AgentId agent, std::int64_t value, MemoryScope sco
   }
 }
 
+void Semaphore::NoteTaken(AgentId agent, std::int64_t value, const AgentTable& agents) {
+  const auto is = [agent](const Taken& taken) { return taken.by == agent; };
+  auto at = std::find_if(taken_.begin(), taken_.end(), is);
+  if (at == taken_.end()) at = taken_.insert(at, Taken{.by = agent, .of = {}});
+  at->issued = agents.issued();
+  at->of.clear();
+  for (std::size_t i = 0; value > 0 && i < credits_.size(); ++i) {
+    value -= credits_[i].left;
+    at->of.push_back(credits_[i].by);
+  }
+}
+
+const Semaphore::Taken* Semaphore::LastTaken(AgentId agent) const {
+  const auto is = [agent](const Taken& taken) { return taken.by == agent; };
+  const auto at = std::find_if(taken_.begin(), taken_.end(), is);
+  return at == taken_.end() ? nullptr : &*at;
+}
+
+// The semaphore's count is of bytes that copies bring, and JAX takes no pl.semaphore_wait for them.
+std::string Semaphore::WaitForTheRest(const AgentTable& agents) const {
+  const std::string_view when = "before the kernel ends";
+  if (UnitOf(spec_.kind) != CompletionUnit::kBytes)
+    return Cat("pl.semaphore_wait(", spec_.python, ", ", count_, ") ", when, ", or signal ", count_, " less");
+  const AgentId by = credits_.back().by;
+  const bool remote = agents.ToldAt(by, Half::kRead).valid();
+  const bool sent = remote && !credits_.back().clock[ClockPart::kGeneric].Covers(Epoch{by, 2});
+  const std::string_view call = !remote ? "copy.wait()" : sent ? "copy.wait_send()" : "copy.wait_recv()";
+  return Cat(call, remote ? sent ? " in the sender" : " in the receiver" : "", " for every copy that ", spec_.name,
+             " counts, ", when);
+}
+
 void Semaphore::Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how, AgentTable* agents) {
   const bool in_bytes = UnitOf(spec_.kind) == CompletionUnit::kBytes;
   if (how.decrement || how.scope != MemoryScope::kSystem || in_bytes) {
@@ -48,6 +79,7 @@ void Semaphore::Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how
   } else if (value > 0 && !credits_.empty()) {
     agents->Acquire(agent, ToldBy(value));
   }
+  if (in_bytes && value > 0) NoteTaken(agent, value, *agents);
   if (!how.decrement) left_by_waits_ = std::max(left_by_waits_, value);
   if (!how.decrement || value < 1) return;
   count_ -= value;
@@ -89,7 +121,7 @@ void Semaphore::End(const CodeSite& site, const AgentTable& agents, FindingLog* 
                                  site.text_line > 0 ? " when its scope ends" : " when the kernel ends", ", not 0"),
                   .loc = last.site.loc,
                   .text_line = last.site.text_line,
-                  .fix = Cat("pl.semaphore_wait(", spec_.python, ", value) for all that is signalled, or signal less")};
+                  .fix = WaitForTheRest(agents)};
   finding.first = FindingAccess{.kind = AccessKind::kAtomic,
                                 .agent = agents.NameOf(last.by),
                                 .object = spec_.name,

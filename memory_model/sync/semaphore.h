@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "memory_model/order/agents.h"
 #include "memory_model/sync/wait_record.h"
@@ -70,12 +72,22 @@ class Semaphore {
     for (const Credit& credit : credits_) f(credit.by);
   }
 
+  // The last wait of an agent for bytes: whose it took, and how many operations had been issued by then.
+  struct Taken {
+    AgentId by;
+    std::size_t issued = 0;
+    std::vector<AgentId> of;
+  };
+  const Taken* LastTaken(AgentId agent) const;  // nullptr: it has not waited
+
   const SemaphoreSpec& spec() const { return spec_; }
   std::int64_t count() const { return count_; }
 
  private:
   const ClockBundle& ToldBy(std::int64_t amount);  // by the oldest credits that come to as much
   void ForgetTold();
+  std::string WaitForTheRest(const AgentTable& agents) const;
+  void NoteTaken(AgentId agent, std::int64_t value, const AgentTable& agents);
   void LearnFromEach(AgentId agent, std::int64_t value, MemoryScope scope, AgentTable* agents) const;
   struct Credit {
     std::int64_t left = 0;
@@ -95,6 +107,7 @@ class Semaphore {
   std::size_t told_by_ = 0;
   std::int64_t told_amount_ = 0;
   ClockBundle told_;
+  std::vector<Taken> taken_;  // of each agent that has waited for bytes
 };
 
 }  // namespace palladion::memory_model

@@ -74,6 +74,7 @@ def _finding(finding: dict, call, is_open: bool) -> str:
     body += [f"<div><b>{name}</b>: {_text(finding[name])}</div>" for name in ("why", "fix", "confidence") if finding[name]]
     if finding["replay"]:
         body.append(f"<div><b>replay</b>: <pre style='{_CODE}'>{_text(finding['replay'])}</pre></div>")
+    body += [f"<div><b>symptom</b>, which goes with it: {_finding(symptom, call, is_open=False)}</div>" for symptom in finding["symptoms"]]
     if finding["suppressed"]:
         body.append(f"<div><b>reason</b>: {_text(finding['suppressed'])}</div>")
     body.append(f"<div><small><b>rule</b>: {_text(finding['rule'])} (palladion explain {_text(finding['code'])})</small></div>")

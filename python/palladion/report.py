@@ -10,11 +10,30 @@ from palladion.telling import Fields, many, plain, tell
 
 
 class Finding(Fields):
-    """code, severity, message, rule, source, count, first and second (accesses or None), why, fix, confidence, replay, ..."""
+    """code, severity, message, rule, source, count, first and second (accesses or None), why, fix, confidence, replay, ...
+
+    What follows from another finding is a symptom: `cause` is that one, or None, and `symptoms` are those that follow from this one.
+    """
 
     def __init__(self, members: dict, call: "KernelReport | None" = None):
-        super().__init__(members)
-        self._call = call
+        super().__init__({name: value for name, value in members.items() if name not in ("cause", "symptoms")})
+        self._call, self._cause, self._symptoms = call, members.get("cause"), members.get("symptoms", ())
+
+    @property
+    def cause(self) -> "Finding | None":
+        """The finding that this one follows from; None where it stands for itself."""
+        return next(iter(self._named([self._cause])), None)
+
+    @property
+    def symptoms(self) -> "list[Finding]":
+        """The findings that follow from this one, and go when it is mended."""
+        return self._named(self._symptoms)
+
+    def _more(self) -> dict:
+        return {"cause": self._cause, "symptoms": list(self._symptoms)}
+
+    def _named(self, fingerprints) -> "list[Finding]":
+        return [other for other in getattr(self._call, "findings", ()) if other.fingerprint in fingerprints]
 
     def __str__(self) -> str:
         return tell([self._alone()], "findings").rstrip("\n")
@@ -27,8 +46,8 @@ class Finding(Fields):
 
     def _alone(self) -> "KernelReport":
         """A report of nothing else."""
-        alone = KernelReport({"kernel": "", "target": "", "verdict": "", "findings": [plain(self)]}, getattr(self._call, "_replay", ()),
-                             getattr(self._call, "_source", None))
+        alone = KernelReport({"kernel": "", "target": "", "verdict": "", "findings": [plain(f) for f in (self, *self.symptoms)]},
+                             getattr(self._call, "_replay", ()), getattr(self._call, "_source", None))
         alone.grid = getattr(self._call, "grid", ())
         return alone
 
@@ -61,6 +80,16 @@ class KernelReport(Fields):
         if "time" in told:
             self._time = kernel_time(told["time"], told["time_text"])
         self._time_refused = told.get("time_refused", "")
+
+    @property
+    def mistakes(self) -> list[Finding]:
+        """The findings without their symptoms: one for each mistake."""
+        return [finding for finding in self.findings if finding.cause is None]
+
+    @property
+    def details(self) -> str:
+        """The text of the report with how often each check looked at something, and what the schedules are worth."""
+        return tell([self], details=True).rstrip("\n")
 
     def __str__(self) -> str:
         return tell([self]).rstrip("\n")
@@ -143,6 +172,16 @@ class Report:
         return [finding for kernel in self.kernels for finding in kernel.findings]
 
     @property
+    def mistakes(self) -> list[Finding]:
+        """The findings of all kernels without their symptoms: one for each mistake."""
+        return [finding for kernel in self.kernels for finding in kernel.mistakes]
+
+    @property
+    def details(self) -> str:
+        """The text of the report with how often each check looked at something, and what the schedules are worth."""
+        return self._text(details=True)
+
+    @property
     def schedules(self) -> int:
         """How many were tried, of all kernels together."""
         return sum(kernel.schedules for kernel in self.kernels)
@@ -159,8 +198,11 @@ class Report:
         return self
 
     def __str__(self) -> str:
+        return self._text()
+
+    def _text(self, **more) -> str:
         difference = "" if self.difference is None else str(self.difference)
-        return tell(self.kernels, difference=difference).rstrip("\n")
+        return tell(self.kernels, difference=difference, **more).rstrip("\n")
 
     def __repr__(self) -> str:
         found = f"{self.verdict}, {many(len(self.kernels), 'kernel call')}, {many(len(self.findings), _FINDING)}"

@@ -14,6 +14,10 @@ class Fields:
         for name, value in members.items():
             setattr(self, name, _wrapped(value))
 
+    def _more(self) -> dict:
+        """Members of the JSON that are no attributes."""
+        return {}
+
     def __repr__(self) -> str:
         members = ", ".join(f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
         return one_line(f"{type(self).__name__}({members})", 160)
@@ -32,7 +36,7 @@ def many(number: int, noun: str) -> str:
 def plain(value):
     """An object of a report as JSON has it."""
     if isinstance(value, Fields):
-        return {name: plain(member) for name, member in vars(value).items() if not name.startswith("_")}
+        return {**{name: plain(member) for name, member in vars(value).items() if not name.startswith("_")}, **value._more()}
     return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 

@@ -10,6 +10,11 @@
 namespace palladion::scheduler {
 namespace {
 
+constexpr std::string_view kTooFew = "; too few for PCT's bound to say anything";
+constexpr std::string_view kHad =
+    "; had a bug of depth <= 2 existed on this input, they would have hit it with probability >= ";
+constexpr std::string_view kPctBound = " (PCT bound)";
+
 // Of hitting at least once: 1 - (1 - p)^runs, without cancellation.
 double AtLeastOnce(double p, std::int64_t runs) {
   if (runs == 0) return 0;  // also where each would be sure to
@@ -76,9 +81,17 @@ std::string PctSentence(std::int64_t agents, std::int64_t steps, absl::Span<cons
       Cat(seeds, seeds == 1 ? " schedule" : " schedules", " tried (", agents, agents == 1 ? " agent, " : " agents, ",
           steps, steps == 1 ? " operation)" : " operations)");
   const double hit = HitByDepthTwo(std::max<std::int64_t>(1, agents), std::max<std::int64_t>(1, steps), ran);
-  if (hit <= 0) return Cat(tried, "; too few for PCT's bound to say anything");
-  return Cat(tried, "; had a bug of depth <= 2 existed on this input, they would have hit it with probability >= ",
-             absl::StrFormat("%.2g", std::min(hit, 0.999)), " (PCT bound)");
+  if (hit <= 0) return Cat(tried, kTooFew);
+  return Cat(tried, kHad, absl::StrFormat("%.2g", std::min(hit, 0.99)), kPctBound);
+}
+
+std::string WithoutBound(std::string_view text) {
+  std::string left(text);
+  if (const std::size_t few = left.find(kTooFew); few != std::string::npos) left.erase(few, kTooFew.size());
+  const std::size_t from = left.find(kHad);
+  const std::size_t to = from == std::string::npos ? from : left.find(kPctBound, from);
+  if (to != std::string::npos) left.erase(from, to + kPctBound.size() - from);
+  return left;
 }
 
 }  // namespace palladion::scheduler

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -38,6 +39,8 @@ absl::StatusOr<std::int64_t> SeedsUntil(double confidence, int depth, std::int64
 std::string PctSentence(std::int64_t agents, std::int64_t steps, std::int64_t seeds);
 // Of these seeds, where some between did not run.
 std::string PctSentence(std::int64_t agents, std::int64_t steps, absl::Span<const SeedRange> ran);
+// The same, or a text that holds it, without what it says of a bug that was not there: only who asks is told.
+std::string WithoutBound(std::string_view text);
 
 }  // namespace palladion::scheduler
 

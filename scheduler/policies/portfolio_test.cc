@@ -205,6 +205,15 @@ TEST(PctBound, OneHonestSentence) {
   EXPECT_EQ(PctSentence(1, 1, 4), "4 schedules tried (1 agent, 1 operation); too few for PCT's bound to say anything");
 }
 
+// However many ran, a bound is none of certainty; and who does not ask for it is not given it.
+TEST(PctBound, NeverCertainAndOnlyOnRequest) {
+  EXPECT_NE(PctSentence(2, 2, 1000).find("with probability >= 0.99 (PCT bound)"), std::string::npos);
+  for (const std::int64_t seeds : {1, 64, 1000}) {
+    const std::string tried = WithoutBound(PctSentence(4, 120, seeds) + "; not proved: why");
+    EXPECT_EQ(tried.substr(tried.find(" (")), " (4 agents, 120 operations); not proved: why");
+  }
+}
+
 // The bound is of the seeds that ran, not of as many others.
 TEST(PctBound, OfSeedsWithAGap) {
   const SeedRange all[] = {{0, 20}, {20, 64}}, gap[] = {{0, 1}, {4, 7}}, none[] = {{0, 1}, {1, 4}};
