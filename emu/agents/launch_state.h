@@ -111,6 +111,7 @@ class LaunchState {
   AllocRequest RequestFor(std::size_t i) const;
   Site DeclaredAt(std::size_t i) const;
   absl::Status ResolveGrid();
+  std::string DeviceNameOf(std::size_t device) const;
   absl::Status CheckGrid() const;
 
   const PreparedKernelState& kernel_;
