@@ -108,6 +108,7 @@ class Memory final : public Machine {
 
   // For observers: engines of another machine over this memory carry the request out later.
   void TellIssued(const AsyncRequest& request) {
+    for (Finding& finding : bounds_.OfCopy(buffers_, request)) Report(std::move(finding));
     for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kLater);
   }
 
