@@ -84,6 +84,13 @@ bool AccessFindings::IsKeptByScope(const UnorderedPair& pair) const {
   return agents_.IsKeptFrom(agents_.IssuerOf(pair.event.who), pair.conflict.earlier.epoch());
 }
 
+// What reads where a flush leaves the bytes as they are finds the same in any order; what writes there may be
+// overwritten.
+bool AccessFindings::IsSameBeforeAndAfter(const UnorderedPair& pair) const {
+  return pair.conflict.order == Ordering::kUnordered && agents_.KeepsBytes(pair.conflict.earlier.who) &&
+         !pair.event.writes() && !pair.event.lifetime();
+}
+
 bool AccessFindings::BesideOwnPipeline(const UnorderedPair& pair) const {
   const AgentId earlier = pair.conflict.earlier.who, later = pair.event.who;
   return (agents_.IsPipeline(earlier) || agents_.IsPipeline(later)) &&
@@ -214,7 +221,9 @@ Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
                             ? " before, and what orders the two does not order the tensor core"
                         : conflict.order == Ordering::kUnfenced ? " before, with no fence between"
                         : earlier.kind == AccessKind::kFree     ? ""
-                                                                : ", and nothing orders the two");
+                        : IsSameBeforeAndAfter(pair)
+                            ? ", where it leaves all bytes as they are with these operands, and nothing orders the two"
+                            : ", and nothing orders the two");
   const auto side = [this, &pair](const AccessEvent& access) {
     const std::string* const was = pair.buffer.PastName(access);
     return FindingAccess{.kind = access.kind,
