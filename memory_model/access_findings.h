@@ -60,9 +60,11 @@ class AccessFindings {
   Finding NotAwaited(const AsyncEngine::Record& operation) const;  // when the kernel ends
 
  private:
+  Between BetweenReadAndWrite(const AccessEvent& read, AgentId operation) const;
   std::string Who(const Tracked& buffer, const AccessEvent& event) const;
   bool IsKeptByScope(const UnorderedPair& pair) const;
   bool BesideOwnPipeline(const UnorderedPair& pair) const;  // a core's own access, and a copy of its blocks
+  bool IsSameBeforeAndAfter(const UnorderedPair& pair) const;
   std::string WhyUnordered(const UnorderedPair& pair) const;
   static bool Inside(const Place& place, const Place& memory);  // is the place in the one that the memory belongs to?
 

@@ -90,8 +90,10 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
     const UnorderedPair pair{buffer, event, vantage, conflict};
     const std::optional<AccessFindings::Sort> sort = Words().SortOf(pair);
     const AccessEvent& earlier = conflict.earlier;
-    if (sort.has_value() &&
-        log_.IsNew({sort->code, {earlier.loc, earlier.text_line}, {event.loc, event.text_line}, id.value}))
+    if (!sort.has_value()) continue;
+    // What rests on equal bytes does not stand for a pair of the same places that does not.
+    const std::int64_t object = sort->severity == Severity::kNote ? -2 - id.value : id.value;
+    if (log_.IsNew({sort->code, {earlier.loc, earlier.text_line}, {event.loc, event.text_line}, object}))
       log_.Add(Words().Of(pair, *sort));
   }
 }
@@ -123,7 +125,10 @@ bool ConcurrencyModel::Test(AgentId agent, BarrierId id, const CodeSite& site) {
 }
 
 void ConcurrencyModel::JoinWarps(AgentId thread, absl::Span<const AgentId> warps) {
-  for (const AgentId warp : warps) agents_.Join(thread, warp);
+  for (const AgentId warp : warps) {
+    if (rule_.automatic_barriers()) agents_.LanesMeet(warp);
+    agents_.Join(thread, warp);
+  }
   barriers_.ForEach([&](BarrierId, Barrier& barrier) {
     if (!barrier.ended()) barrier.Join(thread, warps, agents_);
   });
@@ -154,6 +159,7 @@ void ConcurrencyModel::End(SemaphoreId id, const CodeSite& site) {
 
 void ConcurrencyModel::Signal(AgentId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount) {
   semaphores_[id].Signal(agent, agents_.ClockOf(agent), amount, site);
+  if (rule_.automatic_barriers()) agents_.LanesMeet(agent);
   agents_.Tick(agent, site);
 }
 
@@ -216,6 +222,7 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
     const Barrier::Arrival arrival{agent, agents_.ClockOf(agent), request.site};
     barriers_[request.expects_at].Expect(arrival, request.expects, agents_, &log_);
   }
+  if (LanesMeetBefore(agent, request)) agents_.LanesMeet(agent);
   const Epoch issued{agent, agents_.NowOf(agent)};
   const AgentId id = agents_.AddOperation(agent, request.name, request.site, started_++);
   agents_.SayAwait(id, std::move(request.await));
@@ -242,6 +249,17 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   engine_.Start(id, agent, std::move(request));
   if (!follows.empty()) engine_.Follow(id, std::move(follows));
   return id;
+}
+
+// JAX puts a barrier of the warpgroup before a copy into shared memory; before that of a warp, and before a request of
+// another kind that writes there, it puts none.
+bool ConcurrencyModel::LanesMeetBefore(AgentId agent, const AsyncRequest& request) const {
+  if (!rule_.automatic_barriers() || agents_.RoleOf(agent) != AgentRole::kThread) return false;
+  if (request.function != nullptr || request.sources.empty()) return false;
+  return std::any_of(request.destinations.begin(), request.destinations.end(), [this](const AsyncOperand& to) {
+    const Tracked* const buffer = memory_.Find(to.buffer());
+    return buffer != nullptr && buffer->info.space == ProxySpace::kShared;
+  });
 }
 
 std::vector<AgentId> ConcurrencyModel::Pipeline(const Pipelines::Issue& issue, const AsyncRequest& request) {

@@ -243,6 +243,15 @@ AllocRequest LaunchState::RequestFor(std::size_t i) const {
           .text_line = DeclaredAt(i).text_line};
 }
 
+// "" where the launch has one device.
+std::string LaunchState::DeviceNameOf(std::size_t device) const {
+  if (program().devices < 2) return "";
+  std::vector<std::int64_t> index(program().device_axes.size());
+  auto rest = static_cast<std::int64_t>(device);
+  for (std::size_t d = index.size(); d-- > 0; rest /= frame_.grid_size[d]) index[d] = rest % frame_.grid_size[d];
+  return DeviceName(index);
+}
+
 std::int64_t LaunchState::Finish() {
   for (std::int64_t device = 0; device < program().devices; ++device) {
     for (RunObserver* observer : options_.observers) observer->Finished(memory_, ArraysOf(device));
@@ -253,9 +262,8 @@ std::int64_t LaunchState::Finish() {
   const std::size_t operands = program().operand_infos.size();
   for (std::size_t i = 0; i < operands; ++i) {
     if (program().operand_infos[i].role != Role::kOut) continue;
-    std::vector<BufferId> parts;
-    for (std::size_t at = i; at < arrays_.size(); at += operands) parts.push_back(arrays_[at]);
-    checks += memory_.ReportUndefinedOutput(parts, DeclaredAt(i));
+    for (std::size_t at = i; at < arrays_.size(); at += operands)
+      checks += memory_.ReportUndefinedOutput(arrays_[at], DeviceNameOf(at / operands), DeclaredAt(i));
   }
   return options_.definedness ? checks : 0;
 }

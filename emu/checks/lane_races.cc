@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <variant>
 
 #include "absl/strings/str_join.h"
 #include "emu/launch/equal_writes.h"
@@ -31,11 +30,6 @@ bool IsTriton(const agents::PreparedKernelState& kernel) {
   return kernel.program().target.backend == TargetBackend::kTriton;
 }
 
-bool WithoutBarriers(const agents::PreparedKernelState& kernel) {
-  const Attr* const flag = Find(TextOf(kernel).params, "unsafe_no_auto_barriers");
-  return flag != nullptr && std::holds_alternative<bool>(flag->value) && std::get<bool>(flag->value);
-}
-
 std::string_view Did(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kAtomic ? "updates" : "writes";
 }
@@ -49,7 +43,7 @@ bool LaneRaces::Looks(const agents::PreparedKernelState& kernel) {
     case TargetBackend::kTriton:
       return true;
     case TargetBackend::kMosaicGpu:
-      return WithoutBarriers(kernel);
+      return !kernel.automatic_barriers();
     case TargetBackend::kGeneric:
     case TargetBackend::kMosaicTpu:
       break;

@@ -128,7 +128,7 @@ void FunctionMachine::Finish() {
   gpu_.End({});
   if (!definedness()) return;
   for (std::size_t i = kernel_.inputs.size(); i < operands_.size(); ++i)
-    checks_ += memory_.ReportUndefinedOutput({operands_[i]}, {});
+    checks_ += memory_.ReportUndefinedOutput(operands_[i], "", {});
 }
 
 KernelMemory FunctionMachine::HandleOf(Object object) {

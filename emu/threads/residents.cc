@@ -44,6 +44,7 @@ AgentId Residents::Fork(AgentId parent, std::int64_t number, const CodeSite& sit
   warp.warp = static_cast<std::size_t>(number);
   memory_model::AgentTable& agents = model_.agents();
   const memory_model::Place place = agents.PlaceOf(parent).With(PlaceLevel::kWarp, static_cast<std::int32_t>(number));
+  if (model_.rule().automatic_barriers()) agents.LanesMeet(parent);
   const AgentId id = agents.Spawn(parent, Cat("warp ", number, " of ", agents.NameOf(parent)), place, site);
   Of(parent).warps.push_back(id);
   ++Of(parent).warps_running;
@@ -76,9 +77,9 @@ AgentId Residents::AddLaunch(std::string name, const memory_model::Place& place)
   return model_.agents().Add(std::move(name), place, AgentRole::kLaunch);
 }
 
-AgentId Residents::AddPipeline(AgentId core) {
+AgentId Residents::AddPipeline(AgentId core, bool keeps_bytes) {
   threads_.Skip();
-  return model_.agents().AddPipeline(core);
+  return model_.agents().AddPipeline(core, keeps_bytes);
 }
 
 std::vector<BlockId> Residents::InOrder() const {

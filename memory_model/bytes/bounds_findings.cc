@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_join.h"
@@ -76,6 +78,43 @@ std::optional<Finding> BoundsFindings::OfBox(const MemoryBuffer& buffer, const B
       .loc = access.site.loc,
       .text_line = access.site.text_line,
       .fix = "mask the elements outside, or shrink the slice"};
+}
+
+std::vector<Finding> BoundsFindings::OfCopy(const LaunchBuffers& buffers, const AsyncRequest& request) const {
+  std::vector<Finding> findings;
+  if (!padded_bounds_.has_value() || request.function != nullptr) return findings;
+  const auto look = [&](const std::vector<AsyncOperand>& operands, Direction direction) {
+    for (const AsyncOperand& operand : operands) {
+      std::optional<Finding> found = InPadding(buffers[operand.buffer()], operand, direction);
+      if (!found.has_value()) continue;
+      found->loc = request.site.loc;
+      found->text_line = request.site.text_line;
+      findings.push_back(*std::move(found));
+    }
+  };
+  look(request.sources, Direction::kLoad);
+  look(request.destinations, Direction::kStore);
+  return findings;
+}
+
+// It is in bounds there, but a copy that touches nothing else is often a mistake.
+std::optional<Finding> BoundsFindings::InPadding(const MemoryBuffer& buffer, const AsyncOperand& operand,
+                                                 Direction direction) const {
+  const auto* const box = std::get_if<BoxAccess>(&operand.where);
+  if (box == nullptr) return std::nullopt;
+  const BoxReach reach = ReachOf(buffer.shape, *box);
+  if (reach.empty || !reach.none_copied || !InTiles(buffer, *box)) return std::nullopt;
+  std::vector<std::string> parts;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(box->rank); ++d)
+    parts.push_back(Cat(box->start[d], ":", box->start[d] + (box->count[d] - 1) * box->step[d] + 1));
+  return Finding{.code = FindingCode::kOutOfBounds,
+                 .severity = Severity::kWarning,
+                 .message = Cat("the copy is of '", buffer.name, "'[", absl::StrJoin(parts, ", "),
+                                "], which lies wholly in the tiles' padding of the array of shape [",
+                                absl::StrJoin(buffer.shape, ","), "]: ",
+                                direction == Direction::kStore ? "nothing is written" : "undefined data arrives"),
+                 .why = "what is beyond an array's shape is undefined; a copy of nothing else is often a wrong index",
+                 .fix = "check the index, or start the copy only where it is of the array (pl.when)"};
 }
 
 Finding BoundsFindings::OfPoint(const MemoryBuffer& buffer, const Site& site, std::size_t element,

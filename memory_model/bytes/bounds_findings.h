@@ -8,12 +8,15 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "memory_model/bytes/launch_buffers.h"
 #include "memory_model/bytes/memory_buffer.h"
 #include "memory_model/bytes/padded_bounds.h"
 #include "memory_model/sets/box.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/finding.h"
+#include "semantics/port/async.h"
 
 namespace palladion::memory_model {
 
@@ -40,10 +43,14 @@ class BoundsFindings {
   // Of a box that is not legal; nothing where it stays in the array's tiles.
   std::optional<Finding> OfBox(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach,
                                Direction direction) const;
+  // Of a copy that touches nothing of an array but its tiles' padding.
+  std::vector<Finding> OfCopy(const LaunchBuffers& buffers, const AsyncRequest& request) const;
   // Of an element of a list of places.
   Finding OfPoint(const MemoryBuffer& buffer, const Site& site, std::size_t element, Direction direction) const;
 
  private:
+  std::optional<Finding> InPadding(const MemoryBuffer& buffer, const AsyncOperand& operand, Direction direction) const;
+
   AgentNaming naming_;
   std::optional<PaddedBounds> padded_bounds_;
 };

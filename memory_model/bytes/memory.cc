@@ -78,18 +78,12 @@ void Memory::ReportUndefined(DefinedMark mark, std::string_view use, const Site&
   Report(UndefinedUse({tracker_->origins(), tracker_->stores(), bounds_.naming()}, mark, use, site));
 }
 
-std::int64_t Memory::ReportUndefinedOutput(absl::Span<const BufferId> parts, const Site& site) {
+std::int64_t Memory::ReportUndefinedOutput(BufferId id, std::string_view device, const Site& site) {
   const UndefinedContext context{tracker_->origins(), tracker_->stores(), bounds_.naming()};
-  const bool any_written =
-      std::any_of(parts.begin(), parts.end(), [this](BufferId id) { return AnyWritten(buffers_[id]); });
-  std::int64_t elements = 0;
-  for (const BufferId id : parts) {
-    const MemoryBuffer& buffer = buffers_[id];
-    elements += buffer.elements().value();
-    undefined_arrived_ |= AnyHoldsNothing(tracker_->origins(), buffer);
-    for (Finding& finding : UndefinedOutput(context, buffer, any_written, site)) Report(std::move(finding));
-  }
-  return elements;
+  const MemoryBuffer& buffer = buffers_[id];
+  undefined_arrived_ |= AnyHoldsNothing(tracker_->origins(), buffer);
+  for (Finding& finding : UndefinedOutput(context, buffer, device, site)) Report(std::move(finding));
+  return buffer.elements().value();
 }
 
 // Of two at one place the worse is told: a copy may be worth a note for its source, and wrong in its destination.

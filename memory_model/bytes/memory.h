@@ -82,9 +82,9 @@ class Memory final : public Machine {
     buffer.defined.StorePiece(first * buffer.element_size, (last - first) * buffer.element_size, 0);
   }
   DefinedMark MarkOf(BufferId buffer, ElementCount element) const { return buffers_[buffer].defined.At(element); }
-  // What of an output is undefined at the end, as findings; the number of elements that were looked at. Each device has
-  // one of `parts`. `site` is where the output is declared.
-  std::int64_t ReportUndefinedOutput(absl::Span<const BufferId> parts, const Site& site);
+  // What of an output is undefined at the end, as findings; the number of elements that were looked at. `device`: whose
+  // the output is, in words; "" where there is one. `site` is where it is declared.
+  std::int64_t ReportUndefinedOutput(BufferId id, std::string_view device, const Site& site);
   // Has anything undefined got to where that matters, told or not? Not results that a note speaks of.
   bool undefined_arrived() const { return undefined_arrived_; }
 
@@ -108,6 +108,7 @@ class Memory final : public Machine {
 
   // For observers: engines of another machine over this memory carry the request out later.
   void TellIssued(const AsyncRequest& request) {
+    for (Finding& finding : bounds_.OfCopy(buffers_, request)) Report(std::move(finding));
     for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kLater);
   }
 

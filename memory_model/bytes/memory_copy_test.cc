@@ -122,7 +122,7 @@ TEST_F(MemoryCopyTest, UndefinedDataInAnOutputWasStoredByTheCopyThatBroughtItThe
   memory_.Load(load, Bytes(value));
   memory_.Store(store, Bytes(value));
   Copy(whole(scratch, 5), whole(output, 5));
-  EXPECT_EQ(4, memory_.ReportUndefinedOutput({output}, {}));
+  EXPECT_EQ(4, memory_.ReportUndefinedOutput(output, "", {}));
   ASSERT_EQ(1u, memory_.findings().size());
   EXPECT_EQ(5, memory_.findings()[0].text_line) << memory_.findings()[0].message;
 }

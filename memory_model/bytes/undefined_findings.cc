@@ -32,21 +32,31 @@ Finding MissingOutput(const std::string& what, bool any_written) {
           .fix = "store to every element of the output, or make the grid cover it"};
 }
 
+// Has anything been written to the output but its own bytes?
+bool AnyWritten(const MemoryBuffer& buffer) {
+  const std::int64_t elements = buffer.elements().value();
+  if (buffer.defined.all_defined()) return true;
+  std::int64_t e = 0;
+  while (e < elements && IsInPlace(buffer.defined.At(ElementCount(e)))) ++e;
+  return e < elements;
+}
+
 // Where the output and its elements with one mark are.
 struct Where {
   const MemoryBuffer& buffer;
-  bool any_written;
+  std::string_view device;
   const Site& site;
+  bool any_written;
 };
 
 Finding FindingOf(const UndefinedContext& context, const Where& where, DefinedMark mark, const Part& part) {
-  const auto& [buffer, any_written, site] = where;
+  const auto& [buffer, device, site, any_written] = where;
   const Origins& origins = context.origins;
   const std::int64_t elements = buffer.elements().value();
   const StoreNumber number = buffer.stored_by.empty() ? 0 : buffer.stored_by[static_cast<std::size_t>(part.first)];
   const UndefinedStore& store = context.stores.Of(number);
   const std::string index = IndexText(buffer.shape, part.first);
-  const std::string element = Cat("'", buffer.name, "'", index);
+  const std::string element = Cat("'", buffer.name, "'", index, device.empty() ? "" : " of ", device);
   const std::string counted = CountText(part.count, elements);
   Finding finding = mark == kUntouched
                         ? MissingOutput(Cat(element, " was never written (", counted, " were not)"), any_written)
@@ -127,16 +137,8 @@ bool AnyHoldsNothing(const Origins& origins, const MemoryBuffer& buffer) {
   return e < elements;
 }
 
-bool AnyWritten(const MemoryBuffer& buffer) {
-  const std::int64_t elements = buffer.elements().value();
-  if (buffer.defined.all_defined()) return true;
-  std::int64_t e = 0;
-  while (e < elements && IsInPlace(buffer.defined.At(ElementCount(e)))) ++e;
-  return e < elements;
-}
-
-std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer, bool any_written,
-                                     const Site& site) {
+std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer,
+                                     std::string_view device, const Site& site) {
   if (buffer.defined.all_defined()) return {};
   const std::int64_t elements = buffer.elements().value();
   std::array<Part, 256> parts{};
@@ -144,12 +146,13 @@ std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const Memo
     Part& part = parts[buffer.defined.At(ElementCount(e))];
     if (part.count++ == 0) part.first = e;
   }
+  const Where where{buffer, device, site, AnyWritten(buffer)};
   std::vector<Finding> findings;
   for (std::size_t m = 1; m < parts.size(); ++m) {
     const auto mark = static_cast<DefinedMark>(m);
     if (mark != kUntouched && IsInPlace(mark) && Elsewhere(parts, mark)) continue;
     if (parts[m].count != 0 && !context.origins.IsReported(mark))
-      findings.push_back(FindingOf(context, {buffer, any_written, site}, mark, parts[m]));
+      findings.push_back(FindingOf(context, where, mark, parts[m]));
   }
   return findings;
 }

@@ -28,13 +28,10 @@ bool AnyHoldsNothing(const Origins& origins, const MemoryBuffer& buffer);
 // An undefined value is used, as `use` says; the mark's origin has not been reported yet.
 Finding UndefinedUse(const UndefinedContext& context, DefinedMark mark, std::string_view use, const Site& site);
 
-// Has anything been written to the output but its own bytes?
-bool AnyWritten(const MemoryBuffer& buffer);
-
-// What of an output is undefined at the end, but for origins that have been reported. `any_written`: of the whole
-// output, of which this buffer is what one device has. `site` is where it is declared.
-std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer, bool any_written,
-                                     const Site& site);
+// What of an output is undefined at the end, but for origins that have been reported. `device`: whose output it is, in
+// words; "" where there is one device. `site` is where it is declared.
+std::vector<Finding> UndefinedOutput(const UndefinedContext& context, const MemoryBuffer& buffer,
+                                     std::string_view device, const Site& site);
 
 }  // namespace palladion::memory_model
 

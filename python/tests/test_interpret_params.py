@@ -263,6 +263,20 @@ def test_scalar_memory_has_no_tiles():
         jax.block_until_ready(one(10, padded))
 
 
+@pytest.mark.parametrize("first, expected", [(8, []), (9, []), (10, [("OOB", "warning")]), (14, [("OOB", "warning")])])
+def test_a_copy_of_nothing_but_padding(first, expected):
+    def kernel(first_ref, x_ref, o_ref, buffer, arrived):
+        pltpu.async_copy(x_ref.at[pl.ds(first_ref[0], 2)], buffer, arrived).wait()
+        o_ref[...] = jnp.zeros_like(o_ref)
+
+    grid = pltpu.PrefetchScalarGridSpec(
+        num_scalar_prefetch=1, in_specs=[pl.BlockSpec(memory_space=pl.ANY)], out_specs=VMEM,
+        scratch_shapes=[pltpu.VMEM((2, 128), jnp.float32), pltpu.SemaphoreType.DMA])
+    f = pl.pallas_call(kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32))
+    report = palladion.check(f, jnp.array([first], jnp.int32), X, target="v5e", seeds=2, bounds="padded")
+    assert [(finding.code, finding.severity) for finding in report.findings] == expected
+
+
 def test_padded_bounds_elsewhere():
     def off_the_end(x):
         return rows(x, 8, False)
