@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_join.h"
 #include "emu/agents/float_environment.h"
@@ -93,6 +94,9 @@ agents::PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedM
       described.shape.push_back(static_cast<std::int64_t>(WordsPerElement(info.type)));
     (info.role == Role::kOut ? outputs_ : inputs_).push_back(std::move(described));
   }
+  const Attr* const without = Find(kernel->params, "unsafe_no_auto_barriers");
+  const bool* const says = without == nullptr ? nullptr : std::get_if<bool>(&without->value);
+  automatic_barriers_ = program_->target.backend == TargetBackend::kMosaicGpu && (says == nullptr || !*says);
   always_found_ = checks::DirectAccessFindings(module_->module(), *program_);
   if (program_->wants_threads) threads_ = std::make_unique<simd::Parallel>();
 }

@@ -48,10 +48,7 @@ std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& 
     return sort(peer ? FindingCode::kPeerLifetime : FindingCode::kUseAfterScope);
   }
   if (conflict.order == Ordering::kUnfenced) {
-    const AgentId issuer = agents_.IssuerOf(event.who);
-    const bool same = issuer == earlier.who;
-    const auto verdict =
-        rule_.Judge(earlier, event.kind, buffer.info.space, same, same && agents_.RoundTrip(issuer, earlier.time));
+    const auto verdict = rule_.Judge(earlier, event.kind, buffer.info.space, BetweenReadAndWrite(earlier, event.who));
     if (!verdict.has_value()) return std::nullopt;
     return Sort{verdict->code, verdict->severity, verdict->confidence};
   }
@@ -61,6 +58,16 @@ std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& 
   }
   if (AgentTable::IsOperation(earlier.who) != AgentTable::IsOperation(event.who)) return sort(FindingCode::kRaceAsync);
   return sort(earlier.writes() && event.writes() ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite);
+}
+
+// A thread and its warps are the same lanes. Warps beside each other are not: something else has ordered them.
+Between AccessFindings::BetweenReadAndWrite(const AccessEvent& read, AgentId operation) const {
+  const AgentId reader = read.who, issuer = agents_.IssuerOf(operation);
+  if (AgentTable::IsOperation(reader) || agents_.ThreadOf(reader) != agents_.ThreadOf(issuer)) return Between::kArrival;
+  if (agents_.LanesMetSince(reader, read.time)) return Between::kBarrier;
+  const auto is_warp = [this](AgentId agent) { return agents_.RoleOf(agent) == AgentRole::kWarp; };
+  const bool beside = reader != issuer && is_warp(reader) && is_warp(issuer) && agents_.Lives(reader);
+  return beside || agents_.RoundTrip(reader, read.time) ? Between::kArrival : Between::kNothing;
 }
 
 std::string AccessFindings::Who(const Tracked& buffer, const AccessEvent& event) const {

@@ -48,6 +48,7 @@ class AccessFindings {
   Finding NotAwaited(const AsyncEngine::Record& operation) const;  // when the kernel ends
 
  private:
+  Between BetweenReadAndWrite(const AccessEvent& read, AgentId operation) const;
   std::string Who(const Tracked& buffer, const AccessEvent& event) const;
   bool IsKeptByScope(const UnorderedPair& pair) const;
   bool BesideOwnPipeline(const UnorderedPair& pair) const;  // a core's own access, and a copy of its blocks

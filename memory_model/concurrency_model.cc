@@ -123,7 +123,10 @@ bool ConcurrencyModel::Test(AgentId agent, BarrierId id, const CodeSite& site) {
 }
 
 void ConcurrencyModel::JoinWarps(AgentId thread, absl::Span<const AgentId> warps) {
-  for (const AgentId warp : warps) agents_.Join(thread, warp);
+  for (const AgentId warp : warps) {
+    if (rule_.automatic_barriers()) agents_.LanesMeet(warp);
+    agents_.Join(thread, warp);
+  }
   barriers_.ForEach([&](BarrierId, Barrier& barrier) {
     if (!barrier.ended()) barrier.Join(thread, warps, agents_);
   });
@@ -156,6 +159,7 @@ void ConcurrencyModel::Signal(AgentId agent, SemaphoreId id, const CodeSite& sit
   semaphores_[id].Signal(agent, agents_.ClockOf(agent), amount, site);
   agents_.Tick(agent, site);
 }
+  if (rule_.automatic_barriers()) agents_.LanesMeet(agent);
 
 void ConcurrencyModel::HandOver(SemaphoreId id) {
   Semaphore& semaphore = semaphores_[id];
@@ -218,6 +222,7 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   }
   const Epoch issued{agent, agents_.NowOf(agent)};
   const AgentId id = agents_.AddOperation(agent, request.name, request.site, started_++);
+  if (LanesMeetBefore(agent, request)) agents_.LanesMeet(agent);
   agents_.SayAwait(id, std::move(request.await));
   const bool after_all =
       request.queue.valid() && (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier);
@@ -242,6 +247,17 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
 
 std::vector<AgentId> ConcurrencyModel::Pipeline(const Pipelines::Issue& issue, const AsyncRequest& request) {
   std::vector<AgentId> follows = pipelines_.Follow(request, issue.place, &agents_.Fork(issue.operation));
+// JAX puts a barrier of the warpgroup before a copy into shared memory; before that of a warp, and before a request of
+// another kind that writes there, it puts none.
+bool ConcurrencyModel::LanesMeetBefore(AgentId agent, const AsyncRequest& request) const {
+  if (!rule_.automatic_barriers() || agents_.RoleOf(agent) != AgentRole::kThread) return false;
+  if (request.function != nullptr || request.sources.empty()) return false;
+  return std::any_of(request.destinations.begin(), request.destinations.end(), [this](const AsyncOperand& to) {
+    const Tracked* const buffer = memory_.Find(to.buffer());
+    return buffer != nullptr && buffer->info.space == ProxySpace::kShared;
+  });
+}
+
   pipelines_.Add(request, issue, agents_.Completion(issue.operation, static_cast<std::uint32_t>(Half::kWrite)));
   return follows;
 }

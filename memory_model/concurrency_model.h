@@ -193,6 +193,7 @@ class ConcurrencyModel {
   // `known`: what was known when its half begins.
   void TouchOperands(const Issued& issued, const std::vector<AsyncOperand>& operands, Half half,
                      const ClockBundle& known);
+  bool LanesMeetBefore(AgentId agent, const AsyncRequest& request) const;
   void ReportOverlap(AgentId operation, const AsyncRequest& request);
   ClockBundle Told(const PendingHalf& half, const AsyncEngine::Performed& performed, const Completion& completion);
   void ReportNotAwaited(const AsyncEngine::Record& operation);

@@ -24,7 +24,8 @@ struct Rows {
 
 class Script {
  public:
-  explicit Script(FencePolicy policy = FencePolicy::kPallas, bool proxies = true) : model(FenceRule(policy), proxies) {}
+  explicit Script(FencePolicy policy = FencePolicy::kPallas, bool proxies = true, bool automatic_barriers = false)
+      : model(FenceRule(policy, automatic_barriers), proxies) {}
 
   AgentId Thread(const std::string& name, const Place& place = {}) {
     threads_.push_back({model.agents().Add(name, place), {}, 0});

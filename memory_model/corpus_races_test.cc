@@ -227,8 +227,8 @@ TEST(Corpus, 015_CommitSmemSubsets) {
 // 016: read, then a TMA load into the same place. What that is depends on the policy, and on who does what.
 TEST(Corpus, 016_ReadThenTmaLoad) {
   enum class Who { kOne, kOneWithBarrier, kTwo };
-  const auto run = [](FencePolicy policy, Who who, bool fence) {
-    Script s(policy);
+  const auto run = [](FencePolicy policy, Who who, bool fence, bool automatic_barriers = false) {
+    Script s(policy, /*proxies=*/true, automatic_barriers);
     const auto gmem = s.Buffer("gmem", {4}, ProxySpace::kGlobal), smem = s.Buffer("smem", {4}, ProxySpace::kShared);
     const auto reader = s.Thread("reader");
     const auto issuer = who == Who::kTwo ? s.Thread("issuer") : reader;
@@ -249,6 +249,11 @@ TEST(Corpus, 016_ReadThenTmaLoad) {
   EXPECT_EQ(run(P::kPallas, Who::kOne, false), proxy);
   EXPECT_EQ(run(P::kPallas, Who::kOneWithBarrier, false), note);
   EXPECT_EQ(run(P::kPallas, Who::kTwo, false), note);
+  for (const Who who : {Who::kOne, Who::kOneWithBarrier}) {
+    EXPECT_EQ(run(P::kPallas, who, false, true), none);
+    EXPECT_EQ(run(P::kStrict, who, false, true), proxy);
+  }
+  EXPECT_EQ(run(P::kPallas, Who::kTwo, false, true), note);
   EXPECT_EQ(run(P::kStrict, Who::kOne, false), proxy);
   EXPECT_EQ(run(P::kStrict, Who::kTwo, false), proxy);
   EXPECT_EQ(run(P::kLax, Who::kOne, false), none);

@@ -72,8 +72,11 @@ def subsets():
                        kernel=subset(fences, unit), outputs=outputs, findings=() if clean else (found("PROXY", "write", "read"),))
 
 
-def read_then_load(who, fence):
-    """`who`: "one" thread, one "round_trip" through a barrier of its own, or "two" threads."""
+WITHOUT_BARRIERS = plgpu.CompilerParams(unsafe_no_auto_barriers=True)
+
+
+def read_then_load(who, fence, automatic=False):
+    """`who`: "one" thread, one "round_trip" through a barrier of its own, or "two" threads. `automatic`: JAX puts a barrier before the load."""
     def body(x_ref, o_ref, smem, seen, full, free):
         def load():
             plgpu.copy_gmem_to_smem(x_ref, smem, full)  #@ load
@@ -103,7 +106,8 @@ def read_then_load(who, fence):
                 plgpu.barrier_wait(free)
                 load()
 
-    return kernel(body, ROW, out=ROW, scratch={"smem": SMEM, "seen": SMEM, "full": plgpu.Barrier(), "free": plgpu.Barrier()})
+    params = {} if automatic or who == "two" else {"compiler_params": WITHOUT_BARRIERS}
+    return kernel(body, ROW, out=ROW, scratch={"smem": SMEM, "seen": SMEM, "full": plgpu.Barrier(), "free": plgpu.Barrier()}, **params)
 
 
 def wrong_thread(racy):
@@ -157,6 +161,11 @@ def cases():
         for policy, codes in (("strict", ("PROXY",)), ("lax", ())):
             yield Case(f"016_commit_smem_read_then_tma_{who}_{policy}_{'racy' if codes else 'clean'}", kernel=read_then_load(who, False), headers=(f"proxy: {policy}",),
                        findings=tuple(found(code, "read", "load") for code in codes), outputs={} if codes else {"o": IOTA}, prose=f"{prose} loads into shared memory, with no fence since the read.", **given)
+    for who in ("one", "round_trip"):
+        for policy, codes in (("pallas", ()), ("strict", ("PROXY",)), ("lax", ())):
+            yield Case(f"016_commit_smem_read_then_tma_{who}_automatic_{policy}_{'racy' if codes else 'clean'}", kernel=read_then_load(who, False, automatic=True),
+                       headers=(f"proxy: {policy}",), findings=tuple(found(code, "read", "load") for code in codes), outputs={} if codes else {"o": IOTA},
+                       prose=f"{about[who]} loads into shared memory; between the two is the barrier that JAX puts before the load.", **given)
     yield Case("017_fence_wrong_thread_clean", kernel=wrong_thread(False), outputs={"o": IOTA + 1}, prose="The thread that issues the copy fences after it has waited.", **given)
     yield Case("017_fence_wrong_thread_racy", kernel=wrong_thread(True), findings=(found("PROXY", "write", "copy"),),
                prose="A third thread, which nobody waits for, fences instead of the one that issues the copy.", **given)

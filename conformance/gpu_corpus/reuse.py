@@ -7,7 +7,7 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 
 from clusters import CLUSTER, MESH
 from corpus import Case, F16, F32, I32, LANES, clean_and_racy, found, kernel, ty
-from fences import TILE
+from fences import TILE, WITHOUT_BARRIERS
 from shared_memory import IOTA, ROW, thread
 
 SPEC = "gpu-order.md#fences"
@@ -111,7 +111,7 @@ def by_threads(fence, reads):
     return kernel(body, PAIR, out=PAIR)
 
 
-def read(fence):
+def read(fence, automatic=False):
     def body(x_ref, o_ref):
         def before(smem, full):
             load(x_ref.at[0], smem, full)
@@ -127,7 +127,8 @@ def read(fence):
         pl.run_scoped(before, SMEM, FULL)
         pl.run_scoped(after, SMEM, FULL)
 
-    return kernel(body, PAIR, out=PAIR, threads=None)
+    params = {} if automatic else {"compiler_params": WITHOUT_BARRIERS}
+    return kernel(body, PAIR, out=PAIR, threads=None, **params)
 
 
 def stored(racy):
@@ -230,6 +231,8 @@ def cases():
         racy = policy != "lax"
         yield Case(f"088_scope_reuse_read_{policy}_{'racy' if racy else 'clean'}", kernel=read(False), headers=(f"proxy: {policy}",), outputs={} if racy else {"o": pair},
                    findings=(found("PROXY", "read", "again"),) if racy else (), prose="A thread reads its scope, and copies into the same bytes in the next.", **given)
+    yield Case("088_scope_reuse_read_automatic_clean", kernel=read(False, automatic=True), outputs={"o": pair},
+               prose="A thread reads its scope, and copies into the same bytes in the next; JAX puts a barrier before the copy.", **given)
     yield Case("088_scope_reuse_read_strict_fence_clean", kernel=read(True), headers=("proxy: strict",), outputs={"o": pair}, prose="A thread reads its scope, commits, and copies into the same bytes in the next.", **given)
     yield from clean_and_racy("088_scope_reuse_stored", "The next scope's bytes may still be read by a store of the scope before.", stored,
                               (found("USE_AFTER_SCOPE", "store", "scope"),), outputs={"o": IOTA + 1, "p": IOTA}, **{**given, "spec": "gpu-order.md#memory"})

@@ -39,6 +39,7 @@ class LaunchState {
 
   const Program& program() const { return kernel_.program(); }
   const Module& module() const { return kernel_.module(); }
+  const PreparedKernelState& kernel() const { return kernel_; }
   memory_model::Memory& memory() { return memory_; }
   const GridWalk& walk() const { return walk_; }
   std::int32_t device() const { return at_.device; }
@@ -110,8 +111,8 @@ class LaunchState {
   void WatchInFlight();
   AllocRequest RequestFor(std::size_t i) const;
   Site DeclaredAt(std::size_t i) const;
-  absl::Status ResolveGrid();
   std::string DeviceNameOf(std::size_t device) const;
+  absl::Status ResolveGrid();
   absl::Status CheckGrid() const;
 
   const PreparedKernelState& kernel_;

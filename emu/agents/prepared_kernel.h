@@ -31,6 +31,8 @@ class PreparedKernelState {
   const Program& program() const { return *program_; }
   const std::vector<OperandDescription>& inputs() const { return inputs_; }
   const std::vector<OperandDescription>& outputs() const { return outputs_; }
+  // JAX puts barriers around what a Mosaic GPU kernel's threads do: its compiler parameters do not say otherwise.
+  bool automatic_barriers() const { return automatic_barriers_; }
   // What a plain run says too, and is known before it (contracts.h).
   std::vector<Finding> always_found() const { return always_found_; }
   // How undefined elements flow through the program; made at the first call.
@@ -41,6 +43,7 @@ class PreparedKernelState {
   std::shared_ptr<const VerifiedModule> module_;
   std::shared_ptr<const Program> program_;
   std::vector<OperandDescription> inputs_, outputs_;
+  bool automatic_barriers_ = false;
   std::vector<Finding> always_found_;
   mutable std::once_flag shadow_once_;
   mutable absl::StatusOr<std::shared_ptr<const ShadowRules>> shadow_rules_;

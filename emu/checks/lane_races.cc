@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <variant>
 
 #include "absl/strings/str_join.h"
 #include "emu/launch/equal_writes.h"
@@ -19,14 +18,6 @@ using memory_model::LaneAccess;
 using memory_model::LaneConflict;
 using memory_model::LaneHistory;
 
-bool WithoutBarriers(const agents::PreparedKernelState& kernel) {
-  const std::vector<Kernel>& kernels = kernel.module().kernels;
-  const auto is_it = [&](const Kernel& text) { return text.name == kernel.program().kernel_name; };
-  const auto text = std::find_if(kernels.begin(), kernels.end(), is_it);
-  const Attr* const flag = text == kernels.end() ? nullptr : Find(text->params, "unsafe_no_auto_barriers");
-  return flag != nullptr && std::holds_alternative<bool>(flag->value) && std::get<bool>(flag->value);
-}
-
 std::string_view Did(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kAtomic ? "updates" : "writes";
 }
@@ -40,7 +31,7 @@ bool LaneRaces::Looks(const agents::PreparedKernelState& kernel) {
     case TargetBackend::kTriton:
       return true;
     case TargetBackend::kMosaicGpu:
-      return WithoutBarriers(kernel);
+      return !kernel.automatic_barriers();
     case TargetBackend::kGeneric:
     case TargetBackend::kMosaicTpu:
       break;

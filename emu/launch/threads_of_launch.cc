@@ -141,6 +141,7 @@ class Threads final : public AgentsOfLaunch {
   void MakeMachine(memory_model::Memory& memory) {
     machine_.emplace(state_.program(), memory, state_.frame().grid_size,
                      threads::ThreadMachineOptions{.policy = options_.fences,
+                                                   .automatic_barriers = state_.kernel().automatic_barriers(),
                                                    .races = options_.races,
                                                    .definedness = state_.tracks_definedness(),
                                                    .moves_nothing = options_.launch.moves_nothing,

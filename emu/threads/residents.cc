@@ -44,6 +44,7 @@ AgentId Residents::Fork(AgentId parent, std::int64_t number, const CodeSite& sit
   warp.warp = static_cast<std::size_t>(number);
   memory_model::AgentTable& agents = model_.agents();
   const memory_model::Place place = agents.PlaceOf(parent).With(PlaceLevel::kWarp, static_cast<std::int32_t>(number));
+  if (model_.rule().automatic_barriers()) agents.LanesMeet(parent);
   const AgentId id = agents.Spawn(parent, Cat("warp ", number, " of ", agents.NameOf(parent)), place, site);
   Of(parent).warps.push_back(id);
   ++Of(parent).warps_running;

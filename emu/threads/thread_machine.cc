@@ -29,7 +29,8 @@ std::string_view WordFor(AsyncQueue queue) {
 ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memory, absl::Span<const std::int64_t> grid,
                              const ThreadMachineOptions& options)
     : memory_model::OverMemory(memory),
-      model_(memory_model::FenceRule(options.policy), /*proxies=*/program.target.backend == TargetBackend::kMosaicGpu),
+      model_(memory_model::FenceRule(options.policy, options.automatic_barriers),
+             /*proxies=*/program.target.backend == TargetBackend::kMosaicGpu),
       shape_(program, grid, options.device),
       residents_(shape_, model_),
       base_{shape_, memory, model_, residents_},

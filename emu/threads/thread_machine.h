@@ -40,7 +40,8 @@ namespace palladion::threads {
 
 struct ThreadMachineOptions {
   memory_model::FencePolicy policy = memory_model::FencePolicy::kPallas;
-  bool races = false;  // record accesses and judge their order
+  bool automatic_barriers = false;  // of JAX's lowering: FenceRule
+  bool races = false;               // record accesses and judge their order
   bool definedness = false;
   bool moves_nothing = false;  // as its memory does: Memory::MoveNothing
   bool ordered_links = false;  // copies between one device and another land in the order they were started

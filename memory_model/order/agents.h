@@ -87,6 +87,11 @@ class AgentTable {
   bool RoundTrip(AgentId agent, std::uint32_t time) const { return time <= Agent(agent).echoed; }
 
   // After the clock has been handed to a barrier, a semaphore or an operation.
+  // All lanes of the agent have come to where it is now, before its clock ticks for what it does next.
+  void LanesMeet(AgentId agent) { Agent(agent).met = Agent(agent).now; }
+  // Have they met since it did something at this time?
+  bool LanesMetSince(AgentId agent, std::uint32_t time) const { return time <= Agent(agent).met; }
+
   void Tick(AgentId agent, const CodeSite& site);
   void Acquire(AgentId agent, const ClockBundle& told);
   void AcquireCompletion(AgentId agent, AgentId operation, std::uint32_t halves);  // the same of Completion
@@ -131,7 +136,7 @@ class AgentTable {
     bool pipeline = false;
     AgentId parent;
     std::uint32_t now = 1;
-    std::uint32_t echoed = 0;
+    std::uint32_t echoed = 0, met = 0;
     std::array<CodeSite, kRemembered> published;  // at time t: entry t modulo the size
   };
   struct OperationState {

@@ -17,20 +17,21 @@ std::optional<FencePolicy> FencePolicyFromName(std::string_view name) {
 }
 
 std::optional<FenceRule::Verdict> FenceRule::Judge(const AccessEvent& first, AccessKind second, ProxySpace space,
-                                                   bool same_agent, bool round_trip) const {
+                                                   Between between) const {
   if (!Conflict(first.kind, second)) return std::nullopt;
   if (space == ProxySpace::kTensor) {
     return Verdict{FindingCode::kBarrierTensorOrder, Severity::kDefect, Confidence::kProved};
   }
   if (first.writes()) return Verdict{FindingCode::kProxy, Severity::kDefect, Confidence::kProved};
-  const bool one_thread = same_agent && !round_trip;
+  const bool unordered = between == Between::kNothing;
   switch (policy_) {
     case FencePolicy::kPallas:
-      if (one_thread) return Verdict{FindingCode::kProxy, Severity::kDefect, Confidence::kProved};
+      if (between == Between::kBarrier) return std::nullopt;
+      if (unordered) return Verdict{FindingCode::kProxy, Severity::kDefect, Confidence::kProved};
       return Verdict{FindingCode::kProxyWar, Severity::kNote, Confidence::kPolicyDependent};
     case FencePolicy::kStrict:
       return Verdict{FindingCode::kProxy, Severity::kDefect,
-                     one_thread ? Confidence::kProved : Confidence::kPolicyDependent};
+                     unordered ? Confidence::kProved : Confidence::kPolicyDependent};
     case FencePolicy::kLax:
       break;
   }

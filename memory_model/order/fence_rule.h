@@ -76,10 +76,21 @@ enum class FencePolicy : std::uint8_t { kPallas, kStrict, kLax };
 std::string_view Name(FencePolicy policy);                              // "pallas", "strict", "lax"
 std::optional<FencePolicy> FencePolicyFromName(std::string_view name);  // of --proxy
 
+// What lies between a thread's read and the asynchronous write that overwrites what it read.
+enum class Between : std::uint8_t {
+  kNothing,  // one thread does both
+  kArrival,  // whoever issues the write has waited for an arrival of the reader, which may be the same thread
+  kBarrier,  // one thread does both, and its lanes have met in between, at one of JAX's automatic barriers
+};
+
 class FenceRule {
  public:
-  explicit FenceRule(FencePolicy policy = FencePolicy::kPallas) : policy_(policy) {}
+  // `automatic_barriers`: JAX has lowered the kernel without unsafe_no_auto_barriers, so the lanes of a thread meet
+  // before it starts a copy into shared memory, before it signals a semaphore, and around its warps.
+  explicit FenceRule(FencePolicy policy = FencePolicy::kPallas, bool automatic_barriers = false)
+      : policy_(policy), automatic_barriers_(automatic_barriers) {}
   FencePolicy policy() const { return policy_; }
+  bool automatic_barriers() const { return automatic_barriers_; }
 
   // What must be visible to an access of this kind. No fence of Pallas covers global memory, so there the order of
   // threads is all one can ask for.
@@ -93,16 +104,15 @@ class FenceRule {
     Severity severity;
     Confidence confidence;
   };
-  // Of a conflicting pair that is ordered but unfenced; nullopt: allowed. `round_trip`: both are of one agent, and a
-  // wait of its own has told it of the first.
-  std::optional<Verdict> Judge(const AccessEvent& first, AccessKind second, ProxySpace space, bool same_agent,
-                               bool round_trip) const;
+  // Of a conflicting pair that is ordered but unfenced; nullopt: allowed.
+  std::optional<Verdict> Judge(const AccessEvent& first, AccessKind second, ProxySpace space, Between between) const;
 
   // Does a wgmma that returns leave only itself in flight?
   bool WgmmaCompletesEarlier() const { return policy_ != FencePolicy::kStrict; }
 
  private:
   FencePolicy policy_;
+  bool automatic_barriers_;
 };
 
 }  // namespace palladion::memory_model

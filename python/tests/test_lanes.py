@@ -189,3 +189,48 @@ def test_threads_without_automatic_barriers():
     assert of_threads(read_all, unsafe=False).verdict == "proved"
     assert of_threads(other_layout, unsafe=True).verdict == "clean"
     assert codes(of_threads(read_then_copy_over, unsafe=True)) == ["PROXY"]
+    assert of_threads(read_then_copy_over, unsafe=False).verdict == "proved"
+
+
+# ---- what a thread reads, and then has an engine overwrite
+
+
+def two_slots(x_ref, o_ref, s_ref, b_ref):
+    def load(k):
+        plgpu.copy_gmem_to_smem(x_ref.at[pl.ds(k * 16, 16)], s_ref.at[k % 2], b_ref.at[k % 2])
+
+    def add(k, total):
+        plgpu.barrier_wait(b_ref.at[k % 2])
+        total += s_ref[k % 2]
+        pl.when(k + 2 < 8)(lambda: load(k + 2))
+        return total
+
+    load(0)
+    load(1)
+    o_ref[...] = jax.lax.fori_loop(0, 8, add, x_ref[pl.ds(0, 16)])  # a layout that a sum with loads keeps
+
+
+def sums_of_blocks(x_ref, o_ref):
+    def add(_, block_ref, total):
+        return total + block_ref[...]
+
+    pipeline = plgpu.emit_pipeline(
+        add, grid=(8,), in_specs=[plgpu.BlockSpec((16, 128), lambda i: (i, 0))], max_concurrent_steps=2,
+        init_carry=x_ref[pl.ds(0, 16)])
+    o_ref[...] = pipeline(x_ref)
+
+
+SLOTS = [plgpu.SMEM((2, 16, 128), F32), plgpu.Barrier(num_barriers=2)]
+
+
+@pytest.mark.parametrize("body, scratch", [(two_slots, SLOTS), (sums_of_blocks, [])], ids=["two slots", "emit_pipeline"])
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_a_thread_that_reads_a_slot_and_loads_it_again(body, scratch, unsafe):
+    x = jnp.arange(128 * 128, dtype=F32).reshape(128, 128)
+    params = plgpu.CompilerParams(unsafe_no_auto_barriers=unsafe)
+    call = plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((16, 128), F32), scratch_types=scratch, compiler_params=params)
+    report = palladion.check(call, x, target="h100", seeds=4)
+    assert codes(report) == (["PROXY"] if unsafe else [])
+    assert unsafe or report.verdict == "proved"
+    strict = palladion.check(call, x, target="h100", seeds=4, proxy="strict")
+    assert codes(strict) == ["PROXY"]
