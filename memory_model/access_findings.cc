@@ -56,8 +56,13 @@ std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& 
   if (agents_.PlaceOf(earlier.who).at(kDevice) != agents_.PlaceOf(event.who).at(kDevice)) {
     return sort(FindingCode::kRaceCrossDevice);
   }
-  if (AgentTable::IsOperation(earlier.who) != AgentTable::IsOperation(event.who)) return sort(FindingCode::kRaceAsync);
-  return sort(earlier.writes() && event.writes() ? FindingCode::kRaceWriteWrite : FindingCode::kRaceReadWrite);
+  const bool writes = earlier.writes() && event.writes();
+  const bool async = AgentTable::IsOperation(earlier.who) != AgentTable::IsOperation(event.who);
+  Sort race = sort(async    ? FindingCode::kRaceAsync
+                   : writes ? FindingCode::kRaceWriteWrite
+                            : FindingCode::kRaceReadWrite);
+  if (IsSameBeforeAndAfter(pair)) race.severity = Severity::kNote;
+  return race;
 }
 
 // A thread and its warps are the same lanes. Warps beside each other are not: something else has ordered them.
@@ -77,6 +82,13 @@ std::string AccessFindings::Who(const Tracked& buffer, const AccessEvent& event)
 
 bool AccessFindings::IsKeptByScope(const UnorderedPair& pair) const {
   return agents_.IsKeptFrom(agents_.IssuerOf(pair.event.who), pair.conflict.earlier.epoch());
+}
+
+// What reads where a flush leaves the bytes as they are finds the same in any order; what writes there may be
+// overwritten.
+bool AccessFindings::IsSameBeforeAndAfter(const UnorderedPair& pair) const {
+  return pair.conflict.order == Ordering::kUnordered && agents_.KeepsBytes(pair.conflict.earlier.who) &&
+         !pair.event.writes() && !pair.event.lifetime();
 }
 
 bool AccessFindings::BesideOwnPipeline(const UnorderedPair& pair) const {
@@ -209,7 +221,9 @@ Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
                             ? " before, and what orders the two does not order the tensor core"
                         : conflict.order == Ordering::kUnfenced ? " before, with no fence between"
                         : earlier.kind == AccessKind::kFree     ? ""
-                                                                : ", and nothing orders the two");
+                        : IsSameBeforeAndAfter(pair)
+                            ? ", where it leaves all bytes as they are with these operands, and nothing orders the two"
+                            : ", and nothing orders the two");
   const auto side = [this, &pair](const AccessEvent& access) {
     const std::string* const was = pair.buffer.PastName(access);
     return FindingAccess{.kind = access.kind,

@@ -52,6 +52,7 @@ class AccessFindings {
   std::string Who(const Tracked& buffer, const AccessEvent& event) const;
   bool IsKeptByScope(const UnorderedPair& pair) const;
   bool BesideOwnPipeline(const UnorderedPair& pair) const;  // a core's own access, and a copy of its blocks
+  bool IsSameBeforeAndAfter(const UnorderedPair& pair) const;
   std::string WhyUnordered(const UnorderedPair& pair) const;
   std::string FixFor(FindingCode code, const UnorderedPair& pair) const;
   std::string AwaitOf(AgentId operation) const;

@@ -90,8 +90,10 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
     const UnorderedPair pair{buffer, event, vantage, conflict};
     const std::optional<AccessFindings::Sort> sort = Words().SortOf(pair);
     const AccessEvent& earlier = conflict.earlier;
-    if (sort.has_value() &&
-        log_.IsNew({sort->code, {earlier.loc, earlier.text_line}, {event.loc, event.text_line}, id.value}))
+    if (!sort.has_value()) continue;
+    // What rests on equal bytes does not stand for a pair of the same places that does not.
+    const std::int64_t object = sort->severity == Severity::kNote ? -2 - id.value : id.value;
+    if (log_.IsNew({sort->code, {earlier.loc, earlier.text_line}, {event.loc, event.text_line}, object}))
       log_.Add(Words().Of(pair, *sort));
   }
 }
@@ -157,9 +159,9 @@ void ConcurrencyModel::End(SemaphoreId id, const CodeSite& site) {
 
 void ConcurrencyModel::Signal(AgentId agent, SemaphoreId id, const CodeSite& site, std::int64_t amount) {
   semaphores_[id].Signal(agent, agents_.ClockOf(agent), amount, site);
+  if (rule_.automatic_barriers()) agents_.LanesMeet(agent);
   agents_.Tick(agent, site);
 }
-  if (rule_.automatic_barriers()) agents_.LanesMeet(agent);
 
 void ConcurrencyModel::HandOver(SemaphoreId id) {
   Semaphore& semaphore = semaphores_[id];
@@ -220,9 +222,9 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
     const Barrier::Arrival arrival{agent, agents_.ClockOf(agent), request.site};
     barriers_[request.expects_at].Expect(arrival, request.expects, agents_, &log_);
   }
+  if (LanesMeetBefore(agent, request)) agents_.LanesMeet(agent);
   const Epoch issued{agent, agents_.NowOf(agent)};
   const AgentId id = agents_.AddOperation(agent, request.name, request.site, started_++);
-  if (LanesMeetBefore(agent, request)) agents_.LanesMeet(agent);
   agents_.SayAwait(id, std::move(request.await));
   const bool after_all =
       request.queue.valid() && (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier);
@@ -245,8 +247,6 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   return id;
 }
 
-std::vector<AgentId> ConcurrencyModel::Pipeline(const Pipelines::Issue& issue, const AsyncRequest& request) {
-  std::vector<AgentId> follows = pipelines_.Follow(request, issue.place, &agents_.Fork(issue.operation));
 // JAX puts a barrier of the warpgroup before a copy into shared memory; before that of a warp, and before a request of
 // another kind that writes there, it puts none.
 bool ConcurrencyModel::LanesMeetBefore(AgentId agent, const AsyncRequest& request) const {
@@ -258,6 +258,8 @@ bool ConcurrencyModel::LanesMeetBefore(AgentId agent, const AsyncRequest& reques
   });
 }
 
+std::vector<AgentId> ConcurrencyModel::Pipeline(const Pipelines::Issue& issue, const AsyncRequest& request) {
+  std::vector<AgentId> follows = pipelines_.Follow(request, issue.place, &agents_.Fork(issue.operation));
   pipelines_.Add(request, issue, agents_.Completion(issue.operation, static_cast<std::uint32_t>(Half::kWrite)));
   return follows;
 }

@@ -35,9 +35,13 @@ bool CheckLog::Add(Finding finding, const std::optional<scheduler::Schedule>& sc
                    const std::function<std::string()>& replay) {
   if (const auto known = log_.Find(FindingLog::Key(finding)); known.has_value()) {
     Finding& told = log_[*known];
-    const bool more = finding.count > told.count || finding.severity > told.severity;
-    told.count = std::max(told.count, finding.count);
-    told.severity = std::max(told.severity, finding.severity);
+    const std::int64_t count = std::max(told.count, finding.count);
+    const bool worse = finding.severity > told.severity, more = worse || finding.count > told.count;
+    if (worse) {
+      told = std::move(finding);
+      shown_[*known] = {schedule, replay()};
+    }
+    told.count = count;
     return more;
   }
   for (const FindingLog::Key& key : WithOtherValues(finding)) {

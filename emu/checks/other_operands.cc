@@ -139,6 +139,35 @@ void BecomesARace(const Trials& runner, std::string_view added, Finding& finding
   finding.message += added;
 }
 
+// Is it harmless only because of the bytes that these operands bring about?
+bool RestsOnEqualBytes(const Finding& finding) {
+  const bool of_flush = finding.code == FindingCode::kAlias || finding.code == FindingCode::kRaceAsync ||
+                        finding.code == FindingCode::kRaceReadWrite;
+  return finding.code == FindingCode::kSameValue ||
+         (of_flush && finding.severity == Severity::kNote && finding.confidence != Confidence::kPolicyDependent);
+}
+
+void CouldNotBeTried(const Trials& runner, const absl::Status& why, Finding& finding) {
+  Append(&finding.why, "; other operands could not be tried: ", ToStd(why.message()));
+  if (finding.code != FindingCode::kSameValue) return;  // it denies a proof as it is
+  BecomesARace(runner, "; these operands may hide it: with them every write stores the same bytes", finding);
+}
+
+// The same finding of a run with other operands, where it is the defect.
+bool IsShownBy(const Finding& other, const Finding& finding) {
+  if (finding.code == FindingCode::kSameValue) return SameButForTheValue(other, finding);
+  return other.severity == Severity::kDefect && SameFinding(other, finding);
+}
+
+void BecomesTheDefect(const Trials& runner, const Finding& shown, Finding& finding) {
+  finding.message = shown.message;
+  if (finding.code == FindingCode::kSameValue)
+    return BecomesARace(runner, "; these operands hide it: with them every write stores the same bytes", finding);
+  finding.severity = shown.severity;
+  finding.confidence = Confidence::kPredicted;
+  finding.message += "; these operands hide it: with them the block that goes back changes no byte that is read";
+}
+
 }  // namespace
 
 void ChallengeEqualValues(const Trials& runner, const CheckOptions& options, const scheduler::RunLengths& lengths,
@@ -147,20 +176,16 @@ void ChallengeEqualValues(const Trials& runner, const CheckOptions& options, con
   for (std::size_t i = 0; i < log.size(); ++i) {
     Finding& finding = log.finding(i);
     const std::optional<scheduler::Schedule>& schedule = log.shown(i).schedule;
-    if (finding.code != FindingCode::kSameValue || !schedule.has_value()) continue;
+    if (!RestsOnEqualBytes(finding) || !schedule.has_value()) continue;
     const auto [at, is_new] = answers.try_emplace(runner.NameOf(*schedule), absl::UnknownError(""));
     if (is_new) at->second = Search(runner, options, *schedule, lengths).Run();
     if (!at->second.ok()) {
-      Append(&finding.why, "; other operands could not be tried: ", ToStd(at->second.status().message()));
-      BecomesARace(runner, "; these operands may hide it: with them every write stores the same bytes", finding);
+      CouldNotBeTried(runner, at->second.status(), finding);
       continue;
     }
-    for (const Finding& other : *at->second) {
-      if (!SameButForTheValue(other, finding)) continue;
-      finding.message = other.message;
-      BecomesARace(runner, "; these operands hide it: with them every write stores the same bytes", finding);
-      break;
-    }
+    const auto shown = std::find_if(at->second->begin(), at->second->end(),
+                                    [&](const Finding& other) { return IsShownBy(other, finding); });
+    if (shown != at->second->end()) BecomesTheDefect(runner, *shown, finding);
   }
 }
 

@@ -122,7 +122,7 @@ void BlockChecks::RecordFlush(const Watched& watched, const BoxAccess& access, c
   const std::int64_t first_open = cores_.step() + 1 - watched.open();
   recent.erase(std::remove_if(recent.begin(), recent.end(), [&](const Flush& old) { return old.step < first_open; }),
                recent.end());
-  if (!flush.changed.empty()) recent.push_back(std::move(flush));
+  recent.push_back(std::move(flush));
 }
 
 // With two buffers the fetch for this step i + 1 started before the body of step i, and the flush of step i - 1 is
@@ -130,32 +130,41 @@ void BlockChecks::RecordFlush(const Watched& watched, const BoxAccess& access, c
 void BlockChecks::CheckFetch(const Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach) {
   memory_model::ElementBox box;
   memory_model::ExtentOf(access, reach, &box);
+  std::optional<StaleFetch> found;
   for (const Flush& flush : Here(watched).recent) {
     if (flush.step + watched.open() < cores_.step()) continue;
     bool meets = true;
     for (std::size_t d = 0; d < watched.shape.size(); ++d)
       meets &= box.low[d] < flush.box.high[d] && flush.box.low[d] < box.high[d];
-    std::int64_t element = -1;
-    if (meets) {
-      memory_model::VisitElements(access, reach, watched.shape, [&](std::int64_t e, std::int64_t) {
-        if (element < 0 && std::binary_search(flush.changed.begin(), flush.changed.end(), e)) element = e;
-      });
-    }
-    if (element < 0) continue;
-    AddStale({.buffer = watched.id,
-              .byte = ElementCount(element) * watched.element_size,
-              .fetched_early = watched.fetched_early,
-              .flushed_late = watched.flushed_late,
-              .flush = flush.access,
-              .fetch = AccessOf(AccessKind::kRead, access, box)});
-    return;
+    if (!meets) continue;
+    const bool changed = ReadsChanged(watched, access, reach, flush);
+    if (found.has_value() && !changed) continue;
+    found = {.buffer = watched.id,
+             .changed = changed,
+             .fetched_early = watched.fetched_early,
+             .flushed_late = watched.flushed_late,
+             .flush = flush.access,
+             .fetch = AccessOf(AccessKind::kRead, access, box)};
+    if (changed) break;
   }
+  if (found.has_value()) AddStale(*std::move(found));
 }
 
+bool BlockChecks::ReadsChanged(const Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach,
+                               const Flush& flush) const {
+  bool any = false;
+  memory_model::VisitElements(access, reach, watched.shape, [&](std::int64_t element, std::int64_t) {
+    any = any || std::binary_search(flush.changed.begin(), flush.changed.end(), element);
+  });
+  return any;
+}
+
+// A fetch that found other bytes says more than all that found the same.
 void BlockChecks::AddStale(StaleFetch stale) {
   for (StaleFetch& known : stale_) {
     if (known.buffer != stale.buffer || known.fetch.text_line != stale.fetch.text_line) continue;
-    ++known.count;
+    if (known.changed == stale.changed) ++known.count;
+    if (stale.changed && !known.changed) known = std::move(stale);
     return;
   }
   stale_.push_back(std::move(stale));

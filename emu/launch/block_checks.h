@@ -4,8 +4,8 @@
 // before the body of program i, and the flush of program i - 1 is awaited after it; with one, either is awaited at
 // once.
 //
-// Limits: the programs of a core run one after another. A fetch counts only where the flush changed a byte that it
-// reads.
+// Limits: the programs of a core run one after another. Whether a flush that left the bytes of a fetch as they were
+// would do so with other operands is asked by a check (other_operands.h).
 #ifndef PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_
 #define PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_
 
@@ -35,7 +35,7 @@ struct Revisit {
 // The fetch of a block read what a flush wrote that hardware need not have completed, or begun.
 struct StaleFetch {
   BufferId buffer;
-  ByteCount byte;
+  bool changed = true;                             // else the flush wrote the bytes that were there
   bool fetched_early = true, flushed_late = true;  // two buffers each
   memory_model::WitnessAccess flush, fetch;
   std::int64_t count = 1;
@@ -66,7 +66,7 @@ class BlockChecks final : public memory_model::AccessObserver {
  private:
   struct Flush {
     std::int64_t step = 0;              // of the program that was left
-    memory_model::ElementBox box;       // around `changed`
+    memory_model::ElementBox box;       // around all that it wrote
     std::vector<std::int64_t> changed;  // elements that it gave other bytes, ascending
     memory_model::WitnessAccess access;
   };
@@ -96,6 +96,8 @@ class BlockChecks final : public memory_model::AccessObserver {
   void RecordFlush(const Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach,
                    const std::byte* block);
   void CheckFetch(const Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach);
+  bool ReadsChanged(const Watched& watched, const BoxAccess& access, const memory_model::BoxReach& reach,
+                    const Flush& flush) const;
   void AddStale(StaleFetch stale);
   memory_model::WitnessAccess AccessOf(AccessKind kind, const BoxAccess& access,
                                        const memory_model::ElementBox& box) const;

@@ -50,10 +50,12 @@ Finding GridChecks::FindingOf(const StaleFetch& stale) const {
   const OperandInfo& input = program.operand_infos[static_cast<std::size_t>(output.alias)];
   Finding finding{
       .code = FindingCode::kAlias,
+      .severity = stale.changed ? Severity::kDefect : Severity::kNote,
       .message = Cat("the block ", stale.fetch.box, " of '", program.refs[input.ref.index()].name, "' that ",
                      AgentName(stale.fetch.program), " fetches overlaps the block ", stale.flush.box, " of '",
                      NameOf(stale.buffer), "' that goes back to the same array after ", AgentName(stale.flush.program),
-                     ": the fetch may see what was there before"),
+                     stale.changed ? ": the fetch may see what was there before"
+                                   : ", where it leaves all bytes of the fetch as they are with these operands"),
       .loc = stale.fetch.loc,
       .text_line = stale.fetch.text_line,
       .count = stale.count,
@@ -71,7 +73,7 @@ Finding GridChecks::FindingOf(const LateIndex& late) const {
   const std::string store = AgentName(late.store.program), map = AgentName(late.map.program);
   const std::string what = Cat("'", late.name, "'", late.index);
   Finding finding{.code = FindingCode::kRaceReadWrite,
-                  .severity = late.before ? Severity::kDefect : Severity::kNote,
+                  .severity = late.before && late.changes ? Severity::kDefect : Severity::kNote,
                   .message = late.before
                                  ? Cat(what, ": ", store, " stores what an index map reads for ", map,
                                        ", the next one: it depends on the pipeline which of the two comes first")
@@ -86,6 +88,7 @@ Finding GridChecks::FindingOf(const LateIndex& late) const {
                   .fix =
                       "store what index maps read at least two programs ahead, and nothing that they have read for "
                       "this program or the one before; or copy the block by hand from an array in pl.ANY"};
+  if (!late.changes) finding.message += "; with these operands it stores what is there";
   finding.confidence = Confidence::kPolicyDependent;
   finding.first = Describe(late.map, late.name);
   finding.second = Describe(late.store, late.name);

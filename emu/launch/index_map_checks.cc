@@ -100,7 +100,7 @@ void IndexMapChecks::Touch(const Watched& watched, AccessKind kind, std::int64_t
   const std::byte* const old = watched.data + element * watched.element_bytes;
   const bool same =
       value != nullptr && value != old && std::memcmp(old, value, static_cast<std::size_t>(watched.element_bytes)) == 0;
-  if (!same) Stored(watched, element, site);
+  Stored(watched, element, site, !same);
 }
 
 void IndexMapChecks::Read(const MapRead& read) {
@@ -111,15 +111,17 @@ void IndexMapChecks::Read(const MapRead& read) {
   if (uses.stored.step > 0 && uses.stored.step + 1 == cores_.step()) Add(*watched, read.element, uses, true);
 }
 
-void IndexMapChecks::Stored(const Watched& watched, std::int64_t element, const Site& site) {
+// Of one program's stores to an element, one that changed it says more.
+void IndexMapChecks::Stored(const Watched& watched, std::int64_t element, const Site& site, bool changes) {
   Uses& uses = cores_.here()[{watched.id.value, element}];
-  uses.stored = {cores_.step(), cores_.program(), CodeSite::Of(site)};
+  if (!changes && uses.stored.changes && uses.stored.step == cores_.step()) return;
+  uses.stored = {cores_.step(), cores_.program(), CodeSite::Of(site), changes};
   if (uses.read.step > 0 && uses.read.step + 1 >= cores_.step()) Add(watched, element, uses, false);
 }
 
 void IndexMapChecks::Add(const Watched& watched, std::int64_t element, const Uses& uses, bool before) {
   for (LateIndex& known : found_) {
-    const bool same = known.name == watched.name && known.before == before &&
+    const bool same = known.name == watched.name && known.before == before && known.changes == uses.stored.changes &&
                       known.store.text_line == uses.stored.site.text_line &&
                       known.map.text_line == uses.read.site.text_line;
     if (!same) continue;
@@ -138,7 +140,8 @@ void IndexMapChecks::Add(const Watched& watched, std::int64_t element, const Use
                     .index = IndexText(watched.shape, element),
                     .store = access(AccessKind::kWrite, uses.stored),
                     .map = access(AccessKind::kRead, uses.read),
-                    .before = before});
+                    .before = before,
+                    .changes = uses.stored.changes});
 }
 
 }  // namespace palladion::launch

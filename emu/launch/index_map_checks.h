@@ -26,7 +26,8 @@ struct LateIndex {
   BufferId buffer;
   std::string name, index;  // "ids", "[3]"
   memory_model::WitnessAccess store, map;
-  bool before = true;  // the map is the next program's; else one that had been computed already
+  bool before = true;   // the map is the next program's; else one that had been computed already
+  bool changes = true;  // else it stored what was there
   std::int64_t count = 1;
 };
 
@@ -62,6 +63,7 @@ class IndexMapChecks final : public memory_model::AccessObserver {
     std::int64_t step = 0;  // 0: never
     std::vector<std::int64_t> program;
     CodeSite site;
+    bool changes = true;  // of a store
   };
   struct Uses {
     Touched read, stored;
@@ -78,7 +80,7 @@ class IndexMapChecks final : public memory_model::AccessObserver {
   const Watched* Find(BufferId id) const;
   void Touch(const Watched& watched, AccessKind kind, std::int64_t element, const std::byte* value, const Site& site);
   void Read(const MapRead& read);
-  void Stored(const Watched& watched, std::int64_t element, const Site& site);
+  void Stored(const Watched& watched, std::int64_t element, const Site& site, bool changes);
   void Add(const Watched& watched, std::int64_t element, const Uses& uses, bool before);
 
   CoreStates<OfCore> cores_;

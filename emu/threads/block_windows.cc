@@ -18,8 +18,6 @@ bool BlockWindows::IsShared(BufferId array) const {
   return std::find(shared_.begin(), shared_.end(), array) != shared_.end();
 }
 
-AgentId BlockWindows::MakeAgent(AgentId core) { return base_.residents.AddPipeline(core); }
-
 // The flush of a program is awaited when the next one has ended.
 void BlockWindows::Await(AgentId core, OfCore& state, std::int64_t last_step) {
   std::vector<Flushing>& under_way = state.under_way;
@@ -45,7 +43,7 @@ void BlockWindows::Ends(AgentId core) {
   OfCore state = std::move(at->second);
   cores_.erase(at);
   Await(core, state, state.step);
-  for (const AgentId agent : {state.fetches, state.flushes}) {
+  for (const AgentId agent : {state.fetches, state.flushes, state.keeps}) {
     if (agent.valid()) base_.residents.RetirePipeline(agent);
   }
 }
@@ -84,25 +82,31 @@ std::optional<BlockWindows::Copy> BlockWindows::Look(const AsyncRequest& request
   return copy;
 }
 
+// The flush is under way from where the core stands.
+void BlockWindows::GoesOn(AgentId core, AgentId* pipeline, const Copy& copy, const AccessSet& written) {
+  AgentTable& agents = base_.model.agents();
+  OfCore& state = cores_[core.value];
+  if (!pipeline->valid()) *pipeline = base_.residents.AddPipeline(core, /*keeps_bytes=*/pipeline == &state.keeps);
+  agents.Acquire(*pipeline, agents.ClockOf(core));
+  base_.model.GoesOn(*pipeline, copy.array, AccessKind::kWrite, written, copy.site);
+  state.under_way.push_back({state.step, agents.ClockOf(*pipeline)});
+  agents.Tick(*pipeline, copy.site);
+}
+
 void BlockWindows::Moved(AgentId core, const Copy& copy) {
   OfCore& state = cores_[core.value];
   AgentTable& agents = base_.model.agents();
   if (copy.flush) {
     Await(core, state, state.step - 1);
-    if (!state.flushes.valid()) state.flushes = MakeAgent(core);
-    agents.Acquire(state.flushes, agents.ClockOf(core));
-    base_.model.GoesOn(state.flushes, copy.array, AccessKind::kWrite, copy.moved, copy.site);
-    // What reads there finds the same before and after it; what writes there may be overwritten.
-    base_.model.GoesOn(state.flushes, copy.array, AccessKind::kRead, copy.left_the_same, copy.site);
-    state.under_way.push_back({state.step, agents.ClockOf(state.flushes)});
-    agents.Tick(state.flushes, copy.site);
+    GoesOn(core, &state.flushes, copy, copy.moved);
+    if (!copy.left_the_same.empty()) GoesOn(core, &state.keeps, copy, copy.left_the_same);
     return;
   }
   // The first one comes before any body.
   if (!state.before.has_value()) return;
-  if (!state.fetches.valid()) state.fetches = MakeAgent(core);
+  if (!state.fetches.valid()) state.fetches = base_.residents.AddPipeline(core, /*keeps_bytes=*/false);
   ClockBundle known = *state.before;
-  for (const AgentId own : {core, state.fetches, state.flushes}) {
+  for (const AgentId own : {core, state.fetches, state.flushes, state.keeps}) {
     if (own.valid()) known.RaiseGeneric({own, agents.NowOf(own)});
   }
   base_.model.Touch({state.fetches, known}, copy.array, AccessKind::kRead, copy.moved, copy.site);

@@ -46,15 +46,15 @@ class BlockWindows {
     memory_model::ClockBundle told;
   };
   struct OfCore {
-    std::int64_t step = 0;     // programs begun
-    AgentId fetches, flushes;  // invalid: it has not yet
+    std::int64_t step = 0;            // programs begun
+    AgentId fetches, flushes, keeps;  // keeps: flushes what is there already; invalid: it has not yet
     std::vector<Flushing> under_way;
     std::optional<memory_model::ClockBundle> before, now;  // what it knew as the last program began, and this one
   };
 
   bool IsShared(BufferId array) const;
   void Await(AgentId core, OfCore& state, std::int64_t last_step);
-  AgentId MakeAgent(AgentId core);
+  void GoesOn(AgentId core, AgentId* pipeline, const Copy& copy, const memory_model::AccessSet& written);
 
   const MachineBase base_;
   std::vector<BufferId> shared_;

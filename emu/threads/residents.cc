@@ -77,9 +77,9 @@ AgentId Residents::AddLaunch(std::string name, const memory_model::Place& place)
   return model_.agents().Add(std::move(name), place, AgentRole::kLaunch);
 }
 
-AgentId Residents::AddPipeline(AgentId core) {
+AgentId Residents::AddPipeline(AgentId core, bool keeps_bytes) {
   threads_.Skip();
-  return model_.agents().AddPipeline(core);
+  return model_.agents().AddPipeline(core, keeps_bytes);
 }
 
 std::vector<BlockId> Residents::InOrder() const {

@@ -85,7 +85,7 @@ class Residents {
   // So is an end of a launch, of which no block knows: by its name in findings.
   AgentId AddLaunch(std::string name, const memory_model::Place& place);
   // What copies the blocks of a core, beside it.
-  AgentId AddPipeline(AgentId core);
+  AgentId AddPipeline(AgentId core, bool keeps_bytes);
   void RetirePipeline(AgentId pipeline) { model_.Retire(pipeline); }
   bool overlaps() const { return before_.valid(); }
 

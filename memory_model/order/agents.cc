@@ -18,9 +18,10 @@ AgentId AgentTable::Add(std::string name, const Place& place, AgentRole role) {
   return id;
 }
 
-AgentId AgentTable::AddPipeline(AgentId core) {
+AgentId AgentTable::AddPipeline(AgentId core, bool keeps_bytes) {
   const AgentId id = Add(Cat("the pipeline of ", NameOf(core)), PlaceOf(core), AgentRole::kThread);
   Agent(id).pipeline = true;
+  Agent(id).keeps_bytes = keeps_bytes;
   return id;
 }
 

@@ -38,9 +38,10 @@ class AgentTable {
   AgentId Spawn(AgentId parent, std::string name, const Place& place, const CodeSite& site);
   void Join(AgentId parent, AgentId child);
   // What copies the blocks of a core, from and to memory that others reach, while the core does something else. It
-  // knows what it is told.
-  AgentId AddPipeline(AgentId core);
+  // knows what it is told. `keeps_bytes`: what it writes is what was there.
+  AgentId AddPipeline(AgentId core, bool keeps_bytes = false);
   bool IsPipeline(AgentId who) const { return !IsOperation(who) && Agent(who).pipeline; }
+  bool KeepsBytes(AgentId who) const { return !IsOperation(who) && Agent(who).keeps_bytes; }
   // Who spawned it, or issued it; invalid: nobody.
   AgentId ParentOf(AgentId who) const { return IsOperation(who) ? IssuerOf(who) : Agent(who).parent; }
   // Whose warp it is; of any other agent, itself.
@@ -86,12 +87,12 @@ class AgentTable {
   // Has a wait of the agent's own told it of what it did at this time?
   bool RoundTrip(AgentId agent, std::uint32_t time) const { return time <= Agent(agent).echoed; }
 
-  // After the clock has been handed to a barrier, a semaphore or an operation.
   // All lanes of the agent have come to where it is now, before its clock ticks for what it does next.
   void LanesMeet(AgentId agent) { Agent(agent).met = Agent(agent).now; }
   // Have they met since it did something at this time?
   bool LanesMetSince(AgentId agent, std::uint32_t time) const { return time <= Agent(agent).met; }
 
+  // After the clock has been handed to a barrier, a semaphore or an operation.
   void Tick(AgentId agent, const CodeSite& site);
   void Acquire(AgentId agent, const ClockBundle& told);
   void AcquireCompletion(AgentId agent, AgentId operation, std::uint32_t halves);  // the same of Completion
@@ -133,7 +134,7 @@ class AgentTable {
     std::string name;
     Place place;
     AgentRole role = AgentRole::kThread;
-    bool pipeline = false;
+    bool pipeline = false, keeps_bytes = false;
     AgentId parent;
     std::uint32_t now = 1;
     std::uint32_t echoed = 0, met = 0;
