@@ -190,6 +190,18 @@ def test_a_copy_that_signals_a_regular_semaphore(waited, codes):
         np.testing.assert_array_equal(result, X)
 
 
+def test_the_fix_of_a_copy_that_signals_a_regular_semaphore():
+    """No descriptor of a copy waits on one: JAX's dma_wait takes DMA semaphores."""
+    def kernel(i_ref, x_ref, o_ref, n_ref, sem):
+        pltpu.async_copy(x_ref, o_ref, sem)
+        n_ref[0] = 0
+
+    call = copying(kernel, pltpu.SemaphoreType.REGULAR)
+    report = palladion.check(call, np.zeros(1, np.int32), X, target="v6e", seeds=4)
+    fixes = " ".join(finding.fix for finding in report.findings if finding.code == "NOT_AWAITED")
+    assert "pl.semaphore_wait(sem" in fixes and "copy.wait()" not in fixes, report
+
+
 @pytest.mark.skipif(SELECT is None, reason="this JAX has no select_ref")
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_choice_among_semaphores(nested):

@@ -36,7 +36,6 @@ constexpr OpRow Later(std::string_view dialect, std::string_view name, std::stri
 }
 
 constexpr std::string_view kMma = "the queues of a TPU's matrix unit: not modelled yet";
-constexpr std::string_view kNested = "nested meshes and pipelines as single operations: not modelled yet";
 constexpr std::string_view kOpaque = "opaque code: no meaning outside its compiler";
 constexpr std::string_view kCompilerInternal =
     "a detail of the compiler that kernels do not write themselves: not modelled yet";
@@ -90,8 +89,10 @@ constexpr OpRow kRows[] = {
           "SparseCore, which is not modelled (docs/sparsecore.md): an atomic addition in another subcore's scalar "
           "memory"),
     Later("", "mpmd_map", "unsupported.md#mpmd_map", {kGpu, Effect::kControl, Unit::kControl}, kWrittenOtherwise),
-    Later("", "emit_pipeline", "unsupported.md#emit_pipeline", {kTpu, Effect::kControl, Unit::kControl}, kNested),
-    Later("", "pipeline_body", "unsupported.md#pipeline_body", {kTpu, Effect::kControl, Unit::kControl}, kNested),
+    Later("", "emit_pipeline", "unsupported.md#emit_pipeline", {kTpu, Effect::kControl, Unit::kControl},
+          kWrittenOtherwise),
+    Later("", "pipeline_body", "unsupported.md#pipeline_body", {kTpu, Effect::kControl, Unit::kControl},
+          kWrittenOtherwise),
     Later("", "jaxpr_call", "unsupported.md#jaxpr_call", {kGpu, Effect::kControl, Unit::kControl}, kWrittenOtherwise),
     Later("", "debug_callback", "unsupported.md#debug_callback", {kTpu, Effect::kPrints, Unit::kControl}, kOpaque),
     Later("", "_copysign", "unsupported.md#_copysign", {kGpu, Effect::kPure, Unit::kVector}, kOfLowering),

@@ -181,6 +181,12 @@ bool Fits(const CopyParams& p, const Step& step, Frame& frame) {
   return false;
 }
 
+// What the user writes to wait for it: no descriptor waits on a regular semaphore.
+std::string AwaitOf(const CopyParams& p, Frame& frame) {
+  if (p.unit == CompletionUnit::kBytes) return p.sent.has_value() ? "copy.wait_recv()" : "copy.wait()";
+  return Cat("pl.semaphore_wait(", frame.program().refs[Chosen(p.semaphore, frame).ref.index()].name, ")");
+}
+
 // tpu-copies.md#dma_start: an engine reads the source and writes the destination some time later, whole; then the
 // semaphore grows by the bytes. No copy has an order with another. Of a copy to another device, destination and
 // semaphore are that device's, and the sender's own semaphore grows once the source has been read.
@@ -189,7 +195,7 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   UseSide(p.src, step, frame);
   UseSide(p.dst, step, frame);
   UseSide(p.semaphore, step, frame);
-  AsyncRequest request{.name = "DMA", .await = "copy.wait()"};
+  AsyncRequest request{.name = p.sent.has_value() ? "remote DMA" : "DMA", .await = AwaitOf(p, frame)};
   request.At(frame.site(step));
   const bool fits = Fits(p, step, frame);
   if (CountedBytes(p, frame) == 0) return absl::OkStatus();  // nothing to wait for
@@ -205,8 +211,6 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   }
   if (p.sent.has_value()) {
     UseSide(*p.sent, step, frame);
-    request.name = "remote DMA";
-    request.await = "copy.wait_recv()";
     const SyncElement sent = ElementOf(Chosen(*p.sent, frame), step, frame);
     if (sent.array.valid()) {
       request.completions.push_back(frame.machine().SignalAt(sent, CountedBytes(p, frame), CompletionUnit::kBytes));
