@@ -92,7 +92,9 @@ TEST_F(CommandTest, WrongInputs) {
   const auto expect = [&](const std::string& x, const std::string& message) {
     ExpectError(4, {"run", file, "--in", x, "--in", "y=iota", "--out", Path("out")}, message);
   };
-  expect("z=iota", "no value for input 'x' (args[0], f32[8]); give --in x=FILE.npy");
+  expect("z=iota", "--in z=iota names no input of kernel @add; `palladion show` lists them");
+  ExpectError(4, {"run", file, "--in", "y=iota", "--out", Path("out")},
+              "no value for input 'x' (args[0], f32[8]); give --in x=FILE.npy");
   expect("x", "--in must be NAME=VALUE; found 'x'");
   expect("x=", "--in must be NAME=VALUE; found 'x='");
   expect("=iota", "--in must be NAME=VALUE; found '=iota'");
