@@ -13,6 +13,9 @@ namespace {
 
 constexpr auto kRead = static_cast<std::uint32_t>(Half::kRead);
 
+// A wait at a barrier. Of what one block stores in another one, that one's barrier is told.
+bool IsAtBarrier(std::string_view await) { return await.starts_with("plgpu.barrier_wait("); }
+
 }  // namespace
 
 // " after the access at kernel.py:7"; "" where the access has no place of its own.
@@ -89,14 +92,17 @@ std::string AccessFindings::OrderAfterOperation(const Wanted& wanted) const {
   const AgentId issuer = agents_.IssuerOf(operation), waiter = agents_.IssuerOf(wanted.later.who);
   const std::uint32_t halves = wanted.first.time;
   if (IsRemote(operation) && halves != kRead) return OrderAfterRemoteWrite(wanted);
-  // A block's barrier is told of what lands in the block.
-  const bool apart = agents_.IsToldApart(operation);
-  const bool there = apart && Inside(agents_.PlaceOf(waiter), wanted.buffer.info.place);
   const std::string await = AwaitOf(operation, halves);
-  if (apart && !there)
+  const bool in_peer = halves != kRead && IsAtBarrier(agents_.AwaitOf(operation)) &&
+                       !Inside(agents_.PlaceOf(issuer), wanted.buffer.info.place);
+  const bool elsewhere = agents_.IsToldApart(operation) || in_peer;
+  const bool there = elsewhere && Inside(agents_.PlaceOf(waiter), wanted.buffer.info.place);
+  if (elsewhere && !there)
     return Cat(await, " in the block where it lands, and a plgpu.ClusterBarrier from there", wanted.here);
   if (issuer == waiter || agents_.AwaitOf(operation).empty())
     return WhereAnotherWasTaken(wanted).value_or(await + wanted.here);
+  if (in_peer && !agents_.IsToldApart(operation))
+    return Cat(await, " in ", agents_.NameOf(waiter), ", where it lands,", wanted.here);
   if (there)
     return Cat(await, wanted.here,
                ", and a plgpu.ClusterBarrier of the blocks that copy together before the next copy");
@@ -156,6 +162,8 @@ std::string AccessFindings::OrderBeforeEnd(const Wanted& wanted) const {
   const bool own = Inside(agents_.PlaceOf(issuer), wanted.buffer.info.place);
   if (own || !InReceiver(operation, wanted.first.time).empty())
     return Cat(call, " before the scope of '", name, "' ends");
+  if (wanted.first.time != kRead && IsAtBarrier(agents_.AwaitOf(operation)))
+    return Cat(call, " in the block where it lands, before the scope of '", name, "' ends");
   return Cat(call, " in ", agents_.NameOf(issuer), ", and a signal or an arrival from there that is awaited where '",
              name, "' is, before its scope ends");
 }

@@ -53,6 +53,11 @@ def _findings(name: str, folder) -> list[dict]:
     ("findings/bar_tc_order_wrong", "BAR_TC_ORDER", r"orders_tensor_core=True for the plgpu\.Barrier of \w+(\[\d+\])?"),
     ("gpu/tensor_order_by_copy_racy", "BAR_TC_ORDER", r"plgpu\.barrier_arrive in thread 0 after the access at .* and plgpu\.barrier_wait in "
      r"thread 1 before the issue at .*, on a plgpu\.Barrier\(orders_tensor_core=True\) of their own, at which no copy arrives"),
+    # What is stored in another block its barrier tells of.
+    ("gpu/store_smem_unawaited_racy", "RACE_WW", r"plgpu\.barrier_wait\(there\.at\[0\]\) in the block where it lands, and a "
+     r"plgpu\.ClusterBarrier from there before the issue .*"),
+    ("gpu/store_smem_unawaited_racy", "RACE_ASYNC", r"plgpu\.barrier_wait\(there\.at\[0\]\) in block \(0\), where it lands, before .*"),
+    ("gpu/store_smem_unawaited_racy", "PEER_LIFETIME", r"plgpu\.barrier_wait\(there\.at\[0\]\) in the block where it lands, before the scope .*"),
     # The peer has ended, so it is not its name that is wrong.
     ("gpu_corpus/082_cluster_block_ends_at_once_racy", "PEER_LIFETIME", r"let a plgpu\.ClusterBarrier after the access keep that block .*"),
     # Nothing accumulates: no zeros.
