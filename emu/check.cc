@@ -85,8 +85,7 @@ class Checker {
   }
 
  private:
-  // What the caller gets of one schedule.
-  struct Taken {
+  struct Taken {  // what the caller gets of one schedule
     std::vector<Tensor> outputs;
     agents::LaunchLeft left;
   };
@@ -251,9 +250,8 @@ class Checker {
   }
 
   bool Interrupted() {
-    report_.interrupted |= palladion::Interrupted(options_.run.control);
-    report_.interrupted |= options_.interrupted && options_.interrupted();
-    return report_.interrupted;
+    return report_.interrupted |=
+           palladion::Interrupted(options_.run.control) || (options_.interrupted && options_.interrupted());
   }
 
   void Done(std::int64_t schedules) const {
