@@ -116,7 +116,7 @@ bool IsTransposed(const RegisterLayout& layout) {
   return IsNamed(layout, LayoutName::kWgmmaTransposed) || IsNamed(layout, LayoutName::kTcgen05Transposed);
 }
 
-Carried Strided(const RegisterLayout& layout, const Type& type, std::string_view text) {
+Carried StridedLayout(const RegisterLayout& layout, const Type& type, std::string_view text) {
   RegisterLayout strided = layout;
   if (strided.vector == 0) strided.vector = StridedVector(type).value_or(0);
   if (strided.vector == 0) return {};

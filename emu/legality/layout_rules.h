@@ -29,7 +29,7 @@ std::string Said(const RegisterLayout& layout, const Type& type);  // "f32[128,6
 bool IsTransposed(const RegisterLayout& layout);
 
 // WG_STRIDED as `text` has it, of an array of `type`: with the vector that JAX takes where none is written.
-Carried Strided(const RegisterLayout& layout, const Type& type, std::string_view text);
+Carried StridedLayout(const RegisterLayout& layout, const Type& type, std::string_view text);
 // Does plgpu.layout_cast take an array of `type` from the one to the other?
 bool Converts(const RegisterLayout& from, const RegisterLayout& to, const Type& type);
 // Does it from JAX 0.11 on?

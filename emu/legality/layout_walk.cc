@@ -182,7 +182,7 @@ class LayoutWalk {
       return {};
     }
     if (layout.kind == RegisterLayout::Kind::kStrided)
-      return Take(op, Clash::kCast, Strided(layout, op.types[0], WordOf(cast.attrs, "layout")));
+      return Take(op, Clash::kCast, StridedLayout(layout, op.types[0], WordOf(cast.attrs, "layout")));
     if (layout.kind == RegisterLayout::Kind::kSplat) {
       Refuse(op, Clash::kCast, Cat(ToString(op.types[0]), " read in the layout ", NameOf(layout)));
       return {};
@@ -264,7 +264,7 @@ class LayoutWalk {
     const RegisterLayout from = Of(op.args[0]);
     RegisterLayout to = LayoutFromText(text);
     if (to.kind == RegisterLayout::Kind::kStrided) {
-      Carried strided = Strided(to, type, text);
+      Carried strided = StridedLayout(to, type, text);
       if (strided.refused.has_value())
         return from.known() ? Take(op, Clash::kCast, std::move(strided)) : RegisterLayout{};
       to = strided.layout;

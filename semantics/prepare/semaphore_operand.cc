@@ -27,8 +27,9 @@ std::string WhyNone(const OperandInfo& info, const Program& program) {
   if (!counts) return "are no semaphores, and end with the kernel";
   if (info.role != Role::kIn && info.role != Role::kOut) return "are in or out operands only";
   if (!HasSeveralCores(program)) return "";
-  return program.mesh.has_value() ? "are not modelled over a mesh of several cores, each of which has its own"
-                                  : "are not modelled in a grid with parallel dimensions, which several cores may share";
+  return program.mesh.has_value()
+             ? "are not modelled over a mesh of several cores, each of which has its own"
+             : "are not modelled in a grid with parallel dimensions, which several cores may share";
 }
 
 }  // namespace
