@@ -1,6 +1,6 @@
 """Writes sweep_legality.txt: kernels of one operation each, and whether JAX's own lowering for the backend takes or refuses each.
 
-Usage: make_sweep_legality_golden.py [--out FILE] [--all] [--why] [--only TARGET]   (default: sweep_legality.txt beside this script; needs PYTHONPATH=python)
+Usage: make_sweep_legality_golden.py [--out FILE] [--all] [--every N] [--why] [--only TARGET]   (default: sweep_legality.txt beside this script; needs PYTHONPATH=python)
 
 The operations of sweep_operations.py by element type, rank and, on Mosaic GPU, semantics and layout of registers, lowered by JAX for a GPU or TPU
 that is not there. Kernels that begin alike are together: a line `@ TARGET` and how they begin, then a line for each, `NAME lowered|refused` and
@@ -147,6 +147,7 @@ def records(arguments):
         seen = set()
         for name, target, make in family():
             kept = arguments.all or family is gpu_forms or zlib.crc32(name.encode()) % 100 < KEPT[target]
+            kept &= zlib.crc32(name.encode()) // 100 % arguments.every == 0
             if not kept or (arguments.only and not target.startswith(arguments.only)):
                 continue
             assert name not in seen, name
@@ -173,6 +174,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("sweep_legality.txt"))
     parser.add_argument("--all", action="store_true", help="leave none of them out")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N of them")
     parser.add_argument("--why", action="store_true", help="print JAX's message of each refusal")
     parser.add_argument("--only", default="", help="targets that begin so")
     arguments = parser.parse_args()

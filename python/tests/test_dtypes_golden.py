@@ -11,8 +11,8 @@ import pytest
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "conformance" / "golden"
 
 
-def run(script, out):
-    subprocess.run([sys.executable, GOLDEN / script, "--out", out], check=True)
+def run(script, out, *options):
+    subprocess.run([sys.executable, GOLDEN / script, "--out", out, *options], check=True)
 
 
 def test_conversion_hashes_are_fresh(tmp_path):
@@ -32,12 +32,29 @@ def test_npy_files_are_fresh(tmp_path):
 
 # The kernels of these files are written for, and lowered by, JAX 0.10. Others export the same kernels with other defaults.
 if jax.__version_info__[:2] == (0, 10):
-    @pytest.mark.parametrize("name", ["legality", "gpu_legality", "layout_legality", "sweep_legality"])
+    @pytest.mark.parametrize("name", ["legality", "gpu_legality", "layout_legality"])
     def test_legality_is_fresh(name, tmp_path):
         """What JAX's lowerings refuse: the tests of emu/legality/*_golden_test.cc compare."""
         run(f"make_{name}_golden.py", tmp_path / f"{name}.txt")
         assert (tmp_path / f"{name}.txt").read_text() == (GOLDEN / f"{name}.txt").read_text(), (
             f"run conformance/golden/make_{name}_golden.py and review")
+
+    def test_sweeps_are_fresh(tmp_path):
+        """One kernel of sixteen: all of them take JAX minutes."""
+        run("make_sweep_legality_golden.py", tmp_path / "sweep.txt", "--every", "16")
+        made, kept = (kernels_of(path.read_text()) for path in (tmp_path / "sweep.txt", GOLDEN / "sweep_legality.txt"))
+        assert len(made) > 120
+        stale = [name for name, kernel in made.items() if kept.get(name) != kernel]
+        assert not stale, f"run conformance/golden/make_sweep_legality_golden.py and review: {stale[:5]}"
+
+
+def kernels_of(text):
+    """{target, name: how it begins, and the rest}"""
+    kernels = {}
+    for group in ("\n" + text).split("\n@ ")[1:]:
+        begin, *lines = group.splitlines()
+        kernels |= {(begin.split()[0], line.split()[0]): (begin, line) for line in lines}
+    return kernels
 
 
 def test_numpy_reads_ml_dtypes_back_as_views():
