@@ -20,7 +20,7 @@ class Tried:
         self.program = _library.Program(text, None, target)
         self.codes, self.outputs = set(), []
 
-    def run(self, arrays, outputs, _):
+    def run(self, arrays, outputs, *_):
         code, report = self.program.check(arrays, outputs, seeds=16)
         self.codes = {finding["code"] for finding in report["findings"]}
         self.outputs = [[np.array(o) for o in outputs]]
