@@ -120,7 +120,7 @@ kernel @same {
 }
 )";
   Bridge bridge;
-  constexpr std::int64_t kTile[] = {8, 128};
+  static constexpr std::int64_t kTile[] = {8, 128};
   std::vector<float> x(1024, 1.0f), o(1024);
   const auto run = [&](std::string_view options) {
     const ConstArray in[] = {{DType::kF32, kTile, reinterpret_cast<const std::byte*>(x.data())}};

@@ -2,6 +2,7 @@
 // the code between the marks, and what is found without a wait.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -103,9 +104,9 @@ std::string OutputOf(const std::string& page) {
   return all.substr(from, all.find("```", from) - from);
 }
 
-// The first finding of a report in text, its files named from the root of the source.
+// The first finding of a report in text, without what goes with it; its files named from the root of the source.
 std::string BeginningOf(std::string text) {
-  text.resize(text.find("\n\n") + 1);
+  text.resize(std::min(text.find("\n\n"), text.find("\n  symptoms")) + 1);
   const std::string here = "emu/cpp/";  // before it, whatever the compiler was told of the folder
   for (std::size_t at = text.find(here); at != std::string::npos; at = text.find(here, at + here.size())) {
     const std::size_t start = text.rfind(' ', at) + 1;

@@ -121,7 +121,7 @@ TEST_F(ObservedRunTest, DumpOfAWindowOfEachProgram) {
   const std::string file = Write("add.pkir", AddKernel());
   for (const char* target : {"generic", "mosaic_tpu/v5e", "triton/h100"}) {
     ASSERT_EQ(0, Run({"run", file, "--in", "x=iota", "--in", "y=zeros", "--out", Path("out"), "--target", target,
-                      "--dump", "xr@12"}))
+                      "--dump", "xr@12", "--legality", "off"}))
         << err_;
     ExpectIn("program (0): f32[4] = 0.0 1.0 2.0 3.0\n", out_);
     ExpectIn("program (1): f32[4] = 4.0 5.0 6.0 7.0\n", out_);
@@ -161,7 +161,7 @@ TEST_F(ObservedRunTest, StatsOfViews) {
 TEST_F(ObservedRunTest, StatsOfResidentBlocks) {
   const std::string file = Write("add.pkir", AddKernel("0:i32"));
   ASSERT_EQ(0, Run({"run", file, "--in", "x=iota", "--in", "y=zeros", "--out", Path("out"), "--stats", "--format",
-                    "json", "--target", "mosaic_tpu/v5e"}))
+                    "json", "--target", "mosaic_tpu/v5e", "--legality", "off"}))
       << err_;
   ExpectIn("\"spaces\": {\"arrays\": 96, \"vmem\": 48}", out_);
   ExpectIn("\"loads\": 4, \"loaded_bytes\": 64, \"stores\": 2, \"stored_bytes\": 32, ", out_);  // not the copies
@@ -192,7 +192,7 @@ TEST_F(ObservedRunTest, OneProgramAlone) {
   const std::string file = Write("add.pkir", AddKernel());
   for (const char* target : {"generic", "mosaic_tpu/v5e"}) {
     ASSERT_EQ(0, Run({"run", file, "--in", "x=iota", "--in", "y=zeros", "--out", Path("out"), "--target", target,
-                      "--program", "1"}))
+                      "--program", "1", "--legality", "off"}))
         << err_;
     ExpectIn(": 1 program ran, not checked (palladion check does); no findings\nnote: only one program ran", out_);
     const absl::StatusOr<Tensor> o = ReadNpy(Path("out/o.npy"));
