@@ -106,7 +106,7 @@ std::string OutputOf(const std::string& page) {
 
 // The first finding of a report in text, without what goes with it; its files named from the root of the source.
 std::string BeginningOf(std::string text) {
-  text.resize(std::min(text.find("\n\n"), text.find("\n  symptoms")) + 1);
+  text.resize(text.find("\n  symptoms") + 1);
   const std::string here = "emu/cpp/";  // before it, whatever the compiler was told of the folder
   for (std::size_t at = text.find(here); at != std::string::npos; at = text.find(here, at + here.size())) {
     const std::size_t start = text.rfind(' ', at) + 1;
