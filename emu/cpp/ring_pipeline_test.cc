@@ -2,7 +2,6 @@
 // the code between the marks, and what is found without a wait.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 
