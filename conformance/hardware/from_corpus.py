@@ -20,7 +20,7 @@ UNDEFINED = ("069_never_written_copy_noted", "069_never_written_store_noted", "0
              "065_out_missing_copied_racy")
 
 # Younger than the recordings.
-NOT_RECORDED = ("062_illegal_smem_clean",)
+NOT_RECORDED = ("062_illegal_smem_clean", "088_scope_reuse_read_automatic_clean")
 TARGET = "mosaic_gpu/h100"  # whose recordings there are
 SEVERAL_DEVICES = "_xdev_"  # in the name of a case: no kernel for the one GPU that records
 

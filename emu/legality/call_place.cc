@@ -22,6 +22,7 @@ std::vector<LocId> Frames(const Module& module, LocId loc) {
 
 LocId CallPlace(const Module& module, const Kernel& kernel) {
   std::optional<std::vector<LocId>> common;
+  LocId first;  // of the body
   const auto meet = [&](LocId loc) {
     if (!loc.valid()) return;
     std::vector<LocId> frames = Frames(module, loc);
@@ -33,8 +34,12 @@ LocId CallPlace(const Module& module, const Kernel& kernel) {
     common->erase(end, common->end());
   };
   for (const Operand& operand : kernel.operands) meet(operand.loc);
-  for (const Body& body : kernel.bodies) ForEachInstr(body.region, [&](const Instr& op) { meet(op.loc); });
-  return common.has_value() && !common->empty() ? common->back() : LocId{};
+  for (const Body& body : kernel.bodies)
+    ForEachInstr(body.region, [&](const Instr& op) {
+      meet(op.loc);
+      if (!first.valid()) first = op.loc;
+    });
+  return common.has_value() && !common->empty() ? common->back() : first;
 }
 
 void PlaceAtCall(const Module& module, const Kernel& kernel, std::vector<Finding>& findings) {

@@ -9,7 +9,8 @@
 
 namespace palladion::legality {
 
-// The innermost frame that all operands and instructions of the kernel have in common; invalid: there is none.
+// The innermost frame that all operands and instructions of the kernel have in common. Where there is none, as JAX
+// keeps no line of a call over a GPU mesh: the first place of the body. Invalid: the text has no places.
 LocId CallPlace(const Module& module, const Kernel& kernel);
 
 // Gives findings at the kernel's own line of text that place.

@@ -66,6 +66,8 @@ REASONS = (
     Reason("`ring.*` operations are Palladion's own", "JAX has no such operation", _has("ring.hash")),
     Reason("no JAX that is installed here makes it; older or newer ones do", "", _has(
         "tpu.repeat", "log2", "stage", "reshard", "mma")),
+    Reason("JAX 0.10 multiplies no mixed floats of 8 bits; newer ones do", "Mixed input dtypes", cases=_named("gpu/wgmma_mixed_8_bit_jax_0_11")),
+    Reason("wrong on purpose: half a byte seen in memory that is not packed, which comes back as a TPU's packed view", "", cases=_named("ref/bitcast_nibbles")),
     Reason("JAX's checks are values outside of kernels", "JAX has no such operation", _has("check")),
     Reason("JAX 0.10 copies without predicate and with a barrier", "predicate",
            _argument("copy_gmem_to_smem", lambda arg: arg.get("arg") == "predicate")),
@@ -74,7 +76,7 @@ REASONS = (
                          for instr in _instructions(k))),
     Reason("JAX's function says no memory space", "is not written", _has("empty_ref")),
     Reason("deliberately wrong: JAX refuses an index outside, a wrong shape, branches that differ, an axis that is none", "", cases=_named(
-        "ref/masked_swap_longer", "ref/masked_swap_outside", "ref/oob_constant_slice", "ref/get_empty_slice", "ref/swap_wrong_shape",
+        "ref/masked_swap_longer", "ref/masked_swap_outside", "ref/oob_constant_slice", "tpu/oob_constant_slice", "ref/get_empty_slice", "ref/swap_wrong_shape",
         "control/cond_branch_types", "program/program_id_axis", "tpu/semaphore_nothing_signalled", "ref/view_bitcast")),
     Reason("`lax.scan` and `lax.while_loop` leave out carries and elements that they only pass on", "", cases=_named(
         "control/cond_index", "control/scan_carry_from_memory", "control/scan_length_zero", "control/scan_two_xs",

@@ -37,7 +37,7 @@ def double():
 
 def main():
     f, args = double()
-    with palladion.emulate("h100", seeds=4) as session:
+    with palladion.emulate("triton/h100", seeds=4) as session:
         result = f(*args)
     print(palladion.__file__, _library.find_library(), result.tolist(), session.report.verdict, sep="\\n")
 
@@ -180,7 +180,7 @@ def test_the_command_has_its_arguments_and_exit_codes(installed, tmp_path, spell
 
 def test_pytest_finds_the_installed_plugin_by_itself(installed, tmp_path):
     (tmp_path / "test_it.py").write_text(PROGRAM + "\ndef test_it():\n    f, args = double()\n    f(*args)\n")
-    done = run(installed, "python", "-m", "pytest", "-q", "--palladion=h100", cwd=tmp_path)
+    done = run(installed, "python", "-m", "pytest", "-q", "--palladion=triton/h100", cwd=tmp_path)
     assert done.returncode == 0 and "1 kernel call in 1 test: 1 ran" in done.stdout, done.stdout + done.stderr
 
 

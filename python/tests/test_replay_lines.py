@@ -21,7 +21,8 @@ X = jnp.arange(4, dtype=jnp.float32)
 
 
 def lines_of(report) -> list[str]:
-    found = [line.removeprefix("  replay: ") for line in str(report).splitlines() if line.startswith("  replay: ")]
+    lines = [line.strip() for line in str(report).splitlines()]  # of symptoms, too
+    found = [line.removeprefix("replay: ") for line in lines if line.startswith("replay: ")]
     assert len(found) == sum(bool(finding.replay) for finding in report.findings) > 0
     return found
 

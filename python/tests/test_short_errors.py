@@ -60,12 +60,12 @@ x = jnp.arange(4, dtype=jnp.float32)
 RACE, BOUNDS = "palladion.DefectError: error[RACE_WW]", "palladion.DefectError: error[OOB]"
 UNKNOWN = "palladion.ExportError: "
 CASES = [  # what is run, how its message begins, the most lines before it
-    ("with palladion.emulate('h100', seeds=4):\n    racy(x)", RACE, 6),
-    ("with palladion.emulate('h100'):\n    past_the_end(x)", BOUNDS, 6),
-    ("with palladion.emulate('h100'):\n    jax.jit(lambda x: past_the_end(x) * 2)(x)", BOUNDS, 6),
-    ("palladion.check(racy, x, target='h100').raise_if_defect()", RACE, 8),
-    ("with palladion.emulate('h100'):\n    unknown(x)", UNKNOWN, 8),
-    ("palladion.check(unknown, x, target='h100')", UNKNOWN, 6),
+    ("with palladion.emulate('triton/h100', seeds=4):\n    racy(x)", RACE, 6),
+    ("with palladion.emulate('triton/h100'):\n    past_the_end(x)", BOUNDS, 6),
+    ("with palladion.emulate('triton/h100'):\n    jax.jit(lambda x: past_the_end(x) * 2)(x)", BOUNDS, 6),
+    ("palladion.check(racy, x, target='triton/h100').raise_if_defect()", RACE, 8),
+    ("with palladion.emulate('triton/h100'):\n    unknown(x)", UNKNOWN, 8),
+    ("palladion.check(unknown, x, target='triton/h100')", UNKNOWN, 6),
     ("palladion.run(unknown, x)", UNKNOWN, 6),
     ("palladion.export(unknown, x)", UNKNOWN, 6),
     ("palladion.check(racy, x, target='h1000')", "palladion.PalladionError: unknown target 'h1000'", 6),

@@ -53,7 +53,7 @@ def numbers(lib, dtype="int32", values=range(128)):
 
 def test_the_example_of_jaxs_page(lib):
     x, y = numbers(lib), numbers(lib, values=np.arange(128) ** 2)
-    with palladion.emulate("h100", seeds=4) as session:
+    with palladion.emulate("triton/h100", seeds=4) as session:
         out = plgpu.as_torch_kernel(add)(x, y)
     assert type(out) is type(x) and out.dtype == x.dtype
     assert out.tolist() == (np.arange(128) + np.arange(128) ** 2).tolist()
@@ -62,21 +62,21 @@ def test_the_example_of_jaxs_page(lib):
 
 def test_a_kernel_of_mosaic_gpu(lib):
     kernel = plgpu.kernel(_through_shared_memory, out_type=of_shape(jnp.float32), scratch_types=[plgpu.SMEM((128,), jnp.float32), plgpu.Barrier()])
-    with palladion.emulate("h100", seeds=4) as session:
+    with palladion.emulate("triton/h100", seeds=4) as session:
         out = plgpu.as_torch_kernel(kernel)(numbers(lib, "float32"))
     assert out.tolist() == (2.0 * np.arange(128)).tolist() and session.report.verdict == "proved"
 
 
 def test_what_the_kernel_writes_into_is_the_argument(lib):
     x = numbers(lib)
-    with palladion.emulate("h100"):
+    with palladion.emulate("triton/h100"):
         out = plgpu.as_torch_kernel(jax.jit(increment_in_place))(x)
     assert out.data_ptr() == x.data_ptr() and x.tolist() == list(range(1, 129))
 
 
 def test_truth_values_travel_as_bytes(lib):
     flip = pl.pallas_call(lambda x, o: o.__setitem__(..., ~x[...]), out_shape=of_shape(jnp.bool_))
-    with palladion.emulate("h100"):
+    with palladion.emulate("triton/h100"):
         out = plgpu.as_torch_kernel(flip)(lib.tensor([True, False] * 64, dtype=lib.bool))
     assert out.tolist() == [False, True] * 64
 
@@ -100,13 +100,13 @@ def test_run_and_check(lib):
     (lambda a: a, "one kernel call; found 0"),
 ])
 def test_what_jax_refuses_on_a_gpu(lib, function, said):
-    with palladion.emulate("h100"), pytest.raises(ValueError, match=said):
+    with palladion.emulate("triton/h100"), pytest.raises(ValueError, match=said):
         plgpu.as_torch_kernel(function)(numbers(lib))
 
 
 def test_strides(lib):
     spread = tensor_with_strides(lib)
-    with palladion.emulate("h100"), pytest.raises(ValueError, match=r"strides \[2\].*pass tensor.contiguous\(\)"):
+    with palladion.emulate("triton/h100"), pytest.raises(ValueError, match=r"strides \[2\].*pass tensor.contiguous\(\)"):
         plgpu.as_torch_kernel(increment_in_place)(spread)
 
 
@@ -124,7 +124,7 @@ def test_another_device():
 
 
 def test_outside_of_emulate_it_is_jaxs(lib):
-    with palladion.emulate("h100"):
+    with palladion.emulate("triton/h100"):
         pass
     with pytest.raises((ValueError, RuntimeError), match="Only interpret mode|import torch failed"):
         plgpu.as_torch_kernel(add)(numbers(lib), numbers(lib))
