@@ -208,7 +208,7 @@ absl::StatusOr<PreparedKernel> InARow(const BridgeRequest& request, std::int64_t
                          {.kernel = std::string(request.kernel), .target = std::string(request.target)});
 }
 
-std::size_t HashOf(const void* data, DType dtype, absl::Span<const std::int64_t> shape) {
+std::size_t HashOfContents(const void* data, DType dtype, absl::Span<const std::int64_t> shape) {
   std::size_t bytes = StorageBytes(dtype);
   for (const std::int64_t size : shape) bytes *= static_cast<std::size_t>(size);
   return std::hash<std::string_view>()({static_cast<const char*>(data), bytes});
@@ -296,7 +296,7 @@ std::optional<Bridge::Row> Bridge::RowOf(const BridgeRequest& request, const std
     if (session == sessions_.end() || session->second.last.kernel != kernel) return std::nullopt;
     const std::vector<std::size_t>& made = session->second.last.outputs;
     const bool follows = std::any_of(inputs.begin(), inputs.end(), [&](const ConstArray& input) {
-      return std::find(made.begin(), made.end(), HashOf(input.data, input.dtype, input.shape)) != made.end();
+      return std::find(made.begin(), made.end(), HashOfContents(input.data, input.dtype, input.shape)) != made.end();
     });
     if (!follows || !session->second.rows.insert(kernel).second) return std::nullopt;
   }
@@ -310,7 +310,7 @@ void Bridge::Remember(std::int64_t session, const std::shared_ptr<const Kernel>&
                       absl::Span<const MutableArray> outputs) {
   if (!kernel->how.check || !kernel->prepared.state().program().several_devices()) return;
   std::vector<std::size_t> made;
-  for (const MutableArray& output : outputs) made.push_back(HashOf(output.data, output.dtype, output.shape));
+  for (const MutableArray& output : outputs) made.push_back(HashOfContents(output.data, output.dtype, output.shape));
   const std::lock_guard<std::mutex> lock(sessions_mutex_);
   if (const auto found = sessions_.find(session); found != sessions_.end())
     found->second.last = {kernel, std::move(made)};

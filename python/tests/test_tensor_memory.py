@@ -93,7 +93,7 @@ def columns_told(tmp_path, refs) -> list:
     arguments = [COMMAND, "check", tmp_path / "kernel.pkir", "--target", "mosaic_gpu/b200", "--seeds", "1"]
     told = subprocess.run(arguments, capture_output=True, text=True).stdout
     assert "error[CAPACITY]" in told, told
-    return [int(re.search(rf"(\d+) for 'r{i}' ", told)[1]) for i in range(len(refs))]
+    return [int(re.search(rf"(\d+) columns for 'r{i}' ", told)[1]) for i in range(len(refs))]
 
 
 def jax_layouts():

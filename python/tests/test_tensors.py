@@ -62,7 +62,7 @@ def test_the_example_of_jaxs_page(lib):
 
 def test_a_kernel_of_mosaic_gpu(lib):
     kernel = plgpu.kernel(_through_shared_memory, out_type=of_shape(jnp.float32), scratch_types=[plgpu.SMEM((128,), jnp.float32), plgpu.Barrier()])
-    with palladion.emulate("triton/h100", seeds=4) as session:
+    with palladion.emulate("h100", seeds=4) as session:
         out = plgpu.as_torch_kernel(kernel)(numbers(lib, "float32"))
     assert out.tolist() == (2.0 * np.arange(128)).tolist() and session.report.verdict == "proved"
 
