@@ -30,7 +30,7 @@ run_python_tests() {
     # Left out is what asks nothing of JAX, what needs more than was built, and what is held against records of the older JAX; a GPU's
     # recordings are held once, with the release. Of the thousand random kernels two hundred meet this JAX.
     local ignored=() file
-    for file in trace_page timeline_page packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden \
+    for file in trace_page timeline_page compare_page packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden \
       reduced_kernels cases_are_fresh; do
       ignored+=("--ignore=python/tests/test_$file.py")
     done

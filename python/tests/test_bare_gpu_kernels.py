@@ -102,9 +102,9 @@ def test_a_kernel_that_names_its_backend_and_one_without_a_chip_of_gpus_are_as_b
 
 def test_lines_are_the_user_s():
     """Palladion writes JAX's pipeline around the body; no finding is at a line of Palladion's own."""
-    x = jnp.ones((8,), jnp.float32)
-    report = palladion.check(lambda x: call(double_kernel, x), x, target="mosaic_gpu/h100")
-    assert report.findings
+    x, rows = jnp.ones((256,), jnp.float32), pl.BlockSpec((128,), lambda i: (0,))
+    report = palladion.check(lambda x: call(double_kernel, x, grid=(2,), in_specs=[rows], out_specs=rows), x, target="mosaic_gpu/h100")
+    assert report.findings  # both programs write one block
     for finding in report.findings:
         assert not any(frame.file.endswith("jax_gpu_calls.py") for frame in finding.frames), finding
     assert "jax_gpu_calls.py" not in str(report)

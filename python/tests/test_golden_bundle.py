@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 
-import browser_pages
 import jax
 import jax.numpy as jnp
 import ml_dtypes
@@ -191,21 +190,6 @@ def test_a_few_wrong_elements_have_no_cause(bundle):
     assert not comparison.ok and comparison.report["causes"]["likely"] == [], str(comparison)
     wrong[8:16] = 7  # all of a block, and two elements of others
     assert palladion.compare(folder, wrong).report["causes"]["likely"] == []
-
-
-def test_the_page_draws_errors_under_axes_and_blocks(bundle, tmp_path):
-    folder, right = bundle
-    wrong = right.copy()
-    wrong[8:16] += np.float32(10) ** np.linspace(-4, 1, 128, dtype=np.float32)
-    palladion.compare(folder, wrong, out=tmp_path / "page")
-    page = browser_pages.browser(tmp_path / "page" / "compare.html", "--dump-dom").stdout
-    drawn = page.partition("</script>")[2] + page.partition("<script>")[0]
-    for row in (0, 8, 16, 24):
-        assert re.search(rf"<text [^>]*text-anchor=\"end\"[^>]*>{row}</text>", drawn), row
-    assert "<image " in drawn and 'class="grid"' in drawn and "prefers-color-scheme" not in drawn and "color-scheme:light dark" in drawn
-    for power in ("1e-4", "1e0", "1e1"):
-        assert f"</i>{power}</span>" in drawn, power
-    assert drawn.count("<details><summary>o[") == 5 and "written by swap" in drawn
 
 
 def test_what_is_wrong_with_a_whole_output_is_said_in_its_numbers(bundle):

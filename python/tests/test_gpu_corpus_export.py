@@ -22,7 +22,7 @@ VERSION = jax.__version_info__[:2]
 REFUSED = {"068_copy_longer_clean": "Out of bound slice"} if VERSION >= (0, 12) else {}
 OTHERWISE = {
     "062_illegal_tma_bytes_racy": "its kernels have warpgroup semantics where they don't say, whose copies have no such rule",
-    **dict.fromkeys((f"192_tmem_union_{name}" for name in ("clean", "racy", "threads_clean", "threads_racy")),
+    **dict.fromkeys((f"192_tmem_union_{name}" for name in ("clean", "racy")),
                     "the same; with these semantics no member of a union in tensor memory is loaded"),
     **dict.fromkeys(("091_xdev_copy_in_clean", "091_xdev_copy_in_racy"),
                     "the same; with these semantics JAX 0.10 has no copy from another device, and a case does not name the JAX that wrote it"),

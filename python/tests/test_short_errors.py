@@ -71,7 +71,7 @@ CASES = [  # what is run, how its message begins, the most lines before it
     ("palladion.check(racy, x, target='h1000')", "palladion.PalladionError: unknown target 'h1000'", 6),
     ("palladion.check(racy, x, fill='one')", "palladion.PalladionError: fill must be", 6),
     ("palladion.run(endless, x, budget=99)", "palladion.PalladionError: kernel @", 8),
-    ("palladion.check(misspelled, x)", "NameError: name 'x_reff' is not defined", 16),
+    ("palladion.check(misspelled, x)", "NameError: name 'x_reff' is not defined", 26),
 ]
 
 
