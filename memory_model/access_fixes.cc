@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kRead = static_cast<std::uint32_t>(Half::kRead);
 
-// A wait at a barrier. Of what one block stores in another one, that one's barrier is told.
+// A wait at a barrier. Of what one block stores in another one, the barrier is that one's.
 bool IsAtBarrier(std::string_view await) { return await.starts_with("plgpu.barrier_wait("); }
 
 }  // namespace

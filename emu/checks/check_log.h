@@ -1,6 +1,6 @@
 // What a check has found in all of its schedules: one entry for findings that are the same, with the schedule that
 // shows it. What is the same is FindingLog's to say; a race is a race although its writers stored the same bytes in
-// some schedule; of several schedules the worst is told, with the largest count.
+// some schedule; of several schedules the worst is kept, with the largest count.
 #ifndef PALLADION_EMU_CHECKS_CHECK_LOG_H_
 #define PALLADION_EMU_CHECKS_CHECK_LOG_H_
 

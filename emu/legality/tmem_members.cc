@@ -13,7 +13,7 @@
 namespace palladion::legality {
 namespace {
 
-// The ref that is shared, and which member of it: members are told apart by where they begin and what they are.
+// The ref that is shared, and which member of it: members are distinguished by where they begin and what they are.
 using Member = std::pair<ValueId, std::string>;
 
 Member MemberOf(const Arg& arg) {

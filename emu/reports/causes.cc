@@ -85,7 +85,7 @@ bool IsReadTooEarly(const ReportedFinding& undefined, const ReportedFinding& cau
 }
 
 bool Follows(const ReportedFinding& finding, const ReportedFinding& cause) {
-  if (cause.code == "BAR_BYTES")  // whoever waits there may be given another copy's bytes
+  if (cause.code == "BAR_BYTES")  // a wait there may take another copy's bytes
     return IsRace(finding) && (SamePlaceAsEither(finding.first, cause) || SamePlaceAsEither(finding.second, cause));
   if (finding.code == "NONDET") return IsOfOrder(cause) || cause.code == "OUT_REVISIT";
   if (finding.code == "UNINIT") return IsReadTooEarly(finding, cause);

@@ -38,7 +38,7 @@ ReportedFinding Found(std::string code, std::optional<ReportedAccess> first,
 
 const std::string kCopy = "DMA #0 issued by the core";
 
-// A copy that nobody waits for: the read at line 5 races with it, and the rest follows.
+// A copy without a wait: the read at line 5 races with it, and the rest follows.
 Report MissingWait() {
   Report report{.kernel = "k", .target = "mosaic_tpu/v5e", .checked = true};
   report.findings = {

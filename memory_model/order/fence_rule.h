@@ -79,7 +79,7 @@ std::optional<FencePolicy> FencePolicyFromName(std::string_view name);  // of --
 // What lies between a thread's read and the asynchronous write that overwrites what it read.
 enum class Between : std::uint8_t {
   kNothing,  // one thread does both
-  kArrival,  // whoever issues the write has waited for an arrival of the reader, which may be the same thread
+  kArrival,  // the issuer of the write has waited for an arrival of the reader, which may be the same thread
   kBarrier,  // one thread does both, and its lanes have met in between, at one of JAX's automatic barriers
 };
 

@@ -51,7 +51,7 @@ class Tracked {
 
   // A read is made. Of each place that reads, it is noted once whether anything had been written there.
   void NoteRead(const AccessEvent& event, const AccessSet& set);
-  bool ReadTooEarly(const AccessEvent& read) const;  // what nobody had written
+  bool ReadTooEarly(const AccessEvent& read) const;  // what was not written yet
 
   TrackedBuffer info;
   AccessHistory history;

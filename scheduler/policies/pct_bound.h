@@ -39,7 +39,7 @@ absl::StatusOr<std::int64_t> SeedsUntil(double confidence, int depth, std::int64
 std::string PctSentence(std::int64_t agents, std::int64_t steps, std::int64_t seeds);
 // Of these seeds, where some between did not run.
 std::string PctSentence(std::int64_t agents, std::int64_t steps, absl::Span<const SeedRange> ran);
-// The same, or a text that holds it, without what it says of a bug that was not there: only who asks is told.
+// The same, or a text that holds it, without what it says of a bug that was not there: it is said on request.
 std::string WithoutBound(std::string_view text);
 
 }  // namespace palladion::scheduler
