@@ -67,11 +67,7 @@ absl::Status CheckValues(const Kernel& kernel, std::size_t limit) {
 }  // namespace
 
 absl::StatusOr<const ShadowRules*> agents::PreparedKernelState::shadow_rules() const {
-  std::call_once(shadow_once_, [this] {
-    for (const Kernel& kernel : module().kernels) {
-      if (kernel.name == program_->kernel_name) shadow_rules_ = ShadowRules::Prepare(*program_, kernel);
-    }
-  });
+  std::call_once(shadow_once_, [this] { shadow_rules_ = ShadowRules::Prepare(*program_, *text_); });
   if (!shadow_rules_.ok()) return shadow_rules_.status();
   return shadow_rules_->get();
 }
@@ -84,22 +80,21 @@ const agents::StaticReport& agents::PreparedKernelState::static_report() const {
 agents::PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> module,
                                                  std::shared_ptr<const Program> program)
     : module_(std::move(module)), program_(std::move(program)) {
-  const Kernel* kernel = nullptr;
-  for (const Kernel& k : module_->module().kernels) {
-    if (k.name == program_->kernel_name) kernel = &k;
+  for (const Kernel& kernel : module_->module().kernels) {
+    if (kernel.name == program_->kernel_name) text_ = &kernel;
   }
   for (std::size_t i = 0; i < program_->operand_infos.size(); ++i) {
     const OperandInfo& info = program_->operand_infos[i];
     if (info.role == Role::kScratch) continue;
-    OperandDescription described{.name = kernel->values[kernel->operands[i].value.index()].name,
-                                 .label = kernel->operands[i].label,
+    OperandDescription described{.name = text_->values[text_->operands[i].value.index()].name,
+                                 .label = text_->operands[i].label,
                                  .dtype = info.type.dtype,
                                  .shape = CallerShape(*program_, info.type)};
     if (WordsPerElement(info.type) > 1)
       described.shape.push_back(static_cast<std::int64_t>(WordsPerElement(info.type)));
     (info.role == Role::kOut ? outputs_ : inputs_).push_back(std::move(described));
   }
-  const Attr* const without = Find(kernel->params, "unsafe_no_auto_barriers");
+  const Attr* const without = Find(text_->params, "unsafe_no_auto_barriers");
   const bool* const says = without == nullptr ? nullptr : std::get_if<bool>(&without->value);
   automatic_barriers_ = program_->target.backend == TargetBackend::kMosaicGpu && (says == nullptr || !*says);
   always_found_ = checks::DirectAccessFindings(module_->module(), *program_);

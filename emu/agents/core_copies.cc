@@ -1,7 +1,5 @@
 #include "emu/agents/core_copies.h"
 
-#include <algorithm>
-
 #include "emu/machines/chip.h"
 #include "semantics/prepare/block_mode.h"
 
@@ -16,18 +14,15 @@ std::vector<std::size_t> OperandsOfEachCore(const PreparedKernelState& kernel) {
   const Program& program = kernel.program();
   std::vector<std::size_t> own;
   if (!HasSeveralCores(program)) return own;
-  const std::vector<Kernel>& kernels = kernel.module().kernels;
-  const auto text =
-      std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& k) { return k.name == program.kernel_name; });
-  if (text == kernels.end()) return own;
+  const Kernel& text = kernel.text();
   for (std::size_t i = 0, param = 0; i < program.operand_infos.size(); ++i) {
     const OperandInfo& info = program.operand_infos[i];
     if (info.role == Role::kBound) continue;
-    const Type& shown = text->values[text->bodies[0].region.params[param++].value.index()].type;
+    const Type& shown = text.values[text.bodies[0].region.params[param++].value.index()].type;
     const bool input = info.role == Role::kIn || info.role == Role::kPrefetch;
     if (!input || !info.written || info.mode != BlockMode::kWhole || info.type.element != ElementKind::kData) continue;
-    const Operand& operand = text->operands[i];
-    if (LiesInCore(operand, operand.space.value_or(shown.space), *text, program)) own.push_back(i);
+    const Operand& operand = text.operands[i];
+    if (LiesInCore(operand, operand.space.value_or(shown.space), text, program)) own.push_back(i);
   }
   return own;
 }

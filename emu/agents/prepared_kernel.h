@@ -35,6 +35,7 @@ class PreparedKernelState {
 
   const Module& module() const { return module_->module(); }
   const Program& program() const { return *program_; }
+  const Kernel& text() const { return *text_; }  // of the module, what the program was made of
   const std::vector<OperandDescription>& inputs() const { return inputs_; }
   const std::vector<OperandDescription>& outputs() const { return outputs_; }
   // JAX puts barriers around what a Mosaic GPU kernel's threads do: its compiler parameters do not say otherwise.
@@ -50,6 +51,7 @@ class PreparedKernelState {
  private:
   std::shared_ptr<const VerifiedModule> module_;
   std::shared_ptr<const Program> program_;
+  const Kernel* text_ = nullptr;
   std::vector<OperandDescription> inputs_, outputs_;
   bool automatic_barriers_ = false;
   std::vector<Finding> always_found_;

@@ -9,13 +9,6 @@
 namespace palladion::checks {
 namespace {
 
-const Kernel* KernelOf(const agents::PreparedKernelState& state) {
-  for (const Kernel& kernel : state.module().kernels) {
-    if (kernel.name == state.program().kernel_name) return &kernel;
-  }
-  return nullptr;
-}
-
 using LineCounts = std::map<int, int>;  // line of the text -> instructions on it
 
 void CountLines(const Region& region, LineCounts& lines) {
@@ -38,10 +31,8 @@ class RegionWalk {
   }
 
   std::vector<NeverRan> Missing() {
-    const Kernel* kernel = KernelOf(state_);
-    if (kernel == nullptr) return {};
-    for (const Body& body : kernel->bodies) CountLines(body.region, all_);
-    for (const Body& body : kernel->bodies) Walk(body.region);
+    for (const Body& body : state_.text().bodies) CountLines(body.region, all_);
+    for (const Body& body : state_.text().bodies) Walk(body.region);
     return std::move(missing_);
   }
 

@@ -18,14 +18,6 @@ using memory_model::LaneAccess;
 using memory_model::LaneConflict;
 using memory_model::LaneHistory;
 
-const Kernel& TextOf(const agents::PreparedKernelState& kernel) {
-  static const Kernel kNone;
-  const std::vector<Kernel>& kernels = kernel.module().kernels;
-  const auto is_it = [&](const Kernel& text) { return text.name == kernel.program().kernel_name; };
-  const auto text = std::find_if(kernels.begin(), kernels.end(), is_it);
-  return text == kernels.end() ? kNone : *text;
-}
-
 bool IsTriton(const agents::PreparedKernelState& kernel) {
   return kernel.program().target.backend == TargetBackend::kTriton;
 }
@@ -55,8 +47,8 @@ LaneRaces::LaneRaces(const agents::PreparedKernelState& kernel, launch::Way way)
     : kernel_(kernel),
       triton_(IsTriton(kernel)),
       in_order_(way == launch::Way::kInOrder),
-      lanes_(triton_ ? legality::LanesOfAccesses::OfTriton(TextOf(kernel))
-                     : legality::LanesOfAccesses::OfMosaicGpu(TextOf(kernel))) {}
+      lanes_(triton_ ? legality::LanesOfAccesses::OfTriton(kernel.text())
+                     : legality::LanesOfAccesses::OfMosaicGpu(kernel.text())) {}
 
 // ---- who runs, and on what
 

@@ -77,7 +77,7 @@ absl::StatusOr<Dump> Dump::Parse(const agents::PreparedKernelState& kernel, cons
 
 absl::Status Dump::Want(const std::string& ref, const std::string& place) {
   const Program& program = state_->program();
-  const Kernel& kernel = watch::KernelOf(*state_);
+  const Kernel& kernel = state_->text();
   Wanted wanted{.ref = ref, .place = place, .ids = {}, .after = {}};
   std::set<std::string> names;
   const auto add = [&](RefId id, const std::vector<std::string>& others) {

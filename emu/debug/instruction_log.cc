@@ -29,7 +29,7 @@ class LogWriter final : public agents::RunObserver {
  public:
   LogWriter(const agents::PreparedKernelState& state, std::ostream& out)
       : state_(state),
-        kernel_(watch::KernelOf(state)),
+        kernel_(state.text()),
         out_(out),
         agents_({.walk = {}, .hashes = std::vector<KnownHash>(kernel_.values.size()), .accesses = {}}) {}
 

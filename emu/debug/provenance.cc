@@ -69,7 +69,7 @@ std::vector<std::int64_t> ValueBox::IndexAt(std::int64_t element) const {
 
 Provenance::Provenance(const agents::PreparedKernelState& kernel, std::size_t value_bytes, RecordId only)
     : state_(kernel),
-      kernel_(watch::KernelOf(kernel)),
+      kernel_(kernel.text()),
       value_bytes_left_(value_bytes),
       only_(only),
       agents_({.walk = {}, .program = {}, .open = {}, .source_of = std::vector<ValueSource>(kernel_.values.size())}),

@@ -66,7 +66,7 @@ std::string NumberText(std::int64_t n) { return n == 0 ? "-" : Cat(n); }
 
 }  // namespace
 
-RunStats::RunStats(const agents::PreparedKernelState& kernel) : state_(kernel), kernel_(watch::KernelOf(kernel)) {
+RunStats::RunStats(const agents::PreparedKernelState& kernel) : state_(kernel), kernel_(kernel.text()) {
   for (const OperandInfo& info : kernel.program().operand_infos)
     operands_.push_back({.name = info.name, .role = std::string(Name(info.role))});
   CountSpaces();

@@ -39,7 +39,7 @@ std::size_t FirstOf(TrapKind kind, DType dtype, const std::byte* data, std::size
 }  // namespace
 
 Trap::Trap(const agents::PreparedKernelState& kernel, TrapKind kind)
-    : state_(kernel), kernel_(watch::KernelOf(kernel)), kind_(kind) {}
+    : state_(kernel), kernel_(kernel.text()), kind_(kind) {}
 
 Trap::Bytes Trap::BadElements(const Type& type, const std::byte* value) const {
   const auto n = static_cast<std::size_t>(NumElements(type.shape));

@@ -28,11 +28,7 @@ using Index = ElementIndex;
 class Explainer {
  public:
   Explainer(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const WhyOptions& options)
-      : prepared_(kernel),
-        state_(kernel.state()),
-        kernel_(watch::KernelOf(kernel.state())),
-        inputs_(inputs),
-        options_(options) {}
+      : prepared_(kernel), state_(kernel.state()), kernel_(kernel.state().text()), inputs_(inputs), options_(options) {}
 
   absl::StatusOr<std::string> Run(const std::string& element) {
     PALLADION_ASSIGN_OR_RETURN(const ElementQuery query, FindElement(prepared_, element));

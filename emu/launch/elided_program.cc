@@ -87,17 +87,9 @@ bool Prints(const Region& region) {
   });
 }
 
-const Kernel* TextOf(const agents::PreparedKernelState& kernel) {
-  for (const Kernel& text : kernel.module().kernels) {
-    if (text.name == kernel.program().kernel_name) return &text;
-  }
-  return nullptr;
-}
-
-std::unique_ptr<const agents::PreparedKernelState> WithoutValues(const agents::PreparedKernelState& kernel,
-                                                                 const Kernel& text) {
+std::unique_ptr<const agents::PreparedKernelState> WithoutValues(const agents::PreparedKernelState& kernel) {
   if (LooksAtValues(kernel.program())) return nullptr;
-  const Obliviousness facts = ObliviousnessOf(text);
+  const Obliviousness facts = ObliviousnessOf(kernel.text());
   if (!facts.oblivious) return nullptr;
   auto program = std::make_shared<const Program>(Elision(kernel.program(), facts).Take());
   return std::unique_ptr<const agents::PreparedKernelState>(
@@ -107,16 +99,14 @@ std::unique_ptr<const agents::PreparedKernelState> WithoutValues(const agents::P
 }  // namespace
 
 std::unique_ptr<const agents::PreparedKernelState> ElidedKernel(const agents::PreparedKernelState& kernel) {
-  const Kernel* text = TextOf(kernel);
   const bool threads = WayOf(kernel.program(), {.purpose = Purpose::kSchedule}) == Way::kThreads;
-  return text != nullptr && threads ? WithoutValues(kernel, *text) : nullptr;
+  return threads ? WithoutValues(kernel) : nullptr;
 }
 
 std::unique_ptr<const agents::PreparedKernelState> KernelWithoutValues(const agents::PreparedKernelState& kernel) {
-  const Kernel* text = TextOf(kernel);
-  const bool prints = text == nullptr || std::any_of(text->bodies.begin(), text->bodies.end(),
-                                                     [](const Body& body) { return Prints(body.region); });
-  return prints ? nullptr : WithoutValues(kernel, *text);
+  const std::vector<Body>& bodies = kernel.text().bodies;
+  const bool prints = std::any_of(bodies.begin(), bodies.end(), [](const Body& body) { return Prints(body.region); });
+  return prints ? nullptr : WithoutValues(kernel);
 }
 
 }  // namespace palladion::launch

@@ -42,12 +42,6 @@ std::vector<memory_model::TaskDim> InOrder(std::vector<memory_model::TaskDim> di
   return dims;
 }
 
-const Kernel& KernelOf(const agents::PreparedKernelState& kernel) {
-  const std::vector<Kernel>& kernels = kernel.module().kernels;
-  return *std::find_if(kernels.begin(), kernels.end(),
-                       [&](const Kernel& one) { return one.name == kernel.program().kernel_name; });
-}
-
 // Does a core keep a block of an output? Then a program's index maps are computed before it begins.
 bool HasResidentOutput(const Program& program) {
   return std::any_of(program.operand_infos.begin(), program.operand_infos.end(), [](const OperandInfo& info) {
@@ -68,7 +62,7 @@ GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<con
       looks_(options.looks),
       sweep_(dims_),
       blocks_(CoresOf(options)),
-      maps_(CoresOf(options), KernelOf(kernel), HasResidentOutput(kernel.program())),
+      maps_(CoresOf(options), kernel.text(), HasResidentOutput(kernel.program())),
       emitted_(kernel.module()),
       inputs_(kernel.program(), dims_) {
   const Program& program = kernel.program();
@@ -143,7 +137,7 @@ void GridChecks::SweepOperand(const memory_model::Memory& memory, const OperandI
 // flushed there. A plain run looks at the first.
 void GridChecks::WatchBlocks(const memory_model::Memory& memory, std::size_t i, BufferId array) {
   const OperandInfo& info = kernel_.program().operand_infos[i];
-  const std::vector<Operand>& operands = KernelOf(kernel_).operands;
+  const std::vector<Operand>& operands = kernel_.text().operands;
   BlockChecks::Buffers buffers{.fetched = 0, .flushed = BuffersOf(operands[i])};
   if (info.alias >= 0) {
     const auto input = static_cast<std::size_t>(info.alias);

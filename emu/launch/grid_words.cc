@@ -10,12 +10,6 @@
 namespace palladion::launch {
 namespace {
 
-const Kernel& TextOfGrid(const agents::PreparedKernelState& kernel) {
-  const std::vector<Kernel>& kernels = kernel.module().kernels;
-  return *std::find_if(kernels.begin(), kernels.end(),
-                       [&](const Kernel& one) { return one.name == kernel.program().kernel_name; });
-}
-
 // Does the kernel itself call the dimension parallel? On a TPU those without a word are in order.
 bool SaysParallel(const Kernel& kernel, std::size_t dim) {
   const Attr* attr = Find(kernel.params, "dimension_semantics");
@@ -32,7 +26,7 @@ bool SaysParallel(const Kernel& kernel, std::size_t dim) {
 // On `generic`, where a conflict is no answer: what it would be on each backend.
 std::string GridChecks::OnEachBackend(const memory_model::SweepConflict& conflict,
                                       absl::Span<const std::int64_t> other) const {
-  const Kernel& kernel = TextOfGrid(kernel_);
+  const Kernel& kernel = kernel_.text();
   bool parallel = false;
   for (std::size_t d = 0; d < std::min(other.size(), conflict.program.size()); ++d)
     parallel |= dims_[d].parallel && other[d] != conflict.program[d] && SaysParallel(kernel, d);
@@ -59,7 +53,7 @@ std::string GridChecks::FixFor(const memory_model::SweepConflict& conflict,
                                absl::Span<const std::int64_t> other) const {
   const TargetBackend backend = kernel_.program().target.backend;
   bool parallel = false;
-  for (std::size_t d = 0; d < dims_.size(); ++d) parallel |= SaysParallel(TextOfGrid(kernel_), d);
+  for (std::size_t d = 0; d < dims_.size(); ++d) parallel |= SaysParallel(kernel_.text(), d);
   const std::string_view for_tpu =
       backend == TargetBackend::kGeneric && !parallel
           ? "for a TPU, name it as the target (\"v5e\") or say \"arbitrary\" for the dimension in dimension_semantics; "

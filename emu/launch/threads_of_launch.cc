@@ -19,12 +19,6 @@
 namespace palladion::launch {
 namespace {
 
-const Kernel& KernelOf(const agents::LaunchState& state) {
-  const std::vector<Kernel>& kernels = state.module().kernels;
-  return *std::find_if(kernels.begin(), kernels.end(),
-                       [&](const Kernel& kernel) { return kernel.name == state.program().kernel_name; });
-}
-
 // Is it one that begins before the kernel before it has ended?
 bool MayOverlap(const Region& region) {
   return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
@@ -35,7 +29,7 @@ bool MayOverlap(const Region& region) {
 class Threads final : public AgentsOfLaunch {
  public:
   Threads(agents::LaunchState& state, const ScheduledOptions& options)
-      : state_(state), kernel_(KernelOf(state)), options_(options) {}
+      : state_(state), kernel_(state.kernel().text()), options_(options) {}
 
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override {
     const std::int64_t device = devices_bound_++;

@@ -203,6 +203,18 @@ bool IsTrivialWindow(const Operand& operand, const Type& array) {
   });
 }
 
+void CheckGpuOperands(Legality& legality) {
+  for (const Operand& operand : legality.kernel().operands) {
+    ++legality.blocks;
+    if (operand.role == Role::kBound)
+      legality.Illegal(operand, Cat("a grid that is known only at run time has no lowering on ", legality.target()),
+                       "make the grid static");
+    if (operand.role == Role::kPrefetch)
+      legality.Illegal(operand, Cat("scalar prefetch has no lowering on ", legality.target()),
+                       "pass it as an input and read it in the kernel");
+  }
+}
+
 void CheckOperations(Legality& legality) {
   const std::optional<Backend> backend = BackendOf(legality.backend());
   if (!backend.has_value()) return;

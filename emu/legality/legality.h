@@ -78,6 +78,7 @@ bool IsFromJax(std::string_view producer);
 void CheckOperations(Legality& legality);
 void CheckTpu(Legality& legality);              // the tables of tpu_limits.h, on a kernel of Mosaic TPU
 void CheckTpuDirectAccess(Legality& legality);  // of them, only loads, stores and blocks of HBM
+void CheckGpuOperands(Legality& legality);      // what neither lowering for GPUs takes as an operand
 void CheckTriton(Legality& legality);
 void CheckMosaicGpu(Legality& legality);
 void CheckGpuLimits(Legality& legality);  // the tables of gpu_limits.h, on a kernel of Mosaic GPU

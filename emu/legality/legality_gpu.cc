@@ -8,18 +8,6 @@
 namespace palladion::legality {
 namespace {
 
-void CheckOperandKinds(Legality& legality) {
-  for (const Operand& operand : legality.kernel().operands) {
-    ++legality.blocks;
-    if (operand.role == Role::kBound)
-      legality.Illegal(operand, Cat("a grid that is known only at run time has no lowering on ", legality.target()),
-                       "make the grid static");
-    if (operand.role == Role::kPrefetch)
-      legality.Illegal(operand, Cat("scalar prefetch has no lowering on ", legality.target()),
-                       "pass it as an input and read it in the kernel");
-  }
-}
-
 void CheckMosaicGpuBlock(Legality& legality, std::size_t i) {
   const Operand& operand = legality.kernel().operands[i];
   if (!operand.block.has_value()) return;
@@ -41,7 +29,7 @@ void CheckMosaicGpuBlock(Legality& legality, std::size_t i) {
 
 void CheckMosaicGpu(Legality& legality) {
   if (legality.backend() != TargetBackend::kMosaicGpu) return;
-  CheckOperandKinds(legality);
+  CheckGpuOperands(legality);
   for (std::size_t i = 0; i < legality.kernel().operands.size(); ++i) CheckMosaicGpuBlock(legality, i);
   CheckGpuLimits(legality);
 }

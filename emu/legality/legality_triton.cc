@@ -17,14 +17,8 @@ namespace {
 constexpr std::int64_t kMaxTritonElements = std::int64_t{1} << 20;  // Triton: TRITON_MAX_TENSOR_NUMEL
 
 void CheckOperandKinds(Legality& legality) {
+  CheckGpuOperands(legality);
   for (const Operand& operand : legality.kernel().operands) {
-    ++legality.blocks;
-    if (operand.role == Role::kBound)
-      legality.Illegal(operand, Cat("a grid that is known only at run time has no lowering on ", legality.target()),
-                       "make the grid static");
-    if (operand.role == Role::kPrefetch)
-      legality.Illegal(operand, Cat("scalar prefetch has no lowering on ", legality.target()),
-                       "pass it as an input and read it in the kernel");
     if (operand.role == Role::kScratch)
       legality.Illegal(operand, Cat("scratch memory has no lowering on ", legality.target()),
                        "keep the value in a loop carry, or add an output for it");

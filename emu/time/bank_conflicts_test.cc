@@ -171,7 +171,7 @@ kernel @k {
   }
 }
 )");
-  const Kernel& text = watch::KernelOf(kernel.state());
+  const Kernel& text = kernel.state().text();
   std::vector<std::pair<int, SharedTransfer>> by_line;
   for (const auto& [instr, transfer] : SharedTransfersOf(text, 32)) by_line.emplace_back(instr->text_line, transfer);
   std::sort(by_line.begin(), by_line.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -30,7 +30,7 @@ GpuTimer::GpuTimer(const agents::PreparedKernelState& kernel, const ChipCosts& c
 absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const agents::PreparedKernelState& kernel,
                                                            const ChipCosts& costs, const On& on) {
   auto timer = std::unique_ptr<GpuTimer>(new GpuTimer(kernel, costs, on));
-  const Kernel& text = watch::KernelOf(kernel);
+  const Kernel& text = kernel.text();
   for (const auto& body : text.bodies) PALLADION_RETURN_IF_ERROR(timer->PlanRegion(text, body.region));
   PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
   timer->shared_ = legality::SharedTransfersOf(text, timer->costs_.smem_banks);

@@ -77,12 +77,12 @@ struct Fits {
 // At least so many registers are a block's that fewer may fit than by what the text allocates.
 void LimitByRegisters(const GpuCosts& costs, const agents::PreparedKernelState& kernel, std::int64_t threads,
                       threads::Residency* residency) {
-  const RegisterNeed need = RegistersOf(watch::KernelOf(kernel), threads, costs.registers);
+  const RegisterNeed need = RegistersOf(kernel.text(), threads, costs.registers);
   if (need.blocks >= residency->blocks) return;
   residency->blocks = std::max<std::int64_t>(1, need.blocks);
   residency->why = Cat(costs.sms, " SMs hold ", residency->blocks, residency->blocks == 1 ? " block" : " blocks",
                        " each (a lane has at least ", need.most, " registers at ",
-                       LineText(kernel.module(), watch::KernelOf(kernel), need.line), ", of ", costs.registers.of_sm,
+                       LineText(kernel.module(), kernel.text(), need.line), ", of ", costs.registers.of_sm,
                        " for all lanes of an SM)");
 }
 
@@ -91,7 +91,7 @@ absl::StatusOr<Fits> FitsOn(const Machine& machine, const GpuCosts& costs, const
   PALLADION_ASSIGN_OR_RETURN(const std::vector<std::int64_t> grid, GridOf(kernel.program()));
   Fits fits;
   fits.residency = threads::ResidencyIn({.sms = costs.sms, .shared_bytes = static_cast<std::int64_t>(shared.value())},
-                                        kernel.program(), watch::KernelOf(kernel), grid);
+                                        kernel.program(), kernel.text(), grid);
   const std::optional<ThreadMesh>& mesh = kernel.program().mesh;
   const bool has_threads = mesh.has_value() && mesh->thread_dim;
   const std::int64_t cluster = fits.residency.threads / (has_threads ? grid.back() : 1);

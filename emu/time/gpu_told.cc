@@ -65,7 +65,7 @@ std::vector<StallTime> AllStalls(const GpuTimer& timer) {
 }
 
 std::string LineOf(const ToTell& what, int text_line) {
-  return LineText(what.kernel.module(), watch::KernelOf(what.kernel), text_line);
+  return LineText(what.kernel.module(), what.kernel.text(), text_line);
 }
 
 std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent, const std::vector<StallTime>& stalls) {
@@ -245,7 +245,7 @@ std::string LinesText(const ToTell& what, const std::set<int>& lines) {
 RegisterNeed NeedOf(const ToTell& what) {
   const Program& program = what.kernel.program();
   const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
-  return RegistersOf(watch::KernelOf(what.kernel), has_threads ? program.grid.back().size : 1, what.costs.registers);
+  return RegistersOf(what.kernel.text(), has_threads ? program.grid.back().size : 1, what.costs.registers);
 }
 
 std::string SpillText(const ToTell& what, const RegisterNeed& need) {

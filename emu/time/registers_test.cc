@@ -13,7 +13,7 @@ namespace {
 
 RegisterNeed NeedOf(const std::string& text, const std::string& target = "mosaic_gpu/h100", std::int64_t threads = 1) {
   const PreparedKernel kernel = Prepared(text, target);
-  return RegistersOf(watch::KernelOf(kernel.state()), threads, {});
+  return RegistersOf(kernel.state().text(), threads, {});
 }
 
 // Of f32[64,128] a lane has 64 elements.

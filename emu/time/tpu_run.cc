@@ -34,7 +34,7 @@ TpuChain Longest(const TpuChain& a, const TpuChain& b) {
 }  // namespace
 
 TpuRun::TpuRun(const agents::PreparedKernelState& kernel, const TpuCosts& costs)
-    : state_(kernel), kernel_(watch::KernelOf(kernel)), costs_(costs), body_(&kernel_.bodies[0].region) {
+    : state_(kernel), kernel_(kernel.text()), costs_(costs), body_(&kernel_.bodies[0].region) {
   std::size_t param = 0;
   for (std::size_t i = 0; i < kernel.program().operand_infos.size(); ++i) {
     const OperandInfo& info = kernel.program().operand_infos[i];

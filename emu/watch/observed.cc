@@ -7,13 +7,6 @@
 
 namespace palladion::watch {
 
-const Kernel& KernelOf(const agents::PreparedKernelState& state) {
-  for (const Kernel& kernel : state.module().kernels) {
-    if (kernel.name == state.program().kernel_name) return kernel;
-  }
-  return state.module().kernels[0];  // cannot happen: the program was made of one of them
-}
-
 std::string NameOfAgent(const Frame& frame) {
   const std::string warp = frame.warp < 0 ? "" : Cat("warp ", frame.warp, " of ");
   return warp + AgentName(NamingOf(frame.program()), frame.grid_index);

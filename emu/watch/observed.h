@@ -13,8 +13,6 @@
 
 namespace palladion::watch {
 
-const Kernel& KernelOf(const agents::PreparedKernelState& state);
-
 // "program (2, 0)"; where threads run, "thread 1 of block (2, 0)", "warp 3 of thread 1 of block (2, 0)".
 std::string NameOfAgent(const Frame& frame);
 

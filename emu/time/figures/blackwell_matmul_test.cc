@@ -55,7 +55,7 @@ TEST(BlackwellMatmul, NoStoreOfTheStepsHasBankConflicts) {
   for (const char* step : {"basic", "warp specialised", "tiled epilogue", "collective", "persistent",
                            "epilogue warpgroup", "grid tiling"}) {
     const PreparedKernel kernel = Prepared(TextOf("blackwell_matmul.txt", step), "mosaic_gpu/b200");
-    const auto transfers = legality::SharedTransfersOf(watch::KernelOf(kernel.state()), 32);
+    const auto transfers = legality::SharedTransfersOf(kernel.state().text(), 32);
     EXPECT_FALSE(transfers.empty()) << step;
     for (const auto& [instr, transfer] : transfers)
       EXPECT_EQ(transfer.turns, transfer.least) << step << ", line " << instr->text_line;
@@ -64,7 +64,7 @@ TEST(BlackwellMatmul, NoStoreOfTheStepsHasBankConflicts) {
 
 RegisterNeed RegistersOfStep(const std::string& step) {
   const PreparedKernel kernel = Prepared(TextOf("blackwell_matmul.txt", step), "mosaic_gpu/b200");
-  return RegistersOf(watch::KernelOf(kernel.state()), 1, {});
+  return RegistersOf(kernel.state().text(), 1, {});
 }
 
 // docs/time.md says so: the first two steps of the tutorial hold a tile of 128 x 256 in registers.
