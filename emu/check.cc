@@ -26,7 +26,8 @@
 #include "emu/checks/results_of_chip.h"
 #include "emu/checks/seed_parts.h"
 #include "emu/checks/shorten.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/not_finite.h"
 #include "scheduler/search/parallel_seeds.h"
 #include "semantics/base/cat.h"
@@ -234,9 +235,9 @@ class Checker {
   // The search tells the schedules; each then runs once more with everything watching.
   absl::Status RunAll() {
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-    launch::ExhaustiveOptions options;
-    runner_.PrepareSearch(&options.scheduled);
-    const auto visit = [&](const launch::ScheduledResult& result) -> absl::StatusOr<bool> {
+    agents::LaunchOptions options;
+    runner_.PrepareSearch(&options);
+    const auto visit = [&](const agents::Ran& result) -> absl::StatusOr<bool> {
       if (result.run.outcome == scheduler::Outcome::kBudget) return !Interrupted();  // cut: it did not show how it ends
       scheduler::Schedule schedule = runner_.ScheduleOfSeed(0);
       schedule.moves = result.run.moves;
@@ -244,8 +245,8 @@ class Checker {
       Done(report_.schedules);
       return !Interrupted();
     };
-    PALLADION_ASSIGN_OR_RETURN(
-        explored_, launch::RunExhaustive({kernel_.state(), inputs_, MutableArraysOf(unused), options}, visit));
+    PALLADION_ASSIGN_OR_RETURN(explored_, launch::RunExhaustive({kernel_.state(), inputs_, MutableArraysOf(unused)},
+                                                                options, launch::SearchOptions(), visit));
     return absl::OkStatus();
   }
 

@@ -164,7 +164,7 @@ absl::StatusOr<Report> LaunchChecked(const PreparedKernel& kernel, absl::Span<co
   PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
   try {
-    return checks::RunPlain({kernel.state(), inputs, outputs, options});
+    return checks::RunPlain({kernel.state(), inputs, outputs}, options);
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(
         Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));

@@ -49,13 +49,11 @@ memory_model::PaddedBounds TilesOf(const PreparedKernelState& kernel, const mach
 
 }  // namespace
 
-LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options, const LaunchPlace& at)
+LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options)
     : kernel_(kernel),
       options_(options),
-      at_(at),
       watchers_(options.observers),
-      memory_(at.run == nullptr ? std::make_shared<memory_model::RunBuffers>() : at.run->buffers(), at.device,
-              MemoryLeft(kernel, options.run)),
+      memory_(MemoryLeft(kernel, options.run)),
       frame_(kernel.program(), memory_),
       arrays_(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices)),
       own_of_core_(OperandsOfEachCore(kernel)) {

@@ -5,7 +5,7 @@
 //
 //   ClockRaces races(kernel);
 //   races.Attach(launch);
-//   RunScheduled({kernel, inputs, outputs, options_with_that_launch}, policy);
+//   Run({kernel, inputs, outputs}, options, policy);
 //   std::vector<Finding> found = races.Found();  // EqualWrites may say more of them
 //   for (Finding& finding : found) races.SayInTermsOfTheTarget(finding);
 //
@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/launch/launch.h"
 #include "memory_model/bytes/access_observer.h"
 #include "memory_model/concurrency_model.h"
 #include "memory_model/order/atomic_order.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "emu/launch/launch.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 

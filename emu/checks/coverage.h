@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/launch/launch.h"
 #include "emu/report.h"
 #include "memory_model/bytes/access_observer.h"
 

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/values.h"
 
 namespace palladion::checks {
 
 struct TrackedRun {
   std::vector<Tensor> outputs;
-  agents::LaunchResult result;
+  agents::Ran result;
   std::vector<std::size_t> undefined;  // elements of the first output
   std::vector<std::uint8_t> marks;     // of each of its elements
 
@@ -49,7 +49,7 @@ inline TrackedRun RunTracked(const std::string& text, const std::string& target,
     }
   });
   options.observers = {&marks};
-  absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch({kernel->state(), inputs, outputs, options});
+  absl::StatusOr<agents::Ran> result = launch::Run({kernel->state(), inputs, outputs}, options);
   EXPECT_TRUE(result.ok()) << result.status() << "\n" << text;
   if (result.ok()) run.result = *std::move(result);
   return run;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/agents/prepared_kernel.h"
+#include "emu/launch/launch.h"
 #include "emu/reports/printable.h"
 #include "emu/watch/access_text.h"
 #include "emu/watch/agent_states.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "emu/agents/launch_options.h"
 #include "emu/hunt/reference_machine.h"
-#include "emu/launch/launch.h"
 #include "memory_model/bytes/access_observer.h"
 #include "semantics/program/program.h"
 

@@ -13,7 +13,7 @@
 
 #include "absl/types/span.h"
 #include "emu/agents/launch_state.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
 #include "scheduler/agent.h"
 #include "scheduler/run_loop.h"
 
@@ -36,7 +36,7 @@ class AgentsOfLaunch {
   // Every agent has come to its end. Found: by whoever watches them besides memory.
   virtual void End() {}
   virtual std::vector<Finding> Found() const { return {}; }
-  virtual void Tell(ScheduledResult& result,
+  virtual void Tell(agents::Ran& result,
                     const scheduler::LoopOptions& loop) const = 0;  // what only these agents know
 
   // For messages: "program", and what the budget counts; what to do about a deadlock; why some have not begun, ""
@@ -68,8 +68,8 @@ inline const Step& StepAt(const Frame& frame) {
 }
 
 // Both outlive the agents.
-std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(agents::LaunchState& state, const ScheduledOptions& options);
-std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(agents::LaunchState& state, const ScheduledOptions& options);
+std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(agents::LaunchState& state, const agents::LaunchOptions& options);
+std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(agents::LaunchState& state, const agents::LaunchOptions& options);
 
 }  // namespace palladion::launch
 

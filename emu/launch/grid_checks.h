@@ -6,11 +6,11 @@
 //   GridChecks grid(kernel, inputs);
 //   LaunchOptions launch = ...;
 //   grid.Attach(launch);
-//   RunLaunch({kernel, inputs, outputs, launch});
-//   grid.Finish([&](const LaunchOptions& again) { return RunLaunch({kernel, inputs, outputs, again}).status(); });
+//   Run({kernel, inputs, outputs}, launch);
+//   grid.Finish([&](const LaunchOptions& again) { return Run({kernel, inputs, outputs}, again).status(); });
 //
-// Limits: programs must run one after another, as RunLaunch has them, and must not interact (interaction.h): what their
-// atomics order is not known here (clock_races.h).
+// Limits: programs must run one after another, as RunInOrder has them, and must not interact (interaction.h): what
+// their atomics order is not known here (clock_races.h).
 #ifndef PALLADION_EMU_LAUNCH_GRID_CHECKS_H_
 #define PALLADION_EMU_LAUNCH_GRID_CHECKS_H_
 
@@ -22,12 +22,12 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/block_checks.h"
 #include "emu/launch/emitted_revisits.h"
 #include "emu/launch/index_map_checks.h"
 #include "emu/launch/input_blocks.h"
-#include "emu/launch/launch.h"
 #include "emu/report.h"
 #include "memory_model/sweep/sweep.h"
 #include "memory_model/sweep/witness.h"

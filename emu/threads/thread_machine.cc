@@ -31,7 +31,7 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
     : memory_model::OverMemory(memory),
       model_(memory_model::FenceRule(options.policy, options.automatic_barriers),
              /*proxies=*/program.target.backend == TargetBackend::kMosaicGpu),
-      shape_(program, grid, options.device),
+      shape_(program, grid),
       residents_(shape_, model_),
       base_{shape_, memory, model_, residents_},
       peers_(base_),

@@ -45,7 +45,6 @@ struct ThreadMachineOptions {
   bool definedness = false;
   bool moves_nothing = false;  // as its memory does: Memory::MoveNothing
   bool ordered_links = false;  // copies between one device and another land in the order they were started
-  std::int32_t device = 0;     // of every block, and of what is allocated; the first of several
   memory_model::PlaceNamer places = {};
   BetweenLaunches between = {};
 };

@@ -6,8 +6,8 @@
 
 #include "emu/agents/prepared_kernel.h"
 #include "emu/agents/run_observer.h"
-#include "emu/launch/launch.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
+#include "emu/launch/way.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 
@@ -71,15 +71,15 @@ Told RunWith(bool scheduled) {
     told.push_back("first bound");
   });
   Teller a("a", true, &told), b("b", false, &told), c("c", true, &told);
-  const agents::LaunchOptions launch{.observers = {&first, &a, &b, &c}};
+  agents::LaunchOptions launch{.observers = {&first, &a, &b, &c}};
   absl::Status status;
   if (scheduled) {
-    const launch::ScheduledOptions options{.launch = launch};
-    status = launch::RunScheduled({kernel->state(), {}, {&output, 1}, options},
-                                  *scheduler::MakePolicy(scheduler::PolicyOfSeed(0), 0, {}))
+    launch.way = launch::WayOf(kernel->state().program(), {.purpose = launch::Purpose::kMoves});
+    status = launch::Run({kernel->state(), {}, {&output, 1}}, launch,
+                         *scheduler::MakePolicy(scheduler::PolicyOfSeed(0), 0, {}))
                  .status();
   } else {
-    status = launch::RunLaunch({kernel->state(), {}, {&output, 1}, launch}).status();
+    status = launch::Run({kernel->state(), {}, {&output, 1}}, launch).status();
   }
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(o, 1);

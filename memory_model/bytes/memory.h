@@ -31,11 +31,8 @@ namespace palladion::memory_model {
 
 class Memory final : public Machine {
  public:
-  // `buffers`: of the run, which the memories of all its launches share. `device`: of what is allocated and adopted
-  // here. Alloc fails once the allocations that live together would hold more bytes than the limit.
-  explicit Memory(std::size_t limit_bytes = ~std::size_t{0}) : Memory(std::make_shared<RunBuffers>(), 0, limit_bytes) {}
-  Memory(std::shared_ptr<RunBuffers> buffers, std::int32_t device, std::size_t limit_bytes)
-      : buffers_(std::move(buffers), device, limit_bytes) {}
+  // Alloc fails once the allocations that live together would hold more bytes than the limit.
+  explicit Memory(std::size_t limit_bytes = ~std::size_t{0}) : buffers_(limit_bytes) {}
 
   // An array that the caller owns and keeps alive; it is read, and written by stores.
   BufferId Adopt(const AllocRequest& request, std::byte* data) { return buffers_.Adopt(request, data); }
@@ -61,7 +58,6 @@ class Memory final : public Machine {
   absl::Span<const std::int64_t> ShapeOf(BufferId id) const { return buffers_[id].shape; }
   ElementSize ElementSizeOf(BufferId id) const { return buffers_[id].element_size; }
   ByteCount BytesOf(BufferId id) const { return buffers_[id].bytes; }
-  std::int32_t DeviceOf(BufferId id) const { return buffers_[id].device; }
   DType DTypeOf(BufferId id) const { return buffers_[id].dtype; }  // of a word: keys have several
   std::byte* DataOf(BufferId id) { return buffers_.Touched(id).data; }
   const std::byte* DataOf(BufferId id) const { return const_cast<Memory*>(this)->DataOf(id); }
