@@ -148,6 +148,17 @@ def proofs() -> str:
     return "\n".join(lines) + "\n"
 
 
+def checkers() -> str:
+    """From the table of emu/checks/checkers.cc, with the names that facts have in evidence.cc."""
+    names = dict(re.findall(r'\{Fact::k(\w+),\s*"([\w-]+)"', _literals("emu/checks/evidence.cc")))
+    row = r'\{"([\w ]+)",\s*"(\w*)",\s*"([^"]+)",\s*"([^"]+)",\s*\{([^}]*)\}'
+    lines = ["| checker | `--checks` | it looks for | in | establishes |", "|---|---|---|---|---|"]
+    for name, option, looks, where, sets in re.findall(row, _literals("emu/checks/checkers.cc")):
+        facts_of = ", ".join(f"`{names[fact]}`" for fact in re.findall(r"Fact::k(\w+)", sets))
+        lines.append(f"| {name} | {f'`{option}`' if option else 'always'} | {looks} | {where} | {facts_of} |")
+    return "\n".join(lines) + "\n"
+
+
 def denying_findings() -> str:
     """From the table of semantics/base/finding.cc: which codes take which fact from a proof."""
     rows = re.findall(r'\{C::k\w+,\s*"(\w+)",\s*k\w+,\s*"[^"]+",\s*Denies::k(\w+)\}', _literals("semantics/base/finding.cc"))
@@ -281,6 +292,7 @@ BLOCKS = {
     "policies": policies,
     "verdicts": verdicts,
     "facts": facts,
+    "checkers": checkers,
     "proofs": proofs,
     "denying-findings": denying_findings,
     "spec-pages": spec_pages,
