@@ -20,9 +20,10 @@ class InFlightWatch final : public memory_model::AccessObserver {
   // The memory outlives it.
   InFlightWatch(memory_model::Memory& memory, BufferId array, const HeldCopy& copy);
 
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  memory_model::EventSet wants() const override { return {memory_model::EventKind::kAccess}; }
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   void Look(AccessKind kind, const memory_model::AccessSet& set, const Site& site);

@@ -59,9 +59,7 @@ LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions&
       frame_(kernel.program(), memory_),
       arrays_(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices)),
       own_of_core_(OperandsOfEachCore(kernel)) {
-  for (RunObserver* observer : options.observers) {
-    if (observer->watches_memory()) memory_.Observe(observer);
-  }
+  for (RunObserver* observer : options.observers) memory_.Observe(observer);
   memory_.SetFill(options.fill);
   if (options.moves_nothing) memory_.MoveNothing();
   memory_.NameAgents(NamingOf(kernel.program()));

@@ -38,9 +38,10 @@ class TouchRecorder final : public memory_model::AccessObserver {
   TouchRecorder(const memory_model::Memory& memory, const SharedMemory& shared) : memory_(memory), shared_(shared) {}
   scheduler::Footprint Take() { return std::exchange(touched_, {}); }
 
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  memory_model::EventSet wants() const override { return {memory_model::EventKind::kAccess}; }
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   const memory_model::Memory& memory_;

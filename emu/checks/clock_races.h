@@ -42,11 +42,14 @@ class ClockRaces final : public agents::RunObserver {
   void SayInTermsOfTheTarget(Finding& finding) const;
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess};
+  }
   std::int64_t most_values() const override { return 0; }
   void Running(const RunningAgent& now) override { current_ = TaskOf(now.index); }
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   // An array that some program writes.

@@ -12,18 +12,17 @@ namespace palladion {
 // ---- accesses
 
 // Only atomics come this way, one element each.
-void FunctionAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
-  if (access.offset[0] < 0 || !Judges(access.buffer)) return;
+void FunctionAccesses::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) {
+  if (access.offset[0] < 0 || !Judges(who, access.buffer)) return;
   memory_model::AgentTable& agents = machine().model().agents();
-  const AgentId who = machine().current();
   const ElementSize element = memory().ElementSizeOf(access.buffer);
   memory_model::AtomicOrder& order = atomics_.try_emplace(access.buffer, element).first->second;
-  order.Learn(who, access, agents);
-  ThreadAccesses::Points(kind, access, value);
-  order.Tell(who, access, agents);
+  order.Learn(who.agent, access, agents);
+  ThreadAccesses::Points(who, kind, access, value);
+  order.Tell(who.agent, access, agents);
 }
 
-void FunctionAccesses::Free(BufferId buffer) { atomics_.erase(buffer); }
+void FunctionAccesses::Free(const Who&, BufferId buffer) { atomics_.erase(buffer); }
 
 // ---- the machine
 
@@ -73,9 +72,7 @@ FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const launch::Sch
                                         .places = [&places](const CodeSite& site) { return places.TextOf(site.loc); }}),
       accesses_(memory_, gpu_),
       run_(NextRun()) {
-  for (agents::RunObserver* observer : options.launch.observers) {
-    if (observer->watches_memory()) memory_.Observe(observer);
-  }
+  for (agents::RunObserver* observer : options.launch.observers) memory_.Observe(observer);
   memory_.NameAgents(NamingOf(kernel));
   memory_.SetFill(options.launch.fill);
   memory_.NeverLend();

@@ -33,7 +33,9 @@ class LogWriter final : public agents::RunObserver {
         out_(out),
         agents_({.walk = {}, .hashes = std::vector<KnownHash>(kernel_.values.size()), .accesses = {}}) {}
 
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kAccess};
+  }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId>) override { memory_ = &memory; }
 
   void Header(absl::Span<const Tensor> inputs) {
@@ -79,7 +81,8 @@ class LogWriter final : public agents::RunObserver {
   }
 
   // Between an instruction's marks an access is the instruction's; copies of blocks are nobody's.
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte* value) override {
+  void Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&,
+           const std::byte* value) override {
     std::vector<std::string>* accesses = UnderWay();
     if (accesses == nullptr) return;
     std::string text = Cat(Name(kind), " ", memory_->NameOf(access.buffer), watch::BoxText(access));
@@ -93,7 +96,7 @@ class LogWriter final : public agents::RunObserver {
     accesses->push_back(std::move(text));
   }
 
-  void Points(AccessKind kind, const PointAccess& access, const std::byte*) override {
+  void Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) override {
     std::vector<std::string>* accesses = UnderWay();
     if (accesses == nullptr) return;
     const auto* offsets = reinterpret_cast<const std::byte*>(access.offset.data());

@@ -20,8 +20,8 @@ class UndefinedOutputs final : public agents::RunObserver {
       masks_.back().FillWithZeroBytes();
     }
   }
-  bool watches_memory() const override { return false; }
 
+  memory_model::EventSet wants() const override { return {}; }
   void Finished(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override {
     const std::vector<OperandInfo>& infos = kernel_.state().program().operand_infos;
     for (std::size_t i = 0, output = 0; i < infos.size(); ++i) {

@@ -79,9 +79,12 @@ class GridChecks final : public agents::RunObserver {
     const OperandInfo* operand = nullptr;
   };
 
-  bool watches_memory() const override { return false; }  // the sweep does, and who looks at blocks
+  // Of memory the sweep does, and who looks at blocks.
+  memory_model::EventSet wants() const override {
+    const bool steps = watches_inputs() && inputs_.watches_scratch();
+    return steps ? memory_model::EventSet{memory_model::EventKind::kStep} : memory_model::EventSet{};
+  }
   bool watches_inputs() const { return looks_ != Looks::kRevisits && inputs_.any(); }
-  bool watches_steps() const override { return watches_inputs() && inputs_.watches_scratch(); }
   void After(const Step& step, Frame& frame) override {
     if (step.fn == RunBeginProgram) inputs_.ProgramBegan(frame);
   }

@@ -26,7 +26,7 @@ struct Left {
 
 class AtEnd final : public agents::RunObserver {
  public:
-  bool watches_memory() const override { return false; }
+  memory_model::EventSet wants() const override { return {}; }
   void Ended(const ThreadMachine& machine) override { left = {machine.kept(), machine.model().kept(), left.looks + 1}; }
   Left left;
 };

@@ -24,7 +24,10 @@ const char* const kStore =
 class Teller final : public agents::RunObserver {
  public:
   Teller(std::string name, bool steps, Told* told) : name_(std::move(name)), steps_(steps), told_(told) {}
-  bool watches_steps() const override { return steps_; }
+  memory_model::EventSet wants() const override {
+    using enum memory_model::EventKind;
+    return steps_ ? memory_model::EventSet{kStep, kTurn, kAccess} : memory_model::EventSet{kTurn, kAccess};
+  }
   void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { Say("bound"); }
   void Before(const Step& step, Frame&) override {
     if (step.visible) Say("before");
@@ -36,7 +39,9 @@ class Teller final : public agents::RunObserver {
   void Running(const RunningAgent& now) override {
     if (now.begins) Say(Cat("runs ", now.id.value));
   }
-  void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override { Say("store"); }
+  void Box(const Who&, AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {
+    Say("store");
+  }
 
  private:
   void Say(const std::string& what) { told_->push_back(Cat(name_, " ", what)); }
@@ -49,10 +54,11 @@ class Teller final : public agents::RunObserver {
 class Late final : public memory_model::AccessObserver {
  public:
   explicit Late(Told* told) : told_(told) {}
-  void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {
+  memory_model::EventSet wants() const override { return {memory_model::EventKind::kAccess}; }
+  void Box(const Who&, AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {
     told_->push_back("late store");
   }
-  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+  void Points(const Who&, AccessKind, const PointAccess&, const std::byte*) override {}
 
  private:
   Told* const told_;

@@ -17,32 +17,39 @@ namespace palladion::memory_model {
 void Memory::Print(std::string line) { printed_.Add(std::move(line)); }
 
 void Memory::Running(const RunningAgent& now) {
-  for (AccessObserver* observer : observers_) observer->Running(now);
+  who_ = {.agent = now.id};
+  observers_.Each(EventKind::kTurn, [&](AccessObserver& observer) { observer.Running(now); });
 }
 
 absl::Status Memory::Wait(const WaitTarget& target, const Site& site) {
   if (target.kind != WaitTarget::Kind::kQueue || target.queue != AsyncQueue::kBlocks)
     return Machine::Wait(target, site);
-  for (AccessObserver* observer : observers_) observer->Awaited(target);
+  observers_.Each(EventKind::kWait, [&](AccessObserver& observer) { observer.Awaited(who_, target); });
   return absl::OkStatus();
+}
+
+AgentId Memory::NewOperation(std::size_t parts) {
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (parts >= static_cast<std::size_t>(kMost - next_operation_)) next_operation_ = kFirstOperation;
+  return AgentId{std::exchange(next_operation_, next_operation_ + static_cast<std::int32_t>(parts))};
 }
 
 absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId id, buffers_.Alloc(request));
   Poison(id);
-  for (AccessObserver* observer : observers_) observer->Alloc(id);
+  observers_.Each(EventKind::kAlloc, [&](AccessObserver& observer) { observer.Alloc(who_, id); });
   return id;
 }
 
 void Memory::Free(BufferId id) {
-  for (AccessObserver* observer : observers_) observer->Free(id);
+  observers_.Each(EventKind::kAlloc, [&](AccessObserver& observer) { observer.Free(who_, id); });
   buffers_.Free(id);
 }
 
 void Memory::Poison(BufferId id) {
   buffers_.Fill(id);
   if (tracker_ != nullptr) tracker_->SetUndefined(buffers_[id]);
-  for (AccessObserver* observer : observers_) observer->Poison(id);
+  observers_.Each(EventKind::kAlloc, [&](AccessObserver& observer) { observer.Poison(who_, id); });
 }
 
 struct Memory::Saved {
@@ -211,38 +218,51 @@ absl::Status Memory::Start(AsyncRequest&& request) {
   if (!plain || request.function != nullptr || !request.completions.empty()) {
     return Machine::Start(std::move(request));
   }
-  for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kHere);
+  const Who issue{.agent = who_.agent, .operation = NewOperation(), .at_once = true};
+  observers_.Each(EventKind::kIssue, [&](AccessObserver& observer) { observer.Issued(issue, request); });
   if (tracker_ == nullptr) {
-    Copy(*source, *destination);
+    Copy(issue, *source, *destination);
     return absl::OkStatus();
   }
   BoxAccess from = *source, to = *destination;
   Definedness defined;
   from.defined = to.defined = &defined;
   tracker_->CarriesFrom(&buffers_[from.buffer]);
-  Copy(from, to);
+  Copy(issue, from, to);
   tracker_->CarriesFrom(nullptr);
   return absl::OkStatus();
 }
 
 // Of a block the destination or the source is its own memory, whole: it serves as the value of the other side's access.
-void Memory::Copy(const BoxAccess& source, const BoxAccess& destination) {
+void Memory::Copy(const Who& issue, const BoxAccess& source, const BoxAccess& destination) {
+  const Who turn = std::exchange(who_, issue);
+  const auto half_done = [this] {
+    observers_.Each(EventKind::kHalf, [this](AccessObserver& observer) { observer.HalfDone(who_); });
+    who_.half = Half::kWrite;
+  };
   if (const std::byte* whole = Borrow(source)) {
+    half_done();
     Store(destination, whole);
+    half_done();
+    who_ = turn;
     return;
   }
   const BoxReach reach = ReachOf(buffers_.Touched(destination.buffer).shape, destination);
   if (const std::byte* target = WhereDense(destination, reach); target != nullptr) {
     buffers_.SettleAll(buffers_[destination.buffer]);
     Load(source, const_cast<std::byte*>(target));
+    half_done();
     Announce(AccessKind::kWrite, destination, reach, target);
     if (tracker_ != nullptr) tracker_->Store(buffers_[destination.buffer], destination, reach);
   } else {
     const ElementSize element_size = buffers_[source.buffer].element_size;
     std::vector<std::byte> value(LayoutOf(source, element_size).elements * element_size.size());
     Load(source, value.data());
+    half_done();
     Store(destination, value.data());
   }
+  half_done();
+  who_ = turn;
 }
 
 // ---- loans to engines, and room for what they make

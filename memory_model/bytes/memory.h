@@ -40,12 +40,14 @@ class Memory final : public Machine {
   // An array that the caller owns and keeps alive; it is read, and written by stores.
   BufferId Adopt(const AllocRequest& request, std::byte* data) { return buffers_.Adopt(request, data); }
 
-  // From now on sees every request, or all that have a mask; it outlives the memory. Observers are called in the order
-  // of this call, those of masks last.
+  // From now on is told what it wants; it outlives the memory. Observers are called in the order of this call, those of
+  // masks alone last.
   void Observe(AccessObserver* observer) {
-    if (!observer->only_masked()) most_values_ = std::max(most_values_, observer->most_values());
-    (observer->only_masked() ? mask_observers_ : observers_).push_back(observer);
+    if (observer->wants().Has(EventKind::kAccess)) most_values_ = std::max(most_values_, observer->most_values());
+    observers_.Add(observer);
   }
+  // For the machine over this memory, which tells them what it alone knows.
+  const Observers& observers() const { return observers_; }
 
   // Loads, stores, atomics and the two halves of copies so far: each had its bounds checked.
   std::int64_t accesses() const { return accesses_; }
@@ -106,24 +108,36 @@ class Memory final : public Machine {
   // From now on loads copy: another agent may write between a load and the use of its value.
   void NeverLend() { lends_ = false; }
 
-  // For observers: engines of another machine over this memory carry the request out later.
-  void TellIssued(const AsyncRequest& request) {
-    for (Finding& finding : bounds_.OfCopy(buffers_, request)) Report(std::move(finding));
-    for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kLater);
+  // Who does what is asked from here on, as observers are told it. A machine over this memory says so of an agent that
+  // has not had its first turn (Running) and of halves of operations.
+  const Who& who() const { return who_; }
+  void Acts(AgentId agent) { who_ = {.agent = agent}; }
+  // A half of an engine's operation, until EndHalf. `copies`: nothing is computed, so nobody reads, and what nobody
+  // wrote is still that.
+  void BeginHalf(const Who& half, bool copies) {
+    resumes_ = std::exchange(who_, half);
+    if (tracker_ != nullptr) tracker_->Carries(copies);
+  }
+  void EndHalf() {
+    who_ = resumes_;
+    if (tracker_ != nullptr) tracker_->Carries(false);
   }
 
-  // From here on loads and stores are an engine's that copies: nobody reads, and what nobody wrote is still that.
-  // False: they are not.
-  void Carries(bool copies) {
-    if (tracker_ != nullptr) tracker_->Carries(copies);
+  // The id of an operation that is about to be issued; several parts have ids that follow each other. Those of a run of
+  // more than 2^30 begin anew, where no machine remembers them.
+  AgentId NewOperation(std::size_t parts = 1);
+  // For observers: engines of another machine over this memory carry the request out later.
+  void TellIssued(const Who& who, const AsyncRequest& request) {
+    for (Finding& finding : bounds_.OfCopy(buffers_, request)) Report(std::move(finding));
+    observers_.Each(EventKind::kIssue, [&](AccessObserver& observer) { observer.Issued(who, request); });
   }
 
   // For observers: what brings the lanes of an agent together is known to the machine over this memory.
   void TellLanesMet() {
-    for (AccessObserver* observer : observers_) observer->LanesMet();
+    observers_.Each(EventKind::kLanes, [&](AccessObserver& observer) { observer.LanesMet(who_); });
   }
   void TellLanesMetUntil(std::uint32_t time) {
-    for (AccessObserver* observer : observers_) observer->LanesMetUntil(time);
+    observers_.Each(EventKind::kLanes, [&](AccessObserver& observer) { observer.LanesMetUntil(who_, time); });
   }
 
   void Running(const RunningAgent& now) override;
@@ -164,22 +178,24 @@ class Memory final : public Machine {
   void FillMasked(const MemoryBuffer& buffer, const Mask& mask, std::size_t elements, std::byte* value);
   void ReportOutside(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach, Direction direction);
   const std::byte* WhereDense(const BoxAccess& access, const BoxReach& reach) const;
-  void Copy(const BoxAccess& source, const BoxAccess& destination);
+  void Copy(const Who& issue, const BoxAccess& source, const BoxAccess& destination);
   void Announce(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
     ++accesses_;
-    for (AccessObserver* observer : observers_) observer->Box(kind, access, reach, value);
-    if (access.mask.lanes == nullptr) return;
-    for (AccessObserver* observer : mask_observers_) observer->Box(kind, access, reach, value);
+    const auto tell = [&](AccessObserver& observer) { observer.Box(who_, kind, access, reach, value); };
+    observers_.Each(EventKind::kAccess, tell);
+    if (access.mask.lanes != nullptr) observers_.Each(EventKind::kMasked, tell);
   }
   void Announce(AccessKind kind, const PointAccess& access, const std::byte* value) {
     ++accesses_;
-    for (AccessObserver* observer : observers_) observer->Points(kind, access, value);
-    if (access.mask.lanes == nullptr) return;
-    for (AccessObserver* observer : mask_observers_) observer->Points(kind, access, value);
+    const auto tell = [&](AccessObserver& observer) { observer.Points(who_, kind, access, value); };
+    observers_.Each(EventKind::kAccess, tell);
+    if (access.mask.lanes != nullptr) observers_.Each(EventKind::kMasked, tell);
   }
 
   LaunchBuffers buffers_;
-  std::vector<AccessObserver*> observers_, mask_observers_;
+  Observers observers_;
+  Who who_, resumes_;  // who acts; and whose turn it is while a half of an operation is done
+  std::int32_t next_operation_ = kFirstOperation;
   std::int64_t accesses_ = 0;
   BoundsFindings bounds_;
   FindingLog log_;

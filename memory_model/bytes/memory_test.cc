@@ -300,11 +300,13 @@ TEST(MemoryFill, RandomMemoryDoesNotKnowWhoLooksFirst) {
 
 class Masks final : public AccessObserver {
  public:
-  bool only_masked() const override { return true; }
-  void Box(AccessKind, const BoxAccess& access, const BoxReach&, const std::byte*) override {
+  EventSet wants() const override { return {EventKind::kMasked}; }
+  void Box(const Who&, AccessKind, const BoxAccess& access, const BoxReach&, const std::byte*) override {
     lanes = access.mask.lanes;
   }
-  void Points(AccessKind, const PointAccess& access, const std::byte*) override { lanes = access.mask.lanes; }
+  void Points(const Who&, AccessKind, const PointAccess& access, const std::byte*) override {
+    lanes = access.mask.lanes;
+  }
   const std::uint8_t* lanes = nullptr;
 };
 

@@ -91,9 +91,11 @@ class Sweep final : public AccessObserver {
   const TaskClock& clock() const { return clock_; }
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 
+  EventSet wants() const override { return {EventKind::kTurn, EventKind::kAccess}; }
   void Running(const RunningAgent& now) override;
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
+           const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   struct Watched {

@@ -37,11 +37,13 @@ class Witness final : public AccessObserver {
   // Nothing where there is none: what the sweep found was no conflict of this kind.
   const std::optional<WitnessAccess>& Answer(std::size_t question) const { return questions_[question].answer; }
 
+  EventSet wants() const override { return {EventKind::kTurn, EventKind::kAccess}; }
   void Running(const RunningAgent& now) override {
     if (now.begins) clock_.Begin(now.index);
   }
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
+           const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   struct Question {
