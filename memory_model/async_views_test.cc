@@ -163,7 +163,7 @@ TEST_F(Views, OnlyOneSourceIsReplaced) {
   EXPECT_EQ((std::vector<bool>{true, false}), views);
 }
 
-class Stores final : public AccessObserver {
+class Stores final : public MemoryWatcher {
  public:
   EventSet wants() const override { return {EventKind::kAccess}; }
   void Box(const Who&, AccessKind kind, const BoxAccess&, const BoxReach&, const std::byte* value) override {

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "emu/agents/session_state.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/access_set.h"
 
 namespace palladion::agents {
 
-class InFlightWatch final : public memory_model::AccessObserver {
+class InFlightWatch final : public memory_model::MemoryWatcher {
  public:
   // The memory outlives it.
   InFlightWatch(memory_model::Memory& memory, BufferId array, const HeldCopy& copy);

@@ -118,7 +118,7 @@ class LaunchState {
   const PreparedKernelState& kernel_;
   const LaunchOptions& options_;
   const LaunchPlace at_;
-  StepWatchers watchers_;
+  run::StepWatchers watchers_;
   memory_model::Memory memory_;
   Frame frame_;
   GridWalk walk_;

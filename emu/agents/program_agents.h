@@ -11,7 +11,7 @@
 #include "emu/agents/agent_ordinals.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "scheduler/agent.h"
 
 namespace palladion::agents {
@@ -33,7 +33,7 @@ class SharedMemory {
 };
 
 // What an operation really touched, in bytes: keeps exhaustive search small.
-class TouchRecorder final : public memory_model::AccessObserver {
+class TouchRecorder final : public memory_model::MemoryWatcher {
  public:
   TouchRecorder(const memory_model::Memory& memory, const SharedMemory& shared) : memory_(memory), shared_(shared) {}
   scheduler::Footprint Take() { return std::exchange(touched_, {}); }

@@ -14,7 +14,7 @@
 
 namespace palladion::agents {
 
-class ScratchOfTasks final : public memory_model::AccessObserver {
+class ScratchOfTasks final : public memory_model::MemoryWatcher {
  public:
   // `scratch` says which buffers these are, once the first program has begun: the core makes them before that.
   ScratchOfTasks(std::vector<memory_model::TaskDim> dims, memory_model::Memory& memory,

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "scheduler/operation.h"
 #include "semantics/port/machine.h"
@@ -36,7 +36,7 @@ struct SpinPlace {
 };
 
 // What the agents of a launch do to memory, told to the Spin of whoever is running; and who wrote what last.
-class SpinWatch final : public memory_model::AccessObserver {
+class SpinWatch final : public memory_model::MemoryWatcher {
  public:
   explicit SpinWatch(memory_model::Memory& memory) : memory_(memory) {}
 

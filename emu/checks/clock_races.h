@@ -22,13 +22,13 @@
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/launch.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/concurrency_model.h"
 #include "memory_model/order/atomic_order.h"
 
 namespace palladion::checks {
 
-class ClockRaces final : public agents::RunObserver {
+class ClockRaces final : public run::Watcher {
  public:
   // The kernel outlives the object.
   explicit ClockRaces(const agents::PreparedKernelState& kernel) : kernel_(kernel) {}

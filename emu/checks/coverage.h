@@ -11,11 +11,11 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/launch.h"
 #include "emu/report.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 
 namespace palladion::checks {
 
-class Coverage final : public agents::RunObserver {
+class Coverage final : public run::Watcher {
  public:
   explicit Coverage(const agents::PreparedKernelState& kernel);
 

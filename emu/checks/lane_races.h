@@ -28,15 +28,15 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
 #include "emu/launch/way.h"
 #include "emu/legality/lanes_of_accesses.h"
+#include "emu/run/events.h"
 #include "memory_model/sweep/lane_history.h"
 #include "semantics/base/finding.h"
 
 namespace palladion::checks {
 
-class LaneRaces final : public agents::RunObserver {
+class LaneRaces final : public run::Watcher {
  public:
   static bool Looks(const agents::PreparedKernelState& kernel);
 

@@ -17,7 +17,7 @@ namespace palladion::checks {
 namespace {
 
 // Which accesses a run makes, in order.
-class Path final : public agents::RunObserver {
+class Path final : public run::Watcher {
  public:
   std::uint64_t value() const { return hash_.value(); }
 

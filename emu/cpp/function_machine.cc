@@ -72,11 +72,11 @@ FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const launch::Sch
                                         .places = [&places](const CodeSite& site) { return places.TextOf(site.loc); }}),
       accesses_(memory_, gpu_),
       run_(NextRun()) {
-  for (agents::RunObserver* observer : options.launch.observers) memory_.Observe(observer);
+  for (run::Watcher* observer : options.launch.observers) memory_.Observe(observer);
   memory_.NameAgents(NamingOf(kernel));
   memory_.SetFill(options.launch.fill);
   memory_.NeverLend();
-  for (agents::RunObserver* observer : options.launch.observers) observer->Begun(gpu_);
+  for (run::Watcher* observer : options.launch.observers) observer->Begun(gpu_);
   if (definedness()) memory_.TrackDefinedness();
   if (options.races) memory_.Observe(&accesses_);
 }
@@ -97,7 +97,7 @@ void FunctionMachine::Bind(absl::Span<const ConstArray> inputs, absl::Span<const
     arrays_[name] = HandleOf({.buffer = buffer, .name = name, .is_input = true}).number();
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) BindOutput(kernel_.outputs[i], outputs[i], inputs);
-  for (agents::RunObserver* observer : options_.launch.observers) observer->Bound(memory_, operands_);
+  for (run::Watcher* observer : options_.launch.observers) observer->Bound(memory_, operands_);
 }
 
 void FunctionMachine::BindOutput(const KernelOutput& declared, const MutableArray& array,
@@ -120,8 +120,8 @@ void FunctionMachine::BindOutput(const KernelOutput& declared, const MutableArra
 }
 
 void FunctionMachine::Finish() {
-  for (agents::RunObserver* observer : options_.launch.observers) observer->Finished(memory_, operands_);
-  for (agents::RunObserver* observer : options_.launch.observers) observer->Ended(gpu_);
+  for (run::Watcher* observer : options_.launch.observers) observer->Finished(memory_, operands_);
+  for (run::Watcher* observer : options_.launch.observers) observer->Ended(gpu_);
   gpu_.End({});
   if (!definedness()) return;
   for (std::size_t i = kernel_.inputs.size(); i < operands_.size(); ++i)

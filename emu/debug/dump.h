@@ -18,7 +18,7 @@
 
 namespace palladion::debug {
 
-class Dump final : public agents::RunObserver {
+class Dump final : public run::Watcher {
  public:
   // `what` is REF@LINE or REF@FILE:LINE, several with commas. REF is a ref's name, the user's or the text's. LINE is
   // one of the kernel text, or, where no instruction stands on it there, of the user's Python. InvalidArgument: another

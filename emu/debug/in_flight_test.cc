@@ -86,7 +86,7 @@ class InFlight : public testing::Test {
   }
 
   // Under that policy, or in program order.
-  void RunWith(agents::RunObserver* observer, std::vector<Tensor> inputs, bool last_lands_first = true) {
+  void RunWith(run::Watcher* observer, std::vector<Tensor> inputs, bool last_lands_first = true) {
     std::vector<ConstArray> in;
     for (const Tensor& input : inputs) in.push_back({input.dtype(), input.shape(), input.bytes()});
     const OperandDescription& declared = kernel_->outputs()[0];

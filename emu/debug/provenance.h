@@ -99,7 +99,7 @@ struct RecordedMemory {
   std::vector<std::int64_t> writes;  // accesses that change it, in order
 };
 
-class Provenance final : public agents::RunObserver {
+class Provenance final : public run::Watcher {
  public:
   // Values are kept while they take at most `value_bytes` together: of `only` alone where it is valid, else of
   // the first programs.

@@ -14,7 +14,7 @@
 
 namespace palladion::debug {
 
-class RunStats final : public agents::RunObserver {
+class RunStats final : public run::Watcher {
  public:
   explicit RunStats(const agents::PreparedKernelState& kernel);
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
+#include "emu/run/events.h"
 #include "memory_model/bytes/memory.h"
 
 namespace palladion::debug {
@@ -55,7 +55,7 @@ struct TraceFlow {
   std::int64_t from = 0, to = 0;  // events
 };
 
-class TraceRecorder final : public agents::RunObserver {
+class TraceRecorder final : public run::Watcher {
  public:
   TraceRecorder(const agents::PreparedKernelState& kernel, const TraceLimits& limits);
 

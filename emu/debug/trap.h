@@ -31,7 +31,7 @@ struct TrapHit {
   std::vector<Operand> operands;  // elements it was made of, the first few of each operand
 };
 
-class Trap final : public agents::RunObserver {
+class Trap final : public run::Watcher {
  public:
   Trap(const agents::PreparedKernelState& kernel, TrapKind kind);
 

@@ -12,7 +12,7 @@ namespace palladion::golden {
 namespace {
 
 // Which elements of the outputs are undefined at the end of a launch.
-class UndefinedOutputs final : public agents::RunObserver {
+class UndefinedOutputs final : public run::Watcher {
  public:
   explicit UndefinedOutputs(const PreparedKernel& kernel) : kernel_(kernel) {
     for (const OperandDescription& output : kernel.outputs()) {

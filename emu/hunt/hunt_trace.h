@@ -10,7 +10,7 @@
 
 #include "emu/hunt/reference_machine.h"
 #include "emu/launch/launch.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "semantics/program/program.h"
 
 namespace palladion::hunt {
@@ -20,7 +20,7 @@ struct Event {
   bool half = false;  // of the copy that the line started
 };
 
-class TraceRecorder final : public agents::RunObserver {
+class TraceRecorder final : public run::Watcher {
  public:
   TraceRecorder(const Written& written, int blocks);
 

@@ -41,7 +41,7 @@ struct StaleFetch {
   std::int64_t count = 1;
 };
 
-class BlockChecks final : public memory_model::AccessObserver {
+class BlockChecks final : public memory_model::MemoryWatcher {
  public:
   explicit BlockChecks(CoresOfLaunch cores) : cores_(std::move(cores)) {}
 

@@ -27,7 +27,7 @@ struct EmittedRevisit {
   std::int64_t count = 1;
 };
 
-class EmittedRevisits final : public memory_model::AccessObserver {
+class EmittedRevisits final : public memory_model::MemoryWatcher {
  public:
   explicit EmittedRevisits(const Module& module);
 

@@ -23,14 +23,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "emu/agents/launch_options.h"
-#include "emu/agents/run_observer.h"
+#include "emu/run/events.h"
 #include "memory_model/sweep/written_values.h"
 #include "semantics/base/finding.h"
 #include "semantics/program/program.h"
 
 namespace palladion::launch {
 
-class EqualWrites final : public agents::RunObserver {
+class EqualWrites final : public run::Watcher {
  public:
   // `program` outlives the object.
   explicit EqualWrites(const Program& program) : program_(program) {}

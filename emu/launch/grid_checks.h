@@ -40,7 +40,7 @@ std::vector<memory_model::TaskDim> GridDims(const Program& program, absl::Span<c
 // Are some of its programs without an order?
 bool HasTasks(absl::Span<const memory_model::TaskDim> dims);
 
-class GridChecks final : public agents::RunObserver {
+class GridChecks final : public run::Watcher {
  public:
   // kBlocks: all but races, for programs that do not run one after another, or that wait for engines (what tasks do to
   // one array is the clocks' business then). kRevisits: only output blocks that are visited again, which a plain run

@@ -31,7 +31,7 @@ struct LateIndex {
   std::int64_t count = 1;
 };
 
-class IndexMapChecks final : public memory_model::AccessObserver {
+class IndexMapChecks final : public memory_model::MemoryWatcher {
  public:
   // `maps_first`: a program's maps are computed before it is said to begin.
   IndexMapChecks(CoresOfLaunch cores, const Kernel& kernel, bool maps_first);

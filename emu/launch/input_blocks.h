@@ -34,7 +34,7 @@ struct HandedBlock {
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;  // of accesses at these two places
 };
 
-class InputBlocks final : public memory_model::AccessObserver {
+class InputBlocks final : public memory_model::MemoryWatcher {
  public:
   // `program` outlives it.
   InputBlocks(const Program& program, absl::Span<const memory_model::TaskDim> dims);

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "absl/container/node_hash_map.h"
-#include "emu/agents/run_observer.h"
 #include "emu/launch/last_writes.h"
+#include "emu/run/events.h"
 #include "emu/threads/thread_machine.h"
 
 namespace palladion::launch {
 
-class ReadsFrom final : public agents::RunObserver {
+class ReadsFrom final : public run::Watcher {
  public:
   // `program` outlives the object.
   explicit ReadsFrom(const Program& program) : program_(program) {}

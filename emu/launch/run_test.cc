@@ -86,7 +86,7 @@ class Launched {
   ScheduledOptions options_;
   std::vector<BufferId> buffers_;
   std::int32_t device_ = -1;
-  agents::BoundAndFinished look_{[this](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  run::BoundAndFinished look_{[this](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     for (const BufferId array : arrays) {
       buffers_.push_back(array);
       device_ = memory.DeviceOf(array);

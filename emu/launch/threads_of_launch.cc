@@ -93,7 +93,7 @@ class Threads final : public AgentsOfLaunch {
   }
 
   void End() override {
-    for (agents::RunObserver* observer : options_.launch.observers) observer->Ended(*machine_);
+    for (run::Watcher* observer : options_.launch.observers) observer->Ended(*machine_);
     left_ = machine_->HandOver();
     machine_->End({});
   }
@@ -143,7 +143,7 @@ class Threads final : public AgentsOfLaunch {
                                                    .device = state_.device(),
                                                    .places = [this](const CodeSite& site) { return PlaceOf(site); },
                                                    .between = Between()});
-    for (agents::RunObserver* observer : options_.launch.observers) observer->Begun(*machine_);
+    for (run::Watcher* observer : options_.launch.observers) observer->Begun(*machine_);
   }
 
   threads::BetweenLaunches Between() {

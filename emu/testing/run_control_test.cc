@@ -179,7 +179,7 @@ TEST(Interrupted, ASearchOfEverySchedule) {
 }
 
 // An observer that presses Ctrl-C before the first step.
-class PressesAtOnce final : public agents::RunObserver {
+class PressesAtOnce final : public run::Watcher {
  public:
   memory_model::EventSet wants() const override { return {memory_model::EventKind::kStep}; }
   void Before(const Step&, Frame&) override { interrupts.fetch_add(1); }

@@ -72,8 +72,8 @@ std::optional<std::int64_t> AsyncOperations::Perform(AgentId operation, Half hal
   base_.memory.BeginHalf(who, IsCopy(base_.model.RequestOf(operation)));
   base_.model.Perform({.operation = operation, .half = half}, &base_.memory);
   base_.memory.EndHalf();
-  base_.memory.observers().Each(memory_model::EventKind::kHalf,
-                                [&](memory_model::AccessObserver& observer) { observer.HalfDone(who); });
+  base_.memory.watchers().Each(memory_model::EventKind::kHalf,
+                               [&](memory_model::MemoryWatcher& watcher) { watcher.HalfDone(who); });
   for (const BufferId buffer : done_with) memory_.EndUse(buffer);
   if (half == Half::kRead) return std::nullopt;
   const auto of = cluster_of_.find(operation.value);

@@ -17,13 +17,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "emu/threads/launch_control.h"
 #include "emu/threads/thread_machine.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/sets/access_set.h"
 #include "semantics/ir/module.h"
 
 namespace palladion::threads {
 
-class RepeatedWork final : public memory_model::AccessObserver {
+class RepeatedWork final : public memory_model::MemoryWatcher {
  public:
   static bool May(const Kernel& kernel);  // be of the kernel's
 

@@ -17,7 +17,7 @@ namespace palladion::threads {
 namespace {
 
 // And over the shoulder: which frame says that it is whose.
-class Listener final : public agents::RunObserver {
+class Listener final : public run::Watcher {
  public:
   memory_model::EventSet wants() const override {
     return {memory_model::EventKind::kStep, memory_model::EventKind::kTurn};

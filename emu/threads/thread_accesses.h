@@ -6,11 +6,11 @@
 #include <cstdint>
 
 #include "emu/threads/thread_machine.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 
 namespace palladion::threads {
 
-class ThreadAccesses : public memory_model::AccessObserver {
+class ThreadAccesses : public memory_model::MemoryWatcher {
  public:
   // Both outlive it.
   ThreadAccesses(const memory_model::Memory& memory, ThreadMachine& machine) : memory_(memory), machine_(machine) {}

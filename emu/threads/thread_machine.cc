@@ -159,16 +159,16 @@ absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
     case WaitTarget::Kind::kNothing:
       return absl::OkStatus();
   }
-  memory_.observers().Each(memory_model::EventKind::kWait,
-                           [&](memory_model::AccessObserver& observer) { observer.Awaited(memory_.who(), target); });
+  memory_.watchers().Each(memory_model::EventKind::kWait,
+                          [&](memory_model::MemoryWatcher& watcher) { watcher.Awaited(memory_.who(), target); });
   return absl::OkStatus();
 }
 
 // ---- barriers and semaphores
 
 void ThreadMachine::TellArrival(const memory_model::Arrival& arrival) const {
-  memory_.observers().Each(memory_model::EventKind::kArrive,
-                           [&](memory_model::AccessObserver& observer) { observer.Arrives(memory_.who(), arrival); });
+  memory_.watchers().Each(memory_model::EventKind::kArrive,
+                          [&](memory_model::MemoryWatcher& watcher) { watcher.Arrives(memory_.who(), arrival); });
 }
 
 absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {

@@ -16,8 +16,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
 #include "emu/legality/bank_conflicts.h"
+#include "emu/run/events.h"
 #include "emu/time/block_places.h"
 #include "emu/time/critical_path.h"
 #include "emu/time/global_boxes.h"
@@ -31,7 +31,7 @@
 
 namespace palladion::time {
 
-class GpuTimer final : public agents::RunObserver {
+class GpuTimer final : public run::Watcher {
  public:
   // What one instruction of the text took, over all who ran it.
   struct Spent {

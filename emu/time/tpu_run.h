@@ -16,7 +16,7 @@
 
 #include "absl/status/status.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
+#include "emu/run/events.h"
 #include "emu/time/timing.h"
 #include "emu/time/tpu_chip.h"
 #include "emu/time/tpu_timeline.h"
@@ -26,7 +26,7 @@
 
 namespace palladion::time {
 
-class TpuRun final : public agents::RunObserver {
+class TpuRun final : public run::Watcher {
  public:
   // All outlive it. The kernel is observable and runs on TensorCores.
   TpuRun(const agents::PreparedKernelState& kernel, const TpuCosts& costs);

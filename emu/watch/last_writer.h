@@ -14,7 +14,7 @@
 
 namespace palladion::watch {
 
-class LastWriter final : public memory_model::AccessObserver {
+class LastWriter final : public memory_model::MemoryWatcher {
  public:
   // `element` counts the array's elements in row-major order.
   explicit LastWriter(ElementCount element, const AgentNaming& naming = {}) : element_(element), naming_(naming) {}

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
 #include "emu/launch/launch.h"
 #include "emu/launch/scheduled_launch.h"
+#include "emu/run/events.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 
@@ -21,7 +21,7 @@ const char* const kStore =
     "pkir 1;\nkernel @k {\n  grid [1];\n  out %o: i32[];\n  body @k (%or: ref<default,i32[]>) {\n"
     "    _ = swap(%or, 1:i32) : i32[];\n    return;\n  }\n}\n";
 
-class Teller final : public agents::RunObserver {
+class Teller final : public run::Watcher {
  public:
   Teller(std::string name, bool steps, Told* told) : name_(std::move(name)), steps_(steps), told_(told) {}
   memory_model::EventSet wants() const override {
@@ -51,7 +51,7 @@ class Teller final : public agents::RunObserver {
 };
 
 // One that is handed to memory when operands are bound.
-class Late final : public memory_model::AccessObserver {
+class Late final : public memory_model::MemoryWatcher {
  public:
   explicit Late(Told* told) : told_(told) {}
   memory_model::EventSet wants() const override { return {memory_model::EventKind::kAccess}; }
@@ -71,7 +71,7 @@ Told RunWith(bool scheduled) {
   const MutableArray output{DType::kI32, {}, reinterpret_cast<std::byte*>(&o)};
   Told told;
   Late late(&told);
-  agents::BoundAndFinished first([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  run::BoundAndFinished first([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     EXPECT_EQ(arrays.size(), 1u);
     memory.Observe(&late);
     told.push_back("first bound");

@@ -18,13 +18,13 @@ void Memory::Print(std::string line) { printed_.Add(std::move(line)); }
 
 void Memory::Running(const RunningAgent& now) {
   who_ = {.agent = now.id};
-  observers_.Each(EventKind::kTurn, [&](AccessObserver& observer) { observer.Running(now); });
+  watchers_.Each(EventKind::kTurn, [&](MemoryWatcher& watcher) { watcher.Running(now); });
 }
 
 absl::Status Memory::Wait(const WaitTarget& target, const Site& site) {
   if (target.kind != WaitTarget::Kind::kQueue || target.queue != AsyncQueue::kBlocks)
     return Machine::Wait(target, site);
-  observers_.Each(EventKind::kWait, [&](AccessObserver& observer) { observer.Awaited(who_, target); });
+  watchers_.Each(EventKind::kWait, [&](MemoryWatcher& watcher) { watcher.Awaited(who_, target); });
   return absl::OkStatus();
 }
 
@@ -37,19 +37,19 @@ AgentId Memory::NewOperation(std::size_t parts) {
 absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId id, buffers_.Alloc(request));
   Poison(id);
-  observers_.Each(EventKind::kAlloc, [&](AccessObserver& observer) { observer.Alloc(who_, id); });
+  watchers_.Each(EventKind::kAlloc, [&](MemoryWatcher& watcher) { watcher.Alloc(who_, id); });
   return id;
 }
 
 void Memory::Free(BufferId id) {
-  observers_.Each(EventKind::kAlloc, [&](AccessObserver& observer) { observer.Free(who_, id); });
+  watchers_.Each(EventKind::kAlloc, [&](MemoryWatcher& watcher) { watcher.Free(who_, id); });
   buffers_.Free(id);
 }
 
 void Memory::Poison(BufferId id) {
   buffers_.Fill(id);
   if (tracker_ != nullptr) tracker_->SetUndefined(buffers_[id]);
-  observers_.Each(EventKind::kAlloc, [&](AccessObserver& observer) { observer.Poison(who_, id); });
+  watchers_.Each(EventKind::kAlloc, [&](MemoryWatcher& watcher) { watcher.Poison(who_, id); });
 }
 
 struct Memory::Saved {
@@ -207,62 +207,6 @@ const std::byte* Memory::WhereDense(const BoxAccess& access, const BoxReach& rea
     if (layout.count[j] != 1 && access.step[d] * buffer.stride[d] != layout.stride[j]) return nullptr;
   }
   return at;
-}
-
-absl::Status Memory::Start(AsyncRequest&& request) {
-  const auto box = [](const std::vector<AsyncOperand>& operands) {
-    return operands.size() == 1 ? std::get_if<BoxAccess>(&operands[0].where) : nullptr;
-  };
-  const BoxAccess *source = box(request.sources), *destination = box(request.destinations);
-  const bool plain = source != nullptr && destination != nullptr && request.destinations[0].reduce == nullptr;
-  if (!plain || request.function != nullptr || !request.completions.empty()) {
-    return Machine::Start(std::move(request));
-  }
-  const Who issue{.agent = who_.agent, .operation = NewOperation(), .at_once = true};
-  observers_.Each(EventKind::kIssue, [&](AccessObserver& observer) { observer.Issued(issue, request); });
-  if (tracker_ == nullptr) {
-    Copy(issue, *source, *destination);
-    return absl::OkStatus();
-  }
-  BoxAccess from = *source, to = *destination;
-  Definedness defined;
-  from.defined = to.defined = &defined;
-  tracker_->CarriesFrom(&buffers_[from.buffer]);
-  Copy(issue, from, to);
-  tracker_->CarriesFrom(nullptr);
-  return absl::OkStatus();
-}
-
-// Of a block the destination or the source is its own memory, whole: it serves as the value of the other side's access.
-void Memory::Copy(const Who& issue, const BoxAccess& source, const BoxAccess& destination) {
-  const Who turn = std::exchange(who_, issue);
-  const auto half_done = [this] {
-    observers_.Each(EventKind::kHalf, [this](AccessObserver& observer) { observer.HalfDone(who_); });
-    who_.half = Half::kWrite;
-  };
-  if (const std::byte* whole = Borrow(source)) {
-    half_done();
-    Store(destination, whole);
-    half_done();
-    who_ = turn;
-    return;
-  }
-  const BoxReach reach = ReachOf(buffers_.Touched(destination.buffer).shape, destination);
-  if (const std::byte* target = WhereDense(destination, reach); target != nullptr) {
-    buffers_.SettleAll(buffers_[destination.buffer]);
-    Load(source, const_cast<std::byte*>(target));
-    half_done();
-    Announce(AccessKind::kWrite, destination, reach, target);
-    if (tracker_ != nullptr) tracker_->Store(buffers_[destination.buffer], destination, reach);
-  } else {
-    const ElementSize element_size = buffers_[source.buffer].element_size;
-    std::vector<std::byte> value(LayoutOf(source, element_size).elements * element_size.size());
-    Load(source, value.data());
-    half_done();
-    Store(destination, value.data());
-  }
-  half_done();
-  who_ = turn;
 }
 
 // ---- loans to engines, and room for what they make

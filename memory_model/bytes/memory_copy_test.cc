@@ -44,7 +44,7 @@ TEST_F(MemoryCopyTest, ACopyBetweenTwoStridedBoxes) {
 }
 
 // What an engine is asked for, in the order of the calls.
-class Calls final : public AccessObserver {
+class Calls final : public MemoryWatcher {
  public:
   EventSet wants() const override {
     return {EventKind::kAccess, EventKind::kIssue, EventKind::kHalf, EventKind::kWait};

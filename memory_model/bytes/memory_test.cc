@@ -298,7 +298,7 @@ TEST(MemoryFill, RandomMemoryDoesNotKnowWhoLooksFirst) {
   EXPECT_EQ(seen[0], seen[1]);
 }
 
-class Masks final : public AccessObserver {
+class Masks final : public MemoryWatcher {
  public:
   EventSet wants() const override { return {EventKind::kMasked}; }
   void Box(const Who&, AccessKind, const BoxAccess& access, const BoxReach&, const std::byte*) override {

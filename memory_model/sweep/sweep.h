@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
 #include "semantics/base/units.h"
@@ -75,7 +75,7 @@ struct SweepConflict {
   std::int64_t count = 1;  // accesses there that were in conflict
 };
 
-class Sweep final : public AccessObserver {
+class Sweep final : public MemoryWatcher {
  public:
   explicit Sweep(std::vector<TaskDim> dims) : clock_(std::move(dims)) {}
 

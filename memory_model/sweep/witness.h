@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
 #include "memory_model/sweep/sweep.h"
@@ -24,7 +24,7 @@ struct WitnessAccess {
   int text_line = 0;
 };
 
-class Witness final : public AccessObserver {
+class Witness final : public MemoryWatcher {
  public:
   explicit Witness(std::vector<TaskDim> dims) : clock_(std::move(dims)) {}
 

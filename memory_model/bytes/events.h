@@ -1,9 +1,9 @@
-// Whoever checks or records what a run does to memory and to what agents wait for: races, contracts, traces. Memory
-// calls its observers at every request, after its bounds are known and before its bytes move, so a store's old contents
-// can still be seen. Each says which kinds of events it wants, and pays for no others. What they do not see: values,
-// and which element of a value comes from where.
-#ifndef PALLADION_MEMORY_MODEL_BYTES_ACCESS_OBSERVER_H_
-#define PALLADION_MEMORY_MODEL_BYTES_ACCESS_OBSERVER_H_
+// What memory, and the machine over it, tell of a run to whoever checks or records it: the part of its events
+// (emu/run/events.h) that needs no program. Memory tells them at every request, after its bounds are known and before
+// its bytes move, so a store's old contents can still be seen. Each watcher says which kinds of events it wants, and
+// pays for no others. What it does not see: values, and which element of a value comes from where.
+#ifndef PALLADION_MEMORY_MODEL_BYTES_EVENTS_H_
+#define PALLADION_MEMORY_MODEL_BYTES_EVENTS_H_
 
 #include <array>
 #include <cstddef>
@@ -52,9 +52,9 @@ struct Arrival {
   std::int64_t amount = 1;
 };
 
-class AccessObserver {
+class MemoryWatcher {
  public:
-  virtual ~AccessObserver() = default;
+  virtual ~MemoryWatcher() = default;
 
   // Asked once, when the run begins: of these it is told, and of nothing else.
   virtual EventSet wants() const = 0;
@@ -96,25 +96,25 @@ class AccessObserver {
 };
 
 // Those who watch a run, by what they want, in the order in which they came.
-class Observers {
+class MemoryWatchers {
  public:
-  void Add(AccessObserver* observer) {
-    const EventSet wants = observer->wants();
+  void Add(MemoryWatcher* watcher) {
+    const EventSet wants = watcher->wants();
     for (std::size_t kind = 0; kind < kEventKinds; ++kind) {
-      if (wants.Has(static_cast<EventKind>(kind))) of_[kind].push_back(observer);
+      if (wants.Has(static_cast<EventKind>(kind))) of_[kind].push_back(watcher);
     }
   }
-  absl::Span<AccessObserver* const> Of(EventKind kind) const { return of_[static_cast<std::size_t>(kind)]; }
+  absl::Span<MemoryWatcher* const> Of(EventKind kind) const { return of_[static_cast<std::size_t>(kind)]; }
 
   template <class Tell>
   void Each(EventKind kind, const Tell& tell) const {
-    for (AccessObserver* const observer : Of(kind)) tell(*observer);
+    for (MemoryWatcher* const watcher : Of(kind)) tell(*watcher);
   }
 
  private:
-  std::array<std::vector<AccessObserver*>, kEventKinds> of_;
+  std::array<std::vector<MemoryWatcher*>, kEventKinds> of_;
 };
 
 }  // namespace palladion::memory_model
 
-#endif  // PALLADION_MEMORY_MODEL_BYTES_ACCESS_OBSERVER_H_
+#endif  // PALLADION_MEMORY_MODEL_BYTES_EVENTS_H_
