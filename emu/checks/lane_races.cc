@@ -72,8 +72,12 @@ void LaneRaces::Running(const RunningAgent& now) {
 }
 
 LaneRaces::Agent& LaneRaces::Of(AgentId id) {
-  std::unique_ptr<Agent>& agent = agents_[in_order_ ? 0 : id.value];
+  const std::int32_t key = in_order_ ? 0 : id.value;
+  if (last_ != nullptr && last_id_ == key) return *last_;
+  std::unique_ptr<Agent>& agent = agents_[key];
   if (agent == nullptr) agent = std::make_unique<Agent>();
+  last_ = agent.get();
+  last_id_ = key;
   return *agent;
 }
 

@@ -110,8 +110,10 @@ class LaneRaces final : public run::Watcher {
   std::int64_t allocations_ = 0, accesses_ = 0;
   std::string unseen_;
   absl::flat_hash_map<std::int32_t, std::unique_ptr<Agent>> agents_;  // in order: one, for all
-  std::vector<std::int64_t> index_;                                   // of the program that runs
-  std::vector<memory_model::LaneConflict> conflicts_;                 // of one access: memory is kept
+  Agent* last_ = nullptr;                                             // that was looked up, and its key
+  std::int32_t last_id_ = 0;
+  std::vector<std::int64_t> index_;                    // of the program that runs
+  std::vector<memory_model::LaneConflict> conflicts_;  // of one access: memory is kept
   std::vector<std::pair<Key, Finding>> found_;
 };
 

@@ -32,7 +32,7 @@ ReadsFrom::Agent& ReadsFrom::Of(const Who& who) {
 void ReadsFrom::Issued(const Who& who, const AsyncRequest& request) {
   if (who.at_once) return;
   Agent& issuer = ThreadOf(machine_->current());  // of a copy of the launch before this one, who goes on with it
-  // Its parts have numbers too, and do nothing themselves; so have copies of blocks.
+  // Its parts and copies of blocks have numbers too, and no names here: they do nothing themselves.
   const std::size_t number = memory_model::AgentTable::NumberOf(who.operation);
   operations_.resize(number + request.parts());
   operations_[number].name = Mixed(Mixed(issuer.name, kOperation), issuer.issued++);
@@ -83,7 +83,9 @@ void ReadsFrom::Finished(memory_model::Memory&, absl::Span<const BufferId> array
     signature_ += Mixed(Mixed(agent.name, agent.seen), Mixed(agent.writes, agent.issued));
   };
   for (const auto& [name, agent] : named_) add(agent);
-  for (const Agent& operation : operations_) add(operation);
+  for (const Agent& operation : operations_) {
+    if (operation.name != 0) add(operation);
+  }
 }
 
 }  // namespace palladion::launch

@@ -1,6 +1,6 @@
-// Who does something in a run: the one name that every event has, for whoever watches (emu/run/events.h). An
-// asynchronous operation has its id before anybody hears of it. Its issue, its accesses and the ends of its halves carry
-// the same one, so that two of one line of the text that are in flight together are two.
+// Who does something in a run: the one name that every event has (emu/run/events.h). An asynchronous operation has its
+// id before its issue is an event; its accesses and the ends of its halves carry the same one, so two operations of one
+// line of the text that are in flight together are told apart.
 #ifndef PALLADION_SEMANTICS_PORT_WHO_H_
 #define PALLADION_SEMANTICS_PORT_WHO_H_
 
