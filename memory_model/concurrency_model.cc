@@ -213,10 +213,11 @@ absl::Status ConcurrencyModel::CheckUnits(const AsyncRequest& request) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest request) {
+absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest request, AgentId as) {
   if (absl::Status status = AsyncEngine::Check(request); !status.ok()) return status;
   if (absl::Status status = CheckUnits(request); !status.ok()) return status;
-  if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
+  if (agents_.NoMoreOperations() || (as.valid() && !agents_.GiveNext(as)))
+    return absl::ResourceExhaustedError("too many asynchronous operations in one run");
   if (agents_.Crowded()) Sweep();
   if (request.expects_at.valid()) {  // with the clock of now, which ticks below
     const Barrier::Arrival arrival{agent, agents_.ClockOf(agent), request.site};

@@ -128,7 +128,8 @@ class ConcurrencyModel {
   void MoveNothing() { engine_.MoveNothing(); }            // the same of Memory::MoveNothing
   QueueId MakeQueue(QueueOrder order);
   AsyncRequest NewRequest() { return engine_.NewRequest(); }
-  absl::StatusOr<AgentId> Start(AgentId agent, AsyncRequest request);
+  // `as`: its id, where that has been given already (Memory::NewOperation); else the next one.
+  absl::StatusOr<AgentId> Start(AgentId agent, AsyncRequest request, AgentId as = {});
   const AsyncRequest& RequestOf(AgentId operation) const { return engine_.RequestOf(operation); }  // while under way
   std::vector<PendingHalf> Pending() const { return engine_.Pending(); }
   bool CanPerform(const PendingHalf& half) const { return engine_.CanPerform(half); }

@@ -114,7 +114,7 @@ class LaunchState {
 
   const PreparedKernelState& kernel_;
   const LaunchOptions& options_;
-  StepWatchers watchers_;
+  run::StepWatchers watchers_;
   memory_model::Memory memory_;
   Frame frame_;
   GridWalk walk_;

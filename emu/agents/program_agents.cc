@@ -30,7 +30,7 @@ scheduler::Footprint SharedMemory::FootprintOf(const Step& step, Frame& frame) c
 }
 
 // From the first byte to the last: what lies between counts too.
-void TouchRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void TouchRecorder::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                         const std::byte*) {
   if (!shared_.Has(access.buffer) || reach.empty || reach.none_copied) return;
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(access.buffer);
@@ -47,7 +47,7 @@ void TouchRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_m
   touched_.Add({.object = access.buffer.value, .first = first, .last = last, .writes = kind != AccessKind::kRead});
 }
 
-void TouchRecorder::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void TouchRecorder::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
   if (!shared_.Has(access.buffer)) return;
   scheduler::Touch touch{.object = access.buffer.value, .writes = kind != AccessKind::kRead};
   std::int64_t first = touch.last, last = -1;

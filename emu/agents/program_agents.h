@@ -11,7 +11,7 @@
 #include "emu/agents/agent_ordinals.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "scheduler/agent.h"
 
 namespace palladion::agents {
@@ -33,14 +33,15 @@ class SharedMemory {
 };
 
 // What an operation really touched, in bytes: keeps exhaustive search small.
-class TouchRecorder final : public memory_model::AccessObserver {
+class TouchRecorder final : public memory_model::MemoryWatcher {
  public:
   TouchRecorder(const memory_model::Memory& memory, const SharedMemory& shared) : memory_(memory), shared_(shared) {}
   scheduler::Footprint Take() { return std::exchange(touched_, {}); }
 
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  memory_model::EventSet wants() const override { return {memory_model::EventKind::kAccess}; }
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   const memory_model::Memory& memory_;

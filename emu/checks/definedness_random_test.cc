@@ -55,7 +55,7 @@ Outcome RunFilled(const PreparedKernel& kernel, const Tensor& x, const Tensor& y
   agents::LaunchOptions options;
   options.definedness = true;
   options.fill = fill;
-  agents::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  run::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     for (std::int64_t e = 0; e < out.num_elements(); ++e)
       outcome.undefined.push_back(memory.MarkOf(arrays[2], ElementCount(e)) != 0);
   });

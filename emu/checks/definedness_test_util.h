@@ -42,7 +42,7 @@ inline TrackedRun RunTracked(const std::string& text, const std::string& target,
   for (const OperandDescription& output : kernel->outputs()) run.outputs.emplace_back(output.dtype, output.shape);
   for (Tensor& tensor : run.outputs) outputs.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
   options.definedness = true;
-  agents::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  run::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     for (std::int64_t e = 0; e < run.outputs[0].num_elements(); ++e) {
       run.marks.push_back(memory.MarkOf(arrays[inputs.size()], ElementCount(e)));
       if (run.marks.back() != 0) run.undefined.push_back(static_cast<std::size_t>(e));

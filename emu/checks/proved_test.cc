@@ -76,7 +76,7 @@ class Trial {
 
   bool Proved() {
     memory_model::Sweep sweep({{kPrograms, true}});
-    agents::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+    run::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
       memory.Observe(&sweep);
       std::set<std::int32_t> watched;
       for (BufferId array : arrays) {

@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "emu/agents/run_observer.h"
 #include "emu/cpp/code_places.h"
 #include "emu/kernel.h"
 #include "emu/launch/run.h"
+#include "emu/run/events.h"
 #include "scheduler/policy.h"
 
 namespace palladion {

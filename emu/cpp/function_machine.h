@@ -29,8 +29,11 @@ namespace palladion {
 class FunctionAccesses final : public threads::ThreadAccesses {
  public:
   using ThreadAccesses::ThreadAccesses;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Free(BufferId buffer) override;
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc};
+  }
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Free(const Who& who, BufferId buffer) override;
 
  private:
   std::map<BufferId, memory_model::AtomicOrder> atomics_;

@@ -319,6 +319,10 @@ absl::Status Explainer::Read(std::int64_t number, std::int64_t element, int leve
 // Of a matrix product: its accumulator before, a row of a, a column of b. Of every other operation: the element of the
 // source that stands where the destination's does, and what was there where the operation combines the two.
 absl::Status Explainer::ByEngine(const RecordedAccess& access, const std::string& to, std::int64_t value, int level) {
+  if (!access.program.valid() || access.node < 0) {
+    Say(level, Cat(to, ": written by a copy that an earlier launch has started"));
+    return absl::OkStatus();
+  }
   const ProvenanceNode& node = whole_->programs()[access.program.index()].nodes[static_cast<std::size_t>(access.node)];
   Say(level, Cat(to, ": written by an engine for ", Place(whole_->programs()[access.program.index()], node)));
   const std::vector<std::int64_t>& reads = access.sources;

@@ -13,10 +13,9 @@ TraceRecorder::TraceRecorder(const Written& written, int blocks)
     for (const Instr& instr : code) {
       if (instr.what == What::kIf || instr.what >= What::kJump) continue;
       lines_.insert(instr.line);
-      const bool product = instr.what == What::kProduct, whole = instr.what == What::kTensorCopy;
-      if (product) copies_[instr.line] = instr.op->flag ? 3 : 2;
-      if (whole || instr.what == What::kTensorStore || instr.what == What::kCopyIn || instr.what == What::kCopyOut)
-        copies_[instr.line] = 1;
+      const bool tensor = instr.what == What::kProduct || instr.what == What::kTensorCopy;
+      if (tensor || instr.what == What::kTensorStore || instr.what == What::kCopyIn || instr.what == What::kCopyOut)
+        copies_.insert(instr.line);
     }
   }
 }
@@ -33,12 +32,16 @@ void TraceRecorder::After(const Step& step, Frame& frame) {
   if (step.visible && lines_.count(step.text_line) > 0) Add(frame.grid_index, step.text_line, false);
 }
 
-void TraceRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte*) {
-  const int line = access.site.text_line;
-  const auto at = copies_.find(line);
-  if (at == copies_.end()) return;
-  if (kind == AccessKind::kRead && ++read_[line] % at->second != 0) return;
-  Add(access.site.program, line, true);
+void TraceRecorder::Issued(const Who& who, const AsyncRequest& request) {
+  if (copies_.count(request.site.text_line) > 0 && !request.destinations.empty())
+    under_way_[who.operation] = {request.program, request.site.text_line};
+}
+
+void TraceRecorder::HalfDone(const Who& who) {
+  const auto at = under_way_.find(who.operation);
+  if (at == under_way_.end()) return;
+  Add(at->second.program, at->second.line, true);
+  if (who.half == Half::kWrite) under_way_.erase(at);
 }
 
 namespace {

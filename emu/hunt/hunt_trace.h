@@ -10,7 +10,7 @@
 
 #include "emu/agents/launch_options.h"
 #include "emu/hunt/reference_machine.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "semantics/program/program.h"
 
 namespace palladion::hunt {
@@ -20,7 +20,7 @@ struct Event {
   bool half = false;  // of the copy that the line started
 };
 
-class TraceRecorder final : public agents::RunObserver {
+class TraceRecorder final : public run::Watcher {
  public:
   TraceRecorder(const Written& written, int blocks);
 
@@ -28,19 +28,25 @@ class TraceRecorder final : public agents::RunObserver {
   void Attach(agents::LaunchOptions& launch);
   const std::vector<Event>& events() const { return events_; }
 
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kIssue, memory_model::EventKind::kHalf};
+  }
   void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { ++runs_; }
   void After(const Step& step, Frame& frame) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
-           const std::byte* value) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
+  void HalfDone(const Who& who) override;
 
  private:
   void Add(absl::Span<const std::int64_t> index, int line, bool half);
 
   const std::int64_t threads_;  // of a block
   std::set<int> lines_;
-  std::map<int, int> copies_;  // by line: how many accesses its reading is
-  std::map<int, int> read_;    // of them so far
+  std::set<int> copies_;  // lines
+  struct UnderWay {
+    std::vector<std::int64_t> program;
+    int line = 0;
+  };
+  std::map<AgentId, UnderWay> under_way_;  // by operation
   std::vector<Event> events_;
   int runs_ = 0;
 };

@@ -299,7 +299,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
   again.tasks_apart |= looks_ == Looks::kAll;
   again.ran = {};
   again.definedness = true;  // what is undefined is equal to nothing
-  agents::BoundAndFinished ask([&](memory_model::Memory& memory, absl::Span<const BufferId>) {
+  run::BoundAndFinished ask([&](memory_model::Memory& memory, absl::Span<const BufferId>) {
     memory.Observe(&witness);
     memory.Observe(&equal);
     for (const memory_model::SweepConflict& conflict : conflicts) {

@@ -40,7 +40,7 @@ std::vector<memory_model::TaskDim> GridDims(const Program& program, absl::Span<c
 // Are some of its programs without an order?
 bool HasTasks(absl::Span<const memory_model::TaskDim> dims);
 
-class GridChecks final : public agents::RunObserver {
+class GridChecks final : public run::Watcher {
  public:
   // kBlocks: all but races, for programs that do not run one after another, or that wait for engines (what tasks do to
   // one array is the clocks' business then). kRevisits: only output blocks that are visited again, which a plain run
@@ -79,9 +79,12 @@ class GridChecks final : public agents::RunObserver {
     const OperandInfo* operand = nullptr;
   };
 
-  bool watches_memory() const override { return false; }  // the sweep does, and who looks at blocks
+  // Of memory the sweep does, and who looks at blocks.
+  memory_model::EventSet wants() const override {
+    const bool steps = watches_inputs() && inputs_.watches_scratch();
+    return steps ? memory_model::EventSet{memory_model::EventKind::kStep} : memory_model::EventSet{};
+  }
   bool watches_inputs() const { return looks_ != Looks::kRevisits && inputs_.any(); }
-  bool watches_steps() const override { return watches_inputs() && inputs_.watches_scratch(); }
   void After(const Step& step, Frame& frame) override {
     if (step.fn == RunBeginProgram) inputs_.ProgramBegan(frame);
   }

@@ -33,11 +33,11 @@ void IndexMapChecks::WatchCopies(const memory_model::Memory& memory, std::string
   names_.insert(std::move(name));
 }
 
-void IndexMapChecks::Alloc(BufferId buffer) {
+void IndexMapChecks::Alloc(const Who&, BufferId buffer) {
   if (memory_ != nullptr && names_.contains(std::string(memory_->NameOf(buffer)))) Watch(*memory_, buffer);
 }
 
-void IndexMapChecks::Free(BufferId buffer) {
+void IndexMapChecks::Free(const Who&, BufferId buffer) {
   watched_.erase(std::remove_if(watched_.begin(), watched_.end(), [&](const Watched& one) { return one.id == buffer; }),
                  watched_.end());
 }
@@ -66,7 +66,7 @@ void IndexMapChecks::Running(const RunningAgent& now) {
   reads_.clear();
 }
 
-void IndexMapChecks::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void IndexMapChecks::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                          const std::byte* value) {
   const Watched* const watched = Find(access.buffer);
   if (watched == nullptr) return;
@@ -75,7 +75,7 @@ void IndexMapChecks::Box(AccessKind kind, const BoxAccess& access, const memory_
   });
 }
 
-void IndexMapChecks::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
+void IndexMapChecks::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte* value) {
   const Watched* const watched = Find(access.buffer);
   if (watched == nullptr) return;
   const auto bytes = static_cast<std::int64_t>(access.piece_bytes);

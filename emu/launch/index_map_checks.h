@@ -31,7 +31,7 @@ struct LateIndex {
   std::int64_t count = 1;
 };
 
-class IndexMapChecks final : public memory_model::AccessObserver {
+class IndexMapChecks final : public memory_model::MemoryWatcher {
  public:
   // `maps_first`: a program's maps are computed before it is said to begin.
   IndexMapChecks(CoresOfLaunch cores, const Kernel& kernel, bool maps_first);
@@ -44,12 +44,15 @@ class IndexMapChecks final : public memory_model::AccessObserver {
 
   const std::vector<LateIndex>& found() const { return found_; }
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc};
+  }
   void Running(const RunningAgent& now) override;
-  void Alloc(BufferId buffer) override;
-  void Free(BufferId buffer) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Alloc(const Who& who, BufferId buffer) override;
+  void Free(const Who& who, BufferId buffer) override;
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   struct Watched {

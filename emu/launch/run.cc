@@ -81,7 +81,7 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
   }
 
   const agents::LaunchOptions& options_;
-  agents::BoundAndFinished machine_first_;
+  run::BoundAndFinished machine_first_;
   const agents::LaunchOptions watched_;
   mutable agents::LaunchState state_;  // Save marks freed memory as kept
   std::unique_ptr<AgentsOfLaunch> who_;

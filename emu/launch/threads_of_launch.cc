@@ -93,7 +93,7 @@ class Threads final : public AgentsOfLaunch {
   }
 
   void End() override {
-    for (agents::RunObserver* observer : options_.observers) observer->Ended(*machine_);
+    for (run::Watcher* observer : options_.observers) observer->Ended(*machine_);
     left_ = machine_->HandOver();
     machine_->End({});
   }
@@ -142,7 +142,7 @@ class Threads final : public AgentsOfLaunch {
                                                    .ordered_links = options_.ordered_links,
                                                    .places = [this](const CodeSite& site) { return PlaceOf(site); },
                                                    .between = Between()});
-    for (agents::RunObserver* observer : options_.observers) observer->Begun(*machine_);
+    for (run::Watcher* observer : options_.observers) observer->Begun(*machine_);
   }
 
   threads::BetweenLaunches Between() {

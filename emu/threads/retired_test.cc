@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
 #include "emu/launch/run.h"
+#include "emu/run/events.h"
 #include "emu/threads/thread_machine.h"
 #include "emu/threads/thread_test_util.h"
 #include "scheduler/policies/portfolio.h"
@@ -24,9 +24,9 @@ struct Left {
   int looks = 0;
 };
 
-class AtEnd final : public agents::RunObserver {
+class AtEnd final : public run::Watcher {
  public:
-  bool watches_memory() const override { return false; }
+  memory_model::EventSet wants() const override { return {}; }
   void Ended(const ThreadMachine& machine) override { left = {machine.kept(), machine.model().kept(), left.looks + 1}; }
   Left left;
 };

@@ -18,9 +18,11 @@ namespace palladion::threads {
 namespace {
 
 // And over the shoulder: which frame says that it is whose.
-class Listener final : public agents::RunObserver {
+class Listener final : public run::Watcher {
  public:
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kTurn};
+  }
   void Running(const RunningAgent& now) override {
     if (now.begins) begun.push_back(now.id);
     index[now.id].assign(now.index.begin(), now.index.end());

@@ -157,12 +157,19 @@ absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
       named_.Wait(current_, target.value);
       break;
     case WaitTarget::Kind::kNothing:
-      break;
+      return absl::OkStatus();
   }
+  memory_.watchers().Each(memory_model::EventKind::kWait,
+                          [&](memory_model::MemoryWatcher& watcher) { watcher.Awaited(memory_.who(), target); });
   return absl::OkStatus();
 }
 
 // ---- barriers and semaphores
+
+void ThreadMachine::TellArrival(const memory_model::Arrival& arrival) const {
+  memory_.watchers().Each(memory_model::EventKind::kArrive,
+                          [&](memory_model::MemoryWatcher& watcher) { watcher.Arrives(memory_.who(), arrival); });
+}
 
 absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {
   PALLADION_ASSIGN_OR_RETURN(const SyncId id, syncs_.Alloc(current_, request));
@@ -192,6 +199,7 @@ SyncElement ThreadMachine::PeerSync(SyncElement element, absl::Span<const PeerCo
 }
 
 absl::Status ThreadMachine::Arrive(SyncElement barrier, const Site& site) {
+  TellArrival({.at = barrier});
   syncs_.Arrive(current_, barrier, site, &changes_);
   return absl::OkStatus();
 }
@@ -206,7 +214,7 @@ absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) 
 }
 
 absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
-  if (hear_) hear_(semaphore);
+  TellArrival({.at = semaphore, .semaphore = true, .amount = amount});
   changes_.Add(syncs_.ObjectOf(semaphore));
   model_.Signal(current_, syncs_.SemaphoreOf(semaphore), CodeSite::Of(site), amount);
   return absl::OkStatus();

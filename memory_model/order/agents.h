@@ -74,6 +74,12 @@ class AgentTable {
   SemaphoreId ToldAt(AgentId operation, Half half) const {
     return Has(operation) ? Operation(operation).told_at[half == Half::kWrite] : SemaphoreId();
   }
+  // The operation that is added next has this id, which is later than that of any before it; false: it is not.
+  bool GiveNext(AgentId id) {
+    if (id.value < next_operation_) return false;
+    next_operation_ = id.value;
+    return true;
+  }
   // Operations that are issued from here on have numbers from this one on.
   std::size_t issued() const { return static_cast<std::size_t>(next_operation_ - kFirstOperation); }
   static constexpr std::int32_t kMaxOperations = 0x7fffffff - kFirstOperation;
