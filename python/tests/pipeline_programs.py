@@ -1,4 +1,4 @@
-"""What programs of pltpu.emit_pipeline are made of; those of grids, index maps and blocks, for test_pipeline_programs.py."""
+"""What programs of pltpu.emit_pipeline are made of; and those of grids, index maps and blocks, for the test beside it."""
 
 import jax
 import jax.numpy as jnp
